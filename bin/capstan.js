@@ -1,0 +1,8 @@
+#!/usr/bin/env node
+import('../dist/main.js').catch((error) => {
+  if (error?.code === 'ERR_MODULE_NOT_FOUND' && String(error.message).includes('dist')) {
+    console.error('capstan is not built yet: run "npm install" in its directory first');
+    process.exit(1);
+  }
+  throw error;
+});

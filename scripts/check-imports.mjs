@@ -1,0 +1,53 @@
+// Keeps the rooms of src/ in order: imports between rooms go one way and through the room's door (index.ts).
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve, sep } from 'node:path';
+
+/** room -> rooms it may import from */
+const allowed = {
+  machinery: [],
+  api: ['machinery'],
+  store: ['machinery'],
+  apiserver: ['store', 'machinery', 'pki'],
+  client: ['machinery'],
+  runtime: ['client', 'machinery'],
+  pki: ['machinery'],
+  template: ['machinery'],
+  openstack: ['machinery'],
+  hosting: ['runtime', 'client', 'pki', 'api', 'machinery'],
+  controllers: ['hosting', 'runtime', 'client', 'openstack', 'pki', 'template', 'api', 'machinery'],
+  podhost: ['apiserver', 'client', 'runtime', 'pki', 'api', 'machinery'],
+  simulator: ['apiserver', 'client', 'runtime', 'pki', 'api', 'store', 'machinery'],
+  dashboard: ['controllers', 'runtime', 'client', 'api', 'machinery'],
+  cli: '*',
+};
+
+const root = resolve('src');
+const problems = [];
+for (const entry of readdirSync(root, { recursive: true, withFileTypes: true })) {
+  if (!entry.isFile() || !entry.name.endsWith('.ts')) continue;
+  const file = join(entry.parentPath ?? entry.path, entry.name);
+  const room = relative(root, file).split(sep)[0];
+  // A test may reach across rooms to build the real thing around the unit under test.
+  const isTest = entry.name.endsWith('.test.ts');
+  if (!(room in allowed)) {
+    problems.push(`${relative('.', file)}: "${room}" is not a room of the plan`);
+    continue;
+  }
+  const text = readFileSync(file, 'utf8');
+  for (const match of text.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)) {
+    const target = resolve(dirname(file), match[1]);
+    const targetRoom = relative(root, target).split(sep)[0];
+    if (targetRoom === room) continue;
+    const rule = allowed[room];
+    if (!isTest && rule !== '*' && !rule.includes(targetRoom)) {
+      problems.push(`${relative('.', file)}: room "${room}" must not import from "${targetRoom}"`);
+    }
+    if (target !== join(root, targetRoom, 'index.ts') && targetRoom !== '..') {
+      problems.push(`${relative('.', file)}: enter "${targetRoom}" through its index.ts, not ${match[1]}`);
+    }
+  }
+}
+if (problems.length > 0) {
+  console.error(problems.join('\n'));
+  process.exit(1);
+}

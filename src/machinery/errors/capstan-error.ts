@@ -1,0 +1,17 @@
+/** A failure a user can act on: a stable code, what happened, and what to do about it. Never holds secrets. */
+export class CapstanError extends Error {
+  readonly code: `CAP_${string}`;
+  readonly hint: string | undefined;
+
+  constructor(code: `CAP_${string}`, message: string, options?: { hint?: string; cause?: unknown }) {
+    super(message, options?.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'CapstanError';
+    this.code = code;
+    this.hint = options?.hint;
+  }
+}
+
+/** The message of anything thrown. */
+export function errorMessage(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

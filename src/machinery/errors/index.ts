@@ -1,0 +1,3 @@
+export * from './capstan-error.ts';
+export * from './field-error.ts';
+export * from './status.ts';

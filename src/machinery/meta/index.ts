@@ -1,0 +1,2 @@
+export * from './group-version-kind.ts';
+export * from './types.ts';

@@ -1,0 +1,61 @@
+import type { JsonValue } from '../json/value.ts';
+
+/** A CEL rule on a schema node (x-kubernetes-validations). */
+export interface ValidationRule {
+  rule: string;
+  message?: string;
+  messageExpression?: string;
+  reason?: 'FieldValueInvalid' | 'FieldValueForbidden' | 'FieldValueRequired' | 'FieldValueDuplicate';
+  fieldPath?: string;
+  optionalOldSelf?: boolean;
+}
+
+/**
+ * A structural OpenAPI v3 schema: what a CRD carries and what we describe built-in kinds with.
+ * Schemas are immutable and shared; nodes may be referenced from many parents (and, for JSONSchemaProps, from
+ * themselves), so walkers must follow the data, not the schema.
+ */
+export interface Schema {
+  type?: 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean';
+  format?: string;
+  title?: string;
+  description?: string;
+  default?: JsonValue;
+  example?: JsonValue;
+  externalDocs?: { description?: string; url?: string };
+  nullable?: boolean;
+  enum?: JsonValue[];
+  properties?: Record<string, Schema>;
+  additionalProperties?: boolean | Schema;
+  required?: string[];
+  items?: Schema;
+  minimum?: number;
+  maximum?: number;
+  exclusiveMinimum?: boolean;
+  exclusiveMaximum?: boolean;
+  multipleOf?: number;
+  minLength?: number;
+  maxLength?: number;
+  pattern?: string;
+  minItems?: number;
+  maxItems?: number;
+  uniqueItems?: boolean;
+  minProperties?: number;
+  maxProperties?: number;
+  allOf?: Schema[];
+  anyOf?: Schema[];
+  oneOf?: Schema[];
+  not?: Schema;
+  'x-kubernetes-preserve-unknown-fields'?: boolean;
+  'x-kubernetes-embedded-resource'?: boolean;
+  'x-kubernetes-int-or-string'?: boolean;
+  'x-kubernetes-list-type'?: 'atomic' | 'set' | 'map';
+  'x-kubernetes-list-map-keys'?: string[];
+  'x-kubernetes-map-type'?: 'atomic' | 'granular';
+  'x-kubernetes-validations'?: ValidationRule[];
+  /** strategic merge patch of built-in kinds: `merge`, `replace`, `retainKeys`, comma separated */
+  'x-kubernetes-patch-strategy'?: string;
+  'x-kubernetes-patch-merge-key'?: string;
+  /** name of the shared OpenAPI component this node stands for, e.g. io.k8s.api.core.v1.PodSpec; never published */
+  component?: string;
+}

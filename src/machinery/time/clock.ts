@@ -1,0 +1,83 @@
+/** Stops a timer that has not fired yet. */
+export type CancelTimer = () => void;
+
+/** The only source of time. Production uses `systemClock`; tests use `ManualClock`. */
+export interface Clock {
+  /** milliseconds since the epoch */
+  now(): number;
+  /** calls back once after `ms` milliseconds */
+  after(ms: number, callback: () => void): CancelTimer;
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  after(ms, callback) {
+    const timer = setTimeout(callback, Math.min(ms, 0x7fffffff));
+    return () => clearTimeout(timer);
+  },
+};
+
+interface Timer {
+  due: number;
+  sequence: number;
+  callback: () => void;
+}
+
+/** A clock that moves only when told to; timers fire in order of their due time. */
+export class ManualClock implements Clock {
+  #now: number;
+  #sequence = 0;
+  readonly #timers: Timer[] = [];
+
+  constructor(startMs: number = Date.UTC(2026, 0, 1)) {
+    this.#now = startMs;
+  }
+
+  now(): number {
+    return this.#now;
+  }
+
+  after(ms: number, callback: () => void): CancelTimer {
+    const timer = { due: this.#now + Math.max(0, ms), sequence: this.#sequence++, callback };
+    this.#timers.push(timer);
+    return () => {
+      const index = this.#timers.indexOf(timer);
+      if (index >= 0) this.#timers.splice(index, 1);
+    };
+  }
+
+  /** Time until the next timer, or undefined when nothing waits. */
+  untilNext(): number | undefined {
+    let due = Number.POSITIVE_INFINITY;
+    for (const timer of this.#timers) due = Math.min(due, timer.due);
+    return due === Number.POSITIVE_INFINITY ? undefined : due - this.#now;
+  }
+
+  /** Moves time forward, firing due timers in order; microtasks run between them. */
+  async advance(ms: number): Promise<void> {
+    const end = this.#now + ms;
+    for (;;) {
+      let next: Timer | undefined;
+      for (const timer of this.#timers) {
+        if (timer.due > end) continue;
+        if (!next || timer.due < next.due || (timer.due === next.due && timer.sequence < next.sequence)) next = timer;
+      }
+      if (!next) break;
+      this.#timers.splice(this.#timers.indexOf(next), 1);
+      this.#now = next.due;
+      next.callback();
+      await new Promise<void>((resolve) => setImmediate(resolve));
+    }
+    this.#now = end;
+  }
+}
+
+/** metadata timestamps: RFC 3339, UTC, whole seconds */
+export function formatTime(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+}
+
+/** Lease and event times: RFC 3339, UTC, microseconds */
+export function formatMicroTime(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 23)}000Z`;
+}
