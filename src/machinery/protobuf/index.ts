@@ -1,1 +1,11 @@
-export {};
+export {
+  type DecodedProtobuf,
+  decodeKubernetesProtobuf,
+  encodeKubernetesProtobuf,
+  encodeProtobufWatchFrame,
+  isKubernetesProtobuf,
+  protobufMagic,
+  protobufMediaType,
+} from './envelope.ts';
+export { isUnregisteredKind, ProtobufError, type ProtobufErrorReason } from './error.ts';
+export type { ProtobufField, ProtobufLeaf, ProtobufMessage, ProtobufRegistry } from './message.ts';

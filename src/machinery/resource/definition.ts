@@ -44,6 +44,12 @@ export interface StrategyContext {
   random: Random;
   /** name of the requesting user */
   user: string;
+  /** nothing will be stored */
+  dryRun?: boolean;
+  /** what else is known of the requesting user; CertificateSigningRequests record it */
+  userUid?: string;
+  groups?: readonly string[];
+  extra?: Readonly<Record<string, readonly string[]>>;
 }
 
 /**
@@ -121,6 +127,18 @@ export interface ResourceDefinition {
   convert?(object: UnstructuredObject, toVersion: string): UnstructuredObject | Promise<UnstructuredObject>;
   /** the CustomResourceDefinition object this kind is published as, for our own kinds */
   crd?: JsonObject & KubeObject;
+  /**
+   * Another kind's storage that this kind is a view of: events.k8s.io and core events are one store. Both functions are
+   * pure and must not change their input.
+   */
+  storedAs?: {
+    group: string;
+    plural: string;
+    toStorage(object: UnstructuredObject): UnstructuredObject;
+    fromStorage(object: UnstructuredObject): UnstructuredObject;
+  };
+  /** stored objects disappear this long after their last write (events) */
+  ttlMs?: number;
   /** spec changes do not count generations (ConfigMap, Secret, …) */
   noGeneration?: boolean;
   /** PUT on an absent object creates it (Lease, Event, … as upstream) */

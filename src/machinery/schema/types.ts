@@ -56,6 +56,13 @@ export interface Schema {
   /** strategic merge patch of built-in kinds: `merge`, `replace`, `retainKeys`, comma separated */
   'x-kubernetes-patch-strategy'?: string;
   'x-kubernetes-patch-merge-key'?: string;
+  /** which fields belong to which value of a discriminator; documentation only */
+  'x-kubernetes-unions'?: JsonValue[];
   /** name of the shared OpenAPI component this node stands for, e.g. io.k8s.api.core.v1.PodSpec; never published */
   component?: string;
+  /**
+   * On a node that refers to a component and adds something of its own (default, description, patch strategy): the node
+   * of the component itself, from which the difference can be told; not enumerable, never published.
+   */
+  componentSchema?: Schema;
 }

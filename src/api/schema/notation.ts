@@ -1,0 +1,124 @@
+import type { TypeTable } from './type-table.ts';
+
+/** A type as written: what the table says, nothing resolved yet. */
+export interface TypeDeclaration {
+  readonly name: string;
+  readonly description: string;
+  readonly flags: ReadonlyMap<string, string>;
+  readonly fields: readonly FieldDeclaration[];
+}
+
+export interface FieldDeclaration {
+  readonly name: string;
+  readonly number: number;
+  /** without the list, map and pointer marks */
+  readonly typeName: string;
+  readonly shape: 'one' | 'list' | 'map' | 'inline';
+  readonly pointer: boolean;
+  readonly flags: ReadonlyMap<string, string>;
+  readonly description: string;
+}
+
+/** Where a type stands in the text of its table, and what its header says. */
+export interface TypeHeader {
+  readonly name: string;
+  readonly flags: ReadonlyMap<string, string>;
+  readonly description: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+const flagPattern = /([A-Za-z]+)(?:\(([^)]*)\))?/g;
+const noFlags: ReadonlyMap<string, string> = new Map();
+
+/** Finds the types of a table without reading their fields, which is all that start-up needs. */
+export function readHeaders(table: TypeTable): TypeHeader[] {
+  const text = table.text;
+  const headers: TypeHeader[] = [];
+  const pattern = /^[A-Z].*$/gm;
+  let match = pattern.exec(text);
+  while (match !== null) {
+    const next = pattern.exec(text);
+    headers.push(readHeader(match[0], match.index + match[0].length, next === null ? text.length : next.index));
+    match = next;
+  }
+  return headers;
+}
+
+function readHeader(line: string, start: number, end: number): TypeHeader {
+  const { code, description } = splitDescription(line);
+  const space = code.indexOf(' ');
+  return {
+    name: space < 0 ? code : code.slice(0, space),
+    flags: space < 0 ? noFlags : readFlags(code.slice(space + 1)),
+    description,
+    start,
+    end,
+  };
+}
+
+/** Reads the fields of one type. Throws on a line that is not in the notation: tables are part of the program. */
+export function readFields(table: TypeTable, header: TypeHeader): FieldDeclaration[] {
+  const fields: FieldDeclaration[] = [];
+  for (const line of table.text.slice(header.start, header.end).split('\n')) {
+    const trimmed = line.trim();
+    if (trimmed !== '' && trimmed[0] !== '#') fields.push(readField(trimmed, `${table.alias}.${header.name}`));
+  }
+  return fields;
+}
+
+const fieldPattern = /^(\S+) +(\d+) +(\S+)(?: +(.*))?$/;
+const typePattern = /^(\*)?(\[\]|map\[string\])?([A-Za-z][\w.]*)$/;
+
+function readField(line: string, owner: string): FieldDeclaration {
+  const { code, description } = splitDescription(line);
+  const match = fieldPattern.exec(code);
+  const type = match === null ? undefined : readType(match[3]!);
+  if (match === null || type === undefined) {
+    throw new Error(`type table: ${owner} has a line that is not a field: ${line}`);
+  }
+  const name = match[1]!;
+  return {
+    name,
+    number: Number(match[2]),
+    typeName: type.typeName,
+    shape: name === '...' ? 'inline' : type.shape,
+    pointer: type.pointer,
+    flags: match[4] === undefined ? noFlags : readFlags(match[4]),
+    description,
+  };
+}
+
+type FieldType = Pick<FieldDeclaration, 'typeName' | 'shape' | 'pointer'>;
+
+// A few hundred distinct types and flags make up thousands of fields: each is read once.
+const knownTypes = new Map<string, FieldType>();
+const knownFlags = new Map<string, ReadonlyMap<string, string>>();
+
+function readType(text: string): FieldType | undefined {
+  let type = knownTypes.get(text);
+  if (type === undefined) {
+    const match = typePattern.exec(text);
+    if (match === null) return undefined;
+    const shape = match[2] === undefined ? 'one' : match[2] === '[]' ? 'list' : 'map';
+    type = { typeName: match[3]!, shape, pointer: match[1] !== undefined };
+    knownTypes.set(text, type);
+  }
+  return type;
+}
+
+function splitDescription(line: string): { code: string; description: string } {
+  const mark = line.indexOf(' # ');
+  return mark < 0
+    ? { code: line.trimEnd(), description: '' }
+    : { code: line.slice(0, mark).trimEnd(), description: line.slice(mark + 3).trim() };
+}
+
+function readFlags(text: string): ReadonlyMap<string, string> {
+  const known = knownFlags.get(text);
+  if (known !== undefined) return known;
+  const flags = new Map<string, string>();
+  for (const match of text.matchAll(flagPattern)) flags.set(match[1]!, match[2] ?? '');
+  knownFlags.set(text, flags);
+  return flags;
+}

@@ -1,0 +1,51 @@
+import type { JsonObject, JsonValue } from '../json/value.ts';
+
+/**
+ * How one value looks on the wire and in JSON. Beyond the scalars there are the messages Kubernetes maps to
+ * something else than a JSON object:
+ * - `time`, `microTime`: `{1 seconds, 2 nanos}` <-> RFC 3339 text
+ * - `quantity`: `{1 text}` <-> text
+ * - `intOrString`: `{1 type, 2 number, 3 text}` <-> number or text
+ * - `rawJson`: `{1 bytes of a JSON document}` <-> that document (FieldsV1, RawExtension, JSON)
+ */
+export type ProtobufLeaf =
+  | 'string'
+  | 'bool'
+  | 'int32'
+  | 'int64'
+  | 'double'
+  | 'bytes'
+  | 'time'
+  | 'microTime'
+  | 'quantity'
+  | 'intOrString'
+  | 'rawJson';
+
+/** A message of the wire format. Messages may refer to themselves, so `fields` may be computed on first use. */
+export interface ProtobufMessage {
+  /** for error messages */
+  readonly name: string;
+  /** in ascending order of their numbers */
+  readonly fields: readonly ProtobufField[];
+  /** for messages that are not an object in JSON, such as a union or a wrapped list: from the decoded fields, and back */
+  toJson?(fields: JsonObject): JsonValue;
+  fromJson?(value: JsonValue): JsonObject;
+}
+
+export interface ProtobufField {
+  /** name in JSON; unused for `inline` fields */
+  readonly name: string;
+  readonly number: number;
+  readonly type: ProtobufLeaf | ProtobufMessage;
+  /** `inline`: the fields of the nested message are members of the surrounding JSON object */
+  readonly shape: 'one' | 'list' | 'map' | 'inline';
+  /** absence differs from the zero value: a zero on the wire is kept, an absent value is not written */
+  readonly pointer: boolean;
+  /** what Go's JSON encoder does with an unset value: leave it out, or write its zero value (null for a nil pointer) */
+  readonly whenUnset: 'omit' | 'emit';
+}
+
+/** Finds the message of a kind. */
+export interface ProtobufRegistry {
+  message(apiVersion: string, kind: string): ProtobufMessage | undefined;
+}
