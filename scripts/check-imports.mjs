@@ -15,8 +15,9 @@ const allowed = {
   openstack: ['machinery'],
   hosting: ['runtime', 'client', 'pki', 'api', 'machinery'],
   controllers: ['hosting', 'runtime', 'client', 'openstack', 'pki', 'template', 'api', 'machinery'],
-  podhost: ['apiserver', 'client', 'runtime', 'pki', 'api', 'machinery'],
-  simulator: ['apiserver', 'client', 'runtime', 'pki', 'api', 'store', 'machinery'],
+  housekeeping: ['runtime', 'client', 'pki', 'api', 'machinery'],
+  podhost: ['housekeeping', 'apiserver', 'client', 'runtime', 'pki', 'api', 'machinery'],
+  simulator: ['housekeeping', 'apiserver', 'client', 'runtime', 'pki', 'api', 'store', 'machinery'],
   dashboard: ['controllers', 'runtime', 'client', 'api', 'machinery'],
   cli: '*',
 };

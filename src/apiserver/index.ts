@@ -1,1 +1,12 @@
-export {};
+// The door of the API-server room: a Kubernetes API as a library.
+export * from './admission/index.ts';
+export * from './audit/index.ts';
+export * from './auth/index.ts';
+export { backupPath } from './http/backup-endpoint.ts';
+export type { HealthCheck, VersionInfo } from './http/info-handler.ts';
+export type { Listener } from './http/listener.ts';
+export { LocalClient } from './local-client.ts';
+export { ApiServer, type ApiServerOptions, createApiServer } from './server.ts';
+export { openObjectStore, type Sealer } from './storage/object-store.ts';
+export { StoredObject } from './storage/stored-object.ts';
+export type { PodLogOptions, PodLogSource } from './subresources/pod-log.ts';

@@ -1,0 +1,42 @@
+import type { ApiStatusError, UnstructuredObject } from '../../machinery/index.ts';
+import {
+  type Authorizer,
+  checkBindingEscalation,
+  checkRoleEscalation,
+  type ClusterRole,
+  type EscalationContext,
+  type RbacIndex,
+  type RoleBinding,
+} from '../auth/index.ts';
+import type { AdmissionStep } from './types.ts';
+
+/** Nobody hands out permissions they do not hold. */
+export function rbacEscalation(index: RbacIndex, authorizer: Authorizer): AdmissionStep {
+  return {
+    name: 'RBACEscalation',
+    appliesTo: ({ target, operation }) =>
+      operation !== 'DELETE' && target.resource.definition.group === 'rbac.authorization.k8s.io',
+    validate({ target, caller, object, oldObject }) {
+      const context: EscalationContext = {
+        user: caller.user,
+        index,
+        authorizer,
+        resource: target.resource.definition.plural as EscalationContext['resource'],
+        namespace: target.namespace ?? '',
+      };
+      const refused = check(context, object!, oldObject);
+      if (refused) throw refused;
+    },
+  };
+}
+
+function check(
+  context: EscalationContext,
+  object: UnstructuredObject,
+  old: UnstructuredObject | undefined,
+): ApiStatusError | undefined {
+  if (context.resource === 'roles' || context.resource === 'clusterroles') {
+    return checkRoleEscalation(context, object as unknown as ClusterRole, old as unknown as ClusterRole | undefined);
+  }
+  return checkBindingEscalation(context, object as unknown as RoleBinding);
+}

@@ -1,0 +1,29 @@
+import type { UnstructuredObject } from '../../machinery/index.ts';
+import type { Caller, NamedTarget } from '../service/types.ts';
+
+export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
+
+/** One write on its way to the store, as admission sees it: objects are in the storage version. */
+export interface AdmissionRequest {
+  operation: AdmissionOperation;
+  target: NamedTarget;
+  subresource: string | undefined;
+  caller: Caller;
+  /** mutating steps may change it; undefined for DELETE */
+  object: UnstructuredObject | undefined;
+  /** shared; undefined for CREATE */
+  oldObject: UnstructuredObject | undefined;
+  dryRun: boolean;
+  options: Record<string, unknown>;
+}
+
+/**
+ * A step of the admission chain. `mutate` runs before validation and may change `request.object` in place; `validate` runs
+ * after. Both refuse by throwing an ApiStatusError. A step without `appliesTo` sees every request.
+ */
+export interface AdmissionStep {
+  name: string;
+  appliesTo?(request: AdmissionRequest): boolean;
+  mutate?(request: AdmissionRequest): void | Promise<void>;
+  validate?(request: AdmissionRequest): void | Promise<void>;
+}

@@ -1,0 +1,112 @@
+import type { TLSSocket } from 'node:tls';
+import { type Clock, type KubeObject, type Random, statusError } from '../../machinery/index.ts';
+import type { Store } from '../../store/index.ts';
+import { objectKey } from '../storage/keys.ts';
+import type { StoredObject } from '../storage/stored-object.ts';
+import {
+  type AuthorizationAttributes,
+  type AuthorizationDecision,
+  type Authorizer,
+  forbiddenError,
+} from './attributes.ts';
+import { type Authenticator, createAuthenticator, type TokenAuthenticator } from './authenticator.ts';
+import { alwaysAllowAuthorizer, mastersAuthorizer, unionAuthorizer } from './authorizers.ts';
+import { bootstrapTokenAuthenticator, type SecretObject } from './bootstrap-tokens.ts';
+import { clientCertificateAuthenticator } from './client-certificate.ts';
+import { impersonatedUser } from './impersonation.ts';
+import { jwtSigningKey, jwtVerificationKey } from './jwt.ts';
+import { feedRbacIndex } from './policy-feed.ts';
+import { rbacAuthorizer } from './rbac/authorizer.ts';
+import { RbacIndex } from './rbac/rbac-index.ts';
+import { type BoundObjectLookup, serviceAccountTokenAuthenticator } from './service-account-tokens.ts';
+import { createTokenIssuer, type TokenIssuer } from './token-issuer.ts';
+import type { UserInfo } from './user.ts';
+
+export interface AccessControlOptions {
+  /** PEM of the authorities whose client certificates are trusted */
+  clientCa?: string;
+  /** asked before service-account tokens */
+  tokens?: readonly TokenAuthenticator[];
+  serviceAccounts?: { issuer: string; signingKeyPem: string; olderKeysPem?: readonly string[] };
+  /** accept kubeadm's bootstrap tokens: for workload clusters */
+  bootstrapTokens?: boolean;
+  anonymous?: boolean;
+  /** `AlwaysAllow` is for tests and for servers nobody else can reach */
+  mode: 'RBAC' | 'AlwaysAllow';
+  /** asked before RBAC, e.g. the node authorizer */
+  authorizers?: readonly Authorizer[];
+}
+
+/** Who is asking and whether they may: authentication, impersonation and authorization of one server. */
+export class AccessControl {
+  readonly authenticator: Authenticator;
+  readonly authorizer: Authorizer;
+  readonly rbacIndex: RbacIndex;
+  readonly tokenIssuer: TokenIssuer | undefined;
+  readonly lookup: BoundObjectLookup;
+  readonly #stopFeed: () => void;
+
+  constructor(options: AccessControlOptions, deps: { store: Store<StoredObject>; clock: Clock; random: Random }) {
+    const { store, clock, random } = deps;
+    this.lookup = storeLookup(store);
+    this.rbacIndex = new RbacIndex();
+    this.#stopFeed = feedRbacIndex(store, this.rbacIndex);
+    const tokens: TokenAuthenticator[] = [...(options.tokens ?? [])];
+    if (options.serviceAccounts) {
+      const { issuer, signingKeyPem, olderKeysPem = [] } = options.serviceAccounts;
+      const signingKey = jwtSigningKey(signingKeyPem);
+      const olderKeys = olderKeysPem.map(jwtVerificationKey);
+      const audiences = [issuer];
+      this.tokenIssuer = createTokenIssuer({ issuer, signingKey, olderKeys, audiences, clock, random });
+      const keys = [signingKey, ...olderKeys];
+      tokens.push(serviceAccountTokenAuthenticator({ issuers: [issuer], keys, audiences, lookup: this.lookup, clock }));
+    }
+    if (options.bootstrapTokens) {
+      tokens.push(bootstrapTokenAuthenticator({ secret: (name) => this.lookup.secret('kube-system', name), clock }));
+    }
+    this.authenticator = createAuthenticator({
+      tokens,
+      anonymous: options.anonymous ?? false,
+      ...(options.clientCa !== undefined && {
+        certificates: clientCertificateAuthenticator({ authorities: options.clientCa, clock }),
+      }),
+    });
+    this.authorizer =
+      options.mode === 'AlwaysAllow'
+        ? alwaysAllowAuthorizer
+        : unionAuthorizer(mastersAuthorizer, ...(options.authorizers ?? []), rbacAuthorizer(this.rbacIndex));
+  }
+
+  close(): void {
+    this.#stopFeed();
+  }
+
+  /** The user a request acts as, and who really sent it; throws 401 or, for a refused impersonation, 403. */
+  identify(request: {
+    authorization: string | undefined;
+    socket: TLSSocket | undefined;
+    rawHeaders: readonly string[];
+  }): { user: UserInfo; requestor: UserInfo } {
+    const requestor = this.authenticator.authenticate(request);
+    if (!requestor) throw statusError.unauthorized();
+    return { requestor, user: impersonatedUser(request.rawHeaders, requestor, this.authorizer) };
+  }
+
+  /** Throws 403 unless the request is allowed. */
+  check(attributes: AuthorizationAttributes): AuthorizationDecision {
+    const decision = this.authorizer.authorize(attributes);
+    if (decision.decision === 'allow') return decision;
+    throw forbiddenError(attributes, decision.reason);
+  }
+}
+
+function storeLookup(store: Store<StoredObject>): BoundObjectLookup {
+  const find = (plural: string, namespace: string | undefined, name: string): KubeObject | undefined =>
+    store.get(objectKey({ group: '', plural }, namespace, name))?.value.object;
+  return {
+    serviceAccount: (namespace, name) => find('serviceaccounts', namespace, name),
+    secret: (namespace, name) => find('secrets', namespace, name) as SecretObject | undefined,
+    pod: (namespace, name) => find('pods', namespace, name),
+    node: (name) => find('nodes', undefined, name),
+  };
+}

@@ -1,0 +1,49 @@
+import type { Clock, KubeObject } from '../../machinery/index.ts';
+import type { TokenAuthenticator, TokenOutcome } from './authenticator.ts';
+import { secretsEqual } from './static-tokens.ts';
+
+/** A Secret as far as authentication reads it. */
+export interface SecretObject extends KubeObject {
+  type?: string;
+  /** base64 */
+  data?: Record<string, string> | null;
+}
+
+export interface BootstrapTokenOptions {
+  /** a Secret of kube-system */
+  secret(name: string): SecretObject | undefined;
+  clock: Clock;
+}
+
+const tokenPattern = /^([a-z0-9]{6})\.([a-z0-9]{16})$/;
+const groupPattern = /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/;
+const defaultGroup = 'system:bootstrappers';
+
+function groupsOf(extra: string): string[] | undefined {
+  if (extra === '') return [defaultGroup];
+  const groups = extra.split(',');
+  return groups.every((group) => groupPattern.test(group)) ? [...new Set([defaultGroup, ...groups])].sort() : undefined;
+}
+
+/**
+ * Tokens of joining nodes: `abcdef.0123456789abcdef` names the Secret bootstrap-token-abcdef, which must hold the other
+ * half, be meant for authentication and not have expired. Anything wrong makes the token simply unknown, as upstream.
+ */
+export function bootstrapTokenAuthenticator(options: BootstrapTokenOptions): TokenAuthenticator {
+  return (token): TokenOutcome => {
+    const match = tokenPattern.exec(token);
+    if (match === null) return undefined;
+    const [, id = '', tokenSecret = ''] = match;
+    const secret = options.secret(`bootstrap-token-${id}`);
+    if (secret === undefined || secret.metadata.deletionTimestamp !== undefined) return undefined;
+    if (secret.type !== 'bootstrap.kubernetes.io/token') return undefined;
+    const value = (key: string): string => Buffer.from(secret.data?.[key] ?? '', 'base64').toString('utf8');
+    if (!secretsEqual(value('token-secret'), tokenSecret) || value('token-id') !== id) return undefined;
+    const expiration = value('expiration');
+    // A date that cannot be read counts as past.
+    if (expiration !== '' && !(Date.parse(expiration) > options.clock.now())) return undefined;
+    if (value('usage-bootstrap-authentication') !== 'true') return undefined;
+    const groups = groupsOf(value('auth-extra-groups'));
+    return groups === undefined ? undefined : { user: { name: `system:bootstrap:${id}`, groups } };
+  };
+}

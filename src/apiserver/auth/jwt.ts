@@ -1,0 +1,113 @@
+import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
+import type { JsonObject } from '../../machinery/index.ts';
+import { isJsonObject } from '../../machinery/index.ts';
+
+export type JwtAlgorithm = 'RS256' | 'ES256' | 'ES384' | 'ES512';
+
+/** A public key that checks tokens. The algorithm belongs to the key: what a token claims of itself never chooses it. */
+export interface JwtVerificationKey {
+  readonly id: string;
+  readonly algorithm: JwtAlgorithm;
+  readonly publicKey: KeyObject;
+}
+
+export interface JwtSigningKey extends JwtVerificationKey {
+  readonly privateKey: KeyObject;
+}
+
+const ecAlgorithms: Readonly<Record<string, JwtAlgorithm>> = {
+  prime256v1: 'ES256',
+  secp384r1: 'ES384',
+  secp521r1: 'ES512',
+};
+
+const hashes: Readonly<Record<JwtAlgorithm, string>> = {
+  RS256: 'sha256',
+  ES256: 'sha256',
+  ES384: 'sha384',
+  ES512: 'sha512',
+};
+
+function algorithmOf(key: KeyObject): JwtAlgorithm {
+  if (key.asymmetricKeyType === 'rsa') return 'RS256';
+  const algorithm = ecAlgorithms[key.asymmetricKeyDetails?.namedCurve ?? ''];
+  if (key.asymmetricKeyType === 'ec' && algorithm !== undefined) return algorithm;
+  throw new TypeError(`tokens cannot be signed with ${key.asymmetricKeyType ?? 'such'} keys; use RSA or an EC key`);
+}
+
+/** From a PEM public key, or the public half of a private one. The id is kube-apiserver's: a hash of the key itself. */
+export function jwtVerificationKey(pem: string): JwtVerificationKey {
+  const publicKey = createPublicKey(pem);
+  const spki = publicKey.export({ type: 'spki', format: 'der' });
+  return { id: createHash('sha256').update(spki).digest('base64url'), algorithm: algorithmOf(publicKey), publicKey };
+}
+
+export function jwtSigningKey(privateKeyPem: string): JwtSigningKey {
+  return { ...jwtVerificationKey(privateKeyPem), privateKey: createPrivateKey(privateKeyPem) };
+}
+
+const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+export function signJwt(key: JwtSigningKey, claims: JsonObject): string {
+  const signed = `${encode({ alg: key.algorithm, kid: key.id })}.${encode(claims)}`;
+  const signature = sign(hashes[key.algorithm], Buffer.from(signed), {
+    key: key.privateKey,
+    dsaEncoding: 'ieee-p1363',
+  });
+  return `${signed}.${signature.toString('base64url')}`;
+}
+
+/** A token taken apart; nothing in it may be believed before `verifyJwt`. */
+export interface UnverifiedJwt {
+  header: JsonObject;
+  claims: JsonObject;
+  signed: string;
+  signature: Buffer;
+}
+
+/** Refuses encodings that are not the one canonical form, so that a token has exactly one spelling. */
+function decodeBase64Url(text: string): Buffer | undefined {
+  const bytes = Buffer.from(text, 'base64url');
+  return bytes.toString('base64url') === text ? bytes : undefined;
+}
+
+function decodeObject(text: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(decodeBase64Url(text)?.toString('utf8') ?? '');
+    return isJsonObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Takes a compact JWT apart, undefined when it is none. */
+export function decodeJwt(token: string): UnverifiedJwt | undefined {
+  const parts = token.split('.');
+  if (parts.length !== 3) return undefined;
+  const header = decodeObject(parts[0]!);
+  const claims = decodeObject(parts[1]!);
+  const signature = decodeBase64Url(parts[2]!);
+  if (header === undefined || claims === undefined || signature === undefined) return undefined;
+  return { header, claims, signed: `${parts[0]}.${parts[1]}`, signature };
+}
+
+/** Whether one of the keys made the signature. A token naming a known key is checked with that key only. */
+export function verifyJwt(jwt: UnverifiedJwt, keys: readonly JwtVerificationKey[]): boolean {
+  const named = keys.filter(({ id }) => id === jwt.header['kid']);
+  return (named.length > 0 ? named : keys).some(
+    (key) =>
+      jwt.header['alg'] === key.algorithm &&
+      verify(
+        hashes[key.algorithm],
+        Buffer.from(jwt.signed),
+        { key: key.publicKey, dsaEncoding: 'ieee-p1363' },
+        jwt.signature,
+      ),
+  );
+}
+
+/** The public key as the JSON Web Key that /openid/v1/jwks publishes. */
+export function publicJwk(key: JwtVerificationKey): JsonObject {
+  const { kty, ...parameters } = key.publicKey.export({ format: 'jwk' });
+  return { use: 'sig', kty, kid: key.id, alg: key.algorithm, ...(parameters as JsonObject) } as JsonObject;
+}

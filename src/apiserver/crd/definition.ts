@@ -1,0 +1,118 @@
+import {
+  allVerbs,
+  clone,
+  compareVersionPriority,
+  compileSimplePath,
+  formatApiVersion,
+  type JsonValue,
+  parseApiVersion,
+  type ResourceDefinition,
+  type Schema,
+  type UnstructuredObject,
+  type VersionDefinition,
+} from '../../machinery/index.ts';
+import { printerOf } from './printer.ts';
+import type { CrdSelectableField, CrdVersion, CustomResourceDefinition } from './types.ts';
+
+export interface CrdDefinitionDependencies {
+  /** asks the conversion webhook of a definition; without it kinds that need one cannot change versions */
+  convertByWebhook?(
+    crd: CustomResourceDefinition,
+    object: UnstructuredObject,
+    toVersion: string,
+  ): Promise<UnstructuredObject>;
+}
+
+const anything: Schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+
+/** The kind a CustomResourceDefinition defines, in the terms of the API server. The definition must be valid. */
+export function definitionFromCrd(
+  crd: CustomResourceDefinition,
+  dependencies: CrdDefinitionDependencies,
+): ResourceDefinition {
+  const { spec } = crd;
+  // What is served are the accepted names; a definition that is not yet evaluated has none.
+  const names = crd.status?.acceptedNames?.plural ? crd.status.acceptedNames : spec.names;
+  const versions = [...spec.versions].sort((a, b) => compareVersionPriority(a.name, b.name));
+  return {
+    group: spec.group,
+    kind: names.kind,
+    listKind: names.listKind ?? `${names.kind}List`,
+    plural: names.plural,
+    singular: names.singular ?? names.kind.toLowerCase(),
+    shortNames: names.shortNames ?? [],
+    categories: names.categories ?? [],
+    namespaced: spec.scope === 'Namespaced',
+    verbs: allVerbs,
+    storageVersion: spec.versions.find((version) => version.storage)!.name,
+    versions: versions.map((version) => versionOf(version, spec.group, names.kind)),
+    subresources: [],
+    origin: 'custom',
+    strategy: {},
+    convert: converterOf(crd, dependencies),
+  };
+}
+
+function versionOf(version: CrdVersion, group: string, kind: string): VersionDefinition {
+  const { subresources } = version;
+  const scale = subresources?.scale;
+  const fields = selectableFieldsOf(version.selectableFields);
+  return {
+    name: version.name,
+    served: version.served,
+    ...(version.deprecated
+      ? {
+          deprecated: true,
+          deprecationWarning:
+            version.deprecationWarning ?? `${formatApiVersion(group, version.name)} ${kind} is deprecated`,
+        }
+      : {}),
+    schema: version.schema?.openAPIV3Schema ?? anything,
+    hasStatus: subresources?.status !== undefined && subresources.status !== null,
+    ...(scale
+      ? {
+          scale: {
+            specReplicasPath: scale.specReplicasPath,
+            statusReplicasPath: scale.statusReplicasPath,
+            ...(scale.labelSelectorPath ? { labelSelectorPath: scale.labelSelectorPath } : {}),
+          },
+        }
+      : {}),
+    printer: printerOf(version.additionalPrinterColumns),
+    ...(fields ? { selectableFields: fields } : {}),
+  };
+}
+
+function selectableFieldsOf(
+  fields: readonly CrdSelectableField[] | undefined,
+): Record<string, (object: UnstructuredObject) => string> | undefined {
+  if (!fields || fields.length === 0) return undefined;
+  const selectable: Record<string, (object: UnstructuredObject) => string> = {};
+  for (const { jsonPath } of fields) {
+    const path = compileSimplePath(jsonPath);
+    selectable[path.fields.join('.')] = (object) => fieldText(path.get(object));
+  }
+  return selectable;
+}
+
+function fieldText(value: JsonValue | undefined): string {
+  return value === undefined || value === null || typeof value === 'object' ? '' : String(value);
+}
+
+function converterOf(
+  crd: CustomResourceDefinition,
+  dependencies: CrdDefinitionDependencies,
+): NonNullable<ResourceDefinition['convert']> {
+  const { group, conversion } = crd.spec;
+  if (conversion?.strategy !== 'Webhook') {
+    return (object, toVersion) => ({ ...object, apiVersion: formatApiVersion(group, toVersion) });
+  }
+  return async (object, toVersion) => {
+    if (parseApiVersion(object.apiVersion).version === toVersion) return object;
+    if (!dependencies.convertByWebhook) {
+      throw new Error(`conversion webhook for ${formatApiVersion(group, crd.spec.names.kind)} cannot be called`);
+    }
+    // A webhook may answer with what it was sent: keep the shared object out of its reach.
+    return dependencies.convertByWebhook(crd, clone(object), toVersion);
+  };
+}

@@ -1,0 +1,22 @@
+import type { ResourceDefinition, UnstructuredObject } from '../../machinery/index.ts';
+import { defaultCrd, prepareCrdStatus } from './defaults.ts';
+import type { CustomResourceDefinition } from './types.ts';
+import { validateCrd } from './validate.ts';
+import { crdWarnings } from './warnings.ts';
+
+/** Gives the CustomResourceDefinition kind its behaviour: the server itself is what it configures. */
+export function withCrdStrategy(definition: ResourceDefinition): ResourceDefinition {
+  const asCrd = (object: UnstructuredObject): CustomResourceDefinition => object as unknown as CustomResourceDefinition;
+  return {
+    ...definition,
+    strategy: {
+      ...definition.strategy,
+      applyDefaults: (draft) => defaultCrd(asCrd(draft)),
+      prepareForCreate: (draft) => prepareCrdStatus(asCrd(draft)),
+      prepareForUpdate: (draft, old) => prepareCrdStatus(asCrd(draft), asCrd(old)),
+      validateCreate: (object) => validateCrd(asCrd(object)),
+      validateUpdate: (object, old) => validateCrd(asCrd(object), asCrd(old)),
+      warnings: (object) => crdWarnings(asCrd(object)),
+    },
+  };
+}

@@ -1,0 +1,30 @@
+import { formatCheck, type Schema } from '../../machinery/index.ts';
+import type { CustomResourceDefinition } from './types.ts';
+
+/** Texts for `Warning` headers: formats of strings that the server does not enforce, new ones only on update. */
+export function crdWarnings(crd: CustomResourceDefinition, old?: CustomResourceDefinition): string[] {
+  const known = old ? new Set(unknownFormats(old)) : undefined;
+  return unknownFormats(crd)
+    .filter((format) => !known?.has(format))
+    .map((format) => `unrecognized format ${JSON.stringify(format)}`);
+}
+
+function unknownFormats(crd: CustomResourceDefinition): string[] {
+  const formats = new Set<string>();
+  for (const version of crd.spec.versions ?? []) {
+    const schema = version.schema?.openAPIV3Schema;
+    if (schema) collect(schema, formats);
+  }
+  return [...formats];
+}
+
+function collect(schema: Schema, formats: Set<string>): void {
+  if (schema.type === 'string' && schema.format && !formatCheck(schema.format)) formats.add(schema.format);
+  for (const key in schema.properties) collect(schema.properties[key]!, formats);
+  if (typeof schema.additionalProperties === 'object') collect(schema.additionalProperties, formats);
+  if (schema.items && !Array.isArray(schema.items)) collect(schema.items, formats);
+  for (const branch of [...(schema.allOf ?? []), ...(schema.anyOf ?? []), ...(schema.oneOf ?? [])]) {
+    collect(branch, formats);
+  }
+  if (schema.not) collect(schema.not, formats);
+}

@@ -1,0 +1,135 @@
+import { type FieldError, fieldError, isJsonObject, statusError } from '../../machinery/index.ts';
+import type { DeleteSettings, PropagationPolicy } from '../service/delete.ts';
+import type { ListSettings } from '../service/reads.ts';
+import type { FieldValidation, WriteSettings } from '../service/types.ts';
+import type { WatchSettings } from '../service/watch.ts';
+import type { Exchange } from './exchange.ts';
+
+const maxFieldManagerLength = 128;
+
+/** Query parameters of create, update and patch. */
+export function parseWriteSettings(exchange: Exchange, optionsKind: 'CreateOptions' | 'UpdateOptions' | 'PatchOptions'): WriteSettings {
+  const { query } = exchange;
+  const errors: FieldError[] = [];
+  const dryRun = parseDryRun(query.getAll('dryRun'), errors);
+  const fieldManager = query.get('fieldManager') ?? '';
+  if (fieldManager.length > maxFieldManagerLength) errors.push(fieldError.tooLong('fieldManager', fieldManager, maxFieldManagerLength));
+  if (!/^[\p{L}\p{M}\p{N}\p{P}\p{S} ]*$/u.test(fieldManager)) {
+    errors.push(fieldError.invalid('fieldManager', fieldManager, 'should only contain printable characters'));
+  }
+  const fieldValidation = query.get('fieldValidation') ?? '';
+  if (!['', 'Ignore', 'Strict', 'Warn'].includes(fieldValidation)) {
+    errors.push(fieldError.notSupported('fieldValidation', fieldValidation, ['', 'Ignore', 'Strict', 'Warn']));
+  }
+  if (errors.length > 0) throw statusError.invalid('meta.k8s.io', optionsKind, '', errors);
+  return {
+    dryRun,
+    fieldManager: fieldManager === '' ? managerFromUserAgent(exchange.header('user-agent')) : fieldManager,
+    fieldValidation: fieldValidation === '' ? 'Warn' : (fieldValidation as FieldValidation),
+  };
+}
+
+/** Clients that do not name themselves are known by the first word of their user agent. */
+export function managerFromUserAgent(agent: string | undefined): string {
+  const name = (agent ?? '').split('/')[0]!.slice(0, maxFieldManagerLength);
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: managers must be printable
+  return name.replace(/[\u0000-\u001f\u007f]/g, '') || 'unknown';
+}
+
+function parseDryRun(values: readonly string[], errors: FieldError[]): boolean {
+  const wrong = values.filter((value) => value !== 'All' && value !== '');
+  if (wrong.length > 0) errors.push(fieldError.notSupported('dryRun', wrong, ['All']));
+  return values.includes('All');
+}
+
+export function parseListSettings(query: URLSearchParams): ListSettings {
+  const limit = parseInteger(query, 'limit');
+  const sendInitialEvents = parseBoolean(query, 'sendInitialEvents');
+  return {
+    ...textOf(query, 'labelSelector'),
+    ...textOf(query, 'fieldSelector'),
+    ...textOf(query, 'continue'),
+    ...textOf(query, 'resourceVersion'),
+    ...textOf(query, 'resourceVersionMatch'),
+    ...(limit !== undefined && { limit }),
+    ...(sendInitialEvents !== undefined && { sendInitialEvents }),
+  };
+}
+
+export function parseWatchSettings(query: URLSearchParams): WatchSettings {
+  const timeoutSeconds = parseInteger(query, 'timeoutSeconds');
+  const allowWatchBookmarks = parseBoolean(query, 'allowWatchBookmarks');
+  const sendInitialEvents = parseBoolean(query, 'sendInitialEvents');
+  return {
+    ...textOf(query, 'labelSelector'),
+    ...textOf(query, 'fieldSelector'),
+    ...textOf(query, 'resourceVersion'),
+    ...textOf(query, 'resourceVersionMatch'),
+    ...(timeoutSeconds !== undefined && { timeoutSeconds }),
+    ...(allowWatchBookmarks !== undefined && { allowWatchBookmarks }),
+    ...(sendInitialEvents !== undefined && { sendInitialEvents }),
+  };
+}
+
+function textOf<K extends string>(query: URLSearchParams, name: K): { [key in K]?: string } {
+  const value = query.get(name);
+  return (value === null ? {} : { [name]: value }) as { [key in K]?: string };
+}
+
+function parseInteger(query: URLSearchParams, name: string): number | undefined {
+  const text = query.get(name);
+  if (text === null || text === '') return undefined;
+  if (!/^-?[0-9]{1,15}$/.test(text)) {
+    throw statusError.badRequest(`invalid query parameter ${name}: strconv.ParseInt: parsing "${text}": invalid syntax`);
+  }
+  return Number(text);
+}
+
+/** As Go's form decoding: absent is unset, empty is true, and only these words are false. */
+export function parseBoolean(query: URLSearchParams, name: string): boolean | undefined {
+  const text = query.get(name);
+  if (text === null) return undefined;
+  return !(text === '0' || text.toLowerCase() === 'false');
+}
+
+const propagationPolicies: readonly string[] = ['Background', 'Foreground', 'Orphan'];
+
+/** DeleteOptions from the body, or from the query when there is no body. */
+export function parseDeleteSettings(query: URLSearchParams, body: unknown): DeleteSettings {
+  const errors: FieldError[] = [];
+  const source = isJsonObject(body) ? body : Object.fromEntries(query);
+  const policy = source['propagationPolicy'];
+  if (policy !== undefined && policy !== null && policy !== '' && !propagationPolicies.includes(String(policy))) {
+    errors.push(fieldError.notSupported('propagationPolicy', String(policy), [...propagationPolicies, '']));
+  }
+  const dryRunValues = isJsonObject(body) && Array.isArray(body['dryRun']) ? body['dryRun'].map(String) : query.getAll('dryRun');
+  const dryRun = parseDryRun([...dryRunValues, ...(isJsonObject(body) ? query.getAll('dryRun') : [])], errors);
+  const grace = source['gracePeriodSeconds'];
+  const graceSeconds = grace === undefined || grace === null || grace === '' ? undefined : Number(grace);
+  if (graceSeconds !== undefined && !Number.isInteger(graceSeconds)) {
+    throw statusError.badRequest(`gracePeriodSeconds: "${String(grace)}" is not an integer`);
+  }
+  if (graceSeconds !== undefined && graceSeconds < 0) {
+    errors.push(fieldError.invalid('gracePeriodSeconds', graceSeconds, 'must be greater than or equal to 0'));
+  }
+  const orphan = source['orphanDependents'];
+  if (orphan !== undefined && orphan !== null && policy) {
+    errors.push(fieldError.invalid('propagationPolicy', policy, 'orphanDependents and deletionPropagation cannot be both set'));
+  }
+  if (errors.length > 0) throw statusError.invalid('meta.k8s.io', 'DeleteOptions', '', errors);
+  const preconditions = isJsonObject(source['preconditions']) ? source['preconditions'] : undefined;
+  const uid = preconditions?.['uid'];
+  const resourceVersion = preconditions?.['resourceVersion'];
+  return {
+    dryRun,
+    ...(policy && { propagationPolicy: policy as PropagationPolicy }),
+    ...(orphan !== undefined && orphan !== null && { orphanDependents: String(orphan) === 'true' }),
+    ...(graceSeconds !== undefined && { gracePeriodSeconds: graceSeconds }),
+    ...(preconditions && {
+      preconditions: {
+        ...(typeof uid === 'string' && { uid }),
+        ...(typeof resourceVersion === 'string' && { resourceVersion }),
+      },
+    }),
+  };
+}

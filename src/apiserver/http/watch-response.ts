@@ -1,0 +1,193 @@
+import { type JsonObject, type Status, statusError, type UnstructuredObject } from '../../machinery/index.ts';
+import type { StoreRecord } from '../../store/index.ts';
+import type { MaybePromise } from '../registry/index.ts';
+import type { Target } from '../service/types.ts';
+import type { WatchDelivery, WatchSink } from '../service/watch.ts';
+import type { StoredObject } from '../storage/stored-object.ts';
+import { type IncludeObject, partialMetadata, renderTable } from '../table/table.ts';
+import type { Exchange } from './exchange.ts';
+import type { Representation } from './media-types.ts';
+import { servesBytes, viewRecord } from './render.ts';
+
+/** A reader this far behind is cut off; it will list again. Waiting for it would hold everybody's memory. */
+const maxBufferedBytes = 16 * 1024 * 1024;
+
+/**
+ * Events rendered in this turn of the event loop, shared by all watchers that want the same form. Cleared at the end of
+ * the turn, because all watchers of a change are served in the turn it is committed in.
+ */
+const turnCache = new Map<StoredObject, Map<string, Buffer>>();
+
+function cachedRender(object: StoredObject, form: string, render: () => Buffer): Buffer {
+  if (turnCache.size === 0) setImmediate(() => turnCache.clear());
+  let forms = turnCache.get(object);
+  if (!forms) turnCache.set(object, (forms = new Map()));
+  let bytes = forms.get(form);
+  if (!bytes) forms.set(form, (bytes = render()));
+  return bytes;
+}
+
+/** Streams watch events as JSON lines. */
+export class WatchResponse implements WatchSink {
+  readonly #exchange: Exchange;
+  readonly #target: Target;
+  readonly #representation: Representation;
+  readonly #includeObject: IncludeObject;
+  readonly #now: () => number;
+  /** set while an event waits for a conversion; later events queue behind it */
+  #tail: Promise<void> | undefined;
+  #columnsSent = false;
+  #ended = false;
+
+  constructor(
+    exchange: Exchange,
+    target: Target,
+    options: { representation: Representation; includeObject: IncludeObject; now: () => number },
+  ) {
+    this.#exchange = exchange;
+    this.#target = target;
+    this.#representation = options.representation;
+    this.#includeObject = options.includeObject;
+    this.#now = options.now;
+    if (options.representation.encoding !== 'json') {
+      throw statusError.notAcceptable('only the following media types are accepted: application/json');
+    }
+    exchange.writeHead(200, { 'content-type': 'application/json' });
+    // Clients wait for the headers before they consider the watch established.
+    if ('flushHeaders' in exchange.response) exchange.response.flushHeaders();
+  }
+
+  deliver(deliveries: readonly WatchDelivery[]): void {
+    if (this.#ended) return;
+    const parts: Buffer[] = [];
+    for (let i = 0; i < deliveries.length; i++) {
+      const rendered = this.#tail ? undefined : this.#render(deliveries[i]!);
+      if (rendered !== undefined && !(rendered instanceof Promise)) {
+        parts.push(rendered);
+        continue;
+      }
+      this.#write(parts);
+      this.#deliverLater(rendered, deliveries.slice(rendered ? i + 1 : i));
+      return;
+    }
+    this.#write(parts);
+  }
+
+  /** Some event needs an asynchronous conversion: everything after it keeps its order by waiting in line. */
+  #deliverLater(first: Promise<Buffer> | undefined, rest: readonly WatchDelivery[]): void {
+    const previous = this.#tail ?? Promise.resolve();
+    const mine = previous
+      .then(async () => {
+        if (first) this.#write([await first]);
+        for (const delivery of rest) this.#write([await this.#render(delivery)]);
+      })
+      .catch(() => this.end())
+      .finally(() => {
+        if (this.#tail === mine) this.#tail = undefined;
+      });
+    this.#tail = mine;
+  }
+
+  #write(parts: Buffer[]): void {
+    const { response } = this.#exchange;
+    if (parts.length === 0 || this.#ended || response.destroyed) return;
+    if (response.writableLength > maxBufferedBytes) {
+      this.#ended = true;
+      response.destroy();
+      return;
+    }
+    const bytes = parts.length === 1 ? parts[0]! : Buffer.concat(parts);
+    (response as { write(chunk: Buffer): boolean }).write(bytes);
+  }
+
+  ready(): Promise<void> {
+    const { response } = this.#exchange;
+    if (response.destroyed || !response.writableNeedDrain) return new Promise((resolve) => setImmediate(resolve));
+    return new Promise((resolve) => {
+      const done = (): void => {
+        response.off('drain', done);
+        response.off('close', done);
+        resolve();
+      };
+      response.on('drain', done);
+      response.on('close', done);
+    });
+  }
+
+  end(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#exchange.response.end();
+  }
+
+  #render(delivery: WatchDelivery): MaybePromise<Buffer> {
+    switch (delivery.type) {
+      case 'ERROR':
+        return line('ERROR', delivery.status);
+      case 'BOOKMARK':
+        return this.#renderBookmark(delivery.revision, delivery.initialEventsEnd);
+      default:
+        return this.#renderRecord(delivery.type, delivery.record);
+    }
+  }
+
+  #renderRecord(type: string, record: StoreRecord<StoredObject>): MaybePromise<Buffer> {
+    const { as } = this.#representation;
+    if (servesBytes(this.#target, record, { ...this.#representation, pretty: false })) {
+      return cachedRender(record.value, type, () =>
+        Buffer.concat([Buffer.from(`{"type":"${type}","object":`), record.value.bytes, Buffer.from('}\n')]),
+      );
+    }
+    const withColumns = !this.#columnsSent;
+    this.#columnsSent = true;
+    const form = `${type} ${this.#target.apiVersion} ${as} ${this.#includeObject} ${withColumns}`;
+    const known = turnCache.get(record.value)?.get(form);
+    if (known) return known;
+    const render = (object: UnstructuredObject): Buffer =>
+      cachedRender(record.value, form, () => line(type, this.#shape(object, withColumns)));
+    const view = viewRecord(this.#target, record);
+    return view instanceof Promise ? view.then(render) : render(view);
+  }
+
+  #shape(object: UnstructuredObject, withColumns: boolean): unknown {
+    switch (this.#representation.as) {
+      case 'object':
+        return object;
+      case 'partial':
+        return partialMetadata(object);
+      case 'table':
+        return renderTable({
+          version: this.#target.version,
+          objects: [object],
+          metadata: { resourceVersion: object.metadata.resourceVersion ?? '' },
+          includeObject: this.#includeObject,
+          nowMs: this.#now(),
+          withColumns,
+        });
+    }
+  }
+
+  #renderBookmark(revision: number, initialEventsEnd: boolean): Buffer {
+    const metadata: JsonObject = { resourceVersion: String(revision), creationTimestamp: null };
+    if (initialEventsEnd) metadata['annotations'] = { 'k8s.io/initial-events-end': 'true' };
+    if (this.#representation.as === 'table') {
+      return line('BOOKMARK', {
+        kind: 'Table',
+        apiVersion: 'meta.k8s.io/v1',
+        metadata: { resourceVersion: String(revision) },
+        columnDefinitions: [],
+        rows: [{ cells: [], object: { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata } }],
+      });
+    }
+    const partial = this.#representation.as === 'partial';
+    return line('BOOKMARK', {
+      kind: partial ? 'PartialObjectMetadata' : this.#target.resource.definition.kind,
+      apiVersion: partial ? 'meta.k8s.io/v1' : this.#target.apiVersion,
+      metadata,
+    });
+  }
+}
+
+function line(type: string, object: unknown | Status): Buffer {
+  return Buffer.from(`${JSON.stringify({ type, object })}\n`);
+}

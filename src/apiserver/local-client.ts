@@ -1,0 +1,326 @@
+import {
+  ApiStatusError,
+  clone,
+  type JsonValue,
+  type KubeObject,
+  type ListMeta,
+  type ObjectList,
+  type Resource,
+  statusError,
+  type UnstructuredObject,
+} from '../machinery/index.ts';
+import { viewRecord } from './http/render.ts';
+import type { DeleteSettings } from './service/delete.ts';
+import type { ListSettings } from './service/reads.ts';
+import type { PatchKind } from './service/patch.ts';
+import type { ResourceApi } from './service/resource-api.ts';
+import type { Caller, NamedTarget, Target, WriteSettings } from './service/types.ts';
+import type { WatchDelivery, WatchSettings, WatchSink } from './service/watch.ts';
+import type { SubresourceHandlers } from './subresources/types.ts';
+import type { UserInfo } from './auth/index.ts';
+
+interface Options {
+  signal?: AbortSignal;
+}
+
+interface WriteOptions extends Options {
+  fieldManager: string;
+  dryRun?: boolean;
+  subresource?: string;
+}
+
+interface Key {
+  namespace?: string;
+  name: string;
+}
+
+const never = new AbortController().signal;
+const ignoreWarning = (): void => {};
+
+/**
+ * The API without HTTP, for controllers in the same process. It has the shape of the client room's `Client`; objects it
+ * returns are those of the store, shared and immutable. Requests are trusted: they are admitted and validated like all
+ * others but not authorized.
+ */
+export class LocalClient {
+  readonly #api: ResourceApi;
+  readonly #subresources: SubresourceHandlers;
+  readonly #user: UserInfo;
+
+  constructor(api: ResourceApi, subresources: SubresourceHandlers, user: UserInfo) {
+    this.#api = api;
+    this.#subresources = subresources;
+    this.#user = user;
+  }
+
+  async get<T extends KubeObject>(
+    resource: Resource<T>,
+    key: Key,
+    options: Options & { resourceVersion?: string } = {},
+  ): Promise<T> {
+    const target = this.#named(resource, key);
+    const record = await this.#api.get(target, this.#caller(options), options.resourceVersion);
+    return (await viewRecord(target, record)) as unknown as T;
+  }
+
+  async list<T extends KubeObject>(
+    resource: Resource<T>,
+    options: ListSettings & Options & { namespace?: string } = {},
+  ): Promise<ObjectList<T>> {
+    const target = this.#target(resource, options.namespace);
+    const page = await this.#api.list(target, this.#caller(options), listSettings(options));
+    const items: T[] = [];
+    for (const record of page.records) {
+      const view = viewRecord(target, record);
+      items.push((view instanceof Promise ? await view : view) as unknown as T);
+    }
+    const metadata: ListMeta = { resourceVersion: page.resourceVersion };
+    if (page.continue !== undefined) metadata.continue = page.continue;
+    if (page.remainingItemCount !== undefined) metadata.remainingItemCount = page.remainingItemCount;
+    return { apiVersion: target.apiVersion, kind: target.resource.definition.listKind, metadata, items };
+  }
+
+  async *watch<T extends KubeObject>(
+    resource: Resource<T>,
+    options: WatchSettings & Options & { namespace?: string } = {},
+  ): AsyncGenerator<{ type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR'; object: T }> {
+    const target = this.#target(resource, options.namespace);
+    const caller = this.#caller(options);
+    const queue = new DeliveryQueue(caller.signal);
+    const stop = await this.#api.watch(target, caller, watchSettings(options), queue);
+    try {
+      for await (const delivery of queue) {
+        switch (delivery.type) {
+          case 'ERROR':
+            throw new ApiStatusError(delivery.status);
+          case 'BOOKMARK':
+            yield { type: 'BOOKMARK', object: bookmark(target, delivery) as unknown as T };
+            break;
+          default: {
+            const view = viewRecord(target, delivery.record);
+            yield { type: delivery.type, object: (view instanceof Promise ? await view : view) as unknown as T };
+          }
+        }
+      }
+    } finally {
+      stop();
+    }
+  }
+
+  async create<T extends KubeObject>(resource: Resource<T>, object: T, options: WriteOptions): Promise<T> {
+    const target = this.#target(resource, object.metadata.namespace);
+    const body = { value: withTypeMeta(object, target), duplicateFields: [] };
+    const written = await this.#api.create(target, body, this.#caller(options), settingsOf(options));
+    return this.#view<T>(target, written.object);
+  }
+
+  async update<T extends KubeObject>(resource: Resource<T>, object: T, options: WriteOptions): Promise<T> {
+    const target = this.#named(resource, keyOf(object));
+    const body = { value: withTypeMeta(object, target), duplicateFields: [] };
+    if (options.subresource !== undefined && options.subresource !== 'status') {
+      return this.#callSubresource<T>(target, options.subresource, 'update', body.value, options);
+    }
+    const written = await this.#api.update(target, options.subresource, body, this.#caller(options), settingsOf(options));
+    return this.#view<T>(target, written.object);
+  }
+
+  async patch<T extends KubeObject>(
+    resource: Resource<T>,
+    key: Key,
+    kind: PatchKind,
+    patch: JsonValue,
+    options: WriteOptions,
+  ): Promise<T> {
+    const target = this.#named(resource, key);
+    const written = await this.#api.patch({
+      target,
+      subresource: options.subresource,
+      kind,
+      patch,
+      duplicateFields: [],
+      caller: this.#caller(options),
+      settings: settingsOf(options),
+    });
+    return this.#view<T>(target, written.object);
+  }
+
+  async apply<T extends KubeObject>(
+    resource: Resource<T>,
+    object: Partial<T> & Pick<T, 'metadata'>,
+    options: WriteOptions & { force?: boolean },
+  ): Promise<T> {
+    const target = this.#named(resource, keyOf(object));
+    const written = await this.#api.apply({
+      target,
+      subresource: options.subresource,
+      body: { value: withTypeMeta(object as unknown as KubeObject, target), duplicateFields: [] },
+      force: options.force ?? false,
+      caller: this.#caller(options),
+      settings: settingsOf(options),
+    });
+    return this.#view<T>(target, written.object);
+  }
+
+  async delete<T extends KubeObject>(
+    resource: Resource<T>,
+    key: Key,
+    options: Partial<DeleteSettings> & Options = {},
+  ): Promise<T | undefined> {
+    const target = this.#named(resource, key);
+    const { signal: _signal, ...rest } = options;
+    const result = await this.#api.delete(target, this.#caller(options), { ...rest, dryRun: options.dryRun ?? false });
+    return result.gone ? undefined : this.#view<T>(target, result.object);
+  }
+
+  async deleteCollection<T extends KubeObject>(
+    resource: Resource<T>,
+    options: ListSettings & Partial<DeleteSettings> & Options & { namespace?: string },
+  ): Promise<void> {
+    const target = this.#target(resource, options.namespace);
+    const { propagationPolicy, gracePeriodSeconds, preconditions, dryRun } = options;
+    await this.#api.deleteCollection(target, this.#caller(options), listSettings(options), {
+      dryRun: dryRun ?? false,
+      ...(propagationPolicy && { propagationPolicy }),
+      ...(gracePeriodSeconds !== undefined && { gracePeriodSeconds }),
+      ...(preconditions && { preconditions }),
+    });
+  }
+
+  async createSubresource<T extends KubeObject, R extends KubeObject>(
+    resource: Resource<T>,
+    key: Key,
+    subresource: string,
+    body: R,
+    options: WriteOptions,
+  ): Promise<R> {
+    return this.#callSubresource<R>(this.#named(resource, key), subresource, 'create', clone(body), options);
+  }
+
+  async #callSubresource<R>(
+    target: NamedTarget,
+    subresource: string,
+    verb: 'create' | 'update',
+    body: unknown,
+    options: WriteOptions,
+  ): Promise<R> {
+    const { group, plural } = target.resource.definition;
+    const handler = this.#subresources.get(`${group}/${plural}/${subresource}`);
+    if (!handler) throw statusError.pathNotFound();
+    const answer = await handler({
+      context: this.#api.context,
+      target,
+      verb,
+      caller: this.#caller(options),
+      settings: settingsOf(options),
+      body: { value: body, duplicateFields: [] },
+      query: new URLSearchParams(),
+    });
+    if (answer.type === 'text') throw statusError.methodNotAllowed();
+    return (answer.type === 'value' ? answer.value : answer.written.object) as unknown as R;
+  }
+
+  async #view<T>(target: Target, object: UnstructuredObject): Promise<T> {
+    return (await target.resource.convert(object, target.version.name)) as unknown as T;
+  }
+
+  #target(resource: Resource<unknown>, namespace: string | undefined): Target {
+    const { group, version, plural } = resource;
+    return this.#api.resolve(group, version, plural, resource.namespaced ? namespace || undefined : undefined);
+  }
+
+  #named(resource: Resource<unknown>, key: Key): NamedTarget {
+    return { ...this.#target(resource, key.namespace), name: key.name };
+  }
+
+  #caller(options: Options): Caller {
+    return { user: this.#user, userAgent: 'capstan', signal: options.signal ?? never, warn: ignoreWarning };
+  }
+}
+
+function keyOf(object: { metadata: { name?: string; namespace?: string } }): Key {
+  const { name, namespace } = object.metadata;
+  return { name: name ?? '', ...(namespace !== undefined && { namespace }) };
+}
+
+/** A private copy with apiVersion and kind filled in: controllers may leave them out. */
+function withTypeMeta(object: KubeObject, target: Target): unknown {
+  return { ...clone(object), apiVersion: target.apiVersion, kind: target.resource.definition.kind };
+}
+
+function settingsOf(options: WriteOptions): WriteSettings {
+  // Our own controllers are typed: a field the schema does not know is a bug of ours, not a warning to nobody.
+  return { dryRun: options.dryRun ?? false, fieldManager: options.fieldManager, fieldValidation: 'Strict' };
+}
+
+function listSettings(options: ListSettings): ListSettings {
+  const { labelSelector, fieldSelector, limit, resourceVersion, resourceVersionMatch } = options;
+  return {
+    ...(labelSelector !== undefined && { labelSelector }),
+    ...(fieldSelector !== undefined && { fieldSelector }),
+    ...(limit !== undefined && { limit }),
+    ...(options.continue !== undefined && { continue: options.continue }),
+    ...(resourceVersion !== undefined && { resourceVersion }),
+    ...(resourceVersionMatch !== undefined && { resourceVersionMatch }),
+  };
+}
+
+function watchSettings(options: WatchSettings & Options & { namespace?: string }): WatchSettings {
+  const { signal: _signal, namespace: _namespace, ...settings } = options;
+  return settings;
+}
+
+function bookmark(target: Target, delivery: Extract<WatchDelivery, { type: 'BOOKMARK' }>): KubeObject {
+  return {
+    apiVersion: target.apiVersion,
+    kind: target.resource.definition.kind,
+    metadata: {
+      resourceVersion: String(delivery.revision),
+      ...(delivery.initialEventsEnd && { annotations: { 'k8s.io/initial-events-end': 'true' } }),
+    },
+  };
+}
+
+/** Most deliveries an in-process watcher may fall behind by before its watch is ended. */
+const maxQueued = 100_000;
+
+/** Turns pushed deliveries into an async iteration. */
+class DeliveryQueue implements WatchSink {
+  #items: WatchDelivery[] = [];
+  #position = 0;
+  #ended = false;
+  #wake: (() => void) | undefined;
+
+  constructor(signal: AbortSignal) {
+    if (signal.aborted) this.#ended = true;
+    else if (signal !== never) signal.addEventListener('abort', () => this.end(), { once: true });
+  }
+
+  deliver(deliveries: readonly WatchDelivery[]): void {
+    if (this.#ended) return;
+    for (const delivery of deliveries) this.#items.push(delivery);
+    if (this.#items.length - this.#position > maxQueued) this.#ended = true;
+    this.#wake?.();
+  }
+
+  ready(): Promise<void> {
+    return new Promise((resolve) => setImmediate(resolve));
+  }
+
+  end(): void {
+    this.#ended = true;
+    this.#wake?.();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<WatchDelivery> {
+    for (;;) {
+      while (this.#position < this.#items.length) yield this.#items[this.#position++]!;
+      this.#items = [];
+      this.#position = 0;
+      if (this.#ended) return;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+      this.#wake = undefined;
+    }
+  }
+}

@@ -1,0 +1,198 @@
+import { createHash } from 'node:crypto';
+import {
+  type JsonObject,
+  type ResourceDefinition,
+  type Schema,
+  SchemaRenderer,
+  type VersionDefinition,
+} from '../../machinery/index.ts';
+import type { Registry } from '../registry/index.ts';
+import { renderPaths } from './paths.ts';
+
+const metaPrefix = 'io.k8s.apimachinery.pkg.apis.meta.v1.';
+
+export interface OpenApiDocument {
+  bytes: Buffer;
+  hash: string;
+}
+
+/** OpenAPI documents, rendered on demand and kept until the registry changes. */
+export class OpenApi {
+  readonly #registry: Registry;
+  readonly #metaSchema: (component: string) => Schema;
+  readonly #version: string;
+  #generation = -1;
+  readonly #documents = new Map<string, OpenApiDocument>();
+
+  /** `metaSchema` gives the shared components of meta/v1 (ObjectMeta, ListMeta, Status, DeleteOptions, …) */
+  constructor(registry: Registry, metaSchema: (component: string) => Schema, version: string) {
+    this.#registry = registry;
+    this.#metaSchema = metaSchema;
+    this.#version = version;
+  }
+
+  /** `/openapi/v3`: where the document of each group-version is */
+  index(): JsonObject {
+    const paths: JsonObject = {};
+    for (const [group, versions] of this.#registry.groups()) {
+      for (const version of versions) {
+        const key = group === '' ? `api/${version}` : `apis/${group}/${version}`;
+        paths[key] = { serverRelativeURL: `/openapi/v3/${key}?hash=${this.#contentHash(group, version)}` };
+      }
+    }
+    return { paths };
+  }
+
+  /** the document of one group-version, undefined when it is not served */
+  v3(group: string, version: string): OpenApiDocument | undefined {
+    if (!this.#registry.groups().get(group)?.includes(version)) return undefined;
+    return this.#cached(
+      `v3 ${group}/${version}`,
+      () => this.#renderV3(group, version),
+      this.#contentHash(group, version),
+    );
+  }
+
+  v2(): OpenApiDocument {
+    return this.#cached('v2', () => this.#renderV2());
+  }
+
+  /**
+   * Names the content of a document without rendering it, so that the index stays cheap: the definitions are immutable,
+   * hence their names, versions and schema identity say it all.
+   */
+  #contentHash(group: string, version: string): string {
+    const hash = createHash('sha256').update(this.#version);
+    for (const [definition, served] of this.#served(group, version)) {
+      hash.update(`${definition.plural} ${definition.kind} ${served.hasStatus} ${schemaFingerprint(served.schema)}`);
+    }
+    return hash.digest('hex').toUpperCase();
+  }
+
+  #served(group: string, version: string): [ResourceDefinition, VersionDefinition][] {
+    const list: [ResourceDefinition, VersionDefinition][] = [];
+    for (const { definition } of this.#registry.all()) {
+      const served = definition.group === group && definition.versions.find((v) => v.name === version && v.served);
+      if (served) list.push([definition, served]);
+    }
+    return list;
+  }
+
+  #renderV3(group: string, version: string): JsonObject {
+    const renderer = new SchemaRenderer('#/components/schemas/');
+    const paths: JsonObject = {};
+    const meta = (name: string): JsonObject => renderer.render(this.#metaSchema(metaPrefix + name));
+    const shared = { status: meta('Status'), deleteOptions: meta('DeleteOptions'), patch: meta('Patch') };
+    for (const [definition, served] of this.#served(group, version)) {
+      const { object, list } = this.#addKind(renderer, definition, served);
+      Object.assign(paths, renderPaths(definition, served, { ...shared, object, list }));
+    }
+    return {
+      openapi: '3.0.0',
+      info: { title: 'Kubernetes', version: this.#version },
+      paths,
+      components: { schemas: renderer.components },
+    };
+  }
+
+  #renderV2(): JsonObject {
+    const renderer = new SchemaRenderer('#/definitions/');
+    for (const [group, versions] of this.#registry.groups()) {
+      for (const version of versions) {
+        for (const [definition, served] of this.#served(group, version)) this.#addKind(renderer, definition, served);
+      }
+    }
+    return {
+      swagger: '2.0',
+      info: { title: 'Kubernetes', version: this.#version },
+      paths: {},
+      definitions: renderer.components,
+    };
+  }
+
+  /** Publishes a kind and its list; returns references to both. */
+  #addKind(
+    renderer: SchemaRenderer,
+    definition: ResourceDefinition,
+    version: VersionDefinition,
+  ): { object: JsonObject; list: JsonObject } {
+    const gvk = (kind: string): JsonObject => ({
+      'x-kubernetes-group-version-kind': [{ group: definition.group, version: version.name, kind }],
+    });
+    const name = version.schema.component ?? componentName(definition, version);
+    renderer.add(
+      name,
+      definition.origin === 'custom' ? this.#withMetadata(version.schema) : version.schema,
+      gvk(definition.kind),
+    );
+    if (!(definition.verbs as readonly string[]).includes('list'))
+      return { object: renderer.ref(name), list: renderer.ref(name) };
+    const listName = `${name}List`;
+    renderer.add(
+      listName,
+      {
+        description: `A list of ${definition.kind} objects.`,
+        type: 'object',
+        required: ['items'],
+        properties: {
+          apiVersion: { type: 'string', description: 'Version of the schema of this object.' },
+          kind: { type: 'string', description: 'Kind of this object.' },
+          metadata: { allOf: [this.#metaSchema(`${metaPrefix}ListMeta`)], description: 'Metadata of the list.' },
+          items: { type: 'array', items: { component: name }, description: 'The objects.' },
+        },
+      },
+      gvk(definition.listKind),
+    );
+    return { object: renderer.ref(name), list: renderer.ref(listName) };
+  }
+
+  /** Custom schemas say nothing of metadata; published, they refer to the common one. */
+  #withMetadata(schema: Schema): Schema {
+    return {
+      ...schema,
+      properties: {
+        ...schema.properties,
+        apiVersion: { type: 'string', description: 'Version of the schema of this object.' },
+        kind: { type: 'string', description: 'Kind of this object.' },
+        metadata: { allOf: [this.#metaSchema(`${metaPrefix}ObjectMeta`)], description: 'Metadata of the object.' },
+      },
+    };
+  }
+
+  #cached(key: string, render: () => JsonObject, hash?: string): OpenApiDocument {
+    if (this.#generation !== this.#registry.generation) {
+      this.#documents.clear();
+      this.#generation = this.#registry.generation;
+    }
+    let document = this.#documents.get(key);
+    if (!document) {
+      const bytes = Buffer.from(JSON.stringify(render()));
+      document = { bytes, hash: hash ?? createHash('sha256').update(bytes).digest('hex').toUpperCase() };
+      this.#documents.set(key, document);
+    }
+    return document;
+  }
+}
+
+/** Custom kinds are published under their group spelt backwards, as Kubernetes does. */
+function componentName(definition: ResourceDefinition, version: VersionDefinition): string {
+  return [...definition.group.split('.').reverse(), version.name, definition.kind].join('.');
+}
+
+const fingerprints = new WeakMap<Schema, string>();
+
+function schemaFingerprint(schema: Schema): string {
+  if (schema.component !== undefined) return schema.component;
+  let fingerprint = fingerprints.get(schema);
+  if (fingerprint === undefined) {
+    fingerprint = createHash('sha256').update(JSON.stringify(schema)).digest('hex');
+    fingerprints.set(schema, fingerprint);
+  }
+  return fingerprint;
+}
+
+export function openApiKey(path: string): { group: string; version: string } | undefined {
+  const match = /^\/openapi\/v3\/(?:api\/([^/]+)|apis\/([^/]+)\/([^/]+))$/.exec(path);
+  if (!match) return undefined;
+  return match[1] !== undefined ? { group: '', version: match[1] } : { group: match[2]!, version: match[3]! };
+}

@@ -1,0 +1,2 @@
+export * from './registered-resource.ts';
+export * from './registry.ts';

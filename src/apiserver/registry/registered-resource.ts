@@ -1,0 +1,125 @@
+import {
+  applySchemaDefaults,
+  clone,
+  compileRules,
+  formatApiVersion,
+  type JsonObject,
+  parseApiVersion,
+  type ResourceDefinition,
+  type RuleSet,
+  type Schema,
+  type UnstructuredObject,
+  type VersionDefinition,
+  type VersionedKind,
+} from '../../machinery/index.ts';
+import type { StoreRecord } from '../../store/index.ts';
+import type { KeySpace } from '../storage/keys.ts';
+import { StoredObject } from '../storage/stored-object.ts';
+
+export type MaybePromise<T> = T | Promise<T>;
+
+/** A kind as the server serves it: its definition plus what is derived from it once. */
+export class RegisteredResource {
+  readonly definition: ResourceDefinition;
+  /** where its objects lie in the store; for a view, those of the kind it is a view of */
+  readonly keySpace: KeySpace;
+  readonly storageVersion: VersionDefinition;
+  readonly storageApiVersion: string;
+  /**
+   * revision of the CustomResourceDefinition behind this kind, 0 for compiled-in kinds. Objects older than it may lack
+   * defaults the schema has gained since.
+   */
+  readonly schemaRevision: number;
+  readonly #hasSchemaDefaults: boolean;
+  /** how field ownership sees this kind */
+  readonly versionedKind: VersionedKind;
+  readonly #rules = new Map<string, RuleSet>();
+
+  constructor(definition: ResourceDefinition, schemaRevision = 0) {
+    this.definition = definition;
+    this.schemaRevision = schemaRevision;
+    this.keySpace = definition.storedAs ?? { group: definition.group, plural: definition.plural };
+    const storage = definition.versions.find((version) => version.name === definition.storageVersion);
+    if (!storage) throw new Error(`${definition.kind}: storage version ${definition.storageVersion} is not defined`);
+    this.storageVersion = storage;
+    this.storageApiVersion = formatApiVersion(definition.group, storage.name);
+    this.versionedKind = {
+      origin: definition.origin,
+      schema: (apiVersion) => {
+        const { group, version } = parseApiVersion(apiVersion);
+        return group === definition.group ? this.version(version)?.schema : undefined;
+      },
+      convert: (object, apiVersion) => this.convert(object, parseApiVersion(apiVersion).version),
+    };
+    this.#hasSchemaDefaults = schemaRevision > 0 && hasDefault(storage.schema, new Set());
+  }
+
+  get isCustom(): boolean {
+    return this.definition.origin === 'custom';
+  }
+
+  version(name: string): VersionDefinition | undefined {
+    return this.definition.versions.find((version) => version.name === name);
+  }
+
+  /** CEL rules of a version, compiled on first use */
+  rules(version: VersionDefinition): RuleSet {
+    let rules = this.#rules.get(version.name);
+    if (!rules) {
+      rules = compileRules(version.schema);
+      this.#rules.set(version.name, rules);
+    }
+    return rules;
+  }
+
+  /** True when the stored bytes are exactly the object in its storage version. */
+  isDirect(record: StoreRecord<StoredObject>): boolean {
+    return (
+      this.definition.storedAs === undefined &&
+      record.value.apiVersion === this.storageApiVersion &&
+      !(this.#hasSchemaDefaults && record.revision < this.schemaRevision)
+    );
+  }
+
+  /** The stored object in the storage version; shared, not to be changed. */
+  fromRecord(record: StoreRecord<StoredObject>): MaybePromise<UnstructuredObject> {
+    if (this.isDirect(record)) return record.value.object;
+    if (this.definition.storedAs) return this.definition.storedAs.fromStorage(record.value.object);
+    const converted = this.convert(record.value.object, this.storageVersion.name);
+    return converted instanceof Promise ? converted.then((object) => this.#fillDefaults(object)) : this.#fillDefaults(converted);
+  }
+
+  #fillDefaults(object: UnstructuredObject): UnstructuredObject {
+    if (!this.#hasSchemaDefaults) return object;
+    const draft = clone(object);
+    applySchemaDefaults(draft as unknown as JsonObject, this.storageVersion.schema);
+    return draft;
+  }
+
+  /** Makes the stored form of an object in the storage version. Takes ownership of `object`. */
+  toStored(object: UnstructuredObject, nowMs: number): StoredObject {
+    const { storedAs, ttlMs } = this.definition;
+    return StoredObject.fromObject(
+      storedAs ? storedAs.toStorage(object) : object,
+      ttlMs === undefined ? undefined : nowMs + ttlMs,
+    );
+  }
+
+  /** Converts between versions of this kind; returns the same object when nothing is to be done. */
+  convert(object: UnstructuredObject, toVersion: string): MaybePromise<UnstructuredObject> {
+    if (parseApiVersion(object.apiVersion).version === toVersion) return object;
+    if (!this.definition.convert) {
+      return { ...object, apiVersion: formatApiVersion(this.definition.group, toVersion) };
+    }
+    return this.definition.convert(object, toVersion);
+  }
+}
+
+function hasDefault(schema: Schema, seen: Set<Schema>): boolean {
+  if (seen.has(schema)) return false;
+  seen.add(schema);
+  if (schema.default !== undefined) return true;
+  for (const key in schema.properties) if (hasDefault(schema.properties[key]!, seen)) return true;
+  if (schema.items && hasDefault(schema.items, seen)) return true;
+  return typeof schema.additionalProperties === 'object' && hasDefault(schema.additionalProperties, seen);
+}

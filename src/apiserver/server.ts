@@ -1,0 +1,376 @@
+import type { TLSSocket } from 'node:tls';
+import {
+  type Clock,
+  type KubeObject,
+  type ProtobufRegistry,
+  type Random,
+  type ResourceDefinition,
+  type Schema,
+  statusError,
+  systemClock,
+  systemRandom,
+  type Verb,
+} from '../machinery/index.ts';
+import type { Store } from '../store/index.ts';
+import { AdmissionChain, type AdmissionStep } from './admission/index.ts';
+import { namespaceLifecycle } from './admission/namespace-lifecycle.ts';
+import { rbacEscalation } from './admission/rbac-escalation.ts';
+import { type Auditor, noAuditor } from './audit/index.ts';
+import {
+  AccessControl,
+  type AccessControlOptions,
+  type AuthorizationAttributes,
+  jwksPath,
+  loopbackUser,
+  openIdConfigurationPath,
+  type UserInfo,
+} from './auth/index.ts';
+import { ensureBootstrapObjects } from './bootstrap.ts';
+import { CrdLifecycle, publishNativeKinds, withCrdStrategy } from './crd/index.ts';
+import type { CrdDefinitionDependencies } from './crd/definition.ts';
+import { Discovery } from './discovery/index.ts';
+import { backupPath, handleBackup } from './http/backup-endpoint.ts';
+import { Exchange, type HttpRequest, type HttpResponse, toStatusError } from './http/exchange.ts';
+import { type HealthCheck, handleInfo, type InfoHandlerOptions, type VersionInfo } from './http/info-handler.ts';
+import { type Listener, listen } from './http/listener.ts';
+import { parseBoolean } from './http/options.ts';
+import { parseRequestPath, type RequestPath, requestVerb } from './http/request-path.ts';
+import { ResourceHandler } from './http/resource-handler.ts';
+import { LocalClient } from './local-client.ts';
+import { ApiServerMetrics, type RequestLabels } from './metrics.ts';
+import { OpenApi } from './openapi/index.ts';
+import { Registry } from './registry/index.ts';
+import { reviewHandlers } from './reviews.ts';
+import { ResourceApi } from './service/resource-api.ts';
+import { singleName } from './service/reads.ts';
+import type { Caller } from './service/types.ts';
+import { parseServiceCidr, serviceAddresses } from './services/address-allocator.ts';
+import type { StoredObject } from './storage/stored-object.ts';
+import { handleCsrApproval } from './subresources/csr-approval.ts';
+import { handleNamespaceFinalize } from './subresources/namespace-finalize.ts';
+import { handlePodBinding } from './subresources/pod-binding.ts';
+import { handlePodEviction } from './subresources/pod-eviction.ts';
+import { podLogHandler, type PodLogSource } from './subresources/pod-log.ts';
+import { serviceAccountTokenHandler } from './subresources/service-account-token.ts';
+import type { SubresourceHandlers } from './subresources/types.ts';
+import { startExpirySweeper } from './storage/expiry-sweeper.ts';
+
+export interface ApiServerOptions extends CrdDefinitionDependencies {
+  store: Store<StoredObject>;
+  /** all compiled-in kinds, built-in and our own */
+  definitions: readonly ResourceDefinition[];
+  /** shared components of meta/v1 for OpenAPI */
+  metaSchema(component: string): Schema;
+  protobuf: ProtobufRegistry;
+  access: AccessControlOptions;
+  clock?: Clock;
+  random?: Random;
+  auditor?: Auditor;
+  /** addresses for Services; default 10.96.0.0/16 */
+  serviceCidr?: string;
+  podLogs?: PodLogSource;
+  /** further admission steps, after the server's own */
+  admission?(context: ResourceApi): readonly AdmissionStep[];
+  /** objects to create at the first start besides the usual ones */
+  bootstrapObjects?: readonly KubeObject[];
+  healthChecks?: readonly HealthCheck[];
+  version?: Partial<VersionInfo>;
+  /** unexpected failures: bugs, disk trouble */
+  onError?(error: unknown, what: string): void;
+}
+
+const maxBodyBytes = 3 * 1024 * 1024;
+const maxMutatingInFlight = 2000;
+
+const defaultVersion: VersionInfo = {
+  major: '1',
+  minor: '34',
+  gitVersion: 'v1.34.0+capstan',
+  gitCommit: '',
+  gitTreeState: 'clean',
+  buildDate: '1970-01-01T00:00:00Z',
+  goVersion: 'none',
+  compiler: 'none',
+  platform: `${process.platform}/${process.arch === 'x64' ? 'amd64' : process.arch}`,
+};
+
+/** Makes a Kubernetes API over a store. Many may live in one process; nothing is global. */
+export async function createApiServer(options: ApiServerOptions): Promise<ApiServer> {
+  const server = new ApiServer(options);
+  await server.prepare();
+  return server;
+}
+
+export class ApiServer {
+  readonly api: ResourceApi;
+  readonly registry: Registry;
+  readonly access: AccessControl;
+  readonly metrics: ApiServerMetrics;
+  readonly #options: ApiServerOptions;
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #auditor: Auditor;
+  readonly #resources: ResourceHandler;
+  readonly #subresources: SubresourceHandlers;
+  readonly #info: InfoHandlerOptions;
+  readonly #healthChecks: HealthCheck[] = [];
+  readonly #crds: CrdLifecycle;
+  readonly #stopSweeper: () => void;
+  readonly #listeners = new Set<Listener>();
+  readonly #openWatches = new Set<Exchange>();
+  #mutating = 0;
+  #stopping = false;
+
+  constructor(options: ApiServerOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    this.#random = options.random ?? systemRandom;
+    this.#auditor = options.auditor ?? noAuditor;
+    const { store } = options;
+    this.registry = new Registry();
+    const native = new Map<string, ResourceDefinition>();
+    for (const definition of options.definitions) {
+      const isCrd = definition.group === 'apiextensions.k8s.io' && definition.kind === 'CustomResourceDefinition';
+      this.registry.set(isCrd ? withCrdStrategy(definition) : definition);
+      if (definition.origin === 'custom') native.set(`${definition.plural}.${definition.group}`, definition);
+    }
+    const admission = new AdmissionChain();
+    this.api = new ResourceApi({ store, registry: this.registry, admission, clock: this.#clock, random: this.#random });
+    this.access = new AccessControl(options.access, { store, clock: this.#clock, random: this.#random });
+    admission.add(namespaceLifecycle(store));
+    admission.add(serviceAddresses(store, parseServiceCidr(options.serviceCidr ?? '10.96.0.0/16'), this.#clock));
+    admission.add(rbacEscalation(this.access.rbacIndex, this.access.authorizer));
+    for (const step of options.admission?.(this.api) ?? []) admission.add(step);
+
+    this.#subresources = new Map([
+      ['/namespaces/finalize', handleNamespaceFinalize],
+      ['/pods/binding', handlePodBinding],
+      ['/pods/eviction', handlePodEviction],
+      ['/pods/log', podLogHandler(options.podLogs)],
+      ['/serviceaccounts/token', serviceAccountTokenHandler(this.access)],
+      ['certificates.k8s.io/certificatesigningrequests/approval', handleCsrApproval],
+    ]);
+    this.#resources = new ResourceHandler({
+      api: this.api,
+      limits: { maxBytes: maxBodyBytes, protobuf: options.protobuf },
+      subresources: this.#subresources,
+      reviews: reviewHandlers(this.access, this.#clock),
+    });
+    this.metrics = new ApiServerMetrics(store, this.registry);
+    const version = { ...defaultVersion, ...options.version };
+    this.#healthChecks.push({ name: 'ping', in: ['livez', 'readyz'], check() {} }, ...(options.healthChecks ?? []));
+    this.#info = {
+      discovery: new Discovery(this.registry),
+      openApi: new OpenApi(this.registry, options.metaSchema, version.gitVersion),
+      version,
+      healthChecks: this.#healthChecks,
+      metrics: () => this.metrics.render(),
+      documents: this.#documents(),
+      serverAddress: () => [...this.#listeners].map(({ host, port }) => `${host}:${port}`)[0] ?? '',
+      now: () => this.#clock.now(),
+    };
+    this.#healthChecks.push({
+      name: 'shutdown',
+      in: ['readyz'],
+      check: () => {
+        if (this.#stopping) throw new Error('the server is stopping');
+      },
+    });
+    this.#crds = new CrdLifecycle({
+      api: this.api,
+      native,
+      onError: (error, name) => this.#report(error, `customresourcedefinition ${name}`),
+      ...(options.convertByWebhook && { convertByWebhook: options.convertByWebhook }),
+    });
+    this.#stopSweeper = startExpirySweeper(this.api.context, (error) => this.#report(error, 'expiry of events'));
+  }
+
+  /** Creates what every Kubernetes has from its first moment. */
+  async prepare(): Promise<void> {
+    await ensureBootstrapObjects(this.api, this.#options.bootstrapObjects);
+    await publishNativeKinds(this.api, this.#options.definitions);
+  }
+
+  addHealthCheck(check: HealthCheck): void {
+    this.#healthChecks.push(check);
+  }
+
+  /** Access for controllers in the same process; see LocalClient. */
+  localClient(user: UserInfo = loopbackUser): LocalClient {
+    return new LocalClient(this.api, this.#subresources, user);
+  }
+
+  async listen(options: {
+    host: string;
+    port: number;
+    tls: { cert: string; key: string; clientCa: string };
+  }): Promise<Listener> {
+    const listener = await listen({ ...options, clock: systemClock }, (request, response) => this.handle(request, response));
+    this.#listeners.add(listener);
+    return listener;
+  }
+
+  /** Ends watches cleanly, finishes requests under way, stops listening. The store stays open: it is the caller's. */
+  async stop(deadlineMs = 5000): Promise<void> {
+    this.#stopping = true;
+    const closing = [...this.#listeners].map((listener) => listener.close(deadlineMs));
+    for (const exchange of this.#openWatches) exchange.response.end();
+    await Promise.all(closing);
+    this.#stopSweeper();
+    await this.#crds.close();
+    this.access.close();
+  }
+
+  /** Serves one HTTP request; never throws. */
+  handle(request: HttpRequest, response: HttpResponse): void {
+    const exchange = new Exchange(request, response, this.#auditId(request));
+    response.on('error', () => {});
+    this.#serve(exchange).catch((error: unknown) => {
+      const status = toStatusError(error, (cause) => this.#report(cause, `${exchange.method} ${exchange.path}`));
+      exchange.sendStatus(status.status);
+    });
+  }
+
+  async #serve(exchange: Exchange): Promise<void> {
+    const { request } = exchange;
+    const { user, requestor } = this.access.identify({
+      authorization: exchange.header('authorization'),
+      socket: tlsSocketOf(request),
+      rawHeaders: request.rawHeaders,
+    });
+    const path = parseRequestPath(exchange.path);
+    const verb = verbOf(exchange, path);
+    const attributes = attributesOf(exchange, path, verb, user);
+    const trail = this.#auditor.begin({
+      auditId: exchange.auditId,
+      uri: request.url ?? '',
+      attributes,
+      ...(user !== requestor && { impersonator: requestor }),
+      ...(request.socket.remoteAddress !== undefined && { sourceIps: [request.socket.remoteAddress] }),
+      userAgent: exchange.header('user-agent') ?? '',
+    });
+    const finish = this.#measure(exchange, attributes);
+    try {
+      trail.authorized(this.access.check(attributes));
+      await this.#route(exchange, path, verb, user);
+    } catch (error) {
+      const status = toStatusError(error, (cause) => this.#report(cause, `${exchange.method} ${exchange.path}`));
+      exchange.statusCode = status.code;
+      exchange.sendStatus(status.status);
+    } finally {
+      finish();
+      trail.completed({ code: exchange.statusCode });
+    }
+  }
+
+  async #route(exchange: Exchange, path: RequestPath, verb: Verb | undefined, user: UserInfo): Promise<void> {
+    if (path.type === 'other') {
+      if (path.path === backupPath && exchange.method === 'GET') return handleBackup(exchange, this.#options.store);
+      if (await handleInfo(exchange, this.#info)) return;
+      throw statusError.pathNotFound();
+    }
+    if (!verb) throw statusError.methodNotAllowed();
+    const caller: Caller = {
+      user,
+      userAgent: exchange.header('user-agent') ?? '',
+      get signal() {
+        return exchange.signal;
+      },
+      warn: (text) => exchange.warn(text),
+    };
+    await this.#resources.handle(exchange, path, verb, caller);
+  }
+
+  /** Counts the request and returns what to call at its end; refuses more writes than we can hold. */
+  #measure(exchange: Exchange, attributes: AuthorizationAttributes): () => void {
+    const { verb, group, version, resource, subresource } = attributes;
+    const labels = (): RequestLabels => ({ verb, group, version, resource, subresource, code: exchange.statusCode });
+    if (verb === 'watch') {
+      this.metrics.watchStarted();
+      this.#openWatches.add(exchange);
+      return () => {
+        this.#openWatches.delete(exchange);
+        this.metrics.watchFinished(labels());
+      };
+    }
+    const mutating = exchange.method !== 'GET' && exchange.method !== 'HEAD';
+    if (mutating && this.#mutating >= maxMutatingInFlight) {
+      throw statusError.tooManyRequests('The server is currently unable to handle more writes, please try again later.');
+    }
+    if (mutating) this.#mutating++;
+    const startMs = performance.now();
+    this.metrics.started(mutating);
+    return () => {
+      if (mutating) this.#mutating--;
+      this.metrics.finished(mutating, labels(), (performance.now() - startMs) / 1000);
+    };
+  }
+
+  #documents(): ReadonlyMap<string, () => unknown> {
+    const issuer = this.access.tokenIssuer;
+    if (!issuer) return new Map();
+    return new Map<string, () => unknown>([
+      [jwksPath, () => issuer.jwks()],
+      [openIdConfigurationPath, () => issuer.openIdConfiguration(`https://${this.#info.serverAddress()}${jwksPath}`)],
+    ]);
+  }
+
+  #auditId(request: HttpRequest): string {
+    const sent = request.headers['audit-id'];
+    return typeof sent === 'string' && /^[\w-]{1,64}$/.test(sent) ? sent : this.#random.uuid();
+  }
+
+  #report(error: unknown, what: string): void {
+    this.#options.onError?.(error, what);
+  }
+}
+
+function tlsSocketOf(request: HttpRequest): TLSSocket | undefined {
+  const socket = request.httpVersionMajor >= 2 && 'stream' in request ? request.stream.session?.socket : request.socket;
+  return socket && 'getPeerX509Certificate' in socket ? sessionSocket(request, socket as TLSSocket) : undefined;
+}
+
+/** HTTP/2 sessions hand out a proxy of their socket per access; the session's own is stable, so caches can key on it. */
+function sessionSocket(request: HttpRequest, socket: TLSSocket): TLSSocket {
+  if (!('stream' in request) || !request.stream.session) return socket;
+  const { session } = request.stream;
+  let stable = stableSockets.get(session);
+  if (!stable) stableSockets.set(session, (stable = socket));
+  return stable;
+}
+
+const stableSockets = new WeakMap<object, TLSSocket>();
+
+function verbOf(exchange: Exchange, path: RequestPath): Verb | undefined {
+  if (path.type === 'other') return undefined;
+  const isWatch = path.legacyWatch || (path.subresource === undefined && parseBoolean(exchange.query, 'watch') === true);
+  return requestVerb(exchange.method, path.name !== undefined && !path.legacyWatch, isWatch && exchange.method === 'GET');
+}
+
+function attributesOf(
+  exchange: Exchange,
+  path: RequestPath,
+  verb: Verb | undefined,
+  user: UserInfo,
+): AuthorizationAttributes {
+  const none = { group: '', version: '', resource: '', subresource: '', name: '', namespace: '' };
+  if (path.type === 'other') {
+    return { user, verb: exchange.method.toLowerCase(), ...none, path: exchange.path, resourceRequest: false };
+  }
+  // Reading one object by a field selector is reading that object: rules with resourceNames allow it.
+  const selected = path.name === undefined ? singleName(exchange.query.get('fieldSelector') ?? '') : undefined;
+  const isNamespaceObject = path.group === '' && path.plural === 'namespaces';
+  return {
+    user,
+    verb: verb ?? exchange.method.toLowerCase(),
+    group: path.group,
+    version: path.version,
+    resource: path.plural,
+    subresource: path.subresource ?? '',
+    name: path.name ?? selected ?? '',
+    namespace: path.namespace ?? (isNamespaceObject ? (path.name ?? '') : ''),
+    path: exchange.path,
+    resourceRequest: true,
+  };
+}
+

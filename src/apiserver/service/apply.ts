@@ -1,0 +1,110 @@
+import {
+  ApplyConflictError,
+  applyConfiguration,
+  isJsonObject,
+  type ManagedFieldsEntry,
+  statusError,
+  type UnstructuredObject,
+} from '../../machinery/index.ts';
+import { ConflictError } from '../../store/index.ts';
+import { objectKey } from '../storage/keys.ts';
+import type { ServiceContext } from './context.ts';
+import { createObject } from './create.ts';
+import { decodeObject } from './decode.ts';
+import { resetFieldsFor } from './managed-fields.ts';
+import { checkNameMatches, modifiedConflict, placeInNamespace } from './metadata.ts';
+import type { Caller, DecodedBody, NamedTarget, WriteSettings, WrittenObject } from './types.ts';
+import { notFound, updateObject } from './update.ts';
+
+export interface ApplyRequest {
+  context: ServiceContext;
+  target: NamedTarget;
+  subresource: string | undefined;
+  body: DecodedBody;
+  /** take over fields that others own */
+  force: boolean;
+  caller: Caller;
+  settings: WriteSettings;
+}
+
+/** Server-side apply: the body is everything its manager wants to say, no more and no less. */
+export async function applyObject(request: ApplyRequest): Promise<WrittenObject> {
+  const { context, target, subresource, caller, settings } = request;
+  if (!isJsonObject(request.body.value)) throw statusError.badRequest('the apply configuration must be an object');
+  const applied = decodeObject(request.body, target, caller, settings.fieldValidation);
+  if (applied.metadata.managedFields !== undefined) {
+    throw statusError.badRequest('metadata.managedFields must be nil');
+  }
+  checkNameMatches(applied, target);
+  placeInNamespace(applied, target);
+  const key = objectKey(target.resource.keySpace, target.namespace, target.name);
+  for (;;) {
+    if (context.store.head(key)) break;
+    if (subresource !== undefined) throw notFound(target);
+    if (applied.metadata.uid !== undefined) {
+      throw statusError.conflict(
+        { group: target.resource.definition.group, resource: target.resource.definition.plural, name: target.name },
+        `uid mismatch: the provided object specified uid ${applied.metadata.uid}, and no existing object was found`,
+      );
+    }
+    try {
+      return await applyNew(request, applied);
+    } catch (error) {
+      // Created by somebody else in the meantime: apply to that.
+      const raced = error instanceof ConflictError || (error instanceof Error && 'reason' in error && error.reason === 'AlreadyExists');
+      if (!raced) throw error;
+    }
+  }
+  return updateObject({
+    context,
+    target,
+    subresource,
+    caller,
+    settings,
+    next: async (live) => {
+      const { metadata } = applied;
+      if (metadata.uid !== undefined && metadata.uid !== live.metadata.uid) {
+        throw statusError.conflict(
+          { group: target.resource.definition.group, resource: target.resource.definition.plural, name: target.name },
+          `Precondition failed: UID in precondition: ${metadata.uid}, UID in object meta: ${live.metadata.uid}`,
+        );
+      }
+      if (metadata.resourceVersion !== undefined && metadata.resourceVersion !== live.metadata.resourceVersion) {
+        throw modifiedConflict(target);
+      }
+      const { object, managedFields } = await merge(request, applied, live);
+      return { draft: object, conditional: metadata.resourceVersion !== undefined, managedFields };
+    },
+  });
+}
+
+async function applyNew(request: ApplyRequest, applied: UnstructuredObject): Promise<WrittenObject> {
+  const { object, managedFields } = await merge(request, applied, undefined);
+  return createObject(request.context, request.target, object, request.caller, request.settings, managedFields);
+}
+
+async function merge(
+  request: ApplyRequest,
+  applied: UnstructuredObject,
+  live: UnstructuredObject | undefined,
+): Promise<{ object: UnstructuredObject; managedFields: ManagedFieldsEntry[] }> {
+  const { target, subresource, settings, context } = request;
+  const resetFields = resetFieldsFor(target, subresource);
+  try {
+    return await applyConfiguration({
+      ...(live && { live }),
+      applied,
+      liveManaged: live?.metadata.managedFields ?? [],
+      manager: settings.fieldManager,
+      apiVersion: target.apiVersion,
+      ...(subresource !== undefined && { subresource }),
+      force: request.force,
+      nowMs: context.clock.now(),
+      versions: target.resource.versionedKind,
+      ...(resetFields && { resetFields }),
+    });
+  } catch (error) {
+    if (error instanceof ApplyConflictError) throw statusError.applyConflict(error.message, error.toStatusCauses());
+    throw error;
+  }
+}

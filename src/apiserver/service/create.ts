@@ -1,0 +1,109 @@
+import {
+  applySchemaDefaults,
+  fieldError,
+  type JsonObject,
+  type ManagedFieldsEntry,
+  statusError,
+  type StrategyContext,
+  type UnstructuredObject,
+} from '../../machinery/index.ts';
+import { ConflictError } from '../../store/index.ts';
+import { objectKey } from '../storage/keys.ts';
+import type { ServiceContext } from './context.ts';
+import { recordCreate, setManagedFields } from './managed-fields.ts';
+import { generateName, placeInNamespace, stampForCreate } from './metadata.ts';
+import type { Caller, NamedTarget, Target, WriteSettings, WrittenObject } from './types.ts';
+import { validateObject } from './validate.ts';
+
+const generateNameTries = 8;
+
+/**
+ * Stores a new object. `draft` is in the version of the target and private to this call. The written object is in the
+ * storage version.
+ */
+export async function createObject(
+  context: ServiceContext,
+  target: Target,
+  draft: UnstructuredObject,
+  caller: Caller,
+  settings: WriteSettings,
+  /** ownership already decided (server-side apply); otherwise the creator owns what it sent */
+  managedFields?: ManagedFieldsEntry[],
+): Promise<WrittenObject> {
+  const { definition } = target.resource;
+  placeInNamespace(draft, target);
+  if (draft.metadata.resourceVersion !== undefined && draft.metadata.resourceVersion !== '' && draft.metadata.resourceVersion !== '0') {
+    throw statusError.badRequest('resourceVersion should not be set on objects to be created');
+  }
+  const generated = (draft.metadata.name ?? '') === '' ? draft.metadata.generateName : undefined;
+  if ((draft.metadata.name ?? '') === '' && (generated ?? '') === '') {
+    throw statusError.invalid(definition.group, definition.kind, '', [
+      fieldError.required('metadata.name', 'name or generateName is required'),
+    ]);
+  }
+  for (let attempt = 1; ; attempt++) {
+    if (generated) draft.metadata.name = generateName(generated, context.random);
+    try {
+      return await createNamed(context, { ...target, name: draft.metadata.name! }, draft, caller, settings, managedFields);
+    } catch (error) {
+      if (!(error instanceof ConflictError)) throw error;
+      if (!generated || attempt === generateNameTries) {
+        throw statusError.alreadyExists({ group: definition.group, resource: definition.plural, name: draft.metadata.name! });
+      }
+    }
+  }
+}
+
+async function createNamed(
+  context: ServiceContext,
+  target: NamedTarget,
+  draft: UnstructuredObject,
+  caller: Caller,
+  settings: WriteSettings,
+  managedFields: ManagedFieldsEntry[] | undefined,
+): Promise<WrittenObject> {
+  const { resource } = target;
+  const { strategy } = resource.definition;
+  const nowMs = context.clock.now();
+  const strategyContext: StrategyContext = { nowMs, random: context.random, user: caller.user.name };
+  if (resource.isCustom) applySchemaDefaults(draft as unknown as JsonObject, target.version.schema);
+  const converted = resource.convert(draft, resource.storageVersion.name);
+  const object = converted instanceof Promise ? await converted : converted;
+  stampForCreate(object, target, { nowMs, random: context.random });
+  if (target.version.hasStatus && resource.isCustom) delete object.status;
+  strategy.prepareForCreate?.(object, strategyContext);
+  strategy.applyDefaults?.(object);
+
+  const admission = {
+    operation: 'CREATE' as const,
+    target,
+    subresource: undefined,
+    caller,
+    object,
+    oldObject: undefined,
+    dryRun: settings.dryRun,
+    options: {},
+  };
+  const mutating = context.admission.mutate(admission);
+  if (mutating) {
+    await mutating;
+    strategy.applyDefaults?.(object);
+  }
+  await validateObject({ target, object, old: undefined, subresource: undefined, strategyContext });
+  const validating = context.admission.validate(admission);
+  if (validating) await validating;
+  for (const warning of strategy.warnings?.(object) ?? []) caller.warn(warning);
+  if (managedFields) setManagedFields(object, managedFields);
+  else await recordCreate(target, object, settings, nowMs);
+
+  const key = objectKey(resource.keySpace, object.metadata.namespace, target.name);
+  if (settings.dryRun) {
+    if (context.store.head(key)) throw new ConflictError(key, context.store.head(key)!.revision);
+    return { object, bytes: undefined, created: true };
+  }
+  const record = await context.store.put(key, { kind: 'absent' }, (revision) => {
+    object.metadata.resourceVersion = String(revision);
+    return resource.toStored(object, nowMs);
+  });
+  return { object, bytes: resource.isDirect(record) ? record.value.bytes : undefined, created: true };
+}

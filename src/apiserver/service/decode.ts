@@ -1,0 +1,140 @@
+import {
+  checkTypes,
+  decodeErrorText,
+  findUndecodableResource,
+  formatFieldError,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  pruneMetadata,
+  pruneUnknownFields,
+  type Schema,
+  statusError,
+  type TypeMismatch,
+  type UnstructuredObject,
+} from '../../machinery/index.ts';
+import type { ServedResource } from '../registry/index.ts';
+import type { Caller, DecodedBody, FieldValidation } from './types.ts';
+
+/**
+ * Turns a parsed body into an object of the kind and version the URL names, or throws the 400 that kube-apiserver
+ * answers. Unknown and duplicate fields are refused, warned about or dropped in silence, as the caller wishes. The
+ * result is private to the caller.
+ */
+export function decodeObject(
+  body: DecodedBody,
+  served: ServedResource,
+  caller: Caller,
+  fieldValidation: FieldValidation,
+): UnstructuredObject {
+  const { definition } = served.resource;
+  if (!isJsonObject(body.value)) {
+    throw statusError.badRequest(
+      `the object provided is unrecognized (must be of type ${definition.kind}): couldn't get version/kind; json parse error: json: cannot unmarshal ${jsonTypeName(body.value)} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`,
+    );
+  }
+  const draft = body.value;
+  checkTypeMeta(draft, served);
+  if (draft['metadata'] === undefined || draft['metadata'] === null) draft['metadata'] = {};
+  const { schema } = served.version;
+  const { unknownFields, mismatch: badMetadata } = pruneMetadata(draft);
+  if (badMetadata) throw cannotDecode(served, badMetadata);
+  dropNullMembers(draft['metadata'] as JsonObject);
+  if (served.resource.isCustom) {
+    const undecodable = findUndecodableResource(draft as JsonValue, schema);
+    if (undecodable) throw statusError.badRequest(formatFieldError(undecodable));
+  } else {
+    const mismatch = checkTypes(draft, schema);
+    if (mismatch) throw cannotDecode(served, mismatch);
+  }
+  const unknown = pruneUnknownFields(draft, schema);
+  if (!served.resource.isCustom) dropNulls(draft, schema);
+  reportFieldProblems(body.duplicateFields, [...unknownFields, ...unknown], caller, fieldValidation);
+  return draft as unknown as UnstructuredObject;
+}
+
+function dropNullMembers(object: JsonObject): void {
+  for (const key in object) if (object[key] === null) delete object[key];
+}
+
+/** Decoding null into a typed field leaves it unset; fields that hold raw JSON keep theirs. */
+function dropNulls(value: JsonValue, schema: Schema): void {
+  if (typeof value !== 'object' || value === null || schema['x-kubernetes-preserve-unknown-fields']) return;
+  const node = schema.allOf?.length === 1 && !schema.properties && !schema.items ? schema.allOf[0]! : schema;
+  if (Array.isArray(value)) {
+    if (node.items) for (const item of value) dropNulls(item, node.items);
+    return;
+  }
+  const rest = typeof node.additionalProperties === 'object' ? node.additionalProperties : undefined;
+  for (const key in value) {
+    const member = node.properties?.[key] ?? rest;
+    const child = value[key];
+    if (child === undefined || !member) continue;
+    if (child === null) {
+      // A map keeps the key with the zero value of its type.
+      if (rest && !node.properties?.[key] && rest.type === 'string') value[key] = '';
+      else delete value[key];
+    } else if (typeof child === 'object') dropNulls(child, member);
+  }
+}
+
+function checkTypeMeta(draft: JsonObject, served: ServedResource): void {
+  const { definition } = served.resource;
+  const kind = draft['kind'];
+  const apiVersion = draft['apiVersion'];
+  if (kind === undefined || kind === '' || kind === null) {
+    if (served.resource.isCustom) {
+      throw statusError.badRequest(`Object 'Kind' is missing in '${JSON.stringify(draft)}'`);
+    }
+    draft['kind'] = definition.kind;
+  } else if (kind !== definition.kind) {
+    throw statusError.badRequest(
+      `${String(kind)} in version "${versionOf(apiVersion ?? served.apiVersion)}" cannot be handled as a ${definition.kind}: no kind "${String(kind)}" is registered for ${String(apiVersion ?? served.apiVersion)} at this path`,
+    );
+  }
+  if (apiVersion === undefined || apiVersion === '' || apiVersion === null) {
+    if (served.resource.isCustom) {
+      throw statusError.badRequest(`Object 'apiVersion' is missing in '${JSON.stringify(draft)}'`);
+    }
+    draft['apiVersion'] = served.apiVersion;
+  } else if (apiVersion !== served.apiVersion) {
+    throw statusError.badRequest(
+      `the API version in the data (${String(apiVersion)}) does not match the expected API version (${served.apiVersion})`,
+    );
+  }
+}
+
+function versionOf(apiVersion: unknown): string {
+  const text = String(apiVersion);
+  return text.slice(text.indexOf('/') + 1);
+}
+
+function cannotDecode(served: ServedResource, mismatch: TypeMismatch): Error {
+  const { kind } = served.resource.definition;
+  return statusError.badRequest(
+    `${kind} in version "${served.version.name}" cannot be handled as a ${kind}: ${decodeErrorText(mismatch)}`,
+  );
+}
+
+/** The JSON type names Go's decoder uses in its messages. */
+export function jsonTypeName(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'array';
+  return typeof value === 'boolean' ? 'bool' : typeof value;
+}
+
+/** Refuses or warns about fields the schema does not know and keys that stood twice. */
+export function reportFieldProblems(
+  duplicates: readonly string[],
+  unknown: readonly string[],
+  caller: Caller,
+  fieldValidation: FieldValidation,
+): void {
+  if (fieldValidation === 'Ignore' || (duplicates.length === 0 && unknown.length === 0)) return;
+  const problems = [
+    ...duplicates.map((path) => `duplicate field "${path}"`),
+    ...unknown.map((path) => `unknown field "${path}"`),
+  ];
+  if (fieldValidation === 'Strict') throw statusError.badRequest(`strict decoding error: ${problems.join(', ')}`);
+  for (const problem of problems) caller.warn(problem);
+}

@@ -1,0 +1,170 @@
+import {
+  clone,
+  formatTime,
+  isJsonObject,
+  statusError,
+  type UnstructuredObject,
+} from '../../machinery/index.ts';
+import { ConflictError, type StoreRecord } from '../../store/index.ts';
+import { objectKey } from '../storage/keys.ts';
+import type { StoredObject } from '../storage/stored-object.ts';
+import type { ServiceContext } from './context.ts';
+import type { Caller, NamedTarget } from './types.ts';
+
+export type PropagationPolicy = 'Background' | 'Foreground' | 'Orphan';
+
+export interface DeleteSettings {
+  propagationPolicy?: PropagationPolicy;
+  orphanDependents?: boolean;
+  gracePeriodSeconds?: number;
+  preconditions?: { uid?: string; resourceVersion?: string };
+  dryRun: boolean;
+}
+
+export interface DeleteResult {
+  /** last state of the object, in the storage version */
+  object: UnstructuredObject;
+  /** false when finalizers or a grace period hold it back */
+  gone: boolean;
+}
+
+const orphanFinalizer = 'orphan';
+const foregroundFinalizer = 'foregroundDeletion';
+
+/** Deletes an object, or marks it as terminating while finalizers or its grace period hold it. */
+export async function deleteObject(
+  context: ServiceContext,
+  target: NamedTarget,
+  caller: Caller,
+  settings: DeleteSettings,
+): Promise<DeleteResult> {
+  for (;;) {
+    try {
+      return await attemptDelete(context, target, caller, settings);
+    } catch (error) {
+      // Somebody changed the object meanwhile; deleting wants the newest state, whatever it is.
+      if (!(error instanceof ConflictError)) throw error;
+    }
+  }
+}
+
+async function attemptDelete(
+  context: ServiceContext,
+  target: NamedTarget,
+  caller: Caller,
+  settings: DeleteSettings,
+): Promise<DeleteResult> {
+  const { resource } = target;
+  const { definition } = resource;
+  const key = objectKey(resource.keySpace, target.namespace, target.name);
+  const record = context.store.head(key);
+  const subject = { group: definition.group, resource: definition.plural, name: target.name };
+  if (!record) throw statusError.notFound(subject);
+  const live = await resource.fromRecord(record);
+  const { uid, resourceVersion } = settings.preconditions ?? {};
+  if (uid !== undefined && uid !== live.metadata.uid) {
+    throw statusError.conflict(
+      subject,
+      `the UID in the precondition (${uid}) does not match the UID in record (${live.metadata.uid}). The object might have been deleted and then recreated`,
+    );
+  }
+  if (resourceVersion !== undefined && resourceVersion !== live.metadata.resourceVersion) {
+    throw statusError.conflict(
+      subject,
+      `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${live.metadata.resourceVersion}). The object might have been modified`,
+    );
+  }
+  const admission = context.admission.validate({
+    operation: 'DELETE',
+    target,
+    subresource: undefined,
+    caller,
+    object: undefined,
+    oldObject: live,
+    dryRun: settings.dryRun,
+    options: {},
+  });
+  if (admission) await admission;
+
+  const finalizers = finalizersAfterDelete(live.metadata.finalizers ?? [], settings);
+  const graceSeconds = effectiveGracePeriod(live, definition.strategy.gracePeriodSeconds?.(live), settings);
+  const held = finalizers.length > 0 || graceSeconds > 0 || hasNamespaceFinalizers(live);
+  if (!held) {
+    if (!settings.dryRun) await removeRecord(context, record);
+    return { object: live, gone: true };
+  }
+  const nowMs = context.clock.now();
+  const marked = markTerminating(live, finalizers, graceSeconds, nowMs);
+  if (!marked) return { object: live, gone: false };
+  if (settings.dryRun) return { object: marked, gone: false };
+  await context.store.put(key, { kind: 'revision', revision: record.revision }, (revision) => {
+    marked.metadata.resourceVersion = String(revision);
+    return resource.toStored(marked, nowMs);
+  });
+  return { object: marked, gone: false };
+}
+
+/** Takes a record out of the store unless it changed since it was read. */
+export async function removeRecord(context: ServiceContext, record: StoreRecord<StoredObject>): Promise<void> {
+  await context.store.delete(record.key, { kind: 'revision', revision: record.revision });
+}
+
+/** What the caller says about dependents becomes a finalizer that the garbage collector acts on. */
+function finalizersAfterDelete(present: readonly string[], settings: DeleteSettings): string[] {
+  const wanted = (finalizer: string, policy: PropagationPolicy, legacy: boolean | undefined): boolean => {
+    if (settings.orphanDependents !== undefined) return legacy === true;
+    if (settings.propagationPolicy !== undefined) return settings.propagationPolicy === policy;
+    return present.includes(finalizer);
+  };
+  const orphan = wanted(orphanFinalizer, 'Orphan', settings.orphanDependents);
+  const foreground = wanted(foregroundFinalizer, 'Foreground', false);
+  const kept = present.filter((name) => name !== orphanFinalizer && name !== foregroundFinalizer);
+  if (orphan) kept.push(orphanFinalizer);
+  if (foreground) kept.push(foregroundFinalizer);
+  return kept;
+}
+
+function effectiveGracePeriod(
+  live: UnstructuredObject,
+  ownSeconds: number | undefined,
+  settings: DeleteSettings,
+): number {
+  if (ownSeconds === undefined) return 0;
+  const asked = settings.gracePeriodSeconds ?? ownSeconds;
+  // A second delete can only shorten the wait.
+  if (live.metadata.deletionTimestamp !== undefined) {
+    return Math.min(asked, live.metadata.deletionGracePeriodSeconds ?? asked);
+  }
+  return Math.max(0, asked);
+}
+
+function hasNamespaceFinalizers(live: UnstructuredObject): boolean {
+  if (live.kind !== 'Namespace' || live.apiVersion !== 'v1' || !isJsonObject(live.spec)) return false;
+  const finalizers = live.spec['finalizers'];
+  return Array.isArray(finalizers) && finalizers.length > 0;
+}
+
+/** A copy marked as terminating, or undefined when it already is and nothing changes. */
+function markTerminating(
+  live: UnstructuredObject,
+  finalizers: string[],
+  graceSeconds: number,
+  nowMs: number,
+): UnstructuredObject | undefined {
+  const { metadata } = live;
+  const terminating = metadata.deletionTimestamp !== undefined;
+  const sameFinalizers = finalizers.join() === (metadata.finalizers ?? []).join();
+  if (terminating && sameFinalizers && graceSeconds >= (metadata.deletionGracePeriodSeconds ?? 0)) return undefined;
+  const marked = clone(live);
+  if (finalizers.length > 0) marked.metadata.finalizers = finalizers;
+  else delete marked.metadata.finalizers;
+  if (!terminating) {
+    marked.metadata.deletionTimestamp = formatTime(nowMs + graceSeconds * 1000);
+    if (metadata.generation !== undefined) marked.metadata.generation = metadata.generation + 1;
+  }
+  marked.metadata.deletionGracePeriodSeconds = graceSeconds;
+  if (marked.kind === 'Namespace' && marked.apiVersion === 'v1') {
+    marked.status = { ...(isJsonObject(marked.status) ? marked.status : {}), phase: 'Terminating' };
+  }
+  return marked;
+}

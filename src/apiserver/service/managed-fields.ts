@@ -1,0 +1,70 @@
+import {
+  type FieldSet,
+  fieldSetOf,
+  type ManagedFieldsEntry,
+  type UnstructuredObject,
+  updateManagedFields,
+} from '../../machinery/index.ts';
+import type { Target, WriteSettings } from './types.ts';
+
+const statusFields = fieldSetOf(['status']);
+const allButStatus = fieldSetOf(['spec'], ['metadata']);
+const spec = fieldSetOf(['spec']);
+
+/** Fields a door never owns: the main one not the status, the status door nothing else. */
+export function resetFieldsFor(target: Target, subresource: string | undefined): FieldSet | undefined {
+  if (!target.version.hasStatus) return undefined;
+  if (subresource === 'status') return target.resource.isCustom ? allButStatus : spec;
+  return statusFields;
+}
+
+/** Ownership starts with the creation of the object. */
+export function recordCreate(
+  target: Target,
+  object: UnstructuredObject,
+  settings: WriteSettings,
+  nowMs: number,
+): void | Promise<void> {
+  const resetFields = resetFieldsFor(target, undefined);
+  const entries = updateManagedFields({
+    next: object,
+    liveManaged: [],
+    manager: settings.fieldManager,
+    apiVersion: target.apiVersion,
+    nowMs,
+    versions: target.resource.versionedKind,
+    ...(resetFields && { resetFields }),
+  });
+  if (entries instanceof Promise) return entries.then((list) => setManagedFields(object, list));
+  setManagedFields(object, entries);
+}
+
+/** The writer gains what it changed, everyone else loses it. */
+export function recordUpdate(
+  target: Target,
+  object: UnstructuredObject,
+  live: UnstructuredObject,
+  subresource: string | undefined,
+  settings: WriteSettings,
+  nowMs: number,
+): void | Promise<void> {
+  const resetFields = resetFieldsFor(target, subresource);
+  const entries = updateManagedFields({
+    live,
+    next: object,
+    liveManaged: live.metadata.managedFields ?? [],
+    manager: settings.fieldManager,
+    apiVersion: target.apiVersion,
+    ...(subresource !== undefined && { subresource }),
+    nowMs,
+    versions: target.resource.versionedKind,
+    ...(resetFields && { resetFields }),
+  });
+  if (entries instanceof Promise) return entries.then((list) => setManagedFields(object, list));
+  setManagedFields(object, entries);
+}
+
+export function setManagedFields(object: UnstructuredObject, entries: ManagedFieldsEntry[]): void {
+  if (entries.length > 0) object.metadata.managedFields = entries;
+  else delete object.metadata.managedFields;
+}

@@ -1,0 +1,241 @@
+import {
+  type FieldRequirement,
+  type LabelSelectorMatcher,
+  parseFieldSelector,
+  parseLabelSelector,
+  statusError,
+  type UnstructuredObject,
+} from '../../machinery/index.ts';
+import { CompactedError, type ListResult, type StoreRecord } from '../../store/index.ts';
+import type { RegisteredResource } from '../registry/index.ts';
+import { keyPrefix, nameOfKey, namespaceOfKey, objectKey } from '../storage/keys.ts';
+import type { StoredObject } from '../storage/stored-object.ts';
+import { decodeContinue, encodeContinue } from './continue-token.ts';
+import type { ServiceContext } from './context.ts';
+import type { Caller, NamedTarget, Target } from './types.ts';
+
+export type ResourceVersionMatch = 'Exact' | 'NotOlderThan';
+
+export interface ReadSettings {
+  resourceVersion?: string;
+}
+
+export interface ListSettings {
+  labelSelector?: string;
+  fieldSelector?: string;
+  limit?: number;
+  continue?: string;
+  resourceVersion?: string;
+  resourceVersionMatch?: string;
+  sendInitialEvents?: boolean;
+}
+
+export interface ListedPage {
+  records: readonly StoreRecord<StoredObject>[];
+  resourceVersion: string;
+  continue?: string;
+  remainingItemCount?: number;
+}
+
+/** How long a read waits for a revision the server has not reached yet. */
+const revisionWaitMs = 3000;
+
+export async function getRecord(
+  context: ServiceContext,
+  target: NamedTarget,
+  caller: Caller,
+  settings: ReadSettings,
+): Promise<StoreRecord<StoredObject>> {
+  if (settings.resourceVersion !== undefined) {
+    await reachRevision(context, parseResourceVersion(settings.resourceVersion), caller.signal);
+  }
+  const record = context.store.get(objectKey(target.resource.keySpace, target.namespace, target.name));
+  if (!record) {
+    const { definition } = target.resource;
+    throw statusError.notFound({ group: definition.group, resource: definition.plural, name: target.name });
+  }
+  return record;
+}
+
+/** Waits until the store has reached a revision the client has already seen elsewhere. */
+export async function reachRevision(context: ServiceContext, revision: number, signal: AbortSignal): Promise<void> {
+  if (revision <= context.store.revision) return;
+  const timeout = new AbortController();
+  const cancel = context.clock.after(revisionWaitMs, () => timeout.abort());
+  try {
+    await context.store.waitFor(revision, AbortSignal.any([signal, timeout.signal]));
+  } catch {
+    throw statusError.timeout(`Too large resource version: ${revision}, current: ${context.store.revision}`, 1, [
+      { reason: 'ResourceVersionTooLarge', message: 'Too large resource version' },
+    ]);
+  } finally {
+    cancel();
+  }
+}
+
+export function parseResourceVersion(text: string): number {
+  if (text === '' || text === '0') return 0;
+  if (!/^[0-9]{1,15}$/.test(text)) {
+    throw statusError.badRequest(`Invalid value: "${text}": strconv.ParseUint: parsing "${text}": invalid syntax`);
+  }
+  return Number(text);
+}
+
+/** Decides whether a stored object is wanted; undefined when everything is. */
+export type RecordFilter = (record: StoreRecord<StoredObject>) => boolean;
+
+/** Compiles label and field selectors into one test. Field selectors see the object in the version asked for. */
+export function compileFilter(target: Target, labelSelector: string, fieldSelector: string): RecordFilter | undefined {
+  const labels = parseSelectorText(() => parseLabelSelector(labelSelector));
+  const fields = parseSelectorText(() => parseFieldSelector(fieldSelector)).map((requirement) =>
+    compileFieldRequirement(target, requirement),
+  );
+  if (labels.empty && fields.length === 0) return undefined;
+  return (record) => {
+    if (!labels.empty && !labels.matches(record.value.labels ?? {})) return false;
+    if (fields.length === 0) return true;
+    return fields.every((matches) => matches(record));
+  };
+}
+
+function parseSelectorText<T extends LabelSelectorMatcher | FieldRequirement[]>(parse: () => T): T {
+  try {
+    return parse();
+  } catch (error) {
+    throw statusError.badRequest(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function compileFieldRequirement(target: Target, requirement: FieldRequirement): RecordFilter {
+  const { resource, version } = target;
+  const wanted = requirement.operator !== '!=';
+  const { field, value } = requirement;
+  if (field === 'metadata.name' || field === 'metadata.namespace') {
+    const { namespaced } = resource.definition;
+    const part = field === 'metadata.name' ? nameOfKey : (key: string) => (namespaced ? namespaceOfKey(key) : '');
+    return (record) => (part(record.key) === value) === wanted;
+  }
+  const read = version.selectableFields?.[field];
+  if (!read) throw statusError.badRequest(`field label not supported: ${field}`);
+  return (record) => (read(objectForFields(resource, record)) === value) === wanted;
+}
+
+/** Field selectors are evaluated on the storage version; conversions that need a webhook never carry such fields. */
+function objectForFields(resource: RegisteredResource, record: StoreRecord<StoredObject>): UnstructuredObject {
+  const object = resource.fromRecord(record);
+  return object instanceof Promise ? record.value.object : object;
+}
+
+/** `fieldSelector=metadata.name=x` in one namespace is a read of one key, not a scan. */
+export function singleName(fieldSelector: string): string | undefined {
+  return /^metadata\.name==?([^,=!\\]+)$/.exec(fieldSelector)?.[1];
+}
+
+export async function listRecords(
+  context: ServiceContext,
+  target: Target,
+  caller: Caller,
+  settings: ListSettings,
+): Promise<ListedPage> {
+  checkListSettings(settings);
+  const filter = compileFilter(target, settings.labelSelector ?? '', settings.fieldSelector ?? '');
+  const prefix = keyPrefix(target.resource.keySpace, target.namespace);
+  const limit = settings.limit !== undefined && settings.limit > 0 ? settings.limit : undefined;
+
+  let revision: number | undefined;
+  let after: string | undefined;
+  if (settings.continue) {
+    const token = decodeContinue(settings.continue, prefix);
+    after = token.startKey;
+    revision = token.revision < 0 ? undefined : token.revision;
+  } else if (settings.resourceVersion !== undefined && settings.resourceVersion !== '') {
+    const asked = parseResourceVersion(settings.resourceVersion);
+    await reachRevision(context, asked, caller.signal);
+    if (settings.resourceVersionMatch === 'Exact') revision = asked;
+  }
+  const name = settings.continue ? undefined : singleName(settings.fieldSelector ?? '');
+  if (name !== undefined && revision === undefined && (target.namespace !== undefined || !target.resource.definition.namespaced)) {
+    const record = context.store.get(prefix + name);
+    const wanted = record && (!filter || filter(record));
+    return { records: wanted ? [record] : [], resourceVersion: String(context.store.revision) };
+  }
+  try {
+    return collectPage(context, prefix, { filter, limit, revision, after });
+  } catch (error) {
+    if (!(error instanceof CompactedError)) throw error;
+    throw expiredList(settings, prefix, after, error);
+  }
+}
+
+function collectPage(
+  context: ServiceContext,
+  prefix: string,
+  options: { filter: RecordFilter | undefined; limit: number | undefined; revision: number | undefined; after: string | undefined },
+): ListedPage {
+  const { filter, limit } = options;
+  const read = (after: string | undefined, count: number | undefined): ListResult<StoredObject> =>
+    context.store.list(prefix, {
+      ...(options.revision !== undefined && { revision: options.revision }),
+      ...(after !== undefined && { after }),
+      ...(count !== undefined && { limit: count }),
+    });
+  if (!filter) {
+    const page = read(options.after, limit);
+    return {
+      records: page.records,
+      resourceVersion: String(page.revision),
+      ...(page.remaining > 0 && {
+        continue: encodeContinue(page.revision, page.records.at(-1)!.key, prefix),
+        remainingItemCount: page.remaining,
+      }),
+    };
+  }
+  const all = read(options.after, undefined);
+  const records: StoreRecord<StoredObject>[] = [];
+  for (const record of all.records) {
+    if (!filter(record)) continue;
+    if (limit !== undefined && records.length === limit) {
+      return {
+        records,
+        resourceVersion: String(all.revision),
+        continue: encodeContinue(all.revision, records.at(-1)!.key, prefix),
+      };
+    }
+    records.push(record);
+  }
+  return { records, resourceVersion: String(all.revision) };
+}
+
+function expiredList(settings: ListSettings, prefix: string, after: string | undefined, error: CompactedError): Error {
+  if (!settings.continue) {
+    return statusError.expired(
+      `The resourceVersion for the provided list is too old: ${error.requested} (${error.compacted})`,
+    );
+  }
+  const expired = statusError.expired(
+    'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.',
+  );
+  expired.status.metadata.continue = encodeContinue(-1, after ?? prefix, prefix);
+  return expired;
+}
+
+/** The combinations of list parameters that make no sense, refused with upstream's words. */
+function checkListSettings(settings: ListSettings): void {
+  const invalid = (field: string, detail: string, type: 'Forbidden' | 'NotSupported' = 'Forbidden'): Error =>
+    statusError.invalid('meta.k8s.io', 'ListOptions', '', [{ type, field, detail, value: settings.resourceVersionMatch }]);
+  const match = settings.resourceVersionMatch ?? '';
+  if (settings.sendInitialEvents !== undefined) {
+    throw invalid('sendInitialEvents', 'sendInitialEvents is forbidden for list');
+  }
+  if (match === '') return;
+  if (settings.continue) throw invalid('resourceVersionMatch', 'resourceVersionMatch is forbidden when continue is provided');
+  if ((settings.resourceVersion ?? '') === '') {
+    throw invalid('resourceVersionMatch', 'resourceVersionMatch is forbidden unless resourceVersion is provided');
+  }
+  if (match !== 'Exact' && match !== 'NotOlderThan') {
+    throw invalid('resourceVersionMatch', 'supported values: "Exact", "NotOlderThan"', 'NotSupported');
+  }
+  if (match === 'Exact' && settings.resourceVersion === '0') {
+    throw invalid('resourceVersionMatch', 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"');
+  }
+}

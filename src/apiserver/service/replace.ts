@@ -1,0 +1,39 @@
+import { clone, type UnstructuredObject } from '../../machinery/index.ts';
+import { createObject } from './create.ts';
+import type { ServiceContext } from './context.ts';
+import { checkNameMatches, checkUpdatePreconditions, placeInNamespace } from './metadata.ts';
+import { objectKey } from '../storage/keys.ts';
+import type { Caller, NamedTarget, WriteSettings, WrittenObject } from './types.ts';
+import { updateObject } from './update.ts';
+
+/** PUT: replaces the object, or creates it for the few kinds that allow that. `draft` is private to this call. */
+export function replaceObject(
+  context: ServiceContext,
+  target: NamedTarget,
+  subresource: string | undefined,
+  draft: UnstructuredObject,
+  caller: Caller,
+  settings: WriteSettings,
+): Promise<WrittenObject> {
+  checkNameMatches(draft, target);
+  placeInNamespace(draft, target);
+  const { resource } = target;
+  const exists = context.store.head(objectKey(resource.keySpace, target.namespace, target.name)) !== undefined;
+  if (!exists && resource.definition.allowCreateOnUpdate && subresource === undefined) {
+    delete draft.metadata.resourceVersion;
+    return createObject(context, target, draft, caller, settings);
+  }
+  const sent = { ...draft.metadata };
+  return updateObject({
+    context,
+    target,
+    subresource,
+    caller,
+    settings,
+    next: (live) => {
+      const { unconditional } = checkUpdatePreconditions(sent, live, target);
+      // An unconditional replace may run more than once, and each run changes its draft.
+      return { draft: unconditional ? clone(draft) : draft, conditional: !unconditional };
+    },
+  });
+}

@@ -1,0 +1,102 @@
+import { statusError, type UnstructuredObject } from '../../machinery/index.ts';
+import { nameOfKey, objectKey } from '../storage/keys.ts';
+import { applyObject, type ApplyRequest } from './apply.ts';
+import type { ServiceContext } from './context.ts';
+import { createObject } from './create.ts';
+import { decodeObject } from './decode.ts';
+import { deleteObject, type DeleteResult, type DeleteSettings } from './delete.ts';
+import { patchObject, type PatchRequest } from './patch.ts';
+import { getRecord, type ListedPage, listRecords, type ListSettings } from './reads.ts';
+import { replaceObject } from './replace.ts';
+import type { Caller, DecodedBody, NamedTarget, Target, WriteSettings, WrittenObject } from './types.ts';
+import { startWatch, type WatchSettings, type WatchSink } from './watch.ts';
+import type { StoreRecord } from '../../store/index.ts';
+import type { StoredObject } from '../storage/stored-object.ts';
+
+/** All verbs on stored objects: what both entrances, HTTP and in-process, call. */
+export class ResourceApi {
+  readonly context: ServiceContext;
+
+  constructor(context: ServiceContext) {
+    this.context = context;
+  }
+
+  get(target: NamedTarget, caller: Caller, resourceVersion?: string): Promise<StoreRecord<StoredObject>> {
+    return getRecord(this.context, target, caller, resourceVersion === undefined ? {} : { resourceVersion });
+  }
+
+  list(target: Target, caller: Caller, settings: ListSettings): Promise<ListedPage> {
+    return listRecords(this.context, target, caller, settings);
+  }
+
+  watch(target: Target, caller: Caller, settings: WatchSettings, sink: WatchSink): Promise<() => void> {
+    return startWatch(this.context, target, caller, settings, sink);
+  }
+
+  create(target: Target, body: DecodedBody, caller: Caller, settings: WriteSettings): Promise<WrittenObject> {
+    const draft = decodeObject(body, target, caller, settings.fieldValidation);
+    return createObject(this.context, target, draft, caller, settings);
+  }
+
+  update(
+    target: NamedTarget,
+    subresource: string | undefined,
+    body: DecodedBody,
+    caller: Caller,
+    settings: WriteSettings,
+  ): Promise<WrittenObject> {
+    const draft = decodeObject(body, target, caller, settings.fieldValidation);
+    return replaceObject(this.context, target, subresource, draft, caller, settings);
+  }
+
+  patch(request: Omit<PatchRequest, 'context'>): Promise<WrittenObject> {
+    return patchObject({ ...request, context: this.context });
+  }
+
+  apply(request: Omit<ApplyRequest, 'context'>): Promise<WrittenObject> {
+    return applyObject({ ...request, context: this.context });
+  }
+
+  delete(target: NamedTarget, caller: Caller, settings: DeleteSettings): Promise<DeleteResult> {
+    return deleteObject(this.context, target, caller, settings);
+  }
+
+  /** Deletes everything the selectors match; returns the objects as they were. */
+  async deleteCollection(
+    target: Target,
+    caller: Caller,
+    selection: ListSettings,
+    settings: DeleteSettings,
+  ): Promise<UnstructuredObject[]> {
+    const page = await listRecords(this.context, target, caller, selection);
+    const deleted: UnstructuredObject[] = [];
+    for (const record of page.records) {
+      const object = await target.resource.fromRecord(record);
+      try {
+        const result = await deleteObject(
+          this.context,
+          { ...target, namespace: object.metadata.namespace, name: nameOfKey(record.key) },
+          caller,
+          settings,
+        );
+        deleted.push(result.object);
+      } catch (error) {
+        // Gone already: somebody else did the work.
+        if (!(error instanceof Error && 'reason' in error && error.reason === 'NotFound')) throw error;
+      }
+    }
+    return deleted;
+  }
+
+  exists(target: NamedTarget): boolean {
+    return this.context.store.get(objectKey(target.resource.keySpace, target.namespace, target.name)) !== undefined;
+  }
+
+  /** Finds a kind by its address, or the 404 for a path nobody serves. */
+  resolve(group: string, version: string, plural: string, namespace: string | undefined): Target {
+    const served = this.context.registry.find(group, version, plural);
+    if (!served) throw statusError.pathNotFound();
+    return { ...served, namespace };
+  }
+
+}

@@ -1,0 +1,45 @@
+import type { UnstructuredObject } from '../../machinery/index.ts';
+import type { UserInfo } from '../auth/index.ts';
+import type { ServedResource } from '../registry/index.ts';
+
+/** What a request is about, resolved against the registry. */
+export interface Target extends ServedResource {
+  /** undefined for cluster-scoped kinds and for all namespaces */
+  namespace: string | undefined;
+}
+
+export interface NamedTarget extends Target {
+  name: string;
+}
+
+/** Who asks, and how to talk back while the request runs. */
+export interface Caller {
+  user: UserInfo;
+  userAgent: string;
+  signal: AbortSignal;
+  /** becomes a `Warning: 299` header */
+  warn(text: string): void;
+}
+
+export type FieldValidation = 'Strict' | 'Warn' | 'Ignore';
+
+export interface WriteSettings {
+  dryRun: boolean;
+  fieldManager: string;
+  fieldValidation: FieldValidation;
+}
+
+/** An object in the storage version, ready to be viewed in any other. */
+export interface WrittenObject {
+  object: UnstructuredObject;
+  /** the JSON of `object`, when it is at hand */
+  bytes: Buffer | undefined;
+  created: boolean;
+}
+
+/** A parsed request body. */
+export interface DecodedBody {
+  value: unknown;
+  /** paths of keys that stood twice in the text */
+  duplicateFields: readonly string[];
+}

@@ -1,0 +1,192 @@
+import {
+  applySchemaDefaults,
+  clone,
+  deepEqual,
+  type JsonObject,
+  type ManagedFieldsEntry,
+  statusError,
+  type StrategyContext,
+  type UnstructuredObject,
+} from '../../machinery/index.ts';
+import { ConflictError } from '../../store/index.ts';
+import { objectKey } from '../storage/keys.ts';
+import type { ServiceContext } from './context.ts';
+import { removeRecord } from './delete.ts';
+import { recordUpdate, setManagedFields } from './managed-fields.ts';
+import { carryOverMetadata, modifiedConflict } from './metadata.ts';
+import type { Caller, NamedTarget, WriteSettings, WrittenObject } from './types.ts';
+import { validateObject } from './validate.ts';
+
+/** Attempts at an unconditional change before giving up; each starts from the newest state, so few are ever needed. */
+const maxAttempts = 10;
+
+export interface NextState {
+  /** the wished state in the version of the target, private */
+  draft: UnstructuredObject;
+  /** the client named the revision it started from: a concurrent change is its conflict, not ours to retry */
+  conditional: boolean;
+  /** managedFields already decided (server-side apply); otherwise the write is recorded as an update */
+  managedFields?: ManagedFieldsEntry[];
+}
+
+export interface UpdateRequest {
+  context: ServiceContext;
+  target: NamedTarget;
+  subresource: string | undefined;
+  caller: Caller;
+  settings: WriteSettings;
+  /** computes the wish from the live object, which is in the storage version and shared */
+  next(live: UnstructuredObject): NextState | Promise<NextState>;
+}
+
+/** Reads the newest state, lets `next` compute the wish, and stores it; repeats when somebody else was faster. */
+export async function updateObject(request: UpdateRequest): Promise<WrittenObject> {
+  for (let attempt = 1; ; attempt++) {
+    let conditional = false;
+    try {
+      return await attemptUpdate(request, (value) => {
+        conditional = value;
+      });
+    } catch (error) {
+      if (!(error instanceof ConflictError)) throw error;
+      if (conditional || attempt === maxAttempts) throw modifiedConflict(request.target);
+    }
+  }
+}
+
+export function notFound(target: NamedTarget): Error {
+  const { definition } = target.resource;
+  return statusError.notFound({ group: definition.group, resource: definition.plural, name: target.name });
+}
+
+async function attemptUpdate(request: UpdateRequest, onConditional: (value: boolean) => void): Promise<WrittenObject> {
+  const { context, target, subresource, caller, settings } = request;
+  const { resource } = target;
+  const { strategy } = resource.definition;
+  const key = objectKey(resource.keySpace, target.namespace, target.name);
+  const record = context.store.head(key);
+  if (!record) throw notFound(target);
+  const fromRecord = resource.fromRecord(record);
+  const live = fromRecord instanceof Promise ? await fromRecord : fromRecord;
+
+  const nextState = request.next(live);
+  const { draft, conditional, managedFields } = nextState instanceof Promise ? await nextState : nextState;
+  onConditional(conditional);
+
+  const nowMs = context.clock.now();
+  const strategyContext: StrategyContext = { nowMs, random: context.random, user: caller.user.name };
+  if (resource.isCustom) applySchemaDefaults(draft as unknown as JsonObject, target.version.schema);
+  const converted = resource.convert(draft, resource.storageVersion.name);
+  let object = converted instanceof Promise ? await converted : converted;
+  object = isolateSubresource(target, object, live, subresource);
+  carryOverMetadata(object, live);
+  if (isMainWrite(subresource)) strategy.prepareForUpdate?.(object, live, strategyContext);
+  strategy.applyDefaults?.(object);
+
+  const admission = {
+    operation: 'UPDATE' as const,
+    target,
+    subresource,
+    caller,
+    object,
+    oldObject: live,
+    dryRun: settings.dryRun,
+    options: {},
+  };
+  const mutating = context.admission.mutate(admission);
+  if (mutating) {
+    await mutating;
+    carryOverMetadata(object, live);
+    strategy.applyDefaults?.(object);
+  }
+  bumpGeneration(target, object, live, subresource);
+  await validateObject({ target, object, old: live, subresource, strategyContext });
+  const validating = context.admission.validate(admission);
+  if (validating) await validating;
+  for (const warning of strategy.warnings?.(object, live) ?? []) caller.warn(warning);
+
+  if (managedFields) setManagedFields(object, managedFields);
+  else await recordUpdate(target, object, live, subresource, settings, nowMs);
+  object.metadata.resourceVersion = String(record.revision);
+  if (deepEqual(object, live)) {
+    return { object: live, bytes: resource.isDirect(record) ? record.value.bytes : undefined, created: false };
+  }
+  if (isReadyToVanish(object)) {
+    if (!settings.dryRun) await removeRecord(context, record);
+    return { object, bytes: undefined, created: false };
+  }
+  if (settings.dryRun) return { object, bytes: undefined, created: false };
+  const stored = await context.store.put(key, { kind: 'revision', revision: record.revision }, (revision) => {
+    object.metadata.resourceVersion = String(revision);
+    return resource.toStored(object, nowMs);
+  });
+  return { object, bytes: resource.isDirect(stored) ? stored.value.bytes : undefined, created: false };
+}
+
+/** Scale changes the main object by another door; other subresources have rules of their own. */
+export function isMainWrite(subresource: string | undefined): boolean {
+  return subresource === undefined || subresource === 'scale';
+}
+
+/** A terminating object whose last finalizer is gone is deleted by the update that removed it. */
+function isReadyToVanish(object: UnstructuredObject): boolean {
+  const { metadata } = object;
+  if (metadata.deletionTimestamp === undefined || (metadata.finalizers?.length ?? 0) > 0) return false;
+  if ((metadata.deletionGracePeriodSeconds ?? 0) > 0) return false;
+  const spec = object.spec as { finalizers?: string[] } | undefined;
+  return !(object.kind === 'Namespace' && object.apiVersion === 'v1' && (spec?.finalizers?.length ?? 0) > 0);
+}
+
+/**
+ * Main writes leave status alone and status writes leave everything else alone, where the kind has a status
+ * subresource. Built-in kinds let status writers change labels and annotations too, custom kinds do not.
+ */
+function isolateSubresource(
+  target: NamedTarget,
+  object: UnstructuredObject,
+  live: UnstructuredObject,
+  subresource: string | undefined,
+): UnstructuredObject {
+  if (subresource === 'status') {
+    const isolated = clone(live);
+    if (object.status === undefined) delete isolated.status;
+    else isolated.status = object.status;
+    if (!target.resource.isCustom) {
+      isolated.metadata = { ...object.metadata };
+      if (live.metadata.ownerReferences) isolated.metadata.ownerReferences = clone(live.metadata.ownerReferences);
+    } else if (object.metadata.managedFields) {
+      isolated.metadata.managedFields = object.metadata.managedFields;
+    }
+    return isolated;
+  }
+  if (target.version.hasStatus) {
+    if (live.status === undefined) delete object.status;
+    else object.status = clone(live.status);
+  }
+  return object;
+}
+
+/** The generation counts changes of the wish: everything but metadata and (where it is a subresource) status. */
+function bumpGeneration(
+  target: NamedTarget,
+  object: UnstructuredObject,
+  live: UnstructuredObject,
+  subresource: string | undefined,
+): void {
+  const { definition, isCustom } = target.resource;
+  if (definition.noGeneration || subresource === 'status') return;
+  const generation = live.metadata.generation ?? (isCustom ? 1 : 0);
+  if (wishEquals(object, live, target.version.hasStatus)) {
+    if (live.metadata.generation !== undefined) object.metadata.generation = live.metadata.generation;
+    return;
+  }
+  object.metadata.generation = generation + 1;
+}
+
+function wishEquals(a: UnstructuredObject, b: UnstructuredObject, ignoreStatus: boolean): boolean {
+  for (const key of new Set([...Object.keys(a), ...Object.keys(b)])) {
+    if (key === 'metadata' || key === 'apiVersion' || key === 'kind' || (ignoreStatus && key === 'status')) continue;
+    if (!deepEqual(a[key], b[key])) return false;
+  }
+  return true;
+}

@@ -1,0 +1,61 @@
+import {
+  checkDns1123Subdomain,
+  type FieldError,
+  type JsonValue,
+  type StrategyContext,
+  statusError,
+  type UnstructuredObject,
+  validateAgainstSchema,
+  validateObjectMeta,
+  validateObjectMetaUpdate,
+} from '../../machinery/index.ts';
+import type { NamedTarget } from './types.ts';
+
+interface ValidationInput {
+  target: NamedTarget;
+  /** in the storage version */
+  object: UnstructuredObject;
+  old: UnstructuredObject | undefined;
+  subresource: string | undefined;
+  strategyContext: StrategyContext;
+}
+
+/** Everything that can be wrong with an object, as one 422, or nothing. */
+export async function validateObject(input: ValidationInput): Promise<void> {
+  const { target, object, old, subresource, strategyContext } = input;
+  const { definition } = target.resource;
+  const { strategy } = definition;
+  const errors: FieldError[] = validateObjectMeta(object.metadata, {
+    namespaced: definition.namespaced,
+    nameValidator: strategy.validateName ?? checkDns1123Subdomain,
+  });
+  if (old) errors.push(...validateObjectMetaUpdate(object.metadata, old.metadata));
+  if (target.resource.isCustom) errors.push(...(await validateCustom(target, object, old)));
+  if (!old) errors.push(...(strategy.validateCreate?.(object, strategyContext) ?? []));
+  else if (subresource === 'status') errors.push(...(strategy.validateStatusUpdate?.(object, old, strategyContext) ?? []));
+  else if (subresource === undefined || subresource === 'scale') {
+    errors.push(...(strategy.validateUpdate?.(object, old, strategyContext) ?? []));
+  }
+  if (errors.length > 0) {
+    throw statusError.invalid(definition.group, definition.kind, object.metadata.name ?? '', errors);
+  }
+}
+
+/** Custom kinds are held to the schema and rules of the version the client speaks, as upstream does. */
+async function validateCustom(
+  target: NamedTarget,
+  object: UnstructuredObject,
+  old: UnstructuredObject | undefined,
+): Promise<FieldError[]> {
+  const { resource, version } = target;
+  const inVersion = await resource.convert(object, version.name);
+  const oldInVersion = old && (await resource.convert(old, version.name));
+  const errors = validateAgainstSchema(
+    inVersion as unknown as JsonValue,
+    version.schema,
+    oldInVersion && { old: oldInVersion as unknown as JsonValue },
+  );
+  // Rules may rely on what the schema promises (types, required fields), so they run only on objects that keep it.
+  if (errors.length === 0) errors.push(...resource.rules(version).validate(inVersion, oldInVersion));
+  return errors;
+}

@@ -1,0 +1,27 @@
+import type { Clock } from '../../machinery/index.ts';
+import { type Engine, openStore, type Store } from '../../store/index.ts';
+import { isSecretKey } from './keys.ts';
+import { StoredObject } from './stored-object.ts';
+
+/** Seals bytes for the disk; `key` is bound to them, so that sealed values cannot be swapped between objects. */
+export interface Sealer {
+  seal(key: string, bytes: Uint8Array): Uint8Array;
+  open(key: string, sealed: Uint8Array): Uint8Array;
+}
+
+/** Opens the store of an API server on an engine; with a sealer, Secrets are encrypted on disk. */
+export function openObjectStore(options: {
+  engine: Engine;
+  sealer?: Sealer;
+  clock?: Clock;
+}): Promise<Store<StoredObject>> {
+  const { engine, sealer, clock } = options;
+  return openStore<StoredObject>({
+    engine,
+    ...(clock && { clock }),
+    codec: {
+      encode: (key, value) => (sealer && isSecretKey(key) ? sealer.seal(key, value.encode()) : value.encode()),
+      decode: (key, bytes) => StoredObject.decode(sealer && isSecretKey(key) ? sealer.open(key, bytes) : bytes),
+    },
+  });
+}

@@ -1,0 +1,93 @@
+import {
+  clone,
+  formatTime,
+  isJsonObject,
+  type JsonObject,
+  labelSelectorFromObject,
+  statusError,
+  type UnstructuredObject,
+} from '../../machinery/index.ts';
+import { deleteObject, type DeleteSettings } from '../service/delete.ts';
+import { getRecord } from '../service/reads.ts';
+import { updateObject } from '../service/update.ts';
+import { keyPrefix } from '../storage/keys.ts';
+import type { SubresourceAnswer, SubresourceRequest } from './types.ts';
+
+/** POST pods/x/eviction: a delete that respects disruption budgets. */
+export async function handlePodEviction(request: SubresourceRequest): Promise<SubresourceAnswer> {
+  const { context, target, caller, settings } = request;
+  const eviction = isJsonObject(request.body?.value) ? request.body.value : {};
+  const record = await getRecord(context, target, caller, {});
+  const pod = await target.resource.fromRecord(record);
+  if (isDisruption(pod)) await takeFromBudget(request, pod);
+  const options = isJsonObject(eviction['deleteOptions']) ? eviction['deleteOptions'] : {};
+  const grace = options['gracePeriodSeconds'];
+  const deletion: DeleteSettings = {
+    dryRun: settings.dryRun || (Array.isArray(options['dryRun']) && options['dryRun'].includes('All')),
+    ...(typeof grace === 'number' && { gracePeriodSeconds: grace }),
+    preconditions: pod.metadata.uid === undefined ? {} : { uid: pod.metadata.uid },
+  };
+  await deleteObject(context, target, caller, deletion);
+  return { type: 'value', code: 201, value: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 } };
+}
+
+/** Pods that are finished, pending or already going disrupt nobody. */
+function isDisruption(pod: UnstructuredObject): boolean {
+  if (pod.metadata.deletionTimestamp !== undefined) return false;
+  const phase = isJsonObject(pod.status) ? pod.status['phase'] : undefined;
+  return phase !== 'Succeeded' && phase !== 'Failed' && phase !== 'Pending';
+}
+
+async function takeFromBudget(request: SubresourceRequest, pod: UnstructuredObject): Promise<void> {
+  const { context, target, caller, settings } = request;
+  const budgets = context.registry.find('policy', 'v1', 'poddisruptionbudgets');
+  if (!budgets) return;
+  const matching: UnstructuredObject[] = [];
+  for (const record of context.store.list(keyPrefix(budgets.resource.keySpace, target.namespace)).records) {
+    const budget = await budgets.resource.fromRecord(record);
+    const spec = isJsonObject(budget.spec) ? budget.spec : {};
+    const selector = spec['selector'];
+    if (isJsonObject(selector) && labelSelectorFromObject(selector).matches(pod.metadata.labels ?? {})) matching.push(budget);
+  }
+  if (matching.length > 1) {
+    throw statusError.internal('This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.');
+  }
+  const budget = matching[0];
+  if (!budget) return;
+  const name = budget.metadata.name!;
+  await updateObject({
+    context,
+    target: { ...budgets, namespace: target.namespace, name },
+    subresource: 'status',
+    caller,
+    settings,
+    next: (live) => {
+      const draft = clone(live);
+      const status: JsonObject = isJsonObject(draft.status) ? draft.status : {};
+      const allowed = Number(status['disruptionsAllowed'] ?? 0);
+      if (allowed <= 0) throw budgetViolated(live);
+      status['disruptionsAllowed'] = allowed - 1;
+      status['disruptedPods'] = {
+        ...(isJsonObject(status['disruptedPods']) ? status['disruptedPods'] : {}),
+        [target.name]: formatTime(context.clock.now()),
+      };
+      draft.status = status;
+      return { draft, conditional: false };
+    },
+  });
+}
+
+function budgetViolated(budget: UnstructuredObject): Error {
+  const status = isJsonObject(budget.status) ? budget.status : {};
+  const error = statusError.tooManyRequests("Cannot evict pod as it would violate the pod's disruption budget.", 10);
+  error.status.details = {
+    causes: [
+      {
+        reason: 'DisruptionBudget',
+        message: `The disruption budget ${budget.metadata.name} needs ${Number(status['desiredHealthy'] ?? 0)} healthy pods and has ${Number(status['currentHealthy'] ?? 0)} currently`,
+      },
+    ],
+    retryAfterSeconds: 10,
+  };
+  return error;
+}

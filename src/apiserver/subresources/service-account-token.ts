@@ -1,0 +1,22 @@
+import type { JsonObject } from '../../machinery/index.ts';
+import { isJsonObject, statusError } from '../../machinery/index.ts';
+import type { AccessControl, TokenRequest } from '../auth/index.ts';
+import { getRecord } from '../service/reads.ts';
+import type { SubresourceHandler } from './types.ts';
+
+/** POST serviceaccounts/x/token */
+export function serviceAccountTokenHandler(access: AccessControl): SubresourceHandler {
+  return async ({ context, target, caller, body }) => {
+    if (!access.tokenIssuer) throw statusError.pathNotFound();
+    const account = await target.resource.fromRecord(await getRecord(context, target, caller, {}));
+    const request = isJsonObject(body?.value) ? body.value : {};
+    const { response, warnings } = access.tokenIssuer.answerTokenRequest(
+      request as unknown as TokenRequest,
+      account,
+      access.lookup,
+    );
+    for (const warning of warnings) caller.warn(warning);
+    const value = { ...response, kind: 'TokenRequest', apiVersion: 'authentication.k8s.io/v1' };
+    return { type: 'value', code: 201, value: value as unknown as JsonObject };
+  };
+}

@@ -1,0 +1,27 @@
+import type { JsonObject, Verb } from '../../machinery/index.ts';
+import type { ServiceContext } from '../service/context.ts';
+import type { Caller, DecodedBody, NamedTarget, WriteSettings, WrittenObject } from '../service/types.ts';
+import type { PatchKind } from '../service/patch.ts';
+
+export interface SubresourceRequest {
+  context: ServiceContext;
+  target: NamedTarget;
+  verb: Verb;
+  caller: Caller;
+  settings: WriteSettings;
+  /** parsed body of create and update; for patches see `patch` */
+  body: DecodedBody | undefined;
+  patch?: { kind: PatchKind; value: unknown };
+  query: URLSearchParams;
+}
+
+/** What a subresource answers with: an object of its own, the main object as written, or plain text. */
+export type SubresourceAnswer =
+  | { type: 'value'; code: number; value: JsonObject }
+  | { type: 'written'; code: number; written: WrittenObject }
+  | { type: 'text'; text: AsyncIterable<string> | string };
+
+export type SubresourceHandler = (request: SubresourceRequest) => Promise<SubresourceAnswer>;
+
+/** Key of a handler: `<group>/<plural>/<subresource>`; `scale` is served for every kind that defines it. */
+export type SubresourceHandlers = ReadonlyMap<string, SubresourceHandler>;

@@ -1,0 +1,55 @@
+import type { JsonObject, ListMeta, TableColumn, UnstructuredObject, VersionDefinition } from '../../machinery/index.ts';
+
+export type IncludeObject = 'None' | 'Metadata' | 'Object';
+
+/** The `Table` kubectl prints: columns once, one row per object. */
+export function renderTable(options: {
+  version: VersionDefinition;
+  objects: readonly UnstructuredObject[];
+  metadata: ListMeta;
+  includeObject: IncludeObject;
+  nowMs: number;
+  /** watch events after the first leave the columns out */
+  withColumns: boolean;
+}): JsonObject {
+  const { printer } = options.version;
+  return {
+    kind: 'Table',
+    apiVersion: 'meta.k8s.io/v1',
+    metadata: options.metadata as JsonObject,
+    columnDefinitions: options.withColumns ? printer.columns.map(renderColumn) : [],
+    rows: options.objects.map((object) => ({
+      cells: printer.row(object, options.nowMs),
+      object: renderRowObject(object, options.includeObject),
+    })),
+  };
+}
+
+function renderColumn(column: TableColumn): JsonObject {
+  return {
+    name: column.name,
+    type: column.type,
+    format: column.format ?? '',
+    description: column.description ?? '',
+    priority: column.priority ?? 0,
+  };
+}
+
+function renderRowObject(object: UnstructuredObject, include: IncludeObject): JsonObject | null {
+  if (include === 'None') return null;
+  return include === 'Object' ? (object as unknown as JsonObject) : partialMetadata(object);
+}
+
+/** Just the metadata: what metadata-only informers and table rows carry. */
+export function partialMetadata(object: UnstructuredObject): JsonObject {
+  return {
+    kind: 'PartialObjectMetadata',
+    apiVersion: 'meta.k8s.io/v1',
+    metadata: object.metadata as unknown as JsonObject,
+  };
+}
+
+export function parseIncludeObject(text: string | null): IncludeObject | undefined {
+  if (text === null || text === '' || text === 'Metadata') return 'Metadata';
+  return text === 'None' || text === 'Object' ? text : undefined;
+}

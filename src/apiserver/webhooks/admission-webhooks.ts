@@ -1,0 +1,234 @@
+import {
+  ApiStatusError,
+  applyJsonPatch,
+  errorMessage,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type Random,
+  statusError,
+  type Status,
+  type UnstructuredObject,
+  type VersionDefinition,
+} from '../../machinery/index.ts';
+import type { Store } from '../../store/index.ts';
+import type { AdmissionRequest, AdmissionStep } from '../admission/index.ts';
+import { toApiUserInfo } from '../auth/index.ts';
+import { decodeObject } from '../service/decode.ts';
+import { objectKey } from '../storage/keys.ts';
+import type { StoredObject } from '../storage/stored-object.ts';
+import { ruleMatches, type Webhook, type WebhookConfigurations, type WebhookPhase } from './configuration.ts';
+import { evaluateMatchConditions } from './match-conditions.ts';
+import type { WebhookClient } from './webhook-client.ts';
+
+export interface AdmissionWebhookOptions {
+  configurations: WebhookConfigurations;
+  client: WebhookClient;
+  store: Store<StoredObject>;
+  random: Random;
+  /** a webhook failed but its policy says to go on */
+  onIgnoredFailure(webhook: string, error: unknown): void;
+}
+
+/** Calls the admission webhooks of others: mutating ones in turn, validating ones side by side. */
+export function admissionWebhooks(options: AdmissionWebhookOptions): AdmissionStep {
+  const { configurations } = options;
+  return {
+    name: 'AdmissionWebhooks',
+    appliesTo: (request) =>
+      (configurations.list('mutating').length > 0 || configurations.list('validating').length > 0) &&
+      // Webhooks must not be able to lock everyone out of repairing webhooks.
+      request.target.resource.definition.group !== 'admissionregistration.k8s.io',
+    mutate(request) {
+      const matching = matchingWebhooks(options, 'mutating', request);
+      return matching.length === 0 ? undefined : mutate(options, matching, request);
+    },
+    validate(request) {
+      const matching = matchingWebhooks(options, 'validating', request);
+      return matching.length === 0 ? undefined : validate(options, matching, request);
+    },
+  };
+}
+
+interface Match {
+  webhook: Webhook;
+  /** the version the webhook wants to see */
+  version: VersionDefinition;
+}
+
+function matchingWebhooks(options: AdmissionWebhookOptions, phase: WebhookPhase, request: AdmissionRequest): Match[] {
+  const matches: Match[] = [];
+  for (const webhook of options.configurations.list(phase)) {
+    const version = matchingVersion(webhook, request);
+    if (version && selectorsMatch(webhook, request, options.store)) matches.push({ webhook, version });
+  }
+  return matches;
+}
+
+function matchingVersion(webhook: Webhook, { target, operation, subresource }: AdmissionRequest): VersionDefinition | undefined {
+  const { definition } = target.resource;
+  const matches = (version: VersionDefinition): boolean =>
+    webhook.rules.some((rule) =>
+      ruleMatches(rule, {
+        operation,
+        group: definition.group,
+        version: version.name,
+        resource: definition.plural,
+        subresource,
+        namespaced: definition.namespaced,
+      }),
+    );
+  if (matches(target.version)) return target.version;
+  if (webhook.matchPolicy === 'Exact') return undefined;
+  return definition.versions.find((version) => version.served && version !== target.version && matches(version));
+}
+
+function selectorsMatch(webhook: Webhook, request: AdmissionRequest, store: Store<StoredObject>): boolean {
+  const { object, oldObject } = request;
+  if (!webhook.objectSelector.empty) {
+    const labelled = [object, oldObject].filter((candidate) => candidate !== undefined);
+    if (!labelled.some((candidate) => webhook.objectSelector.matches(candidate.metadata.labels ?? {}))) return false;
+  }
+  if (webhook.namespaceSelector.empty) return true;
+  const { definition } = request.target.resource;
+  if (definition.group === '' && definition.plural === 'namespaces') {
+    return webhook.namespaceSelector.matches((object ?? oldObject)?.metadata.labels ?? {});
+  }
+  if (request.target.namespace === undefined) return true;
+  const namespace = store.get(objectKey({ group: '', plural: 'namespaces' }, undefined, request.target.namespace));
+  return webhook.namespaceSelector.matches(namespace?.value.labels ?? {});
+}
+
+async function mutate(options: AdmissionWebhookOptions, matches: readonly Match[], request: AdmissionRequest): Promise<void> {
+  const changedAfter = new Map<Match, number>();
+  let changes = 0;
+  const run = async (match: Match): Promise<void> => {
+    if (await callMutating(options, match, request)) changes++;
+    changedAfter.set(match, changes);
+  };
+  for (const match of matches) await run(match);
+  // Webhooks that ask for it see what later ones made of the object, once.
+  for (const match of matches) {
+    if (match.webhook.reinvoke && changedAfter.get(match)! < changes) await run(match);
+  }
+}
+
+async function validate(options: AdmissionWebhookOptions, matches: readonly Match[], request: AdmissionRequest): Promise<void> {
+  const outcomes = await Promise.allSettled(matches.map((match) => call(options, match, request)));
+  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+}
+
+/** True when the webhook changed the object. */
+async function callMutating(options: AdmissionWebhookOptions, match: Match, request: AdmissionRequest): Promise<boolean> {
+  const response = await call(options, match, request);
+  const patch = response?.['patch'];
+  if (typeof patch !== 'string' || patch === '' || !request.object) return false;
+  const { target } = request;
+  try {
+    const operations: unknown = JSON.parse(Buffer.from(patch, 'base64').toString('utf8'));
+    const sent = await target.resource.convert(request.object, match.version.name);
+    const patched = applyJsonPatch(sent as unknown as JsonValue, operations);
+    const served = { resource: target.resource, version: match.version, apiVersion: sent.apiVersion };
+    const decoded = decodeObject({ value: patched, duplicateFields: [] }, served, request.caller, 'Ignore');
+    replaceContent(request.object, await target.resource.convert(decoded, target.resource.storageVersion.name));
+    return true;
+  } catch (error) {
+    throw statusError.internal(
+      `failed calling webhook "${match.webhook.name}": the patch it answered with cannot be applied: ${errorMessage(error)}`,
+    );
+  }
+}
+
+/** The rest of the write works on this very object, so its content is replaced in place. */
+function replaceContent(object: UnstructuredObject, content: UnstructuredObject): void {
+  for (const key of Object.keys(object)) delete object[key];
+  Object.assign(object, content);
+}
+
+/** One call; returns the response, undefined when the webhook was skipped or its failure is to be ignored. */
+async function call(options: AdmissionWebhookOptions, match: Match, request: AdmissionRequest): Promise<JsonObject | undefined> {
+  const { webhook } = match;
+  const review = await buildReview(options, match, request);
+  const reviewRequest = review['request'] as JsonObject;
+  let response: JsonObject;
+  try {
+    if (!evaluateMatchConditions(webhook.matchConditions, reviewRequest)) return undefined;
+    if (request.dryRun && webhook.sideEffects !== 'None' && webhook.sideEffects !== 'NoneOnDryRun') {
+      throw statusError.badRequest(`admission webhook "${webhook.name}" does not support dry run`);
+    }
+    const answer = await options.client.post(
+      webhook.clientConfig,
+      review,
+      webhook.timeoutMs,
+      `?timeout=${webhook.timeoutMs / 1000}s`,
+    );
+    response = readResponse(answer, String(reviewRequest['uid']));
+  } catch (error) {
+    if (error instanceof ApiStatusError) throw error;
+    if (webhook.failurePolicy === 'Ignore') {
+      options.onIgnoredFailure(webhook.name, error);
+      return undefined;
+    }
+    throw statusError.internal(`failed calling webhook "${webhook.name}": failed to call webhook: ${errorMessage(error)}`);
+  }
+  for (const warning of Array.isArray(response['warnings']) ? response['warnings'] : []) request.caller.warn(String(warning));
+  if (response['allowed'] !== true) throw denied(webhook.name, response);
+  return response;
+}
+
+function readResponse(answer: JsonObject, uid: string): JsonObject {
+  const { response } = answer;
+  if (answer['kind'] !== 'AdmissionReview' || answer['apiVersion'] !== 'admission.k8s.io/v1' || !isJsonObject(response)) {
+    throw new Error('expected response.kind=AdmissionReview of admission.k8s.io/v1');
+  }
+  if (response['uid'] !== uid) throw new Error(`expected response.uid="${uid}"`);
+  return response;
+}
+
+async function buildReview(options: AdmissionWebhookOptions, match: Match, request: AdmissionRequest): Promise<JsonObject> {
+  const { target, operation, subresource } = request;
+  const { definition } = target.resource;
+  const view = async (object: UnstructuredObject | undefined): Promise<JsonObject | null> =>
+    object === undefined ? null : ((await target.resource.convert(object, match.version.name)) as unknown as JsonObject);
+  const kindIn = (version: string): JsonObject => ({ group: definition.group, version, kind: definition.kind });
+  const resourceIn = (version: string): JsonObject => ({ group: definition.group, version, resource: definition.plural });
+  return {
+    kind: 'AdmissionReview',
+    apiVersion: 'admission.k8s.io/v1',
+    request: {
+      uid: options.random.uuid(),
+      kind: kindIn(match.version.name),
+      resource: resourceIn(match.version.name),
+      ...(subresource !== undefined && { subResource: subresource, requestSubResource: subresource }),
+      requestKind: kindIn(target.version.name),
+      requestResource: resourceIn(target.version.name),
+      name: target.name,
+      ...(target.namespace !== undefined && { namespace: target.namespace }),
+      operation,
+      userInfo: toApiUserInfo(request.caller.user) as unknown as JsonObject,
+      object: await view(request.object),
+      oldObject: await view(request.oldObject),
+      dryRun: request.dryRun,
+      options: request.options as JsonObject,
+    },
+  };
+}
+
+/** The refusal in the webhook's own words. */
+function denied(name: string, response: JsonObject): ApiStatusError {
+  const status = isJsonObject(response['status']) ? response['status'] : {};
+  const detail = status['message'] ?? status['reason'];
+  const prefix = `admission webhook "${name}" denied the request`;
+  const message = typeof detail === 'string' && detail !== '' ? `${prefix}: ${detail}` : `${prefix} without explanation`;
+  const code = typeof status['code'] === 'number' && status['code'] >= 400 && status['code'] < 600 ? status['code'] : 403;
+  return new ApiStatusError({
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    message,
+    reason: typeof status['reason'] === 'string' ? status['reason'] : code === 403 ? 'Forbidden' : '',
+    ...(isJsonObject(status['details']) && { details: status['details'] as Status['details'] & object }),
+    code,
+  });
+}

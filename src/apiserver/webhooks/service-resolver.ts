@@ -1,0 +1,58 @@
+import { isJsonObject, type JsonObject } from '../../machinery/index.ts';
+import type { Store } from '../../store/index.ts';
+import { keyPrefix, objectKey } from '../storage/keys.ts';
+import type { StoredObject } from '../storage/stored-object.ts';
+import type { ServiceResolver } from './webhook-client.ts';
+
+/**
+ * Finds a Service's endpoints in the store. Cluster IPs mean nothing outside a cluster network, so the addresses behind
+ * the Service are dialled directly: its EndpointSlices, else its Endpoints, else an external name.
+ */
+export function storeServiceResolver(store: Store<StoredObject>): ServiceResolver {
+  return (namespace, name, port) => {
+    const service = store.get(objectKey({ group: '', plural: 'services' }, namespace, name))?.value.object;
+    if (!service) return undefined;
+    const spec = isJsonObject(service.spec) ? service.spec : {};
+    const ports = objects(spec['ports']);
+    const servicePort = ports.find((candidate) => candidate['port'] === port);
+    if (spec['type'] === 'ExternalName' && typeof spec['externalName'] === 'string') {
+      return { host: spec['externalName'], port };
+    }
+    if (!servicePort) return undefined;
+    const portName = String(servicePort['name'] ?? '');
+    return fromSlices(store, namespace, name, portName) ?? fromEndpoints(store, namespace, name, portName);
+  };
+}
+
+function objects(value: unknown): JsonObject[] {
+  return Array.isArray(value) ? value.filter(isJsonObject) : [];
+}
+
+function portNumber(ports: readonly JsonObject[], name: string): number | undefined {
+  const port = ports.find((candidate) => String(candidate['name'] ?? '') === name)?.['port'];
+  return typeof port === 'number' ? port : undefined;
+}
+
+function fromSlices(store: Store<StoredObject>, namespace: string, name: string, portName: string): ReturnType<ServiceResolver> {
+  const prefix = keyPrefix({ group: 'discovery.k8s.io', plural: 'endpointslices' }, namespace);
+  for (const { value } of store.list(prefix).records) {
+    if (value.labels?.['kubernetes.io/service-name'] !== name) continue;
+    const port = portNumber(objects(value.object['ports']), portName);
+    for (const endpoint of objects(value.object['endpoints'])) {
+      const ready = !isJsonObject(endpoint['conditions']) || endpoint['conditions']['ready'] !== false;
+      const [host] = Array.isArray(endpoint['addresses']) ? endpoint['addresses'] : [];
+      if (ready && typeof host === 'string' && port !== undefined) return { host, port };
+    }
+  }
+  return undefined;
+}
+
+function fromEndpoints(store: Store<StoredObject>, namespace: string, name: string, portName: string): ReturnType<ServiceResolver> {
+  const endpoints = store.get(objectKey({ group: '', plural: 'endpoints' }, namespace, name))?.value.object;
+  for (const subset of objects(endpoints?.['subsets'])) {
+    const port = portNumber(objects(subset['ports']), portName);
+    const host = objects(subset['addresses'])[0]?.['ip'];
+    if (typeof host === 'string' && port !== undefined) return { host, port };
+  }
+  return undefined;
+}

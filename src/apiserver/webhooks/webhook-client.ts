@@ -1,0 +1,98 @@
+import { Agent, request } from 'undici';
+import { errorMessage, type JsonObject } from '../../machinery/index.ts';
+
+/** Where a webhook listens, as webhook configurations and CustomResourceDefinitions say it. */
+export interface WebhookClientConfig {
+  url?: string;
+  service?: { namespace: string; name: string; path?: string; port?: number };
+  /** base64 PEM */
+  caBundle?: string;
+}
+
+/** Finds where a Service can be reached from here; undefined when it has no endpoint. */
+export type ServiceResolver = (
+  namespace: string,
+  name: string,
+  port: number,
+) => { host: string; port: number } | undefined;
+
+const maxAnswerBytes = 3 * 1024 * 1024;
+
+/** Talks to admission and conversion webhooks: HTTPS only, verified, one connection pool per destination. */
+export class WebhookClient {
+  readonly #resolve: ServiceResolver;
+  readonly #agents = new Map<string, Agent>();
+
+  constructor(resolve: ServiceResolver) {
+    this.#resolve = resolve;
+  }
+
+  /** Posts a review and returns the answer; throws an Error whose message names the address and the trouble. */
+  async post(config: WebhookClientConfig, review: JsonObject, timeoutMs: number, query = ''): Promise<JsonObject> {
+    const { url, servername, shown } = this.#address(config, query);
+    const agent = this.#agent(config.caBundle ?? '', servername);
+    try {
+      const response = await request(url, {
+        method: 'POST',
+        dispatcher: agent,
+        headers: { 'content-type': 'application/json', accept: 'application/json' },
+        body: JSON.stringify(review),
+        signal: AbortSignal.timeout(timeoutMs),
+      });
+      const text = await readLimited(response.body);
+      if (response.statusCode !== 200) {
+        throw new Error(`the server answered ${response.statusCode}: ${text.slice(0, 200)}`);
+      }
+      const answer: unknown = JSON.parse(text);
+      if (typeof answer !== 'object' || answer === null) throw new Error('the answer is not an object');
+      return answer as JsonObject;
+    } catch (error) {
+      const reason = error instanceof Error && error.name === 'TimeoutError' ? 'context deadline exceeded' : errorMessage(error);
+      throw new Error(`Post "${shown}": ${reason}`, { cause: error });
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#agents.values()].map((agent) => agent.destroy()));
+  }
+
+  #address(config: WebhookClientConfig, query: string): { url: string; servername: string; shown: string } {
+    if (config.url !== undefined) {
+      const url = new URL(config.url);
+      if (url.protocol !== 'https:') throw new Error(`webhook url ${config.url} is not https`);
+      return { url: config.url + query, servername: url.hostname, shown: config.url + query };
+    }
+    const { service } = config;
+    if (!service) throw new Error('the webhook names neither a url nor a service');
+    const port = service.port ?? 443;
+    const servername = `${service.name}.${service.namespace}.svc`;
+    const path = `/${(service.path ?? '').replace(/^\//, '')}${query}`;
+    const shown = `https://${servername}:${port}${path}`;
+    const place = this.#resolve(service.namespace, service.name, port);
+    if (!place) throw new Error(`Post "${shown}": no endpoints available for service "${service.name}"`);
+    const host = place.host.includes(':') ? `[${place.host}]` : place.host;
+    return { url: `https://${host}:${place.port}${path}`, servername, shown };
+  }
+
+  #agent(caBundle: string, servername: string): Agent {
+    const key = `${servername}\n${caBundle}`;
+    let agent = this.#agents.get(key);
+    if (!agent) {
+      const ca = caBundle === '' ? undefined : Buffer.from(caBundle, 'base64').toString('utf8');
+      agent = new Agent({ connect: { servername, ...(ca !== undefined && { ca }) }, keepAliveTimeout: 30_000 });
+      this.#agents.set(key, agent);
+    }
+    return agent;
+  }
+}
+
+async function readLimited(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.length;
+    if (size > maxAnswerBytes) throw new Error('the answer is too large');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}

@@ -1,0 +1,74 @@
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { writeKubeconfigEntry } from '../../client/index.ts';
+import { CapstanError, systemClock } from '../../machinery/index.ts';
+import type { CommandContext } from '../context.ts';
+import {
+  defaultDataDirectory,
+  defaultEncryptionKeyFile,
+  type ManagementApi,
+  parseListenAddress,
+  startManagementApi,
+} from '../management-api.ts';
+import { startHousekeeping } from '../housekeeping.ts';
+
+export interface UpOptions {
+  dataDir?: string;
+  listen: string;
+  kubeconfig?: string;
+  encryptionKeyFile?: string;
+  auditLog?: string;
+  serviceCidr?: string;
+}
+
+const contextName = 'capstan';
+
+/** Runs the management API and its controllers in the foreground until a signal asks it to stop. */
+export async function up(options: UpOptions, context: CommandContext): Promise<number> {
+  const { env, log, stdout } = context;
+  const dataDirectory = resolve(options.dataDir ?? defaultDataDirectory(env));
+  const api = await startManagementApi({
+    dataDirectory,
+    listen: parseListenAddress(options.listen),
+    encryptionKeyFile: options.encryptionKeyFile ?? defaultEncryptionKeyFile(env, dataDirectory),
+    ...(options.auditLog !== undefined && { auditLog: resolve(options.auditLog) }),
+    ...(options.serviceCidr !== undefined && { serviceCidr: options.serviceCidr }),
+    log,
+  });
+  try {
+    const housekeeping = await startHousekeeping(api, log, context.signal);
+    const kubeconfig = await writeAdminKubeconfig(api, options, context);
+    stdout(`management API  ${api.url}\n`);
+    stdout(`kubeconfig      ${kubeconfig} (context ${contextName})\n`);
+    stdout(`data            ${dataDirectory}\n`);
+    stdout(`try             kubectl --kubeconfig ${kubeconfig} --context ${contextName} get namespaces\n`);
+    stdout('ready\n');
+    await Promise.race([context.stopped, housekeeping.failed]);
+    log.info('Stopping');
+    await housekeeping.stop();
+  } finally {
+    await api.stop();
+  }
+  return 0;
+}
+
+/** `--kubeconfig FILE` is written there and nowhere else; otherwise the user's usual file gains a context. */
+async function writeAdminKubeconfig(api: ManagementApi, options: UpOptions, context: CommandContext): Promise<string> {
+  const { env } = context;
+  const path = resolve(options.kubeconfig ?? (env['KUBECONFIG'] || '').split(':')[0] ?? '') || '';
+  const target = options.kubeconfig !== undefined || env['KUBECONFIG'] ? path : join(homedir(), '.kube', 'config');
+  if (target === '') throw new CapstanError('CAP_USAGE', '--kubeconfig: the file name is empty');
+  const base64 = (text: string): string => Buffer.from(text).toString('base64');
+  const { currentContextChanged } = await writeKubeconfigEntry({
+    path: target,
+    name: contextName,
+    clock: systemClock,
+    cluster: { server: api.url, 'certificate-authority-data': base64(api.pki.authority.certificate) },
+    user: {
+      'client-certificate-data': base64(api.pki.admin.certificate),
+      'client-key-data': base64(api.pki.admin.privateKey),
+    },
+  });
+  if (currentContextChanged) context.log.info('Kubeconfig now points at the management API', { context: contextName });
+  return target;
+}

@@ -1,0 +1,139 @@
+import { homedir } from 'node:os';
+import { createHash } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { builtinDefinitions, builtinSchema, ownDefinitions, protobufRegistry } from '../api/index.ts';
+import {
+  type ApiServer,
+  type AuditSink,
+  createApiServer,
+  createAuditor,
+  fileAuditSink,
+  type Listener,
+  openObjectStore,
+  secretSealer,
+  type StoredObject,
+} from '../apiserver/index.ts';
+import { CapstanError, systemClock, systemRandom } from '../machinery/index.ts';
+import { ensureServerPki, type ServerPki } from '../pki/index.ts';
+import type { Logger } from '../runtime/index.ts';
+import { lmdbEngine, type Store } from '../store/index.ts';
+
+export interface ManagementApiOptions {
+  dataDirectory: string;
+  listen: { host: string; port: number };
+  /** seals Secrets on disk; outside the data directory */
+  encryptionKeyFile: string;
+  auditLog?: string;
+  serviceCidr?: string;
+  log: Logger;
+}
+
+export interface ManagementApi {
+  server: ApiServer;
+  store: Store<StoredObject>;
+  pki: ServerPki;
+  listener: Listener;
+  url: string;
+  stop(): Promise<void>;
+}
+
+const serviceAccountIssuer = 'https://kubernetes.default.svc';
+
+/** Opens the data directory and serves the management API over it. */
+export async function startManagementApi(options: ManagementApiOptions): Promise<ManagementApi> {
+  const { dataDirectory, log } = options;
+  await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
+  const engine = await lmdbEngine({ directory: storeDirectory(dataDirectory) });
+  const closers: (() => Promise<void>)[] = [() => engine.close()];
+  try {
+    const [pki, sealer] = await Promise.all([
+      ensureServerPki({
+        directory: join(dataDirectory, 'pki'),
+        hosts: serverHosts(options.listen.host),
+        clock: systemClock,
+      }),
+      secretSealer({ keyFile: options.encryptionKeyFile }),
+    ]);
+    const store = await openObjectStore({ engine, sealer });
+    closers[0] = () => store.close();
+    let auditSink: AuditSink | undefined;
+    if (options.auditLog !== undefined) {
+      const sink = await fileAuditSink({ path: options.auditLog });
+      closers.unshift(() => sink.close());
+      auditSink = sink;
+    }
+    const server = await createApiServer({
+      store,
+      definitions: [...builtinDefinitions, ...ownDefinitions],
+      metaSchema: builtinSchema,
+      protobuf: protobufRegistry,
+      access: {
+        mode: 'RBAC',
+        clientCa: pki.authority.certificate,
+        serviceAccounts: { issuer: serviceAccountIssuer, signingKeyPem: pki.serviceAccountKeys.privateKey },
+      },
+      ...(auditSink && { auditor: createAuditor({ sink: auditSink, clock: systemClock, random: systemRandom }) }),
+      ...(options.serviceCidr !== undefined && { serviceCidr: options.serviceCidr }),
+      onError: (error, what) => log.error('Request failed unexpectedly', { what, error }),
+    });
+    closers.unshift(() => server.stop());
+    const listener = await server.listen({
+      ...options.listen,
+      tls: { cert: pki.server.certificate, key: pki.server.privateKey, clientCa: pki.authority.certificate },
+    });
+    const url = `https://${formatHost(dialHost(listener.host))}:${listener.port}`;
+    return { server, store, pki, listener, url, stop: () => closeAll(closers) };
+  } catch (error) {
+    await closeAll(closers).catch(() => {});
+    throw error;
+  }
+}
+
+async function closeAll(closers: readonly (() => Promise<void>)[]): Promise<void> {
+  for (const close of closers) await close();
+}
+
+export function storeDirectory(dataDirectory: string): string {
+  return join(dataDirectory, 'store');
+}
+
+/** Names and addresses the serving certificate is good for. */
+function serverHosts(host: string): string[] {
+  const hosts = ['localhost', '127.0.0.1', '::1', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc'];
+  return host === '' || host === '0.0.0.0' || host === '::' || hosts.includes(host) ? hosts : [...hosts, host];
+}
+
+/** An address to dial for a server that listens on all. */
+function dialHost(host: string): string {
+  return host === '0.0.0.0' || host === '' ? '127.0.0.1' : host === '::' ? '::1' : host;
+}
+
+function formatHost(host: string): string {
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+/** "127.0.0.1:6443", "[::1]:0", ":6443" or a bare port. */
+export function parseListenAddress(text: string): { host: string; port: number } {
+  const match = /^(?:\[([^\]]+)\]|([^:]*))?(?::)?(\d+)$/.exec(text);
+  const port = Number(match?.[3]);
+  if (!match || !(port <= 65535)) {
+    throw new CapstanError('CAP_USAGE', `--listen: "${text}" is not an address`, {
+      hint: 'write HOST:PORT, for example 127.0.0.1:6443, or 127.0.0.1:0 for a free port',
+    });
+  }
+  const host = match[1] ?? match[2] ?? '';
+  return { host: host === '' ? (text.startsWith(':') ? '0.0.0.0' : '127.0.0.1') : host, port };
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export function defaultDataDirectory(env: Environment): string {
+  return join(env['XDG_DATA_HOME'] || join(homedir(), '.local', 'share'), 'capstan');
+}
+
+/** One key per data directory, kept apart from it: a copied data directory does not carry its key along. */
+export function defaultEncryptionKeyFile(env: Environment, dataDirectory: string): string {
+  const id = createHash('sha256').update(resolve(dataDirectory)).digest('hex').slice(0, 16);
+  return join(env['XDG_CONFIG_HOME'] || join(homedir(), '.config'), 'capstan', 'keys', `${id}.key`);
+}

@@ -1,0 +1,85 @@
+import { Command, Option } from 'commander';
+import type { LogLevel } from '../runtime/index.ts';
+import { type CommandContext, processContext } from './context.ts';
+import { version } from './version.ts';
+
+interface GlobalOptions {
+  logLevel: LogLevel;
+}
+
+/** The command line. Commands load their code only when they run, so that help and completion stay instant. */
+export function buildProgram(setExitCode: (code: number) => void): Command {
+  const program = new Command('capstan')
+    .description('Kubernetes clusters on OpenStack from one program')
+    .version(version, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'show help')
+    .showHelpAfterError('(run with --help for usage)')
+    .exitOverride()
+    .addOption(
+      new Option('--log-level <level>', 'how much to log')
+        .choices(['debug', 'info', 'warn', 'error'])
+        .default('info'),
+    );
+
+  const runs =
+    <O>(action: (options: O, context: CommandContext, ...args: string[]) => Promise<number>) =>
+    async (...received: unknown[]): Promise<void> => {
+      const command = received.at(-1) as Command;
+      const args = received.slice(0, -2) as string[];
+      const { logLevel } = command.optsWithGlobals<GlobalOptions>();
+      setExitCode(await action(command.opts() as O, processContext(logLevel), ...args));
+    };
+
+  program
+    .command('up')
+    .description('run the management API and its controllers in the foreground')
+    .option('--data-dir <dir>', 'where everything durable is kept (default: $XDG_DATA_HOME/capstan)')
+    .option('--listen <host:port>', 'address of the management API; port 0 takes a free one', '127.0.0.1:6443')
+    .option('--kubeconfig <file>', 'write the admin kubeconfig there and nowhere else (default: merge into yours)')
+    .option('--encryption-key-file <file>', 'key that seals Secrets on disk (default: below $XDG_CONFIG_HOME/capstan)')
+    .option('--audit-log <file>', 'record every request there, one JSON line each')
+    .option('--service-cidr <cidr>', 'addresses of Services', '10.96.0.0/16')
+    .option('--no-dashboard', 'do not serve the dashboard')
+    .addHelpText('after', '\nExamples:\n  capstan up\n  capstan up --listen 127.0.0.1:0 --data-dir ./data --kubeconfig ./kubeconfig\n')
+    .action(runs(async (options, context) => (await import('./commands/up.ts')).up(options as never, context)));
+
+  program
+    .command('backup')
+    .description('save a consistent copy of the management store, also while it is being served')
+    .argument('<file>', 'where to write the backup')
+    .option('--data-dir <dir>', 'read a data directory that no server is using')
+    .option('--kubeconfig <file>', 'how to reach the running server')
+    .option('--context <name>', 'context of the kubeconfig')
+    .addHelpText('after', '\nExamples:\n  capstan backup capstan.bak\n  capstan backup --data-dir ./data capstan.bak\n')
+    .action(runs(async (options, context, file) => (await import('./commands/backup.ts')).backup(options as never, context, file!)));
+
+  program
+    .command('restore')
+    .description('put a backup of the management store into a data directory')
+    .argument('<file>', 'the backup')
+    .option('--data-dir <dir>', 'where to restore to (default: $XDG_DATA_HOME/capstan)')
+    .option('--force', 'replace the store that is there')
+    .action(runs(async (options, context, file) => (await import('./commands/restore.ts')).restore(options as never, context, file!)));
+
+  const store = program.command('store').description('look after the management store');
+  store
+    .command('check')
+    .description('verify every record of a data directory that no server is using')
+    .option('--data-dir <dir>', 'the data directory (default: $XDG_DATA_HOME/capstan)')
+    .option('--repair', 'take damaged records out, keeping a copy of them')
+    .action(runs(async (options, context) => (await import('./commands/store-check.ts')).storeCheck(options as never, context)));
+
+  program
+    .command('version')
+    .description('print the version')
+    .addOption(new Option('-o, --output <format>', 'output format').choices(['text', 'json', 'yaml']).default('text'))
+    .action(runs(async (options, context) => (await import('./commands/version.ts')).printVersion(options as never, context)));
+
+  program
+    .command('completion')
+    .description('print a completion script')
+    .addArgument(program.createArgument('<shell>', 'your shell').choices(['bash', 'zsh', 'fish', 'powershell']))
+    .action(runs(async (_options, context, shell) => (await import('./commands/completion.ts')).completion(program, context, shell!)));
+
+  return program;
+}

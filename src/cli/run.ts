@@ -1,0 +1,36 @@
+import { CommanderError } from 'commander';
+import { ApiStatusError, CapstanError, errorMessage } from '../machinery/index.ts';
+import { buildProgram } from './program.ts';
+
+/** Exit codes scripts can rely on: 0 fine, 1 failed, 2 wrong usage. */
+const exitFailure = 1;
+const exitUsage = 2;
+
+/** Runs one command line and returns its exit code. */
+export async function run(argv: readonly string[]): Promise<number> {
+  let exitCode = 0;
+  const program = buildProgram((code) => {
+    exitCode = code;
+  });
+  try {
+    await program.parseAsync([...argv], { from: 'user' });
+    return exitCode;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitUsage;
+    process.stderr.write(formatFailure(error));
+    return error instanceof CapstanError && error.code === 'CAP_USAGE' ? exitUsage : exitFailure;
+  }
+}
+
+/** What went wrong and what to do about it, without a stack trace unless asked for. */
+function formatFailure(error: unknown): string {
+  const lines = [`capstan: ${errorMessage(error)}`];
+  if (error instanceof CapstanError) {
+    if (error.hint !== undefined) lines.push(`  hint: ${error.hint}`);
+    if (error.code !== 'CAP_USAGE') lines.push(`  code: ${error.code}`);
+  } else if (!(error instanceof ApiStatusError) && error instanceof Error && error.stack) {
+    // Not one of ours: a bug, and the trace is what its report needs.
+    lines.push(error.stack.split('\n').slice(1).join('\n'));
+  }
+  return `${lines.join('\n')}\n`;
+}
