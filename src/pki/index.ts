@@ -1,1 +1,9 @@
-export {};
+// The door of the PKI room: authorities, certificates, signing requests and the keys beside them.
+export * from './authority.ts';
+export * from './certificate.ts';
+export * from './csr.ts';
+export * from './files.ts';
+export * from './keys.ts';
+export * from './pem.ts';
+export * from './server-pki.ts';
+export * from './signers.ts';

@@ -1,0 +1,135 @@
+import { createHash, createPrivateKey, X509Certificate } from 'node:crypto';
+import { type DerElement, derObjectId, derText, readDer } from './der.ts';
+
+export interface SubjectAlternativeNames {
+  dnsNames: string[];
+  ipAddresses: string[];
+  emailAddresses: string[];
+  uris: string[];
+}
+
+export interface CertificateSubject {
+  commonName: string;
+  /** every O of the subject, in order: these are the groups of a client */
+  organizations: string[];
+}
+
+export interface CertificateInfo extends SubjectAlternativeNames {
+  subject: CertificateSubject;
+  issuer: CertificateSubject;
+  isAuthority: boolean;
+  /** lower-case hex */
+  serialNumber: string;
+  /** milliseconds since the epoch */
+  notBefore: number;
+  notAfter: number;
+  /** SHA-256 of the DER bytes, lower-case hex */
+  fingerprint: string;
+  /** object ids of the extended key usages */
+  extendedKeyUsages: string[];
+}
+
+export const extendedKeyUsageIds = {
+  serverAuth: '1.3.6.1.5.5.7.3.1',
+  clientAuth: '1.3.6.1.5.5.7.3.2',
+} as const;
+
+const commonNameId = '2.5.4.3';
+const organizationId = '2.5.4.10';
+const subjectAltNameId = '2.5.29.17';
+const contextTag = (number: number): number => 0xa0 | number;
+
+/** The CN (the last one, as Go reads it) and all O values of an encoded Name. */
+export function parseName(content: Buffer): CertificateSubject {
+  const subject: CertificateSubject = { commonName: '', organizations: [] };
+  for (const relativeName of readDer(content)) {
+    for (const attribute of readDer(relativeName.content)) {
+      const [id, value] = readDer(attribute.content);
+      if (id === undefined || value === undefined) continue;
+      const type = derObjectId(id.content);
+      if (type === commonNameId) subject.commonName = derText(value);
+      else if (type === organizationId) subject.organizations.push(derText(value));
+    }
+  }
+  return subject;
+}
+
+/** 16 bytes as RFC 5952 writes them. */
+function formatIpv6(bytes: Buffer): string {
+  const groups: string[] = [];
+  for (let i = 0; i < 16; i += 2) groups.push(bytes.readUInt16BE(i).toString(16));
+  return new URL(`http://[${groups.join(':')}]`).hostname.slice(1, -1);
+}
+
+/** The names in the value of a subjectAltName extension. */
+export function parseAlternativeNames(value: Buffer): SubjectAlternativeNames {
+  const names: SubjectAlternativeNames = { dnsNames: [], ipAddresses: [], emailAddresses: [], uris: [] };
+  for (const { tag, content } of readDer(readDer(value)[0]?.content ?? Buffer.alloc(0))) {
+    if (tag === 0x81) names.emailAddresses.push(content.toString('latin1'));
+    else if (tag === 0x82) names.dnsNames.push(content.toString('latin1'));
+    else if (tag === 0x86) names.uris.push(content.toString('latin1'));
+    else if (tag === 0x87) {
+      if (content.length === 4) names.ipAddresses.push([...content].join('.'));
+      else if (content.length === 16) names.ipAddresses.push(formatIpv6(content));
+    }
+  }
+  return names;
+}
+
+function findExtension(fields: readonly DerElement[], id: string): Buffer | undefined {
+  const wrapped = fields.find(({ tag }) => tag === contextTag(3));
+  if (wrapped === undefined) return undefined;
+  for (const extension of readDer(readDer(wrapped.content)[0]!.content)) {
+    const parts = readDer(extension.content);
+    if (derObjectId(parts[0]!.content) === id) return parts.at(-1)!.content;
+  }
+  return undefined;
+}
+
+/**
+ * Reads a certificate (PEM, DER or already opened) without the X.509 writer. Names are decoded from the bytes: the text
+ * forms that TLS libraries offer are ambiguous when a value holds separators. Throws on anything that is no certificate.
+ */
+export function parseCertificate(source: string | Buffer | X509Certificate): CertificateInfo {
+  const certificate = source instanceof X509Certificate ? source : new X509Certificate(source);
+  const toBeSigned = readDer(readDer(readDer(certificate.raw)[0]!.content)[0]!.content);
+  const first = toBeSigned[0]?.tag === contextTag(0) ? 1 : 0;
+  const alternative = findExtension(toBeSigned, subjectAltNameId);
+  return {
+    subject: parseName(toBeSigned[first + 4]!.content),
+    issuer: parseName(toBeSigned[first + 2]!.content),
+    isAuthority: certificate.ca,
+    serialNumber: certificate.serialNumber.toLowerCase(),
+    notBefore: Date.parse(certificate.validFrom),
+    notAfter: Date.parse(certificate.validTo),
+    fingerprint: certificate.fingerprint256.replaceAll(':', '').toLowerCase(),
+    // Node types this as always present; certificates without the extension give undefined.
+    extendedKeyUsages: (certificate.keyUsage as string[] | undefined) ?? [],
+    ...(alternative === undefined
+      ? { dnsNames: [], ipAddresses: [], emailAddresses: [], uris: [] }
+      : parseAlternativeNames(alternative)),
+  };
+}
+
+/** What `kubeadm join --discovery-token-ca-cert-hash` wants: SHA-256 over the public key of the authority. */
+export function caCertHash(certificatePem: string): string {
+  const spki = new X509Certificate(certificatePem).publicKey.export({ type: 'spki', format: 'der' });
+  return `sha256:${createHash('sha256').update(spki).digest('hex')}`;
+}
+
+/** Whether a certificate was signed by an authority and is for a private key. */
+export function belongsTogether(
+  certificatePem: string,
+  privateKeyPem: string,
+  authorityCertificatePem?: string,
+): boolean {
+  try {
+    const certificate = new X509Certificate(certificatePem);
+    if (!certificate.checkPrivateKey(createPrivateKey(privateKeyPem))) return false;
+    if (authorityCertificatePem === undefined) return true;
+    const authority = new X509Certificate(authorityCertificatePem);
+    return certificate.checkIssued(authority) && certificate.verify(authority.publicKey);
+  } catch {
+    return false;
+  }
+}

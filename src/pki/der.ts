@@ -1,0 +1,48 @@
+/** One element of a DER encoding. */
+export interface DerElement {
+  tag: number;
+  content: Buffer;
+}
+
+/** Reads the elements that follow each other in `bytes`. Throws RangeError when an element is cut off. */
+export function readDer(bytes: Buffer): DerElement[] {
+  const elements: DerElement[] = [];
+  let at = 0;
+  while (at < bytes.length) {
+    const tag = bytes.readUInt8(at++);
+    let length = bytes.readUInt8(at++);
+    if (length > 0x80) {
+      const size = length & 0x7f;
+      if (size > 4) throw new RangeError('DER length is too large');
+      length = bytes.readUIntBE(at, size);
+      at += size;
+    }
+    if (at + length > bytes.length) throw new RangeError('DER element is cut off');
+    elements.push({ tag, content: bytes.subarray(at, at + length) });
+    at += length;
+  }
+  return elements;
+}
+
+/** The text of any of the string types names are written in. */
+export function derText({ tag, content }: DerElement): string {
+  if (tag === 0x1e) return Buffer.from(content).swap16().toString('utf16le');
+  // T61String and friends are read as Latin-1, UTF8String as what it is.
+  return tag === 0x0c ? content.toString('utf8') : content.toString('latin1');
+}
+
+/** `2.5.4.3` from the content of an OBJECT IDENTIFIER. */
+export function derObjectId(content: Buffer): string {
+  const parts: number[] = [];
+  let value = 0;
+  for (const byte of content) {
+    value = value * 128 + (byte & 0x7f);
+    if (byte & 0x80) continue;
+    if (parts.length === 0) {
+      const first = Math.min(2, Math.floor(value / 40));
+      parts.push(first, value - first * 40);
+    } else parts.push(value);
+    value = 0;
+  }
+  return parts.join('.');
+}
