@@ -27,7 +27,6 @@ import {
 } from './auth/index.ts';
 import { ensureBootstrapObjects } from './bootstrap.ts';
 import { CrdLifecycle, publishNativeKinds, withCrdStrategy } from './crd/index.ts';
-import type { CrdDefinitionDependencies } from './crd/definition.ts';
 import { Discovery } from './discovery/index.ts';
 import { backupPath, handleBackup } from './http/backup-endpoint.ts';
 import { Exchange, type HttpRequest, type HttpResponse, toStatusError } from './http/exchange.ts';
@@ -54,8 +53,15 @@ import { podLogHandler, type PodLogSource } from './subresources/pod-log.ts';
 import { serviceAccountTokenHandler } from './subresources/service-account-token.ts';
 import type { SubresourceHandlers } from './subresources/types.ts';
 import { startExpirySweeper } from './storage/expiry-sweeper.ts';
+import {
+  admissionWebhooks,
+  convertByWebhook,
+  storeServiceResolver,
+  WebhookClient,
+  WebhookConfigurations,
+} from './webhooks/index.ts';
 
-export interface ApiServerOptions extends CrdDefinitionDependencies {
+export interface ApiServerOptions {
   store: Store<StoredObject>;
   /** all compiled-in kinds, built-in and our own */
   definitions: readonly ResourceDefinition[];
@@ -115,6 +121,8 @@ export class ApiServer {
   readonly #info: InfoHandlerOptions;
   readonly #healthChecks: HealthCheck[] = [];
   readonly #crds: CrdLifecycle;
+  readonly #webhooks: WebhookClient;
+  readonly #webhookConfigurations: WebhookConfigurations;
   readonly #stopSweeper: () => void;
   readonly #listeners = new Set<Listener>();
   readonly #openWatches = new Set<Exchange>();
@@ -140,6 +148,17 @@ export class ApiServer {
     admission.add(namespaceLifecycle(store));
     admission.add(serviceAddresses(store, parseServiceCidr(options.serviceCidr ?? '10.96.0.0/16'), this.#clock));
     admission.add(rbacEscalation(this.access.rbacIndex, this.access.authorizer));
+    this.#webhooks = new WebhookClient(storeServiceResolver(store));
+    this.#webhookConfigurations = new WebhookConfigurations(store, (error, what) => this.#report(error, what));
+    admission.add(
+      admissionWebhooks({
+        configurations: this.#webhookConfigurations,
+        client: this.#webhooks,
+        store,
+        random: this.#random,
+        onIgnoredFailure: (webhook, error) => this.#report(error, `webhook ${webhook}, ignored as its policy says`),
+      }),
+    );
     for (const step of options.admission?.(this.api) ?? []) admission.add(step);
 
     this.#subresources = new Map([
@@ -180,7 +199,7 @@ export class ApiServer {
       api: this.api,
       native,
       onError: (error, name) => this.#report(error, `customresourcedefinition ${name}`),
-      ...(options.convertByWebhook && { convertByWebhook: options.convertByWebhook }),
+      convertByWebhook: (crd, object, toVersion) => convertByWebhook(this.#webhooks, this.#random, crd, object, toVersion),
     });
     this.#stopSweeper = startExpirySweeper(this.api.context, (error) => this.#report(error, 'expiry of events'));
   }
@@ -219,6 +238,8 @@ export class ApiServer {
     this.#stopSweeper();
     await this.#crds.close();
     this.access.close();
+    this.#webhookConfigurations.close();
+    await this.#webhooks.close();
   }
 
   /** Serves one HTTP request; never throws. */
@@ -326,20 +347,23 @@ export class ApiServer {
 }
 
 function tlsSocketOf(request: HttpRequest): TLSSocket | undefined {
-  const socket = request.httpVersionMajor >= 2 && 'stream' in request ? request.stream.session?.socket : request.socket;
-  return socket && 'getPeerX509Certificate' in socket ? sessionSocket(request, socket as TLSSocket) : undefined;
+  const session = 'stream' in request ? request.stream.session : undefined;
+  if (!session) return asTlsSocket(request.socket);
+  // A session makes a new proxy of its socket at each access; one is kept, so that caches can key on it.
+  let socket = sessionSockets.get(session);
+  if (!socket) {
+    socket = asTlsSocket(session.socket);
+    if (socket) sessionSockets.set(session, socket);
+  }
+  return socket;
 }
 
-/** HTTP/2 sessions hand out a proxy of their socket per access; the session's own is stable, so caches can key on it. */
-function sessionSocket(request: HttpRequest, socket: TLSSocket): TLSSocket {
-  if (!('stream' in request) || !request.stream.session) return socket;
-  const { session } = request.stream;
-  let stable = stableSockets.get(session);
-  if (!stable) stableSockets.set(session, (stable = socket));
-  return stable;
-}
+const sessionSockets = new WeakMap<object, TLSSocket>();
 
-const stableSockets = new WeakMap<object, TLSSocket>();
+function asTlsSocket(socket: object | undefined): TLSSocket | undefined {
+  const candidate = socket as TLSSocket | undefined;
+  return typeof candidate?.getPeerX509Certificate === 'function' ? candidate : undefined;
+}
 
 function verbOf(exchange: Exchange, path: RequestPath): Verb | undefined {
   if (path.type === 'other') return undefined;

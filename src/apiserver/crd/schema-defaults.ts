@@ -33,8 +33,8 @@ function validateDefault(schema: Schema, value: JsonValue, path: string, errors:
   if (problems.length === 0) {
     const rules = compileRules(schema);
     // as an update to itself and as a creation: rules may look at either
-    problems.push(...rules.validate(value, value, { path: field }));
-    if (problems.length === 0) problems.push(...rules.validate(value, undefined, { path: field }));
+    problems.push(...rules.validate(value, value, { path: field, partial: true }));
+    if (problems.length === 0) problems.push(...rules.validate(value, undefined, { path: field, partial: true }));
   }
   errors.push(...problems);
 }

@@ -1,1 +1,4 @@
+export * from './strict-json.ts';
 export * from './value.ts';
+export { formatYaml } from './yaml-format.ts';
+export * from './yaml-parse.ts';

@@ -1,0 +1,199 @@
+import { isJsonObject, type JsonValue } from './value.ts';
+
+/** Text that is not acceptable JSON; the message says why. */
+export class JsonParseError extends Error {
+  constructor(message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.name = 'JsonParseError';
+  }
+}
+
+export interface StrictJson {
+  value: JsonValue;
+  /** paths of fields given more than once, such as `spec.ports[0].name`; the last value wins, as upstream */
+  duplicateFields: string[];
+}
+
+/**
+ * How deep a value may nest. kube-apiserver allows 10,000 with stacks that grow; here every later walk over the value recurses
+ * on a fixed stack, and no real object comes near a thousand.
+ */
+export const maxJsonDepth = 1000;
+
+/** kube-apiserver stops collecting complaints about one body after this many. */
+const maxReportedDuplicates = 100;
+const shortestUnsafeInteger = 16;
+
+const quote = 0x22;
+const comma = 0x2c;
+const minus = 0x2d;
+const dot = 0x2e;
+const zero = 0x30;
+const nine = 0x39;
+const colon = 0x3a;
+const openBracket = 0x5b;
+const backslash = 0x5c;
+const closeBracket = 0x5d;
+const upperE = 0x45;
+const lowerE = 0x65;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
+
+/**
+ * JSON.parse that also notices duplicate fields, excessive nesting, and integers a JavaScript number cannot hold.
+ *
+ * Kubernetes keeps int64 exactly. Numbers here are doubles, so an int64 beyond 2^53 that would come back changed is refused
+ * instead of being altered in silence; beyond int64 Kubernetes itself turns to doubles, and so do we.
+ */
+export function parseJsonStrict(text: string): StrictJson {
+  let value: JsonValue;
+  try {
+    value = JSON.parse(text) as JsonValue;
+  } catch (error) {
+    throw new JsonParseError(error instanceof Error ? error.message : String(error), { cause: error });
+  }
+  const fields = scan(text);
+  return { value, duplicateFields: fields === countFields(value) ? [] : findDuplicateFields(text) };
+}
+
+/** Walks over valid JSON once; returns how many fields its objects have. */
+function scan(text: string): number {
+  const { length } = text;
+  let fields = 0;
+  let depth = 0;
+  for (let i = 0; i < length; i++) {
+    const code = text.charCodeAt(i);
+    if (code === quote) {
+      const end = stringEnd(text, i);
+      // Setting `__proto__` on a plain object changes what it inherits instead of adding a field.
+      if (end - i >= 10 && isProto(text, i, end)) throw new JsonParseError('a field cannot be called "__proto__"');
+      i = end;
+    } else if (code === colon) {
+      fields++;
+    } else if (code === openBrace || code === openBracket) {
+      if (++depth > maxJsonDepth) throw new JsonParseError('exceeded max depth');
+    } else if (code === closeBrace || code === closeBracket) {
+      depth--;
+    } else if (code <= nine && (code >= zero || code === minus)) {
+      const end = numberEnd(text, i);
+      if (end - i >= shortestUnsafeInteger) checkInteger(text.slice(i, end));
+      i = end - 1;
+    }
+  }
+  return fields;
+}
+
+/** Position of the quote that ends the string starting at `start`. */
+function stringEnd(text: string, start: number): number {
+  for (let i = text.indexOf('"', start + 1); ; i = text.indexOf('"', i + 1)) {
+    if (text.charCodeAt(i - 1) !== backslash) return i;
+    let slashes = 1;
+    while (text.charCodeAt(i - 1 - slashes) === backslash) slashes++;
+    if (slashes % 2 === 0) return i;
+  }
+}
+
+function numberEnd(text: string, start: number): number {
+  let i = start + 1;
+  for (; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    const inNumber =
+      (code >= zero && code <= nine) ||
+      code === dot ||
+      code === lowerE ||
+      code === upperE ||
+      code === minus ||
+      code === 0x2b;
+    if (!inNumber) break;
+  }
+  return i;
+}
+
+const wholeNumber = /^-?\d+$/;
+const minInt64 = -(2n ** 63n);
+const maxInt64 = 2n ** 63n - 1n;
+
+/** Refuses the text of an int64 that a double would change. */
+export function checkInteger(text: string): void {
+  if (!wholeNumber.test(text) || String(Number(text)) === text) return;
+  const exact = BigInt(text);
+  if (exact < minInt64 || exact > maxInt64) return;
+  throw new JsonParseError(
+    `the integer ${text} is too large to be kept exactly; the limit is ${Number.MAX_SAFE_INTEGER}`,
+  );
+}
+
+const underscore = 0x5f;
+
+function isProto(text: string, start: number, end: number): boolean {
+  const first = text.charCodeAt(start + 1);
+  if (first !== underscore && first !== backslash) return false;
+  let after = end + 1;
+  while (text.charCodeAt(after) <= 0x20) after++;
+  return text.charCodeAt(after) === colon && JSON.parse(text.slice(start, end + 1)) === '__proto__';
+}
+
+function countFields(value: JsonValue): number {
+  let count = 0;
+  if (Array.isArray(value)) {
+    for (const item of value) if (typeof item === 'object') count += countFields(item);
+  } else if (isJsonObject(value)) {
+    for (const key in value) {
+      count++;
+      const member = value[key];
+      if (typeof member === 'object') count += countFields(member);
+    }
+  }
+  return count;
+}
+
+/** An object or array being walked over, and where in it the walk is. */
+interface Level {
+  path: string;
+  /** fields seen so far; undefined for an array */
+  seen: Set<string> | undefined;
+  field: string;
+  index: number;
+}
+
+function fieldPath(level: Level): string {
+  return level.path === '' ? level.field : `${level.path}.${level.field}`;
+}
+
+/** Where in a value the walk is: the path of what comes next. */
+function nextPath(level: Level | undefined): string {
+  if (!level) return '';
+  return level.seen ? fieldPath(level) : `${level.path}[${level.index}]`;
+}
+
+/** The paths of duplicates, in the order of the text, each once. Runs only when it is known that there are some. */
+function findDuplicateFields(text: string): string[] {
+  const found = new Set<string>();
+  const levels: Level[] = [];
+  let expectsField = false;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    const level = levels[levels.length - 1];
+    if (code === quote) {
+      const end = stringEnd(text, i);
+      if (expectsField && level?.seen) {
+        level.field = JSON.parse(text.slice(i, end + 1)) as string;
+        if (level.seen.has(level.field) && found.size < maxReportedDuplicates) found.add(fieldPath(level));
+        level.seen.add(level.field);
+        expectsField = false;
+      }
+      i = end;
+    } else if (code === openBrace) {
+      levels.push({ path: nextPath(level), seen: new Set(), field: '', index: 0 });
+      expectsField = true;
+    } else if (code === openBracket) {
+      levels.push({ path: nextPath(level), seen: undefined, field: '', index: 0 });
+    } else if (code === closeBrace || code === closeBracket) {
+      levels.pop();
+    } else if (code === comma && level) {
+      if (level.seen) expectsField = true;
+      else level.index++;
+    }
+  }
+  return [...found];
+}

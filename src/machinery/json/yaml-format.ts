@@ -1,0 +1,226 @@
+import type { JsonObject, JsonPrimitive, JsonValue } from './value.ts';
+import { formatGoFloat, resolvePlainScalar } from './yaml-scalar.ts';
+
+/** Writes a value as `kubectl -o yaml` does: sorted keys, lists at the level of their key, quotes only where needed. */
+export function formatYaml(value: JsonValue): string {
+  const lines: string[] = [];
+  if (isCollection(value) && !isEmpty(value)) writeCollection(lines, value, '', '');
+  else writeScalar(lines, value, '', '');
+  return `${lines.join('\n')}\n`;
+}
+
+function isCollection(value: JsonValue | undefined): value is JsonObject | JsonValue[] {
+  return typeof value === 'object' && value !== null;
+}
+
+function isEmpty(value: JsonObject | JsonValue[]): boolean {
+  return Array.isArray(value) ? value.length === 0 : definedKeys(value).length === 0;
+}
+
+function definedKeys(object: JsonObject): string[] {
+  return Object.keys(object).filter((key) => object[key] !== undefined);
+}
+
+/** `lead` is what the first line starts with (the indent plus `- ` of the lists this is an item of), `indent` the others. */
+function writeCollection(lines: string[], value: JsonObject | JsonValue[], lead: string, indent: string): void {
+  let start = lead;
+  if (Array.isArray(value)) {
+    for (const item of value) {
+      if (isCollection(item) && !isEmpty(item)) writeCollection(lines, item, `${start}- `, `${indent}  `);
+      else writeScalar(lines, item, `${start}- `, `${indent}  `);
+      start = indent;
+    }
+    return;
+  }
+  for (const key of definedKeys(value).sort(compareKeys)) {
+    const member = value[key]!;
+    // The colon of a key too long for one line stands below it.
+    const isSimple = Buffer.byteLength(key) <= maxSimpleKey && !breaks.test(key);
+    if (!isSimple) writeScalar(lines, key, `${start}? `, `${indent}  `);
+    const before = isSimple ? `${start}${formatKey(key)}:` : `${indent}:`;
+    if (!isCollection(member) || isEmpty(member)) {
+      writeScalar(lines, member, `${before} `, `${indent}  `);
+    } else if (!isSimple) {
+      writeCollection(lines, member, `${before} `, `${indent}  `);
+    } else {
+      lines.push(before);
+      const below = Array.isArray(member) ? indent : `${indent}  `;
+      writeCollection(lines, member, below, below);
+    }
+    start = indent;
+  }
+}
+
+const maxSimpleKey = 128;
+
+function writeScalar(lines: string[], value: JsonValue, before: string, indent: string): void {
+  if (isCollection(value)) lines.push(`${before}${Array.isArray(value) ? '[]' : '{}'}`);
+  else if (typeof value === 'string' && value.includes('\n') && mayBeBlock(value))
+    writeBlock(lines, value, before, indent);
+  else lines.push(`${before}${formatPrimitive(value)}`);
+}
+
+/** A block of several lines with the marks that keep leading space and trailing line ends. */
+function writeBlock(lines: string[], text: string, before: string, indent: string): void {
+  // At the top level a block still stands two columns in.
+  const inner = indent === '' ? '  ' : indent;
+  const hint = /^[ \n]/.test(text) ? '2' : '';
+  const chomp = !text.endsWith('\n') ? '-' : text.endsWith('\n\n') || text === '\n' ? '+' : '';
+  lines.push(`${before}|${hint}${chomp}`);
+  const content = (text.endsWith('\n') ? text.slice(0, -1) : text).split('\n');
+  for (const line of content) lines.push(line === '' ? '' : `${inner}${line}`);
+}
+
+function formatPrimitive(value: JsonPrimitive): string {
+  if (typeof value === 'string') return formatString(value);
+  return typeof value === 'number' ? formatNumber(value) : String(value);
+}
+
+function formatNumber(value: number): string {
+  const isInteger = Number.isInteger(value) && value >= -(2 ** 63) && value < 2 ** 64;
+  return isInteger ? String(value) : formatGoFloat(value);
+}
+
+/** Unlike go-yaml we quote `<<`, which would be read back as a merge. */
+function formatKey(key: string): string {
+  return key === '<<' ? '"<<"' : formatString(key);
+}
+
+const breaks = /[\n\r\u0085\u2028\u2029]/;
+const base60 = /^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?$/;
+const timestampLike = /^\d{4}-\d{1,2}-\d{1,2}(?:$|[Tt ]|\s)/;
+/** everything the writer must escape: control characters, tabs, and all beyond the basic plane */
+const special = /[^\n\u0020-\u007e\u00a0-\ud7ff\ue000-\ufefe\uff00-\ufffd]/u;
+
+function formatString(text: string): string {
+  if (!meansItself(text)) return doubleQuoted(text);
+  if (mayBePlain(text)) return text;
+  return mayBeSingleQuoted(text) ? `'${text.replaceAll("'", "''")}'` : doubleQuoted(text);
+}
+
+/** Whether the text, unquoted, would be read back as this very string and not as a number, boolean, date or null. */
+function meansItself(text: string): boolean {
+  if (text.includes('\n')) return false;
+  if (base60.test(text) || isTimestamp(text)) return false;
+  try {
+    return typeof resolvePlainScalar(text) === 'string';
+  } catch {
+    return false;
+  }
+}
+
+/** Go's four accepted forms of a date; anything else stays a string there too. */
+function isTimestamp(text: string): boolean {
+  if (!timestampLike.test(text)) return false;
+  const match =
+    /^(\d{4})-(\d{1,2})-(\d{1,2})(?:(?:[Tt]| )(\d{1,2}):(\d{1,2}):(\d{1,2})(?:\.\d+)?(Z|[-+]\d{2}:\d{2})?)?$/.exec(
+      text,
+    );
+  if (!match) return false;
+  const [, year, month, day, hour = '0', minute = '0', second = '0'] = match;
+  const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)));
+  return (
+    date.getUTCMonth() === Number(month) - 1 &&
+    date.getUTCDate() === Number(day) &&
+    Number(hour) < 24 &&
+    Number(minute) < 60 &&
+    Number(second) < 60
+  );
+}
+
+/** Nothing in the text is an indicator in block context. */
+function mayBePlain(text: string): boolean {
+  if (text.startsWith('---') || text.startsWith('...')) return false;
+  if (/^[ ]|[ ]$/.test(text) || breaks.test(text) || special.test(text)) return false;
+  if (/^[#,[\]{}&*!|>'"%@`]/.test(text) || /^[?:-](?:[ \t]|$)/.test(text)) return false;
+  return !/:(?:[ \t]|$)|[ \t]#/.test(text);
+}
+
+function mayBeSingleQuoted(text: string): boolean {
+  return !special.test(text) && !/[ ][\n\r\u0085\u2028\u2029]|[\n\r\u0085\u2028\u2029][ ]/.test(text);
+}
+
+function mayBeBlock(text: string): boolean {
+  return !special.test(text) && !/[ ](?:$|[\n\r\u0085\u2028\u2029])/.test(text) && !text.endsWith(' ');
+}
+
+const shortEscapes: Record<string, string> = {
+  '\0': '0',
+  '\x07': 'a',
+  '\b': 'b',
+  '\t': 't',
+  '\n': 'n',
+  '\v': 'v',
+  '\f': 'f',
+  '\r': 'r',
+  '\x1b': 'e',
+  '"': '"',
+  '\\': '\\',
+  '\u0085': 'N',
+  '\u2028': 'L',
+  '\u2029': 'P',
+};
+const escaped = /["\\\n\u0085\u2028\u2029]|[^\n\u0020-\u007e\u00a0-\ud7ff\ue000-\ufefe\uff00-\ufffd]/gu;
+
+function doubleQuoted(text: string): string {
+  const content = text.replace(escaped, (char) => {
+    const short = shortEscapes[char];
+    if (short !== undefined) return `\\${short}`;
+    const code = char.codePointAt(0)!;
+    const hex = code.toString(16).toUpperCase();
+    if (code <= 0xff) return `\\x${hex.padStart(2, '0')}`;
+    return code <= 0xffff ? `\\u${hex.padStart(4, '0')}` : `\\U${hex.padStart(8, '0')}`;
+  });
+  return `"${content}"`;
+}
+
+const letter = /\p{L}/u;
+const digit = /\p{Nd}/u;
+
+/** Go-yaml's order of keys: numbers inside them by value, letters after everything else. */
+function compareKeys(a: string, b: string): number {
+  const left = [...a];
+  const right = [...b];
+  const length = Math.min(left.length, right.length);
+  for (let i = 0; i < length; i++) {
+    const l = left[i]!;
+    const r = right[i]!;
+    if (l === r) continue;
+    const leftIsLetter = letter.test(l);
+    const rightIsLetter = letter.test(r);
+    if (leftIsLetter !== rightIsLetter) return rightIsLetter ? -1 : 1;
+    if (!leftIsLetter) {
+      const byNumber = compareNumbersAt(left, right, i);
+      if (byNumber !== 0) return byNumber;
+    }
+    return l.codePointAt(0)! - r.codePointAt(0)!;
+  }
+  return left.length - right.length;
+}
+
+/** Compares the numbers two keys differ in, starting at the first differing character. */
+function compareNumbersAt(left: string[], right: string[], at: number): number {
+  // Digits before a differing zero make it part of a longer number, where zeros count.
+  let carry = 0n;
+  if (left[at] === '0' || right[at] === '0') {
+    for (let i = at - 1; i >= 0 && digit.test(left[i]!); i--) {
+      if (left[i] !== '0') {
+        carry = 1n;
+        break;
+      }
+    }
+  }
+  const [leftNumber, leftEnd] = numberAt(left, at, carry);
+  const [rightNumber, rightEnd] = numberAt(right, at, carry);
+  if (leftNumber !== rightNumber) return leftNumber < rightNumber ? -1 : 1;
+  return leftEnd - rightEnd;
+}
+
+function numberAt(chars: string[], start: number, carry: bigint): [bigint, number] {
+  let value = carry;
+  let end = start;
+  for (; end < chars.length && digit.test(chars[end]!); end++) {
+    value = BigInt.asIntN(64, value * 10n + BigInt(chars[end]!.codePointAt(0)! - 0x30));
+  }
+  return [value, end];
+}
