@@ -65,7 +65,7 @@ async function createNamed(
   const { resource } = target;
   const { strategy } = resource.definition;
   const nowMs = context.clock.now();
-  const strategyContext: StrategyContext = { nowMs, random: context.random, user: caller.user.name };
+  const strategyContext: StrategyContext = { nowMs, random: context.random, user: caller.user.name, dryRun: settings.dryRun };
   if (resource.isCustom) applySchemaDefaults(draft as unknown as JsonObject, target.version.schema);
   const converted = resource.convert(draft, resource.storageVersion.name);
   const object = converted instanceof Promise ? await converted : converted;

@@ -74,7 +74,7 @@ async function attemptUpdate(request: UpdateRequest, onConditional: (value: bool
   onConditional(conditional);
 
   const nowMs = context.clock.now();
-  const strategyContext: StrategyContext = { nowMs, random: context.random, user: caller.user.name };
+  const strategyContext: StrategyContext = { nowMs, random: context.random, user: caller.user.name, dryRun: settings.dryRun };
   if (resource.isCustom) applySchemaDefaults(draft as unknown as JsonObject, target.version.schema);
   const converted = resource.convert(draft, resource.storageVersion.name);
   let object = converted instanceof Promise ? await converted : converted;

@@ -57,5 +57,10 @@ async function validateCustom(
   );
   // Rules may rely on what the schema promises (types, required fields), so they run only on objects that keep it.
   if (errors.length === 0) errors.push(...resource.rules(version).validate(inVersion, oldInVersion));
+  // Old versions of our own kinds are read leniently; what they become must still be sound.
+  if (errors.length === 0 && resource.definition.crd && version !== resource.storageVersion) {
+    const { schema } = resource.storageVersion;
+    errors.push(...validateAgainstSchema(object as unknown as JsonValue, schema, old && { old: old as unknown as JsonValue }));
+  }
   return errors;
 }

@@ -63,6 +63,8 @@ export interface ResourceStrategy {
   prepareForCreate?(draft: UnstructuredObject, context: StrategyContext): void;
   /** fields only the server may set, carried over from `old`; not called for the status subresource */
   prepareForUpdate?(draft: UnstructuredObject, old: UnstructuredObject, context: StrategyContext): void;
+  /** the same for writes to the status subresource (and its kin, such as approval) */
+  prepareForStatusUpdate?(draft: UnstructuredObject, old: UnstructuredObject, context: StrategyContext): void;
   validateCreate?(object: UnstructuredObject, context: StrategyContext): FieldError[];
   validateUpdate?(object: UnstructuredObject, old: UnstructuredObject, context: StrategyContext): FieldError[];
   validateStatusUpdate?(object: UnstructuredObject, old: UnstructuredObject, context: StrategyContext): FieldError[];

@@ -1,0 +1,23 @@
+import { checkLabelValue } from '../../machinery/index.ts';
+
+export const clusterNameLabel = 'cluster.x-k8s.io/cluster-name';
+export const deploymentNameLabel = 'cluster.x-k8s.io/deployment-name';
+export const setNameLabel = 'cluster.x-k8s.io/set-name';
+export const poolNameLabel = 'cluster.x-k8s.io/pool-name';
+export const autoscalerMinSizeAnnotation = 'cluster.x-k8s.io/cluster-api-autoscaler-node-group-min-size';
+export const autoscalerMaxSizeAnnotation = 'cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size';
+export const skipPreflightChecksAnnotation = 'machineset.cluster.x-k8s.io/skip-preflight-checks';
+export const upgradeConcurrencyAnnotation = 'topology.cluster.x-k8s.io/upgrade-concurrency';
+export const topologyDryRunAnnotation = 'topology.cluster.x-k8s.io/dry-run';
+export const unsafeClassNameAnnotation = 'unsafe.topology.cluster.x-k8s.io/disable-update-class-name-check';
+export const unsafeVersionAnnotation = 'unsafe.topology.cluster.x-k8s.io/disable-update-version-check';
+
+/** A name as label value: itself, or upstream's hash of it (32 bit FNV-1a) when it is too long. */
+export function labelValueOf(name: string): string {
+  if (checkLabelValue(name).length === 0) return name;
+  let hash = 0x811c9dc5;
+  for (const byte of new TextEncoder().encode(name)) hash = Math.imul(hash ^ byte, 0x01000193);
+  const bytes = new Uint8Array(4);
+  new DataView(bytes.buffer).setUint32(0, hash >>> 0);
+  return `hash_${Buffer.from(bytes).toString('base64url')}_z`;
+}

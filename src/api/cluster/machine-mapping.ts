@@ -1,0 +1,36 @@
+import { field, fields, type Mapping } from '../kind/mapping.ts';
+import { flag } from '../kind/values.ts';
+import { nodeTimeoutMappings } from './cluster-v1beta1.ts';
+import { nodeReference, reference } from './references.ts';
+
+export const machineSpecMapping: Mapping = fields(
+  field('bootstrap', 'bootstrap', fields(field('configRef', 'configRef', reference))),
+  field('infrastructureRef', 'infrastructureRef', reference),
+  ...nodeTimeoutMappings,
+);
+
+export const machineTemplateMapping: Mapping = fields(field('spec', 'spec', machineSpecMapping));
+
+/** v1beta1 does not know machines that are updated in place: they run */
+const phase: Mapping = {
+  up: (value) => value,
+  down: (value) => (value === 'Updating' ? 'Running' : value),
+};
+
+export const machineV1beta1: Mapping = fields(
+  field('spec', 'spec', machineSpecMapping),
+  field(
+    'status',
+    'status',
+    fields(
+      field('conditions', 'deprecated.v1beta1.conditions'),
+      field('failureReason', 'deprecated.v1beta1.failureReason'),
+      field('failureMessage', 'deprecated.v1beta1.failureMessage'),
+      field('bootstrapReady', 'initialization.bootstrapDataSecretCreated', flag),
+      field('infrastructureReady', 'initialization.infrastructureProvisioned', flag),
+      field('nodeRef', 'nodeRef', nodeReference),
+      field('phase', 'phase', phase),
+      field('v1beta2.conditions', 'conditions'),
+    ),
+  ),
+);

@@ -1,0 +1,237 @@
+import {
+  anyValue,
+  atomicList,
+  boolean,
+  type Field,
+  int32,
+  intOrString,
+  listKeyedBy,
+  object,
+  once,
+  oneOf,
+  string,
+  time,
+} from '../kind/schema.ts';
+import {
+  conditionGates,
+  conditionType,
+  deletionOrder,
+  dnsLabelPattern,
+  dnsSubdomainPattern,
+  nodeDeletion,
+  nodeDeletionFields,
+  rollout,
+  taints,
+  templateMetadata,
+  templateReference,
+  text,
+} from './common-schema.ts';
+import type {
+  ControlPlaneTopology,
+  MachineDeploymentTopology,
+  MachinePoolTopology,
+  Topology,
+  TopologyHealthCheck,
+  TopologyVariable,
+} from './types.ts';
+
+/** conditions of a Machine that follow from its health check must not decide over it */
+export const machineConditionRule = {
+  rule: "!(self in ['Ready','Available','HealthCheckSucceeded','OwnerRemediated','ExternallyRemediated'])",
+  message: 'type must not be one of: Ready, Available, HealthCheckSucceeded, OwnerRemediated, ExternallyRemediated',
+} as const;
+
+const timeout = (): Field<number> =>
+  int32('How long it may last before the machine counts as unhealthy.', { minimum: 0 });
+
+const healthChecks = once(() =>
+  object(
+    {
+      nodeStartupTimeoutSeconds: int32('How long a machine may take to have a Node.', { minimum: 0 }),
+      unhealthyNodeConditions: atomicList(
+        object({
+          type: string('Type of the Node condition.', { minLength: 1 }).required(),
+          status: string('Status that is unhealthy.', { minLength: 1 }).required(),
+          timeoutSeconds: timeout().required(),
+        }),
+        'Node conditions that make a machine unhealthy.',
+        { minItems: 1, maxItems: 100 },
+      ),
+      unhealthyMachineConditions: atomicList(
+        object({
+          type: conditionType('Type of the Machine condition.')
+            .rule(machineConditionRule.rule, machineConditionRule.message)
+            .required(),
+          status: oneOf(['True', 'False', 'Unknown'], 'Status that is unhealthy.').required(),
+          timeoutSeconds: timeout().required(),
+        }),
+        'Machine conditions that make a machine unhealthy.',
+        { minItems: 1, maxItems: 100 },
+      ),
+    },
+    'What makes a machine unhealthy.',
+    { minProperties: 1 },
+  ),
+);
+
+const remediationFields = once(() => ({
+  triggerIf: object(
+    {
+      unhealthyLessThanOrEqualTo: intOrString('Remediate only up to so many unhealthy machines.'),
+      unhealthyInRange: string('Remediate only while the number of unhealthy machines is in this range, as [3-5].', {
+        minLength: 1,
+        maxLength: 32,
+        pattern: '^\\[[0-9]+-[0-9]+\\]$',
+      }),
+    },
+    'When remediation is allowed.',
+    { minProperties: 1 },
+  ),
+  templateRef: templateReference('Template of an object that remediates instead of the owner of the machine.'),
+}));
+
+const controlPlaneHealthCheck: () => Field<TopologyHealthCheck> = once(() =>
+  object(
+    {
+      enabled: boolean('Whether machines are health checked; overrides the class.'),
+      checks: healthChecks(),
+      remediation: object(remediationFields(), 'How unhealthy machines are replaced.', { minProperties: 1 }),
+    },
+    'Health check of these machines; overrides the class.',
+    { minProperties: 1 },
+  ),
+);
+
+const machineDeploymentHealthCheck = once(() =>
+  object(
+    {
+      enabled: boolean('Whether machines are health checked; overrides the class.'),
+      checks: healthChecks(),
+      remediation: object(
+        { maxInFlight: intOrString('How many machines may be remediated at once.'), ...remediationFields() },
+        'How unhealthy machines are replaced.',
+        { minProperties: 1 },
+      ),
+    },
+    'Health check of these machines; overrides the class.',
+    { minProperties: 1 },
+  ),
+);
+
+const variables: () => Field<TopologyVariable[]> = once(() =>
+  listKeyedBy(
+    ['name'],
+    object({
+      name: text('Name of the variable.', 256).required(),
+      value: anyValue('Value of the variable, of the form the class asks for.').required(),
+    }),
+    'Values for the variables of the class.',
+    { minItems: 1, maxItems: 1000 },
+  ),
+);
+
+const overrides = once(() =>
+  object({ overrides: variables() }, 'Variables that differ for these machines.', { minProperties: 1 }),
+);
+
+const controlPlane: () => Field<ControlPlaneTopology> = once(() =>
+  object(
+    {
+      metadata: templateMetadata(1),
+      replicas: int32('How many control plane machines are wanted; must stay absent for hosted control planes.'),
+      rollout: object(
+        { after: time('Roll the machines out anew once this time has passed.') },
+        'When changed machines are rolled out.',
+        { minProperties: 1 },
+      ),
+      deletion: nodeDeletion(),
+      healthCheck: controlPlaneHealthCheck(),
+      readinessGates: conditionGates('Conditions that must hold before a machine is ready.', 1),
+      taints: taints(),
+      variables: overrides(),
+    },
+    'The control plane.',
+    { minProperties: 1 },
+  ),
+);
+
+const workerName = (): Field<string> =>
+  string('Name that tells these workers from others of the cluster.', {
+    minLength: 1,
+    maxLength: 63,
+    pattern: dnsSubdomainPattern,
+  });
+
+const machineDeployment: () => Field<MachineDeploymentTopology> = once(() =>
+  object({
+    class: text('Class of the workers, as named in the ClusterClass.', 256).required(),
+    name: workerName().required(),
+    metadata: templateMetadata(1),
+    replicas: int32('How many machines are wanted.'),
+    failureDomain: text('Failure domain the machines go to.', 256),
+    minReadySeconds: int32('How long a machine must be ready to count as available.', { minimum: 0 }),
+    rollout: rollout(),
+    deletion: object({ ...nodeDeletionFields, order: deletionOrder() }, 'How machines are taken away.', {
+      minProperties: 1,
+    }),
+    healthCheck: machineDeploymentHealthCheck(),
+    readinessGates: conditionGates('Conditions that must hold before a machine is ready.', 1),
+    taints: taints(),
+    variables: overrides(),
+  }),
+);
+
+const machinePool: () => Field<MachinePoolTopology> = once(() =>
+  object({
+    class: text('Class of the pool, as named in the ClusterClass.', 256).required(),
+    name: workerName().required(),
+    metadata: templateMetadata(1),
+    replicas: int32('How many machines are wanted.'),
+    failureDomains: atomicList(text('', 256), 'Failure domains the machines go to.', { minItems: 1, maxItems: 100 }),
+    minReadySeconds: int32('How long a machine must be ready to count as available.', { minimum: 0 }),
+    deletion: nodeDeletion(),
+    taints: taints(),
+    variables: overrides(),
+  }),
+);
+
+/** `spec.topology` of a Cluster that is made from a ClusterClass */
+export const topology: () => Field<Topology> = once(() =>
+  object(
+    {
+      classRef: object(
+        {
+          name: string('Name of the ClusterClass.', {
+            minLength: 1,
+            maxLength: 253,
+            pattern: dnsSubdomainPattern,
+          }).required(),
+          namespace: string('Namespace of the ClusterClass, when it is not the one of the Cluster.', {
+            minLength: 1,
+            maxLength: 63,
+            pattern: dnsLabelPattern,
+          }),
+        },
+        'The ClusterClass the cluster is made from.',
+      ).required(),
+      version: text('Kubernetes version of the cluster.', 256).required(),
+      controlPlane: controlPlane(),
+      workers: object(
+        {
+          machineDeployments: listKeyedBy(['name'], machineDeployment(), 'Workers made as MachineDeployments.', {
+            minItems: 1,
+            maxItems: 2000,
+          }),
+          machinePools: listKeyedBy(['name'], machinePool(), 'Workers made as MachinePools.', {
+            minItems: 1,
+            maxItems: 2000,
+          }),
+        },
+        'The workers.',
+        { minProperties: 1 },
+      ),
+      variables: variables(),
+    },
+    'Describes the cluster through a ClusterClass instead of single objects.',
+  ),
+);

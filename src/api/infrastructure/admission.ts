@@ -1,0 +1,214 @@
+import {
+  deepEqual,
+  type FieldError,
+  fieldError,
+  type ResourceStrategy,
+  type UnstructuredObject,
+} from '../../machinery/index.ts';
+import { topologyDryRunAnnotation } from '../cluster/labels.ts';
+import type {
+  ManagedSecurityGroups,
+  ManagedSubnet,
+  OpenStackCluster,
+  OpenStackClusterSpec,
+  OpenStackMachine,
+  OpenStackMachineSpec,
+  OpenStackMachineTemplate,
+  SubnetParam,
+} from './types.ts';
+
+const asCluster = (object: UnstructuredObject): OpenStackCluster => object as unknown as OpenStackCluster;
+const asMachine = (object: UnstructuredObject): OpenStackMachine => object as unknown as OpenStackMachine;
+const asTemplate = (object: UnstructuredObject): OpenStackMachineTemplate =>
+  object as unknown as OpenStackMachineTemplate;
+
+const ruleLists = [
+  'clusterNodesSecurityGroupRules',
+  'controlPlaneNodesSecurityGroupRules',
+  'workerNodesSecurityGroupRules',
+] as const;
+
+export const openStackClusterStrategy: ResourceStrategy = {
+  validateCreate: (object) => validateRules(asCluster(object).spec?.managedSecurityGroups),
+  validateUpdate: (object, old) => validateClusterUpdate(asCluster(object), asCluster(old)),
+};
+
+function validateRules(groups: ManagedSecurityGroups | undefined): FieldError[] {
+  const errors: FieldError[] = [];
+  for (const list of ruleLists) {
+    groups?.[list]?.forEach((rule, i) => {
+      const given = [rule.remoteManagedGroups, rule.remoteGroupID, rule.remoteIPPrefix].filter((v) => v !== undefined);
+      if (given.length < 2) return;
+      errors.push(
+        fieldError.forbidden(
+          `spec.managedSecurityGroups.${list}[${i}]`,
+          'only one of remoteManagedGroups, remoteGroupID, or remoteIPPrefix can be set',
+        ),
+      );
+    });
+  }
+  return errors;
+}
+
+function validateClusterUpdate(cluster: OpenStackCluster, old: OpenStackCluster): FieldError[] {
+  if (cluster.spec === undefined || old.spec === undefined) return [];
+  const errors: FieldError[] = [];
+  if (cluster.spec.bastion === undefined && old.spec.bastion !== undefined && old.spec.bastion.enabled !== false) {
+    errors.push(fieldError.forbidden('spec.bastion', 'cannot be removed before disabling it'));
+  }
+  errors.push(...validateRules(cluster.spec.managedSecurityGroups));
+  errors.push(...validateManagedSubnets(cluster.spec.managedSubnets, old.spec.managedSubnets));
+  if (errors.length === 0 && !deepEqual(fixedPart(cluster.spec, old), fixedPart(old.spec, old, cluster.spec))) {
+    errors.push(fieldError.forbidden('spec', 'cannot be modified'));
+  }
+  return errors;
+}
+
+function validateManagedSubnets(subnets: ManagedSubnet[] | undefined, old: ManagedSubnet[] | undefined): FieldError[] {
+  if (subnets === undefined || old === undefined) return [];
+  if (subnets.length !== old.length) {
+    return [fieldError.forbidden('spec.managedSubnets', 'cannot add or remove subnets')];
+  }
+  return subnets
+    .filter((subnet) => !old.some((before) => before.cidr === subnet.cidr))
+    .map((subnet) =>
+      fieldError.forbidden('spec.managedSubnets', `cannot change subnet CIDR from existing value to ${subnet.cidr}`),
+    );
+}
+
+/**
+ * What of a spec may not change, given the object as it was. `next` is the spec that replaces this one: some fields may
+ * be set once, or replaced by what they were found to mean.
+ */
+function fixedPart(
+  spec: OpenStackClusterSpec,
+  old: OpenStackCluster,
+  next: OpenStackClusterSpec = spec,
+): Record<string, unknown> {
+  const before = old.spec;
+  const {
+    identityRef: _identity,
+    bastion: _bastion,
+    controlPlaneAvailabilityZones: _zones,
+    controlPlaneOmitAvailabilityZone: _omit,
+    primarySubnet: _primary,
+    managedSecurityGroups,
+    managedSubnets,
+    controlPlaneEndpoint,
+    apiServer,
+    network,
+    subnets,
+    ...fixed
+  } = spec;
+  const status = old.status;
+  const endpointIsOpen = (before.controlPlaneEndpoint?.host ?? '') === '';
+  const networkFound = next.network?.id !== undefined && next.network.id === status?.network?.id;
+  const subnetsFound =
+    next.network !== undefined && before.network !== undefined && subnetsBecomeIds(next.subnets, before.subnets, old);
+  return {
+    ...fixed,
+    managedSecurityGroups: managedSecurityGroups !== undefined || next.managedSecurityGroups !== undefined,
+    managedSubnets: managedSubnets?.map(({ dnsNameservers: _, ...subnet }) => subnet),
+    controlPlaneEndpoint: endpointIsOpen ? undefined : controlPlaneEndpoint,
+    apiServer: fixedApiServer(apiServer, old),
+    network: networkFound && before.network !== undefined ? undefined : network,
+    subnets: subnetsFound ? undefined : subnets,
+  };
+}
+
+type ApiServer = NonNullable<OpenStackClusterSpec['apiServer']>;
+
+function fixedApiServer(apiServer: ApiServer | undefined, old: OpenStackCluster): Record<string, unknown> {
+  const before = old.spec.apiServer;
+  const { fixedIP, port, floatingIP, managedLoadBalancer, ...rest } = apiServer ?? {};
+  const withoutFloatingIP = before?.enableFloatingIP === false;
+  const loadBalancerIP = old.status?.apiServerManagedLoadBalancer?.ip;
+  const { allowedCIDRs: _cidrs, monitor: _monitor, ...loadBalancer } = managedLoadBalancer ?? {};
+  return {
+    ...rest,
+    fixedIP: withoutFloatingIP && (before?.fixedIP ?? '') === '' ? undefined : fixedIP,
+    port: withoutFloatingIP && before?.port === undefined ? undefined : port,
+    floatingIP:
+      loadBalancerIP !== undefined && (floatingIP ?? loadBalancerIP) === loadBalancerIP ? undefined : floatingIP,
+    managedLoadBalancer: managedLoadBalancer === undefined ? undefined : loadBalancer,
+  };
+}
+
+/** filters may be replaced by the ids of the subnets they were found to mean */
+function subnetsBecomeIds(
+  subnets: SubnetParam[] | undefined,
+  before: SubnetParam[] | undefined,
+  old: OpenStackCluster,
+): boolean {
+  const found = old.status?.network?.subnets ?? [];
+  if (subnets === undefined || before === undefined || subnets.length !== before.length || found.length === 0) {
+    return false;
+  }
+  return subnets.every((subnet, i) => {
+    const was = before[i]!;
+    if (deepEqual(subnet, was)) return true;
+    return (
+      subnet.id !== undefined &&
+      was.filter !== undefined &&
+      found.some(({ name, id }) => name === was.filter?.name && id === subnet.id)
+    );
+  });
+}
+
+export const openStackMachineStrategy: ResourceStrategy = {
+  validateCreate(object) {
+    const { spec } = asMachine(object);
+    const errors: FieldError[] = [];
+    if (spec?.rootVolume !== undefined && spec.additionalBlockDevices?.some(({ name }) => name === 'root') === true) {
+      errors.push(
+        fieldError.forbidden(
+          'spec.additionalBlockDevices',
+          'cannot contain a device named "root" when rootVolume is set',
+        ),
+      );
+    }
+    for (const port of spec?.ports ?? []) {
+      if (port.enablePortSecurity === false && (port.securityGroups?.length ?? 0) > 0) {
+        errors.push(
+          fieldError.forbidden('spec.ports', 'cannot have security groups when EnablePortSecurity is set to false'),
+        );
+      }
+    }
+    return errors;
+  },
+  validateUpdate(object, old) {
+    const fixed = ({ spec }: OpenStackMachine): unknown => {
+      const { providerID: _id, identityRef: _identity, ...rest } = spec ?? {};
+      return withoutAddressPairs(rest as OpenStackMachineSpec);
+    };
+    return deepEqual(fixed(asMachine(object)), fixed(asMachine(old)))
+      ? []
+      : [fieldError.forbidden('spec', 'cannot be modified')];
+  },
+};
+
+/** allowed address pairs are changed on the ports that exist, so they are not part of what is fixed */
+function withoutAddressPairs(spec: OpenStackMachineSpec | undefined): unknown {
+  return { ...spec, ports: spec?.ports?.map(({ allowedAddressPairs: _, ...port }) => port) };
+}
+
+export const openStackMachineTemplateStrategy: ResourceStrategy = {
+  validateCreate(object) {
+    return asTemplate(object).spec?.template?.spec?.providerID === undefined
+      ? []
+      : [fieldError.forbidden('spec.template.spec.providerID', 'cannot be set in templates')];
+  },
+  validateUpdate(object, old, { dryRun }) {
+    // the topology controller compares by server-side apply in dry-run and may ask for anything
+    if (dryRun === true && object.metadata.annotations?.[topologyDryRunAnnotation] !== undefined) return [];
+    const spec = asTemplate(object).spec?.template?.spec;
+    if (deepEqual(withoutAddressPairs(spec), withoutAddressPairs(asTemplate(old).spec?.template?.spec))) return [];
+    return [
+      fieldError.invalid(
+        'spec.template.spec',
+        spec,
+        'OpenStackMachineTemplate spec.template.spec field is immutable. Please create a new resource instead. Ref doc: https://cluster-api.sigs.k8s.io/tasks/change-machine-template.html',
+      ),
+    ];
+  },
+};

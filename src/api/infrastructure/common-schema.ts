@@ -1,0 +1,131 @@
+import {
+  boolean,
+  type Constraints,
+  type Field,
+  int32,
+  integer,
+  list,
+  listKeyedBy,
+  object,
+  oneOf,
+  setOf,
+  string,
+} from '../kind/schema.ts';
+import type {
+  AddressPair,
+  IdentityReference,
+  NetworkFilter,
+  NetworkParam,
+  NeutronTags,
+  SubnetParam,
+  ValueSpec,
+} from './types.ts';
+
+/** v1beta2 says of the same fields more exactly what they may hold than v1beta1 did */
+export type Era = 'v1beta1' | 'v1beta2';
+
+export const int = (era: Era, description: string, constraints: Constraints = {}): Field<number> =>
+  era === 'v1beta2' ? int32(description, constraints) : integer(description, constraints);
+
+/** a string that must be there; v1beta2 also refuses it empty */
+export const needed = (era: Era, description: string, constraints: Constraints = {}): Field<string, true> =>
+  string(description, era === 'v1beta2' ? { ...constraints, minLength: 1 } : constraints).required();
+
+export const plainList = <T>(era: Era, item: Field<T, boolean>, description: string): Field<T[]> =>
+  list(item, description, era === 'v1beta2' ? { 'x-kubernetes-list-type': 'atomic' } : {});
+
+export const plainSet = <T>(era: Era, item: Field<T, boolean>, description: string): Field<T[]> =>
+  list(item, description, era === 'v1beta2' ? { 'x-kubernetes-list-type': 'set' } : {});
+
+const tag = string('', { minLength: 1, pattern: '^[^,]+$' });
+const tagFields: Record<keyof NeutronTags, Field<string[]>> = {
+  tags: setOf(tag, 'Tags it must all have.'),
+  tagsAny: setOf(tag, 'Tags it must have one of.'),
+  notTags: setOf(tag, 'Tags it must not all have.'),
+  notTagsAny: setOf(tag, 'Tags it must have none of.'),
+};
+const oneProperty: Constraints = { minProperties: 1, maxProperties: 1 };
+const uuid = (what: string): Field<string> => string(`Id of the ${what}.`, { format: 'uuid' });
+
+const nameFilterFields = (what: string): Record<'name' | 'description' | 'projectID', Field<string>> => ({
+  name: string(`Name of the ${what}.`),
+  description: string(`Description of the ${what}.`),
+  projectID: string(`Project the ${what} belongs to.`),
+});
+
+/** network, router and security group are looked up by the same fields */
+export function networkParam(what: string, description: string): Field<NetworkParam> {
+  const filter: Field<NetworkFilter> = object(
+    { ...nameFilterFields(what), ...tagFields },
+    `Fields the ${what} must have.`,
+    { minProperties: 1 },
+  );
+  return object({ id: uuid(what), filter }, description, oneProperty);
+}
+
+export function subnetParam(era: Era, description: string): Field<SubnetParam> {
+  return object(
+    {
+      id: uuid('subnet'),
+      filter: object(
+        {
+          ...nameFilterFields('subnet'),
+          ipVersion: int(era, '4 or 6.'),
+          gatewayIP: string('Address of the gateway.'),
+          cidr: string('Address range.'),
+          ipv6AddressMode: string('How IPv6 addresses are given out.'),
+          ipv6RAMode: string('How IPv6 routers are announced.'),
+          ...tagFields,
+        },
+        'Fields the subnet must have.',
+        { minProperties: 1 },
+      ),
+    },
+    description,
+    oneProperty,
+  );
+}
+
+export function identityReference(era: Era, description: string): Field<IdentityReference> {
+  const type = oneOf(['Secret', 'ClusterIdentity'], 'Where the credentials are.').default('Secret');
+  const fields = {
+    type,
+    name: string('Name of the Secret or of the cluster identity.', { minLength: 1 }).required(),
+    cloudName: string('Name of the cloud in clouds.yaml.', { minLength: 1 }).required(),
+    region: string('Region to use instead of the one in clouds.yaml; cannot be changed.'),
+  };
+  const shaped: Field<IdentityReference> = object(fields, description);
+  // With a default in the schema it makes no difference to users, but v1beta1 lists the field as required.
+  const exact = era === 'v1beta1' ? shaped.with({ required: ['type', 'name', 'cloudName'] }) : shaped;
+  return exact.rule(
+    '(!has(self.region) && !has(oldSelf.region)) || self.region == oldSelf.region',
+    'region is immutable',
+  );
+}
+
+export const addressPairs = (era: Era): Field<AddressPair[]> =>
+  plainList(
+    era,
+    object({ ipAddress: needed(era, 'Address or range.'), macAddress: string('MAC address.') }),
+    'Further addresses the port may send from.',
+  );
+
+export const valueSpecs = (era: Era): Field<ValueSpec[]> =>
+  listKeyedBy(
+    ['name'],
+    object({
+      name: needed(era, 'Name of this entry; not sent.'),
+      key: needed(era, 'Key in the request.'),
+      value: needed(era, 'Value in the request.'),
+    }),
+    'Further keys and values for the request that makes the port.',
+  );
+
+export const portProfile = (): Field<{ ovsHWOffload?: boolean; trustedVF?: boolean }> =>
+  object(
+    {
+      ovsHWOffload: boolean('Offload switching to the hardware.'),
+      trustedVF: boolean('Trust the virtual function.'),
+    },
+    'Binding profile of the port.',
+  );

@@ -1,0 +1,390 @@
+import { conditions, deprecatedConditions } from '../cluster/common-schema.ts';
+import {
+  atomicList,
+  boolean,
+  type Field,
+  intOrString,
+  listKeyedBy,
+  mapOf,
+  object,
+  once,
+  oneOf,
+  SchemaField,
+  setOf,
+  string,
+  type UntypedField,
+} from '../kind/schema.ts';
+import {
+  addressPairs,
+  type Era,
+  identityReference,
+  int,
+  needed,
+  networkParam,
+  plainList,
+  portProfile,
+  subnetParam,
+  valueSpecs,
+} from './common-schema.ts';
+import type {
+  AdditionalBlockDevice,
+  MachineResources,
+  OpenStackMachineSpec,
+  OpenStackMachineStatus,
+  OpenStackMachineTemplateSpec,
+  OpenStackMachineTemplateStatus,
+  PortOptions,
+  ResolvedMachine,
+  SchedulerHint,
+  SecurityGroupParam,
+} from './types.ts';
+
+const portSecurity = {
+  v1beta1: { disablePortSecurity: boolean('Switches port security off.') },
+  v1beta2: { enablePortSecurity: boolean('Switches port security on or off; absent leaves it to the network.') },
+} as const;
+
+const portCommonFields = (era: Era) => ({
+  tags: setOf(string(), 'Tags of the port, besides those of the server.'),
+  trunk: boolean('Make a trunk with this port as its parent.'),
+  adminStateUp: boolean('Administrative state of the port.'),
+  macAddress: string('MAC address of the port.'),
+  allowedAddressPairs: addressPairs(era),
+  hostID: string('Host the port is bound to.'),
+  vnicType: string('Kind of virtual card, as Neutron knows it.'),
+  profile: portProfile(),
+  propagateUplinkStatus: boolean('Tell the port when the uplink is down.'),
+  valueSpecs: valueSpecs(era),
+});
+
+const securityGroups = (): Field<SecurityGroupParam[]> =>
+  atomicList(networkParam('security group', ''), 'Security groups of the port instead of the managed ones.');
+
+const portFields = (era: Era) => ({
+  ...portCommonFields(era),
+  network: networkParam('network', 'Network of the port; absent means the one of the cluster.'),
+  description: string('Description of the port.'),
+  nameSuffix: string('End of the name of the port; absent means its position.'),
+  fixedIPs: atomicList(
+    object({ subnet: subnetParam(era, 'Subnet of the address.'), ipAddress: string('The address.') }),
+    'Addresses of the port.',
+  ),
+  securityGroups: securityGroups(),
+});
+
+const resolvedPortFields = (era: Era) => ({
+  ...portCommonFields(era),
+  name: needed(era, 'Name of the port.'),
+  networkID: needed(era, 'Network of the port.'),
+  fixedIPs: atomicList(
+    object({ subnet: string('Id of the subnet.'), ipAddress: string('The address.') }),
+    'Addresses of the port.',
+  ),
+  securityGroups: atomicList(string(), 'Ids of the security groups.'),
+});
+
+const volumeFields = () => ({
+  type: string('Volume type; absent means the default of the cloud.'),
+  availabilityZone: object(
+    {
+      from: oneOf(['Name', 'Machine'], 'Whether the zone is named here or follows the machine.').default('Name'),
+      name: string('Name of the zone.', { minLength: 1, pattern: '^[^ ]+$' }),
+    },
+    'Availability zone of the volume.',
+  ).rule(
+    "!has(self.from) || self.from == 'Name' ? has(self.name) : !has(self.name)",
+    "name is required when from is 'Name' or default",
+  ),
+});
+
+const size = (era: Era): Field<number, true> => int(era, 'Size in GiB.', { minimum: 1 }).required();
+
+const blockDevices = (era: Era): Field<AdditionalBlockDevice[]> =>
+  listKeyedBy(
+    ['name'],
+    object({
+      name: needed(era, 'Name of the device; root is taken.'),
+      sizeGiB: size(era),
+      storage: object(
+        {
+          type: storageType(era).required(),
+          volume: object(volumeFields(), 'Details of a volume.'),
+        },
+        'Where the device is kept.',
+      ).required(),
+    }),
+    'Further block devices of the server.',
+  );
+
+const storageText = 'Local (ephemeral, from the flavor) or Volume (Cinder).';
+
+/** v1beta1 left the check to the controller */
+function storageType(era: Era): Field<'Local' | 'Volume'> {
+  return era === 'v1beta2'
+    ? oneOf(['Local', 'Volume'], storageText)
+    : (new SchemaField(string(storageText).schema, false) as Field<'Local' | 'Volume'>);
+}
+
+const schedulerHints = (era: Era): Field<SchedulerHint[]> =>
+  listKeyedBy(
+    ['name'],
+    object({
+      name: string('Name of the hint.', { minLength: 1 }).required(),
+      value: object(
+        {
+          type: oneOf(['Bool', 'String', 'Number'], 'Which of the other fields holds the value.').required(),
+          bool: boolean('The value, if it is a boolean.'),
+          string: string('The value, if it is a string.', { minLength: 1, maxLength: 255 }),
+          number: int(era, 'The value, if it is a number.'),
+        },
+        'Value of the hint.',
+      )
+        .rule(
+          "has(self.type) && self.type == 'Bool' ? has(self.bool) : !has(self.bool)",
+          'bool is required when type is Bool, and forbidden otherwise',
+        )
+        .rule(
+          "has(self.type) && self.type == 'Number' ? has(self.number) : !has(self.number)",
+          'number is required when type is Number, and forbidden otherwise',
+        )
+        .rule(
+          "has(self.type) && self.type == 'String' ? has(self.string) : !has(self.string)",
+          'string is required when type is String, and forbidden otherwise',
+        )
+        .required(),
+    }),
+    'Further hints for the scheduler of the cloud.',
+  );
+
+const metadataText = (era: Era, description: string): Field<string, true> =>
+  needed(era, description, { maxLength: 255 });
+
+const machineCommonFields = (era: Era) => ({
+  providerID: string('Id of the server as its Node carries it; set by the controller.'),
+  image: object(
+    {
+      id: string('Id of the image.', { format: 'uuid' }),
+      filter: object(
+        { name: string('Name of the image.'), tags: setOf(string(), 'Tags it must all have.') },
+        'Fields the image must have.',
+        { minProperties: 1 },
+      ),
+      imageRef: object({ name: needed(era, 'Name of the Image object.') }, 'An Image object in the same namespace.'),
+    },
+    'Image the server boots from.',
+    { minProperties: 1, maxProperties: 1 },
+  ).required(),
+  sshKeyName: string('Key pair put on the server.'),
+  securityGroups: plainList(
+    era,
+    networkParam('security group', ''),
+    'Security groups every port gets besides its own.',
+  ),
+  trunk: boolean('Whether ports get a trunk unless they say otherwise.'),
+  tags: setOf(string(), 'Tags of the server, its ports and trunks.'),
+  serverMetadata: listKeyedBy(
+    ['key'],
+    object({ key: metadataText(era, 'Key.'), value: metadataText(era, 'Value.') }),
+    'Metadata of the server.',
+  ),
+  configDrive: boolean('Give the server its metadata on a drive.'),
+  rootVolume: object(
+    { sizeGiB: size(era), ...volumeFields() },
+    'Boot from a volume instead of the disk of the flavor.',
+  ),
+  additionalBlockDevices: blockDevices(era),
+  serverGroup: object(
+    {
+      id: string('Id of the server group.', { format: 'uuid' }),
+      filter: object({ name: string('Name of the server group.') }, 'Fields the server group must have.', {
+        minProperties: 1,
+      }),
+    },
+    'Server group the server is put in.',
+    { minProperties: 1, maxProperties: 1 },
+  ),
+  identityRef: identityReference(era, 'Credentials; absent means those of the cluster.'),
+  floatingIPPoolRef: object(
+    {
+      apiGroup: string('API group of the pool.'),
+      kind: string('Kind of the pool.').required(),
+      name: string('Name of the pool.').required(),
+    },
+    'Pool the server gets a floating IP from.',
+    { 'x-kubernetes-map-type': 'atomic' },
+  ),
+  schedulerHintAdditionalProperties: schedulerHints(era),
+});
+
+const specDescription = 'What is wanted.';
+
+export const openStackMachineSpec: () => Field<OpenStackMachineSpec> = once(() => {
+  const ports: Field<PortOptions[]> = plainList(
+    'v1beta2',
+    object({ ...portFields('v1beta2'), ...portSecurity.v1beta2 }),
+    'Ports of the server, in this order; absent means one on the network of the cluster.',
+  );
+  return object(
+    {
+      ...machineCommonFields('v1beta2'),
+      flavor: object(
+        {
+          id: string('Id of the flavor.'),
+          filter: object({ name: string('Name of the flavor.') }, 'Fields the flavor must have.', { minProperties: 1 }),
+        },
+        'Flavor of the server.',
+        { minProperties: 1, maxProperties: 1 },
+      ).required(),
+      ports,
+    },
+    specDescription,
+  );
+});
+
+export const openStackMachineSpecV1beta1: () => UntypedField = once(() =>
+  object(
+    {
+      ...machineCommonFields('v1beta1'),
+      flavor: string('Name of the flavor.', { minLength: 1 }),
+      flavorID: string('Id of the flavor.', { minLength: 1 }),
+      ports: plainList(
+        'v1beta1',
+        object({ ...portFields('v1beta1'), ...portSecurity.v1beta1 }),
+        'Ports of the server, in this order; absent means one on the network of the cluster.',
+      ),
+    },
+    specDescription,
+  ).rule('(has(self.flavor) || has(self.flavorID))', 'at least one of flavor or flavorID must be set'),
+);
+
+const resolvedIds = () => ({
+  serverGroupID: string('Server group found.'),
+  imageID: string('Image found.'),
+  flavorID: string('Flavor found.'),
+});
+const resolvedDescription = 'What names and filters in the spec were found to mean.';
+
+export const resolvedMachine: () => Field<ResolvedMachine> = once(() =>
+  object(
+    {
+      ...resolvedIds(),
+      ports: plainList(
+        'v1beta2',
+        object({
+          ...resolvedPortFields('v1beta2'),
+          description: string('Description of the port.'),
+          ...portSecurity.v1beta2,
+        }),
+        'Ports as they are made.',
+      ),
+    },
+    resolvedDescription,
+  ),
+);
+
+export const resolvedMachineV1beta1: () => UntypedField = once(() =>
+  object(
+    {
+      ...resolvedIds(),
+      ports: plainList(
+        'v1beta1',
+        object({
+          ...resolvedPortFields('v1beta1'),
+          description: string('Description of the port.').required(),
+          ...portSecurity.v1beta1,
+        }),
+        'Ports as they are made.',
+      ),
+    },
+    resolvedDescription,
+  ),
+);
+
+export const machineResources = (era: Era): Field<MachineResources> =>
+  object(
+    { ports: plainList(era, object({ id: needed(era, 'Id of the port.') }), 'Ports that were made.') },
+    'What was made in the cloud.',
+  );
+
+const machineStatusFields = () => ({
+  initialization: object(
+    { provisioned: boolean('True once the server has been provided; never goes back.') },
+    'What of the first provisioning is done.',
+  ),
+  instanceID: string('Id of the server.'),
+  instanceState: string('State of the server in the cloud.'),
+});
+const address = (): Field<{ type: string; address: string }> =>
+  object({ type: string('What the address is.').required(), address: string('The address.').required() });
+
+export const openStackMachineStatus: () => Field<OpenStackMachineStatus> = once(() =>
+  object(
+    {
+      ...machineStatusFields(),
+      conditions: conditions(),
+      addresses: plainList('v1beta2', address(), 'Addresses of the server.'),
+      resolved: resolvedMachine(),
+      resources: machineResources('v1beta2'),
+    },
+    'What is there.',
+  ),
+);
+
+export const openStackMachineStatusV1beta1: () => UntypedField = once(() =>
+  object(
+    {
+      ...machineStatusFields(),
+      conditions: deprecatedConditions(),
+      addresses: plainList('v1beta1', address(), 'Addresses of the server.'),
+      ready: boolean('True while the server is ready.'),
+      failureReason: string('Why the object cannot be helped any more, as one word.'),
+      failureMessage: string('Why the object cannot be helped any more, as a sentence.'),
+      resolved: resolvedMachineV1beta1(),
+      resources: machineResources('v1beta1'),
+    },
+    'What is there.',
+  ),
+);
+
+const quantityPattern =
+  '^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$';
+const templateStatusFields = () => ({
+  capacity: mapOf(intOrString('', { pattern: quantityPattern }), 'What a machine of this template offers.'),
+  nodeInfo: object(
+    { operatingSystem: string('Operating system of the image.') },
+    'What a Node of this template would say.',
+    { minProperties: 1 },
+  ),
+});
+
+export const openStackMachineTemplateSpec: () => Field<OpenStackMachineTemplateSpec> = once(() =>
+  object(
+    {
+      template: object(
+        { spec: openStackMachineSpec().describe('Spec of the machines.').required() },
+        'What machines are made from.',
+      ).required(),
+    },
+    specDescription,
+  ),
+);
+
+export const openStackMachineTemplateSpecV1beta1: () => UntypedField = once(() =>
+  object(
+    {
+      template: object(
+        { spec: { schema: openStackMachineSpecV1beta1().schema, isRequired: true } },
+        'What machines are made from.',
+      ).required(),
+    },
+    specDescription,
+  ),
+);
+
+export const openStackMachineTemplateStatus: () => Field<OpenStackMachineTemplateStatus> = once(() =>
+  object({ ...templateStatusFields(), conditions: conditions() }, 'What is there.'),
+);
+
+export const openStackMachineTemplateStatusV1beta1: () => UntypedField = once(() =>
+  object({ ...templateStatusFields(), conditions: deprecatedConditions() }, 'What is there.'),
+);

@@ -1,0 +1,213 @@
+import {
+  allVerbs,
+  applySchemaDefaults,
+  formatApiVersion,
+  type JsonObject,
+  type JsonValue,
+  type KubeObject,
+  type Resource,
+  type ResourceDefinition,
+  type ResourceStrategy,
+  type ScalePaths,
+  type Schema,
+  type TablePrinter,
+  type UnstructuredObject,
+  type VersionDefinition,
+} from '../../machinery/index.ts';
+import { createConverter } from './conversion.ts';
+import type { Mapping } from './mapping.ts';
+import { type PrinterColumn, printerFromColumns } from './printer.ts';
+import { type Field, once } from './schema.ts';
+
+interface VersionSource {
+  name: string;
+  /** old versions are served for the manifests people have, with a warning */
+  deprecated?: boolean;
+  columns?: readonly PrinterColumn[];
+  /** default true */
+  hasStatus?: boolean;
+  scale?: ScalePaths;
+  /** the object is refused without a spec */
+  specRequired?: boolean;
+}
+
+/** The version everything is stored and reconciled in. Its fields are checked against the TypeScript type. */
+export interface HubVersionSource<T extends { spec: unknown; status?: unknown }> extends VersionSource {
+  spec(): Field<T['spec'], boolean>;
+  status?(): Field<NonNullable<T['status']>, boolean>;
+}
+
+/** A version that is only accepted and shown. */
+export interface OldVersionSource extends VersionSource {
+  spec(): { readonly schema: Schema };
+  status?(): { readonly schema: Schema };
+  /** of the object without apiVersion, kind and metadata */
+  mapping: Mapping;
+}
+
+export interface KindSource<T extends KubeObject & { spec: unknown; status?: unknown }> {
+  group: string;
+  kind: string;
+  plural: string;
+  shortNames?: readonly string[];
+  /** default `cluster-api`, so that `kubectl get cluster-api` lists everything */
+  categories?: readonly string[];
+  namespaced?: boolean;
+  description: string;
+  /** labels of the CustomResourceDefinition */
+  labels?: Readonly<Record<string, string>>;
+  hub: HubVersionSource<T>;
+  old?: readonly OldVersionSource[];
+  strategy?: ResourceStrategy;
+}
+
+export interface Kind<T extends KubeObject> {
+  definition: ResourceDefinition;
+  /** the hub version, for typed clients */
+  resource: Resource<T>;
+}
+
+/** Makes everything the rest of the program needs from the one description of a kind. Schemas are built on first use. */
+export function defineKind<T extends KubeObject & { spec: unknown; status?: unknown }>(source: KindSource<T>): Kind<T> {
+  const { group, kind, plural, hub } = source;
+  const namespaced = source.namespaced ?? true;
+  const singular = kind.toLowerCase();
+  const old = source.old ?? [];
+  const versions = [versionDefinition(source, hub), ...old.map((version) => versionDefinition(source, version))];
+  const byName = new Map(
+    versions.map((version, i) => [
+      version.name,
+      {
+        name: version.name,
+        get schema() {
+          return version.schema;
+        },
+        ...(i === 0 ? {} : { mapping: old[i - 1]!.mapping }),
+      },
+    ]),
+  );
+  const converter = createConverter({ group, kind, hub: hub.name, version: (name) => byName.get(name) });
+  const crd = once(() => customResourceDefinition(source, versions));
+  return {
+    definition: {
+      group,
+      kind,
+      listKind: `${kind}List`,
+      plural,
+      singular,
+      shortNames: source.shortNames ?? [],
+      categories: source.categories ?? ['cluster-api'],
+      namespaced,
+      verbs: allVerbs,
+      storageVersion: hub.name,
+      versions,
+      subresources: [],
+      origin: 'custom',
+      strategy: withSchemaDefaults(source.strategy ?? {}, versions[0]!),
+      convert: (object: UnstructuredObject, toVersion: string) => converter(object, toVersion),
+      get crd() {
+        return crd();
+      },
+    },
+    resource: { group, version: hub.name, kind, plural, namespaced },
+  };
+}
+
+/**
+ * What came in an old version has been given the defaults of that version only. Everything after it is about the hub
+ * version, so its defaults come first.
+ */
+function withSchemaDefaults(strategy: ResourceStrategy, hub: VersionDefinition): ResourceStrategy {
+  return {
+    ...strategy,
+    applyDefaults(draft) {
+      applySchemaDefaults(draft as unknown as JsonObject, hub.schema);
+      strategy.applyDefaults?.(draft);
+    },
+  };
+}
+
+function versionDefinition(
+  source: { description: string },
+  version: VersionSource & { spec(): { readonly schema: Schema }; status?(): { readonly schema: Schema } },
+): VersionDefinition {
+  const schema = once(() => objectSchema(source.description, version));
+  const printer = once((): TablePrinter => printerFromColumns(version.columns ?? []));
+  return {
+    name: version.name,
+    served: true,
+    ...(version.deprecated === true ? { deprecated: true } : {}),
+    ...(version.scale === undefined ? {} : { scale: version.scale }),
+    hasStatus: version.hasStatus ?? true,
+    get schema() {
+      return schema();
+    },
+    get printer() {
+      return printer();
+    },
+  };
+}
+
+function objectSchema(
+  description: string,
+  version: VersionSource & { spec(): { readonly schema: Schema }; status?(): { readonly schema: Schema } },
+): Schema {
+  const properties: Record<string, Schema> = {
+    apiVersion: { type: 'string', description: 'Group and version of this representation of the object.' },
+    kind: { type: 'string', description: 'Kind of the object, in CamelCase.' },
+    metadata: { type: 'object' },
+    spec: version.spec().schema,
+  };
+  if (version.status !== undefined) properties['status'] = version.status().schema;
+  return {
+    type: 'object',
+    description,
+    properties,
+    ...(version.specRequired === true ? { required: ['spec'] } : {}),
+  };
+}
+
+function customResourceDefinition<T extends KubeObject & { spec: unknown; status?: unknown }>(
+  source: KindSource<T>,
+  versions: readonly VersionDefinition[],
+): JsonObject & KubeObject {
+  const columns = new Map([source.hub, ...(source.old ?? [])].map((version) => [version.name, version.columns ?? []]));
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${source.plural}.${source.group}`, labels: { ...source.labels } },
+    spec: {
+      group: source.group,
+      names: {
+        kind: source.kind,
+        listKind: `${source.kind}List`,
+        plural: source.plural,
+        singular: source.kind.toLowerCase(),
+        ...(source.shortNames === undefined ? {} : { shortNames: [...source.shortNames] }),
+        categories: [...(source.categories ?? ['cluster-api'])],
+      },
+      scope: (source.namespaced ?? true) ? 'Namespaced' : 'Cluster',
+      versions: versions.map((version) => crdVersion(version, columns.get(version.name)!, source.hub.name)),
+    },
+  };
+}
+
+function crdVersion(version: VersionDefinition, columns: readonly PrinterColumn[], storage: string): JsonObject {
+  const subresources: JsonObject = {};
+  if (version.hasStatus) subresources['status'] = {};
+  if (version.scale !== undefined) subresources['scale'] = { ...version.scale };
+  return {
+    name: version.name,
+    served: version.served,
+    storage: version.name === storage,
+    ...(version.deprecated === true ? { deprecated: true } : {}),
+    ...(columns.length === 0 ? {} : { additionalPrinterColumns: columns.map((column) => ({ ...column })) }),
+    ...(Object.keys(subresources).length === 0 ? {} : { subresources }),
+    schema: { openAPIV3Schema: version.schema as JsonValue },
+  };
+}
+
+/** the reference of a kind in the form manifests use */
+export function apiVersionOf(resource: Resource): string {
+  return formatApiVersion(resource.group, resource.version);
+}

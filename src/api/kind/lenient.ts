@@ -1,0 +1,61 @@
+import type { Schema } from '../../machinery/index.ts';
+import type { UntypedField } from './schema.ts';
+
+export interface LenientChanges {
+  /** dotted paths of fields that did not exist yet; lists are stepped through */
+  without?: readonly string[];
+  /** dotted paths of fields that existed then */
+  adding?: Readonly<Record<string, Schema>>;
+}
+
+/**
+ * The schema of an older version said by its differences to a newer one. Old versions are there to accept the
+ * manifests people have: shapes are kept, but limits are left to the hub version, which sees every object anyway.
+ */
+export function lenient(field: { readonly schema: Schema }, changes: LenientChanges = {}): UntypedField {
+  const schema = loosen(field.schema);
+  for (const path of changes.without ?? []) edit(schema, path, undefined);
+  for (const path in changes.adding) edit(schema, path, changes.adding[path]);
+  return { schema, isRequired: false };
+}
+
+/** A deep copy without whatever could refuse a value of the right type. */
+function loosen(schema: Schema): Schema {
+  const loose: Schema = {};
+  if (schema.type !== undefined) loose.type = schema.type;
+  if (schema.format === 'date-time' || schema.format === 'int32' || schema.format === 'int64') {
+    loose.format = schema.format;
+  }
+  if (schema.description !== undefined) loose.description = schema.description;
+  if (schema.items !== undefined) loose.items = loosen(schema.items);
+  if (typeof schema.additionalProperties === 'object') {
+    loose.additionalProperties = loosen(schema.additionalProperties);
+  }
+  if (schema.properties !== undefined) {
+    loose.properties = {};
+    for (const name in schema.properties) loose.properties[name] = loosen(schema.properties[name]!);
+  }
+  if (schema['x-kubernetes-int-or-string'] === true) {
+    loose['x-kubernetes-int-or-string'] = true;
+    loose.anyOf = [{ type: 'integer' }, { type: 'string' }];
+  }
+  if (schema['x-kubernetes-preserve-unknown-fields'] === true) loose['x-kubernetes-preserve-unknown-fields'] = true;
+  if (schema['x-kubernetes-map-type'] !== undefined) loose['x-kubernetes-map-type'] = schema['x-kubernetes-map-type'];
+  return loose;
+}
+
+/** Changes the private copy `schema`. */
+function edit(schema: Schema, path: string, value: Schema | undefined): void {
+  const names = path.split('.');
+  const last = names.pop()!;
+  let current = schema;
+  for (const name of names) current = stepInto(current).properties?.[name] ?? current;
+  const { properties } = stepInto(current);
+  if (properties === undefined) return;
+  if (value === undefined) delete properties[last];
+  else properties[last] = value;
+}
+
+function stepInto(schema: Schema): Schema {
+  return schema.items ?? schema;
+}

@@ -1,0 +1,66 @@
+import { deepEqual, isJsonObject, type JsonObject, type JsonValue } from '../../machinery/index.ts';
+
+/** fields that tell the items of a list apart, most telling first */
+const identityFields = ['name', 'key', 'conditionType', 'type', 'id', 'class'] as const;
+
+/**
+ * Brings a change seen through a narrower version into the richer original: `mine` as it was, `base` what the other
+ * version showed of it, `theirs` what that version shows now. What did not change keeps everything `mine` knew.
+ */
+export function mergeChange(
+  base: JsonValue | undefined,
+  theirs: JsonValue | undefined,
+  mine: JsonValue | undefined,
+): JsonValue | undefined {
+  if (deepEqual(base, theirs)) return mine;
+  if (Array.isArray(theirs)) {
+    return Array.isArray(base) && Array.isArray(mine) && base.length === mine.length
+      ? mergeLists(base, theirs, mine)
+      : theirs;
+  }
+  if (isJsonObject(theirs) && isJsonObject(mine) && (base === undefined || isJsonObject(base))) {
+    return mergeObjects(base ?? {}, theirs, mine);
+  }
+  return theirs;
+}
+
+function mergeObjects(base: JsonObject, theirs: JsonObject, mine: JsonObject): JsonObject {
+  const merged: JsonObject = {};
+  for (const key in mine) {
+    const value = mergeChange(base[key], theirs[key], mine[key]);
+    if (value !== undefined) merged[key] = value;
+  }
+  for (const key in theirs) {
+    if (mine[key] === undefined && theirs[key] !== undefined && !deepEqual(base[key], theirs[key])) {
+      merged[key] = theirs[key];
+    }
+  }
+  return merged;
+}
+
+/** `base` and `mine` run in parallel; items of `theirs` find their original by equality, identity or position. */
+function mergeLists(base: JsonValue[], theirs: JsonValue[], mine: JsonValue[]): JsonValue[] {
+  const taken = new Set<number>();
+  const originals = theirs.map((item) => {
+    const index = base.findIndex((candidate, i) => !taken.has(i) && deepEqual(candidate, item));
+    if (index >= 0) taken.add(index);
+    return index;
+  });
+  return theirs.map((item, position) => {
+    let index = originals[position]!;
+    if (index >= 0) return mine[index]!;
+    index = base.findIndex((candidate, i) => !taken.has(i) && sameIdentity(candidate, item));
+    if (index < 0 && theirs.length === base.length && !taken.has(position)) index = position;
+    if (index < 0) return item;
+    taken.add(index);
+    return mergeChange(base[index], item, mine[index]) ?? item;
+  });
+}
+
+function sameIdentity(a: JsonValue, b: JsonValue): boolean {
+  if (!isJsonObject(a) || !isJsonObject(b)) return false;
+  for (const field of identityFields) {
+    if (typeof a[field] === 'string') return a[field] === b[field];
+  }
+  return false;
+}

@@ -1,0 +1,59 @@
+import {
+  compileJsonPath,
+  humanDuration,
+  type JsonValue,
+  type TableColumn,
+  type TablePrinter,
+} from '../../machinery/index.ts';
+
+/** A column of `kubectl get`, as a CustomResourceDefinition says it. */
+export interface PrinterColumn {
+  name: string;
+  type: TableColumn['type'];
+  jsonPath: string;
+  /** 0 shows always, greater only with -o wide */
+  priority?: number;
+  description?: string;
+}
+
+const nameColumn: TableColumn = { name: 'Name', type: 'string', format: 'name', description: 'name of the object' };
+export const ageColumn: PrinterColumn = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' };
+
+/** Prints rows from columns, the way kube-apiserver does for custom resources: without columns there is only the age. */
+export function printerFromColumns(columns: readonly PrinterColumn[]): TablePrinter {
+  const shown = columns.length === 0 ? [ageColumn] : columns;
+  const paths = shown.map((column) => compileJsonPath(column.jsonPath));
+  return {
+    columns: [
+      nameColumn,
+      ...shown.map(({ name, type, priority, description }) => ({
+        name,
+        type,
+        ...(priority === undefined ? {} : { priority }),
+        ...(description === undefined ? {} : { description }),
+      })),
+    ],
+    row: (object, nowMs) => [
+      object.metadata.name ?? '',
+      ...shown.map((column, i) => cell(column.type, paths[i]!.find(object)[0], nowMs)),
+    ],
+  };
+}
+
+function cell(type: TableColumn['type'], value: JsonValue | undefined, nowMs: number): JsonValue {
+  if (value === undefined || value === null) return null;
+  switch (type) {
+    case 'string':
+      return typeof value === 'string' ? value : JSON.stringify(value);
+    case 'date': {
+      const at = typeof value === 'string' ? Date.parse(value) : Number.NaN;
+      return Number.isNaN(at) ? '<invalid>' : humanDuration(nowMs - at);
+    }
+    case 'integer':
+      return typeof value === 'number' ? Math.trunc(value) : null;
+    case 'number':
+      return typeof value === 'number' ? value : null;
+    case 'boolean':
+      return typeof value === 'boolean' ? value : null;
+  }
+}

@@ -1,0 +1,196 @@
+import type { JsonValue, Schema, ValidationRule } from '../../machinery/index.ts';
+
+/** Constraints a field may carry besides its type; the names are those of the published schema. */
+export type Constraints = Omit<
+  Schema,
+  'type' | 'properties' | 'required' | 'items' | 'additionalProperties' | 'description' | 'default'
+>;
+
+/**
+ * One field of a kind: the schema it is published with and, for the compiler only, the type it has in TypeScript.
+ * Both type parameters are invariant, so that assigning a field to an annotated constant proves that schema and
+ * interface say the same; see `Field`.
+ */
+export class SchemaField<T, Names, Required extends boolean> {
+  /** never set at run time */
+  declare readonly __type?: (value: T) => T;
+  /** never set at run time */
+  declare readonly __names?: (value: Names) => Names;
+  readonly schema: Schema;
+  readonly isRequired: Required;
+
+  constructor(schema: Schema, isRequired: Required) {
+    this.schema = schema;
+    this.isRequired = isRequired;
+  }
+
+  required(): SchemaField<T, Names, true> {
+    return new SchemaField(this.schema, true);
+  }
+
+  /** the same shape with another sentence for `kubectl explain` */
+  describe(description: string): SchemaField<T, Names, Required> {
+    return this.with({ description });
+  }
+
+  default(value: JsonValue): SchemaField<T, Names, Required> {
+    return this.with({ default: value });
+  }
+
+  rule(rule: string, message: string): SchemaField<T, Names, Required> {
+    const added: ValidationRule = { rule, message };
+    return this.with({ 'x-kubernetes-validations': [...(this.schema['x-kubernetes-validations'] ?? []), added] });
+  }
+
+  with(more: Schema): SchemaField<T, Names, Required> {
+    return new SchemaField({ ...this.schema, ...more }, this.isRequired);
+  }
+}
+
+/**
+ * A field of type `T`. The names stand beside it because types that differ in an optional field only are assignable to
+ * each other in both directions, while their names are not.
+ */
+export type Field<T, Required extends boolean = false> = SchemaField<T, AllNames<T>, Required>;
+
+/** all fields of a type, however deep, none of them optional; free-form JSON stays what it is */
+export type AllNames<T> = [JsonValue] extends [T] ? T : { [K in keyof T]-?: AllNames<Exclude<T[K], undefined>> };
+
+/** A field of an old version, which no TypeScript type is kept for. */
+export interface UntypedField {
+  readonly schema: Schema;
+  readonly isRequired: false;
+}
+
+/** What an object of fields may hold: the variance of `Field` makes `Field<unknown>` too narrow, hence the shape. */
+export type Fields = Record<string, { readonly schema: Schema; readonly isRequired: boolean }>;
+
+type TypeOf<F> = F extends SchemaField<infer T, infer _, boolean> ? T : never;
+type RequiredKeys<P> = { [K in keyof P]: P[K] extends { isRequired: true } ? K : never }[keyof P];
+
+/** The TypeScript type of an object schema. */
+export type ObjectOf<P> = Flatten<
+  { [K in RequiredKeys<P>]: TypeOf<P[K]> } & { [K in Exclude<keyof P, RequiredKeys<P>>]?: TypeOf<P[K]> }
+>;
+type Flatten<T> = { [K in keyof T]: T[K] };
+
+export function string(description = '', constraints: Constraints = {}): Field<string> {
+  return make<string>('string', description, constraints);
+}
+
+export function boolean(description = ''): Field<boolean> {
+  return make<boolean>('boolean', description, {});
+}
+
+export function integer(description = '', constraints: Constraints = {}): Field<number> {
+  return make<number>('integer', description, constraints);
+}
+
+export function int32(description = '', constraints: Constraints = {}): Field<number> {
+  return make<number>('integer', description, { format: 'int32', ...constraints });
+}
+
+export function int64(description = '', constraints: Constraints = {}): Field<number> {
+  return make<number>('integer', description, { format: 'int64', ...constraints });
+}
+
+export function time(description = ''): Field<string> {
+  return make<string>('string', description, { format: 'date-time' });
+}
+
+export function oneOf<const V extends string>(values: readonly V[], description = ''): Field<V> {
+  return make<V>('string', description, { enum: [...values] });
+}
+
+export function intOrString(description = '', constraints: Constraints = {}): Field<number | string> {
+  return new SchemaField<number | string, AllNames<number | string>, false>(
+    withDescription(description, {
+      anyOf: [{ type: 'integer' }, { type: 'string' }],
+      'x-kubernetes-int-or-string': true,
+      ...constraints,
+    }),
+    false,
+  );
+}
+
+/** any JSON, stored as it is written */
+export function anyValue(description = ''): Field<JsonValue> {
+  return new SchemaField<JsonValue, AllNames<JsonValue>, false>(
+    withDescription(description, { 'x-kubernetes-preserve-unknown-fields': true }),
+    false,
+  );
+}
+
+export function stringMap(description = ''): Field<Record<string, string>> {
+  return mapOf(string(), description);
+}
+
+export function mapOf<T>(value: Field<T, boolean>, description = ''): Field<Record<string, T>> {
+  return new SchemaField<Record<string, T>, AllNames<Record<string, T>>, false>(
+    withDescription(description, { type: 'object', additionalProperties: value.schema }),
+    false,
+  );
+}
+
+export function list<T>(item: Field<T, boolean>, description = '', constraints: Constraints = {}): Field<T[]> {
+  return new SchemaField<T[], AllNames<T[]>, false>(
+    withDescription(description, { type: 'array', items: item.schema, ...constraints }),
+    false,
+  );
+}
+
+export function atomicList<T>(item: Field<T, boolean>, description = '', constraints: Constraints = {}): Field<T[]> {
+  return list(item, description, { 'x-kubernetes-list-type': 'atomic', ...constraints });
+}
+
+export function setOf<T>(item: Field<T, boolean>, description = '', constraints: Constraints = {}): Field<T[]> {
+  return list(item, description, { 'x-kubernetes-list-type': 'set', ...constraints });
+}
+
+/** a list whose items are told apart by some of their fields */
+export function listKeyedBy<T>(
+  keys: readonly string[],
+  item: Field<T, boolean>,
+  description = '',
+  constraints: Constraints = {},
+): Field<T[]> {
+  return list(item, description, {
+    'x-kubernetes-list-type': 'map',
+    'x-kubernetes-list-map-keys': [...keys],
+    ...constraints,
+  });
+}
+
+export function object<P extends Fields>(
+  fields: P,
+  description = '',
+  constraints: Constraints = {},
+): Field<ObjectOf<P>> {
+  const properties: Record<string, Schema> = {};
+  const required: string[] = [];
+  for (const name in fields) {
+    const field = fields[name]!;
+    properties[name] = field.schema;
+    if (field.isRequired) required.push(name);
+  }
+  const schema: Schema = { type: 'object', properties, ...constraints };
+  if (required.length > 0) schema.required = required;
+  return new SchemaField<ObjectOf<P>, AllNames<ObjectOf<P>>, false>(withDescription(description, schema), false);
+}
+
+/** Builds once, on first use: definitions cost nothing until somebody asks for them. */
+export function once<T>(build: () => T): () => T {
+  let built: { value: T } | undefined;
+  return () => {
+    built ??= { value: build() };
+    return built.value;
+  };
+}
+
+function make<T>(type: NonNullable<Schema['type']>, description: string, constraints: Constraints): Field<T> {
+  return new SchemaField<T, AllNames<T>, false>(withDescription(description, { type, ...constraints }), false);
+}
+
+function withDescription(description: string, schema: Schema): Schema {
+  return description === '' ? schema : { description, ...schema };
+}

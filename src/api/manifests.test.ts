@@ -1,0 +1,59 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { parseAllDocuments, stringify } from 'yaml';
+import {
+  clone,
+  type JsonValue,
+  parseApiVersion,
+  type UnstructuredObject,
+  validateAgainstSchema,
+} from '../machinery/index.ts';
+import { ownDefinitions } from './own.ts';
+
+// Manifests as people have them, and what is stored of them. CAPSTAN_UPDATE_GOLDEN=1 writes the golden files anew.
+const file = (name: string): string => fileURLToPath(new URL(`./testdata/${name}`, import.meta.url));
+
+function documents(name: string): UnstructuredObject[] {
+  return parseAllDocuments(readFileSync(file(name), 'utf8')).map((document) => document.toJS() as UnstructuredObject);
+}
+
+function convert(object: UnstructuredObject, version: string): UnstructuredObject {
+  const { group } = parseApiVersion(object.apiVersion);
+  const definition = ownDefinitions.find((d) => d.group === group && d.kind === object.kind)!;
+  return definition.convert!(object, version) as UnstructuredObject;
+}
+
+describe.each(['hosted-k0smotron', 'hosted-kamaji', 'kubeadm-v1alpha3'])('manifest %s', (name) => {
+  const written = documents(`${name}.yaml`);
+  const stored = written.map((object) => convert(object, 'v1beta2'));
+
+  it('is stored in the hub version as the golden file says', () => {
+    const text = stored.map((object) => stringify(object, { lineWidth: 0 })).join('---\n');
+    if (process.env['CAPSTAN_UPDATE_GOLDEN'] === '1') writeFileSync(file(`${name}.golden.yaml`), text);
+    expect(text).toBe(readFileSync(file(`${name}.golden.yaml`), 'utf8'));
+  });
+
+  it.each(stored.map((object) => ({ kind: object.kind, object })))(
+    'gives a $kind that the hub version accepts once it has its defaults',
+    ({ object }) => {
+      const { group } = parseApiVersion(object.apiVersion);
+      const definition = ownDefinitions.find((d) => d.group === group && d.kind === object.kind)!;
+      const draft = clone(object);
+      definition.strategy.applyDefaults!(draft);
+      const { schema } = definition.versions[0]!;
+      expect(validateAgainstSchema(draft as unknown as JsonValue, schema)).toEqual([]);
+      expect(definition.strategy.validateCreate!(draft, { nowMs: 0, random: undefined as never, user: 'u' })).toEqual(
+        [],
+      );
+    },
+  );
+
+  it.each(written.map((object, i) => ({ kind: object.kind, i })))(
+    'gives $kind back in the version it was written in',
+    ({ i }) => {
+      const { version } = parseApiVersion(written[i]!.apiVersion);
+      expect(convert(stored[i]!, version)).toEqual(written[i]);
+    },
+  );
+});

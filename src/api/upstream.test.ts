@@ -1,0 +1,87 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { JsonObject, JsonValue, Schema } from '../machinery/index.ts';
+import { ownDefinitions } from './own.ts';
+
+/**
+ * Holds our definitions against the CustomResourceDefinitions upstream publishes (as JSON, without prose), when
+ * CAPSTAN_REFERENCE_DATA names a directory with `crds/<project>/<plural>.<group>.json`.
+ */
+const data = process.env['CAPSTAN_REFERENCE_DATA'];
+const projects = ['cluster-api', 'cluster-api-provider-openstack'];
+
+interface UpstreamVersion {
+  name: string;
+  storage: boolean;
+  deprecated?: boolean;
+  schema: { openAPIV3Schema: Schema };
+  subresources?: JsonObject;
+  additionalPrinterColumns?: JsonValue;
+}
+
+interface UpstreamCrd {
+  spec: { names: { shortNames?: string[]; categories?: string[] }; versions: UpstreamVersion[] };
+}
+
+function upstream(name: string): UpstreamCrd | undefined {
+  for (const project of projects) {
+    const file = join(data!, 'crds', project, `${name}.json`);
+    if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8')) as UpstreamCrd;
+  }
+  return undefined;
+}
+
+/** one line per schema node, so that a difference names the field */
+function facts(schema: Schema, path = '', lines: string[] = []): string[] {
+  const { properties, items, additionalProperties, description: _, required, ...rest } = schema;
+  const sorted = Object.entries(rest).sort(([a], [b]) => (a < b ? -1 : 1));
+  lines.push(`${path} ${JSON.stringify(Object.fromEntries(sorted))} required=${[...(required ?? [])].sort().join()}`);
+  for (const name of Object.keys(properties ?? {}).sort()) facts(properties![name]!, `${path}.${name}`, lines);
+  if (items !== undefined) facts(items, `${path}[]`, lines);
+  if (typeof additionalProperties === 'object') facts(additionalProperties, `${path}{}`, lines);
+  return lines;
+}
+
+function sortRules(schema: Schema): Schema {
+  return JSON.parse(JSON.stringify(schema), (key, value) => {
+    if (key === 'x-kubernetes-validations') {
+      return value.map((rule: JsonObject) => ({ message: rule['message'], rule: rule['rule'] }));
+    }
+    return value;
+  });
+}
+
+describe.skipIf(data === undefined)('definitions against upstream (skipped without CAPSTAN_REFERENCE_DATA)', () => {
+  const checked = ownDefinitions.flatMap((definition) => {
+    const crd = data === undefined ? undefined : upstream(`${definition.plural}.${definition.group}`);
+    return (crd?.spec.versions ?? []).map((version) => ({
+      definition,
+      kind: definition.kind,
+      crd: crd!,
+      version,
+      name: version.name,
+    }));
+  });
+
+  it('finds both versions of every kind', () => {
+    expect(checked.length).toBe(2 * ownDefinitions.length);
+  });
+
+  it.each(checked)('$kind $name has the schema of upstream', ({ definition, version }) => {
+    const ours = definition.versions.find(({ name }) => name === version.name)!;
+    expect(facts(sortRules(ours.schema))).toEqual(facts(sortRules(version.schema.openAPIV3Schema)));
+  });
+
+  it.each(checked)('$kind $name is printed, scaled and stored as upstream does', ({ definition, version, crd }) => {
+    const ours = (definition.crd!['spec'] as unknown as UpstreamCrd['spec']).versions.find(
+      ({ name }) => name === version.name,
+    )!;
+    expect(ours.additionalPrinterColumns).toEqual(version.additionalPrinterColumns);
+    expect(ours.subresources).toEqual(version.subresources);
+    expect(ours.storage).toBe(version.storage);
+    expect(ours.deprecated).toBe(version.deprecated);
+    expect(definition.shortNames).toEqual(crd.spec.names.shortNames ?? []);
+    expect(definition.categories).toEqual(crd.spec.names.categories ?? []);
+  });
+});
