@@ -31,7 +31,9 @@ export async function ensureBootstrapObjects(api: ResourceApi, extra: readonly K
       if (!isAlreadyExists(error)) throw error;
     }
   };
-  await Promise.all(systemNamespaces.map((name) => ensure({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } })));
+  await Promise.all(
+    systemNamespaces.map((name) => ensure({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } })),
+  );
   await Promise.all([...bootstrapPolicy(), ...priorityClasses, ...extra].map(ensure));
 }
 

@@ -9,15 +9,15 @@ import {
   statusError,
   type UnstructuredObject,
 } from '../machinery/index.ts';
+import type { UserInfo } from './auth/index.ts';
 import { viewRecord } from './http/render.ts';
 import type { DeleteSettings } from './service/delete.ts';
-import type { ListSettings } from './service/reads.ts';
 import type { PatchKind } from './service/patch.ts';
+import type { ListSettings } from './service/reads.ts';
 import type { ResourceApi } from './service/resource-api.ts';
 import type { Caller, NamedTarget, Target, WriteSettings } from './service/types.ts';
 import type { WatchDelivery, WatchSettings, WatchSink } from './service/watch.ts';
 import type { SubresourceHandlers } from './subresources/types.ts';
-import type { UserInfo } from './auth/index.ts';
 
 interface Options {
   signal?: AbortSignal;
@@ -120,7 +120,13 @@ export class LocalClient {
     if (options.subresource !== undefined && options.subresource !== 'status') {
       return this.#callSubresource<T>(target, options.subresource, 'update', body.value, options);
     }
-    const written = await this.#api.update(target, options.subresource, body, this.#caller(options), settingsOf(options));
+    const written = await this.#api.update(
+      target,
+      options.subresource,
+      body,
+      this.#caller(options),
+      settingsOf(options),
+    );
     return this.#view<T>(target, written.object);
   }
 

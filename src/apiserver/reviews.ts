@@ -24,11 +24,26 @@ export function reviewHandlers(access: AccessControl, clock: Clock): ReadonlyMap
     };
   };
   return new Map<string, ReviewHandler>([
-    ['authorization.k8s.io/subjectaccessreviews', answer<AccessReview>((review) => answerSubjectAccessReview(review, authorizer))],
-    ['authorization.k8s.io/localsubjectaccessreviews', answer<AccessReview>((review) => answerLocalSubjectAccessReview(review, authorizer))],
-    ['authorization.k8s.io/selfsubjectaccessreviews', answer<AccessReview>((review, user) => answerSelfSubjectAccessReview(review, user, authorizer))],
-    ['authorization.k8s.io/selfsubjectrulesreviews', answer<SelfSubjectRulesReview>((review, user) => answerSelfSubjectRulesReview(review, user, authorizer))],
+    [
+      'authorization.k8s.io/subjectaccessreviews',
+      answer<AccessReview>((review) => answerSubjectAccessReview(review, authorizer)),
+    ],
+    [
+      'authorization.k8s.io/localsubjectaccessreviews',
+      answer<AccessReview>((review) => answerLocalSubjectAccessReview(review, authorizer)),
+    ],
+    [
+      'authorization.k8s.io/selfsubjectaccessreviews',
+      answer<AccessReview>((review, user) => answerSelfSubjectAccessReview(review, user, authorizer)),
+    ],
+    [
+      'authorization.k8s.io/selfsubjectrulesreviews',
+      answer<SelfSubjectRulesReview>((review, user) => answerSelfSubjectRulesReview(review, user, authorizer)),
+    ],
     ['authentication.k8s.io/tokenreviews', answer<TokenReview>((review) => answerTokenReview(review, authenticator))],
-    ['authentication.k8s.io/selfsubjectreviews', answer<SelfSubjectReview>((review, user) => answerSelfSubjectReview(review, user, clock.now()))],
+    [
+      'authentication.k8s.io/selfsubjectreviews',
+      answer<SelfSubjectReview>((review, user) => answerSelfSubjectReview(review, user, clock.now())),
+    ],
   ]);
 }

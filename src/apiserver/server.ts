@@ -40,19 +40,19 @@ import { ApiServerMetrics, type RequestLabels } from './metrics.ts';
 import { OpenApi } from './openapi/index.ts';
 import { Registry } from './registry/index.ts';
 import { reviewHandlers } from './reviews.ts';
-import { ResourceApi } from './service/resource-api.ts';
 import { singleName } from './service/reads.ts';
+import { ResourceApi } from './service/resource-api.ts';
 import type { Caller } from './service/types.ts';
 import { parseServiceCidr, serviceAddresses } from './services/address-allocator.ts';
+import { startExpirySweeper } from './storage/expiry-sweeper.ts';
 import type { StoredObject } from './storage/stored-object.ts';
 import { handleCsrApproval } from './subresources/csr-approval.ts';
 import { handleNamespaceFinalize } from './subresources/namespace-finalize.ts';
 import { handlePodBinding } from './subresources/pod-binding.ts';
 import { handlePodEviction } from './subresources/pod-eviction.ts';
-import { podLogHandler, type PodLogSource } from './subresources/pod-log.ts';
+import { type PodLogSource, podLogHandler } from './subresources/pod-log.ts';
 import { serviceAccountTokenHandler } from './subresources/service-account-token.ts';
 import type { SubresourceHandlers } from './subresources/types.ts';
-import { startExpirySweeper } from './storage/expiry-sweeper.ts';
 import {
   admissionWebhooks,
   convertByWebhook,
@@ -199,7 +199,8 @@ export class ApiServer {
       api: this.api,
       native,
       onError: (error, name) => this.#report(error, `customresourcedefinition ${name}`),
-      convertByWebhook: (crd, object, toVersion) => convertByWebhook(this.#webhooks, this.#random, crd, object, toVersion),
+      convertByWebhook: (crd, object, toVersion) =>
+        convertByWebhook(this.#webhooks, this.#random, crd, object, toVersion),
     });
     this.#stopSweeper = startExpirySweeper(this.api.context, (error) => this.#report(error, 'expiry of events'));
   }
@@ -224,7 +225,9 @@ export class ApiServer {
     port: number;
     tls: { cert: string; key: string; clientCa: string };
   }): Promise<Listener> {
-    const listener = await listen({ ...options, clock: systemClock }, (request, response) => this.handle(request, response));
+    const listener = await listen({ ...options, clock: systemClock }, (request, response) =>
+      this.handle(request, response),
+    );
     this.#listeners.add(listener);
     return listener;
   }
@@ -287,8 +290,12 @@ export class ApiServer {
   async #route(exchange: Exchange, path: RequestPath, verb: Verb | undefined, user: UserInfo): Promise<void> {
     if (path.type === 'other') {
       if (path.path === backupPath && exchange.method === 'GET') return handleBackup(exchange, this.#options.store);
-      if (await handleInfo(exchange, this.#info)) return;
-      throw statusError.pathNotFound();
+      if (!(await handleInfo(exchange, this.#info))) exchange.sendText(404, '404 page not found\n');
+      return;
+    }
+    // A group nobody serves is no API at all, hence no Status.
+    if (!this.registry.groups().get(path.group)?.includes(path.version)) {
+      return exchange.sendText(404, '404 page not found\n');
     }
     if (!verb) throw statusError.methodNotAllowed();
     const caller: Caller = {
@@ -316,7 +323,9 @@ export class ApiServer {
     }
     const mutating = exchange.method !== 'GET' && exchange.method !== 'HEAD';
     if (mutating && this.#mutating >= maxMutatingInFlight) {
-      throw statusError.tooManyRequests('The server is currently unable to handle more writes, please try again later.');
+      throw statusError.tooManyRequests(
+        'The server is currently unable to handle more writes, please try again later.',
+      );
     }
     if (mutating) this.#mutating++;
     const startMs = performance.now();
@@ -367,8 +376,13 @@ function asTlsSocket(socket: object | undefined): TLSSocket | undefined {
 
 function verbOf(exchange: Exchange, path: RequestPath): Verb | undefined {
   if (path.type === 'other') return undefined;
-  const isWatch = path.legacyWatch || (path.subresource === undefined && parseBoolean(exchange.query, 'watch') === true);
-  return requestVerb(exchange.method, path.name !== undefined && !path.legacyWatch, isWatch && exchange.method === 'GET');
+  const isWatch =
+    path.legacyWatch || (path.subresource === undefined && parseBoolean(exchange.query, 'watch') === true);
+  return requestVerb(
+    exchange.method,
+    path.name !== undefined && !path.legacyWatch,
+    isWatch && exchange.method === 'GET',
+  );
 }
 
 function attributesOf(
@@ -397,4 +411,3 @@ function attributesOf(
     resourceRequest: true,
   };
 }
-

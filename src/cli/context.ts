@@ -1,5 +1,5 @@
-import { jsonLogger, type Logger, type LogLevel, terminalLogger } from '../runtime/index.ts';
 import { systemClock } from '../machinery/index.ts';
+import { jsonLogger, type Logger, type LogLevel, terminalLogger } from '../runtime/index.ts';
 
 /** What a command may touch of the outside world. */
 export interface CommandContext {

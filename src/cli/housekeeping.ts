@@ -7,6 +7,10 @@ export interface Housekeeping {
   stop(): Promise<void>;
 }
 
-export async function startHousekeeping(_api: ManagementApi, _log: Logger, _signal: AbortSignal): Promise<Housekeeping> {
+export async function startHousekeeping(
+  _api: ManagementApi,
+  _log: Logger,
+  _signal: AbortSignal,
+): Promise<Housekeeping> {
   return { failed: new Promise<never>(() => {}), stop: async () => {} };
 }

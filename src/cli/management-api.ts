@@ -1,6 +1,6 @@
-import { homedir } from 'node:os';
 import { createHash } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
+import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { builtinDefinitions, builtinSchema, ownDefinitions, protobufRegistry } from '../api/index.ts';
 import {
@@ -11,8 +11,8 @@ import {
   fileAuditSink,
   type Listener,
   openObjectStore,
-  secretSealer,
   type StoredObject,
+  secretSealer,
 } from '../apiserver/index.ts';
 import { CapstanError, systemClock, systemRandom } from '../machinery/index.ts';
 import { ensureServerPki, type ServerPki } from '../pki/index.ts';

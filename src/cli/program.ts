@@ -16,9 +16,7 @@ export function buildProgram(setExitCode: (code: number) => void): Command {
     .showHelpAfterError('(run with --help for usage)')
     .exitOverride()
     .addOption(
-      new Option('--log-level <level>', 'how much to log')
-        .choices(['debug', 'info', 'warn', 'error'])
-        .default('info'),
+      new Option('--log-level <level>', 'how much to log').choices(['debug', 'info', 'warn', 'error']).default('info'),
     );
 
   const runs =
@@ -40,7 +38,10 @@ export function buildProgram(setExitCode: (code: number) => void): Command {
     .option('--audit-log <file>', 'record every request there, one JSON line each')
     .option('--service-cidr <cidr>', 'addresses of Services', '10.96.0.0/16')
     .option('--no-dashboard', 'do not serve the dashboard')
-    .addHelpText('after', '\nExamples:\n  capstan up\n  capstan up --listen 127.0.0.1:0 --data-dir ./data --kubeconfig ./kubeconfig\n')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  capstan up\n  capstan up --listen 127.0.0.1:0 --data-dir ./data --kubeconfig ./kubeconfig\n',
+    )
     .action(runs(async (options, context) => (await import('./commands/up.ts')).up(options as never, context)));
 
   program
@@ -51,7 +52,11 @@ export function buildProgram(setExitCode: (code: number) => void): Command {
     .option('--kubeconfig <file>', 'how to reach the running server')
     .option('--context <name>', 'context of the kubeconfig')
     .addHelpText('after', '\nExamples:\n  capstan backup capstan.bak\n  capstan backup --data-dir ./data capstan.bak\n')
-    .action(runs(async (options, context, file) => (await import('./commands/backup.ts')).backup(options as never, context, file!)));
+    .action(
+      runs(async (options, context, file) =>
+        (await import('./commands/backup.ts')).backup(options as never, context, file!),
+      ),
+    );
 
   program
     .command('restore')
@@ -59,7 +64,11 @@ export function buildProgram(setExitCode: (code: number) => void): Command {
     .argument('<file>', 'the backup')
     .option('--data-dir <dir>', 'where to restore to (default: $XDG_DATA_HOME/capstan)')
     .option('--force', 'replace the store that is there')
-    .action(runs(async (options, context, file) => (await import('./commands/restore.ts')).restore(options as never, context, file!)));
+    .action(
+      runs(async (options, context, file) =>
+        (await import('./commands/restore.ts')).restore(options as never, context, file!),
+      ),
+    );
 
   const store = program.command('store').description('look after the management store');
   store
@@ -67,19 +76,29 @@ export function buildProgram(setExitCode: (code: number) => void): Command {
     .description('verify every record of a data directory that no server is using')
     .option('--data-dir <dir>', 'the data directory (default: $XDG_DATA_HOME/capstan)')
     .option('--repair', 'take damaged records out, keeping a copy of them')
-    .action(runs(async (options, context) => (await import('./commands/store-check.ts')).storeCheck(options as never, context)));
+    .action(
+      runs(async (options, context) =>
+        (await import('./commands/store-check.ts')).storeCheck(options as never, context),
+      ),
+    );
 
   program
     .command('version')
     .description('print the version')
     .addOption(new Option('-o, --output <format>', 'output format').choices(['text', 'json', 'yaml']).default('text'))
-    .action(runs(async (options, context) => (await import('./commands/version.ts')).printVersion(options as never, context)));
+    .action(
+      runs(async (options, context) => (await import('./commands/version.ts')).printVersion(options as never, context)),
+    );
 
   program
     .command('completion')
     .description('print a completion script')
     .addArgument(program.createArgument('<shell>', 'your shell').choices(['bash', 'zsh', 'fish', 'powershell']))
-    .action(runs(async (_options, context, shell) => (await import('./commands/completion.ts')).completion(program, context, shell!)));
+    .action(
+      runs(async (_options, context, shell) =>
+        (await import('./commands/completion.ts')).completion(program, context, shell!),
+      ),
+    );
 
   return program;
 }

@@ -27,7 +27,10 @@ function isNamespaceRequest({ target }: AdmissionRequest): boolean {
 
 function checkDelete(request: AdmissionRequest): void {
   if (!isNamespaceRequest(request) || !immortal.has(request.target.name)) return;
-  throw statusError.forbidden({ group: '', resource: 'namespaces', name: request.target.name }, 'this namespace may not be deleted');
+  throw statusError.forbidden(
+    { group: '', resource: 'namespaces', name: request.target.name },
+    'this namespace may not be deleted',
+  );
 }
 
 function checkCreate(request: AdmissionRequest, store: Store<StoredObject>): void {

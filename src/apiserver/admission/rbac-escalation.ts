@@ -1,9 +1,9 @@
 import type { ApiStatusError, UnstructuredObject } from '../../machinery/index.ts';
 import {
   type Authorizer,
+  type ClusterRole,
   checkBindingEscalation,
   checkRoleEscalation,
-  type ClusterRole,
   type EscalationContext,
   type RbacIndex,
   type RoleBinding,

@@ -4,6 +4,7 @@ import {
   deepEqual,
   type FieldError,
   fieldError,
+  isJsonObject,
   type JsonValue,
   pruneValue,
   type Schema,
@@ -13,6 +14,14 @@ import {
 /** Checks that every default in a structural schema is valid by that schema and has no unknown fields. */
 export function validateSchemaDefaults(schema: Schema, path: string): FieldError[] {
   const errors: FieldError[] = [];
+  // a resource must say what it is, and a default cannot
+  if (schema.default !== undefined && schema.default !== null) {
+    for (const name of ['apiVersion', 'kind']) {
+      if (!isJsonObject(schema.default) || !(name in schema.default)) {
+        errors.push(fieldError.required(`${path}.default.${name}`));
+      }
+    }
+  }
   visit(schema, path, errors);
   return errors;
 }

@@ -177,7 +177,7 @@ function validateNested(schema: Schema, skipAnyOf: boolean, path: string, errors
   }
 }
 
-/** Every field that a junctor restricts must be declared in the structure itself. */
+/** Every field that a junctor at the root restricts must be declared; upstream looks no deeper either. */
 function validateCompleteness(
   values: Schema,
   structure: Schema | undefined,
@@ -190,18 +190,6 @@ function validateCompleteness(
   if (values.not) nested(values.not, `${valuesPath}.not`);
   for (const name of ['allOf', 'anyOf', 'oneOf'] as const) {
     for (const [i, branch] of (values[name] ?? []).entries()) nested(branch, `${valuesPath}.${name}[${i}]`);
-  }
-  if (values !== structure) return;
-  for (const key in values.properties) {
-    const child = values.properties[key]!;
-    const path = `${valuesPath}.properties[${key}]`;
-    validateCompleteness(child, child, path, path, errors);
-  }
-  for (const name of ['items', 'additionalProperties'] as const) {
-    const child = values[name];
-    if (typeof child === 'object') {
-      validateCompleteness(child, child, `${valuesPath}.${name}`, `${valuesPath}.${name}`, errors);
-    }
   }
 }
 
@@ -216,7 +204,7 @@ function validateNestedCompleteness(
     errors.push(fieldError.required(structurePath, `because it is defined in ${valuesPath}`));
     return;
   }
-  validateCompleteness({ ...values, properties: {} }, structure, structurePath, valuesPath, errors);
+  validateCompleteness(values, structure, structurePath, valuesPath, errors);
   if (values.items) {
     validateNestedCompleteness(values.items, structure.items, `${structurePath}.items`, `${valuesPath}.items`, errors);
   }

@@ -53,16 +53,18 @@ function validateUrl(text: string, field: string): FieldError[] {
   }
   const errors: FieldError[] = [];
   if (url.protocol !== 'https:') {
-    const scheme = JSON.stringify(url.protocol.slice(0, -1));
-    errors.push(fieldError.invalid(field, text, `'https' is the only allowed URL scheme; ${scheme} is not; ${form}`));
+    const scheme = url.protocol.slice(0, -1);
+    errors.push(fieldError.invalid(field, scheme, `'https' is the only allowed URL scheme; ${form}`));
   }
   if (url.host === '') errors.push(fieldError.invalid(field, url.host, `host must be specified; ${form}`));
   if (url.username !== '' || url.password !== '') {
-    errors.push(fieldError.invalid(field, text, 'user information is not permitted in the URL'));
+    const user = url.password === '' ? url.username : `${url.username}:${url.password}`;
+    errors.push(fieldError.invalid(field, user, 'user information is not permitted in the URL'));
   }
-  if (url.hash !== '') errors.push(fieldError.invalid(field, url.hash, 'fragments are not permitted in the URL'));
+  if (url.hash !== '')
+    errors.push(fieldError.invalid(field, url.hash.slice(1), 'fragments are not permitted in the URL'));
   if (url.search !== '') {
-    errors.push(fieldError.invalid(field, url.search, 'query parameters are not permitted in the URL'));
+    errors.push(fieldError.invalid(field, url.search.slice(1), 'query parameters are not permitted in the URL'));
   }
   return errors;
 }

@@ -10,7 +10,13 @@ import {
   validateObjectMetaUpdate,
 } from '../../machinery/index.ts';
 import { validateApproval } from './approval.ts';
-import { type CrdNames, type CrdSpec, type CustomResourceDefinition, isCrdConditionTrue } from './types.ts';
+import {
+  type CrdNames,
+  type CrdSpec,
+  type CrdVersion,
+  type CustomResourceDefinition,
+  isCrdConditionTrue,
+} from './types.ts';
 import { validateConversion } from './validate-conversion.ts';
 import { validateVersionSchema } from './validate-schema.ts';
 import {
@@ -109,7 +115,12 @@ function validateVersions(spec: CrdSpec, errors: FieldError[]): void {
   versions.forEach((version, i) => {
     const path = `spec.versions[${i}]`;
     const problems = checkDns1035Label(version.name ?? '');
-    if (problems.length > 0) errors.push(fieldError.invalid(`${path}.name`, version.name ?? '', problems.join(',')));
+    if (problems.length > 0) {
+      const detail = problems.join(',');
+      errors.push(fieldError.invalid(`${path}.name`, version.name ?? '', detail));
+      // the first version is also the internal form's single version
+      if (i === 0 && version.name) errors.push(fieldError.invalid('spec.version', version.name, detail));
+    }
     errors.push(...validateDeprecation(version.deprecated, version.deprecationWarning, path));
     const schema = version.schema?.openAPIV3Schema;
     if (schema && (!sharedSchema || i === 0)) {
@@ -135,12 +146,27 @@ function validateVersions(spec: CrdSpec, errors: FieldError[]): void {
 
   const names = versions.map((version) => version.name);
   if (new Set(names).size < names.length) {
-    errors.push(fieldError.invalid('spec.versions', versions, 'must contain unique version names'));
+    errors.push(fieldError.invalid('spec.versions', shownVersions(versions), 'must contain unique version names'));
   }
   if (versions.filter((version) => version.storage).length !== 1) {
     const detail = 'must have exactly one version marked as storage version';
-    errors.push(fieldError.invalid('spec.versions', versions, detail));
+    errors.push(fieldError.invalid('spec.versions', shownVersions(versions), detail));
   }
+}
+
+/** kube-apiserver prints its internal form, in which what all versions share is not part of them. */
+function shownVersions(versions: readonly CrdVersion[]): JsonValue {
+  return versions.map((version) => ({
+    Name: version.name,
+    Served: version.served ?? false,
+    Storage: version.storage ?? false,
+    Deprecated: version.deprecated ?? false,
+    DeprecationWarning: version.deprecationWarning ?? null,
+    Schema: null,
+    Subresources: null,
+    AdditionalPrinterColumns: null,
+    SelectableFields: null,
+  }));
 }
 
 function validateRequiredNames(names: CrdNames | undefined, errors: FieldError[]): void {
@@ -174,7 +200,7 @@ function validateStoredVersions(crd: CustomResourceDefinition): FieldError[] {
   const field = 'status.storedVersions';
   const stored = crd.status?.storedVersions ?? [];
   if (stored.length === 0) {
-    return [fieldError.invalid(field, stored as JsonValue, 'must have at least one stored version')];
+    return [fieldError.invalid(field, null, 'must have at least one stored version')];
   }
   const errors: FieldError[] = [];
   const versions = crd.spec.versions ?? [];

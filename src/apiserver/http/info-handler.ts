@@ -81,7 +81,18 @@ function isKnownPath(path: string, options: InfoHandlerOptions): boolean {
 
 function rootPaths(options: InfoHandlerOptions): string[] {
   const groups = options.discovery.groupList()['groups'] as { name: string; versions: { groupVersion: string }[] }[];
-  const paths = ['/api', '/api/v1', '/apis', '/healthz', '/livez', '/metrics', '/openapi/v2', '/openapi/v3', '/readyz', '/version'];
+  const paths = [
+    '/api',
+    '/api/v1',
+    '/apis',
+    '/healthz',
+    '/livez',
+    '/metrics',
+    '/openapi/v2',
+    '/openapi/v3',
+    '/readyz',
+    '/version',
+  ];
   for (const group of groups) {
     paths.push(`/apis/${group.name}`, ...group.versions.map((version) => `/apis/${version.groupVersion}`));
   }
@@ -106,9 +117,13 @@ function sendDiscovery(exchange: Exchange, options: InfoHandlerOptions, core: bo
     exchange.send(200, `application/json;g=apidiscovery.k8s.io;v=${v};as=APIGroupDiscoveryList`, bytes, headers);
     return true;
   }
-  exchange.sendJson(200, core ? options.discovery.apiVersions(options.serverAddress()) : options.discovery.groupList(), {
-    vary: 'Accept',
-  });
+  exchange.sendJson(
+    200,
+    core ? options.discovery.apiVersions(options.serverAddress()) : options.discovery.groupList(),
+    {
+      vary: 'Accept',
+    },
+  );
   return true;
 }
 
@@ -171,7 +186,10 @@ async function sendHealth(
 ): Promise<boolean> {
   const checks = options.healthChecks.filter((check) => endpoint === 'healthz' || check.in.includes(endpoint));
   const excluded = new Set(exchange.query.getAll('exclude'));
-  const selected = single === undefined ? checks.filter((check) => !excluded.has(check.name)) : checks.filter((check) => check.name === single);
+  const selected =
+    single === undefined
+      ? checks.filter((check) => !excluded.has(check.name))
+      : checks.filter((check) => check.name === single);
   if (single !== undefined && selected.length === 0) return false;
   const lines: string[] = [];
   let healthy = true;

@@ -1,6 +1,6 @@
 import { createSecureServer, type Http2SecureServer, type ServerHttp2Session } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
-import { type Clock, CapstanError } from '../../machinery/index.ts';
+import { CapstanError, type Clock } from '../../machinery/index.ts';
 import type { HttpRequest, HttpResponse } from './exchange.ts';
 
 export interface ListenOptions {
@@ -121,7 +121,9 @@ function bind(server: Http2SecureServer, options: ListenOptions): Promise<void> 
         error.code === 'EADDRINUSE'
           ? 'another program listens there; choose another address with --listen, or port 0 for a free one'
           : 'choose another address with --listen';
-      reject(new CapstanError('CAP_LISTEN_FAILED', `cannot listen on ${where}: ${error.message}`, { hint, cause: error }));
+      reject(
+        new CapstanError('CAP_LISTEN_FAILED', `cannot listen on ${where}: ${error.message}`, { hint, cause: error }),
+      );
     });
     server.listen({ host: options.host, port: options.port, backlog: 1024 }, () => resolve());
   });

@@ -32,7 +32,10 @@ function parseRange(text: string): (MediaRange & { quality: number }) | undefine
     const equals = item.indexOf('=');
     if (equals < 0) continue;
     const key = item.slice(0, equals).trim().toLowerCase();
-    const value = item.slice(equals + 1).trim().replace(/^"(.*)"$/, '$1');
+    const value = item
+      .slice(equals + 1)
+      .trim()
+      .replace(/^"(.*)"$/, '$1');
     if (key === 'q') quality = Number(value) || 0;
     else parameters[key] = value;
   }

@@ -6,16 +6,25 @@ import type { WatchSettings } from '../service/watch.ts';
 import type { Exchange } from './exchange.ts';
 
 const maxFieldManagerLength = 128;
+const printable = /[\p{L}\p{M}\p{N}\p{P}\p{S} ]/u;
 
 /** Query parameters of create, update and patch. */
-export function parseWriteSettings(exchange: Exchange, optionsKind: 'CreateOptions' | 'UpdateOptions' | 'PatchOptions'): WriteSettings {
+export function parseWriteSettings(
+  exchange: Exchange,
+  optionsKind: 'CreateOptions' | 'UpdateOptions' | 'PatchOptions',
+): WriteSettings {
   const { query } = exchange;
   const errors: FieldError[] = [];
   const dryRun = parseDryRun(query.getAll('dryRun'), errors);
   const fieldManager = query.get('fieldManager') ?? '';
-  if (fieldManager.length > maxFieldManagerLength) errors.push(fieldError.tooLong('fieldManager', fieldManager, maxFieldManagerLength));
-  if (!/^[\p{L}\p{M}\p{N}\p{P}\p{S} ]*$/u.test(fieldManager)) {
-    errors.push(fieldError.invalid('fieldManager', fieldManager, 'should only contain printable characters'));
+  if (fieldManager.length > maxFieldManagerLength)
+    errors.push(fieldError.tooLong('fieldManager', fieldManager, maxFieldManagerLength));
+  if ([...fieldManager].some((character) => !printable.test(character))) {
+    const position = [...fieldManager].findIndex((character) => !printable.test(character));
+    const code = fieldManager.codePointAt(position)!.toString(16).toUpperCase().padStart(4, '0');
+    errors.push(
+      fieldError.invalid('fieldManager', fieldManager, `invalid character U+${code} (at position ${position})`),
+    );
   }
   const fieldValidation = query.get('fieldValidation') ?? '';
   if (!['', 'Ignore', 'Strict', 'Warn'].includes(fieldValidation)) {
@@ -80,7 +89,7 @@ function parseInteger(query: URLSearchParams, name: string): number | undefined 
   const text = query.get(name);
   if (text === null || text === '') return undefined;
   if (!/^-?[0-9]{1,15}$/.test(text)) {
-    throw statusError.badRequest(`invalid query parameter ${name}: strconv.ParseInt: parsing "${text}": invalid syntax`);
+    throw statusError.badRequest(`strconv.ParseInt: parsing "${text}": invalid syntax`);
   }
   return Number(text);
 }
@@ -100,21 +109,22 @@ export function parseDeleteSettings(query: URLSearchParams, body: unknown): Dele
   const source = isJsonObject(body) ? body : Object.fromEntries(query);
   const policy = source['propagationPolicy'];
   if (policy !== undefined && policy !== null && policy !== '' && !propagationPolicies.includes(String(policy))) {
-    errors.push(fieldError.notSupported('propagationPolicy', String(policy), [...propagationPolicies, '']));
+    const detail = 'supported values: "Foreground", "Background", "Orphan", "nil"';
+    errors.push({ type: 'NotSupported', field: 'propagationPolicy', value: String(policy), detail });
   }
-  const dryRunValues = isJsonObject(body) && Array.isArray(body['dryRun']) ? body['dryRun'].map(String) : query.getAll('dryRun');
+  const dryRunValues =
+    isJsonObject(body) && Array.isArray(body['dryRun']) ? body['dryRun'].map(String) : query.getAll('dryRun');
   const dryRun = parseDryRun([...dryRunValues, ...(isJsonObject(body) ? query.getAll('dryRun') : [])], errors);
   const grace = source['gracePeriodSeconds'];
   const graceSeconds = grace === undefined || grace === null || grace === '' ? undefined : Number(grace);
   if (graceSeconds !== undefined && !Number.isInteger(graceSeconds)) {
     throw statusError.badRequest(`gracePeriodSeconds: "${String(grace)}" is not an integer`);
   }
-  if (graceSeconds !== undefined && graceSeconds < 0) {
-    errors.push(fieldError.invalid('gracePeriodSeconds', graceSeconds, 'must be greater than or equal to 0'));
-  }
   const orphan = source['orphanDependents'];
   if (orphan !== undefined && orphan !== null && policy) {
-    errors.push(fieldError.invalid('propagationPolicy', policy, 'orphanDependents and deletionPropagation cannot be both set'));
+    errors.push(
+      fieldError.invalid('propagationPolicy', policy, 'orphanDependents and deletionPropagation cannot be both set'),
+    );
   }
   if (errors.length > 0) throw statusError.invalid('meta.k8s.io', 'DeleteOptions', '', errors);
   const preconditions = isJsonObject(source['preconditions']) ? source['preconditions'] : undefined;
@@ -124,7 +134,8 @@ export function parseDeleteSettings(query: URLSearchParams, body: unknown): Dele
     dryRun,
     ...(policy && { propagationPolicy: policy as PropagationPolicy }),
     ...(orphan !== undefined && orphan !== null && { orphanDependents: String(orphan) === 'true' }),
-    ...(graceSeconds !== undefined && { gracePeriodSeconds: graceSeconds }),
+    // A negative wish means "soon": upstream takes it for one second.
+    ...(graceSeconds !== undefined && { gracePeriodSeconds: graceSeconds < 0 ? 1 : graceSeconds }),
     ...(preconditions && {
       preconditions: {
         ...(typeof uid === 'string' && { uid }),

@@ -28,7 +28,7 @@ export function negotiate(exchange: Exchange): Representation {
   const chosen = chooseRepresentation(exchange.header('accept'), { pretty: exchange.pretty, protobuf: true });
   if (chosen) return chosen;
   throw statusError.notAcceptable(
-    `only the following media types are accepted: application/json, application/yaml, ${protobufMediaType}`,
+    `406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, ${protobufMediaType}`,
   );
 }
 
@@ -76,7 +76,11 @@ export function viewRecord(target: Target, record: StoreRecord<StoredObject>): M
 }
 
 /** True when the stored bytes are what the client asked for, so that nothing has to be parsed. */
-export function servesBytes(target: Target, record: StoreRecord<StoredObject>, representation: Representation): boolean {
+export function servesBytes(
+  target: Target,
+  record: StoreRecord<StoredObject>,
+  representation: Representation,
+): boolean {
   return (
     representation.as === 'object' &&
     representation.encoding === 'json' &&

@@ -5,11 +5,19 @@ import type { ResourceApi } from '../service/resource-api.ts';
 import type { Caller, NamedTarget, Target } from '../service/types.ts';
 import { handleScale } from '../subresources/scale.ts';
 import type { SubresourceAnswer, SubresourceHandler, SubresourceHandlers } from '../subresources/types.ts';
-import { type BodyLimits, parseBody, parseJsonBody, parseYamlBody, readBody } from './body.ts';
+import { type BodyLimits, parseApplyBody, parseBody, parsePatchBody, readBody } from './body.ts';
 import type { Exchange } from './exchange.ts';
 import { parseMediaRanges } from './media-types.ts';
 import { parseDeleteSettings, parseListSettings, parseWatchSettings, parseWriteSettings } from './options.ts';
-import { includeObjectOf, negotiate, type RenderContext, sendList, sendRecord, sendValue, sendWritten } from './render.ts';
+import {
+  includeObjectOf,
+  negotiate,
+  type RenderContext,
+  sendList,
+  sendRecord,
+  sendValue,
+  sendWritten,
+} from './render.ts';
 import type { RequestPath } from './request-path.ts';
 import { WatchResponse } from './watch-response.ts';
 
@@ -68,7 +76,9 @@ export class ResourceHandler {
     const acrossNamespaces = verb === 'list' || verb === 'watch';
     if (namespaced && path.namespace === undefined && !(acrossNamespaces && path.name === undefined)) {
       // The collection across namespaces can be read but not written.
-      throw path.name === undefined && verb === 'deletecollection' ? statusError.methodNotAllowed() : statusError.pathNotFound();
+      throw path.name === undefined && verb === 'deletecollection'
+        ? statusError.methodNotAllowed()
+        : statusError.pathNotFound();
     }
     return target;
   }
@@ -126,8 +136,8 @@ export class ResourceHandler {
     if (path.name !== undefined) throw statusError.methodNotAllowed();
     const settings = parseWriteSettings(exchange, 'CreateOptions');
     const { api, limits, reviews } = this.#options;
-    const body = parseBody(exchange, await readBody(exchange, limits.maxBytes), limits);
     const { definition } = target.resource;
+    const body = parseBody(exchange, await readBody(exchange, limits.maxBytes), limits, definition.kind);
     const review = reviews.get(`${definition.group}/${definition.plural}`);
     if (review) {
       const draft = decodeObject(body, target, caller, settings.fieldValidation);
@@ -146,7 +156,8 @@ export class ResourceHandler {
   ): Promise<void> {
     const settings = parseWriteSettings(exchange, 'UpdateOptions');
     const { api, limits } = this.#options;
-    const body = parseBody(exchange, await readBody(exchange, limits.maxBytes), limits);
+    const { kind } = target.resource.definition;
+    const body = parseBody(exchange, await readBody(exchange, limits.maxBytes), limits, kind);
     const written = await api.update(target, subresource, body, caller, settings);
     await sendWritten(exchange, written.created ? 201 : 200, target, written, this.#renderContext());
   }
@@ -165,11 +176,11 @@ export class ResourceHandler {
     checkPatchOptions(kind, explicitManager, force);
     const bytes = await readBody(exchange, limits.maxBytes);
     if (kind === 'apply') {
-      const body = parseYamlBody(bytes);
+      const body = parseApplyBody(bytes);
       const written = await api.apply({ target, subresource, body, force: force === 'true', caller, settings });
       return sendWritten(exchange, written.created ? 201 : 200, target, written, this.#renderContext());
     }
-    const { value, duplicateFields } = parseJsonBody(bytes);
+    const { value, duplicateFields } = parsePatchBody(bytes);
     const written = await api.patch({ target, subresource, kind, patch: value, duplicateFields, caller, settings });
     await sendWritten(exchange, 200, target, written, this.#renderContext());
   }
@@ -210,10 +221,16 @@ export class ResourceHandler {
   async #optionalBody(exchange: Exchange): Promise<unknown> {
     const { limits } = this.#options;
     const bytes = await readBody(exchange, limits.maxBytes);
-    return bytes.length === 0 ? undefined : parseBody(exchange, bytes, limits).value;
+    return bytes.length === 0 ? undefined : parseBody(exchange, bytes, limits, 'DeleteOptions').value;
   }
 
-  async #subresource(exchange: Exchange, path: ResourcePath, target: Target, verb: Verb, caller: Caller): Promise<void> {
+  async #subresource(
+    exchange: Exchange,
+    path: ResourcePath,
+    target: Target,
+    verb: Verb,
+    caller: Caller,
+  ): Promise<void> {
     const object = named(target, path);
     const { definition } = target.resource;
     const name = path.subresource!;
@@ -231,12 +248,15 @@ export class ResourceHandler {
     let answer: SubresourceAnswer;
     if (verb === 'patch') {
       const kind = patchKind(exchange, object);
-      if (kind === 'apply') throw statusError.unsupportedMediaType(`apply is not supported on ${definition.plural}/${name}`);
-      const { value } = parseJsonBody(await readBody(exchange, limits.maxBytes));
+      if (kind === 'apply')
+        throw statusError.unsupportedMediaType(`apply is not supported on ${definition.plural}/${name}`);
+      const { value } = parsePatchBody(await readBody(exchange, limits.maxBytes));
       answer = await handler({ ...base, body: undefined, patch: { kind, value } });
     } else {
       const bytes = verb === 'get' ? Buffer.alloc(0) : await readBody(exchange, limits.maxBytes);
-      answer = await handler({ ...base, body: bytes.length === 0 ? undefined : parseBody(exchange, bytes, limits) });
+      const kind = definition.subresources.find((subresource) => subresource.name === name)?.kind ?? definition.kind;
+      const body = bytes.length === 0 ? undefined : parseBody(exchange, bytes, limits, kind);
+      answer = await handler({ ...base, body });
     }
     await this.#sendAnswer(exchange, target, answer);
   }

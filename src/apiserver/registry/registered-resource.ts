@@ -86,7 +86,9 @@ export class RegisteredResource {
     if (this.isDirect(record)) return record.value.object;
     if (this.definition.storedAs) return this.definition.storedAs.fromStorage(record.value.object);
     const converted = this.convert(record.value.object, this.storageVersion.name);
-    return converted instanceof Promise ? converted.then((object) => this.#fillDefaults(object)) : this.#fillDefaults(converted);
+    return converted instanceof Promise
+      ? converted.then((object) => this.#fillDefaults(object))
+      : this.#fillDefaults(converted);
   }
 
   #fillDefaults(object: UnstructuredObject): UnstructuredObject {

@@ -18,6 +18,7 @@ export class Registry {
   readonly #resources = new Map<string, RegisteredResource>();
   readonly #served = new Map<string, ServedResource>();
   readonly #listeners = new Set<() => void>();
+  #groups: ReadonlyMap<string, readonly string[]> | undefined;
   /** grows with every change; part of cache keys and ETags */
   generation = 0;
 
@@ -55,7 +56,12 @@ export class Registry {
   }
 
   /** Served versions per group, most preferred first; groups in a stable order with the core group first. */
-  groups(): Map<string, string[]> {
+  groups(): ReadonlyMap<string, readonly string[]> {
+    this.#groups ??= this.#computeGroups();
+    return this.#groups;
+  }
+
+  #computeGroups(): Map<string, string[]> {
     const versions = new Map<string, Set<string>>();
     for (const { definition } of this.#resources.values()) {
       let set = versions.get(definition.group);
@@ -85,6 +91,7 @@ export class Registry {
 
   #changed(): void {
     this.generation++;
+    this.#groups = undefined;
     for (const listener of this.#listeners) listener();
   }
 }

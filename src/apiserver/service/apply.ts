@@ -1,8 +1,11 @@
 import {
   ApplyConflictError,
+  ApplyError,
   applyConfiguration,
   isJsonObject,
+  type JsonObject,
   type ManagedFieldsEntry,
+  parseApiVersion,
   statusError,
   type UnstructuredObject,
 } from '../../machinery/index.ts';
@@ -10,7 +13,7 @@ import { ConflictError } from '../../store/index.ts';
 import { objectKey } from '../storage/keys.ts';
 import type { ServiceContext } from './context.ts';
 import { createObject } from './create.ts';
-import { decodeObject } from './decode.ts';
+import { decodeObject, dropUnset } from './decode.ts';
 import { resetFieldsFor } from './managed-fields.ts';
 import { checkNameMatches, modifiedConflict, placeInNamespace } from './metadata.ts';
 import type { Caller, DecodedBody, NamedTarget, WriteSettings, WrittenObject } from './types.ts';
@@ -31,7 +34,16 @@ export interface ApplyRequest {
 export async function applyObject(request: ApplyRequest): Promise<WrittenObject> {
   const { context, target, subresource, caller, settings } = request;
   if (!isJsonObject(request.body.value)) throw statusError.badRequest('the apply configuration must be an object');
-  const applied = decodeObject(request.body, target, caller, settings.fieldValidation);
+  const { apiVersion, kind } = request.body.value;
+  if (!apiVersion || !kind) {
+    const { group, version } = parseApiVersion(typeof apiVersion === 'string' ? apiVersion : '');
+    throw statusError.badRequest(
+      `invalid object type: ${group}/${version}, Kind=${typeof kind === 'string' ? kind : ''}`,
+    );
+  }
+  // What a manager applies to a built-in kind must be of its type, whatever the caller says of unknown fields.
+  const fieldValidation = target.resource.isCustom ? settings.fieldValidation : 'Strict';
+  const applied = decodeObject(request.body, target, caller, fieldValidation, { keepUnset: true });
   if (applied.metadata.managedFields !== undefined) {
     throw statusError.badRequest('metadata.managedFields must be nil');
   }
@@ -51,7 +63,9 @@ export async function applyObject(request: ApplyRequest): Promise<WrittenObject>
       return await applyNew(request, applied);
     } catch (error) {
       // Created by somebody else in the meantime: apply to that.
-      const raced = error instanceof ConflictError || (error instanceof Error && 'reason' in error && error.reason === 'AlreadyExists');
+      const raced =
+        error instanceof ConflictError ||
+        (error instanceof Error && 'reason' in error && error.reason === 'AlreadyExists');
       if (!raced) throw error;
     }
   }
@@ -91,7 +105,7 @@ async function merge(
   const { target, subresource, settings, context } = request;
   const resetFields = resetFieldsFor(target, subresource);
   try {
-    return await applyConfiguration({
+    const merged = await applyConfiguration({
       ...(live && { live }),
       applied,
       liveManaged: live?.metadata.managedFields ?? [],
@@ -103,8 +117,12 @@ async function merge(
       versions: target.resource.versionedKind,
       ...(resetFields && { resetFields }),
     });
+    if (!target.resource.isCustom) dropUnset(merged.object as unknown as JsonObject, target.version.schema);
+    return merged;
   } catch (error) {
-    if (error instanceof ApplyConflictError) throw statusError.applyConflict(error.message, error.toStatusCauses());
+    if (error instanceof ApplyConflictError) throw error.toApiStatusError();
+    // Upstream answers 500 to a configuration that does not fit its type; it is the client's to mend.
+    if (error instanceof ApplyError) throw statusError.badRequest(error.message);
     throw error;
   }
 }

@@ -18,5 +18,5 @@ export function decodeContinue(text: string, prefix: string): { revision: number
   } catch {
     // falls through to the one answer for every malformed token
   }
-  throw statusError.badRequest('continue key is not valid');
+  throw statusError.badRequest('invalid continue token: continue key is not valid');
 }

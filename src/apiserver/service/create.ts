@@ -3,8 +3,8 @@ import {
   fieldError,
   type JsonObject,
   type ManagedFieldsEntry,
-  statusError,
   type StrategyContext,
+  statusError,
   type UnstructuredObject,
 } from '../../machinery/index.ts';
 import { ConflictError } from '../../store/index.ts';
@@ -32,7 +32,11 @@ export async function createObject(
 ): Promise<WrittenObject> {
   const { definition } = target.resource;
   placeInNamespace(draft, target);
-  if (draft.metadata.resourceVersion !== undefined && draft.metadata.resourceVersion !== '' && draft.metadata.resourceVersion !== '0') {
+  if (
+    draft.metadata.resourceVersion !== undefined &&
+    draft.metadata.resourceVersion !== '' &&
+    draft.metadata.resourceVersion !== '0'
+  ) {
     throw statusError.badRequest('resourceVersion should not be set on objects to be created');
   }
   const generated = (draft.metadata.name ?? '') === '' ? draft.metadata.generateName : undefined;
@@ -44,11 +48,22 @@ export async function createObject(
   for (let attempt = 1; ; attempt++) {
     if (generated) draft.metadata.name = generateName(generated, context.random);
     try {
-      return await createNamed(context, { ...target, name: draft.metadata.name! }, draft, caller, settings, managedFields);
+      return await createNamed(
+        context,
+        { ...target, name: draft.metadata.name! },
+        draft,
+        caller,
+        settings,
+        managedFields,
+      );
     } catch (error) {
       if (!(error instanceof ConflictError)) throw error;
       if (!generated || attempt === generateNameTries) {
-        throw statusError.alreadyExists({ group: definition.group, resource: definition.plural, name: draft.metadata.name! });
+        throw statusError.alreadyExists({
+          group: definition.group,
+          resource: definition.plural,
+          name: draft.metadata.name!,
+        });
       }
     }
   }
@@ -65,14 +80,22 @@ async function createNamed(
   const { resource } = target;
   const { strategy } = resource.definition;
   const nowMs = context.clock.now();
-  const strategyContext: StrategyContext = { nowMs, random: context.random, user: caller.user.name, dryRun: settings.dryRun };
+  const strategyContext: StrategyContext = {
+    nowMs,
+    random: context.random,
+    user: caller.user.name,
+    dryRun: settings.dryRun,
+  };
   if (resource.isCustom) applySchemaDefaults(draft as unknown as JsonObject, target.version.schema);
   const converted = resource.convert(draft, resource.storageVersion.name);
   const object = converted instanceof Promise ? await converted : converted;
   stampForCreate(object, target, { nowMs, random: context.random });
   if (target.version.hasStatus && resource.isCustom) delete object.status;
-  strategy.prepareForCreate?.(object, strategyContext);
   strategy.applyDefaults?.(object);
+  // Ownership is recorded before the server adds what is its own: nobody owns that.
+  if (managedFields) setManagedFields(object, managedFields);
+  else await recordCreate(target, object, settings, nowMs);
+  strategy.prepareForCreate?.(object, strategyContext);
 
   const admission = {
     operation: 'CREATE' as const,
@@ -93,8 +116,6 @@ async function createNamed(
   const validating = context.admission.validate(admission);
   if (validating) await validating;
   for (const warning of strategy.warnings?.(object) ?? []) caller.warn(warning);
-  if (managedFields) setManagedFields(object, managedFields);
-  else await recordCreate(target, object, settings, nowMs);
 
   const key = objectKey(resource.keySpace, object.metadata.namespace, target.name);
   if (settings.dryRun) {

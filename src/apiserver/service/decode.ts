@@ -26,6 +26,8 @@ export function decodeObject(
   served: ServedResource,
   caller: Caller,
   fieldValidation: FieldValidation,
+  /** an apply configuration means what it says: null and empty are kept */
+  { keepUnset = false }: { keepUnset?: boolean } = {},
 ): UnstructuredObject {
   const { definition } = served.resource;
   if (!isJsonObject(body.value)) {
@@ -38,7 +40,10 @@ export function decodeObject(
   if (draft['metadata'] === undefined || draft['metadata'] === null) draft['metadata'] = {};
   const { schema } = served.version;
   const { unknownFields, mismatch: badMetadata } = pruneMetadata(draft);
-  if (badMetadata) throw cannotDecode(served, badMetadata);
+  if (badMetadata) {
+    const goField = badMetadata.goField.replace(/^(\w+)\./, '$1.metadata.');
+    throw cannotDecode(served, { ...badMetadata, goField });
+  }
   dropNullMembers(draft['metadata'] as JsonObject);
   if (served.resource.isCustom) {
     const undecodable = findUndecodableResource(draft as JsonValue, schema);
@@ -48,8 +53,8 @@ export function decodeObject(
     if (mismatch) throw cannotDecode(served, mismatch);
   }
   const unknown = pruneUnknownFields(draft, schema);
-  if (!served.resource.isCustom) dropNulls(draft, schema);
-  reportFieldProblems(body.duplicateFields, [...unknownFields, ...unknown], caller, fieldValidation);
+  if (!served.resource.isCustom && !keepUnset) dropUnset(draft, schema);
+  reportFieldProblems(body.duplicateFields, [...unknownFields, ...unknown], caller, fieldValidation, served);
   return draft as unknown as UnstructuredObject;
 }
 
@@ -57,12 +62,22 @@ function dropNullMembers(object: JsonObject): void {
   for (const key in object) if (object[key] === null) delete object[key];
 }
 
-/** Decoding null into a typed field leaves it unset; fields that hold raw JSON keep theirs. */
-function dropNulls(value: JsonValue, schema: Schema): void {
+function isEmptyCollection(value: JsonValue, schema: Schema): boolean {
+  if (Array.isArray(value)) return value.length === 0;
+  if (schema.properties || typeof schema.additionalProperties !== 'object') return false;
+  for (const _ in value as JsonObject) return false;
+  return true;
+}
+
+/**
+ * Decoding null into a typed field leaves it unset, and empty lists and maps are not written out again; fields that hold
+ * raw JSON keep what they have.
+ */
+export function dropUnset(value: JsonValue, schema: Schema): void {
   if (typeof value !== 'object' || value === null || schema['x-kubernetes-preserve-unknown-fields']) return;
   const node = schema.allOf?.length === 1 && !schema.properties && !schema.items ? schema.allOf[0]! : schema;
   if (Array.isArray(value)) {
-    if (node.items) for (const item of value) dropNulls(item, node.items);
+    if (node.items) for (const item of value) dropUnset(item, node.items);
     return;
   }
   const rest = typeof node.additionalProperties === 'object' ? node.additionalProperties : undefined;
@@ -74,7 +89,10 @@ function dropNulls(value: JsonValue, schema: Schema): void {
       // A map keeps the key with the zero value of its type.
       if (rest && !node.properties?.[key] && rest.type === 'string') value[key] = '';
       else delete value[key];
-    } else if (typeof child === 'object') dropNulls(child, member);
+    } else if (typeof child === 'object') {
+      dropUnset(child, member);
+      if (isEmptyCollection(child, member) && !node.required?.includes(key)) delete value[key];
+    }
   }
 }
 
@@ -89,7 +107,7 @@ function checkTypeMeta(draft: JsonObject, served: ServedResource): void {
     draft['kind'] = definition.kind;
   } else if (kind !== definition.kind) {
     throw statusError.badRequest(
-      `${String(kind)} in version "${versionOf(apiVersion ?? served.apiVersion)}" cannot be handled as a ${definition.kind}: no kind "${String(kind)}" is registered for ${String(apiVersion ?? served.apiVersion)} at this path`,
+      `${String(kind)} in version "${versionOf(apiVersion ?? served.apiVersion)}" cannot be handled as a ${definition.kind}: no kind "${String(kind)}" is registered for version "${String(apiVersion ?? served.apiVersion)}" at this path`,
     );
   }
   if (apiVersion === undefined || apiVersion === '' || apiVersion === null) {
@@ -129,12 +147,17 @@ export function reportFieldProblems(
   unknown: readonly string[],
   caller: Caller,
   fieldValidation: FieldValidation,
+  served: ServedResource,
 ): void {
   if (fieldValidation === 'Ignore' || (duplicates.length === 0 && unknown.length === 0)) return;
   const problems = [
     ...duplicates.map((path) => `duplicate field "${path}"`),
     ...unknown.map((path) => `unknown field "${path}"`),
   ];
-  if (fieldValidation === 'Strict') throw statusError.badRequest(`strict decoding error: ${problems.join(', ')}`);
+  if (fieldValidation === 'Strict') {
+    const { kind } = served.resource.definition;
+    const text = `strict decoding error: ${problems.join(', ')}`;
+    throw statusError.badRequest(`${kind} in version "${served.version.name}" cannot be handled as a ${kind}: ${text}`);
+  }
   for (const problem of problems) caller.warn(problem);
 }

@@ -1,10 +1,4 @@
-import {
-  clone,
-  formatTime,
-  isJsonObject,
-  statusError,
-  type UnstructuredObject,
-} from '../../machinery/index.ts';
+import { clone, formatTime, isJsonObject, statusError, type UnstructuredObject } from '../../machinery/index.ts';
 import { ConflictError, type StoreRecord } from '../../store/index.ts';
 import { objectKey } from '../storage/keys.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
@@ -60,17 +54,19 @@ async function attemptDelete(
   const record = context.store.head(key);
   const subject = { group: definition.group, resource: definition.plural, name: target.name };
   if (!record) throw statusError.notFound(subject);
+  // Upstream names the kind here, not the resource.
+  const byKind = { ...subject, resource: definition.kind };
   const live = await resource.fromRecord(record);
   const { uid, resourceVersion } = settings.preconditions ?? {};
   if (uid !== undefined && uid !== live.metadata.uid) {
     throw statusError.conflict(
-      subject,
+      byKind,
       `the UID in the precondition (${uid}) does not match the UID in record (${live.metadata.uid}). The object might have been deleted and then recreated`,
     );
   }
   if (resourceVersion !== undefined && resourceVersion !== live.metadata.resourceVersion) {
     throw statusError.conflict(
-      subject,
+      byKind,
       `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${live.metadata.resourceVersion}). The object might have been modified`,
     );
   }

@@ -1,21 +1,17 @@
 import {
   type FieldSet,
-  fieldSetOf,
   type ManagedFieldsEntry,
+  mainResetFields,
+  statusResetFields,
   type UnstructuredObject,
   updateManagedFields,
 } from '../../machinery/index.ts';
 import type { Target, WriteSettings } from './types.ts';
 
-const statusFields = fieldSetOf(['status']);
-const allButStatus = fieldSetOf(['spec'], ['metadata']);
-const spec = fieldSetOf(['spec']);
-
-/** Fields a door never owns: the main one not the status, the status door nothing else. */
+/** Fields a door never owns: the main one not the status, the status door not the spec. */
 export function resetFieldsFor(target: Target, subresource: string | undefined): FieldSet | undefined {
   if (!target.version.hasStatus) return undefined;
-  if (subresource === 'status') return target.resource.isCustom ? allButStatus : spec;
-  return statusFields;
+  return subresource === 'status' ? statusResetFields : mainResetFields;
 }
 
 /** Ownership starts with the creation of the object. */

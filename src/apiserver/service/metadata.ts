@@ -28,7 +28,9 @@ export function placeInNamespace(draft: UnstructuredObject, target: Target): voi
   }
   if (metadata.namespace === undefined || metadata.namespace === '') metadata.namespace = target.namespace ?? '';
   else if (metadata.namespace !== target.namespace) {
-    throw statusError.badRequest('the namespace of the provided object does not match the namespace sent on the request');
+    throw statusError.badRequest(
+      'the namespace of the provided object does not match the namespace sent on the request',
+    );
   }
 }
 

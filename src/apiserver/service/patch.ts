@@ -1,7 +1,9 @@
 import {
+  ApiStatusError,
   applyJsonPatch,
   applyMergePatch,
   applyStrategicMergePatch,
+  fieldError,
   isJsonObject,
   type JsonValue,
   PatchError,
@@ -9,7 +11,7 @@ import {
   type UnstructuredObject,
 } from '../../machinery/index.ts';
 import type { ServiceContext } from './context.ts';
-import { decodeObject } from './decode.ts';
+import { decodeObject, jsonTypeName } from './decode.ts';
 import { checkNameMatches, modifiedConflict } from './metadata.ts';
 import type { Caller, NamedTarget, WriteSettings, WrittenObject } from './types.ts';
 import { updateObject } from './update.ts';
@@ -40,7 +42,7 @@ export function patchObject(request: PatchRequest): Promise<WrittenObject> {
       const { resource, version } = target;
       const inVersion = await resource.convert(live, version.name);
       const patched = applyPatch(request.kind, inVersion as unknown as JsonValue, request.patch, target);
-      const draft = decodeObject({ value: patched, duplicateFields: request.duplicateFields }, target, caller, settings.fieldValidation);
+      const draft = decodePatched(request, patched);
       checkNameMatches(draft, target);
       checkNamespaceUnchanged(draft, target);
       const wanted = draft.metadata.resourceVersion;
@@ -65,26 +67,45 @@ export function applyPatch(kind: PatchKind, document: JsonValue, patch: unknown,
       case 'json':
         return applyJsonPatch(document, patch);
       case 'merge':
-        if (!isJsonObject(patch)) throw statusError.badRequest('the merge patch must be a JSON object');
+        if (!isJsonObject(patch)) throw notAnObject(patch);
         return applyMergePatch(document, patch as JsonValue);
       case 'strategic':
-        if (!isJsonObject(patch)) throw statusError.badRequest('the strategic merge patch must be a JSON object');
+        if (!isJsonObject(patch)) throw notAnObject(patch);
         return applyStrategicMergePatch(document, patch as JsonValue, target.version.schema);
     }
   } catch (error) {
     if (!(error instanceof PatchError)) throw error;
-    if (error.status === 422) {
-      const status = statusError.invalid(target.resource.definition.group, target.resource.definition.kind, target.name, []);
-      status.status.message = error.message;
-      throw status;
-    }
-    throw statusError.badRequest(error.message);
+    // Upstream answers 500 to a strategic patch that contradicts itself; it is the client's to mend.
+    throw error.status === 500 ? statusError.badRequest(error.message) : error.toApiStatusError();
   }
+}
+
+/** What a patch made of an object may not fit its kind; the patch is then what is invalid. */
+function decodePatched(request: PatchRequest, patched: JsonValue): UnstructuredObject {
+  const { target, caller, settings, duplicateFields } = request;
+  try {
+    return decodeObject({ value: patched, duplicateFields }, target, caller, settings.fieldValidation);
+  } catch (error) {
+    if (!(error instanceof ApiStatusError) || error.code !== 400) throw error;
+    const shown = request.kind === 'strategic' ? request.patch : patched;
+    // Upstream reports this without a kind or name.
+    throw statusError.invalid('', '', '', [
+      fieldError.invalid('patch', JSON.stringify(shown), error.message.replace(/^.* cannot be handled as a \w+: /, '')),
+    ]);
+  }
+}
+
+function notAnObject(patch: unknown): Error {
+  return statusError.badRequest(
+    `error decoding patch: json: cannot unmarshal ${jsonTypeName(patch)} into Go value of type map[string]interface {}`,
+  );
 }
 
 function checkNamespaceUnchanged(draft: UnstructuredObject, target: NamedTarget): void {
   if (target.namespace !== undefined && draft.metadata.namespace !== target.namespace) {
-    throw statusError.badRequest('the namespace of the object does not match the namespace on the request');
+    throw statusError.badRequest(
+      'the namespace of the provided object does not match the namespace sent on the request',
+    );
   }
 }
 

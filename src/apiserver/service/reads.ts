@@ -10,8 +10,8 @@ import { CompactedError, type ListResult, type StoreRecord } from '../../store/i
 import type { RegisteredResource } from '../registry/index.ts';
 import { keyPrefix, nameOfKey, namespaceOfKey, objectKey } from '../storage/keys.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
-import { decodeContinue, encodeContinue } from './continue-token.ts';
 import type { ServiceContext } from './context.ts';
+import { decodeContinue, encodeContinue } from './continue-token.ts';
 import type { Caller, NamedTarget, Target } from './types.ts';
 
 export type ResourceVersionMatch = 'Exact' | 'NotOlderThan';
@@ -76,7 +76,9 @@ export async function reachRevision(context: ServiceContext, revision: number, s
 export function parseResourceVersion(text: string): number {
   if (text === '' || text === '0') return 0;
   if (!/^[0-9]{1,15}$/.test(text)) {
-    throw statusError.badRequest(`Invalid value: "${text}": strconv.ParseUint: parsing "${text}": invalid syntax`);
+    throw statusError.badRequest(
+      `invalid resource version: resourceVersion: Invalid value: "${text}": strconv.ParseUint: parsing "${text}": invalid syntax`,
+    );
   }
   return Number(text);
 }
@@ -116,7 +118,13 @@ function compileFieldRequirement(target: Target, requirement: FieldRequirement):
     return (record) => (part(record.key) === value) === wanted;
   }
   const read = version.selectableFields?.[field];
-  if (!read) throw statusError.badRequest(`field label not supported: ${field}`);
+  if (!read) {
+    throw statusError.badRequest(
+      version.selectableFields
+        ? `field label not supported: ${field}`
+        : `"${field}" is not a known field selector: only "metadata.name", "metadata.namespace"`,
+    );
+  }
   return (record) => (read(objectForFields(resource, record)) === value) === wanted;
 }
 
@@ -154,7 +162,11 @@ export async function listRecords(
     if (settings.resourceVersionMatch === 'Exact') revision = asked;
   }
   const name = settings.continue ? undefined : singleName(settings.fieldSelector ?? '');
-  if (name !== undefined && revision === undefined && (target.namespace !== undefined || !target.resource.definition.namespaced)) {
+  if (
+    name !== undefined &&
+    revision === undefined &&
+    (target.namespace !== undefined || !target.resource.definition.namespaced)
+  ) {
     const record = context.store.get(prefix + name);
     const wanted = record && (!filter || filter(record));
     return { records: wanted ? [record] : [], resourceVersion: String(context.store.revision) };
@@ -170,7 +182,12 @@ export async function listRecords(
 function collectPage(
   context: ServiceContext,
   prefix: string,
-  options: { filter: RecordFilter | undefined; limit: number | undefined; revision: number | undefined; after: string | undefined },
+  options: {
+    filter: RecordFilter | undefined;
+    limit: number | undefined;
+    revision: number | undefined;
+    after: string | undefined;
+  },
 ): ListedPage {
   const { filter, limit } = options;
   const read = (after: string | undefined, count: number | undefined): ListResult<StoredObject> =>
@@ -222,18 +239,21 @@ function expiredList(settings: ListSettings, prefix: string, after: string | und
 /** The combinations of list parameters that make no sense, refused with upstream's words. */
 function checkListSettings(settings: ListSettings): void {
   const invalid = (field: string, detail: string, type: 'Forbidden' | 'NotSupported' = 'Forbidden'): Error =>
-    statusError.invalid('meta.k8s.io', 'ListOptions', '', [{ type, field, detail, value: settings.resourceVersionMatch }]);
+    statusError.invalid('meta.k8s.io', 'ListOptions', '', [
+      { type, field, detail, value: settings.resourceVersionMatch },
+    ]);
   const match = settings.resourceVersionMatch ?? '';
   if (settings.sendInitialEvents !== undefined) {
     throw invalid('sendInitialEvents', 'sendInitialEvents is forbidden for list');
   }
   if (match === '') return;
-  if (settings.continue) throw invalid('resourceVersionMatch', 'resourceVersionMatch is forbidden when continue is provided');
+  if (settings.continue)
+    throw invalid('resourceVersionMatch', 'resourceVersionMatch is forbidden when continue is provided');
   if ((settings.resourceVersion ?? '') === '') {
     throw invalid('resourceVersionMatch', 'resourceVersionMatch is forbidden unless resourceVersion is provided');
   }
   if (match !== 'Exact' && match !== 'NotOlderThan') {
-    throw invalid('resourceVersionMatch', 'supported values: "Exact", "NotOlderThan"', 'NotSupported');
+    throw invalid('resourceVersionMatch', 'supported values: "Exact", "NotOlderThan", ""', 'NotSupported');
   }
   if (match === 'Exact' && settings.resourceVersion === '0') {
     throw invalid('resourceVersionMatch', 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"');

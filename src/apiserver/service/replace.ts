@@ -1,8 +1,8 @@
 import { clone, type UnstructuredObject } from '../../machinery/index.ts';
-import { createObject } from './create.ts';
-import type { ServiceContext } from './context.ts';
-import { checkNameMatches, checkUpdatePreconditions, placeInNamespace } from './metadata.ts';
 import { objectKey } from '../storage/keys.ts';
+import type { ServiceContext } from './context.ts';
+import { createObject } from './create.ts';
+import { checkNameMatches, checkUpdatePreconditions, placeInNamespace } from './metadata.ts';
 import type { Caller, NamedTarget, WriteSettings, WrittenObject } from './types.ts';
 import { updateObject } from './update.ts';
 

@@ -1,17 +1,17 @@
 import { statusError, type UnstructuredObject } from '../../machinery/index.ts';
+import type { StoreRecord } from '../../store/index.ts';
 import { nameOfKey, objectKey } from '../storage/keys.ts';
-import { applyObject, type ApplyRequest } from './apply.ts';
+import type { StoredObject } from '../storage/stored-object.ts';
+import { type ApplyRequest, applyObject } from './apply.ts';
 import type { ServiceContext } from './context.ts';
 import { createObject } from './create.ts';
 import { decodeObject } from './decode.ts';
-import { deleteObject, type DeleteResult, type DeleteSettings } from './delete.ts';
-import { patchObject, type PatchRequest } from './patch.ts';
-import { getRecord, type ListedPage, listRecords, type ListSettings } from './reads.ts';
+import { type DeleteResult, type DeleteSettings, deleteObject } from './delete.ts';
+import { type PatchRequest, patchObject } from './patch.ts';
+import { getRecord, type ListedPage, type ListSettings, listRecords } from './reads.ts';
 import { replaceObject } from './replace.ts';
 import type { Caller, DecodedBody, NamedTarget, Target, WriteSettings, WrittenObject } from './types.ts';
 import { startWatch, type WatchSettings, type WatchSink } from './watch.ts';
-import type { StoreRecord } from '../../store/index.ts';
-import type { StoredObject } from '../storage/stored-object.ts';
 
 /** All verbs on stored objects: what both entrances, HTTP and in-process, call. */
 export class ResourceApi {
@@ -98,5 +98,4 @@ export class ResourceApi {
     if (!served) throw statusError.pathNotFound();
     return { ...served, namespace };
   }
-
 }

@@ -2,10 +2,11 @@ import {
   applySchemaDefaults,
   clone,
   deepEqual,
+  equalManagedFieldsIgnoringTimes,
   type JsonObject,
   type ManagedFieldsEntry,
-  statusError,
   type StrategyContext,
+  statusError,
   type UnstructuredObject,
 } from '../../machinery/index.ts';
 import { ConflictError } from '../../store/index.ts';
@@ -74,14 +75,23 @@ async function attemptUpdate(request: UpdateRequest, onConditional: (value: bool
   onConditional(conditional);
 
   const nowMs = context.clock.now();
-  const strategyContext: StrategyContext = { nowMs, random: context.random, user: caller.user.name, dryRun: settings.dryRun };
+  const strategyContext: StrategyContext = {
+    nowMs,
+    random: context.random,
+    user: caller.user.name,
+    dryRun: settings.dryRun,
+  };
   if (resource.isCustom) applySchemaDefaults(draft as unknown as JsonObject, target.version.schema);
   const converted = resource.convert(draft, resource.storageVersion.name);
   let object = converted instanceof Promise ? await converted : converted;
+  strategy.applyDefaults?.(object);
+  // Ownership is recorded before the server adds what is its own: nobody owns that.
+  if (managedFields) setManagedFields(object, managedFields);
+  else await recordUpdate(target, object, live, subresource, settings, nowMs);
   object = isolateSubresource(target, object, live, subresource);
   carryOverMetadata(object, live);
+  object.metadata.resourceVersion = live.metadata.resourceVersion!;
   if (isMainWrite(subresource)) strategy.prepareForUpdate?.(object, live, strategyContext);
-  strategy.applyDefaults?.(object);
 
   const admission = {
     operation: 'UPDATE' as const,
@@ -105,10 +115,8 @@ async function attemptUpdate(request: UpdateRequest, onConditional: (value: bool
   if (validating) await validating;
   for (const warning of strategy.warnings?.(object, live) ?? []) caller.warn(warning);
 
-  if (managedFields) setManagedFields(object, managedFields);
-  else await recordUpdate(target, object, live, subresource, settings, nowMs);
   object.metadata.resourceVersion = String(record.revision);
-  if (deepEqual(object, live)) {
+  if (isUnchanged(object, live)) {
     return { object: live, bytes: resource.isDirect(record) ? record.value.bytes : undefined, created: false };
   }
   if (isReadyToVanish(object)) {
@@ -121,6 +129,18 @@ async function attemptUpdate(request: UpdateRequest, onConditional: (value: bool
     return resource.toStored(object, nowMs);
   });
   return { object, bytes: resource.isDirect(stored) ? stored.value.bytes : undefined, created: false };
+}
+
+/** A write that would only renew the times of field ownership is no change. */
+function isUnchanged(object: UnstructuredObject, live: UnstructuredObject): boolean {
+  const next = object.metadata.managedFields;
+  const old = live.metadata.managedFields;
+  if (next !== old && equalManagedFieldsIgnoringTimes(next ?? [], old ?? [])) {
+    const { managedFields: _old, ...liveMetadata } = live.metadata;
+    const { managedFields: _next, ...metadata } = object.metadata;
+    return deepEqual({ ...object, metadata }, { ...live, metadata: liveMetadata });
+  }
+  return deepEqual(object, live);
 }
 
 /** Scale changes the main object by another door; other subresources have rules of their own. */

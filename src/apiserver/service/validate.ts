@@ -32,7 +32,8 @@ export async function validateObject(input: ValidationInput): Promise<void> {
   if (old) errors.push(...validateObjectMetaUpdate(object.metadata, old.metadata));
   if (target.resource.isCustom) errors.push(...(await validateCustom(target, object, old)));
   if (!old) errors.push(...(strategy.validateCreate?.(object, strategyContext) ?? []));
-  else if (subresource === 'status') errors.push(...(strategy.validateStatusUpdate?.(object, old, strategyContext) ?? []));
+  else if (subresource === 'status')
+    errors.push(...(strategy.validateStatusUpdate?.(object, old, strategyContext) ?? []));
   else if (subresource === undefined || subresource === 'scale') {
     errors.push(...(strategy.validateUpdate?.(object, old, strategyContext) ?? []));
   }
@@ -60,7 +61,9 @@ async function validateCustom(
   // Old versions of our own kinds are read leniently; what they become must still be sound.
   if (errors.length === 0 && resource.definition.crd && version !== resource.storageVersion) {
     const { schema } = resource.storageVersion;
-    errors.push(...validateAgainstSchema(object as unknown as JsonValue, schema, old && { old: old as unknown as JsonValue }));
+    errors.push(
+      ...validateAgainstSchema(object as unknown as JsonValue, schema, old && { old: old as unknown as JsonValue }),
+    );
   }
   return errors;
 }

@@ -1,4 +1,4 @@
-import { statusError, type Status } from '../../machinery/index.ts';
+import { type Status, statusError } from '../../machinery/index.ts';
 import { CompactedError, type StoreEvent, type StoreRecord } from '../../store/index.ts';
 import { keyPrefix } from '../storage/keys.ts';
 import { StoredObject } from '../storage/stored-object.ts';
@@ -69,12 +69,7 @@ class RunningWatch {
   #lastRevision = 0;
   #stopped = false;
 
-  constructor(
-    context: ServiceContext,
-    sink: WatchSink,
-    filter: RecordFilter | undefined,
-    settings: WatchSettings,
-  ) {
+  constructor(context: ServiceContext, sink: WatchSink, filter: RecordFilter | undefined, settings: WatchSettings) {
     this.#context = context;
     this.#sink = sink;
     this.#filter = filter;
@@ -219,7 +214,10 @@ function checkWatchSettings(settings: WatchSettings): void {
   const match = settings.resourceVersionMatch ?? '';
   if (settings.sendInitialEvents === undefined) {
     if (match !== '') {
-      throw invalid('resourceVersionMatch', 'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided');
+      throw invalid(
+        'resourceVersionMatch',
+        'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided',
+      );
     }
     return;
   }

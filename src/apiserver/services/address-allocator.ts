@@ -1,4 +1,12 @@
-import { type Clock, clone, fieldError, isJsonObject, type JsonObject, statusError, type UnstructuredObject } from '../../machinery/index.ts';
+import {
+  type Clock,
+  clone,
+  fieldError,
+  isJsonObject,
+  type JsonObject,
+  statusError,
+  type UnstructuredObject,
+} from '../../machinery/index.ts';
 import type { Store } from '../../store/index.ts';
 import type { AdmissionRequest, AdmissionStep } from '../admission/index.ts';
 import { keyPrefix, objectKey } from '../storage/keys.ts';
@@ -60,7 +68,8 @@ export function serviceAddresses(store: Store<StoredObject>, range: ServiceRange
       const mine = new Set<string>();
       assignClusterIp(request, service, range, taken, mine);
       assignNodePorts(service, range, taken, mine);
-      if (mine.size > 0 && !request.dryRun) reservations.set(key, { taken: mine, untilMs: clock.now() + reservationMs });
+      if (mine.size > 0 && !request.dryRun)
+        reservations.set(key, { taken: mine, untilMs: clock.now() + reservationMs });
     },
   };
 }
@@ -72,7 +81,8 @@ function takenAddresses(store: Store<StoredObject>, request: AdmissionRequest): 
     if (service.metadata.uid === request.oldObject?.metadata.uid) continue;
     const spec = isJsonObject(service.spec) ? service.spec : {};
     for (const address of Array.isArray(spec['clusterIPs']) ? spec['clusterIPs'] : []) taken.add(String(address));
-    for (const port of portsOf(spec)) if (port['nodePort']) taken.add(`${String(port['protocol'] ?? 'TCP')}/${String(port['nodePort'])}`);
+    for (const port of portsOf(spec))
+      if (port['nodePort']) taken.add(`${String(port['protocol'] ?? 'TCP')}/${String(port['nodePort'])}`);
     if (spec['healthCheckNodePort']) taken.add(`TCP/${String(spec['healthCheckNodePort'])}`);
   }
   return taken;
@@ -95,15 +105,24 @@ function assignClusterIp(
     return;
   }
   const oldSpec = request.oldObject && isJsonObject(request.oldObject.spec) ? request.oldObject.spec : undefined;
-  if (oldSpec && (spec['clusterIP'] ?? '') === '' && oldSpec['clusterIP'] !== undefined) spec['clusterIP'] = oldSpec['clusterIP'];
+  if (oldSpec && (spec['clusterIP'] ?? '') === '' && oldSpec['clusterIP'] !== undefined)
+    spec['clusterIP'] = oldSpec['clusterIP'];
   const asked = spec['clusterIP'];
   if (typeof asked === 'string' && asked !== '' && asked !== 'None' && taken.has(asked)) {
     throw statusError.invalid('', 'Service', service.metadata.name ?? '', [
-      fieldError.invalid('spec.clusterIPs', [asked], `failed to allocate IP ${asked}: provided IP is already allocated`),
+      fieldError.invalid(
+        'spec.clusterIPs',
+        [asked],
+        `failed to allocate IP ${asked}: provided IP is already allocated`,
+      ),
     ]);
   }
   if (asked === undefined || asked === '') {
-    const free = findFree(range.size, (index) => taken.has(formatAddress(range.base + index)), service.metadata.uid ?? '');
+    const free = findFree(
+      range.size,
+      (index) => taken.has(formatAddress(range.base + index)),
+      service.metadata.uid ?? '',
+    );
     if (free === undefined) throw statusError.internal('failed to allocate a cluster IP: range is full');
     spec['clusterIP'] = formatAddress(range.base + free);
   }
@@ -113,9 +132,15 @@ function assignClusterIp(
   spec['ipFamilyPolicy'] ??= 'SingleStack';
 }
 
-function assignNodePorts(service: UnstructuredObject, range: ServiceRange, taken: Set<string>, mine: Set<string>): void {
+function assignNodePorts(
+  service: UnstructuredObject,
+  range: ServiceRange,
+  taken: Set<string>,
+  mine: Set<string>,
+): void {
   const spec = service.spec as JsonObject;
-  const wanted = spec['type'] === 'NodePort' || (spec['type'] === 'LoadBalancer' && spec['allocateLoadBalancerNodePorts'] !== false);
+  const wanted =
+    spec['type'] === 'NodePort' || (spec['type'] === 'LoadBalancer' && spec['allocateLoadBalancerNodePorts'] !== false);
   if (!wanted) return;
   const { first, last } = range.nodePorts;
   portsOf(spec).forEach((port, position) => {
@@ -131,7 +156,8 @@ function assignNodePorts(service: UnstructuredObject, range: ServiceRange, taken
       mine.add(`${protocol}/${asked}`);
       return;
     }
-    const isTaken = (index: number): boolean => taken.has(`${protocol}/${first + index}`) || mine.has(`${protocol}/${first + index}`);
+    const isTaken = (index: number): boolean =>
+      taken.has(`${protocol}/${first + index}`) || mine.has(`${protocol}/${first + index}`);
     const free = findFree(last - first + 1, isTaken, `${service.metadata.uid}${position}`);
     if (free === undefined) throw statusError.internal('failed to allocate a nodePort: range is full');
     port['nodePort'] = first + free;
@@ -147,7 +173,8 @@ function portProblem(
   mine: Set<string>,
 ): string | undefined {
   const { first, last } = range.nodePorts;
-  if (port < first || port > last) return `provided port is not in the valid range. The range of valid ports is ${first}-${last}`;
+  if (port < first || port > last)
+    return `provided port is not in the valid range. The range of valid ports is ${first}-${last}`;
   return taken.has(key) || mine.has(key) ? 'provided port is already allocated' : undefined;
 }
 

@@ -25,7 +25,10 @@ export async function handleCsrApproval(request: SubresourceRequest): Promise<Su
     next: (live) => {
       const { unconditional } = checkUpdatePreconditions(wish.metadata, live, target);
       const draft = clone(live);
-      draft.status = { ...(isJsonObject(draft.status) ? draft.status : {}), ...(conditions !== undefined && { conditions }) };
+      draft.status = {
+        ...(isJsonObject(draft.status) ? draft.status : {}),
+        ...(conditions !== undefined && { conditions }),
+      };
       return { draft, conditional: !unconditional };
     },
   });

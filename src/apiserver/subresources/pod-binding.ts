@@ -50,5 +50,9 @@ export async function handlePodBinding(request: SubresourceRequest): Promise<Sub
       return { draft, conditional: false };
     },
   });
-  return { type: 'value', code: 201, value: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 } };
+  return {
+    type: 'value',
+    code: 201,
+    value: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 },
+  };
 }

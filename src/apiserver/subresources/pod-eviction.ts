@@ -7,7 +7,7 @@ import {
   statusError,
   type UnstructuredObject,
 } from '../../machinery/index.ts';
-import { deleteObject, type DeleteSettings } from '../service/delete.ts';
+import { type DeleteSettings, deleteObject } from '../service/delete.ts';
 import { getRecord } from '../service/reads.ts';
 import { updateObject } from '../service/update.ts';
 import { keyPrefix } from '../storage/keys.ts';
@@ -28,7 +28,11 @@ export async function handlePodEviction(request: SubresourceRequest): Promise<Su
     preconditions: pod.metadata.uid === undefined ? {} : { uid: pod.metadata.uid },
   };
   await deleteObject(context, target, caller, deletion);
-  return { type: 'value', code: 201, value: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 } };
+  return {
+    type: 'value',
+    code: 201,
+    value: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 },
+  };
 }
 
 /** Pods that are finished, pending or already going disrupt nobody. */
@@ -47,10 +51,13 @@ async function takeFromBudget(request: SubresourceRequest, pod: UnstructuredObje
     const budget = await budgets.resource.fromRecord(record);
     const spec = isJsonObject(budget.spec) ? budget.spec : {};
     const selector = spec['selector'];
-    if (isJsonObject(selector) && labelSelectorFromObject(selector).matches(pod.metadata.labels ?? {})) matching.push(budget);
+    if (isJsonObject(selector) && labelSelectorFromObject(selector).matches(pod.metadata.labels ?? {}))
+      matching.push(budget);
   }
   if (matching.length > 1) {
-    throw statusError.internal('This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.');
+    throw statusError.internal(
+      'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.',
+    );
   }
   const budget = matching[0];
   if (!budget) return;

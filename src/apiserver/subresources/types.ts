@@ -1,7 +1,7 @@
 import type { JsonObject, Verb } from '../../machinery/index.ts';
 import type { ServiceContext } from '../service/context.ts';
-import type { Caller, DecodedBody, NamedTarget, WriteSettings, WrittenObject } from '../service/types.ts';
 import type { PatchKind } from '../service/patch.ts';
+import type { Caller, DecodedBody, NamedTarget, WriteSettings, WrittenObject } from '../service/types.ts';
 
 export interface SubresourceRequest {
   context: ServiceContext;

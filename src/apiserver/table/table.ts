@@ -1,4 +1,10 @@
-import type { JsonObject, ListMeta, TableColumn, UnstructuredObject, VersionDefinition } from '../../machinery/index.ts';
+import type {
+  JsonObject,
+  ListMeta,
+  TableColumn,
+  UnstructuredObject,
+  VersionDefinition,
+} from '../../machinery/index.ts';
 
 export type IncludeObject = 'None' | 'Metadata' | 'Object';
 

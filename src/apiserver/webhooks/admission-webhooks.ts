@@ -6,8 +6,8 @@ import {
   type JsonObject,
   type JsonValue,
   type Random,
-  statusError,
   type Status,
+  statusError,
   type UnstructuredObject,
   type VersionDefinition,
 } from '../../machinery/index.ts';
@@ -65,7 +65,10 @@ function matchingWebhooks(options: AdmissionWebhookOptions, phase: WebhookPhase,
   return matches;
 }
 
-function matchingVersion(webhook: Webhook, { target, operation, subresource }: AdmissionRequest): VersionDefinition | undefined {
+function matchingVersion(
+  webhook: Webhook,
+  { target, operation, subresource }: AdmissionRequest,
+): VersionDefinition | undefined {
   const { definition } = target.resource;
   const matches = (version: VersionDefinition): boolean =>
     webhook.rules.some((rule) =>
@@ -99,7 +102,11 @@ function selectorsMatch(webhook: Webhook, request: AdmissionRequest, store: Stor
   return webhook.namespaceSelector.matches(namespace?.value.labels ?? {});
 }
 
-async function mutate(options: AdmissionWebhookOptions, matches: readonly Match[], request: AdmissionRequest): Promise<void> {
+async function mutate(
+  options: AdmissionWebhookOptions,
+  matches: readonly Match[],
+  request: AdmissionRequest,
+): Promise<void> {
   const changedAfter = new Map<Match, number>();
   let changes = 0;
   const run = async (match: Match): Promise<void> => {
@@ -113,13 +120,21 @@ async function mutate(options: AdmissionWebhookOptions, matches: readonly Match[
   }
 }
 
-async function validate(options: AdmissionWebhookOptions, matches: readonly Match[], request: AdmissionRequest): Promise<void> {
+async function validate(
+  options: AdmissionWebhookOptions,
+  matches: readonly Match[],
+  request: AdmissionRequest,
+): Promise<void> {
   const outcomes = await Promise.allSettled(matches.map((match) => call(options, match, request)));
   for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
 }
 
 /** True when the webhook changed the object. */
-async function callMutating(options: AdmissionWebhookOptions, match: Match, request: AdmissionRequest): Promise<boolean> {
+async function callMutating(
+  options: AdmissionWebhookOptions,
+  match: Match,
+  request: AdmissionRequest,
+): Promise<boolean> {
   const response = await call(options, match, request);
   const patch = response?.['patch'];
   if (typeof patch !== 'string' || patch === '' || !request.object) return false;
@@ -146,7 +161,11 @@ function replaceContent(object: UnstructuredObject, content: UnstructuredObject)
 }
 
 /** One call; returns the response, undefined when the webhook was skipped or its failure is to be ignored. */
-async function call(options: AdmissionWebhookOptions, match: Match, request: AdmissionRequest): Promise<JsonObject | undefined> {
+async function call(
+  options: AdmissionWebhookOptions,
+  match: Match,
+  request: AdmissionRequest,
+): Promise<JsonObject | undefined> {
   const { webhook } = match;
   const review = await buildReview(options, match, request);
   const reviewRequest = review['request'] as JsonObject;
@@ -169,29 +188,46 @@ async function call(options: AdmissionWebhookOptions, match: Match, request: Adm
       options.onIgnoredFailure(webhook.name, error);
       return undefined;
     }
-    throw statusError.internal(`failed calling webhook "${webhook.name}": failed to call webhook: ${errorMessage(error)}`);
+    throw statusError.internal(
+      `failed calling webhook "${webhook.name}": failed to call webhook: ${errorMessage(error)}`,
+    );
   }
-  for (const warning of Array.isArray(response['warnings']) ? response['warnings'] : []) request.caller.warn(String(warning));
+  for (const warning of Array.isArray(response['warnings']) ? response['warnings'] : [])
+    request.caller.warn(String(warning));
   if (response['allowed'] !== true) throw denied(webhook.name, response);
   return response;
 }
 
 function readResponse(answer: JsonObject, uid: string): JsonObject {
   const { response } = answer;
-  if (answer['kind'] !== 'AdmissionReview' || answer['apiVersion'] !== 'admission.k8s.io/v1' || !isJsonObject(response)) {
+  if (
+    answer['kind'] !== 'AdmissionReview' ||
+    answer['apiVersion'] !== 'admission.k8s.io/v1' ||
+    !isJsonObject(response)
+  ) {
     throw new Error('expected response.kind=AdmissionReview of admission.k8s.io/v1');
   }
   if (response['uid'] !== uid) throw new Error(`expected response.uid="${uid}"`);
   return response;
 }
 
-async function buildReview(options: AdmissionWebhookOptions, match: Match, request: AdmissionRequest): Promise<JsonObject> {
+async function buildReview(
+  options: AdmissionWebhookOptions,
+  match: Match,
+  request: AdmissionRequest,
+): Promise<JsonObject> {
   const { target, operation, subresource } = request;
   const { definition } = target.resource;
   const view = async (object: UnstructuredObject | undefined): Promise<JsonObject | null> =>
-    object === undefined ? null : ((await target.resource.convert(object, match.version.name)) as unknown as JsonObject);
+    object === undefined
+      ? null
+      : ((await target.resource.convert(object, match.version.name)) as unknown as JsonObject);
   const kindIn = (version: string): JsonObject => ({ group: definition.group, version, kind: definition.kind });
-  const resourceIn = (version: string): JsonObject => ({ group: definition.group, version, resource: definition.plural });
+  const resourceIn = (version: string): JsonObject => ({
+    group: definition.group,
+    version,
+    resource: definition.plural,
+  });
   return {
     kind: 'AdmissionReview',
     apiVersion: 'admission.k8s.io/v1',
@@ -219,8 +255,10 @@ function denied(name: string, response: JsonObject): ApiStatusError {
   const status = isJsonObject(response['status']) ? response['status'] : {};
   const detail = status['message'] ?? status['reason'];
   const prefix = `admission webhook "${name}" denied the request`;
-  const message = typeof detail === 'string' && detail !== '' ? `${prefix}: ${detail}` : `${prefix} without explanation`;
-  const code = typeof status['code'] === 'number' && status['code'] >= 400 && status['code'] < 600 ? status['code'] : 403;
+  const message =
+    typeof detail === 'string' && detail !== '' ? `${prefix}: ${detail}` : `${prefix} without explanation`;
+  const code =
+    typeof status['code'] === 'number' && status['code'] >= 400 && status['code'] < 600 ? status['code'] : 403;
   return new ApiStatusError({
     kind: 'Status',
     apiVersion: 'v1',

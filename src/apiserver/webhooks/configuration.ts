@@ -1,9 +1,9 @@
 import {
   errorMessage,
   isJsonObject,
+  type JsonObject,
   type LabelSelectorMatcher,
   labelSelectorFromObject,
-  type JsonObject,
 } from '../../machinery/index.ts';
 import type { Store } from '../../store/index.ts';
 import { keyPrefix } from '../storage/keys.ts';
@@ -79,7 +79,9 @@ function parseConfiguration(configuration: JsonObject): Webhook[] {
     rules: (Array.isArray(webhook['rules']) ? webhook['rules'].filter(isJsonObject) : []).map(parseRule),
     failurePolicy: webhook['failurePolicy'] === 'Ignore' ? 'Ignore' : 'Fail',
     matchPolicy: webhook['matchPolicy'] === 'Exact' ? 'Exact' : 'Equivalent',
-    namespaceSelector: labelSelectorFromObject(isJsonObject(webhook['namespaceSelector']) ? webhook['namespaceSelector'] : {}),
+    namespaceSelector: labelSelectorFromObject(
+      isJsonObject(webhook['namespaceSelector']) ? webhook['namespaceSelector'] : {},
+    ),
     objectSelector: labelSelectorFromObject(isJsonObject(webhook['objectSelector']) ? webhook['objectSelector'] : {}),
     matchConditions: (Array.isArray(webhook['matchConditions']) ? webhook['matchConditions'] : []) as unknown as {
       name: string;

@@ -44,7 +44,8 @@ export async function convertByWebhook(
   if (response['uid'] !== uid) throw fail('the answer is for another request');
   const [converted] = Array.isArray(response['convertedObjects']) ? response['convertedObjects'] : [];
   if (!isJsonObject(converted)) throw fail('the answer holds no object');
-  if (converted['apiVersion'] !== desiredAPIVersion) throw fail(`the answer is in version ${String(converted['apiVersion'])}`);
+  if (converted['apiVersion'] !== desiredAPIVersion)
+    throw fail(`the answer is in version ${String(converted['apiVersion'])}`);
   const metadata = isJsonObject(converted['metadata']) ? converted['metadata'] : {};
   if (metadata['uid'] !== object.metadata.uid || metadata['name'] !== object.metadata.name) {
     throw fail('a conversion must not change the identity of an object');

@@ -33,7 +33,12 @@ function portNumber(ports: readonly JsonObject[], name: string): number | undefi
   return typeof port === 'number' ? port : undefined;
 }
 
-function fromSlices(store: Store<StoredObject>, namespace: string, name: string, portName: string): ReturnType<ServiceResolver> {
+function fromSlices(
+  store: Store<StoredObject>,
+  namespace: string,
+  name: string,
+  portName: string,
+): ReturnType<ServiceResolver> {
   const prefix = keyPrefix({ group: 'discovery.k8s.io', plural: 'endpointslices' }, namespace);
   for (const { value } of store.list(prefix).records) {
     if (value.labels?.['kubernetes.io/service-name'] !== name) continue;
@@ -47,7 +52,12 @@ function fromSlices(store: Store<StoredObject>, namespace: string, name: string,
   return undefined;
 }
 
-function fromEndpoints(store: Store<StoredObject>, namespace: string, name: string, portName: string): ReturnType<ServiceResolver> {
+function fromEndpoints(
+  store: Store<StoredObject>,
+  namespace: string,
+  name: string,
+  portName: string,
+): ReturnType<ServiceResolver> {
   const endpoints = store.get(objectKey({ group: '', plural: 'endpoints' }, namespace, name))?.value.object;
   for (const subset of objects(endpoints?.['subsets'])) {
     const port = portNumber(objects(subset['ports']), portName);

@@ -47,7 +47,8 @@ export class WebhookClient {
       if (typeof answer !== 'object' || answer === null) throw new Error('the answer is not an object');
       return answer as JsonObject;
     } catch (error) {
-      const reason = error instanceof Error && error.name === 'TimeoutError' ? 'context deadline exceeded' : errorMessage(error);
+      const reason =
+        error instanceof Error && error.name === 'TimeoutError' ? 'context deadline exceeded' : errorMessage(error);
       throw new Error(`Post "${shown}": ${reason}`, { cause: error });
     }
   }

@@ -54,7 +54,13 @@ complete -F _capstan capstan
 function fish(table: readonly Word[]): string {
   return table
     .flatMap(({ path, words }) => {
-      const condition = path === '' ? '__fish_use_subcommand' : path.split(' ').map((part) => `__fish_seen_subcommand_from ${part}`).join('; and ');
+      const condition =
+        path === ''
+          ? '__fish_use_subcommand'
+          : path
+              .split(' ')
+              .map((part) => `__fish_seen_subcommand_from ${part}`)
+              .join('; and ');
       return words.map((word) =>
         word.startsWith('--')
           ? `complete -c capstan -n '${condition}' -l ${word.slice(2)}`
@@ -66,7 +72,9 @@ function fish(table: readonly Word[]): string {
 }
 
 function powershell(table: readonly Word[]): string {
-  const entries = table.map(({ path, words }) => `  '${path}' = @(${words.map((word) => `'${word}'`).join(', ')})`).join('\n');
+  const entries = table
+    .map(({ path, words }) => `  '${path}' = @(${words.map((word) => `'${word}'`).join(', ')})`)
+    .join('\n');
   return `$capstanWords = @{
 ${entries}
 }

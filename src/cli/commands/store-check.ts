@@ -13,6 +13,12 @@ export async function storeCheck(
   for (const key of report.damaged) stdout(`damaged: ${key}\n`);
   for (const problem of report.problems) stdout(`problem: ${problem}\n`);
   const sound = report.damaged.length === 0 && report.problems.length === 0;
-  stdout(sound ? 'the store is sound\n' : options.repair ? 'repaired what could be repaired\n' : 'run again with --repair, or restore a backup\n');
+  stdout(
+    sound
+      ? 'the store is sound\n'
+      : options.repair
+        ? 'repaired what could be repaired\n'
+        : 'run again with --repair, or restore a backup\n',
+  );
   return sound || options.repair ? 0 : 1;
 }

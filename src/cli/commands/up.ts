@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { writeKubeconfigEntry } from '../../client/index.ts';
 import { CapstanError, systemClock } from '../../machinery/index.ts';
 import type { CommandContext } from '../context.ts';
+import { startHousekeeping } from '../housekeeping.ts';
 import {
   defaultDataDirectory,
   defaultEncryptionKeyFile,
@@ -10,7 +11,6 @@ import {
   parseListenAddress,
   startManagementApi,
 } from '../management-api.ts';
-import { startHousekeeping } from '../housekeeping.ts';
 
 export interface UpOptions {
   dataDir?: string;

@@ -2,7 +2,10 @@ import { formatYaml } from '../../machinery/index.ts';
 import type { CommandContext } from '../context.ts';
 import { version } from '../version.ts';
 
-export async function printVersion(options: { output: 'text' | 'json' | 'yaml' }, { stdout }: CommandContext): Promise<number> {
+export async function printVersion(
+  options: { output: 'text' | 'json' | 'yaml' },
+  { stdout }: CommandContext,
+): Promise<number> {
   const info = { version, node: process.version, platform: `${process.platform}/${process.arch}` };
   if (options.output === 'json') stdout(`${JSON.stringify(info, undefined, 2)}\n`);
   else if (options.output === 'yaml') stdout(formatYaml(info));

@@ -1,1 +1,4 @@
-export {};
+export { applyJsonPatch, maxJsonPatchOperations } from './json-patch.ts';
+export { applyMergePatch, createMergePatch } from './merge-patch.ts';
+export { PatchError, type PatchErrorStatus } from './patch-error.ts';
+export { applyStrategicMergePatch } from './strategic-merge-patch.ts';

@@ -1,0 +1,208 @@
+import { errorMessage } from '../errors/capstan-error.ts';
+import { deepEqual } from '../json/value.ts';
+import { parseApiVersion } from '../meta/group-version-kind.ts';
+import type { ManagedFieldsEntry, UnstructuredObject } from '../meta/types.ts';
+import { ApplyConflictError, ApplyError } from './apply-error.ts';
+import { problemsOfApplied } from './check-applied.ts';
+import type { Comparison } from './compare.ts';
+import { entryTime } from './entry-time.ts';
+import { difference, type FieldSet, formatPath, hasPath, paths, recursiveDifference } from './field-set.ts';
+import { appliedSet } from './field-walk.ts';
+import { fieldsOfLastApplied, kubectlManager, syncLastApplied } from './last-applied.ts';
+import {
+  decodeManagers,
+  encodeManagers,
+  indexOfManager,
+  keepSame,
+  type Manager,
+  type ManagerOrigin,
+  putManager,
+} from './managed-entries.ts';
+import { mergeApplied } from './merge.ts';
+import { compareInVersion, comparisonsFor, conflictsWithOthers, disownOthers, reconcileManagers } from './ownership.ts';
+import { pruneAbandoned } from './prune.ts';
+import type { FieldType } from './type-model.ts';
+import { unownedFields } from './unowned-fields.ts';
+import { emptyObject, updateManagers } from './update-managed-fields.ts';
+import { asJson, fieldOrderOf, inVersion, typeOf, type VersionedKind } from './versioned-kind.ts';
+
+export interface ApplyConfigurationInput {
+  /** the stored object; absent when the apply creates it */
+  live?: UnstructuredObject;
+  /** the configuration as sent, in the version of the request */
+  applied: UnstructuredObject;
+  /** managedFields of the stored object */
+  liveManaged: ManagedFieldsEntry[];
+  manager: string;
+  apiVersion: string;
+  subresource?: string;
+  /** take fields others own */
+  force: boolean;
+  nowMs: number;
+  versions: VersionedKind;
+  /** fields this endpoint never owns: `status` on the main resource, `metadata` and `spec` on status */
+  resetFields?: FieldSet;
+}
+
+export interface AppliedConfiguration {
+  /** the merged object in the version of the request, without managedFields; shares parts with the input */
+  object: UnstructuredObject;
+  managedFields: ManagedFieldsEntry[];
+  /** whether anything but managedFields differs from the live object */
+  changed: boolean;
+}
+
+/**
+ * Server-side apply: lays the configuration over the live object, removes what the manager applied before and now
+ * leaves out, and records who owns what.
+ * @throws ApplyConflictError when others own fields it would change, unless forced
+ * @throws ApplyError when the configuration is not of the right type
+ */
+export async function applyConfiguration(input: ApplyConfigurationInput): Promise<AppliedConfiguration> {
+  const type = checkInput(input);
+  const live = withoutManagedFields(
+    input.live
+      ? await inVersion(input.versions, input.live, input.apiVersion)
+      : emptyObject(input.applied, input.apiVersion),
+  );
+  const managers = await managersBefore(input);
+  try {
+    return await applyOnce(input, type, live, managers, input.force);
+  } catch (error) {
+    if (!(error instanceof ConflictFound)) throw error;
+    if (input.manager !== kubectlManager) throw error.conflict;
+    const allowed = fieldsOfLastApplied(live, input.apiVersion, input.versions);
+    if (!allowed) throw error.conflict;
+    const remaining = error.fields.filter(({ path }) => !hasPath(allowed, path));
+    if (remaining.length > 0) throw conflictError(remaining);
+    return applyOnce(input, type, live, managers, true);
+  }
+}
+
+function checkInput(input: ApplyConfigurationInput): FieldType {
+  const { applied, apiVersion, versions } = input;
+  const kind = input.live?.kind ?? applied.kind;
+  if (applied.apiVersion !== apiVersion || applied.kind !== kind) {
+    throw new ApplyError(400, `invalid object type: ${describeKind(applied)}`);
+  }
+  if (applied.metadata?.managedFields !== undefined && applied.metadata.managedFields !== null) {
+    throw new ApplyError(400, 'metadata.managedFields must be nil');
+  }
+  const type = typeOf(versions, apiVersion);
+  if (!type) throw new ApplyError(500, `no corresponding type for ${describeKind(applied)}`);
+  const problems = problemsOfApplied(type, asJson(applied));
+  if (problems.length > 0) {
+    const { namespace = '', name = '' } = applied.metadata ?? {};
+    const list = problems.length === 1 ? problems[0] : `errors:\n${problems.map((text) => `  ${text}`).join('\n')}`;
+    throw new ApplyError(
+      500,
+      `failed to create typed patch object (${namespace}/${name}; ${describeKind(applied)}): ${list}`,
+    );
+  }
+  return type;
+}
+
+function describeKind(object: UnstructuredObject): string {
+  const { group, version } = parseApiVersion(object.apiVersion ?? '');
+  return `${group}/${version}, Kind=${object.kind ?? ''}`;
+}
+
+function withoutManagedFields(object: UnstructuredObject): UnstructuredObject {
+  if (object.metadata?.managedFields === undefined) return object;
+  const { managedFields: _, ...metadata } = object.metadata;
+  return { ...object, metadata };
+}
+
+/** The managers on record; for an object that has none, whatever is there is put down to `before-first-apply`. */
+async function managersBefore(input: ApplyConfigurationInput): Promise<Manager[]> {
+  const { live, liveManaged, ...write } = input;
+  let managers: Manager[];
+  try {
+    managers = decodeManagers(liveManaged);
+  } catch (error) {
+    throw new ApplyError(500, `failed to decode managed fields: ${errorMessage(error)}`);
+  }
+  if (managers.length > 0 || !live) return managers;
+  return updateManagers(managers, { ...write, next: withoutManagedFields(live), manager: 'before-first-apply' });
+}
+
+interface ConflictField {
+  manager: Manager;
+  path: string[];
+}
+
+/** Internal: a conflict with its paths still in one piece, for the second look client-side apply deserves. */
+class ConflictFound extends Error {
+  readonly fields: ConflictField[];
+
+  constructor(fields: ConflictField[]) {
+    super('apply conflict');
+    this.fields = fields;
+  }
+
+  get conflict(): ApplyConflictError {
+    return conflictError(this.fields);
+  }
+}
+
+function conflictError(fields: readonly ConflictField[]): ApplyConflictError {
+  return new ApplyConflictError(
+    fields.map(({ manager, path }) => ({
+      manager: manager.name,
+      operation: manager.operation,
+      apiVersion: manager.apiVersion,
+      ...(manager.subresource !== '' && { subresource: manager.subresource }),
+      ...(manager.time !== undefined && { time: manager.time }),
+      field: formatPath(path),
+    })),
+  );
+}
+
+async function applyOnce(
+  input: ApplyConfigurationInput,
+  type: FieldType,
+  live: UnstructuredObject,
+  before: readonly Manager[],
+  force: boolean,
+): Promise<AppliedConfiguration> {
+  const { applied, apiVersion, versions, resetFields } = input;
+  const writer: ManagerOrigin = {
+    name: input.manager,
+    operation: 'Apply',
+    apiVersion,
+    subresource: input.subresource ?? '',
+  };
+  const managers = reconcileManagers(before, versions);
+  const last = managers[indexOfManager(managers, writer)];
+  let set = appliedSet(type, asJson(applied));
+  if (resetFields) set = recursiveDifference(set, resetFields);
+  putManager(managers, { ...writer, set, time: last?.time, entry: last?.entry });
+
+  let object = mergeApplied(type, asJson(live), asJson(applied)) as unknown as UnstructuredObject;
+  if (last) object = await pruneAbandoned(object, managers, last, versions);
+
+  const compare = (version: string): Comparison | Promise<Comparison> =>
+    compareInVersion(versions, live, object, version, resetFields);
+  const own = { apiVersion, comparison: compare(apiVersion) as Comparison };
+  const comparisons = await comparisonsFor(managers, compare, own);
+  if (!force) {
+    const conflicts = conflictsWithOthers(managers, writer, comparisons);
+    if (conflicts.length > 0) {
+      throw new ConflictFound(
+        conflicts.flatMap(({ manager, fields }) => [...paths(fields)].map((path) => ({ manager, path }))),
+      );
+    }
+  }
+  const after = disownOthers(managers, writer, comparisons);
+
+  const merged = !deepEqual(live, object);
+  // An apply that changes nothing keeps its time, and a first one that changes nothing has none.
+  const time = merged ? entryTime(input.nowMs) : last?.time;
+  putManager(after, { ...writer, set: difference(set, unownedFields), time, entry: last?.entry });
+  const result = input.manager === kubectlManager ? syncLastApplied(object, applied) : object;
+  return {
+    object: result,
+    managedFields: keepSame(encodeManagers(after, fieldOrderOf(versions)), input.liveManaged),
+    changed: merged || result !== object,
+  };
+}

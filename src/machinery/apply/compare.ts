@@ -1,0 +1,180 @@
+import { deepEqual, type JsonObject, type JsonValue } from '../json/value.ts';
+import { type FieldSet, insertNode, leaf, type MutableFieldSet, recursiveDifference } from './field-set.ts';
+import { addedNode } from './field-walk.ts';
+import { fieldElement, type PathElement } from './path-element.ts';
+import { type FieldType, type Form, formOf, type ListType, type MapType } from './type-model.ts';
+import { unownedMetadata } from './unowned-fields.ts';
+
+/** How one object differs from another, in field paths. */
+export interface Comparison {
+  /** fields that are new or have another value */
+  changed: FieldSet;
+  /** fields that are gone */
+  removed: FieldSet;
+}
+
+/**
+ * Compares two objects of one type in a single walk; equal parts cost no allocation. Fields nobody owns (apiVersion,
+ * kind, metadata itself, the name, …) are not looked at.
+ */
+export function compareObjects(type: FieldType, before: JsonObject, after: JsonObject): Comparison {
+  const walk = new CompareWalk();
+  walk.compareRoots(type.map!, before, after);
+  return { changed: walk.changed, removed: walk.removed };
+}
+
+/** Leaves out the fields a write may not own, such as status for writes to the main resource. */
+export function withoutFields(comparison: Comparison, excluded: FieldSet | undefined): Comparison {
+  if (excluded === undefined) return comparison;
+  return {
+    changed: recursiveDifference(comparison.changed, excluded),
+    removed: recursiveDifference(comparison.removed, excluded),
+  };
+}
+
+class CompareWalk {
+  readonly changed: MutableFieldSet = {};
+  readonly removed: MutableFieldSet = {};
+  readonly #path: PathElement[] = [];
+
+  compareRoots(type: MapType, before: JsonObject, after: JsonObject): void {
+    this.#compareMembers(
+      type,
+      before,
+      after,
+      (name) => name === 'apiVersion' || name === 'kind' || name === 'metadata',
+    );
+    const metadata = type.field('metadata')?.map;
+    if (!metadata || before['metadata'] === after['metadata']) return;
+    this.#path.push('f:metadata');
+    const isUnowned = (name: string): boolean => unownedMetadata.has(name);
+    this.#compareMembers(metadata, asMap(before['metadata'] ?? {}), asMap(after['metadata'] ?? {}), isUnowned);
+    this.#path.pop();
+  }
+
+  compare(type: FieldType, before: JsonValue | undefined, after: JsonValue | undefined): void {
+    if (before === after) return;
+    if (before === undefined) {
+      this.#insert(this.changed, addedNode(type, after!));
+      return;
+    }
+    if (after === undefined) {
+      this.#insert(this.removed, addedNode(type, before));
+      return;
+    }
+    const oldForm = formOf(type, before);
+    const newForm = formOf(type, after);
+    if (oldForm !== newForm) this.#compareAs(oldForm, type, before, after);
+    this.#compareAs(newForm, type, before, after);
+  }
+
+  #compareAs(form: Form, type: FieldType, before: JsonValue, after: JsonValue): void {
+    if (form === 'map') this.#compareMaps(type.map!, before, after);
+    else if (form === 'list') this.#compareLists(type.list!, before, after);
+    else this.#compareWhole(before, after);
+  }
+
+  #compareWhole(before: JsonValue, after: JsonValue): void {
+    if (!deepEqual(before, after)) this.#insert(this.changed, leaf);
+  }
+
+  #compareMaps(type: MapType, before: JsonValue, after: JsonValue): void {
+    const oldMap = asMap(before);
+    const newMap = asMap(after);
+    // Empty and null stay distinguishable: with nothing inside, the container itself is the leaf.
+    if (type.atomic || (isEmpty(oldMap) && isEmpty(newMap))) {
+      this.#compareWhole(before, after);
+      return;
+    }
+    this.#compareMembers(type, oldMap, newMap);
+  }
+
+  #compareMembers(
+    type: MapType,
+    oldMap: JsonObject | undefined,
+    newMap: JsonObject | undefined,
+    skip?: (name: string) => boolean,
+  ): void {
+    const absent = type.absent;
+    for (const key in newMap) {
+      const next = newMap[key];
+      if (next === undefined) continue;
+      const previous = oldMap && (oldMap[key] === undefined ? absent?.get(key) : oldMap[key]);
+      if (next === previous || (next === null && previous === undefined && type.isStruct)) continue;
+      if (skip?.(key)) continue;
+      this.#path.push(fieldElement(key));
+      this.compare(type.member(key), previous, next);
+      this.#path.pop();
+    }
+    for (const key in oldMap) {
+      const previous = oldMap[key];
+      if (previous === undefined || newMap?.[key] !== undefined || skip?.(key)) continue;
+      this.#path.push(fieldElement(key));
+      this.compare(type.member(key), previous, newMap && absent?.get(key));
+      this.#path.pop();
+    }
+  }
+
+  #compareLists(type: ListType, before: JsonValue, after: JsonValue): void {
+    const oldList = Array.isArray(before) ? before : [];
+    const newList = Array.isArray(after) ? after : [];
+    if (type.atomic || (oldList.length === 0 && newList.length === 0)) {
+      this.#compareWhole(before, after);
+      return;
+    }
+    if (deepEqual(oldList, newList)) return;
+    const oldItems = indexItems(type, oldList);
+    const newItems = indexItems(type, newList);
+    if (!oldItems || !newItems) {
+      this.#compareWhole(before, after);
+      return;
+    }
+    for (const [element, items] of newItems) this.#compareItems(type, element, oldItems.get(element) ?? [], items);
+    for (const [element, items] of oldItems) {
+      if (!newItems.has(element)) this.#compareItems(type, element, items, []);
+    }
+  }
+
+  /** Items of one identity. Usually one on each side; several are owned together, without a look inside. */
+  #compareItems(type: ListType, element: PathElement, before: JsonValue[], after: JsonValue[]): void {
+    this.#path.push(element);
+    if (before.length <= 1 && after.length <= 1) {
+      this.compare(type.element, before[0], after[0]);
+    } else if (before.length > 1 && after.length > 1) {
+      if (!deepEqual(before, after)) this.#insert(this.changed, leaf);
+    } else if (before.length > 1) {
+      if (after.length === 1) this.compare(type.element, undefined, after[0]);
+      this.#insert(this.removed, leaf);
+    } else {
+      if (before.length === 1) this.compare(type.element, before[0], undefined);
+      this.#insert(this.changed, leaf);
+    }
+    this.#path.pop();
+  }
+
+  #insert(set: MutableFieldSet, node: FieldSet): void {
+    if (this.#path.length > 0) insertNode(set, this.#path, node);
+  }
+}
+
+function asMap(value: JsonValue): JsonObject | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
+}
+
+function isEmpty(map: JsonObject | undefined): boolean {
+  for (const key in map) if (map[key] !== undefined) return false;
+  return true;
+}
+
+/** Items by identity; undefined when one of them has none. */
+function indexItems(type: ListType, list: readonly JsonValue[]): Map<PathElement, JsonValue[]> | undefined {
+  const items = new Map<PathElement, JsonValue[]>();
+  for (const item of list) {
+    const element = type.elementOf(item);
+    if (element === undefined) return undefined;
+    const present = items.get(element);
+    if (present) present.push(item);
+    else items.set(element, [item]);
+  }
+  return items;
+}

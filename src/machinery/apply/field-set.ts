@@ -1,0 +1,267 @@
+import { isJsonObject, type JsonValue } from '../json/value.ts';
+import { canonicalPathElement, comparePathElements, formatPathElement, type PathElement } from './path-element.ts';
+
+/**
+ * A set of field paths, held as the very tree FieldsV1 is: an element without members of its own (`{}`) or with the
+ * member `.` is in the set; an element with other members leads to paths in the set. The root stands for the whole
+ * object and is never in the set. Sets are immutable; operations share what does not change and return the very
+ * operand when nothing changes.
+ */
+export interface FieldSet {
+  readonly [element: PathElement]: FieldSet;
+}
+
+/** A set while it is being built; finished sets are only ever seen as FieldSet. */
+export interface MutableFieldSet {
+  [element: PathElement]: FieldSet;
+}
+
+/** An element that is in the set and leads nowhere further. */
+export const leaf: FieldSet = Object.freeze({});
+
+export const emptyFieldSet: FieldSet = leaf;
+
+export function isEmptySet(set: FieldSet): boolean {
+  for (const _ in set) return false;
+  return true;
+}
+
+/** Is the element that leads to this node itself in the set? */
+export function isMember(node: FieldSet): boolean {
+  return node === leaf || node['.'] !== undefined || isEmptySet(node);
+}
+
+/** Does the set contain exactly this path? */
+export function hasPath(set: FieldSet, path: readonly PathElement[]): boolean {
+  let node: FieldSet | undefined = set;
+  for (const element of path) {
+    node = node[element];
+    if (node === undefined) return false;
+  }
+  return path.length > 0 && isMember(node);
+}
+
+/** Adds a node at a path of a set under construction; what is there already is kept. */
+export function insertNode(root: MutableFieldSet, path: readonly PathElement[], node: FieldSet): void {
+  let parent = root;
+  const last = path.length - 1;
+  for (let i = 0; i < last; i++) {
+    const element = path[i]!;
+    const next = parent[element];
+    let child: MutableFieldSet;
+    if (next === undefined) child = {};
+    // A leaf is shared: it becomes a node of its own before it gets members.
+    else if (isEmptySet(next)) child = { '.': leaf };
+    else child = next as MutableFieldSet;
+    parent[element] = child;
+    parent = child;
+  }
+  const element = path[last]!;
+  const present = parent[element];
+  parent[element] = present === undefined ? node : unionNodes(present, node);
+}
+
+export function union(a: FieldSet, b: FieldSet): FieldSet {
+  if (a === b || isEmptySet(b)) return a;
+  if (isEmptySet(a)) return b;
+  let result: MutableFieldSet | undefined;
+  for (const element in b) {
+    const left = a[element];
+    const merged = left === undefined ? b[element]! : element === '.' ? left : unionNodes(left, b[element]!);
+    if (merged === left) continue;
+    result ??= { ...a };
+    result[element] = merged;
+  }
+  return result ?? a;
+}
+
+function unionNodes(a: FieldSet, b: FieldSet): FieldSet {
+  if (a === b) return a;
+  if (isEmptySet(b)) return asMember(a);
+  if (isEmptySet(a)) return asMember(b);
+  return union(a, b);
+}
+
+function asMember(node: FieldSet): FieldSet {
+  return isMember(node) ? node : { '.': leaf, ...node };
+}
+
+/** Paths of `a` that are not in `b`. Taking away a parent leaves its children, and the other way round. */
+export function difference(a: FieldSet, b: FieldSet): FieldSet {
+  let result: MutableFieldSet | undefined;
+  for (const element in b) {
+    const left = a[element];
+    if (left === undefined) continue;
+    const rest = element === '.' ? undefined : differenceNodes(left, b[element]!);
+    if (rest === left) continue;
+    result ??= { ...a };
+    if (rest === undefined) delete result[element];
+    else result[element] = rest;
+  }
+  return result ?? a;
+}
+
+function differenceNodes(a: FieldSet, b: FieldSet): FieldSet | undefined {
+  if (isEmptySet(a)) return isMember(b) ? undefined : a;
+  if (isEmptySet(b)) return a['.'] === undefined ? a : withoutSelf(a);
+  return asNode(difference(a, b));
+}
+
+function withoutSelf(node: FieldSet): FieldSet | undefined {
+  const { '.': _, ...rest } = node;
+  return isEmptySet(rest) ? undefined : rest;
+}
+
+/** What remains of a node: nothing, a plain member, or a node with members. */
+function asNode(rest: FieldSet): FieldSet | undefined {
+  let count = 0;
+  for (const _ in rest) if (++count > 1) return rest;
+  if (count === 0) return undefined;
+  return rest['.'] === undefined ? rest : leaf;
+}
+
+/** Paths of `a` that are neither in `b` nor below a path of `b`. */
+export function recursiveDifference(a: FieldSet, b: FieldSet): FieldSet {
+  let result: MutableFieldSet | undefined;
+  for (const element in b) {
+    const left = a[element];
+    if (left === undefined || element === '.') continue;
+    const right = b[element]!;
+    let rest: FieldSet | undefined;
+    if (!isMember(right)) rest = isEmptySet(left) ? left : asNode(recursiveDifference(left, right));
+    if (rest === left) continue;
+    result ??= { ...a };
+    if (rest === undefined) delete result[element];
+    else result[element] = rest;
+  }
+  return result ?? a;
+}
+
+export function intersection(a: FieldSet, b: FieldSet): FieldSet {
+  const result: MutableFieldSet = {};
+  for (const element in a) {
+    const right = b[element];
+    if (right === undefined) continue;
+    if (element === '.') result['.'] = leaf;
+    else {
+      const both = intersectNodes(a[element]!, right);
+      if (both !== undefined) result[element] = both;
+    }
+  }
+  return result;
+}
+
+function intersectNodes(a: FieldSet, b: FieldSet): FieldSet | undefined {
+  if (isEmptySet(a)) return isMember(b) ? leaf : undefined;
+  if (isEmptySet(b)) return a['.'] === undefined ? undefined : leaf;
+  return asNode(intersection(a, b));
+}
+
+/** Only the paths of the set below which it holds no other path. */
+export function leaves(set: FieldSet): FieldSet {
+  const result: MutableFieldSet = {};
+  for (const element in set) {
+    if (element === '.') continue;
+    const node = set[element]!;
+    result[element] = isEmptySet(node) ? leaf : leaves(node);
+  }
+  return result;
+}
+
+export function equalSets(a: FieldSet, b: FieldSet): boolean {
+  if (a === b) return true;
+  let count = 0;
+  for (const element in a) {
+    const right = b[element];
+    if (right === undefined || !equalSets(a[element]!, right)) return false;
+    count++;
+  }
+  for (const _ in b) count--;
+  return count === 0;
+}
+
+/** All paths, as kube-apiserver lists them: the members of a level before what lies deeper. */
+export function* paths(set: FieldSet, prefix: readonly PathElement[] = []): Generator<PathElement[]> {
+  const elements = Object.keys(set)
+    .filter((element) => element !== '.')
+    .sort(comparePathElements);
+  for (const element of elements) if (isMember(set[element]!)) yield [...prefix, element];
+  for (const element of elements) yield* paths(set[element]!, [...prefix, element]);
+}
+
+/** A path as users read it: `.spec.containers[name="a"].image`. */
+export function formatPath(path: readonly PathElement[]): string {
+  return path.map(formatPathElement).join('');
+}
+
+/** The set of the given field paths, each a list of field names: for the fixed sets of the server. */
+export function fieldSetOf(...fieldPaths: readonly (readonly string[])[]): FieldSet {
+  const set: MutableFieldSet = {};
+  for (const names of fieldPaths) {
+    insertNode(
+      set,
+      names.map((name) => `f:${name}`),
+      leaf,
+    );
+  }
+  return set;
+}
+
+/**
+ * Reads FieldsV1 written by a client into canonical form.
+ * @throws SyntaxError when a key is not a path element or a value not an object
+ */
+export function decodeFieldsV1(fields: unknown): FieldSet {
+  if (fields === undefined || fields === null) return emptyFieldSet;
+  return decodeNode(fields as JsonValue);
+}
+
+function decodeNode(node: JsonValue): FieldSet {
+  if (!isJsonObject(node)) throw new SyntaxError('FieldsV1 must be made of objects');
+  const result: MutableFieldSet = {};
+  let empty = true;
+  for (const key in node) {
+    const element = key === '.' ? key : canonicalPathElement(key);
+    if (element === undefined) continue;
+    result[element] = key === '.' ? leaf : decodeNode(node[key]!);
+    empty = false;
+  }
+  return empty ? leaf : (asNode(result) ?? leaf);
+}
+
+/** How the members of FieldsV1 are ordered on the wire. */
+export type FieldOrder = 'typed' | 'plain';
+
+/**
+ * Brings a set into wire order. Built-in kinds (`typed`) are written in path order, where port 80 precedes 443; custom
+ * kinds pass through a sorted map upstream and come out in plain text order (`plain`).
+ */
+export function encodeFieldsV1(set: FieldSet, order: FieldOrder): FieldSet {
+  return orderNode(set, comparatorOf(order));
+}
+
+/** Compares path elements for an order; undefined stands for the order of plain text. */
+export function comparatorOf(order: FieldOrder): ((a: PathElement, b: PathElement) => number) | undefined {
+  return order === 'typed' ? comparePathElements : undefined;
+}
+
+function orderNode(node: FieldSet, compare: ((a: string, b: string) => number) | undefined): FieldSet {
+  let ordered: MutableFieldSet | undefined;
+  let sorted = true;
+  let previous: string | undefined;
+  for (const element in node) {
+    if (previous !== undefined && sorted) sorted = compare ? compare(previous, element) < 0 : previous < element;
+    previous = element;
+    const child = node[element]!;
+    const orderedChild = child === leaf ? leaf : orderNode(child, compare);
+    if (orderedChild === child) continue;
+    ordered ??= { ...node };
+    ordered[element] = orderedChild;
+  }
+  if (previous === undefined) return leaf;
+  const members = ordered ?? node;
+  if (sorted) return members;
+  const result: MutableFieldSet = {};
+  for (const element of Object.keys(members).sort(compare)) result[element] = members[element]!;
+  return result;
+}

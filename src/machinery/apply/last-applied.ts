@@ -1,0 +1,71 @@
+import { isJsonObject, type JsonObject } from '../json/value.ts';
+import type { UnstructuredObject } from '../meta/types.ts';
+import { compareObjects } from './compare.ts';
+import { difference, type FieldSet } from './field-set.ts';
+import { appliedSet } from './field-walk.ts';
+import { goJson } from './path-element.ts';
+import { asJson, typeOf, type VersionedKind } from './versioned-kind.ts';
+
+export const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration';
+
+/** Only the default manager of `kubectl apply --server-side` takes over from client-side apply. */
+export const kubectlManager = 'kubectl';
+
+const maxAnnotationBytes = 256 * 1024;
+
+function lastAppliedOf(object: UnstructuredObject): string {
+  return object.metadata?.annotations?.[lastAppliedAnnotation] ?? '';
+}
+
+/**
+ * The fields client-side apply wrote and that still have the value it gave them: taking those over by server-side
+ * apply is not a conflict. Undefined when the object was not written by client-side apply, or in another version.
+ */
+export function fieldsOfLastApplied(
+  live: UnstructuredObject,
+  apiVersion: string,
+  versions: VersionedKind,
+): FieldSet | undefined {
+  const text = lastAppliedOf(live);
+  const type = typeOf(versions, apiVersion);
+  if (text === '' || !type) return undefined;
+  let config: unknown;
+  try {
+    config = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (!isJsonObject(config) || config['apiVersion'] !== apiVersion) return undefined;
+  const { changed, removed } = compareObjects(type, config, asJson(live));
+  return difference(difference(appliedSet(type, config), changed), removed);
+}
+
+/**
+ * Keeps the annotation of client-side apply true after a server-side apply, so that users may go back. Objects that
+ * never had it stay without.
+ */
+export function syncLastApplied(object: UnstructuredObject, applied: UnstructuredObject): UnstructuredObject {
+  if (lastAppliedOf(object) === '') return object;
+  const { metadata, ...rest } = asJson(applied);
+  const config: JsonObject = { ...rest };
+  if (isJsonObject(metadata)) {
+    const { annotations, ...otherMetadata } = metadata;
+    config['metadata'] = otherMetadata;
+    if (isJsonObject(annotations)) {
+      const { [lastAppliedAnnotation]: _, ...otherAnnotations } = annotations;
+      if (Object.keys(otherAnnotations).length > 0) {
+        config['metadata'] = { ...otherMetadata, annotations: otherAnnotations };
+      }
+    }
+  }
+  const annotations: Record<string, string> = {
+    ...object.metadata.annotations,
+    [lastAppliedAnnotation]: `${goJson(config)}\n`,
+  };
+  let bytes = 0;
+  for (const key in annotations) bytes += Buffer.byteLength(key) + Buffer.byteLength(annotations[key]!);
+  // Too large to store: better no record than a refused write.
+  if (bytes > maxAnnotationBytes) delete annotations[lastAppliedAnnotation];
+  if (annotations[lastAppliedAnnotation] === object.metadata.annotations?.[lastAppliedAnnotation]) return object;
+  return { ...object, metadata: { ...object.metadata, annotations } };
+}

@@ -1,0 +1,151 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+
+/**
+ * One step of a field path in the spelling of FieldsV1: `f:name` a field, `k:{"port":80}` a list item by its keys,
+ * `v:"x"` an item of a set, `i:0` an item by position. The spelling is canonical, so that equal steps are equal strings.
+ */
+export type PathElement = string;
+
+/** text that needs no escaping at all: nearly every name */
+const plainText = /^[\w ./:@+=-]*$/;
+const goEscaped = /[<>&\u2028\u2029]/;
+const goEscapedAll = /[<>&\u2028\u2029]/g;
+const goEscapes: Readonly<Record<string, string>> = {
+  '<': '\\u003c',
+  '>': '\\u003e',
+  '&': '\\u0026',
+  '\u2028': '\\u2028',
+  '\u2029': '\\u2029',
+};
+
+/** JSON text as Go's encoder writes it (HTML characters escaped, members sorted): the spelling inside path elements. */
+export function goJson(value: JsonValue | undefined): string {
+  if (typeof value === 'string') {
+    if (plainText.test(value)) return `"${value}"`;
+    const text = JSON.stringify(value);
+    return goEscaped.test(text) ? text.replace(goEscapedAll, (character) => goEscapes[character]!) : text;
+  }
+  if (Array.isArray(value)) return `[${value.map(goJson).join(',')}]`;
+  if (isJsonObject(value)) {
+    const members: string[] = [];
+    for (const key of Object.keys(value).sort()) {
+      if (value[key] !== undefined) members.push(`${goJson(key)}:${goJson(value[key])}`);
+    }
+    return `{${members.join(',')}}`;
+  }
+  return JSON.stringify(value ?? null);
+}
+
+/** Field names repeat endlessly; building and interning their spelling each time would dominate the cost of a write. */
+const fieldElements = new Map<string, PathElement>();
+const maxFieldElements = 16_384;
+
+export function fieldElement(name: string): PathElement {
+  let element = fieldElements.get(name);
+  if (element === undefined) {
+    if (fieldElements.size >= maxFieldElements) fieldElements.clear();
+    element = `f:${name}`;
+    fieldElements.set(name, element);
+  }
+  return element;
+}
+
+/** Member names in order; most objects arrive sorted, so looking is cheaper than sorting. */
+export function sortedKeys(object: JsonObject): string[] {
+  const keys = Object.keys(object);
+  for (let i = 1; i < keys.length; i++) if (keys[i]! < keys[i - 1]!) return keys.sort();
+  return keys;
+}
+
+export function valueElement(value: JsonValue): PathElement {
+  return `v:${goJson(value)}`;
+}
+
+const mayHoldNumber = /[:,][-\d]/;
+
+const rank: Readonly<Record<string, number>> = { f: 0, k: 1, v: 2, i: 3 };
+
+/** Order of path elements: fields by name, then keys, then values (numbers by size, before text), then positions. */
+export function comparePathElements(a: PathElement, b: PathElement): number {
+  if (a === b) return 0;
+  const kind = a.charAt(0);
+  if (kind !== b.charAt(0)) {
+    if (a === '.') return -1;
+    if (b === '.') return 1;
+    return (rank[kind] ?? 4) - (rank[b.charAt(0)] ?? 4);
+  }
+  if (kind === 'f') return a < b ? -1 : 1;
+  if (kind === 'i') return Number(a.slice(2)) - Number(b.slice(2));
+  // Only numbers are ordered differently from their spelling.
+  if (!mayHoldNumber.test(a) && !mayHoldNumber.test(b)) return a < b ? -1 : 1;
+  const left = JSON.parse(a.slice(2)) as JsonValue;
+  const right = JSON.parse(b.slice(2)) as JsonValue;
+  return kind === 'k' ? compareKeys(left as JsonObject, right as JsonObject) : compareValues(left, right);
+}
+
+function compareKeys(a: JsonObject, b: JsonObject): number {
+  const left = Object.keys(a);
+  const right = Object.keys(b);
+  for (let i = 0; i < Math.min(left.length, right.length); i++) {
+    if (left[i] !== right[i]) return left[i]! < right[i]! ? -1 : 1;
+    const order = compareValues(a[left[i]!]!, b[right[i]!]!);
+    if (order !== 0) return order;
+  }
+  return left.length - right.length;
+}
+
+function compareValues(a: JsonValue, b: JsonValue): number {
+  if (typeof a === 'number') return typeof b === 'number' ? a - b : -1;
+  if (typeof b === 'number') return 1;
+  if (typeof a === 'string') return typeof b === 'string' ? (a < b ? -1 : a > b ? 1 : 0) : -1;
+  if (typeof b === 'string') return 1;
+  if (typeof a === 'boolean' && typeof b === 'boolean') return Number(a) - Number(b);
+  const left = goJson(a);
+  const right = goJson(b);
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+/** How conflicts and error messages spell a path element: `.name`, `[port=80,protocol="TCP"]`, `[="x"]`, `[0]`. */
+export function formatPathElement(element: PathElement): string {
+  const body = element.slice(2);
+  switch (element.charAt(0)) {
+    case 'f':
+      return `.${body}`;
+    case 'k': {
+      const keys = JSON.parse(body) as JsonObject;
+      return `[${Object.keys(keys)
+        .map((name) => `${name}=${JSON.stringify(keys[name])}`)
+        .join(',')}]`;
+    }
+    case 'v':
+      return `[=${JSON.stringify(JSON.parse(body))}]`;
+    default:
+      return `[${body}]`;
+  }
+}
+
+/**
+ * The canonical spelling of a path element written by somebody else; undefined for kinds of a later version, which are
+ * dropped as kube-apiserver drops them.
+ * @throws SyntaxError when it is not a path element at all
+ */
+export function canonicalPathElement(element: string): PathElement | undefined {
+  if (element.length < 2 || element.charAt(1) !== ':') throw new SyntaxError(`not a path element: ${element}`);
+  const body = element.slice(2);
+  switch (element.charAt(0)) {
+    case 'f':
+      return element;
+    case 'v':
+      return valueElement(JSON.parse(body) as JsonValue);
+    case 'k': {
+      const keys = JSON.parse(body) as JsonValue;
+      if (!isJsonObject(keys)) throw new SyntaxError(`not a list key: ${element}`);
+      return `k:${goJson(keys)}`;
+    }
+    case 'i':
+      if (!/^-?\d+$/.test(body)) throw new SyntaxError(`not an index: ${element}`);
+      return `i:${Number(body)}`;
+    default:
+      return undefined;
+  }
+}

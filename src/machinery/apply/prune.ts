@@ -1,0 +1,84 @@
+import type { JsonObject } from '../json/value.ts';
+import type { UnstructuredObject } from '../meta/types.ts';
+import { difference, type FieldSet, intersection, isEmptySet, union } from './field-set.ts';
+import { appliedSet } from './field-walk.ts';
+import type { Manager } from './managed-entries.ts';
+import { removeItems, settleEmptied, withNamedFields } from './remove-items.ts';
+import type { FieldType } from './type-model.ts';
+import { asJson, inVersion, typeOf, type VersionedKind } from './versioned-kind.ts';
+
+/**
+ * Removes what the applier applied last time and leaves out now, unless somebody else owns it. Works in the version of
+ * the last apply, where those fields have their names.
+ */
+export async function pruneAbandoned(
+  merged: UnstructuredObject,
+  managers: readonly Manager[],
+  last: Manager,
+  versions: VersionedKind,
+): Promise<UnstructuredObject> {
+  const type = typeOf(versions, last.apiVersion);
+  if (!type || isEmptySet(last.set)) return merged;
+  const base = await inVersion(versions, merged, last.apiVersion);
+  const lastFields = withNamedFields(last.set, type);
+  let pruned = remove(type, base, lastFields);
+  if (pruned === base) return merged;
+  pruned = await addBackOwned(base, pruned, last.apiVersion, managers, versions);
+  pruned = addBackDangling(type, base, await inVersion(versions, pruned, last.apiVersion), lastFields);
+  if (pruned === base) return merged;
+  const kept = settleEmptied(
+    asJson(base),
+    asJson(pruned),
+    versions.origin !== 'builtin',
+  ) as unknown as UnstructuredObject;
+  return inVersion(versions, kept, merged.apiVersion);
+}
+
+function remove(type: FieldType, object: UnstructuredObject, items: FieldSet): UnstructuredObject {
+  const result = removeItems(type, asJson(object), items) as JsonObject | null;
+  return (result ?? {}) as unknown as UnstructuredObject;
+}
+
+/** Puts back what any manager, the applier with its new configuration included, owns. */
+async function addBackOwned(
+  merged: UnstructuredObject,
+  pruned: UnstructuredObject,
+  prunedVersion: string,
+  managers: readonly Manager[],
+  versions: VersionedKind,
+): Promise<UnstructuredObject> {
+  const owned = new Map<string, FieldSet>();
+  for (const { apiVersion, set } of managers) {
+    const others = owned.get(apiVersion);
+    owned.set(apiVersion, others ? union(others, set) : set);
+  }
+  // The version of the last apply goes first: conversions may need fields that only it can put back.
+  const order = [...owned.keys()].sort((a, b) => Number(b === prunedVersion) - Number(a === prunedVersion));
+  let result = pruned;
+  for (const apiVersion of order) {
+    const type = typeOf(versions, apiVersion);
+    if (!type) continue;
+    const all = await inVersion(versions, merged, apiVersion);
+    const rest = await inVersion(versions, result, apiVersion);
+    const gone = difference(
+      withNamedFields(appliedSet(type, asJson(all)), type),
+      union(withNamedFields(appliedSet(type, asJson(rest)), type), withNamedFields(owned.get(apiVersion)!, type)),
+    );
+    result = remove(type, all, gone);
+  }
+  return result;
+}
+
+/** Puts back what nobody owns: only fields the applier itself had applied may go. */
+function addBackDangling(
+  type: FieldType,
+  merged: UnstructuredObject,
+  pruned: UnstructuredObject,
+  lastFields: FieldSet,
+): UnstructuredObject {
+  const gone = difference(
+    withNamedFields(appliedSet(type, asJson(merged)), type),
+    withNamedFields(appliedSet(type, asJson(pruned)), type),
+  );
+  return remove(type, merged, intersection(gone, lastFields));
+}

@@ -1,0 +1,346 @@
+import type { JsonValue } from '../json/value.ts';
+import type { Schema } from '../schema/types.ts';
+import { objectMetaSchema } from './object-meta-schema.ts';
+import { goJson, type PathElement, valueElement } from './path-element.ts';
+
+export type Scalar = 'numeric' | 'string' | 'boolean' | 'untyped';
+
+/** Where a kind comes from decides how absent fields look: built-in kinds are Go structs, whose fields always exist. */
+export type KindOrigin = 'builtin' | 'custom';
+
+/**
+ * What a value at some place may be, in the terms of field ownership. A place without a declared type may be any of
+ * the three.
+ */
+export interface FieldType {
+  readonly scalar: Scalar | undefined;
+  readonly list: ListType | undefined;
+  readonly map: MapType | undefined;
+}
+
+interface CompileContext {
+  origin: KindOrigin;
+  /** unknown fields below are kept, so they can be owned */
+  preserveUnknown: boolean;
+}
+
+/** Anything at all: objects are granular, lists are owned as a whole. */
+const deducedType: FieldType = {
+  scalar: 'untyped',
+  get list() {
+    return untypedAtomicList;
+  },
+  get map() {
+    return deducedMap;
+  },
+};
+
+const untypedAtomicType: FieldType = {
+  scalar: 'untyped',
+  get list() {
+    return untypedAtomicList;
+  },
+  get map() {
+    return untypedAtomicMap;
+  },
+};
+
+/** A list and how its items are told apart: not at all (atomic), by value (set) or by key fields (map). */
+export class ListType {
+  readonly atomic: boolean;
+  /** sorted names of the key fields; undefined for sets and atomic lists */
+  readonly keys: readonly string[] | undefined;
+  /** key fields in the order of the schema, as messages quote them */
+  readonly declaredKeys: readonly string[];
+  readonly #element: () => FieldType;
+  readonly #keyPrefixes: readonly string[];
+  readonly #keyDefaults: readonly (JsonValue | undefined)[];
+  #resolved: FieldType | undefined;
+
+  constructor(atomic: boolean, keys: readonly string[] | undefined, element: () => FieldType, itemSchema?: Schema) {
+    this.atomic = atomic;
+    this.declaredKeys = keys ?? [];
+    this.keys = keys && [...keys].sort();
+    this.#element = element;
+    this.#keyPrefixes = (this.keys ?? []).map((key) => `${goJson(key)}:`);
+    this.#keyDefaults = (this.keys ?? []).map((key) => itemSchema?.properties?.[key]?.default);
+  }
+
+  get element(): FieldType {
+    this.#resolved ??= this.#element();
+    return this.#resolved;
+  }
+
+  /** The path element of an item, or undefined when the item has no identity (see `identityProblem`). */
+  elementOf(item: JsonValue | undefined): PathElement | undefined {
+    const keys = this.keys;
+    if (keys === undefined) {
+      return item === undefined || typeof item === 'object' ? undefined : valueElement(item);
+    }
+    if (typeof item !== 'object' || item === null || Array.isArray(item)) return undefined;
+    let text = '';
+    for (let i = 0; i < keys.length; i++) {
+      const value = item[keys[i]!] ?? this.#keyDefaults[i];
+      if (value === undefined) continue;
+      text += `${text === '' ? 'k:{' : ','}${this.#keyPrefixes[i]!}${goJson(value)}`;
+    }
+    return text === '' ? undefined : `${text}}`;
+  }
+
+  /** Why an item has no path element, in the words of kube-apiserver. */
+  identityProblem(item: JsonValue | undefined): string {
+    if (this.keys === undefined) {
+      if (Array.isArray(item)) return 'not supported: associative list with lists as elements';
+      return item === null || item === undefined
+        ? "associative list without keys has an element that's an explicit null"
+        : "associative list without keys has an element that's a map type";
+    }
+    if (item === null || item === undefined) return 'associative list with keys may not have a null element';
+    if (typeof item !== 'object' || Array.isArray(item)) {
+      return 'associative list with keys may not have non-map elements';
+    }
+    const names = this.declaredKeys.map((key) => JSON.stringify(key)).join(' ');
+    return `associative list with keys has an element that omits all key fields [${names}] (and doesn't have default values for any key fields)`;
+  }
+}
+
+/** An object: declared fields, and what other members may be. */
+export class MapType {
+  readonly atomic: boolean;
+  /** an object of which the schema says nothing: its ownership is never rewritten when schemas change */
+  readonly deduced: boolean;
+  /** upstream this is a Go struct: null and absent are the same there */
+  readonly isStruct: boolean;
+  readonly #fields: Readonly<Record<string, Schema>>;
+  readonly #compile: (schema: Schema) => FieldType;
+  readonly #compiled = new Map<string, FieldType | undefined>();
+  readonly #element: (() => FieldType) | undefined;
+  readonly #absent: Map<string, JsonValue> | undefined;
+  #resolvedElement: FieldType | undefined;
+
+  constructor(options: {
+    atomic: boolean;
+    fields: Readonly<Record<string, Schema>>;
+    compile: (schema: Schema) => FieldType;
+    element: (() => FieldType) | undefined;
+    deduced: boolean;
+    isStruct?: boolean;
+    absent?: Map<string, JsonValue>;
+  }) {
+    this.atomic = options.atomic;
+    this.deduced = options.deduced;
+    this.isStruct = options.isStruct ?? false;
+    this.#fields = options.fields;
+    this.#compile = options.compile;
+    this.#element = options.element;
+    this.#absent = options.absent;
+  }
+
+  /** The type of a declared field; undefined when the schema does not name it. */
+  field(name: string): FieldType | undefined {
+    let type = this.#compiled.get(name);
+    if (type === undefined && Object.hasOwn(this.#fields, name)) {
+      type = this.#compile(this.#fields[name]!);
+      this.#compiled.set(name, type);
+    }
+    return type;
+  }
+
+  /** The type of members the schema does not name; undefined when there must be none. */
+  get element(): FieldType | undefined {
+    if (this.#resolvedElement === undefined && this.#element) this.#resolvedElement = this.#element();
+    return this.#resolvedElement;
+  }
+
+  /** The type of any member; what the schema forbids is treated as free-form. */
+  member(name: string): FieldType {
+    return this.field(name) ?? this.element ?? deducedType;
+  }
+
+  /** Fields that exist also when nobody wrote them, with the value they then have; only for built-in kinds. */
+  get absent(): ReadonlyMap<string, JsonValue> | undefined {
+    return this.#absent;
+  }
+}
+
+const noFields: Readonly<Record<string, Schema>> = {};
+const untypedAtomicList = new ListType(true, undefined, () => untypedAtomicType);
+const untypedAtomicMap = new MapType({
+  atomic: true,
+  fields: noFields,
+  compile: () => untypedAtomicType,
+  element: () => untypedAtomicType,
+  deduced: false,
+});
+const deducedMap = new MapType({
+  atomic: false,
+  fields: noFields,
+  compile: () => deducedType,
+  element: () => deducedType,
+  deduced: true,
+});
+
+const rootTypes: Readonly<Record<KindOrigin, WeakMap<Schema, FieldType>>> = {
+  builtin: new WeakMap(),
+  custom: new WeakMap(),
+};
+
+/** The type of a whole object. Compiled once per schema; metadata has the same type in every kind. */
+export function rootTypeOf(schema: Schema, origin: KindOrigin): FieldType {
+  let type = rootTypes[origin].get(schema);
+  if (!type) {
+    const text: Schema = { type: 'string' };
+    const root: Schema = {
+      ...schema,
+      type: 'object',
+      properties: { ...schema.properties, apiVersion: text, kind: text, metadata: objectMetaSchema },
+    };
+    type = compile(root, { origin, preserveUnknown: false }, true);
+    rootTypes[origin].set(schema, type);
+  }
+  return type;
+}
+
+function compile(schema: Schema, context: CompileContext, isRoot = false): FieldType {
+  const component = schema.component ?? '';
+  if (component.endsWith('.ObjectMeta') && !schema.properties) return compile(objectMetaSchema, context);
+  if (component.endsWith('.Quantity')) return { scalar: 'untyped', list: undefined, map: undefined };
+  if (component.endsWith('.RawExtension')) return untypedAtomicType;
+  // Unknown fields stay allowed in everything below, as upstream reads the extension.
+  const inner: CompileContext =
+    schema['x-kubernetes-preserve-unknown-fields'] === true && !context.preserveUnknown
+      ? { ...context, preserveUnknown: true }
+      : context;
+  if (schema['x-kubernetes-int-or-string']) {
+    return { scalar: 'untyped', list: compileList(schema, inner), map: compileMap(schema, inner, false) };
+  }
+  switch (schema.type) {
+    case 'object':
+      return { scalar: undefined, list: undefined, map: compileMap(schema, inner, isRoot) };
+    case 'array':
+      return { scalar: undefined, list: compileList(schema, inner), map: undefined };
+    case 'integer':
+    case 'number':
+      return { scalar: 'numeric', list: undefined, map: undefined };
+    case 'boolean':
+      return { scalar: 'boolean', list: undefined, map: undefined };
+    case 'string': {
+      const plain = schema.format === undefined || schema.format === '' || schema.format === 'byte';
+      return { scalar: plain ? 'string' : 'untyped', list: undefined, map: undefined };
+    }
+    default:
+      return { scalar: 'untyped', list: compileList(schema, inner), map: compileMap(schema, inner, false) };
+  }
+}
+
+function compileList(schema: Schema, context: CompileContext): ListType {
+  const items = schema.items;
+  const element = items ? () => compile(items, context) : () => untypedAtomicType;
+  const listType = schema['x-kubernetes-list-type'];
+  if (listType === 'set') return new ListType(false, undefined, element);
+  if (listType === 'map') return new ListType(false, schema['x-kubernetes-list-map-keys'] ?? [], element, items);
+  if (listType === undefined) {
+    // Older built-in types say it only through their patch strategy.
+    const strategy = schema['x-kubernetes-patch-strategy'];
+    if (strategy === 'merge' || strategy === 'merge,retainKeys') {
+      const key = schema['x-kubernetes-patch-merge-key'];
+      return new ListType(false, key === undefined ? undefined : [key], element, items);
+    }
+  }
+  return new ListType(true, undefined, element);
+}
+
+function compileMap(schema: Schema, context: CompileContext, isRoot: boolean): MapType {
+  let fields = schema.properties ?? noFields;
+  if (schema['x-kubernetes-embedded-resource']) {
+    const text: Schema = { type: 'string' };
+    fields = { ...fields, apiVersion: text, kind: text, metadata: objectMetaSchema };
+  }
+  const additional = schema.additionalProperties;
+  const declaresNothing = Object.keys(fields).length === 0;
+  let element: (() => FieldType) | undefined;
+  if (typeof additional === 'object') element = () => compile(additional, context);
+  else if (additional === true || (additional === undefined && (context.preserveUnknown || declaresNothing))) {
+    element = () => deducedType;
+  }
+  const absent = context.origin === 'builtin' ? absentFields(schema, fields, isRoot) : undefined;
+  return new MapType({
+    atomic: schema['x-kubernetes-map-type'] === 'atomic',
+    fields,
+    compile: (field) => compile(field, context),
+    element,
+    deduced: declaresNothing && typeof additional !== 'object' && element !== undefined,
+    isStruct: context.origin === 'builtin' && !declaresNothing,
+    ...(absent && { absent }),
+  });
+}
+
+const emptyStruct: JsonValue = Object.freeze({});
+
+/**
+ * Fields of a Go struct that exist without anybody writing them: structs held by value (published with `default: {}`)
+ * are empty objects, fields that are always written (`required`, or published with their zero value as default) have
+ * their zero value. Ownership of built-in kinds shows it: creating a Deployment does not own `.spec` itself, creating
+ * a custom resource does.
+ */
+function absentFields(
+  schema: Schema,
+  fields: Readonly<Record<string, Schema>>,
+  isRoot: boolean,
+): Map<string, JsonValue> | undefined {
+  const absent = new Map<string, JsonValue>();
+  for (const name of schema.required ?? []) {
+    const field = fields[name];
+    const zero = field && zeroValue(field);
+    if (zero !== undefined) absent.set(name, zero);
+  }
+  for (const name in fields) {
+    const field = fields[name]!;
+    const value = field.default;
+    if (value === '' || value === 0 || value === false) absent.set(name, value);
+    else if (field.type === 'object' && isEmptyObject(value)) absent.set(name, emptyStruct);
+  }
+  if (isRoot) {
+    absent.set('metadata', emptyStruct);
+    for (const name of ['spec', 'status']) {
+      if (fields[name]?.type === 'object' && fields[name].properties) absent.set(name, emptyStruct);
+    }
+  }
+  return absent.size > 0 ? absent : undefined;
+}
+
+function isEmptyObject(value: JsonValue | undefined): boolean {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  for (const _ in value) return false;
+  return true;
+}
+
+function zeroValue(schema: Schema): JsonValue | undefined {
+  if (schema['x-kubernetes-int-or-string']) return undefined;
+  switch (schema.type) {
+    case 'object':
+    case 'array':
+      return null;
+    case 'integer':
+    case 'number':
+      return 0;
+    case 'boolean':
+      return false;
+    case 'string':
+      return schema.format === undefined ? '' : undefined;
+    default:
+      return undefined;
+  }
+}
+
+/** Which of the three a value is read as. Null takes the first form its type knows. */
+export type Form = 'scalar' | 'list' | 'map';
+
+export function formOf(type: FieldType, value: JsonValue): Form {
+  if (Array.isArray(value)) {
+    if (type.list) return 'list';
+  } else if (typeof value === 'object') {
+    if (value !== null && type.map) return 'map';
+  } else if (type.scalar !== undefined) return 'scalar';
+  return type.map ? 'map' : type.scalar !== undefined ? 'scalar' : 'list';
+}

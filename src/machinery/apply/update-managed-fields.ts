@@ -1,0 +1,140 @@
+import type { ManagedFieldsEntry, UnstructuredObject } from '../meta/types.ts';
+import type { Comparison } from './compare.ts';
+import { entryTime } from './entry-time.ts';
+import { difference, encodeFieldsV1, type FieldSet, isEmptySet, recursiveDifference, union } from './field-set.ts';
+import { createdSet } from './field-walk.ts';
+import {
+  capUpdateManagers,
+  encodeManagers,
+  indexOfManager,
+  keepSame,
+  type Manager,
+  type ManagerOrigin,
+  putManager,
+  startingManagers,
+} from './managed-entries.ts';
+import { type Comparisons, compareInVersion, comparisonsFor, disownOthers, reconcileManagers } from './ownership.ts';
+import { rememberSet } from './reconcile-schema.ts';
+import { asJson, fieldOrderOf, inVersion, typeOf, type VersionedKind } from './versioned-kind.ts';
+
+export interface UpdateManagedFieldsInput {
+  /** the stored object; absent on create */
+  live?: UnstructuredObject;
+  /** the object about to be stored, with the managedFields the client sent, if any */
+  next: UnstructuredObject;
+  /** managedFields of the stored object */
+  liveManaged: ManagedFieldsEntry[];
+  /** final name of the field manager */
+  manager: string;
+  /** version of the request */
+  apiVersion: string;
+  subresource?: string;
+  nowMs: number;
+  versions: VersionedKind;
+  /** fields this endpoint never owns: `status` on the main resource, `spec` on status */
+  resetFields?: FieldSet;
+}
+
+/**
+ * Who owns what after a create, update or patch that is not an apply. Answers at once unless objects have to be
+ * converted asynchronously. Entries that do not change are the very objects of `liveManaged`; when none does, the
+ * result is `liveManaged` itself.
+ */
+export function updateManagedFields(
+  input: UpdateManagedFieldsInput,
+): ManagedFieldsEntry[] | Promise<ManagedFieldsEntry[]> {
+  const managers = startingManagers(input.next.metadata.managedFields, input.liveManaged, {
+    subresource: input.subresource,
+    origin: input.versions.origin ?? 'custom',
+  });
+  // Objects without a record of ownership stay without one until the first apply; only creation starts one.
+  if (managers.length === 0 && input.live !== undefined) return keepSame([], input.liveManaged);
+  const updated = updateManagers(managers, input);
+  return updated instanceof Promise ? updated.then((result) => finish(result, input)) : finish(updated, input);
+}
+
+function finish(managers: Manager[], input: UpdateManagedFieldsInput): ManagedFieldsEntry[] {
+  capUpdateManagers(managers);
+  return keepSame(encodeManagers(managers, fieldOrderOf(input.versions)), input.liveManaged);
+}
+
+type Write = Omit<UpdateManagedFieldsInput, 'liveManaged'>;
+
+/** The managers after a write: the writer gains what it changed, all others lose it. */
+export function updateManagers(managers: readonly Manager[], write: Write): Manager[] | Promise<Manager[]> {
+  const { versions, apiVersion } = write;
+  const current = reconcileManagers(managers, versions);
+  const before = write.live ? inVersion(versions, write.live, apiVersion) : emptyObject(write.next, apiVersion);
+  const after = inVersion(versions, write.next, apiVersion);
+  if (!write.live && current.length === 0 && !(after instanceof Promise)) return recordCreation(after, write);
+  if (before instanceof Promise || after instanceof Promise) {
+    return Promise.all([before, after]).then(([a, b]) => recordChanges(current, a, b, write));
+  }
+  return recordChanges(current, before, after, write);
+}
+
+/** What upstream compares a new object with: one of its kind in which nothing is set. */
+export function emptyObject(next: UnstructuredObject, apiVersion: string): UnstructuredObject {
+  return { apiVersion, kind: next.kind } as UnstructuredObject;
+}
+
+/** The common case of a create: nobody to take anything from, so the set is built straight from the object. */
+function recordCreation(object: UnstructuredObject, write: Write): Manager[] {
+  const { versions, apiVersion, resetFields } = write;
+  const type = typeOf(versions, apiVersion);
+  if (!type) return [];
+  const created = createdSet(type.map!, asJson(object), fieldOrderOf(versions));
+  const set = resetFields ? recursiveDifference(created, resetFields) : created;
+  if (isEmptySet(set)) return [];
+  rememberSet(set, type);
+  const { name, operation, subresource } = originOf(write);
+  return [{ name, operation, apiVersion, subresource, set, time: entryTime(write.nowMs), entry: undefined }];
+}
+
+function recordChanges(
+  managers: Manager[],
+  before: UnstructuredObject,
+  after: UnstructuredObject,
+  write: Write,
+): Manager[] | Promise<Manager[]> {
+  const { versions, apiVersion, resetFields } = write;
+  // Both objects are in this version already, so this one is never a promise.
+  const comparison = compareInVersion(versions, before, after, apiVersion, resetFields) as Comparison;
+  if (managers.length === 0) return recordWriter(managers, comparison, write);
+  const compare = (version: string): Comparison | Promise<Comparison> =>
+    compareInVersion(versions, before, after, version, resetFields);
+  const settle = (comparisons: Comparisons): Manager[] =>
+    recordWriter(disownOthers(managers, originOf(write), comparisons), comparison, write);
+  const comparisons = comparisonsFor(managers, compare, { apiVersion, comparison });
+  return comparisons instanceof Promise ? comparisons.then(settle) : settle(comparisons);
+}
+
+function originOf(write: Write): ManagerOrigin {
+  return {
+    name: write.manager === '' ? 'unknown' : write.manager,
+    operation: 'Update',
+    apiVersion: write.apiVersion,
+    subresource: write.subresource ?? '',
+  };
+}
+
+function recordWriter(managers: Manager[], { changed, removed }: Comparison, write: Write): Manager[] {
+  const { name, operation, apiVersion, subresource } = originOf(write);
+  const index = indexOfManager(managers, { name, operation, apiVersion, subresource });
+  const previous = index < 0 ? undefined : managers[index]!;
+  const changesNothing = isEmptySet(changed);
+  if (changesNothing && !previous) return managers;
+  let set = previous ? union(difference(previous.set, removed), changed) : changed;
+  if (changesNothing) {
+    // Only removing does not make a write the latest word on what remains.
+    if (set !== previous!.set) putManager(managers, { ...previous!, set });
+    return managers;
+  }
+  if (set !== previous?.set) {
+    set = encodeFieldsV1(set, fieldOrderOf(write.versions));
+    rememberSet(set, typeOf(write.versions, apiVersion)!);
+  }
+  const time = entryTime(write.nowMs);
+  putManager(managers, { name, operation, apiVersion, subresource, set, time, entry: previous?.entry });
+  return managers;
+}

@@ -1,0 +1,238 @@
+import { clone, deepEqual, isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import { doesNotApply, goJsonKind, PatchError } from './patch-error.ts';
+
+/** kube-apiserver refuses longer JSON patches: each operation may copy the document. */
+export const maxJsonPatchOperations = 10_000;
+
+interface Operation {
+  op: string;
+  path: string | undefined;
+  from: string | undefined;
+  /** undefined when the operation carries none */
+  value: JsonValue | undefined;
+}
+
+type Container = JsonObject | JsonValue[];
+
+/** The document being patched: containers are copied the first time a path through them is written. */
+interface Work {
+  root: JsonValue;
+  readonly copied: Set<object>;
+}
+
+const arrayIndexPattern = /^[+-]?\d+$/;
+
+/**
+ * Applies an RFC 6902 patch and returns the new document; the input stays as it was and unchanged parts are shared.
+ * Follows kube-apiserver where it is more forgiving than the RFC: `replace` of an absent member adds it, `copy` of an
+ * absent member and `add` without value write null, negative indexes count from the end.
+ * @throws PatchError 400 malformed, 413 too many operations, 422 an operation does not apply
+ */
+export function applyJsonPatch(document: JsonValue, patch: unknown): JsonValue {
+  const operations = decodeOperations(patch);
+  const work: Work = { root: document, copied: new Set() };
+  for (const operation of operations) applyOperation(work, operation);
+  return work.root;
+}
+
+function decodeOperations(patch: unknown): Operation[] {
+  if (patch === null) return [];
+  if (!Array.isArray(patch)) {
+    throw malformed(`cannot unmarshal ${goJsonKind(patch)} into Go value of type []handlers.jsonPatchOp`);
+  }
+  const operations = patch.map(decodeOperation);
+  if (operations.length > maxJsonPatchOperations) {
+    throw new PatchError(
+      413,
+      `Request entity too large: The allowed maximum operations in a JSON patch is ${maxJsonPatchOperations}, got ${operations.length}`,
+    );
+  }
+  return operations;
+}
+
+function decodeOperation(entry: unknown): Operation {
+  if (entry === null) return { op: 'unknown', path: undefined, from: undefined, value: undefined };
+  if (!isJsonObject(entry)) {
+    throw malformed(`cannot unmarshal ${goJsonKind(entry)} into Go value of type handlers.jsonPatchOp`);
+  }
+  return {
+    op: textField(entry, 'op') ?? 'unknown',
+    path: textField(entry, 'path'),
+    from: textField(entry, 'from'),
+    value: entry['value'],
+  };
+}
+
+function textField(entry: JsonObject, field: string): string | undefined {
+  const value = entry[field];
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === 'string') return value;
+  throw malformed(`cannot unmarshal ${goJsonKind(value)} into Go struct field jsonPatchOp.${field} of type string`);
+}
+
+function malformed(what: string): PatchError {
+  return new PatchError(400, `error decoding patch: json: ${what}`);
+}
+
+function applyOperation(work: Work, { op, path, from, value }: Operation): void {
+  switch (op) {
+    case 'add':
+      add(work, required(path, 'add operation failed to decode path'), value ?? null);
+      break;
+    case 'remove':
+      remove(work, required(path, 'remove operation failed to decode path'));
+      break;
+    case 'replace':
+      replace(work, required(path, 'replace operation failed to decode path'), value ?? null);
+      break;
+    case 'test':
+      test(work, required(path, 'test operation failed to decode path'), value ?? null);
+      break;
+    case 'move': {
+      const source = required(from, 'move operation failed to decode from');
+      const moved = read(work, source, 'move');
+      remove(work, source);
+      add(work, required(path, 'move operation failed to decode path'), moved ?? null);
+      break;
+    }
+    case 'copy': {
+      const source = required(from, 'copy operation failed to decode from');
+      const copied = read(work, source, 'copy');
+      add(work, required(path, 'copy operation failed to decode path'), clone(copied ?? null));
+      break;
+    }
+    default:
+      throw doesNotApply(`Unexpected kind: ${op}`);
+  }
+}
+
+function required(text: string | undefined, detail: string): string {
+  if (text === undefined) throw doesNotApply(detail);
+  return text;
+}
+
+function decodeToken(token: string): string {
+  return token.includes('~') ? token.replaceAll('~1', '/').replaceAll('~0', '~') : token;
+}
+
+interface Location {
+  container: Container;
+  key: string;
+}
+
+/** The container a path ends in, or undefined when something on the way is missing. */
+function locate(work: Work, path: string, forWriting: boolean): Location | undefined {
+  const tokens = path.split('/');
+  if (tokens.length < 2 || !isContainer(work.root)) return undefined;
+  let container = forWriting ? own(work, work.root, (copy) => (work.root = copy)) : work.root;
+  for (let i = 1; i < tokens.length - 1; i++) {
+    const token = decodeToken(tokens[i]!);
+    const key = Array.isArray(container) ? existingIndex(container, token) : token;
+    if (key === undefined) return undefined;
+    const next = memberOf(container, key);
+    if (!isContainer(next)) return undefined;
+    const parent = container;
+    container = forWriting ? own(work, next, (copy) => setMember(parent, key, copy)) : next;
+  }
+  return { container, key: decodeToken(tokens.at(-1)!) };
+}
+
+function isContainer(value: JsonValue | undefined): value is Container {
+  return typeof value === 'object' && value !== null;
+}
+
+function own(work: Work, container: Container, put: (copy: Container) => void): Container {
+  if (work.copied.has(container)) return container;
+  const copy = Array.isArray(container) ? container.slice() : { ...container };
+  work.copied.add(copy);
+  put(copy);
+  return copy;
+}
+
+function memberOf(container: Container, key: string | number): JsonValue | undefined {
+  if (Array.isArray(container)) return container[key as number];
+  return Object.hasOwn(container, key) ? container[key] : undefined;
+}
+
+function setMember(container: Container, key: string | number, value: JsonValue): void {
+  if (Array.isArray(container)) container[key as number] = value;
+  else setOwn(container, key as string, value);
+}
+
+function setOwn(object: JsonObject, key: string, value: JsonValue): void {
+  // A member named __proto__ must become data, not the prototype.
+  if (key === '__proto__') Object.defineProperty(object, key, { value, enumerable: true, writable: true });
+  else object[key] = value;
+}
+
+/** Position of an element that exists; negative numbers count from the end. */
+function existingIndex(array: JsonValue[], token: string): number | undefined {
+  if (!arrayIndexPattern.test(token)) return undefined;
+  const number = Number(token);
+  const index = number < 0 ? number + array.length : number;
+  return index >= 0 && index < array.length ? index : undefined;
+}
+
+function read(work: Work, path: string, operation: string): JsonValue | undefined {
+  const found = locate(work, path, false);
+  if (!found) throw doesNotApply(`${operation} operation does not apply: doc is missing path: ${path}`);
+  if (!Array.isArray(found.container)) return memberOf(found.container, found.key);
+  const index = existingIndex(found.container, found.key);
+  if (index === undefined) throw doesNotApply(`error in ${operation} for path: '${path}': invalid index referenced`);
+  return found.container[index];
+}
+
+function add(work: Work, path: string, value: JsonValue): void {
+  const found = locate(work, path, true);
+  if (!found) throw doesNotApply(`add operation does not apply: doc is missing path: "${path}"`);
+  const { container, key } = found;
+  if (!Array.isArray(container)) {
+    setOwn(container, key, value);
+    return;
+  }
+  if (key === '-') {
+    container.push(value);
+    return;
+  }
+  const number = arrayIndexPattern.test(key) ? Number(key) : Number.NaN;
+  const index = number < 0 ? number + container.length + 1 : number;
+  if (!(index >= 0 && index <= container.length)) {
+    throw doesNotApply(`error in add for path: '${path}': Unable to access invalid index: ${key}`);
+  }
+  container.splice(index, 0, value);
+}
+
+function remove(work: Work, path: string): void {
+  const found = locate(work, path, true);
+  if (!found) throw doesNotApply(`remove operation does not apply: doc is missing path: "${path}"`);
+  const { container, key } = found;
+  if (Array.isArray(container)) {
+    const index = existingIndex(container, key);
+    if (index === undefined) throw doesNotApply(`error in remove for path: '${path}': invalid index referenced`);
+    container.splice(index, 1);
+  } else {
+    if (!Object.hasOwn(container, key)) {
+      throw doesNotApply(`error in remove for path: '${path}': Unable to remove nonexistent key: ${key}`);
+    }
+    delete container[key];
+  }
+}
+
+function replace(work: Work, path: string, value: JsonValue): void {
+  if (path === '') {
+    if (!isContainer(value)) throw doesNotApply('replace operation value must be object or array');
+    work.root = value;
+    return;
+  }
+  const found = locate(work, path, true);
+  if (!found) throw doesNotApply(`replace operation does not apply: doc is missing path: ${path}`);
+  const { container, key } = found;
+  const position = Array.isArray(container) ? existingIndex(container, key) : key;
+  if (position === undefined) throw doesNotApply(`replace operation does not apply: doc is missing key: ${path}`);
+  setMember(container, position, value);
+}
+
+function test(work: Work, path: string, expected: JsonValue): void {
+  const actual = path === '' ? work.root : (read(work, path, 'test') ?? null);
+  if (!deepEqual(actual, expected)) throw doesNotApply(`testing value ${path} failed`);
+}

@@ -1,0 +1,124 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import { PatchError } from './patch-error.ts';
+import { directiveMarker, goFormat, goTypeName } from './strategic-directives.ts';
+
+/** Position of the element with the same merge key (or, without a key, the same value); -1 when absent. */
+export function indexOfElement(list: readonly JsonValue[], element: JsonValue, mergeKey: string): number {
+  if (mergeKey === '') return list.indexOf(element);
+  const wanted = keyOf(element, mergeKey);
+  return list.findIndex((item) => keyOf(item, mergeKey) === wanted);
+}
+
+export function keyOf(item: JsonValue, mergeKey: string): JsonValue | undefined {
+  return isJsonObject(item) ? item[mergeKey] : undefined;
+}
+
+export function missingMergeKey(item: JsonValue, mergeKey: string): PatchError {
+  return new PatchError(500, `map: ${goFormat(item)} does not contain declared merge key: ${mergeKey}`);
+}
+
+/**
+ * Orders a merged list as kube-apiserver does: elements named by the patch in the order the patch wants, elements only
+ * the server knows in the order they had, the latter slipped in before the first patch element they used to precede.
+ */
+export function orderElements(
+  merged: readonly JsonValue[],
+  wanted: readonly JsonValue[],
+  live: readonly JsonValue[],
+  mergeKey: string,
+): JsonValue[] {
+  const fromPatch: JsonValue[] = [];
+  const serverOnly: JsonValue[] = [];
+  for (const item of merged) {
+    if (mergeKey !== '' && keyOf(item, mergeKey) === undefined) throw missingMergeKey(item, mergeKey);
+    (indexOfElement(wanted, item, mergeKey) >= 0 ? fromPatch : serverOnly).push(item);
+  }
+  const byPositionIn =
+    (order: readonly JsonValue[]) =>
+    (a: JsonValue, b: JsonValue): number =>
+      indexOfElement(order, a, mergeKey) - indexOfElement(order, b, mergeKey);
+  fromPatch.sort(byPositionIn(wanted));
+  serverOnly.sort(byPositionIn(live));
+
+  const ordered: JsonValue[] = [];
+  let next = 0;
+  for (const item of fromPatch) {
+    const position = indexOfElement(live, item, mergeKey);
+    while (position >= 0 && next < serverOnly.length) {
+      const serverPosition = indexOfElement(live, serverOnly[next]!, mergeKey);
+      if (serverPosition < 0 || serverPosition >= position) break;
+      ordered.push(serverOnly[next++]!);
+    }
+    ordered.push(item);
+  }
+  for (; next < serverOnly.length; next++) ordered.push(serverOnly[next]!);
+  return ordered;
+}
+
+/** `$setElementOrder` must name every element of the patch list, in the same relative order. */
+export function checkElementOrder(patch: readonly JsonValue[], wanted: readonly JsonValue[], mergeKey: string): void {
+  if (patch.length === 0 || wanted.length === 0) return;
+  const kept = patch.filter((item) => !(isJsonObject(item) && item[directiveMarker] !== undefined));
+  let matched = 0;
+  for (const place of wanted) {
+    if (matched === kept.length) return;
+    const item = kept[matched]!;
+    if (mergeKey !== '') {
+      if (keyOf(item, mergeKey) === undefined) throw missingMergeKey(item, mergeKey);
+      if (keyOf(place, mergeKey) === undefined) throw missingMergeKey(place, mergeKey);
+    }
+    const same = mergeKey === '' ? item === place : keyOf(item, mergeKey) === keyOf(place, mergeKey);
+    if (same) matched++;
+  }
+  if (matched < kept.length) {
+    throw new PatchError(
+      500,
+      `The order in patch list:\n${goFormat([...patch])}\n doesn't match $setElementOrder list:\n${goFormat([...wanted])}\n`,
+    );
+  }
+}
+
+/** Lists merge only when all their elements are of one type; tells whether that type is object. */
+export function elementsAreObjects(live: readonly JsonValue[], patch: readonly JsonValue[]): boolean {
+  let type: string | undefined;
+  for (const list of [live, patch]) {
+    for (const item of list) {
+      const current = goTypeName(item);
+      type ??= current;
+      if (type === '[]interface {}') throw new PatchError(422, 'lists of lists are not supported');
+      if (current !== type) {
+        throw new PatchError(500, `list element types are not identical: ${goFormat([[...live], [...patch]])}`);
+      }
+    }
+  }
+  return type === 'map[string]interface {}';
+}
+
+/** Splits a list of objects into what to remove from the live list and what to merge into it. */
+export function applySpecialElements(
+  live: readonly JsonValue[],
+  patch: readonly JsonValue[],
+  mergeKey: string,
+): { live: JsonValue[]; patch: JsonObject[] } {
+  const plain: JsonObject[] = [];
+  let remaining = live.slice();
+  let replace = false;
+  for (const entry of patch) {
+    const item = entry as JsonObject;
+    const directive = item[directiveMarker];
+    if (directive === undefined) {
+      plain.push(item);
+    } else if (directive === 'delete') {
+      const key = item[mergeKey];
+      if (key === undefined) throw missingMergeKey(item, mergeKey);
+      remaining = remaining.filter((candidate) => keyOf(candidate, mergeKey) !== key);
+    } else if (directive === 'replace') {
+      replace = true;
+    } else if (directive === 'merge') {
+      throw new PatchError(500, 'merging lists cannot yet be specified in the patch');
+    } else {
+      throw new PatchError(500, `unknown patch type: ${goFormat(directive)} in map: ${goFormat(item)}`);
+    }
+  }
+  return replace ? { live: plain, patch: [] } : { live: remaining, patch: plain };
+}
