@@ -156,7 +156,10 @@ export class Discovery {
       this.#generation = this.#registry.generation;
     }
     let document = this.#cache.get(key);
-    if (!document) this.#cache.set(key, (document = make()));
+    if (!document) {
+      document = make();
+      this.#cache.set(key, document);
+    }
     return document;
   }
 }

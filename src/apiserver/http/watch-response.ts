@@ -21,9 +21,15 @@ const turnCache = new Map<StoredObject, Map<string, Buffer>>();
 function cachedRender(object: StoredObject, form: string, render: () => Buffer): Buffer {
   if (turnCache.size === 0) setImmediate(() => turnCache.clear());
   let forms = turnCache.get(object);
-  if (!forms) turnCache.set(object, (forms = new Map()));
+  if (!forms) {
+    forms = new Map();
+    turnCache.set(object, forms);
+  }
   let bytes = forms.get(form);
-  if (!bytes) forms.set(form, (bytes = render()));
+  if (!bytes) {
+    bytes = render();
+    forms.set(form, bytes);
+  }
   return bytes;
 }
 

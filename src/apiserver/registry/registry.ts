@@ -65,7 +65,10 @@ export class Registry {
     const versions = new Map<string, Set<string>>();
     for (const { definition } of this.#resources.values()) {
       let set = versions.get(definition.group);
-      if (!set) versions.set(definition.group, (set = new Set()));
+      if (!set) {
+        set = new Set();
+        versions.set(definition.group, set);
+      }
       for (const version of definition.versions) if (version.served) set.add(version.name);
     }
     const result = new Map<string, string[]>();

@@ -185,7 +185,10 @@ const deletedRecords = new WeakMap<StoreEvent<StoredObject>, StoreRecord<StoredO
 function toDelivery(event: StoreEvent<StoredObject>): WatchDelivery {
   if (event.type === 'put') return { type: event.previous ? 'MODIFIED' : 'ADDED', record: event.record };
   let record = deletedRecords.get(event);
-  if (!record) deletedRecords.set(event, (record = atRevision(event.previous, event.revision)));
+  if (!record) {
+    record = atRevision(event.previous, event.revision);
+    deletedRecords.set(event, record);
+  }
   return { type: 'DELETED', record };
 }
 
