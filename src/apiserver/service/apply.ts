@@ -2,6 +2,7 @@ import {
   ApplyConflictError,
   ApplyError,
   applyConfiguration,
+  clone,
   isJsonObject,
   type JsonObject,
   type ManagedFieldsEntry,
@@ -117,8 +118,10 @@ async function merge(
       versions: target.resource.versionedKind,
       ...(resetFields && { resetFields }),
     });
-    if (!target.resource.isCustom) dropUnset(merged.object as unknown as JsonObject, target.version.schema);
-    return merged;
+    // The result shares what it did not change with the live object.
+    const object = clone(merged.object);
+    if (!target.resource.isCustom) dropUnset(object as unknown as JsonObject, target.version.schema);
+    return { object, managedFields: merged.managedFields };
   } catch (error) {
     if (error instanceof ApplyConflictError) throw error.toApiStatusError();
     // Upstream answers 500 to a configuration that does not fit its type; it is the client's to mend.

@@ -3,6 +3,7 @@ import {
   applyJsonPatch,
   applyMergePatch,
   applyStrategicMergePatch,
+  clone,
   fieldError,
   isJsonObject,
   type JsonValue,
@@ -41,7 +42,9 @@ export function patchObject(request: PatchRequest): Promise<WrittenObject> {
     next: async (live) => {
       const { resource, version } = target;
       const inVersion = await resource.convert(live, version.name);
-      const patched = applyPatch(request.kind, inVersion as unknown as JsonValue, request.patch, target);
+      // The live object is shared, and what a patch leaves alone is shared with it.
+      const document = clone(inVersion) as unknown as JsonValue;
+      const patched = applyPatch(request.kind, document, request.patch, target);
       const draft = decodePatched(request, patched);
       checkNameMatches(draft, target);
       checkNamespaceUnchanged(draft, target);

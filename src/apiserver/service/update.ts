@@ -92,6 +92,7 @@ async function attemptUpdate(request: UpdateRequest, onConditional: (value: bool
   carryOverMetadata(object, live);
   object.metadata.resourceVersion = live.metadata.resourceVersion!;
   if (isMainWrite(subresource)) strategy.prepareForUpdate?.(object, live, strategyContext);
+  else if (subresource === 'status') strategy.prepareForStatusUpdate?.(object, live, strategyContext);
 
   const admission = {
     operation: 'UPDATE' as const,

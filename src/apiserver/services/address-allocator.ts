@@ -128,8 +128,11 @@ function assignClusterIp(
   }
   if (spec['clusterIP'] !== 'None') mine.add(String(spec['clusterIP']));
   spec['clusterIPs'] = [spec['clusterIP']!];
-  spec['ipFamilies'] = oldSpec?.['ipFamilies'] !== undefined ? clone(oldSpec['ipFamilies']) : ['IPv4'];
-  spec['ipFamilyPolicy'] ??= 'SingleStack';
+  // Headless Services that select nothing may point anywhere, hence at both families.
+  const anyFamily = spec['clusterIP'] === 'None' && spec['selector'] === undefined;
+  const families = anyFamily ? ['IPv4', 'IPv6'] : ['IPv4'];
+  spec['ipFamilies'] = oldSpec?.['ipFamilies'] !== undefined ? clone(oldSpec['ipFamilies']) : families;
+  spec['ipFamilyPolicy'] ??= anyFamily ? 'RequireDualStack' : 'SingleStack';
 }
 
 function assignNodePorts(

@@ -1,1 +1,2 @@
-export {};
+export { compileRules, type RuleSet, type RuleSetOptions } from './rules.ts';
+export { validateCustomResource } from './validate-object.ts';

@@ -1,1 +1,10 @@
+export { applySchemaDefaults } from './defaults.ts';
+export { findUndecodableResource } from './embedded.ts';
+export { type ResolvedFieldPath, resolveFieldPath } from './field-path.ts';
+export { formatCheck } from './formats.ts';
+export { GoRegexp, goRegexp, validatePattern } from './go-regexp/index.ts';
+export { type MetadataPruning, objectMetaSchema, pruneMetadata } from './metadata.ts';
+export { pruneUnknownFields, pruneValue } from './prune.ts';
+export { checkTypes, decodeErrorText, type JsonTypeName, jsonTypeOf, type TypeMismatch } from './type-check.ts';
 export * from './types.ts';
+export { type ValidateOptions, validateAgainstSchema } from './validate.ts';

@@ -1,2 +1,4 @@
 export * from './clock.ts';
+export * from './human-duration.ts';
 export * from './random.ts';
+export * from './sleep.ts';

@@ -1,0 +1,34 @@
+import { canonicalQuantity } from '../../machinery/index.ts';
+
+/**
+ * Sets a field that is absent. An empty text counts as absent: Go cannot tell the two apart, so kube-apiserver fills
+ * both in.
+ */
+export function setDefault<T extends object, K extends keyof T>(target: T, key: K, value: NonNullable<T[K]>): void {
+  const current: unknown = target[key];
+  if (current === undefined || current === null || current === '') target[key] = value;
+}
+
+/** Like setDefault for numbers whose zero means "not set". */
+export function setDefaultNumber<K extends string>(target: { [key in K]?: number }, key: K, value: number): void {
+  if (!target[key]) target[key] = value;
+}
+
+export type ResourceList = Record<string, string>;
+
+/** Rewrites amounts in their canonical form, as decoding them does upstream; what is no quantity stays for validation. */
+export function canonicalizeResources(resources: ResourceList | undefined): void {
+  for (const name in resources) {
+    const canonical = canonicalQuantity(resources[name]);
+    if (canonical !== undefined && canonical !== resources[name]) resources[name] = canonical;
+  }
+}
+
+/** Limits and requests together. */
+export function canonicalizeRequirements(
+  requirements: { limits?: ResourceList; requests?: ResourceList } | undefined,
+): void {
+  if (!requirements) return;
+  canonicalizeResources(requirements.limits);
+  canonicalizeResources(requirements.requests);
+}

@@ -1,0 +1,161 @@
+import {
+  allVerbs,
+  type FieldError,
+  fieldError,
+  type JsonValue,
+  type KubeObject,
+  type Resource,
+  type ResourceDefinition,
+  type ResourceStrategy,
+  type ScalePaths,
+  type StrategyContext,
+  type SubresourceDefinition,
+  type TableColumn,
+  type TablePrinter,
+  type Verb,
+  type VersionDefinition,
+} from '../../machinery/index.ts';
+import { builtinSchema } from '../schema/index.ts';
+
+/** ResourceStrategy with the kind's own type instead of an unstructured object. */
+export interface TypedStrategy<T extends KubeObject> {
+  applyDefaults?(draft: T): void;
+  prepareForCreate?(draft: T, context: StrategyContext): void;
+  prepareForUpdate?(draft: T, old: T, context: StrategyContext): void;
+  prepareForStatusUpdate?(draft: T, old: T, context: StrategyContext): void;
+  validateCreate?(object: T, context: StrategyContext): FieldError[];
+  validateUpdate?(object: T, old: T, context: StrategyContext): FieldError[];
+  validateStatusUpdate?(object: T, old: T, context: StrategyContext): FieldError[];
+  warnings?(object: T, old?: T): string[];
+  validateName?(name: string): string[];
+  gracePeriodSeconds?(object: T): number | undefined;
+}
+
+/** What a file of a built-in kind says; the rest follows from convention. */
+export interface BuiltinKind<T extends KubeObject> extends TypedStrategy<T> {
+  group: string;
+  version: string;
+  kind: string;
+  plural: string;
+  /** the kind in lower case unless told */
+  singular?: string;
+  shortNames?: readonly string[];
+  categories?: readonly string[];
+  namespaced: boolean;
+  /** all verbs unless told */
+  verbs?: readonly Verb[];
+  /** name of the published OpenAPI component */
+  component: string;
+  hasStatus?: boolean;
+  scale?: ScalePaths;
+  subresources?: readonly SubresourceDefinition[];
+  columns: readonly TableColumn[];
+  row(object: T, nowMs: number): JsonValue[];
+  selectableFields?: Readonly<Record<string, (object: T) => string>>;
+  noGeneration?: boolean;
+  allowCreateOnUpdate?: boolean;
+  storedAs?: ResourceDefinition['storedAs'];
+  ttlMs?: number;
+}
+
+/**
+ * Builds the definition the API server works with. The schema is a getter: describing all kinds at start must not
+ * expand their schemas.
+ */
+export function defineBuiltin<T extends KubeObject>(kind: BuiltinKind<T>): ResourceDefinition {
+  const { component } = kind;
+  return {
+    group: kind.group,
+    kind: kind.kind,
+    listKind: `${kind.kind}List`,
+    plural: kind.plural,
+    singular: kind.singular ?? kind.kind.toLowerCase(),
+    shortNames: kind.shortNames ?? [],
+    categories: kind.categories ?? [],
+    namespaced: kind.namespaced,
+    verbs: kind.verbs ?? allVerbs,
+    storageVersion: kind.version,
+    versions: [
+      {
+        name: kind.version,
+        served: true,
+        get schema() {
+          return builtinSchema(component);
+        },
+        hasStatus: kind.hasStatus ?? false,
+        ...(kind.scale && { scale: kind.scale }),
+        printer: { columns: kind.columns, row: kind.row as unknown as TablePrinter['row'] },
+        ...(kind.selectableFields && {
+          selectableFields: kind.selectableFields as unknown as NonNullable<VersionDefinition['selectableFields']>,
+        }),
+      },
+    ],
+    subresources: kind.subresources ?? [],
+    origin: 'builtin',
+    strategy: strategyOf(kind),
+    ...(kind.noGeneration && { noGeneration: true }),
+    ...(kind.allowCreateOnUpdate && { allowCreateOnUpdate: true }),
+    ...(kind.storedAs && { storedAs: kind.storedAs }),
+    ...(kind.ttlMs !== undefined && { ttlMs: kind.ttlMs }),
+  };
+}
+
+const strategyNames = [
+  'applyDefaults',
+  'prepareForCreate',
+  'prepareForUpdate',
+  'prepareForStatusUpdate',
+  'validateCreate',
+  'validateUpdate',
+  'validateStatusUpdate',
+  'warnings',
+  'validateName',
+  'gracePeriodSeconds',
+] as const;
+
+/** Objects reach a strategy only through the schema of their kind, so the typed view of them is sound. */
+function strategyOf<T extends KubeObject>(kind: BuiltinKind<T>): ResourceStrategy {
+  const strategy: Record<string, unknown> = {};
+  for (const name of strategyNames) if (kind[name] !== undefined) strategy[name] = kind[name];
+  strategy['validateCreate'] = (object: T, context: StrategyContext): FieldError[] => [
+    ...validateFinalizerNames(object),
+    ...(kind.validateCreate?.(object, context) ?? []),
+  ];
+  strategy['validateUpdate'] = (object: T, old: T, context: StrategyContext): FieldError[] => [
+    ...validateFinalizerNames(object),
+    ...(kind.validateUpdate?.(object, old, context) ?? []),
+  ];
+  return strategy as ResourceStrategy;
+}
+
+const standardFinalizers = new Set(['kubernetes', 'orphan', 'foregroundDeletion']);
+
+/** Finalizers of built-in kinds must say whose they are, unless they are Kubernetes' own. */
+function validateFinalizerNames(object: KubeObject): FieldError[] {
+  const errors: FieldError[] = [];
+  for (const [index, finalizer] of (object.metadata?.finalizers ?? []).entries()) {
+    if (!finalizer.includes('/') && !standardFinalizers.has(finalizer)) {
+      const text = 'name is neither a standard finalizer name nor is it fully qualified';
+      errors.push(fieldError.invalid(`metadata.finalizers[${index}]`, finalizer, text));
+    }
+  }
+  return errors;
+}
+
+/** The handle clients address a kind with. */
+export function resourceOf<T extends KubeObject>(definition: ResourceDefinition): Resource<T> {
+  return {
+    group: definition.group,
+    version: definition.storageVersion,
+    kind: definition.kind,
+    plural: definition.plural,
+    namespaced: definition.namespaced,
+  };
+}
+
+/** Replicas of the built-in workloads live at the same places. */
+export const workloadScale: ScalePaths = {
+  specReplicasPath: '.spec.replicas',
+  statusReplicasPath: '.status.replicas',
+  labelSelectorPath: '.spec.selector',
+};

@@ -1,0 +1,6 @@
+// Importing a library declares its functions.
+import './kubernetes.ts';
+import './lists.ts';
+import './network.ts';
+import './standard.ts';
+import './strings.ts';

@@ -1,0 +1,76 @@
+import { type FieldError, fieldError } from '../errors/field-error.ts';
+import type { JsonValue } from '../json/value.ts';
+import type { Schema, ValidationRule } from '../schema/types.ts';
+import { hasRules, rulesOf } from './compiled-rules.ts';
+import { isExposed } from './schema-values.ts';
+
+/** Everything that keeps the rules of a schema from being used, with the path of the rule in its definition. */
+export function collectRuleErrors(schema: Schema, path: string): FieldError[] {
+  const errors: FieldError[] = [];
+  collect(schema, path, true, undefined, errors);
+  return errors;
+}
+
+/** `uncorrelatable` is the path of the first ancestor whose elements have no counterpart in an old object */
+function collect(
+  schema: Schema,
+  path: string,
+  isResource: boolean,
+  uncorrelatable: string | undefined,
+  errors: FieldError[],
+): void {
+  if (!hasRules(schema) || !isExposed(schema)) return;
+  if (schema['x-kubernetes-validations']) collectNode(schema, path, isResource, uncorrelatable, errors);
+  for (const key in schema.properties) {
+    const member = schema.properties[key]!;
+    const embedded = member['x-kubernetes-embedded-resource'] === true;
+    collect(member, `${path}.properties[${key}]`, embedded, uncorrelatable, errors);
+  }
+  if (typeof schema.additionalProperties === 'object') {
+    const member = schema.additionalProperties;
+    const embedded = member['x-kubernetes-embedded-resource'] === true;
+    collect(member, `${path}.additionalProperties`, embedded, uncorrelatable, errors);
+  }
+  if (schema.items) {
+    const embedded = schema.items['x-kubernetes-embedded-resource'] === true;
+    const lost = schema['x-kubernetes-list-type'] === 'map' ? uncorrelatable : (uncorrelatable ?? path);
+    collect(schema.items, `${path}.items`, embedded, lost, errors);
+  }
+}
+
+function collectNode(
+  schema: Schema,
+  path: string,
+  isResource: boolean,
+  uncorrelatable: string | undefined,
+  errors: FieldError[],
+): void {
+  for (const [i, compiled] of rulesOf(schema, isResource).entries()) {
+    const at = `${path}.x-kubernetes-validations[${i}]`;
+    const { rule } = compiled;
+    const shown = internalForm(rule);
+    if (compiled.problem !== undefined) errors.push(fieldError.invalid(`${at}.rule`, shown, compiled.problem));
+    if (compiled.messageProblem !== undefined) {
+      errors.push(fieldError.invalid(`${at}.messageExpression`, shown, compiled.messageProblem));
+    }
+    if (compiled.usesOldSelf && uncorrelatable !== undefined) {
+      const detail = `oldSelf cannot be used on the uncorrelatable portion of the schema within ${uncorrelatable}`;
+      errors.push(fieldError.invalid(`${at}.rule`, rule.rule, detail));
+    } else if (!compiled.usesOldSelf && compiled.problem === undefined && rule.optionalOldSelf !== undefined) {
+      const detail = 'may not be set if oldSelf is not used in rule';
+      errors.push(fieldError.invalid(`${at}.optionalOldSelf`, rule.optionalOldSelf, detail));
+    }
+  }
+}
+
+/** kube-apiserver shows a rule as its internal type prints. */
+function internalForm(rule: ValidationRule): JsonValue {
+  return {
+    Rule: rule.rule,
+    Message: rule.message ?? '',
+    MessageExpression: rule.messageExpression ?? '',
+    Reason: rule.reason ?? null,
+    FieldPath: rule.fieldPath ?? '',
+    OptionalOldSelf: rule.optionalOldSelf ?? null,
+  };
+}

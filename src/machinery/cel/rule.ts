@@ -1,0 +1,96 @@
+import type { JsonValue } from '../json/value.ts';
+import { resolveFieldPath } from '../schema/field-path.ts';
+import type { Schema, ValidationRule } from '../schema/types.ts';
+import { type Expression, forEachExpression } from './ast.ts';
+import { checkExpression } from './check.ts';
+import { compileExpression, type Evaluator } from './evaluate.ts';
+import { parseExpression } from './parser.ts';
+import { staticTypeOf } from './schema-values.ts';
+import { boolType, matchType, type StaticType, stringType } from './static-type.ts';
+
+/** One rule of x-kubernetes-validations, ready to run. */
+export interface CompiledRule {
+  readonly rule: ValidationRule;
+  readonly evaluate: Evaluator | undefined;
+  readonly message: Evaluator | undefined;
+  readonly usesOldSelf: boolean;
+  /** fieldPath in the form of field errors, empty when not set */
+  readonly fieldPath: string;
+  /** why the rule cannot be used */
+  readonly problem: string | undefined;
+  readonly messageProblem: string | undefined;
+}
+
+const scope = ['self', 'oldSelf'];
+
+/** Compiles a rule against the schema it stands on. Problems are part of the result. */
+export function compileRule(rule: ValidationRule, schema: Schema, isResource: boolean): CompiledRule {
+  const self = staticTypeOf(schema, isResource);
+  const oldSelf: StaticType = rule.optionalOldSelf ? { kind: 'optional', of: self } : self;
+  const condition = compile(rule.rule, self, oldSelf, boolType, 'cel expression must evaluate to a bool');
+  const message =
+    rule.messageExpression === undefined || rule.messageExpression.trim() === ''
+      ? undefined
+      : compile(rule.messageExpression, self, self, stringType, 'messageExpression must evaluate to a string');
+  const path = rule.fieldPath ? resolveFieldPath(rule.fieldPath, schema, { allowBrackets: true }) : undefined;
+  return {
+    rule,
+    evaluate: condition.evaluate,
+    message: message?.evaluate,
+    usesOldSelf: condition.usesOldSelf,
+    fieldPath: typeof path === 'object' ? path.path : '',
+    problem: condition.problem,
+    messageProblem: message?.problem?.replace(/^compilation failed/, 'messageExpression compilation failed'),
+  };
+}
+
+interface Compilation {
+  evaluate: Evaluator | undefined;
+  usesOldSelf: boolean;
+  problem: string | undefined;
+}
+
+function compile(
+  source: string,
+  self: StaticType,
+  oldSelf: StaticType,
+  wanted: StaticType,
+  otherwise: string,
+): Compilation {
+  try {
+    const expression = parseExpression(source);
+    const types = new Map([
+      ['self', self],
+      ['oldSelf', oldSelf],
+    ]);
+    const type = checkExpression(expression, types, source);
+    const usesOldSelf = mentions(expression, 'oldSelf');
+    if (!matchType(wanted, type, new Map())) return { evaluate: undefined, usesOldSelf, problem: otherwise };
+    return { evaluate: compileExpression(expression, scope), usesOldSelf, problem: undefined };
+  } catch (error) {
+    const text = error instanceof Error ? error.message : String(error);
+    return { evaluate: undefined, usesOldSelf: false, problem: `compilation failed: ${text}` };
+  }
+}
+
+function mentions(expression: Expression, name: string): boolean {
+  let found = false;
+  forEachExpression(expression, (part) => {
+    if (part.kind === 'identifier' && part.name === name) found = true;
+  });
+  return found;
+}
+
+/** How a failed rule names itself when it has no message. */
+export function ruleText(rule: ValidationRule): string {
+  return (rule.message || rule.rule).trim();
+}
+
+export function defaultMessage(rule: ValidationRule): string {
+  return rule.message ? rule.message.trim() : `failed rule: ${ruleText(rule)}`;
+}
+
+/** The value shown with a failed rule: upstream shows the type instead of the data. */
+export function shownValue(schema: Schema): JsonValue {
+  return schema.type ?? '';
+}

@@ -1,0 +1,162 @@
+import type { Schema } from '../schema/types.ts';
+
+/** What is known of a value before an expression runs. */
+export type StaticType =
+  | { kind: 'dyn' }
+  /** int, uint, double, bool, string, bytes, null_type, timestamp, duration, type and the types of libraries */
+  | { kind: 'simple'; name: string }
+  | { kind: 'list'; element: StaticType }
+  | { kind: 'map'; key: StaticType; value: StaticType }
+  | { kind: 'optional'; of: StaticType }
+  /** an object whose fields a schema declares */
+  | { kind: 'object'; schema: Schema; isResource: boolean }
+  /** stands for any type, the same wherever it occurs in a signature */
+  | { kind: 'parameter'; name: string };
+
+export const dynType: StaticType = { kind: 'dyn' };
+export const boolType: StaticType = simpleType('bool');
+export const stringType: StaticType = simpleType('string');
+export const intType: StaticType = simpleType('int');
+
+export function simpleType(name: string): StaticType {
+  return { kind: 'simple', name };
+}
+
+const printed: Record<string, string> = {
+  timestamp: 'google.protobuf.Timestamp',
+  duration: 'google.protobuf.Duration',
+  null_type: 'null',
+};
+
+export function formatType(type: StaticType): string {
+  switch (type.kind) {
+    case 'dyn':
+      return 'dyn';
+    case 'simple':
+      return printed[type.name] ?? type.name;
+    case 'list':
+      return `list(${formatType(type.element)})`;
+    case 'map':
+      return `map(${formatType(type.key)}, ${formatType(type.value)})`;
+    case 'optional':
+      return `optional_type(${formatType(type.of)})`;
+    case 'object':
+      return 'object';
+    case 'parameter':
+      return type.name;
+  }
+}
+
+/** Reads `list<string>`, `map<K, V>`, `T`, `int`. */
+export function parseType(text: string): StaticType {
+  const match = /^(\w+)(?:<(.*)>)?$/.exec(text.trim());
+  if (!match) throw new Error(`not a type: ${text}`);
+  const [, name, inner] = match;
+  switch (name) {
+    case 'dyn':
+      return dynType;
+    case 'list':
+      return { kind: 'list', element: inner === undefined ? dynType : parseType(inner) };
+    case 'optional':
+      return { kind: 'optional', of: inner === undefined ? dynType : parseType(inner) };
+    case 'map': {
+      const comma = inner?.indexOf(',') ?? -1;
+      if (inner === undefined || comma < 0) return { kind: 'map', key: dynType, value: dynType };
+      return { kind: 'map', key: parseType(inner.slice(0, comma)), value: parseType(inner.slice(comma + 1)) };
+    }
+    default:
+      return name!.length === 1 ? { kind: 'parameter', name: name! } : simpleType(name!);
+  }
+}
+
+/** Values of these types are never null, so that comparing them with null is a mistake. */
+const neverNull = new Set(['int', 'uint', 'double', 'bool', 'string', 'bytes', 'type']);
+
+function acceptsNull(type: StaticType): boolean {
+  if (type.kind === 'simple') return !neverNull.has(type.name);
+  return type.kind !== 'list' && type.kind !== 'map';
+}
+
+function isNull(type: StaticType): boolean {
+  return type.kind === 'simple' && type.name === 'null_type';
+}
+
+export type Bindings = Map<string, StaticType>;
+
+/** Whether a value of type `actual` can stand where `wanted` is asked for; binds the parameters of `wanted`. */
+export function matchType(wanted: StaticType, actual: StaticType, bindings: Bindings): boolean {
+  if (wanted.kind === 'parameter') {
+    const bound = bindings.get(wanted.name);
+    if (!bound) {
+      bindings.set(wanted.name, actual);
+      return true;
+    }
+    const joined = joinTypes(bound, actual);
+    if (joined) bindings.set(wanted.name, joined);
+    return joined !== undefined;
+  }
+  if (wanted.kind === 'dyn' || actual.kind === 'dyn') return true;
+  if (isNull(actual) && !isNull(wanted)) return acceptsNull(wanted);
+  if (isNull(wanted)) return isNull(actual) || acceptsNull(actual);
+  switch (wanted.kind) {
+    case 'simple':
+      return actual.kind === 'simple' && actual.name === wanted.name;
+    case 'list':
+      return actual.kind === 'list' && matchType(wanted.element, actual.element, bindings);
+    case 'map':
+      return (
+        actual.kind === 'map' &&
+        matchType(wanted.key, actual.key, bindings) &&
+        matchType(wanted.value, actual.value, bindings)
+      );
+    case 'optional':
+      return actual.kind === 'optional' && matchType(wanted.of, actual.of, bindings);
+    case 'object':
+      return actual.kind === 'object' && actual.schema === wanted.schema;
+  }
+}
+
+/** The type both are, undefined when there is none. */
+export function joinTypes(a: StaticType, b: StaticType): StaticType | undefined {
+  if (a.kind === 'dyn' || b.kind === 'dyn') return dynType;
+  if (isNull(a)) return acceptsNull(b) || isNull(b) ? b : undefined;
+  if (isNull(b)) return acceptsNull(a) ? a : undefined;
+  if (a.kind !== b.kind) return undefined;
+  switch (a.kind) {
+    case 'simple':
+      return a.name === (b as typeof a).name ? a : undefined;
+    case 'list': {
+      const element = joinTypes(a.element, (b as typeof a).element);
+      return element && { kind: 'list', element };
+    }
+    case 'map': {
+      const key = joinTypes(a.key, (b as typeof a).key);
+      const value = joinTypes(a.value, (b as typeof a).value);
+      return key && value && { kind: 'map', key, value };
+    }
+    case 'optional': {
+      const of = joinTypes(a.of, (b as typeof a).of);
+      return of && { kind: 'optional', of };
+    }
+    case 'object':
+      return a.schema === (b as typeof a).schema ? a : undefined;
+    default:
+      return a;
+  }
+}
+
+/** Replaces parameters by what they are bound to. */
+export function substitute(type: StaticType, bindings: Bindings): StaticType {
+  switch (type.kind) {
+    case 'parameter':
+      return bindings.get(type.name) ?? dynType;
+    case 'list':
+      return { kind: 'list', element: substitute(type.element, bindings) };
+    case 'map':
+      return { kind: 'map', key: substitute(type.key, bindings), value: substitute(type.value, bindings) };
+    case 'optional':
+      return { kind: 'optional', of: substitute(type.of, bindings) };
+    default:
+      return type;
+  }
+}

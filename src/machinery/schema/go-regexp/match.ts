@@ -1,0 +1,89 @@
+import { classContains, isWordRune } from './char-class.ts';
+import type { Assertion } from './parse.ts';
+import type { Program } from './program.ts';
+
+/** [start, end, group 1 start, group 1 end, …]; undefined where a group took no part */
+export type Match = (number | undefined)[];
+
+interface Thread {
+  pc: number;
+  slots: Match;
+}
+
+/**
+ * Finds the leftmost match from `from` on by following all alternatives at once, so that time is linear in the text.
+ * Returns string offsets, or undefined when nothing matches.
+ */
+export function findMatch(program: Program, text: string, from: number): Match | undefined {
+  const { instructions } = program;
+  let current: Thread[] = [];
+  let best: Match | undefined;
+  const visited = new Uint32Array(instructions.length);
+  let generation = 0;
+
+  const follow = (threads: Thread[], pc: number, slots: Match, at: number): void => {
+    // An explicit stack, since a long pattern would exhaust the call stack; the preferred branch is followed first.
+    const stack: Thread[] = [{ pc, slots }];
+    for (let thread = stack.pop(); thread; thread = stack.pop()) {
+      if (visited[thread.pc] === generation) continue;
+      visited[thread.pc] = generation;
+      const instruction = instructions[thread.pc]!;
+      switch (instruction.op) {
+        case 'split':
+          stack.push({ pc: instruction.other, slots: thread.slots }, { pc: instruction.next, slots: thread.slots });
+          break;
+        case 'save': {
+          const saved = thread.slots.slice();
+          saved[instruction.slot] = at;
+          stack.push({ pc: instruction.next, slots: saved });
+          break;
+        }
+        case 'assert':
+          if (holds(instruction.assertion, text, at)) stack.push({ pc: instruction.next, slots: thread.slots });
+          break;
+        default:
+          threads.push(thread);
+      }
+    }
+  };
+
+  for (let at = from; ; ) {
+    generation++;
+    const threads: Thread[] = [];
+    for (const thread of current) follow(threads, thread.pc, thread.slots, at);
+    if (!best) follow(threads, program.start, [at], at);
+    current = [];
+    const rune = at < text.length ? text.codePointAt(at)! : -1;
+    for (const thread of threads) {
+      const instruction = instructions[thread.pc]!;
+      if (instruction.op === 'match') {
+        best = thread.slots.slice();
+        best[1] = at;
+        // threads after this one have lower priority
+        break;
+      }
+      if (instruction.op === 'char' && rune >= 0 && classContains(instruction.set, rune))
+        current.push({ pc: instruction.next, slots: thread.slots });
+    }
+    if (rune < 0 || (best && current.length === 0)) return best;
+    at += rune > 0xffff ? 2 : 1;
+  }
+}
+
+function holds(assertion: Assertion, text: string, at: number): boolean {
+  switch (assertion) {
+    case 'text-start':
+      return at === 0;
+    case 'text-end':
+      return at === text.length;
+    case 'line-start':
+      return at === 0 || text.charCodeAt(at - 1) === 10;
+    case 'line-end':
+      return at === text.length || text.charCodeAt(at) === 10;
+    default: {
+      const before = at > 0 && isWordRune(text.charCodeAt(at - 1));
+      const after = at < text.length && isWordRune(text.charCodeAt(at));
+      return (before !== after) === (assertion === 'word-boundary');
+    }
+  }
+}

@@ -1,0 +1,118 @@
+import { classContains } from './char-class.ts';
+import type { Program } from './program.ts';
+
+/** A set of automaton positions that the text so far can be in. */
+interface State {
+  /** `char` instructions, and `assert` ones that wait for the end of the text */
+  readonly positions: readonly number[];
+  /** a match has been seen: the answer is yes whatever follows */
+  readonly matched: boolean;
+  /** a match if the text ends here */
+  readonly matchesAtEnd: boolean;
+  /** by ASCII character; filled when first needed */
+  readonly next: (State | undefined)[];
+}
+
+const maxStates = 1_000;
+
+/**
+ * Answers "does it match anywhere?" in time linear in the text. States are built when first reached and kept, so that
+ * the usual text costs one array read per character.
+ */
+export class StateCache {
+  readonly #program: Program;
+  readonly #states = new Map<string, State>();
+  readonly #visited: Uint32Array;
+  #generation = 0;
+  #initial: State | undefined;
+
+  constructor(program: Program) {
+    this.#program = program;
+    this.#visited = new Uint32Array(program.instructions.length);
+  }
+
+  test(text: string): boolean {
+    this.#initial ??= this.#intern([this.#program.start], true);
+    let state = this.#initial;
+    const { length } = text;
+    for (let i = 0; i < length; i++) {
+      if (state.matched) return true;
+      let code = text.charCodeAt(i);
+      if (code < 128) {
+        state = state.next[code] ?? this.#advance(state, code, true);
+      } else {
+        code = text.codePointAt(i)!;
+        if (code > 0xffff) i++;
+        state = this.#advance(state, code, false);
+      }
+    }
+    return state.matched || state.matchesAtEnd;
+  }
+
+  #advance(state: State, rune: number, keep: boolean): State {
+    const { instructions, start } = this.#program;
+    const targets: number[] = [];
+    for (const position of state.positions) {
+      const instruction = instructions[position]!;
+      if (instruction.op === 'char' && classContains(instruction.set, rune)) targets.push(instruction.next);
+    }
+    // the search is not anchored: a match may begin at every character
+    targets.push(start);
+    const next = this.#intern(targets, false);
+    if (keep) state.next[rune] = next;
+    return next;
+  }
+
+  #intern(targets: readonly number[], atStart: boolean): State {
+    const positions: number[] = [];
+    const matched = this.#close(targets, atStart, false, positions);
+    positions.sort((a, b) => a - b);
+    const key = `${atStart ? '^' : ''}${matched ? 'm' : ''}${positions.join(',')}`;
+    const known = this.#states.get(key);
+    if (known) return known;
+    // Forgetting everything bounds memory for patterns with very many states; old states die with their last user.
+    if (this.#states.size >= maxStates) {
+      this.#states.clear();
+      this.#initial = undefined;
+    }
+    const state: State = {
+      positions,
+      matched,
+      matchesAtEnd: matched || this.#close(positions, atStart, true, []),
+      next: new Array(128),
+    };
+    this.#states.set(key, state);
+    return state;
+  }
+
+  /** Follows the steps that eat no character; returns whether a match is among what can be reached. */
+  #close(targets: readonly number[], atStart: boolean, atEnd: boolean, positions: number[]): boolean {
+    const { instructions } = this.#program;
+    const generation = ++this.#generation;
+    const stack = [...targets];
+    let matched = false;
+    for (let pc = stack.pop(); pc !== undefined; pc = stack.pop()) {
+      if (this.#visited[pc] === generation) continue;
+      this.#visited[pc] = generation;
+      const instruction = instructions[pc]!;
+      switch (instruction.op) {
+        case 'match':
+          matched = true;
+          break;
+        case 'split':
+          stack.push(instruction.next, instruction.other);
+          break;
+        case 'save':
+          stack.push(instruction.next);
+          break;
+        case 'assert':
+          if (instruction.assertion === 'text-end' ? atEnd : atStart) stack.push(instruction.next);
+          else if (instruction.assertion === 'text-end') positions.push(pc);
+          break;
+        case 'char':
+          positions.push(pc);
+      }
+    }
+    return matched;
+  }
+}

@@ -1,0 +1,107 @@
+/** An address as 4 or 16 bytes, or undefined when the text is none. Zones (`%eth0`) are not accepted. */
+export function parseIp(text: string): Uint8Array | undefined {
+  return text.includes(':') ? parseIpv6(text) : parseIpv4(text);
+}
+
+/** `lenient` accepts leading zeros, as the sloppy parsers of older Kubernetes fields do. */
+export function parseIpv4(text: string, lenient = false): Uint8Array | undefined {
+  const parts = text.split('.');
+  if (parts.length !== 4) return undefined;
+  const bytes = new Uint8Array(4);
+  for (let i = 0; i < 4; i++) {
+    const part = parts[i]!;
+    if (!/^[0-9]{1,3}$/.test(part) && !(lenient && /^0*[0-9]{1,3}$/.test(part))) return undefined;
+    if (!lenient && part.length > 1 && part.startsWith('0')) return undefined;
+    const value = Number(part);
+    if (value > 255) return undefined;
+    bytes[i] = value;
+  }
+  return bytes;
+}
+
+function parseIpv6(text: string): Uint8Array | undefined {
+  const halves = text.split('::');
+  if (halves.length > 2) return undefined;
+  const head = parseGroups(halves[0]!, halves.length === 1);
+  const tail = halves.length === 2 ? parseGroups(halves[1]!, true) : [];
+  if (!head || !tail) return undefined;
+  const missing = 16 - head.length - tail.length;
+  // `::` stands for at least one group
+  if (halves.length === 1 ? missing !== 0 : missing < 2) return undefined;
+  const bytes = new Uint8Array(16);
+  bytes.set(head, 0);
+  bytes.set(tail, 16 - tail.length);
+  return bytes;
+}
+
+/** The bytes of colon-separated groups; the last one may be an IPv4 address when these end the text. */
+function parseGroups(text: string, endsText: boolean): number[] | undefined {
+  if (text === '') return [];
+  const bytes: number[] = [];
+  const groups = text.split(':');
+  for (let i = 0; i < groups.length; i++) {
+    const group = groups[i]!;
+    if (endsText && i === groups.length - 1 && group.includes('.')) {
+      const v4 = parseIpv4(group);
+      if (!v4) return undefined;
+      bytes.push(...v4);
+      continue;
+    }
+    if (!/^[0-9A-Fa-f]{1,4}$/.test(group)) return undefined;
+    const value = Number.parseInt(group, 16);
+    bytes.push(value >> 8, value & 0xff);
+  }
+  return bytes.length > 16 ? undefined : bytes;
+}
+
+export interface Cidr {
+  /** as written, host bits included */
+  address: Uint8Array;
+  prefixLength: number;
+}
+
+export function parseCidr(text: string, lenient = false): Cidr | undefined {
+  const slash = text.indexOf('/');
+  if (slash < 0) return undefined;
+  const host = text.slice(0, slash);
+  const prefix = text.slice(slash + 1);
+  if (!/^[0-9]{1,3}$/.test(prefix) || (!lenient && prefix.length > 1 && prefix.startsWith('0'))) return undefined;
+  const address = host.includes(':') ? parseIp(host) : parseIpv4(host, lenient);
+  const prefixLength = Number(prefix);
+  return address && prefixLength <= address.length * 8 ? { address, prefixLength } : undefined;
+}
+
+/** The address with the bits after the prefix cleared. */
+export function maskAddress(address: Uint8Array, prefixLength: number): Uint8Array {
+  return address.map((byte, i) => {
+    const bits = Math.min(8, Math.max(0, prefixLength - i * 8));
+    return byte & (0xff << (8 - bits));
+  });
+}
+
+/** The canonical text of RFC 5952. */
+export function formatIp(address: Uint8Array): string {
+  if (address.length === 4) return address.join('.');
+  const groups: number[] = [];
+  for (let i = 0; i < 16; i += 2) groups.push((address[i]! << 8) | address[i + 1]!);
+  let best = { start: -1, length: 1 };
+  for (let i = 0; i < 8; i++) {
+    let length = 0;
+    while (i + length < 8 && groups[i + length] === 0) length++;
+    if (length > best.length) best = { start: i, length };
+    if (length > 0) i += length - 1;
+  }
+  if (best.start < 0) return groups.map((group) => group.toString(16)).join(':');
+  const text = (part: number[]): string => part.map((group) => group.toString(16)).join(':');
+  return `${text(groups.slice(0, best.start))}::${text(groups.slice(best.start + best.length))}`;
+}
+
+/** whether an IPv6 address is an IPv4 one in disguise (::ffff:0:0/96) */
+export function isIpv4Mapped(address: Uint8Array): boolean {
+  return (
+    address.length === 16 &&
+    address.subarray(0, 10).every((byte) => byte === 0) &&
+    address[10] === 0xff &&
+    address[11] === 0xff
+  );
+}

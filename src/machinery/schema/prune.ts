@@ -1,0 +1,95 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import { pruneEmbeddedMetadata } from './metadata.ts';
+import { own } from './own.ts';
+import { dottedPath, type PathSegment } from './path.ts';
+import type { Schema } from './types.ts';
+
+/**
+ * Removes the fields a schema does not know from a draft and returns their paths, sorted. The apiVersion, kind and
+ * metadata of the object itself are left to others; those of embedded resources stay, their metadata cut to what
+ * ObjectMeta knows.
+ */
+export function pruneUnknownFields(draft: JsonObject, schema: Schema): string[] {
+  const unknown: string[] = [];
+  pruneObject(draft, schema, true, true, [], unknown);
+  return unknown.length > 1 ? unknown.sort() : unknown;
+}
+
+/** Removes from a value that is not a whole resource, such as a default, what its schema does not know. */
+export function pruneValue(draft: JsonValue, schema: Schema): string[] {
+  const unknown: string[] = [];
+  prune(draft, schema, [], unknown);
+  return unknown.sort();
+}
+
+function prune(draft: JsonValue | undefined, schema: Schema | undefined, path: PathSegment[], unknown: string[]): void {
+  if (typeof draft !== 'object' || draft === null) return;
+  if (Array.isArray(draft)) {
+    const items = schema?.items;
+    for (let i = 0; i < draft.length; i++) {
+      const item = draft[i];
+      if (typeof item !== 'object' || item === null) continue;
+      path.push(i);
+      if (schema?.['x-kubernetes-preserve-unknown-fields'] !== true) prune(item, items, path, unknown);
+      else if (items) prunePreserved(item, items, path, unknown);
+      path.pop();
+    }
+    return;
+  }
+  pruneObject(draft, schema, schema?.['x-kubernetes-embedded-resource'] === true, false, path, unknown);
+}
+
+/** The elements of a list marked x-kubernetes-preserve-unknown-fields keep what they have; declared members are pruned. */
+function prunePreserved(draft: JsonValue, schema: Schema, path: PathSegment[], unknown: string[]): void {
+  if (isJsonObject(draft)) {
+    pruneMembers(draft, schema, schema['x-kubernetes-embedded-resource'] === true, true, path, unknown);
+  } else if (Array.isArray(draft) && schema.items) {
+    for (let i = 0; i < draft.length; i++) {
+      path.push(i);
+      prunePreserved(draft[i]!, schema.items, path, unknown);
+      path.pop();
+    }
+  }
+}
+
+function pruneObject(
+  draft: JsonObject,
+  schema: Schema | undefined,
+  isResource: boolean,
+  isRoot: boolean,
+  path: PathSegment[],
+  unknown: string[],
+): void {
+  if (isResource && !isRoot) pruneEmbeddedMetadata(draft, path, unknown);
+  const keep = schema?.['x-kubernetes-preserve-unknown-fields'] === true;
+  pruneMembers(draft, schema, isResource, keep, path, unknown);
+}
+
+function pruneMembers(
+  draft: JsonObject,
+  schema: Schema | undefined,
+  isResource: boolean,
+  keepUnknown: boolean,
+  path: PathSegment[],
+  unknown: string[],
+): void {
+  const properties = schema?.properties;
+  const additional = schema?.additionalProperties;
+  for (const key in draft) {
+    if (isResource && (key === 'apiVersion' || key === 'kind' || key === 'metadata')) continue;
+    const member = own(properties, key);
+    if (member !== undefined || (additional !== undefined && additional !== false)) {
+      const value = draft[key];
+      if (typeof value !== 'object' || value === null) continue;
+      path.push(key);
+      // With `additionalProperties: true` nothing is known of the values, so that their fields go, as upstream.
+      prune(value, member ?? (typeof additional === 'object' ? additional : undefined), path, unknown);
+      path.pop();
+    } else if (!keepUnknown) {
+      path.push(key);
+      unknown.push(dottedPath(path));
+      path.pop();
+      delete draft[key];
+    }
+  }
+}

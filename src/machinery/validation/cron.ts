@@ -1,0 +1,122 @@
+import { parseDuration } from './duration.ts';
+
+interface Bounds {
+  min: number;
+  max: number;
+  names?: readonly string[];
+  /** number of the first name */
+  firstName?: number;
+}
+
+const monthNames = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
+const dayNames = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
+const fields: readonly Bounds[] = [
+  { min: 0, max: 59 },
+  { min: 0, max: 23 },
+  { min: 1, max: 31 },
+  { min: 1, max: 12, names: monthNames, firstName: 1 },
+  { min: 0, max: 6, names: dayNames, firstName: 0 },
+];
+const descriptors = new Set(['@yearly', '@annually', '@monthly', '@weekly', '@daily', '@midnight', '@hourly']);
+
+/** Sets of allowed values of a schedule: minute, hour, day of month, month, day of week. */
+export interface CronSchedule {
+  minutes: ReadonlySet<number>;
+  hours: ReadonlySet<number>;
+  daysOfMonth: ReadonlySet<number>;
+  months: ReadonlySet<number>;
+  daysOfWeek: ReadonlySet<number>;
+  /** a restricted day of month and a restricted day of week match when either does */
+  anyDayOfMonth: boolean;
+  anyDayOfWeek: boolean;
+}
+
+function parseNumber(text: string, bounds: Bounds): number | string {
+  const named = bounds.names?.indexOf(text.toLowerCase()) ?? -1;
+  if (named >= 0) return named + (bounds.firstName ?? 0);
+  if (/^[+-]?[0-9]+$/.test(text)) {
+    const value = Number(text);
+    return value < 0 ? `negative number (${value}) not allowed: ${text}` : value;
+  }
+  return `failed to parse int from ${text}: strconv.Atoi: parsing ${JSON.stringify(text)}: invalid syntax`;
+}
+
+function parseRange(text: string, bounds: Bounds, into: Set<number>): string | undefined {
+  const slashes = text.split('/');
+  const hyphens = slashes[0]!.split('-');
+  const single = hyphens.length === 1;
+  let start: number | string;
+  let end: number | string;
+  if (hyphens[0] === '*' || hyphens[0] === '?') {
+    start = bounds.min;
+    end = bounds.max;
+  } else {
+    start = parseNumber(hyphens[0]!, bounds);
+    if (typeof start === 'string') return start;
+    if (hyphens.length > 2) return `too many hyphens: ${text}`;
+    end = single ? start : parseNumber(hyphens[1]!, bounds);
+    if (typeof end === 'string') return end;
+  }
+  let step = 1;
+  if (slashes.length > 2) return `too many slashes: ${text}`;
+  if (slashes.length === 2) {
+    const parsed = parseNumber(slashes[1]!, bounds);
+    if (typeof parsed === 'string') return parsed;
+    step = parsed;
+    // "N/step" means "N-max/step"
+    if (single) end = bounds.max;
+  }
+  if (start < bounds.min) return `beginning of range (${start}) below minimum (${bounds.min}): ${text}`;
+  if (end > bounds.max) return `end of range (${end}) above maximum (${bounds.max}): ${text}`;
+  if (start > end) return `beginning of range (${start}) beyond end of range (${end}): ${text}`;
+  if (step === 0) return `step of range should be a positive number: ${text}`;
+  for (let value = start; value <= end; value += step) into.add(value);
+  return undefined;
+}
+
+function descriptorProblem(spec: string): string | undefined {
+  if (descriptors.has(spec)) return undefined;
+  if (spec.startsWith('@every ')) {
+    const text = spec.slice('@every '.length);
+    return parseDuration(text) === undefined
+      ? `failed to parse duration ${spec}: time: invalid duration ${JSON.stringify(text)}`
+      : undefined;
+  }
+  return `unrecognized descriptor: ${spec}`;
+}
+
+/** Reads the five fields of a schedule; a text says what is wrong with it. */
+export function parseCronFields(spec: string): CronSchedule | string {
+  const parts = spec.split(/\s+/).filter((part) => part !== '');
+  if (parts.length !== 5) return `expected exactly 5 fields, found ${parts.length}: [${parts.join(' ')}]`;
+  const sets: Set<number>[] = [];
+  for (const [index, part] of parts.entries()) {
+    const values = new Set<number>();
+    for (const range of part.split(',').filter((text) => text !== '')) {
+      const problem = parseRange(range, fields[index]!, values);
+      if (problem !== undefined) return problem;
+    }
+    sets.push(values);
+  }
+  const isAny = (part: string): boolean => part.startsWith('*') || part.startsWith('?');
+  return {
+    minutes: sets[0]!,
+    hours: sets[1]!,
+    daysOfMonth: sets[2]!,
+    months: sets[3]!,
+    daysOfWeek: sets[4]!,
+    anyDayOfMonth: isAny(parts[2]!),
+    anyDayOfWeek: isAny(parts[4]!),
+  };
+}
+
+/** What is wrong with a cron schedule in the standard five-field form or a descriptor such as `@hourly`. */
+export function checkCronSchedule(spec: string): string[] {
+  if (spec === '') return ['empty spec string'];
+  if (spec.startsWith('@')) {
+    const problem = descriptorProblem(spec);
+    return problem === undefined ? [] : [problem];
+  }
+  const parsed = parseCronFields(spec);
+  return typeof parsed === 'string' ? [parsed] : [];
+}

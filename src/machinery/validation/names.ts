@@ -1,0 +1,245 @@
+// What names may look like. Every check returns what is wrong, empty when nothing is; the texts are kube-apiserver's.
+// An absent value is judged as an empty one: that is what it becomes when Go decodes it.
+
+const dns1123LabelFormat = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
+const dns1123SubdomainFormat = `${dns1123LabelFormat}(\\.${dns1123LabelFormat})*`;
+const dns1035LabelFormat = '[a-z]([-a-z0-9]*[a-z0-9])?';
+const qualifiedNameFormat = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]';
+const labelValueFormat = `(${qualifiedNameFormat})?`;
+const wildcardFormat = `\\*\\.${dns1123SubdomainFormat}`;
+const cIdentifierFormat = '[A-Za-z_][A-Za-z0-9_]*';
+const envVarNameFormat = '[-._a-zA-Z][-._a-zA-Z0-9]*';
+const configMapKeyFormat = '[-._a-zA-Z0-9]+';
+const httpHeaderFormat = '[-A-Za-z0-9]+';
+const httpPathFormat = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+";
+
+const whole = (format: string): RegExp => new RegExp(`^${format}$`);
+const dns1123Label = whole(dns1123LabelFormat);
+const dns1123Subdomain = whole(dns1123SubdomainFormat);
+const dns1035Label = whole(dns1035LabelFormat);
+const qualifiedName = whole(qualifiedNameFormat);
+const labelValue = whole(labelValueFormat);
+const wildcardSubdomain = whole(wildcardFormat);
+const cIdentifier = whole(cIdentifierFormat);
+const configMapKey = whole(configMapKeyFormat);
+const httpHeader = whole(httpHeaderFormat);
+const httpPath = whole(httpPathFormat);
+const envVarName = whole(envVarNameFormat);
+const printableExceptEquals = /^[\x20-\x3c\x3e-\x7e]*$/;
+const portNameCharacters = /^[-a-z0-9]+$/;
+const oneLetter = /[a-z]/;
+
+const nonEmptyText = 'must be non-empty';
+
+/** "must be no more than N characters" */
+export function maxLengthText(length: number): string {
+  return `must be no more than ${length} characters`;
+}
+
+/** Explains a pattern by its meaning, examples and expression. */
+export function patternText(meaning: string, format: string, ...examples: string[]): string {
+  if (examples.length === 0) return `${meaning} (regex used for validation is '${format}')`;
+  const shown = examples.map((example) => `'${example}', `).join(' or ');
+  return `${meaning} (e.g. ${shown}regex used for validation is '${format}')`;
+}
+
+function check(value: string, pattern: RegExp, maxLength: number, explain: () => string): string[] {
+  const problems: string[] = [];
+  if (value.length > maxLength) problems.push(maxLengthText(maxLength));
+  if (!pattern.test(value)) problems.push(explain());
+  return problems;
+}
+
+const explainSubdomain = (): string =>
+  patternText(
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character",
+    dns1123SubdomainFormat,
+    'example.com',
+  );
+
+/** Most names: lower case words joined by dots, at most 253 characters. */
+export function checkDns1123Subdomain(value = ''): string[] {
+  return check(value, dns1123Subdomain, 253, explainSubdomain);
+}
+
+/** Names of namespaces, containers, ports: one lower case word of at most 63 characters. */
+export function checkDns1123Label(value = ''): string[] {
+  return check(value, dns1123Label, 63, () =>
+    dns1123Subdomain.test(value)
+      ? 'must not contain dots'
+      : patternText(
+          "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character",
+          dns1123LabelFormat,
+          'my-name',
+          '123-abc',
+        ),
+  );
+}
+
+/** Names of services: like a label, but starting with a letter. */
+export function checkDns1035Label(value = ''): string[] {
+  return check(value, dns1035Label, 63, () =>
+    patternText(
+      "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character",
+      dns1035LabelFormat,
+      'my-name',
+      'abc-123',
+    ),
+  );
+}
+
+export function checkWildcardDns1123Subdomain(value = ''): string[] {
+  return check(value, wildcardSubdomain, 253, () =>
+    patternText(
+      "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character",
+      wildcardFormat,
+      '*.example.com',
+    ),
+  );
+}
+
+const explainQualifiedName = (): string =>
+  patternText(
+    "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
+    qualifiedNameFormat,
+    'MyName',
+    'my.name',
+    '123-abc',
+  );
+
+/** Keys of labels, annotations, finalizers and taints: `[dns-prefix/]name`. */
+export function checkQualifiedName(value = ''): string[] {
+  const slash = value.indexOf('/');
+  const problems: string[] = [];
+  let name = value;
+  if (slash >= 0) {
+    if (value.indexOf('/', slash + 1) >= 0) {
+      return [
+        `a qualified name ${explainQualifiedName()} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
+      ];
+    }
+    const prefix = value.slice(0, slash);
+    name = value.slice(slash + 1);
+    if (prefix === '') problems.push(`prefix part ${nonEmptyText}`);
+    else for (const problem of checkDns1123Subdomain(prefix)) problems.push(`prefix part ${problem}`);
+  }
+  if (name === '') problems.push(`name part ${nonEmptyText}`);
+  else if (name.length > 63) problems.push(`name part ${maxLengthText(63)}`);
+  if (!qualifiedName.test(name)) problems.push(`name part ${explainQualifiedName()}`);
+  return problems;
+}
+
+export function checkLabelValue(value = ''): string[] {
+  return check(value, labelValue, 63, () =>
+    patternText(
+      "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
+      labelValueFormat,
+      'MyValue',
+      'my_value',
+      '12345',
+    ),
+  );
+}
+
+export function checkCIdentifier(value = ''): string[] {
+  return check(value, cIdentifier, Number.POSITIVE_INFINITY, () =>
+    patternText(
+      "a valid C identifier must start with alphabetic character or '_', followed by a string of alphanumeric characters or '_'",
+      cIdentifierFormat,
+      'my_name',
+      'MY_NAME',
+      'MyName',
+    ),
+  );
+}
+
+function relativePathProblems(value: string): string[] {
+  if (value === '.') return ["must not be '.'"];
+  if (value === '..') return ["must not be '..'"];
+  return value.startsWith('..') ? ["must not start with '..'"] : [];
+}
+
+/** The strict form of environment variable names, still used for prefixes of imported variables by old servers. */
+export function checkStrictEnvVarName(value = ''): string[] {
+  const problems = check(value, envVarName, Number.POSITIVE_INFINITY, () =>
+    patternText(
+      "a valid environment variable name must consist of alphabetic characters, digits, '_', '-', or '.', and must not start with a digit",
+      envVarNameFormat,
+      'my.env-name',
+      'MY_ENV.NAME',
+      'MyEnvName1',
+    ),
+  );
+  return [...problems, ...relativePathProblems(value)];
+}
+
+/** kube-apiserver since 1.34 takes any printable ASCII except `=`. */
+export function checkEnvVarName(value = ''): string[] {
+  const problems: string[] = [];
+  if (value === '') problems.push(`environment variable name ${nonEmptyText}`);
+  if (!printableExceptEquals.test(value)) {
+    problems.push("a valid environment variable name must consist only of printable ASCII characters other than '='");
+  }
+  return problems;
+}
+
+/** Keys of ConfigMap and Secret data. */
+export function checkConfigMapKey(value = ''): string[] {
+  const problems = check(value, configMapKey, 253, () =>
+    patternText(
+      "a valid config key must consist of alphanumeric characters, '-', '_' or '.'",
+      configMapKeyFormat,
+      'key.name',
+      'KEY_NAME',
+      'key-name',
+    ),
+  );
+  return [...problems, ...relativePathProblems(value)];
+}
+
+export function checkHttpHeaderName(value = ''): string[] {
+  return check(value, httpHeader, Number.POSITIVE_INFINITY, () =>
+    patternText(
+      "a valid HTTP header must consist of alphanumeric characters or '-'",
+      httpHeaderFormat,
+      'X-Header-Name',
+    ),
+  );
+}
+
+/** Whether the part of a domain-prefixed path after the domain is a path; the text when it is not. */
+export function checkHttpPath(value = ''): string[] {
+  return httpPath.test(value) ? [] : [patternText('Invalid path', httpPathFormat)];
+}
+
+/** Names of ports that are to be resolved: IANA service names. */
+export function checkPortName(value = ''): string[] {
+  const problems: string[] = [];
+  if (value.length > 15) problems.push(maxLengthText(15));
+  if (!portNameCharacters.test(value)) {
+    problems.push('must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)');
+  }
+  if (!oneLetter.test(value)) problems.push('must contain at least one letter (a-z)');
+  if (value.includes('--')) problems.push('must not contain consecutive hyphens');
+  if (value.startsWith('-') || value.endsWith('-')) problems.push('must not begin or end with a hyphen');
+  return problems;
+}
+
+/** Names that become a segment of a URL path and nothing else: RBAC objects, for example. */
+export function checkPathSegmentName(value = ''): string[] {
+  if (value === '.') return ["may not be '.'"];
+  if (value === '..') return ["may not be '..'"];
+  const problems: string[] = [];
+  for (const forbidden of ['/', '%']) {
+    if (value.includes(forbidden)) problems.push(`may not contain '${forbidden}'`);
+  }
+  return problems;
+}
+
+/**
+ * A generateName may end with a dash because characters follow it: upstream checks it as if the dash were part of a
+ * longer name.
+ */
+export function maskTrailingDash(prefix: string): string {
+  return prefix.length > 1 && prefix.endsWith('-') ? `${prefix.slice(0, -2)}a` : prefix;
+}
