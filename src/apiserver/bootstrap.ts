@@ -1,4 +1,4 @@
-import { isAlreadyExists, type KubeObject, parseApiVersion, type UnstructuredObject } from '../machinery/index.ts';
+import { clone, isAlreadyExists, type KubeObject, parseApiVersion, type UnstructuredObject } from '../machinery/index.ts';
 import { bootstrapPolicy, loopbackUser } from './auth/index.ts';
 import type { ResourceApi } from './service/resource-api.ts';
 import type { Caller } from './service/types.ts';
@@ -25,7 +25,8 @@ export async function ensureBootstrapObjects(api: ResourceApi, extra: readonly K
     const { namespace, name } = object.metadata;
     if (api.context.store.head(objectKey(served.resource.keySpace, namespace, name ?? ''))) return;
     try {
-      const body = { value: object as UnstructuredObject, duplicateFields: [] };
+      // A create takes its body over; these objects serve every server of the process.
+      const body = { value: clone(object) as UnstructuredObject, duplicateFields: [] };
       await api.create({ ...served, namespace }, body, caller, settings);
     } catch (error) {
       if (!isAlreadyExists(error)) throw error;

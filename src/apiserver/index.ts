@@ -5,7 +5,7 @@ export * from './auth/index.ts';
 export { backupPath } from './http/backup-endpoint.ts';
 export type { HealthCheck, VersionInfo } from './http/info-handler.ts';
 export type { Listener } from './http/listener.ts';
-export { LocalClient } from './local-client.ts';
+export { LocalClient, type WantsWhole } from './local-client.ts';
 export { ApiServer, type ApiServerOptions, createApiServer } from './server.ts';
 export { openObjectStore, type Sealer } from './storage/object-store.ts';
 export { StoredObject } from './storage/stored-object.ts';

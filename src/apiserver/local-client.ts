@@ -9,14 +9,18 @@ import {
   statusError,
   type UnstructuredObject,
 } from '../machinery/index.ts';
+import type { StoreRecord } from '../store/index.ts';
 import type { UserInfo } from './auth/index.ts';
 import { viewRecord } from './http/render.ts';
+import type { MaybePromise } from './registry/index.ts';
 import type { DeleteSettings } from './service/delete.ts';
 import type { PatchKind } from './service/patch.ts';
 import type { ListSettings } from './service/reads.ts';
 import type { ResourceApi } from './service/resource-api.ts';
 import type { Caller, NamedTarget, Target, WriteSettings } from './service/types.ts';
 import type { WatchDelivery, WatchSettings, WatchSink } from './service/watch.ts';
+import { nameOfKey, namespaceOfKey } from './storage/keys.ts';
+import type { StoredObject } from './storage/stored-object.ts';
 import type { SubresourceHandlers } from './subresources/types.ts';
 
 interface Options {
@@ -34,6 +38,9 @@ interface Key {
   name: string;
 }
 
+/** Which listed or watched objects a client wants whole; of all others it gets the identity only. */
+export type WantsWhole = (kind: { group: string; plural: string }, name: string) => boolean;
+
 const never = new AbortController().signal;
 const ignoreWarning = (): void => {};
 
@@ -46,11 +53,13 @@ export class LocalClient {
   readonly #api: ResourceApi;
   readonly #subresources: SubresourceHandlers;
   readonly #user: UserInfo;
+  readonly #wantsWhole: WantsWhole | undefined;
 
-  constructor(api: ResourceApi, subresources: SubresourceHandlers, user: UserInfo) {
+  constructor(api: ResourceApi, subresources: SubresourceHandlers, user: UserInfo, wantsWhole?: WantsWhole) {
     this.#api = api;
     this.#subresources = subresources;
     this.#user = user;
+    this.#wantsWhole = wantsWhole;
   }
 
   async get<T extends KubeObject>(
@@ -71,7 +80,7 @@ export class LocalClient {
     const page = await this.#api.list(target, this.#caller(options), listSettings(options));
     const items: T[] = [];
     for (const record of page.records) {
-      const view = viewRecord(target, record);
+      const view = this.#viewListed(target, record);
       items.push((view instanceof Promise ? await view : view) as unknown as T);
     }
     const metadata: ListMeta = { resourceVersion: page.resourceVersion };
@@ -97,7 +106,7 @@ export class LocalClient {
             yield { type: 'BOOKMARK', object: bookmark(target, delivery) as unknown as T };
             break;
           default: {
-            const view = viewRecord(target, delivery.record);
+            const view = this.#viewListed(target, delivery.record);
             yield { type: delivery.type, object: (view instanceof Promise ? await view : view) as unknown as T };
           }
         }
@@ -223,6 +232,22 @@ export class LocalClient {
     });
     if (answer.type === 'text') throw statusError.methodNotAllowed();
     return (answer.type === 'value' ? answer.value : answer.written.object) as unknown as R;
+  }
+
+  /** Lists and watches of a client that cares only for identities leave the rest of the objects unread. */
+  #viewListed(target: Target, record: StoreRecord<StoredObject>): MaybePromise<KubeObject> {
+    const name = nameOfKey(record.key);
+    if (!this.#wantsWhole || this.#wantsWhole(target.resource.definition, name)) return viewRecord(target, record);
+    return {
+      apiVersion: target.apiVersion,
+      kind: target.resource.definition.kind,
+      metadata: {
+        name,
+        ...(target.resource.definition.namespaced && { namespace: namespaceOfKey(record.key) }),
+        resourceVersion: String(record.revision),
+        ...record.value.identity,
+      },
+    };
   }
 
   async #view<T>(target: Target, object: UnstructuredObject): Promise<T> {

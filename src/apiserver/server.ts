@@ -35,7 +35,7 @@ import { type Listener, listen } from './http/listener.ts';
 import { parseBoolean } from './http/options.ts';
 import { parseRequestPath, type RequestPath, requestVerb } from './http/request-path.ts';
 import { ResourceHandler } from './http/resource-handler.ts';
-import { LocalClient } from './local-client.ts';
+import { LocalClient, type WantsWhole } from './local-client.ts';
 import { ApiServerMetrics, type RequestLabels } from './metrics.ts';
 import { OpenApi } from './openapi/index.ts';
 import { Registry } from './registry/index.ts';
@@ -216,8 +216,8 @@ export class ApiServer {
   }
 
   /** Access for controllers in the same process; see LocalClient. */
-  localClient(user: UserInfo = loopbackUser): LocalClient {
-    return new LocalClient(this.api, this.#subresources, user);
+  localClient(user: UserInfo = loopbackUser, wantsWhole?: WantsWhole): LocalClient {
+    return new LocalClient(this.api, this.#subresources, user, wantsWhole);
   }
 
   async listen(options: {
@@ -249,10 +249,16 @@ export class ApiServer {
   handle(request: HttpRequest, response: HttpResponse): void {
     const exchange = new Exchange(request, response, this.#auditId(request));
     response.on('error', () => {});
-    this.#serve(exchange).catch((error: unknown) => {
-      const status = toStatusError(error, (cause) => this.#report(cause, `${exchange.method} ${exchange.path}`));
-      exchange.sendStatus(status.status);
-    });
+    this.#serve(exchange)
+      .catch((error: unknown) => {
+        const status = toStatusError(error, (cause) => this.#report(cause, `${exchange.method} ${exchange.path}`));
+        exchange.sendStatus(status.status);
+      })
+      .catch((error: unknown) => {
+        // Not even the refusal could be written: the connection must not hang, nor the process end.
+        this.#report(error, `the answer to ${exchange.method} ${exchange.path}`);
+        response.destroy();
+      });
   }
 
   async #serve(exchange: Exchange): Promise<void> {

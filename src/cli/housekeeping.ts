@@ -1,16 +1,61 @@
-import type { Logger } from '../runtime/index.ts';
+import { loopbackUser } from '../apiserver/index.ts';
+import type { Client } from '../client/index.ts';
+import { housekeepingControllers, type ServedResources } from '../housekeeping/index.ts';
+import { type Resource, systemClock, systemRandom } from '../machinery/index.ts';
+import { createManager, type Logger } from '../runtime/index.ts';
 import type { ManagementApi } from './management-api.ts';
 
 export interface Housekeeping {
   /** rejects when a controller cannot go on */
-  failed: Promise<never>;
+  failed: Promise<void>;
   stop(): Promise<void>;
 }
 
-export async function startHousekeeping(
-  _api: ManagementApi,
-  _log: Logger,
-  _signal: AbortSignal,
-): Promise<Housekeeping> {
-  return { failed: new Promise<never>(() => {}), stop: async () => {} };
+/** Starts the controllers every Kubernetes has and resolves when their caches are filled. */
+export async function startHousekeeping(api: ManagementApi, log: Logger, signal: AbortSignal): Promise<Housekeeping> {
+  const { server } = api;
+  // The garbage collector follows every object there is; holding them all parsed would multiply the memory they take.
+  const client: Client = server.localClient(
+    loopbackUser,
+    ({ group, plural }, name) =>
+      group === '' && (plural === 'namespaces' || (plural === 'configmaps' && name === 'kube-root-ca.crt')),
+  );
+  const manager = createManager({ client, clock: systemClock, random: systemRandom, log });
+  const served: ServedResources = {
+    listResources: () => listableResources(api),
+    onChange: (callback) => server.registry.onChange(callback),
+  };
+  for (const controller of housekeepingControllers({ served, certificateAuthority: api.pki.authority.certificate })) {
+    manager.add(controller);
+  }
+  server.addHealthCheck({
+    name: 'controllers',
+    in: ['readyz'],
+    check() {
+      const { ok, problems } = manager.ready();
+      if (!ok) throw new Error(problems.join('; '));
+    },
+  });
+  const stop = new AbortController();
+  const running = manager.run(AbortSignal.any([stop.signal, signal]));
+  await Promise.race([manager.whenReady(signal), running]);
+  return {
+    failed: running,
+    stop: async () => {
+      stop.abort();
+      await running;
+    },
+  };
+}
+
+function listableResources(api: ManagementApi): Resource[] {
+  const resources: Resource[] = [];
+  for (const { definition } of api.server.registry.all()) {
+    const version = definition.versions.find(({ served }) => served);
+    const verbs: readonly string[] = definition.verbs;
+    if (!version || !['list', 'watch', 'delete'].every((verb) => verbs.includes(verb))) continue;
+    const { group, kind, plural, namespaced } = definition;
+    resources.push({ group, version: version.name, kind, plural, namespaced });
+  }
+  return resources;
 }

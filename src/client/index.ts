@@ -1,1 +1,12 @@
+// The door of the client room: reaching a Kubernetes API and keeping a current copy of what it holds.
+export * from './abort.ts';
+export * from './discovery.ts';
+export * from './errors.ts';
+export * from './http/client.ts';
+export type { RequestObservation, StreamResponse } from './http/transport.ts';
+export * from './informer/index.ts';
+export * from './kubeconfig/index.ts';
+export * from './merge-patch.ts';
+export * from './object-key.ts';
+export * from './resource-version.ts';
 export * from './types.ts';

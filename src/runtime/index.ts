@@ -1,1 +1,12 @@
-export {};
+// The door of the runtime room: everything a controller needs around its reconcile function.
+export * from './controller/index.ts';
+export * from './events/recorder.ts';
+export * from './events/types.ts';
+export * from './leader-election.ts';
+export * from './log.ts';
+export * from './manager.ts';
+export * from './metrics.ts';
+export * from './queue/work-queue.ts';
+export * from './status/conditions.ts';
+export * from './status/patch-object.ts';
+export * from './testkit/index.ts';

@@ -8,6 +8,7 @@ export type HttpResponse = ServerResponse | Http2ServerResponse;
 
 const gzipThreshold = 128 * 1024;
 const maxWarningsBytes = 4 * 1024;
+const maxWarnings = 1000;
 
 /** One HTTP request and its answer, the same for HTTP/1.1 and HTTP/2. */
 export class Exchange {
@@ -17,7 +18,7 @@ export class Exchange {
   readonly path: string;
   readonly query: URLSearchParams;
   readonly auditId: string;
-  readonly #warnings: string[] = [];
+  readonly #warnings = new Set<string>();
   #abort: AbortController | undefined;
   /** set for the audit log and metrics once the answer is on its way */
   statusCode = 0;
@@ -38,18 +39,25 @@ export class Exchange {
     return Array.isArray(value) ? value.join(',') : value;
   }
 
+  /** The client has gone away, or everything has been said. */
+  get gone(): boolean {
+    const { response } = this;
+    return 'stream' in response ? response.stream.destroyed : response.destroyed;
+  }
+
   /** Aborts when the client goes away. */
   get signal(): AbortSignal {
     if (!this.#abort) {
       const abort = new AbortController();
       this.#abort = abort;
-      this.response.once('close', () => abort.abort());
+      if (this.gone) abort.abort();
+      else this.response.once('close', () => abort.abort());
     }
     return this.#abort.signal;
   }
 
   warn(text: string): void {
-    if (!this.#warnings.includes(text)) this.#warnings.push(text);
+    if (this.#warnings.size < maxWarnings) this.#warnings.add(text);
   }
 
   /** Status line and headers; called once per exchange. */
@@ -79,6 +87,7 @@ export class Exchange {
   }
 
   send(code: number, contentType: string, body: Buffer, headers: Record<string, string | number> = {}): void {
+    this.statusCode = code;
     if (this.method === 'HEAD') {
       this.writeHead(code, { ...headers, 'content-type': contentType, 'content-length': body.length });
       this.response.end();
@@ -96,7 +105,7 @@ export class Exchange {
   }
 
   #sendPlain(code: number, contentType: string, body: Buffer, headers: Record<string, string | number>): void {
-    if (this.response.writableEnded || this.response.destroyed) return;
+    if (this.response.writableEnded || this.gone) return;
     this.writeHead(code, { ...headers, 'content-type': contentType, 'content-length': body.length });
     this.response.end(body as unknown as string);
   }
@@ -128,9 +137,11 @@ export class Exchange {
   }
 }
 
+/** Header values are bytes: text beyond ASCII goes as its UTF-8 bytes, one per character, as kube-apiserver sends it. */
 function quoteWarning(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: header values must not carry control characters
-  return text.replace(/[\u0000-\u001f\u007f]+/g, ' ').replace(/[\\"]/g, '\\$&');
+  const quoted = text.replace(/[\u0000-\u001f\u007f]+/g, ' ').replace(/[\\"]/g, '\\$&');
+  return Buffer.from(quoted, 'utf8').toString('latin1');
 }
 
 /** Any throw becomes the Status a client understands; unexpected ones say nothing about our inside. */

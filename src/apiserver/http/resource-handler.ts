@@ -126,9 +126,7 @@ export class ResourceHandler {
       end: () => open().end(),
     });
     open();
-    const closed = new Promise<void>((resolve) => exchange.response.once('close', resolve));
-    if (exchange.response.destroyed) return stop();
-    await closed;
+    if (!exchange.gone) await new Promise<void>((resolve) => exchange.response.once('close', resolve));
     stop();
   }
 
@@ -283,7 +281,7 @@ export class ResourceHandler {
         if (typeof answer.text === 'string') return exchange.sendText(200, answer.text);
         exchange.writeHead(200, { 'content-type': 'text/plain' });
         for await (const chunk of answer.text) {
-          if (exchange.response.destroyed) return;
+          if (exchange.gone) return;
           (exchange.response as { write(text: string): boolean }).write(chunk);
         }
         exchange.response.end();

@@ -96,7 +96,7 @@ export class WatchResponse implements WatchSink {
 
   #write(parts: Buffer[]): void {
     const { response } = this.#exchange;
-    if (parts.length === 0 || this.#ended || response.destroyed) return;
+    if (parts.length === 0 || this.#ended || this.#exchange.gone) return;
     if (response.writableLength > maxBufferedBytes) {
       this.#ended = true;
       response.destroy();
@@ -108,7 +108,8 @@ export class WatchResponse implements WatchSink {
 
   ready(): Promise<void> {
     const { response } = this.#exchange;
-    if (response.destroyed || !response.writableNeedDrain) return new Promise((resolve) => setImmediate(resolve));
+    const { writableNeedDrain } = 'stream' in response ? response.stream : response;
+    if (this.#exchange.gone || !writableNeedDrain) return new Promise((resolve) => setImmediate(resolve));
     return new Promise((resolve) => {
       const done = (): void => {
         response.off('drain', done);

@@ -199,7 +199,7 @@ function atRevision(record: StoreRecord<StoredObject>, revision: number): StoreR
     ...object,
     metadata: { ...object.metadata, resourceVersion: String(revision) },
   });
-  return { key: record.key, value, revision: record.revision, createRevision: record.createRevision };
+  return { key: record.key, value, revision, createRevision: record.createRevision };
 }
 
 function compileWatchFilter(target: Target, settings: WatchSettings): RecordFilter | undefined {

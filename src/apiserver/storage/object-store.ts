@@ -1,5 +1,5 @@
 import type { Clock } from '../../machinery/index.ts';
-import { type Engine, openStore, type Store } from '../../store/index.ts';
+import { type Engine, type HistoryLimits, openStore, type Store } from '../../store/index.ts';
 import { isSecretKey } from './keys.ts';
 import { StoredObject } from './stored-object.ts';
 
@@ -14,11 +14,14 @@ export function openObjectStore(options: {
   engine: Engine;
   sealer?: Sealer;
   clock?: Clock;
+  /** how much of the past watches and lists can reach */
+  history?: Partial<HistoryLimits>;
 }): Promise<Store<StoredObject>> {
-  const { engine, sealer, clock } = options;
+  const { engine, sealer, clock, history } = options;
   return openStore<StoredObject>({
     engine,
     ...(clock && { clock }),
+    ...(history && { history }),
     codec: {
       encode: (key, value) => (sealer && isSecretKey(key) ? sealer.seal(key, value.encode()) : value.encode()),
       decode: (key, bytes) => StoredObject.decode(sealer && isSecretKey(key) ? sealer.open(key, bytes) : bytes),

@@ -1,4 +1,4 @@
-import { deepFreeze, type UnstructuredObject } from '../../machinery/index.ts';
+import { deepFreeze, type ObjectMeta, type OwnerReference, type UnstructuredObject } from '../../machinery/index.ts';
 
 interface Header {
   /** apiVersion the bytes are in */
@@ -7,6 +7,23 @@ interface Header {
   l?: Record<string, string>;
   /** milliseconds since the epoch after which the object is to be swept away */
   x?: number;
+  /** who it is and what holds it: all that ownership graphs need */
+  u?: string;
+  o?: OwnerReference[];
+  f?: string[];
+  d?: string;
+}
+
+function headerOf(object: UnstructuredObject, expiresAtMs: number | undefined): Header {
+  const { labels, uid, ownerReferences, finalizers, deletionTimestamp } = object.metadata;
+  const header: Header = { v: object.apiVersion };
+  if (labels) header.l = labels;
+  if (expiresAtMs !== undefined) header.x = expiresAtMs;
+  if (uid !== undefined) header.u = uid;
+  if (ownerReferences) header.o = ownerReferences;
+  if (finalizers) header.f = finalizers;
+  if (deletionTimestamp !== undefined) header.d = deletionTimestamp;
+  return header;
 }
 
 const headerLengthBytes = 4;
@@ -18,25 +35,18 @@ const headerLengthBytes = 4;
  */
 export class StoredObject {
   readonly bytes: Buffer;
-  readonly apiVersion: string;
-  readonly labels: Readonly<Record<string, string>> | undefined;
-  readonly expiresAtMs: number | undefined;
+  readonly #header: Header;
   #parsed: WeakRef<UnstructuredObject> | undefined;
 
   private constructor(bytes: Buffer, header: Header, parsed?: UnstructuredObject) {
     this.bytes = bytes;
-    this.apiVersion = header.v;
-    this.labels = header.l;
-    this.expiresAtMs = header.x;
+    this.#header = header;
     if (parsed) this.#parsed = new WeakRef(parsed);
   }
 
   /** Takes ownership of `object`: the caller must not change it any more. */
   static fromObject(object: UnstructuredObject, expiresAtMs?: number): StoredObject {
-    const labels = object.metadata.labels;
-    const header: Header = { v: object.apiVersion };
-    if (labels) header.l = labels;
-    if (expiresAtMs !== undefined) header.x = expiresAtMs;
+    const header = headerOf(object, expiresAtMs);
     return new StoredObject(Buffer.from(JSON.stringify(object), 'utf8'), header, finish(object));
   }
 
@@ -49,16 +59,38 @@ export class StoredObject {
   }
 
   encode(): Uint8Array {
-    const header: Header = { v: this.apiVersion };
-    if (this.labels) header.l = this.labels;
-    if (this.expiresAtMs !== undefined) header.x = this.expiresAtMs;
-    const headerText = JSON.stringify(header);
+    const headerText = JSON.stringify(this.#header);
     const headerLength = Buffer.byteLength(headerText);
     const encoded = Buffer.allocUnsafe(headerLengthBytes + headerLength + this.bytes.length);
     encoded.writeUInt32BE(headerLength, 0);
     encoded.write(headerText, headerLengthBytes, 'utf8');
     this.bytes.copy(encoded, headerLengthBytes + headerLength);
     return encoded;
+  }
+
+  /** apiVersion the bytes are in */
+  get apiVersion(): string {
+    return this.#header.v;
+  }
+
+  get labels(): Readonly<Record<string, string>> | undefined {
+    return this.#header.l;
+  }
+
+  get expiresAtMs(): number | undefined {
+    return this.#header.x;
+  }
+
+  /** The part of the metadata that says who the object is and what holds it, without parsing the object. */
+  get identity(): Pick<ObjectMeta, 'uid' | 'labels' | 'ownerReferences' | 'finalizers' | 'deletionTimestamp'> {
+    const { u, l, o, f, d } = this.#header;
+    return {
+      ...(u !== undefined && { uid: u }),
+      ...(l && { labels: l }),
+      ...(o && { ownerReferences: o }),
+      ...(f && { finalizers: f }),
+      ...(d !== undefined && { deletionTimestamp: d }),
+    };
   }
 
   /** the parsed object; shared, never to be changed */

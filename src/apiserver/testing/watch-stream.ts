@@ -1,0 +1,110 @@
+import type { Status, UnstructuredObject } from '../../machinery/index.ts';
+import type { AnswerHead } from './connection.ts';
+
+/** One line of a watch: an object, or a Status where the type is ERROR. */
+export interface WatchEvent {
+  type: string;
+  object: UnstructuredObject & Partial<Status>;
+}
+
+/** Reads the JSON lines of a watch as they come. */
+export class WatchStream {
+  readonly status: number;
+  readonly headers: AnswerHead['headers'];
+  readonly #stream: AnswerHead['stream'];
+  readonly #queue: WatchEvent[] = [];
+  #rest = '';
+  #ended = false;
+  #cut = false;
+  #wake: (() => void) | undefined;
+
+  constructor(head: AnswerHead) {
+    this.status = head.status;
+    this.headers = head.headers;
+    this.#stream = head.stream;
+    head.stream.on('data', (chunk: Buffer) => this.#take(chunk.toString('utf8')));
+    head.stream.on('end', () => this.#finish(false));
+    head.stream.on('error', () => this.#finish(true));
+    head.stream.on('aborted', () => this.#finish(true));
+    head.stream.on('close', () => this.#finish(false));
+  }
+
+  /** ended by an error instead of a clean end of the stream */
+  get wasCut(): boolean {
+    return this.#cut;
+  }
+
+  #take(text: string): void {
+    const lines = (this.#rest + text).split('\n');
+    this.#rest = lines.pop() ?? '';
+    for (const line of lines) this.#queue.push(JSON.parse(line) as WatchEvent);
+    this.#wake?.();
+  }
+
+  #finish(cut: boolean): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#cut = cut;
+    this.#wake?.();
+  }
+
+  /** The next event; undefined at the end of the stream. */
+  async next(): Promise<WatchEvent | undefined> {
+    for (;;) {
+      const event = this.#queue.shift();
+      if (event || this.#ended) return event;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+      this.#wake = undefined;
+    }
+  }
+
+  async take(count: number): Promise<WatchEvent[]> {
+    const events: WatchEvent[] = [];
+    while (events.length < count) {
+      const event = await this.next();
+      if (!event) throw new Error(`the watch ended after ${events.length} of ${count} events`);
+      events.push(event);
+    }
+    return events;
+  }
+
+  /** Everything up to the end of the stream. */
+  async rest(): Promise<WatchEvent[]> {
+    const events: WatchEvent[] = [];
+    for (;;) {
+      const event = await this.next();
+      if (!event) return events;
+      events.push(event);
+    }
+  }
+
+  /** Everything up to and including the first event that satisfies `isLast`. */
+  async until(isLast: (event: WatchEvent) => boolean): Promise<WatchEvent[]> {
+    const events: WatchEvent[] = [];
+    for (;;) {
+      const [event] = await this.take(1);
+      events.push(event!);
+      if (isLast(event!)) return events;
+    }
+  }
+
+  /** Stops reading without leaving, as a stuck client does. */
+  pause(): void {
+    this.#stream.pause();
+  }
+
+  resume(): void {
+    this.#stream.resume();
+  }
+
+  close(): void {
+    this.#stream.destroy();
+  }
+}
+
+/** `TYPE name` of each event: the shape most expectations need. */
+export function summary(events: readonly WatchEvent[]): string[] {
+  return events.map(({ type, object }) => (object.metadata.name ? `${type} ${object.metadata.name}` : type));
+}

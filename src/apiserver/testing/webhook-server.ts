@@ -1,0 +1,83 @@
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { isJsonObject, type JsonObject, systemClock } from '../../machinery/index.ts';
+import { createAuthority, issueCertificate } from '../../pki/index.ts';
+
+/** What a webhook answers: a body, or a bare HTTP status, or nothing at all (it hangs). */
+export type WebhookAnswer = JsonObject | { httpStatus: number } | 'never';
+
+/** A webhook that really listens: HTTPS on loopback with an authority of its own. */
+export interface TestWebhook {
+  readonly url: string;
+  /** base64 PEM, as webhook configurations want it */
+  readonly caBundle: string;
+  /** bodies received, in order */
+  readonly received: { path: string; query: string; review: JsonObject }[];
+  /** decides the answers from now on */
+  answer(handler: (review: JsonObject, path: string) => WebhookAnswer): void;
+  stop(): Promise<void>;
+}
+
+export async function startTestWebhook(): Promise<TestWebhook> {
+  const authority = await createAuthority({ commonName: 'webhooks', clock: systemClock });
+  const leaf = await issueCertificate({
+    authority,
+    commonName: 'webhook',
+    hosts: ['127.0.0.1', 'localhost', 'hook.default.svc'],
+    usages: ['server'],
+    clock: systemClock,
+  });
+  const received: TestWebhook['received'] = [];
+  let handle: (review: JsonObject, path: string) => WebhookAnswer = () => ({});
+  const server = createServer({ cert: leaf.certificate, key: leaf.privateKey }, (request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const [path = '', query = ''] = (request.url ?? '').split('?');
+      const review = JSON.parse(Buffer.concat(chunks).toString('utf8')) as JsonObject;
+      received.push({ path, query, review });
+      const answer = handle(review, path);
+      if (answer === 'never') return;
+      if (typeof answer['httpStatus'] === 'number') {
+        response.writeHead(answer['httpStatus']).end('refused');
+        return;
+      }
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `https://127.0.0.1:${port}`,
+    caBundle: Buffer.from(authority.certificate).toString('base64'),
+    received,
+    answer(handler) {
+      received.length = 0;
+      handle = handler;
+    },
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/** The AdmissionReview that answers another one. */
+export function admissionAnswer(review: JsonObject, response: JsonObject): JsonObject {
+  const request = isJsonObject(review['request']) ? review['request'] : {};
+  return {
+    apiVersion: 'admission.k8s.io/v1',
+    kind: 'AdmissionReview',
+    response: { uid: request['uid'], ...response },
+  };
+}
+
+/** A JSON patch as mutating webhooks send it. */
+export function patchResponse(operations: object[]): JsonObject {
+  return {
+    allowed: true,
+    patchType: 'JSONPatch',
+    patch: Buffer.from(JSON.stringify(operations)).toString('base64'),
+  };
+}

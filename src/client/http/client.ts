@@ -1,0 +1,271 @@
+import {
+  ApiStatusError,
+  type Clock,
+  isJsonObject,
+  type KubeObject,
+  type ObjectList,
+  type Random,
+  type Resource,
+  type Status,
+  systemClock,
+  systemRandom,
+} from '../../machinery/index.ts';
+import { WatchDecodeError } from '../errors.ts';
+import type { ConnectionConfig } from '../kubeconfig/types.ts';
+import { objectKey } from '../object-key.ts';
+import type {
+  Client,
+  DeleteOptions,
+  ObjectKey,
+  PatchType,
+  ReadListOptions,
+  RequestOptions,
+  WatchEvent,
+  WatchOptions,
+  WriteOptions,
+} from '../types.ts';
+import { readLines } from './line-stream.ts';
+import { collectionPath, listQuery, objectPath, queryString, watchQuery } from './paths.ts';
+import { createTransport, type RequestObservation, type StreamResponse } from './transport.ts';
+
+export interface HttpClientOptions {
+  /** `name/version` of the program */
+  userAgent?: string;
+  clock?: Clock;
+  random?: Random;
+  /** longest wait for an answer, watches excepted; default 60 s, 0 waits for ever */
+  requestTimeoutMs?: number;
+  /** how often a request may be sent in all; default 5 */
+  maxAttempts?: number;
+  /** connections for requests other than watches; default 64 */
+  maxConnections?: number;
+  allowH2?: boolean;
+  /** texts of `Warning: 299` headers */
+  onWarning?: (text: string) => void;
+  /** called once per attempt, for metrics */
+  onRequest?: (observation: RequestObservation) => void;
+}
+
+/** Answer to a request for something that is not an object: discovery, /version, /readyz, metrics. */
+export interface RawResponse {
+  contentType: string;
+  body: string;
+}
+
+/** Reads any path of the API server. */
+export interface RawReader {
+  raw(path: string, options?: RequestOptions & { accept?: string }): Promise<RawResponse>;
+}
+
+export interface HttpClient extends Client, RawReader {
+  /** reads any path as a stream, for answers too large to hold in memory */
+  download(path: string, options?: RequestOptions): Promise<StreamResponse>;
+  /** ends all connections; requests under way fail */
+  close(): Promise<void>;
+}
+
+const patchContentTypes: Readonly<Record<PatchType, string>> = {
+  json: 'application/json-patch+json',
+  merge: 'application/merge-patch+json',
+  strategic: 'application/strategic-merge-patch+json',
+};
+
+/** A Client over HTTP(S). Failures are ApiStatusError (the server said no) or ApiUnreachableError (it said nothing). */
+export function httpClient(config: ConnectionConfig, options: HttpClientOptions = {}): HttpClient {
+  const transport = createTransport({
+    config,
+    userAgent: options.userAgent ?? 'capstan',
+    clock: options.clock ?? systemClock,
+    random: options.random ?? systemRandom,
+    requestTimeoutMs: options.requestTimeoutMs ?? 60_000,
+    maxAttempts: options.maxAttempts ?? 5,
+    maxConnections: options.maxConnections ?? 64,
+    allowH2: options.allowH2 ?? false,
+    onWarning: options.onWarning,
+    onRequest: options.onRequest,
+  });
+
+  const call = async <T>(
+    method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+    path: string,
+    signal: AbortSignal | undefined,
+    body?: unknown,
+    contentType?: string,
+  ): Promise<T> => {
+    const response = await transport.send({
+      method,
+      path,
+      signal,
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(contentType !== undefined && { contentType }),
+    });
+    return parseBody<T>(response.body, `${method} ${path}`);
+  };
+
+  return {
+    get: (resource, key, opts = {}) =>
+      call('GET', objectPath(resource, key) + queryString({ resourceVersion: opts.resourceVersion }), opts.signal),
+
+    async list<T extends KubeObject>(resource: Resource<T>, opts: ReadListOptions = {}) {
+      const list = await call<ObjectList<T>>(
+        'GET',
+        collectionPath(resource, opts.namespace) + queryString(listQuery(opts)),
+        opts.signal,
+      );
+      return { ...list, items: withTypeMeta(list.items ?? [], list) };
+    },
+
+    watch: (resource, opts = {}) => watchStream(transport.open, resource, opts),
+
+    create: (resource, object, opts) =>
+      call('POST', collectionPath(resource, object.metadata.namespace) + writeQuery(opts), opts.signal, object),
+
+    update: (resource, object, opts) =>
+      call('PUT', objectPath(resource, objectKey(object), opts.subresource) + writeQuery(opts), opts.signal, object),
+
+    patch: (resource, key, type, patch, opts) =>
+      call(
+        'PATCH',
+        objectPath(resource, key, opts.subresource) + writeQuery(opts),
+        opts.signal,
+        patch,
+        patchContentTypes[type],
+      ),
+
+    apply: (resource, object, opts) => {
+      const key = {
+        ...(object.metadata.namespace !== undefined && { namespace: object.metadata.namespace }),
+        name: object.metadata.name ?? '',
+      };
+      return call(
+        'PATCH',
+        objectPath(resource, key, opts.subresource) +
+          writeQuery(opts, { force: opts.force === true ? true : undefined }),
+        opts.signal,
+        {
+          apiVersion: resource.group === '' ? resource.version : `${resource.group}/${resource.version}`,
+          kind: resource.kind,
+          ...object,
+        },
+        'application/apply-patch+yaml',
+      );
+    },
+
+    async delete<T extends KubeObject>(resource: Resource<T>, key: ObjectKey, opts: DeleteOptions = {}) {
+      const answer = await call<T | Status>('DELETE', objectPath(resource, key), opts.signal, deleteBody(opts));
+      return answer.kind !== 'Status' && isHeldBack(answer as T) ? (answer as T) : undefined;
+    },
+
+    async deleteCollection(resource, opts) {
+      const path = collectionPath(resource, opts.namespace) + queryString(listQuery(opts));
+      await call('DELETE', path, opts.signal, deleteBody(opts));
+    },
+
+    createSubresource: (resource, key, subresource, body, opts) =>
+      call('POST', objectPath(resource, key, subresource) + writeQuery(opts), opts.signal, body),
+
+    download: (path, opts = {}) => transport.open({ method: 'GET', path, accept: '*/*', signal: opts.signal }),
+
+    async raw(path, opts = {}) {
+      const response = await transport.send({
+        method: 'GET',
+        path,
+        signal: opts.signal,
+        accept: opts.accept ?? 'application/json, */*',
+      });
+      return { contentType: response.contentType, body: response.body };
+    },
+
+    close: () => transport.close(),
+  };
+}
+
+function writeQuery(options: WriteOptions, more: Record<string, boolean | undefined> = {}): string {
+  return queryString({
+    fieldManager: options.fieldManager,
+    dryRun: options.dryRun === true ? 'All' : undefined,
+    ...more,
+  });
+}
+
+function deleteBody(options: DeleteOptions): object {
+  return {
+    kind: 'DeleteOptions',
+    apiVersion: 'v1',
+    propagationPolicy: options.propagationPolicy,
+    gracePeriodSeconds: options.gracePeriodSeconds,
+    preconditions: options.preconditions,
+    dryRun: options.dryRun === true ? ['All'] : undefined,
+  };
+}
+
+/** Some kinds answer a delete with the object although it is gone; only what still has to wait counts as there. */
+function isHeldBack(object: KubeObject): boolean {
+  const { deletionTimestamp, finalizers, deletionGracePeriodSeconds } = object.metadata;
+  if (deletionTimestamp === undefined) return false;
+  const spec = (object as { spec?: unknown }).spec;
+  const specFinalizers = isJsonObject(spec) ? spec['finalizers'] : undefined;
+  return (
+    (finalizers?.length ?? 0) > 0 ||
+    (deletionGracePeriodSeconds ?? 0) > 0 ||
+    (Array.isArray(specFinalizers) && specFinalizers.length > 0)
+  );
+}
+
+function parseBody<T>(body: string, request: string): T {
+  try {
+    return JSON.parse(body) as T;
+  } catch (error) {
+    throw new ApiStatusError(
+      {
+        kind: 'Status',
+        apiVersion: 'v1',
+        metadata: {},
+        status: 'Failure',
+        reason: 'InternalError',
+        message: `the answer to ${request} is not JSON`,
+        code: 500,
+      },
+      { cause: error },
+    );
+  }
+}
+
+/** List items of built-in kinds come without apiVersion and kind; everything downstream expects them. */
+function withTypeMeta<T extends KubeObject>(items: T[], list: { apiVersion: string; kind: string }): T[] {
+  if (items.length === 0 || items[0]!.kind !== undefined) return items;
+  const kind = list.kind.replace(/List$/, '');
+  return items.map((item) => ({ ...item, apiVersion: list.apiVersion, kind }));
+}
+
+async function* watchStream<T extends KubeObject>(
+  open: ReturnType<typeof createTransport>['open'],
+  resource: Resource<T>,
+  options: WatchOptions,
+): AsyncGenerator<WatchEvent<T>, void, undefined> {
+  const path = collectionPath(resource, options.namespace) + queryString(watchQuery(options));
+  const stream = await open({ method: 'GET', path, signal: options.signal });
+  try {
+    for await (const line of readLines(stream.chunks)) yield parseEvent<T>(line);
+  } catch (error) {
+    // an aborted watch ends; that is what the caller asked for
+    if (options.signal?.aborted) return;
+    throw error;
+  } finally {
+    stream.close();
+  }
+}
+
+function parseEvent<T extends KubeObject>(line: string): WatchEvent<T> {
+  let event: WatchEvent<T>;
+  try {
+    event = JSON.parse(line) as WatchEvent<T>;
+  } catch (error) {
+    throw new WatchDecodeError(`a watch event is not JSON (${line.length} characters)`, { cause: error });
+  }
+  if (typeof event?.type !== 'string' || !isJsonObject(event.object)) {
+    throw new WatchDecodeError('a watch event lacks its type or object');
+  }
+  if (event.type === 'ERROR') throw new ApiStatusError(event.object as unknown as Status);
+  return event;
+}

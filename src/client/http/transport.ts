@@ -1,0 +1,341 @@
+import { Agent, type Dispatcher, ProxyAgent, Socks5ProxyAgent } from 'undici';
+import { ApiStatusError, type Clock, errorMessage, type Random, sleep } from '../../machinery/index.ts';
+import { sharedSignal } from '../abort.ts';
+import { ApiUnreachableError, errorFromResponse } from '../errors.ts';
+import type { ConnectionConfig, Credential } from '../kubeconfig/types.ts';
+import { parseWarnings } from './warnings.ts';
+
+/** One finished attempt, for `rest_client_requests_total` and `rest_client_request_duration_seconds`. */
+export interface RequestObservation {
+  method: string;
+  host: string;
+  /** HTTP code, or `<error>` when there was no answer, as client-go counts it */
+  code: string;
+  durationMs: number;
+}
+
+export interface TransportOptions {
+  config: ConnectionConfig;
+  userAgent: string;
+  clock: Clock;
+  random: Random;
+  /** longest wait for an answer other than a watch; 0 waits for ever */
+  requestTimeoutMs: number;
+  /** how often a request is sent at most */
+  maxAttempts: number;
+  /** connections used for requests other than watches */
+  maxConnections: number;
+  allowH2: boolean;
+  onWarning: ((text: string) => void) | undefined;
+  onRequest: ((observation: RequestObservation) => void) | undefined;
+}
+
+export interface TransportRequest {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** path and query below the server's base URL */
+  path: string;
+  body?: string;
+  contentType?: string;
+  accept?: string;
+  signal?: AbortSignal | undefined;
+}
+
+export interface TransportResponse {
+  code: number;
+  contentType: string;
+  body: string;
+}
+
+export interface StreamResponse {
+  chunks: AsyncIterable<Uint8Array>;
+  close(): void;
+}
+
+export interface Transport {
+  /** sends and reads the whole answer; failures are ApiStatusError or ApiUnreachableError */
+  send(request: TransportRequest): Promise<TransportResponse>;
+  /** sends and hands out the answer as it comes */
+  open(request: TransportRequest): Promise<StreamResponse>;
+  close(): Promise<void>;
+}
+
+const firstBackoffMs = 100;
+const maxBackoffMs = 10_000;
+/** A server may ask for any pause; a longer one than this is left to the caller's own back-off. */
+const maxRetryAfterMs = 60_000;
+
+export function createTransport(options: TransportOptions): Transport {
+  const { config, clock, random } = options;
+  const base = new URL(config.server);
+  const prefix = base.pathname.replace(/\/+$/, '');
+  let dispatchers: { requests: Dispatcher; watches: Dispatcher; certificate: string | undefined } | undefined;
+  const retired: Dispatcher[] = [];
+  let closed = false;
+
+  const dispatcherFor = (credential: Credential, watch: boolean): Dispatcher => {
+    const certificate = credential.clientCertificate?.certificate;
+    if (!dispatchers || dispatchers.certificate !== certificate) {
+      // an exec plugin issued a new certificate: new connections use it, those in use finish in peace
+      if (dispatchers) retired.push(dispatchers.requests, dispatchers.watches);
+      dispatchers = {
+        requests: createDispatcher(options, credential, options.maxConnections),
+        // HTTP/1.1 gives each watch a connection for its whole life, so these must not be counted with the others
+        watches: createDispatcher(options, credential, undefined),
+        certificate,
+      };
+    }
+    return watch ? dispatchers.watches : dispatchers.requests;
+  };
+
+  const headersFor = (request: TransportRequest, credential: Credential): Record<string, string | string[]> => {
+    const headers: Record<string, string | string[]> = {
+      accept: request.accept ?? 'application/json',
+      'user-agent': options.userAgent,
+    };
+    if (request.body !== undefined) headers['content-type'] = request.contentType ?? 'application/json';
+    if (credential.token !== undefined) headers['authorization'] = `Bearer ${credential.token}`;
+    else if (credential.basic) {
+      const { username, password } = credential.basic;
+      headers['authorization'] = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+    }
+    const as = config.impersonate;
+    if (as) {
+      headers['impersonate-user'] = as.user;
+      if (as.uid !== undefined) headers['impersonate-uid'] = as.uid;
+      if (as.groups) headers['impersonate-group'] = as.groups;
+      for (const [key, values] of Object.entries(as.extra ?? {})) {
+        headers[`impersonate-extra-${encodeURIComponent(key.toLowerCase())}`] = values;
+      }
+    }
+    return headers;
+  };
+
+  /** One attempt: resolves with any HTTP answer, rejects only without one. */
+  const attempt = async (
+    request: TransportRequest,
+    watch: boolean,
+    signal: AbortSignal,
+  ): Promise<Dispatcher.ResponseData> => {
+    const credential = await config.credentials.get(signal);
+    signal.throwIfAborted();
+    const startedAt = clock.now();
+    const observe = (code: string): void =>
+      options.onRequest?.({ method: request.method, host: base.host, code, durationMs: clock.now() - startedAt });
+    try {
+      const response = await dispatcherFor(credential, watch).request({
+        origin: base.origin,
+        method: request.method,
+        path: prefix + request.path,
+        headers: headersFor(request, credential),
+        ...(request.body !== undefined && { body: request.body }),
+        signal,
+      });
+      observe(String(response.statusCode));
+      for (const text of parseWarnings(response.headers['warning'])) options.onWarning?.(text);
+      return response;
+    } catch (error) {
+      observe('<error>');
+      throw error;
+    }
+  };
+
+  /** All attempts of one request. `read` turns a good answer into the result; its failures are retried like others. */
+  const run = async <R>(
+    request: TransportRequest,
+    watch: boolean,
+    read: (response: Dispatcher.ResponseData, scope: AttemptScope) => Promise<R>,
+  ): Promise<R> => {
+    if (closed) throw new ApiUnreachableError(`the client of ${config.server} is closed`);
+    let refreshed = false;
+    for (let tries = 1; ; tries++) {
+      request.signal?.throwIfAborted();
+      const scope = attemptScope(clock, options.requestTimeoutMs, request.signal);
+      let pauseMs: number | undefined;
+      try {
+        const response = await attempt(request, watch, scope.signal);
+        if (response.statusCode < 400) return await read(response, scope);
+        const failure = errorFromResponse(
+          response.statusCode,
+          await response.body.text(),
+          `${request.method} ${request.path}`,
+        );
+        scope.end();
+        if (failure.code === 401 && !refreshed && config.credentials.refresh()) {
+          // refused before anything was done: safe to repeat with new credentials, whatever the verb
+          refreshed = true;
+          continue;
+        }
+        pauseMs =
+          tries < options.maxAttempts
+            ? pauseAfter(failure, response.headers['retry-after'], request, tries)
+            : undefined;
+        if (pauseMs === undefined) throw failure;
+      } catch (error) {
+        const timedOut = scope.timedOut();
+        scope.end();
+        if (error instanceof ApiStatusError) throw error;
+        if (request.signal?.aborted) throw request.signal.reason;
+        if (isConfigurationError(error)) throw error;
+        const retriable = request.method === 'GET' && !timedOut && tries < options.maxAttempts && !closed;
+        if (!retriable)
+          throw unreachable(config.server, request, error, timedOut ? options.requestTimeoutMs : undefined);
+        pauseMs = backoff(tries);
+      }
+      await sleep(clock, pauseMs, request.signal);
+    }
+  };
+
+  const backoff = (tries: number): number =>
+    Math.min(maxBackoffMs, firstBackoffMs * 2 ** (tries - 1)) * (0.5 + random.next() / 2);
+
+  const pauseAfter = (
+    failure: ApiStatusError,
+    retryAfter: string | string[] | undefined,
+    request: TransportRequest,
+    tries: number,
+  ): number | undefined => {
+    const { code } = failure;
+    if (code === 429 || code === 503) {
+      const seconds = Number(Array.isArray(retryAfter) ? retryAfter[0] : retryAfter);
+      if (Number.isFinite(seconds) && retryAfter !== undefined && seconds >= 0) {
+        const wanted = seconds * 1000;
+        // a little later than asked, each client differently, so that they do not all come back at once
+        return wanted > maxRetryAfterMs ? undefined : wanted + random.next() * Math.min(1000, wanted / 4 + 50);
+      }
+    }
+    const transient = code === 429 || code === 502 || code === 503 || code === 504;
+    return request.method === 'GET' && transient ? backoff(tries) : undefined;
+  };
+
+  return {
+    send: (request) =>
+      run(request, false, async (response, scope) => {
+        const body = await response.body.text();
+        scope.end();
+        return { code: response.statusCode, contentType: headerText(response.headers['content-type']), body };
+      }),
+    open: (request) =>
+      run(request, true, (response, scope) => {
+        // the answer has begun: from here on only the caller ends it
+        scope.disarm();
+        return Promise.resolve({
+          chunks: response.body as AsyncIterable<Uint8Array>,
+          close: () => {
+            scope.end();
+            response.body.on('error', () => {});
+            response.body.destroy();
+          },
+        });
+      }),
+    async close() {
+      closed = true;
+      const all = dispatchers ? [dispatchers.requests, dispatchers.watches, ...retired] : retired;
+      await Promise.all(all.map((dispatcher) => dispatcher.destroy()));
+    },
+  };
+}
+
+function headerText(value: string | string[] | undefined): string {
+  return (Array.isArray(value) ? value[0] : value) ?? '';
+}
+
+interface AttemptScope {
+  signal: AbortSignal;
+  timedOut(): boolean;
+  /** stops the timeout, keeps listening to the caller */
+  disarm(): void;
+  end(): void;
+}
+
+/** The caller's signal and our timeout as one signal, without leaving listeners behind. */
+function attemptScope(clock: Clock, timeoutMs: number, outer: AbortSignal | undefined): AttemptScope {
+  const controller = new AbortController();
+  let timedOut = false;
+  const onAbort = (): void => controller.abort(outer?.reason);
+  if (outer?.aborted) onAbort();
+  else if (outer) sharedSignal(outer).addEventListener('abort', onAbort, { once: true });
+  const cancel =
+    timeoutMs > 0
+      ? clock.after(timeoutMs, () => {
+          timedOut = true;
+          controller.abort(new Error(`no answer within ${timeoutMs} ms`));
+        })
+      : () => {};
+  return {
+    signal: controller.signal,
+    timedOut: () => timedOut,
+    disarm: cancel,
+    end() {
+      cancel();
+      outer?.removeEventListener('abort', onAbort);
+    },
+  };
+}
+
+/** Failures of our own making (credentials, arguments) say enough already and are not cured by trying again. */
+function isConfigurationError(error: unknown): boolean {
+  if (error instanceof TypeError) return true;
+  const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
+  return code.startsWith('CAP_KUBECONFIG') || code === 'UND_ERR_INVALID_ARG';
+}
+
+const tlsHints: readonly [pattern: RegExp, hint: string][] = [
+  [/CERT_HAS_EXPIRED/, "the server's certificate has expired; renew it"],
+  [
+    /SELF_SIGNED|UNABLE_TO_(VERIFY|GET_ISSUER)|CERT_UNTRUSTED/,
+    "the kubeconfig's certificate-authority did not issue the server's certificate; fetch a fresh kubeconfig",
+  ],
+  [/ERR_TLS_CERT_ALTNAME_INVALID/, 'the address is not in the certificate; use another address or set tls-server-name'],
+  [/ECONNREFUSED/, 'nothing listens at this address; is the API server running?'],
+  [/ENOTFOUND|EAI_AGAIN/, 'the name does not resolve; check the server address and DNS'],
+];
+
+function unreachable(
+  server: string,
+  request: TransportRequest,
+  error: unknown,
+  timeoutMs: number | undefined,
+): ApiUnreachableError {
+  const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
+  const hint = tlsHints.find(([pattern]) => pattern.test(code))?.[1];
+  const why = timeoutMs === undefined ? errorMessage(error) || code : `no answer within ${timeoutMs / 1000} s`;
+  return new ApiUnreachableError(`${request.method} ${request.path.split('?')[0]} at ${server} failed: ${why}`, {
+    cause: error,
+    ...(hint !== undefined && { hint }),
+  });
+}
+
+function createDispatcher(
+  options: TransportOptions,
+  credential: Credential,
+  connections: number | undefined,
+): Dispatcher {
+  const { config } = options;
+  const host = new URL(config.server).hostname;
+  const tls = {
+    ...(config.certificateAuthority !== undefined && { ca: config.certificateAuthority }),
+    ...(credential.clientCertificate && {
+      cert: credential.clientCertificate.certificate,
+      key: credential.clientCertificate.key,
+    }),
+    ...(config.insecureSkipTlsVerify === true && { rejectUnauthorized: false }),
+    ...(config.tlsServerName !== undefined && { servername: config.tlsServerName }),
+  };
+  // time limits are ours (on the injected clock); undici's own would cut quiet watches
+  const common = {
+    ...(connections !== undefined && { connections }),
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    keepAliveTimeout: 30_000,
+    allowH2: options.allowH2,
+    pipelining: 1,
+  };
+  const { proxyUrl } = config;
+  if (proxyUrl === undefined) return new Agent({ ...common, connect: { ...tls, keepAlive: true, timeout: 10_000 } });
+  if (/^socks5h?:/.test(proxyUrl)) {
+    // undici reads requestTls here too, its types do not say so
+    const socks = { ...common, requestTls: { ...tls, servername: tls.servername ?? host } };
+    return new Socks5ProxyAgent(proxyUrl, socks);
+  }
+  return new ProxyAgent({ ...common, uri: proxyUrl, requestTls: { ...tls, servername: tls.servername ?? host } });
+}

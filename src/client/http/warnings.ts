@@ -1,0 +1,15 @@
+/**
+ * The texts of `Warning` response headers. Kubernetes sends `299 - "text"`, several of them as separate headers or
+ * joined by commas; other codes are not for us.
+ */
+export function parseWarnings(header: string | readonly string[] | undefined): string[] {
+  if (header === undefined) return [];
+  const texts: string[] = [];
+  const pattern = /\b(\d{3}) \S+ "((?:[^"\\]|\\.)*)"/g;
+  for (const value of typeof header === 'string' ? [header] : header) {
+    for (const match of value.matchAll(pattern)) {
+      if (match[1] === '299') texts.push(match[2]!.replace(/\\(.)/g, '$1'));
+    }
+  }
+  return texts;
+}

@@ -1,0 +1,188 @@
+import { mkdir, open, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { Document, isMap, isSeq, parseDocument, YAMLMap, YAMLSeq } from 'yaml';
+import { type Clock, errorMessage, sleep, systemClock } from '../../machinery/index.ts';
+import { errnoOf, kubeconfigError } from './errors.ts';
+import { parseKubeconfig } from './read.ts';
+import type { KubeconfigCluster, KubeconfigUser } from './types.ts';
+
+export interface KubeconfigEntry {
+  path: string;
+  /** name of the context, and of its cluster and user */
+  name: string;
+  cluster: KubeconfigCluster;
+  user: KubeconfigUser;
+  namespace?: string;
+  /** make it the current context even when another one is set; one is always set when there was none */
+  setCurrent?: boolean;
+  clock?: Clock;
+}
+
+/**
+ * Adds or replaces one context with its cluster and user. Everything else in the file, comments included, stays.
+ * Returns whether the current context changed, so that the caller can tell the user.
+ */
+export async function writeKubeconfigEntry(entry: KubeconfigEntry): Promise<{ currentContextChanged: boolean }> {
+  const { path, name } = entry;
+  return await edit(path, entry.clock ?? systemClock, (document) => {
+    const top = document.contents as YAMLMap;
+    if (!top.has('apiVersion')) top.set('apiVersion', 'v1');
+    if (!top.has('kind')) top.set('kind', 'Config');
+    upsert(document, 'clusters', name, 'cluster', entry.cluster);
+    upsert(document, 'users', name, 'user', entry.user);
+    upsert(document, 'contexts', name, 'context', {
+      cluster: name,
+      user: name,
+      ...(entry.namespace !== undefined && { namespace: entry.namespace }),
+    });
+    const current = top.get('current-context');
+    const unset = current === undefined || current === null || current === '';
+    if (!unset && entry.setCurrent !== true) return { currentContextChanged: false };
+    top.set('current-context', name);
+    return { currentContextChanged: current !== name };
+  });
+}
+
+/** Removes a context with its cluster and user; does nothing when the file or the entry is absent. */
+export async function removeKubeconfigEntry(options: {
+  path: string;
+  name: string;
+  clock?: Clock;
+}): Promise<{ removed: boolean }> {
+  const { path, name } = options;
+  try {
+    await readFile(path);
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return { removed: false };
+  }
+  return await edit(path, options.clock ?? systemClock, (document) => {
+    let removed = false;
+    for (const list of ['clusters', 'users', 'contexts']) {
+      const entries = document.get(list);
+      if (!isSeq(entries)) continue;
+      const index = indexOf(entries, name);
+      if (index < 0) continue;
+      entries.delete(index);
+      removed = true;
+    }
+    if (document.get('current-context') === name) document.set('current-context', '');
+    return { removed };
+  });
+}
+
+function indexOf(entries: YAMLSeq, name: string): number {
+  return entries.items.findIndex((item) => isMap(item) && item.get('name') === name);
+}
+
+function upsert(document: Document, list: string, name: string, field: string, value: object): void {
+  let entries = document.get(list);
+  if (!isSeq(entries)) {
+    entries = new YAMLSeq();
+    document.set(list, entries);
+  }
+  const sequence = entries as YAMLSeq;
+  // an empty list is usually written `[]`; entries added to it should still read as a block
+  sequence.flow = false;
+  const index = indexOf(sequence, name);
+  const existing = index < 0 ? undefined : sequence.items[index];
+  // replaced whole: a stale token beside a new certificate would be worse than losing a comment on it
+  if (isMap(existing)) existing.set(field, document.createNode(value));
+  else sequence.add(document.createNode({ name, [field]: value }));
+}
+
+async function edit<R>(path: string, clock: Clock, change: (document: Document) => R): Promise<R> {
+  await mkdir(dirname(path), { recursive: true });
+  return await withLock(path, clock, async () => {
+    const target = await resolveLink(path);
+    const text = await readOrEmpty(target);
+    parseKubeconfig(text, path);
+    const parsed = parseDocument(text);
+    const document: Document = isMap(parsed.contents) ? (parsed as unknown as Document) : new Document(new YAMLMap());
+    const result = change(document);
+    await replaceFile(target, document.toString({ lineWidth: 0 }));
+    return result;
+  });
+}
+
+async function resolveLink(path: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return path;
+    throw error;
+  }
+}
+
+async function readOrEmpty(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return '';
+    throw kubeconfigError(
+      'CAP_KUBECONFIG_UNREADABLE',
+      `cannot read kubeconfig ${path}: ${errorMessage(error)}`,
+      'check the permissions of the file',
+      error,
+    );
+  }
+}
+
+async function replaceFile(path: string, text: string): Promise<void> {
+  const temporary = `${path}.${process.pid}.tmp`;
+  try {
+    const file = await open(temporary, 'w', 0o600);
+    try {
+      await file.writeFile(text);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw kubeconfigError(
+      'CAP_KUBECONFIG_WRITE',
+      `cannot write kubeconfig ${path}: ${errorMessage(error)}`,
+      'check the permissions of the directory and the space on the disk',
+      error,
+    );
+  }
+}
+
+const lockRetryMs = 50;
+const lockPatienceMs = 5_000;
+
+/** kubectl guards its writes with `<file>.lock`, created exclusively; the same name keeps us out of each other's way. */
+async function withLock<R>(path: string, clock: Clock, work: () => Promise<R>): Promise<R> {
+  const lock = `${path}.lock`;
+  const deadline = clock.now() + lockPatienceMs;
+  for (;;) {
+    try {
+      await writeFile(lock, '', { flag: 'wx', mode: 0o600 });
+      break;
+    } catch (error) {
+      if (errnoOf(error) !== 'EEXIST') {
+        throw kubeconfigError(
+          'CAP_KUBECONFIG_WRITE',
+          `cannot create ${lock}: ${errorMessage(error)}`,
+          'check the permissions of the directory',
+          error,
+        );
+      }
+      if (clock.now() >= deadline) {
+        throw kubeconfigError(
+          'CAP_KUBECONFIG_LOCKED',
+          `kubeconfig ${path} is being written by another program`,
+          `if no such program runs, remove ${lock}`,
+          error,
+        );
+      }
+    }
+    await sleep(clock, lockRetryMs);
+  }
+  try {
+    return await work();
+  } finally {
+    await rm(lock, { force: true });
+  }
+}

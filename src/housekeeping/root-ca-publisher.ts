@@ -1,0 +1,50 @@
+import { type ConfigMap, ConfigMaps, Namespaces } from '../api/index.ts';
+import { deepEqual, type KubeObject, type Resource } from '../machinery/index.ts';
+import { type ControllerDefinition, defineController, done, watchMapped, watchObjects } from '../runtime/index.ts';
+import { ignoreLateness, isActive } from './service-accounts.ts';
+
+export interface RootCaPublisherOptions {
+  /** PEM of the authorities that vouch for the API server */
+  certificateAuthority: string;
+}
+
+const configMapName = 'kube-root-ca.crt';
+const descriptionKey = 'kubernetes.io/description';
+const description = 'Certificate authorities with which pods check that they talk to the API server of this cluster.';
+const fieldManager = 'root-ca-certificate-publisher';
+
+/** Puts the authority of the API server into every living namespace, where pods get it mounted from. */
+export function rootCaPublisher(options: RootCaPublisherOptions): ControllerDefinition {
+  const data = { 'ca.crt': options.certificateAuthority };
+  return defineController({
+    name: 'root-ca-publisher',
+    for: Namespaces as Resource<KubeObject>,
+    watches: [
+      watchObjects(Namespaces, { predicates: [(event) => event.type !== 'delete'] }),
+      watchMapped(ConfigMaps, ({ metadata }) => [{ name: metadata.namespace ?? '' }], {
+        predicates: [(event) => event.type !== 'add' && event.object.metadata.name === configMapName],
+      }),
+    ],
+    concurrency: 2,
+    async reconcile({ client, cache, signal }, { name }) {
+      if (!isActive(cache.lister(Namespaces).get({ name }))) return done();
+      const existing = cache.lister(ConfigMaps).get({ namespace: name, name: configMapName });
+      if (existing && deepEqual(existing.data, data) && existing.metadata.annotations?.[descriptionKey]) return done();
+      const annotations = { ...existing?.metadata.annotations, [descriptionKey]: description };
+      if (existing) {
+        // an update, not a patch: keys somebody added beside ours do not belong there
+        const wished: ConfigMap = { ...existing, metadata: { ...existing.metadata, annotations }, data };
+        await client.update(ConfigMaps, wished, { fieldManager, signal }).catch(ignoreLateness);
+      } else {
+        const wished: ConfigMap = {
+          apiVersion: 'v1',
+          kind: 'ConfigMap',
+          metadata: { name: configMapName, namespace: name, annotations },
+          data,
+        };
+        await client.create(ConfigMaps, wished, { fieldManager, signal }).catch(ignoreLateness);
+      }
+      return done();
+    },
+  });
+}

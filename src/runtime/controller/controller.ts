@@ -1,0 +1,220 @@
+import {
+  type Client,
+  formatKey,
+  type Informer,
+  type InformerFactory,
+  type ObjectKey,
+  parseKey,
+  sharedSignal,
+} from '../../client/index.ts';
+import { type Clock, isConflict, type KubeObject, type Random } from '../../machinery/index.ts';
+import type { EventRecorder } from '../events/recorder.ts';
+import type { Logger } from '../log.ts';
+import type { RuntimeMetrics } from '../metrics.ts';
+import { createWorkQueue, type Priority, type WorkQueue } from '../queue/work-queue.ts';
+import type { CacheReader, ControllerDefinition } from './definition.ts';
+import type { ObjectEvent } from './predicates.ts';
+import { type Result, TerminalError } from './result.ts';
+import { type Watch, watchObjects } from './watches.ts';
+import { trackWrites, waitForWrites } from './write-tracker.ts';
+
+export interface ControllerOptions {
+  client: Client;
+  informers: InformerFactory;
+  cache: CacheReader;
+  clock: Clock;
+  random: Random;
+  log: Logger;
+  metrics: RuntimeMetrics;
+  events: EventRecorder;
+}
+
+export interface Controller {
+  readonly name: string;
+  readonly queue: WorkQueue;
+  readonly definition: ControllerDefinition;
+  /** asks for the informers needed; before the caches start */
+  prepare(): void;
+  /**
+   * Works until the signal aborts and the work under way has ended; the caches must have synced. After the abort no new
+   * key is begun; reconciles under way get `drainMs` before their own signal aborts.
+   */
+  run(signal: AbortSignal, drainMs?: number): Promise<void>;
+  enqueue(key: ObjectKey, priority?: Priority): void;
+}
+
+const defaultTimeoutMs = 5 * 60_000;
+/** How long a key waits for the caches to show what was written; normally a few milliseconds. */
+const ownWritesTimeoutMs = 2_000;
+
+export function createController(definition: ControllerDefinition, options: ControllerOptions): Controller {
+  const { name } = definition;
+  const { clock, random, metrics, informers } = options;
+  const concurrency = definition.concurrency ?? 1;
+  const log = options.log.with({ controller: name });
+  const groupOf = definition.groupOf?.bind(definition) ?? ((key: ObjectKey) => key.namespace ?? '');
+  const queue = createWorkQueue({
+    clock,
+    random,
+    metrics: metrics.queue(name),
+    groupOf: (key) => groupOf(parseKey(key)),
+  });
+  const measured = metrics.controller(name);
+  measured.maxConcurrent(concurrency);
+  metrics.watchQueue(name, queue);
+  const watches = definition.watches ?? [watchObjects(definition.for)];
+  const watched = new Map<Watch, Informer<KubeObject>>();
+  /** keys whose writes the caches have not shown yet: the worker is free, the key is not */
+  const settling = new Set<Promise<void>>();
+
+  const handle = (watch: Watch, event: ObjectEvent): void => {
+    try {
+      if (!watch.predicates.every((predicate) => predicate(event))) return;
+      const unchanged =
+        (event.type === 'add' && event.initial) ||
+        (event.type === 'update' && event.object.metadata.resourceVersion === event.old.metadata.resourceVersion);
+      for (const key of watch.keysOf(event)) queue.add(formatKey(key), unchanged ? 'low' : 'high');
+    } catch (error) {
+      log.error('Watch mapping failed', { resource: watch.resource.plural, name: event.object.metadata.name, error });
+    }
+  };
+
+  const finish = (
+    key: string,
+    keyLog: Logger,
+    outcome: Result | { kind: 'failed'; error: unknown },
+    stopping: boolean,
+  ): 'success' | 'error' | 'requeue_after' => {
+    if (outcome.kind === 'done') {
+      queue.forget(key);
+      return 'success';
+    }
+    if (outcome.kind === 'after') {
+      queue.forget(key);
+      keyLog.debug('Waiting', { reason: outcome.reason, ms: outcome.ms });
+      queue.addAfter(key, outcome.ms);
+      return 'requeue_after';
+    }
+    const { error } = outcome;
+    if (error instanceof TerminalError) {
+      queue.forget(key);
+      measured.terminalError();
+      keyLog.error('Reconcile failed for good until the object changes', { reason: error.reason, error });
+      return 'error';
+    }
+    const retryInMs = Math.round(queue.addRateLimited(key));
+    const fields = { error, retryInMs };
+    // a lost race against another writer is part of normal life; an aborted reconcile at the end of the program too
+    if (stopping || isConflict(error)) keyLog.debug('Reconcile will be repeated', fields);
+    else keyLog.error('Reconcile failed', fields);
+    return 'error';
+  };
+
+  const reconcile = async (key: string, stop: AbortSignal): Promise<void> => {
+    const target = parseKey(key);
+    const keyLog = log.with({
+      ...(target.namespace !== undefined && { namespace: target.namespace }),
+      name: target.name,
+    });
+    const limit = definition.timeoutMs ?? defaultTimeoutMs;
+    const controller = new AbortController();
+    sharedSignal(controller.signal);
+    const onStop = (): void => controller.abort(stop.reason);
+    if (stop.aborted) onStop();
+    else stop.addEventListener('abort', onStop, { once: true });
+    const cancelTimeout = clock.after(limit, () => {
+      keyLog.warn('Reconcile takes too long and was told to stop', { limitMs: limit });
+      controller.abort(new Error(`reconcile did not end within ${limit} ms`));
+    });
+    const tracked = trackWrites(options.client);
+    const startedAt = clock.now();
+    measured.activeWorkers(1);
+    let outcome: Result | { kind: 'failed'; error: unknown };
+    try {
+      outcome = await definition.reconcile(
+        {
+          client: tracked.client,
+          cache: options.cache,
+          log: keyLog,
+          events: options.events,
+          clock,
+          random,
+          signal: controller.signal,
+        },
+        target,
+      );
+    } catch (error) {
+      outcome = { kind: 'failed', error };
+    } finally {
+      cancelTimeout();
+      stop.removeEventListener('abort', onStop);
+      measured.activeWorkers(-1);
+    }
+    measured.finished(finish(key, keyLog, outcome, stop.aborted), (clock.now() - startedAt) / 1000);
+    const written = tracked.written();
+    if (written.length === 0) {
+      queue.done(key);
+      return;
+    }
+    const settled = waitForWrites(written, informers.informers(), { timeoutMs: ownWritesTimeoutMs, signal: stop }).then(
+      () => {
+        settling.delete(settled);
+        queue.done(key);
+      },
+    );
+    settling.add(settled);
+  };
+
+  const work = async (hardStop: AbortSignal): Promise<void> => {
+    for (;;) {
+      const key = await queue.take();
+      if (key === undefined) return;
+      await reconcile(key, hardStop);
+      // an in-process client answers without ever leaving the microtask queue: sockets and timers get their turn here
+      await new Promise<void>((resolve) => setImmediate(resolve));
+    }
+  };
+
+  return {
+    name,
+    queue,
+    definition,
+    prepare() {
+      definition.setup?.(informers);
+      for (const watch of watches) watched.set(watch, informers.informer(watch.resource, watch.scope));
+    },
+    async run(signal, drainMs = 0) {
+      const hardStop = new AbortController();
+      sharedSignal(hardStop.signal);
+      let cancelDrain = (): void => {};
+      const onStop = (): void => {
+        queue.shutDown();
+        if (drainMs <= 0) hardStop.abort(signal.reason);
+        else cancelDrain = clock.after(drainMs, () => hardStop.abort(signal.reason));
+      };
+      if (signal.aborted) onStop();
+      else signal.addEventListener('abort', onStop, { once: true });
+      const removers = [...watched].map(([watch, informer]) =>
+        informer.addHandler({
+          onAdd: (object, initial) => handle(watch, { type: 'add', object, initial }),
+          onUpdate: (object, old) => handle(watch, { type: 'update', object, old }),
+          onDelete: (object, finalStateUnknown) => handle(watch, { type: 'delete', object, finalStateUnknown }),
+        }),
+      );
+      const enqueue = (key: ObjectKey, priority?: Priority): void => queue.add(formatKey(key), priority);
+      const sources = (definition.sources ?? []).map(async (source) => {
+        try {
+          await source.start({ enqueue, signal });
+        } catch (error) {
+          if (!signal.aborted) log.error('Event source failed', { error });
+        }
+      });
+      await Promise.all(Array.from({ length: concurrency }, () => work(hardStop.signal)));
+      cancelDrain();
+      hardStop.abort(signal.reason);
+      for (const remove of removers) remove();
+      await Promise.all([...sources, ...settling]);
+    },
+    enqueue: (key, priority) => queue.add(formatKey(key), priority),
+  };
+}

@@ -1,0 +1,43 @@
+import { deepEqual, type KubeObject } from '../../machinery/index.ts';
+
+/** Something that happened to a watched object. */
+export type ObjectEvent<T extends KubeObject = KubeObject> =
+  | { type: 'add'; object: T; initial: boolean }
+  | { type: 'update'; object: T; old: T }
+  | { type: 'delete'; object: T; finalStateUnknown: boolean };
+
+/** Decides whether an event is worth a reconcile. */
+export type Predicate<T extends KubeObject = KubeObject> = (event: ObjectEvent<T>) => boolean;
+
+/** Updates count only when the spec changed (metadata.generation), or when the deletion began. */
+export const generationChanged: Predicate = (event) =>
+  event.type !== 'update' ||
+  event.object.metadata.generation !== event.old.metadata.generation ||
+  event.object.metadata.deletionTimestamp !== event.old.metadata.deletionTimestamp;
+
+export const labelsChanged: Predicate = (event) =>
+  event.type !== 'update' || !deepEqual(event.object.metadata.labels ?? {}, event.old.metadata.labels ?? {});
+
+export const annotationsChanged: Predicate = (event) =>
+  event.type !== 'update' || !deepEqual(event.object.metadata.annotations ?? {}, event.old.metadata.annotations ?? {});
+
+/** Leaves out resyncs, which repeat an unchanged object. */
+export const resourceVersionChanged: Predicate = (event) =>
+  event.type !== 'update' || event.object.metadata.resourceVersion !== event.old.metadata.resourceVersion;
+
+/** Only objects for which `test` holds, before or after the change. */
+export function objectMatches<T extends KubeObject>(test: (object: T) => boolean): Predicate<T> {
+  return (event) => test(event.object) || (event.type === 'update' && test(event.old));
+}
+
+export function anyOf<T extends KubeObject>(...predicates: readonly Predicate<T>[]): Predicate<T> {
+  return (event) => predicates.some((predicate) => predicate(event));
+}
+
+export function allOf<T extends KubeObject>(...predicates: readonly Predicate<T>[]): Predicate<T> {
+  return (event) => predicates.every((predicate) => predicate(event));
+}
+
+export function not<T extends KubeObject>(predicate: Predicate<T>): Predicate<T> {
+  return (event) => !predicate(event);
+}

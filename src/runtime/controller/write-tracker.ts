@@ -1,0 +1,84 @@
+import { type Client, formatKey, type Informer, isAtLeast, resourceId } from '../../client/index.ts';
+import type { KubeObject, Resource } from '../../machinery/index.ts';
+
+interface Written {
+  resource: Resource;
+  namespace: string | undefined;
+  key: string;
+  resourceVersion: string;
+}
+
+/** A client that remembers what it wrote. */
+export interface TrackedClient {
+  client: Client;
+  /** newest version written per object */
+  written(): readonly Written[];
+}
+
+/** Remembers the resource version of every write, so that the next reconcile of a key can wait to see its own work. */
+export function trackWrites(client: Client): TrackedClient {
+  const writes = new Map<string, Written>();
+  const note = <T extends KubeObject>(resource: Resource<T>, dryRun: boolean | undefined, object: T): T => {
+    const { name = '', namespace, resourceVersion } = object.metadata;
+    if (dryRun === true || resourceVersion === undefined) return object;
+    const key = formatKey(namespace === undefined ? { name } : { namespace, name });
+    const id = `${resourceId(resource)} ${key}`;
+    const before = writes.get(id);
+    if (!before || !isAtLeast(before.resourceVersion, resourceVersion)) {
+      writes.set(id, { resource, namespace, key, resourceVersion });
+    }
+    return object;
+  };
+  return {
+    written: () => [...writes.values()],
+    client: {
+      get: (resource, key, options) => client.get(resource, key, options),
+      list: (resource, options) => client.list(resource, options),
+      watch: (resource, options) => client.watch(resource, options),
+      create: async (resource, object, options) =>
+        note(resource, options.dryRun, await client.create(resource, object, options)),
+      update: async (resource, object, options) =>
+        note(resource, options.dryRun, await client.update(resource, object, options)),
+      patch: async (resource, key, type, patch, options) =>
+        note(resource, options.dryRun, await client.patch(resource, key, type, patch, options)),
+      apply: async (resource, object, options) =>
+        note(resource, options.dryRun, await client.apply(resource, object, options)),
+      delete: async (resource, key, options) => {
+        const held = await client.delete(resource, key, options);
+        return held && note(resource, options?.dryRun, held);
+      },
+      deleteCollection: (resource, options) => client.deleteCollection(resource, options),
+      createSubresource: (resource, key, subresource, body, options) =>
+        client.createSubresource(resource, key, subresource, body, options),
+    },
+  };
+}
+
+/**
+ * Resolves when the caches have seen everything written, or after `timeoutMs`: a cache that lags must slow a key down,
+ * never stop it.
+ */
+export async function waitForWrites(
+  written: readonly Written[],
+  informers: readonly Informer<KubeObject>[],
+  options: { timeoutMs: number; signal: AbortSignal },
+): Promise<void> {
+  const waits: Promise<boolean>[] = [];
+  for (const { resource, namespace, key, resourceVersion } of written) {
+    const id = resourceId(resource);
+    for (const informer of informers) {
+      if (resourceId(informer.resource) !== id || !informer.hasSynced()) continue;
+      if (informer.namespace !== undefined && informer.namespace !== namespace) continue;
+      // a cache limited by a selector may never hear of the object; it will if it holds the object already
+      const selective = informer.labelSelector !== undefined || informer.fieldSelector !== undefined;
+      if (selective && informer.lister.get(splitKey(key)) === undefined) continue;
+      waits.push(informer.waitForResourceVersion(resourceVersion, options));
+    }
+  }
+  await Promise.all(waits);
+}
+
+function splitKey(key: string): { namespace?: string; name: string } {
+  const slash = key.indexOf('/');
+  return slash < 0 ? { name: key } : { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
+}

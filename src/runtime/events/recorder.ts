@@ -1,0 +1,174 @@
+import type { Client } from '../../client/index.ts';
+import {
+  ApiStatusError,
+  type Clock,
+  formatTime,
+  isAlreadyExists,
+  isNotFound,
+  type KubeObject,
+  type Random,
+  sleep,
+} from '../../machinery/index.ts';
+import type { Logger } from '../log.ts';
+import { createCorrelator } from './correlator.ts';
+import { type CoreEvent, coreEvents, type EventType, type ObjectReference } from './types.ts';
+
+/** Tells users, on the object concerned, that something happened. Returns at once and never fails. */
+export interface EventRecorder {
+  event(
+    object: KubeObject,
+    type: EventType,
+    reason: string,
+    message: string,
+    options?: { related?: KubeObject; action?: string },
+  ): void;
+}
+
+/** Delivers events in the background. */
+export interface EventBroadcaster {
+  /** events of one part of the program; `component` is what `kubectl describe` shows under From */
+  recorder(component: string): EventRecorder;
+  /** resolves when everything recorded so far was delivered or given up; for orderly stops and tests */
+  flush(): Promise<void>;
+  /** gives up what is waiting */
+  stop(): void;
+}
+
+export interface EventBroadcasterOptions {
+  client: Client;
+  clock: Clock;
+  random: Random;
+  log: Logger;
+  /** appears as reportingInstance and source.host */
+  instance?: string;
+  /** waiting events beyond this are dropped, newest first; client-go keeps 1000 */
+  maxQueued?: number;
+}
+
+const maxTries = 12;
+const retryMs = 10_000;
+/** the API refuses longer ones */
+const maxMessageLength = 1024;
+
+export function createEventBroadcaster(options: EventBroadcasterOptions): EventBroadcaster {
+  const { client, clock, random, log } = options;
+  const maxQueued = options.maxQueued ?? 1000;
+  const correlator = createCorrelator(clock);
+  const queue: CoreEvent[] = [];
+  const stop = new AbortController();
+  let sequence = 0;
+  let dropped = 0;
+  let delivering: Promise<void> | undefined;
+
+  const write = async (event: CoreEvent): Promise<void> => {
+    const correlation = correlator.correlate(event);
+    if (correlation.kind === 'drop') return;
+    const writeOptions = { fieldManager: event.reportingComponent || 'capstan', signal: stop.signal };
+    const { namespace = '', name = '' } = correlation.event.metadata;
+    for (let tries = 1; ; tries++) {
+      try {
+        if (correlation.kind === 'patch') {
+          try {
+            await client.patch(coreEvents, { namespace, name }, 'merge', correlation.patch, writeOptions);
+            return;
+          } catch (error) {
+            // events are forgotten after an hour
+            if (!isNotFound(error)) throw error;
+          }
+        }
+        await client.create(coreEvents, correlation.event, writeOptions);
+        return;
+      } catch (error) {
+        if (stop.signal.aborted) return;
+        if (error instanceof ApiStatusError && error.code < 500 && error.code !== 429) {
+          // a namespace that goes away takes its events with it
+          if (!isAlreadyExists(error) && !isNotFound(error))
+            log.debug('Event was refused', { reason: event.reason, error });
+          return;
+        }
+        if (tries >= maxTries) {
+          log.warn('Event was given up', { reason: event.reason, error });
+          return;
+        }
+      }
+      const pauseMs = tries === 1 ? retryMs * random.next() : retryMs;
+      await sleep(clock, pauseMs, stop.signal).catch(() => {});
+      if (stop.signal.aborted) return;
+    }
+  };
+
+  const deliver = async (): Promise<void> => {
+    for (let event = queue.shift(); event !== undefined && !stop.signal.aborted; event = queue.shift()) {
+      await write(event);
+    }
+    if (dropped > 0) {
+      log.warn('Events were dropped because too many were waiting', { count: dropped });
+      dropped = 0;
+    }
+  };
+
+  const enqueue = (event: CoreEvent): void => {
+    if (stop.signal.aborted) return;
+    if (queue.length >= maxQueued) {
+      dropped++;
+      return;
+    }
+    queue.push(event);
+    delivering ??= deliver().finally(() => {
+      delivering = undefined;
+    });
+  };
+
+  return {
+    recorder: (component) => ({
+      event(object, type, reason, message, extra = {}) {
+        const regarding = referenceTo(object);
+        const now = formatTime(clock.now());
+        const name = regarding.name ?? '';
+        enqueue({
+          apiVersion: 'v1',
+          kind: 'Event',
+          metadata: {
+            // upstream appends the time in hexadecimal nanoseconds; our clock counts milliseconds, hence the counter
+            name: `${name.slice(0, 230)}.${(BigInt(clock.now()) * 1_000_000n + BigInt(sequence++ % 1_000_000)).toString(16)}`,
+            namespace: regarding.namespace || 'default',
+          },
+          involvedObject: regarding,
+          ...(extra.related && { related: referenceTo(extra.related) }),
+          reason,
+          message: message.length > maxMessageLength ? `${message.slice(0, maxMessageLength - 1)}…` : message,
+          type,
+          ...(extra.action !== undefined && { action: extra.action }),
+          count: 1,
+          firstTimestamp: now,
+          lastTimestamp: now,
+          source: { component, ...(options.instance !== undefined && { host: options.instance }) },
+          reportingComponent: component,
+          reportingInstance: options.instance ?? '',
+        });
+      },
+    }),
+    async flush() {
+      while (delivering) await delivering;
+    },
+    stop() {
+      stop.abort();
+      queue.length = 0;
+    },
+  };
+}
+
+function referenceTo(object: KubeObject): ObjectReference {
+  const { namespace, name, uid, resourceVersion } = object.metadata;
+  return {
+    apiVersion: object.apiVersion,
+    kind: object.kind,
+    ...(namespace !== undefined && { namespace }),
+    ...(name !== undefined && { name }),
+    ...(uid !== undefined && { uid }),
+    ...(resourceVersion !== undefined && { resourceVersion }),
+  };
+}
+
+/** Says nothing. */
+export const nullRecorder: EventRecorder = { event: () => {} };

@@ -1,0 +1,184 @@
+import { describe, expect, it } from 'vitest';
+import { ManualClock, seededRandom } from '../machinery/index.ts';
+import { type Lease, leases, runWithLease } from './leader-election.ts';
+import { nullLogger } from './log.ts';
+import { runUntil, settle } from './testkit/eventually.ts';
+import { type FaultRule, faultyClient } from './testkit/faulty-client.ts';
+import { type MemoryClient, memoryClient } from './testkit/memory-client.ts';
+
+const key = { namespace: 'kube-system', name: 'capstan' };
+
+interface Candidate {
+  leads: boolean;
+  outcome: Promise<'stopped' | 'lost'>;
+  rules: FaultRule[];
+  leaders: string[];
+  stop(): void;
+}
+
+function candidate(
+  server: MemoryClient,
+  identity: string,
+  options: { lingerMs?: number; seed?: number } = {},
+): Candidate {
+  const clock = server.clock;
+  const rules: FaultRule[] = [];
+  const stop = new AbortController();
+  const state: Candidate = {
+    leads: false,
+    rules,
+    leaders: [],
+    stop: () => stop.abort(),
+    outcome: Promise.resolve('stopped'),
+  };
+  state.outcome = runWithLease(
+    {
+      client: faultyClient(server, rules),
+      clock,
+      random: seededRandom(options.seed ?? identity.charCodeAt(0)),
+      log: nullLogger,
+      ...key,
+      identity,
+      onNewLeader: (leader) => state.leaders.push(leader),
+    },
+    async (signal) => {
+      state.leads = true;
+      await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+      if (options.lingerMs !== undefined) await new Promise<void>((resolve) => clock.after(options.lingerMs!, resolve));
+      state.leads = false;
+    },
+    stop.signal,
+  );
+  return state;
+}
+
+function setUp() {
+  const clock = new ManualClock();
+  const server = memoryClient({ clock });
+  const spec = async (): Promise<Lease['spec']> => (await server.get(leases, key)).spec;
+  return { clock, server, spec };
+}
+
+describe('leader election', () => {
+  it('writes the lease as client-go does and renews it every two seconds', async () => {
+    const { clock, server, spec } = setUp();
+    const a = candidate(server, 'a');
+    await settle();
+    expect(a.leads).toBe(true);
+    expect(await spec()).toEqual({
+      holderIdentity: 'a',
+      leaseDurationSeconds: 15,
+      acquireTime: '2026-01-01T00:00:00.000000Z',
+      renewTime: '2026-01-01T00:00:00.000000Z',
+      leaseTransitions: 0,
+    });
+    await clock.advance(4000);
+    expect(await spec()).toMatchObject({
+      acquireTime: '2026-01-01T00:00:00.000000Z',
+      renewTime: '2026-01-01T00:00:04.000000Z',
+    });
+    const reads = server.requests.filter(({ verb }) => verb === 'get').length;
+    await clock.advance(20_000);
+    // a holder renews with one request, the two reads are this test's own
+    expect(server.requests.filter(({ verb }) => verb === 'get').length - reads).toBe(0);
+    a.stop();
+    expect(await a.outcome).toBe('stopped');
+  });
+
+  it('gives the lease back on stop, after the work has ended, so that the next one need not wait', async () => {
+    const { clock, server, spec } = setUp();
+    const a = candidate(server, 'a', { lingerMs: 20_000 });
+    await settle();
+    const b = candidate(server, 'b');
+    await settle();
+    a.stop();
+    await clock.advance(19_000);
+    expect([a.leads, b.leads]).toEqual([true, false]);
+    await runUntil(clock, () => b.leads, { limitMs: 8000 });
+    expect(await a.outcome).toBe('stopped');
+    expect(await spec()).toMatchObject({ holderIdentity: 'b', leaseTransitions: 1 });
+    expect(b.leaders).toEqual(['a', 'b']);
+    b.stop();
+    await b.outcome;
+    expect(await spec()).toMatchObject({ holderIdentity: '', leaseDurationSeconds: 1, leaseTransitions: 1 });
+  });
+
+  it('takes over from a leader that vanished, but not before its lease has run out', async () => {
+    const { clock, server, spec } = setUp();
+    const a = candidate(server, 'a');
+    await settle();
+    const b = candidate(server, 'b');
+    await settle();
+    a.rules.push({ error: () => new Error('network is down') });
+    const cutOff = clock.now();
+    await runUntil(clock, () => b.leads, { limitMs: 60_000 });
+    expect(clock.now() - cutOff).toBeGreaterThanOrEqual(13_000);
+    // the old leader has noticed by itself before that: there are never two
+    expect(a.leads).toBe(false);
+    expect(await a.outcome).toBe('lost');
+    expect(await spec()).toMatchObject({ holderIdentity: 'b', leaseTransitions: 1 });
+    b.stop();
+    await b.outcome;
+  });
+
+  it('judges by its own clock from when it saw the lease change, not by the times written in it', async () => {
+    const { clock, server } = setUp();
+    server.seed(leases, {
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      metadata: key,
+      spec: {
+        holderIdentity: 'x',
+        leaseDurationSeconds: 15,
+        renewTime: '1999-01-01T00:00:00.000000Z',
+        leaseTransitions: 4,
+      },
+    });
+    const a = candidate(server, 'a');
+    await settle();
+    await clock.advance(14_000);
+    expect(a.leads).toBe(false);
+    await runUntil(clock, () => a.leads, { limitMs: 10_000 });
+    a.stop();
+    await a.outcome;
+  });
+
+  it('survives failures shorter than the renew deadline', async () => {
+    const { clock, server } = setUp();
+    const a = candidate(server, 'a');
+    await settle();
+    a.rules.push({ error: () => new Error('blip') });
+    await clock.advance(8000);
+    a.rules.length = 0;
+    await clock.advance(60_000);
+    expect(a.leads).toBe(true);
+    a.stop();
+    expect(await a.outcome).toBe('stopped');
+  });
+
+  it('never has two leaders, whatever fails when', async () => {
+    for (let seed = 1; seed <= 10; seed++) {
+      const { clock, server } = setUp();
+      const random = seededRandom(seed);
+      const all = ['a', 'b', 'c'].map((identity, index) => candidate(server, identity, { seed: seed * 10 + index }));
+      for (let step = 0; step < 60; step++) {
+        const one = all[Math.floor(random.next() * all.length)]!;
+        if (one.rules.length > 0) one.rules.length = 0;
+        else
+          one.rules.push({
+            probability: 1,
+            when: random.next() < 0.5 ? 'before' : 'after',
+            error: () => new Error('fault'),
+          });
+        for (const { rules } of all) for (const rule of rules) delete (rule as { probability?: number }).probability;
+        await clock.advance(1000 + random.next() * 5000);
+        expect(all.filter(({ leads }) => leads).length).toBeLessThanOrEqual(1);
+      }
+      for (const one of all) {
+        one.rules.length = 0;
+        one.stop();
+      }
+      await Promise.all(all.map(({ outcome }) => outcome));
+    }
+  });
+});

@@ -1,0 +1,241 @@
+import type { Client } from '../client/index.ts';
+import {
+  type Clock,
+  deepEqual,
+  formatMicroTime,
+  isNotFound,
+  type KubeObject,
+  type Random,
+  type Resource,
+  sleep,
+} from '../machinery/index.ts';
+import type { Logger } from './log.ts';
+
+export interface LeaseSpec {
+  holderIdentity?: string;
+  leaseDurationSeconds?: number;
+  acquireTime?: string;
+  renewTime?: string;
+  leaseTransitions?: number;
+}
+
+export interface Lease extends KubeObject {
+  spec?: LeaseSpec;
+}
+
+export const leases: Resource<Lease> = {
+  group: 'coordination.k8s.io',
+  version: 'v1',
+  kind: 'Lease',
+  plural: 'leases',
+  namespaced: true,
+};
+
+export interface LeaderElectionOptions {
+  client: Client;
+  clock: Clock;
+  random: Random;
+  log: Logger;
+  namespace: string;
+  name: string;
+  /** unique per process */
+  identity: string;
+  /** others may take over when the lease was not renewed for this long; default 15 s */
+  leaseDurationMs?: number;
+  /** the leader gives up when it could not renew for this long; default 10 s */
+  renewDeadlineMs?: number;
+  /** pause between attempts; default 2 s */
+  retryPeriodMs?: number;
+  onNewLeader?: (identity: string) => void;
+}
+
+/** client-go spreads attempts to acquire by this factor. */
+const jitterFactor = 1.2;
+
+/**
+ * Waits for the lease, runs `lead`, and keeps the lease while it runs. Resolves with `stopped` after the signal aborted
+ * and `lead` ended (the lease is then released), or with `lost` when the lease could not be kept; `lead` is told by its
+ * signal and awaited in both cases. Whether a lease expired is judged by our own clock from when we saw it change, so
+ * clocks need not agree.
+ */
+export async function runWithLease(
+  options: LeaderElectionOptions,
+  lead: (signal: AbortSignal) => Promise<void>,
+  signal: AbortSignal,
+): Promise<'stopped' | 'lost'> {
+  const { clock, random, log } = options;
+  const renewDeadlineMs = options.renewDeadlineMs ?? 10_000;
+  const retryPeriodMs = options.retryPeriodMs ?? 2_000;
+  const elector = createElector(options);
+
+  log.info('Waiting for the leader lease', {
+    lease: `${options.namespace}/${options.name}`,
+    identity: options.identity,
+  });
+  for (;;) {
+    if (signal.aborted) return 'stopped';
+    if (await elector.tryAcquireOrRenew(renewDeadlineMs, signal)) break;
+    await sleep(clock, retryPeriodMs * (1 + random.next() * jitterFactor), signal).catch(() => {});
+  }
+  log.info('Became leader', { identity: options.identity });
+
+  const leading = new AbortController();
+  const onStop = (): void => leading.abort(signal.reason);
+  if (signal.aborted) onStop();
+  else signal.addEventListener('abort', onStop, { once: true });
+  // ends the pause between renewals when the work is over
+  const over = new AbortController();
+  let failure: unknown;
+  const work = lead(leading.signal)
+    .catch((error: unknown) => {
+      failure = error;
+    })
+    .finally(() => over.abort());
+
+  let outcome: 'stopped' | 'lost' = 'stopped';
+  while (!over.signal.aborted) {
+    await sleep(clock, retryPeriodMs, over.signal).catch(() => {});
+    if (over.signal.aborted) break;
+    // the work may still be winding down after a stop: the lease is kept until it has ended
+    if (await renewWithin(renewDeadlineMs)) continue;
+    outcome = 'lost';
+    log.error('Lost the leader lease', { identity: options.identity });
+    leading.abort(new Error('the leader lease was lost'));
+    break;
+  }
+  await work;
+  signal.removeEventListener('abort', onStop);
+  if (outcome === 'stopped') await elector.release(renewDeadlineMs);
+  if (failure !== undefined) throw failure;
+  return outcome;
+
+  async function renewWithin(deadlineMs: number): Promise<boolean> {
+    const deadline = clock.now() + deadlineMs;
+    for (;;) {
+      if (await elector.tryAcquireOrRenew(Math.max(1, deadline - clock.now()))) return true;
+      if (clock.now() + retryPeriodMs > deadline || over.signal.aborted) return over.signal.aborted;
+      await sleep(clock, retryPeriodMs, over.signal).catch(() => {});
+    }
+  }
+}
+
+interface Elector {
+  tryAcquireOrRenew(timeoutMs: number, signal?: AbortSignal): Promise<boolean>;
+  release(timeoutMs: number): Promise<void>;
+}
+
+function createElector(options: LeaderElectionOptions): Elector {
+  const { client, clock, identity, namespace, name, log } = options;
+  const leaseDurationMs = options.leaseDurationMs ?? 15_000;
+  const writeOptions = { fieldManager: 'capstan-leader-election' };
+  let observed: Lease | undefined;
+  let observedAt = 0;
+  let reportedLeader: string | undefined;
+
+  const observe = (lease: Lease): void => {
+    if (!deepEqual(observed?.spec, lease.spec)) observedAt = clock.now();
+    observed = lease;
+  };
+  const reportLeader = (): void => {
+    const holder = observed?.spec?.holderIdentity ?? '';
+    if (holder === reportedLeader) return;
+    reportedLeader = holder;
+    if (holder !== '') options.onNewLeader?.(holder);
+  };
+  const isHolder = (): boolean => observed?.spec?.holderIdentity === identity;
+  const isValid = (now: number): boolean => observedAt + (observed?.spec?.leaseDurationSeconds ?? 0) * 1000 > now;
+
+  const wish = (): LeaseSpec => ({
+    holderIdentity: identity,
+    leaseDurationSeconds: Math.round(leaseDurationMs / 1000),
+    acquireTime: formatMicroTime(clock.now()),
+    renewTime: formatMicroTime(clock.now()),
+    leaseTransitions: 0,
+  });
+
+  const update = async (base: Lease, spec: LeaseSpec, signal: AbortSignal): Promise<void> => {
+    observe(await client.update(leases, { ...base, spec: { ...base.spec, ...spec } }, { ...writeOptions, signal }));
+  };
+
+  const attempt = async (signal: AbortSignal): Promise<boolean> => {
+    const spec = wish();
+    // the holder first assumes that nobody touched the lease since: one request instead of two
+    if (observed && isHolder() && isValid(clock.now())) {
+      try {
+        await update(observed, { ...spec, ...keptBy(observed) }, signal);
+        return true;
+      } catch (error) {
+        log.debug('Lease was not renewed at once', { error });
+      }
+    }
+    let current: Lease;
+    try {
+      current = await client.get(leases, { namespace, name }, { signal });
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+      const lease: Lease = {
+        apiVersion: 'coordination.k8s.io/v1',
+        kind: 'Lease',
+        metadata: { namespace, name },
+        spec,
+      };
+      observe(await client.create(leases, lease, { ...writeOptions, signal }));
+      return true;
+    }
+    observe(current);
+    const holder = current.spec?.holderIdentity ?? '';
+    if (holder !== '' && holder !== identity && isValid(clock.now())) return false;
+    const transitions = current.spec?.leaseTransitions ?? 0;
+    await update(
+      current,
+      holder === identity ? { ...spec, ...keptBy(current) } : { ...spec, leaseTransitions: transitions + 1 },
+      signal,
+    );
+    return true;
+  };
+
+  const bounded = async (
+    timeoutMs: number,
+    outer: AbortSignal | undefined,
+    work: (signal: AbortSignal) => Promise<boolean>,
+  ): Promise<boolean> => {
+    const controller = new AbortController();
+    const onAbort = (): void => controller.abort(outer?.reason);
+    outer?.addEventListener('abort', onAbort, { once: true });
+    const cancel = clock.after(timeoutMs, () => controller.abort(new Error(`no answer within ${timeoutMs} ms`)));
+    try {
+      return await work(controller.signal);
+    } catch (error) {
+      if (!outer?.aborted) log.debug('Lease could not be taken', { error });
+      return false;
+    } finally {
+      cancel();
+      outer?.removeEventListener('abort', onAbort);
+      reportLeader();
+    }
+  };
+
+  return {
+    tryAcquireOrRenew: (timeoutMs, signal) => bounded(timeoutMs, signal, attempt),
+    async release(timeoutMs) {
+      await bounded(timeoutMs, undefined, async (signal) => {
+        const current = await client.get(leases, { namespace, name }, { signal });
+        if (current.spec?.holderIdentity !== identity) return false;
+        const now = formatMicroTime(clock.now());
+        // a second's lease of nobody: the next one need not wait
+        await update(
+          current,
+          { holderIdentity: '', leaseDurationSeconds: 1, acquireTime: now, renewTime: now },
+          signal,
+        );
+        return true;
+      });
+    },
+  };
+}
+
+/** What a renewal leaves as it is. */
+function keptBy(lease: Lease): LeaseSpec {
+  const { acquireTime, leaseTransitions = 0 } = lease.spec ?? {};
+  return { ...(acquireTime !== undefined && { acquireTime }), leaseTransitions };
+}

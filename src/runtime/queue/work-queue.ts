@@ -1,0 +1,266 @@
+import type { Clock, Random } from '../../machinery/index.ts';
+import { DelayHeap } from './delay-heap.ts';
+import { FairLane } from './fair-lane.ts';
+
+/** `high` is for what somebody just changed, `low` for what is merely looked at again (initial lists, resyncs). */
+export type Priority = 'high' | 'low';
+
+/** What the queue tells about itself, named after client-go's workqueue metrics. */
+export interface QueueMetrics {
+  depth(value: number): void;
+  add(): void;
+  retry(): void;
+  /** seconds between being added and being taken */
+  queueDuration(seconds: number): void;
+  /** seconds between being taken and being done */
+  workDuration(seconds: number): void;
+}
+
+export interface WorkQueueOptions {
+  clock: Clock;
+  random: Random;
+  metrics?: QueueMetrics;
+  /** keys of one group (a cluster, say) wait in line together; groups take turns. Default: all in one. */
+  groupOf?: (key: string) => string;
+  firstBackoffMs?: number;
+  maxBackoffMs?: number;
+}
+
+/** Keys waiting to be worked on. A key waits at most once and is handed to at most one worker at a time. */
+export interface WorkQueue {
+  /** wanted now; while being worked on, it is handed out again afterwards */
+  add(key: string, priority?: Priority): void;
+  /** wanted in `ms`, or earlier when already wanted earlier */
+  addAfter(key: string, ms: number, priority?: Priority): void;
+  /** wanted after a pause that doubles with each failure; returns that pause */
+  addRateLimited(key: string, priority?: Priority): number;
+  /** forgets the failures of a key */
+  forget(key: string): void;
+  failures(key: string): number;
+  /** the next key, undefined when the queue is shut down or the signal aborts; `done` must follow */
+  take(signal?: AbortSignal): Promise<string | undefined>;
+  done(key: string): void;
+  /** stops handing out; keys being worked on may finish */
+  shutDown(): void;
+  /** resolves when no key is being worked on */
+  idle(): Promise<void>;
+  /** keys ready to be taken */
+  readonly depth: number;
+  /** keys being worked on */
+  readonly inProgress: number;
+  /** keys waiting for their time */
+  readonly delayed: number;
+  /** seconds of work under way: all of it, and the longest */
+  running(): { unfinishedSeconds: number; longestSeconds: number };
+}
+
+interface Waiting {
+  priority: Priority;
+  group: string;
+  since: number;
+}
+
+interface Delayed {
+  key: string;
+  dueAt: number;
+  priority: Priority;
+}
+
+/** One turn in so many goes to the low lane when both wait, so that it is slow but never starved. */
+const lowLaneTurn = 16;
+
+export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
+  const { clock, random, metrics } = options;
+  const groupOf = options.groupOf ?? (() => '');
+  const firstBackoffMs = options.firstBackoffMs ?? 5;
+  const maxBackoffMs = options.maxBackoffMs ?? 1_000_000;
+  const high = new FairLane();
+  const low = new FairLane();
+  const waiting = new Map<string, Waiting>();
+  /** taken and not done: when it was taken, and what was asked for meanwhile */
+  const working = new Map<string, { since: number; again: Priority | undefined }>();
+  const delayed = new Map<string, Delayed>();
+  const heap = new DelayHeap<Delayed>();
+  const failures = new Map<string, number>();
+  const takers: { give(key: string | undefined): void }[] = [];
+  const idlers: (() => void)[] = [];
+  let cancelTimer: (() => void) | undefined;
+  let timerDueAt = Number.POSITIVE_INFINITY;
+  let turns = 0;
+  let stopped = false;
+
+  const depth = (): number => high.size + low.size;
+  const reportDepth = (): void => metrics?.depth(depth());
+
+  const enqueue = (key: string, priority: Priority): void => {
+    const present = waiting.get(key);
+    if (present) {
+      if (present.priority === 'low' && priority === 'high') {
+        low.delete(key, present.group);
+        present.priority = 'high';
+        high.push(key, present.group);
+      }
+      return;
+    }
+    const entry: Waiting = { priority, group: groupOf(key), since: clock.now() };
+    waiting.set(key, entry);
+    (priority === 'high' ? high : low).push(key, entry.group);
+    metrics?.add();
+    reportDepth();
+    handOut();
+  };
+
+  const handOut = (): void => {
+    while (takers.length > 0 && depth() > 0) {
+      const key = next();
+      if (key === undefined) return;
+      takers.shift()!.give(key);
+    }
+  };
+
+  const next = (): string | undefined => {
+    turns++;
+    const lowFirst = low.size > 0 && (high.size === 0 || turns % lowLaneTurn === 0);
+    const key = (lowFirst ? low : high).shift();
+    if (key === undefined) return undefined;
+    const entry = waiting.get(key)!;
+    waiting.delete(key);
+    const now = clock.now();
+    working.set(key, { since: now, again: undefined });
+    metrics?.queueDuration((now - entry.since) / 1000);
+    reportDepth();
+    return key;
+  };
+
+  const add = (key: string, priority: Priority = 'high'): void => {
+    if (stopped) return;
+    // what is wanted now is not wanted again later: the work done now decides when to come back
+    delayed.delete(key);
+    const busy = working.get(key);
+    if (busy) {
+      if (busy.again !== 'high') busy.again = priority;
+    } else enqueue(key, priority);
+  };
+
+  const armTimer = (): void => {
+    // entries that were replaced or cancelled stay in the heap until they come up
+    let top = heap.peek();
+    while (top && delayed.get(top.key) !== top) {
+      heap.pop();
+      top = heap.peek();
+    }
+    if (!top) {
+      cancelTimer?.();
+      cancelTimer = undefined;
+      timerDueAt = Number.POSITIVE_INFINITY;
+      return;
+    }
+    if (cancelTimer && timerDueAt <= top.dueAt) return;
+    cancelTimer?.();
+    timerDueAt = top.dueAt;
+    cancelTimer = clock.after(Math.max(0, top.dueAt - clock.now()), () => {
+      cancelTimer = undefined;
+      timerDueAt = Number.POSITIVE_INFINITY;
+      const now = clock.now();
+      for (let due = heap.peek(); due && due.dueAt <= now; due = heap.peek()) {
+        heap.pop();
+        if (delayed.get(due.key) === due) add(due.key, due.priority);
+      }
+      armTimer();
+    });
+  };
+
+  const addAfter = (key: string, ms: number, priority: Priority = 'high'): void => {
+    if (stopped) return;
+    if (ms <= 0) {
+      add(key, priority);
+      return;
+    }
+    if (waiting.has(key)) return;
+    const dueAt = clock.now() + ms;
+    const present = delayed.get(key);
+    if (present && present.dueAt <= dueAt) {
+      if (priority === 'high') present.priority = 'high';
+      return;
+    }
+    const entry: Delayed = { key, dueAt, priority: present?.priority === 'high' ? 'high' : priority };
+    delayed.set(key, entry);
+    heap.push(entry);
+    armTimer();
+  };
+
+  return {
+    add,
+    addAfter,
+    addRateLimited(key, priority = 'high') {
+      const count = failures.get(key) ?? 0;
+      failures.set(key, count + 1);
+      metrics?.retry();
+      const base = Math.min(maxBackoffMs, firstBackoffMs * 2 ** Math.min(count, 40));
+      const pauseMs = base * (0.75 + random.next() / 4);
+      addAfter(key, pauseMs, priority);
+      return pauseMs;
+    },
+    forget(key) {
+      failures.delete(key);
+    },
+    failures: (key) => failures.get(key) ?? 0,
+    take(signal) {
+      if (stopped || signal?.aborted) return Promise.resolve(undefined);
+      const key = next();
+      if (key !== undefined) return Promise.resolve(key);
+      return new Promise((resolve) => {
+        const taker = {
+          give(taken: string | undefined) {
+            signal?.removeEventListener('abort', onAbort);
+            resolve(taken);
+          },
+        };
+        const onAbort = (): void => {
+          const index = takers.indexOf(taker);
+          if (index >= 0) takers.splice(index, 1);
+          resolve(undefined);
+        };
+        takers.push(taker);
+        signal?.addEventListener('abort', onAbort, { once: true });
+      });
+    },
+    done(key) {
+      const work = working.get(key);
+      if (!work) return;
+      working.delete(key);
+      metrics?.workDuration((clock.now() - work.since) / 1000);
+      if (work.again !== undefined && !stopped) {
+        delayed.delete(key);
+        enqueue(key, work.again);
+      }
+      if (working.size === 0) for (const resolve of idlers.splice(0)) resolve();
+    },
+    shutDown() {
+      stopped = true;
+      cancelTimer?.();
+      delayed.clear();
+      for (const taker of takers.splice(0)) taker.give(undefined);
+    },
+    idle: () => (working.size === 0 ? Promise.resolve() : new Promise((resolve) => idlers.push(resolve))),
+    get depth() {
+      return depth();
+    },
+    get inProgress() {
+      return working.size;
+    },
+    get delayed() {
+      return delayed.size;
+    },
+    running() {
+      const now = clock.now();
+      let unfinished = 0;
+      let longest = 0;
+      for (const { since } of working.values()) {
+        unfinished += now - since;
+        longest = Math.max(longest, now - since);
+      }
+      return { unfinishedSeconds: unfinished / 1000, longestSeconds: longest / 1000 };
+    },
+  };
+}

@@ -1,0 +1,211 @@
+import { type Client, objectKey, withOptimisticLock } from '../../client/index.ts';
+import {
+  type Clock,
+  type Condition,
+  createMergePatch,
+  isConflict,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type KubeObject,
+  type Resource,
+} from '../../machinery/index.ts';
+import { applyConditionChanges, type ConditionChanges, diffConditions } from './conditions.ts';
+
+export interface PatchObjectOptions {
+  fieldManager: string;
+  clock: Clock;
+  signal?: AbortSignal;
+  /** refuse to write when somebody else wrote since `before` was read; for finalizers and other lists */
+  optimisticLock?: boolean;
+  /** write `metadata.generation` of what was read into `status.observedGeneration` */
+  observedGeneration?: boolean;
+  /** where lists of conditions are; default `status.conditions` */
+  conditionPaths?: readonly (readonly string[])[];
+}
+
+const defaultConditionPaths: readonly (readonly string[])[] = [['status', 'conditions']];
+const maxConflicts = 5;
+
+/**
+ * Writes the difference between an object as read and as wished: one patch for spec and metadata, one for the status,
+ * neither when nothing changed. Conditions are merged by type with what others wrote meanwhile. Resolves with the object
+ * as stored.
+ */
+export async function patchObject<T extends KubeObject>(
+  client: Client,
+  resource: Resource<T>,
+  before: T,
+  after: T,
+  options: PatchObjectOptions,
+): Promise<T> {
+  const { status: statusBefore, ...restBefore } = before as T & { status?: unknown };
+  const { status: statusAfter, ...restAfter } = after as T & { status?: unknown };
+  let stored = before;
+  const main = createMergePatch(writable(restBefore), writable(restAfter));
+  if (main) {
+    const lock = options.optimisticLock === true || touchesLists(main);
+    stored = await client.patch(resource, objectKey(before), 'merge', lock ? withOptimisticLock(main, before) : main, {
+      fieldManager: options.fieldManager,
+      ...(options.signal && { signal: options.signal }),
+    });
+    // the last finalizer is gone and the object with it: there is no status left to write
+    if (stored.metadata.deletionTimestamp !== undefined && (stored.metadata.finalizers ?? []).length === 0)
+      return stored;
+  }
+  if (statusBefore === statusAfter && options.observedGeneration !== true) return stored;
+  return await writeStatus(client, resource, before, after, stored, options);
+}
+
+/** The status half of `patchObject`. `before` must carry the resourceVersion the status was read at. */
+export function patchStatus<T extends KubeObject>(
+  client: Client,
+  resource: Resource<T>,
+  before: T,
+  after: T,
+  options: PatchObjectOptions,
+): Promise<T> {
+  return writeStatus(client, resource, before, after, before, options);
+}
+
+/** `stored` is the newest state known, `before` the one our changes were made from. */
+async function writeStatus<T extends KubeObject>(
+  client: Client,
+  resource: Resource<T>,
+  before: T,
+  after: T,
+  stored: T,
+  options: PatchObjectOptions,
+): Promise<T> {
+  const paths = options.conditionPaths ?? defaultConditionPaths;
+  const wished = statusOf(after);
+  const generation = after.metadata.generation;
+  if (options.observedGeneration === true && generation !== undefined) wished['observedGeneration'] = generation;
+  const changes = paths.map((path) =>
+    diffConditions(conditionsAt(before, path), conditionsAt({ status: wished }, path)),
+  );
+  let base = stored;
+  for (let conflicts = 0; ; ) {
+    const patch = statusPatch(before, base, wished, paths, changes, options.clock.now());
+    if (!patch) return base;
+    const lists = touchesLists(patch);
+    try {
+      return await client.patch(
+        resource,
+        objectKey(before),
+        'merge',
+        lists || options.optimisticLock === true ? withOptimisticLock(patch, base) : patch,
+        {
+          fieldManager: options.fieldManager,
+          subresource: 'status',
+          ...(options.signal && { signal: options.signal }),
+        },
+      );
+    } catch (error) {
+      if (!isConflict(error) || options.optimisticLock === true || ++conflicts > maxConflicts) throw error;
+      const latest = await client.get(resource, objectKey(before), {
+        ...(options.signal && { signal: options.signal }),
+      });
+      if (latest.metadata.uid !== before.metadata.uid) throw error;
+      base = latest;
+    }
+  }
+}
+
+/** The patch against `base`: our own differences, with conditions merged into those of `base`. */
+function statusPatch(
+  before: KubeObject,
+  base: KubeObject,
+  wished: JsonObject,
+  paths: readonly (readonly string[])[],
+  changes: readonly ConditionChanges[],
+  nowMs: number,
+): JsonObject | undefined {
+  const oldStatus = statusOf(before);
+  const newStatus = cloneAlong(wished, paths);
+  paths.forEach((path, index) => {
+    const change = changes[index]!;
+    const current = conditionsAt(base, path);
+    const merged = applyConditionChanges(current, change, nowMs);
+    // compared with what is stored now, not with what we once read
+    setAt(oldStatus, path, current as JsonValue | undefined);
+    setAt(newStatus, path, merged.length === 0 && current === undefined ? undefined : (merged as unknown as JsonValue));
+  });
+  const status = createMergePatch(oldStatus, newStatus);
+  return status && { status };
+}
+
+function statusOf(object: object): JsonObject {
+  const status = (object as { status?: unknown }).status;
+  return isJsonObject(status) ? { ...status } : {};
+}
+
+/** A copy that may be changed along `paths` without touching the original. */
+function cloneAlong(status: JsonObject, paths: readonly (readonly string[])[]): JsonObject {
+  const copy = { ...status };
+  for (const path of paths) {
+    let node = copy;
+    for (const step of path.slice(1, -1)) {
+      const child = node[step];
+      if (!isJsonObject(child)) break;
+      node = node[step] = { ...child };
+    }
+  }
+  return copy;
+}
+
+function conditionsAt(object: object, path: readonly string[]): readonly Condition[] | undefined {
+  let node: unknown = object;
+  for (const step of path) node = isJsonObject(node) ? node[step] : undefined;
+  return Array.isArray(node) ? (node as unknown as Condition[]) : undefined;
+}
+
+/** `path` begins with `status`, `status` is what it names. */
+function setAt(status: JsonObject, path: readonly string[], value: JsonValue | undefined): void {
+  let node = status;
+  for (const step of path.slice(1, -1)) {
+    const child = node[step];
+    if (isJsonObject(child)) node = node[step] = { ...child };
+    else {
+      if (value === undefined) return;
+      const created: JsonObject = {};
+      node[step] = created;
+      node = created;
+    }
+  }
+  const last = path[path.length - 1]!;
+  if (value === undefined) delete node[last];
+  else node[last] = value;
+}
+
+/** Only what a client may write: the server owns the rest of the metadata. */
+function writable(object: object): JsonObject {
+  const { metadata, ...rest } = object as KubeObject & JsonObject;
+  const { labels, annotations, finalizers, ownerReferences } = metadata;
+  return {
+    ...rest,
+    metadata: {
+      ...(labels && { labels }),
+      ...(annotations && { annotations }),
+      ...(finalizers && finalizers.length > 0 && { finalizers }),
+      ...(ownerReferences &&
+        ownerReferences.length > 0 && { ownerReferences: ownerReferences as unknown as JsonValue }),
+    },
+  } as JsonObject;
+}
+
+/** A merge patch replaces lists whole: without a lock it would undo what others added to them. */
+function touchesLists(patch: JsonObject): boolean {
+  const metadata = patch['metadata'];
+  if (isJsonObject(metadata) && ('finalizers' in metadata || 'ownerReferences' in metadata)) return true;
+  const status = patch['status'];
+  return isJsonObject(status) && hasConditions(status);
+}
+
+function hasConditions(value: JsonObject): boolean {
+  for (const [key, child] of Object.entries(value)) {
+    if (key === 'conditions') return true;
+    if (isJsonObject(child) && hasConditions(child)) return true;
+  }
+  return false;
+}

@@ -1,0 +1,212 @@
+import { describe, expect, it } from 'vitest';
+import { type Condition, clone, isConflict, ManualClock } from '../../machinery/index.ts';
+import { memoryClient } from '../testkit/memory-client.ts';
+import { type Widget, widget, widgets } from '../testkit/test-kinds.ts';
+import {
+  getCondition,
+  isConditionFalse,
+  isConditionTrue,
+  setCondition,
+  summarizeConditions,
+  withCondition,
+  withoutCondition,
+} from './conditions.ts';
+import { patchObject, patchStatus } from './patch-object.ts';
+
+const by = { fieldManager: 'test' };
+const key = { namespace: 'default', name: 'w' };
+const start = Date.UTC(2026, 0, 1);
+const ready = (status: Condition['status'], more: Partial<Condition> = {}): Condition => ({
+  type: 'Ready',
+  status,
+  reason: 'R',
+  message: '',
+  ...more,
+});
+
+async function setUp(status?: Widget['status'], finalizers?: string[]) {
+  const clock = new ManualClock(start);
+  const client = memoryClient({ clock });
+  const object = client.seed(widgets, {
+    ...widget('w', { spec: { size: 1 }, ...(finalizers && { finalizers }) }),
+    ...(status && { status }),
+  });
+  client.requests.length = 0;
+  return { clock, client, object, options: { ...by, clock } };
+}
+
+describe('conditions', () => {
+  it('change their time only with their status', () => {
+    const first = withCondition(undefined, ready('False'), start);
+    expect(first).toEqual([ready('False', { lastTransitionTime: '2026-01-01T00:00:00Z' })]);
+    const reworded = withCondition(first, ready('False', { message: 'still not' }), start + 5000);
+    expect(reworded[0]).toMatchObject({ message: 'still not', lastTransitionTime: '2026-01-01T00:00:00Z' });
+    const changed = withCondition(reworded, ready('True'), start + 9000);
+    expect(changed[0]!.lastTransitionTime).toBe('2026-01-01T00:00:09Z');
+    expect(withCondition(changed, ready('True'), start + 99_000)).toBe(changed);
+  });
+
+  it('are found, tested, set on drafts and removed by type', () => {
+    const draft: Widget = widget('w');
+    setCondition(draft, ready('True'), start);
+    setCondition(draft, { type: 'Paused', status: 'False' }, start);
+    const list = draft.status!.conditions!;
+    expect(getCondition(list, 'Paused')?.status).toBe('False');
+    expect([isConditionTrue(list, 'Ready'), isConditionFalse(list, 'Paused'), isConditionTrue(list, 'None')]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    expect(withoutCondition(list, 'Ready').map(({ type }) => type)).toEqual(['Paused']);
+    expect(withoutCondition(list, 'None')).toBe(list);
+  });
+
+  const all = {
+    type: 'Available',
+    of: ['Ready', 'Deleting', 'Network'],
+    negative: ['Deleting'],
+    reasonWhenTrue: 'AllGood',
+  };
+  it.each<[string, Condition[], Partial<Condition>]>([
+    [
+      'all is well',
+      [ready('True'), { type: 'Deleting', status: 'False' }, { type: 'Network', status: 'True' }],
+      { status: 'True', reason: 'AllGood', message: '' },
+    ],
+    [
+      'one has a problem',
+      [
+        ready('True'),
+        { type: 'Deleting', status: 'True', reason: 'Draining', message: 'pods remain' },
+        { type: 'Network', status: 'Unknown' },
+      ],
+      { status: 'False', reason: 'Draining', message: 'Deleting: pods remain' },
+    ],
+    [
+      'two have problems',
+      [
+        ready('False', { reason: 'NoQuota', message: 'no cores' }),
+        { type: 'Deleting', status: 'False' },
+        { type: 'Network', status: 'False', reason: 'Down' },
+      ],
+      { status: 'False', reason: 'NoQuota', message: 'Ready: no cores; Network: Down' },
+    ],
+    [
+      'one is not there yet',
+      [ready('True'), { type: 'Deleting', status: 'False' }],
+      { status: 'Unknown', reason: 'NotYetReported', message: 'Network: not yet reported' },
+    ],
+  ])('are summed up when %s', (_, conditions, expected) => {
+    expect(summarizeConditions(conditions, { ...all, observedGeneration: 3 })).toMatchObject({
+      type: 'Available',
+      observedGeneration: 3,
+      ...expected,
+    });
+  });
+});
+
+describe('writing an object back', () => {
+  it('writes nothing when nothing changed', async () => {
+    const { client, object, options } = await setUp({
+      phase: 'Up',
+      observedGeneration: 1,
+      conditions: [ready('True', { lastTransitionTime: 't' })],
+    });
+    expect(await patchObject(client, widgets, object, clone(object), { ...options, observedGeneration: true })).toBe(
+      object,
+    );
+    expect(client.requests).toEqual([]);
+  });
+
+  it('writes spec and status with one patch each', async () => {
+    const { client, object, options } = await setUp({ phase: 'Old', note: 'gone soon' });
+    const draft = clone(object);
+    draft.spec = { size: 5 };
+    draft.metadata.labels = { a: 'b' };
+    draft.status = { phase: 'New' };
+    const stored = await patchObject(client, widgets, object, draft, options);
+    expect(client.requests.map(({ verb, subresource }) => [verb, subresource])).toEqual([
+      ['patch', undefined],
+      ['patch', 'status'],
+    ]);
+    expect(stored).toMatchObject({ spec: { size: 5 }, metadata: { labels: { a: 'b' } } });
+    expect(stored.status).toEqual({ phase: 'New' });
+  });
+
+  it('records the generation it looked at', async () => {
+    const { client, object, options } = await setUp();
+    const stored = await patchStatus(client, widgets, object, clone(object), { ...options, observedGeneration: true });
+    expect(stored.status).toEqual({ observedGeneration: 1 });
+  });
+
+  it('keeps conditions others wrote meanwhile', async () => {
+    const { client, object, options, clock } = await setUp({
+      conditions: [ready('False', { lastTransitionTime: 't' })],
+    });
+    const other = clone(object);
+    setCondition(other, { type: 'Theirs', status: 'True' }, start);
+    await client.update(widgets, other, { ...by, subresource: 'status' });
+    await clock.advance(60_000);
+    const draft = clone(object);
+    setCondition(draft, ready('True'), clock.now());
+    const stored = await patchStatus(client, widgets, object, draft, options);
+    expect(
+      stored.status?.conditions?.map(({ type, status, lastTransitionTime }) => [type, status, lastTransitionTime]),
+    ).toEqual([
+      ['Ready', 'True', '2026-01-01T00:01:00Z'],
+      ['Theirs', 'True', '2026-01-01T00:00:00Z'],
+    ]);
+  });
+
+  it('keeps them also when it writes the spec first', async () => {
+    const { client, object, options } = await setUp();
+    const other = clone(object);
+    setCondition(other, { type: 'Theirs', status: 'True' }, start);
+    await client.update(widgets, other, { ...by, subresource: 'status' });
+    const draft = clone(object);
+    draft.spec = { size: 9 };
+    setCondition(draft, ready('True'), start);
+    const stored = await patchObject(client, widgets, object, draft, options);
+    expect(stored.status?.conditions?.map(({ type }) => type)).toEqual(['Theirs', 'Ready']);
+  });
+
+  it('removes the conditions it removed and no others', async () => {
+    const { client, object, options } = await setUp({
+      conditions: [
+        ready('True', { lastTransitionTime: 't' }),
+        { type: 'Old', status: 'True', lastTransitionTime: 't' },
+      ],
+    });
+    const draft = clone(object);
+    draft.status!.conditions = draft.status!.conditions!.filter(({ type }) => type !== 'Old');
+    const stored = await patchStatus(client, widgets, object, draft, options);
+    expect(stored.status?.conditions?.map(({ type }) => type)).toEqual(['Ready']);
+  });
+
+  it('never undoes a finalizer somebody else added', async () => {
+    const { client, object, options } = await setUp(undefined, ['ours']);
+    await client.patch(widgets, key, 'merge', { metadata: { finalizers: ['ours', 'theirs'] } }, by);
+    const draft = clone(object);
+    draft.metadata.finalizers = [];
+    const error = await patchObject(client, widgets, object, draft, options).catch((problem: unknown) => problem);
+    expect(isConflict(error)).toBe(true);
+    expect((await client.get(widgets, key)).metadata.finalizers).toEqual(['ours', 'theirs']);
+  });
+
+  it('ends quietly when the last finalizer goes and the object with it', async () => {
+    const { client, options } = await setUp(undefined, ['ours']);
+    const terminating = (await client.delete(widgets, key))!;
+    const draft = clone(terminating);
+    delete draft.metadata.finalizers;
+    draft.status = { phase: 'Deleted' };
+    await patchObject(client, widgets, terminating, draft, options);
+    expect((await client.list(widgets)).items).toEqual([]);
+  });
+
+  it('writes fields of the status without a lock: they are its own', async () => {
+    const { client, object, options } = await setUp();
+    await client.patch(widgets, key, 'merge', { spec: { size: 7 } }, by);
+    const stored = await patchStatus(client, widgets, object, { ...object, status: { phase: 'Up' } }, options);
+    expect(stored).toMatchObject({ spec: { size: 7 }, status: { phase: 'Up' } });
+  });
+});

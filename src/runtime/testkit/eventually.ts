@@ -1,0 +1,66 @@
+import type { Client, ObjectKey } from '../../client/index.ts';
+import { isNotFound, type KubeObject, type ManualClock, type Resource } from '../../machinery/index.ts';
+
+/** Lets everything that is ready to run do so, several rounds deep, without moving time. */
+export async function settle(rounds = 10): Promise<void> {
+  for (let i = 0; i < rounds; i++) await new Promise<void>((resolve) => setImmediate(resolve));
+}
+
+/**
+ * Moves a manual clock from timer to timer until `condition` holds. Fails when nothing is left to wait for, or after
+ * `limitMs` of simulated time; `describe` adds to that message what the world looks like.
+ */
+export async function runUntil(
+  clock: ManualClock,
+  condition: () => boolean | Promise<boolean>,
+  options: { limitMs?: number; describe?: () => string } = {},
+): Promise<void> {
+  const limit = clock.now() + (options.limitMs ?? 3_600_000);
+  for (;;) {
+    await settle();
+    if (await condition()) return;
+    const next = clock.untilNext();
+    const why =
+      next === undefined ? 'nothing is left to wait for' : clock.now() + next > limit ? 'time is up' : undefined;
+    if (next === undefined || why !== undefined) {
+      throw new Error(`the condition never held: ${why}${options.describe ? `\n${options.describe()}` : ''}`);
+    }
+    await clock.advance(next);
+  }
+}
+
+/**
+ * Resolves with the object (undefined once it is gone) as soon as `condition` holds, told by a watch. Rejects when the
+ * signal aborts; the last state seen is in the message.
+ */
+export async function eventually<T extends KubeObject>(
+  client: Client,
+  resource: Resource<T>,
+  key: ObjectKey,
+  condition: (object: T | undefined) => boolean,
+  options: { signal?: AbortSignal } = {},
+): Promise<T | undefined> {
+  const { signal } = options;
+  let last: T | undefined;
+  for (;;) {
+    last = await client.get(resource, key).catch((error: unknown) => {
+      if (!isNotFound(error)) throw error;
+      return undefined;
+    });
+    if (condition(last)) return last;
+    const events = client.watch(resource, {
+      ...(key.namespace !== undefined && { namespace: key.namespace }),
+      fieldSelector: `metadata.name=${key.name}`,
+      ...(last?.metadata.resourceVersion !== undefined && { resourceVersion: last.metadata.resourceVersion }),
+      ...(signal && { signal }),
+    });
+    for await (const event of events) {
+      if (event.type === 'BOOKMARK') continue;
+      last = event.type === 'DELETED' ? undefined : event.object;
+      if (condition(last)) return last;
+    }
+    if (signal?.aborted) {
+      throw new Error(`${resource.kind} ${key.name} never got there; last seen: ${JSON.stringify(last)}`);
+    }
+  }
+}

@@ -1,0 +1,3 @@
+export * from './eventually.ts';
+export * from './faulty-client.ts';
+export * from './memory-client.ts';

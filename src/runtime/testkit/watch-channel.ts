@@ -1,0 +1,35 @@
+/** A queue between a writer and the one reader of a watch. */
+export class WatchChannel<T> implements AsyncIterable<T> {
+  readonly #items: T[] = [];
+  #wake: (() => void) | undefined;
+  #ended = false;
+  #error: unknown;
+
+  push(item: T): void {
+    if (this.#ended) return;
+    this.#items.push(item);
+    this.#wake?.();
+  }
+
+  /** what was pushed before is still read; then the stream ends, or fails with `error` */
+  end(error?: unknown): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#error = error;
+    this.#wake?.();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
+    for (;;) {
+      while (this.#items.length > 0) yield this.#items.shift()!;
+      if (this.#ended) {
+        if (this.#error !== undefined) throw this.#error;
+        return;
+      }
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+      this.#wake = undefined;
+    }
+  }
+}
