@@ -1,4 +1,10 @@
-import { clone, isAlreadyExists, type KubeObject, parseApiVersion, type UnstructuredObject } from '../machinery/index.ts';
+import {
+  clone,
+  isAlreadyExists,
+  type KubeObject,
+  parseApiVersion,
+  type UnstructuredObject,
+} from '../machinery/index.ts';
 import { bootstrapPolicy, loopbackUser } from './auth/index.ts';
 import type { ResourceApi } from './service/resource-api.ts';
 import type { Caller } from './service/types.ts';

@@ -1,1 +1,9 @@
+// The door of the store: a revisioned map with durable engines below it.
+export type { BackupSummary } from './backup.ts';
+export { type CheckReport, checkStore } from './check.ts';
+export type { HistoryLimits } from './history.ts';
+export { type LmdbEngine, lmdbEngine } from './lmdb-engine.ts';
+export { memoryEngine } from './memory-engine.ts';
+export { type RestoreOptions, restoreBackup } from './restore.ts';
+export { type OpenStoreOptions, openStore } from './store.ts';
 export * from './types.ts';

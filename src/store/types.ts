@@ -89,6 +89,8 @@ export type EngineWrite =
 
 /** Durability only: everything else (index, history, watches) is shared by all engines. */
 export interface Engine {
+  /** longest key the engine can keep, in bytes; absent when there is no limit */
+  readonly maxKeyBytes?: number;
   /** reads everything back at start, in any order; returns the newest revision ever committed */
   load(
     onRecord: (key: string, bytes: Uint8Array, revision: number, createRevision: number) => void,
@@ -123,5 +125,13 @@ export class CompactedError extends Error {
     this.name = 'CompactedError';
     this.requested = requested;
     this.compacted = compacted;
+  }
+}
+
+/** A write could not be made durable (disk full, engine broken, store closed); nothing of it is visible. Reads go on. */
+export class StoreUnavailableError extends Error {
+  constructor(message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.name = 'StoreUnavailableError';
   }
 }

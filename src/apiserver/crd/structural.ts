@@ -209,7 +209,7 @@ function validateNestedCompleteness(
     validateNestedCompleteness(values.items, structure.items, `${structurePath}.items`, `${valuesPath}.items`, errors);
   }
   for (const key in values.properties) {
-    const declared = structure.properties?.[key];
+    const declared = own(structure.properties, key);
     validateNestedCompleteness(
       values.properties[key]!,
       declared,

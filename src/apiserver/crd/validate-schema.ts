@@ -223,7 +223,7 @@ function validateMapItems(schema: Schema, keys: readonly string[], path: string,
   }
   const seen = new Set<string>();
   for (const key of keys) {
-    const property = items.properties?.[key];
+    const property = own(items.properties, key);
     const field = `${at('items')}.properties[${key}]`;
     if (!property) errors.push(fieldError.invalid(keysField, keys, 'entries must all be names of item properties'));
     else {

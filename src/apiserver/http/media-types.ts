@@ -52,13 +52,13 @@ export interface Representation {
   pretty: boolean;
 }
 
-const encodings: Record<string, Encoding> = {
-  'application/json': 'json',
-  'application/yaml': 'yaml',
-  'application/vnd.kubernetes.protobuf': 'protobuf',
-  '*/*': 'json',
-  'application/*': 'json',
-};
+const encodings: ReadonlyMap<string, Encoding> = new Map([
+  ['application/json', 'json'],
+  ['application/yaml', 'yaml'],
+  ['application/vnd.kubernetes.protobuf', 'protobuf'],
+  ['*/*', 'json'],
+  ['application/*', 'json'],
+]);
 
 /**
  * The first representation of the Accept list that we can give, undefined when there is none (406). Protobuf is taken
@@ -72,7 +72,7 @@ export function chooseRepresentation(
   if (accept === undefined || accept === '') return { as: 'object', encoding: 'json', pretty };
   let protobuf: Representation | undefined;
   for (const range of parseMediaRanges(accept)) {
-    const encoding = encodings[range.type];
+    const encoding = encodings.get(range.type);
     if (!encoding) continue;
     const shape = shapeOf(range);
     if (!shape) continue;

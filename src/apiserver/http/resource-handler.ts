@@ -295,18 +295,18 @@ function named(target: Target, path: ResourcePath): NamedTarget {
   return { ...target, name: path.name };
 }
 
-const patchTypes: Record<string, PatchKind | 'apply'> = {
-  'application/json-patch+json': 'json',
-  'application/merge-patch+json': 'merge',
-  'application/strategic-merge-patch+json': 'strategic',
-  'application/apply-patch+yaml': 'apply',
-};
+const patchTypes: ReadonlyMap<string, PatchKind | 'apply'> = new Map([
+  ['application/json-patch+json', 'json'],
+  ['application/merge-patch+json', 'merge'],
+  ['application/strategic-merge-patch+json', 'strategic'],
+  ['application/apply-patch+yaml', 'apply'],
+]);
 
 function patchKind(exchange: Exchange, target: Target): PatchKind | 'apply' {
   const type = parseMediaRanges(exchange.header('content-type') ?? '')[0]?.type ?? '';
-  const kind = patchTypes[type];
+  const kind = patchTypes.get(type);
   if (kind && !(kind === 'strategic' && target.resource.isCustom)) return kind;
-  const supported = Object.keys(patchTypes).filter(
+  const supported = [...patchTypes.keys()].filter(
     (name) => !(target.resource.isCustom && name === 'application/strategic-merge-patch+json'),
   );
   throw statusError.unsupportedMediaType(

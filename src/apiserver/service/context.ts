@@ -1,8 +1,9 @@
-import type { Clock, Random } from '../../machinery/index.ts';
+import type { Clock, Random, StrategyContext } from '../../machinery/index.ts';
 import type { Store } from '../../store/index.ts';
 import type { AdmissionChain } from '../admission/index.ts';
 import type { Registry } from '../registry/index.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
+import type { Caller, WriteSettings } from './types.ts';
 
 /** What every verb works with. */
 export interface ServiceContext {
@@ -11,4 +12,22 @@ export interface ServiceContext {
   admission: AdmissionChain;
   clock: Clock;
   random: Random;
+}
+
+/** What the strategy of a kind may know of the request. */
+export function strategyContextFor(
+  { random }: ServiceContext,
+  { user }: Caller,
+  { dryRun }: WriteSettings,
+  nowMs: number,
+): StrategyContext {
+  return {
+    nowMs,
+    random,
+    dryRun,
+    user: user.name,
+    groups: user.groups,
+    ...(user.uid !== undefined && { userUid: user.uid }),
+    ...(user.extra && { extra: user.extra }),
+  };
 }

@@ -3,13 +3,12 @@ import {
   fieldError,
   type JsonObject,
   type ManagedFieldsEntry,
-  type StrategyContext,
   statusError,
   type UnstructuredObject,
 } from '../../machinery/index.ts';
 import { ConflictError } from '../../store/index.ts';
 import { objectKey } from '../storage/keys.ts';
-import type { ServiceContext } from './context.ts';
+import { type ServiceContext, strategyContextFor } from './context.ts';
 import { recordCreate, setManagedFields } from './managed-fields.ts';
 import { generateName, placeInNamespace, stampForCreate } from './metadata.ts';
 import type { Caller, NamedTarget, Target, WriteSettings, WrittenObject } from './types.ts';
@@ -80,12 +79,7 @@ async function createNamed(
   const { resource } = target;
   const { strategy } = resource.definition;
   const nowMs = context.clock.now();
-  const strategyContext: StrategyContext = {
-    nowMs,
-    random: context.random,
-    user: caller.user.name,
-    dryRun: settings.dryRun,
-  };
+  const strategyContext = strategyContextFor(context, caller, settings, nowMs);
   if (resource.isCustom) applySchemaDefaults(draft as unknown as JsonObject, target.version.schema);
   const converted = resource.convert(draft, resource.storageVersion.name);
   const object = converted instanceof Promise ? await converted : converted;

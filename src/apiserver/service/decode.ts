@@ -6,6 +6,7 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
+  own,
   pruneMetadata,
   pruneUnknownFields,
   type Schema,
@@ -82,12 +83,13 @@ export function dropUnset(value: JsonValue, schema: Schema): void {
   }
   const rest = typeof node.additionalProperties === 'object' ? node.additionalProperties : undefined;
   for (const key in value) {
-    const member = node.properties?.[key] ?? rest;
+    const property = own(node.properties, key);
+    const member = property ?? rest;
     const child = value[key];
     if (child === undefined || !member) continue;
     if (child === null) {
       // A map keeps the key with the zero value of its type.
-      if (rest && !node.properties?.[key] && rest.type === 'string') value[key] = '';
+      if (rest && !property && rest.type === 'string') value[key] = '';
       else delete value[key];
     } else if (typeof child === 'object') {
       dropUnset(child, member);

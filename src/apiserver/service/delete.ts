@@ -125,7 +125,8 @@ function effectiveGracePeriod(
   ownSeconds: number | undefined,
   settings: DeleteSettings,
 ): number {
-  if (ownSeconds === undefined) return 0;
+  // Zero means that nothing runs which could be given time.
+  if (ownSeconds === undefined || ownSeconds === 0) return 0;
   const asked = settings.gracePeriodSeconds ?? ownSeconds;
   // A second delete can only shorten the wait.
   if (live.metadata.deletionTimestamp !== undefined) {

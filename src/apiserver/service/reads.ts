@@ -117,7 +117,8 @@ function compileFieldRequirement(target: Target, requirement: FieldRequirement):
     const part = field === 'metadata.name' ? nameOfKey : (key: string) => (namespaced ? namespaceOfKey(key) : '');
     return (record) => (part(record.key) === value) === wanted;
   }
-  const read = version.selectableFields?.[field];
+  const { selectableFields } = version;
+  const read = selectableFields && Object.hasOwn(selectableFields, field) ? selectableFields[field] : undefined;
   if (!read) {
     throw statusError.badRequest(
       version.selectableFields

@@ -5,13 +5,12 @@ import {
   equalManagedFieldsIgnoringTimes,
   type JsonObject,
   type ManagedFieldsEntry,
-  type StrategyContext,
   statusError,
   type UnstructuredObject,
 } from '../../machinery/index.ts';
 import { ConflictError } from '../../store/index.ts';
 import { objectKey } from '../storage/keys.ts';
-import type { ServiceContext } from './context.ts';
+import { type ServiceContext, strategyContextFor } from './context.ts';
 import { removeRecord } from './delete.ts';
 import { recordUpdate, setManagedFields } from './managed-fields.ts';
 import { carryOverMetadata, modifiedConflict } from './metadata.ts';
@@ -75,12 +74,7 @@ async function attemptUpdate(request: UpdateRequest, onConditional: (value: bool
   onConditional(conditional);
 
   const nowMs = context.clock.now();
-  const strategyContext: StrategyContext = {
-    nowMs,
-    random: context.random,
-    user: caller.user.name,
-    dryRun: settings.dryRun,
-  };
+  const strategyContext = strategyContextFor(context, caller, settings, nowMs);
   if (resource.isCustom) applySchemaDefaults(draft as unknown as JsonObject, target.version.schema);
   const converted = resource.convert(draft, resource.storageVersion.name);
   let object = converted instanceof Promise ? await converted : converted;

@@ -3,6 +3,7 @@ export * from './api.ts';
 export * from './connection.ts';
 export * from './objects.ts';
 export * from './server.ts';
+export * from './suite.ts';
 export * from './targets.ts';
 export * from './watch-stream.ts';
 export * from './webhook-server.ts';

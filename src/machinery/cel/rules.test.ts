@@ -196,9 +196,7 @@ describe('compileErrors', () => {
       'S.x-kubernetes-validations[0].messageExpression: Invalid value: {"Rule":"self != 1","Message":"","MessageExpression":"self","Reason":null,"FieldPath":"","OptionalOldSelf":null}: messageExpression must evaluate to a string',
     ],
   ])('reports %s', (_name, node, expected) => {
-    expect(texts(compileRules(node).compileErrors('S'))).toEqual([
-      expected,
-    ]);
+    expect(texts(compileRules(node).compileErrors('S'))).toEqual([expected]);
   });
 
   it('points to the place', () => {

@@ -60,7 +60,7 @@ const unknownField: FieldMerge = { schema: undefined, strategy: '', mergeKey: ''
 
 function fieldMerge(schema: Schema | undefined, field: string): FieldMerge | undefined {
   if (schema === undefined) return undefined;
-  let node = schema.properties?.[field];
+  let node = own(schema.properties, field);
   if (!node && typeof schema.additionalProperties === 'object') node = schema.additionalProperties;
   if (!node) return undefined;
   if (node.component?.endsWith('.ObjectMeta') && !node.properties) node = objectMetaSchema;

@@ -4,6 +4,7 @@ export { type ResolvedFieldPath, resolveFieldPath } from './field-path.ts';
 export { formatCheck } from './formats.ts';
 export { GoRegexp, goRegexp, validatePattern } from './go-regexp/index.ts';
 export { type MetadataPruning, objectMetaSchema, pruneMetadata } from './metadata.ts';
+export { own } from './own.ts';
 export { pruneUnknownFields, pruneValue } from './prune.ts';
 export { checkTypes, decodeErrorText, type JsonTypeName, jsonTypeOf, type TypeMismatch } from './type-check.ts';
 export * from './types.ts';

@@ -16,12 +16,17 @@ const decimalSuffixes = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'];
 const binarySuffixes = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 const pattern = /^([+-]?)([0-9]*)(?:\.([0-9]*))?(?:(n|u|m|k|M|G|T|P|E)|(Ki|Mi|Gi|Ti|Pi|Ei)|[eE]([+-]?[0-9]+))?$/;
 
+const shortWholeNumber = /^[1-9][0-9]{0,2}(?:Ki|Mi|Gi|m)?$/;
+
 /** What upstream says of a text that is no quantity. */
 export const quantityFormatText: string =
   "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 
-function power(base: bigint, exponent: number): bigint {
-  return base ** BigInt(exponent);
+const powersOfTen: readonly bigint[] = Array.from({ length: 120 }, (_, exponent) => 10n ** BigInt(exponent));
+const binaryMultipliers: readonly bigint[] = binarySuffixes.map((_, step) => 1024n ** BigInt(step));
+
+function tenTo(exponent: number): bigint {
+  return powersOfTen[exponent] ?? 10n ** BigInt(exponent);
 }
 
 /** Reads a quantity, or a JSON number standing for one; undefined when it is none. */
@@ -39,7 +44,7 @@ export function parseQuantity(value: unknown): Quantity | undefined {
   if (match[4] !== undefined) exponent = 3 * (decimalSuffixes.indexOf(match[4]) - 3);
   else if (match[5] !== undefined) {
     format = 'BinarySI';
-    multiplier = power(1024n, binarySuffixes.indexOf(match[5]));
+    multiplier = binaryMultipliers[binarySuffixes.indexOf(match[5])]!;
   } else if (match[6] !== undefined) {
     format = 'DecimalExponent';
     exponent = Number(match[6]);
@@ -48,10 +53,10 @@ export function parseQuantity(value: unknown): Quantity | undefined {
   const digits = BigInt(whole + fraction) * multiplier;
   const scale = 9 + exponent - fraction.length;
   let nanos: bigint;
-  if (scale >= 0) nanos = digits * power(10n, scale);
+  if (scale >= 0) nanos = digits * tenTo(scale);
   else {
     // amounts below a billionth round away from zero, as upstream does
-    const divisor = power(10n, -scale);
+    const divisor = tenTo(-scale);
     nanos = (digits + divisor - 1n) / divisor;
   }
   if (nanos > maxNanos) nanos = maxNanos;
@@ -91,6 +96,8 @@ export function formatQuantity(quantity: Quantity): string {
 
 /** The canonical writing of a quantity, undefined when it is none. */
 export function canonicalQuantity(value: unknown): string | undefined {
+  // most amounts are written canonically already
+  if (typeof value === 'string' && shortWholeNumber.test(value)) return value;
   const quantity = parseQuantity(value);
   return quantity && formatQuantity(quantity);
 }

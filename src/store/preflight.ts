@@ -1,0 +1,77 @@
+import { spawn } from 'node:child_process';
+import { access, open, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { dataFileNames } from './lmdb-files.ts';
+
+/**
+ * LMDB trusts its file: a damaged page can end the process instead of raising an error. So a start leaves a mark while it
+ * reads, and a start that finds the mark of one that never finished lets a child process read first.
+ */
+const markFile = 'reading';
+
+/** First bytes of LMDB's first page: its page header, then this number. */
+const magic = 0xbeefc0de;
+const magicOffset = 24;
+
+const readEverything = `
+const [, lmdb, path] = process.argv;
+const options = { encoding: 'binary', keyEncoding: 'binary' };
+const { ABORT, open } = require(lmdb);
+const root = open({ path, noSubdir: false, maxDbs: 4, overlappingSync: false, ...options });
+for (const name of ['objects', 'meta']) {
+  const database = root.openDB(name, options);
+  for (const { value } of database.getRange({})) value[value.length - 1];
+  root.transactionSync(() => {
+    database.put(Buffer.from('x'), Buffer.alloc(100000));
+    return ABORT;
+  });
+}
+`;
+
+/** Says what makes the files unreadable, or undefined when they can be read. */
+export async function whyUnreadable(directory: string): Promise<string | undefined> {
+  if (!(await hasMagic(join(directory, dataFileNames.data)))) return 'its data file is not a database';
+  const lmdb = createRequire(import.meta.url).resolve('lmdb');
+  const child = spawn(process.execPath, ['-e', readEverything, lmdb, directory], { stdio: 'ignore' });
+  const died = await new Promise<boolean>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', (code) => resolve(code !== 0));
+  });
+  return died ? 'its data file cannot be read to the end' : undefined;
+}
+
+/** The same for a start: costs next to nothing unless the last start did not get through. */
+export async function whyUnreadableAtStart(directory: string): Promise<string | undefined> {
+  if (!(await hasMagic(join(directory, dataFileNames.data)))) return 'its data file is not a database';
+  const wasInterrupted = await access(join(directory, markFile)).then(
+    () => true,
+    () => false,
+  );
+  return wasInterrupted ? whyUnreadable(directory) : undefined;
+}
+
+export async function markReading(directory: string): Promise<void> {
+  await writeFile(join(directory, markFile), '', { mode: 0o600 });
+}
+
+export async function unmarkReading(directory: string): Promise<void> {
+  await rm(join(directory, markFile), { force: true });
+}
+
+/** True also for a file that does not exist yet or holds nothing: those become new databases. */
+async function hasMagic(path: string): Promise<boolean> {
+  let file: Awaited<ReturnType<typeof open>>;
+  try {
+    file = await open(path, 'r');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return true;
+    throw error;
+  }
+  try {
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(magicOffset + 4), 0, magicOffset + 4, 0);
+    return bytesRead === 0 || (bytesRead === buffer.length && buffer.readUInt32LE(magicOffset) === magic);
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,62 @@
+import type { History } from './history.ts';
+import type { KeyIndex } from './key-index.ts';
+import type { ListResult, StoreRecord } from './types.ts';
+
+export interface SnapshotListOptions {
+  limit: number | undefined;
+  after: string | undefined;
+}
+
+/**
+ * Lists a prefix as it was at an older revision: the present state with every later event undone. Costs what changed since,
+ * plus the page asked for.
+ */
+export function listSnapshot<V>(
+  index: KeyIndex<V>,
+  history: History<V>,
+  prefix: string,
+  revision: number,
+  { limit = Number.POSITIVE_INFINITY, after }: SnapshotListOptions,
+): ListResult<V> {
+  const changed = recordsBefore(history, prefix, revision, after);
+  let total = index.count(prefix, after);
+  for (const [key, record] of changed) total += (record ? 1 : 0) - (index.get(key) ? 1 : 0);
+
+  const unchanged: StoreRecord<V>[] = [];
+  index.walk(prefix, after, (record) => changed.has(record.key) || unchanged.push(record) < limit);
+  // Whatever lies beyond a full page of records that were always there cannot be on this page.
+  const last = unchanged.length >= limit ? unchanged[unchanged.length - 1] : undefined;
+  const restored: StoreRecord<V>[] = [];
+  for (const record of changed.values()) if (record && (!last || record.key < last.key)) restored.push(record);
+  restored.sort((a, b) => (a.key < b.key ? -1 : 1));
+
+  const records = mergeByKey(unchanged, restored);
+  if (records.length > limit) records.length = limit;
+  return { records, revision, remaining: total - records.length };
+}
+
+function mergeByKey<V>(left: StoreRecord<V>[], right: StoreRecord<V>[]): StoreRecord<V>[] {
+  const merged: StoreRecord<V>[] = [];
+  let next = 0;
+  for (const record of left) {
+    while (next < right.length && right[next]!.key < record.key) merged.push(right[next++]!);
+    merged.push(record);
+  }
+  for (; next < right.length; next++) merged.push(right[next]!);
+  return merged;
+}
+
+/** What the keys changed after `revision` held at that revision; undefined when they did not exist. */
+function recordsBefore<V>(
+  history: History<V>,
+  prefix: string,
+  revision: number,
+  after: string | undefined,
+): Map<string, StoreRecord<V> | undefined> {
+  const records = new Map<string, StoreRecord<V> | undefined>();
+  history.forEachBackTo(revision, (event) => {
+    const key = event.type === 'put' ? event.record.key : event.key;
+    if (key.startsWith(prefix) && (after === undefined || key > after)) records.set(key, event.previous);
+  });
+  return records;
+}

@@ -1,0 +1,310 @@
+import { CapstanError, type Clock, errorMessage, systemClock } from '../machinery/index.ts';
+import { defaultHistoryLimits, History, type HistoryLimits } from './history.ts';
+import { KeyIndex } from './key-index.ts';
+import { listSnapshot } from './snapshot.ts';
+import type {
+  Engine,
+  EngineWrite,
+  ListOptions,
+  ListResult,
+  Precondition,
+  Store,
+  StoreEvent,
+  StoreRecord,
+  ValueCodec,
+} from './types.ts';
+import { ConflictError, StoreUnavailableError } from './types.ts';
+import { type Watcher, Watchers } from './watchers.ts';
+
+export interface OpenStoreOptions<V> {
+  engine: Engine;
+  codec: ValueCodec<V>;
+  clock?: Clock;
+  history?: Partial<HistoryLimits>;
+  /** told what a watcher's callback threw; the default prints a process warning */
+  onWatcherError?: (error: unknown) => void;
+}
+
+/** A write between its acceptance and its commit. */
+interface StagedWrite<V> {
+  event: StoreEvent<V>;
+  write: EngineWrite;
+  resolve: () => void;
+  reject: (error: unknown) => void;
+}
+
+interface Waiter {
+  revision: number;
+  resolve: () => void;
+}
+
+/** One commit holds at most this much, so that no acknowledgement waits behind a huge one and no dispatch blocks the loop. */
+const maxBatchWrites = 1024;
+const maxBatchBytes = 8 * 1024 * 1024;
+
+/** Reads everything the engine holds and starts serving it. The engine is the store's from here on, also when this fails. */
+export async function openStore<V>(options: OpenStoreOptions<V>): Promise<Store<V>> {
+  const { engine, codec } = options;
+  const index = new KeyIndex<V>();
+  try {
+    const { revision } = await engine.load((key, bytes, recordRevision, createRevision) => {
+      index.set({ key, value: codec.decode(key, bytes, recordRevision), revision: recordRevision, createRevision });
+    });
+    return new RevisionedStore<V>(options, index, revision);
+  } catch (error) {
+    await engine.close();
+    throw error;
+  }
+}
+
+class RevisionedStore<V> implements Store<V> {
+  readonly #engine: Engine;
+  readonly #codec: ValueCodec<V>;
+  readonly #clock: Clock;
+  readonly #index: KeyIndex<V>;
+  readonly #history: History<V>;
+  readonly #watchers: Watchers<V>;
+  readonly #waiters = new Set<Waiter>();
+
+  /** newest accepted state of the keys with writes under way; undefined means being deleted */
+  readonly #staged = new Map<string, { revision: number; record: StoreRecord<V> | undefined }>();
+  #queue: StagedWrite<V>[] = [];
+  #committing: Promise<void> | undefined;
+  #commitScheduled = false;
+  #closing: Promise<void> | undefined;
+
+  #revision: number;
+  /** never reused, not even after a failed commit: what that commit left behind must not come back under another's number */
+  #lastAssigned: number;
+
+  constructor(options: OpenStoreOptions<V>, index: KeyIndex<V>, revision: number) {
+    this.#engine = options.engine;
+    this.#codec = options.codec;
+    this.#clock = options.clock ?? systemClock;
+    this.#index = index;
+    this.#revision = revision;
+    this.#lastAssigned = revision;
+    this.#history = new History(revision, { ...defaultHistoryLimits, ...options.history });
+    this.#watchers = new Watchers(
+      options.onWatcherError ?? ((error) => process.emitWarning(`a store watcher failed: ${errorMessage(error)}`)),
+    );
+  }
+
+  get revision(): number {
+    return this.#revision;
+  }
+
+  get compactedRevision(): number {
+    return this.#history.compactedRevision;
+  }
+
+  get(key: string): StoreRecord<V> | undefined {
+    return this.#index.get(key);
+  }
+
+  head(key: string): StoreRecord<V> | undefined {
+    const staged = this.#staged.get(key);
+    return staged ? staged.record : this.#index.get(key);
+  }
+
+  list(prefix: string, options: ListOptions = {}): ListResult<V> {
+    const { revision, limit, after } = options;
+    if (revision !== undefined && revision !== this.#revision) {
+      if (revision > this.#revision) throw new RangeError(`revision ${revision} is newer than ${this.#revision}`);
+      return listSnapshot(this.#index, this.#history, prefix, revision, { limit, after });
+    }
+    const records = this.#index.collect(prefix, after, limit);
+    const remaining =
+      limit === undefined || records.length < limit ? 0 : this.#index.count(prefix, after) - records.length;
+    return { records, revision: this.#revision, remaining };
+  }
+
+  count(prefix: string): number {
+    return this.#index.count(prefix);
+  }
+
+  async put(key: string, precondition: Precondition, make: (revision: number) => V): Promise<StoreRecord<V>> {
+    this.#checkOpen();
+    this.#checkKey(key);
+    const previous = this.head(key);
+    checkPrecondition(key, precondition, previous);
+    const revision = ++this.#lastAssigned;
+    const value = make(revision);
+    const createRevision = previous?.createRevision ?? revision;
+    const bytes = this.#codec.encode(key, value);
+    const record: StoreRecord<V> = { key, value, revision, createRevision };
+    await this.#stage(
+      key,
+      record,
+      { type: 'put', revision, record, previous },
+      { type: 'put', key, revision, createRevision, bytes },
+    );
+    return record;
+  }
+
+  async delete(key: string, precondition: { kind: 'revision'; revision: number }): Promise<{ revision: number }> {
+    this.#checkOpen();
+    const previous = this.head(key);
+    if (!previous) throw new ConflictError(key, undefined);
+    checkPrecondition(key, precondition, previous);
+    const revision = ++this.#lastAssigned;
+    await this.#stage(key, undefined, { type: 'delete', revision, key, previous }, { type: 'delete', key, revision });
+    return { revision };
+  }
+
+  watch(prefix: string, fromRevision: number, onEvents: (events: readonly StoreEvent<V>[]) => void): () => void {
+    const backlog: StoreEvent<V>[] = [];
+    this.#history.forEachAfter(fromRevision, (event) => {
+      if (eventKey(event).startsWith(prefix)) backlog.push(event);
+    });
+    const watcher: Watcher<V> = { prefix, fromRevision, onEvents, batch: [], ended: false };
+    if (backlog.length > 0) onEvents(backlog);
+    this.#watchers.add(watcher);
+    return () => this.#watchers.remove(watcher);
+  }
+
+  waitFor(revision: number, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return Promise.reject(signal.reason);
+    if (revision <= this.#revision) return Promise.resolve();
+    return new Promise((resolve, reject) => {
+      const waiter: Waiter = {
+        revision,
+        resolve: () => {
+          signal.removeEventListener('abort', onAbort);
+          resolve();
+        },
+      };
+      const onAbort = (): void => {
+        this.#waiters.delete(waiter);
+        reject(signal.reason);
+      };
+      signal.addEventListener('abort', onAbort, { once: true });
+      this.#waiters.add(waiter);
+    });
+  }
+
+  backup(path: string): Promise<void> {
+    return this.#engine.backup(path);
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#flushAndClose();
+    return this.#closing;
+  }
+
+  async #flushAndClose(): Promise<void> {
+    while (this.#committing || this.#queue.length > 0) {
+      this.#startCommit();
+      await this.#committing;
+    }
+    await this.#engine.close();
+  }
+
+  #checkOpen(): void {
+    if (this.#closing) throw new StoreUnavailableError('the store is closed');
+  }
+
+  #checkKey(key: string): void {
+    const { maxKeyBytes } = this.#engine;
+    // A UTF-16 unit takes at most three bytes: counting is needed for unusually long keys only.
+    if (maxKeyBytes !== undefined && key.length * 3 > maxKeyBytes && Buffer.byteLength(key) > maxKeyBytes) {
+      throw new CapstanError(
+        'CAP_STORE_KEY_TOO_LONG',
+        `the key ${key.slice(0, 80)}… is longer than ${maxKeyBytes} bytes`,
+      );
+    }
+  }
+
+  #stage(key: string, record: StoreRecord<V> | undefined, event: StoreEvent<V>, write: EngineWrite): Promise<void> {
+    this.#staged.set(key, { revision: event.revision, record });
+    return new Promise<void>((resolve, reject) => {
+      this.#queue.push({ event, write, resolve, reject });
+      this.#scheduleCommit();
+    });
+  }
+
+  /** Waits for the end of this turn of the loop, so that writers woken by one commit share the next. */
+  #scheduleCommit(): void {
+    if (this.#committing || this.#commitScheduled) return;
+    this.#commitScheduled = true;
+    setImmediate(() => {
+      this.#commitScheduled = false;
+      this.#startCommit();
+    });
+  }
+
+  #startCommit(): void {
+    if (this.#committing || this.#queue.length === 0) return;
+    this.#committing = this.#commit(this.#takeBatch()).finally(() => {
+      this.#committing = undefined;
+      if (this.#queue.length > 0) this.#scheduleCommit();
+    });
+  }
+
+  #takeBatch(): StagedWrite<V>[] {
+    let bytes = 0;
+    let count = 0;
+    for (const { write } of this.#queue) {
+      if (count === maxBatchWrites || bytes >= maxBatchBytes) break;
+      count++;
+      if (write.type === 'put') bytes += write.bytes.length;
+    }
+    if (count === this.#queue.length) {
+      const all = this.#queue;
+      this.#queue = [];
+      return all;
+    }
+    return this.#queue.splice(0, count);
+  }
+
+  async #commit(batch: StagedWrite<V>[]): Promise<void> {
+    try {
+      await this.#engine.commit(batch.map(({ write }) => write));
+    } catch (error) {
+      this.#rollBack(batch, error);
+      return;
+    }
+    this.#publish(batch);
+  }
+
+  /** Everything staged since may rest on what was just lost, so all of it goes. */
+  #rollBack(batch: StagedWrite<V>[], cause: unknown): void {
+    const lost = batch.concat(this.#queue);
+    this.#queue = [];
+    this.#staged.clear();
+    const error = new StoreUnavailableError(`the write could not be stored: ${errorMessage(cause)}`, { cause });
+    for (const { reject } of lost) reject(error);
+  }
+
+  #publish(batch: StagedWrite<V>[]): void {
+    const now = this.#clock.now();
+    const events: StoreEvent<V>[] = [];
+    for (const { event, write } of batch) {
+      if (event.type === 'put') this.#index.set(event.record);
+      else this.#index.delete(event.key);
+      const key = eventKey(event);
+      if (this.#staged.get(key)?.revision === event.revision) this.#staged.delete(key);
+      this.#history.push(event, now, write.type === 'put' ? write.bytes.length : 0);
+      events.push(event);
+    }
+    this.#revision = events[events.length - 1]!.revision;
+    // Twice what came in: the history shrinks to its limits soon, and no single commit pays for all of it.
+    this.#history.trim(now, events.length * 2 + 64);
+    this.#watchers.dispatch(events);
+    for (const waiter of this.#waiters) {
+      if (waiter.revision > this.#revision) continue;
+      this.#waiters.delete(waiter);
+      waiter.resolve();
+    }
+    for (const { resolve } of batch) resolve();
+  }
+}
+
+function eventKey<V>(event: StoreEvent<V>): string {
+  return event.type === 'put' ? event.record.key : event.key;
+}
+
+function checkPrecondition<V>(key: string, wanted: Precondition, actual: StoreRecord<V> | undefined): void {
+  const holds = wanted.kind === 'absent' ? actual === undefined : actual?.revision === wanted.revision;
+  if (!holds) throw new ConflictError(key, actual?.revision);
+}
