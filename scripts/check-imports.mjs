@@ -29,7 +29,7 @@ for (const entry of readdirSync(root, { recursive: true, withFileTypes: true }))
   const file = join(entry.parentPath ?? entry.path, entry.name);
   const room = relative(root, file).split(sep)[0];
   // A test may reach across rooms to build the real thing around the unit under test.
-  const isTest = entry.name.endsWith('.test.ts');
+  const isTest = entry.name.endsWith('.test.ts') || file.includes(`${sep}testing${sep}`);
   if (!(room in allowed)) {
     problems.push(`${relative('.', file)}: "${room}" is not a room of the plan`);
     continue;

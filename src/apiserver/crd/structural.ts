@@ -3,6 +3,7 @@ import {
   type FieldError,
   fieldError,
   formatFieldError,
+  own,
   type Schema,
   validatePattern,
 } from '../../machinery/index.ts';

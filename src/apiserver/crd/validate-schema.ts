@@ -3,6 +3,7 @@ import {
   type FieldError,
   fieldError,
   type JsonValue,
+  own,
   resolveFieldPath,
   type Schema,
   type ValidationRule,

@@ -1,12 +1,10 @@
 import {
   applySchemaDefaults,
   clone,
-  compileRules,
   formatApiVersion,
   type JsonObject,
   parseApiVersion,
   type ResourceDefinition,
-  type RuleSet,
   type Schema,
   type UnstructuredObject,
   type VersionDefinition,
@@ -33,7 +31,6 @@ export class RegisteredResource {
   readonly #hasSchemaDefaults: boolean;
   /** how field ownership sees this kind */
   readonly versionedKind: VersionedKind;
-  readonly #rules = new Map<string, RuleSet>();
 
   constructor(definition: ResourceDefinition, schemaRevision = 0) {
     this.definition = definition;
@@ -60,16 +57,6 @@ export class RegisteredResource {
 
   version(name: string): VersionDefinition | undefined {
     return this.definition.versions.find((version) => version.name === name);
-  }
-
-  /** CEL rules of a version, compiled on first use */
-  rules(version: VersionDefinition): RuleSet {
-    let rules = this.#rules.get(version.name);
-    if (!rules) {
-      rules = compileRules(version.schema);
-      this.#rules.set(version.name, rules);
-    }
-    return rules;
   }
 
   /** True when the stored bytes are exactly the object in its storage version. */

@@ -5,7 +5,7 @@ import {
   type StrategyContext,
   statusError,
   type UnstructuredObject,
-  validateAgainstSchema,
+  validateCustomResource,
   validateObjectMeta,
   validateObjectMetaUpdate,
 } from '../../machinery/index.ts';
@@ -51,19 +51,12 @@ async function validateCustom(
   const { resource, version } = target;
   const inVersion = await resource.convert(object, version.name);
   const oldInVersion = old && (await resource.convert(old, version.name));
-  const errors = validateAgainstSchema(
-    inVersion as unknown as JsonValue,
-    version.schema,
-    oldInVersion && { old: oldInVersion as unknown as JsonValue },
-  );
-  // Rules may rely on what the schema promises (types, required fields), so they run only on objects that keep it.
-  if (errors.length === 0) errors.push(...resource.rules(version).validate(inVersion, oldInVersion));
+  const errors = validateCustomResource(asJson(inVersion), version.schema, oldInVersion && asJson(oldInVersion));
+  if (errors.length > 0 || !resource.definition.crd || version === resource.storageVersion) return errors;
   // Old versions of our own kinds are read leniently; what they become must still be sound.
-  if (errors.length === 0 && resource.definition.crd && version !== resource.storageVersion) {
-    const { schema } = resource.storageVersion;
-    errors.push(
-      ...validateAgainstSchema(object as unknown as JsonValue, schema, old && { old: old as unknown as JsonValue }),
-    );
-  }
-  return errors;
+  return validateCustomResource(asJson(object), resource.storageVersion.schema, old && asJson(old));
+}
+
+function asJson(object: UnstructuredObject): JsonValue {
+  return object as unknown as JsonValue;
 }

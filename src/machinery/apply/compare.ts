@@ -99,7 +99,8 @@ class CompareWalk {
     for (const key in newMap) {
       const next = newMap[key];
       if (next === undefined) continue;
-      const previous = oldMap && (oldMap[key] === undefined ? absent?.get(key) : oldMap[key]);
+      const known = oldMap && memberOf(oldMap, key);
+      const previous = oldMap && (known === undefined ? absent?.get(key) : known);
       if (next === previous || (next === null && previous === undefined && type.isStruct)) continue;
       if (skip?.(key)) continue;
       this.#path.push(fieldElement(key));
@@ -108,7 +109,7 @@ class CompareWalk {
     }
     for (const key in oldMap) {
       const previous = oldMap[key];
-      if (previous === undefined || newMap?.[key] !== undefined || skip?.(key)) continue;
+      if (previous === undefined || (newMap && memberOf(newMap, key) !== undefined) || skip?.(key)) continue;
       this.#path.push(fieldElement(key));
       this.compare(type.member(key), previous, newMap && absent?.get(key));
       this.#path.pop();
@@ -155,6 +156,12 @@ class CompareWalk {
   #insert(set: MutableFieldSet, node: FieldSet): void {
     if (this.#path.length > 0) insertNode(set, this.#path, node);
   }
+}
+
+/** What a map holds under a key. `constructor` and its like, which every object inherits, are functions and no values. */
+function memberOf(map: JsonObject, key: string): JsonValue | undefined {
+  const value = map[key];
+  return typeof value === 'function' ? undefined : value;
 }
 
 function asMap(value: JsonValue): JsonObject | undefined {

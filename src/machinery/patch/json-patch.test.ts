@@ -128,9 +128,14 @@ describe('applyJsonPatch', () => {
   });
 
   it('never reaches a prototype', () => {
-    const patched = applyJsonPatch(document, [{ op: 'add', path: '/data/__proto__', value: { polluted: true } }]);
-    expect(Object.getPrototypeOf((patched as { data: object }).data)).toBe(Object.prototype);
+    expect(failure([{ op: 'add', path: '/data/__proto__', value: { polluted: true } }]).status).toBe(422);
+    expect(failure([{ op: 'add', path: '/__proto__/polluted', value: true }]).status).toBe(422);
     expect(failure([{ op: 'add', path: '/constructor/prototype/x', value: 1 }]).status).toBe(422);
+  });
+
+  it('refuses copies that would grow without end', () => {
+    const copies = Array.from({ length: 40 }, (_, i) => ({ op: 'copy', from: '/data', path: `/data/k${i}` }));
+    expect(failure(copies).message).toContain('exceeding the limit');
   });
 
   it('leaves its input alone and undoes what it did', () => {

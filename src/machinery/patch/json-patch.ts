@@ -4,6 +4,9 @@ import { doesNotApply, goJsonKind, PatchError } from './patch-error.ts';
 /** kube-apiserver refuses longer JSON patches: each operation may copy the document. */
 export const maxJsonPatchOperations = 10_000;
 
+/** kube-apiserver refuses patches whose copies add up to more: a few copies of a part into itself would fill any memory. */
+export const maxJsonPatchCopiedBytes: number = 3 * 1024 * 1024;
+
 interface Operation {
   op: string;
   path: string | undefined;
@@ -18,6 +21,8 @@ type Container = JsonObject | JsonValue[];
 interface Work {
   root: JsonValue;
   readonly copied: Set<object>;
+  /** what `copy` operations have added so far */
+  copiedBytes: number;
 }
 
 const arrayIndexPattern = /^[+-]?\d+$/;
@@ -30,7 +35,7 @@ const arrayIndexPattern = /^[+-]?\d+$/;
  */
 export function applyJsonPatch(document: JsonValue, patch: unknown): JsonValue {
   const operations = decodeOperations(patch);
-  const work: Work = { root: document, copied: new Set() };
+  const work: Work = { root: document, copied: new Set(), copiedBytes: 0 };
   for (const operation of operations) applyOperation(work, operation);
   return work.root;
 }
@@ -97,13 +102,22 @@ function applyOperation(work: Work, { op, path, from, value }: Operation): void 
     }
     case 'copy': {
       const source = required(from, 'copy operation failed to decode from');
-      const copied = read(work, source, 'copy');
-      add(work, required(path, 'copy operation failed to decode path'), clone(copied ?? null));
+      const copied = read(work, source, 'copy') ?? null;
+      countCopied(work, copied);
+      add(work, required(path, 'copy operation failed to decode path'), clone(copied));
       break;
     }
     default:
       throw doesNotApply(`Unexpected kind: ${op}`);
   }
+}
+
+function countCopied(work: Work, value: JsonValue): void {
+  work.copiedBytes += JSON.stringify(value).length;
+  if (work.copiedBytes <= maxJsonPatchCopiedBytes) return;
+  throw doesNotApply(
+    `Unable to complete the copy, the accumulated size increase of copy is ${work.copiedBytes}, exceeding the limit ${maxJsonPatchCopiedBytes}`,
+  );
 }
 
 function required(text: string | undefined, detail: string): string {
@@ -160,9 +174,9 @@ function setMember(container: Container, key: string | number, value: JsonValue)
 }
 
 function setOwn(object: JsonObject, key: string, value: JsonValue): void {
-  // A member named __proto__ must become data, not the prototype.
-  if (key === '__proto__') Object.defineProperty(object, key, { value, enumerable: true, writable: true });
-  else object[key] = value;
+  // Assigned, it would change what the object inherits; bodies with such a field are refused too.
+  if (key === '__proto__') throw doesNotApply('a field cannot be called "__proto__"');
+  object[key] = value;
 }
 
 /** Position of an element that exists; negative numbers count from the end. */

@@ -1,5 +1,6 @@
 import { objectMetaSchema } from '../apply/object-meta-schema.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import { own } from '../schema/own.ts';
 import type { Schema } from '../schema/types.ts';
 import { goJsonKind, PatchError } from './patch-error.ts';
 import {

@@ -7,7 +7,6 @@ import {
   type ObjectKey,
   objectKey,
   type PatchType,
-  type ReadListOptions,
   type WatchEvent,
   type WatchOptions,
 } from '../../client/index.ts';
@@ -18,24 +17,19 @@ import {
   clone,
   deepEqual,
   deepFreeze,
-  fieldsMatch,
   formatApiVersion,
   formatTime,
-  isJsonObject,
   type JsonObject,
   type JsonValue,
   type KubeObject,
   ManualClock,
-  parseFieldSelector,
-  parseLabelSelector,
   type Random,
   type Resource,
   seededRandom,
   statusError,
 } from '../../machinery/index.ts';
+import { contentOf, isFree, matcher, nextState, type Stored, withVersion } from './memory-rules.ts';
 import { WatchChannel } from './watch-channel.ts';
-
-type Stored = KubeObject & JsonObject;
 
 /** One request the client received, for tests that count them. */
 export interface RecordedRequest {
@@ -455,77 +449,4 @@ export function memoryClient(options: MemoryClientOptions = {}): MemoryClient {
       },
     };
   }
-}
-
-function withVersion(object: Stored, revision: number): Stored {
-  return deepFreeze({ ...object, metadata: { ...object.metadata, resourceVersion: String(revision) } }) as Stored;
-}
-
-/** Everything that counts as content: a change of it is a new generation. */
-function contentOf(object: Stored): JsonObject {
-  const { metadata: _metadata, status: _status, ...content } = object;
-  return content as JsonObject;
-}
-
-/** Nothing holds the object back from being removed. */
-function isFree(object: Stored): boolean {
-  if ((object.metadata.finalizers ?? []).length > 0) return false;
-  if (object.kind !== 'Namespace' || object.apiVersion !== 'v1') return true;
-  const spec = object['spec'];
-  const held = isJsonObject(spec) ? spec['finalizers'] : undefined;
-  return !Array.isArray(held) || held.length === 0;
-}
-
-/** Which parts of `wished` a write to the main resource or a subresource may take over. */
-function nextState(stored: Stored, wished: Stored, subresource: string | undefined): Stored {
-  const draft = clone(stored);
-  if (subresource === 'status') {
-    if (wished['status'] === undefined) delete draft['status'];
-    else draft['status'] = clone(wished['status']);
-    return draft;
-  }
-  if (subresource === 'finalize') {
-    draft['spec'] = {
-      ...(draft['spec'] as JsonObject),
-      finalizers: (wished['spec'] as JsonObject | undefined)?.['finalizers'],
-    };
-    return draft;
-  }
-  const next = clone(wished);
-  if (draft['status'] === undefined) delete next['status'];
-  else next['status'] = draft['status'];
-  // a namespace's own finalizers change only through the subresource
-  if (stored.kind === 'Namespace' && stored.apiVersion === 'v1' && draft['spec'] !== undefined)
-    next['spec'] = draft['spec'];
-  const { uid, creationTimestamp, generation, deletionTimestamp, deletionGracePeriodSeconds } = stored.metadata;
-  next.metadata = {
-    ...next.metadata,
-    ...(uid !== undefined && { uid }),
-    ...(creationTimestamp !== undefined && { creationTimestamp }),
-    ...(generation !== undefined && { generation }),
-    ...(deletionTimestamp !== undefined && { deletionTimestamp }),
-    ...(deletionGracePeriodSeconds !== undefined && { deletionGracePeriodSeconds }),
-  };
-  if (next.metadata.finalizers?.length === 0) delete next.metadata.finalizers;
-  if (next.metadata.ownerReferences?.length === 0) delete next.metadata.ownerReferences;
-  return next;
-}
-
-function matcher(
-  options: Pick<ReadListOptions, 'namespace' | 'labelSelector' | 'fieldSelector'>,
-): (object: Stored) => boolean {
-  const { namespace } = options;
-  const labels = options.labelSelector ? parseLabelSelector(options.labelSelector) : undefined;
-  const fields = options.fieldSelector ? parseFieldSelector(options.fieldSelector) : undefined;
-  return (object) => {
-    if (namespace !== undefined && namespace !== '' && object.metadata.namespace !== namespace) return false;
-    if (labels && !labels.matches(object.metadata.labels)) return false;
-    return !fields || fieldsMatch(fields, (path) => readField(object, path));
-  };
-}
-
-function readField(object: Stored, path: string): string {
-  let node: unknown = object;
-  for (const step of path.split('.')) node = isJsonObject(node) ? node[step] : undefined;
-  return node === undefined || node === null ? '' : String(node);
 }
