@@ -224,6 +224,8 @@ export class ApiServer {
     host: string;
     port: number;
     tls: { cert: string; key: string; clientCa: string };
+    /** how long a client may take to send a request, body included; default 60 s */
+    requestTimeoutMs?: number;
   }): Promise<Listener> {
     const listener = await listen({ ...options, clock: systemClock }, (request, response) =>
       this.handle(request, response),
@@ -300,7 +302,7 @@ export class ApiServer {
       return;
     }
     // A group nobody serves is no API at all, hence no Status.
-    if (!this.registry.groups().get(path.group)?.includes(path.version)) {
+    if (!this.registry.groups().has(path.group)) {
       return exchange.sendText(404, '404 page not found\n');
     }
     if (!verb) throw statusError.methodNotAllowed();

@@ -75,7 +75,11 @@ export async function startManagementApi(options: ManagementApiOptions): Promise
       },
       ...(auditSink && { auditor: createAuditor({ sink: auditSink, clock: systemClock, random: systemRandom }) }),
       ...(options.serviceCidr !== undefined && { serviceCidr: options.serviceCidr }),
-      onError: (error, what) => log.error('Request failed unexpectedly', { what, error }),
+      onError: (error, what) => {
+        // A bug or trouble with the disk: the trace is what its report needs.
+        const stack = error instanceof Error ? error.stack : undefined;
+        log.error('Request failed unexpectedly', { what, error, ...(stack !== undefined && { stack }) });
+      },
     });
     closers.unshift(() => server.stop());
     const listener = await server.listen({

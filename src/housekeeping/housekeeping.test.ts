@@ -507,7 +507,7 @@ describe('the namespace controller', () => {
     expect((await conditions(w))['NamespaceDeletionDiscoveryFailure']).toEqual([
       'True',
       'DiscoveryFailed',
-      'Discovery failed for some groups, 1 failing: metrics.k8s.io/v1beta1',
+      'Discovery failed for some groups, 1 failing: unable to retrieve the complete list of server APIs: metrics.k8s.io/v1beta1',
     ]);
     w.failures.length = 0;
     await runUntil(w.clock, async () => !(await w.exists(Namespaces as Resource<KubeObject>, 'team')));

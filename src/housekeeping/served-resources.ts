@@ -13,7 +13,7 @@ export interface ServedResources {
   listResources(): readonly Resource[];
   /** calls back after the list changed; returns the function that ends it */
   onChange(callback: () => void): () => void;
-  /** group/versions that should be there but cannot be described, e.g. "metrics.k8s.io/v1beta1" */
+  /** group/versions that should be there but cannot be described, each with the cause: "x.y/v1: stale GroupVersion discovery: x.y/v1" */
   failures?(): readonly string[];
 }
 

@@ -137,7 +137,11 @@ function sendGroupDiscovery(exchange: Exchange, options: InfoHandlerOptions, pat
       : version !== undefined
         ? options.discovery.resourceList(group!, version)
         : options.discovery.group(group!);
-  if (!document) return false;
+  if (!document) {
+    // A version that a served group does not have is missing from an API, an unknown group is no API.
+    if (options.discovery.group(group ?? '') || coreVersion !== undefined) throw statusError.pathNotFound();
+    return false;
+  }
   exchange.sendJson(200, document);
   return true;
 }

@@ -1,4 +1,4 @@
-import { createSecureServer, type Http2SecureServer, type ServerHttp2Session } from 'node:http2';
+import { constants, createSecureServer, type Http2SecureServer, type Http2ServerRequest, type ServerHttp2Session } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
 import { CapstanError, type Clock } from '../../machinery/index.ts';
 import type { HttpRequest, HttpResponse } from './exchange.ts';
@@ -9,6 +9,8 @@ export interface ListenOptions {
   port: number;
   tls: { cert: string; key: string; clientCa: string };
   clock: Clock;
+  /** default 60 s */
+  requestTimeoutMs?: number;
 }
 
 export interface Listener {
@@ -19,7 +21,12 @@ export interface Listener {
 }
 
 const maxHeaderBytes = 64 * 1024;
-const requestTimeoutMs = 60_000;
+const defaultRequestTimeoutMs = 60_000;
+const keepAliveTimeoutMs = 120_000;
+/** how often HTTP/1.1 connections are looked over for requests that take too long */
+const checkIntervalMs = 10_000;
+/** how long a refused client may take to read why */
+const refusalLingerMs = 1000;
 const pingIntervalMs = 30_000;
 const pingTimeoutMs = 15_000;
 const streamWindowBytes = 1024 * 1024;
@@ -32,6 +39,7 @@ export async function listen(
   options: ListenOptions,
   handle: (request: HttpRequest, response: HttpResponse) => void,
 ): Promise<Listener> {
+  const requestTimeoutMs = options.requestTimeoutMs ?? defaultRequestTimeoutMs;
   const server = createSecureServer({
     allowHTTP1: true,
     minVersion: 'TLSv1.2',
@@ -40,14 +48,17 @@ export async function listen(
     ca: options.tls.clientCa,
     requestCert: true,
     rejectUnauthorized: false,
-    maxHeaderSize: maxHeaderBytes,
+    handshakeTimeout: requestTimeoutMs,
     // Watches hold their buffers here; the per-watch limit cuts slow readers long before this one.
     maxSessionMemory: 1024,
     settings: { maxConcurrentStreams: 1000, initialWindowSize: streamWindowBytes, maxHeaderListSize: maxHeaderBytes },
   } as Parameters<typeof createSecureServer>[0]);
-  applyTimeouts(server);
+  limitHttp1(server, requestTimeoutMs);
   const connections = trackConnections(server, options.clock);
-  server.on('request', (request, response) => handle(request as HttpRequest, response as unknown as HttpResponse));
+  server.on('request', (request, response) => {
+    if (request.httpVersionMajor >= 2) limitBodyTime(request, requestTimeoutMs, options.clock);
+    handle(request as HttpRequest, response as unknown as HttpResponse);
+  });
   await bind(server, options);
   const address = server.address() as AddressInfo;
   return {
@@ -58,12 +69,25 @@ export async function listen(
 }
 
 /** A client that dribbles its request is cut off; answers (watches) may last as long as they like. */
-function applyTimeouts(server: Http2SecureServer): void {
-  const http1 = server as unknown as { headersTimeout: number; requestTimeout: number; keepAliveTimeout: number };
-  http1.headersTimeout = requestTimeoutMs;
-  http1.requestTimeout = requestTimeoutMs;
-  http1.keepAliveTimeout = 120_000;
+function limitHttp1(server: Http2SecureServer, requestTimeoutMs: number): void {
+  // The server reads these from itself when a connection turns out to be HTTP/1.1; its options know nothing of them.
+  Object.assign(server, {
+    maxHeaderSize: maxHeaderBytes,
+    headersTimeout: requestTimeoutMs,
+    requestTimeout: requestTimeoutMs,
+    keepAliveTimeout: keepAliveTimeoutMs,
+    connectionsCheckingInterval: Math.min(checkIntervalMs, requestTimeoutMs / 2),
+  });
   server.setTimeout(0);
+}
+
+/** The same for HTTP/2, which knows no time limits of its own. */
+function limitBodyTime(request: Http2ServerRequest, requestTimeoutMs: number, clock: Clock): void {
+  const { stream } = request;
+  if (stream.endAfterHeaders) return;
+  const cancel = clock.after(requestTimeoutMs, () => stream.close(constants.NGHTTP2_CANCEL));
+  request.once('end', cancel);
+  stream.once('close', cancel);
 }
 
 interface Connections {
@@ -82,7 +106,7 @@ function trackConnections(server: Http2SecureServer, clock: Clock): Connections 
   });
   // Handshakes that fail and half-open connections are the client's trouble, not ours.
   server.on('tlsClientError', (_error, socket) => socket.destroy());
-  server.on('clientError', (_error: Error, socket: Socket) => socket.destroy());
+  server.on('clientError', (error: Error, socket: Socket) => refuseConnection(error, socket, clock));
   server.on('sessionError', () => {});
   server.on('session', (session) => {
     connections.sessions.add(session);
@@ -95,6 +119,37 @@ function trackConnections(server: Http2SecureServer, clock: Clock): Connections 
   });
   return connections;
 }
+
+/** What cannot be read as HTTP/1.1 is refused with words, where the client can still hear them. */
+function refuseConnection(error: NodeJS.ErrnoException, socket: Socket, clock: Clock): void {
+  const answering = (socket as { _httpMessage?: { headersSent?: boolean } })._httpMessage?.headersSent === true;
+  if (error.code === 'ECONNRESET' || !socket.writable || answering) {
+    socket.destroy();
+    return;
+  }
+  const [code, phrase, reason, message] = refusals[error.code ?? ''] ?? badRequest;
+  const body = JSON.stringify({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason, code });
+  socket.end(
+    `HTTP/1.1 ${code} ${phrase}\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+  );
+  // Closing with unread bytes would reset the connection, and the answer with it.
+  socket.resume();
+  const cancel = clock.after(refusalLingerMs, () => socket.destroy());
+  socket.once('close', cancel);
+}
+
+type Refusal = readonly [code: number, phrase: string, reason: string, message: string];
+
+const badRequest: Refusal = [400, 'Bad Request', 'BadRequest', 'the request is not valid HTTP'];
+const refusals: Readonly<Record<string, Refusal>> = {
+  HPE_HEADER_OVERFLOW: [
+    431,
+    'Request Header Fields Too Large',
+    'RequestHeaderFieldsTooLarge',
+    `the head of the request is larger than ${maxHeaderBytes} bytes`,
+  ],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'Request Timeout', 'Timeout', 'the request was not complete in time'],
+};
 
 /** A peer that vanished without a word is noticed by its silence. */
 function keepAlive(session: ServerHttp2Session, clock: Clock): () => void {

@@ -15,6 +15,7 @@ import {
   type UnstructuredObject,
 } from '../../machinery/index.ts';
 import type { ServedResource } from '../registry/index.ts';
+import { fitTypes } from './own-kinds.ts';
 import type { Caller, DecodedBody, FieldValidation } from './types.ts';
 
 /**
@@ -49,6 +50,7 @@ export function decodeObject(
   if (served.resource.isCustom) {
     const undecodable = findUndecodableResource(draft as JsonValue, schema);
     if (undecodable) throw statusError.badRequest(formatFieldError(undecodable));
+    if (definition.crd) fitTypes(draft, served);
   } else {
     const mismatch = checkTypes(draft, schema);
     if (mismatch) throw cannotDecode(served, mismatch);

@@ -155,6 +155,7 @@ export async function listRecords(
   let after: string | undefined;
   if (settings.continue) {
     const token = decodeContinue(settings.continue, prefix);
+    if (token.revision > context.store.revision) throw statusError.badRequest('invalid continue token: its revision is not of this server');
     after = token.startKey;
     revision = token.revision < 0 ? undefined : token.revision;
   } else if (settings.resourceVersion !== undefined && settings.resourceVersion !== '') {

@@ -30,16 +30,24 @@ export async function validateObject(input: ValidationInput): Promise<void> {
     nameValidator: strategy.validateName ?? checkDns1123Subdomain,
   });
   if (old) errors.push(...validateObjectMetaUpdate(object.metadata, old.metadata));
-  if (target.resource.isCustom) errors.push(...(await validateCustom(target, object, old)));
+  if (target.resource.isCustom) {
+    const schemaErrors = await validateCustom(target, object, old);
+    errors.push(...schemaErrors);
+    // What the schema refuses, upstream's webhooks never see: our rules for a kind may rely on its types.
+    if (schemaErrors.length > 0) throw invalid(target, object, errors);
+  }
   if (!old) errors.push(...(strategy.validateCreate?.(object, strategyContext) ?? []));
   else if (subresource === 'status')
     errors.push(...(strategy.validateStatusUpdate?.(object, old, strategyContext) ?? []));
   else if (subresource === undefined || subresource === 'scale') {
     errors.push(...(strategy.validateUpdate?.(object, old, strategyContext) ?? []));
   }
-  if (errors.length > 0) {
-    throw statusError.invalid(definition.group, definition.kind, object.metadata.name ?? '', errors);
-  }
+  if (errors.length > 0) throw invalid(target, object, errors);
+}
+
+function invalid(target: NamedTarget, object: UnstructuredObject, errors: readonly FieldError[]): Error {
+  const { definition } = target.resource;
+  return statusError.invalid(definition.group, definition.kind, object.metadata.name ?? '', errors);
 }
 
 /** Custom kinds are held to the schema and rules of the version the client speaks, as upstream does. */

@@ -23,7 +23,7 @@ export function namespaceConditions(report: ContentReport): Condition[] {
       undiscovered.length > 0 &&
         ([
           'DiscoveryFailed',
-          `Discovery failed for some groups, ${undiscovered.length} failing: ${undiscovered.join(', ')}`,
+          `Discovery failed for some groups, ${undiscovered.length} failing: unable to retrieve the complete list of server APIs: ${undiscovered.join(', ')}`,
         ] as const),
       ['ResourcesDiscovered', 'All resources successfully discovered'],
     ),

@@ -1,0 +1,90 @@
+import type { StoredObject } from '../../../src/apiserver/index.ts';
+import type { Store, StoreEvent } from '../../../src/store/index.ts';
+import type { InProcessServer } from '../../support/rough/in-process-server.ts';
+import { statusProblem } from '../../support/rough/status.ts';
+import type { WireAnswer, WireClient } from '../../support/rough/wire.ts';
+import type { FuzzRequest } from './requests.ts';
+
+/** Answers above 499 that are deliberate: a revision not reached yet; a contradiction upstream answers this way too. */
+const deliberate: readonly (readonly [status: number, text: RegExp])[] = [
+  [504, /Too large resource version/],
+  [500, /without impersonating a user/],
+];
+
+/** What is wrong with an answer, whatever the request was. */
+export function answerProblem(request: FuzzRequest, answer: WireAnswer): string | undefined {
+  const { status } = answer;
+  const text = answer.body.toString();
+  if (status >= 500 && request.method !== 'HEAD' && !deliberate.some(([code, words]) => code === status && words.test(text))) {
+    return `answer ${status}: ${text.slice(0, 300)}`;
+  }
+  if (status >= 400) return statusProblem(answer, request.method);
+  if (status < 200 || status >= 400) return `answer ${status}`;
+  if (request.method === 'HEAD' && answer.body.length > 0) return 'HEAD was answered with a body';
+  return undefined;
+}
+
+/** Sees every change of the store, to tell what a request left behind. */
+export class ChangeLog {
+  readonly #keys: string[] = [];
+  readonly #stop: () => void;
+
+  constructor(store: Store<StoredObject>) {
+    this.#stop = store.watch('', store.revision, (events) => {
+      for (const event of events) if (!isOwnBusiness(event)) this.#keys.push(keyOf(event));
+    });
+  }
+
+  /** keys changed since the last call */
+  take(): string[] {
+    return this.#keys.splice(0);
+  }
+
+  close(): void {
+    this.#stop();
+  }
+}
+
+/** The server completes the status of definitions and expires events by itself. */
+function isOwnBusiness(event: StoreEvent<StoredObject>): boolean {
+  return keyOf(event).startsWith('/apiextensions.k8s.io/customresourcedefinitions/');
+}
+
+function keyOf(event: StoreEvent<StoredObject>): string {
+  return event.type === 'put' ? event.record.key : event.key;
+}
+
+/** Whether a request with this answer had any business changing the store. */
+export function mayChange(request: FuzzRequest, answer: WireAnswer): boolean {
+  if (answer.status >= 300) return false;
+  if (['GET', 'HEAD', 'OPTIONS', 'TRACE'].includes(request.method)) return false;
+  return !/[?&]dryRun=All(&|$)/.test(request.path);
+}
+
+/** Every object of every kind can be read in every served version and shape. */
+export async function unreadableCollections({ server }: InProcessServer, client: WireClient): Promise<string[]> {
+  const problems: string[] = [];
+  const accepts = ['application/json', 'application/json;as=Table;v=v1;g=meta.k8s.io', 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io', 'application/yaml'];
+  for (const { definition } of server.registry.all()) {
+    if (!definition.verbs.includes('list')) continue;
+    for (const version of definition.versions) {
+      if (!version.served) continue;
+      const root = definition.group === '' ? `/api/${version.name}` : `/apis/${definition.group}/${version.name}`;
+      for (const accept of accepts) {
+        const path = `${root}/${definition.plural}`;
+        const answer = await client.send({ method: 'GET', path, headers: [['accept', accept]] });
+        if (answer.status !== 200) problems.push(`${path} as ${accept}: ${answer.status} ${answer.body.toString().slice(0, 300)}`);
+      }
+    }
+  }
+  return problems;
+}
+
+const prototypes = { Object: Object.prototype, Array: Array.prototype, Function: Function.prototype, String: String.prototype, Map: Map.prototype };
+
+/** A picture of what every object inherits. */
+export function inherited(): string {
+  return Object.entries(prototypes)
+    .map(([name, prototype]) => `${name}: ${Reflect.ownKeys(prototype).map(String).sort().join(' ')}`)
+    .join('\n');
+}

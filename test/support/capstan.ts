@@ -1,0 +1,101 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type RunningProcess, startProcess } from './process.ts';
+
+export interface CapstanOptions {
+  /** data of an earlier run; default: a new directory that `stop` removes */
+  directory?: string;
+  /** default: a free one */
+  port?: number;
+  /** further arguments of `capstan up` */
+  args?: readonly string[];
+}
+
+/** A `capstan up` of our own. */
+export interface CapstanProcess {
+  readonly url: string;
+  readonly port: number;
+  readonly kubeconfig: string;
+  /** holds data, kubeconfig and key: pass it on to start again on the same data */
+  readonly directory: string;
+  readonly pid: number;
+  /** everything it has logged so far */
+  logs(): string;
+  /** ends the process and keeps its data; SIGKILL plays a crash */
+  end(signal?: NodeJS.Signals): Promise<void>;
+  /** ends the process and starts it again on the same data and port */
+  restart(signal?: NodeJS.Signals): Promise<CapstanProcess>;
+  /** ends the process and removes its data */
+  stop(): Promise<void>;
+}
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const startPatienceMs = 60_000;
+
+/**
+ * The program under test: the sources by default, so that a stale build never passes for them. CAPSTAN_PROGRAM names a
+ * script to run instead (`bin/capstan.js` for what is shipped).
+ */
+function program(): string[] {
+  const script = process.env['CAPSTAN_PROGRAM'];
+  return script ? [script] : ['--import', 'tsx', join(root, 'src/cli/main.ts')];
+}
+
+/** Starts `capstan up` on a free loopback port and waits until it says that it is ready. */
+export async function startCapstan(options: CapstanOptions = {}): Promise<CapstanProcess> {
+  const directory = options.directory ?? (await mkdtemp(join(tmpdir(), 'capstan-e2e-')));
+  const kubeconfig = join(directory, 'kubeconfig');
+  const child = startProcess(
+    process.execPath,
+    [
+      ...program(),
+      'up',
+      ...['--data-dir', join(directory, 'data')],
+      ...['--listen', `127.0.0.1:${options.port ?? 0}`],
+      ...['--kubeconfig', kubeconfig],
+      ...['--encryption-key-file', join(directory, 'key')],
+      ...(options.args ?? []),
+    ],
+    { cwd: root, env: { ...(process.env as Record<string, string>), NO_COLOR: '1' } },
+  );
+  try {
+    await child.until((stdout) => /^ready$/m.test(stdout), 'the line "ready"', startPatienceMs);
+  } catch (error) {
+    await child.stop('SIGKILL');
+    if (options.directory === undefined) await rm(directory, { recursive: true, force: true });
+    throw error;
+  }
+  const url = /https:\/\/\S+/.exec(child.stdout())?.[0] ?? '';
+  return describe(child, { ...options, directory, port: Number(new URL(url).port) }, kubeconfig, url);
+}
+
+function describe(
+  child: RunningProcess,
+  options: CapstanOptions & { directory: string; port: number },
+  kubeconfig: string,
+  url: string,
+): CapstanProcess {
+  const { directory, port } = options;
+  const end = async (signal?: NodeJS.Signals): Promise<void> => {
+    await child.stop(signal);
+  };
+  return {
+    url,
+    port,
+    kubeconfig,
+    directory,
+    pid: child.pid,
+    logs: () => child.stderr(),
+    end,
+    restart: async (signal) => {
+      await end(signal);
+      return startCapstan(options);
+    },
+    stop: async () => {
+      await end();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,58 @@
+import { join } from 'node:path';
+import { isInstalled, type Outcome, type RunningProcess, runProcess, startProcess } from './process.ts';
+
+export interface KubectlOptions {
+  kubeconfig: string;
+  /** home and temporary files, and the discovery cache: one per test, so that no test sees another's CRDs */
+  directory: string;
+  namespace?: string;
+  /** standard input, for `-f -` */
+  input?: string;
+  env?: Readonly<Record<string, string>>;
+}
+
+/** The program; CAPSTAN_KUBECTL names another one, for example of another version. */
+const kubectlProgram = process.env['CAPSTAN_KUBECTL'] || 'kubectl';
+
+let installed: Promise<boolean> | undefined;
+
+/** Why tests with kubectl cannot run here, or undefined when they can. */
+export async function missingKubectl(): Promise<string | undefined> {
+  installed ??= isInstalled(kubectlProgram, 'version', '--client');
+  return (await installed) ? undefined : `needs kubectl: "${kubectlProgram}" is not installed or does not run`;
+}
+
+function commandLine(args: readonly string[], options: KubectlOptions): string[] {
+  const { kubeconfig, directory, namespace } = options;
+  return [
+    ...['--kubeconfig', kubeconfig, '--cache-dir', join(directory, 'cache')],
+    ...(namespace === undefined ? [] : ['--namespace', namespace]),
+    ...args,
+  ];
+}
+
+/** Nothing of the caller's Kubernetes settings may leak in. */
+function environment(options: KubectlOptions): Record<string, string> {
+  return {
+    PATH: process.env['PATH'] ?? '',
+    HOME: options.directory,
+    TMPDIR: options.directory,
+    LANG: 'C.UTF-8',
+    TZ: 'UTC',
+    ...options.env,
+  };
+}
+
+/** Runs kubectl to its end. */
+export function kubectl(args: readonly string[], options: KubectlOptions): Promise<Outcome> {
+  const { input } = options;
+  return runProcess(kubectlProgram, commandLine(args, options), {
+    env: environment(options),
+    ...(input !== undefined && { input }),
+  });
+}
+
+/** Starts a kubectl that goes on by itself (`get -w`, `wait`). */
+export function startKubectl(args: readonly string[], options: KubectlOptions): RunningProcess {
+  return startProcess(kubectlProgram, commandLine(args, options), { env: environment(options) });
+}

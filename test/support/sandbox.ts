@@ -1,0 +1,136 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type KubectlOptions, kubectl, startKubectl } from './kubectl.ts';
+import { describeOutcome, type Outcome, type RunningProcess } from './process.ts';
+import type { Target } from './targets.ts';
+import { type Word, words } from './words.ts';
+
+type CommandLine<T> = (literals: TemplateStringsArray, ...values: readonly Word[]) => T;
+
+/** kubectl bound to a target, a user and a namespace. Command lines are written as template literals. */
+export interface Kubectl {
+  /** standard output of a command that must succeed */
+  ok: CommandLine<Promise<string>>;
+  /** standard error of a command that must fail with exit code 1 */
+  fails: CommandLine<Promise<string>>;
+  /** whatever happens */
+  run: CommandLine<Promise<Outcome>>;
+  /** a command that goes on by itself; ended with the sandbox at the latest */
+  start: CommandLine<RunningProcess>;
+}
+
+/** A namespace of its own on a target, a scratch directory, and kubectl pointed at both. */
+export interface Sandbox extends Kubectl {
+  readonly target: Target;
+  readonly namespace: string;
+  /** unique: for the names of cluster-scoped objects and API groups */
+  readonly id: string;
+  /** the same with these objects (or this text) on standard input, for `-f -` */
+  with(input: string | object | readonly object[]): Kubectl;
+  /** the same without `--namespace`: manifests say where things go */
+  readonly anywhere: Kubectl;
+  /** the same with environment variables */
+  under(env: Readonly<Record<string, string>>): Kubectl;
+  /** the same with another kubeconfig, that is as another user */
+  as(kubeconfig: string): Kubectl;
+  /** what `kubectl get … -o json` prints */
+  json: CommandLine<Promise<KubernetesObject>>;
+  /** writes a file of the scratch directory and returns its path */
+  file(name: string, content: string | Uint8Array, mode?: number): Promise<string>;
+  /** runs at the end, newest first: for what does not live in the namespace */
+  cleanUp(action: () => Promise<unknown>): void;
+  close(): Promise<void>;
+}
+
+/** The parts of an object that tests look at. */
+export interface KubernetesObject {
+  apiVersion: string;
+  kind: string;
+  metadata: {
+    name: string;
+    namespace?: string;
+    uid: string;
+    resourceVersion: string;
+    generation?: number;
+    creationTimestamp: string;
+    deletionTimestamp?: string;
+    labels?: Record<string, string>;
+    annotations?: Record<string, string>;
+    finalizers?: string[];
+    ownerReferences?: { uid: string; name: string }[];
+    managedFields?: { manager: string; operation: string; subresource?: string }[];
+  };
+  // Tests know the shape of what they created; reading a field that is absent is a failing assertion.
+  // biome-ignore lint/suspicious/noExplicitAny: contents differ by kind
+  [field: string]: any;
+}
+
+/** Opens a sandbox with a fresh namespace. */
+export async function openSandbox(target: Target): Promise<Sandbox> {
+  const id = randomUUID().slice(0, 8);
+  const namespace = `e2e-${id}`;
+  const directory = await mkdtemp(join(tmpdir(), 'capstan-kubectl-'));
+  const base: KubectlOptions = { kubeconfig: target.kubeconfig, directory, namespace };
+  const running: RunningProcess[] = [];
+  const cleanups: (() => Promise<unknown>)[] = [];
+
+  const bind = (options: KubectlOptions): Kubectl => {
+    const run: Kubectl['run'] = (literals, ...values) => kubectl(words(literals, ...values), options);
+    return {
+      run,
+      ok: async (literals, ...values) => {
+        const outcome = await run(literals, ...values);
+        if (outcome.code !== 0) throw new Error(`expected success\n${describeOutcome(outcome)}`);
+        return outcome.stdout;
+      },
+      fails: async (literals, ...values) => {
+        const outcome = await run(literals, ...values);
+        if (outcome.code !== 1) throw new Error(`expected exit code 1\n${describeOutcome(outcome)}`);
+        return outcome.stderr;
+      },
+      start: (literals, ...values) => {
+        const process = startKubectl(words(literals, ...values), options);
+        running.push(process);
+        return process;
+      },
+    };
+  };
+
+  const admin = bind(base);
+  await admin.ok`create namespace ${namespace}`;
+  return {
+    ...admin,
+    target,
+    namespace,
+    id,
+    with: (input) => bind({ ...base, input: asInput(input) }),
+    anywhere: bind({ kubeconfig: target.kubeconfig, directory }),
+    under: (env) => bind({ ...base, env }),
+    as: (kubeconfig) => bind({ ...base, kubeconfig }),
+    json: async (literals, ...values) => {
+      const outcome = await kubectl(['get', ...words(literals, ...values), '-o', 'json'], base);
+      if (outcome.code !== 0) throw new Error(`expected success\n${describeOutcome(outcome)}`);
+      return JSON.parse(outcome.stdout) as KubernetesObject;
+    },
+    file: async (name, content, mode = 0o600) => {
+      const path = join(directory, name);
+      await writeFile(path, content, { mode });
+      return path;
+    },
+    cleanUp: (action) => void cleanups.push(action),
+    close: async () => {
+      for (const process of running) await process.stop('SIGKILL');
+      for (const action of cleanups.reverse()) await action();
+      await admin.run`delete namespace ${namespace} --wait=false --ignore-not-found`;
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** kubectl reads concatenated JSON documents. */
+function asInput(input: string | object | readonly object[]): string {
+  if (typeof input === 'string') return input;
+  return (Array.isArray(input) ? input : [input]).map((document) => JSON.stringify(document)).join('\n');
+}
