@@ -1,3 +1,4 @@
+import { constants, type Http2ServerRequest } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
 import {
   type Clock,
@@ -14,6 +15,7 @@ import {
 import type { Store } from '../store/index.ts';
 import { AdmissionChain, type AdmissionStep } from './admission/index.ts';
 import { namespaceLifecycle } from './admission/namespace-lifecycle.ts';
+import { podPriority, podTolerations } from './admission/pod-defaults.ts';
 import { rbacEscalation } from './admission/rbac-escalation.ts';
 import { type Auditor, noAuditor } from './audit/index.ts';
 import {
@@ -146,6 +148,8 @@ export class ApiServer {
     this.api = new ResourceApi({ store, registry: this.registry, admission, clock: this.#clock, random: this.#random });
     this.access = new AccessControl(options.access, { store, clock: this.#clock, random: this.#random });
     admission.add(namespaceLifecycle(store));
+    admission.add(podPriority(store));
+    admission.add(podTolerations);
     admission.add(serviceAddresses(store, parseServiceCidr(options.serviceCidr ?? '10.96.0.0/16'), this.#clock));
     admission.add(rbacEscalation(this.access.rbacIndex, this.access.authorizer));
     this.#webhooks = new WebhookClient(storeServiceResolver(store));
@@ -251,6 +255,7 @@ export class ApiServer {
   handle(request: HttpRequest, response: HttpResponse): void {
     const exchange = new Exchange(request, response, this.#auditId(request));
     response.on('error', () => {});
+    if ('stream' in request) endWithAnswer(request);
     this.#serve(exchange)
       .catch((error: unknown) => {
         const status = toStatusError(error, (cause) => this.#report(cause, `${exchange.method} ${exchange.path}`));
@@ -373,6 +378,13 @@ function tlsSocketOf(request: HttpRequest): TLSSocket | undefined {
     if (socket) sessionSockets.set(session, socket);
   }
   return socket;
+}
+
+/** What a client still sends once it has its answer is of no use, and waits for a window that will never open. */
+function endWithAnswer({ stream }: Http2ServerRequest): void {
+  stream.once('finish', () => {
+    if (!stream.readableEnded) stream.close(constants.NGHTTP2_NO_ERROR);
+  });
 }
 
 const sessionSockets = new WeakMap<object, TLSSocket>();

@@ -25,7 +25,12 @@ export function targets(env: Readonly<Record<string, string | undefined>> = proc
   return [
     { name: 'capstan', start: startOurs },
     ...(kubeconfig
-      ? [{ name: 'kubernetes' as const, start: async () => ({ name: 'kubernetes' as const, kubeconfig, stop: async () => {} }) }]
+      ? [
+          {
+            name: 'kubernetes' as const,
+            start: async () => ({ name: 'kubernetes' as const, kubeconfig, stop: async () => {} }),
+          },
+        ]
       : []),
   ];
 }

@@ -42,7 +42,7 @@ function validate(object: ConfigMap): FieldError[] {
     errors.push(...invalid(`binaryData[${key}]`, key, checkConfigMapKey(key)));
     bytes += base64Bytes(binaryData[key] ?? '');
   }
-  if (bytes > maxDataBytes) errors.push(fieldError.tooLong('', '', maxDataBytes));
+  if (bytes > maxDataBytes) errors.push(fieldError.tooLong('[]', '', maxDataBytes));
   return errors;
 }
 

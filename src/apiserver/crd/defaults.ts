@@ -1,10 +1,12 @@
-import type { CustomResourceDefinition } from './types.ts';
+import type { CrdNames, CrdSpec, CustomResourceDefinition } from './types.ts';
 
 /** Fills in what apiextensions v1 defaults: singular and list names, no conversion, the HTTPS port of a webhook service. */
 export function defaultCrd(draft: CustomResourceDefinition): void {
+  // What is absent is refused later, field by field; until then it is as empty as Go's zero values.
+  draft.spec ??= {} as CrdSpec;
   const { spec } = draft;
-  if (!spec) return;
-  if (spec.names?.kind) {
+  spec.names ??= {} as CrdNames;
+  if (spec.names.kind) {
     spec.names.singular ||= spec.names.kind.toLowerCase();
     spec.names.listKind ||= `${spec.names.kind}List`;
   }

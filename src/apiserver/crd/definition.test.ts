@@ -66,7 +66,7 @@ describe('definitionFromCrd', () => {
     expect(made.versions[1]).toMatchObject({
       hasStatus: false,
       deprecated: true,
-      deprecationWarning: 'example.com/v1beta1 Thing is deprecated',
+      deprecationWarning: 'example.com/v1beta1 Thing is deprecated; use example.com/v1 Thing',
     });
     expect(made.versions[1]).not.toHaveProperty('scale');
   });

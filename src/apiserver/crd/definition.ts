@@ -7,12 +7,19 @@ import {
   type JsonValue,
   parseApiVersion,
   type ResourceDefinition,
+  type ResourceStrategy,
   type Schema,
+  statusError,
   type UnstructuredObject,
   type VersionDefinition,
 } from '../../machinery/index.ts';
 import { printerOf } from './printer.ts';
-import type { CrdSelectableField, CrdVersion, CustomResourceDefinition } from './types.ts';
+import {
+  type CrdSelectableField,
+  type CrdVersion,
+  type CustomResourceDefinition,
+  isCrdConditionTrue,
+} from './types.ts';
 
 export interface CrdDefinitionDependencies {
   /** asks the conversion webhook of a definition; without it kinds that need one cannot change versions */
@@ -45,15 +52,30 @@ export function definitionFromCrd(
     namespaced: spec.scope === 'Namespaced',
     verbs: allVerbs,
     storageVersion: spec.versions.find((version) => version.storage)!.name,
-    versions: versions.map((version) => versionOf(version, spec.group, names.kind)),
+    versions: versions.map((version) => versionOf(version, spec.group, names.kind, versions)),
     subresources: [],
     origin: 'custom',
-    strategy: {},
+    strategy: isCrdConditionTrue(crd, 'Terminating') ? refuseCreate(spec.group, names.plural) : {},
     convert: converterOf(crd, dependencies),
   };
 }
 
-function versionOf(version: CrdVersion, group: string, kind: string): VersionDefinition {
+/** Objects made while the others are being cleaned up would keep the definition alive. */
+function refuseCreate(group: string, plural: string): ResourceStrategy {
+  return {
+    prepareForCreate: ({ metadata }) => {
+      const subject = { group, resource: plural, name: metadata.name ?? '' };
+      throw statusError.forbidden(subject, 'create not allowed while custom resource definition is terminating');
+    },
+  };
+}
+
+function versionOf(
+  version: CrdVersion,
+  group: string,
+  kind: string,
+  byPriority: readonly CrdVersion[],
+): VersionDefinition {
   const { subresources } = version;
   const scale = subresources?.scale;
   const fields = selectableFieldsOf(version.selectableFields);
@@ -63,8 +85,7 @@ function versionOf(version: CrdVersion, group: string, kind: string): VersionDef
     ...(version.deprecated
       ? {
           deprecated: true,
-          deprecationWarning:
-            version.deprecationWarning ?? `${formatApiVersion(group, version.name)} ${kind} is deprecated`,
+          deprecationWarning: version.deprecationWarning ?? deprecationWarning(version, group, kind, byPriority),
         }
       : {}),
     schema: version.schema?.openAPIV3Schema ?? anything,
@@ -81,6 +102,18 @@ function versionOf(version: CrdVersion, group: string, kind: string): VersionDef
     printer: printerOf(version.additionalPrinterColumns),
     ...(fields ? { selectableFields: fields } : {}),
   };
+}
+
+/** Names the best version to move to, if there is one above. */
+function deprecationWarning(
+  version: CrdVersion,
+  group: string,
+  kind: string,
+  byPriority: readonly CrdVersion[],
+): string {
+  const better = byPriority.slice(0, byPriority.indexOf(version)).find((other) => other.served && !other.deprecated);
+  const advice = better ? `; use ${formatApiVersion(group, better.name)} ${kind}` : '';
+  return `${formatApiVersion(group, version.name)} ${kind} is deprecated${advice}`;
 }
 
 function selectableFieldsOf(

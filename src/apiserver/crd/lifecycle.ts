@@ -1,4 +1,5 @@
 import {
+  type Condition,
   clone,
   deepEqual,
   ignoreNotFound,
@@ -16,11 +17,17 @@ import { type NextState, updateObject } from '../service/update.ts';
 import { keyPrefix, nameOfKey } from '../storage/keys.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
 import { type CrdDefinitionDependencies, definitionFromCrd } from './definition.ts';
-import { evaluateCrdNames } from './names.ts';
+import { evaluateCrdNames, mergeConditions } from './names.ts';
 import { type CustomResourceDefinition, isCrdConditionTrue } from './types.ts';
 
 const cleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io';
 const manager = 'kube-apiserver';
+const terminating: Condition = {
+  type: 'Terminating',
+  status: 'True',
+  reason: 'InstanceDeletionInProgress',
+  message: 'CustomResource deletion is in progress',
+};
 
 export interface CrdLifecycleOptions extends CrdDefinitionDependencies {
   api: ResourceApi;
@@ -154,6 +161,13 @@ export class CrdLifecycle {
     const name = crd.metadata.name!;
     if (!crd.metadata.finalizers?.includes(cleanupFinalizer) || this.#cleaning.has(name)) return;
     const { context } = this.#options.api;
+    if (!isCrdConditionTrue(crd, 'Terminating')) {
+      // From here on nothing new can be created; the event of this write brings us back to clean up.
+      return this.#update(crd, 'status', (draft) => {
+        const conditions = mergeConditions(draft.status?.conditions ?? [], [terminating], context.clock.now());
+        draft.status = { ...draft.status, conditions };
+      });
+    }
     const { group, names, scope } = crd.spec;
     const resource = context.registry.get(group, names.plural);
     const prefix = keyPrefix({ group, plural: names.plural });

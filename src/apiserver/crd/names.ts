@@ -111,7 +111,11 @@ function approvalConditions(crd: CustomResourceDefinition): Condition[] {
 }
 
 /** The time of a condition changes only with its status. */
-function mergeConditions(known: readonly Condition[], updates: readonly Condition[], nowMs: number): Condition[] {
+export function mergeConditions(
+  known: readonly Condition[],
+  updates: readonly Condition[],
+  nowMs: number,
+): Condition[] {
   const merged = known.map((condition) => ({ ...condition }));
   for (const update of updates) {
     const existing = merged.find((condition) => condition.type === update.type);

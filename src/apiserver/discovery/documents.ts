@@ -140,7 +140,7 @@ export class Discovery {
 
   #aggregatedGroup(group: string): JsonObject {
     return {
-      metadata: group === '' ? { creationTimestamp: null } : { name: group, creationTimestamp: null },
+      metadata: group === '' ? {} : { name: group },
       versions: this.#versions(group).map((version) => ({
         version,
         resources: this.#served(group, version).map(([definition, served]) => aggregatedResource(definition, served)),

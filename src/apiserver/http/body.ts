@@ -60,7 +60,8 @@ function tooLarge(exchange: Exchange, maxBytes: number): Error {
 
 /** Parses a body that is to be of the given kind by its content type; the result is private to the request. */
 export function parseBody(exchange: Exchange, bytes: Buffer, limits: BodyLimits, kind: string): DecodedBody {
-  const contentType = exchange.header('content-type') ?? 'application/json';
+  // No content type means JSON, as upstream reads it.
+  const contentType = exchange.header('content-type') || 'application/json';
   const type = parseMediaRanges(contentType)[0]?.type ?? '';
   switch (type) {
     case 'application/json':

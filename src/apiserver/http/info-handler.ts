@@ -1,6 +1,6 @@
 import { statusError } from '../../machinery/index.ts';
 import type { Discovery } from '../discovery/index.ts';
-import { type OpenApi, openApiKey } from '../openapi/index.ts';
+import { emptyOpenApiV2, type OpenApi, openApiKey, openApiV2Protobuf } from '../openapi/index.ts';
 import type { Exchange } from './exchange.ts';
 import { parseMediaRanges } from './media-types.ts';
 
@@ -174,9 +174,17 @@ function sendOpenApiV3(exchange: Exchange, options: InfoHandlerOptions, path: st
 
 function sendOpenApiV2(exchange: Exchange, options: InfoHandlerOptions): boolean {
   const accept = exchange.header('accept') ?? '*/*';
-  const readsJson = parseMediaRanges(accept).some((range) => range.type === 'application/json' || range.type === '*/*');
-  // Old clients ask for a protobuf form only; JSON bytes would break them where a plain refusal does not.
-  if (!readsJson) throw statusError.notAcceptable('only the following media types are accepted: application/json');
+  const ranges = parseMediaRanges(accept);
+  const readsJson = ranges.some((range) => range.type === 'application/json' || range.type === '*/*');
+  if (!readsJson) {
+    // JSON bytes would break a client that asks for protobuf only.
+    if (!ranges.some((range) => openApiV2Protobuf.mediaTypes.has(range.type))) {
+      throw statusError.notAcceptable('only the following media types are accepted: application/json');
+    }
+    const bytes = emptyOpenApiV2('Kubernetes', options.version.gitVersion);
+    exchange.send(200, openApiV2Protobuf.contentType, bytes, { vary: 'Accept' });
+    return true;
+  }
   const document = options.openApi.v2();
   exchange.send(200, 'application/json', document.bytes, { etag: `"${document.hash}"`, vary: 'Accept' });
   return true;

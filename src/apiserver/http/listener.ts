@@ -1,4 +1,10 @@
-import { constants, createSecureServer, type Http2SecureServer, type Http2ServerRequest, type ServerHttp2Session } from 'node:http2';
+import {
+  constants,
+  createSecureServer,
+  type Http2SecureServer,
+  type Http2ServerRequest,
+  type ServerHttp2Session,
+} from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
 import { CapstanError, type Clock } from '../../machinery/index.ts';
 import type { HttpRequest, HttpResponse } from './exchange.ts';
@@ -128,7 +134,15 @@ function refuseConnection(error: NodeJS.ErrnoException, socket: Socket, clock: C
     return;
   }
   const [code, phrase, reason, message] = refusals[error.code ?? ''] ?? badRequest;
-  const body = JSON.stringify({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason, code });
+  const body = JSON.stringify({
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    message,
+    reason,
+    code,
+  });
   socket.end(
     `HTTP/1.1 ${code} ${phrase}\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
   );

@@ -1,4 +1,12 @@
-import { type FieldError, fieldError, isJsonObject, statusError } from '../../machinery/index.ts';
+import {
+  checkTypes,
+  decodeErrorText,
+  type FieldError,
+  fieldError,
+  isJsonObject,
+  type Schema,
+  statusError,
+} from '../../machinery/index.ts';
 import type { DeleteSettings, PropagationPolicy } from '../service/delete.ts';
 import type { ListSettings } from '../service/reads.ts';
 import type { FieldValidation, WriteSettings } from '../service/types.ts';
@@ -103,8 +111,30 @@ export function parseBoolean(query: URLSearchParams, name: string): boolean | un
 
 const propagationPolicies: readonly string[] = ['Background', 'Foreground', 'Orphan'];
 
+const text: Schema = { type: 'string' };
+
+const deleteOptionsSchema: Schema = {
+  type: 'object',
+  properties: {
+    apiVersion: text,
+    kind: text,
+    gracePeriodSeconds: { type: 'integer', format: 'int64' },
+    preconditions: { type: 'object', properties: { uid: text, resourceVersion: text } },
+    orphanDependents: { type: 'boolean' },
+    propagationPolicy: text,
+    dryRun: { type: 'array', items: text },
+  },
+};
+
+/** A wish that cannot be read must not become another one: a precondition of the wrong type is not "no precondition". */
+function checkDeleteOptions(body: unknown): void {
+  const mismatch = body === undefined ? undefined : checkTypes(body, deleteOptionsSchema);
+  if (mismatch) throw statusError.badRequest(`unable to decode DeleteOptions: ${decodeErrorText(mismatch)}`);
+}
+
 /** DeleteOptions from the body, or from the query when there is no body. */
 export function parseDeleteSettings(query: URLSearchParams, body: unknown): DeleteSettings {
+  checkDeleteOptions(body);
   const errors: FieldError[] = [];
   const source = isJsonObject(body) ? body : Object.fromEntries(query);
   const policy = source['propagationPolicy'];

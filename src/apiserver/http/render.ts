@@ -23,13 +23,12 @@ export interface RenderContext {
   protobuf: ProtobufRegistry;
 }
 
-/** The representation the client wants, or a 406. */
-export function negotiate(exchange: Exchange): Representation {
-  const chosen = chooseRepresentation(exchange.header('accept'), { pretty: exchange.pretty, protobuf: true });
+/** The representation the client wants, or a 406. Custom kinds have no protobuf form. */
+export function negotiate(exchange: Exchange, custom: boolean): Representation {
+  const chosen = chooseRepresentation(exchange.header('accept'), { pretty: exchange.pretty, protobuf: !custom });
   if (chosen) return chosen;
-  throw statusError.notAcceptable(
-    `406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, ${protobufMediaType}`,
-  );
+  const available = `application/json, application/yaml${custom ? '' : `, ${protobufMediaType}`}`;
+  throw statusError.notAcceptable(`406: Not Acceptable\n\nAvailable representations: ${available}`);
 }
 
 export function includeObjectOf(exchange: Exchange): IncludeObject {
@@ -42,7 +41,7 @@ export function includeObjectOf(exchange: Exchange): IncludeObject {
 
 /** Writes a value that is not a stored object (reviews, scales, discovery) in the negotiated encoding. */
 export function sendValue(exchange: Exchange, code: number, value: JsonObject, context: RenderContext): void {
-  sendEncoded(exchange, code, value, negotiate(exchange), context);
+  sendEncoded(exchange, code, value, negotiate(exchange, false), context);
 }
 
 function sendEncoded(
@@ -96,7 +95,7 @@ export async function sendRecord(
   record: StoreRecord<StoredObject>,
   context: RenderContext,
 ): Promise<void> {
-  const representation = negotiate(exchange);
+  const representation = negotiate(exchange, target.resource.isCustom);
   if (servesBytes(target, record, representation)) {
     return exchange.send(200, 'application/json', record.value.bytes);
   }
@@ -110,7 +109,7 @@ export async function sendWritten(
   written: WrittenObject,
   context: RenderContext,
 ): Promise<void> {
-  const representation = negotiate(exchange);
+  const representation = negotiate(exchange, target.resource.isCustom);
   const plain = representation.as === 'object' && representation.encoding === 'json' && !representation.pretty;
   if (plain && written.bytes && target.version === target.resource.storageVersion) {
     return exchange.send(code, 'application/json', written.bytes);
@@ -152,7 +151,7 @@ export async function sendList(
   page: ListedPage,
   context: RenderContext,
 ): Promise<void> {
-  const representation = negotiate(exchange);
+  const representation = negotiate(exchange, target.resource.isCustom);
   const metadata: ListMeta = {
     resourceVersion: page.resourceVersion,
     ...(page.continue !== undefined && { continue: page.continue }),

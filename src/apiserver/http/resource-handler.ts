@@ -47,6 +47,8 @@ export class ResourceHandler {
     if (path.subresource !== undefined) return this.#subresource(exchange, path, target, verb, caller);
     const { definition } = target.resource;
     if (!definition.verbs.includes(verb)) throw statusError.methodNotAllowed();
+    // An answer nobody could read must be refused before anything is done.
+    negotiate(exchange, target.resource.isCustom);
     this.#warnDeprecated(exchange, target);
     switch (verb) {
       case 'get':
@@ -107,7 +109,7 @@ export class ResourceHandler {
   async #watch(exchange: Exchange, target: Target, path: ResourcePath, caller: Caller): Promise<void> {
     const settings = parseWatchSettings(exchange.query);
     if (path.name !== undefined) settings.fieldSelector = `metadata.name=${path.name}`;
-    const representation = negotiate(exchange);
+    const representation = negotiate(exchange, target.resource.isCustom);
     const includeObject = includeObjectOf(exchange);
     const { api } = this.#options;
     // Headers go out only once the watch has been accepted, hence the sink is made on first use.

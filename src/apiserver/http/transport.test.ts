@@ -155,11 +155,9 @@ onTargets(targets, (on, { real }) => {
     it('warnings travel in Warning headers of code 299', async () => {
       const api = on().connect(protocol);
       const ns = await on().namespace();
-      const answer = await api.post(ns.core('configmaps'), { ...configMap('warned'), 'quo"te': 1, other: 2 });
+      const answer = await api.post(ns.core('configmaps'), { ...configMap('warned'), 'quo"te': 1 });
       expect(answer.status).toBe(201);
-      expect(answer.warnings.join(', ')).toBe(
-        String.raw`299 - "unknown field \"quo\\\"te\"", 299 - "unknown field \"other\""`,
-      );
+      expect(answer.warnings).toEqual([String.raw`299 - "unknown field \"quo\\\"te\""`]);
     });
   });
 

@@ -175,14 +175,14 @@ export class WatchResponse implements WatchSink {
   }
 
   #renderBookmark(revision: number, initialEventsEnd: boolean): Buffer {
-    const metadata: JsonObject = { resourceVersion: String(revision), creationTimestamp: null };
+    const metadata: JsonObject = { resourceVersion: String(revision) };
     if (initialEventsEnd) metadata['annotations'] = { 'k8s.io/initial-events-end': 'true' };
     if (this.#representation.as === 'table') {
       return line('BOOKMARK', {
         kind: 'Table',
         apiVersion: 'meta.k8s.io/v1',
         metadata: { resourceVersion: String(revision) },
-        columnDefinitions: [],
+        columnDefinitions: null,
         rows: [{ cells: [], object: { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata } }],
       });
     }

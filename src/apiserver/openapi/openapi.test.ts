@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isJsonObject, type JsonObject } from '../../machinery/index.ts';
-import { at, crd, onTargets, targets } from '../testing/index.ts';
+import { at, crd, eventually, onTargets, targets } from '../testing/index.ts';
 
 type Schemas = Record<string, JsonObject>;
 
@@ -185,11 +185,3 @@ onTargets(targets, (on, { real }) => {
     });
   });
 });
-
-/** Only a real kube-apiserver needs a moment; ours has answered by the first try. */
-async function eventually<T>(attempt: () => Promise<T | undefined>): Promise<T> {
-  for (;;) {
-    const result = await attempt();
-    if (result !== undefined) return result;
-  }
-}

@@ -102,8 +102,8 @@ export function dropUnset(value: JsonValue, schema: Schema): void {
 
 function checkTypeMeta(draft: JsonObject, served: ServedResource): void {
   const { definition } = served.resource;
-  const kind = draft['kind'];
-  const apiVersion = draft['apiVersion'];
+  const kind = textMember(draft, 'kind');
+  const apiVersion = textMember(draft, 'apiVersion');
   if (kind === undefined || kind === '' || kind === null) {
     if (served.resource.isCustom) {
       throw statusError.badRequest(`Object 'Kind' is missing in '${JSON.stringify(draft)}'`);
@@ -111,7 +111,7 @@ function checkTypeMeta(draft: JsonObject, served: ServedResource): void {
     draft['kind'] = definition.kind;
   } else if (kind !== definition.kind) {
     throw statusError.badRequest(
-      `${String(kind)} in version "${versionOf(apiVersion ?? served.apiVersion)}" cannot be handled as a ${definition.kind}: no kind "${String(kind)}" is registered for version "${String(apiVersion ?? served.apiVersion)}" at this path`,
+      `${kind} in version "${versionOf(apiVersion ?? served.apiVersion)}" cannot be handled as a ${definition.kind}: no kind "${kind}" is registered for version "${apiVersion ?? served.apiVersion}" at this path`,
     );
   }
   if (apiVersion === undefined || apiVersion === '' || apiVersion === null) {
@@ -121,14 +121,21 @@ function checkTypeMeta(draft: JsonObject, served: ServedResource): void {
     draft['apiVersion'] = served.apiVersion;
   } else if (apiVersion !== served.apiVersion) {
     throw statusError.badRequest(
-      `the API version in the data (${String(apiVersion)}) does not match the expected API version (${served.apiVersion})`,
+      `the API version in the data (${apiVersion}) does not match the expected API version (${served.apiVersion})`,
     );
   }
 }
 
-function versionOf(apiVersion: unknown): string {
-  const text = String(apiVersion);
-  return text.slice(text.indexOf('/') + 1);
+function versionOf(apiVersion: string): string {
+  return apiVersion.slice(apiVersion.indexOf('/') + 1);
+}
+
+function textMember(draft: JsonObject, name: 'kind' | 'apiVersion'): string | null | undefined {
+  const value = draft[name];
+  if (value === undefined || value === null || typeof value === 'string') return value;
+  throw statusError.badRequest(
+    `couldn't get version/kind; json parse error: json: cannot unmarshal ${jsonTypeName(value)} into Go struct field .${name} of type string`,
+  );
 }
 
 function cannotDecode(served: ServedResource, mismatch: TypeMismatch): Error {
@@ -155,8 +162,8 @@ export function reportFieldProblems(
 ): void {
   if (fieldValidation === 'Ignore' || (duplicates.length === 0 && unknown.length === 0)) return;
   const problems = [
-    ...duplicates.map((path) => `duplicate field "${path}"`),
-    ...unknown.map((path) => `unknown field "${path}"`),
+    ...duplicates.map((path) => `duplicate field ${JSON.stringify(path)}`),
+    ...unknown.map((path) => `unknown field ${JSON.stringify(path)}`),
   ];
   if (fieldValidation === 'Strict') {
     const { kind } = served.resource.definition;

@@ -113,7 +113,8 @@ export function checkUpdatePreconditions(
   const version = sent.resourceVersion;
   if (version === undefined || version === '' || version === '0') {
     if (target.resource.isCustom) {
-      throw statusError.invalid(definition.group, definition.kind, target.name, [
+      // kube-apiserver names the resource, not the kind, in this one answer.
+      throw statusError.invalid(definition.group, definition.plural, target.name, [
         { ...fieldError.invalid('metadata.resourceVersion', 0, 'must be specified for an update') },
       ]);
     }

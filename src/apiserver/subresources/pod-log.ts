@@ -22,9 +22,8 @@ export function podLogHandler(source: PodLogSource | undefined): SubresourceHand
     const pod = await target.resource.fromRecord(await getRecord(context, target, caller, {}));
     const container = chooseContainer(pod, query.get('container') ?? '');
     const spec = isJsonObject(pod.spec) ? pod.spec : {};
-    if (typeof spec['nodeName'] !== 'string' || spec['nodeName'] === '') {
-      throw statusError.badRequest(`pod ${target.name} does not have a host assigned`);
-    }
+    // A pod that nobody has placed yet has said nothing: an empty log, as kube-apiserver answers.
+    if (typeof spec['nodeName'] !== 'string' || spec['nodeName'] === '') return { type: 'text', text: '' };
     if (!source) throw statusError.serviceUnavailable('this server runs no pods, so there are no logs to read');
     return { type: 'text', text: source(pod, { container, signal: caller.signal, ...parseLogQuery(query) }) };
   };

@@ -23,7 +23,7 @@ export function renderTable(options: {
     kind: 'Table',
     apiVersion: 'meta.k8s.io/v1',
     metadata: options.metadata as JsonObject,
-    columnDefinitions: options.withColumns ? printer.columns.map(renderColumn) : [],
+    columnDefinitions: options.withColumns ? printer.columns.map(renderColumn) : null,
     rows: options.objects.map((object) => ({
       cells: printer.row(object, options.nowMs),
       object: renderRowObject(object, options.includeObject),

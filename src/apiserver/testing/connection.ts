@@ -94,7 +94,8 @@ function connectHttp1(endpoint: Endpoint): Connection {
     send: (method, path, headers, body) =>
       new Promise((resolve, reject) => {
         const { host, port } = endpoint;
-        const all = { ...(body !== undefined && { 'content-length': String(Buffer.byteLength(body)) }), ...headers };
+        const sized = body !== undefined && !('transfer-encoding' in headers);
+        const all = { ...(sized && { 'content-length': String(Buffer.byteLength(body)) }), ...headers };
         const request = https.request({ host, port, method, path, agent, headers: withToken(endpoint, all) });
         request.on('error', reject);
         request.on('response', (response) =>

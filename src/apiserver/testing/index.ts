@@ -5,5 +5,6 @@ export * from './objects.ts';
 export * from './server.ts';
 export * from './suite.ts';
 export * from './targets.ts';
+export * from './time.ts';
 export * from './watch-stream.ts';
 export * from './webhook-server.ts';

@@ -62,7 +62,19 @@ export function jsonBytes(dice: Dice, value: JsonValue): Buffer {
   return Buffer.from(text);
 }
 
-const hugeNumbers = ['1e400', '-1e400', '9'.repeat(400), '0'.repeat(20), '1e-400', '0x10', '1_000', '.5', '-0', 'NaN', '18446744073709551616'];
+const hugeNumbers = [
+  '1e400',
+  '-1e400',
+  '9'.repeat(400),
+  '0'.repeat(20),
+  '1e-400',
+  '0x10',
+  '1_000',
+  '.5',
+  '-0',
+  'NaN',
+  '18446744073709551616',
+];
 
 function nested(dice: Dice): string {
   const depth = dice.pick([500, 999, 1001, 9_999, 10_001, 100_000]);

@@ -3,15 +3,40 @@ import type { Dice } from '../../support/rough/dice.ts';
 import { anyValue, spoil } from './samples.ts';
 
 /** Groups and plurals our made-up kinds may have: few, so that requests meet what others made. */
-const groups = ['fuzz.example.com', 'other.example.org', 'core', '', 'k8s.io', 'apps', 'cluster.x-k8s.io', 'constructor.io'];
+const groups = [
+  'fuzz.example.com',
+  'other.example.org',
+  'core',
+  '',
+  'k8s.io',
+  'apps',
+  'cluster.x-k8s.io',
+  'constructor.io',
+];
 const plurals = ['widgets', 'gadgets', 'secrets', 'constructor', 'pods'];
 
 /** Where custom objects can be asked for. */
-export const customPaths: readonly string[] = ['fuzz.example.com', 'other.example.org', 'constructor.io'].flatMap((group) =>
-  plurals.flatMap((plural) => ['v1', 'v2'].map((version) => `/apis/${group}/${version}/namespaces/fuzz-a/${plural}`)),
+export const customPaths: readonly string[] = ['fuzz.example.com', 'other.example.org', 'constructor.io'].flatMap(
+  (group) =>
+    plurals.flatMap((plural) => ['v1', 'v2'].map((version) => `/apis/${group}/${version}/namespaces/fuzz-a/${plural}`)),
 );
 
-const regexes = ['^a+$', '(a+)+$', '(?=x)', '[', '\\', '(?P<n>a)', 'a{1000}', 'a{100000}', '(?i)x', '\\p{Greek}', '((((((((((a*)*)*)*)*)*)*)*)*)*', '(?<!a)b', '\\1', ''];
+const regexes = [
+  '^a+$',
+  '(a+)+$',
+  '(?=x)',
+  '[',
+  '\\',
+  '(?P<n>a)',
+  'a{1000}',
+  'a{100000}',
+  '(?i)x',
+  '\\p{Greek}',
+  '((((((((((a*)*)*)*)*)*)*)*)*)*',
+  '(?<!a)b',
+  '\\1',
+  '',
+];
 
 const rules = [
   'self.size() > 0',
@@ -38,19 +63,83 @@ function leaf(dice: Dice): JsonObject {
   return dice.weighted<JsonObject>([
     [4, () => ({ type: 'string', pattern: dice.pick(regexes) })],
     [2, () => ({ type: 'string', maxLength: dice.pick([0, -1, 1e18, 10]), default: 'abc' })],
-    [2, () => ({ type: 'integer', minimum: dice.pick([5, -1, 1e300]), maximum: 3, default: 4, format: dice.pick(['int32', 'int64', 'x']) })],
+    [
+      2,
+      () => ({
+        type: 'integer',
+        minimum: dice.pick([5, -1, 1e300]),
+        maximum: 3,
+        default: 4,
+        format: dice.pick(['int32', 'int64', 'x']),
+      }),
+    ],
     [2, () => ({ type: 'string', enum: Array.from({ length: dice.pick([0, 1, 500, 5000]) }, (_, i) => `e${i}`) })],
     [2, () => ({ type: 'object', 'x-kubernetes-preserve-unknown-fields': true })],
-    [2, () => ({ type: 'object', additionalProperties: { type: 'string' }, 'x-kubernetes-validations': [{ rule: dice.pick(rules) }] })],
-    [2, () => ({ type: 'array', items: { type: 'string' }, 'x-kubernetes-list-type': dice.pick(['set', 'map', 'atomic', 'x']) })],
+    [
+      2,
+      () => ({
+        type: 'object',
+        additionalProperties: { type: 'string' },
+        'x-kubernetes-validations': [{ rule: dice.pick(rules) }],
+      }),
+    ],
+    [
+      2,
+      () => ({
+        type: 'array',
+        items: { type: 'string' },
+        'x-kubernetes-list-type': dice.pick(['set', 'map', 'atomic', 'x']),
+      }),
+    ],
     [1, () => ({ $ref: '#/definitions/x' })],
     [1, () => ({ type: 'string', format: dice.pick(['date-time', 'byte', 'uuid', 'ipv4', 'constructor']) })],
     [1, () => ({ 'x-kubernetes-int-or-string': true })],
     [1, () => ({ oneOf: [{ type: 'string' }, { not: { required: ['a'] } }] })],
-    [1, () => ({ type: 'object', 'x-kubernetes-embedded-resource': true, 'x-kubernetes-preserve-unknown-fields': true })],
+    [
+      1,
+      () => ({ type: 'object', 'x-kubernetes-embedded-resource': true, 'x-kubernetes-preserve-unknown-fields': true }),
+    ],
     [1, () => anyValue(dice, 3) as JsonObject],
   ]);
 }
+
+/** Accepted by the server, and still no fun to serve. */
+function soundSchema(dice: Dice): JsonObject {
+  return {
+    type: 'object',
+    properties: {
+      spec: {
+        type: 'object',
+        properties: {
+          a: { type: 'string', pattern: dice.pick(['^a+$', '(a+)+$', '((a*)*)*b', '^.{0,50}$']), maxLength: 200 },
+          b: { 'x-kubernetes-preserve-unknown-fields': true },
+          size: { 'x-kubernetes-int-or-string': true },
+          list: {
+            type: 'array',
+            maxItems: 20,
+            items: { type: 'string', maxLength: 100 },
+            'x-kubernetes-list-type': dice.pick(['set', 'atomic']),
+          },
+          constructor: { type: 'string', default: 'mine', maxLength: 50 },
+          toString: { type: 'object', additionalProperties: { type: 'integer' }, default: { x: 1 } },
+          replicas: { type: 'integer', format: 'int32', default: 1 },
+        },
+        ...(dice.chance(0.7) && { 'x-kubernetes-validations': [{ rule: dice.pick(soundRules), message: 'no' }] }),
+      },
+      status: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+    },
+  };
+}
+
+const soundRules = [
+  'true',
+  '!has(self.list) || self.list.all(x, x.size() < 90)',
+  "!has(self.a) || self.a.matches('(a+)+$')",
+  'self.replicas < 100 || self.replicas / 0 == 1',
+  'self.replicas == oldSelf.replicas || self.replicas > 0',
+  "has(self.constructor) && self.constructor != ''",
+  "!has(self.list) || self.list.exists(a, self.list.exists(b, a + b == 'x'))",
+];
 
 function deepSchema(depth: number): JsonObject {
   let schema: JsonObject = { type: 'string' };
@@ -62,7 +151,8 @@ function schemaOf(dice: Dice): JsonObject {
   if (dice.chance(0.03)) return deepSchema(dice.pick([50, 300, 900]));
   const properties: JsonObject = {};
   for (let i = dice.between(1, 6); i > 0; i--) {
-    properties[dice.pick(['a', 'b', 'size', 'list', 'constructor', 'toString', 'replicas', 'x-y', '$ref'])] = leaf(dice);
+    properties[dice.pick(['a', 'b', 'size', 'list', 'constructor', 'toString', 'replicas', 'x-y', '$ref'])] =
+      leaf(dice);
   }
   return {
     type: 'object',
@@ -81,21 +171,40 @@ function schemaOf(dice: Dice): JsonObject {
 
 /** A CustomResourceDefinition that wants to hurt; some are good enough to be served. */
 export function hostileCrd(dice: Dice): { name: string; crd: JsonValue } {
-  const group = dice.chance(0.7) ? groups[0]! : dice.pick(groups);
-  const plural = dice.chance(0.7) ? plurals[0]! : dice.pick(plurals);
-  const name = dice.chance(0.95) ? `${plural}.${group}` : 'mismatch.example.com';
+  const sound = dice.chance(0.4);
+  const group = sound || dice.chance(0.7) ? groups[0]! : dice.pick(groups);
+  const plural = sound || dice.chance(0.7) ? plurals[0]! : dice.pick(plurals);
+  const name = sound || dice.chance(0.95) ? `${plural}.${group}` : 'mismatch.example.com';
   const version = (versionName: string, storage: boolean): JsonObject => ({
     name: versionName,
     served: true,
     storage,
-    schema: { openAPIV3Schema: schemaOf(dice) },
+    schema: { openAPIV3Schema: sound ? soundSchema(dice) : schemaOf(dice) },
     ...(dice.chance(0.4) && {
-      subresources: { status: {}, scale: { specReplicasPath: dice.pick(['.spec.replicas', '.spec', '.constructor', 'x']), statusReplicasPath: '.status.replicas' } },
+      subresources: {
+        status: {},
+        scale: {
+          specReplicasPath: sound ? '.spec.replicas' : dice.pick(['.spec.replicas', '.spec', '.constructor', 'x']),
+          statusReplicasPath: '.status.replicas',
+        },
+      },
     }),
     ...(dice.chance(0.3) && {
-      additionalPrinterColumns: [{ name: 'A', type: dice.pick(['string', 'date', 'integer', 'x']), jsonPath: dice.pick(['.spec.a', '.spec[*]', '..', '.constructor.constructor', '.spec.list[?(@.a=="b")]', '{.a}']) }],
+      additionalPrinterColumns: [
+        {
+          name: 'A',
+          type: dice.pick(['string', 'date', 'integer', sound ? 'number' : 'x']),
+          jsonPath: sound
+            ? dice.pick(['.spec.a', '.spec.list[?(@.a=="b")]', '.constructor.constructor', '.spec.toString'])
+            : dice.pick(['.spec.a', '.spec[*]', '..', '.constructor.constructor', '.spec.list[?(@.a=="b")]', '{.a}']),
+        },
+      ],
     }),
-    ...(dice.chance(0.1) && { selectableFields: [{ jsonPath: dice.pick(['.spec.a', '.spec.constructor', '.metadata.name']) }] }),
+    ...(dice.chance(0.1) && {
+      selectableFields: [
+        { jsonPath: sound ? '.spec.a' : dice.pick(['.spec.a', '.spec.constructor', '.metadata.name']) },
+      ],
+    }),
   });
   const two = dice.chance(0.3);
   const crd: JsonObject = {
@@ -104,19 +213,30 @@ export function hostileCrd(dice: Dice): { name: string; crd: JsonValue } {
     metadata: { name },
     spec: {
       group,
-      scope: dice.pick(['Namespaced', 'Namespaced', 'Namespaced', 'Cluster', 'x']),
-      names: { plural, singular: dice.pick(['widget', 'gadget', 'pod']), kind: dice.pick(['Widget', 'Gadget', 'Secret', 'Constructor']), listKind: 'WidgetList', shortNames: ['w', 'po'] },
+      scope: sound ? 'Namespaced' : dice.pick(['Namespaced', 'Namespaced', 'Namespaced', 'Cluster', 'x']),
+      names: sound
+        ? { plural, singular: 'widget', kind: 'Widget', listKind: 'WidgetList' }
+        : {
+            plural,
+            singular: dice.pick(['widget', 'gadget', 'pod']),
+            kind: dice.pick(['Widget', 'Gadget', 'Secret', 'Constructor']),
+            listKind: 'WidgetList',
+            shortNames: ['w', 'po'],
+          },
       versions: two ? [version('v1', true), version('v2', dice.chance(0.1))] : [version('v1', true)],
     },
   };
-  return { name, crd: dice.chance(0.15) ? spoil(dice, crd) : crd };
+  return { name, crd: !sound && dice.chance(0.25) ? spoil(dice, crd) : crd };
 }
 
 /** An object for whatever schema a definition of ours happens to have. */
 export function customObject(dice: Dice, name: string, version: string, group: string): JsonValue {
   const spec: JsonObject = {};
   for (const key of ['a', 'b', 'size', 'list', 'constructor', 'toString', 'replicas']) {
-    if (dice.chance(0.4)) spec[key] = dice.chance(0.7) ? dice.pick<JsonValue>(['abc', 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!', 4, ['x', 'x'], {}, 'e1']) : anyValue(dice, 3);
+    if (dice.chance(0.4))
+      spec[key] = dice.chance(0.7)
+        ? dice.pick<JsonValue>(['abc', 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!', 4, ['x', 'x'], {}, 'e1'])
+        : anyValue(dice, 3);
   }
   return {
     apiVersion: `${group}/${version}`,

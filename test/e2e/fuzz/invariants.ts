@@ -15,7 +15,11 @@ const deliberate: readonly (readonly [status: number, text: RegExp])[] = [
 export function answerProblem(request: FuzzRequest, answer: WireAnswer): string | undefined {
   const { status } = answer;
   const text = answer.body.toString();
-  if (status >= 500 && request.method !== 'HEAD' && !deliberate.some(([code, words]) => code === status && words.test(text))) {
+  if (
+    status >= 500 &&
+    request.method !== 'HEAD' &&
+    !deliberate.some(([code, words]) => code === status && words.test(text))
+  ) {
     return `answer ${status}: ${text.slice(0, 300)}`;
   }
   if (status >= 400) return statusProblem(answer, request.method);
@@ -64,7 +68,12 @@ export function mayChange(request: FuzzRequest, answer: WireAnswer): boolean {
 /** Every object of every kind can be read in every served version and shape. */
 export async function unreadableCollections({ server }: InProcessServer, client: WireClient): Promise<string[]> {
   const problems: string[] = [];
-  const accepts = ['application/json', 'application/json;as=Table;v=v1;g=meta.k8s.io', 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io', 'application/yaml'];
+  const accepts = [
+    'application/json',
+    'application/json;as=Table;v=v1;g=meta.k8s.io',
+    'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io',
+    'application/yaml',
+  ];
   for (const { definition } of server.registry.all()) {
     if (!definition.verbs.includes('list')) continue;
     for (const version of definition.versions) {
@@ -73,14 +82,21 @@ export async function unreadableCollections({ server }: InProcessServer, client:
       for (const accept of accepts) {
         const path = `${root}/${definition.plural}`;
         const answer = await client.send({ method: 'GET', path, headers: [['accept', accept]] });
-        if (answer.status !== 200) problems.push(`${path} as ${accept}: ${answer.status} ${answer.body.toString().slice(0, 300)}`);
+        if (answer.status !== 200)
+          problems.push(`${path} as ${accept}: ${answer.status} ${answer.body.toString().slice(0, 300)}`);
       }
     }
   }
   return problems;
 }
 
-const prototypes = { Object: Object.prototype, Array: Array.prototype, Function: Function.prototype, String: String.prototype, Map: Map.prototype };
+const prototypes = {
+  Object: Object.prototype,
+  Array: Array.prototype,
+  Function: Function.prototype,
+  String: String.prototype,
+  Map: Map.prototype,
+};
 
 /** A picture of what every object inherits. */
 export function inherited(): string {

@@ -1,8 +1,15 @@
 import { seedAt } from '../../support/rough/dice.ts';
 import type { InProcessServer } from '../../support/rough/in-process-server.ts';
-import { http1Client, http2Client, sendJson, UnsendableRequest, type WireAnswer, type WireClient } from '../../support/rough/wire.ts';
+import {
+  http1Client,
+  http2Client,
+  sendJson,
+  UnsendableRequest,
+  type WireAnswer,
+  type WireClient,
+} from '../../support/rough/wire.ts';
 import { answerProblem, ChangeLog, mayChange } from './invariants.ts';
-import { type FuzzRequest, fuzzRequest, namespaces } from './requests.ts';
+import { type FuzzRequest, fuzzRequest, liveResourceVersion, namespaces } from './requests.ts';
 
 export interface FuzzRun {
   seed: number;
@@ -52,11 +59,12 @@ export async function runFuzz(server: InProcessServer, run: FuzzRun): Promise<Fu
   };
   const changes = run.inFlight === 1 ? new ChangeLog(server.store) : undefined;
   const probing = startProbing(server, report);
+  const seen: Seen = new Map();
   let next = run.from;
   const work = async (): Promise<void> => {
     while (next < run.from + run.count && report.problems.length < enoughProblems) {
       const position = next++;
-      await step(server, run, position, clients, report, changes);
+      await step(server, run, position, clients, report, changes, seen);
     }
   };
   await Promise.all(Array.from({ length: run.inFlight }, work));
@@ -73,8 +81,9 @@ async function step(
   clients: Record<FuzzRequest['protocol'], WireClient>,
   report: FuzzReport,
   changes: ChangeLog | undefined,
+  seen: Seen,
 ): Promise<void> {
-  const request = fuzzRequest(seedAt(run.seed, position));
+  const request = withLiveVersion(fuzzRequest(seedAt(run.seed, position)), seen);
   const complain = (what: string): void => {
     report.problems.push(`${what}\n${describeRequest(request)}\n  replay: ${replay(run, position)}`);
   };
@@ -101,7 +110,32 @@ async function step(
     const changed = changes.take();
     if (changed.length > 0) complain(`answer ${answer.status}, yet these changed: ${changed.join(', ')}`);
   }
+  remember(request, answer, seen);
   run.onAnswer?.(request, answer);
+}
+
+/** resourceVersions by path */
+type Seen = Map<string, string>;
+
+function pathOf(request: FuzzRequest): string {
+  return request.path.split('?')[0]!.replace(/\/(status|scale)$/, '');
+}
+
+function remember(request: FuzzRequest, answer: WireAnswer, seen: Seen): void {
+  if (answer.status >= 300 || !String(answer.headers['content-type']).startsWith('application/json')) return;
+  const metadata = /^\{"(?:kind|apiVersion)":.*?"metadata":\{.*?"name":"([^"]+)".*?"resourceVersion":"(\d+)"/.exec(
+    answer.body.toString('latin1', 0, 4000),
+  );
+  if (!metadata) return;
+  seen.set(request.method === 'POST' ? `${pathOf(request)}/${metadata[1]}` : pathOf(request), metadata[2]!);
+}
+
+/** Updates of custom kinds are accepted only with the version that is live. */
+function withLiveVersion(request: FuzzRequest, seen: Seen): FuzzRequest {
+  const { body, method } = request;
+  if (!Buffer.isBuffer(body) || !body.includes(liveResourceVersion)) return request;
+  const version = method === 'POST' ? '' : (seen.get(pathOf(request)) ?? '');
+  return { ...request, body: Buffer.from(body.toString('latin1').replaceAll(liveResourceVersion, version), 'latin1') };
 }
 
 /** HTTP/2 has no words for such a request: the stream is refused below us. */

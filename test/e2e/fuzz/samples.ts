@@ -1,6 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { isJsonObject, type JsonObject, type JsonValue, parseYamlDocuments, type Schema } from '../../../src/machinery/index.ts';
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  parseYamlDocuments,
+  type Schema,
+} from '../../../src/machinery/index.ts';
 import type { Dice } from '../../support/rough/dice.ts';
 
 /** Objects that are right as they stand, to be sent so or spoiled first. */
@@ -37,19 +43,70 @@ export const samples: readonly JsonObject[] = [
       },
     },
   },
-  { apiVersion: 'v1', kind: 'PersistentVolumeClaim', spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } } },
-  { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', spec: { holderIdentity: 'me', leaseDurationSeconds: 15, renewTime: '2026-01-02T03:04:05.000006Z' } },
-  { apiVersion: 'v1', kind: 'Event', involvedObject: { kind: 'Pod', name: 'p', namespace: 'fuzz-a' }, reason: 'R', message: 'm', type: 'Normal' },
-  { apiVersion: 'events.k8s.io/v1', kind: 'Event', eventTime: '2026-01-02T03:04:05.000006Z', action: 'A', reason: 'R', reportingController: 'c', reportingInstance: 'i', type: 'Normal', regarding: { namespace: 'fuzz-a' } },
-  { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'Role', rules: [{ apiGroups: [''], resources: ['pods'], verbs: ['get'] }] },
-  { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'RoleBinding', roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'view' }, subjects: [{ kind: 'User', name: 'u', apiGroup: 'rbac.authorization.k8s.io' }] },
-  { apiVersion: 'autoscaling/v2', kind: 'HorizontalPodAutoscaler', spec: { maxReplicas: 3, scaleTargetRef: { kind: 'Deployment', name: 'd', apiVersion: 'apps/v1' } } },
-  { apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview', spec: { user: 'u', resourceAttributes: { verb: 'get', resource: 'pods' } } },
+  {
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+  },
+  {
+    apiVersion: 'coordination.k8s.io/v1',
+    kind: 'Lease',
+    spec: { holderIdentity: 'me', leaseDurationSeconds: 15, renewTime: '2026-01-02T03:04:05.000006Z' },
+  },
+  {
+    apiVersion: 'v1',
+    kind: 'Event',
+    involvedObject: { kind: 'Pod', name: 'p', namespace: 'fuzz-a' },
+    reason: 'R',
+    message: 'm',
+    type: 'Normal',
+  },
+  {
+    apiVersion: 'events.k8s.io/v1',
+    kind: 'Event',
+    eventTime: '2026-01-02T03:04:05.000006Z',
+    action: 'A',
+    reason: 'R',
+    reportingController: 'c',
+    reportingInstance: 'i',
+    type: 'Normal',
+    regarding: { namespace: 'fuzz-a' },
+  },
+  {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'Role',
+    rules: [{ apiGroups: [''], resources: ['pods'], verbs: ['get'] }],
+  },
+  {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'RoleBinding',
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'view' },
+    subjects: [{ kind: 'User', name: 'u', apiGroup: 'rbac.authorization.k8s.io' }],
+  },
+  {
+    apiVersion: 'autoscaling/v2',
+    kind: 'HorizontalPodAutoscaler',
+    spec: { maxReplicas: 3, scaleTargetRef: { kind: 'Deployment', name: 'd', apiVersion: 'apps/v1' } },
+  },
+  {
+    apiVersion: 'authorization.k8s.io/v1',
+    kind: 'SubjectAccessReview',
+    spec: { user: 'u', resourceAttributes: { verb: 'get', resource: 'pods' } },
+  },
   { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectRulesReview', spec: { namespace: 'default' } },
   { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec: { token: 'eyJhbGciOiJSUzI1NiJ9.e30.AA' } },
   { apiVersion: 'storage.k8s.io/v1', kind: 'StorageClass', provisioner: 'example.com/p' },
   { apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy', spec: { podSelector: {}, ingress: [{}] } },
-  { apiVersion: 'batch/v1', kind: 'CronJob', spec: { schedule: '*/5 * * * *', jobTemplate: { spec: { template: { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] } } } } } },
+  {
+    apiVersion: 'batch/v1',
+    kind: 'CronJob',
+    spec: {
+      schedule: '*/5 * * * *',
+      jobTemplate: {
+        spec: { template: { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] } } },
+      },
+    },
+  },
   ...ownManifests(),
 ];
 
@@ -232,7 +289,8 @@ export function spoil(dice: Dice, value: JsonValue): JsonValue {
 }
 
 function spoilOnce(dice: Dice, value: JsonValue, depth: number): JsonValue {
-  if (depth === 0 || typeof value !== 'object' || value === null) return dice.chance(0.6) ? dice.pick(edgeValues) : anyValue(dice, 3);
+  if (depth === 0 || typeof value !== 'object' || value === null)
+    return dice.chance(0.6) ? dice.pick(edgeValues) : anyValue(dice, 3);
   if (Array.isArray(value)) {
     if (value.length === 0) return [anyValue(dice, 2)];
     const index = dice.between(0, value.length - 1);

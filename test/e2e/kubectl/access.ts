@@ -14,13 +14,17 @@ export function accessExpectations(expectation: Expectation): void {
       await s.ok`create rolebinding robot --role=robot --serviceaccount=${s.namespace}:robot`;
     }
     const token = (await s.ok`create token robot`).trim();
-    const config = JSON.parse(await s.ok`config view --raw --minify -o json`) as { users: { name: string; user: object }[] };
+    const config = JSON.parse(await s.ok`config view --raw --minify -o json`) as {
+      users: { name: string; user: object }[];
+    };
     config.users[0]!.user = { token };
     return s.as(await s.file('robot.kubeconfig', JSON.stringify(config)));
   };
 
   expectation('auth whoami names the admin by certificate and a service account by token', async (s) => {
-    const admin = JSON.parse(await s.ok`auth whoami -o json`) as { status: { userInfo: { username: string; groups: string[] } } };
+    const admin = JSON.parse(await s.ok`auth whoami -o json`) as {
+      status: { userInfo: { username: string; groups: string[] } };
+    };
     expect(admin.status.userInfo.groups).toEqual(['system:masters', 'system:authenticated']);
     const account = await robot(s);
     const rows = table(await account.ok`auth whoami`);
@@ -72,7 +76,9 @@ export function accessExpectations(expectation: Expectation): void {
       ['UID', '7'],
       ['Groups', '[a b system:authenticated]'],
     ]);
-    expect(await s.ok`auth can-i get configmaps --as=system:serviceaccount:${s.namespace}:x --as-group=devs-${s.id}`).toBe('yes\n');
+    expect(
+      await s.ok`auth can-i get configmaps --as=system:serviceaccount:${s.namespace}:x --as-group=devs-${s.id}`,
+    ).toBe('yes\n');
     const account = await robot(s);
     expect(await account.fails`get configmap one --as=jane`).toContain(
       `users "jane" is forbidden: User "system:serviceaccount:${s.namespace}:robot" cannot impersonate resource "users" in API group "" at the cluster scope`,
@@ -94,11 +100,19 @@ export function accessExpectations(expectation: Expectation): void {
     expect(await account.fails`delete configmap one`).toBe(
       `Error from server (Forbidden): configmaps "one" is forbidden: ${user} cannot delete resource "configmaps" ${where}\n`,
     );
-    expect(await account.fails`patch configmap one -p ${'{}'}`).toContain(`cannot patch resource "configmaps" ${where}`);
-    expect(await account.fails`get nodes`).toContain(`nodes is forbidden: ${user} cannot list resource "nodes" in API group "" at the cluster scope`);
-    expect(await account.fails`get deployments`).toContain(`deployments.apps is forbidden: ${user} cannot list resource "deployments" in API group "apps" in the namespace`);
+    expect(await account.fails`patch configmap one -p ${'{}'}`).toContain(
+      `cannot patch resource "configmaps" ${where}`,
+    );
+    expect(await account.fails`get nodes`).toContain(
+      `nodes is forbidden: ${user} cannot list resource "nodes" in API group "" at the cluster scope`,
+    );
+    expect(await account.fails`get deployments`).toContain(
+      `deployments.apps is forbidden: ${user} cannot list resource "deployments" in API group "apps" in the namespace`,
+    );
     expect(await account.fails`get --raw /metrics`).toContain(`forbidden: ${user} cannot get path "/metrics"`);
-    expect(await account.fails`create token robot`).toContain(`cannot create resource "serviceaccounts/token" in API group ""`);
+    expect(await account.fails`create token robot`).toContain(
+      `cannot create resource "serviceaccounts/token" in API group ""`,
+    );
   });
 
   expectation('resource names narrow a rule', async (s) => {
@@ -113,11 +127,17 @@ export function accessExpectations(expectation: Expectation): void {
   });
 
   expectation('nobody grants more than they have', async (s) => {
-    const account = await robot(s, '--verb=get,create,update', '--resource=roles.rbac.authorization.k8s.io,rolebindings.rbac.authorization.k8s.io');
+    const account = await robot(
+      s,
+      '--verb=get,create,update',
+      '--resource=roles.rbac.authorization.k8s.io,rolebindings.rbac.authorization.k8s.io',
+    );
     expect(await account.fails`create role strong --verb=get --resource=secrets`).toContain(
       `roles.rbac.authorization.k8s.io "strong" is forbidden: user "system:serviceaccount:${s.namespace}:robot" (groups=["system:serviceaccounts" "system:serviceaccounts:${s.namespace}" "system:authenticated"]) is attempting to grant RBAC permissions not currently held:\n{APIGroups:[""], Resources:["secrets"], Verbs:["get"]}`,
     );
-    expect(await account.fails`create rolebinding strong --clusterrole=cluster-admin --user=jane`).toContain('is attempting to grant RBAC permissions not currently held');
+    expect(await account.fails`create rolebinding strong --clusterrole=cluster-admin --user=jane`).toContain(
+      'is attempting to grant RBAC permissions not currently held',
+    );
     await account.ok`create role equal --verb=get --resource=roles.rbac.authorization.k8s.io`;
   });
 
@@ -143,7 +163,13 @@ export function accessExpectations(expectation: Expectation): void {
 
   expectation('aggregated roles collect the rules of the roles they select', async (s) => {
     s.cleanUp(() => s.run`delete clusterrole ${`part-${s.id}`} ${`whole-${s.id}`} --ignore-not-found`);
-    const role = (name: string, more: object): object => ({ apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', metadata: { name }, rules: [], ...more });
+    const role = (name: string, more: object): object => ({
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'ClusterRole',
+      metadata: { name },
+      rules: [],
+      ...more,
+    });
     await s.with([
       role(`whole-${s.id}`, { aggregationRule: { clusterRoleSelectors: [{ matchLabels: { part: s.id } }] } }),
       role('', {
@@ -158,7 +184,9 @@ export function accessExpectations(expectation: Expectation): void {
     const config = JSON.parse(await s.ok`config view --raw --minify -o json`) as { users: { user: object }[] };
     config.users[0]!.user = { token: 'nonsense' };
     const stranger = s.as(await s.file('stranger.kubeconfig', JSON.stringify(config)));
-    expect(await stranger.fails`get configmaps`).toContain('error: You must be logged in to the server (the server has asked for the client to provide credentials)');
+    expect(await stranger.fails`get configmaps`).toContain(
+      'error: You must be logged in to the server (the server has asked for the client to provide credentials)',
+    );
   });
 
   expectation('a token dies with its service account', async (s) => {

@@ -21,26 +21,41 @@ export function applyingExpectations(expectation: Expectation): void {
 
   expectation('apply of a built-in kind merges lists by key', async (s) => {
     const manifest = (image: string, env: object[]): object => {
-      const object = deployment('web', 0, image) as { spec: { template: { spec: { containers: object[] } } } };
+      const object = deployment('web', 0, image);
       Object.assign(object.spec.template.spec.containers[0]!, { env });
       return object;
     };
-    await s.with(manifest('registry.example/app:1', [{ name: 'A', value: '1' }, { name: 'B', value: '2' }])).ok`apply -f -`;
+    await s.with(
+      manifest('registry.example/app:1', [
+        { name: 'A', value: '1' },
+        { name: 'B', value: '2' },
+      ]),
+    ).ok`apply -f -`;
     await s.ok`set env deployment/web THEIRS=kept`;
     expect(await s.with(manifest('registry.example/app:2', [{ name: 'B', value: '20' }])).ok`apply -f -`).toBe(
       'deployment.apps/web configured\n',
     );
-    const [container] = (await s.json`deployment web`)['spec'].template.spec.containers as { env: object[]; image: string }[];
+    const [container] = (await s.json`deployment web`)['spec'].template.spec.containers as {
+      env: object[];
+      image: string;
+    }[];
     expect(container?.image).toBe('registry.example/app:2');
     expect(container?.env).toHaveLength(2);
-    expect(container?.env).toEqual(expect.arrayContaining([{ name: 'B', value: '20' }, { name: 'THEIRS', value: 'kept' }]));
+    expect(container?.env).toEqual(
+      expect.arrayContaining([
+        { name: 'B', value: '20' },
+        { name: 'THEIRS', value: 'kept' },
+      ]),
+    );
   });
 
   expectation('apply over an object made otherwise warns and adopts it', async (s) => {
     await s.ok`create configmap one --from-literal=a=1`;
     const { code, stdout, stderr } = await s.with(configMap('one', { b: '2' })).run`apply -f -`;
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'configmap/one configured\n' });
-    expect(stderr).toContain('Warning: resource configmaps/one is missing the kubectl.kubernetes.io/last-applied-configuration annotation');
+    expect(stderr).toContain(
+      'Warning: resource configmaps/one is missing the kubectl.kubernetes.io/last-applied-configuration annotation',
+    );
     expect((await s.json`configmap one`)['data']).toEqual({ a: '1', b: '2' });
   });
 
@@ -54,16 +69,23 @@ export function applyingExpectations(expectation: Expectation): void {
   expectation('apply --prune removes what left the set', async (s) => {
     const labels = { labels: { set: s.id } };
     await s.with([configMap('kept', undefined, labels), configMap('dropped', {}, labels)]).ok`apply -f -`;
-    const output = await s.with(configMap('kept', undefined, labels)).ok`apply -f - --prune -l set=${s.id} --prune-allowlist=core/v1/ConfigMap`;
+    const output = await s.with(configMap('kept', undefined, labels))
+      .ok`apply -f - --prune -l set=${s.id} --prune-allowlist=core/v1/ConfigMap`;
     expect(lines(output)).toEqual(['configmap/kept unchanged', 'configmap/dropped pruned']);
     expect(lines(await s.ok`get configmap -l set=${s.id} -o name`)).toEqual(['configmap/kept']);
   });
 
   expectation('apply --dry-run=server and =client change nothing', async (s) => {
     await s.with(configMap('one', { a: '1' })).ok`apply -f -`;
-    expect(await s.with(configMap('one', { a: '2' })).ok`apply -f - --dry-run=server`).toBe('configmap/one configured (server dry run)\n');
-    expect(await s.with(configMap('new')).ok`apply -f - --dry-run=server`).toBe('configmap/new created (server dry run)\n');
-    expect(await s.with(configMap('one', { a: '2' })).ok`apply -f - --dry-run=client`).toBe('configmap/one configured (dry run)\n');
+    expect(await s.with(configMap('one', { a: '2' })).ok`apply -f - --dry-run=server`).toBe(
+      'configmap/one configured (server dry run)\n',
+    );
+    expect(await s.with(configMap('new')).ok`apply -f - --dry-run=server`).toBe(
+      'configmap/new created (server dry run)\n',
+    );
+    expect(await s.with(configMap('one', { a: '2' })).ok`apply -f - --dry-run=client`).toBe(
+      'configmap/one configured (dry run)\n',
+    );
     expect((await s.json`configmap one`)['data']).toEqual({ a: '1' });
     expect(await s.ok`get configmap new --ignore-not-found`).toBe('');
   });
@@ -81,7 +103,9 @@ export function applyingExpectations(expectation: Expectation): void {
     const server = await s.with(configMap('one', { a: '3' })).run`diff -f - --server-side --force-conflicts`;
     expect(server.code).toBe(1);
     expect(server.stdout).toMatch(/^\+ {2}a: "3"$/m);
-    expect((await s.with({ apiVersion: 'example.com/v1', kind: 'Unknown', metadata: { name: 'a' } }).run`diff -f -`).code).toBe(2);
+    expect(
+      (await s.with({ apiVersion: 'example.com/v1', kind: 'Unknown', metadata: { name: 'a' } }).run`diff -f -`).code,
+    ).toBe(2);
   });
 
   const managers = async (s: Sandbox, ...reference: [string, string]): Promise<Record<string, object>> => {
@@ -128,11 +152,13 @@ export function applyingExpectations(expectation: Expectation): void {
   expectation('several conflicts are all listed', async (s) => {
     await s.with(deployment('web')).ok`apply --server-side --field-manager=first -f -`;
     await s.ok`label deployment web app=theirs --overwrite`;
-    const changed = deployment('web', 3, 'registry.example/app:2') as { metadata: { labels: object } };
+    const changed = deployment('web', 3, 'registry.example/app:2');
     changed.metadata.labels = { app: 'mine' };
     const message = await s.with(changed).fails`apply --server-side --field-manager=second -f -`;
     expect(message).toContain('error: Apply failed with 3 conflicts: conflict');
-    expect(message).toContain('conflicts with "first":\n- .spec.replicas\n- .spec.template.spec.containers[name="main"].image\n');
+    expect(message).toContain(
+      'conflicts with "first":\n- .spec.replicas\n- .spec.template.spec.containers[name="main"].image\n',
+    );
     expect(message).toContain('conflicts with "kubectl-label" using apps/v1:\n- .metadata.labels.app\n');
   });
 
@@ -158,12 +184,17 @@ export function applyingExpectations(expectation: Expectation): void {
     await s.with(service(['https', 443])).ok`apply --server-side --field-manager=second -f -`;
     await s.with(service(['http', 80])).ok`apply --server-side --field-manager=first -f -`;
     const ports = (await s.json`service web`)['spec'].ports as { name: string; targetPort: number }[];
-    expect(ports.map(({ name, targetPort }) => [name, targetPort])).toEqual([['http', 80], ['https', 443]]);
+    expect(ports.map(({ name, targetPort }) => [name, targetPort])).toEqual([
+      ['http', 80],
+      ['https', 443],
+    ]);
   });
 
   expectation('moving from client-side to server-side apply takes the fields along', async (s) => {
     await s.with(configMap('one', { a: '1', b: '2' })).ok`apply -f -`;
-    expect(await s.with(configMap('one', { a: '1' })).ok`apply --server-side -f -`).toBe('configmap/one serverside-applied\n');
+    expect(await s.with(configMap('one', { a: '1' })).ok`apply --server-side -f -`).toBe(
+      'configmap/one serverside-applied\n',
+    );
     expect((await s.json`configmap one`)['data']).toEqual({ a: '1' });
     expect(await managers(s, 'configmap', 'one')).toMatchObject({ 'kubectl Apply': { 'f:data': { 'f:a': {} } } });
     const { code, stdout } = await s.with(configMap('one', { a: '3' })).run`apply -f -`;
@@ -173,18 +204,29 @@ export function applyingExpectations(expectation: Expectation): void {
   expectation('apply of many documents in any order ends complete when repeated', async (s) => {
     const group = `${s.id}.example.com`;
     const other = `other-${s.id}`;
-    s.cleanUp(() => s.run`delete namespace/${other} crd/gears.${group} clusterrole/c-${s.id} --ignore-not-found --wait=false`);
+    s.cleanUp(
+      () => s.run`delete namespace/${other} crd/gears.${group} clusterrole/c-${s.id} --ignore-not-found --wait=false`,
+    );
     const inOther = { namespace: other };
     const here = { namespace: s.namespace };
-    const inNamespace = (object: { metadata: object }): object => ({ ...object, metadata: { ...object.metadata, ...here } });
-    const numbered = (count: number, make: (index: number) => object): object[] => Array.from({ length: count }, (_, i) => make(i));
+    const inNamespace = (object: { metadata: object }): object => ({
+      ...object,
+      metadata: { ...object.metadata, ...here },
+    });
+    const numbered = (count: number, make: (index: number) => object): object[] =>
+      Array.from({ length: count }, (_, i) => make(i));
     const documents: object[] = [
       // The kind and the namespace of the first documents come later in the file.
       { apiVersion: `${group}/v1`, kind: 'Gear', metadata: { name: 'first', ...inOther }, spec: { teeth: 12 } },
       configMap('early', undefined, inOther),
       ...numbered(10, (i) => configMap(`settings-${i}`, { index: String(i) }, here)),
       ...numbered(4, (i) => inNamespace(deployment(`app-${i}`))),
-      ...numbered(4, (i) => ({ apiVersion: 'v1', kind: 'Secret', metadata: { name: `secret-${i}`, ...here }, data: { i: 'MQ==' } })),
+      ...numbered(4, (i) => ({
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: { name: `secret-${i}`, ...here },
+        data: { i: 'MQ==' },
+      })),
       { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'robot', ...here } },
       {
         apiVersion: 'rbac.authorization.k8s.io/v1',
@@ -205,10 +247,39 @@ export function applyingExpectations(expectation: Expectation): void {
         metadata: { name: `c-${s.id}` },
         rules: [{ nonResourceURLs: ['/metrics'], verbs: ['get'] }],
       },
-      { apiVersion: 'v1', kind: 'Service', metadata: { name: 'web', ...here }, spec: { selector: { app: 'app-0' }, ports: [{ port: 80 }] } },
-      { apiVersion: 'batch/v1', kind: 'CronJob', metadata: { name: 'nightly', ...here }, spec: { schedule: '@daily', jobTemplate: { spec: { template: { spec: { restartPolicy: 'Never', containers: [{ name: 'a', image: 'registry.example/app:1' }] } } } } } },
-      { apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy', metadata: { name: 'deny', ...here }, spec: { podSelector: {}, policyTypes: ['Ingress'] } },
-      { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', metadata: { name: 'keep', ...here }, spec: { minAvailable: 1, selector: { matchLabels: { app: 'app-0' } } } },
+      {
+        apiVersion: 'v1',
+        kind: 'Service',
+        metadata: { name: 'web', ...here },
+        spec: { selector: { app: 'app-0' }, ports: [{ port: 80 }] },
+      },
+      {
+        apiVersion: 'batch/v1',
+        kind: 'CronJob',
+        metadata: { name: 'nightly', ...here },
+        spec: {
+          schedule: '@daily',
+          jobTemplate: {
+            spec: {
+              template: {
+                spec: { restartPolicy: 'Never', containers: [{ name: 'a', image: 'registry.example/app:1' }] },
+              },
+            },
+          },
+        },
+      },
+      {
+        apiVersion: 'networking.k8s.io/v1',
+        kind: 'NetworkPolicy',
+        metadata: { name: 'deny', ...here },
+        spec: { podSelector: {}, policyTypes: ['Ingress'] },
+      },
+      {
+        apiVersion: 'v1',
+        kind: 'ResourceQuota',
+        metadata: { name: 'limits', ...here },
+        spec: { hard: { pods: '10' } },
+      },
       { apiVersion: 'v1', kind: 'Namespace', metadata: { name: other } },
       customResourceDefinition({
         group,
@@ -217,7 +288,10 @@ export function applyingExpectations(expectation: Expectation): void {
         properties: { spec: { type: 'object', properties: { teeth: { type: 'integer' } } } },
       }),
     ];
-    const file = await s.file('all.yaml', ['# in any order', ...documents.map((document) => JSON.stringify(document))].join('\n---\n'));
+    const file = await s.file(
+      'all.yaml',
+      ['# in any order', ...documents.map((document) => JSON.stringify(document))].join('\n---\n'),
+    );
     const first = await s.anywhere.run`apply -f ${file}`;
     expect(first.code).toBe(1);
     expect(first.stderr).toContain('no matches for kind "Gear"');

@@ -17,16 +17,18 @@ export function changingExpectations(expectation: Expectation): void {
     expect(await s.fails`patch configmap one --type=json -p ${patch}`).toContain('a valid config key must consist of');
     await s.ok`patch configmap one --type=json -p ${patch.replace('c~1d', 'c')}`;
     expect((await s.json`configmap one`)['data']).toEqual({ a: '10', c: '3', e: '2' });
-    expect(await s.fails`patch configmap one --type=json -p ${'[{"op":"test","path":"/data/a","value":"1"}]'}`).toContain(
-      'The request is invalid',
-    );
+    expect(
+      await s.fails`patch configmap one --type=json -p ${'[{"op":"test","path":"/data/a","value":"1"}]'}`,
+    ).toContain('The request is invalid');
     expect(await s.fails`patch configmap one --type=json -p ${'[{"op":"remove","path":"/data/none"}]'}`).toContain(
       'The request is invalid',
     );
   });
 
   expectation('patch --type=merge replaces lists and removes nulls', async (s) => {
-    await s.with(configMap('one', { a: '1', b: '2' }, { labels: { x: '1' }, finalizers: ['example.com/a', 'example.com/b'] })).ok`create -f -`;
+    await s.with(
+      configMap('one', { a: '1', b: '2' }, { labels: { x: '1' }, finalizers: ['example.com/a', 'example.com/b'] }),
+    ).ok`create -f -`;
     s.cleanUp(() => s.run`patch configmap one --type=merge -p ${'{"metadata":{"finalizers":null}}'}`);
     await s.ok`patch configmap one --type=merge -p ${'{"data":{"a":null,"c":"3"},"metadata":{"finalizers":["example.com/c"],"labels":null}}'}`;
     const object = await s.json`configmap one`;
@@ -45,7 +47,9 @@ export function changingExpectations(expectation: Expectation): void {
     await s.ok`patch deployment web -p ${patch([{ name: 'main', image: 'registry.example/app:2' }])}`;
     expect(await s.json`deployment web`).toMatchObject({
       metadata: { generation: 3 },
-      spec: { template: { spec: { containers: [{ name: 'side' }, { name: 'main', image: 'registry.example/app:2' }] } } },
+      spec: {
+        template: { spec: { containers: [{ name: 'side' }, { name: 'main', image: 'registry.example/app:2' }] } },
+      },
     });
     await s.ok`patch deployment web -p ${JSON.stringify({ spec: { template: { spec: { containers: [{ name: 'side', $patch: 'delete' }] } } } })}`;
     expect(await containers()).toEqual(['main']);
@@ -65,13 +69,15 @@ export function changingExpectations(expectation: Expectation): void {
     expect(await s.ok`patch configmap one -p ${'{"data":{"a":"1"}}'}`).toBe('configmap/one patched (no change)\n');
     expect((await s.json`configmap one`).metadata.resourceVersion).toBe(before.metadata.resourceVersion);
     expect(await s.ok`patch configmap one -p ${'{"data":{"a":"2"}}'}`).toBe('configmap/one patched\n');
-    expect(Number((await s.json`configmap one`).metadata.resourceVersion)).toBeGreaterThan(Number(before.metadata.resourceVersion));
+    expect(Number((await s.json`configmap one`).metadata.resourceVersion)).toBeGreaterThan(
+      Number(before.metadata.resourceVersion),
+    );
   });
 
   expectation('label sets, refuses to overwrite, overwrites, lists and removes', async (s) => {
     await s.ok`create configmap one`;
     expect(await s.ok`label configmap one tier=web owner=me`).toBe('configmap/one labeled\n');
-    expect(await s.fails`label configmap one tier=db`).toContain("already has a value (web), and --overwrite is false");
+    expect(await s.fails`label configmap one tier=db`).toContain('already has a value (web), and --overwrite is false');
     expect(await s.ok`label configmap one tier=db --overwrite`).toBe('configmap/one labeled\n');
     expect(lines(await s.ok`label configmap one --list`)).toEqual(expect.arrayContaining(['tier=db', 'owner=me']));
     expect(await s.ok`label configmap one owner-`).toBe('configmap/one unlabeled\n');
@@ -96,7 +102,9 @@ export function changingExpectations(expectation: Expectation): void {
     await s.ok`patch deployment web -p ${'{"spec":{"paused":true}}'}`;
     await s.ok`scale deployment web --current-replicas=0 --replicas=2`;
     expect(await s.json`deployment web`).toMatchObject({ spec: { replicas: 2 } });
-    expect(JSON.parse(await s.ok`get --raw /apis/apps/v1/namespaces/${s.namespace}/deployments/web/scale`)).toMatchObject({
+    expect(
+      JSON.parse(await s.ok`get --raw /apis/apps/v1/namespaces/${s.namespace}/deployments/web/scale`),
+    ).toMatchObject({
       kind: 'Scale',
       apiVersion: 'autoscaling/v1',
       spec: { replicas: 2 },
@@ -104,7 +112,9 @@ export function changingExpectations(expectation: Expectation): void {
     });
     expect(await s.fails`scale deployment nothing --replicas=1`).toContain('deployments.apps "nothing" not found');
     await s.ok`create configmap one`;
-    expect(await s.fails`scale configmap one --replicas=1`).toContain('the server could not find the requested resource');
+    expect(await s.fails`scale configmap one --replicas=1`).toContain(
+      'the server could not find the requested resource',
+    );
   });
 
   expectation('edit sends what the editor saved', async (s) => {
@@ -157,7 +167,9 @@ export function changingExpectations(expectation: Expectation): void {
 
   expectation('set image, env and resources change the pod template', async (s) => {
     await s.with(deployment('web')).ok`create -f -`;
-    expect(await s.ok`set image deployment/web main=registry.example/app:9`).toBe('deployment.apps/web image updated\n');
+    expect(await s.ok`set image deployment/web main=registry.example/app:9`).toBe(
+      'deployment.apps/web image updated\n',
+    );
     expect(await s.ok`set env deployment/web COLOR=blue`).toBe('deployment.apps/web env updated\n');
     expect(await s.ok`set resources deployment/web --requests=cpu=100m,memory=0.5Gi`).toBe(
       'deployment.apps/web resource requirements updated\n',
@@ -201,7 +213,9 @@ export function changingExpectations(expectation: Expectation): void {
       'immutable: Forbidden: field is immutable when `immutable` is set',
     );
     await s.ok`create secret generic typed --type=example.com/a`;
-    expect(await s.fails`patch secret typed -p ${'{"type":"example.com/b"}'}`).toContain('The Secret "typed" is invalid: type: Invalid value: "example.com/b": field is immutable');
+    expect(await s.fails`patch secret typed -p ${'{"type":"example.com/b"}'}`).toContain(
+      'The Secret "typed" is invalid: type: Invalid value: "example.com/b": field is immutable',
+    );
   });
 
   expectation('the selector of a deployment cannot change', async (s) => {

@@ -8,7 +8,9 @@ export function creatingExpectations(expectation: Expectation): void {
   expectation('create configmap takes literals, files and env files', async (s) => {
     const file = await s.file('app.conf', 'port = 80\n');
     const env = await s.file('vars.env', 'A=1\n# comment\nB=two words\n');
-    expect(await s.ok`create configmap lit --from-literal=a=1 --from-literal=b=${'x y'}`).toBe('configmap/lit created\n');
+    expect(await s.ok`create configmap lit --from-literal=a=1 --from-literal=b=${'x y'}`).toBe(
+      'configmap/lit created\n',
+    );
     await s.ok`create configmap files --from-file=${file} --from-file=other=${file}`;
     await s.ok`create configmap env --from-env-file=${env}`;
     expect(await s.json`configmap lit`).toMatchObject({ data: { a: '1', b: 'x y' } });
@@ -46,9 +48,9 @@ export function creatingExpectations(expectation: Expectation): void {
     expect(await s.ok`create role reader --verb=get,list --resource=pods,deployments.apps --resource-name=web`).toBe(
       'role.rbac.authorization.k8s.io/reader created\n',
     );
-    expect(await s.ok`create rolebinding reads --role=reader --serviceaccount=${s.namespace}:robot --user=jane --group=devs`).toBe(
-      'rolebinding.rbac.authorization.k8s.io/reads created\n',
-    );
+    expect(
+      await s.ok`create rolebinding reads --role=reader --serviceaccount=${s.namespace}:robot --user=jane --group=devs`,
+    ).toBe('rolebinding.rbac.authorization.k8s.io/reads created\n');
     expect(await s.ok`create clusterrole ${s.id} --verb=get --non-resource-url=/metrics`).toBe(
       `clusterrole.rbac.authorization.k8s.io/${s.id} created\n`,
     );
@@ -69,7 +71,9 @@ export function creatingExpectations(expectation: Expectation): void {
         { kind: 'ServiceAccount', name: 'robot', namespace: s.namespace },
       ],
     });
-    expect(await s.json`clusterrole ${s.id}`).toMatchObject({ rules: [{ nonResourceURLs: ['/metrics'], verbs: ['get'] }] });
+    expect(await s.json`clusterrole ${s.id}`).toMatchObject({
+      rules: [{ nonResourceURLs: ['/metrics'], verbs: ['get'] }],
+    });
     expect(table(await s.ok`get rolebinding reads -o wide`)).toEqual([
       ['NAME', 'ROLE', 'AGE', 'USERS', 'GROUPS', 'SERVICEACCOUNTS'],
       ['reads', 'Role/reader', age, 'jane', 'devs', `${s.namespace}/robot`],
@@ -135,7 +139,14 @@ export function creatingExpectations(expectation: Expectation): void {
     expect(table(await s.ok`get service out balanced`)).toEqual([
       ['NAME', 'TYPE', 'CLUSTER-IP', 'EXTERNAL-IP', 'PORT(S)', 'AGE'],
       ['out', 'ExternalName', '<none>', 'example.com', '<none>', age],
-      ['balanced', 'LoadBalancer', expect.stringMatching(/^10\./), '<pending>', expect.stringMatching(/^80:3\d{4}\/TCP$/), age],
+      [
+        'balanced',
+        'LoadBalancer',
+        expect.stringMatching(/^10\./),
+        '<pending>',
+        expect.stringMatching(/^80:3\d{4}\/TCP$/),
+        age,
+      ],
     ]);
   });
 
@@ -158,7 +169,9 @@ export function creatingExpectations(expectation: Expectation): void {
         failedJobsHistoryLimit: 1,
         successfulJobsHistoryLimit: 3,
         suspend: false,
-        jobTemplate: { spec: { template: { spec: { containers: [{ command: ['run', 'all'] }], restartPolicy: 'OnFailure' } } } },
+        jobTemplate: {
+          spec: { template: { spec: { containers: [{ command: ['run', 'all'] }], restartPolicy: 'OnFailure' } } },
+        },
       },
     });
     const [header, row] = table(await s.ok`get cronjob nightly`);
@@ -186,7 +199,11 @@ export function creatingExpectations(expectation: Expectation): void {
         rules: [
           {
             host: 'example.com',
-            http: { paths: [{ path: '/app', pathType: 'Prefix', backend: { service: { name: 'web', port: { number: 80 } } } }] },
+            http: {
+              paths: [
+                { path: '/app', pathType: 'Prefix', backend: { service: { name: 'web', port: { number: 80 } } } },
+              ],
+            },
           },
         ],
         tls: [{ hosts: ['example.com'], secretName: 'cert' }],
@@ -198,11 +215,19 @@ export function creatingExpectations(expectation: Expectation): void {
       ['site', 'nginx', 'example.com', '80, 443', age],
     ]);
     await s.ok`create poddisruptionbudget keep --selector=app=web --min-available=1`;
-    expect(await s.json`pdb keep`).toMatchObject({ spec: { minAvailable: 1, selector: { matchLabels: { app: 'web' } } } });
+    expect(await s.json`pdb keep`).toMatchObject({
+      spec: { minAvailable: 1, selector: { matchLabels: { app: 'web' } } },
+    });
     expect(await s.ok`create priorityclass p-${s.id} --value=1000 --description=test`).toBe(
       `priorityclass.scheduling.k8s.io/p-${s.id} created\n`,
     );
-    expect(table(await s.ok`get priorityclass p-${s.id}`)[1]).toEqual([`p-${s.id}`, '1000', 'false', age, 'PreemptLowerPriority']);
+    expect(table(await s.ok`get priorityclass p-${s.id}`)[1]).toEqual([
+      `p-${s.id}`,
+      '1000',
+      'false',
+      age,
+      'PreemptLowerPriority',
+    ]);
     await s.ok`create quota limits --hard=pods=10,requests.cpu=2`;
     expect(await s.json`quota limits`).toMatchObject({ spec: { hard: { pods: '10', 'requests.cpu': '2' } } });
   });
@@ -216,7 +241,10 @@ export function creatingExpectations(expectation: Expectation): void {
       spec: { finalizers: ['kubernetes'] },
       status: { phase: 'Active' },
     });
-    expect(table(await s.ok`get namespace ${name}`)).toEqual([['NAME', 'STATUS', 'AGE'], [name, 'Active', age]]);
+    expect(table(await s.ok`get namespace ${name}`)).toEqual([
+      ['NAME', 'STATUS', 'AGE'],
+      [name, 'Active', age],
+    ]);
   });
 
   expectation('every namespace gets a default service account and the root CA', async (s) => {
@@ -227,14 +255,19 @@ export function creatingExpectations(expectation: Expectation): void {
   expectation('create token returns a token of the service account with the asked audience and life', async (s) => {
     await s.ok`create serviceaccount robot`;
     const token = (await s.ok`create token robot --audience=example --duration=20m`).trim();
-    const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as Record<string, unknown>;
+    const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as Record<
+      string,
+      unknown
+    >;
     expect(claims).toMatchObject({
       aud: ['example'],
       sub: `system:serviceaccount:${s.namespace}:robot`,
       'kubernetes.io': { namespace: s.namespace, serviceaccount: { name: 'robot' } },
     });
     expect((claims['exp'] as number) - (claims['iat'] as number)).toBe(1200);
-    expect(await s.fails`create token nobody`).toContain('error: failed to create token: serviceaccounts "nobody" not found');
+    expect(await s.fails`create token nobody`).toContain(
+      'error: failed to create token: serviceaccounts "nobody" not found',
+    );
   });
 
   expectation('create of what exists is AlreadyExists', async (s) => {
@@ -253,15 +286,22 @@ export function creatingExpectations(expectation: Expectation): void {
   });
 
   expectation('--dry-run=server answers with the result and stores nothing', async (s) => {
-    const created = JSON.parse(await s.with({ apiVersion: 'v1', kind: 'Service', metadata: { name: 'dry' }, spec: { ports: [{ port: 80 }] } })
-      .ok`create -f - --dry-run=server -o json`) as Record<string, unknown>;
-    expect(created).toMatchObject({ metadata: { uid: expect.any(String) as string }, spec: { type: 'ClusterIP', sessionAffinity: 'None' } });
+    const created = JSON.parse(
+      await s.with({ apiVersion: 'v1', kind: 'Service', metadata: { name: 'dry' }, spec: { ports: [{ port: 80 }] } })
+        .ok`create -f - --dry-run=server -o json`,
+    ) as Record<string, unknown>;
+    expect(created).toMatchObject({
+      metadata: { uid: expect.any(String) as string },
+      spec: { type: 'ClusterIP', sessionAffinity: 'None' },
+    });
     expect(await s.ok`create configmap dry --dry-run=server`).toBe('configmap/dry created (server dry run)\n');
     expect(await s.ok`get service,configmap dry --ignore-not-found`).toBe('');
   });
 
   expectation('a List and a multi-document file create everything in them', async (s) => {
-    const file = await s.file('many.yaml', `apiVersion: v1
+    const file = await s.file(
+      'many.yaml',
+      `apiVersion: v1
 kind: List
 items:
 - {apiVersion: v1, kind: ConfigMap, metadata: {name: in-list-1}}
@@ -276,7 +316,8 @@ metadata:
 data:
   yes: "no"
   octal: "017"
-`);
+`,
+    );
     expect(lines(await s.ok`create -f ${file}`)).toEqual([
       'configmap/in-list-1 created',
       'secret/in-list-2 created',

@@ -9,7 +9,10 @@ type DefinitionOptions = Omit<Parameters<typeof customResourceDefinition>[0], 'g
 /** Kinds that users define: the life of a definition and everything its schema promises. */
 export function customResourceExpectations(expectation: Expectation): void {
   /** Installs a kind Gear in a group of the sandbox's own and waits until it is served. */
-  const install = async (s: Sandbox, options: DefinitionOptions): Promise<{ group: string; name: string; gear: Gear }> => {
+  const install = async (
+    s: Sandbox,
+    options: DefinitionOptions,
+  ): Promise<{ group: string; name: string; gear: Gear }> => {
     const group = `${s.id}.example.com`;
     const name = `gears.${group}`;
     s.cleanUp(() => s.run`delete crd ${name} --ignore-not-found --wait=false`);
@@ -50,7 +53,11 @@ export function customResourceExpectations(expectation: Expectation): void {
       status: { acceptedNames: { kind: 'Gear', plural: 'gears' }, storedVersions: ['v1'] },
     });
     expect(
-      (definition['status'].conditions as { type: string; status: string; reason: string }[]).map((c) => [c.type, c.status, c.reason]),
+      (definition['status'].conditions as { type: string; status: string; reason: string }[]).map((c) => [
+        c.type,
+        c.status,
+        c.reason,
+      ]),
     ).toEqual([
       ['NamesAccepted', 'True', 'NoConflicts'],
       ['Established', 'True', 'InitialNamesAccepted'],
@@ -59,7 +66,13 @@ export function customResourceExpectations(expectation: Expectation): void {
       ['NAME', 'CREATED AT'],
       [name, expect.stringMatching(/^\d{4}-/)],
     ]);
-    expect(table(await s.ok`api-resources --api-group=${group}`)[1]).toEqual(['gears', `g${s.id}`, `${group}/v1`, 'true', 'Gear']);
+    expect(table(await s.ok`api-resources --api-group=${group}`)[1]).toEqual([
+      'gears',
+      `g${s.id}`,
+      `${group}/v1`,
+      'true',
+      'Gear',
+    ]);
     const text = await s.ok`explain gear.spec --api-version=${group}/v1`;
     expect(text).toMatch(/^FIELD: spec <Object>$/m);
     expect(text).toContain('What the gear should be.');
@@ -74,7 +87,14 @@ export function customResourceExpectations(expectation: Expectation): void {
       names: { shortNames: [`g${s.id}`], categories: [`cat${s.id}`] },
     });
     expect(await s.with(gear('one', { teeth: 12 })).ok`create -f -`).toBe(`gear.${group}/one created\n`);
-    for (const word of [`gears.${group}`, `gear.${group}`, `gears.v1.${group}`, `g${s.id}`, `cat${s.id}`, `gear.${group}/one`]) {
+    for (const word of [
+      `gears.${group}`,
+      `gear.${group}`,
+      `gears.v1.${group}`,
+      `g${s.id}`,
+      `cat${s.id}`,
+      `gear.${group}/one`,
+    ]) {
       expect(await s.ok`get ${word} -o name`).toBe(`gear.${group}/one\n`);
     }
     expect(table(await s.ok`get gears.${group}`)).toEqual([
@@ -95,16 +115,28 @@ export function customResourceExpectations(expectation: Expectation): void {
     const stored = await s.json`gears.${s.id}.example.com odd`;
     expect(stored['spec']).toEqual({ teeth: 12 });
     expect(stored['extra']).toBeUndefined();
-    expect(await s.with(gear('quiet', { teeth: 1, colour: 'red' })).run`create -f - --validate=ignore`).toMatchObject({ code: 0, stderr: '' });
+    expect(await s.with(gear('quiet', { teeth: 1, colour: 'red' })).run`create -f - --validate=ignore`).toMatchObject({
+      code: 0,
+      stderr: '',
+    });
   });
 
   expectation('x-kubernetes-preserve-unknown-fields keeps what the schema does not name', async (s) => {
     const { gear } = await install(s, {
-      properties: { spec: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true, properties: { known: { type: 'object', properties: { a: { type: 'string' } } } } } },
+      properties: {
+        spec: {
+          type: 'object',
+          'x-kubernetes-preserve-unknown-fields': true,
+          properties: { known: { type: 'object', properties: { a: { type: 'string' } } } },
+        },
+      },
     });
     const object = s.with(gear('open', { anything: { deep: [1, 'two', null] }, known: { a: 'b' } }));
     await object.ok`apply -f -`;
-    expect((await s.json`gears.${s.id}.example.com open`)['spec']).toEqual({ anything: { deep: [1, 'two', null] }, known: { a: 'b' } });
+    expect((await s.json`gears.${s.id}.example.com open`)['spec']).toEqual({
+      anything: { deep: [1, 'two', null] },
+      known: { a: 'b' },
+    });
     expect(await s.with(gear('odd', { known: { z: 1 } })).fails`create -f -`).toContain('unknown field "spec.known.z"');
   });
 
@@ -130,16 +162,32 @@ export function customResourceExpectations(expectation: Expectation): void {
     expect(await refuse({ teeth: 0 })).toBe(
       'The Gear "bad" is invalid: spec.teeth: Invalid value: 0: spec.teeth in body should be greater than or equal to 1\n',
     );
-    expect(await refuse({ teeth: 101 })).toContain('spec.teeth: Invalid value: 101: spec.teeth in body should be less than or equal to 100');
-    expect(await refuse({ teeth: 'many' })).toContain('spec.teeth: Invalid value: "string": spec.teeth in body must be of type integer: "string"');
-    expect(await refuse({ teeth: 1.5 })).toContain('spec.teeth: Invalid value: "number": spec.teeth in body must be of type integer: "number"');
-    expect(await refuse({ teeth: 1, material: 'wood' })).toContain('spec.material: Unsupported value: "wood": supported values: "steel", "brass"');
-    expect(await refuse({ teeth: 1, label: 'ABC' })).toContain("spec.label: Invalid value: \"ABC\": spec.label in body should match '^[a-z]+$'");
+    expect(await refuse({ teeth: 101 })).toContain(
+      'spec.teeth: Invalid value: 101: spec.teeth in body should be less than or equal to 100',
+    );
+    expect(await refuse({ teeth: 'many' })).toContain(
+      'spec.teeth: Invalid value: "string": spec.teeth in body must be of type integer: "string"',
+    );
+    expect(await refuse({ teeth: 1.5 })).toContain(
+      'spec.teeth: Invalid value: "number": spec.teeth in body must be of type integer: "number"',
+    );
+    expect(await refuse({ teeth: 1, material: 'wood' })).toContain(
+      'spec.material: Unsupported value: "wood": supported values: "steel", "brass"',
+    );
+    expect(await refuse({ teeth: 1, label: 'ABC' })).toContain(
+      'spec.label: Invalid value: "ABC": spec.label in body should match \'^[a-z]+$\'',
+    );
     expect(await refuse({ teeth: 1, label: 'abcdef' })).toContain('spec.label: Too long: may not be more than 5 bytes');
-    expect(await refuse({ teeth: 1, parts: ['a', 'b', 'c'] })).toContain('spec.parts: Too many: 3: must have at most 2 items');
+    expect(await refuse({ teeth: 1, parts: ['a', 'b', 'c'] })).toContain(
+      'spec.parts: Too many: 3: must have at most 2 items',
+    );
     expect(await refuse({ teeth: 1, parts: ['a', 'a'] })).toContain('spec.parts[1]: Duplicate value: "a"');
-    expect(await refuse({ teeth: 1, flag: 'yes' })).toContain('spec.flag: Invalid value: "string": spec.flag in body must be of type boolean: "string"');
-    expect(await refuse({ teeth: 1, when: 'soon' })).toContain('spec.when: Invalid value: "soon": spec.when in body must be of type date-time: "soon"');
+    expect(await refuse({ teeth: 1, flag: 'yes' })).toContain(
+      'spec.flag: Invalid value: "string": spec.flag in body must be of type boolean: "string"',
+    );
+    expect(await refuse({ teeth: 1, when: 'soon' })).toContain(
+      'spec.when: Invalid value: "soon": spec.when in body must be of type date-time: "soon"',
+    );
     const several = await refuse({ teeth: 0, material: 'wood', flag: 'yes' });
     expect(lines(several)).toHaveLength(4);
     expect(several).toMatch(/^The Gear "bad" is invalid: \n/);
@@ -184,12 +232,23 @@ export function customResourceExpectations(expectation: Expectation): void {
           properties: {
             min: { type: 'integer' },
             max: { type: 'integer' },
-            name: { type: 'string', maxLength: 20, 'x-kubernetes-validations': [{ rule: 'self == oldSelf', message: 'name is immutable' }] },
+            name: {
+              type: 'string',
+              maxLength: 20,
+              'x-kubernetes-validations': [{ rule: 'self == oldSelf', message: 'name is immutable' }],
+            },
             parts: { type: 'array', maxItems: 10, items: { type: 'string', maxLength: 20 } },
           },
           'x-kubernetes-validations': [
-            { rule: 'self.min <= self.max', messageExpression: "self.max < 0 ? 'max is negative' : 'min is above max'" },
-            { rule: '!has(self.parts) || self.parts.all(p, p.startsWith("x-"))', message: 'parts begin with x-', fieldPath: '.parts' },
+            {
+              rule: 'self.min <= self.max',
+              messageExpression: "self.max < 0 ? 'max is negative' : 'min is above max'",
+            },
+            {
+              rule: '!has(self.parts) || self.parts.all(p, p.startsWith("x-"))',
+              message: 'parts begin with x-',
+              fieldPath: '.parts',
+            },
           ],
         },
       },
@@ -197,11 +256,13 @@ export function customResourceExpectations(expectation: Expectation): void {
     expect(await s.with(gear('bad', { min: 5, max: 1 })).fails`create -f -`).toBe(
       'The Gear "bad" is invalid: spec: Invalid value: "object": min is above max\n',
     );
-    expect(await s.with(gear('bad', { min: 1, max: 1, parts: ['y'] })).fails`create -f -`).toContain('spec.parts: Invalid value: "object": parts begin with x-');
-    await s.with(gear('good', { min: 1, max: 2, name: 'first' })).ok`create -f -`;
-    expect(await s.fails`patch gears.${s.id}.example.com good --type=merge -p ${'{"spec":{"name":"second"}}'}`).toContain(
-      'spec.name: Invalid value: "string": name is immutable',
+    expect(await s.with(gear('bad', { min: 1, max: 1, parts: ['y'] })).fails`create -f -`).toContain(
+      'spec.parts: Invalid value: "object": parts begin with x-',
     );
+    await s.with(gear('good', { min: 1, max: 2, name: 'first' })).ok`create -f -`;
+    expect(
+      await s.fails`patch gears.${s.id}.example.com good --type=merge -p ${'{"spec":{"name":"second"}}'}`,
+    ).toContain('spec.name: Invalid value: "string": name is immutable');
     await s.ok`patch gears.${s.id}.example.com good --type=merge -p ${'{"spec":{"max":20}}'}`;
   });
 
@@ -234,20 +295,26 @@ export function customResourceExpectations(expectation: Expectation): void {
       version: {
         subresources: {
           status: {},
-          scale: { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas', labelSelectorPath: '.status.selector' },
+          scale: {
+            specReplicasPath: '.spec.replicas',
+            statusReplicasPath: '.status.replicas',
+            labelSelectorPath: '.status.selector',
+          },
         },
       },
     });
     await s.with(gear('one', { replicas: 1 })).ok`create -f -`;
     expect(await s.ok`scale gears.${group}/one --replicas=4`).toBe(`gear.${group}/one scaled\n`);
     await s.ok`patch gears.${group} one --type=merge --subresource=status -p ${'{"status":{"replicas":3,"selector":"a=b"}}'}`;
-    expect(JSON.parse(await s.ok`get --raw /apis/${group}/v1/namespaces/${s.namespace}/gears/one/scale`)).toMatchObject({
-      apiVersion: 'autoscaling/v1',
-      kind: 'Scale',
-      metadata: { name: 'one' },
-      spec: { replicas: 4 },
-      status: { replicas: 3, selector: 'a=b' },
-    });
+    expect(JSON.parse(await s.ok`get --raw /apis/${group}/v1/namespaces/${s.namespace}/gears/one/scale`)).toMatchObject(
+      {
+        apiVersion: 'autoscaling/v1',
+        kind: 'Scale',
+        metadata: { name: 'one' },
+        spec: { replicas: 4 },
+        status: { replicas: 3, selector: 'a=b' },
+      },
+    );
     expect(await s.json`gears.${group} one`).toMatchObject({ spec: { replicas: 4 }, metadata: { generation: 2 } });
   });
 
@@ -266,7 +333,16 @@ export function customResourceExpectations(expectation: Expectation): void {
       },
     });
     await s.with([
-      gear('full', { teeth: 12, ratio: 1.5, sealed: true, note: 'hi', conditions: [{ type: 'Other', status: 'False' }, { type: 'Ready', status: 'True' }] }),
+      gear('full', {
+        teeth: 12,
+        ratio: 1.5,
+        sealed: true,
+        note: 'hi',
+        conditions: [
+          { type: 'Other', status: 'False' },
+          { type: 'Ready', status: 'True' },
+        ],
+      }),
       gear('bare', {}),
     ]).ok`create -f -`;
     const cells = (out: string): string[][] => lines(out).map((line) => line.trimEnd().split(/ {2,}/));
@@ -274,7 +350,15 @@ export function customResourceExpectations(expectation: Expectation): void {
       ['NAME', 'TEETH', 'RATIO', 'SEALED', 'SINCE', 'READY'],
       ['full', '12', '1.5', 'true', age, 'True'],
     ]);
-    expect(cells(await s.ok`get gears.${group} full -o wide`)[1]).toEqual(['full', '12', '1.5', 'true', age, 'True', 'hi']);
+    expect(cells(await s.ok`get gears.${group} full -o wide`)[1]).toEqual([
+      'full',
+      '12',
+      '1.5',
+      'true',
+      age,
+      'True',
+      'hi',
+    ]);
     expect(cells(await s.ok`get gears.${group} bare`)[1]).toEqual(['bare', age]);
   });
 
@@ -290,7 +374,12 @@ export function customResourceExpectations(expectation: Expectation): void {
       served: true,
       storage: false,
       deprecated: true,
-      schema: { openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', properties: { teeth: { type: 'integer' }, old: { type: 'string' } } } } } },
+      schema: {
+        openAPIV3Schema: {
+          type: 'object',
+          properties: { spec: { type: 'object', properties: { teeth: { type: 'integer' }, old: { type: 'string' } } } },
+        },
+      },
     },
   ];
   expectation('several versions serve the same object; a deprecated one warns', async (s) => {
@@ -303,7 +392,10 @@ export function customResourceExpectations(expectation: Expectation): void {
       stdout: `${group}/v1beta1 3`,
       stderr: `Warning: ${group}/v1beta1 Gear is deprecated; use ${group}/v1 Gear\n`,
     });
-    expect(lines(await s.ok`api-versions`).filter((line) => line.startsWith(group))).toEqual([`${group}/v1`, `${group}/v1beta1`]);
+    expect(lines(await s.ok`api-versions`).filter((line) => line.startsWith(group))).toEqual([
+      `${group}/v1`,
+      `${group}/v1beta1`,
+    ]);
     expect(await s.ok`get gears.${group} one -o ${'jsonpath={.apiVersion}'}`).toBe(`${group}/v1`);
   });
 
@@ -317,7 +409,11 @@ export function customResourceExpectations(expectation: Expectation): void {
               type: 'array',
               'x-kubernetes-list-type': 'map',
               'x-kubernetes-list-map-keys': ['name'],
-              items: { type: 'object', required: ['name'], properties: { name: { type: 'string' }, size: { type: 'integer' } } },
+              items: {
+                type: 'object',
+                required: ['name'],
+                properties: { name: { type: 'string' }, size: { type: 'integer' } },
+              },
             },
             tags: { type: 'array', 'x-kubernetes-list-type': 'set', items: { type: 'string' } },
             order: { type: 'array', items: { type: 'string' } },
@@ -325,14 +421,28 @@ export function customResourceExpectations(expectation: Expectation): void {
         },
       },
     });
-    const apply = (manager: string, spec: object): Kubectl & { manager: string } => ({ ...s.with(gear('one', spec)), manager });
-    const first = apply('first', { parts: [{ name: 'a', size: 1 }, { name: 'b', size: 2 }], tags: ['x'], order: ['1', '2'] });
+    const apply = (manager: string, spec: object): Kubectl & { manager: string } => ({
+      ...s.with(gear('one', spec)),
+      manager,
+    });
+    const first = apply('first', {
+      parts: [
+        { name: 'a', size: 1 },
+        { name: 'b', size: 2 },
+      ],
+      tags: ['x'],
+      order: ['1', '2'],
+    });
     await first.ok`apply --server-side --field-manager=first -f -`;
     const second = apply('second', { parts: [{ name: 'c', size: 3 }], tags: ['y'] });
     await second.ok`apply --server-side --field-manager=second -f -`;
-    await s.with(gear('one', { parts: [{ name: 'b', size: 2 }], tags: ['x'], order: ['1', '2'] })).ok`apply --server-side --field-manager=first -f -`;
+    await s.with(gear('one', { parts: [{ name: 'b', size: 2 }], tags: ['x'], order: ['1', '2'] }))
+      .ok`apply --server-side --field-manager=first -f -`;
     expect((await s.json`gears.${group} one`)['spec']).toEqual({
-      parts: [{ name: 'b', size: 2 }, { name: 'c', size: 3 }],
+      parts: [
+        { name: 'b', size: 2 },
+        { name: 'c', size: 3 },
+      ],
       tags: ['x', 'y'],
       order: ['1', '2'],
     });
@@ -346,7 +456,16 @@ export function customResourceExpectations(expectation: Expectation): void {
 
   expectation('client-side apply of a custom resource uses a merge patch', async (s) => {
     const { group, gear } = await install(s, {
-      properties: { spec: { type: 'object', properties: { list: { type: 'array', items: { type: 'string' } }, a: { type: 'string' }, b: { type: 'string' } } } },
+      properties: {
+        spec: {
+          type: 'object',
+          properties: {
+            list: { type: 'array', items: { type: 'string' } },
+            a: { type: 'string' },
+            b: { type: 'string' },
+          },
+        },
+      },
     });
     await s.with(gear('one', { list: ['1', '2'], a: '1' })).ok`apply -f -`;
     await s.ok`patch gears.${group} one --type=merge -p ${'{"spec":{"b":"theirs"}}'}`;
@@ -382,24 +501,33 @@ export function customResourceExpectations(expectation: Expectation): void {
     });
     await s.with([gear('a', { colour: 'red' }), gear('b', { colour: 'blue' })]).ok`create -f -`;
     expect(await s.ok`get gears.${group} -o name --field-selector spec.colour=red`).toBe(`gear.${group}/a\n`);
-    expect(await s.fails`get gears.${group} --field-selector spec.teeth=1`).toContain('field label not supported: spec.teeth');
+    expect(await s.fails`get gears.${group} --field-selector spec.teeth=1`).toContain(
+      'field label not supported: spec.teeth',
+    );
   });
 
   expectation('deleting the definition deletes its objects, and it can be made again', async (s) => {
     const { group, name, gear } = await install(s, { properties: { spec: teeth } });
     await s.with([gear('one', { teeth: 1 }), gear('two', { teeth: 2 })]).ok`create -f -`;
-    expect(await s.ok`delete crd ${name} --timeout=60s`).toBe(`customresourcedefinition.apiextensions.k8s.io "${name}" deleted\n`);
+    expect(await s.ok`delete crd ${name} --timeout=60s`).toBe(
+      `customresourcedefinition.apiextensions.k8s.io "${name}" deleted\n`,
+    );
     expect(await s.fails`get gears.${group}`).toContain(`the server doesn't have a resource type "gears"`);
-    await s.with(customResourceDefinition({ group, kind: 'Gear', plural: 'gears', properties: { spec: teeth } })).ok`create -f -`;
+    await s.with(customResourceDefinition({ group, kind: 'Gear', plural: 'gears', properties: { spec: teeth } }))
+      .ok`create -f -`;
     await s.ok`wait --for=condition=Established crd/${name} --timeout=30s`;
     expect(await s.ok`get gears.${group} -o name`).toBe('');
   });
 
   expectation('a definition whose object has a finalizer terminates after it', async (s) => {
     const { group, name, gear } = await install(s, { properties: { spec: teeth } });
-    await s.with(gear('held', { teeth: 1 }, { metadata: { name: 'held', finalizers: ['example.com/hold'] } })).ok`create -f -`;
+    await s.with(gear('held', { teeth: 1 }, { metadata: { name: 'held', finalizers: ['example.com/hold'] } }))
+      .ok`create -f -`;
     await s.ok`delete crd ${name} --wait=false`;
     await s.ok`wait crd/${name} --for=condition=Terminating --timeout=30s`;
+    expect(await s.with(gear('late', { teeth: 1 })).fails`create -f -`).toContain(
+      `gears.${group} "late" is forbidden: create not allowed while custom resource definition is terminating`,
+    );
     await s.ok`wait gears.${group}/held --for=${'jsonpath={.metadata.deletionTimestamp}'} --timeout=30s`;
     await s.ok`patch gears.${group} held --type=merge -p ${'{"metadata":{"finalizers":null}}'}`;
     await s.ok`wait crd/${name} --for=delete --timeout=60s`;
@@ -412,7 +540,9 @@ export function customResourceExpectations(expectation: Expectation): void {
     expect(await refuse({ ...customResourceDefinition(base), metadata: { name: 'wrong' } })).toContain(
       `metadata.name: Invalid value: "wrong": must be spec.names.plural+"."+spec.group`,
     );
-    expect(await refuse(customResourceDefinition({ ...base, properties: { spec: { properties: { a: {} } } } }))).toContain(
+    expect(
+      await refuse(customResourceDefinition({ ...base, properties: { spec: { properties: { a: {} } } } })),
+    ).toContain(
       'spec.validation.openAPIV3Schema.properties[spec].type: Required value: must not be empty for specified object fields',
     );
     expect(await refuse(customResourceDefinition({ ...base, version: { schema: {} } }))).toContain(
@@ -428,7 +558,9 @@ export function customResourceExpectations(expectation: Expectation): void {
           properties: { spec: { type: 'object', properties: { a: { type: 'integer', default: 'text' } } } },
         }),
       ),
-    ).toMatch(/properties\[spec\]\.properties\[a\]\.default: Invalid value: "string": .*must be of type integer: "string"/);
+    ).toMatch(
+      /properties\[spec\]\.properties\[a\]\.default: Invalid value: "string": .*must be of type integer: "string"/,
+    );
     expect(
       await refuse(
         customResourceDefinition({

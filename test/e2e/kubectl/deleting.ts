@@ -22,7 +22,9 @@ export function deletingExpectations(expectation: Expectation): void {
   });
 
   expectation('delete of a missing object is NotFound, unless that is ignored', async (s) => {
-    expect(await s.fails`delete configmap nothing`).toBe('Error from server (NotFound): configmaps "nothing" not found\n');
+    expect(await s.fails`delete configmap nothing`).toBe(
+      'Error from server (NotFound): configmaps "nothing" not found\n',
+    );
     expect(await s.ok`delete configmap nothing --ignore-not-found`).toBe('');
   });
 
@@ -42,7 +44,9 @@ export function deletingExpectations(expectation: Expectation): void {
       deletionGracePeriodSeconds: 0,
     });
     await s.ok`patch configmap held -p ${'{"data":{"a":"2"}}'}`;
-    expect(await s.fails`patch configmap held --type=merge -p ${'{"metadata":{"finalizers":["example.com/hold","example.com/more"]}}'}`).toContain(
+    expect(
+      await s.fails`patch configmap held --type=merge -p ${'{"metadata":{"finalizers":["example.com/hold","example.com/more"]}}'}`,
+    ).toContain(
       'metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{"example.com/more"}',
     );
     await s.ok`patch configmap held --type=json -p ${'[{"op":"remove","path":"/metadata/finalizers"}]'}`;
@@ -60,7 +64,9 @@ export function deletingExpectations(expectation: Expectation): void {
   const family = async (s: Sandbox, block = false): Promise<void> => {
     await s.ok`create configmap parent`;
     const { uid } = (await s.json`configmap parent`).metadata;
-    const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'parent', uid, ...(block && { blockOwnerDeletion: true }) }];
+    const ownerReferences = [
+      { apiVersion: 'v1', kind: 'ConfigMap', name: 'parent', uid, ...(block && { blockOwnerDeletion: true }) },
+    ];
     await s.with([
       configMap('child', undefined, { ownerReferences }),
       { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'child', ownerReferences } },
@@ -93,7 +99,9 @@ export function deletingExpectations(expectation: Expectation): void {
   });
 
   expectation('a dependant whose owner never existed is collected', async (s) => {
-    const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'ghost', uid: '11111111-2222-3333-4444-555555555555' }];
+    const ownerReferences = [
+      { apiVersion: 'v1', kind: 'ConfigMap', name: 'ghost', uid: '11111111-2222-3333-4444-555555555555' },
+    ];
     await s.with(configMap('orphan', undefined, { ownerReferences })).ok`create -f -`;
     await s.ok`wait --for=delete configmap/orphan --timeout=60s`;
   });
@@ -129,7 +137,10 @@ export function deletingExpectations(expectation: Expectation): void {
 
   expectation('delete --raw with a precondition that does not hold is a conflict', async (s) => {
     await s.ok`create configmap one`;
-    const options = await s.file('options.json', JSON.stringify({ kind: 'DeleteOptions', apiVersion: 'v1', preconditions: { uid: 'other' } }));
+    const options = await s.file(
+      'options.json',
+      JSON.stringify({ kind: 'DeleteOptions', apiVersion: 'v1', preconditions: { uid: 'other' } }),
+    );
     expect(await s.fails`delete --raw /api/v1/namespaces/${s.namespace}/configmaps/one -f ${options}`).toMatch(
       /\(Conflict\): Operation cannot be fulfilled on ConfigMap "one": the UID in the precondition \(other\) does not match the UID in record \(.*\)\. The object might have been deleted and then recreated/,
     );
@@ -138,7 +149,8 @@ export function deletingExpectations(expectation: Expectation): void {
   expectation('delete namespace removes everything in it', async (s) => {
     const name = `full-${s.id}`;
     await s.ok`create namespace ${name}`;
-    await s.with([configMap('a', undefined, { namespace: name }), configMap('b', undefined, { namespace: name })]).ok`create -f - -n ${name}`;
+    await s.with([configMap('a', undefined, { namespace: name }), configMap('b', undefined, { namespace: name })])
+      .ok`create -f - -n ${name}`;
     await s.ok`create secret generic c -n ${name}`;
     await s.ok`create deployment d --image=registry.example/app:1 --replicas=0 -n ${name}`;
     await s.ok`create role r --verb=get --resource=pods -n ${name}`;
@@ -152,7 +164,8 @@ export function deletingExpectations(expectation: Expectation): void {
   expectation('a terminating namespace refuses new objects and waits for finalizers', async (s) => {
     const name = `slow-${s.id}`;
     await s.ok`create namespace ${name}`;
-    await s.with(configMap('held', undefined, { finalizers: ['example.com/hold'], namespace: name })).ok`create -f - -n ${name}`;
+    await s.with(configMap('held', undefined, { finalizers: ['example.com/hold'], namespace: name }))
+      .ok`create -f - -n ${name}`;
     await s.ok`delete namespace ${name} --wait=false`;
     await s.ok`wait namespace/${name} --for=${'jsonpath={.status.phase}=Terminating'} --timeout=30s`;
     expect(await s.fails`create configmap late -n ${name}`).toContain(

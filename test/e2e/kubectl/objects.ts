@@ -14,12 +14,19 @@ export function pod(name: string, metadata: object = {}, spec: object = {}): obj
   };
 }
 
-interface Deployment {
+/** The parts of a Deployment that tests change before they send it. */
+export interface DeploymentManifest {
+  apiVersion: string;
+  kind: string;
   metadata: { name: string; labels: Record<string, string> };
-  spec: { template: { spec: { containers: object[] } } };
+  spec: {
+    replicas: number;
+    selector: { matchLabels: Record<string, string> };
+    template: { metadata: object; spec: { containers: object[] } };
+  };
 }
 
-export function deployment(name: string, replicas = 0, image = 'registry.example/app:1'): Deployment {
+export function deployment(name: string, replicas = 0, image = 'registry.example/app:1'): DeploymentManifest {
   return {
     apiVersion: 'apps/v1',
     kind: 'Deployment',

@@ -74,7 +74,11 @@ export function readingExpectations(expectation: Expectation): void {
   expectation('get of a list as JSON is a v1 List', async (s) => {
     await s.with([configMap('one'), configMap('two')]).ok`create -f -`;
     const list = await s.json`configmap one two`;
-    expect(list).toMatchObject({ apiVersion: 'v1', kind: 'List', items: [{ kind: 'ConfigMap' }, { kind: 'ConfigMap' }] });
+    expect(list).toMatchObject({
+      apiVersion: 'v1',
+      kind: 'List',
+      items: [{ kind: 'ConfigMap' }, { kind: 'ConfigMap' }],
+    });
     expect(JSON.parse(await s.ok`get --raw /api/v1/namespaces/${s.namespace}/configmaps`)).toMatchObject({
       apiVersion: 'v1',
       kind: 'ConfigMapList',
@@ -90,7 +94,9 @@ export function readingExpectations(expectation: Expectation): void {
       configMap('d', {}, { labels: { other: '' } }),
     ]).ok`create -f -`;
     const select = async (selector: string): Promise<string[]> =>
-      lines(await s.ok`get cm -o name --field-selector metadata.name!=kube-root-ca.crt -l ${selector}`).map((line) => line.slice(-1));
+      lines(await s.ok`get cm -o name --field-selector metadata.name!=kube-root-ca.crt -l ${selector}`).map((line) =>
+        line.slice(-1),
+      );
     expect(await select('env=dev')).toEqual(['a']);
     expect(await select('env==dev')).toEqual(['a']);
     expect(await select('env!=dev')).toEqual(['b', 'c', 'd']);
@@ -135,8 +141,10 @@ export function readingExpectations(expectation: Expectation): void {
   });
 
   expectation('--sort-by, --show-labels, -L and --no-headers shape the table', async (s) => {
-    await s.with([configMap('a', { x: '3' }, { labels: { rank: 'third' } }), configMap('b', { x: '1' }, { labels: { rank: 'first' } })])
-      .ok`create -f -`;
+    await s.with([
+      configMap('a', { x: '3' }, { labels: { rank: 'third' } }),
+      configMap('b', { x: '1' }, { labels: { rank: 'first' } }),
+    ]).ok`create -f -`;
     expect(lines(await s.ok`get cm a b --sort-by=.data.x -o name`)).toEqual(['configmap/b', 'configmap/a']);
     expect(table(await s.ok`get cm a --show-labels`)).toEqual([
       ['NAME', 'DATA', 'AGE', 'LABELS'],
@@ -173,7 +181,9 @@ export function readingExpectations(expectation: Expectation): void {
 
   expectation('a missing object is NotFound, unless that is ignored', async (s) => {
     expect(await s.fails`get configmap nothing`).toBe('Error from server (NotFound): configmaps "nothing" not found\n');
-    expect(await s.fails`get deployment nothing`).toBe('Error from server (NotFound): deployments.apps "nothing" not found\n');
+    expect(await s.fails`get deployment nothing`).toBe(
+      'Error from server (NotFound): deployments.apps "nothing" not found\n',
+    );
     expect(await s.ok`get configmap nothing --ignore-not-found`).toBe('');
   });
 
@@ -218,7 +228,9 @@ export function readingExpectations(expectation: Expectation): void {
     await s.with(configMap('one', { key: 'line 1\nline 2\n' }, { labels: { a: 'b' }, annotations: { note: 'hi' } }))
       .ok`create -f -`;
     const text = await s.ok`describe configmap one`;
-    expect(text).toMatch(/^Name: +one\nNamespace: +e2e-\w+\nLabels: +a=b\nAnnotations: +note: hi\n\nData\n====\nkey:\n----\nline 1\nline 2\n/);
+    expect(text).toMatch(
+      /^Name: +one\nNamespace: +e2e-\w+\nLabels: +a=b\nAnnotations: +note: hi\n\nData\n====\nkey:\n----\nline 1\nline 2\n/,
+    );
     expect(text).toMatch(/\nEvents: +<none>\n$/);
   });
 
@@ -229,7 +241,9 @@ export function readingExpectations(expectation: Expectation): void {
     await s.ok`create secret generic hidden --from-literal=password=secret`;
     await s.ok`create role reader --verb=get --resource=pods`;
     expect(await s.ok`describe pod p`).toMatch(/^Status: +Pending$/m);
-    expect(await s.ok`describe deployment d`).toMatch(/^Replicas: +0 desired \| 0 updated \| 0 total \| 0 available \| 0 unavailable$/m);
+    expect(await s.ok`describe deployment d`).toMatch(
+      /^Replicas: +0 desired \| 0 updated \| 0 total \| 0 available \| 0 unavailable$/m,
+    );
     expect(await s.ok`describe service web`).toMatch(/^IP Families: +IPv4$/m);
     expect(await s.ok`describe secret hidden`).toMatch(/^password: +6 bytes$/m);
     expect(await s.ok`describe role reader`).toMatch(/^ +pods +\[\] +\[\] +\[get\]$/m);
@@ -249,7 +263,13 @@ export function readingExpectations(expectation: Expectation): void {
       apiVersion: 'v1',
       kind: 'Event',
       metadata: { name },
-      involvedObject: { kind: 'ConfigMap', apiVersion: 'v1', name: 'subject', namespace: s.namespace, uid: subject.metadata.uid },
+      involvedObject: {
+        kind: 'ConfigMap',
+        apiVersion: 'v1',
+        name: 'subject',
+        namespace: s.namespace,
+        uid: subject.metadata.uid,
+      },
       reason: `Reason${second}`,
       message: `message ${second}`,
       type,
@@ -266,12 +286,12 @@ export function readingExpectations(expectation: Expectation): void {
       ['Warning', 'Reason2', 'ConfigMap/subject', 'message 2'],
     ]);
     expect(table(await s.ok`events --types=Warning --no-headers`).map((row) => row[2])).toEqual(['Reason2']);
-    expect(table(await s.ok`get events --field-selector reason=Reason1 --no-headers`).map((row) => row.slice(1))).toEqual([
-      ['Normal', 'Reason1', 'configmap/subject', 'message 1'],
-    ]);
-    expect(await s.ok`get events.events.k8s.io late -o ${'jsonpath={.note}/{.regarding.name}/{.deprecatedCount}'}`).toBe(
-      'message 2/subject/2',
-    );
+    expect(
+      table(await s.ok`get events --field-selector reason=Reason1 --no-headers`).map((row) => row.slice(1)),
+    ).toEqual([['Normal', 'Reason1', 'configmap/subject', 'message 1']]);
+    expect(
+      await s.ok`get events.events.k8s.io late -o ${'jsonpath={.note}/{.regarding.name}/{.deprecatedCount}'}`,
+    ).toBe('message 2/subject/2');
     expect(await s.ok`describe configmap subject`).toMatch(/Warning +Reason2 +.* +test +message 2/);
   });
 }

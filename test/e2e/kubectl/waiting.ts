@@ -101,7 +101,9 @@ export function waitingExpectations(expectation: Expectation): void {
     expect(wait.stdout()).toContain('deployment "web" successfully rolled out\n');
     expect(await s.fails`rollout status deployment/none`).toContain('deployments.apps "none" not found');
     await s.ok`create configmap one`;
-    expect(await s.fails`rollout status configmap/one`).toContain('no status viewer has been implemented for ConfigMap');
+    expect(await s.fails`rollout status configmap/one`).toContain(
+      'no status viewer has been implemented for ConfigMap',
+    );
     expect(await s.fails`rollout history configmap/one`).toContain('no visitor method exists for { ConfigMap}');
     expect(await s.ok`rollout history deployment/web`).toMatch(/^deployment.apps\/web/);
   });

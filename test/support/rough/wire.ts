@@ -1,5 +1,5 @@
+import { type ClientHttp2Session, connect, constants } from 'node:http2';
 import { Agent, request as httpsRequest } from 'node:https';
-import { type ClientHttp2Session, connect } from 'node:http2';
 
 /** Where a server is and who we are there. */
 export interface Endpoint {
@@ -142,7 +142,7 @@ export function http2Client(endpoint: Endpoint): WireClient {
           settled = true;
           clearTimeout(timer);
           resolve({ status: Number(head[':status']), headers: head, body: Buffer.concat(chunks), cut });
-          stream.destroy();
+          if (cut) stream.close(constants.NGHTTP2_CANCEL);
         };
         stream.on('response', (received) => {
           head = received as Record<string, string | string[] | undefined>;

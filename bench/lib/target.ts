@@ -1,0 +1,86 @@
+import type { CapstanProcess } from './capstan.ts';
+import { type Connection, type Endpoint, endpointOf, type Protocol } from './connection.ts';
+import { openHttp1 } from './http1.ts';
+import { openHttp2 } from './http2.ts';
+import { widgetDefinition } from './objects.ts';
+
+/** An API server to measure. */
+export interface Target {
+  name: string;
+  endpoint: Endpoint;
+  /** ours, when we started it */
+  capstan: CapstanProcess | undefined;
+  /** where this run's objects go */
+  namespace: string;
+  /** holds nothing but the objects to be listed */
+  listNamespace: string;
+}
+
+export async function openTarget(name: string, kubeconfig: string, capstan?: CapstanProcess): Promise<Target> {
+  const endpoint = await endpointOf(kubeconfig);
+  const namespace = `bench-${Date.now().toString(36)}`;
+  const target: Target = { name, endpoint, capstan, namespace, listNamespace: `${namespace}-list` };
+  const connection = await openHttp1(endpoint);
+  for (const each of [target.namespace, target.listNamespace]) {
+    const object = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: each } };
+    await must(connection, 'POST', '/api/v1/namespaces', object);
+  }
+  await must(connection, 'POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', widgetDefinition, [409]);
+  await eventually(async () => {
+    const { status } = await connection.send(
+      'GET',
+      `/apis/bench.capstan.dev/v1/namespaces/${target.namespace}/widgets`,
+    );
+    return status === 200;
+  });
+  connection.close();
+  return target;
+}
+
+/** Leaves a server that is not ours as it was. */
+export async function closeTarget(target: Target): Promise<void> {
+  if (target.capstan) return target.capstan.stop();
+  const connection = await openHttp1(target.endpoint);
+  const definition = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/widgets.bench.capstan.dev';
+  await must(connection, 'DELETE', definition, undefined);
+  for (const each of [target.namespace, target.listNamespace]) {
+    await must(connection, 'DELETE', `/api/v1/namespaces/${each}/configmaps`, undefined);
+    await must(connection, 'DELETE', `/api/v1/namespaces/${each}`, undefined);
+  }
+  connection.close();
+}
+
+export function openConnection(target: Target, protocol: Protocol): Promise<Connection> {
+  return protocol === 'h1' ? openHttp1(target.endpoint) : openHttp2(target.endpoint);
+}
+
+/** CPU time the server has used so far, in seconds; undefined when it does not tell. */
+export async function cpuSeconds(target: Target): Promise<number | undefined> {
+  if (target.capstan) return (await target.capstan.report()).cpuSeconds;
+  const connection = await openHttp1(target.endpoint);
+  const { body } = await connection.send('GET', '/metrics');
+  connection.close();
+  const found = /^process_cpu_seconds_total (\S+)$/m.exec(body.toString());
+  return found ? Number(found[1]) : undefined;
+}
+
+async function must(
+  connection: Connection,
+  method: string,
+  path: string,
+  body: object | undefined,
+  also: readonly number[] = [],
+): Promise<void> {
+  const answer = await connection.send(method, path, body && Buffer.from(JSON.stringify(body)));
+  if (answer.status >= 300 && !also.includes(answer.status)) {
+    throw new Error(`${method} ${path}: ${answer.status} ${answer.body.toString()}`);
+  }
+}
+
+async function eventually(check: () => Promise<boolean>): Promise<void> {
+  for (let tries = 0; tries < 200; tries++) {
+    if (await check()) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error('the server did not begin to serve the custom kind');
+}

@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest';
+import type { UnstructuredObject } from '../../machinery/index.ts';
+import type { Store } from '../../store/index.ts';
+import { objectKey } from '../storage/keys.ts';
+import type { StoredObject } from '../storage/stored-object.ts';
+import { podPriority, podTolerations } from './pod-defaults.ts';
+import type { AdmissionRequest } from './types.ts';
+
+type PriorityClass = { name: string; value: number; globalDefault?: boolean; preemptionPolicy?: string };
+
+/** The two reads the step makes, over a fixed set of classes. */
+function storeOf(...classes: PriorityClass[]): Store<StoredObject> {
+  const space = { group: 'scheduling.k8s.io', plural: 'priorityclasses' };
+  const records = classes.map(({ name, ...rest }) => ({
+    key: objectKey(space, undefined, name),
+    value: { object: { apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', metadata: { name }, ...rest } },
+  }));
+  return {
+    head: (key: string) => records.find((record) => record.key === key),
+    list: () => ({ records, revision: 1 }),
+  } as unknown as Store<StoredObject>;
+}
+
+function podRequest(spec: Record<string, unknown>, more: Partial<AdmissionRequest> = {}): AdmissionRequest {
+  return {
+    operation: 'CREATE',
+    target: { resource: { definition: { group: '', plural: 'pods' } }, name: 'p' },
+    subresource: undefined,
+    object: { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' }, spec },
+    ...more,
+  } as unknown as AdmissionRequest;
+}
+
+function admit(spec: Record<string, unknown>, ...classes: PriorityClass[]): UnstructuredObject['spec'] {
+  const request = podRequest(spec);
+  void podPriority(storeOf(...classes)).mutate?.(request);
+  return request.object?.spec;
+}
+
+describe('the priority of a pod', () => {
+  const low: PriorityClass = { name: 'low', value: 10, preemptionPolicy: 'Never' };
+
+  it('is zero without a class', () => {
+    expect(admit({}, low)).toEqual({ priority: 0, preemptionPolicy: 'PreemptLowerPriority' });
+  });
+
+  it('is that of the class it names', () => {
+    expect(admit({ priorityClassName: 'low' }, low)).toEqual({
+      priorityClassName: 'low',
+      priority: 10,
+      preemptionPolicy: 'Never',
+    });
+  });
+
+  it('is that of the lowest default class', () => {
+    const defaults = [
+      { name: 'high', value: 20, globalDefault: true },
+      { name: 'mid', value: 15, globalDefault: true },
+    ];
+    expect(admit({}, low, ...defaults)).toMatchObject({ priorityClassName: 'mid', priority: 15 });
+  });
+
+  it('cannot name a class that does not exist', () => {
+    expect(() => admit({ priorityClassName: 'none' }, low)).toThrow(
+      'pods "p" is forbidden: no PriorityClass with name none was found',
+    );
+  });
+
+  it('cannot be set against the class', () => {
+    expect(() => admit({ priorityClassName: 'low', priority: 11 }, low)).toThrow(
+      'priority admission controller computed 10',
+    );
+    expect(admit({ priorityClassName: 'low', priority: 10 }, low)).toMatchObject({ priority: 10 });
+  });
+
+  it('concerns only the creation of pods', () => {
+    const step = podPriority(storeOf());
+    expect(step.appliesTo?.(podRequest({}))).toBe(true);
+    expect(step.appliesTo?.(podRequest({}, { operation: 'UPDATE' }))).toBe(false);
+    expect(step.appliesTo?.(podRequest({}, { subresource: 'binding' }))).toBe(false);
+  });
+});
+
+describe('the tolerations of a pod', () => {
+  const keysOf = (tolerations: object[] | undefined): unknown => {
+    const request = podRequest(tolerations ? { tolerations } : {});
+    void podTolerations.mutate?.(request);
+    return (request.object?.spec as { tolerations: { key?: string }[] }).tolerations.map(({ key }) => key);
+  };
+
+  it.each([
+    [undefined, ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable']],
+    [[{ key: 'x', effect: 'NoSchedule' }], ['x', 'node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable']],
+    [
+      [{ key: 'node.kubernetes.io/not-ready', effect: 'NoExecute' }],
+      ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'],
+    ],
+    [
+      [{ key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }],
+      ['node.kubernetes.io/not-ready', 'node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'],
+    ],
+    [[{ operator: 'Exists' }], [undefined]],
+  ])('%j become those for the keys %j', (given, keys) => {
+    expect(keysOf(given)).toEqual(keys);
+  });
+});

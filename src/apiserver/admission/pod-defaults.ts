@@ -1,0 +1,99 @@
+import { isJsonObject, type JsonObject, type JsonValue, statusError } from '../../machinery/index.ts';
+import type { Store } from '../../store/index.ts';
+import { keyPrefix, objectKey } from '../storage/keys.ts';
+import type { StoredObject } from '../storage/stored-object.ts';
+import type { AdmissionRequest, AdmissionStep } from './types.ts';
+
+const priorityClasses = { group: 'scheduling.k8s.io', plural: 'priorityclasses' };
+
+/** How long a pod stays on a node that is lost, unless it says otherwise. */
+const evictionDelaySeconds = 300;
+
+function isPodCreate({ operation, target, subresource }: AdmissionRequest): boolean {
+  const { group, plural } = target.resource.definition;
+  return operation === 'CREATE' && subresource === undefined && group === '' && plural === 'pods';
+}
+
+/** Pods get the priority of their class, or of the default class, or zero (kube-apiserver: Priority). */
+export function podPriority(store: Store<StoredObject>): AdmissionStep {
+  return {
+    name: 'Priority',
+    appliesTo: isPodCreate,
+    mutate(request) {
+      const spec = request.object?.spec;
+      if (!isJsonObject(spec)) return;
+      const asked = spec['priorityClassName'];
+      const chosen =
+        typeof asked === 'string' && asked !== '' ? findClass(store, asked, request) : findDefaultClass(store);
+      const priority = chosen?.value ?? 0;
+      if (typeof spec['priority'] === 'number' && spec['priority'] !== priority) {
+        throw refusal(
+          request,
+          `the integer value of priority (${spec['priority']}) must not be provided in pod spec; priority admission controller computed ${priority} from the given PriorityClass name`,
+        );
+      }
+      spec['priority'] = priority;
+      if (chosen) spec['priorityClassName'] = chosen.name;
+      spec['preemptionPolicy'] ??= chosen?.preemptionPolicy ?? 'PreemptLowerPriority';
+    },
+  };
+}
+
+interface ChosenClass {
+  name: string;
+  value: number;
+  preemptionPolicy: JsonValue | undefined;
+}
+
+function chosenClass(object: StoredObject['object']): ChosenClass {
+  return {
+    name: object.metadata.name ?? '',
+    value: Number(object['value'] ?? 0),
+    preemptionPolicy: object['preemptionPolicy'],
+  };
+}
+
+function findClass(store: Store<StoredObject>, name: string, request: AdmissionRequest): ChosenClass {
+  const record = store.head(objectKey(priorityClasses, undefined, name));
+  if (!record) throw refusal(request, `no PriorityClass with name ${name} was found`);
+  return chosenClass(record.value.object);
+}
+
+/** The lowest of the classes that are marked as default: upstream's choice when an operator marks several. */
+function findDefaultClass(store: Store<StoredObject>): ChosenClass | undefined {
+  let lowest: ChosenClass | undefined;
+  for (const { value } of store.list(keyPrefix(priorityClasses)).records) {
+    if (value.object['globalDefault'] !== true) continue;
+    const candidate = chosenClass(value.object);
+    if (!lowest || candidate.value < lowest.value) lowest = candidate;
+  }
+  return lowest;
+}
+
+function refusal(request: AdmissionRequest, message: string): Error {
+  return statusError.forbidden({ group: '', resource: 'pods', name: request.target.name }, message);
+}
+
+/** Pods leave a lost node after five minutes unless they say otherwise (kube-apiserver: DefaultTolerationSeconds). */
+export const podTolerations: AdmissionStep = {
+  name: 'DefaultTolerationSeconds',
+  appliesTo: isPodCreate,
+  mutate({ object }) {
+    const spec = object?.spec;
+    if (!isJsonObject(spec)) return;
+    const present = Array.isArray(spec['tolerations']) ? spec['tolerations'] : [];
+    const missing = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'].filter(
+      (key) => !present.some((toleration) => isJsonObject(toleration) && tolerates(toleration, key)),
+    );
+    if (missing.length === 0) return;
+    const added = missing.map((key): JsonObject => {
+      return { key, operator: 'Exists', effect: 'NoExecute', tolerationSeconds: evictionDelaySeconds };
+    });
+    spec['tolerations'] = [...present, ...added];
+  },
+};
+
+/** An empty key or effect stands for all of them. */
+function tolerates({ key, effect }: JsonObject, wanted: string): boolean {
+  return (!key || key === wanted) && (!effect || effect === 'NoExecute');
+}
