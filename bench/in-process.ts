@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import type { LocalClient } from '../src/apiserver/index.ts';
 import type { KubeObject, Resource } from '../src/machinery/index.ts';
 import { Figures } from './lib/figures.ts';
-import { openBenchEngine, startLocalServer, writesPerSecond } from './lib/local-server.ts';
+import { openBenchEngine, startLocalServer, type WriteResult, writesPerSecond } from './lib/local-server.ts';
 import { bodyMaker, loadKinds } from './lib/objects.ts';
 
 const { values } = parseArgs({
@@ -82,12 +82,11 @@ async function measureWrites(engine: string, run: number, client: LocalClient): 
   report('patches', target, patches, {});
 }
 
-function report(
-  what: string,
-  target: string,
-  result: { perSecond: number; cpuMicroseconds: number },
-  aim: { aim?: number },
-): void {
+function report(what: string, target: string, result: WriteResult, aim: { aim?: number }): void {
   figures.add({ figure: `${what}_per_second`, target }, result.perSecond, { unit: '/s', better: 'higher', ...aim });
   figures.add({ figure: `${what}_cpu_us`, target }, result.cpuMicroseconds, { unit: 'us/request', better: 'lower' });
+  figures.add({ figure: `${what}_quiet_cpu_us`, target }, result.quietCpuMicroseconds, {
+    unit: 'us/request',
+    better: 'lower',
+  });
 }

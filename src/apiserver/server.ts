@@ -28,7 +28,7 @@ import {
   type UserInfo,
 } from './auth/index.ts';
 import { ensureBootstrapObjects } from './bootstrap.ts';
-import { CrdLifecycle, publishNativeKinds, withCrdStrategy } from './crd/index.ts';
+import { CrdLifecycle, nativeDefinitionsStay, publishNativeKinds, withCrdStrategy } from './crd/index.ts';
 import { Discovery } from './discovery/index.ts';
 import { backupPath, handleBackup } from './http/backup-endpoint.ts';
 import { Exchange, type HttpRequest, type HttpResponse, toStatusError } from './http/exchange.ts';
@@ -141,13 +141,14 @@ export class ApiServer {
     const native = new Map<string, ResourceDefinition>();
     for (const definition of options.definitions) {
       const isCrd = definition.group === 'apiextensions.k8s.io' && definition.kind === 'CustomResourceDefinition';
-      this.registry.set(isCrd ? withCrdStrategy(definition) : definition);
+      this.registry.set(isCrd ? withCrdStrategy(definition, native) : definition);
       if (definition.origin === 'custom') native.set(`${definition.plural}.${definition.group}`, definition);
     }
     const admission = new AdmissionChain();
     this.api = new ResourceApi({ store, registry: this.registry, admission, clock: this.#clock, random: this.#random });
     this.access = new AccessControl(options.access, { store, clock: this.#clock, random: this.#random });
     admission.add(namespaceLifecycle(store));
+    admission.add(nativeDefinitionsStay(native));
     admission.add(podPriority(store));
     admission.add(podTolerations);
     admission.add(serviceAddresses(store, parseServiceCidr(options.serviceCidr ?? '10.96.0.0/16'), this.#clock));
@@ -177,6 +178,7 @@ export class ApiServer {
       api: this.api,
       limits: { maxBytes: maxBodyBytes, protobuf: options.protobuf },
       subresources: this.#subresources,
+      schemaOf: options.metaSchema,
       reviews: reviewHandlers(this.access, this.#clock),
     });
     this.metrics = new ApiServerMetrics(store, this.registry);
@@ -382,6 +384,8 @@ function tlsSocketOf(request: HttpRequest): TLSSocket | undefined {
 
 /** What a client still sends once it has its answer is of no use, and waits for a window that will never open. */
 function endWithAnswer({ stream }: Http2ServerRequest): void {
+  // Nobody reads a body that is not there; a reset would cut off an answer that is still on its way.
+  if (stream.endAfterHeaders) return;
   stream.once('finish', () => {
     if (!stream.readableEnded) stream.close(constants.NGHTTP2_NO_ERROR);
   });

@@ -51,14 +51,7 @@ export class LmdbEngine implements Engine {
   async load(
     onRecord: (key: string, bytes: Uint8Array, revision: number, createRevision: number) => void,
   ): Promise<{ revision: number }> {
-    let count = 0;
-    for (const { key, value } of readObjects(this.#files, this.#directory)) {
-      const name = Buffer.from(key.buffer, key.byteOffset, key.byteLength).toString();
-      const record = decodeRecord(key, value);
-      if (!record) throw damagedStore(this.#directory, `the record of ${name} fails its checksum`);
-      count++;
-      onRecord(name, record.bytes, record.revision, record.createRevision);
-    }
+    const count = this.#readAll(onRecord);
     const state = readState(this.#files, this.#directory);
     if (!state && count > 0) throw damagedStore(this.#directory, 'it has records but no state');
     if (state) this.#state = state;
@@ -67,6 +60,25 @@ export class LmdbEngine implements Engine {
     }
     await unmarkReading(this.#directory);
     return { revision: this.#state.revision };
+  }
+
+  #readAll(onRecord: Parameters<Engine['load']>[0]): number {
+    const { decoder } = this.#files;
+    let count = 0;
+    // 50,000 copies nobody keeps would be work for the garbage collector.
+    decoder.lend = true;
+    try {
+      for (const { key, value } of readObjects(this.#files, this.#directory)) {
+        const name = Buffer.from(key.buffer, key.byteOffset, key.byteLength).toString();
+        const record = decodeRecord(key, value);
+        if (!record) throw damagedStore(this.#directory, `the record of ${name} fails its checksum`);
+        count++;
+        onRecord(name, record.bytes, record.revision, record.createRevision);
+      }
+    } finally {
+      decoder.lend = false;
+    }
+    return count;
   }
 
   commit(batch: readonly EngineWrite[]): Promise<void> {
@@ -101,7 +113,7 @@ export class LmdbEngine implements Engine {
   #write(batch: readonly EngineWrite[], isNew: (put: EngineWrite & { type: 'put' }) => boolean): number {
     const { objects } = this.#files;
     let size = 0;
-    for (const write of batch) if (write.type === 'put') size += encodedSize(write.bytes);
+    for (const write of batch) if (write.type === 'put') size += encodedSize(write.value);
     if (this.#scratch.length < size) this.#scratch = Buffer.allocUnsafeSlow(size);
     const scratch = this.#scratch;
     let offset = 0;
@@ -113,8 +125,7 @@ export class LmdbEngine implements Engine {
         growth--;
         continue;
       }
-      const end = offset + encodedSize(write.bytes);
-      encodeRecordInto(scratch, offset, key, write.revision, write.createRevision, write.bytes);
+      const end = encodeRecordInto(scratch, offset, key, write.revision, write.createRevision, write.value);
       void objects.put(key, scratch.subarray(offset, end));
       if (isNew(write)) growth++;
       offset = end;

@@ -15,6 +15,8 @@ export interface StoreState {
 
 export interface LmdbFiles {
   root: RootDatabase<Buffer, Buffer>;
+  /** of the values in `objects` */
+  decoder: ValueDecoder;
   objects: Database<Buffer, Buffer>;
   meta: Database<Buffer, Buffer>;
 }
@@ -28,8 +30,6 @@ export const maxKeyBytes = 1978;
 const format = 1;
 const stateKey = Buffer.from('state');
 const stateSize = 17;
-/** values of many records share one allocation: 50,000 small buffers would be work for every garbage collection */
-const slabSize = 4 * 1024 * 1024;
 
 /**
  * Opens (or makes) the database. `overlappingSync: false` is what makes a resolved commit mean "on disk": LMDB then syncs the
@@ -53,9 +53,11 @@ export async function openLmdbFiles(directory: string): Promise<LmdbFiles> {
     });
     const options = { encoding: 'binary' as const, keyEncoding: 'binary' as const };
     // The library reads `encoder` per database; its types know it for the root only.
-    const objectOptions = { ...options, encoder: slabDecoder() };
+    const decoder = valueDecoder();
+    const objectOptions = { ...options, encoder: decoder };
     files = {
       root,
+      decoder,
       objects: root.openDB<Buffer, Buffer>('objects', objectOptions),
       meta: root.openDB<Buffer, Buffer>('meta', options),
     };
@@ -124,21 +126,24 @@ export function unreadableStore(directory: string, detail: string): CapstanError
   });
 }
 
-/** Copies what LMDB lends for the moment of a read into long-lived slabs. */
-function slabDecoder(): { encode(value: Buffer): Buffer; decode(lent: Uint8Array, size: number): Buffer } {
-  let slab = Buffer.alloc(0);
-  let used = 0;
+/** Hands out values as LMDB lends them for the moment of a read. */
+export interface ValueDecoder {
+  /** values live until the next read only; otherwise each is a copy of its own */
+  lend: boolean;
+  encode(value: Buffer): Buffer;
+  decode(lent: Uint8Array, size: number): Buffer;
+}
+
+function valueDecoder(): ValueDecoder {
+  let scratch = Buffer.alloc(0);
   return {
+    lend: false,
     encode: (value) => value,
     decode(lent, size) {
-      if (slab.length - used < size) {
-        slab = Buffer.allocUnsafeSlow(Math.max(slabSize, size));
-        used = 0;
-      }
-      const copy = slab.subarray(used, used + size);
+      if (this.lend && scratch.length < size) scratch = Buffer.allocUnsafeSlow(Math.max(64 * 1024, size * 2));
+      const copy = this.lend ? scratch.subarray(0, size) : Buffer.allocUnsafe(size);
       // What is lent says a `length` that is not its own: only `size` tells how much of it is the value.
       copy.set(lent.subarray(0, size));
-      used += size;
       return copy;
     },
   };

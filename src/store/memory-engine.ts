@@ -1,8 +1,9 @@
 import { writeBackup } from './backup.ts';
-import type { Engine, EngineWrite } from './types.ts';
+import { toBytes } from './encoded-value.ts';
+import type { EncodedValue, Engine, EngineWrite } from './types.ts';
 
 interface Kept {
-  bytes: Uint8Array;
+  value: EncodedValue;
   revision: number;
   createRevision: number;
 }
@@ -13,14 +14,16 @@ export function memoryEngine(): Engine {
   let newest = 0;
   return {
     async load(onRecord) {
-      for (const [key, { bytes, revision, createRevision }] of kept) onRecord(key, bytes, revision, createRevision);
+      for (const [key, { value, revision, createRevision }] of kept) {
+        onRecord(key, toBytes(value), revision, createRevision);
+      }
       return { revision: newest };
     },
     async commit(batch: readonly EngineWrite[]) {
       for (const write of batch) {
         if (write.type === 'put') {
-          const { key, bytes, revision, createRevision } = write;
-          kept.set(key, { bytes, revision, createRevision });
+          const { key, value, revision, createRevision } = write;
+          kept.set(key, { value, revision, createRevision });
         } else {
           kept.delete(write.key);
         }
@@ -28,7 +31,7 @@ export function memoryEngine(): Engine {
       }
     },
     async backup(path) {
-      const records = [...kept].map(([key, record]) => ({ key, ...record }));
+      const records = [...kept].map(([key, { value, ...rest }]) => ({ key, ...rest, bytes: toBytes(value) }));
       await writeBackup(path, newest, records);
     },
     async close() {},

@@ -1,4 +1,6 @@
 import { crc32 } from 'node:zlib';
+import { encodedLength, writeEncoded } from './encoded-value.ts';
+import type { EncodedValue } from './types.ts';
 
 /**
  * How one record looks on disk, in the database and in backups: CRC-32 of all that follows and of the key (4 bytes), revision
@@ -12,23 +14,24 @@ export interface DecodedRecord {
   bytes: Buffer;
 }
 
-export function encodedSize(value: Uint8Array): number {
-  return recordHeaderSize + value.length;
+export function encodedSize(value: EncodedValue): number {
+  return recordHeaderSize + encodedLength(value);
 }
 
-/** Writes a record into `target` at `offset`, which must have room for `encodedSize(value)` bytes. */
+/** Writes a record into `target` at `offset`, which must have room for `encodedSize(value)` bytes; returns its end. */
 export function encodeRecordInto(
   target: Buffer,
   offset: number,
   key: Uint8Array,
   revision: number,
   createRevision: number,
-  value: Uint8Array,
-): void {
+  value: EncodedValue,
+): number {
   target.writeUIntBE(revision, offset + 4, 6);
   target.writeUIntBE(createRevision, offset + 10, 6);
-  target.set(value, offset + recordHeaderSize);
-  target.writeUInt32BE(checksum(key, target.subarray(offset + 4, offset + encodedSize(value))), offset);
+  const end = writeEncoded(target, offset + recordHeaderSize, value);
+  target.writeUInt32BE(checksum(key, target.subarray(offset + 4, end)), offset);
+  return end;
 }
 
 export function encodeRecord(key: Uint8Array, revision: number, createRevision: number, value: Uint8Array): Buffer {

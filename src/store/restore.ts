@@ -50,7 +50,7 @@ async function importBackup(backupPath: string, directory: string, revision: num
     let batch: EngineWrite[] = [];
     let size = 0;
     await readBackup(backupPath, async ({ key, bytes, revision: recordRevision, createRevision }) => {
-      batch.push({ type: 'put', key, bytes, revision: recordRevision, createRevision });
+      batch.push({ type: 'put', key, value: bytes, revision: recordRevision, createRevision });
       size += bytes.length;
       if (size < batchBytes) return;
       await engine.import(batch, revision);

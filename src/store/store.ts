@@ -1,4 +1,5 @@
 import { CapstanError, type Clock, errorMessage, systemClock } from '../machinery/index.ts';
+import { roughLength } from './encoded-value.ts';
 import { defaultHistoryLimits, History, type HistoryLimits } from './history.ts';
 import { KeyIndex } from './key-index.ts';
 import { listSnapshot } from './snapshot.ts';
@@ -131,13 +132,13 @@ class RevisionedStore<V> implements Store<V> {
     const revision = ++this.#lastAssigned;
     const value = make(revision);
     const createRevision = previous?.createRevision ?? revision;
-    const bytes = this.#codec.encode(key, value);
+    const encoded = this.#codec.encode(key, value);
     const record: StoreRecord<V> = { key, value, revision, createRevision };
     await this.#stage(
       key,
       record,
       { type: 'put', revision, record, previous },
-      { type: 'put', key, revision, createRevision, bytes },
+      { type: 'put', key, revision, createRevision, value: encoded },
     );
     return record;
   }
@@ -247,7 +248,7 @@ class RevisionedStore<V> implements Store<V> {
     for (const { write } of this.#queue) {
       if (count === maxBatchWrites || bytes >= maxBatchBytes) break;
       count++;
-      if (write.type === 'put') bytes += write.bytes.length;
+      if (write.type === 'put') bytes += roughLength(write.value);
     }
     if (count === this.#queue.length) {
       const all = this.#queue;
@@ -284,7 +285,7 @@ class RevisionedStore<V> implements Store<V> {
       else this.#index.delete(event.key);
       const key = eventKey(event);
       if (this.#staged.get(key)?.revision === event.revision) this.#staged.delete(key);
-      this.#history.push(event, now, write.type === 'put' ? write.bytes.length : 0);
+      this.#history.push(event, now, write.type === 'put' ? roughLength(write.value) : 0);
       events.push(event);
     }
     this.#revision = events[events.length - 1]!.revision;

@@ -77,21 +77,25 @@ export interface Store<V> {
   close(): Promise<void>;
 }
 
+/** A value on its way to the disk: bytes, or pieces of text to be written as UTF-8 without making bytes of them first. */
+export type EncodedValue = Uint8Array | readonly string[];
+
 /** Turns values into bytes for the disk and back. `key` lets a codec seal some kinds (Secrets) and not others. */
 export interface ValueCodec<V> {
-  encode(key: string, value: V): Uint8Array;
+  encode(key: string, value: V): EncodedValue;
+  /** `bytes` are lent for the call: who keeps them makes a copy */
   decode(key: string, bytes: Uint8Array, revision: number): V;
 }
 
 export type EngineWrite =
-  | { type: 'put'; key: string; revision: number; createRevision: number; bytes: Uint8Array }
+  | { type: 'put'; key: string; revision: number; createRevision: number; value: EncodedValue }
   | { type: 'delete'; key: string; revision: number };
 
 /** Durability only: everything else (index, history, watches) is shared by all engines. */
 export interface Engine {
   /** longest key the engine can keep, in bytes; absent when there is no limit */
   readonly maxKeyBytes?: number;
-  /** reads everything back at start, in any order; returns the newest revision ever committed */
+  /** reads everything back at start, in any order; returns the newest revision ever committed. `bytes` are lent. */
   load(
     onRecord: (key: string, bytes: Uint8Array, revision: number, createRevision: number) => void,
   ): Promise<{ revision: number }>;

@@ -33,8 +33,8 @@ export interface Sandbox extends Kubectl {
   readonly anywhere: Kubectl;
   /** the same with environment variables */
   under(env: Readonly<Record<string, string>>): Kubectl;
-  /** the same with another kubeconfig, that is as another user */
-  as(kubeconfig: string): Kubectl;
+  /** the same as whoever the bearer token names, without the administrator's certificate */
+  withToken(token: string): Promise<Kubectl>;
   /** what `kubectl get … -o json` prints */
   json: CommandLine<Promise<KubernetesObject>>;
   /** writes a file of the scratch directory and returns its path */
@@ -108,7 +108,13 @@ export async function openSandbox(target: Target): Promise<Sandbox> {
     with: (input) => bind({ ...base, input: asInput(input) }),
     anywhere: bind({ kubeconfig: target.kubeconfig, directory }),
     under: (env) => bind({ ...base, env }),
-    as: (kubeconfig) => bind({ ...base, kubeconfig }),
+    withToken: async (token) => {
+      const config = JSON.parse(await admin.ok`config view --raw --minify -o json`) as { users: { user: object }[] };
+      config.users[0]!.user = { token };
+      const kubeconfig = join(directory, `${randomUUID()}.kubeconfig`);
+      await writeFile(kubeconfig, JSON.stringify(config), { mode: 0o600 });
+      return bind({ ...base, kubeconfig });
+    },
     json: async (literals, ...values) => {
       const outcome = await kubectl(['get', ...words(literals, ...values), '-o', 'json'], base);
       if (outcome.code !== 0) throw new Error(`expected success\n${describeOutcome(outcome)}`);

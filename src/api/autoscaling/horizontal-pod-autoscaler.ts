@@ -2,12 +2,15 @@ import {
   type Condition,
   canonicalQuantity,
   checkPathSegmentName,
+  checkTypes,
   clone,
   type FieldError,
   fieldError,
   type JsonObject,
   type JsonValue,
   type KubeObject,
+  own,
+  parseJsonStrict,
   type Resource,
   type ResourceDefinition,
   type UnstructuredObject,
@@ -330,23 +333,34 @@ function toV2(object: HorizontalPodAutoscaler): HorizontalPodAutoscaler {
   if (object.apiVersion !== 'autoscaling/v1') return object;
   const result = clone(object);
   result.apiVersion = 'autoscaling/v2';
-  const { targetCPUUtilizationPercentage: target, ...spec } = result.spec as HorizontalPodAutoscaler['spec'] & V1Fields;
+  // what a client left out is refused by validation, which comes after
+  const { targetCPUUtilizationPercentage: target, ...spec } = (result.spec ?? {}) as HorizontalPodAutoscaler['spec'] &
+    V1Fields;
   const { currentCPUUtilizationPercentage: current, ...status } = (result.status ?? {}) as V1Fields;
   const annotations = { ...result.metadata.annotations };
-  const take = <T>(name: string): T | undefined => {
+  // Annotations are the client's to write: what is not of the field's type is no field.
+  const take = <T>(name: string, part: 'Spec' | 'Status', field: string): T | undefined => {
     const text = annotations[name];
     delete annotations[name];
     if (text === undefined) return undefined;
     try {
-      return JSON.parse(text) as T;
+      const value = parseJsonStrict(text).value;
+      const schema = own(builtinSchema(`io.k8s.api.autoscaling.v2.HorizontalPodAutoscaler${part}`).properties, field);
+      const fits =
+        value !== null && schema && !checkTypes(value, schema) && !(Array.isArray(value) && value.includes(null));
+      return fits ? (value as T) : undefined;
     } catch {
       return undefined;
     }
   };
-  const metrics = take<Metric[]>(metricsAnnotation) ?? [];
-  const behavior = take<NonNullable<HorizontalPodAutoscaler['spec']['behavior']>>(behaviorAnnotation);
-  const conditions = take<Condition[]>(conditionsAnnotation);
-  const currentMetrics = take<Metric[]>(currentMetricsAnnotation) ?? [];
+  const metrics = take<Metric[]>(metricsAnnotation, 'Spec', 'metrics') ?? [];
+  const behavior = take<NonNullable<HorizontalPodAutoscaler['spec']['behavior']>>(
+    behaviorAnnotation,
+    'Spec',
+    'behavior',
+  );
+  const conditions = take<Condition[]>(conditionsAnnotation, 'Status', 'conditions');
+  const currentMetrics = take<Metric[]>(currentMetricsAnnotation, 'Status', 'currentMetrics') ?? [];
   if (Object.keys(annotations).length > 0) result.metadata.annotations = annotations;
   else delete result.metadata.annotations;
   if (target !== undefined) {

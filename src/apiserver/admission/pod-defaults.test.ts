@@ -85,7 +85,8 @@ describe('the tolerations of a pod', () => {
   const keysOf = (tolerations: object[] | undefined): unknown => {
     const request = podRequest(tolerations ? { tolerations } : {});
     void podTolerations.mutate?.(request);
-    return (request.object?.spec as { tolerations: { key?: string }[] }).tolerations.map(({ key }) => key);
+    const { spec } = request.object as unknown as { spec: { tolerations: { key?: string }[] } };
+    return spec.tolerations.map(({ key }) => key);
   };
 
   it.each([

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue, statusError } from '../../machinery/index.ts';
+import { isJsonObject, type JsonObject, statusError } from '../../machinery/index.ts';
 import type { Store } from '../../store/index.ts';
 import { keyPrefix, objectKey } from '../storage/keys.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
@@ -42,14 +42,15 @@ export function podPriority(store: Store<StoredObject>): AdmissionStep {
 interface ChosenClass {
   name: string;
   value: number;
-  preemptionPolicy: JsonValue | undefined;
+  preemptionPolicy: string | undefined;
 }
 
 function chosenClass(object: StoredObject['object']): ChosenClass {
+  const { value, preemptionPolicy } = object;
   return {
     name: object.metadata.name ?? '',
-    value: Number(object['value'] ?? 0),
-    preemptionPolicy: object['preemptionPolicy'],
+    value: Number(value ?? 0),
+    preemptionPolicy: typeof preemptionPolicy === 'string' ? preemptionPolicy : undefined,
   };
 }
 

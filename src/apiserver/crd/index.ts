@@ -2,7 +2,7 @@ export { defaultCrd, prepareCrdStatus } from './defaults.ts';
 export { type CrdDefinitionDependencies, definitionFromCrd } from './definition.ts';
 export { CrdLifecycle } from './lifecycle.ts';
 export { type CrdNamesEvaluation, evaluateCrdNames } from './names.ts';
-export { publishNativeKinds } from './native.ts';
+export { nativeDefinitionsStay, publishNativeKinds } from './native.ts';
 export { withCrdStrategy } from './strategy.ts';
 export * from './types.ts';
 export { validateCrd } from './validate.ts';

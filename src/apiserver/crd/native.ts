@@ -1,22 +1,86 @@
 import {
   clone,
   deepEqual,
-  type JsonObject,
   type ResourceDefinition,
+  statusError,
   type UnstructuredObject,
 } from '../../machinery/index.ts';
+import type { AdmissionStep } from '../admission/index.ts';
 import { loopbackUser } from '../auth/index.ts';
 import type { ResourceApi } from '../service/resource-api.ts';
 import type { Caller } from '../service/types.ts';
-import { updateObject } from '../service/update.ts';
-import { objectKey } from '../storage/keys.ts';
+import { defaultCrd } from './defaults.ts';
+import type { CustomResourceDefinition } from './types.ts';
 
 const settings = { dryRun: false, fieldManager: 'capstan', fieldValidation: 'Ignore' } as const;
 
-/** Publishes our own kinds as CustomResourceDefinitions, and brings those of an older program up to date. */
+/** Says to people why a definition cannot be changed; owning it keeps ownership of the other fields from being guessed. */
+const annotations = { 'capstan.dev/built-in': 'true' };
+
+/** Kinds that are compiled in, by the name of the CustomResourceDefinition they are published as. */
+export type NativeKinds = ReadonlyMap<string, ResourceDefinition>;
+
+/**
+ * Keeps the definitions of compiled-in kinds what they are, whoever writes them. People install other programs whose
+ * manifests bring their own definitions of the same kinds, with other versions and a conversion webhook: that must
+ * neither fail nor make a definition say what the server does not do. Metadata is theirs, but for our labels.
+ */
+export class NativeDefinitions {
+  readonly #native: NativeKinds;
+  /** definitions by name with their defaults, made when first asked for: the program fills the map after us */
+  readonly #wanted = new Map<string, CustomResourceDefinition>();
+  /** drafts in which somebody wanted something else */
+  readonly #overruled = new WeakSet<object>();
+
+  constructor(native: NativeKinds) {
+    this.#native = native;
+  }
+
+  pin(draft: CustomResourceDefinition): void {
+    const wanted = this.#find(draft.metadata.name ?? '');
+    if (!wanted) return;
+    draft.metadata.labels = { ...draft.metadata.labels, ...wanted.metadata.labels };
+    if (draft.spec && deepEqual(draft.spec, wanted.spec)) return;
+    if (draft.spec) this.#overruled.add(draft);
+    draft.spec = clone(wanted.spec);
+  }
+
+  warnings(object: UnstructuredObject): string[] {
+    if (!this.#overruled.has(object)) return [];
+    return [`${object.metadata.name} is built into this server: its spec stays as it is, only metadata can be changed`];
+  }
+
+  #find(name: string): CustomResourceDefinition | undefined {
+    const known = this.#wanted.get(name);
+    const crd = known ? undefined : this.#native.get(name)?.crd;
+    if (!crd) return known;
+    const wanted = clone(crd) as unknown as CustomResourceDefinition;
+    defaultCrd(wanted);
+    this.#wanted.set(name, wanted);
+    return wanted;
+  }
+}
+
+/** Compiled-in kinds cannot be deleted: removing other programs by their manifests would take all clusters with them. */
+export function nativeDefinitionsStay(native: NativeKinds): AdmissionStep {
+  return {
+    name: 'NativeDefinitions',
+    appliesTo: ({ operation, target }) =>
+      operation === 'DELETE' && target.resource.definition.group === 'apiextensions.k8s.io' && native.has(target.name),
+    validate({ target }) {
+      const { group, plural } = target.resource.definition;
+      const subject = { group, resource: plural, name: target.name };
+      throw statusError.forbidden(subject, 'this definition is built into the server and may not be deleted');
+    },
+  };
+}
+
+/**
+ * Publishes our own kinds as CustomResourceDefinitions, and brings those of an older program up to date. Only a
+ * mark is applied, the rest is pinned: nobody owns what the server decides, so that others can apply theirs without conflict.
+ */
 export async function publishNativeKinds(api: ResourceApi, definitions: Iterable<ResourceDefinition>): Promise<void> {
-  const { registry, store } = api.context;
-  const crds = registry.find('apiextensions.k8s.io', 'v1', 'customresourcedefinitions');
+  const crds = api.context.registry.find('apiextensions.k8s.io', 'v1', 'customresourcedefinitions');
   if (!crds) return;
   const caller: Caller = {
     user: loopbackUser,
@@ -26,38 +90,16 @@ export async function publishNativeKinds(api: ResourceApi, definitions: Iterable
   };
   const publish = async ({ crd }: ResourceDefinition): Promise<void> => {
     if (!crd) return;
+    const { apiVersion, kind } = crd;
     const name = crd.metadata.name!;
-    const live = store.head(objectKey(crds.resource.keySpace, undefined, name));
-    if (!live) {
-      const body = { value: clone(crd), duplicateFields: [] };
-      await api.create({ ...crds, namespace: undefined }, body, caller, settings);
-      return;
-    }
-    if (covers(live.value.object, crd)) return;
-    await updateObject({
-      context: api.context,
+    await api.apply({
       target: { ...crds, namespace: undefined, name },
       subresource: undefined,
+      body: { value: { apiVersion, kind, metadata: { name, annotations } }, duplicateFields: [] },
+      force: true,
       caller,
       settings,
-      next: (object) => {
-        const draft = clone(object);
-        draft.metadata.labels = { ...draft.metadata.labels, ...crd.metadata.labels };
-        draft.spec = clone(crd['spec']) as JsonObject;
-        return { draft, conditional: false };
-      },
     });
   };
   await Promise.all([...definitions].map(publish));
-}
-
-/** True when the stored definition already says what ours says (defaults aside). */
-function covers(live: UnstructuredObject, wanted: JsonObject): boolean {
-  const liveSpec = live.spec as JsonObject;
-  const wantedSpec = wanted['spec'] as JsonObject;
-  const labels = ((wanted['metadata'] as JsonObject)['labels'] ?? {}) as Record<string, string>;
-  return (
-    deepEqual(liveSpec['versions'], wantedSpec['versions']) &&
-    Object.entries(labels).every(([key, value]) => live.metadata.labels?.[key] === value)
-  );
 }

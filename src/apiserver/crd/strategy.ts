@@ -1,22 +1,27 @@
 import type { ResourceDefinition, UnstructuredObject } from '../../machinery/index.ts';
 import { defaultCrd, prepareCrdStatus } from './defaults.ts';
+import { NativeDefinitions, type NativeKinds } from './native.ts';
 import type { CustomResourceDefinition } from './types.ts';
 import { validateCrd } from './validate.ts';
 import { crdWarnings } from './warnings.ts';
 
 /** Gives the CustomResourceDefinition kind its behaviour: the server itself is what it configures. */
-export function withCrdStrategy(definition: ResourceDefinition): ResourceDefinition {
+export function withCrdStrategy(definition: ResourceDefinition, native: NativeKinds): ResourceDefinition {
+  const natives = new NativeDefinitions(native);
   const asCrd = (object: UnstructuredObject): CustomResourceDefinition => object as unknown as CustomResourceDefinition;
   return {
     ...definition,
     strategy: {
       ...definition.strategy,
-      applyDefaults: (draft) => defaultCrd(asCrd(draft)),
+      applyDefaults: (draft) => {
+        natives.pin(asCrd(draft));
+        defaultCrd(asCrd(draft));
+      },
       prepareForCreate: (draft) => prepareCrdStatus(asCrd(draft)),
       prepareForUpdate: (draft, old) => prepareCrdStatus(asCrd(draft), asCrd(old)),
       validateCreate: (object) => validateCrd(asCrd(object)),
       validateUpdate: (object, old) => validateCrd(asCrd(object), asCrd(old)),
-      warnings: (object) => crdWarnings(asCrd(object)),
+      warnings: (object, old) => [...natives.warnings(object), ...crdWarnings(asCrd(object), old && asCrd(old))],
     },
   };
 }

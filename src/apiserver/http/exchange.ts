@@ -86,10 +86,10 @@ export class Exchange {
     return headers;
   }
 
-  send(code: number, contentType: string, body: Buffer, headers: Record<string, string | number> = {}): void {
+  send(code: number, contentType: string, body: Buffer | string, headers: Record<string, string | number> = {}): void {
     this.statusCode = code;
     if (this.method === 'HEAD') {
-      this.writeHead(code, { ...headers, 'content-type': contentType, 'content-length': body.length });
+      this.writeHead(code, { ...headers, 'content-type': contentType, 'content-length': Buffer.byteLength(body) });
       this.response.end();
       return;
     }
@@ -104,19 +104,19 @@ export class Exchange {
     this.#sendPlain(code, contentType, body, headers);
   }
 
-  #sendPlain(code: number, contentType: string, body: Buffer, headers: Record<string, string | number>): void {
+  #sendPlain(code: number, contentType: string, body: Buffer | string, headers: Record<string, string | number>): void {
     if (this.response.writableEnded || this.gone) return;
-    this.writeHead(code, { ...headers, 'content-type': contentType, 'content-length': body.length });
-    this.response.end(body as unknown as string);
+    this.writeHead(code, { ...headers, 'content-type': contentType, 'content-length': Buffer.byteLength(body) });
+    this.response.end(body as string);
   }
 
   sendJson(code: number, value: unknown, headers: Record<string, string | number> = {}): void {
     const text = this.pretty ? `${JSON.stringify(value, undefined, 2)}\n` : `${JSON.stringify(value)}\n`;
-    this.send(code, 'application/json', Buffer.from(text), headers);
+    this.send(code, 'application/json', text, headers);
   }
 
   sendText(code: number, text: string): void {
-    this.send(code, 'text/plain; charset=utf-8', Buffer.from(text), { 'x-content-type-options': 'nosniff' });
+    this.send(code, 'text/plain; charset=utf-8', text, { 'x-content-type-options': 'nosniff' });
   }
 
   sendStatus(status: Status): void {

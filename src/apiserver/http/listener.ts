@@ -36,6 +36,10 @@ const refusalLingerMs = 1000;
 const pingIntervalMs = 30_000;
 const pingTimeoutMs = 15_000;
 const streamWindowBytes = 1024 * 1024;
+/** uploads of all streams of a connection together; Node's 64 KiB would slow them on every longer line */
+const sessionWindowBytes = 16 * streamWindowBytes;
+/** how often a closing server looks for connections that have fallen idle */
+const idleSweepMs = 20;
 
 /**
  * HTTPS for HTTP/1.1 and HTTP/2 on one port. Client certificates are asked for but not demanded: who has none may come
@@ -116,6 +120,7 @@ function trackConnections(server: Http2SecureServer, clock: Clock): Connections 
   server.on('sessionError', () => {});
   server.on('session', (session) => {
     connections.sessions.add(session);
+    session.setLocalWindowSize(sessionWindowBytes);
     const stopPings = keepAlive(session, clock);
     session.on('error', () => session.destroy());
     session.once('close', () => {
@@ -209,12 +214,18 @@ function closeServer(
       for (const session of connections.sessions) session.destroy();
       for (const socket of connections.sockets) socket.destroy();
     });
+    // Connections of HTTP/1.1 clients fall idle one by one as their requests end, and would then stay open.
+    let cancelSweep = (): void => {};
+    const closeIdle = (): void => {
+      (server as unknown as { closeIdleConnections(): void }).closeIdleConnections();
+      cancelSweep = clock.after(idleSweepMs, closeIdle);
+    };
     server.close(() => {
       cancel();
+      cancelSweep();
       resolve();
     });
     for (const session of connections.sessions) session.close();
-    // Idle keep-alive connections of HTTP/1.1 clients would hold the server open until their timeout.
-    (server as unknown as { closeIdleConnections?(): void }).closeIdleConnections?.();
+    closeIdle();
   });
 }

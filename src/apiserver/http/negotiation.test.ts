@@ -128,7 +128,7 @@ const reviews: [apiVersion: string, kind: string, plural: string, rest: object, 
   ],
 ];
 
-onTargets(targets, (on) => {
+onTargets(targets, (on, { real }) => {
   const group = (): string => `${prefix}.example.com`;
   let prefix = '';
 
@@ -229,7 +229,8 @@ onTargets(targets, (on) => {
       expect(held.body).toMatchObject({ metadata: { finalizers: ['foregroundDeletion'] } });
     });
 
-    it('of a kind without a table are answered 415', async () => {
+    // kube-apiserver drops the connection here
+    it.skipIf(real)('of a kind without a table are answered 415', async () => {
       const path = await widgets(on());
       const text = (field: number, value: string): Buffer =>
         Buffer.concat([Buffer.from([(field << 3) | 2, value.length]), Buffer.from(value)]);

@@ -53,14 +53,14 @@ function sendEncoded(
 ): void {
   switch (representation.encoding) {
     case 'yaml':
-      return exchange.send(code, 'application/yaml', Buffer.from(formatYaml(value as JsonValue)));
+      return exchange.send(code, 'application/yaml', formatYaml(value as JsonValue));
     case 'protobuf': {
       const bytes = encodeKubernetesProtobuf(value as unknown as UnstructuredObject, context.protobuf);
       return exchange.send(code, protobufMediaType, Buffer.from(bytes));
     }
     case 'json': {
       const text = representation.pretty ? JSON.stringify(value, undefined, 2) : JSON.stringify(value);
-      return exchange.send(code, 'application/json', Buffer.from(`${text}\n`));
+      return exchange.send(code, 'application/json', `${text}\n`);
     }
   }
 }
@@ -74,12 +74,8 @@ export function viewRecord(target: Target, record: StoreRecord<StoredObject>): M
     : resource.convert(object, version.name);
 }
 
-/** True when the stored bytes are what the client asked for, so that nothing has to be parsed. */
-export function servesBytes(
-  target: Target,
-  record: StoreRecord<StoredObject>,
-  representation: Representation,
-): boolean {
+/** True when the stored text is what the client asked for, so that nothing has to be parsed. */
+export function servesText(target: Target, record: StoreRecord<StoredObject>, representation: Representation): boolean {
   return (
     representation.as === 'object' &&
     representation.encoding === 'json' &&
@@ -96,8 +92,8 @@ export async function sendRecord(
   context: RenderContext,
 ): Promise<void> {
   const representation = negotiate(exchange, target.resource.isCustom);
-  if (servesBytes(target, record, representation)) {
-    return exchange.send(200, 'application/json', record.value.bytes);
+  if (servesText(target, record, representation)) {
+    return exchange.send(200, 'application/json', record.value.json);
   }
   sendObject(exchange, 200, target, await viewRecord(target, record), representation, context);
 }
@@ -111,8 +107,8 @@ export async function sendWritten(
 ): Promise<void> {
   const representation = negotiate(exchange, target.resource.isCustom);
   const plain = representation.as === 'object' && representation.encoding === 'json' && !representation.pretty;
-  if (plain && written.bytes && target.version === target.resource.storageVersion) {
-    return exchange.send(code, 'application/json', written.bytes);
+  if (plain && written.json !== undefined && target.version === target.resource.storageVersion) {
+    return exchange.send(code, 'application/json', written.json);
   }
   const object = await target.resource.convert(written.object, target.version.name);
   sendObject(exchange, code, target, object, representation, context);
@@ -160,7 +156,7 @@ export async function sendList(
   const kind = representation.as === 'partial' ? 'PartialObjectMetadataList' : target.resource.definition.listKind;
   const apiVersion = representation.as === 'partial' ? 'meta.k8s.io/v1' : target.apiVersion;
   const start = `{"kind":${JSON.stringify(kind)},"apiVersion":${JSON.stringify(apiVersion)},"metadata":${JSON.stringify(metadata)},"items":[`;
-  if (page.records.every((record) => servesBytes(target, record, representation))) {
+  if (page.records.every((record) => servesText(target, record, representation))) {
     return exchange.send(200, 'application/json', joinItems(start, page.records));
   }
   const objects: UnstructuredObject[] = [];
@@ -184,16 +180,9 @@ export async function sendList(
   sendEncoded(exchange, 200, list, representation, context);
 }
 
-const comma = Buffer.from(',');
-const listEnd = Buffer.from(']}\n');
-
-/** Lists are joined from the stored bytes: many times faster than serialising the objects again. */
-function joinItems(start: string, records: readonly StoreRecord<StoredObject>[]): Buffer {
-  const parts: Buffer[] = [Buffer.from(start)];
-  for (let i = 0; i < records.length; i++) {
-    if (i > 0) parts.push(comma);
-    parts.push(records[i]!.value.bytes);
-  }
-  parts.push(listEnd);
-  return Buffer.concat(parts);
+/** Lists are joined from the stored text: many times faster than serialising the objects again. */
+function joinItems(start: string, records: readonly StoreRecord<StoredObject>[]): string {
+  const items = new Array<string>(records.length);
+  for (let i = 0; i < records.length; i++) items[i] = records[i]!.value.json;
+  return `${start}${items.join(',')}]}\n`;
 }

@@ -1,8 +1,15 @@
-import { type JsonObject, statusError, type UnstructuredObject, type Verb } from '../../machinery/index.ts';
+import {
+  type JsonObject,
+  type Schema,
+  statusError,
+  type UnstructuredObject,
+  type Verb,
+} from '../../machinery/index.ts';
 import { decodeObject } from '../service/decode.ts';
 import type { PatchKind } from '../service/patch.ts';
 import type { ResourceApi } from '../service/resource-api.ts';
 import type { Caller, NamedTarget, Target } from '../service/types.ts';
+import { checkSubresourceBody } from '../subresources/body-types.ts';
 import { handleScale } from '../subresources/scale.ts';
 import type { SubresourceAnswer, SubresourceHandler, SubresourceHandlers } from '../subresources/types.ts';
 import { type BodyLimits, parseApplyBody, parseBody, parsePatchBody, readBody } from './body.ts';
@@ -30,6 +37,8 @@ export interface ResourceHandlerOptions {
   api: ResourceApi;
   limits: BodyLimits;
   subresources: SubresourceHandlers;
+  /** schema of a shared component, such as io.k8s.api.policy.v1.Eviction */
+  schemaOf(component: string): Schema;
   /** by `<group>/<plural>` */
   reviews: ReadonlyMap<string, ReviewHandler>;
 }
@@ -190,7 +199,7 @@ export class ResourceHandler {
     const { definition } = target.resource;
     const result = await this.#options.api.delete(target, caller, settings);
     if (!result.gone) {
-      const written = { object: result.object, bytes: undefined, created: false };
+      const written = { object: result.object, json: undefined, created: false };
       return sendWritten(exchange, 200, target, written, this.#renderContext());
     }
     const details = {
@@ -256,6 +265,7 @@ export class ResourceHandler {
       const bytes = verb === 'get' ? Buffer.alloc(0) : await readBody(exchange, limits.maxBytes);
       const kind = definition.subresources.find((subresource) => subresource.name === name)?.kind ?? definition.kind;
       const body = bytes.length === 0 ? undefined : parseBody(exchange, bytes, limits, kind);
+      if (body) checkSubresourceBody(body.value, name === 'scale' ? 'Scale' : kind, this.#options.schemaOf);
       answer = await handler({ ...base, body });
     }
     await this.#sendAnswer(exchange, target, answer);

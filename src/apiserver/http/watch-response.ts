@@ -7,7 +7,7 @@ import type { StoredObject } from '../storage/stored-object.ts';
 import { type IncludeObject, partialMetadata, renderTable } from '../table/table.ts';
 import type { Exchange } from './exchange.ts';
 import type { Representation } from './media-types.ts';
-import { servesBytes, viewRecord } from './render.ts';
+import { servesText, viewRecord } from './render.ts';
 
 /** A reader this far behind is cut off; it will list again. Waiting for it would hold everybody's memory. */
 const maxBufferedBytes = 16 * 1024 * 1024;
@@ -140,10 +140,8 @@ export class WatchResponse implements WatchSink {
 
   #renderRecord(type: string, record: StoreRecord<StoredObject>): MaybePromise<Buffer> {
     const { as } = this.#representation;
-    if (servesBytes(this.#target, record, { ...this.#representation, pretty: false })) {
-      return cachedRender(record.value, type, () =>
-        Buffer.concat([Buffer.from(`{"type":"${type}","object":`), record.value.bytes, Buffer.from('}\n')]),
-      );
+    if (servesText(this.#target, record, { ...this.#representation, pretty: false })) {
+      return cachedRender(record.value, type, () => Buffer.from(`{"type":"${type}","object":${record.value.json}}\n`));
     }
     const withColumns = !this.#columnsSent;
     this.#columnsSent = true;

@@ -114,11 +114,11 @@ async function createNamed(
   const key = objectKey(resource.keySpace, object.metadata.namespace, target.name);
   if (settings.dryRun) {
     if (context.store.head(key)) throw new ConflictError(key, context.store.head(key)!.revision);
-    return { object, bytes: undefined, created: true };
+    return { object, json: undefined, created: true };
   }
   const record = await context.store.put(key, { kind: 'absent' }, (revision) => {
     object.metadata.resourceVersion = String(revision);
     return resource.toStored(object, nowMs);
   });
-  return { object, bytes: resource.isDirect(record) ? record.value.bytes : undefined, created: true };
+  return { object, json: resource.isDirect(record) ? record.value.json : undefined, created: true };
 }

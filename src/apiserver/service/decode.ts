@@ -66,6 +66,8 @@ function dropNullMembers(object: JsonObject): void {
 }
 
 function isEmptyCollection(value: JsonValue, schema: Schema): boolean {
+  // Raw JSON is a value of its own: `default: []` of a schema says something.
+  if (schema['x-kubernetes-preserve-unknown-fields']) return false;
   if (Array.isArray(value)) return value.length === 0;
   if (schema.properties || typeof schema.additionalProperties !== 'object') return false;
   for (const _ in value as JsonObject) return false;

@@ -34,7 +34,9 @@ function dropNulls(value: JsonValue, schema: Schema): boolean {
   if (typeof value !== 'object' || value === null) return true;
   if (Array.isArray(value)) {
     const { items } = schema;
-    return items === undefined || value.every((item) => (item === null ? items.nullable === true : dropNulls(item, items)));
+    return (
+      items === undefined || value.every((item) => (item === null ? items.nullable === true : dropNulls(item, items)))
+    );
   }
   const rest = typeof schema.additionalProperties === 'object' ? schema.additionalProperties : undefined;
   for (const key in value) {

@@ -154,8 +154,12 @@ export async function listRecords(
   let revision: number | undefined;
   let after: string | undefined;
   if (settings.continue) {
+    if ((settings.resourceVersion ?? '') !== '' && settings.resourceVersion !== '0') {
+      throw statusError.badRequest('specifying resource version is not allowed when using continue');
+    }
     const token = decodeContinue(settings.continue, prefix);
-    if (token.revision > context.store.revision) throw statusError.badRequest('invalid continue token: its revision is not of this server');
+    if (token.revision > context.store.revision)
+      throw statusError.badRequest('invalid continue token: its revision is not of this server');
     after = token.startKey;
     revision = token.revision < 0 ? undefined : token.revision;
   } else if (settings.resourceVersion !== undefined && settings.resourceVersion !== '') {

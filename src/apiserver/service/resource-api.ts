@@ -96,6 +96,7 @@ export class ResourceApi {
   resolve(group: string, version: string, plural: string, namespace: string | undefined): Target {
     const served = this.context.registry.find(group, version, plural);
     if (!served) throw statusError.pathNotFound();
-    return { ...served, namespace };
+    const { resource, version: servedVersion, apiVersion } = served;
+    return { resource, version: servedVersion, apiVersion, namespace };
   }
 }

@@ -33,7 +33,7 @@ export interface WriteSettings {
 export interface WrittenObject {
   object: UnstructuredObject;
   /** the JSON of `object`, when it is at hand */
-  bytes: Buffer | undefined;
+  json: string | undefined;
   created: boolean;
 }
 

@@ -112,18 +112,18 @@ async function attemptUpdate(request: UpdateRequest, onConditional: (value: bool
 
   object.metadata.resourceVersion = String(record.revision);
   if (isUnchanged(object, live)) {
-    return { object: live, bytes: resource.isDirect(record) ? record.value.bytes : undefined, created: false };
+    return { object: live, json: resource.isDirect(record) ? record.value.json : undefined, created: false };
   }
   if (isReadyToVanish(object)) {
     if (!settings.dryRun) await removeRecord(context, record);
-    return { object, bytes: undefined, created: false };
+    return { object, json: undefined, created: false };
   }
-  if (settings.dryRun) return { object, bytes: undefined, created: false };
+  if (settings.dryRun) return { object, json: undefined, created: false };
   const stored = await context.store.put(key, { kind: 'revision', revision: record.revision }, (revision) => {
     object.metadata.resourceVersion = String(revision);
     return resource.toStored(object, nowMs);
   });
-  return { object, bytes: resource.isDirect(stored) ? stored.value.bytes : undefined, created: false };
+  return { object, json: resource.isDirect(stored) ? stored.value.json : undefined, created: false };
 }
 
 /** A write that would only renew the times of field ownership is no change. */

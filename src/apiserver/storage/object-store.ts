@@ -23,7 +23,8 @@ export function openObjectStore(options: {
     ...(clock && { clock }),
     ...(history && { history }),
     codec: {
-      encode: (key, value) => (sealer && isSecretKey(key) ? sealer.seal(key, value.encode()) : value.encode()),
+      encode: (key, value) =>
+        sealer && isSecretKey(key) ? sealer.seal(key, Buffer.from(value.encode().join(''))) : value.encode(),
       decode: (key, bytes) => StoredObject.decode(sealer && isSecretKey(key) ? sealer.open(key, bytes) : bytes),
     },
   });

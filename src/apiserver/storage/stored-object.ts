@@ -26,49 +26,48 @@ function headerOf(object: UnstructuredObject, expiresAtMs: number | undefined): 
   return header;
 }
 
-const headerLengthBytes = 4;
+const newline = 0x0a;
+
+/** Objects whose parsed form is kept, oldest overwritten first: a cache of the process, which nobody can observe. */
+const recentlyParsed: (StoredObject | undefined)[] = new Array(4096).fill(undefined);
+let nextSlot = 0;
 
 /**
- * An object as the store keeps it: its JSON bytes, shared by every response and watch event, and the parsed form made on
- * demand. The parsed form is held weakly: it lives as long as somebody (an informer, a request) uses it, so that memory
- * holds each object once, as bytes, and all users of the parsed form share one immutable instance.
+ * An object as the store keeps it: its JSON text, shared by every response and watch event, and the parsed form made on
+ * demand and kept for a while, so that memory holds each object once, as text, and readers soon after each other share one
+ * immutable instance. Text, not bytes: a buffer per object costs the allocator and the garbage collector more than all
+ * the rest of a write, and so does a weak reference.
  */
 export class StoredObject {
-  readonly bytes: Buffer;
+  readonly json: string;
   readonly #header: Header;
-  #parsed: WeakRef<UnstructuredObject> | undefined;
+  #parsed: UnstructuredObject | undefined;
 
-  private constructor(bytes: Buffer, header: Header, parsed?: UnstructuredObject) {
-    this.bytes = bytes;
+  private constructor(json: string, header: Header, parsed?: UnstructuredObject) {
+    this.json = json;
     this.#header = header;
-    if (parsed) this.#parsed = new WeakRef(parsed);
+    if (parsed) this.#keep(parsed);
   }
 
   /** Takes ownership of `object`: the caller must not change it any more. */
   static fromObject(object: UnstructuredObject, expiresAtMs?: number): StoredObject {
     const header = headerOf(object, expiresAtMs);
-    return new StoredObject(Buffer.from(JSON.stringify(object), 'utf8'), header, finish(object));
+    return new StoredObject(JSON.stringify(object), header, finish(object));
   }
 
   static decode(encoded: Uint8Array): StoredObject {
     const buffer = Buffer.from(encoded.buffer, encoded.byteOffset, encoded.byteLength);
-    const headerLength = buffer.readUInt32BE(0);
-    const bodyStart = headerLengthBytes + headerLength;
-    const header = JSON.parse(buffer.toString('utf8', headerLengthBytes, bodyStart)) as Header;
-    return new StoredObject(buffer.subarray(bodyStart), header);
+    const headerEnd = buffer.indexOf(newline);
+    const header = JSON.parse(buffer.toString('utf8', 0, headerEnd)) as Header;
+    return new StoredObject(buffer.toString('utf8', headerEnd + 1), header);
   }
 
-  encode(): Uint8Array {
-    const headerText = JSON.stringify(this.#header);
-    const headerLength = Buffer.byteLength(headerText);
-    const encoded = Buffer.allocUnsafe(headerLengthBytes + headerLength + this.bytes.length);
-    encoded.writeUInt32BE(headerLength, 0);
-    encoded.write(headerText, headerLengthBytes, 'utf8');
-    this.bytes.copy(encoded, headerLengthBytes + headerLength);
-    return encoded;
+  /** The header on a line of its own, then the object; JSON text has no line breaks. */
+  encode(): readonly string[] {
+    return [JSON.stringify(this.#header), '\n', this.json];
   }
 
-  /** apiVersion the bytes are in */
+  /** apiVersion the text is in */
   get apiVersion(): string {
     return this.#header.v;
   }
@@ -95,10 +94,15 @@ export class StoredObject {
 
   /** the parsed object; shared, never to be changed */
   get object(): UnstructuredObject {
-    const known = this.#parsed?.deref();
-    if (known) return known;
-    const parsed = finish(JSON.parse(this.bytes.toString('utf8')) as UnstructuredObject);
-    this.#parsed = new WeakRef(parsed);
+    return this.#parsed ?? this.#keep(finish(JSON.parse(this.json) as UnstructuredObject));
+  }
+
+  #keep(parsed: UnstructuredObject): UnstructuredObject {
+    this.#parsed = parsed;
+    const evicted = recentlyParsed[nextSlot];
+    if (evicted) evicted.#parsed = undefined;
+    recentlyParsed[nextSlot] = this;
+    nextSlot = (nextSlot + 1) % recentlyParsed.length;
     return parsed;
   }
 }

@@ -11,7 +11,7 @@ export async function handleCsrApproval(request: SubresourceRequest): Promise<Su
   if (verb === 'get') {
     const record = await getRecord(context, target, caller, {});
     const object = await target.resource.fromRecord(record);
-    return { type: 'written', code: 200, written: { object, bytes: record.value.bytes, created: false } };
+    return { type: 'written', code: 200, written: { object, json: record.value.json, created: false } };
   }
   if (!request.body) throw statusError.badRequest('the body must be a CertificateSigningRequest object');
   const wish = decodeObject(request.body, target, caller, settings.fieldValidation);

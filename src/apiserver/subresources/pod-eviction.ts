@@ -25,7 +25,10 @@ export async function handlePodEviction(request: SubresourceRequest): Promise<Su
   const deletion: DeleteSettings = {
     dryRun: settings.dryRun || (Array.isArray(options['dryRun']) && options['dryRun'].includes('All')),
     ...(typeof grace === 'number' && { gracePeriodSeconds: grace }),
-    preconditions: pod.metadata.uid === undefined ? {} : { uid: pod.metadata.uid },
+    preconditions: {
+      ...(pod.metadata.uid !== undefined && { uid: pod.metadata.uid }),
+      ...(isJsonObject(options['preconditions']) ? options['preconditions'] : {}),
+    },
   };
   await deleteObject(context, target, caller, deletion);
   return {

@@ -13,7 +13,8 @@ export class WatchStream {
   readonly headers: AnswerHead['headers'];
   readonly #stream: AnswerHead['stream'];
   readonly #queue: WatchEvent[] = [];
-  #rest = '';
+  /** the pieces of a line that has not ended yet */
+  #pieces: Buffer[] = [];
   #ended = false;
   #cut = false;
   #wake: (() => void) | undefined;
@@ -22,7 +23,7 @@ export class WatchStream {
     this.status = head.status;
     this.headers = head.headers;
     this.#stream = head.stream;
-    head.stream.on('data', (chunk: Buffer) => this.#take(chunk.toString('utf8')));
+    head.stream.on('data', (chunk: Buffer) => this.#take(chunk));
     head.stream.on('end', () => this.#finish(false));
     head.stream.on('error', () => this.#finish(true));
     head.stream.on('aborted', () => this.#finish(true));
@@ -34,10 +35,17 @@ export class WatchStream {
     return this.#cut;
   }
 
-  #take(text: string): void {
-    const lines = (this.#rest + text).split('\n');
-    this.#rest = lines.pop() ?? '';
-    for (const line of lines) this.#queue.push(JSON.parse(line) as WatchEvent);
+  #take(chunk: Buffer): void {
+    let start = 0;
+    for (;;) {
+      const end = chunk.indexOf(0x0a, start);
+      if (end < 0) break;
+      const line = Buffer.concat([...this.#pieces, chunk.subarray(start, end)]).toString('utf8');
+      this.#pieces = [];
+      this.#queue.push(JSON.parse(line) as WatchEvent);
+      start = end + 1;
+    }
+    if (start < chunk.length) this.#pieces.push(chunk.subarray(start));
     this.#wake?.();
   }
 

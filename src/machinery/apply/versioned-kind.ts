@@ -33,5 +33,14 @@ export function inVersion(
   object: UnstructuredObject,
   apiVersion: string,
 ): UnstructuredObject | Promise<UnstructuredObject> {
-  return object.apiVersion === apiVersion ? object : versions.convert(object, apiVersion);
+  if (object.apiVersion === apiVersion) return object;
+  if (object.metadata !== undefined) return versions.convert(object, apiVersion);
+  // Everything in metadata may have been pruned for the moment; conversions count on it.
+  const converted = versions.convert({ ...object, metadata: {} }, apiVersion);
+  return converted instanceof Promise ? converted.then(withoutMetadata) : withoutMetadata(converted);
+}
+
+function withoutMetadata(object: UnstructuredObject): UnstructuredObject {
+  const { metadata: _, ...rest } = object;
+  return rest as UnstructuredObject;
 }

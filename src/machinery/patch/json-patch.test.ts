@@ -135,7 +135,9 @@ describe('applyJsonPatch', () => {
 
   it('refuses copies that would grow without end', () => {
     const copies = Array.from({ length: 40 }, (_, i) => ({ op: 'copy', from: '/data', path: `/data/k${i}` }));
-    expect(() => applyJsonPatch(document, copies)).toThrow(expect.objectContaining({ status: 422, detail: expect.stringContaining('exceeding the limit') }));
+    expect(() => applyJsonPatch(document, copies)).toThrow(
+      expect.objectContaining({ status: 422, detail: expect.stringContaining('exceeding the limit') }),
+    );
   });
 
   it('leaves its input alone and undoes what it did', () => {

@@ -74,8 +74,17 @@ export class ManualClock implements Clock {
 
 /** metadata timestamps: RFC 3339, UTC, whole seconds */
 export function formatTime(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+  const second = Math.floor(ms / 1000);
+  // Every write asks several times for the same second.
+  if (second !== lastSecond) {
+    lastText = `${new Date(second * 1000).toISOString().slice(0, 19)}Z`;
+    lastSecond = second;
+  }
+  return lastText;
 }
+
+let lastSecond = Number.NaN;
+let lastText = '';
 
 /** Lease and event times: RFC 3339, UTC, microseconds */
 export function formatMicroTime(ms: number): string {

@@ -13,12 +13,7 @@ export function accessExpectations(expectation: Expectation): void {
       await s.ok`create role robot ${role[0]!} ${role[1]!}`;
       await s.ok`create rolebinding robot --role=robot --serviceaccount=${s.namespace}:robot`;
     }
-    const token = (await s.ok`create token robot`).trim();
-    const config = JSON.parse(await s.ok`config view --raw --minify -o json`) as {
-      users: { name: string; user: object }[];
-    };
-    config.users[0]!.user = { token };
-    return s.as(await s.file('robot.kubeconfig', JSON.stringify(config)));
+    return s.withToken((await s.ok`create token robot`).trim());
   };
 
   expectation('auth whoami names the admin by certificate and a service account by token', async (s) => {
@@ -181,9 +176,7 @@ export function accessExpectations(expectation: Expectation): void {
   });
 
   expectation('a wrong token is Unauthorized', async (s) => {
-    const config = JSON.parse(await s.ok`config view --raw --minify -o json`) as { users: { user: object }[] };
-    config.users[0]!.user = { token: 'nonsense' };
-    const stranger = s.as(await s.file('stranger.kubeconfig', JSON.stringify(config)));
+    const stranger = await s.withToken('nonsense');
     expect(await stranger.fails`get configmaps`).toContain(
       'error: You must be logged in to the server (the server has asked for the client to provide credentials)',
     );

@@ -113,6 +113,8 @@ export function http2Client(endpoint: Endpoint): WireClient {
     if (session && !session.closed && !session.destroyed) return session;
     session = connect(`https://${endpoint.host}:${endpoint.port}`, {
       ...credentials(endpoint),
+      // What is left of a body when its answer comes early stays in the session; the default would soon be used up.
+      maxSessionMemory: 1000,
       settings: { initialWindowSize: 4 * 1024 * 1024 },
     });
     session.on('error', () => {});

@@ -1,0 +1,175 @@
+import { access, mkdir, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { describeOutcome, isInstalled, runProcess } from '../support/process.ts';
+
+/** What the expectations are compared with. Newer versions: change here, run, and look at what differs. */
+export const kubernetesVersion = '1.34.4';
+export const etcdVersion = '3.6.6';
+
+export type ProgramName = 'etcd' | 'kube-apiserver' | 'kube-controller-manager';
+
+/** Paths of the programs. */
+export type Programs = Readonly<Record<ProgramName, string>>;
+
+/** Something the machine lacks; the message says what and how to get around it. */
+export class MissingPrerequisite extends Error {}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+type Say = (line: string) => void;
+
+const kubernetesPrograms = ['kube-apiserver', 'kube-controller-manager'] as const;
+const allPrograms: readonly ProgramName[] = ['etcd', ...kubernetesPrograms];
+
+/**
+ * The programs of a real control plane: those in CAPSTAN_REAL_KUBERNETES_BIN, or those built before into the cache
+ * directory, or freshly built from their Go modules (several minutes the first time).
+ */
+export async function findOrBuildPrograms(env: Environment, say: Say): Promise<Programs> {
+  const given = env['CAPSTAN_REAL_KUBERNETES_BIN'];
+  if (given) {
+    const absent = await missingIn(given);
+    if (absent.length > 0) {
+      throw new MissingPrerequisite(`CAPSTAN_REAL_KUBERNETES_BIN=${given} has no ${absent.join(', ')}`);
+    }
+    return programsIn(given);
+  }
+  const cache = join(cacheDirectory(env), `kubernetes-${kubernetesVersion}`);
+  const binaries = join(cache, 'bin');
+  const absent = await missingIn(binaries);
+  if (absent.length > 0) {
+    if (!(await isInstalled('go', 'version'))) {
+      throw new MissingPrerequisite(
+        `go is not installed, and ${absent.join(', ')} must be built first; install Go, or name a directory with them in CAPSTAN_REAL_KUBERNETES_BIN`,
+      );
+    }
+    await mkdir(binaries, { recursive: true });
+    if (absent.includes('etcd')) await buildEtcd(cache, binaries, say);
+    await buildKubernetes(cache, binaries, absent, say);
+  }
+  return programsIn(binaries);
+}
+
+/** CAPSTAN_CONFORMANCE_CACHE, or a place below the user's cache directory. */
+export function cacheDirectory(env: Environment): string {
+  return (
+    env['CAPSTAN_CONFORMANCE_CACHE'] ||
+    join(env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'capstan', 'conformance')
+  );
+}
+
+function programsIn(directory: string): Programs {
+  return Object.fromEntries(allPrograms.map((name) => [name, join(directory, name)])) as Record<ProgramName, string>;
+}
+
+async function missingIn(directory: string): Promise<ProgramName[]> {
+  const present = await Promise.all(
+    allPrograms.map((name) =>
+      access(join(directory, name)).then(
+        () => true,
+        () => false,
+      ),
+    ),
+  );
+  return allPrograms.filter((_, index) => !present[index]);
+}
+
+async function go(cwd: string, ...args: string[]): Promise<string> {
+  const env = { ...(process.env as Record<string, string>), GOFLAGS: '-buildvcs=false' };
+  const outcome = await runProcess('go', args, { cwd, env });
+  if (outcome.code !== 0) throw new Error(describeOutcome(outcome));
+  return outcome.stdout;
+}
+
+async function goVersion(cwd: string): Promise<string> {
+  return (await go(cwd, 'env', 'GOVERSION')).trim().replace(/^go/, '');
+}
+
+/** The server is a library with a one-line main: a module of our own calls it. */
+async function buildEtcd(cache: string, binaries: string, say: Say): Promise<void> {
+  say(`building etcd ${etcdVersion}`);
+  const source = join(cache, 'etcd-source');
+  await mkdir(source, { recursive: true });
+  const server = 'go.etcd.io/etcd/server/v3';
+  await writeFile(
+    join(source, 'go.mod'),
+    `module conformance/etcd\n\ngo ${await goVersion(source)}\n\nrequire ${server} v${etcdVersion}\n`,
+  );
+  await writeFile(
+    join(source, 'main.go'),
+    [
+      'package main',
+      '',
+      'import (',
+      '\t"os"',
+      '',
+      `\t"${server}/etcdmain"`,
+      ')',
+      '',
+      'func main() { etcdmain.Main(os.Args) }',
+      '',
+    ].join('\n'),
+  );
+  await go(source, 'mod', 'tidy');
+  await go(source, 'build', '-o', join(binaries, 'etcd'), '.');
+}
+
+interface GoModule {
+  Replace?: { Old: { Path: string }; New: { Path: string } }[];
+}
+
+/**
+ * Kubernetes points its own libraries at directories of its repository, which a module that depends on it does not have:
+ * here they are pointed at their published versions instead.
+ */
+async function buildKubernetes(
+  cache: string,
+  binaries: string,
+  wanted: readonly ProgramName[],
+  say: Say,
+): Promise<void> {
+  const names = kubernetesPrograms.filter((name) => wanted.includes(name));
+  if (names.length === 0) return;
+  const source = join(cache, 'kubernetes-source');
+  await mkdir(source, { recursive: true });
+  const module = `k8s.io/kubernetes@v${kubernetesVersion}`;
+  say(`fetching ${module}`);
+  const { GoMod } = JSON.parse(await go(source, 'mod', 'download', '-json', module)) as { GoMod: string };
+  const { Replace = [] } = JSON.parse(await go(source, 'mod', 'edit', '-json', GoMod)) as GoModule;
+  const libraryVersion = `v0.${kubernetesVersion.slice(2)}`;
+  const replaced = Replace.filter(({ New }) => New.Path.startsWith('./staging/')).map(
+    ({ Old: { Path } }) => `replace ${Path} => ${Path} ${libraryVersion}`,
+  );
+  await writeFile(
+    join(source, 'go.mod'),
+    [
+      'module conformance/kubernetes',
+      `go ${await goVersion(source)}`,
+      `require k8s.io/kubernetes v${kubernetesVersion}`,
+      ...replaced,
+      '',
+    ].join('\n\n'),
+  );
+  const imports = kubernetesPrograms.map((name) => `import _ "k8s.io/kubernetes/cmd/${name}"`);
+  await writeFile(join(source, 'programs.go'), ['//go:build tools', 'package programs', ...imports, ''].join('\n\n'));
+  await go(source, 'mod', 'tidy');
+  for (const name of names) {
+    say(`building ${name} ${kubernetesVersion}`);
+    await go(
+      source,
+      'build',
+      ...['-ldflags', versionFlags()],
+      ...['-o', join(binaries, name)],
+      `k8s.io/kubernetes/cmd/${name}`,
+    );
+  }
+}
+
+/** A program built as a dependency does not know its version; clients read it from /version. */
+function versionFlags(): string {
+  const [major, minor] = kubernetesVersion.split('.');
+  const values = { gitVersion: `v${kubernetesVersion}`, gitMajor: major, gitMinor: minor, gitTreeState: 'clean' };
+  return Object.entries(values)
+    .map(([name, value]) => `-X k8s.io/component-base/version.${name}=${value}`)
+    .join(' ');
+}

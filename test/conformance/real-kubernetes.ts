@@ -1,0 +1,196 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { request } from 'node:https';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { systemClock } from '../../src/machinery/index.ts';
+import {
+  type CertificateAndKey,
+  createAuthority,
+  createServiceAccountKeyPair,
+  issueCertificate,
+} from '../../src/pki/index.ts';
+import { eventually } from '../support/eventually.ts';
+import { type RunningProcess, startProcess } from '../support/process.ts';
+import type { Programs } from './go-build.ts';
+
+/** A real control plane on loopback: etcd, kube-apiserver and kube-controller-manager, without nodes. */
+export interface RealKubernetes {
+  readonly kubeconfig: string;
+  readonly url: string;
+  /** ends the processes and removes their data */
+  stop(): Promise<void>;
+}
+
+const host = '127.0.0.1';
+const readyPatienceMs = 120_000;
+
+/** Starts the programs on free ports with a PKI of their own and waits until the API is ready. */
+export async function startRealKubernetes(programs: Programs): Promise<RealKubernetes> {
+  const directory = await mkdtemp(join(tmpdir(), 'real-kubernetes-'));
+  const running: RunningProcess[] = [];
+  const stop = async (): Promise<void> => {
+    for (const process of running.reverse()) await process.stop();
+    await rm(directory, { recursive: true, force: true });
+  };
+  try {
+    const [apiPort, clientPort, peerPort] = (await freePorts(3)) as [number, number, number];
+    const pki = await makePki(join(directory, 'pki'));
+    const url = `https://${host}:${apiPort}`;
+    const kubeconfig = join(directory, 'kubeconfig');
+    await writeFile(kubeconfig, JSON.stringify(adminKubeconfig(url, pki), undefined, 2), { mode: 0o600 });
+    running.push(startProcess(programs.etcd, etcdArguments(directory, clientPort, peerPort)));
+    const api = startProcess(programs['kube-apiserver'], apiServerArguments(pki, apiPort, clientPort));
+    running.push(api);
+    await isReady(api, url, pki);
+    running.push(startProcess(programs['kube-controller-manager'], controllerArguments(pki, kubeconfig)));
+    return { kubeconfig, url, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+interface Pki {
+  authority: CertificateAndKey;
+  admin: CertificateAndKey;
+  /** path of a file, by its name */
+  path(name: 'ca.crt' | 'ca.key' | 'server.crt' | 'server.key' | 'sa.key' | 'sa.pub'): string;
+}
+
+async function makePki(directory: string): Promise<Pki> {
+  await mkdir(directory, { mode: 0o700 });
+  const clock = systemClock;
+  const authority = await createAuthority({ commonName: 'conformance', clock });
+  const [server, admin, accounts] = await Promise.all([
+    issueCertificate({
+      authority,
+      commonName: 'kube-apiserver',
+      hosts: [host, 'localhost'],
+      usages: ['server', 'client'],
+      clock,
+    }),
+    issueCertificate({
+      authority,
+      commonName: 'conformance-admin',
+      organizations: ['system:masters'],
+      usages: ['client'],
+      clock,
+    }),
+    createServiceAccountKeyPair('RSA-2048'),
+  ]);
+  const files = {
+    'ca.crt': authority.certificate,
+    'ca.key': authority.privateKey,
+    'server.crt': server.certificate,
+    'server.key': server.privateKey,
+    'sa.key': accounts.privateKey,
+    'sa.pub': accounts.publicKey,
+  };
+  for (const [name, content] of Object.entries(files)) await writeFile(join(directory, name), content, { mode: 0o600 });
+  return { authority, admin, path: (name) => join(directory, name) };
+}
+
+function adminKubeconfig(server: string, { authority, admin }: Pki): object {
+  const base64 = (text: string): string => Buffer.from(text).toString('base64');
+  const name = 'conformance';
+  return {
+    apiVersion: 'v1',
+    kind: 'Config',
+    'current-context': name,
+    clusters: [{ name, cluster: { server, 'certificate-authority-data': base64(authority.certificate) } }],
+    users: [
+      {
+        name,
+        user: { 'client-certificate-data': base64(admin.certificate), 'client-key-data': base64(admin.privateKey) },
+      },
+    ],
+    contexts: [{ name, context: { cluster: name, user: name } }],
+  };
+}
+
+function flags(values: Readonly<Record<string, string | number>>): string[] {
+  return Object.entries(values).map(([name, value]) => `--${name}=${value}`);
+}
+
+function etcdArguments(directory: string, clientPort: number, peerPort: number): string[] {
+  const client = `http://${host}:${clientPort}`;
+  const peer = `http://${host}:${peerPort}`;
+  return flags({
+    'data-dir': join(directory, 'etcd'),
+    'listen-client-urls': client,
+    'advertise-client-urls': client,
+    'listen-peer-urls': peer,
+    'initial-advertise-peer-urls': peer,
+    'initial-cluster': `default=${peer}`,
+  });
+}
+
+function apiServerArguments(pki: Pki, port: number, etcdPort: number): string[] {
+  return flags({
+    'etcd-servers': `http://${host}:${etcdPort}`,
+    'bind-address': host,
+    'secure-port': port,
+    // Loopback is refused as the address of the kubernetes Service's endpoint; nothing here dials it.
+    'advertise-address': '10.255.255.1',
+    'service-cluster-ip-range': '10.0.0.0/24',
+    'tls-cert-file': pki.path('server.crt'),
+    'tls-private-key-file': pki.path('server.key'),
+    'client-ca-file': pki.path('ca.crt'),
+    'authorization-mode': 'Node,RBAC',
+    'service-account-issuer': 'https://kubernetes.default.svc',
+    'service-account-key-file': pki.path('sa.pub'),
+    'service-account-signing-key-file': pki.path('sa.key'),
+  });
+}
+
+function controllerArguments(pki: Pki, kubeconfig: string): string[] {
+  return flags({
+    kubeconfig,
+    'bind-address': host,
+    'secure-port': 0,
+    'leader-elect': 'false',
+    // There are no nodes to give addresses to.
+    controllers: '*,-nodeipam',
+    'root-ca-file': pki.path('ca.crt'),
+    'service-account-private-key-file': pki.path('sa.key'),
+    'cluster-signing-cert-file': pki.path('ca.crt'),
+    'cluster-signing-key-file': pki.path('ca.key'),
+  });
+}
+
+async function isReady(api: RunningProcess, url: string, pki: Pki): Promise<void> {
+  const died = api.ended.then(({ stderr }) => {
+    throw new Error(`kube-apiserver ended:\n${stderr.split('\n').slice(-5).join('\n')}`);
+  });
+  await Promise.race([died, eventually(() => askReadiness(url, pki), readyPatienceMs)]);
+}
+
+function askReadiness(url: string, { authority, admin }: Pki): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const { certificate: cert, privateKey: key } = admin;
+    const asked = request(`${url}/readyz`, { ca: authority.certificate, cert, key }, (answer) => {
+      answer.resume();
+      if (answer.statusCode === 200) resolve();
+      else reject(new Error(`/readyz answers ${answer.statusCode}`));
+    });
+    asked.on('error', reject);
+    asked.end();
+  });
+}
+
+/** Ports nobody listens on right now. The programs cannot choose their own and tell. */
+async function freePorts(count: number): Promise<number[]> {
+  const servers = await Promise.all(
+    Array.from({ length: count }, () => {
+      const server = createServer();
+      return new Promise<typeof server>((resolve, reject) => {
+        server.once('error', reject);
+        server.listen(0, host, () => resolve(server));
+      });
+    }),
+  );
+  const ports = servers.map((server) => (server.address() as { port: number }).port);
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  return ports;
+}
