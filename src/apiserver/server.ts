@@ -1,4 +1,4 @@
-import { constants, type Http2ServerRequest } from 'node:http2';
+import type { Http2ServerRequest } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
 import {
   type Clock,
@@ -382,12 +382,15 @@ function tlsSocketOf(request: HttpRequest): TLSSocket | undefined {
   return socket;
 }
 
-/** What a client still sends once it has its answer is of no use, and waits for a window that will never open. */
+/**
+ * What a client still sends once it has its answer is thrown away: unread, it would wait for a window that never opens. A
+ * reset would be shorter, but it overtakes the answer, and Go clients then report the reset instead of it. Clients that go on
+ * sending for too long are cut off by the listener.
+ */
 function endWithAnswer({ stream }: Http2ServerRequest): void {
-  // Nobody reads a body that is not there; a reset would cut off an answer that is still on its way.
   if (stream.endAfterHeaders) return;
   stream.once('finish', () => {
-    if (!stream.readableEnded) stream.close(constants.NGHTTP2_NO_ERROR);
+    if (!stream.readableEnded) stream.resume();
   });
 }
 

@@ -13,6 +13,7 @@ export const mutatingWebhookConfigurationDefinition: ResourceDefinition = define
   categories: ['api-extensions'],
   namespaced: false,
   component: 'io.k8s.api.admissionregistration.v1.MutatingWebhookConfiguration',
+  conditionalUpdatesOnly: true,
   columns: [nameColumn, column('Webhooks', 'integer'), ageColumn],
   row: (object, nowMs) => [object.metadata.name ?? '', (object.webhooks ?? []).length, age(object, nowMs)],
   applyDefaults: (object) => defaultWebhooks(object, true),

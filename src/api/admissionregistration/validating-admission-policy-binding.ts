@@ -57,6 +57,7 @@ export const validatingAdmissionPolicyBindingDefinition: ResourceDefinition =
     categories: ['api-extensions'],
     namespaced: false,
     component: 'io.k8s.api.admissionregistration.v1.ValidatingAdmissionPolicyBinding',
+    conditionalUpdatesOnly: true,
     columns: [nameColumn, column('PolicyName'), column('ParamRef'), ageColumn],
     row: (binding, nowMs) => [
       binding.metadata.name ?? '',

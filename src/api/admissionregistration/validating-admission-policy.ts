@@ -83,6 +83,7 @@ export const validatingAdmissionPolicyDefinition: ResourceDefinition = defineBui
   categories: ['api-extensions'],
   namespaced: false,
   component: 'io.k8s.api.admissionregistration.v1.ValidatingAdmissionPolicy',
+  conditionalUpdatesOnly: true,
   hasStatus: true,
   columns: [nameColumn, column('Validations', 'integer'), column('ParamKind'), ageColumn],
   row(policy, nowMs) {

@@ -14,6 +14,7 @@ export const validatingWebhookConfigurationDefinition: ResourceDefinition =
     categories: ['api-extensions'],
     namespaced: false,
     component: 'io.k8s.api.admissionregistration.v1.ValidatingWebhookConfiguration',
+    conditionalUpdatesOnly: true,
     columns: [nameColumn, column('Webhooks', 'integer'), ageColumn],
     row: (object, nowMs) => [object.metadata.name ?? '', (object.webhooks ?? []).length, age(object, nowMs)],
     applyDefaults: (object) => defaultWebhooks(object, false),

@@ -63,6 +63,7 @@ export const customResourceDefinitionDefinition: ResourceDefinition = defineBuil
   categories: ['api-extensions'],
   namespaced: false,
   component: 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinition',
+  conditionalUpdatesOnly: true,
   hasStatus: true,
   columns: createdAtColumns,
   row: createdAtRow,

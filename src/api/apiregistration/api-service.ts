@@ -95,6 +95,7 @@ export const apiServiceDefinition: ResourceDefinition = defineBuiltin<ApiService
   categories: ['api-extensions'],
   namespaced: false,
   component: 'io.k8s.kube-aggregator.pkg.apis.apiregistration.v1.APIService',
+  conditionalUpdatesOnly: true,
   hasStatus: true,
   noGeneration: true,
   columns: [nameColumn, column('Service'), column('Available'), ageColumn],

@@ -54,6 +54,7 @@ export interface BuiltinKind<T extends KubeObject> extends TypedStrategy<T> {
   selectableFields?: Readonly<Record<string, (object: T) => string>>;
   noGeneration?: boolean;
   allowCreateOnUpdate?: boolean;
+  conditionalUpdatesOnly?: boolean;
   storedAs?: ResourceDefinition['storedAs'];
   ttlMs?: number;
 }
@@ -95,6 +96,7 @@ export function defineBuiltin<T extends KubeObject>(kind: BuiltinKind<T>): Resou
     strategy: strategyOf(kind),
     ...(kind.noGeneration && { noGeneration: true }),
     ...(kind.allowCreateOnUpdate && { allowCreateOnUpdate: true }),
+    ...(kind.conditionalUpdatesOnly && { conditionalUpdatesOnly: true }),
     ...(kind.storedAs && { storedAs: kind.storedAs }),
     ...(kind.ttlMs !== undefined && { ttlMs: kind.ttlMs }),
   };

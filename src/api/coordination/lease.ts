@@ -39,6 +39,7 @@ export const leaseDefinition: ResourceDefinition = defineBuiltin<Lease>({
   plural: 'leases',
   namespaced: true,
   component: 'io.k8s.api.coordination.v1.Lease',
+  conditionalUpdatesOnly: true,
   noGeneration: true,
   allowCreateOnUpdate: true,
   columns: [nameColumn, column('Holder'), ageColumn],

@@ -36,6 +36,7 @@ export const runtimeClassDefinition: ResourceDefinition = defineBuiltin<RuntimeC
   plural: 'runtimeclasses',
   namespaced: false,
   component: 'io.k8s.api.node.v1.RuntimeClass',
+  conditionalUpdatesOnly: true,
   noGeneration: true,
   allowCreateOnUpdate: true,
   columns: [nameColumn, column('Handler'), ageColumn],

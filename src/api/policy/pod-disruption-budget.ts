@@ -61,6 +61,7 @@ export const podDisruptionBudgetDefinition: ResourceDefinition = defineBuiltin<P
   shortNames: ['pdb'],
   namespaced: true,
   component: 'io.k8s.api.policy.v1.PodDisruptionBudget',
+  conditionalUpdatesOnly: true,
   hasStatus: true,
   columns: [
     nameColumn,

@@ -51,6 +51,7 @@ export const csiDriverDefinition: ResourceDefinition = defineBuiltin<CsiDriver>(
   plural: 'csidrivers',
   namespaced: false,
   component: 'io.k8s.api.storage.v1.CSIDriver',
+  conditionalUpdatesOnly: true,
   noGeneration: true,
   columns: [
     nameColumn,

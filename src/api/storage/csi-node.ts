@@ -43,6 +43,7 @@ export const csiNodeDefinition: ResourceDefinition = defineBuiltin<CsiNode>({
   plural: 'csinodes',
   namespaced: false,
   component: 'io.k8s.api.storage.v1.CSINode',
+  conditionalUpdatesOnly: true,
   noGeneration: true,
   columns: [nameColumn, column('Drivers', 'integer'), ageColumn],
   row: (node, nowMs) => [node.metadata.name ?? '', (node.spec?.drivers ?? []).length, age(node, nowMs)],

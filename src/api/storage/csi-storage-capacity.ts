@@ -37,6 +37,7 @@ export const csiStorageCapacityDefinition: ResourceDefinition = defineBuiltin<Cs
   plural: 'csistoragecapacities',
   namespaced: true,
   component: 'io.k8s.api.storage.v1.CSIStorageCapacity',
+  conditionalUpdatesOnly: true,
   noGeneration: true,
   columns: createdAtColumns,
   row: createdAtRow,

@@ -49,6 +49,7 @@ export const volumeAttachmentDefinition: ResourceDefinition = defineBuiltin<Volu
   plural: 'volumeattachments',
   namespaced: false,
   component: 'io.k8s.api.storage.v1.VolumeAttachment',
+  conditionalUpdatesOnly: true,
   hasStatus: true,
   noGeneration: true,
   columns: [

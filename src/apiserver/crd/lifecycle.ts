@@ -18,9 +18,8 @@ import { keyPrefix, nameOfKey } from '../storage/keys.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
 import { type CrdDefinitionDependencies, definitionFromCrd } from './definition.ts';
 import { evaluateCrdNames, mergeConditions } from './names.ts';
-import { type CustomResourceDefinition, isCrdConditionTrue } from './types.ts';
+import { type CustomResourceDefinition, cleanupFinalizer, isCrdConditionTrue } from './types.ts';
 
-const cleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io';
 const manager = 'kube-apiserver';
 const terminating: Condition = {
   type: 'Terminating',
@@ -124,11 +123,6 @@ export class CrdLifecycle {
 
   async #reconcile(crd: CustomResourceDefinition): Promise<void> {
     if (crd.metadata.deletionTimestamp !== undefined) return this.#cleanUp(crd);
-    if (!crd.metadata.finalizers?.includes(cleanupFinalizer)) {
-      await this.#update(crd, undefined, (draft) => {
-        draft.metadata.finalizers = [...new Set([...(draft.metadata.finalizers ?? []), cleanupFinalizer])];
-      });
-    }
     const { acceptedNames, conditions } = this.#evaluate(crd);
     if (deepEqual(crd.status?.acceptedNames, acceptedNames) && deepEqual(crd.status?.conditions, conditions)) return;
     await this.#update(crd, 'status', (draft) => {

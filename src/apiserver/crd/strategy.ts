@@ -1,7 +1,7 @@
 import type { ResourceDefinition, UnstructuredObject } from '../../machinery/index.ts';
 import { defaultCrd, prepareCrdStatus } from './defaults.ts';
 import { NativeDefinitions, type NativeKinds } from './native.ts';
-import type { CustomResourceDefinition } from './types.ts';
+import { type CustomResourceDefinition, cleanupFinalizer } from './types.ts';
 import { validateCrd } from './validate.ts';
 import { crdWarnings } from './warnings.ts';
 
@@ -21,6 +21,8 @@ export function withCrdStrategy(definition: ResourceDefinition, native: NativeKi
       prepareForUpdate: (draft, old) => prepareCrdStatus(asCrd(draft), asCrd(old)),
       validateCreate: (object) => validateCrd(asCrd(object)),
       validateUpdate: (object, old) => validateCrd(asCrd(object), asCrd(old)),
+      // Added by the delete itself, not before: a definition at rest carries nothing of ours, and no update can lose it.
+      deletionFinalizers: () => [cleanupFinalizer],
       warnings: (object, old) => [...natives.warnings(object), ...crdWarnings(asCrd(object), old && asCrd(old))],
     },
   };

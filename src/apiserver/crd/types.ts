@@ -1,5 +1,8 @@
 import type { Condition, KubeObject, Schema } from '../../machinery/index.ts';
 
+/** Holds a definition that is being deleted until the last of its objects is gone. */
+export const cleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io';
+
 /** apiextensions.k8s.io/v1, as far as the server itself reads it. */
 export interface CustomResourceDefinition extends KubeObject {
   spec: CrdSpec;

@@ -28,6 +28,9 @@ export class RegisteredResource {
    * defaults the schema has gained since.
    */
   readonly schemaRevision: number;
+  readonly #hasDefaults: boolean;
+  readonly #hasStatusDefault: boolean;
+  /** objects in the store may lack defaults */
   readonly #hasSchemaDefaults: boolean;
   /** how field ownership sees this kind */
   readonly versionedKind: VersionedKind;
@@ -48,7 +51,9 @@ export class RegisteredResource {
       },
       convert: (object, apiVersion) => this.convert(object, parseApiVersion(apiVersion).version),
     };
-    this.#hasSchemaDefaults = schemaRevision > 0 && hasDefault(storage.schema, new Set());
+    this.#hasDefaults = definition.origin === 'custom' && hasDefault(storage.schema, new Set());
+    this.#hasStatusDefault = this.#hasDefaults && storage.schema.properties?.['status']?.default !== undefined;
+    this.#hasSchemaDefaults = schemaRevision > 0 && this.#hasDefaults;
   }
 
   get isCustom(): boolean {
@@ -83,6 +88,16 @@ export class RegisteredResource {
     const draft = clone(object);
     applySchemaDefaults(draft as unknown as JsonObject, this.storageVersion.schema);
     return draft;
+  }
+
+  /**
+   * Fills in place what kube-apiserver fills when it reads a custom object back: the defaults of the storage version,
+   * where the writer used another, and that of status, which no writer of the main resource can set.
+   */
+  fillStorageDefaults(draft: UnstructuredObject, written: VersionDefinition): void {
+    const incomplete = written === this.storageVersion ? this.#hasStatusDefault && draft.status === undefined : true;
+    if (!incomplete || !this.#hasDefaults) return;
+    applySchemaDefaults(draft as unknown as JsonObject, this.storageVersion.schema);
   }
 
   /** Makes the stored form of an object in the storage version. Takes ownership of `object`. */

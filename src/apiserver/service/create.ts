@@ -10,7 +10,7 @@ import { ConflictError } from '../../store/index.ts';
 import { objectKey } from '../storage/keys.ts';
 import { type ServiceContext, strategyContextFor } from './context.ts';
 import { recordCreate, setManagedFields } from './managed-fields.ts';
-import { generateName, placeInNamespace, stampForCreate } from './metadata.ts';
+import { dropDuplicateOwners, generateName, placeInNamespace, stampForCreate } from './metadata.ts';
 import type { Caller, NamedTarget, Target, WriteSettings, WrittenObject } from './types.ts';
 import { validateObject } from './validate.ts';
 
@@ -80,6 +80,7 @@ async function createNamed(
   const { strategy } = resource.definition;
   const nowMs = context.clock.now();
   const strategyContext = strategyContextFor(context, caller, settings, nowMs);
+  dropDuplicateOwners(draft, caller);
   if (resource.isCustom) applySchemaDefaults(draft as unknown as JsonObject, target.version.schema);
   const converted = resource.convert(draft, resource.storageVersion.name);
   const object = converted instanceof Promise ? await converted : converted;
@@ -104,6 +105,7 @@ async function createNamed(
   const mutating = context.admission.mutate(admission);
   if (mutating) {
     await mutating;
+    dropDuplicateOwners(object, caller, ' after mutating admission happens');
     strategy.applyDefaults?.(object);
   }
   await validateObject({ target, object, old: undefined, subresource: undefined, strategyContext });
@@ -111,6 +113,8 @@ async function createNamed(
   if (validating) await validating;
   for (const warning of strategy.warnings?.(object) ?? []) caller.warn(warning);
 
+  // Last of all: neither ownership nor admission see these.
+  resource.fillStorageDefaults(object, target.version);
   const key = objectKey(resource.keySpace, object.metadata.namespace, target.name);
   if (settings.dryRun) {
     if (context.store.head(key)) throw new ConflictError(key, context.store.head(key)!.revision);

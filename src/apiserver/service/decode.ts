@@ -154,6 +154,9 @@ export function jsonTypeName(value: unknown): string {
   return typeof value === 'boolean' ? 'bool' : typeof value;
 }
 
+/** Upstream's decoder stops collecting there. More warnings than this are also more headers than many clients take. */
+const maxReportedProblems = 100;
+
 /** Refuses or warns about fields the schema does not know and keys that stood twice. */
 export function reportFieldProblems(
   duplicates: readonly string[],
@@ -165,8 +168,8 @@ export function reportFieldProblems(
   if (fieldValidation === 'Ignore' || (duplicates.length === 0 && unknown.length === 0)) return;
   const problems = [
     ...duplicates.map((path) => `duplicate field ${JSON.stringify(path)}`),
-    ...unknown.map((path) => `unknown field ${JSON.stringify(path)}`),
-  ];
+    ...unknown.slice(0, maxReportedProblems).map((path) => `unknown field ${JSON.stringify(path)}`),
+  ].slice(0, maxReportedProblems);
   if (fieldValidation === 'Strict') {
     const { kind } = served.resource.definition;
     const text = `strict decoding error: ${problems.join(', ')}`;

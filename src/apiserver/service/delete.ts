@@ -82,7 +82,9 @@ async function attemptDelete(
   });
   if (admission) await admission;
 
-  const finalizers = finalizersAfterDelete(live.metadata.finalizers ?? [], settings);
+  const { finalizers: present = [], deletionTimestamp } = live.metadata;
+  const added = deletionTimestamp === undefined ? definition.strategy.deletionFinalizers?.(live) : undefined;
+  const finalizers = finalizersAfterDelete(added ? [...new Set([...present, ...added])] : present, settings);
   const graceSeconds = effectiveGracePeriod(live, definition.strategy.gracePeriodSeconds?.(live), settings);
   const held = finalizers.length > 0 || graceSeconds > 0 || hasNamespaceFinalizers(live);
   if (!held) {

@@ -1,12 +1,14 @@
 import {
+  deepEqual,
   fieldError,
   formatTime,
   type ObjectMeta,
+  type OwnerReference,
   type Random,
   statusError,
   type UnstructuredObject,
 } from '../../machinery/index.ts';
-import type { NamedTarget, Target } from './types.ts';
+import type { Caller, NamedTarget, Target } from './types.ts';
 
 const generatedSuffixLength = 5;
 const maxGeneratedBase = 63 - generatedSuffixLength;
@@ -69,10 +71,10 @@ export function carryOverMetadata(draft: UnstructuredObject, live: UnstructuredO
   const old = live.metadata;
   carry(next, old, 'uid');
   carry(next, old, 'creationTimestamp');
-  carry(next, old, 'deletionTimestamp');
-  carry(next, old, 'deletionGracePeriodSeconds');
+  // Leaving these out is no change; saying something else is refused by validation.
+  if (next.deletionTimestamp === undefined) carry(next, old, 'deletionTimestamp');
+  if (next.deletionGracePeriodSeconds === undefined) carry(next, old, 'deletionGracePeriodSeconds');
   carry(next, old, 'generation');
-  carry(next, old, 'generateName');
   delete next.selfLink;
   dropEmpty(next);
 }
@@ -80,6 +82,31 @@ export function carryOverMetadata(draft: UnstructuredObject, live: UnstructuredO
 function carry<K extends keyof ObjectMeta>(next: ObjectMeta, old: ObjectMeta, key: K): void {
   if (old[key] === undefined) delete next[key];
   else next[key] = old[key];
+}
+
+/**
+ * An owner that stands twice counts once, and the sender is told. `stage` says when it was noticed, for the words of the
+ * warning.
+ */
+export function dropDuplicateOwners(
+  draft: UnstructuredObject,
+  caller: Caller,
+  stage: '' | ' after mutating admission happens' = '',
+): void {
+  const { ownerReferences } = draft.metadata;
+  if (!ownerReferences || ownerReferences.length < 2) return;
+  const kept: OwnerReference[] = [];
+  const duplicates: string[] = [];
+  for (const reference of ownerReferences) {
+    const known = kept.some((other) => other.uid === reference.uid && deepEqual(other, reference));
+    if (known) duplicates.push(reference.uid);
+    else kept.push(reference);
+  }
+  if (duplicates.length === 0) return;
+  draft.metadata.ownerReferences = kept;
+  caller.warn(
+    `.metadata.ownerReferences contains duplicate entries${stage}; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${duplicates.join(', ')}`,
+  );
 }
 
 /** Empty maps and lists are stored as absent, like Go's omitempty. */
@@ -112,7 +139,7 @@ export function checkUpdatePreconditions(
   }
   const version = sent.resourceVersion;
   if (version === undefined || version === '' || version === '0') {
-    if (target.resource.isCustom) {
+    if (target.resource.isCustom || definition.conditionalUpdatesOnly) {
       // kube-apiserver names the resource, not the kind, in this one answer.
       throw statusError.invalid(definition.group, definition.plural, target.name, [
         { ...fieldError.invalid('metadata.resourceVersion', 0, 'must be specified for an update') },

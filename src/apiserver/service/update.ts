@@ -13,7 +13,7 @@ import { objectKey } from '../storage/keys.ts';
 import { type ServiceContext, strategyContextFor } from './context.ts';
 import { removeRecord } from './delete.ts';
 import { recordUpdate, setManagedFields } from './managed-fields.ts';
-import { carryOverMetadata, modifiedConflict } from './metadata.ts';
+import { carryOverMetadata, dropDuplicateOwners, modifiedConflict } from './metadata.ts';
 import type { Caller, NamedTarget, WriteSettings, WrittenObject } from './types.ts';
 import { validateObject } from './validate.ts';
 
@@ -75,9 +75,11 @@ async function attemptUpdate(request: UpdateRequest, onConditional: (value: bool
 
   const nowMs = context.clock.now();
   const strategyContext = strategyContextFor(context, caller, settings, nowMs);
+  dropDuplicateOwners(draft, caller);
   if (resource.isCustom) applySchemaDefaults(draft as unknown as JsonObject, target.version.schema);
   const converted = resource.convert(draft, resource.storageVersion.name);
   let object = converted instanceof Promise ? await converted : converted;
+  resource.fillStorageDefaults(object, target.version);
   strategy.applyDefaults?.(object);
   // Ownership is recorded before the server adds what is its own: nobody owns that.
   if (managedFields) setManagedFields(object, managedFields);
@@ -101,6 +103,7 @@ async function attemptUpdate(request: UpdateRequest, onConditional: (value: bool
   const mutating = context.admission.mutate(admission);
   if (mutating) {
     await mutating;
+    dropDuplicateOwners(object, caller, ' after mutating admission happens');
     carryOverMetadata(object, live);
     strategy.applyDefaults?.(object);
   }

@@ -72,6 +72,8 @@ export interface ResourceStrategy {
   warnings?(object: UnstructuredObject, old?: UnstructuredObject): string[];
   /** returns what is wrong with a metadata.name, empty when fine; default is a DNS-1123 subdomain */
   validateName?(name: string): string[];
+  /** finalizers the server itself adds when deletion begins, to clean up after the object */
+  deletionFinalizers?(object: UnstructuredObject): string[];
   /** seconds a delete waits unless the caller says otherwise; undefined means the kind has no graceful deletion */
   gracePeriodSeconds?(object: UnstructuredObject): number | undefined;
 }
@@ -145,4 +147,6 @@ export interface ResourceDefinition {
   noGeneration?: boolean;
   /** PUT on an absent object creates it (Lease, Event, … as upstream) */
   allowCreateOnUpdate?: boolean;
+  /** PUT must name the resourceVersion it starts from; custom kinds always demand it, built-in ones only where set */
+  conditionalUpdatesOnly?: boolean;
 }

@@ -1,0 +1,318 @@
+import { connect, constants } from 'node:http2';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../../support/eventually.ts';
+import { hurriedClock, type InProcessServer, startInProcess } from '../../support/rough/in-process-server.ts';
+import { openTcp, openTls, readToEnd, readUntil, statusCodes } from '../../support/rough/raw.ts';
+import { http1Client, http2Client, sendJson, type WireClient } from '../../support/rough/wire.ts';
+
+const requestTimeoutMs = 400;
+
+let server: InProcessServer;
+let client: WireClient;
+
+beforeAll(async () => {
+  server = await startInProcess({ clock: hurriedClock(1), listen: { requestTimeoutMs } });
+  client = http1Client(server.admin);
+});
+
+afterAll(async () => {
+  client.close();
+  await server.stop();
+});
+
+const configMaps = '/api/v1/namespaces/default/configmaps';
+
+function head(method: string, path: string, ...headers: string[]): string {
+  return `${[`${method} ${path} HTTP/1.1`, 'Host: x', ...headers].join('\r\n')}\r\n\r\n`;
+}
+
+async function expectHealthy(): Promise<void> {
+  const answer = await client.send({ method: 'GET', path: '/livez' });
+  expect(answer.body.toString()).toBe('ok');
+}
+
+async function gauge(name: string): Promise<number> {
+  const { body } = await client.send({ method: 'GET', path: '/metrics' });
+  const lines = body
+    .toString()
+    .split('\n')
+    .filter((line) => line.startsWith(name));
+  return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+}
+
+describe('a client that is slow', () => {
+  it('is dropped when its body never ends (HTTP/1.1)', async () => {
+    const socket = await openTls(server.admin);
+    socket.write(head('POST', configMaps, 'Content-Type: application/json', 'Content-Length: 1000'));
+    socket.write('{"apiVersion"');
+    expect(statusCodes(await readToEnd(socket))).toEqual([408]);
+    await expectHealthy();
+  });
+
+  it('is dropped when its head never ends', async () => {
+    const socket = await openTls(server.admin);
+    socket.write('GET /livez HTTP/1.1\r\nHost: x\r\n');
+    const dribble = setInterval(() => socket.writable && socket.write('X-A: b\r\n'), 50);
+    try {
+      expect(statusCodes(await readToEnd(socket))).toEqual([408]);
+    } finally {
+      clearInterval(dribble);
+    }
+  });
+
+  it('loses only the one stream whose body never ends (HTTP/2)', async () => {
+    const { host, port, ca, cert, key } = server.admin;
+    const session = connect(`https://${host}:${port}`, { ca, cert: cert!, key: key! });
+    try {
+      const slow = session.request({ ':method': 'POST', ':path': configMaps, 'content-type': 'application/json' });
+      slow.on('error', () => {});
+      slow.write('{"apiVersion"');
+      await new Promise((resolve) => slow.once('close', resolve));
+      expect(slow.rstCode).toBe(constants.NGHTTP2_CANCEL);
+      const next = session.request({ ':path': '/livez' });
+      const status = await new Promise((resolve) => next.once('response', (headers) => resolve(headers[':status'])));
+      expect(status).toBe(200);
+    } finally {
+      session.destroy();
+    }
+  });
+
+  it('is dropped when it connects and says nothing, before TLS and after', async () => {
+    const bare = await openTcp(server.admin);
+    const secure = await openTls(server.admin);
+    await Promise.all([readToEnd(bare), readToEnd(secure)]);
+    await expectHealthy();
+  });
+});
+
+describe('a client that goes away', () => {
+  it('in the middle of its upload leaves nothing behind', async () => {
+    const revision = server.store.revision;
+    const sockets = await Promise.all(Array.from({ length: 20 }, () => openTls(server.admin)));
+    for (const socket of sockets) {
+      socket.write(head('POST', configMaps, 'Content-Type: application/json', 'Content-Length: 100000'));
+      socket.write(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"half"},"data":{"a":"${'x'.repeat(5000)}`);
+    }
+    await new Promise((resolve) => setImmediate(resolve));
+    for (const socket of sockets) socket.destroy();
+    await eventually(async () =>
+      expect(await gauge('apiserver_current_inflight_requests{request_kind="mutating"')).toBe(0),
+    );
+    expect(server.store.revision).toBe(revision);
+  });
+
+  it.each(['http/1.1', 'h2'] as const)('in the middle of its watch frees it (%s)', async (protocol) => {
+    const before = await gauge('apiserver_longrunning_requests');
+    const watchers = protocol === 'h2' ? http2Client(server.admin) : http1Client(server.admin, 50);
+    const paths = [`${configMaps}?watch=true`, `${configMaps}?watch=true&resourceVersion=${server.store.revision + 5}`];
+    await Promise.all(
+      Array.from({ length: 30 }, (_, i) =>
+        watchers.send({ method: 'GET', path: paths[i % 2]!, cutAfterMs: 5 }).catch(() => undefined),
+      ),
+    );
+    watchers.close();
+    await eventually(async () => expect(await gauge('apiserver_longrunning_requests')).toBe(before));
+  });
+
+  it('before its watch begins frees it too (HTTP/2)', async () => {
+    const before = await gauge('apiserver_longrunning_requests');
+    const { host, port, ca, cert, key } = server.admin;
+    const session = connect(`https://${host}:${port}`, { ca, cert: cert!, key: key! });
+    // The watch waits for a revision that does not come; meanwhile its client is gone.
+    const path = `${configMaps}?watch=true&resourceVersion=${server.store.revision + 1}`;
+    for (let i = 0; i < 20; i++) session.request({ ':path': path }).on('error', () => {});
+    await eventually(async () => expect(await gauge('apiserver_longrunning_requests')).toBe(before + 20));
+    session.destroy();
+    await eventually(async () => expect(await gauge('apiserver_longrunning_requests')).toBe(before));
+  });
+});
+
+describe('a client that never reads its watch', () => {
+  it.each(['http/1.1', 'h2'] as const)('is cut off, and others get every event (%s)', async (protocol) => {
+    const bulk = 'x'.repeat(900_000);
+    const object = (i: number): object => ({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: `bulk-${protocol === 'h2' ? 'two' : 'one'}` },
+      data: { bulk, i: String(i) },
+    });
+    const name = (object(0) as { metadata: { name: string } }).metadata.name;
+    const created = await sendJson(client, 'POST', configMaps, object(0));
+    expect(created.status).toBe(201);
+    const path = `${configMaps}?watch=true&fieldSelector=metadata.name=${name}&resourceVersion=${server.store.revision}`;
+    const stuck = await openStuckWatch(protocol, path);
+    const other = await openTls(server.admin);
+    other.write(head('GET', path));
+    const writes = 40;
+    const seen = readUntil(other, (text) => text.split('"type":"MODIFIED"').length > writes);
+    for (let i = 1; i <= writes; i++) {
+      const { status } = await sendJson(client, 'PUT', `${configMaps}/${name}`, object(i));
+      expect(status).toBe(200);
+    }
+    const versions = [...(await seen).matchAll(/"i":"(\d+)"/g)].map((match) => Number(match[1]));
+    expect([...new Set(versions)]).toEqual(Array.from({ length: writes }, (_, i) => i + 1));
+    other.destroy();
+    await stuck.closed;
+    await sendJson(client, 'DELETE', `${configMaps}/${name}`);
+  });
+
+  /** Opens a watch and reads its first answer, then nothing more. */
+  async function openStuckWatch(protocol: 'http/1.1' | 'h2', path: string): Promise<{ closed: Promise<unknown> }> {
+    if (protocol === 'http/1.1') {
+      const socket = await openTls(server.admin);
+      socket.write(head('GET', path));
+      await readUntil(socket, (text) => text.includes('\r\n\r\n'));
+      socket.pause();
+      // A socket that is not read does not notice its end; writing to it does.
+      const poke = setInterval(() => socket.writable && socket.write('\r\n'), 100);
+      const closed = new Promise((resolve) => socket.once('close', resolve)).finally(() => clearInterval(poke));
+      return { closed };
+    }
+    const { host, port, ca, cert, key } = server.admin;
+    const session = connect(`https://${host}:${port}`, {
+      ca,
+      cert: cert!,
+      key: key!,
+      settings: { initialWindowSize: 1000 },
+    });
+    const stream = session.request({ ':path': path });
+    stream.on('error', () => {});
+    await new Promise((resolve) => stream.once('response', resolve));
+    stream.pause();
+    const closed = new Promise((resolve) => stream.once('close', resolve)).finally(() => session.destroy());
+    return { closed };
+  }
+});
+
+describe('many connections', () => {
+  it('that are idle do not stop others', async () => {
+    const idle = await Promise.all(Array.from({ length: 300 }, () => openTls(server.nobody)));
+    await expectHealthy();
+    for (const socket of idle) socket.destroy();
+  });
+
+  it('that break off the handshake do no harm', async () => {
+    for (let i = 0; i < 50; i++) {
+      const socket = await openTcp(server.admin);
+      socket.write(Buffer.from([0x16, 0x03, 0x01, 0x02, 0x00, 0x01, i]));
+      socket.destroy();
+    }
+    await expectHealthy();
+  });
+});
+
+describe('what is not HTTP as we speak it', () => {
+  const refused: [what: string, bytes: string, codes: number[]][] = [
+    ['two lengths', head('POST', configMaps, 'Content-Length: 3', 'Content-Length: 4') + 'abcd', [400]],
+    [
+      'a length and chunks',
+      `${head('POST', configMaps, 'Content-Length: 4', 'Transfer-Encoding: chunked')}0\r\n\r\n${head('GET', '/livez')}`,
+      [400],
+    ],
+    ['a chunk size that lies', `${head('POST', configMaps, 'Transfer-Encoding: chunked')}zz\r\nabc\r\n`, [400]],
+    [
+      'a chunk size that overflows',
+      `${head('POST', configMaps, 'Transfer-Encoding: chunked')}ffffffffffffffffff\r\nabc\r\n`,
+      [400],
+    ],
+    ['a transfer encoding after chunked', head('POST', configMaps, 'Transfer-Encoding: chunked, identity'), [400]],
+    ['a header without a name', head('GET', '/livez', ': x'), [400]],
+    ['a header folded over two lines', 'GET /livez HTTP/1.1\r\nHost: x\r\nX-A: b\r\n c\r\n\r\n', [400]],
+    ['a header with a bare line feed', 'GET /livez HTTP/1.1\r\nHost: x\r\nX: a\n\n', [400]],
+    ['a method that is none', 'FROBNICATE /livez HTTP/1.1\r\nHost: x\r\n\r\n', [400]],
+    ['a space before the colon', 'GET /livez HTTP/1.1\r\nHost: x\r\nContent-Length : 4\r\n\r\nabcd', [400]],
+    ['noise', '\x16\x03\x01 not http at all\r\n\r\n', [400]],
+    ['a head that is too large', head('GET', '/livez', `X-Big: ${'x'.repeat(200_000)}`), [431]],
+    ['a path that is too large', head('GET', `/livez?${'x'.repeat(200_000)}`), [431]],
+  ];
+
+  it.each(refused)('is refused and the connection closed: %s', async (_what, bytes, codes) => {
+    const revision = server.store.revision;
+    const socket = await openTls(server.admin);
+    socket.write(bytes);
+    const text = await readToEnd(socket);
+    // The body may have been waited for before it turned out wrong; then the time-out speaks.
+    const got = statusCodes(text).filter((code) => code !== 100);
+    expect(got).toEqual(codes);
+    expect(text).toContain('"kind":"Status"');
+    expect(server.store.revision).toBe(revision);
+  });
+
+  it('a request hidden in the body of another is never carried out', async () => {
+    const victim = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'victim' } };
+    await sendJson(client, 'POST', configMaps, victim);
+    const hidden = head('DELETE', `${configMaps}/victim`);
+    const attempts = [
+      `${head('POST', configMaps, `Content-Length: ${hidden.length}`, 'Transfer-Encoding: chunked')}0\r\n\r\n${hidden}`,
+      `${head('GET', '/livez', `Content-Length: ${hidden.length}`)}${hidden}`,
+      `${head('GET', '/livez', `Content-Length: 0\r\nContent-Length: ${hidden.length}`)}${hidden}`,
+      `${head('POST', configMaps, 'Transfer-Encoding: xchunked', `Content-Length: ${hidden.length}`)}${hidden}`,
+      `${head('POST', configMaps, 'Transfer-Encoding:\tchunked', 'Transfer-Encoding: identity')}0\r\n\r\n${hidden}`,
+    ];
+    for (const attempt of attempts) {
+      const socket = await openTls(server.admin);
+      socket.end(attempt);
+      await readToEnd(socket);
+    }
+    expect((await sendJson(client, 'GET', `${configMaps}/victim`)).status).toBe(200);
+    await sendJson(client, 'DELETE', `${configMaps}/victim`);
+  });
+
+  it('HTTP/1.0 is answered and the connection closed', async () => {
+    const socket = await openTls(server.admin);
+    socket.write('GET /livez HTTP/1.0\r\n\r\n');
+    expect(await readToEnd(socket)).toMatch(/^HTTP\/1\.1 200 OK\r\n[\s\S]*\r\n\r\nok$/);
+  });
+
+  it('plain HTTP on the TLS port is not answered as if it were fine', async () => {
+    const socket = await openTcp(server.admin);
+    socket.write(head('GET', '/livez'));
+    expect(statusCodes(await readToEnd(socket)).filter((code) => code < 400)).toEqual([]);
+    await expectHealthy();
+  });
+
+  it.each(['TLSv1', 'TLSv1.1'] as const)('%s is refused', async (version) => {
+    const options = { minVersion: version, maxVersion: version, ciphers: 'DEFAULT@SECLEVEL=0' } as const;
+    await expect(openTls(server.admin, options)).rejects.toThrow();
+  });
+
+  it.each(['TLSv1.2', 'TLSv1.3'] as const)('%s is spoken', async (version) => {
+    const socket = await openTls(server.admin, { minVersion: version, maxVersion: version });
+    expect(socket.getProtocol()).toBe(version);
+    socket.destroy();
+  });
+});
+
+describe('a body over the limit', () => {
+  const limit = 3 * 1024 * 1024;
+
+  it.each(['http/1.1', 'h2'] as const)('is refused with the words, not with a reset (%s)', async (protocol) => {
+    const sender = protocol === 'h2' ? http2Client(server.admin) : http1Client(server.admin);
+    for (const size of [limit + 1, limit * 2]) {
+      const answer = await sender.send({
+        method: 'POST',
+        path: configMaps,
+        headers: [['content-type', 'application/json']],
+        body: Buffer.alloc(size, 0x20),
+      });
+      expect(answer.status).toBe(413);
+      expect(JSON.parse(answer.body.toString())).toMatchObject({ reason: 'RequestEntityTooLarge', code: 413 });
+    }
+    sender.close();
+  });
+
+  it('is refused also when its length was not announced', async () => {
+    const sender = http1Client(server.admin);
+    const answer = await sender.send({
+      method: 'POST',
+      path: configMaps,
+      headers: [
+        ['content-type', 'application/json'],
+        ['transfer-encoding', 'chunked'],
+      ],
+      body: Buffer.alloc(limit + 1, 0x20),
+    });
+    expect(answer.status).toBe(413);
+    sender.close();
+  });
+});

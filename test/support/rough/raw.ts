@@ -1,0 +1,73 @@
+import { connect as connectTcp, type Socket } from 'node:net';
+import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls';
+import type { Endpoint } from './wire.ts';
+
+/** A TLS connection of our own, to send bytes no HTTP library would. */
+export function openTls(endpoint: Endpoint, options: ConnectionOptions = {}): Promise<TLSSocket> {
+  const { host, port, ca, cert, key } = endpoint;
+  return new Promise((resolve, reject) => {
+    const socket = connectTls({
+      host,
+      port,
+      ca,
+      ...(cert !== undefined && { cert }),
+      ...(key !== undefined && { key }),
+      ALPNProtocols: ['http/1.1'],
+      ...options,
+    });
+    socket.once('secureConnect', () => {
+      socket.off('error', reject);
+      socket.on('error', () => {});
+      resolve(socket);
+    });
+    socket.once('error', reject);
+  });
+}
+
+/** A bare TCP connection. */
+export function openTcp(endpoint: Endpoint): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connectTcp(endpoint.port, endpoint.host, () => {
+      socket.off('error', reject);
+      socket.on('error', () => {});
+      resolve(socket);
+    });
+    socket.once('error', reject);
+  });
+}
+
+/** Everything the other side sends until it ends the connection. */
+export function readToEnd(socket: Socket): Promise<string> {
+  return new Promise((resolve) => {
+    let text = '';
+    socket.on('data', (chunk: Buffer) => {
+      text += chunk.toString('latin1');
+    });
+    socket.once('close', () => resolve(text));
+    socket.resume();
+  });
+}
+
+/** What the other side has sent once it satisfies the predicate. */
+export function readUntil(socket: Socket, done: (text: string) => boolean, patienceMs = 20_000): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = '';
+    const timer = setTimeout(() => reject(new Error(`only this came:\n${text.slice(0, 500)}`)), patienceMs);
+    const finish = (): void => {
+      clearTimeout(timer);
+      socket.off('data', onData);
+      resolve(text);
+    };
+    const onData = (chunk: Buffer): void => {
+      text += chunk.toString('latin1');
+      if (done(text)) finish();
+    };
+    socket.on('data', onData);
+    socket.once('close', finish);
+  });
+}
+
+/** Status codes of the HTTP/1.1 answers in a stream of bytes. */
+export function statusCodes(text: string): number[] {
+  return [...text.matchAll(/^HTTP\/1\.[01] (\d{3}) /gm)].map((match) => Number(match[1]));
+}
