@@ -1,4 +1,4 @@
-import { Counter, Gauge, Histogram, Registry as MetricRegistry } from 'prom-client';
+import { Gauge, Registry as MetricRegistry } from 'prom-client';
 import type { Store } from '../store/index.ts';
 import type { Registry } from './registry/index.ts';
 import { keyPrefix } from './storage/keys.ts';
@@ -10,44 +10,29 @@ export interface RequestLabels {
   version: string;
   resource: string;
   subresource: string;
-  code: number;
+}
+
+const bucketBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+/** Requests of one kind and verb. Kept as plain numbers: a metrics library would hash its labels on every request. */
+interface RequestSeries {
+  labels: RequestLabels;
+  codes: Map<number, number>;
+  buckets: number[];
+  seconds: number;
+  count: number;
 }
 
 /** The server's metrics under upstream's names, one registry per server. */
 export class ApiServerMetrics {
   readonly registry: MetricRegistry = new MetricRegistry();
-  readonly #requests: Counter;
-  readonly #durations: Histogram;
-  readonly #inflight: Gauge;
-  readonly #longRunning: Gauge;
+  readonly #series = new Map<string, RequestSeries>();
+  #mutating = 0;
+  #reading = 0;
+  #watches = 0;
 
   constructor(store: Store<StoredObject>, kinds: Registry) {
     const registers = [this.registry];
-    const labelNames = ['verb', 'group', 'version', 'resource', 'subresource'];
-    this.#requests = new Counter({
-      name: 'apiserver_request_total',
-      help: 'Requests served, by verb, kind and HTTP status code.',
-      labelNames: [...labelNames, 'code'],
-      registers,
-    });
-    this.#durations = new Histogram({
-      name: 'apiserver_request_duration_seconds',
-      help: 'Time to answer requests, watches left out.',
-      labelNames,
-      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
-      registers,
-    });
-    this.#inflight = new Gauge({
-      name: 'apiserver_current_inflight_requests',
-      help: 'Requests being served, by whether they change anything.',
-      labelNames: ['request_kind'],
-      registers,
-    });
-    this.#longRunning = new Gauge({
-      name: 'apiserver_longrunning_requests',
-      help: 'Watches and log streams being served.',
-      registers,
-    });
     new Gauge({
       name: 'apiserver_storage_objects',
       help: 'Objects stored, by kind.',
@@ -81,27 +66,94 @@ export class ApiServerMetrics {
   }
 
   started(mutating: boolean): void {
-    this.#inflight.inc({ request_kind: mutating ? 'mutating' : 'readOnly' });
+    if (mutating) this.#mutating++;
+    else this.#reading++;
   }
 
-  finished(mutating: boolean, labels: RequestLabels, seconds: number): void {
-    this.#inflight.dec({ request_kind: mutating ? 'mutating' : 'readOnly' });
-    const { code, ...rest } = labels;
-    this.#requests.inc({ ...rest, code: String(code) });
-    this.#durations.observe(rest, seconds);
+  finished(mutating: boolean, labels: RequestLabels, code: number, seconds: number): void {
+    if (mutating) this.#mutating--;
+    else this.#reading--;
+    const series = this.#count(labels, code);
+    series.count++;
+    series.seconds += seconds;
+    const bucket = bucketBounds.findIndex((bound) => seconds <= bound);
+    if (bucket >= 0) series.buckets[bucket]!++;
   }
 
   watchStarted(): void {
-    this.#longRunning.inc();
+    this.#watches++;
   }
 
-  watchFinished(labels: RequestLabels): void {
-    this.#longRunning.dec();
-    const { code, ...rest } = labels;
-    this.#requests.inc({ ...rest, code: String(code) });
+  watchFinished(labels: RequestLabels, code: number): void {
+    this.#watches--;
+    this.#count(labels, code);
+  }
+
+  #count(labels: RequestLabels, code: number): RequestSeries {
+    const key = `${labels.verb} ${labels.group} ${labels.version} ${labels.resource} ${labels.subresource}`;
+    let series = this.#series.get(key);
+    if (!series) {
+      // What clients ask for is theirs to choose: paths nobody serves must not fill the memory.
+      const crowded = this.#series.size >= maxSeries;
+      const kept = crowded ? { verb: labels.verb, group: '', version: '', resource: '', subresource: '' } : labels;
+      series = { labels: kept, codes: new Map(), buckets: bucketBounds.map(() => 0), seconds: 0, count: 0 };
+      if (!crowded) this.#series.set(key, series);
+    }
+    series.codes.set(code, (series.codes.get(code) ?? 0) + 1);
+    return series;
   }
 
   async render(): Promise<{ contentType: string; body: string }> {
-    return { contentType: this.registry.contentType, body: await this.registry.metrics() };
+    const rest = await this.registry.metrics();
+    return { contentType: this.registry.contentType, body: `${this.#renderRequests()}${rest}` };
   }
+
+  #renderRequests(): string {
+    const total: string[] = [];
+    const duration: string[] = [];
+    for (const { labels, codes, buckets, seconds, count } of this.#series.values()) {
+      const text = formatLabels(labels);
+      for (const [code, value] of codes) total.push(`apiserver_request_total{${text},code="${code}"} ${value}`);
+      let sum = 0;
+      bucketBounds.forEach((bound, index) => {
+        sum += buckets[index]!;
+        duration.push(`apiserver_request_duration_seconds_bucket{${text},le="${bound}"} ${sum}`);
+      });
+      duration.push(
+        `apiserver_request_duration_seconds_bucket{${text},le="+Inf"} ${count}`,
+        `apiserver_request_duration_seconds_sum{${text}} ${seconds}`,
+        `apiserver_request_duration_seconds_count{${text}} ${count}`,
+      );
+    }
+    return `${[
+      ...head('apiserver_request_total', 'counter', 'Requests served, by verb, kind and HTTP status code.'),
+      ...total,
+      ...head('apiserver_request_duration_seconds', 'histogram', 'Time to answer requests, watches left out.'),
+      ...duration,
+      ...head(
+        'apiserver_current_inflight_requests',
+        'gauge',
+        'Requests being served, by whether they change anything.',
+      ),
+      `apiserver_current_inflight_requests{request_kind="mutating"} ${this.#mutating}`,
+      `apiserver_current_inflight_requests{request_kind="readOnly"} ${this.#reading}`,
+      ...head('apiserver_longrunning_requests', 'gauge', 'Watches and log streams being served.'),
+      `apiserver_longrunning_requests ${this.#watches}`,
+    ].join('\n')}\n`;
+  }
+}
+
+const maxSeries = 5000;
+
+function head(name: string, type: string, help: string): string[] {
+  return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`];
+}
+
+function formatLabels(labels: RequestLabels): string {
+  return Object.entries(labels)
+    .map(
+      ([name, value]) =>
+        `${name}="${String(value).replace(/[\\"\n]/g, (character) => (character === '\n' ? '\\n' : `\\${character}`))}"`,
+    )
+    .join(',');
 }

@@ -17,7 +17,7 @@ import { AdmissionChain, type AdmissionStep } from './admission/index.ts';
 import { namespaceLifecycle } from './admission/namespace-lifecycle.ts';
 import { podPriority, podTolerations } from './admission/pod-defaults.ts';
 import { rbacEscalation } from './admission/rbac-escalation.ts';
-import { type Auditor, noAuditor } from './audit/index.ts';
+import type { Auditor, AuditTrail } from './audit/index.ts';
 import {
   AccessControl,
   type AccessControlOptions,
@@ -117,7 +117,7 @@ export class ApiServer {
   readonly #options: ApiServerOptions;
   readonly #clock: Clock;
   readonly #random: Random;
-  readonly #auditor: Auditor;
+  readonly #auditor: Auditor | undefined;
   readonly #resources: ResourceHandler;
   readonly #subresources: SubresourceHandlers;
   readonly #info: InfoHandlerOptions;
@@ -135,7 +135,7 @@ export class ApiServer {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#random = options.random ?? systemRandom;
-    this.#auditor = options.auditor ?? noAuditor;
+    this.#auditor = options.auditor;
     const { store } = options;
     this.registry = new Registry();
     const native = new Map<string, ResourceDefinition>();
@@ -280,17 +280,11 @@ export class ApiServer {
     const path = parseRequestPath(exchange.path);
     const verb = verbOf(exchange, path);
     const attributes = attributesOf(exchange, path, verb, user);
-    const trail = this.#auditor.begin({
-      auditId: exchange.auditId,
-      uri: request.url ?? '',
-      attributes,
-      ...(user !== requestor && { impersonator: requestor }),
-      ...(request.socket.remoteAddress !== undefined && { sourceIps: [request.socket.remoteAddress] }),
-      userAgent: exchange.header('user-agent') ?? '',
-    });
+    const trail = this.#auditor && beginAudit(this.#auditor, exchange, attributes, { user, requestor });
     const finish = this.#measure(exchange, attributes);
     try {
-      trail.authorized(this.access.check(attributes));
+      const decision = this.access.check(attributes);
+      trail?.authorized(decision);
       await this.#route(exchange, path, verb, user);
     } catch (error) {
       const status = toStatusError(error, (cause) => this.#report(cause, `${exchange.method} ${exchange.path}`));
@@ -298,7 +292,7 @@ export class ApiServer {
       exchange.sendStatus(status.status);
     } finally {
       finish();
-      trail.completed({ code: exchange.statusCode });
+      trail?.completed({ code: exchange.statusCode });
     }
   }
 
@@ -327,13 +321,13 @@ export class ApiServer {
   /** Counts the request and returns what to call at its end; refuses more writes than we can hold. */
   #measure(exchange: Exchange, attributes: AuthorizationAttributes): () => void {
     const { verb, group, version, resource, subresource } = attributes;
-    const labels = (): RequestLabels => ({ verb, group, version, resource, subresource, code: exchange.statusCode });
+    const labels: RequestLabels = { verb, group, version, resource, subresource };
     if (verb === 'watch') {
       this.metrics.watchStarted();
       this.#openWatches.add(exchange);
       return () => {
         this.#openWatches.delete(exchange);
-        this.metrics.watchFinished(labels());
+        this.metrics.watchFinished(labels, exchange.statusCode);
       };
     }
     const mutating = exchange.method !== 'GET' && exchange.method !== 'HEAD';
@@ -347,7 +341,7 @@ export class ApiServer {
     this.metrics.started(mutating);
     return () => {
       if (mutating) this.#mutating--;
-      this.metrics.finished(mutating, labels(), (performance.now() - startMs) / 1000);
+      this.metrics.finished(mutating, labels, exchange.statusCode, (performance.now() - startMs) / 1000);
     };
   }
 
@@ -368,6 +362,24 @@ export class ApiServer {
   #report(error: unknown, what: string): void {
     this.#options.onError?.(error, what);
   }
+}
+
+function beginAudit(
+  auditor: Auditor,
+  exchange: Exchange,
+  attributes: AuthorizationAttributes,
+  { user, requestor }: { user: UserInfo; requestor: UserInfo },
+): AuditTrail {
+  const { request } = exchange;
+  const { remoteAddress } = request.socket;
+  return auditor.begin({
+    auditId: exchange.auditId,
+    uri: request.url ?? '',
+    attributes,
+    ...(user !== requestor && { impersonator: requestor }),
+    ...(remoteAddress !== undefined && { sourceIps: [remoteAddress] }),
+    userAgent: exchange.header('user-agent') ?? '',
+  });
 }
 
 function tlsSocketOf(request: HttpRequest): TLSSocket | undefined {
@@ -423,7 +435,8 @@ function attributesOf(
     return { user, verb: exchange.method.toLowerCase(), ...none, path: exchange.path, resourceRequest: false };
   }
   // Reading one object by a field selector is reading that object: rules with resourceNames allow it.
-  const selected = path.name === undefined ? singleName(exchange.query.get('fieldSelector') ?? '') : undefined;
+  const reads = verb === 'list' || verb === 'watch';
+  const selected = reads && path.name === undefined ? singleName(exchange.query.get('fieldSelector') ?? '') : undefined;
   const isNamespaceObject = path.group === '' && path.plural === 'namespaces';
   return {
     user,

@@ -124,33 +124,45 @@ class RevisionedStore<V> implements Store<V> {
     return this.#index.count(prefix);
   }
 
-  async put(key: string, precondition: Precondition, make: (revision: number) => V): Promise<StoreRecord<V>> {
-    this.#checkOpen();
-    this.#checkKey(key);
-    const previous = this.head(key);
-    checkPrecondition(key, precondition, previous);
-    const revision = ++this.#lastAssigned;
-    const value = make(revision);
-    const createRevision = previous?.createRevision ?? revision;
-    const encoded = this.#codec.encode(key, value);
-    const record: StoreRecord<V> = { key, value, revision, createRevision };
-    await this.#stage(
-      key,
-      record,
-      { type: 'put', revision, record, previous },
-      { type: 'put', key, revision, createRevision, value: encoded },
-    );
-    return record;
+  put(key: string, precondition: Precondition, make: (revision: number) => V): Promise<StoreRecord<V>> {
+    try {
+      this.#checkOpen();
+      this.#checkKey(key);
+      const previous = this.head(key);
+      checkPrecondition(key, precondition, previous);
+      const revision = ++this.#lastAssigned;
+      const value = make(revision);
+      const createRevision = previous?.createRevision ?? revision;
+      const encoded = this.#codec.encode(key, value);
+      const record: StoreRecord<V> = { key, value, revision, createRevision };
+      return this.#stage(key, record, record, {
+        event: { type: 'put', revision, record, previous },
+        write: { type: 'put', key, revision, createRevision, value: encoded },
+      });
+    } catch (error) {
+      return Promise.reject(error);
+    }
   }
 
-  async delete(key: string, precondition: { kind: 'revision'; revision: number }): Promise<{ revision: number }> {
-    this.#checkOpen();
-    const previous = this.head(key);
-    if (!previous) throw new ConflictError(key, undefined);
-    checkPrecondition(key, precondition, previous);
-    const revision = ++this.#lastAssigned;
-    await this.#stage(key, undefined, { type: 'delete', revision, key, previous }, { type: 'delete', key, revision });
-    return { revision };
+  delete(key: string, precondition: { kind: 'revision'; revision: number }): Promise<{ revision: number }> {
+    try {
+      this.#checkOpen();
+      const previous = this.head(key);
+      if (!previous) throw new ConflictError(key, undefined);
+      checkPrecondition(key, precondition, previous);
+      const revision = ++this.#lastAssigned;
+      return this.#stage(
+        key,
+        undefined,
+        { revision },
+        {
+          event: { type: 'delete', revision, key, previous },
+          write: { type: 'delete', key, revision },
+        },
+      );
+    } catch (error) {
+      return Promise.reject(error);
+    }
   }
 
   watch(prefix: string, fromRevision: number, onEvents: (events: readonly StoreEvent<V>[]) => void): () => void {
@@ -216,10 +228,16 @@ class RevisionedStore<V> implements Store<V> {
     }
   }
 
-  #stage(key: string, record: StoreRecord<V> | undefined, event: StoreEvent<V>, write: EngineWrite): Promise<void> {
+  /** Resolves with `result` once the write is durable and visible. */
+  #stage<R>(
+    key: string,
+    record: StoreRecord<V> | undefined,
+    result: R,
+    { event, write }: Pick<StagedWrite<V>, 'event' | 'write'>,
+  ): Promise<R> {
     this.#staged.set(key, { revision: event.revision, record });
-    return new Promise<void>((resolve, reject) => {
-      this.#queue.push({ event, write, resolve, reject });
+    return new Promise<R>((resolve, reject) => {
+      this.#queue.push({ event, write, resolve: () => resolve(result), reject });
       this.#scheduleCommit();
     });
   }

@@ -10,6 +10,9 @@ const gzipThreshold = 128 * 1024;
 const maxWarningsBytes = 4 * 1024;
 const maxWarnings = 1000;
 
+/** Shared by all requests without a query; nobody changes a query. */
+const noQuery = new URLSearchParams();
+
 /** One HTTP request and its answer, the same for HTTP/1.1 and HTTP/2. */
 export class Exchange {
   readonly request: HttpRequest;
@@ -31,7 +34,7 @@ export class Exchange {
     const url = request.url ?? '/';
     const mark = url.indexOf('?');
     this.path = mark < 0 ? url : url.slice(0, mark);
-    this.query = new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1));
+    this.query = mark < 0 ? noQuery : new URLSearchParams(url.slice(mark + 1));
   }
 
   header(name: string): string | undefined {

@@ -133,6 +133,9 @@ function trackConnections(server: Http2SecureServer, clock: Clock): Connections 
 
 /** What cannot be read as HTTP/1.1 is refused with words, where the client can still hear them. */
 function refuseConnection(error: NodeJS.ErrnoException, socket: Socket, clock: Clock): void {
+  // The parser complains about every further piece of a request it has given up on.
+  if (refused.has(socket)) return;
+  refused.add(socket);
   const answering = (socket as { _httpMessage?: { headersSent?: boolean } })._httpMessage?.headersSent === true;
   if (error.code === 'ECONNRESET' || !socket.writable || answering) {
     socket.destroy();
@@ -156,6 +159,8 @@ function refuseConnection(error: NodeJS.ErrnoException, socket: Socket, clock: C
   const cancel = clock.after(refusalLingerMs, () => socket.destroy());
   socket.once('close', cancel);
 }
+
+const refused = new WeakSet<Socket>();
 
 type Refusal = readonly [code: number, phrase: string, reason: string, message: string];
 

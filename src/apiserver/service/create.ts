@@ -89,7 +89,10 @@ async function createNamed(
   strategy.applyDefaults?.(object);
   // Ownership is recorded before the server adds what is its own: nobody owns that.
   if (managedFields) setManagedFields(object, managedFields);
-  else await recordCreate(target, object, settings, nowMs);
+  else {
+    const recording = recordCreate(target, object, settings, nowMs);
+    if (recording) await recording;
+  }
   strategy.prepareForCreate?.(object, strategyContext);
 
   const admission = {
@@ -108,7 +111,8 @@ async function createNamed(
     dropDuplicateOwners(object, caller, ' after mutating admission happens');
     strategy.applyDefaults?.(object);
   }
-  await validateObject({ target, object, old: undefined, subresource: undefined, strategyContext });
+  const checking = validateObject({ target, object, old: undefined, subresource: undefined, strategyContext });
+  if (checking) await checking;
   const validating = context.admission.validate(admission);
   if (validating) await validating;
   for (const warning of strategy.warnings?.(object) ?? []) caller.warn(warning);

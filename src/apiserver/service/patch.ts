@@ -53,10 +53,10 @@ export function patchObject(request: PatchRequest): Promise<WrittenObject> {
       if (named && wanted !== live.metadata.resourceVersion) throw modifiedConflict(target);
       const uid = draft.metadata.uid;
       if (uid !== undefined && uid !== live.metadata.uid) {
-        throw statusError.conflict(
-          { group: resource.definition.group, resource: resource.definition.plural, name: target.name },
-          `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${live.metadata.uid}`,
-        );
+        // Unlike in a replacement, a uid in a patch is a wish and not a precondition.
+        throw statusError.invalid(resource.definition.group, resource.definition.kind, target.name, [
+          fieldError.invalid('metadata.uid', uid, 'field is immutable'),
+        ]);
       }
       return { draft, conditional: namesResourceVersion(request.patch) };
     },

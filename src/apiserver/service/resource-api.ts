@@ -1,6 +1,6 @@
-import { statusError, type UnstructuredObject } from '../../machinery/index.ts';
+import { ignoreNotFound, statusError, type UnstructuredObject } from '../../machinery/index.ts';
 import type { StoreRecord } from '../../store/index.ts';
-import { nameOfKey, objectKey } from '../storage/keys.ts';
+import { nameOfKey, namespaceOfKey, objectKey } from '../storage/keys.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
 import { type ApplyRequest, applyObject } from './apply.ts';
 import type { ServiceContext } from './context.ts';
@@ -12,6 +12,9 @@ import { getRecord, type ListedPage, type ListSettings, listRecords } from './re
 import { replaceObject } from './replace.ts';
 import type { Caller, DecodedBody, NamedTarget, Target, WriteSettings, WrittenObject } from './types.ts';
 import { startWatch, type WatchSettings, type WatchSink } from './watch.ts';
+
+/** Deletes of a collection share commits, this many at a time. */
+const deleteSlice = 200;
 
 /** All verbs on stored objects: what both entrances, HTTP and in-process, call. */
 export class ResourceApi {
@@ -70,22 +73,28 @@ export class ResourceApi {
   ): Promise<UnstructuredObject[]> {
     const page = await listRecords(this.context, target, caller, selection);
     const deleted: UnstructuredObject[] = [];
-    for (const record of page.records) {
-      const object = await target.resource.fromRecord(record);
-      try {
-        const result = await deleteObject(
-          this.context,
-          { ...target, namespace: object.metadata.namespace, name: nameOfKey(record.key) },
-          caller,
-          settings,
-        );
-        deleted.push(result.object);
-      } catch (error) {
-        // Gone already: somebody else did the work.
-        if (!(error instanceof Error && 'reason' in error && error.reason === 'NotFound')) throw error;
-      }
+    for (let start = 0; start < page.records.length; start += deleteSlice) {
+      const slice = page.records.slice(start, start + deleteSlice);
+      const results = await Promise.all(slice.map((record) => this.#deleteListed(target, record, caller, settings)));
+      for (const object of results) if (object) deleted.push(object);
     }
     return deleted;
+  }
+
+  /** Undefined when it was gone already: somebody else did the work. */
+  async #deleteListed(
+    target: Target,
+    record: StoreRecord<StoredObject>,
+    caller: Caller,
+    settings: DeleteSettings,
+  ): Promise<UnstructuredObject | undefined> {
+    const namespace = target.resource.definition.namespaced ? namespaceOfKey(record.key) : undefined;
+    try {
+      const named = { ...target, namespace, name: nameOfKey(record.key) };
+      return (await deleteObject(this.context, named, caller, settings)).object;
+    } catch (error) {
+      return ignoreNotFound(error);
+    }
   }
 
   exists(target: NamedTarget): boolean {

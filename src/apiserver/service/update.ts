@@ -83,7 +83,10 @@ async function attemptUpdate(request: UpdateRequest, onConditional: (value: bool
   strategy.applyDefaults?.(object);
   // Ownership is recorded before the server adds what is its own: nobody owns that.
   if (managedFields) setManagedFields(object, managedFields);
-  else await recordUpdate(target, object, live, subresource, settings, nowMs);
+  else {
+    const recording = recordUpdate(target, object, live, subresource, settings, nowMs);
+    if (recording) await recording;
+  }
   object = isolateSubresource(target, object, live, subresource);
   carryOverMetadata(object, live);
   object.metadata.resourceVersion = live.metadata.resourceVersion!;
@@ -108,7 +111,8 @@ async function attemptUpdate(request: UpdateRequest, onConditional: (value: bool
     strategy.applyDefaults?.(object);
   }
   bumpGeneration(target, object, live, subresource);
-  await validateObject({ target, object, old: live, subresource, strategyContext });
+  const checking = validateObject({ target, object, old: live, subresource, strategyContext });
+  if (checking) await checking;
   const validating = context.admission.validate(admission);
   if (validating) await validating;
   for (const warning of strategy.warnings?.(object, live) ?? []) caller.warn(warning);

@@ -20,8 +20,22 @@ interface ValidationInput {
   strategyContext: StrategyContext;
 }
 
-/** Everything that can be wrong with an object, as one 422, or nothing. */
-export async function validateObject(input: ValidationInput): Promise<void> {
+/** Everything that can be wrong with an object, as one 422, or nothing. Answers at once unless a webhook converts. */
+export function validateObject(input: ValidationInput): void | Promise<void> {
+  const { target, object, old } = input;
+  if (!target.resource.isCustom) return finishValidation(input, []);
+  const { resource, version } = target;
+  const inVersion = resource.convert(object, version.name);
+  const oldInVersion = old && resource.convert(old, version.name);
+  if (inVersion instanceof Promise || oldInVersion instanceof Promise) {
+    return Promise.all([inVersion, oldInVersion]).then(([next, previous]) =>
+      finishValidation(input, validateCustom(input, next, previous)),
+    );
+  }
+  finishValidation(input, validateCustom(input, inVersion, oldInVersion));
+}
+
+function finishValidation(input: ValidationInput, schemaErrors: readonly FieldError[]): void {
   const { target, object, old, subresource, strategyContext } = input;
   const { definition } = target.resource;
   const { strategy } = definition;
@@ -30,12 +44,9 @@ export async function validateObject(input: ValidationInput): Promise<void> {
     nameValidator: strategy.validateName ?? checkDns1123Subdomain,
   });
   if (old) errors.push(...validateObjectMetaUpdate(object.metadata, old.metadata));
-  if (target.resource.isCustom) {
-    const schemaErrors = await validateCustom(target, object, old);
-    errors.push(...schemaErrors);
-    // What the schema refuses, upstream's webhooks never see: our rules for a kind may rely on its types.
-    if (schemaErrors.length > 0) throw invalid(target, object, errors);
-  }
+  errors.push(...schemaErrors);
+  // What the schema refuses, upstream's webhooks never see: our rules for a kind may rely on its types.
+  if (schemaErrors.length > 0) throw invalid(target, object, errors);
   if (!old) errors.push(...(strategy.validateCreate?.(object, strategyContext) ?? []));
   else if (subresource === 'status')
     errors.push(...(strategy.validateStatusUpdate?.(object, old, strategyContext) ?? []));
@@ -51,14 +62,12 @@ function invalid(target: NamedTarget, object: UnstructuredObject, errors: readon
 }
 
 /** Custom kinds are held to the schema and rules of the version the client speaks, as upstream does. */
-async function validateCustom(
-  target: NamedTarget,
-  object: UnstructuredObject,
-  old: UnstructuredObject | undefined,
-): Promise<FieldError[]> {
+function validateCustom(
+  { target, object, old }: ValidationInput,
+  inVersion: UnstructuredObject,
+  oldInVersion: UnstructuredObject | undefined,
+): FieldError[] {
   const { resource, version } = target;
-  const inVersion = await resource.convert(object, version.name);
-  const oldInVersion = old && (await resource.convert(old, version.name));
   const errors = validateCustomResource(asJson(inVersion), version.schema, oldInVersion && asJson(oldInVersion));
   if (errors.length > 0 || !resource.definition.crd || version === resource.storageVersion) return errors;
   // Old versions of our own kinds are read leniently; what they become must still be sound.

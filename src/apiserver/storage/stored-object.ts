@@ -29,7 +29,7 @@ function headerOf(object: UnstructuredObject, expiresAtMs: number | undefined): 
 const newline = 0x0a;
 
 /** Objects whose parsed form is kept, oldest overwritten first: a cache of the process, which nobody can observe. */
-const recentlyParsed: (StoredObject | undefined)[] = new Array(4096).fill(undefined);
+const recentlyParsed: (StoredObject | undefined)[] = new Array(512).fill(undefined);
 let nextSlot = 0;
 
 /**

@@ -1,17 +1,16 @@
 import { connect, constants } from 'node:http2';
+import type { TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
-import { hurriedClock, type InProcessServer, startInProcess } from '../../support/rough/in-process-server.ts';
+import { type InProcessServer, startInProcess } from '../../support/rough/in-process-server.ts';
 import { openTcp, openTls, readToEnd, readUntil, statusCodes } from '../../support/rough/raw.ts';
 import { http1Client, http2Client, sendJson, type WireClient } from '../../support/rough/wire.ts';
-
-const requestTimeoutMs = 400;
 
 let server: InProcessServer;
 let client: WireClient;
 
 beforeAll(async () => {
-  server = await startInProcess({ clock: hurriedClock(1), listen: { requestTimeoutMs } });
+  server = await startInProcess();
   client = http1Client(server.admin);
 });
 
@@ -41,12 +40,20 @@ async function gauge(name: string): Promise<number> {
 }
 
 describe('a client that is slow', () => {
+  const requestTimeoutMs = 400;
+  let server: InProcessServer;
+
+  beforeAll(async () => {
+    server = await startInProcess({ listen: { requestTimeoutMs } });
+  });
+
+  afterAll(() => server.stop());
+
   it('is dropped when its body never ends (HTTP/1.1)', async () => {
     const socket = await openTls(server.admin);
     socket.write(head('POST', configMaps, 'Content-Type: application/json', 'Content-Length: 1000'));
     socket.write('{"apiVersion"');
     expect(statusCodes(await readToEnd(socket))).toEqual([408]);
-    await expectHealthy();
   });
 
   it('is dropped when its head never ends', async () => {
@@ -81,7 +88,6 @@ describe('a client that is slow', () => {
     const bare = await openTcp(server.admin);
     const secure = await openTls(server.admin);
     await Promise.all([readToEnd(bare), readToEnd(secure)]);
-    await expectHealthy();
   });
 });
 
@@ -144,17 +150,34 @@ describe('a client that never reads its watch', () => {
     const other = await openTls(server.admin);
     other.write(head('GET', path));
     const writes = 40;
-    const seen = readUntil(other, (text) => text.split('"type":"MODIFIED"').length > writes);
+    const seen = collectNumbers(other, /"i":"(\d+)"\}/, writes);
     for (let i = 1; i <= writes; i++) {
       const { status } = await sendJson(client, 'PUT', `${configMaps}/${name}`, object(i));
       expect(status).toBe(200);
     }
-    const versions = [...(await seen).matchAll(/"i":"(\d+)"/g)].map((match) => Number(match[1]));
-    expect([...new Set(versions)]).toEqual(Array.from({ length: writes }, (_, i) => i + 1));
+    expect(await seen).toEqual(Array.from({ length: writes }, (_, i) => i + 1));
     other.destroy();
     await stuck.closed;
     await sendJson(client, 'DELETE', `${configMaps}/${name}`);
   });
+
+  /** The number each line of a stream carries near its end. */
+  function collectNumbers(socket: TLSSocket, pattern: RegExp, count: number): Promise<number[]> {
+    const numbers: number[] = [];
+    let tail = '';
+    return new Promise((resolve, reject) => {
+      socket.once('close', () => reject(new Error(`the watch ended after ${numbers.length} events`)));
+      socket.on('data', (chunk: Buffer) => {
+        const lines = (tail + chunk.toString('latin1')).split('\n');
+        tail = lines.pop()!.slice(-100);
+        for (const line of lines) {
+          const match = pattern.exec(line.slice(-100));
+          if (match) numbers.push(Number(match[1]));
+        }
+        if (numbers.length >= count) resolve(numbers);
+      });
+    });
+  }
 
   /** Opens a watch and reads its first answer, then nothing more. */
   async function openStuckWatch(protocol: 'http/1.1' | 'h2', path: string): Promise<{ closed: Promise<unknown> }> {
