@@ -330,6 +330,11 @@ class DeliveryQueue implements WatchSink {
     if (this.#ended) return;
     for (const delivery of deliveries) this.#items.push(delivery);
     if (this.#items.length - this.#position > maxQueued) this.#ended = true;
+    // A reader that is always a little behind never empties the queue; what it has read must go all the same.
+    if (this.#position > 1000 && this.#position * 2 > this.#items.length) {
+      this.#items.splice(0, this.#position);
+      this.#position = 0;
+    }
     this.#wake?.();
   }
 

@@ -87,10 +87,10 @@ describe('definitionFromCrd', () => {
     expect(fields?.['spec.count']?.(thing())).toBe('');
   });
 
-  it('changes only apiVersion when there is no converter', async () => {
+  it('changes apiVersion and drops what the other version lacks when there is no converter', async () => {
     const convert = definitionFromCrd(definition(), {}).convert!;
-    expect(await convert(thing({ spec: { a: 1 } }), 'v1beta1')).toEqual({
-      ...thing({ spec: { a: 1 } }),
+    expect(await convert(thing({ spec: {}, other: 1 }), 'v1beta1')).toEqual({
+      ...thing({ spec: {} }),
       apiVersion: 'example.com/v1beta1',
     });
   });
@@ -100,11 +100,11 @@ describe('definitionFromCrd', () => {
     const convert = definitionFromCrd(crd, {
       convertByWebhook: async (asked, object, toVersion) => {
         expect(asked).toBe(crd);
-        object['converted'] = true;
-        return { ...object, apiVersion: `example.com/${toVersion}` };
+        object['spec'] = {};
+        return { ...object, apiVersion: `example.com/${toVersion}`, other: 1 };
       },
     }).convert!;
-    expect(await convert(thing(), 'v1beta1')).toMatchObject({ apiVersion: 'example.com/v1beta1', converted: true });
+    expect(await convert(thing(), 'v1beta1')).toEqual({ ...thing({ spec: {} }), apiVersion: 'example.com/v1beta1' });
     const without = definitionFromCrd(crd, {}).convert!;
     await expect(without(thing(), 'v1beta1')).rejects.toThrow('cannot be called');
   });

@@ -4,8 +4,10 @@ import {
   compareVersionPriority,
   compileSimplePath,
   formatApiVersion,
+  type JsonObject,
   type JsonValue,
   parseApiVersion,
+  pruneUnknownFields,
   type ResourceDefinition,
   type ResourceStrategy,
   type Schema,
@@ -136,9 +138,15 @@ function converterOf(
   crd: CustomResourceDefinition,
   dependencies: CrdDefinitionDependencies,
 ): NonNullable<ResourceDefinition['convert']> {
-  const { group, conversion } = crd.spec;
+  const { group, conversion, versions } = crd.spec;
+  // What another version has and this one lacks is not there for its readers, whoever converts.
+  const cut = (draft: UnstructuredObject, toVersion: string): UnstructuredObject => {
+    const schema = versions.find((version) => version.name === toVersion)?.schema?.openAPIV3Schema;
+    if (schema) pruneUnknownFields(draft as unknown as JsonObject, schema);
+    return draft;
+  };
   if (conversion?.strategy !== 'Webhook') {
-    return (object, toVersion) => ({ ...object, apiVersion: formatApiVersion(group, toVersion) });
+    return (object, toVersion) => cut({ ...clone(object), apiVersion: formatApiVersion(group, toVersion) }, toVersion);
   }
   return async (object, toVersion) => {
     if (parseApiVersion(object.apiVersion).version === toVersion) return object;
@@ -146,6 +154,6 @@ function converterOf(
       throw new Error(`conversion webhook for ${formatApiVersion(group, crd.spec.names.kind)} cannot be called`);
     }
     // A webhook may answer with what it was sent: keep the shared object out of its reach.
-    return dependencies.convertByWebhook(crd, clone(object), toVersion);
+    return cut(await dependencies.convertByWebhook(crd, clone(object), toVersion), toVersion);
   };
 }

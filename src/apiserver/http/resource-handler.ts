@@ -135,6 +135,7 @@ export class ResourceHandler {
       deliver: (deliveries) => open().deliver(deliveries),
       ready: () => open().ready(),
       end: () => open().end(),
+      cut: () => open().cut(),
     });
     open();
     if (!exchange.gone) await new Promise<void>((resolve) => exchange.response.once('close', resolve));

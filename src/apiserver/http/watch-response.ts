@@ -127,6 +127,11 @@ export class WatchResponse implements WatchSink {
     this.#exchange.response.end();
   }
 
+  cut(): void {
+    this.#ended = true;
+    this.#exchange.response.destroy();
+  }
+
   #render(delivery: WatchDelivery): MaybePromise<Buffer> {
     switch (delivery.type) {
       case 'ERROR':

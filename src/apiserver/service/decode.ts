@@ -82,7 +82,12 @@ export function dropUnset(value: JsonValue, schema: Schema): void {
   if (typeof value !== 'object' || value === null || schema['x-kubernetes-preserve-unknown-fields']) return;
   const node = schema.allOf?.length === 1 && !schema.properties && !schema.items ? schema.allOf[0]! : schema;
   if (Array.isArray(value)) {
-    if (node.items) for (const item of value) dropUnset(item, node.items);
+    const { items } = node;
+    if (!items) return;
+    for (let i = 0; i < value.length; i++) {
+      if (value[i] === null) value[i] = zeroOf(items);
+      else dropUnset(value[i]!, items);
+    }
     return;
   }
   const rest = typeof node.additionalProperties === 'object' ? node.additionalProperties : undefined;
@@ -99,6 +104,23 @@ export function dropUnset(value: JsonValue, schema: Schema): void {
       dropUnset(child, member);
       if (isEmptyCollection(child, member) && !node.required?.includes(key)) delete value[key];
     }
+  }
+}
+
+/** What Go makes of a null among the items of a list. */
+function zeroOf(schema: Schema): JsonValue {
+  switch (schema.type) {
+    case 'string':
+      return '';
+    case 'integer':
+    case 'number':
+      return 0;
+    case 'boolean':
+      return false;
+    case 'array':
+      return null;
+    default:
+      return schema['x-kubernetes-int-or-string'] === true ? 0 : {};
   }
 }
 

@@ -27,10 +27,14 @@ export interface WatchSink {
   /** resolves when the reader has caught up enough to be sent more of a large initial state */
   ready(): Promise<void>;
   end(): void;
+  /** ends it without waiting for what was delivered to be read; `end` when absent */
+  cut?(): void;
 }
 
 const bookmarkIntervalMs = 60_000;
 const initialChunk = 500;
+/** changes kept for a reader that is still taking in the initial state; it will have to list again when there are more */
+const maxHeld = 10_000;
 const minTimeoutMs = 30 * 60_000;
 
 /**
@@ -137,8 +141,17 @@ class RunningWatch {
     this.#lastRevision = events.at(-1)?.revision ?? this.#lastRevision;
     const deliveries = this.#filter ? this.#filtered(events, this.#filter) : events.map(toDelivery);
     if (deliveries.length === 0) return;
-    if (this.#held) this.#held.push(...deliveries);
+    if (this.#held) this.#hold(this.#held, deliveries);
     else this.#sink.deliver(deliveries);
+  }
+
+  #hold(held: WatchDelivery[], deliveries: readonly WatchDelivery[]): void {
+    for (const delivery of deliveries) held.push(delivery);
+    if (held.length <= maxHeld) return;
+    this.stop();
+    this.#held = [];
+    if (this.#sink.cut) this.#sink.cut();
+    else this.#sink.end();
   }
 
   /** An object that starts to match appears as ADDED, one that stops as DELETED: the watcher sees only its selection. */
