@@ -17,6 +17,8 @@ export default defineConfig({
           testTimeout: 120_000,
           hookTimeout: 120_000,
           fileParallelism: false,
+          // Each concurrent test is a row of kubectl processes; more of them than this only wait for each other.
+          maxConcurrency: 4,
         },
       },
     ],

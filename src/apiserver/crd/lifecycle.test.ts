@@ -133,7 +133,8 @@ onTargets(targetsByEngine, (on) => {
     it('whose names are taken in its group is not served', async () => {
       const target = on();
       const { group } = await define(target);
-      const rival = crd({ group, plural: 'gadgets', kind: 'Widget' });
+      const names = { singular: 'gadget', listKind: 'GadgetList' };
+      const rival = crd({ group, plural: 'gadgets', kind: 'Widget', names });
       await target.api.create(crds, rival);
       target.cleanUp(`${crds}/gadgets.${group}`);
       const path = `${crds}/gadgets.${group}`;
@@ -316,8 +317,10 @@ onTargets(targetsByEngine, (on) => {
       await untilCondition(target, path, 'Terminating', 'True InstanceDeletionInProgress');
       await eventually(async () => ((await target.api.get(`${widgets()}/free`)).status === 404 ? true : undefined));
       const refused = await target.api.post(widgets(), widget(group, 'late'));
-      expect(refused.status).toBe(405);
-      expect(refused.body).toMatchObject({ reason: 'MethodNotAllowed' });
+      expect(refused.status).toBe(403);
+      expect(refused.body['message']).toBe(
+        `widgets.${group} "late" is forbidden: create not allowed while custom resource definition is terminating`,
+      );
       const held = await eventually(async () => {
         const { object } = await target.api.get(`${widgets()}/held`);
         return object.metadata.deletionTimestamp ? object : undefined;
@@ -339,7 +342,11 @@ onTargets(targets, (on) => {
         { versions: [crdVersion('v1', { storage: false })] },
         'must have exactly one version marked as storage version',
       ],
-      ['without a schema', { versions: [{ name: 'v1', served: true, storage: true }] }, 'schemas are required'],
+      [
+        'without a schema',
+        { versions: [{ name: 'v1', served: true, storage: true }] },
+        'schema.openAPIV3Schema: Required value',
+      ],
       [
         'whose schema has no types',
         {

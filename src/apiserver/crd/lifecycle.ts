@@ -95,7 +95,9 @@ export class CrdLifecycle {
     if (unchanged) return;
     if (!isCrdConditionTrue(crd, 'Established') && !this.#evaluate(crd).established) return;
     try {
-      registry.set(definitionFromCrd(crd, this.#options), revision);
+      const known = registry.get(crd.spec.group, crd.spec.names.plural);
+      const sameSpec = known && previous && deepEqual(previous.spec, crd.spec);
+      registry.set(definitionFromCrd(crd, this.#options), sameSpec ? known.schemaRevision : revision);
     } catch (error) {
       this.#options.onError(error, crd.metadata.name ?? '');
     }

@@ -55,7 +55,7 @@ export async function startWatch(
   await reachRevision(context, asked, caller.signal);
   const fromPresent = settings.sendInitialEvents ?? asked === 0;
 
-  const watch = new RunningWatch(context, sink, filter, settings);
+  const watch = new RunningWatch(context, target, sink, filter, settings);
   if (fromPresent) watch.startFromPresent(prefix);
   else watch.startFromRevision(prefix, asked === 0 ? context.store.revision : asked);
   return () => watch.stop();
@@ -68,18 +68,26 @@ class RunningWatch {
   readonly #settings: WatchSettings;
   readonly #cancelTimers: (() => void)[] = [];
   #unsubscribe: (() => void) | undefined;
+  #stopFollowingKind: (() => void) | undefined;
   /** changes that arrive while the initial state is still being sent */
   #held: WatchDelivery[] | undefined;
   #lastRevision = 0;
   #stopped = false;
 
-  constructor(context: ServiceContext, sink: WatchSink, filter: RecordFilter | undefined, settings: WatchSettings) {
+  constructor(
+    context: ServiceContext,
+    target: Target,
+    sink: WatchSink,
+    filter: RecordFilter | undefined,
+    settings: WatchSettings,
+  ) {
     this.#context = context;
     this.#sink = sink;
     this.#filter = filter;
     this.#settings = settings;
     this.#cancelTimers.push(context.clock.after(this.#timeoutMs(), () => this.#finish()));
     if (settings.allowWatchBookmarks) this.#scheduleBookmark();
+    if (target.resource.isCustom) this.#followKind(target);
   }
 
   startFromRevision(prefix: string, revision: number): void {
@@ -105,7 +113,18 @@ class RunningWatch {
     if (this.#stopped) return;
     this.#stopped = true;
     this.#unsubscribe?.();
+    this.#stopFollowingKind?.();
     for (const cancel of this.#cancelTimers) cancel();
+  }
+
+  /** A watch ends when its kind does, or becomes another one by a new definition: its readers must begin anew. */
+  #followKind({ resource, version }: Target): void {
+    const { registry } = this.#context;
+    const { group, plural } = resource.definition;
+    this.#stopFollowingKind = registry.onChange(() => {
+      const served = registry.find(group, version.name, plural);
+      if (served?.resource.schemaRevision !== resource.schemaRevision) this.#finish();
+    });
   }
 
   #finish(): void {

@@ -89,7 +89,8 @@ async function takeFromBudget(request: SubresourceRequest, pod: UnstructuredObje
 
 function budgetViolated(budget: UnstructuredObject): Error {
   const status = isJsonObject(budget.status) ? budget.status : {};
-  const error = statusError.tooManyRequests("Cannot evict pod as it would violate the pod's disruption budget.", 10);
+  const error = statusError.tooManyRequests("Cannot evict pod as it would violate the pod's disruption budget.");
+  // No Retry-After, as upstream: clients decide how long an eviction is worth waiting for.
   error.status.details = {
     causes: [
       {
@@ -97,7 +98,6 @@ function budgetViolated(budget: UnstructuredObject): Error {
         message: `The disruption budget ${budget.metadata.name} needs ${Number(status['desiredHealthy'] ?? 0)} healthy pods and has ${Number(status['currentHealthy'] ?? 0)} currently`,
       },
     ],
-    retryAfterSeconds: 10,
   };
   return error;
 }

@@ -66,10 +66,7 @@ export function crd(options: CrdOptions): Sent {
 }
 
 /** A version of a definition: served, stored, with a status subresource. */
-export function crdVersion(
-  name: string,
-  more: { properties?: Record<string, object> | undefined } & object = {},
-): object {
+export function crdVersion(name: string, more: Record<string, unknown> = {}): object {
   const { properties, ...rest } = more;
   return {
     name,
@@ -82,7 +79,11 @@ export function crdVersion(
         properties: {
           spec: {
             type: 'object',
-            properties: { replicas: { type: 'integer' }, size: { type: 'string' }, ...properties },
+            properties: {
+              replicas: { type: 'integer' },
+              size: { type: 'string' },
+              ...(properties as object | undefined),
+            },
           },
           status: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
         },

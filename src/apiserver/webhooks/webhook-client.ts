@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { Agent, request } from 'undici';
 import { errorMessage, type JsonObject } from '../../machinery/index.ts';
 
@@ -61,7 +62,9 @@ export class WebhookClient {
     if (config.url !== undefined) {
       const url = new URL(config.url);
       if (url.protocol !== 'https:') throw new Error(`webhook url ${config.url} is not https`);
-      return { url: config.url + query, servername: url.hostname, shown: config.url + query };
+      // TLS names hosts, never addresses.
+      const servername = isIP(url.hostname.replace(/^\[|\]$/g, '')) === 0 ? url.hostname : '';
+      return { url: config.url + query, servername, shown: config.url + query };
     }
     const { service } = config;
     if (!service) throw new Error('the webhook names neither a url nor a service');
@@ -80,7 +83,10 @@ export class WebhookClient {
     let agent = this.#agents.get(key);
     if (!agent) {
       const ca = caBundle === '' ? undefined : Buffer.from(caBundle, 'base64').toString('utf8');
-      agent = new Agent({ connect: { servername, ...(ca !== undefined && { ca }) }, keepAliveTimeout: 30_000 });
+      agent = new Agent({
+        connect: { ...(servername !== '' && { servername }), ...(ca !== undefined && { ca }) },
+        keepAliveTimeout: 30_000,
+      });
       this.#agents.set(key, agent);
     }
     return agent;

@@ -1,7 +1,8 @@
 import { expect } from 'vitest';
+import { createCsr } from '../../../src/pki/index.ts';
 import type { Expectation } from './expectation.ts';
-import { configMap, deployment } from './objects.ts';
-import { lines } from './output.ts';
+import { configMap, deployment, pod } from './objects.ts';
+import { lines, table } from './output.ts';
 
 /** Changes to objects that exist: patch, label, annotate, scale, edit, replace, set, rollout. */
 export function changingExpectations(expectation: Expectation): void {
@@ -230,5 +231,57 @@ export function changingExpectations(expectation: Expectation): void {
     expect(await s.fails`patch service web -p ${'{"spec":{"clusterIP":"10.0.0.250"}}'}`).toContain(
       'The Service "web" is invalid: spec.clusterIPs[0]: Invalid value: ["10.0.0.250"]: may not change once set',
     );
+  });
+
+  expectation('cordon, taint, drain and uncordon change a node', async (s) => {
+    const name = `node-${s.id}`;
+    s.cleanUp(() => s.run`delete node ${name} --ignore-not-found`);
+    await s.with({ apiVersion: 'v1', kind: 'Node', metadata: { name } }).ok`create -f -`;
+    expect(await s.ok`cordon ${name}`).toBe(`node/${name} cordoned\n`);
+    expect(await s.ok`taint node ${name} dedicated=db:NoSchedule`).toBe(`node/${name} tainted\n`);
+    expect(await s.json`node ${name}`).toMatchObject({ spec: { unschedulable: true } });
+    expect((await s.json`node ${name}`)['spec'].taints).toContainEqual({
+      key: 'dedicated',
+      value: 'db',
+      effect: 'NoSchedule',
+    });
+    expect(await s.ok`drain ${name} --timeout=20s`).toContain(`node/${name} drained\n`);
+    expect(await s.ok`uncordon ${name}`).toBe(`node/${name} uncordoned\n`);
+    expect((await s.json`node ${name}`)['spec'].unschedulable).toBeUndefined();
+    expect(await s.fails`cordon no-such-${s.id}`).toContain(`nodes "no-such-${s.id}" not found`);
+  });
+
+  expectation('drain evicts the pods of a node', async (s) => {
+    const name = `node-${s.id}`;
+    s.cleanUp(() => s.run`delete node ${name} --ignore-not-found`);
+    await s.ok`create serviceaccount runner`;
+    await s.with({ apiVersion: 'v1', kind: 'Node', metadata: { name } }).ok`create -f -`;
+    const spec = { serviceAccountName: 'runner', nodeName: name, terminationGracePeriodSeconds: 0 };
+    await s.with(pod('lonely', undefined, spec)).ok`create -f -`;
+    expect(await s.fails`drain ${name} --timeout=20s`).toContain(
+      'cannot delete cannot delete Pods that declare no controller (use --force to override)',
+    );
+    expect(await s.ok`drain ${name} --force --timeout=20s`).toContain('pod/lonely evicted\n');
+    expect(await s.ok`get pod lonely --ignore-not-found`).toBe('');
+  });
+
+  expectation('certificate approve and deny decide once', async (s) => {
+    const { csr: pem } = await createCsr({ commonName: 'jane', organizations: ['devs'] });
+    const request = Buffer.from(pem).toString('base64');
+    const csr = (name: string): object => ({
+      apiVersion: 'certificates.k8s.io/v1',
+      kind: 'CertificateSigningRequest',
+      metadata: { name: `${name}-${s.id}` },
+      spec: { request, signerName: 'example.com/nobody', usages: ['client auth'] },
+    });
+    s.cleanUp(() => s.run`delete csr ${`good-${s.id}`} ${`bad-${s.id}`} --ignore-not-found`);
+    await s.with([csr('good'), csr('bad')]).ok`create -f -`;
+    const resource = 'certificatesigningrequest.certificates.k8s.io';
+    expect(await s.ok`certificate approve good-${s.id}`).toBe(`${resource}/good-${s.id} approved\n`);
+    expect(await s.ok`certificate deny bad-${s.id}`).toBe(`${resource}/bad-${s.id} denied\n`);
+    expect(table(await s.ok`get csr ${`good-${s.id}`} ${`bad-${s.id}`} --no-headers`).map((row) => row.at(-1))).toEqual(
+      ['Approved', 'Denied'],
+    );
+    expect(await s.fails`certificate deny good-${s.id}`).toContain('Denied');
   });
 }
