@@ -16,6 +16,7 @@ import { closeTarget, openTarget, type Target } from './lib/target.ts';
 const { values } = parseArgs({
   options: {
     kubeconfig: { type: 'string', multiple: true, default: [] },
+    pid: { type: 'string', multiple: true, default: [] },
     'no-own': { type: 'boolean', default: false },
     only: { type: 'string' },
     protocol: { type: 'string', default: 'h1,h2' },
@@ -36,6 +37,7 @@ if (values.help) {
   process.stdout.write(`usage: npx tsx bench/api.ts [options]
 
   --kubeconfig [NAME=]FILE  also measure the server this file points at; may be given more than once
+  --pid NAME=PID[,PID]      processes of that server, to count their CPU time (say API server and database)
   --no-own                  do not start and measure a server of our own
   --only NAMES              of ${Object.keys(apiMeasurements).join(',')}
   --protocol LIST           of h1,h2 (default both)
@@ -68,12 +70,20 @@ try {
   if (build) {
     const capstan = await startCapstan({ program: build.program, nodeArguments: values['node-argument'] });
     process.stderr.write(`our server is process ${capstan.pid}\n`);
-    targets.push(await openTarget('capstan', capstan.kubeconfig, capstan));
+    targets.push(await openTarget('capstan', capstan.kubeconfig, { capstan }));
   }
   for (const option of values.kubeconfig) {
     const mark = option.indexOf('=');
     const name = mark < 0 ? 'other' : option.slice(0, mark);
-    targets.push(await openTarget(name, option.slice(mark + 1)));
+    const processIds = values.pid
+      .filter((each) => each.startsWith(`${name}=`))
+      .flatMap((each) =>
+        each
+          .slice(name.length + 1)
+          .split(',')
+          .map(Number),
+      );
+    targets.push(await openTarget(name, option.slice(mark + 1), { processIds }));
   }
   const runs = Number(values.runs);
   for (let run = 0; run < runs; run++) {
@@ -83,10 +93,11 @@ try {
     }
   }
 } finally {
+  // Whatever was measured is worth seeing, also when the rest failed.
+  figures.print();
   for (const target of targets) await closeTarget(target);
   build?.remove();
 }
-figures.print();
 
 async function buildOf(program: string | undefined): Promise<{ program: string; remove(): void }> {
   return program === undefined ? buildCapstan() : { program, remove() {} };

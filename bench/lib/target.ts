@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { CapstanProcess } from './capstan.ts';
 import { type Connection, type Endpoint, endpointOf, type Protocol } from './connection.ts';
 import { openHttp1 } from './http1.ts';
@@ -10,16 +11,29 @@ export interface Target {
   endpoint: Endpoint;
   /** ours, when we started it */
   capstan: CapstanProcess | undefined;
+  /** the processes that make up the server, when they are known and on this machine */
+  processIds: readonly number[];
   /** where this run's objects go */
   namespace: string;
   /** holds nothing but the objects to be listed */
   listNamespace: string;
 }
 
-export async function openTarget(name: string, kubeconfig: string, capstan?: CapstanProcess): Promise<Target> {
+export async function openTarget(
+  name: string,
+  kubeconfig: string,
+  known: { capstan?: CapstanProcess; processIds?: readonly number[] },
+): Promise<Target> {
   const endpoint = await endpointOf(kubeconfig);
   const namespace = `bench-${Date.now().toString(36)}`;
-  const target: Target = { name, endpoint, capstan, namespace, listNamespace: `${namespace}-list` };
+  const target: Target = {
+    name,
+    endpoint,
+    capstan: known.capstan,
+    processIds: known.processIds ?? [],
+    namespace,
+    listNamespace: `${namespace}-list`,
+  };
   const connection = await openHttp1(endpoint);
   for (const each of [target.namespace, target.listNamespace]) {
     const object = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: each } };
@@ -37,16 +51,13 @@ export async function openTarget(name: string, kubeconfig: string, capstan?: Cap
   return target;
 }
 
-/** Leaves a server that is not ours as it was. */
+/** Leaves a server that is not ours as it was: its own controllers remove what the namespaces hold. */
 export async function closeTarget(target: Target): Promise<void> {
   if (target.capstan) return target.capstan.stop();
   const connection = await openHttp1(target.endpoint);
   const definition = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/widgets.bench.capstan.dev';
-  await must(connection, 'DELETE', definition, undefined);
-  for (const each of [target.namespace, target.listNamespace]) {
-    await must(connection, 'DELETE', `/api/v1/namespaces/${each}/configmaps`, undefined);
-    await must(connection, 'DELETE', `/api/v1/namespaces/${each}`, undefined);
-  }
+  const namespaces = [target.namespace, target.listNamespace].map((name) => `/api/v1/namespaces/${name}`);
+  for (const path of [definition, ...namespaces]) await must(connection, 'DELETE', path, undefined, [404]);
   connection.close();
 }
 
@@ -57,11 +68,20 @@ export function openConnection(target: Target, protocol: Protocol): Promise<Conn
 /** CPU time the server has used so far, in seconds; undefined when it does not tell. */
 export async function cpuSeconds(target: Target): Promise<number | undefined> {
   if (target.capstan) return (await target.capstan.report()).cpuSeconds;
+  if (target.processIds.length > 0) return target.processIds.map(processCpuSeconds).reduce((sum, each) => sum + each);
   const connection = await openHttp1(target.endpoint);
   const { body } = await connection.send('GET', '/metrics');
   connection.close();
   const found = /^process_cpu_seconds_total (\S+)$/m.exec(body.toString());
   return found ? Number(found[1]) : undefined;
+}
+
+/** The kernel counts in hundredths of a second. */
+function processCpuSeconds(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    .replace(/^.*\) /, '')
+    .split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / 100;
 }
 
 async function must(

@@ -13,6 +13,7 @@ import {
   type Verb,
 } from '../machinery/index.ts';
 import type { Store } from '../store/index.ts';
+import { defaultStorageClass } from './admission/default-storage-class.ts';
 import { AdmissionChain, type AdmissionStep } from './admission/index.ts';
 import { namespaceLifecycle } from './admission/namespace-lifecycle.ts';
 import { podPriority, podTolerations } from './admission/pod-defaults.ts';
@@ -27,6 +28,7 @@ import {
   openIdConfigurationPath,
   type UserInfo,
 } from './auth/index.ts';
+import { startRoleAggregation } from './auth/role-aggregation.ts';
 import { ensureBootstrapObjects } from './bootstrap.ts';
 import { CrdLifecycle, nativeDefinitionsStay, publishNativeKinds, withCrdStrategy } from './crd/index.ts';
 import { Discovery } from './discovery/index.ts';
@@ -45,7 +47,8 @@ import { reviewHandlers } from './reviews.ts';
 import { singleName } from './service/reads.ts';
 import { ResourceApi } from './service/resource-api.ts';
 import type { Caller } from './service/types.ts';
-import { parseServiceCidr, serviceAddresses } from './services/address-allocator.ts';
+import { parseServiceCidr, type ServiceRange, serviceAddresses } from './services/address-allocator.ts';
+import { kubernetesService } from './services/kubernetes-service.ts';
 import { startExpirySweeper } from './storage/expiry-sweeper.ts';
 import type { StoredObject } from './storage/stored-object.ts';
 import { handleCsrApproval } from './subresources/csr-approval.ts';
@@ -125,7 +128,9 @@ export class ApiServer {
   readonly #crds: CrdLifecycle;
   readonly #webhooks: WebhookClient;
   readonly #webhookConfigurations: WebhookConfigurations;
+  readonly #serviceRange: ServiceRange;
   readonly #stopSweeper: () => void;
+  readonly #stopAggregation: () => Promise<void>;
   readonly #listeners = new Set<Listener>();
   readonly #openWatches = new Set<Exchange>();
   #mutating = 0;
@@ -149,9 +154,11 @@ export class ApiServer {
     this.access = new AccessControl(options.access, { store, clock: this.#clock, random: this.#random });
     admission.add(namespaceLifecycle(store));
     admission.add(nativeDefinitionsStay(native));
+    admission.add(defaultStorageClass(store));
     admission.add(podPriority(store));
     admission.add(podTolerations);
-    admission.add(serviceAddresses(store, parseServiceCidr(options.serviceCidr ?? '10.96.0.0/16'), this.#clock));
+    this.#serviceRange = parseServiceCidr(options.serviceCidr ?? '10.96.0.0/16');
+    admission.add(serviceAddresses(store, this.#serviceRange, this.#clock));
     admission.add(rbacEscalation(this.access.rbacIndex, this.access.authorizer));
     this.#webhooks = new WebhookClient(storeServiceResolver(store));
     this.#webhookConfigurations = new WebhookConfigurations(store, (error, what) => this.#report(error, what));
@@ -208,12 +215,14 @@ export class ApiServer {
       convertByWebhook: (crd, object, toVersion) =>
         convertByWebhook(this.#webhooks, this.#random, crd, object, toVersion),
     });
+    this.#stopAggregation = startRoleAggregation(this.api, (error) => this.#report(error, 'aggregation of roles'));
     this.#stopSweeper = startExpirySweeper(this.api.context, (error) => this.#report(error, 'expiry of events'));
   }
 
   /** Creates what every Kubernetes has from its first moment. */
   async prepare(): Promise<void> {
-    await ensureBootstrapObjects(this.api, this.#options.bootstrapObjects);
+    const kubernetes = kubernetesService(this.#serviceRange);
+    await ensureBootstrapObjects(this.api, [kubernetes, ...(this.#options.bootstrapObjects ?? [])]);
     await publishNativeKinds(this.api, this.#options.definitions);
   }
 
@@ -247,6 +256,7 @@ export class ApiServer {
     for (const exchange of this.#openWatches) exchange.response.end();
     await Promise.all(closing);
     this.#stopSweeper();
+    await this.#stopAggregation();
     await this.#crds.close();
     this.access.close();
     this.#webhookConfigurations.close();

@@ -22,13 +22,18 @@ export async function run(argv: readonly string[]): Promise<number> {
   }
 }
 
+/** A file that is not there, a port nobody listens on: the message says it all. */
+function isSystemError(error: Error): boolean {
+  return typeof (error as NodeJS.ErrnoException).syscall === 'string';
+}
+
 /** What went wrong and what to do about it, without a stack trace unless asked for. */
 function formatFailure(error: unknown): string {
   const lines = [`capstan: ${errorMessage(error)}`];
   if (error instanceof CapstanError) {
     if (error.hint !== undefined) lines.push(`  hint: ${error.hint}`);
     if (error.code !== 'CAP_USAGE') lines.push(`  code: ${error.code}`);
-  } else if (!(error instanceof ApiStatusError) && error instanceof Error && error.stack) {
+  } else if (error instanceof Error && error.stack && !(error instanceof ApiStatusError) && !isSystemError(error)) {
     // Not one of ours: a bug, and the trace is what its report needs.
     lines.push(error.stack.split('\n').slice(1).join('\n'));
   }

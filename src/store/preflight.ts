@@ -41,14 +41,15 @@ export async function whyUnreadable(directory: string): Promise<string | undefin
   return died ? 'its data file cannot be read to the end' : undefined;
 }
 
-/** The same for a start: costs next to nothing unless the last start did not get through. */
+/** The same for a start: costs next to nothing unless something is suspicious. */
 export async function whyUnreadableAtStart(directory: string): Promise<string | undefined> {
-  if (!(await hasMagic(join(directory, dataFileNames.data)))) return 'its data file is not a database';
+  const dataFile = join(directory, dataFileNames.data);
+  if (!(await hasMagic(dataFile))) return 'its data file is not a database';
   const wasInterrupted = await access(join(directory, markFile)).then(
     () => true,
     () => false,
   );
-  return wasInterrupted ? whyUnreadable(directory) : undefined;
+  return wasInterrupted || (await looksCutShort(dataFile)) ? whyUnreadable(directory) : undefined;
 }
 
 export async function markReading(directory: string): Promise<void> {
@@ -57,6 +58,37 @@ export async function markReading(directory: string): Promise<void> {
 
 export async function unmarkReading(directory: string): Promise<void> {
   await rm(join(directory, markFile), { force: true });
+}
+
+/** Where LMDB's two meta pages keep the page size and the number of the last page in use. */
+const pageSizeOffset = 48;
+const lastPageOffset = 144;
+const metaBytes = lastPageOffset + 8;
+
+/**
+ * True when the file ends before the last page it speaks of. Reading such a page ends the process. LMDB may legally leave
+ * its very last pages unwritten, so this is a reason for a careful look, not a verdict.
+ */
+async function looksCutShort(path: string): Promise<boolean> {
+  let file: Awaited<ReturnType<typeof open>>;
+  try {
+    file = await open(path, 'r');
+  } catch {
+    return false;
+  }
+  try {
+    const { size } = await file.stat();
+    const first = Buffer.alloc(metaBytes);
+    if (size === 0) return false;
+    if ((await file.read(first, 0, metaBytes, 0)).bytesRead < metaBytes) return true;
+    const pageSize = first.readUInt32LE(pageSizeOffset);
+    if (size < 2 * pageSize) return true;
+    const second = Buffer.alloc(metaBytes);
+    await file.read(second, 0, metaBytes, pageSize);
+    return [first, second].some((meta) => size < (Number(meta.readBigUInt64LE(lastPageOffset)) + 1) * pageSize);
+  } finally {
+    await file.close();
+  }
 }
 
 /** True also for a file that does not exist yet or holds nothing: those become new databases. */

@@ -14,7 +14,8 @@ export interface AdmissionRequest {
   /** shared; undefined for CREATE */
   oldObject: UnstructuredObject | undefined;
   dryRun: boolean;
-  options: Record<string, unknown>;
+  /** the settings of the write, as its caller gave them */
+  options: object;
 }
 
 /**

@@ -12,7 +12,7 @@ import { type ServiceContext, strategyContextFor } from './context.ts';
 import { recordCreate, setManagedFields } from './managed-fields.ts';
 import { dropDuplicateOwners, generateName, placeInNamespace, stampForCreate } from './metadata.ts';
 import type { Caller, NamedTarget, Target, WriteSettings, WrittenObject } from './types.ts';
-import { validateObject } from './validate.ts';
+import { toStorageVersion, validateObject } from './validate.ts';
 
 const generateNameTries = 8;
 
@@ -82,7 +82,7 @@ async function createNamed(
   const strategyContext = strategyContextFor(context, caller, settings, nowMs);
   dropDuplicateOwners(draft, caller);
   if (resource.isCustom) applySchemaDefaults(draft as unknown as JsonObject, target.version.schema);
-  const converted = resource.convert(draft, resource.storageVersion.name);
+  const converted = toStorageVersion(target, draft);
   const object = converted instanceof Promise ? await converted : converted;
   stampForCreate(object, target, { nowMs, random: context.random });
   if (target.version.hasStatus && resource.isCustom) delete object.status;
@@ -103,7 +103,7 @@ async function createNamed(
     object,
     oldObject: undefined,
     dryRun: settings.dryRun,
-    options: {},
+    options: settings,
   };
   const mutating = context.admission.mutate(admission);
   if (mutating) {

@@ -70,17 +70,21 @@ async function attemptDelete(
       `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${live.metadata.resourceVersion}). The object might have been modified`,
     );
   }
-  const admission = context.admission.validate({
-    operation: 'DELETE',
+  const admission = {
+    operation: 'DELETE' as const,
     target,
     subresource: undefined,
     caller,
     object: undefined,
     oldObject: live,
     dryRun: settings.dryRun,
-    options: {},
-  });
-  if (admission) await admission;
+    options: settings,
+  };
+  // There is nothing to change, but mutating webhooks that ask for deletes are called all the same.
+  const mutating = context.admission.mutate(admission);
+  if (mutating) await mutating;
+  const validating = context.admission.validate(admission);
+  if (validating) await validating;
 
   const { finalizers: present = [], deletionTimestamp } = live.metadata;
   const added = deletionTimestamp === undefined ? definition.strategy.deletionFinalizers?.(live) : undefined;

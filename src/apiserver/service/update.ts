@@ -15,7 +15,7 @@ import { removeRecord } from './delete.ts';
 import { recordUpdate, setManagedFields } from './managed-fields.ts';
 import { carryOverMetadata, dropDuplicateOwners, modifiedConflict } from './metadata.ts';
 import type { Caller, NamedTarget, WriteSettings, WrittenObject } from './types.ts';
-import { validateObject } from './validate.ts';
+import { toStorageVersion, validateObject } from './validate.ts';
 
 /** Attempts at an unconditional change before giving up; each starts from the newest state, so few are ever needed. */
 const maxAttempts = 10;
@@ -77,7 +77,7 @@ async function attemptUpdate(request: UpdateRequest, onConditional: (value: bool
   const strategyContext = strategyContextFor(context, caller, settings, nowMs);
   dropDuplicateOwners(draft, caller);
   if (resource.isCustom) applySchemaDefaults(draft as unknown as JsonObject, target.version.schema);
-  const converted = resource.convert(draft, resource.storageVersion.name);
+  const converted = toStorageVersion(target, draft);
   let object = converted instanceof Promise ? await converted : converted;
   resource.fillStorageDefaults(object, target.version);
   strategy.applyDefaults?.(object);
@@ -101,7 +101,7 @@ async function attemptUpdate(request: UpdateRequest, onConditional: (value: bool
     object,
     oldObject: live,
     dryRun: settings.dryRun,
-    options: {},
+    options: settings,
   };
   const mutating = context.admission.mutate(admission);
   if (mutating) {

@@ -61,6 +61,23 @@ function invalid(target: NamedTarget, object: UnstructuredObject, errors: readon
   return statusError.invalid(definition.group, definition.kind, object.metadata.name ?? '', errors);
 }
 
+/**
+ * Converts what a client sent to the storage version. Upstream validates before it converts: a webhook that cannot read
+ * an object is no internal error when the schema can say what is wrong with the object.
+ */
+export function toStorageVersion(
+  target: NamedTarget,
+  draft: UnstructuredObject,
+): UnstructuredObject | Promise<UnstructuredObject> {
+  const { resource, version } = target;
+  const converted = resource.convert(draft, resource.storageVersion.name);
+  if (!(converted instanceof Promise)) return converted;
+  return converted.catch((error: unknown) => {
+    const errors = validateCustomResource(asJson(draft), version.schema);
+    throw errors.length > 0 ? invalid(target, draft, errors) : error;
+  });
+}
+
 /** Custom kinds are held to the schema and rules of the version the client speaks, as upstream does. */
 function validateCustom(
   { target, object, old }: ValidationInput,

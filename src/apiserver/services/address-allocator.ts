@@ -28,7 +28,7 @@ export function parseServiceCidr(cidr: string, nodePorts = { first: 30000, last:
   return { base: address + 1, size: 2 ** (32 - bits) - 2, nodePorts };
 }
 
-function formatAddress(value: number): string {
+export function formatAddress(value: number): string {
   return [24, 16, 8, 0].map((shift) => Math.floor(value / 2 ** shift) % 256).join('.');
 }
 

@@ -1,6 +1,7 @@
 import {
   ApiStatusError,
   applyJsonPatch,
+  deepEqual,
   errorMessage,
   isJsonObject,
   type JsonObject,
@@ -18,7 +19,6 @@ import { decodeObject } from '../service/decode.ts';
 import { objectKey } from '../storage/keys.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
 import { ruleMatches, type Webhook, type WebhookConfigurations, type WebhookPhase } from './configuration.ts';
-import { evaluateMatchConditions } from './match-conditions.ts';
 import type { WebhookClient } from './webhook-client.ts';
 
 export interface AdmissionWebhookOptions {
@@ -115,8 +115,9 @@ async function mutate(
   };
   for (const match of matches) await run(match);
   // Webhooks that ask for it see what later ones made of the object, once.
+  const inFirstRound = changes;
   for (const match of matches) {
-    if (match.webhook.reinvoke && changedAfter.get(match)! < changes) await run(match);
+    if (match.webhook.reinvoke && changedAfter.get(match)! < inFirstRound) await run(match);
   }
 }
 
@@ -145,8 +146,10 @@ async function callMutating(
     const patched = applyJsonPatch(sent as unknown as JsonValue, operations);
     const served = { resource: target.resource, version: match.version, apiVersion: sent.apiVersion };
     const decoded = decodeObject({ value: patched, duplicateFields: [] }, served, request.caller, 'Ignore');
-    replaceContent(request.object, await target.resource.convert(decoded, target.resource.storageVersion.name));
-    return true;
+    const next = await target.resource.convert(decoded, target.resource.storageVersion.name);
+    const changed = !deepEqual(next, request.object);
+    if (changed) replaceContent(request.object, next);
+    return changed;
   } catch (error) {
     throw statusError.internal(
       `failed calling webhook "${match.webhook.name}": the patch it answered with cannot be applied: ${errorMessage(error)}`,
@@ -169,9 +172,9 @@ async function call(
   const { webhook } = match;
   const review = await buildReview(options, match, request);
   const reviewRequest = review['request'] as JsonObject;
+  if (!isWanted(webhook, request, reviewRequest)) return undefined;
   let response: JsonObject;
   try {
-    if (!evaluateMatchConditions(webhook.matchConditions, reviewRequest)) return undefined;
     if (request.dryRun && webhook.sideEffects !== 'None' && webhook.sideEffects !== 'NoneOnDryRun') {
       throw statusError.badRequest(`admission webhook "${webhook.name}" does not support dry run`);
     }
@@ -196,6 +199,15 @@ async function call(
     request.caller.warn(String(warning));
   if (response['allowed'] !== true) throw denied(webhook.name, response);
   return response;
+}
+
+/** False when the webhook's conditions leave this request out; what they cannot decide, its failure policy does. */
+function isWanted(webhook: Webhook, { target }: AdmissionRequest, reviewRequest: JsonObject): boolean {
+  const outcome = webhook.matchConditions(reviewRequest);
+  if ('calls' in outcome) return outcome.calls;
+  if (webhook.failurePolicy === 'Ignore') return false;
+  const { group, plural } = target.resource.definition;
+  throw statusError.forbidden({ group, resource: plural, name: target.name }, outcome.error);
 }
 
 function readResponse(answer: JsonObject, uid: string): JsonObject {
@@ -245,8 +257,22 @@ async function buildReview(
       object: await view(request.object),
       oldObject: await view(request.oldObject),
       dryRun: request.dryRun,
-      options: request.options as JsonObject,
+      options: renderOptions(request),
     },
+  };
+}
+
+const optionKinds = { CREATE: 'CreateOptions', UPDATE: 'UpdateOptions', DELETE: 'DeleteOptions', CONNECT: '' } as const;
+
+/** The options of the write as an object of their own kind; those of a patch are shown as those of an update. */
+function renderOptions({ operation, options, dryRun }: AdmissionRequest): JsonObject {
+  const rest: JsonObject = {};
+  for (const [name, value] of Object.entries(options)) if (name !== 'dryRun') rest[name] = value as JsonValue;
+  return {
+    kind: optionKinds[operation],
+    apiVersion: 'meta.k8s.io/v1',
+    ...rest,
+    ...(dryRun && { dryRun: ['All'] }),
   };
 }
 
@@ -258,14 +284,14 @@ function denied(name: string, response: JsonObject): ApiStatusError {
   const message =
     typeof detail === 'string' && detail !== '' ? `${prefix}: ${detail}` : `${prefix} without explanation`;
   const code =
-    typeof status['code'] === 'number' && status['code'] >= 400 && status['code'] < 600 ? status['code'] : 403;
+    typeof status['code'] === 'number' && status['code'] >= 400 && status['code'] < 600 ? status['code'] : 400;
   return new ApiStatusError({
     kind: 'Status',
     apiVersion: 'v1',
     metadata: {},
     status: 'Failure',
     message,
-    reason: typeof status['reason'] === 'string' ? status['reason'] : code === 403 ? 'Forbidden' : '',
+    ...(typeof status['reason'] === 'string' && { reason: status['reason'] }),
     ...(isJsonObject(status['details']) && { details: status['details'] as Status['details'] & object }),
     code,
   });

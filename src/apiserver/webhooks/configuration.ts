@@ -8,6 +8,7 @@ import {
 import type { Store } from '../../store/index.ts';
 import { keyPrefix } from '../storage/keys.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
+import { compileMatchConditions, type MatchCondition, type MatchConditions } from './match-conditions.ts';
 import type { WebhookClientConfig } from './webhook-client.ts';
 
 export interface WebhookRule {
@@ -28,7 +29,7 @@ export interface Webhook {
   matchPolicy: 'Exact' | 'Equivalent';
   namespaceSelector: LabelSelectorMatcher;
   objectSelector: LabelSelectorMatcher;
-  matchConditions: readonly { name: string; expression: string }[];
+  matchConditions: MatchConditions;
   sideEffects: string;
   timeoutMs: number;
   reinvoke: boolean;
@@ -83,10 +84,9 @@ function parseConfiguration(configuration: JsonObject): Webhook[] {
       isJsonObject(webhook['namespaceSelector']) ? webhook['namespaceSelector'] : {},
     ),
     objectSelector: labelSelectorFromObject(isJsonObject(webhook['objectSelector']) ? webhook['objectSelector'] : {}),
-    matchConditions: (Array.isArray(webhook['matchConditions']) ? webhook['matchConditions'] : []) as unknown as {
-      name: string;
-      expression: string;
-    }[],
+    matchConditions: compileMatchConditions(
+      (Array.isArray(webhook['matchConditions']) ? webhook['matchConditions'] : []) as unknown as MatchCondition[],
+    ),
     sideEffects: String(webhook['sideEffects'] ?? 'Unknown'),
     timeoutMs: Number(webhook['timeoutSeconds'] ?? 10) * 1000,
     reinvoke: webhook['reinvocationPolicy'] === 'IfNeeded',

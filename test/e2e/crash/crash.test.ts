@@ -43,6 +43,14 @@ async function readAll(client: WireClient): Promise<{ objects: Map<string, JsonA
   return { objects, revision };
 }
 
+/** Resolves once so many writes were acknowledged from now on, or when the machine is too slow for that. */
+async function writtenSome(writers: readonly Writer[], count: number): Promise<void> {
+  const total = (): number => writers.reduce((sum, writer) => sum + writer.acknowledged, 0);
+  const before = total();
+  const deadline = performance.now() + 1500;
+  while (total() - before < count && performance.now() < deadline) await delay(2);
+}
+
 describe(`a program that is killed while it is written to (CAPSTAN_CRASH_SEED=${seed})`, () => {
   it(
     `has lost nothing it acknowledged, ${rounds} times`,
@@ -67,7 +75,7 @@ describe(`a program that is killed while it is written to (CAPSTAN_CRASH_SEED=${
         const running = Promise.all(writers.map((writer, i) => writer.run(clients[i]!, () => stopped)));
         // A run that goes wrong must fail here, not as an unhandled rejection while we wait.
         running.catch(() => {});
-        await Promise.race([delay(roll.between(20, 500)), running]);
+        await Promise.race([writtenSome(writers, roll.between(1, 250)), running]);
         const outcome = server.process.stop('SIGKILL');
         stopped = true;
         await Promise.all([running, outcome, follower.disconnected()]);

@@ -23,7 +23,10 @@ export class Follower {
     await this.#watching;
     const client = http1Client(endpoint);
     if (this.#revision === 0) await this.#list(client);
-    this.#watching = this.#watch(endpoint, client).finally(() => client.close());
+    // The server may be killed while we connect.
+    this.#watching = this.#watch(endpoint, client)
+      .catch(() => {})
+      .finally(() => client.close());
   }
 
   /** Waits for the end of the watch that the crash brought. */

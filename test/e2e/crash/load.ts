@@ -138,7 +138,7 @@ export class Writer {
       if (problem) problems.push(`${name}: ${problem}`);
       known.doubtful = undefined;
       known.present = object && {
-        value: valueOf(object),
+        value: storedValue(object),
         resourceVersion: Number(object.metadata.resourceVersion),
         terminating: object.metadata.deletionTimestamp !== undefined,
       };
@@ -155,7 +155,7 @@ function wrong(what: string, answer: { status: number; value: JsonAnswer }): Wro
   return new WrongAnswer(`${what}: ${answer.status} ${JSON.stringify(answer.value).slice(0, 300)}`);
 }
 
-function valueOf(object: JsonAnswer): string {
+function storedValue(object: JsonAnswer): string {
   const value = String(object.data.value);
   return object.kind === 'Secret' ? Buffer.from(value, 'base64').toString() : value;
 }
@@ -164,20 +164,20 @@ function contradiction({ present, doubtful }: Known, object: JsonAnswer | undefi
   const asAcknowledged = present
     ? object !== undefined &&
       Number(object.metadata.resourceVersion) === present.resourceVersion &&
-      valueOf(object) === present.value
+      storedValue(object) === present.value
     : object === undefined;
   if (asAcknowledged) return undefined;
   switch (doubtful?.kind) {
     case 'written':
-      if (object && valueOf(object) === doubtful.value) return undefined;
+      if (object && storedValue(object) === doubtful.value) return undefined;
       break;
     case 'gone':
       if (!object) return undefined;
       break;
     case 'terminating':
-      if (object?.metadata.deletionTimestamp !== undefined && valueOf(object) === present?.value) return undefined;
+      if (object?.metadata.deletionTimestamp !== undefined && storedValue(object) === present?.value) return undefined;
   }
-  const found = object ? `${valueOf(object)} at ${object.metadata.resourceVersion}` : 'nothing';
+  const found = object ? `${storedValue(object)} at ${object.metadata.resourceVersion}` : 'nothing';
   const wanted = present ? `${present.value} at ${present.resourceVersion}` : 'nothing';
   return `acknowledged ${wanted}, found ${found}, last unanswered request ${JSON.stringify(doubtful ?? 'none')}`;
 }

@@ -282,6 +282,6 @@ export function changingExpectations(expectation: Expectation): void {
     expect(table(await s.ok`get csr ${`good-${s.id}`} ${`bad-${s.id}`} --no-headers`).map((row) => row.at(-1))).toEqual(
       ['Approved', 'Denied'],
     );
-    expect(await s.fails`certificate deny good-${s.id}`).toContain('Denied');
+    expect(await s.fails`certificate deny good-${s.id}`).toContain('is already Approved');
   });
 }

@@ -1,0 +1,71 @@
+import { clone, deepEqual, ignoreNotFound, type JsonValue } from '../../machinery/index.ts';
+import type { ResourceApi } from '../service/resource-api.ts';
+import type { Caller } from '../service/types.ts';
+import { updateObject } from '../service/update.ts';
+import { keyPrefix } from '../storage/keys.ts';
+import { aggregate, isAggregated } from './rbac/aggregation.ts';
+import type { ClusterRole } from './rbac/types.ts';
+import { loopbackUser } from './user.ts';
+
+/**
+ * Keeps the rules of aggregated ClusterRoles equal to those of the roles their selectors match: how providers extend the
+ * roles of others. Returns the function that ends it and waits for the work under way.
+ */
+export function startRoleAggregation(api: ResourceApi, onError: (error: unknown) => void): () => Promise<void> {
+  const { context } = api;
+  const roles = context.registry.find('rbac.authorization.k8s.io', 'v1', 'clusterroles');
+  if (!roles) return async () => {};
+  const prefix = keyPrefix(roles.resource.keySpace);
+  const stop = new AbortController();
+  const caller: Caller = { user: loopbackUser, userAgent: 'capstan', signal: stop.signal, warn: () => {} };
+  let running: Promise<void> | undefined;
+  let again = false;
+
+  const settle = async (): Promise<void> => {
+    const all = context.store.list(prefix).records.map(({ value }) => value.object as unknown as ClusterRole);
+    for (const role of all) {
+      if (stop.signal.aborted || !isAggregated(role)) continue;
+      const rules = aggregate(role, all);
+      if (deepEqual(rules, role.rules ?? [])) continue;
+      await updateObject({
+        context,
+        target: { ...roles, namespace: undefined, name: role.metadata.name! },
+        subresource: undefined,
+        caller,
+        settings: { dryRun: false, fieldManager: 'clusterrole-aggregation-controller', fieldValidation: 'Ignore' },
+        next: (live) => {
+          const draft = clone(live);
+          draft['rules'] = clone(rules) as unknown as JsonValue;
+          return { draft, conditional: false };
+        },
+      }).catch(ignoreNotFound);
+    }
+  };
+
+  /** Changes during a round ask for one more; a round that changes nothing ends it. */
+  const wake = (): void => {
+    if (running) {
+      again = true;
+      return;
+    }
+    running = settle()
+      .catch((error: unknown) => {
+        if (!stop.signal.aborted) onError(error);
+      })
+      .finally(() => {
+        running = undefined;
+        if (again && !stop.signal.aborted) {
+          again = false;
+          wake();
+        }
+      });
+  };
+
+  const unsubscribe = context.store.watch(prefix, context.store.revision, wake);
+  wake();
+  return async () => {
+    stop.abort();
+    unsubscribe();
+    await running;
+  };
+}

@@ -1,0 +1,23 @@
+import type { KubeObject } from '../../machinery/index.ts';
+import { formatAddress, type ServiceRange } from './address-allocator.ts';
+
+/**
+ * The Service every client in a cluster knows the API server by; it has the first address of the range. It has no
+ * endpoints: the server listens on loopback, which no Service may point at.
+ */
+export function kubernetesService(range: ServiceRange): KubeObject {
+  const service = {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: {
+      name: 'kubernetes',
+      namespace: 'default',
+      labels: { component: 'apiserver', provider: 'kubernetes' },
+    },
+    spec: {
+      clusterIP: formatAddress(range.base),
+      ports: [{ name: 'https', port: 443, protocol: 'TCP', targetPort: 6443 }],
+    },
+  };
+  return service;
+}
