@@ -161,11 +161,13 @@ async function measureFanOut(settings: ApiSettings): Promise<void> {
   await withConnections(settings, 8, async (connections) => {
     const [object] = await createObjects(settings, connections, 1, 'fan-out');
     let deliveries = 0;
+    let lastDelivery = 0;
     for (let i = 0; i < fanOutWatchers; i++) {
       const watcher = await openConnection(target, settings.protocol);
       watchers.push(watcher);
       const onData = lineCounter((lines) => {
         deliveries += lines;
+        lastDelivery = performance.now();
       });
       await watcher.stream(`${path}?watch=1&resourceVersion=${object!.resourceVersion}`, onData);
     }
@@ -189,10 +191,12 @@ async function measureFanOut(settings: ApiSettings): Promise<void> {
     await delay(settings.measureMs);
     stopped = true;
     await Promise.all(writing);
-    await until(() => deliveries >= writes * fanOutWatchers);
-    const seconds = (performance.now() - started) / 1000;
+    // A server may cut off watchers that fall behind: what they miss is told, not waited for.
+    while (deliveries < writes * fanOutWatchers && performance.now() - lastDelivery < 3000) await delay(5);
     const key: FigureKey = { figure: 'watch_deliveries_per_second', target: target.name, protocol: settings.protocol };
-    figures.add(key, deliveries / seconds, { unit: '/s', better: 'higher' });
+    figures.add(key, deliveries / ((lastDelivery - started) / 1000), { unit: '/s', better: 'higher' });
+    const missing = 1 - deliveries / (writes * fanOutWatchers);
+    figures.add({ ...key, figure: 'watch_deliveries_missing' }, missing, { unit: 'of all', better: 'lower' });
     await reportStall(settings, 'watch_fan_out');
   });
   for (const watcher of watchers) watcher.close();

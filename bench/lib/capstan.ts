@@ -8,6 +8,12 @@ import { build } from 'esbuild';
 const projectRoot = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
 const probe = pathToFileURL(join(projectRoot, 'bench/lib/probe.mjs')).href;
 
+/** The arguments users' node is started with, by the first line of the command. */
+function shippedNodeArguments(): string[] {
+  const [firstLine = ''] = readFileSync(join(projectRoot, 'bin/capstan.js'), 'utf8').split('\n', 1);
+  return firstLine.split(' ').filter((word) => word.startsWith('--'));
+}
+
 /** What a server under test says of itself; counted since the last reset. */
 export interface ProcessReport {
   stallMs: { p50: number; p99: number; max: number };
@@ -76,6 +82,7 @@ export async function startCapstan(options: StartOptions): Promise<CapstanProces
     process.execPath,
     [
       ...(withProbe ? ['--import', probe, '--expose-gc'] : []),
+      ...shippedNodeArguments(),
       ...(options.nodeArguments ?? []),
       options.program,
       'up',

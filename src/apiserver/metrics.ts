@@ -1,3 +1,4 @@
+import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import { Gauge, Registry as MetricRegistry } from 'prom-client';
 import type { Store } from '../store/index.ts';
 import type { Registry } from './registry/index.ts';
@@ -53,6 +54,30 @@ export class ApiServerMetrics {
       registers,
       collect() {
         this.set(store.revision);
+      },
+    });
+    new Gauge({
+      name: 'process_cpu_seconds_total',
+      help: 'Processor time used by the process, all threads.',
+      registers,
+      collect() {
+        const { user, system } = process.cpuUsage();
+        this.set((user + system) / 1e6);
+      },
+    });
+    let delay: IntervalHistogram | undefined;
+    new Gauge({
+      name: 'nodejs_eventloop_lag_p99_seconds',
+      help: 'How late the event loop came to its work since the last scrape, 99th percentile.',
+      registers,
+      collect() {
+        // Measured from the first scrape on: a server nobody scrapes should not wake up for it.
+        if (!delay) {
+          delay = monitorEventLoopDelay({ resolution: 10 });
+          delay.enable();
+        }
+        this.set(delay.count === 0 ? 0 : delay.percentile(99) / 1e9);
+        delay.reset();
       },
     });
     new Gauge({

@@ -1,6 +1,7 @@
 import type { Http2ServerRequest } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
 import {
+  allVerbs,
   type Clock,
   type KubeObject,
   type ProtobufRegistry,
@@ -13,6 +14,7 @@ import {
   type Verb,
 } from '../machinery/index.ts';
 import type { Store } from '../store/index.ts';
+import { certificateSigners } from './admission/certificate-signers.ts';
 import { defaultStorageClass } from './admission/default-storage-class.ts';
 import { AdmissionChain, type AdmissionStep } from './admission/index.ts';
 import { namespaceLifecycle } from './admission/namespace-lifecycle.ts';
@@ -160,6 +162,7 @@ export class ApiServer {
     this.#serviceRange = parseServiceCidr(options.serviceCidr ?? '10.96.0.0/16');
     admission.add(serviceAddresses(store, this.#serviceRange, this.#clock));
     admission.add(rbacEscalation(this.access.rbacIndex, this.access.authorizer));
+    admission.add(certificateSigners(this.access.authorizer));
     this.#webhooks = new WebhookClient(storeServiceResolver(store));
     this.#webhookConfigurations = new WebhookConfigurations(store, (error, what) => this.#report(error, what));
     admission.add(
@@ -330,8 +333,8 @@ export class ApiServer {
 
   /** Counts the request and returns what to call at its end; refuses more writes than we can hold. */
   #measure(exchange: Exchange, attributes: AuthorizationAttributes): () => void {
-    const { verb, group, version, resource, subresource } = attributes;
-    const labels: RequestLabels = { verb, group, version, resource, subresource };
+    const { verb } = attributes;
+    const labels = this.#labelsOf(attributes);
     if (verb === 'watch') {
       this.metrics.watchStarted();
       this.#openWatches.add(exchange);
@@ -353,6 +356,19 @@ export class ApiServer {
       if (mutating) this.#mutating--;
       this.metrics.finished(mutating, labels, exchange.statusCode, (performance.now() - startMs) / 1000);
     };
+  }
+
+  /** What clients ask for is theirs to choose; only what is served is counted by name. */
+  #labelsOf({ verb, group, version, resource, subresource }: AuthorizationAttributes): RequestLabels {
+    const served = this.registry.find(group, version, resource);
+    if (!served)
+      return { verb: countedVerbs.has(verb) ? verb : 'other', group: '', version: '', resource: '', subresource: '' };
+    const { definition } = served.resource;
+    const known =
+      subresource === 'status' ||
+      subresource === 'scale' ||
+      definition.subresources.some(({ name }) => name === subresource);
+    return { verb, group, version, resource, subresource: known ? subresource : '' };
   }
 
   #documents(): ReadonlyMap<string, () => unknown> {
@@ -391,6 +407,8 @@ function beginAudit(
     userAgent: exchange.header('user-agent') ?? '',
   });
 }
+
+const countedVerbs: ReadonlySet<string> = new Set([...allVerbs, 'post', 'put', 'head', 'options']);
 
 function tlsSocketOf(request: HttpRequest): TLSSocket | undefined {
   const session = 'stream' in request ? request.stream.session : undefined;

@@ -35,7 +35,7 @@ export class LmdbEngine implements Engine {
   readonly maxKeyBytes: number = maxKeyBytes;
   readonly #directory: string;
   readonly #lock: DirectoryLock;
-  readonly #files: LmdbFiles;
+  #files: LmdbFiles;
   #state: StoreState = { revision: 0, count: 0 };
   /** what the writing thread reads from; free again when the commit ends, and there is only one at a time */
   #scratch: Buffer = Buffer.allocUnsafeSlow(256 * 1024);
@@ -58,6 +58,9 @@ export class LmdbEngine implements Engine {
     if (count !== this.#state.count) {
       throw damagedStore(this.#directory, `it should have ${this.#state.count} records, ${count} can be read`);
     }
+    // Reading has mapped the whole file into memory, where it would stay; from now on it is only written to.
+    await this.#files.root.close();
+    this.#files = await openLmdbFiles(this.#directory);
     await unmarkReading(this.#directory);
     return { revision: this.#state.revision };
   }

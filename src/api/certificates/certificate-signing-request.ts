@@ -154,12 +154,20 @@ function validateStatusUpdate(csr: CertificateSigningRequest, old: CertificateSi
   return errors;
 }
 
-/** Stamps new conditions with the time they appeared, as the status and approval subresources do. */
-function stampConditions(
+const isDecision = ({ type }: { type: string }): boolean => type === 'Approved' || type === 'Denied';
+
+/** Stamps new conditions with the time they appeared. Only the approval door decides: status writes keep what was decided. */
+function prepareConditions(
   draft: CertificateSigningRequest,
   old: CertificateSigningRequest,
   context: StrategyContext,
 ): void {
+  if (context.subresource === 'status' && draft.status) {
+    const others = (draft.status.conditions ?? []).filter((condition) => !isDecision(condition));
+    const decided = (old.status?.conditions ?? []).filter(isDecision).map((condition) => ({ ...condition }));
+    if (decided.length + others.length > 0) draft.status.conditions = [...decided, ...others];
+    else delete draft.status.conditions;
+  }
   const now = formatTime(context.nowMs);
   for (const condition of draft.status?.conditions ?? []) {
     setDefault(condition, 'lastUpdateTime', now);
@@ -238,7 +246,7 @@ export const certificateSigningRequestDefinition: ResourceDefinition = defineBui
   prepareForUpdate(csr, old) {
     csr.spec = old.spec;
   },
-  prepareForStatusUpdate: stampConditions,
+  prepareForStatusUpdate: prepareConditions,
   validateName: () => [],
   validateCreate,
   validateUpdate: validateStatusUpdate,

@@ -7,15 +7,18 @@ import {
 } from '../../machinery/index.ts';
 import type { AdmissionStep } from '../admission/index.ts';
 import { loopbackUser } from '../auth/index.ts';
+import type { ServedResource } from '../registry/index.ts';
 import type { ResourceApi } from '../service/resource-api.ts';
 import type { Caller } from '../service/types.ts';
+import { objectKey } from '../storage/keys.ts';
 import { defaultCrd } from './defaults.ts';
 import type { CustomResourceDefinition } from './types.ts';
 
 const settings = { dryRun: false, fieldManager: 'capstan', fieldValidation: 'Ignore' } as const;
 
 /** Says to people why a definition cannot be changed; owning it keeps ownership of the other fields from being guessed. */
-const annotations = { 'capstan.dev/built-in': 'true' };
+const builtInAnnotation = 'capstan.dev/built-in';
+const annotations = { [builtInAnnotation]: 'true' };
 
 /** Kinds that are compiled in, by the name of the CustomResourceDefinition they are published as. */
 export type NativeKinds = ReadonlyMap<string, ResourceDefinition>;
@@ -75,6 +78,16 @@ export function nativeDefinitionsStay(native: NativeKinds): AdmissionStep {
   };
 }
 
+/** True when the stored definition is already ours as it is now: writing it again would cost a validation at every start. */
+function isPublished(api: ResourceApi, crds: ServedResource, crd: NonNullable<ResourceDefinition['crd']>): boolean {
+  const live = api.context.store.head(objectKey(crds.resource.keySpace, undefined, crd.metadata.name!))?.value.object;
+  if (live?.metadata.annotations?.[builtInAnnotation] === undefined) return false;
+  const wanted = clone(crd) as unknown as CustomResourceDefinition;
+  defaultCrd(wanted);
+  const labels = Object.entries(wanted.metadata.labels ?? {});
+  return deepEqual(live.spec, wanted.spec) && labels.every(([key, value]) => live.metadata.labels?.[key] === value);
+}
+
 /**
  * Publishes our own kinds as CustomResourceDefinitions, and brings those of an older program up to date. Only a
  * mark is applied, the rest is pinned: nobody owns what the server decides, so that others can apply theirs without conflict.
@@ -92,6 +105,7 @@ export async function publishNativeKinds(api: ResourceApi, definitions: Iterable
     if (!crd) return;
     const { apiVersion, kind } = crd;
     const name = crd.metadata.name!;
+    if (isPublished(api, crds, crd)) return;
     await api.apply({
       target: { ...crds, namespace: undefined, name },
       subresource: undefined,

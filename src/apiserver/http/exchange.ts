@@ -109,8 +109,11 @@ export class Exchange {
 
   #sendPlain(code: number, contentType: string, body: Buffer | string, headers: Record<string, string | number>): void {
     if (this.response.writableEnded || this.gone) return;
-    this.writeHead(code, { ...headers, 'content-type': contentType, 'content-length': Buffer.byteLength(body) });
-    this.response.end(body as string);
+    const length = Buffer.byteLength(body);
+    this.writeHead(code, { ...headers, 'content-type': contentType, 'content-length': length });
+    // As many bytes as characters means ASCII, which goes out as it is; UTF-8 would be converted slowly.
+    const encoding = typeof body === 'string' && length === body.length ? 'latin1' : 'utf8';
+    this.response.end(body as string, encoding);
   }
 
   sendJson(code: number, value: unknown, headers: Record<string, string | number> = {}): void {

@@ -20,11 +20,13 @@ export function strategyContextFor(
   { user }: Caller,
   { dryRun }: WriteSettings,
   nowMs: number,
+  subresource?: string,
 ): StrategyContext {
   return {
     nowMs,
     random,
     dryRun,
+    ...(subresource !== undefined && { subresource }),
     user: user.name,
     groups: user.groups,
     ...(user.uid !== undefined && { userUid: user.uid }),

@@ -161,7 +161,11 @@ function markTerminating(
   const marked = clone(live);
   if (finalizers.length > 0) marked.metadata.finalizers = finalizers;
   else delete marked.metadata.finalizers;
-  if (!terminating) {
+  if (terminating) {
+    // A shorter wait counts from the moment of the first delete.
+    const startMs = Date.parse(metadata.deletionTimestamp!) - (metadata.deletionGracePeriodSeconds ?? 0) * 1000;
+    marked.metadata.deletionTimestamp = formatTime(startMs + graceSeconds * 1000);
+  } else {
     marked.metadata.deletionTimestamp = formatTime(nowMs + graceSeconds * 1000);
     if (metadata.generation !== undefined) marked.metadata.generation = metadata.generation + 1;
   }

@@ -11,7 +11,7 @@ import type { Target, WriteSettings } from './types.ts';
 /** Fields a door never owns: the main one not the status, the status door not the spec. */
 export function resetFieldsFor(target: Target, subresource: string | undefined): FieldSet | undefined {
   if (!target.version.hasStatus) return undefined;
-  return subresource === 'status' ? statusResetFields : mainResetFields;
+  return subresource === 'status' || subresource === 'approval' ? statusResetFields : mainResetFields;
 }
 
 /** Ownership starts with the creation of the object. */

@@ -74,7 +74,7 @@ async function attemptUpdate(request: UpdateRequest, onConditional: (value: bool
   onConditional(conditional);
 
   const nowMs = context.clock.now();
-  const strategyContext = strategyContextFor(context, caller, settings, nowMs);
+  const strategyContext = strategyContextFor(context, caller, settings, nowMs, subresource);
   dropDuplicateOwners(draft, caller);
   if (resource.isCustom) applySchemaDefaults(draft as unknown as JsonObject, target.version.schema);
   const converted = toStorageVersion(target, draft);
@@ -91,7 +91,7 @@ async function attemptUpdate(request: UpdateRequest, onConditional: (value: bool
   carryOverMetadata(object, live);
   object.metadata.resourceVersion = live.metadata.resourceVersion!;
   if (isMainWrite(subresource)) strategy.prepareForUpdate?.(object, live, strategyContext);
-  else if (subresource === 'status') strategy.prepareForStatusUpdate?.(object, live, strategyContext);
+  else if (isStatusWrite(subresource)) strategy.prepareForStatusUpdate?.(object, live, strategyContext);
 
   const admission = {
     operation: 'UPDATE' as const,
@@ -150,6 +150,11 @@ export function isMainWrite(subresource: string | undefined): boolean {
   return subresource === undefined || subresource === 'scale';
 }
 
+/** Approval is a second door to the status of CertificateSigningRequests, with rules of its own. */
+export function isStatusWrite(subresource: string | undefined): boolean {
+  return subresource === 'status' || subresource === 'approval';
+}
+
 /** A terminating object whose last finalizer is gone is deleted by the update that removed it. */
 function isReadyToVanish(object: UnstructuredObject): boolean {
   const { metadata } = object;
@@ -169,7 +174,7 @@ function isolateSubresource(
   live: UnstructuredObject,
   subresource: string | undefined,
 ): UnstructuredObject {
-  if (subresource === 'status') {
+  if (isStatusWrite(subresource)) {
     const isolated = clone(live);
     if (object.status === undefined) delete isolated.status;
     else isolated.status = object.status;
@@ -196,7 +201,7 @@ function bumpGeneration(
   subresource: string | undefined,
 ): void {
   const { definition, isCustom } = target.resource;
-  if (definition.noGeneration || subresource === 'status') return;
+  if (definition.noGeneration || isStatusWrite(subresource)) return;
   const generation = live.metadata.generation ?? (isCustom ? 1 : 0);
   if (wishEquals(object, live, target.version.hasStatus)) {
     if (live.metadata.generation !== undefined) object.metadata.generation = live.metadata.generation;

@@ -48,7 +48,7 @@ function finishValidation(input: ValidationInput, schemaErrors: readonly FieldEr
   // What the schema refuses, upstream's webhooks never see: our rules for a kind may rely on its types.
   if (schemaErrors.length > 0) throw invalid(target, object, errors);
   if (!old) errors.push(...(strategy.validateCreate?.(object, strategyContext) ?? []));
-  else if (subresource === 'status')
+  else if (subresource === 'status' || subresource === 'approval')
     errors.push(...(strategy.validateStatusUpdate?.(object, old, strategyContext) ?? []));
   else if (subresource === undefined || subresource === 'scale') {
     errors.push(...(strategy.validateUpdate?.(object, old, strategyContext) ?? []));

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import {
   type Clock,
   clone,
@@ -24,8 +25,12 @@ export function parseServiceCidr(cidr: string, nodePorts = { first: 30000, last:
   const match = /^(\d+)\.(\d+)\.(\d+)\.(\d+)\/(\d+)$/.exec(cidr);
   if (!match) throw new Error(`"${cidr}" is not an IPv4 CIDR`);
   const bits = Number(match[5]);
-  const address = match.slice(1, 5).reduce((sum, part) => sum * 256 + Number(part), 0);
+  const address = parseAddress(match.slice(1, 5).join('.'));
   return { base: address + 1, size: 2 ** (32 - bits) - 2, nodePorts };
+}
+
+function parseAddress(text: string): number {
+  return text.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
 }
 
 export function formatAddress(value: number): string {
@@ -39,6 +44,8 @@ const reservationMs = 60_000;
 
 interface Reservation {
   taken: Set<string>;
+  /** of the Service before the write, 0 when it is new */
+  revision: number;
   untilMs: number;
 }
 
@@ -62,14 +69,19 @@ export function serviceAddresses(store: Store<StoredObject>, range: ServiceRange
       const taken = takenAddresses(store, request);
       for (const [other, reservation] of reservations) {
         if (other === key) continue;
-        if (reservation.untilMs <= clock.now() || store.get(other)) reservations.delete(other);
+        const written = (store.get(other)?.revision ?? 0) > reservation.revision;
+        if (written || reservation.untilMs <= clock.now()) reservations.delete(other);
         else for (const item of reservation.taken) taken.add(item);
       }
       const mine = new Set<string>();
       assignClusterIp(request, service, range, taken, mine);
       assignNodePorts(service, range, taken, mine);
       if (mine.size > 0 && !request.dryRun)
-        reservations.set(key, { taken: mine, untilMs: clock.now() + reservationMs });
+        reservations.set(key, {
+          taken: mine,
+          revision: store.get(key)?.revision ?? 0,
+          untilMs: clock.now() + reservationMs,
+        });
     },
   };
 }
@@ -81,9 +93,8 @@ function takenAddresses(store: Store<StoredObject>, request: AdmissionRequest): 
     if (service.metadata.uid === request.oldObject?.metadata.uid) continue;
     const spec = isJsonObject(service.spec) ? service.spec : {};
     for (const address of Array.isArray(spec['clusterIPs']) ? spec['clusterIPs'] : []) taken.add(String(address));
-    for (const port of portsOf(spec))
-      if (port['nodePort']) taken.add(`${String(port['protocol'] ?? 'TCP')}/${String(port['nodePort'])}`);
-    if (spec['healthCheckNodePort']) taken.add(`TCP/${String(spec['healthCheckNodePort'])}`);
+    for (const port of portsOf(spec)) if (port['nodePort']) taken.add(portKey(nodePortOf(port)));
+    if (typeof spec['healthCheckNodePort'] === 'number') taken.add(portKey(spec['healthCheckNodePort']));
   }
   return taken;
 }
@@ -108,13 +119,11 @@ function assignClusterIp(
   if (oldSpec && (spec['clusterIP'] ?? '') === '' && oldSpec['clusterIP'] !== undefined)
     spec['clusterIP'] = oldSpec['clusterIP'];
   const asked = spec['clusterIP'];
-  if (typeof asked === 'string' && asked !== '' && asked !== 'None' && taken.has(asked)) {
+  const problem =
+    typeof asked === 'string' && asked !== oldSpec?.['clusterIP'] ? addressProblem(asked, range, taken) : undefined;
+  if (problem) {
     throw statusError.invalid('', 'Service', service.metadata.name ?? '', [
-      fieldError.invalid(
-        'spec.clusterIPs',
-        [asked],
-        `failed to allocate IP ${asked}: provided IP is already allocated`,
-      ),
+      fieldError.invalid('spec.clusterIPs', [String(asked)], `failed to allocate IP ${String(asked)}: ${problem}`),
     ]);
   }
   if (asked === undefined || asked === '') {
@@ -135,6 +144,14 @@ function assignClusterIp(
   spec['ipFamilyPolicy'] ??= anyFamily ? 'RequireDualStack' : 'SingleStack';
 }
 
+/** Why an address that was asked for cannot be had; what is no address at all is left to validation. */
+function addressProblem(address: string, { base, size }: ServiceRange, taken: ReadonlySet<string>): string | undefined {
+  if (isIP(address) === 0) return undefined;
+  const offset = isIP(address) === 4 ? parseAddress(address) - base : -1;
+  if (offset < 0 || offset >= size) return 'the provided network does not match the current range';
+  return taken.has(address) ? 'provided IP is already allocated' : undefined;
+}
+
 function assignNodePorts(
   service: UnstructuredObject,
   range: ServiceRange,
@@ -142,43 +159,96 @@ function assignNodePorts(
   mine: Set<string>,
 ): void {
   const spec = service.spec as JsonObject;
-  const wanted =
-    spec['type'] === 'NodePort' || (spec['type'] === 'LoadBalancer' && spec['allocateLoadBalancerNodePorts'] !== false);
-  if (!wanted) return;
-  const { first, last } = range.nodePorts;
-  portsOf(spec).forEach((port, position) => {
-    const protocol = String(port['protocol'] ?? 'TCP');
-    const asked = port['nodePort'];
-    if (typeof asked === 'number' && asked !== 0) {
-      const problem = portProblem(asked, `${protocol}/${asked}`, range, taken, mine);
+  if (spec['type'] !== 'NodePort' && spec['type'] !== 'LoadBalancer') return;
+  const allocate = spec['type'] === 'NodePort' || spec['allocateLoadBalancerNodePorts'] !== false;
+  const node = new NodePorts(range, taken, mine, service.metadata.uid ?? '');
+  const ports = portsOf(spec);
+  /** node ports by service port: the protocols of one port share one */
+  const given = new Map<unknown, number>();
+  ports.forEach((port, position) => {
+    const asked = nodePortOf(port);
+    if (asked === 0 && !allocate) return;
+    const known = given.get(port['port']);
+    const wanted =
+      asked ||
+      known ||
+      ports
+        .filter((other) => other['port'] === port['port'])
+        .map(nodePortOf)
+        .find(Boolean);
+    if (wanted === undefined || wanted === 0) port['nodePort'] = node.next();
+    else if (wanted === known) port['nodePort'] = known;
+    else {
+      const problem = node.take(wanted);
       if (problem) {
         throw statusError.invalid('', 'Service', service.metadata.name ?? '', [
-          fieldError.invalid(`spec.ports[${position}].nodePort`, asked, problem),
+          fieldError.invalid(`spec.ports[${position}].nodePort`, wanted, problem),
         ]);
       }
-      mine.add(`${protocol}/${asked}`);
-      return;
+      port['nodePort'] = wanted;
     }
-    const isTaken = (index: number): boolean =>
-      taken.has(`${protocol}/${first + index}`) || mine.has(`${protocol}/${first + index}`);
-    const free = findFree(last - first + 1, isTaken, `${service.metadata.uid}${position}`);
-    if (free === undefined) throw statusError.internal('failed to allocate a nodePort: range is full');
-    port['nodePort'] = first + free;
-    mine.add(`${protocol}/${first + free}`);
+    if (known === undefined) given.set(port['port'], nodePortOf(port));
   });
+  assignHealthCheckPort(spec, node);
 }
 
-function portProblem(
-  port: number,
-  key: string,
-  range: ServiceRange,
-  taken: Set<string>,
-  mine: Set<string>,
-): string | undefined {
-  const { first, last } = range.nodePorts;
-  if (port < first || port > last)
-    return `provided port is not in the valid range. The range of valid ports is ${first}-${last}`;
-  return taken.has(key) || mine.has(key) ? 'provided port is already allocated' : undefined;
+/** Load balancers that must know which nodes have endpoints ask them on a port of its own. */
+function assignHealthCheckPort(spec: JsonObject, node: NodePorts): void {
+  if (spec['type'] !== 'LoadBalancer' || spec['externalTrafficPolicy'] !== 'Local') return;
+  const asked = spec['healthCheckNodePort'];
+  if (typeof asked !== 'number' || asked === 0) {
+    spec['healthCheckNodePort'] = node.next();
+    return;
+  }
+  const problem = node.take(asked);
+  if (problem) throw statusError.internal(`failed to allocate requested HealthCheck NodePort ${asked}: ${problem}`);
+}
+
+function nodePortOf(port: JsonObject): number {
+  return typeof port['nodePort'] === 'number' ? port['nodePort'] : 0;
+}
+
+/** The node ports of one Service being written; one port is one Service's, whatever the protocol. */
+class NodePorts {
+  readonly #first: number;
+  readonly #last: number;
+  readonly #taken: ReadonlySet<string>;
+  readonly #mine: Set<string>;
+  readonly #seed: string;
+
+  constructor({ nodePorts }: ServiceRange, taken: ReadonlySet<string>, mine: Set<string>, seed: string) {
+    this.#first = nodePorts.first;
+    this.#last = nodePorts.last;
+    this.#taken = taken;
+    this.#mine = mine;
+    this.#seed = seed;
+  }
+
+  /** Takes a port that was asked for, or says why it cannot be had. */
+  take(port: number): string | undefined {
+    if (port < this.#first || port > this.#last) {
+      return `provided port is not in the valid range. The range of valid ports is ${this.#first}-${this.#last}`;
+    }
+    if (this.#isTaken(port)) return 'provided port is already allocated';
+    this.#mine.add(portKey(port));
+    return undefined;
+  }
+
+  next(): number {
+    const size = this.#last - this.#first + 1;
+    const free = findFree(size, (index) => this.#isTaken(this.#first + index), `${this.#seed}${this.#mine.size}`);
+    if (free === undefined) throw statusError.internal('failed to allocate a nodePort: range is full');
+    this.#mine.add(portKey(this.#first + free));
+    return this.#first + free;
+  }
+
+  #isTaken(port: number): boolean {
+    return this.#taken.has(portKey(port)) || this.#mine.has(portKey(port));
+  }
+}
+
+function portKey(port: number): string {
+  return `port ${port}`;
 }
 
 /** A free slot, looked for from a place that differs per object, so that addresses are not reused at once. */

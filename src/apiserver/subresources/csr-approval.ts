@@ -19,7 +19,7 @@ export async function handleCsrApproval(request: SubresourceRequest): Promise<Su
   const written = await updateObject({
     context,
     target,
-    subresource: 'status',
+    subresource: 'approval',
     caller,
     settings,
     next: (live) => {

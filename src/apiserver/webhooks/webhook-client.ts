@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { Agent, request } from 'undici';
+import type { Agent } from 'undici';
 import { errorMessage, type JsonObject } from '../../machinery/index.ts';
 
 /** Where a webhook listens, as webhook configurations and CustomResourceDefinitions say it. */
@@ -17,6 +17,9 @@ export type ServiceResolver = (
   port: number,
 ) => { host: string; port: number } | undefined;
 
+/** Loaded at the first call: most servers never call a webhook, and every start would pay for it. */
+const loadUndici = (): Promise<typeof import('undici')> => import('undici');
+
 const maxAnswerBytes = 3 * 1024 * 1024;
 
 /** Talks to admission and conversion webhooks: HTTPS only, verified, one connection pool per destination. */
@@ -31,8 +34,9 @@ export class WebhookClient {
   /** Posts a review and returns the answer; throws an Error whose message names the address and the trouble. */
   async post(config: WebhookClientConfig, review: JsonObject, timeoutMs: number, query = ''): Promise<JsonObject> {
     const { url, servername, shown } = this.#address(config, query);
-    const agent = this.#agent(config.caBundle ?? '', servername);
     try {
+      const agent = await this.#agent(config.caBundle ?? '', servername);
+      const { request } = await loadUndici();
       const response = await request(url, {
         method: 'POST',
         dispatcher: agent,
@@ -78,7 +82,8 @@ export class WebhookClient {
     return { url: `https://${host}:${place.port}${path}`, servername, shown };
   }
 
-  #agent(caBundle: string, servername: string): Agent {
+  async #agent(caBundle: string, servername: string): Promise<Agent> {
+    const { Agent } = await loadUndici();
     const key = `${servername}\n${caBundle}`;
     let agent = this.#agents.get(key);
     if (!agent) {

@@ -438,33 +438,26 @@ onTargets(targets, (on) => {
   it('a webhook is found through the Service it names', async () => {
     const target = on();
     if (!target.ours) return;
-    const ns = '/api/v1/namespaces/default';
-    const { hostname, port } = new URL(hook.url);
-    await target.api.create(`${ns}/services`, {
-      ...configMap('hook'),
-      kind: 'Service',
-      spec: { ports: [{ name: 'https', port: 443, targetPort: 'https' }] },
-    });
-    await target.api.create('/apis/discovery.k8s.io/v1/namespaces/default/endpointslices', {
-      apiVersion: 'discovery.k8s.io/v1',
-      kind: 'EndpointSlice',
-      metadata: { name: 'hook-1', labels: { 'kubernetes.io/service-name': 'hook' } },
-      addressType: 'IPv4',
-      endpoints: [{ addresses: [hostname] }],
-      ports: [{ name: 'https', port: Number(port), protocol: 'TCP' }],
-    });
+    const services = '/api/v1/namespaces/default/services';
+    const service = (name: string, spec: object): object => ({ ...configMap(name), kind: 'Service', spec });
+    await target.api.post(services, service('hook', { type: 'ExternalName', externalName: 'localhost' }));
+    await target.api.post(services, service('nobody', { ports: [{ port: 443 }] }));
     hook.answer((review) => admissionAnswer(review, addLabel('served')));
-    const service = { namespace: 'default', name: 'hook', path: '/by-service' };
+    const byService = (name: string, port: number): object => ({
+      name: `${name}.example.com`,
+      clientConfig: { service: { namespace: 'default', name, path: '/by-service', port }, caBundle: hook.caBundle },
+      objectSelector: { matchLabels: { by: name } },
+    });
     const { path, remove } = await register('Mutating', [
-      { name: 'one.example.com', clientConfig: { service, caBundle: hook.caBundle } },
-    ]);
-    const made = await target.api.post(path, labelled('x'));
-    expect(made.object.metadata.labels).toMatchObject({ served: 'yes' });
+      byService('hook', Number(new URL(hook.url).port)),
+      byService('nobody', 443),
+    ] as never);
+    const made = await target.api.post(path, configMap('x', { metadata: { labels: { by: 'hook' } } }));
+    expect(made.object.metadata.labels).toEqual({ by: 'hook', served: 'yes' });
     expect(hook.received[0]!.path).toBe('/by-service');
-    await target.api.delete('/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/hook-1');
-    const failed = await target.api.post(path, labelled('y'));
+    const failed = await target.api.post(path, configMap('y', { metadata: { labels: { by: 'nobody' } } }));
     expect(failed.status).toBe(500);
-    expect(failed.body['message']).toContain('no endpoints available for service "hook"');
+    expect(failed.body['message']).toContain('no endpoints available for service "nobody"');
     await remove();
   });
 });

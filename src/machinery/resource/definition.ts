@@ -46,6 +46,8 @@ export interface StrategyContext {
   user: string;
   /** nothing will be stored */
   dryRun?: boolean;
+  /** the door the write came through, undefined for the main one */
+  subresource?: string;
   /** what else is known of the requesting user; CertificateSigningRequests record it */
   userUid?: string;
   groups?: readonly string[];

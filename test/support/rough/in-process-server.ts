@@ -11,7 +11,7 @@ import {
 } from '../../../src/apiserver/index.ts';
 import { type Clock, systemClock } from '../../../src/machinery/index.ts';
 import { ensureServerPki, type ServerPki } from '../../../src/pki/index.ts';
-import { type Engine, lmdbEngine, memoryEngine, type Store } from '../../../src/store/index.ts';
+import { type Engine, type HistoryLimits, lmdbEngine, memoryEngine, type Store } from '../../../src/store/index.ts';
 import type { Endpoint } from './wire.ts';
 
 export interface InProcessServer {
@@ -31,6 +31,7 @@ export interface InProcessOptions {
   /** `memory` keeps the key limit of the durable engine */
   engine?: 'memory' | 'disk';
   clock?: Clock;
+  history?: Partial<HistoryLimits>;
   /** further options of the server */
   server?: Partial<ApiServerOptions>;
   listen?: Partial<Parameters<ApiServer['listen']>[0]>;
@@ -51,7 +52,7 @@ export async function startInProcess(options: InProcessOptions = {}): Promise<In
     options.engine === 'disk'
       ? await lmdbEngine({ directory: join(directory, 'store') })
       : { ...memoryEngine(), maxKeyBytes: durableKeyLimit };
-  const store = await openObjectStore({ engine, clock });
+  const store = await openObjectStore({ engine, clock, ...(options.history && { history: options.history }) });
   const unexpected: InProcessServer['unexpected'] = [];
   const server = await createApiServer({
     store,

@@ -17,7 +17,7 @@ export interface WireRequest {
   path: string;
   headers?: readonly (readonly [string, string])[];
   body?: Buffer | string;
-  /** end an answer that goes on (a watch) after this many milliseconds; 0 ends it with its first bytes */
+  /** end an answer that goes on (a watch) after this many milliseconds */
   cutAfterMs?: number;
 }
 
@@ -80,8 +80,11 @@ export function http1Client(endpoint: Endpoint, maxSockets = 16): WireClient {
             resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks), cut });
             if (cut) sent.destroy();
           };
+          const endless = response.headers['content-length'] === undefined;
           const timer =
-            request.cutAfterMs === undefined ? undefined : setTimeout(() => finish(true), request.cutAfterMs);
+            endless && request.cutAfterMs !== undefined
+              ? setTimeout(() => finish(true), request.cutAfterMs)
+              : undefined;
           response.on('data', (chunk: Buffer) => chunks.push(chunk));
           response.on('end', () => finish(false));
           response.on('error', () => finish(true));
@@ -148,7 +151,9 @@ export function http2Client(endpoint: Endpoint): WireClient {
         };
         stream.on('response', (received) => {
           head = received as Record<string, string | string[] | undefined>;
-          if (request.cutAfterMs !== undefined) timer = setTimeout(() => finish(true), request.cutAfterMs);
+          if (request.cutAfterMs !== undefined && head['content-length'] === undefined) {
+            timer = setTimeout(() => finish(true), request.cutAfterMs);
+          }
         });
         stream.on('data', (chunk: Buffer) => chunks.push(chunk));
         stream.on('end', () => finish(false));
