@@ -196,7 +196,11 @@ async function measureFanOut(settings: ApiSettings): Promise<void> {
     const key: FigureKey = { figure: 'watch_deliveries_per_second', target: target.name, protocol: settings.protocol };
     figures.add(key, deliveries / ((lastDelivery - started) / 1000), { unit: '/s', better: 'higher' });
     const missing = 1 - deliveries / (writes * fanOutWatchers);
-    figures.add({ ...key, figure: 'watch_deliveries_missing' }, missing, { unit: 'of all', better: 'lower' });
+    figures.add({ ...key, figure: 'watch_deliveries_missing' }, missing, {
+      unit: 'of all',
+      better: 'lower',
+      isContext: true,
+    });
     await reportStall(settings, 'watch_fan_out');
   });
   for (const watcher of watchers) watcher.close();
@@ -248,6 +252,7 @@ function reportRate(settings: ApiSettings, figure: string, result: LoadResult, a
   figures.add({ ...key, figure: `${base}_generator_load` }, result.generatorLoad, {
     unit: 'of 1 core',
     better: 'lower',
+    isContext: true,
   });
 }
 

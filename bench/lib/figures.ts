@@ -16,6 +16,8 @@ export interface FigureMeaning {
   better: Direction;
   /** what we hold ourselves to */
   aim?: number;
+  /** tells how far the other figures can be trusted, not how good a target is: gets no ratio */
+  isContext?: boolean;
 }
 
 interface Series extends FigureMeaning {
@@ -59,7 +61,7 @@ export class Figures {
 }
 
 function summarise(series: Series): FigureSummary {
-  const { key, runs, unit, better, aim } = series;
+  const { key, runs, unit, better, aim, isContext } = series;
   const value = percentile(runs, 0.5);
   const best = better === 'higher' ? Math.max(...runs) : Math.min(...runs);
   const met = aim === undefined ? undefined : better === 'higher' ? value >= aim : value <= aim;
@@ -72,6 +74,7 @@ function summarise(series: Series): FigureSummary {
     better,
     ...(aim !== undefined && { aim }),
     ...(met !== undefined && { met }),
+    ...(isContext && { isContext }),
   };
 }
 
@@ -129,9 +132,9 @@ function withRatios(summaries: readonly FigureSummary[]): Row[] {
 }
 
 function ratio(ours: FigureSummary | undefined, theirs: FigureSummary | undefined): string {
-  if (!ours || !theirs) return '';
+  if (!ours || !theirs || ours.isContext) return '';
   const times = ours.better === 'higher' ? ours.value / theirs.value : theirs.value / ours.value;
-  return `${times.toFixed(2)}x`;
+  return Number.isFinite(times) ? `${times.toFixed(2)}x` : '';
 }
 
 function format(value: number): string {

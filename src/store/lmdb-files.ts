@@ -64,7 +64,7 @@ export async function openLmdbFiles(directory: string): Promise<LmdbFiles> {
   } catch (error) {
     throw unreadableStore(directory, errorMessage(error));
   }
-  await chmod(join(directory, dataFileNames.data), 0o600);
+  for (const name of Object.values(dataFileNames)) await chmod(join(directory, name), 0o600);
   // LMDB syncs the file but not the directory that names it.
   await syncDirectory(directory);
   return files;

@@ -29,7 +29,7 @@ function parametersOf(operation: JsonObject): string[] {
     : [];
 }
 
-onTargets(targets, (on, { real }) => {
+onTargets(targets, (on) => {
   const urlOf = async (key: string): Promise<string> => {
     const { body } = await on().api.get('/openapi/v3');
     return String(((body['paths'] as JsonObject)[key] as JsonObject)['serverRelativeURL']);

@@ -22,6 +22,8 @@ export type EngineName = 'memory' | 'lmdb';
 
 export interface TestServerOptions extends Partial<ApiServerOptions> {
   engine?: EngineName;
+  /** keeps the data of an lmdb engine here, and leaves them there: for servers that are started again */
+  directory?: string;
   clock?: Clock;
   history?: Partial<HistoryLimits>;
   /** serve our own kinds too, not only those of Kubernetes */
@@ -82,9 +84,9 @@ async function makeTrust(): Promise<Trust> {
 }
 
 export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
-  const { engine: engineName = 'memory', history, ownKinds = false, ...serverOptions } = options;
+  const { engine: engineName = 'memory', directory, history, ownKinds = false, ...serverOptions } = options;
   const keys = await sharedTrust();
-  const { engine, clean } = await openEngine(engineName);
+  const { engine, clean } = await openEngine(directory === undefined ? engineName : 'lmdb', directory);
   const store = await openObjectStore({
     engine,
     ...(options.clock && { clock: options.clock }),
@@ -145,8 +147,12 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   };
 }
 
-async function openEngine(name: EngineName): Promise<{ engine: Engine; clean(): Promise<void> }> {
+async function openEngine(
+  name: EngineName,
+  given: string | undefined,
+): Promise<{ engine: Engine; clean(): Promise<void> }> {
   if (name === 'memory') return { engine: memoryEngine(), clean: async () => {} };
+  if (given !== undefined) return { engine: await lmdbEngine({ directory: given }), clean: async () => {} };
   const directory = await mkdtemp(join(tmpdir(), 'capstan-test-'));
   return {
     engine: await lmdbEngine({ directory }),
