@@ -1,18 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
+import { projectRoot, shippedNodeArguments } from './node-arguments.ts';
 
-const projectRoot = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
 const probe = pathToFileURL(join(projectRoot, 'bench/lib/probe.mjs')).href;
-
-/** The arguments users' node is started with, by the first line of the command. */
-function shippedNodeArguments(): string[] {
-  const [firstLine = ''] = readFileSync(join(projectRoot, 'bin/capstan.js'), 'utf8').split('\n', 1);
-  return firstLine.split(' ').filter((word) => word.startsWith('--'));
-}
 
 /** What a server under test says of itself; counted since the last reset. */
 export interface ProcessReport {

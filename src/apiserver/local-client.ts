@@ -21,7 +21,8 @@ import type { Caller, NamedTarget, Target, WriteSettings } from './service/types
 import type { WatchDelivery, WatchSettings, WatchSink } from './service/watch.ts';
 import { nameOfKey, namespaceOfKey } from './storage/keys.ts';
 import type { StoredObject } from './storage/stored-object.ts';
-import type { SubresourceHandlers } from './subresources/types.ts';
+import { handleScale } from './subresources/scale.ts';
+import type { SubresourceHandlers, SubresourceRequest } from './subresources/types.ts';
 
 interface Options {
   signal?: AbortSignal;
@@ -117,7 +118,12 @@ export class LocalClient {
   }
 
   async create<T extends KubeObject>(resource: Resource<T>, object: T, options: WriteOptions): Promise<T> {
-    const target = this.#target(resource, object.metadata.namespace);
+    const target = placed(this.#target(resource, object.metadata.namespace));
+    const { definition } = target.resource;
+    // Kinds that are questions are answered over HTTP; here they would be stored.
+    if (!definition.verbs.includes('get')) {
+      throw statusError.methodNotSupported(definition.group, definition.plural, 'create');
+    }
     const body = { value: withTypeMeta(object, target), duplicateFields: [] };
     const written = await this.#api.create(target, body, this.#caller(options), settingsOf(options));
     return this.#view<T>(target, written.object);
@@ -125,10 +131,11 @@ export class LocalClient {
 
   async update<T extends KubeObject>(resource: Resource<T>, object: T, options: WriteOptions): Promise<T> {
     const target = this.#named(resource, keyOf(object));
-    const body = { value: withTypeMeta(object, target), duplicateFields: [] };
     if (options.subresource !== undefined && options.subresource !== 'status') {
-      return this.#callSubresource<T>(target, options.subresource, 'update', body.value, options);
+      const wish = { verb: 'update' as const, body: { value: clone(object), duplicateFields: [] } };
+      return this.#callSubresource<T>(target, options.subresource, wish, options);
     }
+    const body = { value: withTypeMeta(object, target), duplicateFields: [] };
     const written = await this.#api.update(
       target,
       options.subresource,
@@ -147,6 +154,10 @@ export class LocalClient {
     options: WriteOptions,
   ): Promise<T> {
     const target = this.#named(resource, key);
+    if (options.subresource !== undefined && options.subresource !== 'status') {
+      const wish = { verb: 'patch' as const, body: undefined, patch: { kind, value: patch } };
+      return this.#callSubresource<T>(target, options.subresource, wish, options);
+    }
     const written = await this.#api.patch({
       target,
       subresource: options.subresource,
@@ -208,26 +219,26 @@ export class LocalClient {
     body: R,
     options: WriteOptions,
   ): Promise<R> {
-    return this.#callSubresource<R>(this.#named(resource, key), subresource, 'create', clone(body), options);
+    const wish = { verb: 'create' as const, body: { value: clone(body), duplicateFields: [] } };
+    return this.#callSubresource<R>(this.#named(resource, key), subresource, wish, options);
   }
 
   async #callSubresource<R>(
     target: NamedTarget,
     subresource: string,
-    verb: 'create' | 'update',
-    body: unknown,
+    wish: Pick<SubresourceRequest, 'verb' | 'body' | 'patch'>,
     options: WriteOptions,
   ): Promise<R> {
     const { group, plural } = target.resource.definition;
-    const handler = this.#subresources.get(`${group}/${plural}/${subresource}`);
+    const scales = subresource === 'scale' && target.version.scale !== undefined;
+    const handler = scales ? handleScale : this.#subresources.get(`${group}/${plural}/${subresource}`);
     if (!handler) throw statusError.pathNotFound();
     const answer = await handler({
+      ...wish,
       context: this.#api.context,
       target,
-      verb,
       caller: this.#caller(options),
       settings: settingsOf(options),
-      body: { value: body, duplicateFields: [] },
       query: new URLSearchParams(),
     });
     if (answer.type === 'text') throw statusError.methodNotAllowed();
@@ -260,12 +271,18 @@ export class LocalClient {
   }
 
   #named(resource: Resource<unknown>, key: Key): NamedTarget {
-    return { ...this.#target(resource, key.namespace), name: key.name };
+    return { ...placed(this.#target(resource, key.namespace)), name: key.name };
   }
 
   #caller(options: Options): Caller {
     return { user: this.#user, userAgent: 'capstan', signal: options.signal ?? never, warn: ignoreWarning };
   }
+}
+
+/** One object of a namespaced kind is in a namespace; without one its key would be another's. */
+function placed(target: Target): Target {
+  if (target.namespace !== undefined || !target.resource.definition.namespaced) return target;
+  throw statusError.badRequest('an empty namespace may not be set when a resource name is provided');
 }
 
 function keyOf(object: { metadata: { name?: string; namespace?: string } }): Key {

@@ -235,7 +235,9 @@ onTargets(targetsByEngine, (on, { real }) => {
         { op: 'remove', path: '/data/toString' },
         { op: 'add', path: '/data/valueOf', value: 'v' },
       ]);
-      expect(entries(patched.body['data'])).toEqual(entries({ constructor: 'other', hasOwnProperty: 'h', valueOf: 'v' }));
+      expect(entries(patched.body['data'])).toEqual(
+        entries({ constructor: 'other', hasOwnProperty: 'h', valueOf: 'v' }),
+      );
       expectClean();
     });
 
@@ -268,7 +270,10 @@ onTargets(targetsByEngine, (on, { real }) => {
         await api.patch(`${path}/x`, mergePatch, `{"data":${poison}}`),
         await api.patch(`${path}/x`, jsonPatch, `[{"op":"add","path":"/data","value":${poison}}]`),
         await api.patch(`${path}/x`, jsonPatch, [{ op: 'add', path: '/__proto__/polluted', value: true }]),
-        await api.apply(`${path}/x?fieldManager=me`, 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n__proto__: {polluted: true}\n'),
+        await api.apply(
+          `${path}/x?fieldManager=me`,
+          'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n__proto__: {polluted: true}\n',
+        ),
         await api.delete(`${path}/x`, poison),
       ];
       for (const answer of answers) {

@@ -1,5 +1,5 @@
 import { goRegexp } from '../../schema/go-regexp/index.ts';
-import { defineFunction, defineMethod } from '../library.ts';
+import { type CostMeter, defineFunction, defineMethod } from '../library.ts';
 import { runeLength, runeOffset, runeSlice, unitOffset } from '../text.ts';
 import { CelError, CelList } from '../values.ts';
 import { formatString } from './string-format.ts';
@@ -57,17 +57,23 @@ defineMethod('upperAscii(string): string', ([text]) => upper(text as string));
 defineMethod('trim(string): string', ([text]) => (text as string).trim());
 
 defineMethod('replace(string, string, string): string', ([text, old, fresh], meter) => {
-  const result = (text as string).replaceAll(old as string, () => fresh as string);
-  meter.charge(result.length / 10);
-  return result;
+  chargeReplacement(text as string, old as string, fresh as string, Number.POSITIVE_INFINITY, meter);
+  return (text as string).replaceAll(old as string, () => fresh as string);
 });
 defineMethod('replace(string, string, string, int): string', ([text, old, fresh, limit], meter) => {
   let count = Number(limit);
   if (count < 0) count = Number.POSITIVE_INFINITY;
-  const result = (text as string).replaceAll(old as string, (match) => (count-- > 0 ? (fresh as string) : match));
-  meter.charge(result.length / 10);
-  return result;
+  chargeReplacement(text as string, old as string, fresh as string, count, meter);
+  return (text as string).replaceAll(old as string, (match) => (count-- > 0 ? (fresh as string) : match));
 });
+
+/** Paid for by the length of the result, before it exists: replacing a text by itself a few times fills any memory. */
+function chargeReplacement(text: string, old: string, fresh: string, limit: number, meter: CostMeter): void {
+  meter.charge(text.length / 10);
+  let found = old === '' ? text.length + 1 : 0;
+  if (old !== '') for (let at = text.indexOf(old); at >= 0; at = text.indexOf(old, at + old.length)) found++;
+  meter.charge((text.length + Math.min(found, limit) * (fresh.length - old.length)) / 10);
+}
 
 defineMethod('split(string, string): list<string>', ([text, separator], meter) => {
   meter.charge((text as string).length / 10);
