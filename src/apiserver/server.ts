@@ -155,7 +155,7 @@ export class ApiServer {
     this.api = new ResourceApi({ store, registry: this.registry, admission, clock: this.#clock, random: this.#random });
     this.access = new AccessControl(options.access, { store, clock: this.#clock, random: this.#random });
     admission.add(namespaceLifecycle(store));
-    admission.add(nativeDefinitionsStay(native));
+    admission.add(nativeDefinitionsStay(native, store));
     admission.add(defaultStorageClass(store));
     admission.add(podPriority(store));
     admission.add(podTolerations);

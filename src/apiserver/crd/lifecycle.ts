@@ -18,6 +18,7 @@ import { keyPrefix, nameOfKey } from '../storage/keys.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
 import { type CrdDefinitionDependencies, definitionFromCrd } from './definition.ts';
 import { evaluateCrdNames, mergeConditions } from './names.ts';
+import { publishNativeKinds } from './native.ts';
 import { type CustomResourceDefinition, cleanupFinalizer, isCrdConditionTrue } from './types.ts';
 
 const manager = 'kube-apiserver';
@@ -74,8 +75,10 @@ export class CrdLifecycle {
   #onEvents(events: readonly StoreEvent<StoredObject>[]): void {
     for (const event of events) {
       if (event.type === 'delete') {
-        const { spec } = asCrd(event.previous.value.object);
-        this.#options.api.context.registry.remove(spec.group, spec.names.plural);
+        const { metadata, spec } = asCrd(event.previous.value.object);
+        const native = this.#options.native.get(metadata.name ?? '');
+        if (native) this.#track(publishNativeKinds(this.#options.api, [native]), metadata.name!);
+        else this.#options.api.context.registry.remove(spec.group, spec.names.plural);
         continue;
       }
       const crd = asCrd(event.record.value.object);
@@ -114,8 +117,11 @@ export class CrdLifecycle {
 
   /** Writes follow outside the commit they react to. */
   #later(crd: CustomResourceDefinition): void {
-    const name = crd.metadata.name ?? '';
-    const work = this.#reconcile(crd)
+    this.#track(this.#reconcile(crd), crd.metadata.name ?? '');
+  }
+
+  #track(pending: Promise<void>, name: string): void {
+    const work = pending
       .catch((error: unknown) => {
         if (!this.#stop.signal.aborted) this.#options.onError(error, name);
       })
@@ -167,8 +173,8 @@ export class CrdLifecycle {
     const { group, names, scope } = crd.spec;
     const resource = context.registry.get(group, names.plural);
     const prefix = keyPrefix({ group, plural: names.plural });
-    const isEmpty = (): boolean => context.store.count(prefix) === 0;
-    if (resource) {
+    const isEmpty = (): boolean => this.#options.native.has(name) || context.store.count(prefix) === 0;
+    if (resource && !this.#options.native.has(name)) {
       const version = resource.definition.versions.find((candidate) => candidate.served) ?? resource.storageVersion;
       for (const record of context.store.list(prefix).records) {
         const namespace = scope === 'Namespaced' ? record.key.split('/')[3] : undefined;

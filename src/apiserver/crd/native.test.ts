@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../machinery/index.ts';
+import type { JsonObject, KubeObject } from '../../machinery/index.ts';
 import { type Api, mergePatch, startTestServer, type TestServer } from '../testing/index.ts';
 
 const name = 'openstackclusters.infrastructure.cluster.x-k8s.io';
@@ -85,12 +85,34 @@ describe('the definition of a compiled-in kind', () => {
     expect(answer.warnings).toEqual([]);
   });
 
-  it('cannot be deleted', async () => {
+  it('cannot be deleted while objects of it exist', async () => {
+    const clusters = '/apis/infrastructure.cluster.x-k8s.io/v1beta2/namespaces/default/openstackclusters';
+    await api.create(clusters, {
+      apiVersion: 'infrastructure.cluster.x-k8s.io/v1beta2',
+      kind: 'OpenStackCluster',
+      metadata: { name: 'c' },
+      spec: { identityRef: { name: 'cloud', cloudName: 'openstack' } },
+    } as KubeObject);
     const answer = await api.delete(path);
     expect(answer.status).toBe(403);
     expect(answer.body['message']).toBe(
-      `customresourcedefinitions.apiextensions.k8s.io "${name}" is forbidden: this definition is built into the server and may not be deleted`,
+      `customresourcedefinitions.apiextensions.k8s.io "${name}" is forbidden: this definition is built into the server and one object of it exists`,
     );
     expect((await read()).metadata).not.toHaveProperty('deletionTimestamp');
+    await api.delete(`${clusters}/c`);
+  });
+
+  it('comes back at once when it is deleted unused', async () => {
+    const watch = await api.watch(`${crds}?watch=true&fieldSelector=metadata.name=${name}`);
+    expect((await api.delete(path)).status).toBe(200);
+    const events = await watch.until(
+      ({ type, object }) => type === 'MODIFIED' && JSON.stringify(object.status).includes('"Established"'),
+    );
+    watch.close();
+    expect(events.map(({ type }) => type)).toContain('DELETED');
+    const { metadata, spec } = await read();
+    expect(spec).toEqual(published.spec);
+    expect(metadata['uid']).not.toBe(published.metadata['uid']);
+    expect((await api.get('/apis/infrastructure.cluster.x-k8s.io/v1beta2/openstackclusters')).status).toBe(200);
   });
 });

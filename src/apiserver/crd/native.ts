@@ -5,12 +5,15 @@ import {
   statusError,
   type UnstructuredObject,
 } from '../../machinery/index.ts';
+import type { Store } from '../../store/index.ts';
 import type { AdmissionStep } from '../admission/index.ts';
 import { loopbackUser } from '../auth/index.ts';
 import type { ServedResource } from '../registry/index.ts';
 import type { ResourceApi } from '../service/resource-api.ts';
 import type { Caller } from '../service/types.ts';
 import { objectKey } from '../storage/keys.ts';
+import { keyPrefix } from '../storage/keys.ts';
+import type { StoredObject } from '../storage/stored-object.ts';
 import { defaultCrd } from './defaults.ts';
 import type { CustomResourceDefinition } from './types.ts';
 
@@ -48,6 +51,10 @@ export class NativeDefinitions {
     draft.spec = clone(wanted.spec);
   }
 
+  has(name: string): boolean {
+    return this.#native.has(name);
+  }
+
   warnings(object: UnstructuredObject): string[] {
     if (!this.#overruled.has(object)) return [];
     return [`${object.metadata.name} is built into this server: its spec stays as it is, only metadata can be changed`];
@@ -64,28 +71,24 @@ export class NativeDefinitions {
   }
 }
 
-/** Compiled-in kinds cannot be deleted: removing other programs by their manifests would take all clusters with them. */
-export function nativeDefinitionsStay(native: NativeKinds): AdmissionStep {
+/**
+ * The definition of a compiled-in kind can be deleted only while nobody uses it, and comes back at once: removing other
+ * programs by their manifests must not take all clusters with it, nor fail where nothing is lost.
+ */
+export function nativeDefinitionsStay(native: NativeKinds, store: Store<StoredObject>): AdmissionStep {
   return {
     name: 'NativeDefinitions',
     appliesTo: ({ operation, target }) =>
       operation === 'DELETE' && target.resource.definition.group === 'apiextensions.k8s.io' && native.has(target.name),
     validate({ target }) {
+      const count = store.count(keyPrefix(native.get(target.name)!));
+      if (count === 0) return;
       const { group, plural } = target.resource.definition;
       const subject = { group, resource: plural, name: target.name };
-      throw statusError.forbidden(subject, 'this definition is built into the server and may not be deleted');
+      const used = count === 1 ? 'one object of it exists' : `${count} objects of it exist`;
+      throw statusError.forbidden(subject, `this definition is built into the server and ${used}`);
     },
   };
-}
-
-/** True when the stored definition is already ours as it is now: writing it again would cost a validation at every start. */
-function isPublished(api: ResourceApi, crds: ServedResource, crd: NonNullable<ResourceDefinition['crd']>): boolean {
-  const live = api.context.store.head(objectKey(crds.resource.keySpace, undefined, crd.metadata.name!))?.value.object;
-  if (live?.metadata.annotations?.[builtInAnnotation] === undefined) return false;
-  const wanted = clone(crd) as unknown as CustomResourceDefinition;
-  defaultCrd(wanted);
-  const labels = Object.entries(wanted.metadata.labels ?? {});
-  return deepEqual(live.spec, wanted.spec) && labels.every(([key, value]) => live.metadata.labels?.[key] === value);
 }
 
 /**

@@ -22,7 +22,8 @@ export function withCrdStrategy(definition: ResourceDefinition, native: NativeKi
       validateCreate: (object) => validateCrd(asCrd(object)),
       validateUpdate: (object, old) => validateCrd(asCrd(object), asCrd(old)),
       // Added by the delete itself, not before: a definition at rest carries nothing of ours, and no update can lose it.
-      deletionFinalizers: () => [cleanupFinalizer],
+      // Compiled-in kinds have nothing to clean up: see nativeDefinitionsStay.
+      deletionFinalizers: ({ metadata }) => (natives.has(metadata.name ?? '') ? [] : [cleanupFinalizer]),
       warnings: (object, old) => [...natives.warnings(object), ...crdWarnings(asCrd(object), old && asCrd(old))],
     },
   };
