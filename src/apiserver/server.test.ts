@@ -19,14 +19,13 @@ import {
   summary,
   type Target,
   targets,
-  targetsByEngine,
   widget,
 } from './testing/index.ts';
 
 const namespaces = '/api/v1/namespaces';
 const crds = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
-onTargets(targetsByEngine, (on, { real }) => {
+onTargets(targets, (on, { real }) => {
   describe('namespaces', () => {
     it.each(['default', 'kube-system', 'kube-public', 'kube-node-lease'])(
       '%s is there from the start',

@@ -15,7 +15,6 @@ import {
   type Target,
   type TestWebhook,
   targets,
-  targetsByEngine,
   widget,
 } from '../testing/index.ts';
 
@@ -67,7 +66,7 @@ async function change(target: Target, path: string, versions: object[]): Promise
   return answer;
 }
 
-onTargets(targetsByEngine, (on) => {
+onTargets(targets, (on) => {
   describe('a custom kind', () => {
     it('is served as soon as its definition is there, and says so', async () => {
       const target = on();

@@ -11,8 +11,7 @@ import { loopbackUser } from '../auth/index.ts';
 import type { ServedResource } from '../registry/index.ts';
 import type { ResourceApi } from '../service/resource-api.ts';
 import type { Caller } from '../service/types.ts';
-import { objectKey } from '../storage/keys.ts';
-import { keyPrefix } from '../storage/keys.ts';
+import { keyPrefix, objectKey } from '../storage/keys.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
 import { defaultCrd } from './defaults.ts';
 import type { CustomResourceDefinition } from './types.ts';
@@ -89,6 +88,16 @@ export function nativeDefinitionsStay(native: NativeKinds, store: Store<StoredOb
       throw statusError.forbidden(subject, `this definition is built into the server and ${used}`);
     },
   };
+}
+
+/** True when the stored definition is already ours as it is now: writing it again would cost a validation at every start. */
+function isPublished(api: ResourceApi, crds: ServedResource, crd: NonNullable<ResourceDefinition['crd']>): boolean {
+  const live = api.context.store.head(objectKey(crds.resource.keySpace, undefined, crd.metadata.name!))?.value.object;
+  if (live?.metadata.annotations?.[builtInAnnotation] === undefined) return false;
+  const wanted = clone(crd) as unknown as CustomResourceDefinition;
+  defaultCrd(wanted);
+  const labels = Object.entries(wanted.metadata.labels ?? {});
+  return deepEqual(live.spec, wanted.spec) && labels.every(([key, value]) => live.metadata.labels?.[key] === value);
 }
 
 /**

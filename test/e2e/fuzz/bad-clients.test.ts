@@ -224,7 +224,7 @@ describe('many connections', () => {
 
 describe('what is not HTTP as we speak it', () => {
   const refused: [what: string, bytes: string, codes: number[]][] = [
-    ['two lengths', head('POST', configMaps, 'Content-Length: 3', 'Content-Length: 4') + 'abcd', [400]],
+    ['two lengths', `${head('POST', configMaps, 'Content-Length: 3', 'Content-Length: 4')}abcd`, [400]],
     [
       'a length and chunks',
       `${head('POST', configMaps, 'Content-Length: 4', 'Transfer-Encoding: chunked')}0\r\n\r\n${head('GET', '/livez')}`,

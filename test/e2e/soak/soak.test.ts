@@ -18,7 +18,13 @@ const objectsPerWriter = 30;
 const sessionCount = 10;
 const megabyte = 1024 * 1024;
 
-const resource: Resource<UnstructuredObject> = { group: '', version: 'v1', kind: 'ConfigMap', plural: 'configmaps', namespaced: true };
+const resource: Resource<UnstructuredObject> = {
+  group: '',
+  version: 'v1',
+  kind: 'ConfigMap',
+  plural: 'configmaps',
+  namespaced: true,
+};
 const collection = '/api/v1/namespaces/default/configmaps';
 const random = seededRandom(1);
 

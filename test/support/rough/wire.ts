@@ -183,7 +183,7 @@ export async function sendJson(
     method,
     path,
     headers: [
-      ['accept', 'application/json'],
+      ...(headers.some(([name]) => name === 'accept') ? [] : [jsonAccept]),
       ...(body === undefined || headers.some(([name]) => name === 'content-type') ? [] : [jsonContent]),
       ...headers,
     ],
@@ -192,6 +192,7 @@ export async function sendJson(
   return { status: answer.status, value: JSON.parse(answer.body.toString()) as JsonAnswer, headers: answer.headers };
 }
 
+const jsonAccept = ['accept', 'application/json'] as const;
 const jsonContent = ['content-type', 'application/json'] as const;
 
 /** What tests look at in an answer. */
