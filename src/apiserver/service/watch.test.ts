@@ -136,6 +136,24 @@ onTargets(targetsByEngine, (on) => {
       expect(summary([...first, ...rest])).toEqual(['ADDED x', 'MODIFIED x', 'DELETED x']);
     });
 
+    it('one object can be watched by name where there are no namespaces, and by name and labels', async () => {
+      const { api, namespace } = on();
+      const [one, two] = [await namespace(), await namespace()];
+      const relabel = (name: string, label: string): Promise<unknown> =>
+        api.patch(`/api/v1/namespaces/${name}`, mergePatch, { metadata: { labels: { seen: label } } });
+      const select = `fieldSelector=metadata.name%3D${one.name}`;
+      const plain = await api.watch(`/api/v1/namespaces?watch=true&${select}`);
+      const labelled = await api.watch(`/api/v1/namespaces?watch=true&${select}&labelSelector=seen%3Dyes`);
+      expect(summary(await plain.take(1))).toEqual([`ADDED ${one.name}`]);
+      await relabel(two.name, 'yes');
+      await relabel(one.name, 'yes');
+      await relabel(one.name, 'no');
+      expect(summary(await plain.take(2))).toEqual([`MODIFIED ${one.name}`, `MODIFIED ${one.name}`]);
+      expect(summary(await labelled.take(2))).toEqual([`ADDED ${one.name}`, `DELETED ${one.name}`]);
+      plain.close();
+      labelled.close();
+    });
+
     it('namespaces are kept apart, and all of them can be watched at once', async () => {
       const { api, namespace, unique } = on();
       const [one, two] = [await namespace(), await namespace()];

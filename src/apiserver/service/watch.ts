@@ -1,6 +1,6 @@
 import { type Status, statusError } from '../../machinery/index.ts';
 import { CompactedError, type StoreEvent, type StoreRecord } from '../../store/index.ts';
-import { keyPrefix } from '../storage/keys.ts';
+import { keyPrefix, objectKey } from '../storage/keys.ts';
 import { StoredObject } from '../storage/stored-object.ts';
 import type { ServiceContext } from './context.ts';
 import { compileFilter, parseResourceVersion, type RecordFilter, reachRevision, singleName } from './reads.ts';
@@ -50,7 +50,8 @@ export async function startWatch(
 ): Promise<() => void> {
   checkWatchSettings(settings);
   const filter = compileWatchFilter(target, settings);
-  const prefix = keyPrefix(target.resource.keySpace, target.namespace);
+  // A watch of one object is found by its key in the store: it costs nothing while others change.
+  const prefix = singleKey(target, settings) ?? keyPrefix(target.resource.keySpace, target.namespace);
   const asked = parseResourceVersion(settings.resourceVersion ?? '');
   await reachRevision(context, asked, caller.signal);
   const fromPresent = settings.sendInitialEvents ?? asked === 0;
@@ -234,12 +235,16 @@ function atRevision(record: StoreRecord<StoredObject>, revision: number): StoreR
   return { key: record.key, value, revision, createRevision: record.createRevision };
 }
 
-function compileWatchFilter(target: Target, settings: WatchSettings): RecordFilter | undefined {
+/** The key of the only object a watch is about, as of `kubectl wait` and `kubectl delete`. */
+function singleKey({ resource, namespace }: Target, settings: WatchSettings): string | undefined {
   const name = singleName(settings.fieldSelector ?? '');
-  if (name !== undefined && target.namespace !== undefined && (settings.labelSelector ?? '') === '') {
-    const key = keyPrefix(target.resource.keySpace, target.namespace) + name;
-    return (record) => record.key === key;
-  }
+  if (name === undefined || (namespace === undefined && resource.definition.namespaced)) return undefined;
+  return objectKey(resource.keySpace, namespace, name);
+}
+
+function compileWatchFilter(target: Target, settings: WatchSettings): RecordFilter | undefined {
+  const key = singleKey(target, settings);
+  if (key !== undefined && (settings.labelSelector ?? '') === '') return (record) => record.key === key;
   return compileFilter(target, settings.labelSelector ?? '', settings.fieldSelector ?? '');
 }
 

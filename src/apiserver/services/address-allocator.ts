@@ -119,8 +119,9 @@ function assignClusterIp(
   if (oldSpec && (spec['clusterIP'] ?? '') === '' && oldSpec['clusterIP'] !== undefined)
     spec['clusterIP'] = oldSpec['clusterIP'];
   const asked = spec['clusterIP'];
-  const problem =
-    typeof asked === 'string' && asked !== oldSpec?.['clusterIP'] ? addressProblem(asked, range, taken) : undefined;
+  // An address that is set cannot change: validation refuses that in its own words, so only new ones are looked at.
+  const isNew = oldSpec?.['clusterIP'] === undefined;
+  const problem = isNew && typeof asked === 'string' ? addressProblem(asked, range, taken) : undefined;
   if (problem) {
     throw statusError.invalid('', 'Service', service.metadata.name ?? '', [
       fieldError.invalid('spec.clusterIPs', [String(asked)], `failed to allocate IP ${String(asked)}: ${problem}`),
@@ -135,7 +136,7 @@ function assignClusterIp(
     if (free === undefined) throw statusError.internal('failed to allocate a cluster IP: range is full');
     spec['clusterIP'] = formatAddress(range.base + free);
   }
-  if (spec['clusterIP'] !== 'None') mine.add(String(spec['clusterIP']));
+  if (isNew && spec['clusterIP'] !== 'None') mine.add(String(spec['clusterIP']));
   spec['clusterIPs'] = [spec['clusterIP']!];
   // Headless Services that select nothing may point anywhere, hence at both families.
   const anyFamily = spec['clusterIP'] === 'None' && spec['selector'] === undefined;

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import type { Agent } from 'undici';
-import { errorMessage, type JsonObject } from '../../machinery/index.ts';
+import type { JsonObject } from '../../machinery/index.ts';
+import { webhookTrouble } from './trouble.ts';
 
 /** Where a webhook listens, as webhook configurations and CustomResourceDefinitions say it. */
 export interface WebhookClientConfig {
@@ -52,9 +53,7 @@ export class WebhookClient {
       if (typeof answer !== 'object' || answer === null) throw new Error('the answer is not an object');
       return answer as JsonObject;
     } catch (error) {
-      const reason =
-        error instanceof Error && error.name === 'TimeoutError' ? 'context deadline exceeded' : errorMessage(error);
-      throw new Error(`Post "${shown}": ${reason}`, { cause: error });
+      throw new Error(`Post "${shown}": ${webhookTrouble(error)}`, { cause: error });
     }
   }
 
