@@ -2,9 +2,11 @@ import { connect, constants } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
+import { dice, seedAt } from '../../support/rough/dice.ts';
 import { type InProcessServer, startInProcess } from '../../support/rough/in-process-server.ts';
 import { openTcp, openTls, readToEnd, readUntil, statusCodes } from '../../support/rough/raw.ts';
 import { http1Client, http2Client, sendJson, type WireClient } from '../../support/rough/wire.ts';
+import { damage } from './encode.ts';
 
 let server: InProcessServer;
 let client: WireClient;
@@ -277,6 +279,27 @@ describe('what is not HTTP as we speak it', () => {
     }
     expect((await sendJson(client, 'GET', `${configMaps}/victim`)).status).toBe(200);
     await sendJson(client, 'DELETE', `${configMaps}/victim`);
+  });
+
+  it('damaged requests are answered or dropped, never carried out by half', async () => {
+    const revision = server.store.revision;
+    const object = '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"never"}}';
+    const whole = [
+      head('GET', '/api/v1/namespaces?limit=1', 'Accept: application/json'),
+      // No name of an object that exists, and a body that is one byte short: nothing here can be carried out.
+      head('POST', configMaps, 'Content-Type: application/json', `Content-Length: ${object.length + 1}`) + object,
+      `${head('POST', configMaps, 'Content-Type: application/json', 'Transfer-Encoding: chunked')}5\r\n{"api\r\n0\r\n\r\n`,
+      head('GET', '/livez', 'Expect: 100-continue', 'Connection: upgrade', 'Upgrade: websocket'),
+    ];
+    for (let i = 0; i < 200; i++) {
+      const roll = dice(seedAt(3, i));
+      const socket = await openTls(server.admin);
+      socket.end(damage(roll, Buffer.from(roll.pick(whole))));
+      await readToEnd(socket);
+    }
+    expect(server.store.revision).toBe(revision);
+    expect(server.unexpected).toEqual([]);
+    await expectHealthy();
   });
 
   it('HTTP/1.0 is answered and the connection closed', async () => {

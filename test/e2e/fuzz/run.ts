@@ -8,8 +8,9 @@ import {
   type WireAnswer,
   type WireClient,
 } from '../../support/rough/wire.ts';
+import { namespaces } from './draft.ts';
 import { answerProblem, ChangeLog, mayChange } from './invariants.ts';
-import { type FuzzRequest, fuzzRequest, liveResourceVersion, namespaces } from './requests.ts';
+import { type FuzzRequest, fuzzRequest, liveResourceVersion } from './requests.ts';
 
 export interface FuzzRun {
   seed: number;
