@@ -7,6 +7,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['src/**/*.test.ts'],
+          setupFiles: ['test/support/property-seed.ts'],
           testTimeout: 20_000,
         },
       },
@@ -14,6 +15,7 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['test/**/*.test.ts'],
+          setupFiles: ['test/support/property-seed.ts'],
           testTimeout: 120_000,
           hookTimeout: 120_000,
           fileParallelism: false,

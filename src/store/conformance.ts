@@ -108,6 +108,18 @@ export function storeConformance(name: string, factory: EngineFactory): void {
         expect(store.get('/g/p/a')).toEqual(store.head('/g/p/a'));
       });
 
+      it('tells when what head shows is stored', async () => {
+        await create('/g/p/a', 'old');
+        expect(store.settled('/g/p/a')).toBeUndefined();
+        const update = store.put('/g/p/a', at(1), () => 'new');
+        const removal = store.delete('/g/p/a', at(2));
+        expect(store.settled('/g/p/b')).toBeUndefined();
+        await store.settled('/g/p/a');
+        expect(store.get('/g/p/a')).toBeUndefined();
+        expect(store.settled('/g/p/a')).toBeUndefined();
+        await Promise.all([update, removal]);
+      });
+
       it('lets exactly one of many concurrent updates of the same revision win', async () => {
         await create('/g/p/a');
         const results = await Promise.allSettled(

@@ -68,7 +68,10 @@ class RevisionedStore<V> implements Store<V> {
   readonly #waiters = new Set<Waiter>();
 
   /** newest accepted state of the keys with writes under way; undefined means being deleted */
-  readonly #staged = new Map<string, { revision: number; record: StoreRecord<V> | undefined }>();
+  readonly #staged = new Map<
+    string,
+    { revision: number; record: StoreRecord<V> | undefined; stored: Promise<unknown> }
+  >();
   #queue: StagedWrite<V>[] = [];
   #committing: Promise<void> | undefined;
   #commitScheduled = false;
@@ -106,6 +109,10 @@ class RevisionedStore<V> implements Store<V> {
   head(key: string): StoreRecord<V> | undefined {
     const staged = this.#staged.get(key);
     return staged ? staged.record : this.#index.get(key);
+  }
+
+  settled(key: string): Promise<unknown> | undefined {
+    return this.#staged.get(key)?.stored;
   }
 
   list(prefix: string, options: ListOptions = {}): ListResult<V> {
@@ -235,11 +242,12 @@ class RevisionedStore<V> implements Store<V> {
     result: R,
     { event, write }: Pick<StagedWrite<V>, 'event' | 'write'>,
   ): Promise<R> {
-    this.#staged.set(key, { revision: event.revision, record });
-    return new Promise<R>((resolve, reject) => {
+    const stored = new Promise<R>((resolve, reject) => {
       this.#queue.push({ event, write, resolve: () => resolve(result), reject });
-      this.#scheduleCommit();
     });
+    this.#staged.set(key, { revision: event.revision, record, stored });
+    this.#scheduleCommit();
+    return stored;
   }
 
   /** Waits for the end of this turn of the loop, so that writers woken by one commit share the next. */

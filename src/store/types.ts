@@ -50,6 +50,11 @@ export interface Store<V> {
    * writers do not have to wait for each other's disk sync. Undefined when absent (or being deleted).
    */
   head(key: string): StoreRecord<V> | undefined;
+  /**
+   * resolves when what `head` shows of a key is durable and visible, rejects when it was lost; undefined when it already
+   * is. An answer that rests on `head` without writing anything must wait for it.
+   */
+  settled(key: string): Promise<unknown> | undefined;
   /** keys starting with `prefix`, in order */
   list(prefix: string, options?: ListOptions): ListResult<V>;
   /** number of committed keys starting with `prefix` */

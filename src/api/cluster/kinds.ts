@@ -25,6 +25,8 @@ import type { Cluster, Machine, MachineDeployment, MachineSet } from './types.ts
 export const clusterGroup = 'cluster.x-k8s.io';
 
 const crdLabels = {
+  // clusterctl looks for objects to move among the definitions that carry it
+  'clusterctl.cluster.x-k8s.io': '',
   'cluster.x-k8s.io/provider': 'cluster-api',
   'cluster.x-k8s.io/v1beta1': 'v1beta1',
   'cluster.x-k8s.io/v1beta2': 'v1beta2',

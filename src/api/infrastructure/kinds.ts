@@ -24,6 +24,8 @@ import { openStackClusterV1beta1, openStackMachineTemplateV1beta1, openStackMach
 export const infrastructureGroup = 'infrastructure.cluster.x-k8s.io';
 
 const crdLabels = {
+  // clusterctl looks for objects to move among the definitions that carry it
+  'clusterctl.cluster.x-k8s.io': '',
   'cluster.x-k8s.io/provider': 'infrastructure-openstack',
   'cluster.x-k8s.io/v1beta1': 'v1beta1',
   'cluster.x-k8s.io/v1beta2': 'v1beta2',

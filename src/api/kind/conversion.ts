@@ -6,6 +6,7 @@ import {
   type JsonValue,
   type ObjectMeta,
   parseApiVersion,
+  parseJsonStrict,
   type Schema,
   type UnstructuredObject,
 } from '../../machinery/index.ts';
@@ -130,7 +131,8 @@ function readStash(annotation: string | undefined): Stash | undefined {
   if (annotation === undefined) return undefined;
   let content: JsonValue;
   try {
-    content = JSON.parse(annotation);
+    // The annotation is the client's to write: it is held to what a body is held to.
+    content = parseJsonStrict(annotation).value;
   } catch {
     return undefined;
   }

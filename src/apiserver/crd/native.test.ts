@@ -49,7 +49,7 @@ describe('the definition of a compiled-in kind', () => {
 
   it('is published with labels and a spec that nobody owns', () => {
     const { labels, managedFields } = published.metadata;
-    expect(labels).toMatchObject({ 'cluster.x-k8s.io/v1beta1': 'v1beta1' });
+    expect(labels).toMatchObject({ 'clusterctl.cluster.x-k8s.io': '', 'cluster.x-k8s.io/v1beta1': 'v1beta1' });
     expect(JSON.stringify(managedFields)).not.toMatch(/f:spec|f:labels/);
     expect(published.status['storedVersions']).toEqual(['v1beta2']);
   });

@@ -1,6 +1,5 @@
 import {
   applySchemaDefaults,
-  fieldError,
   type JsonObject,
   type ManagedFieldsEntry,
   statusError,
@@ -39,17 +38,12 @@ export async function createObject(
     throw statusError.badRequest('resourceVersion should not be set on objects to be created');
   }
   const generated = (draft.metadata.name ?? '') === '' ? draft.metadata.generateName : undefined;
-  if ((draft.metadata.name ?? '') === '' && (generated ?? '') === '') {
-    throw statusError.invalid(definition.group, definition.kind, '', [
-      fieldError.required('metadata.name', 'name or generateName is required'),
-    ]);
-  }
   for (let attempt = 1; ; attempt++) {
     if (generated) draft.metadata.name = generateName(generated, context.random);
     try {
       return await createNamed(
         context,
-        { ...target, name: draft.metadata.name! },
+        { ...target, name: draft.metadata.name ?? '' },
         draft,
         caller,
         settings,
@@ -58,6 +52,7 @@ export async function createObject(
     } catch (error) {
       if (!(error instanceof ConflictError)) throw error;
       if (!generated || attempt === generateNameTries) {
+        await context.store.settled(error.key);
         throw statusError.alreadyExists({
           group: definition.group,
           resource: definition.plural,

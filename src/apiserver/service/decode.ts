@@ -6,6 +6,7 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
+  objectMetaSchema,
   own,
   pruneMetadata,
   pruneUnknownFields,
@@ -46,7 +47,7 @@ export function decodeObject(
     const goField = badMetadata.goField.replace(/^(\w+)\./, '$1.metadata.');
     throw cannotDecode(served, { ...badMetadata, goField });
   }
-  dropNullMembers(draft['metadata'] as JsonObject);
+  tidyMetadata(draft['metadata'] as JsonObject);
   if (served.resource.isCustom) {
     const undecodable = findUndecodableResource(draft as JsonValue, schema);
     if (undecodable) throw statusError.badRequest(formatFieldError(undecodable));
@@ -61,8 +62,13 @@ export function decodeObject(
   return draft as unknown as UnstructuredObject;
 }
 
-function dropNullMembers(object: JsonObject): void {
-  for (const key in object) if (object[key] === null) delete object[key];
+/** Metadata is decoded into a typed structure also where the rest of the object is not: null is unset, or zero in a list. */
+function tidyMetadata(metadata: JsonObject): void {
+  for (const key in metadata) {
+    const value = metadata[key];
+    if (value === null) delete metadata[key];
+    else if (Array.isArray(value) && value.includes(null)) dropUnset(value, objectMetaSchema.properties![key]!);
+  }
 }
 
 function isEmptyCollection(value: JsonValue, schema: Schema): boolean {

@@ -37,7 +37,9 @@ export async function deleteObject(
       return await attemptDelete(context, target, caller, settings);
     } catch (error) {
       // Somebody changed the object meanwhile; deleting wants the newest state, whatever it is.
-      if (!(error instanceof ConflictError)) throw error;
+      if (error instanceof ConflictError) continue;
+      await context.store.settled(objectKey(target.resource.keySpace, target.namespace, target.name));
+      throw error;
     }
   }
 }
@@ -97,7 +99,10 @@ async function attemptDelete(
   }
   const nowMs = context.clock.now();
   const marked = markTerminating(live, finalizers, graceSeconds, nowMs);
-  if (!marked) return { object: live, gone: false };
+  if (!marked) {
+    await context.store.settled(key);
+    return { object: live, gone: false };
+  }
   if (settings.dryRun) return { object: marked, gone: false };
   await context.store.put(key, { kind: 'revision', revision: record.revision }, (revision) => {
     marked.metadata.resourceVersion = String(revision);

@@ -18,13 +18,13 @@ export function generateName(base: string, random: Random): string {
   return base.slice(0, maxGeneratedBase) + random.text(generatedSuffixLength);
 }
 
-/** An object belongs where the URL says; a body that names another namespace or none is checked or completed. */
+/**
+ * An object belongs where the URL says; a body that names another namespace or none is checked or completed. Manifests of many
+ * programs name one on their ClusterRoles, where it means nothing and is forgotten.
+ */
 export function placeInNamespace(draft: UnstructuredObject, target: Target): void {
   const { metadata } = draft;
   if (!target.resource.definition.namespaced) {
-    if (metadata.namespace !== undefined && metadata.namespace !== '') {
-      throw statusError.badRequest('namespace must not be provided for a cluster-scoped resource');
-    }
     delete metadata.namespace;
     return;
   }

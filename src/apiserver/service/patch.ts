@@ -105,7 +105,11 @@ function notAnObject(patch: unknown): Error {
 }
 
 function checkNamespaceUnchanged(draft: UnstructuredObject, target: NamedTarget): void {
-  if (target.namespace !== undefined && draft.metadata.namespace !== target.namespace) {
+  if (target.namespace === undefined) {
+    delete draft.metadata.namespace;
+    return;
+  }
+  if (draft.metadata.namespace !== target.namespace) {
     throw statusError.badRequest(
       'the namespace of the provided object does not match the namespace sent on the request',
     );

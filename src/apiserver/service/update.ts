@@ -48,10 +48,23 @@ export async function updateObject(request: UpdateRequest): Promise<WrittenObjec
         conditional = value;
       });
     } catch (error) {
-      if (!(error instanceof ConflictError)) throw error;
-      if (conditional || attempt === maxAttempts) throw modifiedConflict(request.target);
+      const retry = error instanceof ConflictError && !conditional && attempt < maxAttempts;
+      if (retry) continue;
+      await seenIsStored(request.context, request.target);
+      throw error instanceof ConflictError ? modifiedConflict(request.target) : error;
     }
   }
+}
+
+/**
+ * Waits until the newest state of an object is durable and visible. Writers start from states that are still on their way
+ * to disk; who is only told about one (refused, not found, nothing to change) must find it when looking.
+ */
+export function seenIsStored(
+  { store }: ServiceContext,
+  { resource, namespace, name }: NamedTarget,
+): Promise<unknown> | undefined {
+  return store.settled(objectKey(resource.keySpace, namespace, name));
 }
 
 export function notFound(target: NamedTarget): Error {
@@ -119,6 +132,7 @@ async function attemptUpdate(request: UpdateRequest, onConditional: (value: bool
 
   object.metadata.resourceVersion = String(record.revision);
   if (isUnchanged(object, live)) {
+    await seenIsStored(context, target);
     return { object: live, json: resource.isDirect(record) ? record.value.json : undefined, created: false };
   }
   if (isReadyToVanish(object)) {

@@ -141,6 +141,48 @@ onTargets(targetsByEngine, (on, { real }) => {
       });
     });
 
+    it('says what else is wrong with an object that has no name', async () => {
+      const target = on();
+      const { group, path } = await defineWidgets(target, {
+        schema: {
+          openAPIV3Schema: {
+            type: 'object',
+            properties: { spec: { type: 'object', required: ['size'], properties: { size: { type: 'integer' } } } },
+          },
+        },
+      });
+      const custom = await target.api.post(path, { ...widget(group, ''), spec: {} });
+      expect(custom.status).toBe(422);
+      expect(custom.body['message']).toContain(
+        'is invalid: [metadata.name: Required value: name or generateName is required, spec.size: Required value',
+      );
+      const deployments = (await target.namespace()).of('apps/v1', 'deployments');
+      const builtIn = await target.api.post(deployments, deployment('', { spec: { replicas: -1 } }));
+      expect(builtIn.status).toBe(422);
+      expect(builtIn.body['message']).toMatch(
+        /\[metadata\.name: Required value: .*, spec\.replicas: Invalid value: -1/,
+      );
+    });
+
+    it('forgets the namespace of a kind that has none, as manifests of other programs carry it', async () => {
+      const { api, unique, cleanUp } = on();
+      const name = unique('placeless');
+      const roles = '/apis/rbac.authorization.k8s.io/v1/clusterroles';
+      const kind = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', rules: [] };
+      const role = (labels: Record<string, string>) => ({ ...kind, metadata: { name, namespace: 'default', labels } });
+      cleanUp(`${roles}/${name}`);
+      const written = [
+        await api.create(roles, role({})),
+        await api.put(`${roles}/${name}`, role({ a: 'put' })),
+        await api.patch(`${roles}/${name}`, mergePatch, {
+          metadata: { namespace: 'default', labels: { a: 'patched' } },
+        }),
+        await api.apply(`${roles}/${name}?fieldManager=m&force=true`, role({ a: 'applied' })),
+      ];
+      expect(written.map(({ status }) => status)).toEqual([201, 200, 200, 200]);
+      for (const { object } of written) expect(object.metadata).not.toHaveProperty('namespace');
+    });
+
     it('takes the namespace from the address and refuses another', async () => {
       const { api, namespace } = on();
       const ns = await namespace();

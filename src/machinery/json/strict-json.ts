@@ -16,9 +16,24 @@ export interface StrictJson {
 
 /**
  * How deep a value may nest. kube-apiserver allows 10,000 with stacks that grow; here every later walk over the value recurses
- * on a fixed stack, and no real object comes near a thousand.
+ * on a fixed stack, of which the greediest (server-side apply) uses up to a kilobyte per level. No real object comes near.
  */
-export const maxJsonDepth = 1000;
+export const maxJsonDepth = 500;
+
+/** Whether a value nests deeper than `limit`; told without recursion, so that it can be asked of any value. */
+export function isDeeperThan(value: JsonValue, limit: number): boolean {
+  let level: JsonValue[] = [value];
+  for (let depth = 0; level.length > 0; depth++) {
+    const next: JsonValue[] = [];
+    for (const item of level) {
+      if (typeof item !== 'object' || item === null) continue;
+      for (const member of Object.values(item)) if (typeof member === 'object' && member !== null) next.push(member);
+    }
+    if (next.length > 0 && depth + 1 >= limit) return true;
+    level = next;
+  }
+  return false;
+}
 
 /** kube-apiserver stops collecting complaints about one body after this many. */
 const maxReportedDuplicates = 100;

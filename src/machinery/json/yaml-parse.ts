@@ -1,15 +1,18 @@
 import {
+  Composer,
+  type CST,
   type Document,
   isAlias,
   isMap,
   isScalar,
   isSeq,
+  Lexer,
   LineCounter,
   type Node,
-  parseAllDocuments,
+  Parser,
   type YAMLMap,
 } from 'yaml';
-import { maxJsonDepth, parseJsonStrict } from './strict-json.ts';
+import { parseJsonStrict } from './strict-json.ts';
 import type { JsonObject, JsonPrimitive, JsonValue } from './value.ts';
 import { isJsonObject } from './value.ts';
 import { formatGoFloat, resolvePlainScalar } from './yaml-scalar.ts';
@@ -42,6 +45,13 @@ export interface ParsedDocument {
   line: number;
 }
 
+/**
+ * How deep a document may nest. The library recurses several frames per level, and at the end of its stack the engine does
+ * not always throw: a regular expression compiled there ends the process. So nothing deeper ever reaches the part that
+ * recurses; it would have room for about three times as much.
+ */
+const maxYamlDepth = 200;
+
 /** Aliases may multiply a document by this many nodes before it counts as an attack. */
 const maxAliasedNodes = 100_000;
 
@@ -53,10 +63,18 @@ export function parseYamlDocuments(text: string): ParsedDocument[] {
 }
 
 /** The first document of a text; null when there is none. Later documents are ignored, as kube-apiserver does. */
-export function parseYaml(text: string): ParsedDocument {
+export function parseYaml(text: string, options: YamlOptions = {}): ParsedDocument {
   const none: ParsedDocument = { value: null, duplicateFields: [], duplicates: [], line: 1 };
-  return parseAsJson(text) ?? parseAll(text)[0] ?? none;
+  return parseAsJson(text) ?? parseAll(text, options.plainScalar)[0] ?? none;
 }
+
+/** How to read a text that was not written for Kubernetes. */
+export interface YamlOptions {
+  /** the meaning of a scalar without quotes; kubectl's when left out */
+  plainScalar?: PlainScalarReader;
+}
+
+export type PlainScalarReader = (text: string) => JsonPrimitive;
 
 /** JSON is YAML, and by far faster to read as what it is. */
 function parseAsJson(text: string): ParsedDocument | undefined {
@@ -69,45 +87,51 @@ function parseAsJson(text: string): ParsedDocument | undefined {
   return { ...parseJsonStrict(text), duplicates: [], line: 1 };
 }
 
-function parseAll(text: string): ParsedDocument[] {
+function parseAll(text: string, plainScalar: PlainScalarReader = resolvePlainScalar): ParsedDocument[] {
   const lines = new LineCounter();
-  let documents: Document.Parsed[];
-  try {
-    const parsed = parseAllDocuments(text, {
-      schema: 'failsafe',
-      resolveKnownTags: false,
-      uniqueKeys: false,
-      prettyErrors: false,
-      lineCounter: lines,
-      logLevel: 'silent',
-    });
-    documents = 'empty' in parsed ? [] : parsed;
-  } catch (error) {
-    if (error instanceof RangeError) throw new YamlParseError(1, 'exceeded max depth', { cause: error });
-    throw error;
-  }
   const lineAt = (offset: number): number => Math.max(1, lines.linePos(offset).line);
+  const composer = new Composer({
+    schema: 'failsafe',
+    resolveKnownTags: false,
+    uniqueKeys: false,
+    prettyErrors: false,
+    logLevel: 'silent',
+  });
+  const documents = [...composer.compose(shallowTokens(text, lines, lineAt))] as Document.Parsed[];
   for (const { errors } of documents) {
     const [error] = errors;
-    if (!error) continue;
-    // The library recurses as deep as the text nests, and reports the end of its stack like any other fault.
-    const detail = error.message.startsWith('Maximum call stack') ? 'exceeded max depth' : error.message;
-    throw new YamlParseError(lineAt(error.pos[0]), detail, { cause: error });
+    if (error) throw new YamlParseError(lineAt(error.pos[0]), error.message, { cause: error });
   }
-  return documents.map((document) => new Reader(lineAt).read(document));
+  return documents.map((document) => new Reader(lineAt, plainScalar).read(document));
+}
+
+/** The syntax of a text, which is read without recursion; too deep a text is refused as soon as that shows. */
+function shallowTokens(text: string, lines: LineCounter, lineAt: (offset: number) => number): CST.Token[] {
+  const parser = new Parser(lines.addNewLine);
+  const tokens: CST.Token[] = [];
+  lines.addNewLine(0);
+  for (const lexeme of new Lexer().lex(text)) {
+    for (const token of parser.next(lexeme)) tokens.push(token);
+    // What is being built: the document, the collections around the present place, and a scalar.
+    if (parser.stack.length > maxYamlDepth + 2) throw new YamlParseError(lineAt(parser.offset), 'exceeded max depth');
+  }
+  for (const token of parser.end()) tokens.push(token);
+  return tokens;
 }
 
 /** Turns the nodes of one document into plain values. */
 class Reader {
   readonly #lineAt: (offset: number) => number;
+  readonly #plainScalar: PlainScalarReader;
   readonly #anchors = new Map<string, Node>();
   readonly #expanding = new Set<Node>();
   readonly #duplicates: DuplicateKey[] = [];
   #aliasedNodes = 0;
   #depth = 0;
 
-  constructor(lineAt: (offset: number) => number) {
+  constructor(lineAt: (offset: number) => number, plainScalar: PlainScalarReader) {
     this.#lineAt = lineAt;
+    this.#plainScalar = plainScalar;
   }
 
   read(document: Document.Parsed): ParsedDocument {
@@ -130,7 +154,7 @@ class Reader {
     }
     this.#remember(node);
     if (isScalar(node)) return this.#scalar(node);
-    if (++this.#depth > maxJsonDepth) throw this.#error(node, 'exceeded max depth');
+    if (++this.#depth > maxYamlDepth) throw this.#error(node, 'exceeded max depth');
     let value: JsonValue;
     if (isSeq(node)) {
       value = node.items.map((item, index) => this.#value(item as Node | null, `${path}[${index}]`));
@@ -208,7 +232,7 @@ class Reader {
     const text = String(node.value ?? '');
     try {
       if (node.tag !== undefined) return resolveTagged(node.tag, text);
-      return node.type === 'PLAIN' ? resolvePlainScalar(text) : text;
+      return node.type === 'PLAIN' ? this.#plainScalar(text) : text;
     } catch (error) {
       throw this.#error(node, error instanceof Error ? error.message : String(error));
     }

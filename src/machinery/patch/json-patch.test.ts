@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { jsonValues } from '../json/testing/arbitrary.ts';
 import { clone, deepFreeze, type JsonValue } from '../json/value.ts';
 import { applyJsonPatch, maxJsonPatchOperations } from './json-patch.ts';
 import { PatchError } from './patch-error.ts';
@@ -133,6 +134,20 @@ describe('applyJsonPatch', () => {
     expect(failure([{ op: 'add', path: '/constructor/prototype/x', value: 1 }]).status).toBe(422);
   });
 
+  it('refuses to nest deeper than a body may', () => {
+    const chain = '/a'.repeat(400);
+    let deep: JsonValue = {};
+    for (let i = 0; i < 400; i++) deep = { a: deep };
+    const nest = [
+      { op: 'add', path: '/x', value: deep },
+      { op: 'copy', from: '/x', path: `/x${chain}/b` },
+    ];
+    expect(() => applyJsonPatch(document, nest)).toThrow(
+      expect.objectContaining({ status: 422, detail: 'exceeded max depth' }),
+    );
+    expect(() => applyJsonPatch(document, nest.slice(0, 1))).not.toThrow();
+  });
+
   it('refuses copies that would grow without end', () => {
     const copies = Array.from({ length: 40 }, (_, i) => ({ op: 'copy', from: '/data', path: `/data/k${i}` }));
     expect(() => applyJsonPatch(document, copies)).toThrow(
@@ -143,7 +158,7 @@ describe('applyJsonPatch', () => {
   it('leaves its input alone and undoes what it did', () => {
     const keys = fc.constantFrom('a', 'b', 'c/d', 'e~f');
     fc.assert(
-      fc.property(fc.dictionary(keys, fc.jsonValue()), keys, fc.jsonValue(), (object, key, value) => {
+      fc.property(fc.dictionary(keys, jsonValues()), keys, jsonValues(), (object, key, value) => {
         const before = clone(object) as JsonValue;
         const path = `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
         const frozen = deepFreeze(clone(object)) as JsonValue;

@@ -1,3 +1,4 @@
+import { isDeeperThan, maxJsonDepth } from '../json/strict-json.ts';
 import { clone, deepEqual, isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import { doesNotApply, goJsonKind, PatchError } from './patch-error.ts';
 
@@ -104,7 +105,9 @@ function applyOperation(work: Work, { op, path, from, value }: Operation): void 
       const source = required(from, 'copy operation failed to decode from');
       const copied = read(work, source, 'copy') ?? null;
       countCopied(work, copied);
-      add(work, required(path, 'copy operation failed to decode path'), clone(copied));
+      const target = required(path, 'copy operation failed to decode path');
+      checkDepth(target, copied);
+      add(work, target, clone(copied));
       break;
     }
     default:
@@ -196,7 +199,14 @@ function read(work: Work, path: string, operation: string): JsonValue | undefine
   return found.container[index];
 }
 
+/** The result must be a document that could have been sent whole; copies of a part into itself soon would not. */
+function checkDepth(path: string, value: JsonValue): void {
+  const above = path.split('/').length - 1;
+  if (above > maxJsonDepth || isDeeperThan(value, maxJsonDepth - above)) throw doesNotApply('exceeded max depth');
+}
+
 function add(work: Work, path: string, value: JsonValue): void {
+  checkDepth(path, value);
   const found = locate(work, path, true);
   if (!found) throw doesNotApply(`add operation does not apply: doc is missing path: "${path}"`);
   const { container, key } = found;
@@ -233,6 +243,7 @@ function remove(work: Work, path: string): void {
 }
 
 function replace(work: Work, path: string, value: JsonValue): void {
+  checkDepth(path, value);
   if (path === '') {
     if (!isContainer(value)) throw doesNotApply('replace operation value must be object or array');
     work.root = value;

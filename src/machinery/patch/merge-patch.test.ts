@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { jsonValues } from '../json/testing/arbitrary.ts';
 import { deepEqual, deepFreeze, type JsonObject, type JsonValue } from '../json/value.ts';
 import { applyMergePatch, createMergePatch } from './merge-patch.ts';
 
@@ -57,7 +58,7 @@ describe('createMergePatch', () => {
             )
           : value;
     const documents = fc
-      .dictionary(fc.constantFrom('a', 'b', 'c'), fc.jsonValue({ maxDepth: 3 }))
+      .dictionary(fc.constantFrom('a', 'b', 'c'), jsonValues({ maxDepth: 3 }))
       .map((value) => withoutNulls(value as JsonValue) as JsonObject);
     fc.assert(
       fc.property(documents, documents, (from, to) => {

@@ -77,7 +77,7 @@ const hugeNumbers = [
 ];
 
 function nested(dice: Dice): string {
-  const depth = dice.pick([500, 999, 1001, 9_999, 10_001, 100_000]);
+  const depth = dice.pick([200, 249, 499, 501, 9_999, 100_000]);
   const [open, close] = dice.pick([
     ['[', ']'],
     ['{"a":', '}'],

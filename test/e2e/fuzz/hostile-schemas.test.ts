@@ -112,8 +112,8 @@ const cases: [what: string, spec: JsonObject, value: JsonValue, status: number][
   ],
   [
     'a schema very deep',
-    nested(300, text, (inner) => plain({ a: inner })) as JsonObject,
-    nested(300, 'x', (inner) => ({ a: inner })),
+    nested(150, text, (inner) => plain({ a: inner })) as JsonObject,
+    nested(150, 'x', (inner) => ({ a: inner })),
     201,
   ],
   [

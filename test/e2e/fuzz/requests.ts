@@ -103,6 +103,7 @@ function withMetadata(dice: Dice, object: JsonObject, place: Place, name: string
     ...(isJsonObject(object['metadata']) ? object['metadata'] : {}),
     name,
     ...(dice.chance(0.3) && { labels: { app: dice.pick(['a', 'b']) }, annotations: { note: 'x' } }),
+    ...(dice.chance(0.06) && { annotations: { [dice.pick(stashes)]: stash(dice) } }),
     ...(dice.chance(0.1) && { finalizers: ['example.com/hold'] }),
     ...(dice.chance(0.3) && { resourceVersion: liveResourceVersion }),
     ...(dice.chance(0.04) && { resourceVersion: dice.pick(['1', '0', '999999', '-1', 'x', '']) }),
@@ -126,6 +127,20 @@ function withMetadata(dice: Dice, object: JsonObject, place: Place, name: string
   delete metadata['namespace'];
   if (place.definition.namespaced && dice.chance(0.3)) metadata['namespace'] = dice.pick(namespaces);
   return { apiVersion: place.apiVersion, kind: place.definition.kind, ...object, metadata };
+}
+
+/** Annotations in which conversions between versions keep what does not fit. */
+const stashes = [
+  'cluster.x-k8s.io/conversion-data',
+  'cluster.x-k8s.io/conversion-data',
+  'autoscaling.alpha.kubernetes.io/metrics',
+  'autoscaling.alpha.kubernetes.io/behavior',
+  'autoscaling.alpha.kubernetes.io/conditions',
+];
+
+function stash(dice: Dice): string {
+  const bytes = jsonBytes(dice, dice.chance(0.7) ? spoil(dice, dice.pick(samples)) : anyValue(dice, 4));
+  return (dice.chance(0.2) ? damage(dice, bytes) : bytes).toString();
 }
 
 interface Written {
