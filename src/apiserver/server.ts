@@ -1,5 +1,3 @@
-import type { Http2ServerRequest } from 'node:http2';
-import type { TLSSocket } from 'node:tls';
 import {
   allVerbs,
   type Clock,
@@ -35,12 +33,13 @@ import { ensureBootstrapObjects } from './bootstrap.ts';
 import { CrdLifecycle, nativeDefinitionsStay, publishNativeKinds, withCrdStrategy } from './crd/index.ts';
 import { Discovery } from './discovery/index.ts';
 import { backupPath, handleBackup } from './http/backup-endpoint.ts';
-import { Exchange, type HttpRequest, type HttpResponse, toStatusError } from './http/exchange.ts';
+import { Exchange, toStatusError } from './http/exchange.ts';
 import { type HealthCheck, handleInfo, type InfoHandlerOptions, type VersionInfo } from './http/info-handler.ts';
 import { type Listener, listen } from './http/listener.ts';
 import { parseBoolean } from './http/options.ts';
 import { parseRequestPath, type RequestPath, requestVerb } from './http/request-path.ts';
-import { ResourceHandler } from './http/resource-handler.ts';
+import { ResourceHandler, type ReviewHandler } from './http/resource-handler.ts';
+import type { Wire } from './http/wire.ts';
 import { LocalClient, type WantsWhole } from './local-client.ts';
 import { ApiServerMetrics, type RequestLabels } from './metrics.ts';
 import { OpenApi } from './openapi/index.ts';
@@ -125,6 +124,7 @@ export class ApiServer {
   readonly #auditor: Auditor | undefined;
   readonly #resources: ResourceHandler;
   readonly #subresources: SubresourceHandlers;
+  readonly #reviews: ReadonlyMap<string, ReviewHandler>;
   readonly #info: InfoHandlerOptions;
   readonly #healthChecks: HealthCheck[] = [];
   readonly #crds: CrdLifecycle;
@@ -184,12 +184,13 @@ export class ApiServer {
       ['/serviceaccounts/token', serviceAccountTokenHandler(this.access)],
       ['certificates.k8s.io/certificatesigningrequests/approval', handleCsrApproval],
     ]);
+    this.#reviews = reviewHandlers(this.access, this.#clock);
     this.#resources = new ResourceHandler({
       api: this.api,
       limits: { maxBytes: maxBodyBytes, protobuf: options.protobuf },
       subresources: this.#subresources,
       schemaOf: options.metaSchema,
-      reviews: reviewHandlers(this.access, this.#clock),
+      reviews: this.#reviews,
     });
     this.metrics = new ApiServerMetrics(store, this.registry);
     const version = { ...defaultVersion, ...options.version };
@@ -235,7 +236,8 @@ export class ApiServer {
 
   /** Access for controllers in the same process; see LocalClient. */
   localClient(user: UserInfo = loopbackUser, wantsWhole?: WantsWhole): LocalClient {
-    return new LocalClient(this.api, this.#subresources, user, wantsWhole);
+    const handlers = { subresources: this.#subresources, reviews: this.#reviews };
+    return new LocalClient(this.api, handlers, user, wantsWhole);
   }
 
   async listen(options: {
@@ -245,9 +247,7 @@ export class ApiServer {
     /** how long a client may take to send a request, body included; default 60 s */
     requestTimeoutMs?: number;
   }): Promise<Listener> {
-    const listener = await listen({ ...options, clock: systemClock }, (request, response) =>
-      this.handle(request, response),
-    );
+    const listener = await listen({ ...options, clock: systemClock }, (wire) => this.handle(wire));
     this.#listeners.add(listener);
     return listener;
   }
@@ -256,7 +256,7 @@ export class ApiServer {
   async stop(deadlineMs = 5000): Promise<void> {
     this.#stopping = true;
     const closing = [...this.#listeners].map((listener) => listener.close(deadlineMs));
-    for (const exchange of this.#openWatches) exchange.response.end();
+    for (const exchange of this.#openWatches) exchange.end();
     await Promise.all(closing);
     this.#stopSweeper();
     await this.#stopAggregation();
@@ -267,10 +267,9 @@ export class ApiServer {
   }
 
   /** Serves one HTTP request; never throws. */
-  handle(request: HttpRequest, response: HttpResponse): void {
-    const exchange = new Exchange(request, response, this.#auditId(request));
-    response.on('error', () => {});
-    if ('stream' in request) endWithAnswer(request);
+  handle(wire: Wire): void {
+    const exchange = new Exchange(wire, this.#auditId(wire));
+    wire.output.on('error', ignoreError);
     this.#serve(exchange)
       .catch((error: unknown) => {
         const status = toStatusError(error, (cause) => this.#report(cause, `${exchange.method} ${exchange.path}`));
@@ -279,16 +278,16 @@ export class ApiServer {
       .catch((error: unknown) => {
         // Not even the refusal could be written: the connection must not hang, nor the process end.
         this.#report(error, `the answer to ${exchange.method} ${exchange.path}`);
-        response.destroy();
+        wire.output.destroy();
       });
   }
 
   async #serve(exchange: Exchange): Promise<void> {
-    const { request } = exchange;
+    const { wire } = exchange;
     const { user, requestor } = this.access.identify({
       authorization: exchange.header('authorization'),
-      socket: tlsSocketOf(request),
-      rawHeaders: request.rawHeaders,
+      socket: wire.socket,
+      rawHeaders: wire.rawHeaders,
     });
     const path = parseRequestPath(exchange.path);
     const verb = verbOf(exchange, path);
@@ -380,8 +379,8 @@ export class ApiServer {
     ]);
   }
 
-  #auditId(request: HttpRequest): string {
-    const sent = request.headers['audit-id'];
+  #auditId({ headers }: Wire): string {
+    const sent = headers['audit-id'];
     return typeof sent === 'string' && /^[\w-]{1,64}$/.test(sent) ? sent : this.#random.uuid();
   }
 
@@ -396,11 +395,10 @@ function beginAudit(
   attributes: AuthorizationAttributes,
   { user, requestor }: { user: UserInfo; requestor: UserInfo },
 ): AuditTrail {
-  const { request } = exchange;
-  const { remoteAddress } = request.socket;
+  const { remoteAddress, url } = exchange.wire;
   return auditor.begin({
     auditId: exchange.auditId,
-    uri: request.url ?? '',
+    uri: url,
     attributes,
     ...(user !== requestor && { impersonator: requestor }),
     ...(remoteAddress !== undefined && { sourceIps: [remoteAddress] }),
@@ -410,36 +408,8 @@ function beginAudit(
 
 const countedVerbs: ReadonlySet<string> = new Set([...allVerbs, 'post', 'put', 'head', 'options']);
 
-function tlsSocketOf(request: HttpRequest): TLSSocket | undefined {
-  const session = 'stream' in request ? request.stream.session : undefined;
-  if (!session) return asTlsSocket(request.socket);
-  // A session makes a new proxy of its socket at each access; one is kept, so that caches can key on it.
-  let socket = sessionSockets.get(session);
-  if (!socket) {
-    socket = asTlsSocket(session.socket);
-    if (socket) sessionSockets.set(session, socket);
-  }
-  return socket;
-}
-
-/**
- * What a client still sends once it has its answer is thrown away: unread, it would wait for a window that never opens. A
- * reset would be shorter, but it overtakes the answer, and Go clients then report the reset instead of it. Clients that go on
- * sending for too long are cut off by the listener.
- */
-function endWithAnswer({ stream }: Http2ServerRequest): void {
-  if (stream.endAfterHeaders) return;
-  stream.once('finish', () => {
-    if (!stream.readableEnded) stream.resume();
-  });
-}
-
-const sessionSockets = new WeakMap<object, TLSSocket>();
-
-function asTlsSocket(socket: object | undefined): TLSSocket | undefined {
-  const candidate = socket as TLSSocket | undefined;
-  return typeof candidate?.getPeerX509Certificate === 'function' ? candidate : undefined;
-}
+/** Answers break off when clients go away; that is theirs to do. */
+function ignoreError(): void {}
 
 function verbOf(exchange: Exchange, path: RequestPath): Verb | undefined {
   if (path.type === 'other') return undefined;

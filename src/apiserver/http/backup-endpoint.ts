@@ -17,7 +17,7 @@ export async function handleBackup(exchange: Exchange, store: Store<StoredObject
     await store.backup(file);
     const { size } = await stat(file);
     exchange.writeHead(200, { 'content-type': 'application/octet-stream', 'content-length': size });
-    await pipeline(createReadStream(file), exchange.response as unknown as NodeJS.WritableStream);
+    await pipeline(createReadStream(file), exchange.output);
   } finally {
     await rm(directory, { recursive: true, force: true });
   }

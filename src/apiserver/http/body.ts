@@ -24,24 +24,24 @@ export interface BodyLimits {
 
 /** Reads a request body up to the limit; more than that is a 413 and the rest is not read. */
 export function readBody(exchange: Exchange, maxBytes: number): Promise<Buffer> {
-  const { request } = exchange;
+  const { input } = exchange;
   const declared = Number(exchange.header('content-length') ?? 0);
   if (declared > maxBytes) return Promise.reject(tooLarge(exchange, maxBytes));
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
-    request.on('data', (chunk: Buffer) => {
+    input.on('data', (chunk: Buffer) => {
       size += chunk.length;
       if (size <= maxBytes) {
         chunks.push(chunk);
         return;
       }
-      request.removeAllListeners('data');
+      input.removeAllListeners('data');
       reject(tooLarge(exchange, maxBytes));
     });
-    request.on('end', () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size)));
-    request.on('error', reject);
-    request.on('aborted', () =>
+    input.on('end', () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size)));
+    input.on('error', reject);
+    input.on('aborted', () =>
       reject(statusError.badRequest('the client closed the request before its body was complete')),
     );
   });
@@ -50,11 +50,11 @@ export function readBody(exchange: Exchange, maxBytes: number): Promise<Buffer> 
 function tooLarge(exchange: Exchange, maxBytes: number): Error {
   // Most clients read the answer only after sending everything: the rest is thrown away, up to a point.
   let discarded = 0;
-  exchange.request.on('data', (chunk: Buffer) => {
+  exchange.input.on('data', (chunk: Buffer) => {
     discarded += chunk.length;
-    if (discarded > maxDiscardedBytes) exchange.request.destroy();
+    if (discarded > maxDiscardedBytes) exchange.input.destroy();
   });
-  if (exchange.request.httpVersionMajor < 2) exchange.response.setHeader('connection', 'close');
+  exchange.wire.announceClose();
   return statusError.requestEntityTooLarge(`Request entity too large: limit is ${maxBytes}`);
 }
 

@@ -1,10 +1,7 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
+import type { Readable, Writable } from 'node:stream';
 import { gzip } from 'node:zlib';
 import { ApiStatusError, type Status, statusError } from '../../machinery/index.ts';
-
-export type HttpRequest = IncomingMessage | Http2ServerRequest;
-export type HttpResponse = ServerResponse | Http2ServerResponse;
+import type { ResponseHeaders, Wire } from './wire.ts';
 
 const gzipThreshold = 128 * 1024;
 const maxWarningsBytes = 4 * 1024;
@@ -15,37 +12,44 @@ const noQuery = new URLSearchParams();
 
 /** One HTTP request and its answer, the same for HTTP/1.1 and HTTP/2. */
 export class Exchange {
-  readonly request: HttpRequest;
-  readonly response: HttpResponse;
+  readonly wire: Wire;
   readonly method: string;
   readonly path: string;
   readonly query: URLSearchParams;
   readonly auditId: string;
-  readonly #warnings = new Set<string>();
+  #warnings: Set<string> | undefined;
   #abort: AbortController | undefined;
   /** set for the audit log and metrics once the answer is on its way */
   statusCode = 0;
 
-  constructor(request: HttpRequest, response: HttpResponse, auditId: string) {
-    this.request = request;
-    this.response = response;
+  constructor(wire: Wire, auditId: string) {
+    this.wire = wire;
     this.auditId = auditId;
-    this.method = request.method ?? 'GET';
-    const url = request.url ?? '/';
+    this.method = wire.method;
+    const { url } = wire;
     const mark = url.indexOf('?');
     this.path = mark < 0 ? url : url.slice(0, mark);
     this.query = mark < 0 ? noQuery : new URLSearchParams(url.slice(mark + 1));
   }
 
+  /** the body of the request */
+  get input(): Readable {
+    return this.wire.input;
+  }
+
+  /** the body of the answer */
+  get output(): Writable {
+    return this.wire.output;
+  }
+
   header(name: string): string | undefined {
-    const value = this.request.headers[name];
+    const value = this.wire.headers[name];
     return Array.isArray(value) ? value.join(',') : value;
   }
 
   /** The client has gone away, or everything has been said. */
   get gone(): boolean {
-    const { response } = this;
-    return 'stream' in response ? response.stream.destroyed : response.destroyed;
+    return this.wire.output.destroyed;
   }
 
   /** Aborts when the client goes away. */
@@ -54,46 +58,34 @@ export class Exchange {
       const abort = new AbortController();
       this.#abort = abort;
       if (this.gone) abort.abort();
-      else this.response.once('close', () => abort.abort());
+      else this.output.once('close', () => abort.abort());
     }
     return this.#abort.signal;
   }
 
   warn(text: string): void {
+    this.#warnings ??= new Set();
     if (this.#warnings.size < maxWarnings) this.#warnings.add(text);
   }
 
   /** Status line and headers; called once per exchange. */
-  writeHead(code: number, headers: Record<string, string | number>): void {
+  writeHead(code: number, headers: ResponseHeaders): void {
     this.statusCode = code;
-    const all: Record<string, string | number | string[]> = {
-      'audit-id': this.auditId,
-      'cache-control': 'no-cache, private',
-      ...headers,
-    };
-    const warnings = this.#warningHeaders();
-    if (warnings.length > 0) all['warning'] = warnings;
-    // The two response classes agree on this call but not on its overloads.
-    (this.response as ServerResponse).writeHead(code, all);
+    const all: ResponseHeaders = { 'audit-id': this.auditId, 'cache-control': 'no-cache, private', ...headers };
+    if (this.#warnings) all['warning'] = warningHeaders(this.#warnings);
+    this.wire.writeHead(code, all);
   }
 
-  #warningHeaders(): string[] {
-    const headers: string[] = [];
-    let size = 0;
-    for (const text of this.#warnings) {
-      const header = `299 - "${quoteWarning(text)}"`;
-      size += header.length;
-      if (size > maxWarningsBytes) break;
-      headers.push(header);
-    }
-    return headers;
+  /** Ends an answer that has no body. */
+  end(): void {
+    this.output.end();
   }
 
-  send(code: number, contentType: string, body: Buffer | string, headers: Record<string, string | number> = {}): void {
+  send(code: number, contentType: string, body: Buffer | string, headers: ResponseHeaders = {}): void {
     this.statusCode = code;
     if (this.method === 'HEAD') {
       this.writeHead(code, { ...headers, 'content-type': contentType, 'content-length': Buffer.byteLength(body) });
-      this.response.end();
+      this.end();
       return;
     }
     if (body.length >= gzipThreshold && (this.header('accept-encoding') ?? '').includes('gzip')) {
@@ -107,16 +99,17 @@ export class Exchange {
     this.#sendPlain(code, contentType, body, headers);
   }
 
-  #sendPlain(code: number, contentType: string, body: Buffer | string, headers: Record<string, string | number>): void {
-    if (this.response.writableEnded || this.gone) return;
+  #sendPlain(code: number, contentType: string, body: Buffer | string, headers: ResponseHeaders): void {
+    const { output } = this.wire;
+    if (output.writableEnded || output.destroyed) return;
     const length = Buffer.byteLength(body);
     this.writeHead(code, { ...headers, 'content-type': contentType, 'content-length': length });
     // As many bytes as characters means ASCII, which goes out as it is; UTF-8 would be converted slowly.
     const encoding = typeof body === 'string' && length === body.length ? 'latin1' : 'utf8';
-    this.response.end(body as string, encoding);
+    output.end(body, encoding);
   }
 
-  sendJson(code: number, value: unknown, headers: Record<string, string | number> = {}): void {
+  sendJson(code: number, value: unknown, headers: ResponseHeaders = {}): void {
     const text = this.pretty ? `${JSON.stringify(value, undefined, 2)}\n` : `${JSON.stringify(value)}\n`;
     this.send(code, 'application/json', text, headers);
   }
@@ -126,8 +119,8 @@ export class Exchange {
   }
 
   sendStatus(status: Status): void {
-    if (this.response.headersSent) {
-      this.response.destroy();
+    if (this.wire.headersSent) {
+      this.output.destroy();
       return;
     }
     const retryAfter = status.details?.retryAfterSeconds;
@@ -141,6 +134,18 @@ export class Exchange {
     const agent = this.header('user-agent') ?? '';
     return agent.startsWith('curl') || agent.startsWith('Wget') || agent.startsWith('Mozilla');
   }
+}
+
+function warningHeaders(warnings: Iterable<string>): string[] {
+  const headers: string[] = [];
+  let size = 0;
+  for (const text of warnings) {
+    const header = `299 - "${quoteWarning(text)}"`;
+    size += header.length;
+    if (size > maxWarningsBytes) break;
+    headers.push(header);
+  }
+  return headers;
 }
 
 /** Header values are bytes: text beyond ASCII goes as its UTF-8 bytes, one per character, as kube-apiserver sends it. */

@@ -110,7 +110,7 @@ function sendDiscovery(exchange: Exchange, options: InfoHandlerOptions, core: bo
     const headers = { etag, vary: 'Accept', 'cache-control': 'public' };
     if (exchange.header('if-none-match') === etag) {
       exchange.writeHead(304, headers);
-      exchange.response.end();
+      exchange.end();
       return true;
     }
     const bytes = Buffer.from(JSON.stringify(options.discovery.aggregated(core, v)));
@@ -153,7 +153,7 @@ function sendOpenApiV3(exchange: Exchange, options: InfoHandlerOptions, path: st
   const asked = exchange.query.get('hash');
   if (asked !== null && asked !== document.hash) {
     exchange.writeHead(301, { location: `${path}?hash=${document.hash}`, 'content-length': 0 });
-    exchange.response.end();
+    exchange.end();
     return true;
   }
   const etag = `"${document.hash}"`;
@@ -165,7 +165,7 @@ function sendOpenApiV3(exchange: Exchange, options: InfoHandlerOptions, path: st
   }
   if (exchange.header('if-none-match') === etag) {
     exchange.writeHead(304, headers);
-    exchange.response.end();
+    exchange.end();
     return true;
   }
   exchange.send(200, 'application/json', document.bytes, headers);

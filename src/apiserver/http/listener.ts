@@ -1,13 +1,14 @@
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import {
   constants,
   createSecureServer,
   type Http2SecureServer,
-  type Http2ServerRequest,
   type ServerHttp2Session,
+  type ServerHttp2Stream,
 } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
 import { CapstanError, type Clock } from '../../machinery/index.ts';
-import type { HttpRequest, HttpResponse } from './exchange.ts';
+import { Http1Wire, Http2Wire, type Wire } from './wire.ts';
 
 export interface ListenOptions {
   host: string;
@@ -45,10 +46,7 @@ const idleSweepMs = 20;
  * HTTPS for HTTP/1.1 and HTTP/2 on one port. Client certificates are asked for but not demanded: who has none may come
  * with a token.
  */
-export async function listen(
-  options: ListenOptions,
-  handle: (request: HttpRequest, response: HttpResponse) => void,
-): Promise<Listener> {
+export async function listen(options: ListenOptions, handle: (wire: Wire) => void): Promise<Listener> {
   const requestTimeoutMs = options.requestTimeoutMs ?? defaultRequestTimeoutMs;
   const server = createSecureServer({
     allowHTTP1: true,
@@ -65,10 +63,18 @@ export async function listen(
   } as Parameters<typeof createSecureServer>[0]);
   limitHttp1(server, requestTimeoutMs);
   const connections = trackConnections(server, options.clock);
-  server.on('request', (request, response) => {
-    if (request.httpVersionMajor >= 2) limitBodyTime(request, requestTimeoutMs, options.clock);
-    handle(request as HttpRequest, response as unknown as HttpResponse);
-  });
+  serveHttp1(server, handle);
+  const serveStream = (
+    stream: ServerHttp2Stream,
+    headers: IncomingHttpHeaders,
+    _flags: number,
+    rawHeaders: readonly string[],
+  ): void => {
+    limitBodyTime(stream, requestTimeoutMs, options.clock);
+    handle(new Http2Wire(stream, headers, rawHeaders));
+  };
+  // The types do not know of the raw headers that Node hands over.
+  server.on('stream', serveStream as (...args: unknown[]) => void);
   await bind(server, options);
   const address = server.address() as AddressInfo;
   return {
@@ -76,6 +82,15 @@ export async function listen(
     port: address.port,
     close: (deadlineMs) => closeServer(server, connections, deadlineMs, options.clock),
   };
+}
+
+function serveHttp1(server: Http2SecureServer, handle: (wire: Wire) => void): void {
+  // A listener for 'request' makes Node wrap every HTTP/2 stream as well, by a listener for this event.
+  server.removeAllListeners('newListener');
+  server.on('request', (request, response) => {
+    if (request.httpVersionMajor >= 2) return;
+    handle(new Http1Wire(request as unknown as IncomingMessage, response as unknown as ServerResponse));
+  });
 }
 
 /** A client that dribbles its request is cut off; answers (watches) may last as long as they like. */
@@ -92,11 +107,10 @@ function limitHttp1(server: Http2SecureServer, requestTimeoutMs: number): void {
 }
 
 /** The same for HTTP/2, which knows no time limits of its own. */
-function limitBodyTime(request: Http2ServerRequest, requestTimeoutMs: number, clock: Clock): void {
-  const { stream } = request;
+function limitBodyTime(stream: ServerHttp2Stream, requestTimeoutMs: number, clock: Clock): void {
   if (stream.endAfterHeaders) return;
   const cancel = clock.after(requestTimeoutMs, () => stream.close(constants.NGHTTP2_CANCEL));
-  request.once('end', cancel);
+  stream.once('end', cancel);
   stream.once('close', cancel);
 }
 

@@ -295,6 +295,17 @@ onTargets(targets, (on, { real }) => {
       expect(names).toContain('kube-system');
     });
 
+    it('holds for an empty list too', async () => {
+      const { api, namespace } = on();
+      const path = (await namespace()).core('secrets');
+      const list = await api.get(path, { accept: protobuf });
+      expect(list.header('content-type')).toBe(protobuf);
+      expect(decode(list.bytes)).toMatchObject({ kind: 'SecretList' });
+      const yaml = await api.get(path, { accept: 'application/yaml' });
+      expect(yaml.header('content-type')).toBe('application/yaml');
+      expect(yaml.text).toContain('kind: SecretList');
+    });
+
     it('of protobuf alone is answered 406 for custom kinds', async () => {
       const path = await widgets(on());
       await on().api.create(path, widget(group(), 'one'));

@@ -7,6 +7,7 @@ import {
   type ProtobufRegistry,
   protobufMediaType,
   statusError,
+  type TablePrinter,
   type UnstructuredObject,
 } from '../../machinery/index.ts';
 import type { StoreRecord } from '../../store/index.ts';
@@ -40,8 +41,17 @@ export function includeObjectOf(exchange: Exchange): IncludeObject {
 }
 
 /** Writes a value that is not a stored object (reviews, scales, discovery) in the negotiated encoding. */
-export function sendValue(exchange: Exchange, code: number, value: JsonObject, context: RenderContext): void {
-  sendEncoded(exchange, code, value, negotiate(exchange, false), context);
+export function sendValue(
+  exchange: Exchange,
+  code: number,
+  value: JsonObject,
+  context: RenderContext,
+  printer?: TablePrinter,
+): void {
+  const representation = negotiate(exchange, false);
+  if (representation.as !== 'table' || !printer) return sendEncoded(exchange, code, value, representation, context);
+  const object = value as unknown as UnstructuredObject;
+  sendEncoded(exchange, code, tableOf(exchange, object, printer, context), representation, context);
 }
 
 function sendEncoded(
@@ -74,14 +84,15 @@ export function viewRecord(target: Target, record: StoreRecord<StoredObject>): M
     : resource.convert(object, version.name);
 }
 
+/** True for the shape and encoding objects are stored in. */
+function isPlain({ as, encoding, pretty }: Representation): boolean {
+  return as === 'object' && encoding === 'json' && !pretty;
+}
+
 /** True when the stored text is what the client asked for, so that nothing has to be parsed. */
 export function servesText(target: Target, record: StoreRecord<StoredObject>, representation: Representation): boolean {
   return (
-    representation.as === 'object' &&
-    representation.encoding === 'json' &&
-    !representation.pretty &&
-    target.version === target.resource.storageVersion &&
-    target.resource.isDirect(record)
+    isPlain(representation) && target.version === target.resource.storageVersion && target.resource.isDirect(record)
   );
 }
 
@@ -106,8 +117,7 @@ export async function sendWritten(
   context: RenderContext,
 ): Promise<void> {
   const representation = negotiate(exchange, target.resource.isCustom);
-  const plain = representation.as === 'object' && representation.encoding === 'json' && !representation.pretty;
-  if (plain && written.json !== undefined && target.version === target.resource.storageVersion) {
+  if (isPlain(representation) && written.json !== undefined && target.version === target.resource.storageVersion) {
     return exchange.send(code, 'application/json', written.json);
   }
   const object = await target.resource.convert(written.object, target.version.name);
@@ -124,14 +134,7 @@ function sendObject(
 ): void {
   switch (representation.as) {
     case 'table': {
-      const table = renderTable({
-        version: target.version,
-        objects: [object],
-        metadata: { resourceVersion: object.metadata.resourceVersion ?? '' },
-        includeObject: includeObjectOf(exchange),
-        nowMs: context.nowMs,
-        withColumns: true,
-      });
+      const table = tableOf(exchange, object, target.version.printer, context);
       return sendEncoded(exchange, code, table, representation, context);
     }
     case 'partial':
@@ -139,6 +142,22 @@ function sendObject(
     case 'object':
       return sendEncoded(exchange, code, object as unknown as JsonObject, representation, context);
   }
+}
+
+function tableOf(
+  exchange: Exchange,
+  object: UnstructuredObject,
+  printer: TablePrinter,
+  context: RenderContext,
+): JsonObject {
+  return renderTable({
+    printer,
+    objects: [object],
+    metadata: { resourceVersion: object.metadata.resourceVersion ?? '' },
+    includeObject: includeObjectOf(exchange),
+    nowMs: context.nowMs,
+    withColumns: true,
+  });
 }
 
 export async function sendList(
@@ -156,7 +175,8 @@ export async function sendList(
   const kind = representation.as === 'partial' ? 'PartialObjectMetadataList' : target.resource.definition.listKind;
   const apiVersion = representation.as === 'partial' ? 'meta.k8s.io/v1' : target.apiVersion;
   const start = `{"kind":${JSON.stringify(kind)},"apiVersion":${JSON.stringify(apiVersion)},"metadata":${JSON.stringify(metadata)},"items":[`;
-  if (page.records.every((record) => servesText(target, record, representation))) {
+  // An empty list would pass for text in any representation.
+  if (isPlain(representation) && page.records.every((record) => servesText(target, record, representation))) {
     return exchange.send(200, 'application/json', joinItems(start, page.records));
   }
   const objects: UnstructuredObject[] = [];
@@ -166,7 +186,7 @@ export async function sendList(
   }
   if (representation.as === 'table') {
     const table = renderTable({
-      version: target.version,
+      printer: target.version.printer,
       objects,
       metadata,
       includeObject: includeObjectOf(exchange),

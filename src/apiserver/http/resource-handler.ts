@@ -138,7 +138,7 @@ export class ResourceHandler {
       cut: () => open().cut(),
     });
     open();
-    if (!exchange.gone) await new Promise<void>((resolve) => exchange.response.once('close', resolve));
+    if (!exchange.gone) await new Promise<void>((resolve) => exchange.output.once('close', resolve));
     stop();
   }
 
@@ -287,7 +287,7 @@ export class ResourceHandler {
   async #sendAnswer(exchange: Exchange, target: Target, answer: SubresourceAnswer): Promise<void> {
     switch (answer.type) {
       case 'value':
-        return sendValue(exchange, answer.code, answer.value, this.#renderContext());
+        return sendValue(exchange, answer.code, answer.value, this.#renderContext(), answer.printer);
       case 'written':
         return sendWritten(exchange, answer.code, target, answer.written, this.#renderContext());
       case 'text': {
@@ -295,9 +295,9 @@ export class ResourceHandler {
         exchange.writeHead(200, { 'content-type': 'text/plain' });
         for await (const chunk of answer.text) {
           if (exchange.gone) return;
-          (exchange.response as { write(text: string): boolean }).write(chunk);
+          exchange.output.write(chunk);
         }
-        exchange.response.end();
+        exchange.end();
       }
     }
   }

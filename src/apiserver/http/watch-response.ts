@@ -60,7 +60,7 @@ export class WatchResponse implements WatchSink {
     }
     exchange.writeHead(200, { 'content-type': 'application/json' });
     // Clients wait for the headers before they consider the watch established.
-    if ('flushHeaders' in exchange.response) exchange.response.flushHeaders();
+    exchange.wire.flushHead();
   }
 
   deliver(deliveries: readonly WatchDelivery[]): void {
@@ -95,41 +95,40 @@ export class WatchResponse implements WatchSink {
   }
 
   #write(parts: Buffer[]): void {
-    const { response } = this.#exchange;
+    const { output } = this.#exchange;
     if (parts.length === 0 || this.#ended || this.#exchange.gone) return;
-    if (response.writableLength > maxBufferedBytes) {
+    if (output.writableLength > maxBufferedBytes) {
       this.#ended = true;
-      response.destroy();
+      output.destroy();
       return;
     }
     const bytes = parts.length === 1 ? parts[0]! : Buffer.concat(parts);
-    (response as { write(chunk: Buffer): boolean }).write(bytes);
+    output.write(bytes);
   }
 
   ready(): Promise<void> {
-    const { response } = this.#exchange;
-    const { writableNeedDrain } = 'stream' in response ? response.stream : response;
-    if (this.#exchange.gone || !writableNeedDrain) return new Promise((resolve) => setImmediate(resolve));
+    const { output } = this.#exchange;
+    if (output.destroyed || !output.writableNeedDrain) return new Promise((resolve) => setImmediate(resolve));
     return new Promise((resolve) => {
       const done = (): void => {
-        response.off('drain', done);
-        response.off('close', done);
+        output.off('drain', done);
+        output.off('close', done);
         resolve();
       };
-      response.on('drain', done);
-      response.on('close', done);
+      output.on('drain', done);
+      output.on('close', done);
     });
   }
 
   end(): void {
     if (this.#ended) return;
     this.#ended = true;
-    this.#exchange.response.end();
+    this.#exchange.output.end();
   }
 
   cut(): void {
     this.#ended = true;
-    this.#exchange.response.destroy();
+    this.#exchange.output.destroy();
   }
 
   #render(delivery: WatchDelivery): MaybePromise<Buffer> {
@@ -167,7 +166,7 @@ export class WatchResponse implements WatchSink {
         return partialMetadata(object);
       case 'table':
         return renderTable({
-          version: this.#target.version,
+          printer: this.#target.version.printer,
           objects: [object],
           metadata: { resourceVersion: object.metadata.resourceVersion ?? '' },
           includeObject: this.#includeObject,
