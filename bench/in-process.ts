@@ -4,10 +4,10 @@ import type { LocalClient } from '../src/apiserver/index.ts';
 import type { KubeObject, Resource } from '../src/machinery/index.ts';
 import { Figures } from './lib/figures.ts';
 import { openBenchEngine, startLocalServer, type WriteResult, writesPerSecond } from './lib/local-server.ts';
-import { ensureShippedNodeArguments } from './lib/node-arguments.ts';
+import { runAsShipped } from './lib/node-arguments.ts';
 import { bodyMaker, loadKinds } from './lib/objects.ts';
 
-ensureShippedNodeArguments();
+runAsShipped(import.meta.url);
 
 const { values } = parseArgs({
   options: {

@@ -6,9 +6,9 @@ import { parseArgs } from 'node:util';
 import { lmdbEngine, openStore, type Store, type ValueCodec } from '../src/store/index.ts';
 import { Figures } from './lib/figures.ts';
 import { openBenchEngine, writesPerSecond } from './lib/local-server.ts';
-import { ensureShippedNodeArguments } from './lib/node-arguments.ts';
+import { runAsShipped } from './lib/node-arguments.ts';
 
-ensureShippedNodeArguments();
+runAsShipped(import.meta.url);
 
 const { values } = parseArgs({
   options: {

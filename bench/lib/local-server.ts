@@ -2,7 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { builtinDefinitions, builtinSchema, ownDefinitions, protobufRegistry } from '../../src/api/index.ts';
-import { type ApiServer, createApiServer, openObjectStore, type StoredObject } from '../../src/apiserver/index.ts';
+import {
+  type ApiServer,
+  controllerBackedPlugins,
+  createApiServer,
+  openObjectStore,
+  type StoredObject,
+} from '../../src/apiserver/index.ts';
 import { type Engine, lmdbEngine, memoryEngine, type Store } from '../../src/store/index.ts';
 import { percentile } from './figures.ts';
 
@@ -18,6 +24,7 @@ export async function startLocalServer(engine: Engine): Promise<LocalServer> {
   const server = await createApiServer({
     store,
     definitions: [...builtinDefinitions, ...ownDefinitions],
+    admissionPlugins: { disable: controllerBackedPlugins },
     metaSchema: builtinSchema,
     protobuf: protobufRegistry,
     access: { mode: 'RBAC' },

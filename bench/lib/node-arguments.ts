@@ -1,9 +1,15 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { buildSync } from 'esbuild';
 
-export const projectRoot: string = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
+/** Set in a benchmark that runs as a bundle; says where the project is. */
+const shippedMark = 'CAPSTAN_BENCH_PROJECT';
+
+export const projectRoot: string =
+  process.env[shippedMark] ?? resolve(dirname(fileURLToPath(import.meta.url)), '../..');
 
 /** The arguments users' node is started with, by the first line of the command. */
 export function shippedNodeArguments(): string[] {
@@ -11,12 +17,33 @@ export function shippedNodeArguments(): string[] {
   return firstLine.split(' ').filter((word) => word.startsWith('--'));
 }
 
-/** For what is measured inside this process: runs it again as users' node would run it, unless it already is. */
-export function ensureShippedNodeArguments(): void {
-  const missing = shippedNodeArguments().filter((argument) => !process.execArgv.includes(argument));
-  if (missing.length === 0) return;
-  const { status } = spawnSync(process.execPath, [...process.execArgv, ...missing, ...process.argv.slice(1)], {
-    stdio: 'inherit',
-  });
+/**
+ * For what is measured inside this process: runs it again as users' node would run the program, bundled and with the shipped
+ * arguments, unless it already is. The loader for TypeScript would otherwise be part of what is measured.
+ */
+export function runAsShipped(script: string): void {
+  if (process.env[shippedMark] !== undefined) return;
+  const directory = mkdtempSync(join(tmpdir(), 'capstan-bench-'));
+  let status: number | null;
+  try {
+    symlinkSync(join(projectRoot, 'node_modules'), join(directory, 'node_modules'));
+    const bundle = join(directory, 'bench.mjs');
+    buildSync({
+      absWorkingDir: projectRoot,
+      entryPoints: [fileURLToPath(script)],
+      outfile: bundle,
+      bundle: true,
+      platform: 'node',
+      target: 'node20.19',
+      format: 'esm',
+      packages: 'external',
+      logLevel: 'warning',
+    });
+    const environment = { ...process.env, [shippedMark]: projectRoot };
+    const command = [...shippedNodeArguments(), bundle, ...process.argv.slice(2)];
+    ({ status } = spawnSync(process.execPath, command, { stdio: 'inherit', env: environment }));
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
   process.exit(status ?? 1);
 }

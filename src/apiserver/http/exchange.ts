@@ -1,6 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 import { gzip } from 'node:zlib';
 import { ApiStatusError, type Status, statusError } from '../../machinery/index.ts';
+import type { Representation } from './media-types.ts';
 import type { ResponseHeaders, Wire } from './wire.ts';
 
 const gzipThreshold = 128 * 1024;
@@ -19,6 +20,8 @@ export class Exchange {
   readonly auditId: string;
   #warnings: Set<string> | undefined;
   #abort: AbortController | undefined;
+  /** how the answer is to be written, once that has been negotiated */
+  representation: Representation | undefined;
   /** set for the audit log and metrics once the answer is on its way */
   statusCode = 0;
 

@@ -14,7 +14,11 @@ import type { WatchSettings } from '../service/watch.ts';
 import type { Exchange } from './exchange.ts';
 
 const maxFieldManagerLength = 128;
+/** what nearly all clients call themselves */
+const plainManager = /^[\w.:/@ -]{0,128}$/;
 const printable = /[\p{L}\p{M}\p{N}\p{P}\p{S} ]/u;
+
+const fieldValidations: readonly string[] = ['', 'Ignore', 'Strict', 'Warn'];
 
 /** Query parameters of create, update and patch. */
 export function parseWriteSettings(
@@ -25,18 +29,10 @@ export function parseWriteSettings(
   const errors: FieldError[] = [];
   const dryRun = parseDryRun(query.getAll('dryRun'), errors);
   const fieldManager = query.get('fieldManager') ?? '';
-  if (fieldManager.length > maxFieldManagerLength)
-    errors.push(fieldError.tooLong('fieldManager', fieldManager, maxFieldManagerLength));
-  if ([...fieldManager].some((character) => !printable.test(character))) {
-    const position = [...fieldManager].findIndex((character) => !printable.test(character));
-    const code = fieldManager.codePointAt(position)!.toString(16).toUpperCase().padStart(4, '0');
-    errors.push(
-      fieldError.invalid('fieldManager', fieldManager, `invalid character U+${code} (at position ${position})`),
-    );
-  }
+  if (!plainManager.test(fieldManager)) checkFieldManager(fieldManager, errors);
   const fieldValidation = query.get('fieldValidation') ?? '';
-  if (!['', 'Ignore', 'Strict', 'Warn'].includes(fieldValidation)) {
-    errors.push(fieldError.notSupported('fieldValidation', fieldValidation, ['', 'Ignore', 'Strict', 'Warn']));
+  if (!fieldValidations.includes(fieldValidation)) {
+    errors.push(fieldError.notSupported('fieldValidation', fieldValidation, [...fieldValidations]));
   }
   if (errors.length > 0) throw statusError.invalid('meta.k8s.io', optionsKind, '', errors);
   return {
@@ -46,9 +42,31 @@ export function parseWriteSettings(
   };
 }
 
+const knownManagers = new Map<string, string>();
+const maxKnownManagers = 1000;
+
+function checkFieldManager(fieldManager: string, errors: FieldError[]): void {
+  if (fieldManager.length > maxFieldManagerLength)
+    errors.push(fieldError.tooLong('fieldManager', fieldManager, maxFieldManagerLength));
+  const position = [...fieldManager].findIndex((character) => !printable.test(character));
+  if (position < 0) return;
+  const code = fieldManager.codePointAt(position)!.toString(16).toUpperCase().padStart(4, '0');
+  errors.push(
+    fieldError.invalid('fieldManager', fieldManager, `invalid character U+${code} (at position ${position})`),
+  );
+}
+
 /** Clients that do not name themselves are known by the first word of their user agent. */
-export function managerFromUserAgent(agent: string | undefined): string {
-  const name = (agent ?? '').split('/')[0]!.slice(0, maxFieldManagerLength);
+export function managerFromUserAgent(agent = ''): string {
+  const known = knownManagers.get(agent);
+  if (known !== undefined) return known;
+  const manager = firstWord(agent);
+  if (knownManagers.size < maxKnownManagers) knownManagers.set(agent, manager);
+  return manager;
+}
+
+function firstWord(agent: string): string {
+  const name = agent.split('/')[0]!.slice(0, maxFieldManagerLength);
   // biome-ignore lint/suspicious/noControlCharactersInRegex: managers must be printable
   return name.replace(/[\u0000-\u001f\u007f]/g, '') || 'unknown';
 }

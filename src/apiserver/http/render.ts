@@ -26,6 +26,11 @@ export interface RenderContext {
 
 /** The representation the client wants, or a 406. Custom kinds have no protobuf form. */
 export function negotiate(exchange: Exchange, custom: boolean): Representation {
+  exchange.representation ??= chooseFor(exchange, custom);
+  return exchange.representation;
+}
+
+function chooseFor(exchange: Exchange, custom: boolean): Representation {
   const chosen = chooseRepresentation(exchange.header('accept'), { pretty: exchange.pretty, protobuf: !custom });
   if (chosen) return chosen;
   const available = `application/json, application/yaml${custom ? '' : `, ${protobufMediaType}`}`;
@@ -48,7 +53,7 @@ export function sendValue(
   context: RenderContext,
   printer?: TablePrinter,
 ): void {
-  const representation = negotiate(exchange, false);
+  const representation = chooseFor(exchange, false);
   if (representation.as !== 'table' || !printer) return sendEncoded(exchange, code, value, representation, context);
   const object = value as unknown as UnstructuredObject;
   sendEncoded(exchange, code, tableOf(exchange, object, printer, context), representation, context);

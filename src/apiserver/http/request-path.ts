@@ -20,36 +20,35 @@ export function parseRequestPath(path: string): RequestPath {
   const segments = splitPath(path);
   if (!segments) return { type: 'other', path };
   let group: string;
-  let rest: string[];
+  let index: number;
   if (segments[0] === 'api' && segments.length > 2) {
     group = '';
-    rest = segments.slice(1);
+    index = 1;
   } else if (segments[0] === 'apis' && segments.length > 3) {
     group = segments[1]!;
-    rest = segments.slice(2);
+    index = 2;
   } else return { type: 'other', path };
 
-  const version = rest[0]!;
-  let index = 1;
-  const legacyWatch = rest[index] === 'watch';
+  const version = segments[index++]!;
+  const legacyWatch = segments[index] === 'watch';
   if (legacyWatch) index++;
   let namespace: string | undefined;
   // /namespaces/x alone is the Namespace object itself; /namespaces/x/y is something inside it, except its own
   // subresources.
-  if (rest[index] === 'namespaces' && rest.length > index + 2 && !isNamespaceSubresource(rest, index)) {
-    namespace = rest[index + 1]!;
+  if (segments[index] === 'namespaces' && segments.length > index + 2 && !isNamespaceSubresource(segments, index)) {
+    namespace = segments[index + 1]!;
     index += 2;
   }
-  const plural = rest[index];
-  if (plural === undefined || rest.length > index + 3) return { type: 'other', path };
+  const plural = segments[index];
+  if (plural === undefined || segments.length > index + 3) return { type: 'other', path };
   return {
     type: 'resource',
     group,
     version,
     namespace,
     plural,
-    name: rest[index + 1],
-    subresource: rest[index + 2],
+    name: segments[index + 1],
+    subresource: segments[index + 2],
     legacyWatch,
   };
 }
@@ -59,21 +58,20 @@ function isNamespaceSubresource(rest: readonly string[], index: number): boolean
 }
 
 function splitPath(path: string): string[] | undefined {
-  const segments = path.split('/');
-  const result: string[] = [];
-  for (const segment of segments) {
-    if (segment === '') continue;
-    if (!segment.includes('%')) {
-      result.push(segment);
-      continue;
-    }
-    try {
-      result.push(decodeURIComponent(segment));
-    } catch {
-      return undefined;
-    }
+  const segments: string[] = [];
+  const encoded = path.includes('%');
+  for (let start = 0; start < path.length; ) {
+    let end = path.indexOf('/', start);
+    if (end < 0) end = path.length;
+    if (end > start) segments.push(path.slice(start, end));
+    start = end + 1;
   }
-  return result;
+  if (!encoded) return segments;
+  try {
+    return segments.map(decodeURIComponent);
+  } catch {
+    return undefined;
+  }
 }
 
 /** The Kubernetes verb of a request on a resource; undefined when the method has none. */

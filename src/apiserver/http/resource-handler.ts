@@ -8,7 +8,7 @@ import {
 import { decodeObject } from '../service/decode.ts';
 import type { PatchKind } from '../service/patch.ts';
 import type { ResourceApi } from '../service/resource-api.ts';
-import type { Caller, NamedTarget, Target } from '../service/types.ts';
+import { type Caller, type NamedTarget, namedTarget, type Target } from '../service/types.ts';
 import { checkSubresourceBody } from '../subresources/body-types.ts';
 import { handleScale } from '../subresources/scale.ts';
 import type { SubresourceAnswer, SubresourceHandler, SubresourceHandlers } from '../subresources/types.ts';
@@ -305,7 +305,7 @@ export class ResourceHandler {
 
 function named(target: Target, path: ResourcePath): NamedTarget {
   if (path.name === undefined) throw statusError.methodNotAllowed();
-  return { ...target, name: path.name };
+  return namedTarget(target, path.name);
 }
 
 const patchTypes: ReadonlyMap<string, PatchKind | 'apply'> = new Map([

@@ -8,6 +8,7 @@ import { type IncludeObject, partialMetadata, renderTable } from '../table/table
 import type { Exchange } from './exchange.ts';
 import type { Representation } from './media-types.ts';
 import { servesText, viewRecord } from './render.ts';
+import { writePacer } from './write-pacer.ts';
 
 /** A reader this far behind is cut off; it will list again. Waiting for it would hold everybody's memory. */
 const maxBufferedBytes = 16 * 1024 * 1024;
@@ -33,17 +34,40 @@ function cachedRender(object: StoredObject, form: string, render: () => Buffer):
   return bytes;
 }
 
+const nothing = Buffer.alloc(0);
+let lastJoined: { parts: readonly Buffer[]; bytes: Buffer } = { parts: [], bytes: nothing };
+
+/** One buffer of many; watchers of the same changes come one after the other, so the last result serves most of them. */
+function joined(parts: readonly Buffer[]): Buffer {
+  if (parts.length === 1) return parts[0]!;
+  if (parts.length !== lastJoined.parts.length || parts.some((part, i) => part !== lastJoined.parts[i])) {
+    lastJoined = { parts, bytes: Buffer.concat(parts) };
+    setImmediate(forgetJoined);
+  }
+  return lastJoined.bytes;
+}
+
+function forgetJoined(): void {
+  lastJoined = { parts: [], bytes: nothing };
+}
+
 /** Streams watch events as JSON lines. */
 export class WatchResponse implements WatchSink {
   readonly #exchange: Exchange;
   readonly #target: Target;
   readonly #representation: Representation;
+  /** one event is one line, whatever the client likes */
+  readonly #plain: Representation;
   readonly #includeObject: IncludeObject;
   readonly #now: () => number;
   /** set while an event waits for a conversion; later events queue behind it */
   #tail: Promise<void> | undefined;
   #columnsSent = false;
   #ended = false;
+  /** rendered, and waiting for its turn to be written */
+  #pending: Buffer[] = [];
+  #pendingBytes = 0;
+  readonly #flush = (): void => this.#writePending();
 
   constructor(
     exchange: Exchange,
@@ -53,6 +77,7 @@ export class WatchResponse implements WatchSink {
     this.#exchange = exchange;
     this.#target = target;
     this.#representation = options.representation;
+    this.#plain = { ...options.representation, pretty: false };
     this.#includeObject = options.includeObject;
     this.#now = options.now;
     if (options.representation.encoding !== 'json') {
@@ -94,22 +119,32 @@ export class WatchResponse implements WatchSink {
     this.#tail = mine;
   }
 
-  #write(parts: Buffer[]): void {
-    const { output } = this.#exchange;
+  #write(parts: readonly Buffer[]): void {
     if (parts.length === 0 || this.#ended || this.#exchange.gone) return;
-    if (output.writableLength > maxBufferedBytes) {
-      this.#ended = true;
-      output.destroy();
-      return;
+    const waiting = this.#pending.length > 0;
+    for (const part of parts) {
+      this.#pending.push(part);
+      this.#pendingBytes += part.length;
     }
-    const bytes = parts.length === 1 ? parts[0]! : Buffer.concat(parts);
-    output.write(bytes);
+    if (this.#pendingBytes > maxBufferedBytes) this.cut();
+    else if (!waiting) writePacer.run(this.#flush);
   }
 
-  ready(): Promise<void> {
+  #writePending(): void {
     const { output } = this.#exchange;
-    if (output.destroyed || !output.writableNeedDrain) return new Promise((resolve) => setImmediate(resolve));
-    return new Promise((resolve) => {
+    if (this.#pending.length === 0 || output.destroyed || output.writableEnded) return;
+    const parts = this.#pending;
+    this.#pending = [];
+    this.#pendingBytes = 0;
+    if (output.writableLength > maxBufferedBytes) this.cut();
+    else output.write(joined(parts));
+  }
+
+  async ready(): Promise<void> {
+    const { output } = this.#exchange;
+    await new Promise<void>((resolve) => (this.#pending.length > 0 ? writePacer.run(resolve) : setImmediate(resolve)));
+    if (output.destroyed || !output.writableNeedDrain) return;
+    await new Promise<void>((resolve) => {
       const done = (): void => {
         output.off('drain', done);
         output.off('close', done);
@@ -123,11 +158,13 @@ export class WatchResponse implements WatchSink {
   end(): void {
     if (this.#ended) return;
     this.#ended = true;
-    this.#exchange.output.end();
+    this.#writePending();
+    this.#exchange.end();
   }
 
   cut(): void {
     this.#ended = true;
+    this.#pending = [];
     this.#exchange.output.destroy();
   }
 
@@ -144,7 +181,7 @@ export class WatchResponse implements WatchSink {
 
   #renderRecord(type: string, record: StoreRecord<StoredObject>): MaybePromise<Buffer> {
     const { as } = this.#representation;
-    if (servesText(this.#target, record, { ...this.#representation, pretty: false })) {
+    if (servesText(this.#target, record, this.#plain)) {
       return cachedRender(record.value, type, () => Buffer.from(`{"type":"${type}","object":${record.value.json}}\n`));
     }
     const withColumns = !this.#columnsSent;

@@ -22,14 +22,10 @@ export function strategyContextFor(
   nowMs: number,
   subresource?: string,
 ): StrategyContext {
-  return {
-    nowMs,
-    random,
-    dryRun,
-    ...(subresource !== undefined && { subresource }),
-    user: user.name,
-    groups: user.groups,
-    ...(user.uid !== undefined && { userUid: user.uid }),
-    ...(user.extra && { extra: user.extra }),
-  };
+  // Filled in the same order every time: objects of one shape are what makes reading them cheap.
+  const strategyContext: StrategyContext = { nowMs, random, dryRun, user: user.name, groups: user.groups };
+  if (subresource !== undefined) strategyContext.subresource = subresource;
+  if (user.uid !== undefined) strategyContext.userUid = user.uid;
+  if (user.extra) strategyContext.extra = user.extra;
+  return strategyContext;
 }

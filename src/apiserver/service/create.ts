@@ -10,7 +10,14 @@ import { objectKey } from '../storage/keys.ts';
 import { type ServiceContext, strategyContextFor } from './context.ts';
 import { recordCreate, setManagedFields } from './managed-fields.ts';
 import { dropDuplicateOwners, generateName, placeInNamespace, stampForCreate } from './metadata.ts';
-import type { Caller, NamedTarget, Target, WriteSettings, WrittenObject } from './types.ts';
+import {
+  type Caller,
+  type NamedTarget,
+  namedTarget,
+  type Target,
+  type WriteSettings,
+  type WrittenObject,
+} from './types.ts';
 import { toStorageVersion, validateObject } from './validate.ts';
 
 const generateNameTries = 8;
@@ -41,14 +48,8 @@ export async function createObject(
   for (let attempt = 1; ; attempt++) {
     if (generated) draft.metadata.name = generateName(generated, context.random);
     try {
-      return await createNamed(
-        context,
-        { ...target, name: draft.metadata.name ?? '' },
-        draft,
-        caller,
-        settings,
-        managedFields,
-      );
+      const named = namedTarget(target, draft.metadata.name ?? '');
+      return await createNamed(context, named, draft, caller, settings, managedFields);
     } catch (error) {
       if (!(error instanceof ConflictError)) throw error;
       if (!generated || attempt === generateNameTries) {

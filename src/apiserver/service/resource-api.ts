@@ -10,7 +10,15 @@ import { type DeleteResult, type DeleteSettings, deleteObject } from './delete.t
 import { type PatchRequest, patchObject } from './patch.ts';
 import { getRecord, type ListedPage, type ListSettings, listRecords } from './reads.ts';
 import { replaceObject } from './replace.ts';
-import type { Caller, DecodedBody, NamedTarget, Target, WriteSettings, WrittenObject } from './types.ts';
+import {
+  type Caller,
+  type DecodedBody,
+  type NamedTarget,
+  namedTarget,
+  type Target,
+  type WriteSettings,
+  type WrittenObject,
+} from './types.ts';
 import { startWatch, type WatchSettings, type WatchSink } from './watch.ts';
 
 /** Deletes of a collection share commits, this many at a time. */
@@ -90,7 +98,7 @@ export class ResourceApi {
   ): Promise<UnstructuredObject | undefined> {
     const namespace = target.resource.definition.namespaced ? namespaceOfKey(record.key) : undefined;
     try {
-      const named = { ...target, namespace, name: nameOfKey(record.key) };
+      const named = namedTarget({ ...target, namespace }, nameOfKey(record.key));
       return (await deleteObject(this.context, named, caller, settings)).object;
     } catch (error) {
       return ignoreNotFound(error);

@@ -12,6 +12,11 @@ export interface NamedTarget extends Target {
   name: string;
 }
 
+/** The object of that name; spelled out because a spread makes objects that are slow to read. */
+export function namedTarget({ resource, version, apiVersion, namespace }: Target, name: string): NamedTarget {
+  return { resource, version, apiVersion, namespace, name };
+}
+
 /** Who asks, and how to talk back while the request runs. */
 export interface Caller {
   user: UserInfo;

@@ -1,0 +1,27 @@
+import type { UserInfo } from '../auth/index.ts';
+import type { Caller } from '../service/types.ts';
+import type { Exchange } from './exchange.ts';
+
+/** Whoever sent a request over HTTP. */
+export class HttpCaller implements Caller {
+  readonly user: UserInfo;
+  readonly #exchange: Exchange;
+
+  constructor(exchange: Exchange, user: UserInfo) {
+    this.user = user;
+    this.#exchange = exchange;
+  }
+
+  get userAgent(): string {
+    return this.#exchange.header('user-agent') ?? '';
+  }
+
+  /** Made on demand: most requests end before anybody would listen. */
+  get signal(): AbortSignal {
+    return this.#exchange.signal;
+  }
+
+  warn(text: string): void {
+    this.#exchange.warn(text);
+  }
+}
