@@ -3,7 +3,6 @@ import {
   deepEqual,
   type FieldError,
   fieldError,
-  type JsonObject,
   type KubeObject,
   type Resource,
   type ResourceDefinition,
@@ -12,9 +11,10 @@ import { canonicalizeResources, setDefault } from '../common/defaults.ts';
 import { defineBuiltin, resourceOf } from '../common/define.ts';
 import { age, ageColumn, column, nameColumn } from '../common/printing.ts';
 import { invalid, validateNonNegativeQuantity } from '../common/validation.ts';
+import { type ScopedQuota, validateQuotaScopes } from './resource-quota-scopes.ts';
 
 export interface ResourceQuota extends KubeObject {
-  spec?: { hard?: Record<string, string>; scopes?: string[]; scopeSelector?: JsonObject };
+  spec?: ScopedQuota;
   status?: { hard?: Record<string, string>; used?: Record<string, string> };
 }
 
@@ -39,15 +39,6 @@ const standardNames = new Set([
   'services.nodeports',
   'services.loadbalancers',
 ]);
-const scopeNames = [
-  'BestEffort',
-  'CrossNamespacePodAffinity',
-  'NotBestEffort',
-  'NotTerminating',
-  'PriorityClass',
-  'Terminating',
-  'VolumeAttributesClass',
-];
 
 function validateAmounts(amounts: Record<string, string> | undefined, path: string): FieldError[] {
   const errors: FieldError[] = [];
@@ -66,10 +57,7 @@ function validateAmounts(amounts: Record<string, string> | undefined, path: stri
 
 function validate(quota: ResourceQuota): FieldError[] {
   const errors = validateAmounts(quota.spec?.hard, 'spec.hard');
-  const scopes = quota.spec?.scopes ?? [];
-  if (scopes.some((scope) => !scopeNames.includes(scope))) {
-    errors.push(fieldError.invalid('spec.scopes', scopes, 'unsupported scope'));
-  }
+  errors.push(...validateQuotaScopes(quota.spec ?? {}, (name) => standardNames.has(name)));
   return errors;
 }
 

@@ -104,6 +104,12 @@ describe('a kind made from one description', () => {
     });
   });
 
+  it('tells users of an old version which one to use', () => {
+    const { deprecationWarning } = definition.versions.find(({ name }) => name === 'v1')!;
+    expect(deprecationWarning).toBe('harbour.example.com/v1 Boat is deprecated; use harbour.example.com/v2 Boat');
+    expect(JSON.stringify(definition.crd)).not.toContain('deprecationWarning');
+  });
+
   it('points typed clients at the hub version', () => {
     expect(resource).toEqual({
       group: 'harbour.example.com',

@@ -127,8 +127,16 @@ function withSchemaDefaults(strategy: ResourceStrategy, hub: VersionDefinition):
   };
 }
 
+/** The words kube-apiserver has for old versions of any kind. */
+function deprecationWarning(
+  { group, kind, hub }: { group: string; kind: string; hub: { name: string } },
+  version: string,
+): string {
+  return `${group}/${version} ${kind} is deprecated; use ${group}/${hub.name} ${kind}`;
+}
+
 function versionDefinition(
-  source: { description: string },
+  source: { description: string; group: string; kind: string; hub: { name: string } },
   version: VersionSource & { spec(): { readonly schema: Schema }; status?(): { readonly schema: Schema } },
 ): VersionDefinition {
   const schema = once(() => objectSchema(source.description, version));
@@ -136,7 +144,9 @@ function versionDefinition(
   return {
     name: version.name,
     served: true,
-    ...(version.deprecated === true ? { deprecated: true } : {}),
+    ...(version.deprecated === true
+      ? { deprecated: true, deprecationWarning: deprecationWarning(source, version.name) }
+      : {}),
     ...(version.scale === undefined ? {} : { scale: version.scale }),
     hasStatus: version.hasStatus ?? true,
     get schema() {

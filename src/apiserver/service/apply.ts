@@ -12,6 +12,7 @@ import {
 } from '../../machinery/index.ts';
 import { ConflictError } from '../../store/index.ts';
 import { objectKey } from '../storage/keys.ts';
+import { findAppliedNulls } from './applied-nulls.ts';
 import type { ServiceContext } from './context.ts';
 import { createObject } from './create.ts';
 import { decodeObject, dropUnset } from './decode.ts';
@@ -93,6 +94,15 @@ export async function applyObject(request: ApplyRequest): Promise<WrittenObject>
   });
 }
 
+/** A null that merging has not replaced by what was there. */
+function refuseNulls(applied: UnstructuredObject, merged: UnstructuredObject, target: NamedTarget): void {
+  const { schema } = target.version;
+  if (findAppliedNulls(applied as unknown as JsonObject, schema).length === 0) return;
+  const nulls = findAppliedNulls(merged as unknown as JsonObject, schema);
+  const { group, kind } = target.resource.definition;
+  if (nulls.length > 0) throw statusError.invalid(group, kind, target.name, nulls);
+}
+
 async function applyNew(request: ApplyRequest, applied: UnstructuredObject): Promise<WrittenObject> {
   const { object, managedFields } = await merge(request, applied, undefined);
   return createObject(request.context, request.target, object, request.caller, request.settings, managedFields);
@@ -118,6 +128,7 @@ async function merge(
       versions: target.resource.versionedKind,
       ...(resetFields && { resetFields }),
     });
+    if (target.resource.isCustom) refuseNulls(applied, merged.object, target);
     // The result shares what it did not change with the live object.
     const object = clone(merged.object);
     if (!target.resource.isCustom) dropUnset(object as unknown as JsonObject, target.version.schema);

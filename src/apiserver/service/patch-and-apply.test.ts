@@ -227,6 +227,47 @@ onTargets(targetsByEngine, (on) => {
       expect(answer.body['message']).toBe('metadata.managedFields must be nil');
     });
 
+    it.each<[string, object | null, string]>([
+      ['the whole spec', null, 'spec: Invalid value: "null": spec in body must be of type object: "null"'],
+      [
+        'a member',
+        { size: null },
+        'spec.size: Invalid value: "null": spec.size in body must be of type string: "null"',
+      ],
+      [
+        'a member of an element',
+        { parts: [{ name: null }] },
+        'spec.parts[0].name: Invalid value: "null": spec.parts[0].name in body must be of type string: "null"',
+      ],
+    ])('refuses null in a custom kind: %s', async (_, spec, problem) => {
+      const part = { type: 'object', properties: { name: { type: 'string' } } };
+      const { group, path } = await defineWidgets(on(), { parts: { type: 'array', items: part } });
+      const answer = await on().api.apply(`${path}/x?fieldManager=me`, { ...widget(group, 'x'), spec });
+      expect(answer.status).toBe(422);
+      expect(answer.body['message']).toBe(`Widget.${group} "x" is invalid: ${problem}`);
+    });
+
+    it('takes nothing from others by null', async () => {
+      const { group, path } = await defineWidgets(on());
+      await on().api.create(path, widget(group, 'x', { size: 'mine' }));
+      const apply = (spec: object | null): Promise<Answer> =>
+        on().api.apply(`${path}/x?fieldManager=me&force=true`, { ...widget(group, 'x'), spec });
+      expect((await apply({ size: null })).status).toBe(422);
+      const nothing = await apply(null);
+      expect(nothing.status).toBe(200);
+      expect(nothing.body['spec']).toEqual({ size: 'mine' });
+    });
+
+    it('takes null in a custom kind where it is allowed or stands for a default', async () => {
+      const { group, path } = await defineWidgets(on(), {
+        note: { type: 'string', nullable: true },
+        level: { type: 'integer', default: 3 },
+      });
+      const answer = await on().api.apply(`${path}/x?fieldManager=me`, widget(group, 'x', { note: null, level: null }));
+      expect(answer.status).toBe(201);
+      expect(answer.body['spec']).toEqual({ note: null, level: 3 });
+    });
+
     it('makes what is not there (201), and says again what is (200) without a new revision', async () => {
       const { api, namespace } = on();
       const path = (await namespace()).core('configmaps');

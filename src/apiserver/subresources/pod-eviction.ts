@@ -11,14 +11,15 @@ import { type DeleteSettings, deleteObject } from '../service/delete.ts';
 import { getRecord } from '../service/reads.ts';
 import { updateObject } from '../service/update.ts';
 import { keyPrefix } from '../storage/keys.ts';
+import { admitBody } from './admit-body.ts';
 import type { SubresourceAnswer, SubresourceRequest } from './types.ts';
 
 /** POST pods/x/eviction: a delete that respects disruption budgets. */
 export async function handlePodEviction(request: SubresourceRequest): Promise<SubresourceAnswer> {
   const { context, target, caller, settings } = request;
-  const eviction = isJsonObject(request.body?.value) ? request.body.value : {};
   const record = await getRecord(context, target, caller, {});
   const pod = await target.resource.fromRecord(record);
+  const eviction = await admitBody(request, 'eviction');
   if (isDisruption(pod)) await takeFromBudget(request, pod);
   const options = isJsonObject(eviction['deleteOptions']) ? eviction['deleteOptions'] : {};
   const grace = options['gracePeriodSeconds'];

@@ -1,5 +1,6 @@
-import { isJsonObject, statusError, type UnstructuredObject } from '../../machinery/index.ts';
+import { statusError, type UnstructuredObject } from '../../machinery/index.ts';
 import { getRecord } from '../service/reads.ts';
+import { checkNodeExists, chooseContainer, nodeOf } from './pod-location.ts';
 import type { SubresourceHandler } from './types.ts';
 
 export interface PodLogOptions {
@@ -20,41 +21,28 @@ export type PodLogSource = (pod: UnstructuredObject, options: PodLogOptions) => 
 export function podLogHandler(source: PodLogSource | undefined): SubresourceHandler {
   return async ({ context, target, caller, query }) => {
     const pod = await target.resource.fromRecord(await getRecord(context, target, caller, {}));
+    const options = parseLogQuery(query, target.name);
     const container = chooseContainer(pod, query.get('container') ?? '');
-    const spec = isJsonObject(pod.spec) ? pod.spec : {};
+    const node = nodeOf(pod);
     // A pod that nobody has placed yet has said nothing: an empty log, as kube-apiserver answers.
-    if (typeof spec['nodeName'] !== 'string' || spec['nodeName'] === '') return { type: 'text', text: '' };
-    if (!source) throw statusError.serviceUnavailable('this server runs no pods, so there are no logs to read');
-    return { type: 'text', text: source(pod, { container, signal: caller.signal, ...parseLogQuery(query) }) };
+    if (node === '') return { type: 'text', text: '' };
+    if (!source) {
+      checkNodeExists(context, node);
+      throw statusError.serviceUnavailable('this server runs no pods, so there are no logs to read');
+    }
+    return { type: 'text', text: source(pod, { container, signal: caller.signal, ...options }) };
   };
 }
 
-function chooseContainer(pod: UnstructuredObject, asked: string): string {
-  const spec = isJsonObject(pod.spec) ? pod.spec : {};
-  const names = [spec['initContainers'], spec['containers'], spec['ephemeralContainers']]
-    .flatMap((list) => (Array.isArray(list) ? list : []))
-    .map((container) => (isJsonObject(container) ? String(container['name']) : ''));
-  if (asked !== '') {
-    if (names.includes(asked)) return asked;
-    throw statusError.badRequest(`container ${asked} is not valid for pod ${pod.metadata.name}`);
-  }
-  const byAnnotation = pod.metadata.annotations?.['kubectl.kubernetes.io/default-container'];
-  if (byAnnotation !== undefined && names.includes(byAnnotation)) return byAnnotation;
-  if (names.length === 1) return names[0]!;
-  throw statusError.badRequest(
-    `a container name must be specified for pod ${pod.metadata.name}, choose one of: [${names.join(' ')}]`,
-  );
-}
-
-function parseLogQuery(query: URLSearchParams): Omit<PodLogOptions, 'container' | 'signal'> {
+function parseLogQuery(query: URLSearchParams, podName: string): Omit<PodLogOptions, 'container' | 'signal'> {
   const flag = (name: string): boolean => query.get(name) === 'true' || query.get(name) === '1';
   const number = (name: string): number | undefined => {
     const text = query.get(name);
     if (text === null || text === '') return undefined;
     const value = Number(text);
     if (Number.isInteger(value) && value >= 0) return value;
-    throw statusError.invalid('', 'PodLogOptions', '', [
-      { type: 'Invalid', field: name, value: text, detail: 'must be greater than or equal to 0' },
+    throw statusError.invalid('', 'PodLogOptions', podName, [
+      { type: 'Invalid', field: name, value, detail: 'must be greater than or equal to 0' },
     ]);
   };
   const tailLines = number('tailLines');

@@ -10,12 +10,24 @@ import {
   statusError,
   type UnstructuredObject,
 } from '../../machinery/index.ts';
+import { printerOf } from '../crd/printer.ts';
 import { modifiedConflict } from '../service/metadata.ts';
 import { applyPatch } from '../service/patch.ts';
 import { getRecord } from '../service/reads.ts';
 import type { NamedTarget } from '../service/types.ts';
 import { updateObject } from '../service/update.ts';
 import type { SubresourceAnswer, SubresourceRequest } from './types.ts';
+
+const scalePrinter = printerOf([
+  { name: 'Desired', type: 'integer', description: 'Number of pods that are wanted.', jsonPath: '.spec.replicas' },
+  { name: 'Available', type: 'integer', description: 'Number of pods that were seen.', jsonPath: '.status.replicas' },
+  {
+    name: 'Age',
+    type: 'date',
+    description: 'Time since the server created the object.',
+    jsonPath: '.metadata.creationTimestamp',
+  },
+]);
 
 /** The Scale view of any kind that declares where its replicas are. */
 export async function handleScale(request: SubresourceRequest): Promise<SubresourceAnswer> {
@@ -25,7 +37,7 @@ export async function handleScale(request: SubresourceRequest): Promise<Subresou
   if (verb === 'get') {
     const record = await getRecord(context, target, caller, {});
     const object = await target.resource.convert(await target.resource.fromRecord(record), target.version.name);
-    return { type: 'value', code: 200, value: toScale(object, paths) };
+    return scaleAnswer(object, paths);
   }
   const written = await updateObject({
     context,
@@ -47,7 +59,11 @@ export async function handleScale(request: SubresourceRequest): Promise<Subresou
     },
   });
   const object = await target.resource.convert(written.object, target.version.name);
-  return { type: 'value', code: 200, value: toScale(object, paths) };
+  return scaleAnswer(object, paths);
+}
+
+function scaleAnswer(object: UnstructuredObject, paths: ScalePaths): SubresourceAnswer {
+  return { type: 'value', code: 200, value: toScale(object, paths), printer: scalePrinter };
 }
 
 function wishedScale(request: SubresourceRequest, present: JsonObject, target: NamedTarget): JsonObject {

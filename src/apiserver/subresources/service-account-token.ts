@@ -1,17 +1,19 @@
 import type { JsonObject } from '../../machinery/index.ts';
-import { isJsonObject, statusError } from '../../machinery/index.ts';
+import { statusError } from '../../machinery/index.ts';
 import type { AccessControl, TokenRequest } from '../auth/index.ts';
 import { getRecord } from '../service/reads.ts';
+import { admitBody } from './admit-body.ts';
 import type { SubresourceHandler } from './types.ts';
 
 /** POST serviceaccounts/x/token */
 export function serviceAccountTokenHandler(access: AccessControl): SubresourceHandler {
-  return async ({ context, target, caller, body }) => {
+  return async (request) => {
+    const { context, target, caller } = request;
     if (!access.tokenIssuer) throw statusError.pathNotFound();
     const account = await target.resource.fromRecord(await getRecord(context, target, caller, {}));
-    const request = isJsonObject(body?.value) ? body.value : {};
+    const wish = await admitBody(request, 'token');
     const { response, warnings } = access.tokenIssuer.answerTokenRequest(
-      request as unknown as TokenRequest,
+      wish as unknown as TokenRequest,
       account,
       access.lookup,
     );

@@ -1,4 +1,4 @@
-import type { JsonObject, Verb } from '../../machinery/index.ts';
+import type { JsonObject, TablePrinter, Verb } from '../../machinery/index.ts';
 import type { ServiceContext } from '../service/context.ts';
 import type { PatchKind } from '../service/patch.ts';
 import type { Caller, DecodedBody, NamedTarget, WriteSettings, WrittenObject } from '../service/types.ts';
@@ -17,7 +17,7 @@ export interface SubresourceRequest {
 
 /** What a subresource answers with: an object of its own, the main object as written, or plain text. */
 export type SubresourceAnswer =
-  | { type: 'value'; code: number; value: JsonObject }
+  | { type: 'value'; code: number; value: JsonObject; printer?: TablePrinter }
   | { type: 'written'; code: number; written: WrittenObject }
   | { type: 'text'; text: AsyncIterable<string> | string };
 

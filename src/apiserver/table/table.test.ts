@@ -1,6 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { type JsonObject, ManualClock } from '../../machinery/index.ts';
-import { type Api, at, configMap, crd, onTargets, pod, startTestServer, targets, widget } from '../testing/index.ts';
+import {
+  type Api,
+  at,
+  configMap,
+  crd,
+  deployment,
+  onTargets,
+  pod,
+  startTestServer,
+  targets,
+  widget,
+} from '../testing/index.ts';
 
 const table = 'application/json;as=Table;v=v1;g=meta.k8s.io';
 const kubectlAccept = `${table},application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json`;
@@ -41,6 +52,13 @@ onTargets(targets, (on) => {
       expect(at(answer.body, 'metadata.resourceVersion')).toMatch(/^\d+$/);
     });
 
+    it('of an empty list has the columns of the kind and no rows', async () => {
+      const { api, namespace } = on();
+      const document = await getTable(api, (await namespace()).core('secrets'));
+      expect(columns(document)).toEqual(['Name', 'Type', 'Data', 'Age']);
+      expect(document.rows).toEqual([]);
+    });
+
     it('of one object has one row', async () => {
       const { api, namespace } = on();
       const ns = await namespace();
@@ -48,6 +66,15 @@ onTargets(targets, (on) => {
       const document = await getTable(api, `${ns.core('configmaps')}/one`);
       expect(columns(document)).toEqual(['Name', 'Data', 'Age']);
       expect(document.rows.map(({ cells }) => cells.slice(0, 2))).toEqual([['one', 2]]);
+    });
+
+    it('of a scale shows what is wanted and what is there', async () => {
+      const { api, namespace } = on();
+      const path = (await namespace()).of('apps/v1', 'replicasets');
+      await api.create(path, { ...deployment('r', { spec: { replicas: 0 } }), kind: 'ReplicaSet' });
+      const document = await getTable(api, `${path}/r/scale`);
+      expect(columns(document)).toEqual(['Name', 'Desired', 'Available', 'Age']);
+      expect(document.rows.map(({ cells }) => cells.slice(0, 3))).toEqual([['r', 0, 0]]);
     });
 
     it('the first column is Name in the format of names', async () => {

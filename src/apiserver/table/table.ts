@@ -1,16 +1,10 @@
-import type {
-  JsonObject,
-  ListMeta,
-  TableColumn,
-  UnstructuredObject,
-  VersionDefinition,
-} from '../../machinery/index.ts';
+import type { JsonObject, ListMeta, TableColumn, TablePrinter, UnstructuredObject } from '../../machinery/index.ts';
 
 export type IncludeObject = 'None' | 'Metadata' | 'Object';
 
 /** The `Table` kubectl prints: columns once, one row per object. */
 export function renderTable(options: {
-  version: VersionDefinition;
+  printer: TablePrinter;
   objects: readonly UnstructuredObject[];
   metadata: ListMeta;
   includeObject: IncludeObject;
@@ -18,7 +12,7 @@ export function renderTable(options: {
   /** watch events after the first leave the columns out */
   withColumns: boolean;
 }): JsonObject {
-  const { printer } = options.version;
+  const { printer } = options;
   return {
     kind: 'Table',
     apiVersion: 'meta.k8s.io/v1',

@@ -35,10 +35,9 @@ export function admissionWebhooks(options: AdmissionWebhookOptions): AdmissionSt
   const { configurations } = options;
   return {
     name: 'AdmissionWebhooks',
-    appliesTo: (request) =>
-      (configurations.list('mutating').length > 0 || configurations.list('validating').length > 0) &&
-      // Webhooks must not be able to lock everyone out of repairing webhooks.
-      request.target.resource.definition.group !== 'admissionregistration.k8s.io',
+    // Webhooks must not be able to lock everyone out of repairing webhooks.
+    concerns: ({ group }) => group !== 'admissionregistration.k8s.io',
+    appliesTo: () => configurations.list('mutating').length > 0 || configurations.list('validating').length > 0,
     mutate(request) {
       const matching = matchingWebhooks(options, 'mutating', request);
       return matching.length === 0 ? undefined : mutate(options, matching, request);
@@ -142,6 +141,7 @@ async function callMutating(
   const { target } = request;
   try {
     const operations: unknown = JSON.parse(Buffer.from(patch, 'base64').toString('utf8'));
+    if (request.bodyKind) return changeBody(request.object, operations);
     const sent = await target.resource.convert(request.object, match.version.name);
     const patched = applyJsonPatch(sent as unknown as JsonValue, operations);
     const served = { resource: target.resource, version: match.version, apiVersion: sent.apiVersion };
@@ -155,6 +155,14 @@ async function callMutating(
       `failed calling webhook "${match.webhook.name}": the patch it answered with cannot be applied: ${errorMessage(error)}`,
     );
   }
+}
+
+/** The body of a subresource is no object of the resource: it is changed as it is. */
+function changeBody(body: UnstructuredObject, operations: unknown): boolean {
+  const patched = applyJsonPatch(body as unknown as JsonValue, operations) as unknown as UnstructuredObject;
+  const changed = !deepEqual(patched, body);
+  if (changed) replaceContent(body, patched);
+  return changed;
 }
 
 /** The rest of the write works on this very object, so its content is replaced in place. */
@@ -230,11 +238,15 @@ async function buildReview(
 ): Promise<JsonObject> {
   const { target, operation, subresource } = request;
   const { definition } = target.resource;
-  const view = async (object: UnstructuredObject | undefined): Promise<JsonObject | null> =>
-    object === undefined
-      ? null
-      : ((await target.resource.convert(object, match.version.name)) as unknown as JsonObject);
-  const kindIn = (version: string): JsonObject => ({ group: definition.group, version, kind: definition.kind });
+  const view = async (object: UnstructuredObject | undefined): Promise<JsonObject | null> => {
+    if (object === undefined) return null;
+    // The body of a subresource has one version, whichever the resource is asked in.
+    const shown = request.bodyKind ? object : await target.resource.convert(object, match.version.name);
+    return shown as unknown as JsonObject;
+  };
+  const kindIn = (version: string): JsonObject => ({
+    ...(request.bodyKind ?? { group: definition.group, version, kind: definition.kind }),
+  });
   const resourceIn = (version: string): JsonObject => ({
     group: definition.group,
     version,

@@ -34,6 +34,7 @@ export async function convertByWebhook(
         request: { uid, desiredAPIVersion, objects: [object as unknown as JsonObject] },
       },
       timeoutMs,
+      `?timeout=${timeoutMs / 1000}s`,
     );
   } catch (error) {
     throw fail(error instanceof Error ? error.message : String(error));

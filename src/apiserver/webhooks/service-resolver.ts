@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '../../machinery/index.ts';
 import type { Store } from '../../store/index.ts';
 import { keyPrefix, objectKey } from '../storage/keys.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
-import type { ServiceResolver } from './webhook-client.ts';
+import type { ServiceAddress, ServiceResolver } from './webhook-client.ts';
 
 /**
  * Finds a Service's endpoints in the store. Cluster IPs mean nothing outside a cluster network, so the addresses behind
@@ -11,16 +11,17 @@ import type { ServiceResolver } from './webhook-client.ts';
 export function storeServiceResolver(store: Store<StoredObject>): ServiceResolver {
   return (namespace, name, port) => {
     const service = store.get(objectKey({ group: '', plural: 'services' }, namespace, name))?.value.object;
-    if (!service) return undefined;
+    if (!service) return { trouble: `service "${name}" not found` };
     const spec = isJsonObject(service.spec) ? service.spec : {};
     const ports = objects(spec['ports']);
     const servicePort = ports.find((candidate) => candidate['port'] === port);
     if (spec['type'] === 'ExternalName' && typeof spec['externalName'] === 'string') {
       return { host: spec['externalName'], port };
     }
-    if (!servicePort) return undefined;
+    if (!servicePort) return { trouble: `no service port ${port} found for service "${name}"` };
     const portName = String(servicePort['name'] ?? '');
-    return fromSlices(store, namespace, name, portName) ?? fromEndpoints(store, namespace, name, portName);
+    const address = fromSlices(store, namespace, name, portName) ?? fromEndpoints(store, namespace, name, portName);
+    return address ?? { trouble: `no endpoints available for service "${name}"` };
   };
 }
 
@@ -38,7 +39,7 @@ function fromSlices(
   namespace: string,
   name: string,
   portName: string,
-): ReturnType<ServiceResolver> {
+): ServiceAddress | undefined {
   const prefix = keyPrefix({ group: 'discovery.k8s.io', plural: 'endpointslices' }, namespace);
   for (const { value } of store.list(prefix).records) {
     if (value.labels?.['kubernetes.io/service-name'] !== name) continue;
@@ -57,7 +58,7 @@ function fromEndpoints(
   namespace: string,
   name: string,
   portName: string,
-): ReturnType<ServiceResolver> {
+): ServiceAddress | undefined {
   const endpoints = store.get(objectKey({ group: '', plural: 'endpoints' }, namespace, name))?.value.object;
   for (const subset of objects(endpoints?.['subsets'])) {
     const port = portNumber(objects(subset['ports']), portName);

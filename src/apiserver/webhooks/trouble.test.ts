@@ -27,7 +27,7 @@ describe('the trouble with a webhook is told as kube-apiserver tells it', () => 
   });
 
   it('also when a real connection fails', async () => {
-    const client = new WebhookClient(() => undefined);
+    const client = new WebhookClient(() => ({ trouble: 'nowhere' }));
     const webhook = await startTestWebhook();
     const other = await createAuthority({ commonName: 'other', clock: systemClock });
     const leaf = await issueCertificate({ authority: other, commonName: 'x', usages: ['server'], clock: systemClock });

@@ -11,12 +11,13 @@ export interface WebhookClientConfig {
   caBundle?: string;
 }
 
-/** Finds where a Service can be reached from here; undefined when it has no endpoint. */
-export type ServiceResolver = (
-  namespace: string,
-  name: string,
-  port: number,
-) => { host: string; port: number } | undefined;
+export interface ServiceAddress {
+  host: string;
+  port: number;
+}
+
+/** Finds where a Service can be reached from here, or says why it cannot. */
+export type ServiceResolver = (namespace: string, name: string, port: number) => ServiceAddress | { trouble: string };
 
 /** Loaded at the first call: most servers never call a webhook, and every start would pay for it. */
 const loadUndici = (): Promise<typeof import('undici')> => import('undici');
@@ -76,7 +77,7 @@ export class WebhookClient {
     const path = `/${(service.path ?? '').replace(/^\//, '')}${query}`;
     const shown = `https://${servername}:${port}${path}`;
     const place = this.#resolve(service.namespace, service.name, port);
-    if (!place) throw new Error(`Post "${shown}": no endpoints available for service "${service.name}"`);
+    if ('trouble' in place) throw new Error(`Post "${shown}": ${place.trouble}`);
     const host = place.host.includes(':') ? `[${place.host}]` : place.host;
     return { url: `https://${host}:${place.port}${path}`, servername, shown };
   }

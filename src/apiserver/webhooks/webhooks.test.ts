@@ -454,13 +454,18 @@ onTargets(targets, (on) => {
     const { path, remove } = await register('Mutating', [
       byService('hook', Number(new URL(hook.url).port)),
       byService('nobody', 443),
+      byService('nowhere', 443),
     ] as never);
     const made = await target.api.post(path, configMap('x', { metadata: { labels: { by: 'hook' } } }));
     expect(made.object.metadata.labels).toEqual({ by: 'hook', served: 'yes' });
     expect(calls()[0]!.path).toBe('/by-service');
-    const failed = await target.api.post(path, configMap('y', { metadata: { labels: { by: 'nobody' } } }));
-    expect(failed.status).toBe(500);
-    expect(failed.body['message']).toContain('no endpoints available for service "nobody"');
+    const failure = async (by: string): Promise<unknown> => {
+      const failed = await target.api.post(path, configMap('y', { metadata: { labels: { by } } }));
+      expect(failed.status).toBe(500);
+      return failed.body['message'];
+    };
+    expect(await failure('nobody')).toContain('no endpoints available for service "nobody"');
+    expect(await failure('nowhere')).toContain('service "nowhere" not found');
     await remove();
   });
 });

@@ -67,8 +67,22 @@ export function isDate(text: string): boolean {
 
 const timePattern = /^([0-9]{2}):([0-9]{2}):([0-9]{2})(?:.[0-9]+)?(?:z|[+-][0-9]{2}:[0-9]{2})$/;
 
+/** times of the last objects: most of what is checked was written by ourselves and is checked again at every update */
+const knownTimes = new Set<string>();
+const maxKnownTimes = 1000;
+const maxKnownLength = 40;
+
 /** RFC 3339 date-time. */
 export function isDateTime(text: string): boolean {
+  if (knownTimes.has(text)) return true;
+  if (!parsesAsDateTime(text)) return false;
+  if (text.length > maxKnownLength) return true;
+  if (knownTimes.size >= maxKnownTimes) knownTimes.clear();
+  knownTimes.add(text);
+  return true;
+}
+
+function parsesAsDateTime(text: string): boolean {
   const [date, time] = text.toLowerCase().split('t');
   if (date === undefined || time === undefined || !isDate(date)) return false;
   const match = timePattern.exec(time);

@@ -74,14 +74,35 @@ function checkKeys(list: JsonArray, schema: Schema, prefix: string, path: PathSe
   }
   if (list.length < 2) return;
   const names = schema['x-kubernetes-list-map-keys'] ?? [];
-  const keys = list.map((element) => {
-    const key: Record<string, JsonValue> = {};
-    if (isJsonObject(element)) {
-      for (const name of names) if (Object.hasOwn(element, name)) key[name] = element[name]!;
-    }
-    return key;
-  });
+  if (!hasRepeatedText(list, names)) return;
+  const keys = list.map((element) => keyOf(element, names));
   checkUnique(keys, keys, prefix, path, errors);
+}
+
+function keyOf(element: JsonValue, names: readonly string[]): Record<string, JsonValue> {
+  const key: Record<string, JsonValue> = {};
+  if (!isJsonObject(element)) return key;
+  for (const name of names) if (Object.hasOwn(element, name)) key[name] = element[name]!;
+  return key;
+}
+
+/**
+ * A quick look at the keys, which nearly always are short texts and numbers and all different; only when two look alike are
+ * they compared in earnest.
+ */
+function hasRepeatedText(list: JsonArray, names: readonly string[]): boolean {
+  const seen = new Set<string>();
+  for (const element of list) {
+    let text = '';
+    for (const name of names) {
+      const value = isJsonObject(element) ? element[name] : undefined;
+      if (typeof value === 'object' && value !== null) return true;
+      text += `${value}\u0000`;
+    }
+    if (seen.has(text)) return true;
+    seen.add(text);
+  }
+  return false;
 }
 
 /** Reports the second occurrence of a value, once however often it is repeated. */

@@ -1,4 +1,5 @@
 export * from './clock.ts';
 export * from './human-duration.ts';
 export * from './random.ts';
+export * from './rfc3339.ts';
 export * from './sleep.ts';

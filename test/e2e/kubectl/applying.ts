@@ -244,7 +244,8 @@ export function applyingExpectations(expectation: Expectation): void {
       {
         apiVersion: 'rbac.authorization.k8s.io/v1',
         kind: 'ClusterRole',
-        metadata: { name: `c-${s.id}` },
+        // Manifests often name a namespace here too; it is forgotten.
+        metadata: { name: `c-${s.id}`, ...here },
         rules: [{ nonResourceURLs: ['/metrics'], verbs: ['get'] }],
       },
       {

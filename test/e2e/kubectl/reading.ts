@@ -30,6 +30,21 @@ export function readingExpectations(expectation: Expectation): void {
     ]);
   });
 
+  expectation('get of several kinds prefixes names also when only one of them has objects', async (s) => {
+    await s.with(deployment('web')).ok`create -f -`;
+    expect(lines(await s.ok`get statefulsets,daemonsets,deployments --no-headers`)).toEqual([
+      expect.stringMatching(/^deployment\.apps\/web /),
+    ]);
+  });
+
+  expectation('get --subresource=scale prints what is wanted and what is there', async (s) => {
+    await s.with(deployment('web')).ok`create -f -`;
+    expect(table(await s.ok`get deployment web --subresource=scale`)).toEqual([
+      ['NAME', 'DESIRED', 'AVAILABLE', 'AGE'],
+      ['web', '0', '0', age],
+    ]);
+  });
+
   expectation('get -o name, json, yaml, jsonpath, custom-columns and go-template agree', async (s) => {
     await s.with(configMap('one', { key: 'value' }, { labels: { tier: 'a' } })).ok`create -f -`;
     expect(await s.ok`get cm one -o name`).toBe('configmap/one\n');
