@@ -19,6 +19,9 @@ export interface ServiceAddress {
 /** Finds where a Service can be reached from here, or says why it cannot. */
 export type ServiceResolver = (namespace: string, name: string, port: number) => ServiceAddress | { trouble: string };
 
+/** The Service a webhook is said to be behind has nobody behind it. */
+export class NobodyListensError extends Error {}
+
 /** Loaded at the first call: most servers never call a webhook, and every start would pay for it. */
 const loadUndici = (): Promise<typeof import('undici')> => import('undici');
 
@@ -77,7 +80,7 @@ export class WebhookClient {
     const path = `/${(service.path ?? '').replace(/^\//, '')}${query}`;
     const shown = `https://${servername}:${port}${path}`;
     const place = this.#resolve(service.namespace, service.name, port);
-    if ('trouble' in place) throw new Error(`Post "${shown}": ${place.trouble}`);
+    if ('trouble' in place) throw new NobodyListensError(`Post "${shown}": ${place.trouble}`);
     const host = place.host.includes(':') ? `[${place.host}]` : place.host;
     return { url: `https://${host}:${place.port}${path}`, servername, shown };
   }
