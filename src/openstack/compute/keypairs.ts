@@ -1,0 +1,58 @@
+import { isJsonObject, type JsonObject } from '../../machinery/index.ts';
+import { segment } from '../http/query.ts';
+import type { CallOptions, ServiceClient } from '../http/service-client.ts';
+import { type Deletable, deleteAt } from '../resource/collection.ts';
+import { type ListOptions, pages } from '../resource/pages.ts';
+import { text, textIf, textOrEmpty } from '../resource/read.ts';
+
+/** A public SSH key. Key pairs have no id: the name is all there is, and each user has his own. */
+export interface Keypair {
+  readonly name: string;
+  readonly publicKey: string;
+  readonly fingerprint: string;
+  readonly type: string | undefined;
+}
+
+export interface KeypairWish {
+  readonly name: string;
+  /** in the form of authorized_keys */
+  readonly publicKey: string;
+}
+
+export interface Keypairs extends Deletable {
+  list(options?: ListOptions): AsyncGenerator<Keypair>;
+  get(name: string, options?: CallOptions): Promise<Keypair>;
+  create(wish: KeypairWish, options?: CallOptions): Promise<Keypair>;
+}
+
+const path = '/os-keypairs';
+
+export function keypairs(service: ServiceClient): Keypairs {
+  return {
+    async *list(options = {}) {
+      for await (const page of pages(service, { path, many: 'keypairs' }, options)) {
+        // each one is wrapped a second time
+        yield* page.many('keypairs', (item) => parseKeypair(isJsonObject(item['keypair']) ? item['keypair'] : item));
+      }
+    },
+    async get(name, options = {}) {
+      const answer = await service.request({ method: 'GET', path: `${path}/${segment(name)}`, ...options });
+      return answer.one('keypair', parseKeypair);
+    },
+    async create(wish, options = {}) {
+      const json = { keypair: { name: wish.name, public_key: wish.publicKey } };
+      const answer = await service.request({ method: 'POST', path, json, ...options });
+      return answer.one('keypair', parseKeypair);
+    },
+    delete: (name, options = {}) => deleteAt(service, `${path}/${segment(name)}`, options),
+  };
+}
+
+function parseKeypair(value: JsonObject): Keypair {
+  return {
+    name: text(value, 'name'),
+    publicKey: textOrEmpty(value, 'public_key'),
+    fingerprint: textOrEmpty(value, 'fingerprint'),
+    type: textIf(value, 'type'),
+  };
+}

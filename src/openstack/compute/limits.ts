@@ -1,0 +1,13 @@
+import type { CallOptions, ServiceClient } from '../http/service-client.ts';
+import { objectIf } from '../resource/read.ts';
+
+/** What the project may use and uses, by nova's names: `maxTotalCores`, `totalCoresUsed`, … */
+export type ComputeLimits = Readonly<Record<string, number>>;
+
+export async function computeLimits(service: ServiceClient, options: CallOptions = {}): Promise<ComputeLimits> {
+  const answer = await service.request({ method: 'GET', path: '/limits', ...options });
+  const absolute = answer.one('limits', (limits) => objectIf(limits, 'absolute') ?? {});
+  const numbers: Record<string, number> = {};
+  for (const [name, value] of Object.entries(absolute)) if (typeof value === 'number') numbers[name] = value;
+  return numbers;
+}

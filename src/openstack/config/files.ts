@@ -1,0 +1,91 @@
+import { readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { errorMessage, isJsonObject, type JsonObject, parseYaml } from '../../machinery/index.ts';
+import type { Environment } from './environment.ts';
+import { pythonScalar } from './python-scalar.ts';
+
+/** Where configuration is looked for. */
+export interface ConfigPlaces {
+  readonly env: Environment;
+  readonly cwd: string;
+  readonly home: string;
+  /** the directory above `etc`; `/` unless a test says otherwise */
+  readonly root?: string;
+}
+
+export type ConfigFileKind = 'clouds' | 'secure' | 'clouds-public';
+
+const overrides: Partial<Record<ConfigFileKind, string>> = {
+  clouds: 'OS_CLIENT_CONFIG_FILE',
+  secure: 'OS_CLIENT_SECURE_FILE',
+};
+
+/** The files openstacksdk would try, in order: the one a variable names, then each directory with each ending. */
+export function candidateFiles(kind: ConfigFileKind, places: ConfigPlaces): string[] {
+  const { env, cwd, home } = places;
+  const root = places.root ?? '/';
+  const directories = [
+    cwd,
+    join(env['XDG_CONFIG_HOME'] || join(home, '.config'), 'openstack'),
+    join(env['SNAP_REAL_HOME'] || home, '.config', 'openstack'),
+    ...(env['XDG_CONFIG_DIRS'] || join(root, 'etc', 'xdg')).split(':').map((directory) => join(directory, 'openstack')),
+    join(root, 'etc', 'openstack'),
+  ];
+  const files = directories.flatMap((directory) =>
+    ['yaml', 'yml', 'json'].map((end) => join(directory, `${kind}.${end}`)),
+  );
+  const override = overrides[kind];
+  const named = override === undefined ? undefined : env[override];
+  return [...new Set([...(named ? [resolve(cwd, expandHome(named, home))] : []), ...files])];
+}
+
+export function expandHome(path: string, home: string): string {
+  return path === '~' || path.startsWith('~/') ? join(home, path.slice(1)) : path;
+}
+
+export interface ConfigFile {
+  readonly path: string;
+  readonly content: JsonObject;
+}
+
+export interface FoundConfig {
+  readonly file: ConfigFile | undefined;
+  /** one sentence per file that was there and could not be used */
+  readonly skipped: string[];
+  readonly warnings: string[];
+}
+
+/** The first of the files that can be read and understood, as openstacksdk goes through them. */
+export async function readFirst(paths: readonly string[]): Promise<FoundConfig> {
+  const skipped: string[] = [];
+  for (const path of paths) {
+    let text: string;
+    try {
+      text = await readFile(path, 'utf8');
+    } catch (error) {
+      const code = (error as NodeJS.ErrnoException).code;
+      if (code !== 'ENOENT' && code !== 'ENOTDIR')
+        skipped.push(`${path} cannot be read (${code ?? errorMessage(error)})`);
+      continue;
+    }
+    try {
+      const { content, warnings } = parseConfig(text, path);
+      return { file: { path, content }, skipped, warnings };
+    } catch (error) {
+      skipped.push(`${path} is not valid: ${errorMessage(error)}`);
+    }
+  }
+  return { file: undefined, skipped, warnings: [] };
+}
+
+/** Parses one file as PyYAML would, telling of keys given twice: the last one counts. */
+export function parseConfig(text: string, path: string): { content: JsonObject; warnings: string[] } {
+  // Messages of the parser name lines and never quote them: they may hold a password.
+  const { value, duplicates } = parseYaml(text, { plainScalar: pythonScalar });
+  if (value === null) return { content: {}, warnings: [] };
+  if (!isJsonObject(value)) throw new Error('the top level must be a mapping');
+  const warnings = duplicates.map(
+    ({ field, line }) => `${path}: line ${line}: ${field} is given more than once, the last one counts`,
+  );
+  return { content: value, warnings };
+}

@@ -1,0 +1,21 @@
+/** The services Capstan talks to. */
+export type ServiceType = 'identity' | 'compute' | 'network' | 'image' | 'volume' | 'load-balancer';
+
+export const serviceTypes: readonly ServiceType[] = [
+  'identity',
+  'compute',
+  'network',
+  'image',
+  'volume',
+  'load-balancer',
+];
+
+/** The names a service goes by in catalogues and in clouds.yaml, the official one first. */
+export const serviceTypeNames: Readonly<Record<ServiceType, readonly string[]>> = {
+  identity: ['identity'],
+  compute: ['compute'],
+  network: ['network'],
+  image: ['image'],
+  volume: ['block-storage', 'volumev3', 'volumev2', 'volume', 'block-store'],
+  'load-balancer': ['load-balancer'],
+};

@@ -1,0 +1,187 @@
+import type { TransportResponse } from '../transport/types.ts';
+import { type FaultText, htmlTitle, isHtml, readFault } from './body.ts';
+import { OpenStackError, type OpenStackErrorKind } from './openstack-error.ts';
+import { safeText } from './redact.ts';
+
+/** The request a failure belongs to, as far as it may be told. */
+export interface FailedRequest {
+  readonly service: string;
+  readonly method: string;
+  /** below the service's endpoint, without the query */
+  readonly path: string;
+  /** scheme, host and port asked */
+  readonly origin: string;
+  readonly secrets: Iterable<string>;
+}
+
+const decoder = new TextDecoder();
+
+/** Turns an answer that says no into an error that says why. */
+export function errorFromResponse(request: FailedRequest, response: TransportResponse, now: number): OpenStackError {
+  const contentType = response.headers['content-type'] ?? '';
+  const body = decoder.decode(response.body);
+  const requestId = requestIdOf(response.headers);
+  if (isForeignPage(response.status, contentType, body, requestId)) return foreignAnswer(request, response, body);
+  const fault = readFault(contentType, body) ?? { message: reasonOf(response.status) };
+  const kind = kindOf(request.service, response.status, fault);
+  return new OpenStackError({
+    kind,
+    service: request.service,
+    detail: safeText(fault.message, request.secrets) || reasonOf(response.status),
+    cure: cureOf(kind, request.service, fault),
+    method: request.method,
+    path: request.path,
+    status: response.status,
+    type: fault.type,
+    requestId,
+    retryAfterMs: retryAfterOf(response.headers['retry-after'], now),
+  });
+}
+
+export function requestIdOf(headers: Readonly<Record<string, string>>): string | undefined {
+  return headers['x-openstack-request-id'] ?? headers['x-compute-request-id'];
+}
+
+/** Seconds or a date, as HTTP allows both. */
+export function retryAfterOf(value: string | undefined, now: number): number | undefined {
+  if (value === undefined || value === '') return undefined;
+  const seconds = Number(value);
+  if (Number.isFinite(seconds)) return seconds < 0 ? undefined : seconds * 1000;
+  const date = Date.parse(value);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+}
+
+/** Gateways in front of OpenStack answer these in HTML, and are right to. */
+const gatewayCodes: ReadonlySet<number> = new Set([429, 500, 502, 503, 504]);
+
+/**
+ * Whether a page came from something else than an OpenStack service. Services answer HTML too (glance's errors, paths that
+ * nobody serves), but with a request id or in the plain form of their frameworks.
+ */
+function isForeignPage(status: number, contentType: string, body: string, requestId: string | undefined): boolean {
+  if (requestId !== undefined || !isHtml(contentType, body)) return false;
+  return status < 400 || !(gatewayCodes.has(status) || isFrameworkPage(body));
+}
+
+function isFrameworkPage(html: string): boolean {
+  const heading = /<title>\s*(\d{3}) [^<]*<\/title>/i.exec(html)?.[1];
+  return heading !== undefined && !/<(script|style|link|img|center|hr)\b/i.test(html);
+}
+
+const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
+/** Why an answer below 400 is no success either: a page of a captive portal, or a way to somewhere else. */
+export function misleadingAnswer(request: FailedRequest, response: TransportResponse): OpenStackError | undefined {
+  if (redirects.has(response.status)) {
+    const target = response.headers['location'];
+    return new OpenStackError({
+      kind: 'notOpenStack',
+      service: request.service,
+      detail: `${request.origin} redirects${target === undefined ? '' : ` to ${safeText(target, request.secrets)}`}`,
+      // A token must not follow a redirect to wherever it leads.
+      cure: `use the URL it leads to in ${request.service === 'identity' ? 'auth_url' : 'the service catalogue'}`,
+      method: request.method,
+      path: request.path,
+      status: response.status,
+    });
+  }
+  // nova and cinder call an answer without a body HTML now and then
+  const isPage = response.body.length > 0 && response.headers['content-type']?.includes('text/html') === true;
+  return isPage && requestIdOf(response.headers) === undefined ? foreignAnswer(request, response) : undefined;
+}
+
+/** What to say of an answer that is no OpenStack service's. */
+export function foreignAnswer(request: FailedRequest, response: TransportResponse, body?: string): OpenStackError {
+  const text = body ?? decoder.decode(response.body);
+  const html = isHtml(response.headers['content-type'] ?? '', text);
+  const title = html ? htmlTitle(text) : undefined;
+  const what = html ? 'a web page' : 'something that is not JSON';
+  return new OpenStackError({
+    kind: 'notOpenStack',
+    service: request.service,
+    detail: `${request.origin} answered with ${what} instead of an OpenStack API answer${
+      title === undefined ? '' : ` ("${safeText(title, request.secrets)}")`
+    }`,
+    cure:
+      request.service === 'identity'
+        ? 'check auth_url, and HTTPS_PROXY and NO_PROXY if a proxy is in between'
+        : 'check the endpoint in the service catalogue, and HTTPS_PROXY and NO_PROXY if a proxy is in between',
+    method: request.method,
+    path: request.path,
+    status: response.status,
+  });
+}
+
+const kindByStatus: Readonly<Record<number, OpenStackErrorKind>> = {
+  400: 'badRequest',
+  401: 'unauthorized',
+  403: 'forbidden',
+  404: 'notFound',
+  405: 'unsupported',
+  406: 'unsupported',
+  408: 'unavailable',
+  409: 'conflict',
+  410: 'notFound',
+  412: 'precondition',
+  413: 'badRequest',
+  415: 'badRequest',
+  429: 'tooMany',
+  501: 'unsupported',
+  502: 'unavailable',
+  503: 'unavailable',
+  504: 'unavailable',
+};
+
+/** nova 403 `Quota exceeded for …`, octavia 403 `Quota has been met for …`, cinder 413 `…ExceedsAvailableQuota…`. */
+const quotaText =
+  /quota (?:exceeded|has been met|limit)|exceeds? (?:allowed|available)?[^.]*quota|exceededquota|overquota/i;
+/** octavia 409 `Load Balancer X is immutable and cannot be updated.`, `Invalid state PENDING_UPDATE of loadbalancer resource X`. */
+const immutableText = /is immutable|invalid state pending_/i;
+
+function kindOf(service: string, status: number, fault: FaultText): OpenStackErrorKind {
+  if (fault.type === 'OverQuota') return 'quota';
+  if ((status === 403 || status === 413) && quotaText.test(fault.message)) return 'quota';
+  // cinder's way of saying both: the text tells a full quota from too many requests
+  if (status === 413 && fault.retryAfter !== undefined) return /quota/i.test(fault.message) ? 'quota' : 'tooMany';
+  if (status === 409 && service === 'load-balancer' && immutableText.test(fault.message)) return 'immutable';
+  return kindByStatus[status] ?? (status >= 500 ? 'internal' : status >= 400 ? 'badRequest' : 'unexpected');
+}
+
+const cureByType: Readonly<Record<string, string>> = {
+  IpAddressGenerationFailure: 'the subnet has no free address left: free some ports or use a larger subnet',
+  ExternalIpAddressExhausted:
+    'the external network has no free address left: release floating IPs or use another network',
+  NoMoreIpAddresses: 'the network has no free address left: free some or use another network',
+};
+
+const cureByKind: Partial<Record<OpenStackErrorKind, string>> = {
+  quota: 'free some of these resources or ask the operator of the cloud for more quota',
+  forbidden: 'give the user a role that allows this, or use other credentials',
+  immutable: 'the load balancer is still being changed: wait until it is ACTIVE',
+  tooMany: 'the cloud limits the rate of requests: try again later',
+  unavailable: 'the service is away for the moment: try again later',
+  internal: 'this is a failure of the cloud: give its operator the request id',
+};
+
+function cureOf(kind: OpenStackErrorKind, service: string, fault: FaultText): string | undefined {
+  if (fault.type !== undefined && cureByType[fault.type] !== undefined) return cureByType[fault.type];
+  if (kind === 'unauthorized' && service !== 'identity') return 'the token was refused twice: check the credentials';
+  return cureByKind[kind];
+}
+
+const reasons: Readonly<Record<number, string>> = {
+  400: 'bad request',
+  401: 'unauthorized',
+  403: 'forbidden',
+  404: 'not found',
+  409: 'conflict',
+  429: 'too many requests',
+  500: 'internal server error',
+  502: 'bad gateway',
+  503: 'service unavailable',
+  504: 'gateway time-out',
+};
+
+function reasonOf(status: number): string {
+  return reasons[status] ?? `HTTP ${status}`;
+}

@@ -1,0 +1,120 @@
+import { CapstanError } from '../../machinery/index.ts';
+
+/** What went wrong, as far as a caller may want to act differently. */
+export type OpenStackErrorKind =
+  /** there is no such thing (any more) */
+  | 'notFound'
+  /** in use, exists already, or in a state that does not allow it */
+  | 'conflict'
+  /** the load balancer is busy with an earlier change */
+  | 'immutable'
+  | 'quota'
+  | 'forbidden'
+  | 'unauthorized'
+  | 'badRequest'
+  /** changed by somebody else since it was read */
+  | 'precondition'
+  | 'tooMany'
+  /** a gateway or service that is away for the moment */
+  | 'unavailable'
+  /** the service failed at its work */
+  | 'internal'
+  /** the cloud is too old, or was built without it */
+  | 'unsupported'
+  /** no connection, or one that broke */
+  | 'network'
+  | 'tls'
+  | 'timeout'
+  /** something else than an OpenStack service answered */
+  | 'notOpenStack'
+  /** the catalogue does not hold the service, the region or the interface */
+  | 'noService'
+  /** more than one thing has the name */
+  | 'ambiguous'
+  /** an answer that makes no sense */
+  | 'unexpected';
+
+export interface OpenStackErrorOptions {
+  readonly kind: OpenStackErrorKind;
+  /** the service asked: `compute`, `network`, … */
+  readonly service: string;
+  /** the cause, in the cloud's own words where it had any */
+  readonly detail: string;
+  /** what the reader can do about it */
+  readonly cure?: string | undefined;
+  readonly method?: string | undefined;
+  readonly path?: string | undefined;
+  readonly status?: number | undefined;
+  /** neutron's name of the error, such as `PortNotFound` */
+  readonly type?: string | undefined;
+  readonly requestId?: string | undefined;
+  /** how long the cloud asks to wait */
+  readonly retryAfterMs?: number | undefined;
+  /** whether the request can not have reached the service */
+  readonly notSent?: boolean | undefined;
+  readonly cause?: unknown;
+}
+
+/** Every failure of talking to a cloud. Its message is one line: who, what, why, and what to do. Never holds secrets. */
+export class OpenStackError extends CapstanError {
+  readonly kind: OpenStackErrorKind;
+  readonly service: string;
+  readonly detail: string;
+  readonly cure: string | undefined;
+  readonly method: string | undefined;
+  readonly path: string | undefined;
+  readonly status: number | undefined;
+  readonly type: string | undefined;
+  readonly requestId: string | undefined;
+  readonly retryAfterMs: number | undefined;
+  readonly notSent: boolean;
+
+  constructor(options: OpenStackErrorOptions) {
+    super(codeOf(options.kind), oneLine(options), options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'OpenStackError';
+    this.kind = options.kind;
+    this.service = options.service;
+    this.detail = options.detail;
+    this.cure = options.cure;
+    this.method = options.method;
+    this.path = options.path;
+    this.status = options.status;
+    this.type = options.type;
+    this.requestId = options.requestId;
+    this.retryAfterMs = options.retryAfterMs;
+    this.notSent = options.notSent ?? false;
+  }
+}
+
+function codeOf(kind: OpenStackErrorKind): `CAP_${string}` {
+  return `CAP_OPENSTACK_${kind.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
+}
+
+function oneLine(options: OpenStackErrorOptions): string {
+  const facts: string[] = [];
+  if (options.method !== undefined) facts.push(`${options.method} ${options.path ?? ''}`.trimEnd());
+  if (options.status !== undefined) facts.push(`HTTP ${options.status}`);
+  if (options.requestId !== undefined) facts.push(options.requestId);
+  const detail = options.detail.replace(/[.\s]+$/, '');
+  const where = facts.length === 0 ? '' : ` (${facts.join(', ')})`;
+  const cure = options.cure === undefined ? '' : `; ${options.cure}`;
+  return `${options.service}: ${detail}${where}${cure}`;
+}
+
+export function isOpenStackError(error: unknown, ...kinds: OpenStackErrorKind[]): error is OpenStackError {
+  return error instanceof OpenStackError && (kinds.length === 0 || kinds.includes(error.kind));
+}
+
+export function isNotFound(error: unknown): error is OpenStackError {
+  return isOpenStackError(error, 'notFound');
+}
+
+/** The result, or undefined when the thing is not there. */
+export async function orUndefined<T>(result: Promise<T>): Promise<T | undefined> {
+  try {
+    return await result;
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,171 @@
+import { type Clock, type Random, sleep } from '../../machinery/index.ts';
+import { errorFromResponse, type FailedRequest, misleadingAnswer, requestIdOf } from '../errors/classify.ts';
+import { errorFromFailure, timeoutError } from '../errors/network-failure.ts';
+import { OpenStackError } from '../errors/openstack-error.ts';
+import { secretsIn } from '../errors/redact.ts';
+import type { Transport, TransportResponse } from '../transport/types.ts';
+import { createDeadline } from './deadline.ts';
+import type { Limiter } from './limiter.ts';
+import type { Log } from './log.ts';
+import { type Patience, pauseBefore } from './retry.ts';
+
+/** One finished attempt, for counting. */
+export interface RequestObservation {
+  readonly service: string;
+  readonly method: string;
+  /** below the service's endpoint, without the query */
+  readonly path: string;
+  /** undefined when there was no answer */
+  readonly status: number | undefined;
+  readonly durationMs: number;
+}
+
+export interface ExchangeOptions {
+  readonly transport: Transport;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly limiter: Limiter;
+  readonly patience: Patience;
+  readonly timeoutMs: number;
+  readonly userAgent: string;
+  readonly log: Log;
+  readonly onRequest?: ((observation: RequestObservation) => void) | undefined;
+}
+
+export interface ExchangeRequest {
+  readonly service: string;
+  readonly method: string;
+  /** scheme, host, port and path prefix of the endpoint */
+  readonly base: string;
+  /** below the base, beginning with a slash */
+  readonly path: string;
+  /** `?…` or nothing */
+  readonly query?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** sent as JSON */
+  readonly json?: unknown;
+  /** sent as it is */
+  readonly body?: Uint8Array;
+  readonly stream?: AsyncIterable<Uint8Array>;
+  readonly signal?: AbortSignal | undefined;
+  readonly timeoutMs?: number | undefined;
+  /** whether carrying it out twice does no harm; told from the verb when absent */
+  readonly repeatable?: boolean | undefined;
+}
+
+/** Who vouches for a request. */
+export interface Authorizer {
+  /** a token that is good for some time yet */
+  token(signal: AbortSignal | undefined): Promise<string>;
+  /** the cloud refused this token; the next one will be new */
+  refused(token: string): void;
+}
+
+/** Sends requests: limited, timed, repeated by the table of `retry.ts`, failures explained. */
+export interface Exchange {
+  send(request: ExchangeRequest, authorizer?: Authorizer): Promise<TransportResponse>;
+}
+
+const repeatableMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'PUT', 'DELETE']);
+
+export function createExchange(options: ExchangeOptions): Exchange {
+  const { clock, random, patience, log } = options;
+
+  /** One attempt: any answer, or the error that tells why there was none. */
+  const attempt = async (
+    request: ExchangeRequest,
+    failed: FailedRequest,
+    content: string | Uint8Array | undefined,
+    token: string | undefined,
+  ): Promise<TransportResponse | OpenStackError> => {
+    const leave = await options.limiter.enter(request.signal);
+    const timeoutMs = request.timeoutMs ?? options.timeoutMs;
+    const deadline = createDeadline(clock, timeoutMs, request.signal);
+    const startedAt = clock.now();
+    let status: number | undefined;
+    try {
+      const response = await options.transport({
+        method: request.method,
+        url: request.base + request.path + (request.query ?? ''),
+        headers: headersOf(request, options.userAgent, token),
+        ...(content !== undefined && { body: content }),
+        ...(request.stream && { stream: request.stream }),
+        signal: deadline.signal,
+      });
+      status = response.status;
+      return response;
+    } catch (error) {
+      request.signal?.throwIfAborted();
+      return deadline.expired ? timeoutError(failed, timeoutMs) : errorFromFailure(failed, error);
+    } finally {
+      deadline.end();
+      leave();
+      const durationMs = clock.now() - startedAt;
+      const { service, method, path } = request;
+      options.onRequest?.({ service, method, path, status, durationMs });
+    }
+  };
+
+  return {
+    async send(request, authorizer) {
+      const content = request.json === undefined ? request.body : JSON.stringify(request.json);
+      const repeatable = !request.stream && (request.repeatable ?? repeatableMethods.has(request.method));
+      let renewed = false;
+      let waitedMs = 0;
+      for (let number = 1; ; number++) {
+        request.signal?.throwIfAborted();
+        const token = await authorizer?.token(request.signal);
+        const failed: FailedRequest = {
+          service: request.service,
+          method: request.method,
+          path: request.path,
+          origin: request.base,
+          get secrets() {
+            return [...secretsIn(request.json), ...(token === undefined ? [] : [token])];
+          },
+        };
+        const result = await attempt(request, failed, content, token);
+        const answered = !(result instanceof OpenStackError);
+        if (answered && result.status < 400) {
+          const misleading = misleadingAnswer(failed, result);
+          if (misleading) throw misleading;
+          log.debug('openstack request', {
+            service: request.service,
+            method: request.method,
+            path: request.path,
+            status: result.status,
+            requestId: requestIdOf(result.headers),
+          });
+          return result;
+        }
+        const failure = answered ? errorFromResponse(failed, result, clock.now()) : result;
+        if (failure.kind === 'unauthorized' && authorizer && token !== undefined && !renewed) {
+          // Refused before anything was done: any verb may be sent again with a new token, once.
+          renewed = true;
+          number--;
+          authorizer.refused(token);
+          continue;
+        }
+        const pauseMs = pauseBefore(failure, { number, repeatable, waitedMs }, patience, random);
+        if (pauseMs === undefined) throw failure;
+        log.debug('openstack request is tried again', {
+          service: request.service,
+          method: request.method,
+          path: request.path,
+          reason: failure.detail,
+          pauseMs: Math.round(pauseMs),
+        });
+        await sleep(clock, pauseMs, request.signal);
+        waitedMs += pauseMs;
+      }
+    },
+  };
+}
+
+function headersOf(request: ExchangeRequest, userAgent: string, token: string | undefined): Record<string, string> {
+  const headers: Record<string, string> = { accept: 'application/json', 'user-agent': userAgent };
+  if (request.json !== undefined) headers['content-type'] = 'application/json';
+  if (token !== undefined) headers['x-auth-token'] = token;
+  if (request.headers) Object.assign(headers, request.headers);
+  return headers;
+}

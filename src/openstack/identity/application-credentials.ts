@@ -1,0 +1,77 @@
+import type { JsonObject } from '../../machinery/index.ts';
+import { filterQuery, segment } from '../http/query.ts';
+import type { CallOptions, ServiceClient } from '../http/service-client.ts';
+import { deleteAt } from '../resource/collection.ts';
+import { flag, objects, text, textIf, textOrEmpty, timeIf } from '../resource/read.ts';
+
+export interface ApplicationCredential {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string | undefined;
+  readonly projectId: string;
+  readonly expiresAt: string | undefined;
+  readonly unrestricted: boolean;
+  readonly roles: readonly string[];
+}
+
+export interface ApplicationCredentialWish {
+  readonly name: string;
+  readonly description?: string | undefined;
+  /** all of the token's roles when absent */
+  readonly roles?: readonly string[] | undefined;
+  /** such as `2030-01-01T00:00:00` */
+  readonly expiresAt?: string | undefined;
+  readonly unrestricted?: boolean | undefined;
+}
+
+/** The credentials of one user. */
+export interface ApplicationCredentials {
+  list(filter?: { readonly name?: string | undefined }, options?: CallOptions): Promise<ApplicationCredential[]>;
+  get(id: string, options?: CallOptions): Promise<ApplicationCredential>;
+  /** the secret is told this once */
+  create(
+    wish: ApplicationCredentialWish,
+    options?: CallOptions,
+  ): Promise<ApplicationCredential & { readonly secret: string }>;
+  delete(id: string, options?: CallOptions): Promise<boolean>;
+}
+
+export function applicationCredentials(service: ServiceClient, userId: string): ApplicationCredentials {
+  const path = `/users/${segment(userId)}/application_credentials`;
+  const one = 'application_credential';
+  return {
+    async list(filter, options = {}) {
+      const answer = await service.request({ method: 'GET', path, query: filterQuery(filter), ...options });
+      return answer.many('application_credentials', parse);
+    },
+    async get(id, options = {}) {
+      return (await service.request({ method: 'GET', path: `${path}/${segment(id)}`, ...options })).one(one, parse);
+    },
+    async create(wish, options = {}) {
+      const json = {
+        [one]: {
+          name: wish.name,
+          description: wish.description,
+          roles: wish.roles?.map((name) => ({ name })),
+          expires_at: wish.expiresAt,
+          unrestricted: wish.unrestricted,
+        },
+      };
+      const answer = await service.request({ method: 'POST', path, json, ...options });
+      return answer.one(one, (value) => ({ ...parse(value), secret: text(value, 'secret') }));
+    },
+    delete: (id, options = {}) => deleteAt(service, `${path}/${segment(id)}`, options),
+  };
+}
+
+function parse(value: JsonObject): ApplicationCredential {
+  return {
+    id: text(value, 'id'),
+    name: text(value, 'name'),
+    description: textIf(value, 'description'),
+    projectId: textOrEmpty(value, 'project_id'),
+    expiresAt: timeIf(value, 'expires_at'),
+    unrestricted: flag(value, 'unrestricted'),
+    roles: objects(value, 'roles', (role) => textOrEmpty(role, 'name')),
+  };
+}

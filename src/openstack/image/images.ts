@@ -1,0 +1,217 @@
+import type { JsonObject } from '../../machinery/index.ts';
+import { type Query, segment } from '../http/query.ts';
+import type { CallOptions, ServiceClient } from '../http/service-client.ts';
+import { type Creatable, type Deletable, deleteAt, type Readable, readable } from '../resource/collection.ts';
+import { flag, numberIf, numberOr, text, textIf, textOrEmpty, texts, timeIf } from '../resource/read.ts';
+
+export type ImageVisibility = 'public' | 'private' | 'shared' | 'community';
+
+export interface Image {
+  readonly id: string;
+  readonly name: string;
+  /** `queued`, `saving`, `active`, `deactivated`, … */
+  readonly status: string;
+  readonly visibility: string;
+  readonly owner: string;
+  readonly diskFormat: string | undefined;
+  readonly containerFormat: string | undefined;
+  /** bytes */
+  readonly size: number | undefined;
+  /** bytes */
+  readonly virtualSize: number | undefined;
+  readonly checksum: string | undefined;
+  /** GiB */
+  readonly minDisk: number;
+  /** MiB */
+  readonly minRam: number;
+  readonly protected: boolean;
+  readonly hidden: boolean;
+  readonly tags: readonly string[];
+  readonly createdAt: string | undefined;
+  readonly updatedAt: string | undefined;
+  /** everything else: `os_distro`, `os_type`, `hw_…` */
+  readonly properties: Readonly<Record<string, string>>;
+}
+
+export interface ImageWish {
+  readonly name: string;
+  readonly diskFormat: string;
+  readonly containerFormat: string;
+  readonly visibility?: ImageVisibility | undefined;
+  readonly minDisk?: number | undefined;
+  readonly minRam?: number | undefined;
+  readonly protected?: boolean | undefined;
+  readonly tags?: readonly string[] | undefined;
+  readonly properties?: Readonly<Record<string, string>> | undefined;
+}
+
+export interface ImageFilter {
+  readonly name?: string | undefined;
+  readonly status?: string | undefined;
+  readonly visibility?: ImageVisibility | 'all' | undefined;
+  readonly owner?: string | undefined;
+  /** has all of these */
+  readonly tags?: readonly string[] | undefined;
+  readonly properties?: Readonly<Record<string, string>> | undefined;
+  /** such as `created_at:desc` */
+  readonly sort?: string | undefined;
+}
+
+export interface Images extends Readable<Image, ImageFilter>, Creatable<Image, ImageWish>, Deletable {
+  /** the content; the image is `active` afterwards */
+  upload(id: string, content: Uint8Array | AsyncIterable<Uint8Array>, options?: CallOptions): Promise<void>;
+  /** sets properties, by glance's names; null takes one away */
+  setProperties(
+    id: string,
+    properties: Readonly<Record<string, string | number | boolean | null>>,
+    options?: CallOptions,
+  ): Promise<Image>;
+  addTag(id: string, tag: string, options?: CallOptions): Promise<void>;
+  removeTag(id: string, tag: string, options?: CallOptions): Promise<boolean>;
+}
+
+const path = '/images';
+/** An upload takes as long as it takes. */
+const uploadTimeoutMs = 4 * 3_600_000;
+
+export function images(service: ServiceClient): Images {
+  const all = readable<Image, ImageFilter>(service, {
+    path,
+    one: null,
+    many: 'images',
+    parse: parseImage,
+    query: imageQuery,
+    // glance's own choice is 25
+    pageSize: 1000,
+  });
+  return {
+    ...all,
+    async create(wish, options = {}) {
+      const answer = await service.request({ method: 'POST', path, json: body(wish), ...options });
+      return answer.whole(parseImage);
+    },
+    async upload(id, content, options = {}) {
+      await service.request({
+        method: 'PUT',
+        path: `${path}/${segment(id)}/file`,
+        body: content,
+        headers: { 'content-type': 'application/octet-stream' },
+        timeoutMs: uploadTimeoutMs,
+        repeatable: false,
+        ...options,
+      });
+    },
+    async setProperties(id, properties, options = {}) {
+      const present = await service.request({ method: 'GET', path: `${path}/${segment(id)}`, ...options });
+      const members = present.object();
+      const changes = Object.entries(properties).flatMap(([name, value]) => {
+        const there = members[name] !== undefined;
+        const at = `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+        if (value === null) return there ? [{ op: 'remove', path: at }] : [];
+        return [{ op: there ? 'replace' : 'add', path: at, value }];
+      });
+      if (changes.length === 0) return present.whole(parseImage);
+      const answer = await service.request({
+        method: 'PATCH',
+        path: `${path}/${segment(id)}`,
+        body: Buffer.from(JSON.stringify(changes)),
+        headers: { 'content-type': 'application/openstack-images-v2.1-json-patch' },
+        ...options,
+      });
+      return answer.whole(parseImage);
+    },
+    async addTag(id, tag, options = {}) {
+      await service.request({ method: 'PUT', path: `${path}/${segment(id)}/tags/${segment(tag)}`, ...options });
+    },
+    removeTag: (id, tag, options = {}) => deleteAt(service, `${path}/${segment(id)}/tags/${segment(tag)}`, options),
+    delete: (id, options = {}) => deleteAt(service, `${path}/${segment(id)}`, options),
+  };
+}
+
+/** Members of an image that are not properties of its owner's making. */
+const known: ReadonlySet<string> = new Set([
+  'id',
+  'name',
+  'status',
+  'visibility',
+  'owner',
+  'disk_format',
+  'container_format',
+  'size',
+  'virtual_size',
+  'checksum',
+  'min_disk',
+  'min_ram',
+  'protected',
+  'os_hidden',
+  'tags',
+  'created_at',
+  'updated_at',
+  'self',
+  'file',
+  'schema',
+  'stores',
+  'locations',
+  'direct_url',
+  'os_hash_algo',
+  'os_hash_value',
+]);
+
+function parseImage(value: JsonObject): Image {
+  const properties: Record<string, string> = {};
+  for (const [name, item] of Object.entries(value)) {
+    if (!known.has(name) && typeof item === 'string') properties[name] = item;
+  }
+  return {
+    id: text(value, 'id'),
+    name: textOrEmpty(value, 'name'),
+    status: textOrEmpty(value, 'status'),
+    visibility: textOrEmpty(value, 'visibility'),
+    owner: textOrEmpty(value, 'owner'),
+    diskFormat: textIf(value, 'disk_format'),
+    containerFormat: textIf(value, 'container_format'),
+    size: numberIf(value, 'size'),
+    virtualSize: numberIf(value, 'virtual_size'),
+    checksum: textIf(value, 'checksum'),
+    minDisk: numberOr(value, 'min_disk', 0),
+    minRam: numberOr(value, 'min_ram', 0),
+    protected: flag(value, 'protected'),
+    hidden: flag(value, 'os_hidden'),
+    tags: texts(value, 'tags'),
+    createdAt: timeIf(value, 'created_at'),
+    updatedAt: timeIf(value, 'updated_at'),
+    properties,
+  };
+}
+
+function body(wish: ImageWish): object {
+  return {
+    ...wish.properties,
+    name: wish.name,
+    disk_format: wish.diskFormat,
+    container_format: wish.containerFormat,
+    visibility: wish.visibility,
+    min_disk: wish.minDisk,
+    min_ram: wish.minRam,
+    protected: wish.protected,
+    tags: wish.tags,
+  };
+}
+
+function imageQuery(filter: ImageFilter): Query {
+  return {
+    ...filter.properties,
+    // A name with a comma or an operator in it has to be quoted.
+    name: filter.name === undefined ? undefined : quoteIfNeeded(filter.name),
+    status: filter.status,
+    visibility: filter.visibility,
+    owner: filter.owner,
+    tag: filter.tags,
+    sort: filter.sort,
+  };
+}
+
+/** glance reads `in:a,b` as a list; quoted within it a name is taken as it is. */
+function quoteIfNeeded(name: string): string {
+  return /^(?:in|eq|neq|gt|gte|lt|lte):/.test(name) ? `in:"${name.replaceAll(/["\\]/g, '\\$&')}"` : name;
+}

@@ -1,0 +1,113 @@
+// The door of the openstack room: the client for OpenStack clouds. No Kubernetes in here.
+export type { Compute } from './compute/compute.ts';
+export type { Flavor, FlavorFilter, Flavors } from './compute/flavors.ts';
+export type { Keypair, Keypairs, KeypairWish } from './compute/keypairs.ts';
+export type { ComputeLimits } from './compute/limits.ts';
+export type { ServerGroup, ServerGroupPolicy, ServerGroups, ServerGroupWish } from './compute/server-groups.ts';
+export type { Servers } from './compute/servers/servers.ts';
+export type * from './compute/servers/types.ts';
+export type * from './config/cloud-config.ts';
+export type { Environment } from './config/environment.ts';
+export { CloudConfigError } from './config/errors.ts';
+export { type ConfigPlaces, candidateFiles } from './config/files.ts';
+export { type CloudChoice, type Clouds, type CloudText, cloudFromText, loadClouds } from './config/load.ts';
+export type { ServiceType } from './config/service-types.ts';
+export {
+  isNotFound,
+  isOpenStackError,
+  OpenStackError,
+  type OpenStackErrorKind,
+  orUndefined,
+} from './errors/openstack-error.ts';
+export { Answer } from './http/answer.ts';
+export type { RequestObservation } from './http/exchange.ts';
+export type { Log } from './http/log.ts';
+export type { Query } from './http/query.ts';
+export { defaultPatience, type Patience } from './http/retry.ts';
+export type { Call, CallOptions, ServiceClient } from './http/service-client.ts';
+export type {
+  ApplicationCredential,
+  ApplicationCredentials,
+  ApplicationCredentialWish,
+} from './identity/application-credentials.ts';
+export type { Catalogue, CatalogueEndpoint, CatalogueService } from './identity/catalogue.ts';
+export type { Identity, Project } from './identity/identity.ts';
+export type { TokenInfo } from './identity/token.ts';
+export type { ImageService } from './image/image.ts';
+export type { Image, ImageFilter, Images, ImageVisibility, ImageWish } from './image/images.ts';
+export type * from './load-balancer/health-monitors.ts';
+export * from './load-balancer/listeners.ts';
+export type { LoadBalancerService } from './load-balancer/load-balancer.ts';
+export type {
+  LoadBalancer,
+  LoadBalancerChanges,
+  LoadBalancerFilter,
+  LoadBalancerStats,
+  LoadBalancers,
+  LoadBalancerWish,
+} from './load-balancer/load-balancers.ts';
+export type { Member, MemberChanges, MemberFilter, Members, MemberWish } from './load-balancer/members.ts';
+export type { LoadBalancerFlavor, LoadBalancerFlavors, Offer } from './load-balancer/offers.ts';
+export type { Pool, PoolChanges, PoolFilter, Pools, PoolWish } from './load-balancer/pools.ts';
+export type { CommonFilter as NetworkCommonFilter, NetworkResource, Tags } from './network/common.ts';
+export type { Extensions } from './network/extensions.ts';
+export type {
+  FloatingIp,
+  FloatingIpChanges,
+  FloatingIpFilter,
+  FloatingIps,
+  FloatingIpWish,
+} from './network/floating-ips.ts';
+export type { NetworkService } from './network/network.ts';
+export type { Network, NetworkChanges, NetworkFilter, Networks, NetworkWish } from './network/networks.ts';
+export type { Ports } from './network/ports/ports.ts';
+export type * from './network/ports/types.ts';
+export type {
+  GatewayWish,
+  InterfaceResult,
+  Router,
+  RouterChanges,
+  RouterFilter,
+  RouterGateway,
+  RouterInterface,
+  Routers,
+  RouterWish,
+} from './network/routers.ts';
+export type {
+  RuleDirection,
+  SecurityGroupRule,
+  SecurityGroupRuleFilter,
+  SecurityGroupRules,
+  SecurityGroupRuleWish,
+} from './network/security-group-rules.ts';
+export type {
+  SecurityGroup,
+  SecurityGroupChanges,
+  SecurityGroups,
+  SecurityGroupWish,
+} from './network/security-groups.ts';
+export type {
+  AddressRange,
+  HostRoute,
+  Subnet,
+  SubnetChanges,
+  SubnetFilter,
+  Subnets,
+  SubnetWish,
+} from './network/subnets.ts';
+export type { Subport, Trunk, TrunkChanges, TrunkFilter, Trunks, TrunkWish } from './network/trunks.ts';
+export { createObserver, type Observer, type ObserverOptions } from './observation/observer.ts';
+export { createPace, type Pace } from './observation/pace.ts';
+export type { ObservationFilters } from './observation/sources.ts';
+export * from './observation/types.ts';
+export { type ConnectOptions, connect, type OpenStack } from './openstack.ts';
+export type { AvailabilityZone, AvailabilityZones } from './resource/availability-zones.ts';
+export type { Collection, Creatable, Deletable, Readable, Updatable } from './resource/collection.ts';
+export { collect, type ListOptions } from './resource/pages.ts';
+export { type Quota, type Quotas, quotaLeft } from './resource/quotas.ts';
+export { createSessionPool, type SessionPool, type SessionPoolOptions } from './session-pool.ts';
+export type { Transport, TransportRequest, TransportResponse } from './transport/types.ts';
+export { type HttpTransportOptions, httpTransport, type TlsSettings } from './transport/undici.ts';
+export type { VolumeService } from './volume/volume.ts';
+export type { VolumeType, VolumeTypes } from './volume/volume-types.ts';
+export type { Volume, VolumeChanges, VolumeFilter, Volumes, VolumeWish } from './volume/volumes.ts';

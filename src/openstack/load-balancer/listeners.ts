@@ -1,0 +1,102 @@
+import type { JsonObject } from '../../machinery/index.ts';
+import type { ServiceClient } from '../http/service-client.ts';
+import { type Collection, collection } from '../resource/collection.ts';
+import { ids, numberIf, numberOr, text, textIf, textOrEmpty, texts } from '../resource/read.ts';
+import { type CommonFilter, commonQuery, type LoadBalancerResource, parseCommon } from './common.ts';
+
+/** The first API version of octavia that can limit who may connect to a listener. */
+export const allowedCidrsVersion = 'v2.12';
+
+export interface Listener extends LoadBalancerResource {
+  readonly protocol: string;
+  readonly protocolPort: number;
+  readonly connectionLimit: number;
+  readonly defaultPoolId: string | undefined;
+  /** empty when everybody may connect */
+  readonly allowedCidrs: readonly string[];
+  readonly loadBalancerIds: readonly string[];
+  /** milliseconds */
+  readonly timeoutClientData: number | undefined;
+  readonly timeoutMemberData: number | undefined;
+  readonly timeoutMemberConnect: number | undefined;
+}
+
+export interface ListenerChanges {
+  readonly name?: string | undefined;
+  readonly description?: string | undefined;
+  readonly adminStateUp?: boolean | undefined;
+  readonly connectionLimit?: number | undefined;
+  /** null for none */
+  readonly defaultPoolId?: string | null | undefined;
+  /** null or nothing in it for everybody */
+  readonly allowedCidrs?: readonly string[] | null | undefined;
+  /** milliseconds */
+  readonly timeoutClientData?: number | undefined;
+  readonly timeoutMemberData?: number | undefined;
+  readonly timeoutMemberConnect?: number | undefined;
+  readonly tags?: readonly string[] | undefined;
+}
+
+export interface ListenerWish extends ListenerChanges {
+  readonly name: string;
+  readonly loadBalancerId: string;
+  readonly protocol: string;
+  readonly protocolPort: number;
+}
+
+export interface ListenerFilter extends CommonFilter {
+  readonly loadBalancerId?: string | undefined;
+  readonly protocol?: string | undefined;
+  readonly protocolPort?: number | undefined;
+}
+
+export type Listeners = Collection<Listener, ListenerWish, ListenerChanges, ListenerFilter>;
+
+export function listeners(service: ServiceClient): Listeners {
+  return collection<Listener, ListenerWish, ListenerChanges, ListenerFilter>(service, {
+    path: '/lbaas/listeners',
+    one: 'listener',
+    many: 'listeners',
+    parse: parseListener,
+    wish: (wish) => ({
+      loadbalancer_id: wish.loadBalancerId,
+      protocol: wish.protocol,
+      protocol_port: wish.protocolPort,
+      ...body(wish),
+    }),
+    changes: body,
+    query: ({ loadBalancerId, ...filter }) => ({ ...commonQuery(filter), loadbalancer_id: loadBalancerId }),
+  });
+}
+
+function parseListener(value: JsonObject): Listener {
+  return {
+    id: text(value, 'id'),
+    name: textOrEmpty(value, 'name'),
+    ...parseCommon(value),
+    protocol: text(value, 'protocol'),
+    protocolPort: numberOr(value, 'protocol_port', 0),
+    connectionLimit: numberOr(value, 'connection_limit', -1),
+    defaultPoolId: textIf(value, 'default_pool_id'),
+    allowedCidrs: texts(value, 'allowed_cidrs'),
+    loadBalancerIds: ids(value, 'loadbalancers'),
+    timeoutClientData: numberIf(value, 'timeout_client_data'),
+    timeoutMemberData: numberIf(value, 'timeout_member_data'),
+    timeoutMemberConnect: numberIf(value, 'timeout_member_connect'),
+  };
+}
+
+function body(wish: ListenerChanges): object {
+  return {
+    name: wish.name,
+    description: wish.description,
+    admin_state_up: wish.adminStateUp,
+    connection_limit: wish.connectionLimit,
+    default_pool_id: wish.defaultPoolId,
+    allowed_cidrs: wish.allowedCidrs,
+    timeout_client_data: wish.timeoutClientData,
+    timeout_member_data: wish.timeoutMemberData,
+    timeout_member_connect: wish.timeoutMemberConnect,
+    tags: wish.tags,
+  };
+}

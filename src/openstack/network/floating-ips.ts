@@ -1,0 +1,121 @@
+import type { JsonObject } from '../../machinery/index.ts';
+import { segment } from '../http/query.ts';
+import type { CallOptions, ServiceClient } from '../http/service-client.ts';
+import { type Deletable, deleteAt } from '../resource/collection.ts';
+import { type ListOptions, pages } from '../resource/pages.ts';
+import { text, textIf, textOrEmpty } from '../resource/read.ts';
+import { type CommonFilter, type NetworkResource, networkQuery, parseCommon, type Tags, tagsOf } from './common.ts';
+
+/** Floating IPs have no names: the address is what they go by. */
+export interface FloatingIp extends Omit<NetworkResource, 'name'> {
+  readonly address: string;
+  /** the external network it comes from */
+  readonly networkId: string;
+  readonly status: string;
+  /** the port it leads to */
+  readonly portId: string | undefined;
+  readonly fixedAddress: string | undefined;
+  readonly routerId: string | undefined;
+}
+
+export interface FloatingIpWish {
+  readonly networkId: string;
+  readonly subnetId?: string | undefined;
+  /** a certain address; administrators only on most clouds */
+  readonly address?: string | undefined;
+  readonly portId?: string | undefined;
+  readonly fixedAddress?: string | undefined;
+  readonly description?: string | undefined;
+}
+
+export interface FloatingIpChanges {
+  /** null frees it */
+  readonly portId?: string | null | undefined;
+  readonly fixedAddress?: string | undefined;
+  readonly description?: string | undefined;
+}
+
+export interface FloatingIpFilter extends Omit<CommonFilter, 'name'> {
+  readonly address?: string | undefined;
+  readonly networkId?: string | undefined;
+  readonly portId?: string | readonly string[] | undefined;
+  readonly fixedAddress?: string | undefined;
+  readonly routerId?: string | undefined;
+  readonly status?: string | undefined;
+}
+
+export interface FloatingIps extends Deletable, Tags {
+  list(filter?: FloatingIpFilter, options?: ListOptions): AsyncGenerator<FloatingIp>;
+  get(id: string, options?: CallOptions): Promise<FloatingIp>;
+  /** the one with this address, if it is ours */
+  find(address: string, options?: CallOptions): Promise<FloatingIp | undefined>;
+  create(wish: FloatingIpWish, options?: CallOptions): Promise<FloatingIp>;
+  update(id: string, changes: FloatingIpChanges, options?: CallOptions): Promise<FloatingIp>;
+}
+
+const path = '/floatingips';
+const one = 'floatingip';
+const many = 'floatingips';
+const spelling = {
+  address: 'floating_ip_address',
+  networkId: 'floating_network_id',
+  fixedAddress: 'fixed_ip_address',
+};
+
+export function floatingIps(service: ServiceClient): FloatingIps {
+  async function* list(filter: FloatingIpFilter = {}, options: ListOptions = {}): AsyncGenerator<FloatingIp> {
+    const source = { path, many, query: networkQuery(filter, spelling) };
+    for await (const page of pages(service, source, options)) yield* page.many(many, parseFloatingIp);
+  }
+  return {
+    list,
+    async get(id, options = {}) {
+      const answer = await service.request({ method: 'GET', path: `${path}/${segment(id)}`, ...options });
+      return answer.one(one, parseFloatingIp);
+    },
+    async find(address, options = {}) {
+      // An address belongs to one network only in practice; should it not, the first one is as good as another.
+      for await (const found of list({ address }, options)) return found;
+      return undefined;
+    },
+    async create(wish, options = {}) {
+      const json = {
+        [one]: {
+          floating_network_id: wish.networkId,
+          subnet_id: wish.subnetId,
+          floating_ip_address: wish.address,
+          port_id: wish.portId,
+          fixed_ip_address: wish.fixedAddress,
+          description: wish.description,
+        },
+      };
+      return (await service.request({ method: 'POST', path, json, ...options })).one(one, parseFloatingIp);
+    },
+    async update(id, changes, options = {}) {
+      const json = {
+        [one]: {
+          port_id: changes.portId,
+          fixed_ip_address: changes.fixedAddress,
+          description: changes.description,
+        },
+      };
+      const answer = await service.request({ method: 'PUT', path: `${path}/${segment(id)}`, json, ...options });
+      return answer.one(one, parseFloatingIp);
+    },
+    delete: (id, options = {}) => deleteAt(service, `${path}/${segment(id)}`, options),
+    ...tagsOf(service, path),
+  };
+}
+
+export function parseFloatingIp(value: JsonObject): FloatingIp {
+  return {
+    id: text(value, 'id'),
+    ...parseCommon(value),
+    address: textOrEmpty(value, 'floating_ip_address'),
+    networkId: textOrEmpty(value, 'floating_network_id'),
+    status: textOrEmpty(value, 'status'),
+    portId: textIf(value, 'port_id'),
+    fixedAddress: textIf(value, 'fixed_ip_address'),
+    routerId: textIf(value, 'router_id'),
+  };
+}

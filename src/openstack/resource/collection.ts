@@ -1,0 +1,147 @@
+import type { JsonObject } from '../../machinery/index.ts';
+import { isNotFound, OpenStackError } from '../errors/openstack-error.ts';
+import { filterQuery, type Query, segment } from '../http/query.ts';
+import type { Call, CallOptions, ServiceClient } from '../http/service-client.ts';
+import { type ListOptions, pages } from './pages.ts';
+
+/** What every kind of resource can do, as far as its service lets it. */
+export interface Readable<T, Filter> {
+  /** everything that matches, page by page */
+  list(filter?: Filter, options?: ListOptions): AsyncGenerator<T>;
+  /** one by its id; fails with kind `notFound` */
+  get(id: string, options?: CallOptions): Promise<T>;
+  /** the only one with this name; undefined when there is none, fails with kind `ambiguous` when there are more */
+  find(name: string, filter?: Filter, options?: CallOptions): Promise<T | undefined>;
+}
+
+export interface Creatable<Created, Wish> {
+  create(wish: Wish, options?: CallOptions): Promise<Created>;
+}
+
+export interface Updatable<T, Changes> {
+  update(id: string, changes: Changes, options?: CallOptions): Promise<T>;
+}
+
+export interface Deletable {
+  /** false when it was gone already */
+  delete(id: string, options?: CallOptions): Promise<boolean>;
+}
+
+export interface Collection<T, Wish, Changes, Filter>
+  extends Readable<T, Filter>,
+    Creatable<T, Wish>,
+    Updatable<T, Changes>,
+    Deletable {}
+
+/** How a kind of resource looks on the wire. */
+export interface ReadableDefinition<T, Filter> {
+  /** of the collection, beginning with a slash */
+  readonly path: string;
+  /** where the list with all details is, when it is not the collection itself */
+  readonly listPath?: string;
+  /** the key around a single one; null when there is none */
+  readonly one: string | null;
+  readonly many: string;
+  parse(value: JsonObject): T;
+  /** names of filters that are not simply snake_case */
+  readonly spelling?: Readonly<Record<string, string>>;
+  /** a filter whose values need more than another name */
+  query?(filter: Filter): Query;
+  /** the filter by name; `name=…` when absent */
+  nameQuery?(name: string): Query;
+  /** the page size where the cloud's own is too small to be of use */
+  readonly pageSize?: number;
+}
+
+export interface CollectionDefinition<T, Wish, Changes, Filter> extends ReadableDefinition<T, Filter> {
+  /** the body of a create, without the key around it */
+  wish(wish: Wish): object;
+  changes(changes: Changes): object;
+}
+
+type NamedResource = { readonly id: string; readonly name: string };
+
+export function readable<T extends NamedResource, Filter extends object>(
+  service: ServiceClient,
+  definition: ReadableDefinition<T, Filter>,
+): Readable<T, Filter> {
+  const { path, one, many, parse } = definition;
+  const query = (filter: Filter | undefined): Query =>
+    filter && definition.query ? definition.query(filter) : filterQuery(filter, definition.spelling);
+  async function* list(given: Query, options: ListOptions): AsyncGenerator<T> {
+    const pageSize = options.pageSize ?? definition.pageSize;
+    const source = { path: definition.listPath ?? path, many, query: given };
+    for await (const page of pages(service, source, { ...options, pageSize })) yield* page.many(many, parse);
+  }
+  return {
+    list: (filter, options = {}) => list(query(filter), options),
+    async get(id, options = {}) {
+      const answer = await service.request({ method: 'GET', path: `${path}/${segment(id)}`, ...options });
+      return one === null ? answer.whole(parse) : answer.one(one, parse);
+    },
+    async find(name, filter, options = {}) {
+      const byName = definition.nameQuery?.(name) ?? { name };
+      const found: T[] = [];
+      for await (const item of list({ ...query(filter), ...byName }, options)) {
+        // Some services match names loosely: glance without regard to case, nova by regular expression.
+        if (item.name === name) found.push(item);
+      }
+      return onlyOne(service.type, many, name, found);
+    },
+  };
+}
+
+export function collection<T extends NamedResource, Wish, Changes, Filter extends object>(
+  service: ServiceClient,
+  definition: CollectionDefinition<T, Wish, Changes, Filter>,
+): Collection<T, Wish, Changes, Filter> {
+  const { path, one, parse } = definition;
+  const wrap = (body: object): object => (one === null ? body : { [one]: body });
+  return {
+    ...readable(service, definition),
+    async create(wish, options = {}) {
+      const answer = await service.request({ method: 'POST', path, json: wrap(definition.wish(wish)), ...options });
+      return one === null ? answer.whole(parse) : answer.one(one, parse);
+    },
+    async update(id, changes, options = {}) {
+      const json = wrap(definition.changes(changes));
+      const answer = await service.request({ method: 'PUT', path: `${path}/${segment(id)}`, json, ...options });
+      return one === null ? answer.whole(parse) : answer.one(one, parse);
+    },
+    delete: (id, options = {}) => deleteAt(service, `${path}/${segment(id)}`, options),
+  };
+}
+
+/** False when there was nothing to delete. */
+export async function deleteAt(
+  service: ServiceClient,
+  path: string,
+  options: CallOptions & Pick<Call, 'query' | 'microversion' | 'needs'> = {},
+): Promise<boolean> {
+  try {
+    await service.request({ method: 'DELETE', path, ...options });
+    return true;
+  } catch (error) {
+    if (isNotFound(error)) return false;
+    throw error;
+  }
+}
+
+/** The only one, or nothing; several of the same name are the user's to sort out. */
+export function onlyOne<T extends { readonly id: string }>(
+  service: string,
+  kind: string,
+  name: string,
+  found: readonly T[],
+): T | undefined {
+  if (found.length <= 1) return found[0];
+  throw new OpenStackError({
+    kind: 'ambiguous',
+    service,
+    detail: `there are ${found.length} ${kind.replaceAll('_', ' ')} named "${name}" (${found
+      .slice(0, 5)
+      .map(({ id }) => id)
+      .join(', ')}${found.length > 5 ? ', …' : ''})`,
+    cure: 'name it by its id, or give it a name of its own',
+  });
+}

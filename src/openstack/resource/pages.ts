@@ -1,0 +1,62 @@
+import { isJsonObject, type JsonObject } from '../../machinery/index.ts';
+import type { Answer } from '../http/answer.ts';
+import { type Query, queryText } from '../http/query.ts';
+import type { CallOptions, ServiceClient } from '../http/service-client.ts';
+
+export interface ListOptions extends CallOptions {
+  /** how many things the cloud shall put on a page; its own choice when absent */
+  readonly pageSize?: number | undefined;
+}
+
+export interface PagedList {
+  readonly path: string;
+  /** the key of the list in an answer */
+  readonly many: string;
+  readonly query?: Query | undefined;
+  readonly microversion?: string | undefined;
+}
+
+/** The pages of a list, each asked for when the one before has been used. */
+export async function* pages(
+  service: ServiceClient,
+  list: PagedList,
+  options: ListOptions = {},
+): AsyncGenerator<Answer> {
+  let query: string | undefined = queryText({ ...list.query, limit: options.pageSize });
+  while (query !== undefined) {
+    const answer: Answer = await service.request({
+      method: 'GET',
+      path: list.path,
+      queryText: query,
+      signal: options.signal,
+      ...(list.microversion !== undefined && { microversion: list.microversion }),
+    });
+    yield answer;
+    const next = nextPage(answer.object(), list.many);
+    if (next === query) throw answer.unexpected('the next page is the same page again');
+    query = next;
+  }
+}
+
+/**
+ * The query of the next page. Only the query of the link is used: behind gateways its scheme and host are often wrong. nova,
+ * neutron, cinder and octavia put links beside the list, glance a path under `next`.
+ */
+export function nextPage(answer: JsonObject, many: string): string | undefined {
+  const links = answer[`${many}_links`];
+  let href = typeof answer['next'] === 'string' ? answer['next'] : undefined;
+  if (Array.isArray(links)) {
+    const next = links.find((link) => isJsonObject(link) && link['rel'] === 'next');
+    if (isJsonObject(next) && typeof next['href'] === 'string') href = next['href'];
+  }
+  if (href === undefined) return undefined;
+  const at = href.indexOf('?');
+  return at < 0 ? undefined : href.slice(at);
+}
+
+/** Everything an iterator has to give. */
+export async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}

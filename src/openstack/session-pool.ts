@@ -1,0 +1,103 @@
+import { createHash } from 'node:crypto';
+import type { CloudConfig } from './config/cloud-config.ts';
+import { createLimiter, type Limiter } from './http/limiter.ts';
+import type { Session } from './identity/session.ts';
+import { type ConnectOptions, defaultConcurrency, type OpenStack, openSession, openStackOver } from './openstack.ts';
+import type { Transport } from './transport/types.ts';
+import { httpTransport, type TlsSettings } from './transport/undici.ts';
+
+/** Gives everybody who comes with the same credential the same session, so that tokens and versions are asked for once. */
+export interface SessionPool {
+  connect(config: CloudConfig): OpenStack;
+  /** sessions held */
+  readonly size: number;
+  close(): Promise<void>;
+}
+
+export interface SessionPoolOptions extends ConnectOptions {
+  /** sessions kept; the one unused for longest goes first; default 256 */
+  readonly maxSessions?: number;
+}
+
+interface PooledSession {
+  session: Session;
+  /** one per region, interface and overrides */
+  views: Map<string, OpenStack>;
+}
+
+export function createSessionPool(options: SessionPoolOptions = {}): SessionPool {
+  const { maxSessions = 256, concurrency = defaultConcurrency } = options;
+  const sessions = new Map<string, PooledSession>();
+  const transports = new Map<string, Transport>();
+  const limiters = new Map<string, Limiter>();
+
+  const transportFor = (tls: TlsSettings): Transport => {
+    if (options.transport) return options.transport;
+    const key = digest(tls);
+    let transport = transports.get(key);
+    if (!transport) {
+      transport = httpTransport({ tls, env: options.env ?? process.env, connections: concurrency });
+      transports.set(key, transport);
+    }
+    return transport;
+  };
+  /** The limit is per cloud, however many projects of it are in use. */
+  const limiterFor = (config: CloudConfig): Limiter => {
+    const key = new URL(config.authUrl).origin;
+    let limiter = limiters.get(key);
+    if (!limiter) {
+      limiter = createLimiter(concurrency);
+      limiters.set(key, limiter);
+    }
+    return limiter;
+  };
+
+  return {
+    get size() {
+      return sessions.size;
+    },
+    connect(config) {
+      const key = sessionKey(config);
+      let pooled = sessions.get(key);
+      if (pooled) sessions.delete(key);
+      else
+        pooled = {
+          session: openSession(config, options, transportFor(config.tls), limiterFor(config)),
+          views: new Map(),
+        };
+      // put back at the end: the first in the map is the one unused for longest
+      sessions.set(key, pooled);
+      for (const [oldest] of sessions) {
+        if (sessions.size <= maxSessions) break;
+        sessions.delete(oldest);
+      }
+      const view = digest([config.name, config.source, config.region, config.interfaces, config.services]);
+      let openStack = pooled.views.get(view);
+      if (!openStack) {
+        openStack = openStackOver(pooled.session, config);
+        pooled.views.set(view, openStack);
+      }
+      return openStack;
+    },
+    async close() {
+      sessions.clear();
+      const open = [...transports.values()];
+      transports.clear();
+      await Promise.all(open.map((transport) => transport.close?.()));
+    },
+  };
+}
+
+/** What makes two configurations the same credential: who, for what, where, and whom it trusts. Holds no secret itself. */
+export function sessionKey(config: CloudConfig): string {
+  return digest([config.authUrl.replace(/\/+$/, ''), config.credential, config.scope, config.tls, config.timeoutMs]);
+}
+
+function digest(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value, sortedKeys)).digest('base64url');
+}
+
+function sortedKeys(_key: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}

@@ -1,0 +1,140 @@
+import type { JsonObject } from '../../machinery/index.ts';
+import { type Query, segment } from '../http/query.ts';
+import type { CallOptions, ServiceClient } from '../http/service-client.ts';
+import { type Collection, collection } from '../resource/collection.ts';
+import {
+  flag,
+  numberOr,
+  objects,
+  text,
+  textIf,
+  textMap,
+  textOrEmpty,
+  textUnlessEmpty,
+  timeIf,
+} from '../resource/read.ts';
+
+export interface Volume {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string | undefined;
+  /** `creating`, `available`, `in-use`, `error`, `deleting`, … */
+  readonly status: string;
+  /** GiB */
+  readonly size: number;
+  readonly volumeType: string | undefined;
+  readonly availabilityZone: string | undefined;
+  readonly bootable: boolean;
+  readonly multiattach: boolean;
+  readonly encrypted: boolean;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly attachments: readonly { readonly serverId: string; readonly device: string | undefined }[];
+  readonly createdAt: string | undefined;
+  readonly updatedAt: string | undefined;
+}
+
+export interface VolumeChanges {
+  readonly name?: string | undefined;
+  readonly description?: string | undefined;
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
+}
+
+export interface VolumeWish extends VolumeChanges {
+  readonly name: string;
+  /** GiB */
+  readonly size?: number | undefined;
+  readonly volumeType?: string | undefined;
+  readonly availabilityZone?: string | undefined;
+  /** filled from this image */
+  readonly imageId?: string | undefined;
+  readonly snapshotId?: string | undefined;
+  readonly sourceVolumeId?: string | undefined;
+}
+
+export interface VolumeFilter {
+  readonly name?: string | undefined;
+  readonly status?: string | undefined;
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
+  readonly bootable?: boolean | undefined;
+  readonly availabilityZone?: string | undefined;
+  /** such as `created_at:asc` */
+  readonly sort?: string | undefined;
+  /** administrators: volumes of all projects */
+  readonly allTenants?: boolean | undefined;
+}
+
+export interface Volumes extends Collection<Volume, VolumeWish, VolumeChanges, VolumeFilter> {
+  /** to this many GiB */
+  extend(id: string, size: number, options?: CallOptions): Promise<void>;
+}
+
+const path = '/volumes';
+
+export function volumes(service: ServiceClient): Volumes {
+  return {
+    ...collection<Volume, VolumeWish, VolumeChanges, VolumeFilter>(service, {
+      path,
+      listPath: '/volumes/detail',
+      one: 'volume',
+      many: 'volumes',
+      parse: parseVolume,
+      wish: (wish) => ({
+        size: wish.size,
+        volume_type: wish.volumeType,
+        availability_zone: wish.availabilityZone,
+        imageRef: wish.imageId,
+        snapshot_id: wish.snapshotId,
+        source_volid: wish.sourceVolumeId,
+        ...body(wish),
+      }),
+      changes: body,
+      query: volumeQuery,
+    }),
+    async extend(id, size, options = {}) {
+      await service.request({
+        method: 'POST',
+        path: `${path}/${segment(id)}/action`,
+        json: { 'os-extend': { new_size: size } },
+        ...options,
+      });
+    },
+  };
+}
+
+export function parseVolume(value: JsonObject): Volume {
+  return {
+    id: text(value, 'id'),
+    name: textOrEmpty(value, 'name'),
+    description: textIf(value, 'description'),
+    status: text(value, 'status'),
+    size: numberOr(value, 'size', 0),
+    volumeType: textUnlessEmpty(value, 'volume_type'),
+    availabilityZone: textUnlessEmpty(value, 'availability_zone'),
+    bootable: flag(value, 'bootable'),
+    multiattach: flag(value, 'multiattach'),
+    encrypted: flag(value, 'encrypted'),
+    metadata: textMap(value, 'metadata'),
+    attachments: objects(value, 'attachments', (attachment) => ({
+      serverId: textOrEmpty(attachment, 'server_id'),
+      device: textUnlessEmpty(attachment, 'device'),
+    })),
+    createdAt: timeIf(value, 'created_at'),
+    updatedAt: timeIf(value, 'updated_at'),
+  };
+}
+
+function body(wish: VolumeChanges): object {
+  return { name: wish.name, description: wish.description, metadata: wish.metadata };
+}
+
+function volumeQuery(filter: VolumeFilter): Query {
+  return {
+    name: filter.name,
+    status: filter.status,
+    metadata: filter.metadata && JSON.stringify(filter.metadata),
+    bootable: filter.bootable,
+    availability_zone: filter.availabilityZone,
+    sort: filter.sort,
+    all_tenants: filter.allTenants === true ? 1 : undefined,
+  };
+}
