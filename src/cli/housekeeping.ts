@@ -15,19 +15,20 @@ export interface Housekeeping {
 export async function startHousekeeping(api: ManagementApi, log: Logger, signal: AbortSignal): Promise<Housekeeping> {
   const { server } = api;
   // The garbage collector follows every object there is; holding them all parsed would multiply the memory they take.
-  const client: Client = server.localClient(
-    loopbackUser,
-    ({ group, plural }, name) =>
-      group === '' && (plural === 'namespaces' || (plural === 'configmaps' && name === 'kube-root-ca.crt')),
-  );
+  const client: Client = server.localClient(loopbackUser, isReadWhole);
   const manager = createManager({ client, clock: systemClock, random: systemRandom, log });
   const served: ServedResources = {
     listResources: () => listableResources(api),
     onChange: (callback) => server.registry.onChange(callback),
   };
-  for (const controller of housekeepingControllers({ served, certificateAuthority: api.pki.authority.certificate })) {
-    manager.add(controller);
-  }
+  const { authority } = api.pki;
+  const controllers = housekeepingControllers({
+    served,
+    certificateAuthority: authority.certificate,
+    signingAuthority: authority,
+    reader: server.localClient(loopbackUser),
+  });
+  for (const controller of controllers) manager.add(controller);
   server.addHealthCheck({
     name: 'controllers',
     in: ['readyz'],
@@ -46,6 +47,14 @@ export async function startHousekeeping(api: ManagementApi, log: Logger, signal:
       await running;
     },
   };
+}
+
+/** What controllers look into; of everything else they follow the identities only. */
+function isReadWhole({ group, plural }: { group: string; plural: string }, name: string): boolean {
+  if (group === 'certificates.k8s.io') return true;
+  if (group !== '') return false;
+  if (plural === 'configmaps') return name === 'kube-root-ca.crt' || name === 'cluster-info';
+  return plural === 'namespaces' || (plural === 'secrets' && name.startsWith('bootstrap-token-'));
 }
 
 function listableResources(api: ManagementApi): Resource[] {

@@ -118,11 +118,11 @@ function formatHost(host: string): string {
 }
 
 /** "127.0.0.1:6443", "[::1]:0", ":6443" or a bare port. */
-export function parseListenAddress(text: string): { host: string; port: number } {
+export function parseListenAddress(text: string, flag = '--listen'): { host: string; port: number } {
   const match = /^(?:\[([^\]]+)\]|([^:]*))?(?::)?(\d+)$/.exec(text);
   const port = Number(match?.[3]);
   if (!match || !(port <= 65535)) {
-    throw new CapstanError('CAP_USAGE', `--listen: "${text}" is not an address`, {
+    throw new CapstanError('CAP_USAGE', `${flag}: "${text}" is not an address`, {
       hint: 'write HOST:PORT, for example 127.0.0.1:6443, or 127.0.0.1:0 for a free port',
     });
   }

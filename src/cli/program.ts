@@ -37,12 +37,30 @@ export function buildProgram(setExitCode: (code: number) => void): Command {
     .option('--encryption-key-file <file>', 'key that seals Secrets on disk (default: below $XDG_CONFIG_HOME/capstan)')
     .option('--audit-log <file>', 'record every request there, one JSON line each')
     .option('--service-cidr <cidr>', 'addresses of Services', '10.96.0.0/16')
+    .option('--simulated-cloud', 'run a simulated OpenStack too and write DATA_DIR/clouds.yaml for it')
+    .option('--cloud-listen <host:port>', 'address of the simulated cloud; port 0 takes a free one', '127.0.0.1:0')
     .option('--no-dashboard', 'do not serve the dashboard')
     .addHelpText(
       'after',
-      '\nExamples:\n  capstan up\n  capstan up --listen 127.0.0.1:0 --data-dir ./data --kubeconfig ./kubeconfig\n',
+      '\nExamples:\n  capstan up\n  capstan up --simulated-cloud\n  capstan up --listen 127.0.0.1:0 --data-dir ./data --kubeconfig ./kubeconfig\n',
     )
     .action(runs(async (options, context) => (await import('./commands/up.ts')).up(options as never, context)));
+
+  program
+    .command('cloud')
+    .description('run a simulated OpenStack in the foreground and write a clouds.yaml for it')
+    .option('--data-dir <dir>', 'where the cloud is kept and clouds.yaml is written (default: $XDG_DATA_HOME/capstan)')
+    .option('--listen <host:port>', 'address of the cloud; port 0 takes a free one', '127.0.0.1:0')
+    .option('--https', 'serve over HTTPS with an authority of its own')
+    .option('--in-memory', 'forget everything at the end')
+    .option('--time-scale <factor>', 'how long builds and the like take: 1 as on a usual cloud, 0 no time')
+    .option('--without <service...>', 'leave a service out: load-balancer, volumev3, placement')
+    .option('--faults <file>', 'rules of trouble to begin with, YAML or JSON')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  capstan cloud\n  capstan cloud --data-dir ./data --listen 127.0.0.1:5080 --https\n  OS_CLIENT_CONFIG_FILE=./data/clouds.yaml OS_CLOUD=openstack openstack server list\n',
+    )
+    .action(runs(async (options, context) => (await import('./commands/cloud.ts')).cloud(options as never, context)));
 
   program
     .command('backup')

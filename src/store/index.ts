@@ -1,6 +1,7 @@
 // The door of the store: a revisioned map with durable engines below it.
 export type { BackupSummary } from './backup.ts';
 export { type CheckReport, checkStore } from './check.ts';
+export { type DirectoryLock, lockDirectory } from './directory-lock.ts';
 export type { HistoryLimits } from './history.ts';
 export { type LmdbEngine, lmdbEngine } from './lmdb-engine.ts';
 export { memoryEngine } from './memory-engine.ts';

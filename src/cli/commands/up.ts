@@ -11,6 +11,7 @@ import {
   parseListenAddress,
   startManagementApi,
 } from '../management-api.ts';
+import type { RunningCloud } from '../simulated-cloud.ts';
 
 export interface UpOptions {
   dataDir?: string;
@@ -19,6 +20,8 @@ export interface UpOptions {
   encryptionKeyFile?: string;
   auditLog?: string;
   serviceCidr?: string;
+  simulatedCloud?: boolean;
+  cloudListen: string;
 }
 
 const contextName = 'capstan';
@@ -27,6 +30,7 @@ const contextName = 'capstan';
 export async function up(options: UpOptions, context: CommandContext): Promise<number> {
   const { env, log, stdout } = context;
   const dataDirectory = resolve(options.dataDir ?? defaultDataDirectory(env));
+  const cloudListen = parseListenAddress(options.cloudListen, '--cloud-listen');
   const api = await startManagementApi({
     dataDirectory,
     listen: parseListenAddress(options.listen),
@@ -35,18 +39,25 @@ export async function up(options: UpOptions, context: CommandContext): Promise<n
     ...(options.serviceCidr !== undefined && { serviceCidr: options.serviceCidr }),
     log,
   });
+  let cloud: RunningCloud | undefined;
   try {
+    if (options.simulatedCloud) {
+      const { startSimulatedCloud } = await import('../simulated-cloud.ts');
+      cloud = await startSimulatedCloud({ dataDirectory, listen: cloudListen, log });
+    }
     const housekeeping = await startHousekeeping(api, log, context.signal);
     const kubeconfig = await writeAdminKubeconfig(api, options, context);
     stdout(`management API  ${api.url}\n`);
     stdout(`kubeconfig      ${kubeconfig} (context ${contextName})\n`);
     stdout(`data            ${dataDirectory}\n`);
     stdout(`try             kubectl --kubeconfig ${kubeconfig} --context ${contextName} get namespaces\n`);
+    for (const line of cloud?.lines ?? []) stdout(`${line}\n`);
     stdout('ready\n');
     await Promise.race([context.stopped, housekeeping.failed]);
     log.info('Stopping');
     await housekeeping.stop();
   } finally {
+    await cloud?.stop();
     await api.stop();
   }
   return 0;

@@ -1,0 +1,63 @@
+import { resolve } from 'node:path';
+import { CapstanError } from '../../machinery/index.ts';
+import type { CommandContext } from '../context.ts';
+import { defaultDataDirectory, parseListenAddress } from '../management-api.ts';
+import { startSimulatedCloud } from '../simulated-cloud.ts';
+
+export interface CloudOptions {
+  dataDir?: string;
+  listen: string;
+  https?: boolean;
+  inMemory?: boolean;
+  timeScale?: string;
+  without?: string[];
+  faults?: string;
+}
+
+/** Runs the simulated OpenStack alone, in the foreground, until a signal asks it to stop. */
+export async function cloud(options: CloudOptions, context: CommandContext): Promise<number> {
+  const { env, log, stdout } = context;
+  const dataDirectory = resolve(options.dataDir ?? defaultDataDirectory(env));
+  const running = await startSimulatedCloud({
+    dataDirectory,
+    listen: parseListenAddress(options.listen),
+    log,
+    ...(options.https && { https: true }),
+    ...(options.inMemory && { inMemory: true }),
+    ...(options.timeScale !== undefined && { timeScale: parseScale(options.timeScale) }),
+    ...(options.without && { without: parseServices(options.without) }),
+    ...(options.faults !== undefined && { faultsFile: options.faults }),
+  });
+  try {
+    for (const line of running.lines) stdout(`${line}\n`);
+    stdout('ready\n');
+    await context.stopped;
+    log.info('Stopping');
+  } finally {
+    await running.stop();
+  }
+  return 0;
+}
+
+function parseScale(text: string): number {
+  const scale = Number(text);
+  if (text.trim() === '' || !(scale >= 0)) {
+    throw new CapstanError('CAP_USAGE', `--time-scale: "${text}" is not a number`, {
+      hint: '1 is the pace of a usual cloud, 0.1 ten times as fast, 0 without any waiting',
+    });
+  }
+  return scale;
+}
+
+const optionalServices = ['load-balancer', 'volumev3', 'placement'];
+
+function parseServices(services: readonly string[]): readonly string[] {
+  for (const service of services) {
+    if (!optionalServices.includes(service)) {
+      throw new CapstanError('CAP_USAGE', `--without: "${service}" cannot be left out`, {
+        hint: `what can be left out: ${optionalServices.join(', ')}`,
+      });
+    }
+  }
+  return services;
+}

@@ -1,0 +1,132 @@
+import { readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { parse } from 'yaml';
+import { CapstanError, errorMessage, systemClock, systemRandom } from '../machinery/index.ts';
+import { privateFileMode, readIfPresent, writeFileAtomic } from '../pki/index.ts';
+import type { Logger } from '../runtime/index.ts';
+import {
+  adminPrefix,
+  type CloudListener,
+  createCloud,
+  defaultWorld,
+  ensureCloudTls,
+  type FaultRule,
+  type ListenOptions,
+  parseFaultRule,
+  renderCloudsYaml,
+  type SimulatedCloud,
+} from '../simulator/index.ts';
+
+export interface SimulatedCloudOptions {
+  dataDirectory: string;
+  listen: { host: string; port: number };
+  https?: boolean;
+  /** forget everything when the program ends */
+  inMemory?: boolean;
+  timeScale?: number;
+  without?: readonly string[];
+  /** file with rules of trouble, YAML or JSON */
+  faultsFile?: string;
+  log: Logger;
+}
+
+export interface RunningCloud {
+  cloud: SimulatedCloud;
+  url: string;
+  cloudsYaml: string;
+  /** where to read the token of the admin API */
+  adminTokenFile: string;
+  /** lines for the user: where things are and what to try */
+  lines: string[];
+  stop(): Promise<void>;
+}
+
+/** Starts a simulated cloud over HTTP and writes DATA_DIR/clouds.yaml for it. */
+export async function startSimulatedCloud(options: SimulatedCloudOptions): Promise<RunningCloud> {
+  const { dataDirectory, log } = options;
+  const directory = join(dataDirectory, 'cloud');
+  const faults = options.faultsFile === undefined ? [] : await readFaults(resolve(options.faultsFile));
+  const cloud = await createCloud({
+    clock: systemClock,
+    random: systemRandom,
+    world: defaultWorld,
+    faults,
+    ...(options.inMemory ? {} : { directory }),
+    ...(options.timeScale !== undefined && { timeScale: options.timeScale }),
+    ...(options.without && { without: options.without }),
+    onError: (error, what) => log.error('The simulated cloud failed unexpectedly', { what, error }),
+  });
+  try {
+    const tls = options.https ? await ensureCloudTls(directory, tlsHosts(options.listen.host), systemClock) : undefined;
+    const listener = await listenAgain(cloud, directory, {
+      ...options.listen,
+      ...(tls && { tls: { certificate: tls.certificate, privateKey: tls.privateKey } }),
+    });
+    const { url } = listener;
+    const cloudsYaml = join(dataDirectory, 'clouds.yaml');
+    const text = renderCloudsYaml({
+      url,
+      region: cloud.core.region,
+      secrets: cloud.secrets,
+      ...(tls && { authorityFile: tls.authorityFile }),
+    });
+    await writeFileAtomic(cloudsYaml, text, privateFileMode);
+    const adminTokenFile = join(directory, 'admin-token');
+    await writeFileAtomic(adminTokenFile, cloud.secrets.adminToken, privateFileMode);
+    return {
+      cloud,
+      url,
+      cloudsYaml,
+      adminTokenFile,
+      lines: [
+        `simulated cloud ${url}/identity/v3`,
+        `clouds.yaml     ${cloudsYaml} (clouds openstack, admin)`,
+        `cloud admin API ${url}${adminPrefix} (token in ${adminTokenFile})`,
+        `try             OS_CLIENT_CONFIG_FILE=${cloudsYaml} OS_CLOUD=openstack openstack flavor list`,
+      ],
+      stop: () => cloud.close(),
+    };
+  } catch (error) {
+    await cloud.close();
+    throw error;
+  }
+}
+
+/**
+ * Port 0 takes a free port, and the same again at the next start when it is still free: clouds.yaml may have been copied
+ * to where nobody writes it anew.
+ */
+async function listenAgain(cloud: SimulatedCloud, directory: string, options: ListenOptions): Promise<CloudListener> {
+  if (options.port !== 0) return cloud.listen(options);
+  const file = join(directory, 'port');
+  const earlier = Number((await readIfPresent(file)) ?? Number.NaN);
+  if (Number.isInteger(earlier)) {
+    try {
+      return await cloud.listen({ ...options, port: earlier });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+    }
+  }
+  const listener = await cloud.listen(options);
+  await writeFileAtomic(file, String(listener.port), 0o644);
+  return listener;
+}
+
+function tlsHosts(host: string): string[] {
+  const usual = ['localhost', '127.0.0.1', '::1'];
+  return usual.includes(host) || host === '0.0.0.0' || host === '::' ? usual : [...usual, host];
+}
+
+async function readFaults(file: string): Promise<FaultRule[]> {
+  try {
+    const parsed: unknown = parse(await readFile(file, 'utf8'));
+    const list = Array.isArray(parsed) ? parsed : ((parsed as { faults?: unknown } | null)?.faults ?? []);
+    if (!Array.isArray(list)) throw new Error('it must hold a list of rules');
+    return list.map((rule, index) => parseFaultRule(rule, (rule as { id?: string } | null)?.id ?? `rule-${index + 1}`));
+  } catch (cause) {
+    throw new CapstanError('CAP_USAGE', `--faults: ${file}: ${errorMessage(cause)}`, {
+      hint: 'docs/simulated-cloud.md describes the rules',
+      cause,
+    });
+  }
+}

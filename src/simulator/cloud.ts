@@ -1,0 +1,123 @@
+import { adminPrefix, createAdminApi } from './admin/api.ts';
+import { createOperator, type Operator } from './admin/operator.ts';
+import type { CatalogEntry } from './core/catalog.ts';
+import { type Core, type CoreOptions, createCore } from './core/core.ts';
+import { createDispatcher, type Dispatcher } from './core/http/dispatch.ts';
+import { createGateway, proxyAnswer } from './core/http/gateway.ts';
+import { type CloudListener, type ListenOptions, listen } from './core/http/listener.ts';
+import type { Transport } from './core/http/wire.ts';
+import type { Room } from './core/room.ts';
+import type { ServiceDefinition } from './core/service.ts';
+import { stableId } from './core/stable-id.ts';
+import { loadState, startJournal } from './core/state/journal.ts';
+import { rooms } from './rooms.ts';
+import { type CloudSecrets, loadSecrets, saveSecrets } from './world/secrets.ts';
+import { seedWorld } from './world/seed.ts';
+import type { World } from './world/world.ts';
+
+export interface CloudOptions extends CoreOptions {
+  /** services the cloud does not have, by type: `load-balancer`, `volumev3` */
+  readonly without?: readonly string[];
+  /** what links and the catalogue show, when it is not the address the client used */
+  readonly publicUrl?: string;
+  /** what a new cloud has in it; nothing by default */
+  readonly world?: World;
+  /** password of the cloud's administrator, `admin` in project `admin` of domain `Default`; made up when absent */
+  readonly adminPassword?: string;
+  /** where the cloud is kept; absent: in memory only */
+  readonly directory?: string;
+}
+
+/** A whole OpenStack in this process. */
+export interface SimulatedCloud {
+  readonly core: Core;
+  /** sends a request as over HTTP, without a socket */
+  readonly transport: Transport;
+  /** how to get in: the administrator, the users of the world, the token of the admin API */
+  readonly secrets: CloudSecrets;
+  /** what operators do to clouds, and trouble on demand; the same as the admin API offers */
+  readonly operator: Operator;
+  listen(options: ListenOptions): Promise<CloudListener>;
+  /** stops listening and all that waits; a kept cloud goes on from here when it is opened again */
+  close(): Promise<void>;
+}
+
+/** Builds a cloud, or opens the one kept in `directory`. */
+export async function createCloud(options: CloudOptions): Promise<SimulatedCloud> {
+  const core = createCore(options);
+  const services = buildServices(core, rooms, options.without ?? []);
+  const dispatcher = createDispatcher({
+    core,
+    services,
+    // Glance's links to the next page begin at the version; taken literally they lose the service's root.
+    strays: { '/v2/images': '/image', '/v2/schemas': '/image' },
+    publicUrl: () => options.publicUrl,
+  });
+  const { directory } = options;
+  const lock = directory === undefined ? undefined : await take(directory);
+  const isKept = directory !== undefined && (await loadState(directory, core.state));
+  const secrets = isKept ? await loadSecrets(directory) : bringIntoBeing(core, dispatcher, options);
+  if (isKept) core.jobs.resume();
+  // A new cloud counts as made when its first file has its name; until then the secrets may be overwritten.
+  else if (directory !== undefined) await saveSecrets(directory, secrets);
+  const journal = directory === undefined ? undefined : await startJournal(directory, core.state);
+  if (isKept) for (const work of core.returns) work();
+  const operator = createOperator(core, dispatcher);
+  const admin = createAdminApi(operator, secrets.adminToken);
+  const transport = createGateway({
+    core,
+    dispatcher,
+    ...(journal && { committed: () => journal.committed() }),
+    elsewhere: (request, path) => (path.startsWith(adminPrefix) ? admin(request, path) : proxyAnswer(404, 'Not Found')),
+  });
+  const listeners = new Set<CloudListener>();
+  return {
+    core,
+    transport,
+    secrets,
+    operator,
+    async listen(listenOptions) {
+      const listener = await listen(transport, listenOptions);
+      listeners.add(listener);
+      return listener;
+    },
+    async close() {
+      await Promise.all([...listeners].map((listener) => listener.close()));
+      core.jobs.stop();
+      await journal?.close();
+      await lock?.release();
+    },
+  };
+}
+
+/** One cloud at a time in a directory. */
+async function take(directory: string): Promise<{ release(): Promise<void> }> {
+  // Loaded only here: a cloud in memory has no use for the store and its native parts.
+  const { lockDirectory } = await import('../store/index.ts');
+  return lockDirectory(directory);
+}
+
+/** The first moments of a new cloud: its administrator, what every service begins with, then its world. */
+function bringIntoBeing(core: Core, dispatcher: Dispatcher, options: CloudOptions): CloudSecrets {
+  const adminPassword = options.adminPassword ?? core.ids.secret(24);
+  core.state.transact(() => {
+    core.services.identity.bootstrap(adminPassword);
+    for (const work of core.birth) work();
+  });
+  const seeded = seedWorld(core, dispatcher, adminPassword, options.world ?? {});
+  return { adminPassword, adminToken: core.ids.secret(40), ...seeded };
+}
+
+function buildServices(core: Core, all: readonly Room[], without: readonly string[]): ServiceDefinition[] {
+  // Every room is built: the others rely on what it provides, whether or not clients can reach it.
+  const services = all.map((room) => room(core)).filter(({ type }) => !without.includes(type));
+  for (const service of services) core.catalog.push(catalogEntry(service));
+  return services;
+}
+
+/** Ids that follow from the names: the catalogue is the same after a restart, without being kept. */
+function catalogEntry({ type, name, root, catalogPath }: ServiceDefinition): CatalogEntry {
+  const id = (what: string): string => stableId(`${type} ${what}`);
+  const endpointIds = { public: id('public'), internal: id('internal'), admin: id('admin') };
+  return { id: id('service'), type, name, root, path: catalogPath, endpointIds };
+}

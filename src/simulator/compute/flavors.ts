@@ -1,0 +1,275 @@
+import { pythonRepr } from '../core/checks/python.ts';
+import type { RequestContext } from '../core/http/context.ts';
+import { nextHref, pageOf, type SortKey, sorted } from '../core/paging.ts';
+import type { Answer, Route } from '../core/service.ts';
+import { badRequest, checkBody, conflict, notFound } from '../core/wrapped-refusals.ts';
+import type { Compute } from './compute.ts';
+import { maxPage, pageLimit } from './server-list.ts';
+import type { Flavor } from './tables.ts';
+
+/** A flavor by id, when the caller may use it; names are not looked up. */
+export function findFlavor(compute: Compute, { caller }: RequestContext, id: string): Readonly<Flavor> | undefined {
+  const flavor = compute.flavors.get(id);
+  if (!flavor) return undefined;
+  const mayUse = flavor.isPublic || caller.isAdmin || flavor.projects.includes(caller.projectId ?? '');
+  return mayUse ? flavor : undefined;
+}
+
+export function flavorRoutes(compute: Compute): Route[] {
+  const reader = (name: string): NonNullable<Route['policy']> => ({ name: `os_compute_api:${name}`, level: 'reader' });
+  const admin = (name: string): NonNullable<Route['policy']> => ({ name: `os_compute_api:${name}`, level: 'admin' });
+  const find = (context: RequestContext): Readonly<Flavor> => {
+    const flavor = findFlavor(compute, context, context.param('id'));
+    if (!flavor) throw notFound(`Flavor ${context.param('id')} could not be found.`);
+    return flavor;
+  };
+  const base = '/v2.1/flavors';
+  return [
+    { method: 'GET', path: base, policy: reader('flavors'), handle: (context) => list(compute, context, false) },
+    {
+      method: 'GET',
+      path: `${base}/detail`,
+      policy: reader('flavors'),
+      handle: (context) => list(compute, context, true),
+    },
+    {
+      method: 'GET',
+      path: `${base}/{id}`,
+      policy: reader('flavors'),
+      handle: (context) => ({ status: 200, body: { flavor: render(context, find(context)) } }),
+    },
+    {
+      method: 'POST',
+      path: base,
+      policy: admin('os-flavor-manage:create'),
+      handle: (context) => create(compute, context),
+    },
+    {
+      method: 'PUT',
+      path: `${base}/{id}`,
+      policy: admin('os-flavor-manage:update'),
+      since: 55,
+      handle: (context) => {
+        const { description } = (context.json as { flavor: { description: string | null } }).flavor;
+        const flavor = compute.flavors.update(find(context).id, { description });
+        return { status: 200, body: { flavor: render(context, flavor) } };
+      },
+    },
+    {
+      method: 'DELETE',
+      path: `${base}/{id}`,
+      policy: admin('os-flavor-manage:delete'),
+      handle: (context) => {
+        compute.flavors.delete(find(context).id);
+        return { status: 202 };
+      },
+    },
+    {
+      method: 'GET',
+      path: `${base}/{id}/os-extra_specs`,
+      policy: reader('os-flavor-extra-specs:index'),
+      handle: (context) => ({ status: 200, body: { extra_specs: find(context).extraSpecs } }),
+    },
+    {
+      method: 'POST',
+      path: `${base}/{id}/os-extra_specs`,
+      policy: admin('os-flavor-extra-specs:create'),
+      handle: (context) => {
+        const { id, extraSpecs } = find(context);
+        const added = (context.json as { extra_specs: Record<string, string> }).extra_specs;
+        compute.flavors.update(id, { extraSpecs: { ...extraSpecs, ...added } });
+        return { status: 200, body: { extra_specs: added } };
+      },
+    },
+    {
+      method: 'GET',
+      path: `${base}/{id}/os-extra_specs/{key}`,
+      policy: reader('os-flavor-extra-specs:show'),
+      handle: (context) => {
+        const { id, extraSpecs } = find(context);
+        const key = context.param('key');
+        const value = extraSpecs[key];
+        if (value === undefined) throw notFound(`Flavor ${id} has no extra specs with key ${key}.`);
+        return { status: 200, body: { [key]: value } };
+      },
+    },
+    {
+      method: 'DELETE',
+      path: `${base}/{id}/os-extra_specs/{key}`,
+      policy: admin('os-flavor-extra-specs:delete'),
+      handle: (context) => {
+        const { id, extraSpecs } = find(context);
+        const { [context.param('key')]: removed, ...rest } = extraSpecs;
+        if (removed === undefined) {
+          throw notFound(`Flavor ${id} has no extra specs with key ${context.param('key')}.`);
+        }
+        compute.flavors.update(id, { extraSpecs: rest });
+        return { status: 200 };
+      },
+    },
+    {
+      method: 'GET',
+      path: `${base}/{id}/os-flavor-access`,
+      policy: admin('os-flavor-access'),
+      handle: (context) => {
+        const flavor = find(context);
+        if (flavor.isPublic) throw notFound('Access list not available for public flavors.');
+        return { status: 200, body: accessList(flavor) };
+      },
+    },
+    {
+      method: 'POST',
+      path: `${base}/{id}/action`,
+      policy: admin('os-flavor-access:add_tenant_access'),
+      handle: (context) => changeAccess(compute, context, find(context)),
+    },
+  ];
+}
+
+function accessList({ id, projects }: Readonly<Flavor>): object {
+  return { flavor_access: projects.map((tenant_id) => ({ flavor_id: id, tenant_id })) };
+}
+
+function changeAccess(compute: Compute, context: RequestContext, flavor: Readonly<Flavor>): Answer {
+  const body = context.json as {
+    addTenantAccess?: { tenant: string };
+    removeTenantAccess?: { tenant: string };
+  };
+  const others = flavor.projects.filter((id) => id !== body.removeTenantAccess?.tenant);
+  const added = body.addTenantAccess ? [...others, body.addTenantAccess.tenant] : others;
+  return { status: 200, body: accessList(compute.flavors.update(flavor.id, { projects: added })) };
+}
+
+const sortable: Readonly<Record<string, SortKey<Readonly<Flavor>>['read']>> = {
+  created_at: () => 0,
+  description: ({ description }) => description,
+  disabled: () => false,
+  ephemeral_gb: ({ ephemeral }) => ephemeral,
+  flavorid: ({ id }) => id,
+  id: ({ id }) => id,
+  is_public: ({ isPublic }) => isPublic,
+  memory_mb: ({ ram }) => ram,
+  name: ({ name }) => name,
+  root_gb: ({ disk }) => disk,
+  rxtx_factor: ({ rxtxFactor }) => rxtxFactor,
+  swap: ({ swap }) => swap,
+  updated_at: () => 0,
+  vcpu_weight: () => 0,
+  vcpus: ({ vcpus }) => vcpus,
+};
+
+function list(compute: Compute, context: RequestContext, withDetails: boolean): Answer {
+  const { query, caller } = context;
+  const minRam = wholeNumber(query.get('minRam'), 'minRam');
+  const minDisk = wholeNumber(query.get('minDisk'), 'minDisk');
+  const visibility = query.get('is_public')?.toLowerCase();
+  const read = sortable[query.get('sort_key') ?? 'flavorid'];
+  if (!read) {
+    const key = query.get('sort_key') ?? '';
+    const message = `${pythonRepr(key)} is not one of ${pythonRepr(Object.keys(sortable))}`;
+    throw badRequest(`Invalid input for query parameters sort_key. Value: ${key}. ${message}`);
+  }
+  const visible = [...compute.flavors.all()].filter((flavor) => {
+    if (flavor.ram < minRam || flavor.disk < minDisk) return false;
+    if (!caller.isAdmin) return flavor.isPublic || flavor.projects.includes(caller.projectId ?? '');
+    if (visibility === 'none') return true;
+    return flavor.isPublic === (visibility === undefined || /^(?:true|1|yes|on)$/.test(visibility));
+  });
+  const rows = sorted(visible, [{ read, isDescending: query.get('sort_dir') === 'desc' }]);
+  const page = pageOf(rows, { limit: pageLimit(context, maxPage), marker: query.get('marker') });
+  if (!page) throw badRequest(`marker [${query.get('marker')}] not found`);
+  const last = page.items.at(-1);
+  const flavors = page.items.map((flavor) => (withDetails ? render(context, flavor) : renderBrief(context, flavor)));
+  const links = page.isFull && last ? { flavors_links: [{ rel: 'next', href: nextHref(context, last.id) }] } : {};
+  return { status: 200, body: { flavors, ...links } };
+}
+
+function wholeNumber(text: string | undefined, name: string): number {
+  if (text === undefined) return 0;
+  if (!/^-?\d+$/.test(text)) throw badRequest(`Invalid ${name} filter [${text}]`);
+  return Number(text);
+}
+
+function links(context: RequestContext, id: string): object[] {
+  return [
+    { rel: 'self', href: `${context.serviceUrl}/v2.1/flavors/${id}` },
+    { rel: 'bookmark', href: `${context.serviceUrl}/flavors/${id}` },
+  ];
+}
+
+function renderBrief(context: RequestContext, { id, name, description }: Readonly<Flavor>): object {
+  return { id, name, links: links(context, id), ...(context.minor >= 55 && { description }) };
+}
+
+function render(context: RequestContext, flavor: Readonly<Flavor>): object {
+  const { minor } = context;
+  return {
+    id: flavor.id,
+    name: flavor.name,
+    ram: flavor.ram,
+    disk: flavor.disk,
+    swap: flavor.swap === 0 && minor < 75 ? '' : flavor.swap,
+    'OS-FLV-EXT-DATA:ephemeral': flavor.ephemeral,
+    'OS-FLV-DISABLED:disabled': false,
+    vcpus: flavor.vcpus,
+    'os-flavor-access:is_public': flavor.isPublic,
+    rxtx_factor: flavor.rxtxFactor,
+    links: links(context, flavor.id),
+    ...(minor >= 55 && { description: flavor.description }),
+    ...(minor >= 61 && { extra_specs: flavor.extraSpecs }),
+  };
+}
+
+function create(compute: Compute, context: RequestContext): Answer {
+  const size = { type: ['integer', 'string'], pattern: '^[0-9]*$', minimum: 0, minLength: 1 };
+  const positive = { ...size, minimum: 1 };
+  checkBody(
+    {
+      type: 'object',
+      properties: {
+        flavor: {
+          type: 'object',
+          properties: {
+            name: { type: 'string', minLength: 1, maxLength: 255 },
+            id: { type: ['string', 'number', 'null'] },
+            ram: positive,
+            vcpus: positive,
+            disk: size,
+            'OS-FLV-EXT-DATA:ephemeral': size,
+            swap: size,
+            rxtx_factor: { type: ['number', 'string'] },
+            'os-flavor-access:is_public': { type: ['boolean', 'string'] },
+            ...(context.minor >= 55 && { description: { type: ['string', 'null'] } }),
+          },
+          required: ['name', 'ram', 'vcpus', 'disk'],
+          additionalProperties: false,
+        },
+      },
+      required: ['flavor'],
+      additionalProperties: false,
+    },
+    context.json,
+  );
+  const fields = (context.json as { flavor: Readonly<Record<string, unknown>> }).flavor;
+  const wantedId = fields['id'];
+  const isChosen = wantedId !== undefined && wantedId !== null && wantedId !== 'auto';
+  const id = isChosen ? String(wantedId) : compute.core.ids.uuid();
+  if (compute.flavors.has(id)) throw conflict(`Flavor with ID ${id} already exists.`);
+  const name = String(fields['name']);
+  if (compute.flavors.first('name', name)) throw conflict(`Flavor with name ${name} already exists.`);
+  const flavor = compute.flavors.insert({
+    id,
+    name,
+    vcpus: Number(fields['vcpus']),
+    ram: Number(fields['ram']),
+    disk: Number(fields['disk']),
+    ephemeral: Number(fields['OS-FLV-EXT-DATA:ephemeral'] ?? 0),
+    swap: Number(fields['swap'] ?? 0),
+    rxtxFactor: Number(fields['rxtx_factor'] ?? 1),
+    isPublic: !/^(?:false|0|no|off)$/i.test(String(fields['os-flavor-access:is_public'] ?? true)),
+    description: typeof fields['description'] === 'string' ? fields['description'] : null,
+    extraSpecs: {},
+    projects: [],
+  });
+  return { status: 200, body: { flavor: render(context, flavor) } };
+}

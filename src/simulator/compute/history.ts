@@ -1,0 +1,71 @@
+import type { RequestContext } from '../core/http/context.ts';
+import { newestFirst, pageOf } from '../core/paging.ts';
+import type { Route } from '../core/service.ts';
+import { wholeSeconds } from '../core/time-formats.ts';
+import { badRequest, notFound } from '../core/wrapped-refusals.ts';
+import type { Compute } from './compute.ts';
+import { maxPage, pageLimit } from './server-list.ts';
+import type { InstanceAction } from './tables.ts';
+
+/** What was done to a server, newest first. */
+export function historyRoutes(compute: Compute): Route[] {
+  const policy = (name: string): NonNullable<Route['policy']> => ({
+    name: `os_compute_api:os-instance-actions:${name}`,
+    level: 'reader',
+  });
+  const base = '/v2.1/servers/{id}/os-instance-actions';
+  return [
+    {
+      method: 'GET',
+      path: base,
+      policy: policy('list'),
+      handle: (context) => {
+        const server = compute.server(context);
+        const rows = newestFirst(compute.actions.by('server', server.id)).map((row) => ({ id: row.requestId, row }));
+        const marker = context.query.get('marker');
+        const page = pageOf(rows, { limit: context.minor >= 58 ? pageLimit(context, maxPage) : undefined, marker });
+        if (!page) throw badRequest(`marker [${marker}] not found`);
+        return { status: 200, body: { instanceActions: page.items.map(({ row }) => render(context, row)) } };
+      },
+    },
+    {
+      method: 'GET',
+      path: `${base}/{request}`,
+      policy: policy('show'),
+      handle: (context) => {
+        const server = compute.server(context);
+        const wanted = context.param('request');
+        const row = newestFirst(compute.actions.by('server', server.id)).find(({ requestId }) => requestId === wanted);
+        if (!row) throw notFound(`Action ${wanted} not found`);
+        return { status: 200, body: { instanceAction: { ...render(context, row), events: events(context, row) } } };
+      },
+    },
+  ];
+}
+
+function render({ minor }: RequestContext, row: Readonly<InstanceAction>): object {
+  return {
+    action: row.action,
+    instance_uuid: row.serverId,
+    request_id: row.requestId,
+    user_id: row.userId,
+    project_id: row.projectId,
+    start_time: wholeSeconds(row.startedAt),
+    message: row.message,
+    ...(minor >= 58 && { updated_at: wholeSeconds(row.finishedAt ?? row.startedAt) }),
+  };
+}
+
+function events({ minor, caller }: RequestContext, row: Readonly<InstanceAction>): object[] {
+  if (minor < 51 && !caller.isAdmin) return [];
+  const ending = row.finishedAt === undefined ? null : row.message === null ? 'Success' : 'Error';
+  return [
+    {
+      event: `compute_${row.action}_instance`,
+      start_time: wholeSeconds(row.startedAt),
+      finish_time: row.finishedAt === undefined ? null : wholeSeconds(row.finishedAt),
+      result: ending,
+      ...(caller.isAdmin && { traceback: null }),
+    },
+  ];
+}

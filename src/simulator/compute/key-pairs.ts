@@ -1,0 +1,168 @@
+import { createHash, generateKeyPairSync } from 'node:crypto';
+import type { RequestContext } from '../core/http/context.ts';
+import { pageOf } from '../core/paging.ts';
+import type { Answer, Route } from '../core/service.ts';
+import { wholeSeconds } from '../core/time-formats.ts';
+import { badRequest, checkBody, conflict, forbidden, notFound } from '../core/wrapped-refusals.ts';
+import type { Compute } from './compute.ts';
+import { maxPage, pageLimit } from './server-list.ts';
+import type { KeyPair } from './tables.ts';
+
+export function keyPairRoutes(compute: Compute): Route[] {
+  const policy = (name: string): NonNullable<Route['policy']> => ({
+    name: `os_compute_api:os-keypairs:${name}`,
+    level: 'reader',
+  });
+  const find = (context: RequestContext): Readonly<KeyPair> => {
+    const userId = userOf(context);
+    const keyPair = compute.keyPairs.get(`${userId}/${context.param('name')}`);
+    if (!keyPair) throw notFound(`Keypair ${context.param('name')} not found for user ${userId}`);
+    return keyPair;
+  };
+  const base = '/v2.1/os-keypairs';
+  return [
+    {
+      method: 'GET',
+      path: base,
+      policy: policy('index'),
+      handle: (context) => {
+        const rows = [...compute.keyPairs.by('user', userOf(context))]
+          .map((row) => ({ id: row.name, row }))
+          .sort((a, b) => (a.id < b.id ? -1 : 1));
+        const marker = context.query.get('marker');
+        const page = pageOf(rows, { limit: pageLimit(context, maxPage), marker });
+        if (!page) throw badRequest(`marker [${marker}] not found`);
+        return { status: 200, body: { keypairs: page.items.map(({ row }) => ({ keypair: brief(context, row) })) } };
+      },
+    },
+    { method: 'POST', path: base, policy: policy('create'), handle: (context) => create(compute, context) },
+    {
+      method: 'GET',
+      path: `${base}/{name}`,
+      policy: policy('show'),
+      handle: (context) => {
+        const keyPair = find(context);
+        const body = {
+          ...brief(context, keyPair),
+          user_id: keyPair.userId,
+          deleted: false,
+          created_at: wholeSeconds(keyPair.createdAt),
+          deleted_at: null,
+          updated_at: null,
+          id: [...compute.keyPairs.by('user', keyPair.userId)].indexOf(keyPair) + 1,
+        };
+        return { status: 200, body: { keypair: body } };
+      },
+    },
+    {
+      method: 'DELETE',
+      path: `${base}/{name}`,
+      policy: policy('delete'),
+      handle: (context) => {
+        compute.keyPairs.delete(find(context).id);
+        return { status: context.minor < 2 ? 202 : 204 };
+      },
+    },
+  ];
+}
+
+/** Administrators may look after others' keys, from 2.10 on. */
+function userOf({ caller, query, minor }: RequestContext): string {
+  const other = minor >= 10 ? query.get('user_id') : undefined;
+  if (other === undefined || other === caller.userId) return caller.userId;
+  if (!caller.isAdmin) throw forbidden("Policy doesn't allow os_compute_api:os-keypairs:index to be performed.");
+  return other;
+}
+
+function brief({ minor }: RequestContext, { name, publicKey, fingerprint, type }: Readonly<KeyPair>): object {
+  return { name, public_key: publicKey, fingerprint, ...(minor >= 2 && { type }) };
+}
+
+function create(compute: Compute, context: RequestContext): Answer {
+  const { minor } = context;
+  checkBody(
+    {
+      type: 'object',
+      properties: {
+        keypair: {
+          type: 'object',
+          properties: {
+            name: { type: 'string', minLength: 1, maxLength: 255 },
+            public_key: { type: 'string' },
+            ...(minor >= 2 && { type: { type: 'string', enum: ['ssh', 'x509'] } }),
+            ...(minor >= 10 && { user_id: { type: 'string' } }),
+          },
+          required: minor >= 92 ? ['public_key', 'name'] : ['name'],
+          additionalProperties: false,
+        },
+      },
+      required: ['keypair'],
+      additionalProperties: false,
+    },
+    context.json,
+  );
+  const fields = (context.json as { keypair: Readonly<Record<string, string | undefined>> }).keypair;
+  const name = fields['name']!;
+  checkKeyName(name, minor);
+  const userId = fields['user_id'] !== undefined && context.caller.isAdmin ? fields['user_id'] : context.caller.userId;
+  if (compute.keyPairs.has(`${userId}/${name}`)) throw conflict(`Key pair '${name}' already exists.`);
+  const { quotas } = compute.core;
+  const limit = quotas.limit('compute', context.project, 'key_pairs');
+  if (limit >= 0 && compute.keyPairs.count('user', userId) >= limit) {
+    throw forbidden('Quota exceeded, too many key pairs.');
+  }
+  const made = fields['public_key'] === undefined ? newKeys() : undefined;
+  const publicKey = made?.publicKey ?? fields['public_key']!;
+  const row = compute.keyPairs.insert({
+    id: `${userId}/${name}`,
+    userId,
+    name,
+    type: fields['type'] ?? 'ssh',
+    publicKey,
+    fingerprint: fingerprintOf(publicKey),
+    createdAt: compute.core.now(),
+  });
+  const body = {
+    ...brief(context, row),
+    user_id: userId,
+    ...(made && { private_key: made.privateKey }),
+  };
+  return { status: minor < 2 ? 200 : 201, body: { keypair: body } };
+}
+
+function checkKeyName(name: string, minor: number): void {
+  const isGood = (minor >= 92 ? /^[\w@.\- ]+$/ : /^[\w\- ]+$/).test(name) && name.trim() === name;
+  if (isGood) return;
+  const letters = '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ';
+  const expected = `[${minor >= 92 ? '@.' : ''}_- ${letters}]`;
+  throw badRequest(`An invalid 'name' value was provided. The name must be: Only expected characters: ${expected}`);
+}
+
+/** The MD5 of the key's blob, in pairs of hex digits. */
+function fingerprintOf(publicKey: string): string {
+  const [type, blob] = publicKey.trim().split(/\s+/);
+  const bytes = Buffer.from(blob ?? '', 'base64');
+  const inner = bytes.length > 4 ? bytes.subarray(4, 4 + bytes.readUInt32BE(0)).toString() : '';
+  if (type === undefined || inner !== type) {
+    throw badRequest('Keypair data is invalid: failed to generate fingerprint');
+  }
+  return createHash('md5').update(bytes).digest('hex').match(/../g)!.join(':');
+}
+
+/** A fresh pair. An elliptic curve: quick to make, and `ssh -i` takes it as it takes nova's RSA. */
+function newKeys(): { publicKey: string; privateKey: string } {
+  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
+  const { x, y } = publicKey.export({ format: 'jwk' });
+  const point = Buffer.concat([Buffer.of(4), Buffer.from(x!, 'base64url'), Buffer.from(y!, 'base64url')]);
+  const field = (bytes: Buffer): Buffer => {
+    const length = Buffer.alloc(4);
+    length.writeUInt32BE(bytes.length);
+    return Buffer.concat([length, bytes]);
+  };
+  const type = 'ecdsa-sha2-nistp256';
+  const blob = Buffer.concat([field(Buffer.from(type)), field(Buffer.from('nistp256')), field(point)]);
+  return {
+    publicKey: `${type} ${blob.toString('base64')} Generated-by-Nova`,
+    privateKey: privateKey.export({ format: 'pem', type: 'sec1' }).toString(),
+  };
+}

@@ -1,0 +1,262 @@
+import type { NewPort } from '../core/contracts.ts';
+import { outcomeOf } from '../core/faults/outcome.ts';
+import { Refusal } from '../core/refusal.ts';
+import { nextDevice } from './block-devices.ts';
+import type { Compute } from './compute.ts';
+import { bootLines } from './console.ts';
+import { switchOn } from './machines.ts';
+import { chooseHost, type HostHints } from './scheduler.ts';
+import type { Server, ServerPort, ServerVolume } from './tables.ts';
+
+const step = {
+  schedule: 'compute.schedule',
+  network: 'compute.network',
+  devices: 'compute.devices',
+  awaitVolumes: 'compute.awaitVolumes',
+  spawn: 'compute.spawn',
+} as const;
+
+const noValidHost = 'No valid host was found. There are not enough hosts available.';
+/** how often volumes are looked at before the build gives up, as nova's block_device_allocate_retries */
+const volumeTries = 60;
+
+/** What a step of a build is given. */
+interface StepData {
+  readonly hints?: HostHints;
+  readonly tries?: number;
+  /** was struck by trouble already and is let through */
+  readonly isSpared?: boolean;
+}
+
+/** How a server comes to be: scheduled, given its network and its disks, then started. Each step may take time or fail. */
+export function defineBuild(compute: Compute): void {
+  const { jobs, timings } = compute.core;
+  timings.declare({
+    'server.schedule': [200, 500],
+    'server.network': [200, 400],
+    'server.devices': [100, 300],
+    'server.volumePoll': 1000,
+    'server.spawn': [400, 800],
+  });
+  const define = (kind: string, run: (compute: Compute, server: Readonly<Server>, data: StepData) => void): void =>
+    jobs.define<StepData | undefined>(kind, (id, data) => {
+      const server = compute.servers.get(id);
+      // Deleted meanwhile, or its build already failed.
+      if (server?.vmState === 'building' && server.taskState !== 'deleting') run(compute, server, data ?? {});
+    });
+  define(step.schedule, schedule);
+  define(step.network, plug);
+  define(step.devices, makeVolumes);
+  define(step.awaitVolumes, awaitVolumes);
+  define(step.spawn, start);
+}
+
+/** Sets a new server on its way. */
+export function beginBuild(compute: Compute, server: Readonly<Server>, hints: HostHints): void {
+  later(compute, 'server.schedule', step.schedule, server.id, { hints });
+}
+
+function later(compute: Compute, timing: string, kind: string, id: string, data?: StepData): void {
+  compute.core.jobs.schedule(compute.core.timings.sample(timing), kind, id, data);
+}
+
+/** Whether a rule of trouble strikes this step; the rest of the step is left undone then. */
+function strikes(compute: Compute, server: Readonly<Server>, operation: string, kind: string, data: StepData): boolean {
+  if (data.isSpared) return false;
+  const { faults, jobs } = compute.core;
+  const effect = outcomeOf(compute.core, operation, server);
+  if (!effect || effect.kind === 'over-quota') return false;
+  if (effect.kind === 'slow') jobs.schedule(faults.duration(effect.ms), kind, server.id, { ...data, isSpared: true });
+  if (effect.kind === 'error') {
+    failBuild(compute, server, effect.message ?? (kind === step.schedule ? noValidHost : unexpected(server)));
+  }
+  return true;
+}
+
+function unexpected({ id }: Readonly<Server>): string {
+  return `Build of instance ${id} aborted: internal error: process exited while connecting to monitor`;
+}
+
+function schedule(compute: Compute, server: Readonly<Server>, data: StepData): void {
+  if (strikes(compute, server, 'server.schedule', step.schedule, data)) return;
+  const host = chooseHost(compute, server, data.hints ?? { different: [], same: [] });
+  if (!host) {
+    failBuild(compute, server, noValidHost);
+    return;
+  }
+  compute.change(server.id, {
+    host: host.id,
+    hostId: compute.hostIdOf(server.projectId, host.id),
+    zone: host.zone,
+    taskState: 'networking',
+  });
+  later(compute, 'server.network', step.network, server.id);
+}
+
+/** Makes the ports that were wished for and takes over those that were given. */
+function plug(compute: Compute, server: Readonly<Server>): void {
+  const { network } = compute.core.services;
+  const owner = `compute:${server.zone}`;
+  const ports: ServerPort[] = [];
+  try {
+    compute.core.state.transact(() => {
+      for (const wish of server.networkWishes) {
+        if (wish.portId === '') {
+          const port = network.createPort(portWish(compute, server, wish.networkId, wish.fixedIp));
+          ports.push({ id: port.id, isOurs: true, tag: wish.tag });
+          continue;
+        }
+        const given = network.port(wish.portId);
+        if (!given) throw new Refusal(404, `Port ${wish.portId} could not be found.`);
+        if (given.deviceId !== '') throw new Refusal(409, `Port ${wish.portId} is still in use.`);
+        network.bindPort(wish.portId, {
+          deviceId: server.id,
+          deviceOwner: owner,
+          host: server.host,
+          dnsName: server.hostname,
+        });
+        ports.push({ id: wish.portId, isOurs: false, tag: wish.tag });
+      }
+    });
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    failBuild(compute, server, `Build of instance ${server.id} aborted: ${error.message}`);
+    return;
+  }
+  compute.change(server.id, { ports, networkWishes: [], taskState: 'block_device_mapping' });
+  later(compute, 'server.devices', step.devices, server.id);
+}
+
+/** The port nova asks neutron for when a user gave it a network only. */
+export function portWish(compute: Compute, server: Readonly<Server>, networkId: string, fixedIp: string): NewPort {
+  const { network } = compute.core.services;
+  const securityGroupIds = server.securityGroups.flatMap((name) => {
+    const group = network.securityGroup(server.projectId, name);
+    return typeof group === 'object' ? [group.id] : [];
+  });
+  return {
+    projectId: server.projectId,
+    networkId,
+    deviceId: server.id,
+    deviceOwner: `compute:${server.zone}`,
+    bindingHost: server.host,
+    dnsName: server.hostname,
+    ...(fixedIp !== '' && { fixedIps: [{ address: fixedIp }] }),
+    ...(securityGroupIds.length > 0 && { securityGroupIds }),
+  };
+}
+
+/** Asks cinder for the volumes that are to be made, and reserves those that were given. */
+function makeVolumes(compute: Compute, server: Readonly<Server>): void {
+  const { volume: volumes } = compute.core.services;
+  const own: ServerVolume[] = [];
+  try {
+    compute.core.state.transact(() => {
+      for (const wish of server.deviceWishes) {
+        if (wish.destination !== 'volume') continue;
+        const volumeId = wish.source === 'volume' ? wish.uuid : makeVolume(compute, server, wish).id;
+        if (wish.source === 'volume') volumes.reserve(volumeId);
+        const isRoot = wish.bootIndex === 0;
+        const used = own.map(({ device }) => device);
+        own.push({
+          volumeId,
+          device: nextDevice(isRoot ? [] : ['/dev/sda', ...used]),
+          isRoot,
+          deleteOnTermination: wish.deleteOnTermination,
+          tag: wish.tag,
+          attachmentId: '',
+          mappingId: compute.core.ids.uuid(),
+          isAttached: false,
+        });
+      }
+    });
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    failBuild(compute, server, `Build of instance ${server.id} aborted: ${error.message}`);
+    return;
+  }
+  compute.change(server.id, { volumes: own, deviceWishes: [] });
+  if (own.length === 0) spawn(compute, compute.servers.get(server.id)!);
+  else awaitVolumes(compute, compute.servers.get(server.id)!, {});
+}
+
+function makeVolume(compute: Compute, server: Readonly<Server>, wish: Server['deviceWishes'][number]): { id: string } {
+  return compute.core.services.volume.createVolume({
+    projectId: server.projectId,
+    userId: server.userId,
+    name: '',
+    size: wish.size,
+    ...(wish.source === 'image' && { imageId: wish.uuid }),
+    ...(wish.source === 'snapshot' && { snapshotId: wish.uuid }),
+    ...(wish.volumeType !== '' && { volumeType: wish.volumeType }),
+  });
+}
+
+/** Waits for new volumes, then attaches all. */
+function awaitVolumes(compute: Compute, server: Readonly<Server>, { tries = 0 }: StepData): void {
+  const { volume: volumes } = compute.core.services;
+  for (const { volumeId } of server.volumes) {
+    const status = volumes.volume(volumeId)?.status ?? 'deleted';
+    if (status === 'reserved' || status === 'available' || status === 'in-use') continue;
+    if ((status === 'creating' || status === 'downloading') && tries < volumeTries) {
+      later(compute, 'server.volumePoll', step.awaitVolumes, server.id, { tries: tries + 1 });
+      return;
+    }
+    failBuild(
+      compute,
+      server,
+      `Build of instance ${server.id} aborted: Volume ${volumeId} did not finish being created even after we waited ${tries} seconds or ${tries} attempts. And its status is ${status}.`,
+    );
+    return;
+  }
+  const attached = server.volumes.map((each) => {
+    if (volumes.volume(each.volumeId)?.status === 'available') volumes.reserve(each.volumeId);
+    const { device } = each;
+    const attachmentId = volumes.attach(each.volumeId, { serverId: server.id, device, host: server.host });
+    return { ...each, attachmentId, isAttached: true };
+  });
+  spawn(compute, compute.change(server.id, { volumes: attached }));
+}
+
+function spawn(compute: Compute, server: Readonly<Server>): void {
+  compute.change(server.id, { taskState: 'spawning' });
+  later(compute, 'server.spawn', step.spawn, server.id);
+}
+
+function start(compute: Compute, server: Readonly<Server>, data: StepData): void {
+  if (strikes(compute, server, 'server.build', step.spawn, data)) return;
+  const now = compute.core.now();
+  compute.change(server.id, { vmState: 'active', taskState: null, powerState: 1, launchedAt: now });
+  for (const { id } of server.ports) {
+    if (compute.core.services.network.port(id)) compute.core.services.network.setPortActive(id, true);
+  }
+  compute.finishAction(server.id, null);
+  bootLines(compute, server);
+  switchOn(compute, server.id);
+}
+
+/** A build that failed leaves no ports or volumes behind that nova made, and a server that says why. */
+function failBuild(compute: Compute, server: Readonly<Server>, message: string): void {
+  const { network, volume: volumes } = compute.core.services;
+  for (const { id, isOurs } of server.ports) {
+    if (isOurs) network.deletePort(id);
+    else if (network.port(id)) network.unbindPort(id);
+  }
+  for (const { volumeId, deleteOnTermination } of server.volumes) {
+    if (!volumes.volume(volumeId)) continue;
+    volumes.detach(volumeId, server.id);
+    if (deleteOnTermination) volumes.deleteVolume(volumeId);
+  }
+  const now = compute.core.now();
+  const isScheduled = server.host !== '' && message !== noValidHost;
+  compute.change(server.id, {
+    vmState: 'error',
+    taskState: null,
+    powerState: 0,
+    ports: [],
+    volumes: [],
+    ...(!isScheduled && { host: '', hostId: '' }),
+    fault: { code: 500, createdAt: now, message, details: '' },
+  });
+  compute.finishAction(server.id, 'Error');
+}

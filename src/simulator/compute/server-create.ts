@@ -1,0 +1,273 @@
+import { outcomeOf } from '../core/faults/outcome.ts';
+import type { RequestContext } from '../core/http/context.ts';
+import type { Answer } from '../core/service.ts';
+import { badRequest, checkBody, checkName, forbidden } from '../core/wrapped-refusals.ts';
+import { type BootPlan, checkBoot, parseBlockDevices } from './block-devices.ts';
+import type { Compute } from './compute.ts';
+import { findFlavor } from './flavors.ts';
+import { parseNetworks } from './network-wishes.ts';
+import { beginBuild } from './server-build.ts';
+import { createSchema, isYes } from './server-schema.ts';
+import { serverLinks } from './server-view.ts';
+import type { Flavor, KeyPair, Server, ServerFlavor } from './tables.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** POST /servers: everything that can be refused is refused here; what goes wrong later shows in the server's fault. */
+export function createServers(compute: Compute, context: RequestContext): Answer {
+  checkBody(createSchema(context.minor), context.json);
+  const body = context.json as Fields;
+  const wish = body['server'] as Fields;
+  checkName(wish['name']);
+  const hints = (body['os:scheduler_hints'] ?? body['OS-SCH-HNT:scheduler_hints'] ?? {}) as Fields;
+
+  const devices = parseBlockDevices(wish['block_device_mapping_v2']);
+  if (!wish['imageRef'] && devices.length === 0) throw badRequest('Missing imageRef attribute');
+  const flavor = findFlavor(compute, context, String(wish['flavorRef']));
+  if (!flavor) throw badRequest(`Flavor ${String(wish['flavorRef'])} could not be found.`);
+  const boot = checkBoot(compute, context, { imageId: text(wish['imageRef']), devices, flavor });
+  const keyPair = findKeyPair(compute, context, wish['key_name']);
+  const zone = checkZone(compute, text(wish['availability_zone']));
+  const securityGroups = checkSecurityGroups(compute, context, wish['security_groups']);
+  checkMetadata(compute, context, wish['metadata']);
+  const count = serverCount(wish);
+  const networks = parseNetworks(compute, context, wish['networks'], count.max);
+  const groupId = checkGroup(compute, context, text(hints['group']), count.max);
+  const number = affordable(compute, context.project, flavor, count);
+
+  const template = newServer(compute, context, wish, {
+    flavor: serverFlavorOf(flavor),
+    boot,
+    keyPair,
+    zone,
+    groupId,
+    securityGroups,
+    networks,
+    ownHosts: { different: idList(hints['different_host']), same: idList(hints['same_host']) },
+  });
+  const adminPass = text(wish['adminPass']) || compute.core.ids.secret(12);
+  let first: Readonly<Server> | undefined;
+  for (let index = 0; index < number; index++) {
+    const server = compute.servers.insert({
+      ...template.row,
+      id: compute.core.ids.uuid(),
+      ...(number > 1 && {
+        name: `${template.row.name}-${index + 1}`,
+        hostname: `${template.row.hostname}-${index + 1}`,
+      }),
+      launchIndex: index,
+    });
+    compute.record(server, 'create', context);
+    beginBuild(compute, server, template.hints);
+    first ??= server;
+  }
+  if (isYes(wish['return_reservation_id'])) {
+    return { status: 202, body: { reservation_id: template.row.reservationId } };
+  }
+  const links = serverLinks(context, first!.id);
+  const groups = securityGroups.length > 0 ? securityGroups : ['default'];
+  return {
+    status: 202,
+    headers: { location: links[0]!.href },
+    body: {
+      server: {
+        id: first!.id,
+        links,
+        'OS-DCF:diskConfig': first!.diskConfig,
+        security_groups: groups.map((name) => ({ name })),
+        adminPass,
+      },
+    },
+  };
+}
+
+interface Resolved {
+  readonly flavor: ServerFlavor;
+  readonly boot: BootPlan;
+  readonly keyPair: Readonly<KeyPair> | undefined;
+  readonly zone: string;
+  readonly groupId: string;
+  readonly securityGroups: readonly string[];
+  readonly networks: Server['networkWishes'];
+  readonly ownHosts: { readonly different: readonly string[]; readonly same: readonly string[] };
+}
+
+function newServer(
+  compute: Compute,
+  context: RequestContext,
+  wish: Fields,
+  resolved: Resolved,
+): { row: Omit<Server, 'id'>; hints: Resolved['ownHosts'] } {
+  const now = compute.core.now();
+  const name = String(wish['name']);
+  const row: Omit<Server, 'id'> = {
+    name,
+    hostname: text(wish['hostname']) || hostnameOf(name),
+    projectId: context.project,
+    userId: context.caller.userId,
+    createdAt: now,
+    updatedAt: now,
+    launchedAt: undefined,
+    terminatedAt: undefined,
+    vmState: 'building',
+    taskState: 'scheduling',
+    powerState: 0,
+    fault: undefined,
+    flavor: resolved.flavor,
+    previousFlavor: undefined,
+    imageId: resolved.boot.imageId,
+    keyName: resolved.keyPair?.name ?? null,
+    publicKey: resolved.keyPair?.publicKey ?? '',
+    wantedZone: resolved.zone,
+    zone: '',
+    host: '',
+    hostId: '',
+    groupId: resolved.groupId,
+    metadata: (wish['metadata'] as Record<string, string> | undefined) ?? noMetadata,
+    tags: Array.isArray(wish['tags']) ? [...new Set(wish['tags'].map(String))] : noTags,
+    description: typeof wish['description'] === 'string' ? wish['description'] : context.minor >= 19 ? null : name,
+    userData: text(wish['user_data']),
+    configDrive: isYes(wish['config_drive']),
+    diskConfig: text(wish['OS-DCF:diskConfig']) || 'MANUAL',
+    isLocked: false,
+    lockedReason: null,
+    accessIPv4: text(wish['accessIPv4']),
+    accessIPv6: text(wish['accessIPv6']),
+    securityGroups: resolved.securityGroups,
+    networkWishes: resolved.networks,
+    deviceWishes: resolved.boot.devices,
+    ports: [],
+    volumes: [],
+    reservationId: `r-${compute.core.random.text(8, 'abcdefghijklmnopqrstuvwxyz0123456789')}`,
+    launchIndex: 0,
+  };
+  return { row, hints: resolved.ownHosts };
+}
+
+const noMetadata: Readonly<Record<string, string>> = Object.freeze({});
+const noTags: readonly string[] = Object.freeze([]);
+
+/** Servers of one flavor share what they keep of it. */
+const sharedFlavors = new WeakMap<Readonly<Flavor>, ServerFlavor>();
+
+export function serverFlavorOf(flavor: Readonly<Flavor>): ServerFlavor {
+  let own = sharedFlavors.get(flavor);
+  // Flavors are changed in place; only their specs and description can be.
+  if (own?.extraSpecs !== flavor.extraSpecs) {
+    const { id, name, vcpus, ram, disk, ephemeral, swap, extraSpecs } = flavor;
+    own = { id, name, vcpus, ram, disk, ephemeral, swap, extraSpecs };
+    sharedFlavors.set(flavor, own);
+  }
+  return own;
+}
+
+/** What a machine can be called: nova makes it from the display name. */
+function hostnameOf(name: string): string {
+  const cleaned = name
+    .toLowerCase()
+    .replace(/[ _.]/g, '-')
+    .replace(/[^\w.-]+/g, '')
+    .replace(/^[.-]+|[.-]+$/g, '');
+  return cleaned.slice(0, 63) || 'server';
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function idList(value: unknown): string[] {
+  return Array.isArray(value) ? value.map(String) : typeof value === 'string' ? [value] : [];
+}
+
+function findKeyPair(compute: Compute, { caller }: RequestContext, name: unknown): Readonly<KeyPair> | undefined {
+  if (typeof name !== 'string') return undefined;
+  const keyPair = compute.keyPairs.get(`${caller.userId}/${name}`);
+  if (!keyPair) throw badRequest('Invalid key_name provided.');
+  return keyPair;
+}
+
+/** `zone:host` is for administrators; the part after the colon is of no use here. */
+function checkZone(compute: Compute, wanted: string): string {
+  const zone = wanted.split(':')[0]!;
+  if (zone !== '' && compute.hosts.count('zone', zone) === 0) {
+    throw badRequest('The requested availability zone is not available');
+  }
+  return zone;
+}
+
+function checkSecurityGroups(compute: Compute, context: RequestContext, wish: unknown): string[] {
+  if (!Array.isArray(wish)) return [];
+  const names = new Set(wish.map((each: Fields) => text(each['name'])).filter((name) => name !== ''));
+  for (const name of names) {
+    const found = compute.core.services.network.securityGroup(context.project, name);
+    if (found === undefined) throw badRequest(`Unable to find security_group with name or id '${name}'`);
+    if (found === 'ambiguous') {
+      throw badRequest(`Multiple security groups found matching '${name}'. Use an ID to be more specific.`);
+    }
+  }
+  return [...names];
+}
+
+function checkMetadata(compute: Compute, context: RequestContext, metadata: unknown): void {
+  if (metadata === undefined) return;
+  const limit = compute.core.quotas.limit('compute', context.project, 'metadata_items');
+  if (limit >= 0 && Object.keys(metadata as object).length > limit) {
+    throw forbidden(`Maximum number of metadata items exceeds ${limit}`);
+  }
+}
+
+function serverCount(wish: Fields): { min: number; max: number } {
+  const min = wish['min_count'] === undefined ? 1 : Number(wish['min_count']);
+  const max = wish['max_count'] === undefined ? min : Number(wish['max_count']);
+  if (min > max) throw badRequest('min_count must be <= max_count');
+  return { min, max };
+}
+
+function checkGroup(compute: Compute, context: RequestContext, id: string, count: number): string {
+  if (id === '') return '';
+  const group = compute.serverGroups.get(id);
+  if (!group || (group.projectId !== context.project && !context.caller.isAdmin)) {
+    throw badRequest(`Instance group ${id} could not be found.`);
+  }
+  const limit = compute.core.quotas.limit('compute', context.project, 'server_group_members');
+  if (limit >= 0 && compute.servers.count('group', id) + count > limit) {
+    throw forbidden('Quota exceeded, too many servers in group');
+  }
+  return id;
+}
+
+/** How many of the wished servers the quota allows; refuses when that is fewer than the least wished. */
+function affordable(
+  compute: Compute,
+  projectId: string,
+  flavor: Readonly<Flavor>,
+  { min, max }: { min: number; max: number },
+): number {
+  const each: Readonly<Record<string, number>> = { instances: 1, cores: flavor.vcpus, ram: flavor.ram };
+  const effect = outcomeOf(compute.core, 'server.quota', { projectId, name: flavor.name });
+  if (effect?.kind === 'over-quota') {
+    const { limit, used } = limitAndUse(compute, projectId, 'instances');
+    throw forbidden(
+      `Quota exceeded for instances: Requested ${max}, but already used ${used} of ${Math.max(limit, used)} instances`,
+    );
+  }
+  for (let number = max; ; number--) {
+    const wish = Object.fromEntries(Object.entries(each).map(([key, amount]) => [key, amount * number]));
+    const excesses = Object.entries(wish).flatMap(([resource, requested]) => {
+      const { limit, used } = limitAndUse(compute, projectId, resource);
+      return limit >= 0 && used + requested > limit ? [{ resource, requested, used, limit }] : [];
+    });
+    if (excesses.length === 0) return number;
+    if (number > min) continue;
+    const list = (value: (excess: (typeof excesses)[number]) => string | number): string =>
+      excesses.map(value).join(', ');
+    throw forbidden(
+      `Quota exceeded for ${list(({ resource }) => resource)}: Requested ${list(({ requested }) => requested)}, but already used ${list(({ used }) => used)} of ${list(({ limit, resource }) => `${limit} ${resource}`)}`,
+    );
+  }
+}
+
+function limitAndUse(compute: Compute, projectId: string, resource: string): { limit: number; used: number } {
+  const { quotas } = compute.core;
+  return { limit: quotas.limit('compute', projectId, resource), used: quotas.used('compute', projectId, resource) };
+}

@@ -1,0 +1,194 @@
+import type { PortView } from '../core/contracts.ts';
+import type { RequestContext } from '../core/http/context.ts';
+import { wholeSeconds, zulu } from '../core/time-formats.ts';
+import type { Compute } from './compute.ts';
+import { serverStatus } from './server-status.ts';
+import type { Server } from './tables.ts';
+
+export interface Link {
+  readonly rel: string;
+  readonly href: string;
+}
+
+export function serverLinks(context: RequestContext, id: string): Link[] {
+  return [
+    { rel: 'self', href: `${context.serviceUrl}/v2.1/servers/${id}` },
+    { rel: 'bookmark', href: `${context.serviceUrl}/servers/${id}` },
+  ];
+}
+
+/** A server in a list without details. */
+export function renderServerBrief(context: RequestContext, { id, name }: Readonly<Server>): object {
+  return { id, name, links: serverLinks(context, id) };
+}
+
+const showsProgress: ReadonlySet<string> = new Set([
+  'ACTIVE',
+  'BUILD',
+  'REBUILD',
+  'RESIZE',
+  'VERIFY_RESIZE',
+  'MIGRATING',
+]);
+
+/** A server with everything the microversion in force shows. */
+export function renderServer(compute: Compute, context: RequestContext, server: Readonly<Server>): object {
+  const { minor } = context;
+  const status = serverStatus(server);
+  const ports = portsOf(compute, server);
+  const isPlaced = server.host !== '' || server.launchedAt !== undefined;
+  const groups = isPlaced ? securityGroupsOf(ports) : [];
+  return {
+    id: server.id,
+    name: server.name,
+    status,
+    tenant_id: server.projectId,
+    user_id: server.userId,
+    metadata: server.metadata,
+    hostId: server.hostId,
+    image: renderImage(context, server),
+    flavor: renderFlavor(context, server),
+    created: zulu(server.createdAt),
+    updated: zulu(server.updatedAt),
+    addresses: addressesOf(ports),
+    accessIPv4: server.accessIPv4,
+    accessIPv6: server.accessIPv6,
+    links: serverLinks(context, server.id),
+    'OS-DCF:diskConfig': server.diskConfig,
+    ...(showsProgress.has(status) && { progress: 0 }),
+    ...(server.fault &&
+      (status === 'ERROR' || status === 'DELETED') && { fault: renderFault(server.fault, context.caller.isAdmin) }),
+    'OS-EXT-AZ:availability_zone': server.zone || (server.wantedZone ?? ''),
+    config_drive: server.configDrive ? 'True' : '',
+    key_name: server.keyName,
+    'OS-SRV-USG:launched_at': server.launchedAt === undefined ? null : wholeSeconds(server.launchedAt),
+    'OS-SRV-USG:terminated_at': server.terminatedAt === undefined ? null : wholeSeconds(server.terminatedAt),
+    ...(groups.length > 0 && { security_groups: groups.map((name) => ({ name })) }),
+    'OS-EXT-STS:task_state': server.taskState,
+    'OS-EXT-STS:vm_state': server.vmState,
+    'OS-EXT-STS:power_state': server.powerState,
+    'os-extended-volumes:volumes_attached': server.volumes.map(({ volumeId, deleteOnTermination }) => ({
+      id: volumeId,
+      ...(minor >= 3 && { delete_on_termination: deleteOnTermination }),
+    })),
+    ...(minor >= 9 && { locked: server.isLocked }),
+    ...(minor >= 19 && { description: server.description }),
+    ...(minor >= 26 && { tags: server.tags }),
+    ...(minor >= 63 && { trusted_image_certificates: null }),
+    ...(minor >= 71 && { server_groups: server.groupId === '' ? [] : [server.groupId] }),
+    ...(minor >= 73 && { locked_reason: server.lockedReason }),
+    ...(minor >= 90 && !context.caller.isAdmin && { 'OS-EXT-SRV-ATTR:hostname': server.hostname }),
+    ...(context.caller.isAdmin && adminAttributes(server, minor)),
+  };
+}
+
+/** What the extensions of old add to a server; an answer to a change lacks it below 2.75. */
+const extended: readonly string[] = [
+  'OS-EXT-AZ:availability_zone',
+  'OS-EXT-STS:power_state',
+  'OS-EXT-STS:task_state',
+  'OS-EXT-STS:vm_state',
+  'OS-SRV-USG:launched_at',
+  'OS-SRV-USG:terminated_at',
+  'config_drive',
+  'key_name',
+  'os-extended-volumes:volumes_attached',
+  'security_groups',
+];
+
+/** A server in the answer to a change. */
+export function renderChangedServer(compute: Compute, context: RequestContext, server: Readonly<Server>): object {
+  const full = renderServer(compute, context, server) as Record<string, unknown>;
+  if (context.minor >= 75) return full;
+  const plain = Object.fromEntries(Object.entries(full).filter(([key]) => !extended.includes(key)));
+  const addresses = Object.entries(addressesOf(portsOf(compute, server))).map(([network, list]) => [
+    network,
+    list.map(({ version, addr }) => ({ version, addr })),
+  ]);
+  return { ...plain, addresses: Object.fromEntries(addresses) };
+}
+
+function renderFault(fault: NonNullable<Server['fault']>, isAdmin: boolean): object {
+  const { code, createdAt, message, details } = fault;
+  return { code, created: zulu(createdAt), message, ...(isAdmin && { details }) };
+}
+
+function adminAttributes(server: Readonly<Server>, minor: number): object {
+  const number = Number.parseInt(server.id.slice(0, 6), 16).toString(16).padStart(8, '0');
+  return {
+    'OS-EXT-SRV-ATTR:host': server.host || null,
+    'OS-EXT-SRV-ATTR:hypervisor_hostname': server.host || null,
+    'OS-EXT-SRV-ATTR:instance_name': `instance-${number}`,
+    ...(minor >= 3 && {
+      'OS-EXT-SRV-ATTR:reservation_id': server.reservationId,
+      'OS-EXT-SRV-ATTR:launch_index': server.launchIndex,
+      'OS-EXT-SRV-ATTR:hostname': server.hostname,
+      'OS-EXT-SRV-ATTR:kernel_id': '',
+      'OS-EXT-SRV-ATTR:ramdisk_id': '',
+      'OS-EXT-SRV-ATTR:root_device_name': '/dev/sda',
+      'OS-EXT-SRV-ATTR:user_data': server.userData || null,
+    }),
+    ...(minor >= 16 && { host_status: server.host === '' ? '' : 'UP' }),
+  };
+}
+
+function renderImage(context: RequestContext, { imageId }: Readonly<Server>): unknown {
+  if (imageId === '') return '';
+  return { id: imageId, links: [{ rel: 'bookmark', href: `${context.serviceUrl}/images/${imageId}` }] };
+}
+
+function renderFlavor(context: RequestContext, { flavor }: Readonly<Server>): object {
+  if (context.minor < 47) {
+    return { id: flavor.id, links: [{ rel: 'bookmark', href: `${context.serviceUrl}/flavors/${flavor.id}` }] };
+  }
+  return {
+    vcpus: flavor.vcpus,
+    ram: flavor.ram,
+    disk: flavor.disk,
+    ephemeral: flavor.ephemeral,
+    swap: flavor.swap,
+    original_name: flavor.name,
+    extra_specs: flavor.extraSpecs,
+  };
+}
+
+/** The ports a server has; one deleted behind its back is not among them. */
+export function portsOf(compute: Compute, server: Readonly<Server>): PortView[] {
+  const ports: PortView[] = [];
+  for (const { id } of server.ports) {
+    const port = compute.core.services.network.port(id);
+    if (port) ports.push(port);
+  }
+  return ports;
+}
+
+interface Address {
+  readonly version: 4 | 6;
+  readonly addr: string;
+  readonly 'OS-EXT-IPS:type': 'fixed' | 'floating';
+  readonly 'OS-EXT-IPS-MAC:mac_addr': string;
+}
+
+/** Addresses by network name: fixed ones, each followed by the floating ones that lead to it. */
+export function addressesOf(ports: readonly PortView[]): Record<string, Address[]> {
+  const addresses: Record<string, Address[]> = {};
+  for (const port of ports) {
+    addresses[port.networkName] ??= [];
+    const list = addresses[port.networkName]!;
+    const add = (addr: string, type: 'fixed' | 'floating'): void => {
+      const version = addr.includes(':') ? 6 : 4;
+      list.push({ version, addr, 'OS-EXT-IPS:type': type, 'OS-EXT-IPS-MAC:mac_addr': port.macAddress });
+    };
+    for (const { address } of port.fixedIps) {
+      add(address, 'fixed');
+      for (const floating of port.floatingIps) if (floating.fixedAddress === address) add(floating.address, 'floating');
+    }
+  }
+  return addresses;
+}
+
+function securityGroupsOf(ports: readonly PortView[]): string[] {
+  const names = new Set<string>();
+  for (const { securityGroupNames } of ports) for (const name of securityGroupNames) names.add(name);
+  return [...names];
+}

@@ -1,0 +1,249 @@
+import { isIP, isIPv4, isIPv6 } from 'node:net';
+import { pythonRepr } from './python.ts';
+
+/**
+ * The part of JSON Schema the services describe their bodies with. Keywords are applied in the order they are written and
+ * the first that fails speaks, in the words of Python's jsonschema library: that text is what clients see.
+ */
+export interface BodySchema {
+  readonly type?: string | readonly string[];
+  readonly enum?: readonly unknown[];
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly pattern?: string;
+  readonly format?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly properties?: Readonly<Record<string, BodySchema>>;
+  readonly patternProperties?: Readonly<Record<string, BodySchema>>;
+  readonly additionalProperties?: boolean | BodySchema;
+  readonly required?: readonly string[];
+  readonly minProperties?: number;
+  readonly maxProperties?: number;
+  readonly items?: BodySchema;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly uniqueItems?: boolean;
+  readonly oneOf?: readonly BodySchema[];
+  readonly anyOf?: readonly BodySchema[];
+}
+
+export interface SchemaError {
+  /** from the top; empty for the whole body */
+  readonly path: readonly (string | number)[];
+  readonly value: unknown;
+  readonly message: string;
+  /** the keyword that failed */
+  readonly keyword: string;
+}
+
+type Path = readonly (string | number)[];
+type Check = (value: unknown, path: Path, schema: BodySchema) => SchemaError | undefined;
+
+/** The first thing wrong with a value, or undefined. */
+export function firstError(schema: BodySchema, value: unknown, path: Path = []): SchemaError | undefined {
+  for (const keyword in schema) {
+    const check = checks[keyword];
+    const error = check?.(value, path, schema);
+    if (error) return error;
+  }
+  return undefined;
+}
+
+type Objectlike = Readonly<Record<string, unknown>>;
+
+function isObject(value: unknown): value is Objectlike {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isOfType(value: unknown, type: string): boolean {
+  switch (type) {
+    case 'object':
+      return isObject(value);
+    case 'array':
+      return Array.isArray(value);
+    case 'null':
+      return value === null;
+    case 'integer':
+      return Number.isInteger(value);
+    default:
+      return typeof value === type;
+  }
+}
+
+const patterns = new Map<string, RegExp>();
+
+function compiled(pattern: string): RegExp {
+  let expression = patterns.get(pattern);
+  if (!expression) {
+    expression = new RegExp(pattern);
+    patterns.set(pattern, expression);
+  }
+  return expression;
+}
+
+const uuidPattern = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i;
+
+export function isUuid(text: string): boolean {
+  return uuidPattern.test(text);
+}
+
+const formats: Readonly<Record<string, (text: string) => boolean>> = {
+  uuid: isUuid,
+  base64: isBase64,
+  regex: isRegex,
+  'ip-address': (text) => isIP(text) !== 0,
+  ipv4: isIPv4,
+  ipv6: isIPv6,
+  'date-time': (text) => !Number.isNaN(Date.parse(text)),
+};
+
+/** Decoding and encoding again is an order of magnitude faster than any pattern on what user data weighs. */
+function isBase64(text: string): boolean {
+  const bare = text.includes('\n') ? text.replaceAll('\n', '') : text;
+  return bare.length % 4 === 0 && Buffer.from(bare, 'base64').toString('base64') === bare;
+}
+
+function isRegex(text: string): boolean {
+  try {
+    return new RegExp(text) instanceof RegExp;
+  } catch {
+    return false;
+  }
+}
+
+function fail(keyword: string, value: unknown, path: Path, message: string): SchemaError {
+  return { path, value, message, keyword };
+}
+
+const checks: Readonly<Record<string, Check>> = {
+  type(value, path, { type }) {
+    const types = typeof type === 'string' ? [type] : (type ?? []);
+    if (types.some((each) => isOfType(value, each))) return undefined;
+    return fail('type', value, path, `${pythonRepr(value)} is not of type ${types.map(pythonRepr).join(', ')}`);
+  },
+  enum(value, path, schema) {
+    if (schema.enum?.includes(value)) return undefined;
+    return fail('enum', value, path, `${pythonRepr(value)} is not one of ${pythonRepr(schema.enum)}`);
+  },
+  minLength(value, path, { minLength = 0 }) {
+    if (typeof value !== 'string' || value.length >= minLength) return undefined;
+    return fail('minLength', value, path, `${pythonRepr(value)} is too short`);
+  },
+  maxLength(value, path, { maxLength = 0 }) {
+    if (typeof value !== 'string' || value.length <= maxLength) return undefined;
+    return fail('maxLength', value, path, `${pythonRepr(value)} is too long`);
+  },
+  pattern(value, path, { pattern = '' }) {
+    if (typeof value !== 'string' || compiled(pattern).test(value)) return undefined;
+    return fail('pattern', value, path, `${pythonRepr(value)} does not match ${pythonRepr(pattern)}`);
+  },
+  format(value, path, { format = '' }) {
+    if (typeof value !== 'string' || (formats[format]?.(value) ?? true)) return undefined;
+    return fail('format', value, path, `${pythonRepr(value)} is not a ${pythonRepr(format)}`);
+  },
+  minimum(value, path, { minimum = 0 }) {
+    if (typeof value !== 'number' || value >= minimum) return undefined;
+    return fail('minimum', value, path, `${value} is less than the minimum of ${minimum}`);
+  },
+  maximum(value, path, { maximum = 0 }) {
+    if (typeof value !== 'number' || value <= maximum) return undefined;
+    return fail('maximum', value, path, `${value} is greater than the maximum of ${maximum}`);
+  },
+  properties(value, path, { properties = {} }) {
+    if (!isObject(value)) return undefined;
+    for (const key in properties) {
+      if (!(key in value)) continue;
+      const error = firstError(properties[key]!, value[key], [...path, key]);
+      if (error) return error;
+    }
+    return undefined;
+  },
+  patternProperties(value, path, { patternProperties = {} }) {
+    if (!isObject(value)) return undefined;
+    for (const pattern in patternProperties) {
+      const expression = compiled(pattern);
+      for (const key in value) {
+        if (!expression.test(key)) continue;
+        const error = firstError(patternProperties[pattern]!, value[key], [...path, key]);
+        if (error) return error;
+      }
+    }
+    return undefined;
+  },
+  additionalProperties(value, path, schema) {
+    if (!isObject(value) || schema.additionalProperties === true) return undefined;
+    const extra = extraKeys(value, schema);
+    if (extra.length === 0) return undefined;
+    if (typeof schema.additionalProperties === 'object') {
+      for (const key of extra) {
+        const error = firstError(schema.additionalProperties, value[key], [...path, key]);
+        if (error) return error;
+      }
+      return undefined;
+    }
+    return fail('additionalProperties', value, path, extraMessage(extra, schema));
+  },
+  required(value, path, { required = [] }) {
+    if (!isObject(value)) return undefined;
+    const missing = required.find((key) => !(key in value));
+    return missing === undefined ? undefined : fail('required', value, path, `'${missing}' is a required property`);
+  },
+  minProperties(value, path, { minProperties = 0 }) {
+    if (!isObject(value) || Object.keys(value).length >= minProperties) return undefined;
+    return fail('minProperties', value, path, `${pythonRepr(value)} does not have enough properties`);
+  },
+  maxProperties(value, path, { maxProperties = 0 }) {
+    if (!isObject(value) || Object.keys(value).length <= maxProperties) return undefined;
+    return fail('maxProperties', value, path, `${pythonRepr(value)} has too many properties`);
+  },
+  items(value, path, { items = {} }) {
+    if (!Array.isArray(value)) return undefined;
+    for (let i = 0; i < value.length; i++) {
+      const error = firstError(items, value[i], [...path, i]);
+      if (error) return error;
+    }
+    return undefined;
+  },
+  minItems(value, path, { minItems = 0 }) {
+    if (!Array.isArray(value) || value.length >= minItems) return undefined;
+    return fail('minItems', value, path, `${pythonRepr(value)} is too short`);
+  },
+  maxItems(value, path, { maxItems = 0 }) {
+    if (!Array.isArray(value) || value.length <= maxItems) return undefined;
+    return fail('maxItems', value, path, `${pythonRepr(value)} is too long`);
+  },
+  uniqueItems(value, path, { uniqueItems }) {
+    if (!uniqueItems || !Array.isArray(value)) return undefined;
+    if (new Set(value.map((each) => JSON.stringify(each))).size === value.length) return undefined;
+    return fail('uniqueItems', value, path, `${pythonRepr(value)} has non-unique elements`);
+  },
+  oneOf: (value, path, { oneOf = [] }) => underAny('oneOf', oneOf, value, path),
+  anyOf: (value, path, { anyOf = [] }) => underAny('anyOf', anyOf, value, path),
+};
+
+function underAny(
+  keyword: string,
+  choices: readonly BodySchema[],
+  value: unknown,
+  path: Path,
+): SchemaError | undefined {
+  if (choices.some((choice) => !firstError(choice, value, path))) return undefined;
+  return fail(keyword, value, path, `${pythonRepr(value)} is not valid under any of the given schemas`);
+}
+
+function extraKeys(value: Objectlike, { properties = {}, patternProperties = {} }: BodySchema): string[] {
+  const expressions = Object.keys(patternProperties).map(compiled);
+  return Object.keys(value).filter(
+    (key) => !Object.hasOwn(properties, key) && !expressions.some((expression) => expression.test(key)),
+  );
+}
+
+function extraMessage(extra: readonly string[], { patternProperties }: BodySchema): string {
+  const names = extra.map(pythonRepr).join(', ');
+  if (patternProperties) {
+    const regexes = Object.keys(patternProperties).sort().map(pythonRepr).join(', ');
+    return `${names} ${extra.length === 1 ? 'does' : 'do'} not match any of the regexes: ${regexes}`;
+  }
+  return `Additional properties are not allowed (${names} ${extra.length === 1 ? 'was' : 'were'} unexpected)`;
+}

@@ -1,0 +1,42 @@
+import { Refusal } from '../refusal.ts';
+import type { Microversions } from '../service.ts';
+import type { RequestContext } from './context.ts';
+
+export interface Negotiated {
+  readonly minor: number;
+  readonly refusal?: Refusal;
+}
+
+/** Which microversion a request runs at: what it asks for, `latest`, or the oldest. */
+export function negotiate(versions: Microversions, context: RequestContext): Negotiated {
+  if (!context.path.startsWith(versions.below)) return { minor: 0 };
+  const oldest = versions.major === 2 ? 1 : 0;
+  const asked = askedFor(versions, context);
+  if (asked === undefined) return { minor: oldest };
+  if (asked === 'latest') return { minor: versions.max };
+  const parts = /^([1-9]\d*)\.([1-9]\d*|0)$/.exec(asked);
+  if (!parts) {
+    const message = `API Version String ${asked} is of invalid format. Must be of format MajorNum.MinorNum.`;
+    return { minor: -1, refusal: new Refusal(400, message) };
+  }
+  const minor = Number(parts[2]);
+  if (Number(parts[1]) !== versions.major || minor < oldest || minor > versions.max) {
+    const { major, max } = versions;
+    const message = `Version ${asked} is not supported by the API. Minimum is ${major}.${oldest} and maximum is ${major}.${max}.`;
+    return { minor, refusal: new Refusal(406, message) };
+  }
+  return { minor };
+}
+
+/** The header names the services it is for; one for another service is ignored. */
+function askedFor(versions: Microversions, context: RequestContext): string | undefined {
+  const header = context.headers['openstack-api-version'];
+  if (header !== undefined) {
+    for (const part of header.split(',')) {
+      const [service, version] = part.trim().split(/\s+/);
+      if (service?.toLowerCase() === versions.serviceType) return version?.toLowerCase() ?? '';
+    }
+  }
+  const legacy = versions.legacyHeader === undefined ? undefined : context.headers[versions.legacyHeader];
+  return legacy?.trim().toLowerCase();
+}

@@ -1,0 +1,68 @@
+/** The arguments after the question mark, in order, repeats kept. */
+export class Query {
+  readonly entries: readonly (readonly [name: string, value: string])[];
+
+  constructor(source: string | Query['entries']) {
+    this.entries = typeof source !== 'string' ? source : source === '' ? none : parse(source);
+  }
+
+  /** The same arguments by name; those of one name stay in order. */
+  sorted(): Query {
+    return new Query([...this.entries].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)));
+  }
+
+  /** The last value of a name, as the services' frameworks read it. */
+  get(name: string): string | undefined {
+    for (let i = this.entries.length - 1; i >= 0; i--) if (this.entries[i]![0] === name) return this.entries[i]![1];
+    return undefined;
+  }
+
+  all(name: string): string[] {
+    const values: string[] = [];
+    for (const [each, value] of this.entries) if (each === name) values.push(value);
+    return values;
+  }
+
+  has(name: string): boolean {
+    return this.entries.some(([each]) => each === name);
+  }
+
+  names(): Set<string> {
+    return new Set(this.entries.map(([name]) => name));
+  }
+
+  /** The same arguments with some left out and others put at the end, encoded again. */
+  with(changes: Readonly<Record<string, string | undefined>>): string {
+    const parts: string[] = [];
+    for (const [name, value] of this.entries) if (!(name in changes)) parts.push(encode(name, value));
+    for (const [name, value] of Object.entries(changes)) if (value !== undefined) parts.push(encode(name, value));
+    return parts.join('&');
+  }
+}
+
+const none: readonly never[] = [];
+
+function parse(text: string): (readonly [string, string])[] {
+  const entries: (readonly [string, string])[] = [];
+  for (const part of text.split('&')) {
+    if (part === '') continue;
+    const at = part.indexOf('=');
+    entries.push(at < 0 ? [decode(part), ''] : [decode(part.slice(0, at)), decode(part.slice(at + 1))]);
+  }
+  return entries;
+}
+
+function decode(text: string): string {
+  if (!text.includes('%') && !text.includes('+')) return text;
+  const spaced = text.replaceAll('+', ' ');
+  try {
+    return decodeURIComponent(spaced);
+  } catch {
+    // What cannot be decoded is taken as written; it then matches nothing.
+    return spaced;
+  }
+}
+
+function encode(name: string, value: string): string {
+  return `${encodeURIComponent(name)}=${encodeURIComponent(value)}`;
+}

@@ -1,0 +1,21 @@
+/**
+ * A refusal in a service's own words. Handlers throw it; the service's renderer gives it the shape its clients know.
+ * `type` is what neutron calls its errors, and what the services tell each other.
+ */
+export class Refusal extends Error {
+  readonly status: number;
+  readonly type: string | undefined;
+  readonly headers: Readonly<Record<string, string>> | undefined;
+
+  constructor(
+    status: number,
+    message: string,
+    options: { type?: string; headers?: Readonly<Record<string, string>> } = {},
+  ) {
+    super(message);
+    this.name = 'Refusal';
+    this.status = status;
+    this.type = options.type;
+    this.headers = options.headers;
+  }
+}

@@ -1,0 +1,78 @@
+import { pythonText } from './checks/python.ts';
+import { type BodySchema, firstError, type SchemaError } from './checks/schema.ts';
+import { Refusal } from './refusal.ts';
+import type { Answer } from './service.ts';
+
+/** The key a refusal is wrapped in, by status; cinder has the same. */
+const wrappers: Readonly<Record<number, string>> = {
+  400: 'badRequest',
+  401: 'unauthorized',
+  403: 'forbidden',
+  404: 'itemNotFound',
+  405: 'badMethod',
+  409: 'conflictingRequest',
+  413: 'overLimit',
+  415: 'badMediaType',
+  429: 'overLimit',
+  501: 'notImplemented',
+  503: 'serviceUnavailable',
+};
+
+export function badRequest(message: string): Refusal {
+  return new Refusal(400, message);
+}
+
+export function forbidden(message: string): Refusal {
+  return new Refusal(403, message);
+}
+
+export function notFound(message: string): Refusal {
+  return new Refusal(404, message);
+}
+
+export function conflict(message: string): Refusal {
+  return new Refusal(409, message);
+}
+
+/** `contentType` where it is not the service's usual one. */
+export function renderRefusal(refusal: Refusal, contentType?: string): Answer {
+  const { status, message, headers } = refusal;
+  const retry = status === 413 || status === 429 ? { retryAfter: '0' } : {};
+  return {
+    status,
+    headers: { ...headers, ...(status === 413 && { 'retry-after': '0' }) },
+    body: { [wrappers[status] ?? 'computeFault']: { code: status, message, ...retry } },
+    ...(contentType !== undefined && { contentType }),
+  };
+}
+
+const invalidName =
+  "An invalid 'name' value was provided. The name must be: printable characters. Can not start or end with whitespace.";
+
+/** Names: no control characters, no space at either end. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const badName = /^\s|\s$|[\u0000-\u001f\u007f\u2028\u2029]/;
+
+/** Holds a body against its schema and refuses it in the words nova and cinder use. */
+export function checkBody(schema: BodySchema, body: unknown): void {
+  const error = firstError(schema, body ?? null);
+  if (error) throw badRequest(bodyMessage(error));
+}
+
+export function isBadName(text: string): boolean {
+  return badName.test(text);
+}
+
+/** For names the schema cannot judge. */
+export function checkName(name: unknown): void {
+  if (typeof name === 'string' && isBadName(name)) throw badRequest(invalidName);
+}
+
+function bodyMessage({ path, value, message }: SchemaError): string {
+  if (path.length === 0) return message;
+  return `Invalid input for field/attribute ${path.at(-1)}. Value: ${pythonText(value)}. ${message}`;
+}
+
+export function queryMessage({ value, message }: SchemaError, name: string): string {
+  return `Invalid input for query parameters ${name}. Value: ${pythonText(value)}. ${message}`;
+}

@@ -1,0 +1,132 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { Caller } from '../core/caller.ts';
+import type { Core } from '../core/core.ts';
+import { type ApplicationCredential, declareIdentityTables, type IdentityTables, type Token } from './tables.ts';
+
+/** Keystone's state and the questions its routes share. */
+export interface Identity extends IdentityTables {
+  readonly core: Core;
+  hash(secret: string): string;
+  matches(secret: string, hash: string): boolean;
+  /** the caller a token stands for while it is good */
+  caller(token: string): Caller | undefined;
+  goodToken(id: string): Readonly<Token> | undefined;
+  /** role ids of a user on a target: a project's id, a domain's id, or `system` */
+  rolesOn(userId: string, target: string): string[];
+  issue(wish: NewToken): Readonly<Token>;
+  revoke(tokens: Iterable<Readonly<Token>>): void;
+  isExpired(credential: Pick<ApplicationCredential, 'expiresAt'>): boolean;
+}
+
+export interface NewToken {
+  readonly userId: string;
+  readonly projectId?: string | undefined;
+  readonly domainId?: string | undefined;
+  readonly system?: boolean;
+  readonly roleIds: readonly string[];
+  readonly methods: readonly string[];
+  /** audit id of the token this one was made from */
+  readonly parentAuditId?: string | undefined;
+  /** not later than this */
+  readonly expiresAt?: number | undefined;
+  readonly applicationCredentialId?: string | undefined;
+  readonly trustId?: string | undefined;
+}
+
+export function createIdentity(core: Core): Identity {
+  const tables = declareIdentityTables(core.state);
+  const { tokens, users, projects, roles, assignments } = tables;
+  /** callers by token, as long as nothing they were derived from changes */
+  const callers = new Map<string, Caller>();
+  let derivedFrom = -1;
+
+  const goodToken = (id: string): Readonly<Token> | undefined => {
+    const token = tokens.get(id);
+    if (!token || token.isRevoked || token.expiresAt <= core.now()) return undefined;
+    if (!users.get(token.userId)?.enabled) return undefined;
+    if (token.projectId !== undefined && !projects.get(token.projectId)?.enabled) return undefined;
+    return token;
+  };
+
+  const callerOf = (token: Readonly<Token>): Caller => {
+    const user = users.get(token.userId)!;
+    const names = new Set(token.roleIds.map((id) => roles.get(id)?.name ?? ''));
+    return {
+      token: token.id,
+      userId: user.id,
+      userName: user.name,
+      userDomainId: user.domainId,
+      projectId: token.projectId,
+      projectName: token.projectId === undefined ? undefined : projects.get(token.projectId)?.name,
+      domainId: token.domainId,
+      system: token.system,
+      roles: names,
+      isAdmin: names.has('admin'),
+      canWrite: names.has('admin') || names.has('member'),
+      applicationCredentialId: token.applicationCredentialId,
+    };
+  };
+
+  return {
+    ...tables,
+    core,
+    hash: (secret) => createHash('sha256').update(secret).digest('hex'),
+    matches: (secret, hash) => {
+      const given = createHash('sha256').update(secret).digest();
+      return timingSafeEqual(given, Buffer.from(hash, 'hex'));
+    },
+    goodToken,
+    caller(id) {
+      const version = users.version + projects.version + roles.version;
+      if (version !== derivedFrom) {
+        callers.clear();
+        derivedFrom = version;
+      }
+      const token = goodToken(id);
+      if (!token) {
+        callers.delete(id);
+        return undefined;
+      }
+      let caller = callers.get(id);
+      if (!caller) {
+        caller = callerOf(token);
+        callers.set(id, caller);
+      }
+      return caller;
+    },
+    rolesOn: (userId, target) => {
+      const ids: string[] = [];
+      for (const { roleId } of assignments.by('userAndTarget', `${userId} ${target}`)) ids.push(roleId);
+      return ids;
+    },
+    issue(wish) {
+      const now = core.now();
+      for (const { id, expiresAt } of tokens.all()) {
+        if (expiresAt > now) break;
+        tokens.delete(id);
+        callers.delete(id);
+      }
+      const expiresAt = Math.min(now + core.tokenLifeMs, wish.expiresAt ?? Number.POSITIVE_INFINITY);
+      const own = core.ids.secret(22);
+      return tokens.insert({
+        id: `gAAAAAB${core.ids.secret(93)}`,
+        userId: wish.userId,
+        projectId: wish.projectId,
+        domainId: wish.domainId,
+        system: wish.system ?? false,
+        roleIds: wish.roleIds,
+        methods: wish.methods,
+        auditIds: wish.parentAuditId === undefined ? [own] : [own, wish.parentAuditId],
+        issuedAt: Math.floor(now / 1000) * 1000,
+        expiresAt,
+        applicationCredentialId: wish.applicationCredentialId,
+        trustId: wish.trustId,
+        isRevoked: false,
+      });
+    },
+    revoke(list) {
+      for (const { id } of [...list]) tokens.update(id, { isRevoked: true });
+    },
+    isExpired: ({ expiresAt }) => expiresAt !== undefined && expiresAt <= core.now(),
+  };
+}

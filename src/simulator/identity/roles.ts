@@ -1,0 +1,181 @@
+import type { RequestContext } from '../core/http/context.ts';
+import type { Answer, Method, Route } from '../core/service.ts';
+import { optionalText, requiredText, wrapped } from './body.ts';
+import type { Identity } from './identity.ts';
+import { filterBy } from './projects.ts';
+import { duplicate, notFound } from './refusals.ts';
+import { listAnswer, renderRole, selfLink } from './rendering.ts';
+import type { Assignment, Role } from './tables.ts';
+
+/** Roles, and who has which of them where. */
+export function roleRoutes(identity: Identity): Route[] {
+  const { roles, core } = identity;
+  const admin = (name: string): NonNullable<Route['policy']> => ({ name: `identity:${name}`, level: 'admin' });
+  return [
+    {
+      method: 'GET',
+      path: '/v3/roles',
+      policy: admin('list_roles'),
+      handle: (context) => {
+        const matches = filterBy<Role>(context, { name: ({ name }) => name });
+        return listAnswer(
+          context,
+          'roles',
+          [...roles.all()].filter(matches).map((each) => renderRole(context, each)),
+        );
+      },
+    },
+    {
+      method: 'POST',
+      path: '/v3/roles',
+      policy: admin('create_role'),
+      handle: (context) => {
+        const fields = wrapped(context, 'role');
+        const name = requiredText(fields, 'name');
+        if (roles.first('name', name)) throw duplicate('role', `Duplicate entry found with name ${name}`);
+        const role = roles.insert({ id: core.ids.hex(), name, description: optionalText(fields, 'description') ?? '' });
+        return { status: 201, body: { role: renderRole(context, role) } };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/v3/roles/{role}',
+      policy: admin('get_role'),
+      handle: (context) => ({
+        status: 200,
+        body: { role: renderRole(context, findRole(identity, context.param('role'))) },
+      }),
+    },
+    ...grantRoutes(identity, '/v3/projects/{target}/users/{user}/roles', 'project'),
+    ...grantRoutes(identity, '/v3/domains/{target}/users/{user}/roles', 'domain'),
+    ...grantRoutes(identity, '/v3/system/users/{user}/roles', 'system'),
+    {
+      method: 'GET',
+      path: '/v3/role_assignments',
+      policy: admin('list_role_assignments'),
+      handle: (context) => listAnswer(context, 'role_assignments', assignments(identity, context)),
+    },
+  ];
+}
+
+function findRole(identity: Identity, id: string): Readonly<Role> {
+  const role = identity.roles.get(id);
+  if (!role) throw notFound('role', id);
+  return role;
+}
+
+function grantRoutes(identity: Identity, base: string, kind: 'project' | 'domain' | 'system'): Route[] {
+  const policy = (verb: string): NonNullable<Route['policy']> => ({ name: `identity:${verb}_grant`, level: 'admin' });
+  const wish = (context: RequestContext): Assignment => {
+    const userId = context.param('user');
+    const roleId = findRole(identity, context.param('role')).id;
+    if (!identity.users.has(userId)) throw notFound('user', userId);
+    const target = kind === 'system' ? 'system' : context.param('target');
+    if (kind === 'project' && !identity.projects.has(target)) throw notFound('project', target);
+    if (kind === 'domain' && !identity.domains.has(target)) throw notFound('domain', target);
+    return {
+      id: `${userId}/${target}/${roleId}`,
+      userId,
+      roleId,
+      projectId: kind === 'project' ? target : undefined,
+      domainId: kind === 'domain' ? target : undefined,
+      system: kind === 'system',
+    };
+  };
+  const check = (context: RequestContext): Answer => {
+    const { id, roleId } = wish(context);
+    if (!identity.assignments.has(id)) throw notFound('role', roleId);
+    return { status: 204 };
+  };
+  const checks = (['GET', 'HEAD'] as const satisfies Method[]).map((method) => ({
+    method,
+    path: `${base}/{role}`,
+    policy: policy('check'),
+    handle: check,
+  }));
+  return [
+    ...checks,
+    {
+      method: 'PUT',
+      path: `${base}/{role}`,
+      policy: policy('create'),
+      handle: (context) => {
+        const row = wish(context);
+        if (!identity.assignments.has(row.id)) identity.assignments.insert(row);
+        return { status: 204 };
+      },
+    },
+    {
+      method: 'DELETE',
+      path: `${base}/{role}`,
+      policy: policy('revoke'),
+      handle: (context) => {
+        const { id, roleId, userId } = wish(context);
+        if (!identity.assignments.delete(id)) throw notFound('role', roleId);
+        identity.revoke(identity.tokens.by('user', userId));
+        return { status: 204 };
+      },
+    },
+    {
+      method: 'GET',
+      path: base,
+      policy: policy('list'),
+      handle: (context) => {
+        const target = kind === 'system' ? 'system' : context.param('target');
+        const held = identity.rolesOn(context.param('user'), target).map((id) => findRole(identity, id));
+        return listAnswer(
+          context,
+          'roles',
+          held.map((role) => renderRole(context, role)),
+        );
+      },
+    },
+  ];
+}
+
+function assignments(identity: Identity, context: RequestContext): object[] {
+  const { query } = context;
+  const [user, project, role] = [query.get('user.id'), query.get('scope.project.id'), query.get('role.id')];
+  const withNames = query.has('include_names') && query.get('include_names')?.toLowerCase() !== 'false';
+  const found: object[] = [];
+  for (const each of identity.assignments.all()) {
+    if (user !== undefined && each.userId !== user) continue;
+    if (project !== undefined && each.projectId !== project) continue;
+    if (role !== undefined && each.roleId !== role) continue;
+    if (query.has('scope.system') && !each.system) continue;
+    found.push(renderAssignment(identity, context, each, withNames));
+  }
+  return found;
+}
+
+function renderAssignment(
+  identity: Identity,
+  context: RequestContext,
+  each: Readonly<Assignment>,
+  withNames: boolean,
+): object {
+  const named = (id: string, row: { name: string; domainId?: string } | undefined): object => ({
+    id,
+    ...(withNames && row && { name: row.name }),
+    ...(withNames &&
+      row?.domainId !== undefined && {
+        domain: { id: row.domainId, name: identity.domains.get(row.domainId)?.name },
+      }),
+  });
+  const scope = each.system
+    ? { system: { all: true } }
+    : each.projectId !== undefined
+      ? { project: named(each.projectId, identity.projects.get(each.projectId)) }
+      : { domain: named(each.domainId!, identity.domains.get(each.domainId!)) };
+  const target = each.system
+    ? 'system'
+    : each.projectId !== undefined
+      ? `projects/${each.projectId}`
+      : `domains/${each.domainId}`;
+  return {
+    role: named(each.roleId, identity.roles.get(each.roleId)),
+    user: named(each.userId, identity.users.get(each.userId)),
+    scope,
+    links: { assignment: selfLink(context, `${target}/users/${each.userId}/roles/${each.roleId}`).self },
+  };
+}

@@ -1,0 +1,131 @@
+import type { State } from '../core/state/state.ts';
+import type { Row, Table } from '../core/state/table.ts';
+
+export interface Domain extends Row {
+  readonly name: string;
+  readonly description: string;
+  readonly enabled: boolean;
+}
+
+export interface Project extends Row {
+  readonly name: string;
+  readonly domainId: string;
+  readonly parentId: string;
+  readonly description: string;
+  readonly enabled: boolean;
+  readonly tags: readonly string[];
+}
+
+export interface User extends Row {
+  readonly name: string;
+  readonly domainId: string;
+  readonly description: string | undefined;
+  readonly email: string | undefined;
+  readonly defaultProjectId: string | undefined;
+  readonly enabled: boolean;
+  /** never the password itself */
+  readonly passwordHash: string;
+}
+
+export interface Role extends Row {
+  readonly name: string;
+  readonly description: string;
+}
+
+/** A role somebody has somewhere. */
+export interface Assignment extends Row {
+  readonly userId: string;
+  readonly roleId: string;
+  /** exactly one of the three is set */
+  readonly projectId: string | undefined;
+  readonly domainId: string | undefined;
+  readonly system: boolean;
+}
+
+export interface ApplicationCredential extends Row {
+  readonly name: string;
+  readonly description: string | null;
+  readonly userId: string;
+  readonly projectId: string;
+  readonly secretHash: string;
+  readonly roleIds: readonly string[];
+  /** milliseconds since the epoch */
+  readonly expiresAt: number | undefined;
+  readonly unrestricted: boolean | null;
+}
+
+export interface Trust extends Row {
+  readonly trustorId: string;
+  readonly trusteeId: string;
+  readonly projectId: string;
+  readonly roleIds: readonly string[];
+  readonly impersonation: boolean;
+  readonly expiresAt: number | undefined;
+  readonly remainingUses: number | null;
+  readonly redelegationCount: number;
+}
+
+export interface Token extends Row {
+  readonly userId: string;
+  readonly projectId: string | undefined;
+  readonly domainId: string | undefined;
+  readonly system: boolean;
+  readonly roleIds: readonly string[];
+  readonly methods: readonly string[];
+  readonly auditIds: readonly string[];
+  readonly issuedAt: number;
+  readonly expiresAt: number;
+  readonly applicationCredentialId: string | undefined;
+  readonly trustId: string | undefined;
+  /** kept until it would have run out: a revoked token is answered otherwise than one that never was */
+  readonly isRevoked: boolean;
+}
+
+export interface IdentityTables {
+  readonly domains: Table<Domain>;
+  readonly projects: Table<Project>;
+  readonly users: Table<User>;
+  readonly roles: Table<Role>;
+  readonly assignments: Table<Assignment>;
+  readonly applicationCredentials: Table<ApplicationCredential>;
+  readonly trusts: Table<Trust>;
+  readonly tokens: Table<Token>;
+}
+
+export function declareIdentityTables(state: State): IdentityTables {
+  return {
+    domains: state.table<Domain>('domains', { indexes: { name: ({ name }) => name } }),
+    projects: state.table<Project>('projects', {
+      indexes: { name: ({ name, domainId }) => nameKey(domainId, name), domain: ({ domainId }) => domainId },
+    }),
+    users: state.table<User>('users', { indexes: { name: ({ name, domainId }) => nameKey(domainId, name) } }),
+    roles: state.table<Role>('roles', { indexes: { name: ({ name }) => name } }),
+    assignments: state.table<Assignment>('assignments', {
+      indexes: {
+        user: ({ userId }) => userId,
+        userAndTarget: ({ userId, projectId, domainId }) => `${userId} ${projectId ?? domainId ?? 'system'}`,
+        project: ({ projectId }) => projectId,
+        role: ({ roleId }) => roleId,
+      },
+    }),
+    applicationCredentials: state.table<ApplicationCredential>('application_credentials', {
+      indexes: { user: ({ userId }) => userId, project: ({ projectId }) => projectId },
+    }),
+    trusts: state.table<Trust>('trusts', {
+      indexes: { trustor: ({ trustorId }) => trustorId, trustee: ({ trusteeId }) => trusteeId },
+    }),
+    tokens: state.table<Token>('tokens', {
+      indexes: {
+        user: ({ userId }) => userId,
+        project: ({ projectId }) => projectId,
+        applicationCredential: ({ applicationCredentialId }) => applicationCredentialId,
+        trust: ({ trustId }) => trustId,
+      },
+    }),
+  };
+}
+
+/** Names are unique in their domain, whatever their case, as in the usual database. */
+export function nameKey(domainId: string, name: string): string {
+  return `${domainId}\n${name.toLowerCase()}`;
+}

@@ -1,0 +1,93 @@
+import type { RequestContext } from '../core/http/context.ts';
+import type { Route } from '../core/service.ts';
+import { type Fields, isFields, optionalText, requiredText, wrapped } from './body.ts';
+import type { Identity } from './identity.ts';
+import { badRequest, notAllowed, notFound } from './refusals.ts';
+import { listAnswer, renderTrust } from './rendering.ts';
+import type { Trust } from './tables.ts';
+
+/** Trusts: somebody lets another act with some of their roles. */
+export function trustRoutes(identity: Identity): Route[] {
+  const { trusts, core } = identity;
+  const find = (context: RequestContext): Readonly<Trust> => {
+    const trust = trusts.get(context.param('id'));
+    if (!trust || identity.isExpired(trust)) throw notFound('trust', context.param('id'));
+    const { userId, isAdmin } = context.caller;
+    if (!isAdmin && trust.trustorId !== userId && trust.trusteeId !== userId) throw notAllowed('identity:get_trust');
+    return trust;
+  };
+  return [
+    {
+      method: 'GET',
+      path: '/v3/OS-TRUST/trusts',
+      handle: (context) => {
+        const { userId, isAdmin } = context.caller;
+        const trustor = context.query.get('trustor_user_id');
+        const trustee = context.query.get('trustee_user_id');
+        if (!isAdmin && trustor !== userId && trustee !== userId) throw notAllowed('identity:list_trusts');
+        const items = [...trusts.all()]
+          .filter(
+            (each) => (trustor ?? each.trustorId) === each.trustorId && (trustee ?? each.trusteeId) === each.trusteeId,
+          )
+          .map((each) => renderTrust(identity, context, each));
+        return listAnswer(context, 'trusts', items);
+      },
+    },
+    {
+      method: 'POST',
+      path: '/v3/OS-TRUST/trusts',
+      handle: (context) => {
+        const fields = wrapped(context, 'trust');
+        const trustorId = requiredText(fields, 'trustor_user_id');
+        const trusteeId = requiredText(fields, 'trustee_user_id');
+        const projectId = optionalText(fields, 'project_id') ?? '';
+        const { caller } = context;
+        if (trustorId !== caller.userId || caller.applicationCredentialId !== undefined) {
+          throw notAllowed('identity:create_trust');
+        }
+        if (!identity.users.has(trusteeId)) throw notFound('user', trusteeId);
+        if (!identity.projects.has(projectId)) throw notFound('project', projectId);
+        const trust = trusts.insert({
+          id: core.ids.hex(),
+          trustorId,
+          trusteeId,
+          projectId,
+          roleIds: wishedRoles(identity, fields, trustorId, projectId),
+          impersonation: fields['impersonation'] === true,
+          expiresAt: typeof fields['expires_at'] === 'string' ? Date.parse(fields['expires_at']) : undefined,
+          remainingUses: typeof fields['remaining_uses'] === 'number' ? fields['remaining_uses'] : null,
+          redelegationCount: typeof fields['redelegation_count'] === 'number' ? fields['redelegation_count'] : 0,
+        });
+        return { status: 201, body: { trust: renderTrust(identity, context, trust) } };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/v3/OS-TRUST/trusts/{id}',
+      handle: (context) => ({ status: 200, body: { trust: renderTrust(identity, context, find(context)) } }),
+    },
+    {
+      method: 'DELETE',
+      path: '/v3/OS-TRUST/trusts/{id}',
+      handle: (context) => {
+        const { id, trustorId } = find(context);
+        if (!context.caller.isAdmin && trustorId !== context.caller.userId) throw notAllowed('identity:delete_trust');
+        identity.revoke(identity.tokens.by('trust', id));
+        trusts.delete(id);
+        return { status: 204 };
+      },
+    },
+  ];
+}
+
+function wishedRoles(identity: Identity, fields: Fields, trustorId: string, projectId: string): string[] {
+  const held = identity.rolesOn(trustorId, projectId);
+  const wish = fields['roles'];
+  if (!Array.isArray(wish) || wish.length === 0) throw badRequest('At least one role should be specified.');
+  return wish.map((each: unknown) => {
+    const role: Fields = isFields(each) ? each : {};
+    const id = typeof role['id'] === 'string' ? role['id'] : identity.roles.first('name', String(role['name']))?.id;
+    if (id === undefined || !held.includes(id)) throw notAllowed('identity:create_trust');
+    return id;
+  });
+}

@@ -1,0 +1,298 @@
+import type { RequestContext } from '../core/http/context.ts';
+import { Refusal } from '../core/refusal.ts';
+import type { Answer, Route } from '../core/service.ts';
+import { checkImage, columnsOf, isProperty, isReadOnly, propertiesOf } from './attributes.ts';
+import { type Image, type Images, renderImage } from './images.ts';
+import { listImages } from './list.ts';
+
+const patchTypes: readonly string[] = [
+  'application/openstack-images-v2.1-json-patch',
+  'application/openstack-images-v2.0-json-patch',
+];
+
+export function imageRoutes(images: Images): Route[] {
+  const policy = (name: string, level: 'reader' | 'member'): NonNullable<Route['policy']> => ({ name, level });
+  return [
+    {
+      method: 'GET',
+      path: '/v2/images',
+      policy: policy('get_images', 'reader'),
+      handle: (context) => listImages(images, context),
+    },
+    {
+      method: 'POST',
+      path: '/v2/images',
+      policy: policy('add_image', 'member'),
+      handle: (context) => create(images, context),
+    },
+    {
+      method: 'GET',
+      path: '/v2/images/{id}',
+      policy: policy('get_image', 'reader'),
+      handle: (context) => ({ status: 200, body: renderImage(images.find(context)) }),
+    },
+    {
+      method: 'PATCH',
+      path: '/v2/images/{id}',
+      policy: policy('modify_image', 'member'),
+      handle: (context) => patch(images, context),
+    },
+    {
+      method: 'DELETE',
+      path: '/v2/images/{id}',
+      policy: policy('delete_image', 'member'),
+      handle: (context) => {
+        if (!images.images.has(context.param('id'))) {
+          throw new Refusal(404, `Failed to find image ${context.param('id')} to delete`);
+        }
+        const image = images.find(context);
+        mustOwn(context, image, 'delete_image');
+        if (image.isProtected) {
+          throw new Refusal(403, `Image ${image.id} is protected and cannot be deleted.`);
+        }
+        images.images.delete(image.id);
+        images.contents.delete(image.id);
+        return { status: 204 };
+      },
+    },
+    {
+      method: 'PUT',
+      path: '/v2/images/{id}/file',
+      policy: policy('upload_image', 'member'),
+      handle: (context) => upload(images, context),
+    },
+    {
+      method: 'GET',
+      path: '/v2/images/{id}/file',
+      policy: policy('download_image', 'reader'),
+      handle: (context) => {
+        const { id, status, checksum } = images.find(context);
+        const content = images.contents.get(id);
+        if (status === 'queued' || !content) return { status: 204 };
+        return {
+          status: 200,
+          headers: { 'content-md5': checksum ?? '' },
+          bytes: Buffer.from(content.base64, 'base64'),
+        };
+      },
+    },
+    {
+      method: 'PUT',
+      path: '/v2/images/{id}/tags/{tag}',
+      policy: policy('modify_image', 'member'),
+      handle: (context) => {
+        const image = images.find(context);
+        mustOwn(context, image, 'modify_image');
+        const tag = context.param('tag');
+        if (tag.length > 255) throw new Refusal(400, `Provided object does not match schema 'tag'`);
+        if (!image.tags.includes(tag)) images.change(image.id, { tags: [...image.tags, tag] });
+        return { status: 204 };
+      },
+    },
+    {
+      method: 'DELETE',
+      path: '/v2/images/{id}/tags/{tag}',
+      policy: policy('modify_image', 'member'),
+      handle: (context) => {
+        const image = images.find(context);
+        mustOwn(context, image, 'modify_image');
+        const tag = context.param('tag');
+        if (!image.tags.includes(tag)) throw new Refusal(404, 'The resource could not be found.');
+        images.change(image.id, { tags: image.tags.filter((each) => each !== tag) });
+        return { status: 204 };
+      },
+    },
+    ...(['deactivate', 'reactivate'] as const).map(
+      (action): Route => ({
+        method: 'POST',
+        path: `/v2/images/{id}/actions/${action}`,
+        policy: { name: action, level: 'admin' },
+        handle: (context) => {
+          images.change(images.find(context).id, { status: action === 'deactivate' ? 'deactivated' : 'active' });
+          return { status: 204 };
+        },
+      }),
+    ),
+    ...memberRoutes(images),
+  ];
+}
+
+function memberRoutes(images: Images): Route[] {
+  const policy = (name: string): NonNullable<Route['policy']> => ({ name, level: 'member' });
+  const render = (image: Readonly<Image>, member: string): object => ({
+    member_id: member,
+    image_id: image.id,
+    status: image.members[member],
+    schema: '/v2/schemas/member',
+  });
+  const base = '/v2/images/{id}/members';
+  return [
+    {
+      method: 'GET',
+      path: base,
+      policy: { name: 'get_members', level: 'reader' },
+      handle: (context) => {
+        const image = images.find(context);
+        const members = Object.keys(image.members).map((member) => render(image, member));
+        return { status: 200, body: { members, schema: '/v2/schemas/members' } };
+      },
+    },
+    {
+      method: 'POST',
+      path: base,
+      policy: policy('add_member'),
+      handle: (context) => {
+        const image = images.find(context);
+        mustOwn(context, image, 'add_member');
+        const { member } = (context.json ?? {}) as { member?: string };
+        if (member === undefined) throw new Refusal(400, 'Member to be added not specified');
+        if (member in image.members)
+          throw new Refusal(409, `Image member ${member} is already associated with image ${image.id}.`);
+        images.change(image.id, { members: { ...image.members, [member]: 'pending' } });
+        return { status: 200, body: render(image, member) };
+      },
+    },
+    {
+      method: 'PUT',
+      path: `${base}/{member}`,
+      policy: policy('modify_member'),
+      handle: (context) => {
+        const image = images.find(context);
+        const member = context.param('member');
+        const { status } = (context.json ?? {}) as { status?: 'pending' | 'accepted' | 'rejected' };
+        if (!(member in image.members)) throw new Refusal(404, 'The resource could not be found.');
+        if (status === undefined) throw new Refusal(400, 'Status not specified');
+        images.change(image.id, { members: { ...image.members, [member]: status } });
+        return { status: 200, body: render(image, member) };
+      },
+    },
+    {
+      method: 'DELETE',
+      path: `${base}/{member}`,
+      policy: policy('delete_member'),
+      handle: (context) => {
+        const image = images.find(context);
+        mustOwn(context, image, 'delete_member');
+        const { [context.param('member')]: removed, ...members } = image.members;
+        if (removed === undefined) throw new Refusal(404, 'The resource could not be found.');
+        images.change(image.id, { members });
+        return { status: 204 };
+      },
+    },
+  ];
+}
+
+function mustOwn({ caller }: RequestContext, image: Readonly<Image>, action: string): void {
+  if (image.owner !== caller.projectId && !caller.isAdmin) {
+    const own = action === 'modify_image' || action === 'delete_image';
+    throw new Refusal(403, own ? 'You do not own this image' : `You are not authorized to complete ${action} action.`);
+  }
+}
+
+function mayPublish({ caller }: RequestContext, visibility: unknown): void {
+  if (visibility === 'public' && !caller.isAdmin) {
+    throw new Refusal(403, 'You are not authorized to complete publicize_image action.');
+  }
+}
+
+function create(images: Images, context: RequestContext): Answer {
+  const fields = context.json ?? {};
+  checkImage(fields);
+  mayPublish(context, fields['visibility']);
+  const { core } = images;
+  const id = typeof fields['id'] === 'string' ? fields['id'].toLowerCase() : core.ids.uuid();
+  if (images.images.has(id)) throw new Refusal(409, `Image ID ${id} already exists!`);
+  const limit = core.quotas.excess('image', context.project, { images: 1 });
+  if (limit) throw new Refusal(413, `Quota exceeded, too many images: ${limit.limit}`);
+  const now = core.now();
+  const owner = context.caller.isAdmin && typeof fields['owner'] === 'string' ? fields['owner'] : context.project;
+  const image = images.images.insert({
+    id,
+    name: null,
+    owner,
+    status: 'queued',
+    visibility: 'shared',
+    diskFormat: null,
+    containerFormat: null,
+    size: null,
+    virtualSize: null,
+    checksum: null,
+    hashValue: null,
+    minDisk: 0,
+    minRam: 0,
+    isProtected: false,
+    isHidden: false,
+    tags: [],
+    createdAt: now,
+    updatedAt: now,
+    properties: propertiesOf(fields),
+    members: {},
+    ...columnsOf(fields),
+  });
+  return {
+    status: 201,
+    headers: {
+      location: `${context.serviceUrl}/v2/images/${id}`,
+      'openstack-image-import-methods': 'glance-direct,web-download,copy-image',
+      'openstack-image-store-ids': 'fs',
+    },
+    body: renderImage(image),
+  };
+}
+
+function upload(images: Images, context: RequestContext): Answer {
+  const type = context.headers['content-type']?.split(';')[0]?.trim();
+  if (type !== 'application/octet-stream') {
+    throw new Refusal(415, `The request media type ${type} is not supported by this server.`);
+  }
+  const image = images.find(context);
+  mustOwn(context, image, 'upload_image');
+  if (image.status !== 'queued') {
+    throw new Refusal(409, `Image status transition from ${image.status} to saving is not allowed`);
+  }
+  if (image.diskFormat === null || image.containerFormat === null) {
+    throw new Refusal(400, `Properties disk_format, container_format must be set prior to saving data.`);
+  }
+  images.store(image.id, context.bytes);
+  return { status: 204 };
+}
+
+interface Operation {
+  readonly op: string;
+  readonly path: string;
+  readonly value?: unknown;
+}
+
+/** A JSON patch of a flat object: each operation names one attribute. */
+function patch(images: Images, context: RequestContext): Answer {
+  const type = context.headers['content-type']?.split(';')[0]?.trim() ?? '';
+  if (!patchTypes.includes(type)) {
+    throw new Refusal(415, `The request media type ${type} is not supported by this server.`);
+  }
+  const operations = context.json;
+  if (!Array.isArray(operations)) throw new Refusal(400, 'Request body must be a JSON array of operation objects.');
+  const image = images.find(context);
+  mustOwn(context, image, 'modify_image');
+  for (const operation of operations as Operation[]) apply(images, context, images.images.get(image.id)!, operation);
+  return { status: 200, body: renderImage(image) };
+}
+
+function apply(images: Images, context: RequestContext, image: Readonly<Image>, { op, path, value }: Operation): void {
+  if (!['add', 'replace', 'remove'].includes(op))
+    throw new Refusal(400, `Invalid operation: \`${op}\`. It must be one of the following: add, remove, replace.`);
+  if (typeof path !== 'string' || !path.startsWith('/'))
+    throw new Refusal(400, `Invalid JSON pointer for this resource: '${path}'`);
+  const name = path.slice(1).replaceAll('~1', '/').replaceAll('~0', '~');
+  if (isReadOnly(name)) throw new Refusal(403, `Attribute '${name}' is read-only.`);
+  if (isProperty(name)) {
+    const { [name]: existing, ...others } = image.properties;
+    if (op !== 'add' && existing === undefined) throw new Refusal(409, `Property ${name} does not exist.`);
+    if (op !== 'remove') checkImage({ [name]: value });
+    images.change(image.id, { properties: op === 'remove' ? others : { ...others, [name]: String(value) } });
+    return;
+  }
+  if (op === 'remove') throw new Refusal(403, `Property ${name} may not be removed.`);
+  checkImage({ [name]: value });
+  if (name === 'visibility') mayPublish(context, value);
+  images.change(image.id, columnsOf({ [name]: value }));
+}

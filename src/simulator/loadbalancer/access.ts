@@ -1,0 +1,21 @@
+import type { Caller } from '../core/caller.ts';
+import { forbidden } from './refusals.ts';
+
+const writers = ['load-balancer_member', 'load-balancer_admin'];
+const readers = [...writers, 'load-balancer_observer', 'load-balancer_global_observer'];
+
+/** Sees and changes what belongs to any project. */
+export function isOperator(caller: Caller): boolean {
+  return caller.isAdmin || caller.roles.has('load-balancer_admin');
+}
+
+/** Octavia has roles of its own: being a member of the project is not enough. */
+export function checkRead(caller: Caller, projectId: string | undefined): void {
+  if (isOperator(caller) || caller.roles.has('load-balancer_global_observer')) return;
+  if (projectId !== caller.projectId || !readers.some((role) => caller.roles.has(role))) throw forbidden();
+}
+
+export function checkWrite(caller: Caller, projectId: string): void {
+  if (isOperator(caller)) return;
+  if (projectId !== caller.projectId || !writers.some((role) => caller.roles.has(role))) throw forbidden();
+}

@@ -1,0 +1,120 @@
+import { pythonText } from '../../core/checks/python.ts';
+import { formatCidr, parseCidr } from '../../network/addressing/cidr.ts';
+import { parseIp } from '../../network/addressing/ip.ts';
+import type { Shape } from './shape.ts';
+import { readShape } from './shape.ts';
+
+/** A value that is of the right kind but not allowed: refused under the attribute's name. */
+export class NotAllowed extends Error {}
+
+/** A value that could not even be read: refused under the name of the whole body. */
+export class Unreadable extends Error {}
+
+/** Reads a value that is neither absent nor null. */
+export type Read = (value: unknown) => unknown;
+
+export interface Field {
+  readonly read: Read;
+  readonly mandatory?: boolean;
+  /** stands in for an absent value */
+  readonly default?: unknown;
+}
+
+const uuidPattern = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i;
+const trueWords = new Set(['true', 't', 'yes', 'y', 'on', '1']);
+const falseWords = new Set(['false', 'f', 'no', 'n', 'off', '0']);
+
+export function text(maxLength?: number, pattern?: RegExp): Read {
+  return (value) => {
+    if (typeof value !== 'string') throw new NotAllowed('Value should be string');
+    if (maxLength !== undefined && value.length > maxLength) {
+      throw new NotAllowed(`Value should have a maximum character requirement of ${maxLength}`);
+    }
+    if (pattern && !pattern.test(value)) throw new NotAllowed(`Value should match the pattern ${pattern.source}`);
+    return value;
+  };
+}
+
+export const uuid: Read = (value) => {
+  if (typeof value !== 'string' || !uuidPattern.test(value)) throw new NotAllowed('Value should be UUID format');
+  return value;
+};
+
+export const boolean: Read = (value) => {
+  if (typeof value === 'boolean') return value;
+  const word = String(value).trim().toLowerCase();
+  if (trueWords.has(word)) return true;
+  if (falseWords.has(word)) return false;
+  throw new Unreadable(`Value not an unambiguous boolean: ${pythonText(value)}`);
+};
+
+export function integer(min?: number, max?: number): Read {
+  return (value) => {
+    if (typeof value === 'string' && !/^\s*[+-]?\d+\s*$/.test(value)) {
+      throw new Unreadable(`invalid literal for int() with base 10: '${value}'`);
+    }
+    const number = Number(value);
+    if (!Number.isInteger(number) || typeof value === 'object') throw new NotAllowed('Value should be an integer');
+    if (min !== undefined && number < min) throw new NotAllowed(`Value should be greater or equal to ${min}`);
+    if (max !== undefined && number > max) throw new NotAllowed(`Value should be lower or equal to ${max}`);
+    return number;
+  };
+}
+
+export function oneOf(allowed: readonly (string | number)[]): Read {
+  return (value) => {
+    const found = allowed.find((each) => each === value || String(each) === value);
+    if (found === undefined) throw new NotAllowed(`Value should be one of: ${allowed.join(', ')}`);
+    return found;
+  };
+}
+
+export const ip: Read = (value) => {
+  if (typeof value !== 'string' || !parseIp(value)) throw new NotAllowed('Value should be IPv4 or IPv6 format');
+  return value;
+};
+
+export const cidr: Read = (value) => {
+  const parsed = typeof value === 'string' ? parseCidr(value) : undefined;
+  if (!parsed) throw new NotAllowed('Value should be IPv4 or IPv6 CIDR format');
+  return formatCidr(parsed);
+};
+
+export const urlPath: Read = (value) => {
+  if (typeof value !== 'string' || !/^\/[^\s]*$/.test(value)) {
+    throw new NotAllowed('Value must be a valid URL Path string');
+  }
+  return value;
+};
+
+export const url: Read = (value) => {
+  if (typeof value !== 'string' || !/^https?:\/\/[^\s/]+/.test(value)) {
+    throw new NotAllowed('Value must be a valid URL string');
+  }
+  return value;
+};
+
+export function list(read: Read): Read {
+  return (value) => {
+    if (!Array.isArray(value)) throw new Unreadable(`Value not a valid list: ${pythonText(value)}`);
+    return value.map((item) => read(item));
+  };
+}
+
+/** Tags are kept sorted and once. */
+export const tags: Read = (value) => {
+  const given = list(text(255))(value) as string[];
+  return [...new Set(given)].sort();
+};
+
+export const headers: Read = (value) => {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new Unreadable(`Value not a valid dict: ${pythonText(value)}`);
+  }
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, text(255)(each)]));
+};
+
+/** A whole object inside of a body. */
+export function nested(shape: Shape): Read {
+  return (value) => readShape(value, shape);
+}

@@ -1,0 +1,122 @@
+import * as fields from './body/fields.ts';
+import type { Shape, Values } from './body/shape.ts';
+import { insertListener, listenerShape, viewListener } from './listeners.ts';
+import { checkMember, insertMember, memberShape, viewMember } from './members.ts';
+import { checkType, insertMonitor, monitorShape, viewMonitor } from './monitors.ts';
+import type { Octavia, Touched } from './octavia.ts';
+import { checkPoolProtocol } from './pool-protocols.ts';
+import { checkPersistence, insertPool, pooledShape, viewPool } from './pools.ts';
+import { checkQuota } from './quotas.ts';
+import { invalid } from './refusals.ts';
+import type { LoadBalancerRow, PoolRow } from './rows.ts';
+
+/** A pool with everything in it. */
+const wholePoolShape: Shape = {
+  ...pooledShape,
+  healthmonitor: { read: fields.nested(monitorShape) },
+  members: { read: fields.list(fields.nested(memberShape)) },
+};
+
+/** What a new load balancer may bring along: whole listeners and pools, pools referred to by name. */
+export const graphShape: Shape = {
+  listeners: {
+    read: fields.list(fields.nested({ ...listenerShape, default_pool: { read: fields.nested(wholePoolShape) } })),
+    default: [],
+  },
+  pools: { read: fields.list(fields.nested(wholePoolShape)), default: [] },
+};
+
+/** Makes the parts a load balancer was created with; they settle together with it. */
+export function insertGraph(octavia: Octavia, lb: Readonly<LoadBalancerRow>, values: Values): Touched[] {
+  const listeners = (values['listeners'] as Values[] | null) ?? [];
+  const pools = [...((values['pools'] as Values[] | null) ?? [])];
+  const touched: Touched[] = [];
+  if (listeners.length === 0 && pools.length === 0) return touched;
+  for (const listener of listeners) {
+    const pool = listener['default_pool'] as Values | null | undefined;
+    if (!pool) continue;
+    if (!pool['name']) throw invalid('Pools must be named when creating a fully populated loadbalancer.');
+    if (isWhole(pool)) pools.push(pool);
+  }
+  const byName = new Map(pools.map((pool) => [pool['name'] as string, pool]));
+  if (byName.size !== pools.length) {
+    throw invalid('Pool names must be unique when creating a fully populated loadbalancer.');
+  }
+  checkQuota(octavia, lb.project_id, 'pool', pools.length);
+  const ids = new Map<string, string>();
+  for (const pool of pools) {
+    const made = insertWholePool(octavia, lb, pool, touched);
+    ids.set(made.name, made.id);
+  }
+  checkQuota(octavia, lb.project_id, 'listener', listeners.length);
+  for (const listener of listeners) {
+    const { default_pool: reference, ...rest } = listener;
+    const name = (reference as Values | null | undefined)?.['name'] as string | undefined;
+    const poolId = name === undefined ? undefined : ids.get(name);
+    if (name !== undefined && poolId === undefined) {
+      throw invalid(`Pool '${name}' was referenced but no full definition was found.`);
+    }
+    if (poolId !== undefined) {
+      checkPoolProtocol(listener['protocol'] as string, octavia.pools.get(poolId)!.protocol);
+    }
+    const made = insertListener(octavia, lb, { ...rest, ...(poolId !== undefined && { default_pool_id: poolId }) });
+    touched.push({ table: 'listeners', id: made.id });
+  }
+  return touched;
+}
+
+/** Besides its name, only what every pool has anyway: a mere reference. */
+function isWhole(pool: Values): boolean {
+  return Object.keys(pool).some((key) => key !== 'name' && key !== 'admin_state_up');
+}
+
+function insertWholePool(
+  octavia: Octavia,
+  lb: Readonly<LoadBalancerRow>,
+  pool: Values,
+  touched: Touched[],
+): Readonly<PoolRow> {
+  for (const name of ['protocol', 'lb_algorithm']) {
+    if (!pool[name]) throw invalid(`Pool definition for '${pool['name']}' missing required attribute: ${name}`);
+  }
+  checkPersistence(pool, pool['protocol'] as string);
+  const made = insertPool(octavia, lb, pool);
+  touched.push({ table: 'pools', id: made.id });
+  const monitor = pool['healthmonitor'] as Values | null | undefined;
+  if (monitor) {
+    checkQuota(octavia, lb.project_id, 'health_monitor');
+    checkType(monitor, made);
+    touched.push({ table: 'monitors', id: insertMonitor(octavia, made, monitor).id });
+  }
+  const members = (pool['members'] as Values[] | null | undefined) ?? [];
+  checkQuota(octavia, lb.project_id, 'member', members.length);
+  for (const member of members) {
+    checkMember(octavia, member);
+    touched.push({ table: 'members', id: insertMember(octavia, made, member).id });
+  }
+  return made;
+}
+
+/** The whole of a load balancer, as its creation shows it. */
+export function viewGraph(octavia: Octavia, lb: Readonly<LoadBalancerRow>): { listeners: object[]; pools: object[] } {
+  const { listeners, pools, members, monitors } = octavia;
+  return {
+    listeners: Array.from(listeners.by('loadBalancer', lb.id), (row) => {
+      const { loadbalancers: _parents, ...view } = viewListener(octavia, row);
+      return view;
+    }),
+    pools: Array.from(pools.by('loadBalancer', lb.id), (row) => {
+      const { loadbalancers: _parents, healthmonitor_id: _monitor, ...view } = viewPool(octavia, row);
+      const monitor = monitors.first('pool', row.id);
+      return {
+        ...view,
+        members: Array.from(members.by('pool', row.id), viewMember),
+        ...(monitor && { healthmonitor: withoutPools(viewMonitor(monitor)) }),
+      };
+    }),
+  };
+}
+
+function withoutPools({ pools: _pools, ...view }: Record<string, unknown>): object {
+  return view;
+}

@@ -1,0 +1,193 @@
+import type { Core } from '../core/core.ts';
+import { outcomeOf } from '../core/faults/outcome.ts';
+import type { Row, Table } from '../core/state/table.ts';
+import { seconds } from '../core/time-formats.ts';
+import type { Values } from './body/shape.ts';
+import { immutable, pendingState } from './refusals.ts';
+import { removeLoadBalancer, removePart } from './removal.ts';
+import type { LoadBalancerRow, PartRow, ProvisioningStatus } from './rows.ts';
+import { createTables, type LoadBalancerTables, type PartTable } from './tables.ts';
+import { openPorts } from './vip.ts';
+
+/** A part that a change leaves pending. */
+export interface Touched {
+  readonly table: PartTable;
+  readonly id: string;
+}
+
+export type Operation = 'create' | 'update' | 'delete' | 'failover';
+
+/** What every part of the load balancer room works with. */
+export interface Octavia extends LoadBalancerTables {
+  readonly core: Core;
+  /** the columns every new row has */
+  fresh(values: Values, projectId: string): NewPart;
+  /**
+   * Takes a load balancer for a change of its parts: nobody else may change it until the parts have settled. Those that
+   * are there already become PENDING_UPDATE.
+   */
+  lock(id: string, parents?: readonly Touched[]): Readonly<LoadBalancerRow>;
+  /** Takes a load balancer for a change of itself. */
+  lockItself(id: string, operation: Operation): Readonly<LoadBalancerRow>;
+  /** The change is on its way; it settles after the time the operation takes. */
+  begin(lb: Readonly<LoadBalancerRow>, operation: Operation, touched?: readonly Touched[]): void;
+  /** Whatever was on its way never arrives. */
+  abandon(id: string): void;
+  /** Sets the status of a part, noting the time. */
+  mark(part: Touched, status: ProvisioningStatus): void;
+}
+
+type NewPart = Pick<
+  PartRow,
+  | 'id'
+  | 'project_id'
+  | 'provisioning_status'
+  | 'operating_status'
+  | 'admin_state_up'
+  | 'tags'
+  | 'created_at'
+  | 'updated_at'
+>;
+
+interface SettleJob {
+  readonly touched: readonly Touched[];
+  readonly error: string | null;
+}
+
+const settleJob = 'loadbalancer.settle';
+const step = (operation: Operation): string => `loadbalancer.${operation}`;
+
+export function createOctavia(core: Core): Octavia {
+  const tables = createTables(core.state);
+  core.timings.declare({
+    [step('create')]: [4_000, 12_000],
+    [step('update')]: [300, 1_500],
+    [step('delete')]: [2_000, 3_000],
+    [step('failover')]: [4_000, 12_000],
+  });
+  const tableOf = (name: PartTable): Table<PartRow> => tables[name] as unknown as Table<PartRow>;
+  const octavia: Octavia = {
+    ...tables,
+    core,
+    fresh: (values, projectId) => ({
+      id: core.ids.uuid(),
+      project_id: projectId,
+      provisioning_status: 'PENDING_CREATE',
+      operating_status: 'OFFLINE',
+      admin_state_up: (values['admin_state_up'] as boolean | null | undefined) ?? false,
+      tags: (values['tags'] as string[] | null | undefined) ?? [],
+      created_at: core.now(),
+      updated_at: null,
+    }),
+    lock(id, parents = []) {
+      const lb = tables.loadBalancers.get(id)!;
+      if (lb.provisioning_status !== 'ACTIVE') throw immutable('Load Balancer', id);
+      tables.loadBalancers.update(id, { provisioning_status: 'PENDING_UPDATE', updated_at: core.now() });
+      for (const parent of parents) octavia.mark(parent, 'PENDING_UPDATE');
+      return lb;
+    },
+    lockItself(id, operation) {
+      const lb = tables.loadBalancers.get(id)!;
+      const { provisioning_status: status } = lb;
+      const isBroken = status === 'ERROR' && operation !== 'update';
+      if (status !== 'ACTIVE' && !isBroken) throw pendingState(status, id);
+      const next = operation === 'delete' ? 'PENDING_DELETE' : 'PENDING_UPDATE';
+      return tables.loadBalancers.update(id, { provisioning_status: next, updated_at: core.now() });
+    },
+    begin(lb, operation, touched = []) {
+      const about = { projectId: lb.project_id, name: lb.name };
+      const effect = outcomeOf(core, step(operation), about);
+      if (effect?.kind === 'stuck') return;
+      const delay = effect?.kind === 'slow' ? core.faults.duration(effect.ms) : 0;
+      const error = effect?.kind === 'error' ? (effect.message ?? 'the amphora could not be configured') : null;
+      const job: SettleJob = { touched, error };
+      core.jobs.schedule(core.timings.sample(step(operation)) + delay, settleJob, lb.id, job);
+    },
+    abandon: (id) => core.jobs.cancel(settleJob, id),
+    mark({ table, id }, status) {
+      tableOf(table).update(id, { provisioning_status: status, updated_at: core.now() });
+    },
+  };
+  core.jobs.define<SettleJob>(settleJob, (id, { touched, error }) => {
+    const lb = tables.loadBalancers.get(id);
+    if (lb) settle(octavia, lb, touched, error !== null, tableOf);
+  });
+  return octavia;
+}
+
+/** What was pending is done, or has failed. */
+function settle(
+  octavia: Octavia,
+  lb: Readonly<LoadBalancerRow>,
+  touched: readonly Touched[],
+  hasFailed: boolean,
+  tableOf: (name: PartTable) => Table<PartRow>,
+): void {
+  const { loadBalancers, core } = octavia;
+  if (lb.provisioning_status === 'PENDING_DELETE' && !hasFailed) {
+    removeLoadBalancer(octavia, lb);
+    return;
+  }
+  for (const part of touched) {
+    const row = tableOf(part.table).get(part.id);
+    if (!row?.provisioning_status.startsWith('PENDING')) continue;
+    if (hasFailed) octavia.mark(part, 'ERROR');
+    else if (row.provisioning_status === 'PENDING_DELETE') removePart(octavia, part);
+    else {
+      tableOf(part.table).update(part.id, {
+        provisioning_status: 'ACTIVE',
+        operating_status: operatingStatus(octavia, part, row),
+        updated_at: core.now(),
+      });
+    }
+  }
+  loadBalancers.update(lb.id, {
+    provisioning_status: hasFailed ? 'ERROR' : 'ACTIVE',
+    operating_status: hasFailed ? 'ERROR' : lb.admin_state_up ? 'ONLINE' : 'OFFLINE',
+    updated_at: core.now(),
+  });
+  if (!hasFailed) openPorts(octavia, loadBalancers.get(lb.id)!);
+}
+
+/** What the amphora would report. Members without a monitor are never looked at. */
+function operatingStatus({ members, monitors }: Octavia, { table, id }: Touched, row: Readonly<PartRow>): string {
+  if (!row.admin_state_up) return 'OFFLINE';
+  if (table !== 'members') return 'ONLINE';
+  return monitors.count('pool', members.get(id)!.pool_id) > 0 ? 'ONLINE' : 'NO_MONITOR';
+}
+
+/** The times as the wire shows them. */
+export function times({ created_at, updated_at }: Pick<PartRow, 'created_at' | 'updated_at'>): {
+  created_at: string;
+  updated_at: string | null;
+} {
+  return { created_at: seconds(created_at), updated_at: updated_at === null ? null : seconds(updated_at) };
+}
+
+/** References as the wire shows them. */
+export function idsOf(rows: Iterable<Row>): { id: string }[] {
+  return Array.from(rows, ({ id }) => ({ id }));
+}
+
+/** Every part of a load balancer. */
+export function partsOf(octavia: Octavia, loadBalancerId: string): Touched[] {
+  const { listeners, pools, members, monitors, policies, rules } = octavia;
+  const parts: Touched[] = [];
+  const add = (table: PartTable, rows: Iterable<Row>): void => {
+    for (const { id } of rows) parts.push({ table, id });
+  };
+  add('listeners', listeners.by('loadBalancer', loadBalancerId));
+  add('pools', pools.by('loadBalancer', loadBalancerId));
+  for (const { table, id } of [...parts]) {
+    if (table === 'pools') {
+      add('members', members.by('pool', id));
+      add('monitors', monitors.by('pool', id));
+    } else {
+      for (const policy of policies.by('listener', id)) {
+        add('policies', [policy]);
+        add('rules', rules.by('policy', policy.id));
+      }
+    }
+  }
+  return parts;
+}

@@ -1,0 +1,47 @@
+import type { Octavia, Touched } from './octavia.ts';
+import type { LoadBalancerRow } from './rows.ts';
+import { releaseVip } from './vip.ts';
+
+/** Removes a load balancer with all its parts, its port and its security group. */
+export function removeLoadBalancer(octavia: Octavia, lb: Readonly<LoadBalancerRow>): void {
+  for (const { id } of [...octavia.listeners.by('loadBalancer', lb.id)])
+    removePart(octavia, { table: 'listeners', id });
+  for (const { id } of [...octavia.pools.by('loadBalancer', lb.id)]) removePart(octavia, { table: 'pools', id });
+  octavia.loadBalancers.delete(lb.id);
+  releaseVip(octavia, lb);
+}
+
+/** Removes a part and what hangs on it; listeners lose a default pool that goes. */
+export function removePart(octavia: Octavia, { table, id }: Touched): void {
+  const { listeners, pools, members, monitors, policies, rules } = octavia;
+  switch (table) {
+    case 'listeners':
+      for (const policy of [...policies.by('listener', id)]) removePart(octavia, { table: 'policies', id: policy.id });
+      listeners.delete(id);
+      return;
+    case 'pools':
+      for (const member of [...members.by('pool', id)]) members.delete(member.id);
+      for (const monitor of [...monitors.by('pool', id)]) monitors.delete(monitor.id);
+      for (const listener of [...listeners.by('pool', id)]) listeners.update(listener.id, { default_pool_id: null });
+      pools.delete(id);
+      return;
+    case 'policies':
+      for (const rule of [...rules.by('policy', id)]) rules.delete(rule.id);
+      policies.delete(id);
+      return;
+    case 'monitors': {
+      const poolId = monitors.get(id)?.pool_id;
+      monitors.delete(id);
+      if (poolId === undefined) return;
+      for (const member of [...members.by('pool', poolId)])
+        members.update(member.id, { operating_status: 'NO_MONITOR' });
+      return;
+    }
+    case 'members':
+      members.delete(id);
+      return;
+    case 'rules':
+      rules.delete(id);
+      return;
+  }
+}

@@ -1,0 +1,8 @@
+/** Nobody sends traffic through a simulated load balancer. */
+export const noStats: Readonly<Record<string, number>> = {
+  bytes_in: 0,
+  bytes_out: 0,
+  active_connections: 0,
+  total_connections: 0,
+  request_errors: 0,
+};

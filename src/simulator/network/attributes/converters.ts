@@ -1,0 +1,52 @@
+import { pythonText } from '../../core/checks/python.ts';
+import { parseCidr } from '../addressing/cidr.ts';
+import { canonicalIp, formatIp } from '../addressing/ip.ts';
+import { invalidInput } from '../refusals.ts';
+
+/** Turns what a client sent into what is kept; throws neutron's refusal when it cannot be. */
+export type Convert = (value: unknown) => unknown;
+
+const trueWords = new Set(['1', 't', 'true', 'on', 'y', 'yes']);
+const falseWords = new Set(['0', 'f', 'false', 'off', 'n', 'no']);
+
+export function toBoolean(value: unknown): boolean {
+  if (typeof value === 'boolean') return value;
+  if (typeof value === 'string' || typeof value === 'number') {
+    const word = String(value).trim().toLowerCase();
+    if (trueWords.has(word)) return true;
+    if (falseWords.has(word)) return false;
+  }
+  throw invalidInput(`'${pythonText(value)}' cannot be converted to boolean`);
+}
+
+export function toBooleanOrNull(value: unknown): boolean | null {
+  return value === null ? null : toBoolean(value);
+}
+
+export function toInteger(value: unknown): number {
+  if (typeof value === 'number') return Math.trunc(value);
+  if (typeof value === 'boolean') return value ? 1 : 0;
+  if (typeof value === 'string' && /^\s*[+-]?\d+\s*$/.test(value)) return Number(value);
+  throw invalidInput(`'${pythonText(value)}' is not an integer`);
+}
+
+export function nullToEmptyList(value: unknown): unknown {
+  return value === null ? [] : value;
+}
+
+export function toLowerCase(value: unknown): string {
+  if (typeof value !== 'string') throw invalidInput(`Input value ${pythonText(value)} must be string type`);
+  return value.toLowerCase();
+}
+
+/** IPv6 addresses are kept in their usual notation; what is no address is left to the check that follows. */
+export function toCanonicalIp(value: unknown): unknown {
+  return typeof value === 'string' && value.includes(':') ? (canonicalIp(value) ?? value) : value;
+}
+
+/** `address/prefix` with the address as written. */
+export function toCanonicalCidr(value: unknown): string {
+  const cidr = typeof value === 'string' ? parseCidr(value) : undefined;
+  if (!cidr) throw invalidInput(`${pythonText(value)} is not in a CIDR format`);
+  return `${formatIp({ version: cidr.version, value: cidr.ip })}/${cidr.prefix}`;
+}

@@ -1,0 +1,46 @@
+import type { Answer, Route } from '../core/service.ts';
+import type { Neutron } from './neutron.ts';
+
+/** Collections clients look into before they go on, and that are empty in this cloud. */
+const empty: Readonly<Record<string, string>> = {
+  subnetpools: 'subnetpools',
+  'address-scopes': 'address_scopes',
+  'address-groups': 'address_groups',
+  'rbac-policies': 'rbac_policies',
+  'qos/policies': 'policies',
+  'network-ip-availabilities': 'network_ip_availabilities',
+  flavors: 'flavors',
+};
+
+const ruleTypes = ['dscp_marking', 'minimum_bandwidth', 'minimum_packet_rate', 'packet_rate_limit', 'bandwidth_limit'];
+
+/** What can be listed but not changed. */
+export function fixedLists(neutron: Neutron): Route[] {
+  const list = (path: string, key: string, items: (context: Parameters<Route['handle']>[0]) => unknown[]): Route => ({
+    method: 'GET',
+    path: `/v2.0/${path}`,
+    handle: (context): Answer => ({ status: 200, body: { [key]: items(context) } }),
+  });
+  return [
+    ...Object.entries(empty).map(([path, key]) => list(path, key, () => [])),
+    list('qos/rule-types', 'rule_types', () => ruleTypes.map((type) => ({ type }))),
+    list('service-providers', 'service_providers', () => [
+      { service_type: 'L3_ROUTER_NAT', name: 'single_node', default: false },
+    ]),
+    list('floatingip_pools', 'floatingip_pools', ({ project }) =>
+      [...neutron.networks.by('open', 'yes')]
+        .filter((network) => network['router:external'])
+        .flatMap((network) => [...neutron.subnets.by('network', network.id)])
+        .filter(({ ip_version }) => ip_version === 4)
+        .map((subnet) => ({
+          subnet_id: subnet.id,
+          subnet_name: subnet.name,
+          tenant_id: project,
+          network_id: subnet.network_id,
+          cidr: subnet.cidr,
+          project_id: project,
+        })),
+    ),
+    list('availability_zones', 'availability_zones', () => []),
+  ];
+}

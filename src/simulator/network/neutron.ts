@@ -1,0 +1,79 @@
+import type { Core } from '../core/core.ts';
+import type { Row, Table } from '../core/state/table.ts';
+import { zulu } from '../core/time-formats.ts';
+import type { Values } from './attributes/attribute.ts';
+import type { StandardRow } from './resource.ts';
+import { createTables, type NetworkTables } from './tables.ts';
+
+/** What every part of the network room works with. */
+export interface Neutron extends NetworkTables {
+  readonly core: Core;
+  /** the columns every new row has */
+  standard(values: Values): NewStandard;
+  /** A floating address turns ACTIVE or DOWN a moment after it got or lost its port. */
+  settleFloatingIp(id: string): void;
+  /** Changes a row, counts the revision and notes the time. */
+  change<R extends StandardRow>(table: Table<R>, row: Readonly<R>, changes: Partial<Omit<R, 'id'>>): Readonly<R>;
+}
+
+type NewStandard = Pick<
+  StandardRow,
+  'id' | 'tenant_id' | 'description' | 'revision_number' | 'created_at' | 'updated_at'
+> & { readonly tags: readonly string[] };
+
+const noTags: readonly string[] = [];
+
+const settleJob = 'network.floatingip.settle';
+
+export function createNeutron(core: Core): Neutron {
+  const tables = createTables(core);
+  core.timings.declare({ [settleJob]: [100, 300] });
+  core.jobs.define(settleJob, (id) => {
+    const floating = tables.floatingIps.get(id);
+    if (floating) tables.floatingIps.update(id, { status: floating.port_id === null ? 'DOWN' : 'ACTIVE' });
+  });
+  return {
+    ...tables,
+    core,
+    settleFloatingIp(id) {
+      core.jobs.cancel(settleJob, id);
+      core.jobs.schedule(core.timings.sample(settleJob), settleJob, id);
+    },
+    standard(values) {
+      const now = core.now();
+      return {
+        id: core.ids.uuid(),
+        tenant_id: (values['tenant_id'] as string | undefined) ?? '',
+        description: values['description'] === undefined ? '' : (values['description'] as string | null),
+        tags: noTags,
+        revision_number: 0,
+        created_at: now,
+        updated_at: now,
+      };
+    },
+    change(table, row, changes) {
+      const counted: Partial<StandardRow> = { revision_number: row.revision_number + 1, updated_at: core.now() };
+      return table.update(row.id, { ...changes, ...counted } as Partial<Omit<typeof row, 'id'>>);
+    },
+  };
+}
+
+/** The times and the revision as the wire shows them. */
+export function standardView(row: StandardRow): {
+  created_at: string;
+  updated_at: string;
+  revision_number: number;
+} {
+  return {
+    created_at: zulu(row.created_at),
+    updated_at: zulu(row.updated_at),
+    revision_number: row.revision_number,
+  };
+}
+
+/** A row by its id, or the refusal that it is unknown. */
+export function need<R extends Row>(table: Table<R>, id: string, notFound: (id: string) => Error): Readonly<R> {
+  const row = table.get(id);
+  if (!row) throw notFound(id);
+  return row;
+}

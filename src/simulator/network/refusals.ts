@@ -1,0 +1,74 @@
+import { pythonRepr, pythonText } from '../core/checks/python.ts';
+import { Refusal } from '../core/refusal.ts';
+
+/** A refusal in neutron's shape: a type its clients can tell apart, and a sentence. */
+export function refuse(status: number, type: string, message: string): Refusal {
+  return new Refusal(status, message, { type });
+}
+
+/** What the web framework says of a body, before neutron has looked at it. */
+export function badBody(message: string): Refusal {
+  return refuse(400, 'HTTPBadRequest', message);
+}
+
+/** `InvalidInput`: the sentence is put after `Invalid input for operation: `. */
+export function invalidInput(message: string, type = 'InvalidInput'): Refusal {
+  return refuse(400, type, type === 'InvalidInput' ? `Invalid input for operation: ${message}.` : message);
+}
+
+/** `BadRequest`: names the thing and what is wrong with it. */
+export function badRequest(resource: string, message: string): Refusal {
+  return refuse(400, 'BadRequest', `Bad ${resource} request: ${message}.`);
+}
+
+export function hiddenOrUnknown(): Refusal {
+  return refuse(404, 'HTTPNotFound', 'The resource could not be found.');
+}
+
+export function disallowed(rule: string): Refusal {
+  return refuse(403, 'PolicyNotAuthorized', `${rule} is disallowed by policy`);
+}
+
+export function overQuota(resources: readonly string[]): Refusal {
+  return refuse(409, 'OverQuota', `Quota exceeded for resources: ${pythonRepr(resources)}.`);
+}
+
+export function networkNotFound(id: string): Refusal {
+  return refuse(404, 'NetworkNotFound', `Network ${id} could not be found.`);
+}
+
+export function subnetNotFound(id: string): Refusal {
+  return refuse(404, 'SubnetNotFound', `Subnet ${id} could not be found.`);
+}
+
+export function portNotFound(id: string): Refusal {
+  return refuse(404, 'PortNotFound', `Port ${id} could not be found.`);
+}
+
+export function routerNotFound(id: string): Refusal {
+  return refuse(404, 'RouterNotFound', `Router ${id} could not be found`);
+}
+
+export function floatingIpNotFound(id: string): Refusal {
+  return refuse(404, 'FloatingIPNotFound', `Floating IP ${id} could not be found`);
+}
+
+export function securityGroupNotFound(id: string): Refusal {
+  return refuse(404, 'SecurityGroupNotFound', `Security group ${id} does not exist`);
+}
+
+export function securityGroupRuleNotFound(id: string): Refusal {
+  return refuse(404, 'SecurityGroupRuleNotFound', `Security group rule ${id} does not exist`);
+}
+
+export function trunkNotFound(id: string): Refusal {
+  return refuse(404, 'TrunkNotFound', `Trunk ${id} could not be found.`);
+}
+
+export function qosPolicyNotFound(id: unknown): Refusal {
+  return refuse(404, 'QosPolicyNotFound', `QoS policy ${pythonText(id)} could not be found.`);
+}
+
+export function availabilityZoneNotFound(name: unknown): Refusal {
+  return refuse(404, 'AvailabilityZoneNotFound', `AvailabilityZone ${pythonText(name)} could not be found.`);
+}

@@ -1,0 +1,64 @@
+import type { Neutron } from '../neutron.ts';
+import type { SecurityGroupRow, SecurityGroupRuleRow } from '../rows.ts';
+
+/** The group `default` of a project, made when it is first needed. */
+export function ensureDefaultGroup(neutron: Neutron, projectId: string): Readonly<SecurityGroupRow> {
+  const found = neutron.securityGroups.first('default', projectId);
+  if (found) return found;
+  return insertGroup(neutron, {
+    projectId,
+    name: 'default',
+    description: 'Default security group',
+    isDefault: true,
+    stateful: true,
+  });
+}
+
+export interface GroupWish {
+  readonly projectId: string;
+  readonly name: string;
+  readonly description: string;
+  readonly isDefault: boolean;
+  readonly stateful: boolean;
+}
+
+/** Makes a group that lets everything out; the default one lets its own members in besides. */
+export function insertGroup(neutron: Neutron, wish: GroupWish): Readonly<SecurityGroupRow> {
+  const group = neutron.securityGroups.insert({
+    ...neutron.standard({ tenant_id: wish.projectId, description: wish.description }),
+    revision_number: 1,
+    name: wish.name,
+    stateful: wish.stateful,
+    is_default: wish.isDefault,
+  });
+  for (const ethertype of ['IPv4', 'IPv6'] as const) {
+    if (wish.isDefault) insertRule(neutron, group, { direction: 'ingress', ethertype, remote_group_id: group.id });
+    insertRule(neutron, group, { direction: 'egress', ethertype });
+  }
+  return group;
+}
+
+export type RuleWish = Pick<SecurityGroupRuleRow, 'direction' | 'ethertype'> &
+  Partial<Omit<SecurityGroupRuleRow, 'id' | 'tenant_id' | 'security_group_id'>>;
+
+export function insertRule(
+  neutron: Neutron,
+  group: Readonly<SecurityGroupRow>,
+  wish: RuleWish,
+): Readonly<SecurityGroupRuleRow> {
+  const { tags: _untagged, ...standard } = neutron.standard({
+    tenant_id: group.tenant_id,
+    description: wish.description ?? null,
+  });
+  return neutron.securityGroupRules.insert({
+    ...standard,
+    security_group_id: group.id,
+    protocol: null,
+    port_range_min: null,
+    port_range_max: null,
+    remote_ip_prefix: null,
+    remote_group_id: null,
+    remote_address_group_id: null,
+    ...wish,
+  });
+}

@@ -1,0 +1,183 @@
+import { type Cidr, isUsable, parseCidr } from '../addressing/cidr.ts';
+import { eui64Address } from '../addressing/eui64.ts';
+import { canonicalIp, parseIp } from '../addressing/ip.ts';
+import type { Neutron } from '../neutron.ts';
+import { invalidInput, refuse, subnetNotFound } from '../refusals.ts';
+import type { FixedIp, SubnetRow } from '../rows.ts';
+import { addressKey } from '../tables.ts';
+import { isAutomatic } from './subnets.ts';
+
+/** A wish for an address: one of a subnet, a certain one, or a certain one of a subnet. */
+export interface FixedIpWish {
+  readonly subnet_id?: string;
+  readonly ip_address?: string;
+}
+
+/** What decides about the addresses of a port. */
+export interface AddressRequest {
+  readonly networkId: string;
+  readonly mac: string;
+  readonly deviceOwner: string;
+}
+
+const routerOwners: ReadonlySet<string> = new Set([
+  'network:router_interface',
+  'network:router_gateway',
+  'network:router_interface_distributed',
+  'network:ha_router_replicated_interface',
+]);
+
+export function isRouterOwner(owner: string): boolean {
+  return routerOwners.has(owner);
+}
+
+/** The addresses of a new port: those wished for, or one per IP version; automatic ones come on top. */
+export function allocate(
+  neutron: Neutron,
+  request: AddressRequest,
+  wishes: readonly FixedIpWish[] | undefined,
+): FixedIp[] {
+  const subnets = [...neutron.subnets.by('network', request.networkId)];
+  const taken: FixedIp[] = [];
+  if (wishes) {
+    const resolved = wishes
+      .map((wish) => resolve(neutron, request, wish, subnets))
+      .filter((each) => each !== undefined);
+    taken.push(...take(neutron, request, resolved, taken));
+  } else {
+    for (const version of [4, 6] as const) {
+      const usable = subnets.filter((subnet) => subnet.ip_version === version && !isAutomatic(subnet));
+      if (usable.length > 0) taken.push(firstFree(neutron, request, usable, taken));
+    }
+  }
+  if (!isRouterOwner(request.deviceOwner)) {
+    for (const subnet of subnets.filter(isAutomatic)) {
+      taken.push({ subnet_id: subnet.id, ip_address: automaticAddress(subnet, request.mac) });
+    }
+  }
+  return taken;
+}
+
+/** The addresses a port has after an update of its list: what is asked for again stays, automatic ones stay unasked. */
+export function reallocate(
+  neutron: Neutron,
+  request: AddressRequest,
+  current: readonly FixedIp[],
+  wishes: readonly FixedIpWish[],
+): FixedIp[] {
+  const subnets = [...neutron.subnets.by('network', request.networkId)];
+  const left = [...current];
+  const kept: FixedIp[] = [];
+  const added: FixedIpWish[] = [];
+  const takeBack = (index: number): void => void kept.push(...left.splice(index, 1));
+  for (const wish of wishes.filter(({ ip_address }) => ip_address !== undefined)) {
+    const index = left.findIndex(({ ip_address }) => ip_address === canonicalIp(wish.ip_address!));
+    if (index >= 0) takeBack(index);
+    else added.push(wish);
+  }
+  for (const wish of wishes.filter(({ ip_address }) => ip_address === undefined)) {
+    const index = left.findLastIndex(({ subnet_id }) => subnet_id === wish.subnet_id);
+    if (index >= 0) takeBack(index);
+    else added.push(wish);
+  }
+  if (!isRouterOwner(request.deviceOwner)) {
+    for (const fixed of left) {
+      const subnet = neutron.subnets.get(fixed.subnet_id);
+      if (subnet && isAutomatic(subnet)) kept.push(fixed);
+    }
+  }
+  const resolved = added.map((wish) => resolve(neutron, request, wish, subnets)).filter((each) => each !== undefined);
+  const all = [...kept, ...take(neutron, request, resolved, kept)];
+  return all.sort((a, b) => (a.ip_address < b.ip_address ? -1 : 1));
+}
+
+/** The address a host on an automatic subnet makes itself. */
+export function automaticAddress(subnet: Readonly<SubnetRow>, mac: string): string {
+  return eui64Address(parseCidr(subnet.cidr)!, mac);
+}
+
+interface Resolved {
+  readonly subnet: Readonly<SubnetRow>;
+  /** undefined: any */
+  readonly address: string | undefined;
+}
+
+function resolve(
+  neutron: Neutron,
+  { networkId, deviceOwner }: AddressRequest,
+  wish: FixedIpWish,
+  subnets: readonly Readonly<SubnetRow>[],
+): Resolved | undefined {
+  if (subnets.length === 0) throw invalidInput('IP allocation requires subnets for network');
+  const address = wish.ip_address === undefined ? undefined : canonicalIp(wish.ip_address)!;
+  const mayBeFirst = deviceOwner === '' || isRouterOwner(deviceOwner);
+  const fits = (cidr: Cidr): boolean => isUsable(cidr, parseIp(address!)!, mayBeFirst);
+  let subnet: Readonly<SubnetRow> | undefined;
+  if (wish.subnet_id !== undefined) {
+    subnet = subnets.find(({ id }) => id === wish.subnet_id);
+    if (!subnet) {
+      if (!neutron.subnets.has(wish.subnet_id)) throw subnetNotFound(wish.subnet_id);
+      throw invalidInput(
+        `Failed to create port on network ${networkId}, because fixed_ips included invalid subnet ${wish.subnet_id}`,
+      );
+    }
+    if (address !== undefined && !fits(parseCidr(subnet.cidr)!)) {
+      throw refuse(
+        400,
+        'InvalidIpForSubnet',
+        `IP address ${wish.ip_address} is not a valid IP for the specified subnet.`,
+      );
+    }
+  } else {
+    if (address === undefined) throw invalidInput('IP allocation requires subnet_id or ip_address');
+    subnet = subnets.find(({ cidr }) => fits(parseCidr(cidr)!));
+    if (!subnet) {
+      const message = `IP address ${wish.ip_address} is not a valid IP for any of the subnets on the specified network.`;
+      throw refuse(400, 'InvalidIpForNetwork', message);
+    }
+  }
+  if (isAutomatic(subnet) && !isRouterOwner(deviceOwner)) {
+    // Its address comes by itself.
+    if (address === undefined) return undefined;
+    const message = `IPv6 address ${wish.ip_address} cannot be directly assigned to a port on subnet ${subnet.id} as the subnet is configured for automatic addresses`;
+    throw refuse(400, 'AllocationOnAutoAddressSubnet', message);
+  }
+  return { subnet, address };
+}
+
+/** Certain addresses first, lest one of them is given out as any. */
+function take(
+  neutron: Neutron,
+  request: AddressRequest,
+  resolved: readonly Resolved[],
+  already: readonly FixedIp[],
+): FixedIp[] {
+  const taken: FixedIp[] = [];
+  for (const { subnet, address } of resolved) {
+    if (address === undefined) continue;
+    if (neutron.ports.count('address', addressKey(subnet.id, address)) > 0) {
+      const message = `IP address ${address} already allocated in subnet ${subnet.id}`;
+      throw refuse(409, 'IpAddressAlreadyAllocated', message);
+    }
+    taken.push({ subnet_id: subnet.id, ip_address: address });
+  }
+  for (const { subnet, address } of resolved) {
+    if (address === undefined) taken.push(firstFree(neutron, request, [subnet], [...already, ...taken]));
+  }
+  return taken;
+}
+
+/** An address of the first subnet that has one; `pending` ones are as good as taken. */
+function firstFree(
+  neutron: Neutron,
+  { networkId, deviceOwner }: AddressRequest,
+  subnets: readonly Readonly<SubnetRow>[],
+  pending: readonly FixedIp[],
+): FixedIp {
+  for (const subnet of subnets) {
+    const reserved = pending.filter(({ subnet_id }) => subnet_id === subnet.id).map(({ ip_address }) => ip_address);
+    const address = neutron.addresses.choose(subnet, reserved, deviceOwner === 'network:dhcp');
+    if (address !== undefined) return { subnet_id: subnet.id, ip_address: address };
+  }
+  throw refuse(409, 'IpAddressGenerationFailure', `No more IP addresses available on network ${networkId}.`);
+}

@@ -1,0 +1,129 @@
+import type { Neutron } from '../neutron.ts';
+import { refuse } from '../refusals.ts';
+import type { FixedIp, PortRow, SubnetRow } from '../rows.ts';
+import { macKey } from '../tables.ts';
+import { ensureDefaultGroup } from './default-security-group.ts';
+import { allocate, automaticAddress, type FixedIpWish, isRouterOwner } from './port-addresses.ts';
+
+/** Ports that go by themselves when their subnet or network goes. */
+export const autoDeletedOwners: ReadonlySet<string> = new Set(['network:dhcp', 'network:distributed']);
+
+/** A port to be made, its attributes checked. What is absent takes the usual value. */
+export interface PortWish {
+  readonly projectId: string;
+  readonly networkId: string;
+  readonly name?: string;
+  readonly description?: string;
+  readonly adminStateUp?: boolean;
+  readonly deviceId?: string;
+  readonly deviceOwner?: string;
+  readonly macAddress?: string | undefined;
+  readonly fixedIps?: readonly FixedIpWish[] | undefined;
+  /** absent: the project's default group, where port security is on */
+  readonly securityGroups?: readonly string[] | undefined;
+  readonly portSecurityEnabled?: boolean | undefined;
+  readonly allowedAddressPairs?: readonly { readonly ip_address: string; readonly mac_address?: string }[] | undefined;
+  readonly host?: string;
+  readonly status?: string;
+  readonly tags?: readonly string[];
+  readonly rest?: Partial<
+    Pick<PortRow, 'binding:vnic_type' | 'binding:profile' | 'dns_name' | 'dns_domain' | 'extra_dhcp_opts'>
+  >;
+}
+
+/** Makes a port with addresses, a MAC and security groups. */
+export function insertPort(neutron: Neutron, wish: PortWish): Readonly<PortRow> {
+  const network = neutron.networks.get(wish.networkId)!;
+  const owner = wish.deviceOwner ?? '';
+  const mac = chooseMac(neutron, wish.networkId, wish.macAddress);
+  const isSecure = isService(owner) ? false : (wish.portSecurityEnabled ?? network.port_security_enabled);
+  const groups = securityGroupsOf(neutron, wish, isSecure);
+  const pairs = (wish.allowedAddressPairs ?? []).map((pair) => ({
+    mac_address: pair.mac_address ?? mac,
+    ip_address: pair.ip_address,
+  }));
+  const fixedIps = allocate(neutron, { networkId: network.id, mac, deviceOwner: owner }, wish.fixedIps);
+  return neutron.ports.insert({
+    ...neutron.standard({ tenant_id: wish.projectId, description: wish.description }),
+    tags: wish.tags ?? [],
+    revision_number: 1,
+    name: wish.name ?? '',
+    network_id: network.id,
+    admin_state_up: wish.adminStateUp ?? true,
+    mac_address: mac,
+    fixed_ips: fixedIps,
+    device_id: wish.deviceId ?? '',
+    device_owner: owner,
+    status: wish.status ?? (wish.host ? 'ACTIVE' : 'DOWN'),
+    allowed_address_pairs: pairs,
+    extra_dhcp_opts: [],
+    security_groups: groups,
+    port_security_enabled: isSecure,
+    'binding:vnic_type': 'normal',
+    'binding:host_id': wish.host ?? '',
+    'binding:profile': {},
+    dns_name: '',
+    dns_domain: '',
+    ...wish.rest,
+  });
+}
+
+/** Removes a port, whatever uses it: floating addresses let go of it. */
+export function deletePort(neutron: Neutron, port: Readonly<PortRow>): void {
+  for (const floating of [...neutron.floatingIps.by('port', port.id)]) {
+    neutron.change(neutron.floatingIps, floating, { port_id: null, fixed_ip_address: null, router_id: null });
+    neutron.settleFloatingIp(floating.id);
+  }
+  neutron.ports.delete(port.id);
+}
+
+/** Takes a subnet's addresses from a port. */
+export function dropAddresses(neutron: Neutron, port: Readonly<PortRow>, subnetId: string): void {
+  const rest = port.fixed_ips.filter(({ subnet_id }) => subnet_id !== subnetId);
+  neutron.change(neutron.ports, port, { fixed_ips: rest });
+}
+
+/** Ports that are there already get an address of a new automatic subnet. */
+export function addAutomaticAddresses(neutron: Neutron, subnet: Readonly<SubnetRow>): void {
+  for (const port of [...neutron.ports.by('network', subnet.network_id)]) {
+    if (isRouterOwner(port.device_owner)) continue;
+    const added: FixedIp = { subnet_id: subnet.id, ip_address: automaticAddress(subnet, port.mac_address) };
+    neutron.change(neutron.ports, port, { fixed_ips: [...port.fixed_ips, added] });
+  }
+}
+
+/** Ports of the network service itself are trusted. */
+export function isService(owner: string): boolean {
+  return owner.startsWith('network:');
+}
+
+export function securityGroupsOf(
+  neutron: Neutron,
+  { projectId, deviceOwner = '', securityGroups }: Pick<PortWish, 'projectId' | 'deviceOwner' | 'securityGroups'>,
+  isSecure: boolean,
+): readonly string[] {
+  if (!isSecure) {
+    if (securityGroups && securityGroups.length > 0 && !isService(deviceOwner)) {
+      const message = 'Port security must be enabled and port must have an IP address in order to use security groups.';
+      throw refuse(400, 'PortSecurityAndIPRequiredForSecurityGroups', message);
+    }
+    return [];
+  }
+  return securityGroups ?? [ensureDefaultGroup(neutron, projectId).id];
+}
+
+function chooseMac(neutron: Neutron, networkId: string, wished: string | undefined): string {
+  if (wished !== undefined) {
+    if (neutron.ports.count('mac', macKey(networkId, wished)) > 0) throw macInUse(networkId, wished);
+    return wished;
+  }
+  for (;;) {
+    const mac = neutron.core.ids.mac();
+    if (neutron.ports.count('mac', macKey(networkId, mac)) === 0) return mac;
+  }
+}
+
+export function macInUse(networkId: string, mac: string): Error {
+  const message = `Unable to complete operation for network ${networkId}. The mac address ${mac} is in use.`;
+  return refuse(409, 'MacAddressInUse', message);
+}

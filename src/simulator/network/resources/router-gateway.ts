@@ -1,0 +1,90 @@
+import { parseIp } from '../addressing/ip.ts';
+import type { Neutron } from '../neutron.ts';
+import { badRequest, networkNotFound, refuse } from '../refusals.ts';
+import type { PortRow, RouterRow, SubnetRow } from '../rows.ts';
+import type { FixedIpWish } from './port-addresses.ts';
+import { allocate, reallocate } from './port-addresses.ts';
+import { deletePort, insertPort } from './port-writes.ts';
+import { isAutomatic } from './subnets.ts';
+
+/** A wish for a router's way out; empty or null takes it away. */
+export interface GatewayWish {
+  readonly network_id: string;
+  readonly enable_snat?: boolean;
+  readonly external_fixed_ips?: readonly FixedIpWish[];
+}
+
+const gatewayOwner = 'network:router_gateway';
+
+/** The host router ports are said to be on. */
+export const routerHost = 'network-node';
+
+/** Gives a router the gateway it is wished, or none. */
+export function setGateway(neutron: Neutron, router: Readonly<RouterRow>, wish: GatewayWish | undefined): void {
+  const current = gatewayPort(neutron, router);
+  if (wish) checkWish(neutron, router, wish);
+  if (current && current.network_id !== wish?.network_id) {
+    removeGateway(neutron, router, current);
+  }
+  if (!wish) return;
+  const port = gatewayPort(neutron, router);
+  const enable_snat = wish.enable_snat ?? true;
+  if (!port) {
+    const made = insertPort(neutron, {
+      projectId: '',
+      networkId: wish.network_id,
+      deviceId: router.id,
+      deviceOwner: gatewayOwner,
+      fixedIps: wish.external_fixed_ips,
+      host: routerHost,
+    });
+    if (made.fixed_ips.length === 0) neutron.core.onError(new Error('a gateway without address'), router.id);
+    neutron.routers.update(router.id, { gateway_port_id: made.id, enable_snat });
+    return;
+  }
+  if (wish.external_fixed_ips) {
+    const request = { networkId: port.network_id, mac: port.mac_address, deviceOwner: gatewayOwner };
+    const fixed_ips = reallocate(neutron, request, port.fixed_ips, wish.external_fixed_ips);
+    neutron.change(neutron.ports, port, { fixed_ips });
+  }
+  neutron.routers.update(router.id, { enable_snat });
+}
+
+export function gatewayPort({ ports }: Neutron, router: Readonly<RouterRow>): Readonly<PortRow> | undefined {
+  return router.gateway_port_id === null ? undefined : ports.get(router.gateway_port_id);
+}
+
+/** Gateways on a network get an address of a new subnet when they have none of its IP version. */
+export function addGatewayAddresses(neutron: Neutron, subnet: Readonly<SubnetRow>): void {
+  for (const port of [...neutron.ports.by('network', subnet.network_id)]) {
+    if (port.device_owner !== gatewayOwner) continue;
+    const hasVersion = port.fixed_ips.some(({ ip_address }) => parseIp(ip_address)!.version === subnet.ip_version);
+    if (hasVersion || isAutomatic(subnet)) continue;
+    const request = { networkId: port.network_id, mac: port.mac_address, deviceOwner: gatewayOwner };
+    const added = allocate(neutron, request, [{ subnet_id: subnet.id }]);
+    neutron.change(neutron.ports, port, { fixed_ips: [...port.fixed_ips, ...added] });
+  }
+}
+
+function removeGateway(neutron: Neutron, router: Readonly<RouterRow>, port: Readonly<PortRow>): void {
+  for (const { floating_network_id } of neutron.floatingIps.by('router', router.id)) {
+    if (floating_network_id !== port.network_id) continue;
+    const message = `Gateway cannot be updated for router ${router.id}, since a gateway to external network ${port.network_id} is required by one or more floating IPs.`;
+    throw refuse(409, 'RouterExternalGatewayInUseByFloatingIp', message);
+  }
+  neutron.routers.update(router.id, { gateway_port_id: null });
+  deletePort(neutron, port);
+}
+
+function checkWish(neutron: Neutron, router: Readonly<RouterRow>, wish: GatewayWish): void {
+  const network = neutron.networks.get(wish.network_id);
+  if (!network) throw networkNotFound(wish.network_id);
+  if (!network['router:external']) {
+    throw badRequest('router', `Network ${network.id} is not an external network`);
+  }
+  for (const port of neutron.ports.by('device', router.id)) {
+    if (port.network_id === network.id && port.device_owner !== gatewayOwner) {
+      throw badRequest('router', `Router already has a port on subnet ${port.fixed_ips[0]?.subnet_id}`);
+    }
+  }
+}

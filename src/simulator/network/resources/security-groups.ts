@@ -1,0 +1,113 @@
+import type { Attributes } from '../attributes/attribute.ts';
+import { type Check, string } from '../attributes/checks.ts';
+import * as common from '../attributes/common.ts';
+import { toBoolean } from '../attributes/converters.ts';
+import { type Neutron, standardView } from '../neutron.ts';
+import { overQuota, refuse, securityGroupNotFound } from '../refusals.ts';
+import type { Resource } from '../resource.ts';
+import type { SecurityGroupRow } from '../rows.ts';
+import { ensureDefaultGroup, insertGroup } from './default-security-group.ts';
+import { ruleView } from './security-group-rules.ts';
+
+/** Every project has a `default` already. */
+const nameNotDefault: Check = (value) => {
+  const reason = string(255)(value);
+  if (reason === undefined && (value as string).toLowerCase() === 'default') {
+    throw refuse(409, 'SecurityGroupDefaultAlreadyExists', 'Default security group already exists.');
+  }
+  return reason;
+};
+
+const attributes: Attributes = {
+  ...common.tagAttributes,
+  ...common.standardAttributes,
+  description: common.description,
+  id: common.id,
+  name: { ...common.name, check: nameNotDefault },
+  tenant_id: common.owner,
+  security_group_rules: common.readOnly,
+  stateful: { create: true, update: true, default: true, convert: toBoolean },
+  shared: { convert: toBoolean, filter: true },
+};
+
+export function securityGroupResource(neutron: Neutron): Resource<SecurityGroupRow> {
+  const { securityGroups, securityGroupRules, ports } = neutron;
+  const inUse = (id: string): Error => refuse(409, 'SecurityGroupInUse', `Security Group ${id} in use.`);
+  return {
+    name: 'security_group',
+    collection: 'security_groups',
+    path: 'security-groups',
+    quota: 'security_group',
+    attributes,
+    rules: {},
+    table: securityGroups,
+    notFound: securityGroupNotFound,
+    isVisibleTo: (row, caller) => row.tenant_id === caller.projectId,
+    isOwnedBy: (row, caller) => row.tenant_id === caller.projectId,
+    candidates: (_filters, { isAdmin, projectId }) =>
+      isAdmin || projectId === undefined ? undefined : securityGroups.by('project', projectId),
+    read: (_row, name) => (name === 'shared' ? false : undefined),
+    beforeList(filters, caller) {
+      const project = (filters.get('tenant_id')?.[0] as string | undefined) ?? caller.projectId;
+      if (project === undefined || !neutron.core.services.identity.projectExists(project)) return;
+      if (!caller.isAdmin && project !== caller.projectId) return;
+      neutron.core.state.transact(() => ensureDefaultGroup(neutron, project));
+    },
+    view: (row) => ({
+      id: row.id,
+      name: row.name,
+      stateful: row.stateful,
+      tenant_id: row.tenant_id,
+      description: row.description,
+      shared: false,
+      // Rules have tags only here, and never any.
+      security_group_rules: Array.from(securityGroupRules.by('group', row.id), (rule) => ({
+        ...ruleView(rule),
+        tags: [],
+      })),
+      tags: row.tags,
+      ...standardView(row),
+      project_id: row.tenant_id,
+    }),
+    create(values) {
+      const projectId = values['tenant_id'] as string;
+      ensureDefaultGroup(neutron, projectId);
+      if (neutron.core.quotas.excess('network', projectId, { security_group_rule: 2 })) {
+        throw overQuota(['security_group_rule']);
+      }
+      return insertGroup(neutron, {
+        projectId,
+        name: values['name'] as string,
+        description: values['description'] as string,
+        isDefault: false,
+        stateful: values['stateful'] as boolean,
+      });
+    },
+    update(row, values) {
+      if (Object.keys(values).length === 0) return row;
+      if ('stateful' in values && values['stateful'] !== row.stateful && ports.count('group', row.id) > 0) {
+        throw inUse(row.id);
+      }
+      if (row.is_default && 'name' in values) {
+        throw refuse(409, 'SecurityGroupCannotUpdateDefault', 'Updating default security group not allowed.');
+      }
+      return neutron.change(securityGroups, row, values as Partial<SecurityGroupRow>);
+    },
+    delete(row, caller) {
+      if (ports.count('group', row.id) > 0) throw inUse(row.id);
+      if (row.is_default && !caller.isAdmin) {
+        const message = 'Insufficient rights for removing default security group.';
+        throw refuse(409, 'SecurityGroupCannotRemoveDefault', message);
+      }
+      deleteGroup(neutron, row.id);
+    },
+  };
+}
+
+/** Removes a group, its rules and the rules of others that name it. */
+export function deleteGroup({ securityGroups, securityGroupRules }: Neutron, id: string): void {
+  for (const rule of [...securityGroupRules.by('group', id), ...securityGroupRules.by('remote', id)]) {
+    securityGroupRules.delete(rule.id);
+  }
+  securityGroups.delete(id);
+}

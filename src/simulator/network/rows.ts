@@ -1,0 +1,128 @@
+import type { Pool } from './addressing/pools.ts';
+import type { StandardRow, TaggedRow } from './resource.ts';
+
+// Columns are named as on the wire. Every column is there from the start and nested values are replaced, never changed.
+
+export interface NetworkRow extends TaggedRow {
+  readonly name: string;
+  readonly admin_state_up: boolean;
+  readonly status: string;
+  readonly mtu: number;
+  readonly shared: boolean;
+  readonly 'router:external': boolean;
+  readonly is_default: boolean;
+  readonly port_security_enabled: boolean;
+  readonly dns_domain: string;
+  readonly availability_zone_hints: readonly string[];
+  readonly 'provider:network_type': string;
+  readonly 'provider:physical_network': string | null;
+  readonly 'provider:segmentation_id': number | null;
+}
+
+export interface HostRoute {
+  readonly destination: string;
+  readonly nexthop: string;
+}
+
+export interface SubnetRow extends TaggedRow {
+  readonly name: string;
+  readonly network_id: string;
+  readonly ip_version: 4 | 6;
+  readonly cidr: string;
+  readonly gateway_ip: string | null;
+  readonly enable_dhcp: boolean;
+  readonly allocation_pools: readonly Pool[];
+  readonly dns_nameservers: readonly string[];
+  readonly host_routes: readonly HostRoute[];
+  readonly ipv6_ra_mode: string | null;
+  readonly ipv6_address_mode: string | null;
+  readonly service_types: readonly string[];
+}
+
+export interface FixedIp {
+  readonly subnet_id: string;
+  readonly ip_address: string;
+}
+
+export interface AddressPair {
+  readonly mac_address: string;
+  readonly ip_address: string;
+}
+
+export interface PortRow extends TaggedRow {
+  readonly name: string;
+  readonly network_id: string;
+  readonly admin_state_up: boolean;
+  readonly mac_address: string;
+  readonly fixed_ips: readonly FixedIp[];
+  readonly device_id: string;
+  readonly device_owner: string;
+  readonly status: string;
+  readonly allowed_address_pairs: readonly AddressPair[];
+  readonly extra_dhcp_opts: readonly object[];
+  readonly security_groups: readonly string[];
+  readonly port_security_enabled: boolean;
+  readonly 'binding:vnic_type': string;
+  readonly 'binding:host_id': string;
+  readonly 'binding:profile': Readonly<Record<string, unknown>>;
+  readonly dns_name: string;
+  readonly dns_domain: string;
+}
+
+export interface RouterRow extends TaggedRow {
+  readonly name: string;
+  readonly admin_state_up: boolean;
+  readonly status: string;
+  /** the port on the external network, null without a gateway */
+  readonly gateway_port_id: string | null;
+  readonly enable_snat: boolean;
+  readonly routes: readonly HostRoute[];
+  readonly availability_zone_hints: readonly string[];
+  readonly ha: boolean;
+  readonly distributed: boolean;
+}
+
+export interface SecurityGroupRow extends TaggedRow {
+  readonly name: string;
+  readonly stateful: boolean;
+  readonly is_default: boolean;
+}
+
+export interface SecurityGroupRuleRow extends StandardRow {
+  readonly security_group_id: string;
+  readonly direction: 'ingress' | 'egress';
+  readonly ethertype: 'IPv4' | 'IPv6';
+  readonly protocol: string | null;
+  readonly port_range_min: number | null;
+  readonly port_range_max: number | null;
+  readonly remote_ip_prefix: string | null;
+  readonly remote_group_id: string | null;
+  readonly remote_address_group_id: string | null;
+}
+
+export interface FloatingIpRow extends TaggedRow {
+  readonly floating_ip_address: string;
+  readonly floating_network_id: string;
+  /** the port that holds the address on the external network */
+  readonly own_port_id: string;
+  readonly port_id: string | null;
+  readonly fixed_ip_address: string | null;
+  readonly router_id: string | null;
+  readonly status: string;
+  readonly dns_name: string;
+  readonly dns_domain: string;
+}
+
+export interface SubPort {
+  readonly segmentation_id: number;
+  readonly segmentation_type: string;
+  readonly port_id: string;
+}
+
+export interface TrunkRow extends TaggedRow {
+  readonly name: string;
+  readonly port_id: string;
+  readonly admin_state_up: boolean;
+  readonly status: string;
+  readonly sub_ports: readonly SubPort[];
+}

@@ -1,0 +1,178 @@
+import type { Caller } from '../core/caller.ts';
+import type { NetworkService, NetworkView, NewPort, PortView, SubnetView } from '../core/contracts.ts';
+import { formatCidr, parseCidr } from './addressing/cidr.ts';
+import type { Neutron } from './neutron.ts';
+import { overQuota } from './refusals.ts';
+import { ensureDefaultGroup, insertGroup, insertRule } from './resources/default-security-group.ts';
+import { deletePort, insertPort } from './resources/port-writes.ts';
+import { deleteGroup } from './resources/security-groups.ts';
+import { releaseTrunks } from './resources/trunks.ts';
+import type { NetworkRow, PortRow, SubnetRow } from './rows.ts';
+
+/** What nova and octavia do with networks. */
+export function networkService(neutron: Neutron): NetworkService {
+  const { networks, subnets, ports, securityGroups, securityGroupRules, core } = neutron;
+  const portView = (port: Readonly<PortRow>): PortView => viewPort(neutron, port);
+  return {
+    network: (id) => mapped(networks.get(id), (network) => viewNetwork(neutron, network)),
+    networksFor(projectId) {
+      const own = [...networks.by('project', projectId)];
+      const found = own.length > 0 ? own : [...networks.by('open', 'yes')].filter(({ shared }) => shared);
+      return found.map((network) => viewNetwork(neutron, network));
+    },
+    canUse: (network: NetworkView, caller: Caller) =>
+      caller.isAdmin || network.isShared || network.projectId === caller.projectId,
+    subnet: (id) => mapped(subnets.get(id), viewSubnet),
+    port: (id) => mapped(ports.get(id), portView),
+    portsOf: (deviceId) => Array.from(ports.by('device', deviceId), portView),
+    createPort(wish: NewPort) {
+      if (core.quotas.excess('network', wish.projectId, { port: 1 })) throw overQuota(['port']);
+      return portView(insertPort(neutron, portWish(wish)));
+    },
+    bindPort(id, { deviceId, deviceOwner, host, dnsName }) {
+      const port = ports.get(id);
+      if (!port) return;
+      neutron.change(ports, port, {
+        device_id: deviceId,
+        device_owner: deviceOwner,
+        'binding:host_id': host,
+        ...(dnsName !== undefined && { dns_name: dnsName }),
+      });
+      setTrunkStatus(neutron, id, host === '' ? 'DOWN' : 'ACTIVE');
+    },
+    setPortActive(id, active) {
+      const port = ports.get(id);
+      const status = active ? 'ACTIVE' : 'DOWN';
+      if (port && port.status !== status) neutron.change(ports, port, { status });
+    },
+    unbindPort(id) {
+      const port = ports.get(id);
+      if (!port) return;
+      neutron.change(ports, port, {
+        device_id: '',
+        device_owner: '',
+        'binding:host_id': '',
+        dns_name: '',
+        status: 'DOWN',
+      });
+      setTrunkStatus(neutron, id, 'DOWN');
+    },
+    deletePort(id) {
+      const port = ports.get(id);
+      if (!port) return;
+      releaseTrunks(neutron, id);
+      deletePort(neutron, port);
+    },
+    securityGroup(projectId, nameOrId) {
+      ensureDefaultGroup(neutron, projectId);
+      const byId = securityGroups.get(nameOrId);
+      if (byId && byId.tenant_id === projectId) return { id: byId.id, name: byId.name };
+      const named = [...securityGroups.by('project', projectId)].filter(({ name }) => name === nameOrId);
+      if (named.length > 1) return 'ambiguous';
+      return mapped(named[0], ({ id, name }) => ({ id, name }));
+    },
+    createSecurityGroup({ projectId, name, description }) {
+      return insertGroup(neutron, { projectId, name, description, isDefault: false, stateful: true });
+    },
+    setIngressRules(groupId, rules) {
+      const group = securityGroups.get(groupId);
+      if (!group) return;
+      for (const rule of [...securityGroupRules.by('group', groupId)]) {
+        if (rule.direction === 'ingress') securityGroupRules.delete(rule.id);
+      }
+      for (const { protocol, port, prefix, ethertype } of rules) {
+        insertRule(neutron, group, {
+          direction: 'ingress',
+          ethertype,
+          protocol,
+          port_range_min: port,
+          port_range_max: port,
+          remote_ip_prefix: prefix === undefined ? null : formatCidr(parseCidr(prefix)!),
+        });
+      }
+    },
+    setPortSecurityGroups(portId, groupIds) {
+      const port = ports.get(portId);
+      if (port) neutron.change(ports, port, { security_groups: [...groupIds] });
+    },
+    deleteSecurityGroup: (id) => deleteGroup(neutron, id),
+    portsLeft(projectId) {
+      const limit = core.quotas.limit('network', projectId, 'port');
+      return limit < 0 ? undefined : Math.max(0, limit - core.quotas.used('network', projectId, 'port'));
+    },
+  };
+}
+
+function mapped<A, B>(value: A | undefined, map: (value: A) => B): B | undefined {
+  return value === undefined ? undefined : map(value);
+}
+
+function portWish(wish: NewPort): Parameters<typeof insertPort>[1] {
+  return {
+    projectId: wish.projectId,
+    networkId: wish.networkId,
+    ...(wish.name !== undefined && { name: wish.name }),
+    ...(wish.deviceId !== undefined && { deviceId: wish.deviceId }),
+    ...(wish.deviceOwner !== undefined && { deviceOwner: wish.deviceOwner }),
+    ...(wish.bindingHost !== undefined && { host: wish.bindingHost }),
+    ...(wish.dnsName !== undefined && { rest: { dns_name: wish.dnsName } }),
+    ...(wish.adminStateUp !== undefined && { adminStateUp: wish.adminStateUp }),
+    fixedIps: wish.fixedIps?.map(({ subnetId, address }) => ({
+      ...(subnetId !== undefined && { subnet_id: subnetId }),
+      ...(address !== undefined && { ip_address: address }),
+    })),
+    securityGroups: wish.securityGroupIds,
+    portSecurityEnabled: wish.portSecurityEnabled,
+    allowedAddressPairs: wish.allowedAddressPairs?.map((ip_address) => ({ ip_address })),
+  };
+}
+
+function viewPort({ networks, securityGroups, floatingIps }: Neutron, port: Readonly<PortRow>): PortView {
+  return {
+    id: port.id,
+    name: port.name,
+    projectId: port.tenant_id,
+    networkId: port.network_id,
+    networkName: networks.get(port.network_id)?.name ?? '',
+    macAddress: port.mac_address,
+    fixedIps: port.fixed_ips.map(({ subnet_id, ip_address }) => ({ subnetId: subnet_id, address: ip_address })),
+    status: port.status,
+    deviceId: port.device_id,
+    deviceOwner: port.device_owner,
+    securityGroupIds: port.security_groups,
+    securityGroupNames: port.security_groups.map((id) => securityGroups.get(id)?.name ?? id),
+    floatingIps: Array.from(floatingIps.by('port', port.id), ({ floating_ip_address, fixed_ip_address }) => ({
+      address: floating_ip_address,
+      fixedAddress: fixed_ip_address ?? '',
+    })),
+    bindingHost: port['binding:host_id'],
+  };
+}
+
+function viewNetwork({ subnets }: Neutron, network: Readonly<NetworkRow>): NetworkView {
+  return {
+    id: network.id,
+    name: network.name,
+    projectId: network.tenant_id,
+    isShared: network.shared,
+    isExternal: network['router:external'],
+    portSecurityEnabled: network.port_security_enabled,
+    subnetIds: Array.from(subnets.by('network', network.id), ({ id }) => id),
+  };
+}
+
+function viewSubnet(subnet: Readonly<SubnetRow>): SubnetView {
+  return {
+    id: subnet.id,
+    name: subnet.name,
+    networkId: subnet.network_id,
+    ipVersion: subnet.ip_version,
+    cidr: subnet.cidr,
+  };
+}
+
+/** A trunk is up while its parent port is on a host. */
+function setTrunkStatus(neutron: Neutron, parentId: string, status: string): void {
+  const trunk = neutron.trunks.first('parent', parentId);
+  if (trunk && trunk.status !== status) neutron.change(neutron.trunks, trunk, { status });
+}

@@ -1,0 +1,109 @@
+import type { Core } from '../core/core.ts';
+import type { Table } from '../core/state/table.ts';
+import { AddressBook } from './address-book.ts';
+import type {
+  FloatingIpRow,
+  NetworkRow,
+  PortRow,
+  RouterRow,
+  SecurityGroupRow,
+  SecurityGroupRuleRow,
+  SubnetRow,
+  TrunkRow,
+} from './rows.ts';
+
+/** Everything neutron knows. */
+export interface NetworkTables {
+  readonly networks: Table<NetworkRow>;
+  readonly subnets: Table<SubnetRow>;
+  readonly ports: Table<PortRow>;
+  readonly routers: Table<RouterRow>;
+  readonly securityGroups: Table<SecurityGroupRow>;
+  readonly securityGroupRules: Table<SecurityGroupRuleRow>;
+  readonly floatingIps: Table<FloatingIpRow>;
+  readonly trunks: Table<TrunkRow>;
+  readonly addresses: AddressBook;
+}
+
+export function createTables({ state, random }: Pick<Core, 'state' | 'random'>): NetworkTables {
+  const addresses = new AddressBook(random);
+  const ports = state.table<PortRow>('network.ports', {
+    indexes: {
+      project: { of: ['tenant_id'], key: (port) => port.tenant_id },
+      network: { of: ['network_id'], key: (port) => port.network_id },
+      device: { of: ['device_id'], key: (port) => port.device_id || undefined },
+      name: { of: ['name'], key: (port) => port.name.toLowerCase() || undefined },
+      subnet: { of: ['fixed_ips'], key: (port) => subnetsOf(port) },
+      address: { of: ['fixed_ips'], key: (port) => addressKeys(port) },
+      mac: { of: ['network_id', 'mac_address'], key: (port) => macKey(port.network_id, port.mac_address) },
+      group: { of: ['security_groups'], key: (port) => port.security_groups },
+    },
+    derived: { ...addresses.ofPorts, of: ['fixed_ips'] },
+  });
+  addresses.follow(ports);
+  return {
+    addresses,
+    ports,
+    networks: state.table<NetworkRow>('network.networks', {
+      indexes: {
+        project: (network) => network.tenant_id,
+        open: (network) => (network.shared || network['router:external'] ? 'yes' : undefined),
+      },
+    }),
+    subnets: state.table<SubnetRow>('network.subnets', {
+      indexes: { project: (subnet) => subnet.tenant_id, network: (subnet) => subnet.network_id },
+      derived: addresses.ofSubnets,
+    }),
+    routers: state.table<RouterRow>('network.routers', {
+      indexes: { project: (router) => router.tenant_id, gateway: (router) => router.gateway_port_id ?? undefined },
+    }),
+    securityGroups: state.table<SecurityGroupRow>('network.security_groups', {
+      indexes: {
+        project: (group) => group.tenant_id,
+        default: (group) => (group.is_default ? group.tenant_id : undefined),
+      },
+    }),
+    securityGroupRules: state.table<SecurityGroupRuleRow>('network.security_group_rules', {
+      indexes: {
+        project: (rule) => rule.tenant_id,
+        group: (rule) => rule.security_group_id,
+        remote: (rule) => rule.remote_group_id ?? undefined,
+      },
+    }),
+    floatingIps: state.table<FloatingIpRow>('network.floating_ips', {
+      indexes: {
+        project: (floating) => floating.tenant_id,
+        port: (floating) => floating.port_id ?? undefined,
+        router: (floating) => floating.router_id ?? undefined,
+        address: (floating) => floating.floating_ip_address,
+        own: (floating) => floating.own_port_id,
+      },
+    }),
+    trunks: state.table<TrunkRow>('network.trunks', {
+      indexes: {
+        project: (trunk) => trunk.tenant_id,
+        parent: (trunk) => trunk.port_id,
+        child: (trunk) => trunk.sub_ports.map(({ port_id }) => port_id),
+      },
+    }),
+  };
+}
+
+export function addressKey(subnetId: string, address: string): string {
+  return `${subnetId} ${address}`;
+}
+
+export function macKey(networkId: string, mac: string): string {
+  return `${networkId} ${mac.toLowerCase()}`;
+}
+
+function addressKeys({ fixed_ips }: PortRow): readonly string[] | string {
+  const [first] = fixed_ips;
+  if (first && fixed_ips.length === 1) return addressKey(first.subnet_id, first.ip_address);
+  return fixed_ips.map(({ subnet_id, ip_address }) => addressKey(subnet_id, ip_address));
+}
+
+function subnetsOf({ fixed_ips }: PortRow): readonly string[] | string | undefined {
+  if (fixed_ips.length === 1) return fixed_ips[0]!.subnet_id;
+  return [...new Set(fixed_ips.map(({ subnet_id }) => subnet_id))];
+}

@@ -1,0 +1,81 @@
+import type { TestAnswer, TestUser } from '../../testing/test-cloud.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: tests walk freely through answers of many shapes
+export type Json = any;
+
+/** Requests to one service, with the wrappers of its bodies taken off. */
+export interface ServiceClient {
+  readonly user: TestUser;
+  /** `path` is below the service's API; the whole answer */
+  send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<TestAnswer>;
+  list(path: string): Promise<Json[]>;
+  get(path: string): Promise<Json>;
+  /** Makes something that must not be refused. `kind` is the wrapper: `security_group`. */
+  make(kind: string, wish: object): Promise<Json>;
+  change(kind: string, id: string, changes: object): Promise<Json>;
+  remove(kind: string, id: string): Promise<void>;
+}
+
+/** How collections are called in paths, where it is not the wrapper and an `s`. */
+const paths: Readonly<Record<string, string>> = {
+  security_group: 'security-groups',
+  security_group_rule: 'security-group-rules',
+  l7policy: 'l7policies',
+};
+
+export function clientOf(user: TestUser, root: string): ServiceClient {
+  const send: ServiceClient['send'] = (method, path, body, headers) =>
+    user.request(method, `${root}${path}`, body, headers);
+  const must = async (method: string, path: string, body?: unknown): Promise<Json> => {
+    const answer = await send(method, path, body);
+    if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    return answer.body;
+  };
+  const pathOf = (kind: string): string => `/${paths[kind] ?? `${kind}s`}`;
+  return {
+    user,
+    send,
+    async list(path) {
+      const body = await must('GET', path);
+      return body[Object.keys(body).find((key) => !key.endsWith('_links'))!];
+    },
+    async get(path) {
+      const body = await must('GET', path);
+      return Object.values(body)[0];
+    },
+    make: async (kind, wish) => (await must('POST', pathOf(kind), { [kind]: wish }))[kind],
+    change: async (kind, id, changes) => (await must('PUT', `${pathOf(kind)}/${id}`, { [kind]: changes }))[kind],
+    remove: async (kind, id) => void (await must('DELETE', `${pathOf(kind)}/${id}`)),
+  };
+}
+
+export function networkClient(user: TestUser): ServiceClient {
+  return clientOf(user, '/network/v2.0');
+}
+
+export function loadBalancerClient(user: TestUser): ServiceClient {
+  return clientOf(user, '/load-balancer/v2.0/lbaas');
+}
+
+/** Status and the type of neutron's error. */
+export function refusalOf({ status, body }: TestAnswer): [status: number, type: string | undefined] {
+  return [status, (body as Json)?.NeutronError?.type];
+}
+
+/** A network with one subnet. */
+export async function makeNetwork(
+  network: ServiceClient,
+  cidr: string,
+  more: object = {},
+): Promise<{ networkId: string; subnetId: string }> {
+  const { id: networkId } = await network.make('network', { name: 'n' });
+  const { id: subnetId } = await network.make('subnet', { network_id: networkId, ip_version: 4, cidr, ...more });
+  return { networkId, subnetId };
+}
+
+/** The network floating addresses come from. */
+export async function makeExternal(admin: ServiceClient, cidr = '203.0.113.0/24'): Promise<string> {
+  const { id } = await admin.make('network', { name: 'public', 'router:external': true });
+  await admin.make('subnet', { network_id: id, ip_version: 4, cidr, enable_dhcp: false });
+  return id;
+}

@@ -1,0 +1,127 @@
+import { type BodySchema, isUuid } from '../core/checks/schema.ts';
+import type { RequestContext } from '../core/http/context.ts';
+import type { Answer } from '../core/service.ts';
+import { badRequest, checkBody, notFound } from '../core/wrapped-refusals.ts';
+import { renderVolume } from './views.ts';
+import type { Volume, Volumes } from './volumes.ts';
+
+const text: BodySchema = { type: ['string', 'null'], maxLength: 255 };
+
+const schema: BodySchema = {
+  type: 'object',
+  properties: {
+    volume: {
+      type: 'object',
+      properties: {
+        name: { type: ['string', 'null'] },
+        description: { type: ['string', 'null'] },
+        display_name: { type: ['string', 'null'] },
+        display_description: { type: ['string', 'null'] },
+        volume_type: text,
+        metadata: { type: ['object', 'null'], additionalProperties: { type: 'string', maxLength: 255 } },
+        size: { type: ['integer', 'string', 'null'], pattern: '^[0-9]+$', minimum: 1, minLength: 1 },
+        availability_zone: text,
+        snapshot_id: { type: ['string', 'null'] },
+        source_volid: { type: ['string', 'null'] },
+        imageRef: text,
+        image_id: text,
+        multiattach: { type: ['boolean', 'string', 'null'] },
+      },
+    },
+  },
+  required: ['volume'],
+  additionalProperties: true,
+};
+
+/** POST /volumes. */
+export function createVolume(volumes: Volumes, context: RequestContext): Answer {
+  checkBody(schema, context.json);
+  const wish = (context.json as { volume: Readonly<Record<string, unknown>> }).volume;
+  const { core } = volumes;
+  const given = (name: string): string | undefined =>
+    typeof wish[name] === 'string' && wish[name] !== '' ? wish[name] : undefined;
+
+  for (const key of ['name', 'description']) {
+    const length = given(key)?.length ?? 0;
+    if (length > 255) throw badRequest(`Invalid input received: ${key} has ${length} characters, more than 255.`);
+  }
+  const typeName = given('volume_type');
+  if (typeName !== undefined && !volumes.findType(typeName)) {
+    throw notFound(`Volume type ${isUuid(typeName) ? '' : 'with name '}${typeName} could not be found.`);
+  }
+  const snapshotId = given('snapshot_id');
+  const snapshot = snapshotId === undefined ? undefined : volumes.snapshots.get(snapshotId);
+  if (snapshotId !== undefined && snapshot?.projectId !== context.project) {
+    throw notFound(`Snapshot ${snapshotId} could not be found.`);
+  }
+  const sourceVolumeId = given('source_volid');
+  const source = sourceVolumeId === undefined ? undefined : volumes.volumes.get(sourceVolumeId);
+  if (sourceVolumeId !== undefined && source?.projectId !== context.project) {
+    throw notFound(`Volume ${sourceVolumeId} could not be found.`);
+  }
+  const imageId = given('imageRef') ?? given('image_id');
+  const image = imageId === undefined ? undefined : findImage(volumes, context, imageId);
+  const size = sizeOf(wish['size'], snapshot?.size, source);
+  if (image && size < image.minDisk) {
+    throw badRequest(
+      `Invalid input received: Volume size ${size}GB cannot be smaller than the image minDisk size ${image.minDisk}GB.`,
+    );
+  }
+  const zone = given('availability_zone');
+  if (zone !== undefined && !volumes.zones().includes(zone))
+    throw badRequest(`Availability zone '${zone}' is invalid.`);
+
+  const volume = volumes.create({
+    projectId: context.project,
+    userId: context.caller.userId,
+    name: given('name') ?? given('display_name') ?? '',
+    size,
+    description: given('description') ?? given('display_description') ?? null,
+    metadata: (wish['metadata'] as Record<string, string> | null | undefined) ?? {},
+    isMultiattach: wish['multiattach'] === true || wish['multiattach'] === 'True',
+    ...(image && { imageId: image.id }),
+    ...(snapshotId !== undefined && { snapshotId }),
+    ...(sourceVolumeId !== undefined && { sourceVolumeId }),
+    ...(typeName !== undefined && { volumeType: typeName }),
+    ...(zone !== undefined && { availabilityZone: zone }),
+  });
+  // Without a name there is none, as opposed to an empty one.
+  if (wish['name'] === undefined && wish['display_name'] === undefined) {
+    core.state.transact(() => volumes.volumes.update(volume.id, { name: null }));
+  }
+  return { status: 202, body: { volume: renderVolume(volumes, context, volume, 'created') } };
+}
+
+function findImage(volumes: Volumes, context: RequestContext, id: string): { id: string; minDisk: number } {
+  const { image: images } = volumes.core.services;
+  const image = isUuid(id) ? images.image(id) : undefined;
+  if (!image || !images.canUse(image, context.project, context.caller.isAdmin)) {
+    throw badRequest('Invalid image identifier or unable to access requested image.');
+  }
+  if (image.status !== 'active') {
+    throw badRequest(`Image ${id} is not active.`);
+  }
+  return image;
+}
+
+function sizeOf(wish: unknown, snapshotSize: number | undefined, source: Readonly<Volume> | undefined): number {
+  const least = snapshotSize ?? source?.size;
+  if (wish === undefined || wish === null) {
+    if (least !== undefined) return least;
+    throw badRequest(
+      'The server could not comply with the request since it is either malformed or otherwise incorrect.',
+    );
+  }
+  const size = Number(wish);
+  if (snapshotSize !== undefined && size < snapshotSize) {
+    throw badRequest(
+      `Invalid input received: Volume size ${size}GB cannot be smaller than the snapshot size ${snapshotSize}GB. They must be >= original snapshot size.`,
+    );
+  }
+  if (source && size < source.size) {
+    throw badRequest(
+      `Invalid input received: Volume size ${size}GB cannot be smaller than original volume size ${source.size}GB. They must be >= original volume size.`,
+    );
+  }
+  return size;
+}

@@ -1,0 +1,286 @@
+import type { ImageView, NewVolume, VolumeView } from '../core/contracts.ts';
+import type { Core } from '../core/core.ts';
+import { outcomeOf } from '../core/faults/outcome.ts';
+import type { RequestContext } from '../core/http/context.ts';
+import { Refusal } from '../core/refusal.ts';
+import type { Row, Table } from '../core/state/table.ts';
+import { notFound } from '../core/wrapped-refusals.ts';
+
+export interface VolumeType extends Row {
+  readonly name: string;
+  readonly description: string | null;
+  readonly isPublic: boolean;
+  readonly extraSpecs: Readonly<Record<string, string>>;
+}
+
+export interface Attachment {
+  readonly id: string;
+  readonly serverId: string;
+  readonly device: string;
+  readonly host: string;
+  readonly attachedAt: number;
+}
+
+export interface Volume extends Row {
+  readonly name: string | null;
+  readonly description: string | null;
+  readonly projectId: string;
+  readonly userId: string;
+  readonly status: string;
+  readonly size: number;
+  readonly zone: string;
+  readonly typeId: string;
+  readonly snapshotId: string | null;
+  readonly sourceVolumeId: string | null;
+  readonly image: ImageView | undefined;
+  readonly isBootable: boolean;
+  readonly isMultiattach: boolean;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly attachments: readonly Attachment[];
+  readonly createdAt: number;
+  readonly updatedAt: number | undefined;
+}
+
+export interface Snapshot extends Row {
+  readonly name: string | null;
+  readonly description: string | null;
+  readonly projectId: string;
+  readonly userId: string;
+  readonly volumeId: string;
+  readonly size: number;
+  readonly status: string;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly createdAt: number;
+  readonly updatedAt: number | undefined;
+}
+
+const defaultTypeName = '__DEFAULT__';
+
+/** Cinder's state, its steps, and what its routes share. */
+export interface Volumes {
+  readonly core: Core;
+  readonly volumes: Table<Volume>;
+  readonly snapshots: Table<Snapshot>;
+  readonly types: Table<VolumeType>;
+  find(context: RequestContext): Readonly<Volume>;
+  findSnapshot(context: RequestContext): Readonly<Snapshot>;
+  defaultType(): Readonly<VolumeType>;
+  findType(nameOrId: string): Readonly<VolumeType> | undefined;
+  zones(): readonly string[];
+  change(id: string, changes: Partial<Omit<Volume, 'id'>>): Readonly<Volume>;
+  /** Refuses what the project's quota does not allow. */
+  afford(projectId: string, wish: { volumes?: number; gigabytes?: number; snapshots?: number }): void;
+  create(wish: NewVolume & VolumeExtras): Readonly<Volume>;
+  extend(volume: Readonly<Volume>, size: number): void;
+  remove(volume: Readonly<Volume>): void;
+  createSnapshot(wish: Omit<Snapshot, 'id' | 'status' | 'createdAt' | 'updatedAt'>): Readonly<Snapshot>;
+  removeSnapshot(snapshot: Readonly<Snapshot>): void;
+}
+
+export interface VolumeExtras {
+  readonly description?: string | null;
+  readonly metadata?: Readonly<Record<string, string>>;
+  readonly sourceVolumeId?: string;
+  readonly isMultiattach?: boolean;
+}
+
+const job = {
+  download: 'volume.download',
+  created: 'volume.created',
+  deleted: 'volume.deleted',
+  extended: 'volume.extended',
+  snapshotCreated: 'volume.snapshotCreated',
+  snapshotDeleted: 'volume.snapshotDeleted',
+} as const;
+
+interface StepData {
+  readonly size?: number;
+  /** was struck by trouble already and is let through */
+  readonly isSpared?: boolean;
+}
+
+export function createVolumes(core: Core): Volumes {
+  const { state, jobs, timings, quotas } = core;
+  const volumes = state.table<Volume>('volumes', {
+    indexes: { project: ({ projectId }) => projectId, type: ({ projectId, typeId }) => `${projectId} ${typeId}` },
+    sums: {
+      gigabytes: ({ projectId, size }) => ({ key: projectId, amount: size }),
+      typeGigabytes: ({ projectId, typeId, size }) => ({ key: `${projectId} ${typeId}`, amount: size }),
+    },
+  });
+  const snapshots = state.table<Snapshot>('snapshots', {
+    indexes: { project: ({ projectId }) => projectId, volume: ({ volumeId }) => volumeId },
+    sums: { gigabytes: ({ projectId, size }) => ({ key: projectId, amount: size }) },
+  });
+  const types = state.table<VolumeType>('volume_types', { indexes: { name: ({ name }) => name } });
+  timings.declare({
+    'volume.create': [200, 500],
+    'volume.download': [800, 2000],
+    'volume.delete': [200, 500],
+    'volume.extend': [200, 500],
+    'snapshot.create': [200, 500],
+    'snapshot.delete': [200, 500],
+  });
+  core.atBirth(() => {
+    const description = 'Default Volume Type';
+    types.insert({ id: core.ids.uuid(), name: defaultTypeName, description, isPublic: true, extraSpecs: {} });
+  });
+  const change: Volumes['change'] = (id, changes) => volumes.update(id, { ...changes, updatedAt: core.now() });
+
+  /** Whether trouble keeps a volume from the end of a step; `failed` is the status of one that went wrong. */
+  const strikes = (
+    volume: Readonly<Volume>,
+    operation: string,
+    kind: string,
+    data: StepData,
+    failed: string,
+  ): boolean => {
+    if (data.isSpared) return false;
+    const effect = outcomeOf(core, operation, { projectId: volume.projectId, name: volume.name ?? '' });
+    if (!effect || effect.kind === 'over-quota') return false;
+    if (effect.kind === 'error') change(volume.id, { status: failed });
+    if (effect.kind === 'slow')
+      jobs.schedule(core.faults.duration(effect.ms), kind, volume.id, { ...data, isSpared: true });
+    return true;
+  };
+
+  jobs.define(job.download, (id) => {
+    if (volumes.get(id)?.status !== 'creating') return;
+    change(id, { status: 'downloading' });
+    jobs.schedule(timings.sample('volume.download'), job.created, id);
+  });
+  jobs.define<StepData | undefined>(job.created, (id, data = {}) => {
+    const volume = volumes.get(id);
+    if (!volume || (volume.status !== 'creating' && volume.status !== 'downloading')) return;
+    if (strikes(volume, 'volume.create', job.created, data, 'error')) return;
+    change(id, { status: 'available', isBootable: volume.image !== undefined });
+  });
+  jobs.define<StepData | undefined>(job.deleted, (id, data = {}) => {
+    const volume = volumes.get(id);
+    if (volume?.status !== 'deleting') return;
+    if (!strikes(volume, 'volume.delete', job.deleted, data, 'error_deleting')) volumes.delete(id);
+  });
+  jobs.define<StepData>(job.extended, (id, data) => {
+    const volume = volumes.get(id);
+    if (volume?.status !== 'extending') return;
+    if (strikes(volume, 'volume.extend', job.extended, data, 'error_extending')) return;
+    change(id, { status: volume.attachments.length > 0 ? 'in-use' : 'available', size: data.size ?? volume.size });
+  });
+  jobs.define(job.snapshotCreated, (id) => {
+    if (snapshots.get(id)?.status === 'creating') snapshots.update(id, { status: 'available', updatedAt: core.now() });
+  });
+  jobs.define(job.snapshotDeleted, (id) => void snapshots.delete(id));
+
+  const self: Volumes = {
+    core,
+    volumes,
+    snapshots,
+    types,
+    change,
+    find(context) {
+      const id = context.param('id');
+      const volume = volumes.get(id);
+      if (!volume || (volume.projectId !== context.project && !context.caller.isAdmin)) {
+        throw notFound(`Volume ${id} could not be found.`);
+      }
+      return volume;
+    },
+    findSnapshot(context) {
+      const id = context.param('id');
+      const snapshot = snapshots.get(id);
+      if (!snapshot || (snapshot.projectId !== context.project && !context.caller.isAdmin)) {
+        throw notFound(`Snapshot ${id} could not be found.`);
+      }
+      return snapshot;
+    },
+    defaultType: () => types.first('name', defaultTypeName)!,
+    findType: (nameOrId) => types.get(nameOrId) ?? types.first('name', nameOrId),
+    zones: () => {
+      const zones = core.services.compute.availabilityZones();
+      return zones.includes('nova') ? zones : [...zones, 'nova'];
+    },
+    afford(projectId, wish) {
+      const effect = outcomeOf(core, 'volume.quota', { projectId, name: '' });
+      const excess = quotas.excess('volume', projectId, wish as Record<string, number>);
+      const limit = quotas.limit('volume', projectId, 'gigabytes');
+      const used = quotas.used('volume', projectId, 'gigabytes');
+      if (excess?.resource === 'gigabytes' || effect?.kind === 'over-quota') {
+        const quota = effect ? Math.max(used, 0) : limit;
+        throw new Refusal(
+          413,
+          `VolumeSizeExceedsAvailableQuota: Requested volume or snapshot exceeds allowed gigabytes quota. Requested ${wish.gigabytes}G, quota is ${quota}G and ${used}G has been consumed.`,
+        );
+      }
+      if (excess) {
+        const kind = excess.resource === 'volumes' ? 'VolumeLimitExceeded' : 'SnapshotLimitExceeded';
+        throw new Refusal(
+          413,
+          `${kind}: Maximum number of ${excess.resource} allowed (${excess.limit}) exceeded for quota '${excess.resource}'.`,
+        );
+      }
+    },
+    create(wish) {
+      self.afford(wish.projectId, { volumes: 1, gigabytes: wish.size });
+      const image = wish.imageId === undefined ? undefined : core.services.image.image(wish.imageId);
+      const source = wish.sourceVolumeId === undefined ? undefined : volumes.get(wish.sourceVolumeId);
+      const type = wish.volumeType === undefined ? self.defaultType() : self.findType(wish.volumeType);
+      const volume = volumes.insert({
+        id: core.ids.uuid(),
+        name: wish.name,
+        description: wish.description ?? null,
+        projectId: wish.projectId,
+        userId: wish.userId,
+        status: 'creating',
+        size: wish.size,
+        zone: wish.availabilityZone ?? 'nova',
+        typeId: (type ?? self.defaultType()).id,
+        snapshotId: wish.snapshotId ?? null,
+        sourceVolumeId: wish.sourceVolumeId ?? null,
+        image: image ?? source?.image,
+        isBootable: false,
+        isMultiattach: wish.isMultiattach ?? false,
+        metadata: wish.metadata ?? {},
+        attachments: [],
+        createdAt: core.now(),
+        updatedAt: undefined,
+      });
+      jobs.schedule(timings.sample('volume.create'), image ? job.download : job.created, volume.id);
+      return volume;
+    },
+    extend(volume, size) {
+      self.afford(volume.projectId, { gigabytes: size - volume.size });
+      change(volume.id, { status: 'extending' });
+      jobs.schedule(timings.sample('volume.extend'), job.extended, volume.id, { size });
+    },
+    remove(volume) {
+      change(volume.id, { status: 'deleting' });
+      jobs.schedule(timings.sample('volume.delete'), job.deleted, volume.id);
+    },
+    createSnapshot(wish) {
+      self.afford(wish.projectId, { snapshots: 1, gigabytes: wish.size });
+      const id = core.ids.uuid();
+      jobs.schedule(timings.sample('snapshot.create'), job.snapshotCreated, id);
+      return snapshots.insert({ ...wish, id, status: 'creating', createdAt: core.now(), updatedAt: undefined });
+    },
+    removeSnapshot(snapshot) {
+      snapshots.update(snapshot.id, { status: 'deleting', updatedAt: core.now() });
+      jobs.schedule(timings.sample('snapshot.delete'), job.snapshotDeleted, snapshot.id);
+    },
+  };
+  return self;
+}
+
+export function volumeView(volume: Readonly<Volume>): VolumeView {
+  return {
+    id: volume.id,
+    name: volume.name,
+    projectId: volume.projectId,
+    status: volume.status,
+    size: volume.size,
+    availabilityZone: volume.zone,
+    bootable: volume.isBootable,
+    multiattach: volume.isMultiattach,
+    image: volume.image,
+    attachedTo: volume.attachments.map(({ serverId }) => serverId),
+  };
+}
