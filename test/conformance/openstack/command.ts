@@ -1,0 +1,97 @@
+// A real OpenStack on loopback, and the contract suite held against it.
+//
+//   npm run conformance:openstack                 start it if need be, then run the contract suite against it
+//   npm run conformance:openstack -- -t TEXT      only expectations whose full name matches TEXT
+//   npm run conformance:openstack -- install      the Debian packages (root)
+//   npm run conformance:openstack -- up           start it and leave it running; prints its clouds.yaml
+//   npm run conformance:openstack -- down         stop it, keep its state
+//   npm run conformance:openstack -- status       what runs, and how much memory it takes
+//   npm run conformance:openstack -- wipe         stop it and forget everything
+import { rm } from 'node:fs/promises';
+import { parseArgs } from 'node:util';
+import { MissingPrerequisite } from '../go-build.ts';
+import { bringUp, takeDown } from './bring-up.ts';
+import { runContract } from './contract.ts';
+import { apiAnswers, daemonMemory, listDaemons, logFile } from './daemons.ts';
+import { baseUrl, type Layout, type Listener, prepareLayout, readLayout } from './layout.ts';
+import { installPackages } from './packages.ts';
+
+const say = (line: string): void => void process.stderr.write(`real OpenStack: ${line}\n`);
+const apis: readonly Listener[] = ['identity', 'placement', 'image', 'network', 'compute', 'volume', 'loadBalancer'];
+
+async function main(): Promise<number> {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      testNamePattern: { type: 'string', short: 't' },
+      'clouds-yaml': { type: 'string' },
+      cloud: { type: 'string', default: 'openstack' },
+    },
+  });
+  const [verb = 'test', ...rest] = positionals;
+  if (rest.length > 0) throw new MissingPrerequisite(`one verb at a time, not: ${positionals.join(' ')}`);
+  switch (verb) {
+    case 'install':
+      await installPackages(say);
+      return 0;
+    case 'up':
+      process.stdout.write(`${(await up()).cloudsYaml}\n`);
+      return 0;
+    case 'test': {
+      // A cloud somebody else runs, when it is named.
+      const cloudsYaml = values['clouds-yaml'] ?? (await up()).cloudsYaml;
+      return runContract({ cloudsYaml, cloud: values.cloud }, values.testNamePattern);
+    }
+    case 'status':
+      return status();
+    case 'down':
+    case 'wipe': {
+      const layout = await readLayout(process.env);
+      if (layout) {
+        await takeDown(layout);
+        if (verb === 'wipe') await rm(layout.directory, { recursive: true, force: true });
+      }
+      say(verb === 'wipe' ? 'gone' : 'stopped');
+      return 0;
+    }
+    default:
+      throw new MissingPrerequisite(`"${verb}" is none of: test, install, up, down, status, wipe`);
+  }
+}
+
+async function up(): Promise<Layout> {
+  const started = performance.now();
+  const layout = await prepareLayout(process.env);
+  await bringUp(layout, say);
+  say(`up after ${Math.round((performance.now() - started) / 1000)} s`);
+  return layout;
+}
+
+async function status(): Promise<number> {
+  const layout = await readLayout(process.env);
+  const daemons = layout ? await listDaemons(layout) : [];
+  if (!layout || daemons.length === 0) {
+    say('not running');
+    return 1;
+  }
+  let total = 0;
+  for (const { name, pid, alive } of daemons) {
+    const memory = alive ? await daemonMemory(pid) : 0;
+    total += memory;
+    process.stdout.write(
+      `${name.padEnd(22)} ${alive ? `pid ${pid}, ${memory} MiB` : `DOWN, see ${logFile(layout, name)}`}\n`,
+    );
+  }
+  const silent: string[] = [];
+  for (const name of apis) if (!(await apiAnswers(`${baseUrl(layout, name)}/`))) silent.push(name);
+  process.stdout.write(`memory ${total} MiB; clouds.yaml: ${layout.cloudsYaml}\n`);
+  if (silent.length > 0) process.stdout.write(`no answer from: ${silent.join(', ')}\n`);
+  return silent.length > 0 || daemons.some(({ alive }) => !alive) ? 1 : 0;
+}
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  say(error instanceof MissingPrerequisite ? error.message : String(error instanceof Error ? error.stack : error));
+  process.exitCode = 1;
+}

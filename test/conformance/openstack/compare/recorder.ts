@@ -1,0 +1,191 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { AccountName, WireAnswer, WireCloud } from './wire.ts';
+
+/** One request and its answer, with everything that differs from run to run replaced by a name. */
+export interface Recorded {
+  readonly request: string;
+  readonly status: number;
+  /** scenarios cut down what depends on the cloud's whole content */
+  body: Json;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Headers that mean something to a client; the rest belongs to the web server. */
+const comparedHeaders = [
+  'content-type',
+  'location',
+  'www-authenticate',
+  'vary',
+  'openstack-api-version',
+  'retry-after',
+];
+
+// biome-ignore lint/suspicious/noExplicitAny: scenarios walk freely through answers of many shapes
+export type Json = any;
+
+/** Plays requests against one cloud and keeps what it answered in a form that can be compared with another's. */
+export class Recorder {
+  readonly records: Recorded[] = [];
+  readonly #cloud: WireCloud;
+  readonly #service: string;
+  readonly #names = new Map<string, string>();
+  readonly #counts = new Map<string, number>();
+  readonly #undo: (() => Promise<unknown>)[] = [];
+  readonly #ignored = new Set<string>();
+  readonly #unordered = new Set<string>();
+  #as: AccountName = 'openstack';
+
+  constructor(cloud: WireCloud, service: string) {
+    this.#cloud = cloud;
+    this.#service = service;
+  }
+
+  /** Later requests are made by this account. */
+  as(account: AccountName): void {
+    this.#as = account;
+  }
+
+  /** A value that comes out differently every time, such as an address chosen at random. */
+  hide(value: string, name: string): void {
+    this.#names.set(value, `<${name}>`);
+  }
+
+  /** An attribute whose value is not compared. */
+  ignore(key: string): void {
+    this.#ignored.add(key);
+  }
+
+  /** A list whose order means nothing. */
+  unordered(key: string): void {
+    this.#unordered.add(key);
+  }
+
+  get(path: string, options?: RequestOptions): Promise<Json> {
+    return this.request('GET', path, undefined, options);
+  }
+
+  /** Creates something, and deletes it at the end in the order opposite to creation. */
+  async post(path: string, body: unknown, options?: RequestOptions): Promise<Json> {
+    const made = await this.request('POST', path, body, options);
+    const account = this.#as;
+    for (const value of Object.values((made ?? {}) as Record<string, Json>)) {
+      for (const each of Array.isArray(value) ? value : [value]) {
+        if (typeof each?.id !== 'string') continue;
+        this.#undo.push(() => this.#send(account, 'DELETE', `${path}/${each.id}`, undefined, options));
+      }
+    }
+    return made;
+  }
+
+  put(path: string, body?: unknown, options?: RequestOptions): Promise<Json> {
+    return this.request('PUT', path, body, options);
+  }
+
+  delete(path: string, options?: RequestOptions): Promise<Json> {
+    return this.request('DELETE', path, undefined, options);
+  }
+
+  /** Something to do before the things made so far are deleted; what it answers is not compared. */
+  undo(method: string, path: string, body?: unknown): void {
+    const account = this.#as;
+    this.#undo.push(() => this.#send(account, method, path, body));
+  }
+
+  async request(method: string, path: string, body?: unknown, options: RequestOptions = {}): Promise<Json> {
+    const answer = await this.#send(this.#as, method, path, body, options);
+    const headers: Record<string, string> = {};
+    for (const name of comparedHeaders) {
+      const value = answer.headers[name];
+      if (value !== undefined) headers[name] = this.#normalizeText(value);
+    }
+    const shown = body === undefined ? '' : ` ${JSON.stringify(this.#normalize(body))}`;
+    this.records.push({
+      request: `${this.#as}: ${method} ${this.#normalizeText(path)}${shown}`,
+      status: answer.status,
+      body: this.#normalize(answer.body),
+      headers,
+    });
+    return answer.body;
+  }
+
+  /** Asks again, unrecorded, until the answer is as wanted. */
+  async until(path: string, isDone: (body: Json, status: number) => boolean, options?: RequestOptions): Promise<Json> {
+    const deadline = performance.now() + 120_000;
+    for (;;) {
+      const { body, status } = await this.#send(this.#as, 'GET', path, undefined, options);
+      if (isDone(body, status)) return body;
+      if (performance.now() > deadline) throw new Error(`${path} stays ${status} ${JSON.stringify(body)}`);
+      await delay(300);
+    }
+  }
+
+  /** Deletes what was made, the last first. */
+  async cleanUp(): Promise<void> {
+    for (const step of this.#undo.reverse()) await step().catch(() => {});
+  }
+
+  #send(
+    as: AccountName,
+    method: string,
+    path: string,
+    body?: unknown,
+    { service = this.#service, headers }: RequestOptions = {},
+  ): Promise<WireAnswer> {
+    return this.#cloud.send({ as, service, method, path, body, ...(headers && { headers }) });
+  }
+
+  #normalize(value: unknown): Json {
+    if (typeof value === 'string') return this.#normalizeText(value);
+    if (Array.isArray(value)) return value.map((each) => this.#normalize(each));
+    if (typeof value !== 'object' || value === null) return value;
+    const entries = Object.entries(value).filter(([key]) => !this.#ignored.has(key));
+    return Object.fromEntries(
+      entries.map(([key, each]) => [
+        this.#normalizeText(key),
+        this.#normalize(this.#unordered.has(key) ? inOrder(each) : each),
+      ]),
+    );
+  }
+
+  #normalizeText(text: string): string {
+    let result = text;
+    for (const [value, name] of this.#names) if (result.includes(value)) result = result.replaceAll(value, name);
+    for (const url of this.#cloud.endpoints.values()) {
+      const origin = url.replace(/\/v[\d.]+.*$/, '');
+      if (result.includes(origin)) result = result.replaceAll(origin, '<url>');
+    }
+    // Sets are printed in an order that changes from process to process.
+    return result
+      .replace(/(?<=should be one of: )[\w, -]+/, (names) => names.split(', ').sort().join(', '))
+      .replace(/req-[0-9a-f-]{36}/g, '<request>')
+      .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, (id) => this.#nameOf(id, 'id'))
+      .replace(/\b[0-9a-f]{32}\b/g, (id) => this.#nameOf(id, 'hex'))
+      .replace(/fa:16:3e(:[0-9a-f]{2}){3}/g, (mac) => this.#nameOf(mac, 'mac'))
+      .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z?/g, (time) => `<time${time.endsWith('Z') ? ' Z' : ''}>`);
+  }
+
+  #nameOf(value: string, kind: string): string {
+    if (/^[0-]+$/.test(value)) return value;
+    const known = this.#names.get(value);
+    if (known) return known;
+    const count = (this.#counts.get(kind) ?? 0) + 1;
+    this.#counts.set(kind, count);
+    const name = `<${kind} ${count}>`;
+    this.#names.set(value, name);
+    return name;
+  }
+}
+
+export interface RequestOptions {
+  /** another service than the scenario's */
+  readonly service?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Sorted by what is no id and no time: those differ from run to run. */
+function inOrder(list: unknown): unknown {
+  if (!Array.isArray(list)) return list;
+  const keyOf = (item: unknown): string =>
+    JSON.stringify(item, (name, value) => (/^id$|_id$|_at$/.test(name) && value !== null ? '' : value));
+  return [...list].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+}

@@ -1,0 +1,83 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { startProcess } from '../../support/process.ts';
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+
+/** Where the contract suite looks for a real cloud. */
+export interface RealCloud {
+  readonly cloudsYaml: string;
+  readonly cloud: string;
+}
+
+/** What the test runner's JSON report holds, as far as it is read here. */
+export interface ContractReport {
+  testResults: {
+    name: string;
+    message?: string;
+    assertionResults: {
+      fullName: string;
+      status: string;
+      failureMessages?: string[] | null;
+      /** `context.skip('why')` arrives as the note of a pending test */
+      meta?: { skipReason?: string };
+    }[];
+  }[];
+}
+
+/** Runs test/contract with a real cloud beside the simulated one; the exit code of the whole. */
+export async function runContract({ cloudsYaml, cloud }: RealCloud, pattern: string | undefined): Promise<number> {
+  const directory = await mkdtemp(join(tmpdir(), 'capstan-contract-'));
+  try {
+    const outputFile = join(directory, 'report.json');
+    const suite = startProcess(
+      process.execPath,
+      [
+        join(root, 'node_modules/vitest/vitest.mjs'),
+        ...['run', '--project', 'e2e', 'test/contract'],
+        ...['--reporter=json', `--outputFile=${outputFile}`],
+        ...(pattern === undefined ? [] : ['-t', pattern]),
+      ],
+      {
+        cwd: root,
+        env: {
+          ...(process.env as Record<string, string>),
+          CAPSTAN_REAL_CLOUDS_YAML: cloudsYaml,
+          CAPSTAN_REAL_CLOUD: cloud,
+        },
+      },
+    );
+    const { stdout, stderr } = await suite.ended;
+    const text = await readFile(outputFile, 'utf8').catch(() => undefined);
+    if (text === undefined) throw new Error(`the contract suite was not run:\n${stdout}\n${stderr}`);
+    const summary = summarize(JSON.parse(text) as ContractReport);
+    process.stdout.write(summary.text);
+    return summary.ok ? 0 : 1;
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+/** Totals, then every failure with its first lines and every skip with its reason. */
+export function summarize(report: ContractReport): { text: string; ok: boolean } {
+  const tests = report.testResults.flatMap((file) => file.assertionResults);
+  const broken = report.testResults.filter(({ message, assertionResults }) => message && assertionResults.length === 0);
+  const failed = tests.filter(({ status }) => status === 'failed');
+  const skipped = tests.filter(({ status }) => status !== 'failed' && status !== 'passed');
+  const passed = tests.length - failed.length - skipped.length;
+  const lines = [
+    `${tests.length} expectations: ${passed} hold, ${failed.length} fail, ${skipped.length} skipped`,
+    ...broken.map(({ name, message }) => `\nNOT RUN  ${name}\n${firstLines(message ?? '')}`),
+    ...failed.map(
+      ({ fullName, failureMessages }) => `\nFAILED   ${fullName}\n${firstLines(failureMessages?.[0] ?? '')}`,
+    ),
+    ...skipped.map(({ fullName, meta }) => `skipped  ${fullName}: ${meta?.skipReason ?? 'its name says why'}`),
+  ];
+  return { text: `${lines.join('\n')}\n`, ok: broken.length === 0 && failed.length === 0 && passed > 0 };
+}
+
+function firstLines(text: string): string {
+  return text.split('\n').slice(0, 8).join('\n').replace(/^/gm, '    ');
+}

@@ -1,0 +1,13 @@
+/** Sections of a settings file as oslo.config reads it. */
+export type IniFile = Readonly<Record<string, IniSection>>;
+export type IniSection = Readonly<Record<string, string | number | boolean>>;
+
+/** The text of a settings file. */
+export function formatIni(file: IniFile): string {
+  return Object.entries(file)
+    .map(([section, values]) => {
+      const lines = Object.entries(values).map(([key, value]) => `${key} = ${value}`);
+      return `[${section}]\n${lines.join('\n')}\n`;
+    })
+    .join('\n');
+}

@@ -1,0 +1,32 @@
+import type { OpenStack, Server, ServerWish } from '../../../src/openstack/index.ts';
+import type { ContractCloud } from './contract.ts';
+import { uniqueName } from './tenant.ts';
+import { until, untilGone } from './wait.ts';
+
+/** A wish for a small server; `networks` must be given. */
+export function serverWish(cloud: ContractCloud, wish: Partial<ServerWish>): ServerWish {
+  return {
+    name: uniqueName('server'),
+    flavorId: cloud.world.flavor.id,
+    imageId: cloud.world.image.id,
+    networks: 'none',
+    ...wish,
+  };
+}
+
+export async function bootServer(cloud: ContractCloud, wish: Partial<ServerWish>): Promise<Server> {
+  const { id } = await cloud.member.compute.servers.create(serverWish(cloud, wish));
+  return untilStatus(cloud.member, id, 'ACTIVE');
+}
+
+export function untilStatus(cloud: OpenStack, id: string, status: string): Promise<Server> {
+  return until(
+    () => cloud.compute.servers.get(id),
+    (server) => server.status === status && server.taskState === undefined,
+  );
+}
+
+export async function removeServer(cloud: OpenStack, id: string): Promise<void> {
+  await cloud.compute.servers.delete(id);
+  await untilGone(() => cloud.compute.servers.get(id));
+}

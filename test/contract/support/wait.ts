@@ -1,0 +1,31 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { isNotFound } from '../../../src/openstack/index.ts';
+
+const intervalMs = 150;
+const limitMs = 90_000;
+
+/** Reads until what was read is as wanted; the last reading is in the failure. */
+export async function until<T>(read: () => Promise<T>, wanted: (value: T) => boolean): Promise<T> {
+  const deadline = performance.now() + limitMs;
+  for (;;) {
+    const value = await read();
+    if (wanted(value)) return value;
+    if (performance.now() > deadline) throw new Error(`it did not come to pass; last seen: ${JSON.stringify(value)}`);
+    await delay(intervalMs);
+  }
+}
+
+/** Reads until there is nothing left to read. */
+export async function untilGone(read: () => Promise<unknown>): Promise<void> {
+  await until(
+    async () => {
+      try {
+        return await read();
+      } catch (error) {
+        if (isNotFound(error)) return undefined;
+        throw error;
+      }
+    },
+    (value) => value === undefined,
+  );
+}
