@@ -1,6 +1,8 @@
 // Every built-in Kubernetes kind we serve, gathered from one file per kind.
 import type { ResourceDefinition } from '../machinery/index.ts';
 import { mutatingWebhookConfigurationDefinition } from './admissionregistration/mutating-webhook-configuration.ts';
+import { validatingAdmissionPolicyDefinition } from './admissionregistration/validating-admission-policy.ts';
+import { validatingAdmissionPolicyBindingDefinition } from './admissionregistration/validating-admission-policy-binding.ts';
 import { validatingWebhookConfigurationDefinition } from './admissionregistration/validating-webhook-configuration.ts';
 import { customResourceDefinitionDefinition } from './apiextensions/custom-resource-definition.ts';
 import { apiServiceDefinition } from './apiregistration/api-service.ts';
@@ -79,6 +81,8 @@ export const builtinDefinitions: readonly ResourceDefinition[] = [
   serviceAccountDefinition,
   serviceDefinition,
   mutatingWebhookConfigurationDefinition,
+  validatingAdmissionPolicyDefinition,
+  validatingAdmissionPolicyBindingDefinition,
   validatingWebhookConfigurationDefinition,
   customResourceDefinitionDefinition,
   apiServiceDefinition,
@@ -189,6 +193,7 @@ export {
   type ResourceAttributes,
   type SelfSubjectRulesReview,
   type SubjectAccessReview,
+  SubjectAccessReviews,
   selfSubjectAccessReviewDefinition,
   selfSubjectRulesReviewDefinition,
   subjectAccessReviewDefinition,

@@ -12,7 +12,9 @@ import {
 import type { StoreRecord } from '../store/index.ts';
 import type { UserInfo } from './auth/index.ts';
 import { viewRecord } from './http/render.ts';
+import type { ReviewHandler } from './http/resource-handler.ts';
 import type { MaybePromise } from './registry/index.ts';
+import { decodeObject } from './service/decode.ts';
 import type { DeleteSettings } from './service/delete.ts';
 import type { PatchKind } from './service/patch.ts';
 import type { ListSettings } from './service/reads.ts';
@@ -53,12 +55,19 @@ const ignoreWarning = (): void => {};
 export class LocalClient {
   readonly #api: ResourceApi;
   readonly #subresources: SubresourceHandlers;
+  readonly #reviews: ReadonlyMap<string, ReviewHandler>;
   readonly #user: UserInfo;
   readonly #wantsWhole: WantsWhole | undefined;
 
-  constructor(api: ResourceApi, subresources: SubresourceHandlers, user: UserInfo, wantsWhole?: WantsWhole) {
+  constructor(
+    api: ResourceApi,
+    handlers: { subresources: SubresourceHandlers; reviews: ReadonlyMap<string, ReviewHandler> },
+    user: UserInfo,
+    wantsWhole?: WantsWhole,
+  ) {
     this.#api = api;
-    this.#subresources = subresources;
+    this.#subresources = handlers.subresources;
+    this.#reviews = handlers.reviews;
     this.#user = user;
     this.#wantsWhole = wantsWhole;
   }
@@ -120,11 +129,12 @@ export class LocalClient {
   async create<T extends KubeObject>(resource: Resource<T>, object: T, options: WriteOptions): Promise<T> {
     const target = placed(this.#target(resource, object.metadata.namespace));
     const { definition } = target.resource;
-    // Kinds that are questions are answered over HTTP; here they would be stored.
-    if (!definition.verbs.includes('get')) {
-      throw statusError.methodNotSupported(definition.group, definition.plural, 'create');
-    }
     const body = { value: withTypeMeta(object, target), duplicateFields: [] };
+    const review = this.#reviews.get(`${definition.group}/${definition.plural}`);
+    if (review) {
+      const question = decodeObject(body, target, this.#caller(options), 'Strict');
+      return (await review(question, target, this.#caller(options))) as unknown as T;
+    }
     const written = await this.#api.create(target, body, this.#caller(options), settingsOf(options));
     return this.#view<T>(target, written.object);
   }

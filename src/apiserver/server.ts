@@ -1,8 +1,10 @@
 import {
   allVerbs,
   type Clock,
+  type FieldRequirement,
   type KubeObject,
   type ProtobufRegistry,
+  parseFieldSelector,
   type Random,
   type ResourceDefinition,
   type Schema,
@@ -12,12 +14,9 @@ import {
   type Verb,
 } from '../machinery/index.ts';
 import type { Store } from '../store/index.ts';
-import { certificateSigners } from './admission/certificate-signers.ts';
-import { defaultStorageClass } from './admission/default-storage-class.ts';
+import { type AdmissionPlugin, builtInAdmission } from './admission/built-in.ts';
 import { AdmissionChain, type AdmissionStep } from './admission/index.ts';
 import { namespaceLifecycle } from './admission/namespace-lifecycle.ts';
-import { podPriority, podTolerations } from './admission/pod-defaults.ts';
-import { rbacEscalation } from './admission/rbac-escalation.ts';
 import type { Auditor, AuditTrail } from './audit/index.ts';
 import {
   AccessControl,
@@ -33,6 +32,7 @@ import { ensureBootstrapObjects } from './bootstrap.ts';
 import { CrdLifecycle, nativeDefinitionsStay, publishNativeKinds, withCrdStrategy } from './crd/index.ts';
 import { Discovery } from './discovery/index.ts';
 import { backupPath, handleBackup } from './http/backup-endpoint.ts';
+import { HttpCaller } from './http/caller.ts';
 import { Exchange, toStatusError } from './http/exchange.ts';
 import { type HealthCheck, handleInfo, type InfoHandlerOptions, type VersionInfo } from './http/info-handler.ts';
 import { type Listener, listen } from './http/listener.ts';
@@ -43,11 +43,15 @@ import type { Wire } from './http/wire.ts';
 import { LocalClient, type WantsWhole } from './local-client.ts';
 import { ApiServerMetrics, type RequestLabels } from './metrics.ts';
 import { OpenApi } from './openapi/index.ts';
+import { admissionPolicies } from './policies/policy-admission.ts';
+import { PolicyBook } from './policies/policy-book.ts';
+import { startPolicyStatus } from './policies/policy-status.ts';
+import { resourceQuotas } from './quota/quota-admission.ts';
+import { QuotaBook } from './quota/quota-book.ts';
 import { Registry } from './registry/index.ts';
 import { reviewHandlers } from './reviews.ts';
 import { singleName } from './service/reads.ts';
 import { ResourceApi } from './service/resource-api.ts';
-import type { Caller } from './service/types.ts';
 import { parseServiceCidr, type ServiceRange, serviceAddresses } from './services/address-allocator.ts';
 import { kubernetesService } from './services/kubernetes-service.ts';
 import { startExpirySweeper } from './storage/expiry-sweeper.ts';
@@ -55,6 +59,7 @@ import type { StoredObject } from './storage/stored-object.ts';
 import { handleCsrApproval } from './subresources/csr-approval.ts';
 import { handleNamespaceFinalize } from './subresources/namespace-finalize.ts';
 import { handlePodBinding } from './subresources/pod-binding.ts';
+import { handlePodContainerStream, handlePodPortForward } from './subresources/pod-connect.ts';
 import { handlePodEviction } from './subresources/pod-eviction.ts';
 import { type PodLogSource, podLogHandler } from './subresources/pod-log.ts';
 import { serviceAccountTokenHandler } from './subresources/service-account-token.ts';
@@ -81,6 +86,8 @@ export interface ApiServerOptions {
   /** addresses for Services; default 10.96.0.0/16 */
   serviceCidr?: string;
   podLogs?: PodLogSource;
+  /** leaves out built-in admission steps, such as those that count on controllers nobody runs */
+  admissionPlugins?: { disable?: readonly AdmissionPlugin[] };
   /** further admission steps, after the server's own */
   admission?(context: ResourceApi): readonly AdmissionStep[];
   /** objects to create at the first start besides the usual ones */
@@ -131,8 +138,11 @@ export class ApiServer {
   readonly #webhooks: WebhookClient;
   readonly #webhookConfigurations: WebhookConfigurations;
   readonly #serviceRange: ServiceRange;
+  readonly #policies: PolicyBook;
+  readonly #quotas: QuotaBook | undefined;
   readonly #stopSweeper: () => void;
   readonly #stopAggregation: () => Promise<void>;
+  readonly #stopPolicyStatus: () => Promise<void>;
   readonly #listeners = new Set<Listener>();
   readonly #openWatches = new Set<Exchange>();
   #mutating = 0;
@@ -152,35 +162,46 @@ export class ApiServer {
       if (definition.origin === 'custom') native.set(`${definition.plural}.${definition.group}`, definition);
     }
     const admission = new AdmissionChain();
+    const without = new Set<string>(options.admissionPlugins?.disable);
+    const add = (...steps: readonly AdmissionStep[]): void => {
+      for (const step of steps) if (!without.has(step.name)) admission.add(step);
+    };
     this.api = new ResourceApi({ store, registry: this.registry, admission, clock: this.#clock, random: this.#random });
     this.access = new AccessControl(options.access, { store, clock: this.#clock, random: this.#random });
-    admission.add(namespaceLifecycle(store));
-    admission.add(nativeDefinitionsStay(native, store));
-    admission.add(defaultStorageClass(store));
-    admission.add(podPriority(store));
-    admission.add(podTolerations);
+    add(namespaceLifecycle(store), nativeDefinitionsStay(native, store));
+    const nodes = options.access.nodes ?? false;
+    add(...builtInAdmission({ store, access: this.access, clock: this.#clock, random: this.#random, nodes }));
     this.#serviceRange = parseServiceCidr(options.serviceCidr ?? '10.96.0.0/16');
-    admission.add(serviceAddresses(store, this.#serviceRange, this.#clock));
-    admission.add(rbacEscalation(this.access.rbacIndex, this.access.authorizer));
-    admission.add(certificateSigners(this.access.authorizer));
+    add(serviceAddresses(store, this.#serviceRange, this.#clock));
+    this.#policies = new PolicyBook(store, (error, what) => this.#report(error, what));
+    const { context } = this.api;
+    add(admissionPolicies({ book: this.#policies, context, authorizer: this.access.authorizer }));
     this.#webhooks = new WebhookClient(storeServiceResolver(store));
     this.#webhookConfigurations = new WebhookConfigurations(store, (error, what) => this.#report(error, what));
-    admission.add(
+    add(
       admissionWebhooks({
         configurations: this.#webhookConfigurations,
         client: this.#webhooks,
         store,
+        authorizer: this.access.authorizer,
         random: this.#random,
         onIgnoredFailure: (webhook, error) => this.#report(error, `webhook ${webhook}, ignored as its policy says`),
       }),
     );
-    for (const step of options.admission?.(this.api) ?? []) admission.add(step);
+    add(...(options.admission?.(this.api) ?? []));
+    if (!without.has('ResourceQuota')) {
+      this.#quotas = new QuotaBook(this.api, (error) => this.#report(error, 'status of a quota'));
+      add(resourceQuotas(this.#quotas, (key) => store.head(key) !== undefined));
+    }
 
     this.#subresources = new Map([
       ['/namespaces/finalize', handleNamespaceFinalize],
+      ['/pods/attach', handlePodContainerStream],
       ['/pods/binding', handlePodBinding],
       ['/pods/eviction', handlePodEviction],
+      ['/pods/exec', handlePodContainerStream],
       ['/pods/log', podLogHandler(options.podLogs)],
+      ['/pods/portforward', handlePodPortForward],
       ['/serviceaccounts/token', serviceAccountTokenHandler(this.access)],
       ['certificates.k8s.io/certificatesigningrequests/approval', handleCsrApproval],
     ]);
@@ -219,6 +240,7 @@ export class ApiServer {
       convertByWebhook: (crd, object, toVersion) =>
         convertByWebhook(this.#webhooks, this.#random, crd, object, toVersion),
     });
+    this.#stopPolicyStatus = startPolicyStatus(this.api, (error) => this.#report(error, 'status of a policy'));
     this.#stopAggregation = startRoleAggregation(this.api, (error) => this.#report(error, 'aggregation of roles'));
     this.#stopSweeper = startExpirySweeper(this.api.context, (error) => this.#report(error, 'expiry of events'));
   }
@@ -260,6 +282,9 @@ export class ApiServer {
     await Promise.all(closing);
     this.#stopSweeper();
     await this.#stopAggregation();
+    await this.#stopPolicyStatus();
+    this.#policies.close();
+    await this.#quotas?.close();
     await this.#crds.close();
     this.access.close();
     this.#webhookConfigurations.close();
@@ -319,15 +344,7 @@ export class ApiServer {
       return exchange.sendText(404, '404 page not found\n');
     }
     if (!verb) throw statusError.methodNotAllowed();
-    const caller: Caller = {
-      user,
-      userAgent: exchange.header('user-agent') ?? '',
-      get signal() {
-        return exchange.signal;
-      },
-      warn: (text) => exchange.warn(text),
-    };
-    await this.#resources.handle(exchange, path, verb, caller);
+    await this.#resources.handle(exchange, path, verb, new HttpCaller(exchange, user));
   }
 
   /** Counts the request and returns what to call at its end; refuses more writes than we can hold. */
@@ -434,7 +451,8 @@ function attributesOf(
   }
   // Reading one object by a field selector is reading that object: rules with resourceNames allow it.
   const reads = verb === 'list' || verb === 'watch';
-  const selected = reads && path.name === undefined ? singleName(exchange.query.get('fieldSelector') ?? '') : undefined;
+  const selector = reads && path.name === undefined ? (exchange.query.get('fieldSelector') ?? '') : '';
+  const selected = singleName(selector);
   const isNamespaceObject = path.group === '' && path.plural === 'namespaces';
   return {
     user,
@@ -447,5 +465,15 @@ function attributesOf(
     namespace: path.namespace ?? (isNamespaceObject ? (path.name ?? '') : ''),
     path: exchange.path,
     resourceRequest: true,
+    ...(selector !== '' && selected === undefined && { fieldSelector: readFieldSelector(selector) }),
   };
+}
+
+/** A selector that cannot be read limits nothing; the request itself will be refused for it. */
+function readFieldSelector(text: string): FieldRequirement[] {
+  try {
+    return parseFieldSelector(text);
+  } catch {
+    return [];
+  }
 }

@@ -8,7 +8,7 @@ import {
   ServiceAccounts,
 } from '../api/index.ts';
 // tests may cross rooms: this one runs the controllers against the API they are made for
-import { type ApiServer, createApiServer, openObjectStore } from '../apiserver/index.ts';
+import { controllerBackedPlugins, createApiServer, openObjectStore } from '../apiserver/index.ts';
 import type { Client } from '../client/index.ts';
 import {
   type KubeObject,
@@ -19,7 +19,8 @@ import {
 } from '../machinery/index.ts';
 import { createManager, eventually, memoryLogger } from '../runtime/index.ts';
 import { memoryEngine } from '../store/index.ts';
-import { housekeepingControllers, type ServedResources } from './index.ts';
+import { housekeepingControllers } from './index.ts';
+import { servedBy } from './testing/embedded-world.ts';
 
 const by = { fieldManager: 'test' };
 const crds: Resource<UnstructuredObject> = {
@@ -37,27 +38,13 @@ const widgets: Resource<UnstructuredObject> = {
   namespaced: true,
 };
 
-function servedBy(server: ApiServer): ServedResources {
-  return {
-    listResources: () =>
-      [...server.registry.all()].flatMap(({ definition }) => {
-        const version = definition.versions.find(({ served }) => served);
-        const usable = ['list', 'watch', 'delete'].every((verb) =>
-          (definition.verbs as readonly string[]).includes(verb),
-        );
-        const { group, kind, plural, namespaced } = definition;
-        return version && usable ? [{ group, version: version.name, kind, plural, namespaced }] : [];
-      }),
-    onChange: (callback) => server.registry.onChange(callback),
-  };
-}
-
 describe('housekeeping on the embedded API', () => {
   it('keeps house: accounts, authority, owned objects of custom kinds, namespaces', async () => {
     const store = await openObjectStore({ engine: memoryEngine() });
     const server = await createApiServer({
       store,
       definitions: builtinDefinitions,
+      admissionPlugins: { disable: controllerBackedPlugins },
       metaSchema: builtinSchema,
       protobuf: protobufRegistry,
       access: { mode: 'AlwaysAllow' },

@@ -1,28 +1,55 @@
 // The door of the housekeeping room: the controllers every Kubernetes has, whatever else it is used for.
+import type { Client } from '../client/index.ts';
+import type { CertificateAndKey } from '../pki/index.ts';
 import type { ControllerDefinition } from '../runtime/index.ts';
+import { clusterInfoSigner } from './bootstrap/cluster-info-signer.ts';
+import { bootstrapTokenCleaner } from './bootstrap/token-cleaner.ts';
+import { certificateApprovalController } from './certificates/approval.ts';
+import { certificateCleaner } from './certificates/cleaner.ts';
+import { certificateSigningController } from './certificates/signing.ts';
 import { garbageCollector } from './garbage-collector/garbage-collector.ts';
 import { namespaceController } from './namespaces/namespace-controller.ts';
 import { rootCaPublisher } from './root-ca-publisher.ts';
 import type { ServedResources } from './served-resources.ts';
 import { serviceAccountController } from './service-accounts.ts';
+import { claimProtection } from './storage/claim-protection.ts';
+import { volumeProtection } from './storage/volume-protection.ts';
 
+export { clusterInfoSigner } from './bootstrap/cluster-info-signer.ts';
+export { bootstrapTokenCleaner } from './bootstrap/token-cleaner.ts';
+export { certificateApprovalController } from './certificates/approval.ts';
+export { certificateCleaner } from './certificates/cleaner.ts';
+export { type CertificateSigningOptions, certificateSigningController } from './certificates/signing.ts';
 export { type GarbageCollectorOptions, garbageCollector } from './garbage-collector/garbage-collector.ts';
 export { type NamespaceControllerOptions, namespaceController } from './namespaces/namespace-controller.ts';
 export { type RootCaPublisherOptions, rootCaPublisher } from './root-ca-publisher.ts';
 export type { ServedResources } from './served-resources.ts';
 export { serviceAccountController } from './service-accounts.ts';
+export { type ClaimProtectionOptions, claimProtection } from './storage/claim-protection.ts';
+export { volumeProtection } from './storage/volume-protection.ts';
 
 /** All of them, ready to be added to a manager. */
 export function housekeepingControllers(options: {
   served: ServedResources;
   /** PEM of the authorities that vouch for the API server */
   certificateAuthority: string;
+  /** signs approved certificate requests; without it they wait for a signer of their own */
+  signingAuthority?: CertificateAndKey;
+  /** reads whole objects, for controllers whose caches hold identities only; default: their own client */
+  reader?: Client;
 }): ControllerDefinition[] {
-  const { served, certificateAuthority } = options;
+  const { served, certificateAuthority, signingAuthority, reader } = options;
   return [
     garbageCollector({ served }),
     namespaceController({ served }),
     serviceAccountController(),
     rootCaPublisher({ certificateAuthority }),
+    claimProtection(reader ? { reader } : {}),
+    volumeProtection(),
+    bootstrapTokenCleaner(),
+    clusterInfoSigner(),
+    certificateApprovalController(),
+    certificateCleaner(),
+    ...(signingAuthority ? [certificateSigningController({ authority: signingAuthority })] : []),
   ];
 }

@@ -1,6 +1,6 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import type { JsonGeneralName } from '@peculiar/x509';
-import { CapstanError, type Clock, errorMessage } from '../machinery/index.ts';
+import { CapstanError, type Clock } from '../machinery/index.ts';
 import { alternativeNames, type CertificateAndKey, signCertificate, subjectName } from './authority.ts';
 import {
   type CertificateSubject,
@@ -48,6 +48,13 @@ export async function createCsr(options: CsrOptions): Promise<{ csr: string; pri
   return { csr: encodePem('CERTIFICATE REQUEST', new Uint8Array(request.rawData)), privateKey };
 }
 
+/** What Go says of a signature that does not hold, by kind of key: these words reach users in refusals. */
+const verificationFailures: Readonly<Record<string, string>> = {
+  ECDSA: 'x509: ECDSA verification failure',
+  'RSASSA-PKCS1-v1_5': 'crypto/rsa: verification error',
+  Ed25519: 'x509: Ed25519 verification failure',
+};
+
 /**
  * Reads a PEM signing request and checks that its sender holds the private key.
  * Throws CapstanError CAP_CSR_INVALID.
@@ -58,9 +65,11 @@ export async function parseCsr(pem: string): Promise<ParsedCsr> {
     throw new CapstanError('CAP_CSR_INVALID', 'PEM block type must be CERTIFICATE REQUEST');
   }
   const x509 = await loadX509();
+  let unverified = '';
   try {
     const request = new x509.Pkcs10CertificateRequest(new Uint8Array(block.bytes));
-    if (!(await request.verify())) throw new Error('unable to verify certificate request signature');
+    unverified = verificationFailures[request.publicKey.algorithm.name ?? ''] ?? unverified;
+    if (!(await request.verify())) throw new Error('it is signed with another key');
     const alternative = request.getExtension('2.5.29.17');
     const subjectBytes = new Uint8Array(request.subjectName.toArrayBuffer());
     return {
@@ -73,9 +82,8 @@ export async function parseCsr(pem: string): Promise<ParsedCsr> {
         : parseAlternativeNames(Buffer.from(alternative.value))),
     };
   } catch (error) {
-    throw new CapstanError('CAP_CSR_INVALID', `the certificate request cannot be used: ${errorMessage(error)}`, {
-      cause: error,
-    });
+    const text = unverified === '' ? 'asn1: structure error: the block holds no certificate request' : unverified;
+    throw new CapstanError('CAP_CSR_INVALID', text, { cause: error });
   }
 }
 

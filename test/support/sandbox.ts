@@ -35,6 +35,8 @@ export interface Sandbox extends Kubectl {
   under(env: Readonly<Record<string, string>>): Kubectl;
   /** the same as whoever the bearer token names, without the administrator's certificate */
   withToken(token: string): Promise<Kubectl>;
+  /** the same as whoever the certificate names; both are PEM */
+  withCertificate(certificate: string, privateKey: string): Promise<Kubectl>;
   /** what `kubectl get … -o json` prints */
   json: CommandLine<Promise<KubernetesObject>>;
   /** writes a file of the scratch directory and returns its path */
@@ -99,6 +101,13 @@ export async function openSandbox(target: Target): Promise<Sandbox> {
   };
 
   const admin = bind(base);
+  const withCredentials = async (user: object): Promise<Kubectl> => {
+    const config = JSON.parse(await admin.ok`config view --raw --minify -o json`) as { users: { user: object }[] };
+    config.users[0]!.user = user;
+    const kubeconfig = join(directory, `${randomUUID()}.kubeconfig`);
+    await writeFile(kubeconfig, JSON.stringify(config), { mode: 0o600 });
+    return bind({ ...base, kubeconfig });
+  };
   await admin.ok`create namespace ${namespace}`;
   return {
     ...admin,
@@ -108,13 +117,12 @@ export async function openSandbox(target: Target): Promise<Sandbox> {
     with: (input) => bind({ ...base, input: asInput(input) }),
     anywhere: bind({ kubeconfig: target.kubeconfig, directory }),
     under: (env) => bind({ ...base, env }),
-    withToken: async (token) => {
-      const config = JSON.parse(await admin.ok`config view --raw --minify -o json`) as { users: { user: object }[] };
-      config.users[0]!.user = { token };
-      const kubeconfig = join(directory, `${randomUUID()}.kubeconfig`);
-      await writeFile(kubeconfig, JSON.stringify(config), { mode: 0o600 });
-      return bind({ ...base, kubeconfig });
-    },
+    withToken: (token) => withCredentials({ token }),
+    withCertificate: (certificate, privateKey) =>
+      withCredentials({
+        'client-certificate-data': Buffer.from(certificate).toString('base64'),
+        'client-key-data': Buffer.from(privateKey).toString('base64'),
+      }),
     json: async (literals, ...values) => {
       const outcome = await kubectl(['get', ...words(literals, ...values), '-o', 'json'], base);
       if (outcome.code !== 0) throw new Error(`expected success\n${describeOutcome(outcome)}`);

@@ -1,4 +1,11 @@
-import { type FieldError, fieldError, type KubeObject, type ResourceDefinition } from '../../machinery/index.ts';
+import {
+  type FieldError,
+  fieldError,
+  type KubeObject,
+  type Resource,
+  type ResourceDefinition,
+} from '../../machinery/index.ts';
+import { resourceOf } from '../common/define.ts';
 import { defineReview } from '../common/review.ts';
 
 export interface ResourceAttributes {
@@ -87,6 +94,9 @@ export const subjectAccessReviewDefinition: ResourceDefinition = defineReview<Su
   component: 'io.k8s.api.authorization.v1.SubjectAccessReview',
   validateCreate: validateSubject,
 });
+
+export const SubjectAccessReviews: Resource<SubjectAccessReview> =
+  resourceOf<SubjectAccessReview>(subjectAccessReviewDefinition);
 
 export const localSubjectAccessReviewDefinition: ResourceDefinition = defineReview<SubjectAccessReview>({
   group,

@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import {
   checkDns1123Label,
   checkDns1123Subdomain,
@@ -25,6 +26,7 @@ export interface CertificateSigningRequestCondition {
   lastTransitionTime?: string;
 }
 
+/** Asks for a certificate, to be approved and signed by others. */
 export interface CertificateSigningRequest extends KubeObject {
   spec: {
     /** base64 of a PEM certificate request */
@@ -107,14 +109,19 @@ function validateSignerName(name: string | undefined): FieldError[] {
   return errors;
 }
 
-function validateConditions(csr: CertificateSigningRequest): FieldError[] {
+/** The ways of writing a request, each of which may change a part of the status only. */
+type Door = 'approval' | 'status' | undefined;
+
+const outcomes = ['Approved', 'Denied', 'Failed'];
+const decisions = ['Approved', 'Denied'];
+
+function validateConditions(conditions: readonly CertificateSigningRequestCondition[]): FieldError[] {
   const errors: FieldError[] = [];
   const path = 'status.conditions';
   const seen = new Set<string>();
-  for (const [index, { type, status }] of (csr.status?.conditions ?? []).entries()) {
+  for (const [index, { type, status }] of conditions.entries()) {
     if (!type) errors.push(fieldError.required(`${path}[${index}].type`));
-    const onlyTrue = type === 'Approved' || type === 'Denied' || type === 'Failed';
-    const allowed = onlyTrue ? ['True'] : ['False', 'True', 'Unknown'];
+    const allowed = outcomes.includes(type) ? ['True'] : ['False', 'True', 'Unknown'];
     if (!status) errors.push(fieldError.required(`${path}[${index}].status`));
     else if (!allowed.includes(status)) errors.push(notSupported(`${path}[${index}].status`, status, allowed));
     if ((type === 'Approved' && seen.has('Denied')) || (type === 'Denied' && seen.has('Approved'))) {
@@ -124,6 +131,29 @@ function validateConditions(csr: CertificateSigningRequest): FieldError[] {
     seen.add(type);
   }
   return errors;
+}
+
+/** Only PEM certificates may be handed out; whether they answer the request is for their reader to check. */
+function validateCertificate(certificate: string | undefined): FieldError[] {
+  if (!certificate) return [];
+  const invalid = (text: string): FieldError[] => [
+    fieldError.invalid('status.certificate', '<certificate data>', text),
+  ];
+  const pem = Buffer.from(certificate, 'base64').toString('latin1');
+  const blocks = [...pem.matchAll(/^-----BEGIN ([^\n]*)-----\s*$([\s\S]*?)^-----END \1-----\s*$/gm)];
+  if (blocks.length === 0) return invalid('must contain at least one CERTIFICATE PEM block');
+  for (const [text, label = '', body = ''] of blocks) {
+    if (label !== 'CERTIFICATE') {
+      return invalid(`only CERTIFICATE PEM blocks are allowed, found ${JSON.stringify(label)}`);
+    }
+    if (body.includes(':')) return invalid('no PEM block headers are permitted');
+    try {
+      new X509Certificate(text);
+    } catch {
+      return invalid('x509: malformed certificate');
+    }
+  }
+  return [];
 }
 
 function validateCreate(csr: CertificateSigningRequest): FieldError[] {
@@ -145,37 +175,69 @@ function validateCreate(csr: CertificateSigningRequest): FieldError[] {
   return errors;
 }
 
-function validateStatusUpdate(csr: CertificateSigningRequest, old: CertificateSigningRequest): FieldError[] {
-  const errors = validateConditions(csr);
-  const before = old.status?.certificate;
-  if (before && !deepEqual(before, csr.status?.certificate)) {
-    errors.push(fieldError.forbidden('status.certificate', 'updates may not modify certificate once set'));
+function conditionsOf(csr: CertificateSigningRequest, type: string): CertificateSigningRequestCondition[] {
+  return (csr.status?.conditions ?? []).filter((condition) => condition.type === type);
+}
+
+/** What was decided stays decided; decisions come by the approval door, certificates by that of the status. */
+function validateUpdate(
+  csr: CertificateSigningRequest,
+  old: CertificateSigningRequest,
+  { subresource }: Pick<StrategyContext, 'subresource'>,
+): FieldError[] {
+  const path = 'status.conditions';
+  const door = subresource as Door;
+  const errors = validateConditions(csr.status?.conditions ?? []);
+  const before = old.status?.certificate ?? '';
+  const certificate = csr.status?.certificate ?? '';
+  if (certificate !== before) errors.push(...validateCertificate(certificate));
+  for (const type of outcomes) {
+    if (conditionsOf(csr, type).length < conditionsOf(old, type).length) {
+      errors.push(fieldError.forbidden(path, `updates may not remove a condition of type "${type}"`));
+    }
+  }
+  for (const type of door === 'approval' ? [] : decisions) {
+    const next = conditionsOf(csr, type);
+    const known = conditionsOf(old, type);
+    if (next.length > known.length) {
+      errors.push(fieldError.forbidden(path, `updates may not add a condition of type "${type}"`));
+    } else if (next.length === known.length && !deepEqual(next, known)) {
+      errors.push(fieldError.forbidden(path, `updates may not modify a condition of type "${type}"`));
+    }
+  }
+  if (certificate !== before) {
+    if (door !== 'status') {
+      errors.push(fieldError.forbidden('status.certificate', 'updates may not set certificate content'));
+    } else if (before !== '') {
+      errors.push(fieldError.forbidden('status.certificate', 'updates may not modify existing certificate content'));
+    }
   }
   return errors;
 }
 
-const isDecision = ({ type }: { type: string }): boolean => type === 'Approved' || type === 'Denied';
-
-/** Stamps new conditions with the time they appeared. Only the approval door decides: status writes keep what was decided. */
+/** Stamps new conditions with the time they appeared. Through the status door, decisions stay as they were written. */
 function prepareConditions(
   draft: CertificateSigningRequest,
   old: CertificateSigningRequest,
   context: StrategyContext,
 ): void {
-  if (context.subresource === 'status' && draft.status) {
-    const others = (draft.status.conditions ?? []).filter((condition) => !isDecision(condition));
-    const decided = (old.status?.conditions ?? []).filter(isDecision).map((condition) => ({ ...condition }));
-    if (decided.length + others.length > 0) draft.status.conditions = [...decided, ...others];
-    else delete draft.status.conditions;
+  const conditions = draft.status?.conditions ?? [];
+  for (const type of context.subresource === 'status' ? decisions : []) {
+    const decided = conditionsOf(old, type);
+    if (conditionsOf(draft, type).length !== decided.length) continue;
+    for (const [index, condition] of conditions.entries()) {
+      if (condition.type === type) conditions[index] = { ...decided.shift()! };
+    }
   }
   const now = formatTime(context.nowMs);
-  for (const condition of draft.status?.conditions ?? []) {
+  for (const condition of conditions) {
     setDefault(condition, 'lastUpdateTime', now);
     const before = old.status?.conditions?.find(
       (candidate) => candidate.type === condition.type && candidate.status === condition.status,
     );
     setDefault(condition, 'lastTransitionTime', before?.lastTransitionTime ?? now);
   }
+  if (conditions.length === 0) delete draft.status?.conditions;
 }
 
 function conditionWords(csr: CertificateSigningRequest): string {
@@ -249,8 +311,8 @@ export const certificateSigningRequestDefinition: ResourceDefinition = defineBui
   prepareForStatusUpdate: prepareConditions,
   validateName: () => [],
   validateCreate,
-  validateUpdate: validateStatusUpdate,
-  validateStatusUpdate,
+  validateUpdate,
+  validateStatusUpdate: validateUpdate,
 });
 
 export const CertificateSigningRequests: Resource<CertificateSigningRequest> = resourceOf<CertificateSigningRequest>(

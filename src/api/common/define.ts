@@ -57,6 +57,8 @@ export interface BuiltinKind<T extends KubeObject> extends TypedStrategy<T> {
   conditionalUpdatesOnly?: boolean;
   storedAs?: ResourceDefinition['storedAs'];
   ttlMs?: number;
+  /** what every answer warns of, for kinds whose time is over */
+  deprecationWarning?: string;
 }
 
 /**
@@ -84,6 +86,10 @@ export function defineBuiltin<T extends KubeObject>(kind: BuiltinKind<T>): Resou
           return builtinSchema(component);
         },
         hasStatus: kind.hasStatus ?? false,
+        ...(kind.deprecationWarning !== undefined && {
+          deprecated: true,
+          deprecationWarning: kind.deprecationWarning,
+        }),
         ...(kind.scale && { scale: kind.scale }),
         printer: { columns: kind.columns, row: kind.row as unknown as TablePrinter['row'] },
         ...(kind.selectableFields && {

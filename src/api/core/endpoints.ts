@@ -87,6 +87,7 @@ export const endpointsDefinition: ResourceDefinition = defineBuiltin<Endpoints>(
   shortNames: ['ep'],
   namespaced: true,
   component: 'io.k8s.api.core.v1.Endpoints',
+  deprecationWarning: 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice',
   noGeneration: true,
   allowCreateOnUpdate: true,
   columns: [nameColumn, column('Endpoints'), ageColumn],
@@ -98,7 +99,6 @@ export const endpointsDefinition: ResourceDefinition = defineBuiltin<Endpoints>(
   },
   validateCreate: validate,
   validateUpdate: validate,
-  warnings: () => ['v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice'],
 });
 
 export const EndpointsResource: Resource<Endpoints> = resourceOf<Endpoints>(endpointsDefinition);

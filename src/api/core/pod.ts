@@ -133,10 +133,12 @@ export const podDefinition: ResourceDefinition = defineBuiltin<Pod>({
   component: 'io.k8s.api.core.v1.Pod',
   hasStatus: true,
   subresources: [
+    { name: 'attach', verbs: ['create', 'get'], group: '', version: 'v1', kind: 'PodAttachOptions' },
     { name: 'binding', verbs: ['create'], group: '', version: 'v1', kind: 'Binding' },
-    { name: 'ephemeralcontainers', verbs: ['get', 'patch', 'update'], group: '', version: 'v1', kind: 'Pod' },
     { name: 'eviction', verbs: ['create'], group: 'policy', version: 'v1', kind: 'Eviction' },
+    { name: 'exec', verbs: ['create', 'get'], group: '', version: 'v1', kind: 'PodExecOptions' },
     { name: 'log', verbs: ['get'], group: '', version: 'v1', kind: 'Pod' },
+    { name: 'portforward', verbs: ['create', 'get'], group: '', version: 'v1', kind: 'PodPortForwardOptions' },
   ],
   columns: [
     nameColumn,

@@ -8,6 +8,8 @@ export interface ServiceAccount extends KubeObject {
   automountServiceAccountToken?: boolean;
 }
 
+const enforceMountableSecrets = 'kubernetes.io/enforce-mountable-secrets';
+
 export const serviceAccountDefinition: ResourceDefinition = defineBuiltin<ServiceAccount>({
   group: '',
   version: 'v1',
@@ -22,6 +24,13 @@ export const serviceAccountDefinition: ResourceDefinition = defineBuiltin<Servic
   noGeneration: true,
   columns: [nameColumn, column('Secrets'), ageColumn],
   row: (object, nowMs) => [object.metadata.name ?? '', (object.secrets ?? []).length, age(object, nowMs)],
+  warnings(account, old) {
+    const isNew = account.metadata.annotations?.[enforceMountableSecrets] !== undefined;
+    if (!isNew || old?.metadata.annotations?.[enforceMountableSecrets] !== undefined) return [];
+    return [
+      `metadata.annotations[${enforceMountableSecrets}]: deprecated in v1.32+; prefer separate namespaces to isolate access to mounted secrets`,
+    ];
+  },
 });
 
 export const ServiceAccounts: Resource<ServiceAccount> = resourceOf<ServiceAccount>(serviceAccountDefinition);

@@ -1,10 +1,16 @@
-import { isJsonObject, statusError, type UnstructuredObject } from '../../machinery/index.ts';
-import { parseCsr } from '../../pki/index.ts';
-import type { Authorizer, UserInfo } from '../auth/index.ts';
+import {
+  deepEqual,
+  errorMessage,
+  fieldError,
+  isJsonObject,
+  type JsonValue,
+  statusError,
+  type UnstructuredObject,
+} from '../../machinery/index.ts';
+import { type CertificateSubject, parseCsr, signerNames } from '../../pki/index.ts';
+import { type Authorizer, systemGroups, type UserInfo } from '../auth/index.ts';
+import type { NamedTarget } from '../service/types.ts';
 import type { AdmissionRequest, AdmissionStep } from './types.ts';
-
-const apiServerClientSigner = 'kubernetes.io/kube-apiserver-client';
-const mastersGroup = 'system:masters';
 
 /**
  * Who may decide about certificates of a signer: approving takes the verb `approve` and issuing the verb `sign` on the
@@ -13,15 +19,14 @@ const mastersGroup = 'system:masters';
 export function certificateSigners(authorizer: Authorizer): AdmissionStep {
   return {
     name: 'CertificateSigners',
-    appliesTo: ({ target, operation }) =>
-      operation !== 'DELETE' &&
-      target.resource.definition.group === 'certificates.k8s.io' &&
-      target.resource.definition.plural === 'certificatesigningrequests',
+    concerns: ({ group, plural }) => group === 'certificates.k8s.io' && plural === 'certificatesigningrequests',
+    operations: ['CREATE', 'UPDATE'],
     validate(request) {
       const { operation, subresource, object, oldObject } = request;
-      if (operation === 'CREATE') return checkSubject(request);
+      if (operation === 'CREATE') return checkRequest(request);
       if (subresource === 'approval') return checkSigner(request, authorizer, 'approve');
-      if (subresource === 'status' && issues(object!, oldObject!)) return checkSigner(request, authorizer, 'sign');
+      if (subresource === 'status' && statusChanges(object!, oldObject!))
+        return checkSigner(request, authorizer, 'sign');
     },
   };
 }
@@ -40,37 +45,39 @@ function mayUse(authorizer: Authorizer, user: UserInfo, verb: string, name: stri
   return authorizer.authorize({ user, verb, ...signers, name, path: '', resourceRequest: true }).decision === 'allow';
 }
 
-function checkSubject(request: AdmissionRequest): void | Promise<void> {
-  const { object } = request;
-  if (signerOf(object!) !== apiServerClientSigner) return;
-  const spec = isJsonObject(object!.spec) ? object!.spec : {};
-  const pem = Buffer.from(String(spec['request'] ?? ''), 'base64').toString('utf8');
-  return parseCsr(pem).then(
-    ({ subject }) => {
-      if (!subject.organizations.includes(mastersGroup)) return;
-      throw refused(request, `use of ${apiServerClientSigner} signer with ${mastersGroup} group is not allowed`);
-    },
-    // What cannot be read is refused by validation already, in better words.
-    () => {},
+/** The sender must hold the key it asks a certificate for. That it was read proves it. */
+async function checkRequest(request: AdmissionRequest): Promise<void> {
+  const { object, target } = request;
+  const encoded = isJsonObject(object!.spec) ? String(object!.spec['request'] ?? '') : '';
+  const { organizations } = await readSubject(encoded, target);
+  if (signerOf(object!) !== signerNames.apiServerClient || !organizations.includes(systemGroups.masters)) return;
+  throw refused(
+    request,
+    `use of ${signerNames.apiServerClient} signer with ${systemGroups.masters} group is not allowed`,
   );
+}
+
+async function readSubject(encoded: string, { resource, name }: NamedTarget): Promise<CertificateSubject> {
+  try {
+    return (await parseCsr(Buffer.from(encoded, 'base64').toString('utf8'))).subject;
+  } catch (error) {
+    const { group, kind } = resource.definition;
+    throw statusError.invalid(group, kind, name, [fieldError.invalid('spec.request', encoded, errorMessage(error))]);
+  }
 }
 
 function signerOf(request: UnstructuredObject): string {
   return isJsonObject(request.spec) ? String(request.spec['signerName'] ?? '') : '';
 }
 
-function issues(object: UnstructuredObject, old: UnstructuredObject): boolean {
-  return JSON.stringify(outcomeOf(object)) !== JSON.stringify(outcomeOf(old));
+function statusChanges(object: UnstructuredObject, old: UnstructuredObject): boolean {
+  const { certificate, conditions = [] } = statusOf(object);
+  const before = statusOf(old);
+  return (certificate ?? '') !== (before.certificate ?? '') || !deepEqual(conditions, before.conditions ?? []);
 }
 
-/** What only a signer says: the certificate, or that there will be none. */
-function outcomeOf(request: UnstructuredObject): unknown {
-  const status = isJsonObject(request.status) ? request.status : {};
-  const conditions = Array.isArray(status['conditions']) ? status['conditions'] : [];
-  return [
-    status['certificate'] ?? '',
-    conditions.some((condition) => isJsonObject(condition) && condition['type'] === 'Failed'),
-  ];
+function statusOf(request: UnstructuredObject): { certificate?: JsonValue; conditions?: JsonValue } {
+  return isJsonObject(request.status) ? request.status : {};
 }
 
 function refused({ target }: AdmissionRequest, text: string): Error {

@@ -2,6 +2,7 @@ import { isJsonObject, type UnstructuredObject } from '../../machinery/index.ts'
 import type { Store } from '../../store/index.ts';
 import { keyPrefix } from '../storage/keys.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
+import { coreWrites } from './scope.ts';
 import type { AdmissionStep } from './types.ts';
 
 const isDefaultAnnotation = 'storageclass.kubernetes.io/is-default-class';
@@ -11,11 +12,7 @@ const legacyClassAnnotation = 'volume.beta.kubernetes.io/storage-class';
 export function defaultStorageClass(store: Store<StoredObject>): AdmissionStep {
   return {
     name: 'DefaultStorageClass',
-    appliesTo: ({ operation, target, subresource }) =>
-      operation === 'CREATE' &&
-      subresource === undefined &&
-      target.resource.definition.group === '' &&
-      target.resource.definition.plural === 'persistentvolumeclaims',
+    ...coreWrites('persistentvolumeclaims', ['CREATE']),
     mutate({ object }) {
       const spec = object?.spec;
       // An empty name is a wish too: no class at all.

@@ -1,2 +1,3 @@
+export { type AdmissionPlugin, controllerBackedPlugins } from './built-in.ts';
 export * from './chain.ts';
 export * from './types.ts';

@@ -14,6 +14,8 @@ const space = { group: '', plural: 'namespaces' };
 export function namespaceLifecycle(store: Store<StoredObject>): AdmissionStep {
   return {
     name: 'NamespaceLifecycle',
+    concerns: ({ group, plural, namespaced }) => namespaced || (group === '' && plural === 'namespaces'),
+    operations: ['CREATE', 'DELETE'],
     validate(request) {
       if (request.operation === 'DELETE') return checkDelete(request);
       if (request.operation === 'CREATE' && request.target.namespace !== undefined) checkCreate(request, store);

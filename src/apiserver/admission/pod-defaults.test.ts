@@ -3,6 +3,7 @@ import type { UnstructuredObject } from '../../machinery/index.ts';
 import type { Store } from '../../store/index.ts';
 import { objectKey } from '../storage/keys.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
+import { AdmissionChain } from './chain.ts';
 import { podPriority, podTolerations } from './pod-defaults.ts';
 import type { AdmissionRequest } from './types.ts';
 
@@ -74,10 +75,18 @@ describe('the priority of a pod', () => {
   });
 
   it('concerns only the creation of pods', () => {
-    const step = podPriority(storeOf());
-    expect(step.appliesTo?.(podRequest({}))).toBe(true);
-    expect(step.appliesTo?.(podRequest({}, { operation: 'UPDATE' }))).toBe(false);
-    expect(step.appliesTo?.(podRequest({}, { subresource: 'binding' }))).toBe(false);
+    const chain = new AdmissionChain();
+    chain.add(podPriority(storeOf()));
+    const isTouched = (more: Partial<AdmissionRequest>): boolean => {
+      const request = podRequest({}, more);
+      void chain.mutate(request);
+      return 'priority' in (request.object!.spec as object);
+    };
+    const services = { resource: { definition: { group: '', plural: 'services' } }, name: 's' };
+    expect(isTouched({})).toBe(true);
+    expect(isTouched({ operation: 'UPDATE' })).toBe(false);
+    expect(isTouched({ subresource: 'binding' })).toBe(false);
+    expect(isTouched({ target: services as unknown as AdmissionRequest['target'] })).toBe(false);
   });
 });
 

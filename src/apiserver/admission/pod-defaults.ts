@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject, statusError } from '../../machinery/inde
 import type { Store } from '../../store/index.ts';
 import { keyPrefix, objectKey } from '../storage/keys.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
+import { coreWrites } from './scope.ts';
 import type { AdmissionRequest, AdmissionStep } from './types.ts';
 
 const priorityClasses = { group: 'scheduling.k8s.io', plural: 'priorityclasses' };
@@ -9,16 +10,11 @@ const priorityClasses = { group: 'scheduling.k8s.io', plural: 'priorityclasses' 
 /** How long a pod stays on a node that is lost, unless it says otherwise. */
 const evictionDelaySeconds = 300;
 
-function isPodCreate({ operation, target, subresource }: AdmissionRequest): boolean {
-  const { group, plural } = target.resource.definition;
-  return operation === 'CREATE' && subresource === undefined && group === '' && plural === 'pods';
-}
-
 /** Pods get the priority of their class, or of the default class, or zero (kube-apiserver: Priority). */
 export function podPriority(store: Store<StoredObject>): AdmissionStep {
   return {
     name: 'Priority',
-    appliesTo: isPodCreate,
+    ...coreWrites('pods', ['CREATE']),
     mutate(request) {
       const spec = request.object?.spec;
       if (!isJsonObject(spec)) return;
@@ -78,7 +74,7 @@ function refusal(request: AdmissionRequest, message: string): Error {
 /** Pods leave a lost node after five minutes unless they say otherwise (kube-apiserver: DefaultTolerationSeconds). */
 export const podTolerations: AdmissionStep = {
   name: 'DefaultTolerationSeconds',
-  appliesTo: isPodCreate,
+  ...coreWrites('pods', ['CREATE']),
   mutate({ object }) {
     const spec = object?.spec;
     if (!isJsonObject(spec)) return;

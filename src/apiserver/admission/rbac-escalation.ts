@@ -14,8 +14,8 @@ import type { AdmissionStep } from './types.ts';
 export function rbacEscalation(index: RbacIndex, authorizer: Authorizer): AdmissionStep {
   return {
     name: 'RBACEscalation',
-    appliesTo: ({ target, operation }) =>
-      operation !== 'DELETE' && target.resource.definition.group === 'rbac.authorization.k8s.io',
+    concerns: ({ group }) => group === 'rbac.authorization.k8s.io',
+    operations: ['CREATE', 'UPDATE'],
     validate({ target, caller, object, oldObject }) {
       const context: EscalationContext = {
         user: caller.user,

@@ -15,6 +15,9 @@ import { bootstrapTokenAuthenticator, type SecretObject } from './bootstrap-toke
 import { clientCertificateAuthenticator } from './client-certificate.ts';
 import { impersonatedUser } from './impersonation.ts';
 import { jwtSigningKey, jwtVerificationKey } from './jwt.ts';
+import { nodeAuthorizer } from './node-authorizer.ts';
+import { feedNodeRelations } from './node-feed.ts';
+import { NodeRelationIndex } from './node-relations.ts';
 import { feedRbacIndex } from './policy-feed.ts';
 import { rbacAuthorizer } from './rbac/authorizer.ts';
 import { RbacIndex } from './rbac/rbac-index.ts';
@@ -28,12 +31,14 @@ export interface AccessControlOptions {
   /** asked before service-account tokens */
   tokens?: readonly TokenAuthenticator[];
   serviceAccounts?: { issuer: string; signingKeyPem: string; olderKeysPem?: readonly string[] };
-  /** accept kubeadm's bootstrap tokens: for workload clusters */
+  /** accept the bootstrap tokens of joining nodes, Secrets of kube-system; default true */
   bootstrapTokens?: boolean;
   anonymous?: boolean;
   /** `AlwaysAllow` is for tests and for servers nobody else can reach */
   mode: 'RBAC' | 'AlwaysAllow';
-  /** asked before RBAC, e.g. the node authorizer */
+  /** lets kubelets see and write what concerns their own node and nothing else: for servers that nodes join */
+  nodes?: boolean;
+  /** asked before RBAC */
   authorizers?: readonly Authorizer[];
 }
 
@@ -44,13 +49,13 @@ export class AccessControl {
   readonly rbacIndex: RbacIndex;
   readonly tokenIssuer: TokenIssuer | undefined;
   readonly lookup: BoundObjectLookup;
-  readonly #stopFeed: () => void;
+  readonly #stops: (() => void)[] = [];
 
   constructor(options: AccessControlOptions, deps: { store: Store<StoredObject>; clock: Clock; random: Random }) {
     const { store, clock, random } = deps;
     this.lookup = storeLookup(store);
     this.rbacIndex = new RbacIndex();
-    this.#stopFeed = feedRbacIndex(store, this.rbacIndex);
+    this.#stops.push(feedRbacIndex(store, this.rbacIndex));
     const tokens: TokenAuthenticator[] = [...(options.tokens ?? [])];
     if (options.serviceAccounts) {
       const { issuer, signingKeyPem, olderKeysPem = [] } = options.serviceAccounts;
@@ -61,7 +66,7 @@ export class AccessControl {
       const keys = [signingKey, ...olderKeys];
       tokens.push(serviceAccountTokenAuthenticator({ issuers: [issuer], keys, audiences, lookup: this.lookup, clock }));
     }
-    if (options.bootstrapTokens) {
+    if (options.bootstrapTokens ?? true) {
       tokens.push(bootstrapTokenAuthenticator({ secret: (name) => this.lookup.secret('kube-system', name), clock }));
     }
     this.authenticator = createAuthenticator({
@@ -71,14 +76,20 @@ export class AccessControl {
         certificates: clientCertificateAuthenticator({ authorities: options.clientCa, clock }),
       }),
     });
-    this.authorizer =
-      options.mode === 'AlwaysAllow'
-        ? alwaysAllowAuthorizer
-        : unionAuthorizer(mastersAuthorizer, ...(options.authorizers ?? []), rbacAuthorizer(this.rbacIndex));
+    if (options.mode === 'AlwaysAllow') this.authorizer = alwaysAllowAuthorizer;
+    else {
+      const authorizers = [...(options.authorizers ?? [])];
+      if (options.nodes) {
+        const relations = new NodeRelationIndex();
+        this.#stops.push(feedNodeRelations(store, relations));
+        authorizers.unshift(nodeAuthorizer(relations));
+      }
+      this.authorizer = unionAuthorizer(mastersAuthorizer, ...authorizers, rbacAuthorizer(this.rbacIndex));
+    }
   }
 
   close(): void {
-    this.#stopFeed();
+    for (const stop of this.#stops) stop();
   }
 
   /** The user a request acts as, and who really sent it; throws 401 or, for a refused impersonation, 403. */

@@ -51,6 +51,7 @@ describe('bootstrap tokens', () => {
     ['groups that are not for bootstrapping', [{ ...good, 'auth-extra-groups': 'system:masters' }]],
     ['an expiry in the past', [{ ...good, expiration: '2025-12-31T23:59:59Z' }]],
     ['an expiry that is no date', [{ ...good, expiration: 'soon' }]],
+    ['an expiry without a time', [{ ...good, expiration: '2099-01-01' }]],
   ])('are unknown with %s', (_, parameters) => {
     expect(outcome(...parameters)).toBeUndefined();
   });

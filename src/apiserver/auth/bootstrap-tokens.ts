@@ -1,4 +1,4 @@
-import type { Clock, KubeObject } from '../../machinery/index.ts';
+import { type Clock, type KubeObject, parseRfc3339 } from '../../machinery/index.ts';
 import type { TokenAuthenticator, TokenOutcome } from './authenticator.ts';
 import { secretsEqual } from './static-tokens.ts';
 
@@ -41,7 +41,7 @@ export function bootstrapTokenAuthenticator(options: BootstrapTokenOptions): Tok
     if (!secretsEqual(value('token-secret'), tokenSecret) || value('token-id') !== id) return undefined;
     const expiration = value('expiration');
     // A date that cannot be read counts as past.
-    if (expiration !== '' && !(Date.parse(expiration) > options.clock.now())) return undefined;
+    if (expiration !== '' && (parseRfc3339(expiration) ?? 0) <= options.clock.now()) return undefined;
     if (value('usage-bootstrap-authentication') !== 'true') return undefined;
     const groups = groupsOf(value('auth-extra-groups'));
     return groups === undefined ? undefined : { user: { name: `system:bootstrap:${id}`, groups } };

@@ -1,41 +1,9 @@
 import type { KubeObject } from '../../machinery/index.ts';
+import { claimNames, configMapNames, mirrorAnnotation, type PodSpec, secretNames } from '../pods/pod-spec.ts';
 import type { NodeRelatedKind, NodeRelations } from './node-authorizer.ts';
 
-interface NamedReference {
-  name?: string;
-}
-
-interface EnvironmentSource {
-  secretRef?: NamedReference;
-  configMapRef?: NamedReference;
-}
-
-interface ContainerSpec {
-  envFrom?: EnvironmentSource[];
-  env?: { valueFrom?: { secretKeyRef?: NamedReference; configMapKeyRef?: NamedReference } }[];
-}
-
-interface VolumeSpec {
-  name?: string;
-  secret?: { secretName?: string };
-  configMap?: NamedReference;
-  projected?: { sources?: { secret?: NamedReference; configMap?: NamedReference }[] };
-  persistentVolumeClaim?: { claimName?: string };
-  ephemeral?: object;
-  csi?: { nodePublishSecretRef?: NamedReference };
-}
-
 interface PodObject extends KubeObject {
-  spec?: {
-    nodeName?: string;
-    serviceAccountName?: string;
-    imagePullSecrets?: NamedReference[];
-    containers?: ContainerSpec[];
-    initContainers?: ContainerSpec[];
-    ephemeralContainers?: ContainerSpec[];
-    volumes?: VolumeSpec[];
-    resourceClaims?: { resourceClaimName?: string }[];
-  };
+  spec?: PodSpec;
   status?: { resourceClaimStatuses?: { resourceClaimName?: string }[] };
 }
 
@@ -60,33 +28,12 @@ function referencesOf(pod: PodObject): Set<string> {
     if (name !== undefined && name !== '') found.add(key(kind, namespace, name));
   };
   // A static pod's mirror is written by the kubelet itself: what it names must not open anything.
-  if (pod.metadata.annotations?.['kubernetes.io/config.mirror'] !== undefined) return found;
+  if (pod.metadata.annotations?.[mirrorAnnotation] !== undefined) return found;
   const { spec = {} } = pod;
   add('serviceaccount', spec.serviceAccountName);
-  for (const { name } of spec.imagePullSecrets ?? []) add('secret', name);
-  for (const containers of [spec.initContainers, spec.containers, spec.ephemeralContainers]) {
-    for (const container of containers ?? []) {
-      for (const { secretRef, configMapRef } of container.envFrom ?? []) {
-        add('secret', secretRef?.name);
-        add('configmap', configMapRef?.name);
-      }
-      for (const { valueFrom } of container.env ?? []) {
-        add('secret', valueFrom?.secretKeyRef?.name);
-        add('configmap', valueFrom?.configMapKeyRef?.name);
-      }
-    }
-  }
-  for (const volume of spec.volumes ?? []) {
-    add('secret', volume.secret?.secretName);
-    add('secret', volume.csi?.nodePublishSecretRef?.name);
-    add('configmap', volume.configMap?.name);
-    add('persistentvolumeclaim', volume.persistentVolumeClaim?.claimName);
-    if (volume.ephemeral !== undefined) add('persistentvolumeclaim', `${pod.metadata.name}-${volume.name}`);
-    for (const source of volume.projected?.sources ?? []) {
-      add('secret', source.secret?.name);
-      add('configmap', source.configMap?.name);
-    }
-  }
+  for (const name of secretNames(spec)) add('secret', name);
+  for (const name of configMapNames(spec)) add('configmap', name);
+  for (const name of claimNames(pod.metadata.name ?? '', spec)) add('persistentvolumeclaim', name);
   for (const { resourceClaimName } of spec.resourceClaims ?? []) add('resourceclaim', resourceClaimName);
   for (const { resourceClaimName } of pod.status?.resourceClaimStatuses ?? []) add('resourceclaim', resourceClaimName);
   return found;

@@ -77,8 +77,9 @@ export class NativeDefinitions {
 export function nativeDefinitionsStay(native: NativeKinds, store: Store<StoredObject>): AdmissionStep {
   return {
     name: 'NativeDefinitions',
-    appliesTo: ({ operation, target }) =>
-      operation === 'DELETE' && target.resource.definition.group === 'apiextensions.k8s.io' && native.has(target.name),
+    concerns: ({ group }) => group === 'apiextensions.k8s.io',
+    operations: ['DELETE'],
+    appliesTo: ({ target }) => native.has(target.name),
     validate({ target }) {
       const count = store.count(keyPrefix(native.get(target.name)!));
       if (count === 0) return;

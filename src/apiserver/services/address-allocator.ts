@@ -10,6 +10,7 @@ import {
 } from '../../machinery/index.ts';
 import type { Store } from '../../store/index.ts';
 import type { AdmissionRequest, AdmissionStep } from '../admission/index.ts';
+import { coreWrites } from '../admission/scope.ts';
 import { keyPrefix, objectKey } from '../storage/keys.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
 
@@ -58,11 +59,7 @@ export function serviceAddresses(store: Store<StoredObject>, range: ServiceRange
   const reservations = new Map<string, Reservation>();
   return {
     name: 'ServiceAddresses',
-    appliesTo: ({ target, operation, subresource }) =>
-      subresource === undefined &&
-      operation !== 'DELETE' &&
-      target.resource.definition.group === '' &&
-      target.resource.definition.plural === 'services',
+    ...coreWrites('services', ['CREATE', 'UPDATE']),
     mutate(request) {
       const service = request.object!;
       const key = objectKey(space, request.target.namespace, request.target.name);

@@ -10,6 +10,7 @@ import {
   issueCertificate,
 } from '../../pki/index.ts';
 import { type Engine, type HistoryLimits, lmdbEngine, memoryEngine, type Store } from '../../store/index.ts';
+import { controllerBackedPlugins } from '../admission/index.ts';
 import type { Listener } from '../http/listener.ts';
 import type { LocalClient } from '../local-client.ts';
 import { type ApiServer, type ApiServerOptions, createApiServer } from '../server.ts';
@@ -96,6 +97,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   const server = await createApiServer({
     store,
     definitions: ownKinds ? [...builtinDefinitions, ...ownDefinitions] : builtinDefinitions,
+    admissionPlugins: { disable: controllerBackedPlugins },
     metaSchema: builtinSchema,
     protobuf: protobufRegistry,
     access: {

@@ -13,18 +13,22 @@ import {
   type VersionDefinition,
 } from '../../machinery/index.ts';
 import type { Store } from '../../store/index.ts';
+import { celAuthorizer } from '../admission/cel-authorizer.ts';
+import { describeRequest } from '../admission/describe-request.ts';
 import type { AdmissionRequest, AdmissionStep } from '../admission/index.ts';
-import { toApiUserInfo } from '../auth/index.ts';
+import { matchRequest } from '../admission/matching.ts';
+import type { Authorizer } from '../auth/index.ts';
 import { decodeObject } from '../service/decode.ts';
-import { objectKey } from '../storage/keys.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
-import { ruleMatches, type Webhook, type WebhookConfigurations, type WebhookPhase } from './configuration.ts';
+import type { Webhook, WebhookConfigurations, WebhookPhase } from './configuration.ts';
 import { NobodyListensError, type WebhookClient } from './webhook-client.ts';
 
 export interface AdmissionWebhookOptions {
   configurations: WebhookConfigurations;
   client: WebhookClient;
   store: Store<StoredObject>;
+  /** for conditions that ask what the sender may do */
+  authorizer: Authorizer;
   random: Random;
   /** a webhook failed but its policy says to go on */
   onIgnoredFailure(webhook: string, error: unknown): void;
@@ -58,47 +62,11 @@ interface Match {
 function matchingWebhooks(options: AdmissionWebhookOptions, phase: WebhookPhase, request: AdmissionRequest): Match[] {
   const matches: Match[] = [];
   for (const webhook of options.configurations.list(phase)) {
-    const version = matchingVersion(webhook, request);
-    if (version && selectorsMatch(webhook, request, options.store)) matches.push({ webhook, version });
+    // A webhook without rules is asked about nothing.
+    const version = webhook.match.rules.length > 0 && matchRequest(webhook.match, request, options.store);
+    if (version) matches.push({ webhook, version });
   }
   return matches;
-}
-
-function matchingVersion(
-  webhook: Webhook,
-  { target, operation, subresource }: AdmissionRequest,
-): VersionDefinition | undefined {
-  const { definition } = target.resource;
-  const matches = (version: VersionDefinition): boolean =>
-    webhook.rules.some((rule) =>
-      ruleMatches(rule, {
-        operation,
-        group: definition.group,
-        version: version.name,
-        resource: definition.plural,
-        subresource,
-        namespaced: definition.namespaced,
-      }),
-    );
-  if (matches(target.version)) return target.version;
-  if (webhook.matchPolicy === 'Exact') return undefined;
-  return definition.versions.find((version) => version.served && version !== target.version && matches(version));
-}
-
-function selectorsMatch(webhook: Webhook, request: AdmissionRequest, store: Store<StoredObject>): boolean {
-  const { object, oldObject } = request;
-  if (!webhook.objectSelector.empty) {
-    const labelled = [object, oldObject].filter((candidate) => candidate !== undefined);
-    if (!labelled.some((candidate) => webhook.objectSelector.matches(candidate.metadata.labels ?? {}))) return false;
-  }
-  if (webhook.namespaceSelector.empty) return true;
-  const { definition } = request.target.resource;
-  if (definition.group === '' && definition.plural === 'namespaces') {
-    return webhook.namespaceSelector.matches((object ?? oldObject)?.metadata.labels ?? {});
-  }
-  if (request.target.namespace === undefined) return true;
-  const namespace = store.get(objectKey({ group: '', plural: 'namespaces' }, undefined, request.target.namespace));
-  return webhook.namespaceSelector.matches(namespace?.value.labels ?? {});
 }
 
 async function mutate(
@@ -180,7 +148,7 @@ async function call(
   const { webhook } = match;
   const review = await buildReview(options, match, request);
   const reviewRequest = review['request'] as JsonObject;
-  if (!isWanted(webhook, request, reviewRequest)) return undefined;
+  if (!isWanted(options, webhook, request, reviewRequest)) return undefined;
   let response: JsonObject;
   try {
     if (request.dryRun && webhook.sideEffects !== 'None' && webhook.sideEffects !== 'NoneOnDryRun') {
@@ -217,10 +185,16 @@ async function call(
 }
 
 /** False when the webhook's conditions leave this request out; what they cannot decide, its failure policy does. */
-function isWanted(webhook: Webhook, { target }: AdmissionRequest, reviewRequest: JsonObject): boolean {
-  const outcome = webhook.matchConditions(reviewRequest);
+function isWanted(
+  { authorizer }: AdmissionWebhookOptions,
+  webhook: Webhook,
+  request: AdmissionRequest,
+  reviewRequest: JsonObject,
+): boolean {
+  const outcome = webhook.matchConditions(reviewRequest, celAuthorizer(authorizer, request));
   if ('calls' in outcome) return outcome.calls;
   if (webhook.failurePolicy === 'Ignore') return false;
+  const { target } = request;
   const { group, plural } = target.resource.definition;
   throw statusError.forbidden({ group, resource: plural, name: target.name }, outcome.error);
 }
@@ -240,58 +214,25 @@ function readResponse(answer: JsonObject, uid: string): JsonObject {
 
 async function buildReview(
   options: AdmissionWebhookOptions,
-  match: Match,
+  { version }: Match,
   request: AdmissionRequest,
 ): Promise<JsonObject> {
-  const { target, operation, subresource } = request;
-  const { definition } = target.resource;
+  const { resource } = request.target;
   const view = async (object: UnstructuredObject | undefined): Promise<JsonObject | null> => {
     if (object === undefined) return null;
     // The body of a subresource has one version, whichever the resource is asked in.
-    const shown = request.bodyKind ? object : await target.resource.convert(object, match.version.name);
+    const shown = request.bodyKind ? object : await resource.convert(object, version.name);
     return shown as unknown as JsonObject;
   };
-  const kindIn = (version: string): JsonObject => ({
-    ...(request.bodyKind ?? { group: definition.group, version, kind: definition.kind }),
-  });
-  const resourceIn = (version: string): JsonObject => ({
-    group: definition.group,
-    version,
-    resource: definition.plural,
-  });
   return {
     kind: 'AdmissionReview',
     apiVersion: 'admission.k8s.io/v1',
     request: {
       uid: options.random.uuid(),
-      kind: kindIn(match.version.name),
-      resource: resourceIn(match.version.name),
-      ...(subresource !== undefined && { subResource: subresource, requestSubResource: subresource }),
-      requestKind: kindIn(target.version.name),
-      requestResource: resourceIn(target.version.name),
-      name: target.name,
-      ...(target.namespace !== undefined && { namespace: target.namespace }),
-      operation,
-      userInfo: toApiUserInfo(request.caller.user) as unknown as JsonObject,
+      ...describeRequest(request, version.name),
       object: await view(request.object),
       oldObject: await view(request.oldObject),
-      dryRun: request.dryRun,
-      options: renderOptions(request),
     },
-  };
-}
-
-const optionKinds = { CREATE: 'CreateOptions', UPDATE: 'UpdateOptions', DELETE: 'DeleteOptions', CONNECT: '' } as const;
-
-/** The options of the write as an object of their own kind; those of a patch are shown as those of an update. */
-function renderOptions({ operation, options, dryRun }: AdmissionRequest): JsonObject {
-  const rest: JsonObject = {};
-  for (const [name, value] of Object.entries(options)) if (name !== 'dryRun') rest[name] = value as JsonValue;
-  return {
-    kind: optionKinds[operation],
-    apiVersion: 'meta.k8s.io/v1',
-    ...rest,
-    ...(dryRun && { dryRun: ['All'] }),
   };
 }
 

@@ -11,6 +11,7 @@ import {
   type Namespace,
   onTargets,
   patchResponse,
+  pod,
   startTestWebhook,
   type TestWebhook,
   targets,
@@ -383,6 +384,65 @@ onTargets(targets, (on) => {
       hook.answer((review) => deny(review));
       expect((await api.post(ignoring.path, configMap('none'))).status).toBe(201);
       await ignoring.remove();
+    });
+
+    it('is by conditions that may ask what the sender may do, and conditions that do not compile are refused', async () => {
+      hook.answer((review) => deny(review));
+      const expression = '!authorizer.requestResource.check("break-glass").allowed()';
+      const { path, remove } = await register('Validating', [
+        { name: 'glass.example.com', matchConditions: [{ name: 'no-master', expression }] },
+      ]);
+      expect((await on().api.post(path, configMap('by-a-master'))).status).toBe(201);
+      await remove();
+      const broken = on().api.post(`${registrations}/validatingwebhookconfigurations`, {
+        apiVersion: 'admissionregistration.k8s.io/v1',
+        kind: 'ValidatingWebhookConfiguration',
+        metadata: { name: on().unique('broken') },
+        webhooks: [
+          {
+            name: 'broken.example.com',
+            admissionReviewVersions: ['v1'],
+            sideEffects: 'None',
+            clientConfig: { url: 'https://127.0.0.1/' },
+            matchConditions: [{ name: 'c', expression: 'object.metadata.name' }],
+          },
+        ],
+      });
+      expect((await broken).status).toBe(422);
+      expect((await broken).body['message']).toContain(
+        'webhooks[0].matchConditions[0].expression: Invalid value: "object.metadata.name": must evaluate to bool but got dyn',
+      );
+    });
+
+    it('is by subresource too: evictions are shown as what they are', async () => {
+      const target = on();
+      const ns = await target.namespace();
+      await target.api.create(ns.core('serviceaccounts'), {
+        apiVersion: 'v1',
+        kind: 'ServiceAccount',
+        metadata: { name: 'runner' },
+      });
+      await target.api.create(ns.core('pods'), pod('p', { spec: { serviceAccountName: 'runner' } }));
+      hook.answer((review) => deny(review, { message: 'not now' }));
+      const rules = [{ operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['pods/eviction'] }];
+      const { remove } = await register('Validating', [{ name: 'evictions.example.com', rules }], ns);
+      const answer = await target.api.post(`${ns.core('pods')}/p/eviction`, {
+        apiVersion: 'policy/v1',
+        kind: 'Eviction',
+        metadata: { name: 'p' },
+      });
+      expect(answer.body['message']).toContain('admission webhook "evictions.example.com" denied the request: not now');
+      expect(hook.received.at(-1)?.review).toMatchObject({
+        request: {
+          kind: { group: 'policy', version: 'v1', kind: 'Eviction' },
+          resource: { group: '', version: 'v1', resource: 'pods' },
+          subResource: 'eviction',
+          operation: 'CREATE',
+          object: { kind: 'Eviction', metadata: { name: 'p' } },
+        },
+      });
+      expect((await target.api.get(`${ns.core('pods')}/p`)).status).toBe(200);
+      await remove();
     });
 
     it('is by any version of the resource (Equivalent), which is then converted, or by the very one (Exact)', async () => {

@@ -5,12 +5,16 @@ import { type Target, targets } from '../../support/targets.ts';
 import { accessExpectations } from './access.ts';
 import { applyingExpectations } from './applying.ts';
 import { badInputExpectations } from './bad-input.ts';
+import { certificateExpectations } from './certificates.ts';
 import { changingExpectations } from './changing.ts';
 import { creatingExpectations } from './creating.ts';
 import { customResourceExpectations } from './custom-resources.ts';
 import { deletingExpectations } from './deleting.ts';
 import { discoveryExpectations } from './discovery.ts';
 import type { Expectation, Expectations } from './expectation.ts';
+import { limitExpectations } from './limits.ts';
+import { podExpectations } from './pods.ts';
+import { policyExpectations } from './policies.ts';
 import { readingExpectations } from './reading.ts';
 import { waitingExpectations } from './waiting.ts';
 
@@ -23,6 +27,10 @@ const areas: readonly [string, Expectations][] = [
   ['waiting', waitingExpectations],
   ['deleting', deletingExpectations],
   ['access', accessExpectations],
+  ['certificates', certificateExpectations],
+  ['limits', limitExpectations],
+  ['pods', podExpectations],
+  ['policies', policyExpectations],
   ['custom resources', customResourceExpectations],
   ['bad input', badInputExpectations],
 ];

@@ -5,6 +5,7 @@ import { builtinDefinitions, builtinSchema, ownDefinitions, protobufRegistry } f
 import {
   type ApiServer,
   type ApiServerOptions,
+  controllerBackedPlugins,
   createApiServer,
   openObjectStore,
   type StoredObject,
@@ -57,6 +58,7 @@ export async function startInProcess(options: InProcessOptions = {}): Promise<In
   const server = await createApiServer({
     store,
     definitions: [...builtinDefinitions, ...ownDefinitions],
+    admissionPlugins: { disable: controllerBackedPlugins },
     metaSchema: builtinSchema,
     protobuf: protobufRegistry,
     access: {

@@ -1,0 +1,41 @@
+import type { JsonObject, JsonValue } from '../../machinery/index.ts';
+import { toApiUserInfo } from '../auth/index.ts';
+import type { AdmissionRequest } from './types.ts';
+
+/**
+ * A request as webhooks and expressions see it, without its objects: `request` of an AdmissionReview. `version` is the
+ * one its reader wants to see.
+ */
+export function describeRequest(request: AdmissionRequest, version: string): JsonObject {
+  const { target, operation, subresource } = request;
+  const { group, kind, plural } = target.resource.definition;
+  const kindIn = (name: string): JsonObject => ({ ...(request.bodyKind ?? { group, version: name, kind }) });
+  const resourceIn = (name: string): JsonObject => ({ group, version: name, resource: plural });
+  return {
+    kind: kindIn(version),
+    resource: resourceIn(version),
+    ...(subresource !== undefined && { subResource: subresource, requestSubResource: subresource }),
+    requestKind: kindIn(target.version.name),
+    requestResource: resourceIn(target.version.name),
+    name: target.name,
+    ...(target.namespace !== undefined && { namespace: target.namespace }),
+    operation,
+    userInfo: toApiUserInfo(request.caller.user) as unknown as JsonObject,
+    dryRun: request.dryRun,
+    options: describeOptions(request),
+  };
+}
+
+const optionKinds = { CREATE: 'CreateOptions', UPDATE: 'UpdateOptions', DELETE: 'DeleteOptions', CONNECT: '' } as const;
+
+/** The options of the write as an object of their own kind; those of a patch are shown as those of an update. */
+function describeOptions({ operation, options, dryRun }: AdmissionRequest): JsonObject {
+  const rest: JsonObject = {};
+  for (const [name, value] of Object.entries(options)) if (name !== 'dryRun') rest[name] = value as JsonValue;
+  return {
+    kind: optionKinds[operation],
+    apiVersion: 'meta.k8s.io/v1',
+    ...rest,
+    ...(dryRun && { dryRun: ['All'] }),
+  };
+}

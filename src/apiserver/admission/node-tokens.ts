@@ -1,0 +1,100 @@
+import { isNotFound, type UnstructuredObject } from '../../machinery/index.ts';
+import type { Authorizer } from '../auth/index.ts';
+import type { PodSpec, VolumeSpec } from '../pods/pod-spec.ts';
+import type { AdmissionRequest } from './types.ts';
+
+/** Reads an object, or throws its 404. `plural` is followed by `.group` outside the core group. */
+type Find = (plural: string, namespace: string | undefined, name: string) => UnstructuredObject;
+
+interface TokenRequest {
+  spec?: {
+    audiences?: string[];
+    boundObjectRef?: { apiVersion?: string; kind?: string; name?: string; uid?: string };
+  };
+}
+
+/** Why a node may not have the token it asks for: tokens are for the pods on it, and for whom these pods talk to. */
+export function tokenObjection(
+  node: string,
+  request: AdmissionRequest,
+  authorizer: Authorizer,
+  find: Find,
+): string | undefined {
+  const { spec } = request.object as unknown as TokenRequest;
+  const { apiVersion, kind, name, uid } = spec?.boundObjectRef ?? {};
+  if (apiVersion !== 'v1' || kind !== 'Pod' || !name) return 'node requested token not bound to a pod';
+  if (!uid) return 'node requested token with a pod binding without a uid';
+  const pod = find('pods', request.target.namespace, name);
+  if (uid !== pod.metadata.uid) {
+    return `the UID in the bound object reference (${uid}) does not match the UID in record. The object might have been deleted and then recreated`;
+  }
+  if ((pod.spec as PodSpec | undefined)?.nodeName !== node) {
+    return 'node requested token bound to a pod scheduled on a different node';
+  }
+  const [audience = '', ...others] = spec?.audiences ?? [];
+  if (others.length > 0) return 'node may only request 0 or 1 audiences';
+  return audienceObjection(request, pod, audience, authorizer, find);
+}
+
+function audienceObjection(
+  { caller, target }: AdmissionRequest,
+  pod: UnstructuredObject,
+  audience: string,
+  authorizer: Authorizer,
+  find: Find,
+): string | undefined {
+  const { volumes = [] } = (pod.spec ?? {}) as PodSpec;
+  if (volumes.some((volume) => asksFor(volume, audience, pod, find))) return undefined;
+  const { decision } = authorizer.authorize({
+    user: caller.user,
+    verb: 'request-serviceaccounts-token-audience',
+    namespace: target.namespace ?? '',
+    group: '',
+    version: 'v1',
+    resource: audience,
+    subresource: '',
+    name: target.name,
+    path: '',
+    resourceRequest: true,
+  });
+  if (decision === 'allow') return undefined;
+  return `audience ${JSON.stringify(audience)} not found in pod spec volume, ${caller.user.name} is not authorized to request tokens for this audience`;
+}
+
+function asksFor(volume: VolumeSpec, audience: string, pod: UnstructuredObject, find: Find): boolean {
+  const projects = volume.projected?.sources?.some(
+    ({ serviceAccountToken }) => serviceAccountToken && (serviceAccountToken.audience ?? '') === audience,
+  );
+  if (projects) return true;
+  const driver = driverOf(volume, pod, find);
+  if (driver === undefined) return false;
+  const { tokenRequests = [] } = (optional(() => find('csidrivers.storage.k8s.io', undefined, driver))?.spec ?? {}) as {
+    tokenRequests?: { audience?: string }[];
+  };
+  return tokenRequests.some((wanted) => (wanted.audience ?? '') === audience);
+}
+
+/** The driver that mounts a volume, and may want to act for the pod that uses it. */
+function driverOf(volume: VolumeSpec, pod: UnstructuredObject, find: Find): string | undefined {
+  if (volume.csi) return volume.csi.driver;
+  const claimName =
+    volume.persistentVolumeClaim?.claimName ??
+    (volume.ephemeral === undefined ? undefined : `${pod.metadata.name}-${volume.name}`);
+  if (claimName === undefined) return undefined;
+  const claim = optional(() => find('persistentvolumeclaims', pod.metadata.namespace, claimName));
+  const { volumeName } = (claim?.spec ?? {}) as { volumeName?: string };
+  if (!volumeName) return undefined;
+  const { csi } = (optional(() => find('persistentvolumes', undefined, volumeName))?.spec ?? {}) as {
+    csi?: { driver?: string };
+  };
+  return csi?.driver;
+}
+
+function optional(read: () => UnstructuredObject): UnstructuredObject | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+    return undefined;
+  }
+}

@@ -1,0 +1,43 @@
+import type { Store } from '../../store/index.ts';
+import { type KeySpace, keyPrefix, nameOfKey, namespaceOfKey } from '../storage/keys.ts';
+import type { StoredObject } from '../storage/stored-object.ts';
+import type { NodeRelationIndex } from './node-relations.ts';
+
+type PodObject = Parameters<NodeRelationIndex['setPod']>[0];
+type VolumeObject = Parameters<NodeRelationIndex['setPersistentVolume']>[0];
+type AttachmentObject = Parameters<NodeRelationIndex['setVolumeAttachment']>[0];
+
+/** Keeps what nodes may see equal to the stored pods, volumes and attachments; returns the function that ends it. */
+export function feedNodeRelations(store: Store<StoredObject>, index: NodeRelationIndex): () => void {
+  const follow = (space: KeySpace, set: (value: StoredObject) => void, remove: (key: string) => void): (() => void) => {
+    const prefix = keyPrefix(space);
+    const present = store.list(prefix);
+    for (const { value } of present.records) set(value);
+    return store.watch(prefix, present.revision, (events) => {
+      for (const event of events) {
+        if (event.type === 'put') set(event.record.value);
+        else remove(event.key);
+      }
+    });
+  };
+  const stops = [
+    follow(
+      { group: '', plural: 'pods' },
+      ({ object }) => index.setPod(object as unknown as PodObject),
+      (key) => index.deletePod(namespaceOfKey(key), nameOfKey(key)),
+    ),
+    follow(
+      { group: '', plural: 'persistentvolumes' },
+      ({ object }) => index.setPersistentVolume(object as unknown as VolumeObject),
+      (key) => index.deletePersistentVolume(nameOfKey(key)),
+    ),
+    follow(
+      { group: 'storage.k8s.io', plural: 'volumeattachments' },
+      ({ object }) => index.setVolumeAttachment(object as unknown as AttachmentObject),
+      (key) => index.deleteVolumeAttachment(nameOfKey(key)),
+    ),
+  ];
+  return () => {
+    for (const stop of stops) stop();
+  };
+}

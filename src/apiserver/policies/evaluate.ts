@@ -1,0 +1,135 @@
+import {
+  type CelAuthorizer,
+  type CelBudget,
+  type CelMap,
+  type CelProgram,
+  type CelValue,
+  errorMessage,
+  type JsonValue,
+  untypedToCel,
+} from '../../machinery/index.ts';
+import type { Policy } from './policy.ts';
+
+/** What expressions of a policy may look at. */
+export interface PolicyInput {
+  object: JsonValue;
+  oldObject: JsonValue;
+  request: JsonValue;
+  namespaceObject: JsonValue;
+  params: JsonValue;
+  authorizer: CelAuthorizer;
+}
+
+/** One validation that a request does not pass. */
+export interface Violation {
+  message: string;
+  /** of the refusal; undefined: what it is by default */
+  reason: string | undefined;
+}
+
+/** As much work as kube-apiserver allows all expressions of a policy together. */
+const policyBudget = 10_000_000;
+const longestMessage = 5 * 1024;
+
+/** Holds a request to a policy. What cannot be evaluated is a violation or nothing, as its failure policy says. */
+export function evaluatePolicy(policy: Policy, input: PolicyInput): Violation[] {
+  const values: Record<string, CelValue> = {
+    object: untypedToCel(input.object),
+    oldObject: untypedToCel(input.oldObject),
+    request: untypedToCel(input.request),
+    namespaceObject: untypedToCel(input.namespaceObject),
+    params: untypedToCel(input.params),
+    authorizer: input.authorizer,
+  };
+  const failed = (message: string): Violation[] =>
+    policy.failurePolicy === 'Ignore' ? [] : [{ message, reason: undefined }];
+  const condition = matchConditions(policy, values);
+  if (condition === 'skip') return [];
+  if (condition !== 'ask') return failed(condition.error);
+
+  const budget: CelBudget = { remaining: policyBudget };
+  values['variables'] = new LazyVariables(policy, values, budget);
+  return policy.validations.flatMap((validation, index) => {
+    const programs = policy.compiled.validations[index]!;
+    try {
+      if (programs.condition.run(values, budget) === true) return [];
+    } catch (error) {
+      return failed(failure(programs.condition, error));
+    }
+    const message =
+      composedMessage(programs.message, values, budget) ||
+      validation.message ||
+      `failed expression: ${validation.expression}`;
+    return [{ message, reason: validation.reason ?? 'Invalid' }];
+  });
+}
+
+/** One condition that is false wins over others that fail. */
+function matchConditions(policy: Policy, values: Record<string, CelValue>): 'ask' | 'skip' | { error: string } {
+  const budget: CelBudget = { remaining: policyBudget / 4 };
+  const errors: string[] = [];
+  for (const program of policy.compiled.matchConditions) {
+    try {
+      if (program.run(values, budget) !== true) return 'skip';
+    } catch (error) {
+      errors.push(failure(program, error));
+    }
+  }
+  if (errors.length === 0) return 'ask';
+  return { error: errors.length === 1 ? errors[0]! : `[${errors.join(', ')}]` };
+}
+
+/** A message that cannot be made, or not on one line, is as none. */
+function composedMessage(program: CelProgram | undefined, values: Record<string, CelValue>, budget: CelBudget): string {
+  if (!program) return '';
+  try {
+    const message = program.run(values, budget);
+    const text = typeof message === 'string' ? message.trim() : '';
+    return Buffer.byteLength(text) > longestMessage || text.includes('\n') ? '' : text;
+  } catch {
+    return '';
+  }
+}
+
+function failure({ source }: CelProgram, error: unknown): string {
+  return `expression '${source}' resulted in error: ${errorMessage(error)}`;
+}
+
+/** `variables`: each is evaluated when it is first asked for, and once. */
+class LazyVariables implements CelMap {
+  readonly isMap = true;
+  readonly #programs: ReadonlyMap<string, CelProgram>;
+  readonly #values: Readonly<Record<string, CelValue>>;
+  readonly #budget: CelBudget;
+  readonly #known = new Map<string, CelValue>();
+
+  constructor(policy: Policy, values: Readonly<Record<string, CelValue>>, budget: CelBudget) {
+    this.#programs = new Map(policy.compiled.variables.map(({ name, program }) => [name, program]));
+    this.#values = values;
+    this.#budget = budget;
+  }
+
+  get size(): number {
+    return this.#programs.size;
+  }
+
+  keys(): CelValue[] {
+    return [...this.#programs.keys()];
+  }
+
+  get(key: CelValue): CelValue | undefined {
+    const name = key as string;
+    const program = this.#programs.get(name);
+    if (!program) return undefined;
+    let value = this.#known.get(name);
+    if (value === undefined) {
+      try {
+        value = program.run({ ...this.#values, variables: this }, this.#budget);
+      } catch (error) {
+        throw new Error(`composited variable ${JSON.stringify(name)} fails to evaluate: ${errorMessage(error)}`);
+      }
+      this.#known.set(name, value);
+    }
+    return value;
+  }
+}

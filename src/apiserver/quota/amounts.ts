@@ -1,0 +1,57 @@
+import { formatQuantity, parseQuantity, type Quantity } from '../../machinery/index.ts';
+
+/** Amounts by resource name, such as `cpu` or `count/jobs.batch`. */
+export type Amounts = Map<string, Quantity>;
+
+/** A resource list as objects carry it. */
+export type ResourceList = Readonly<Record<string, unknown>>;
+
+export const one: Quantity = { nanos: 1_000_000_000n, format: 'DecimalSI' };
+export const zero: Quantity = { nanos: 0n, format: 'DecimalSI' };
+
+export function wholeAmount(count: number): Quantity {
+  return { nanos: BigInt(count) * one.nanos, format: 'DecimalSI' };
+}
+
+export function amountsOf(list: ResourceList | undefined): Amounts {
+  const amounts: Amounts = new Map();
+  for (const name in list) amounts.set(name, parseQuantity(list[name]) ?? zero);
+  return amounts;
+}
+
+export function listOf(amounts: Amounts): Record<string, string> {
+  return Object.fromEntries([...amounts].map(([name, amount]) => [name, formatQuantity(amount)]));
+}
+
+/** The sum, in the notation of the first unless that is zero: how Go adds quantities. */
+export function sum(a: Quantity | undefined, b: Quantity): Quantity {
+  if (a === undefined || a.nanos === 0n) return b;
+  return { nanos: a.nanos + b.nanos, format: a.format };
+}
+
+export function addAmounts(into: Amounts, more: Amounts): void {
+  for (const [name, amount] of more) into.set(name, sum(into.get(name), amount));
+}
+
+export function subtractAmounts(from: Amounts, less: Amounts): void {
+  for (const [name, { nanos, format }] of less) {
+    const amount = from.get(name);
+    from.set(name, amount ? { nanos: amount.nanos - nanos, format: amount.format } : { nanos: -nanos, format });
+  }
+}
+
+/** Raises each amount to at least that of the other. */
+export function raiseAmounts(into: Amounts, other: Amounts): void {
+  for (const [name, amount] of other) {
+    const present = into.get(name);
+    if (present === undefined || present.nanos < amount.nanos) into.set(name, amount);
+  }
+}
+
+/** "cpu=2,memory=1Gi": how refusals show amounts. */
+export function describeAmounts(amounts: Amounts, names: readonly string[]): string {
+  return [...names]
+    .sort()
+    .map((name) => `${name}=${formatQuantity(amounts.get(name) ?? zero)}`)
+    .join(',');
+}

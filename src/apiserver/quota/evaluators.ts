@@ -1,0 +1,151 @@
+import type { Quantity, UnstructuredObject } from '../../machinery/index.ts';
+import type { AdmissionOperation } from '../admission/types.ts';
+import type { KeySpace } from '../storage/keys.ts';
+import { type Amounts, amountsOf, one, wholeAmount, zero } from './amounts.ts';
+import { podEvaluator } from './pod-evaluator.ts';
+import { claimMatchesScope, type ScopeSelector } from './scopes.ts';
+
+/** How objects of one kind use up quota. */
+export interface QuotaEvaluator {
+  kind: KeySpace;
+  /** whether the name of a limit is about this kind */
+  counts(resourceName: string): boolean;
+  /** whether a write can use up more than there was before */
+  handles(write: CountedWrite): boolean;
+  usage(object: UnstructuredObject, nowMs: number): Amounts;
+  /** when the usage changes by the passing of time alone */
+  changesAt?(object: UnstructuredObject): number | undefined;
+  matchesScope(object: UnstructuredObject, selector: ScopeSelector): boolean;
+  /** what an object must say to be counted against limits of these names; undefined when it does */
+  missing?(object: UnstructuredObject, resourceNames: readonly string[]): string | undefined;
+}
+
+export interface CountedWrite {
+  operation: AdmissionOperation;
+  subresource: string | undefined;
+  object: UnstructuredObject;
+  oldObject: UnstructuredObject | undefined;
+}
+
+/** Names from before there was `count/…`. */
+const countAliases: Readonly<Record<string, string>> = {
+  configmaps: 'configmaps',
+  resourcequotas: 'resourcequotas',
+  replicationcontrollers: 'replicationcontrollers',
+  secrets: 'secrets',
+};
+
+/** Events come and go in numbers nobody wants to limit. */
+const uncounted = new Set(['/events', 'events.k8s.io/events']);
+
+export function evaluatorFor(kind: KeySpace): QuotaEvaluator | undefined {
+  const { group, plural } = kind;
+  if (uncounted.has(`${group}/${plural}`)) return undefined;
+  if (group === '' && plural === 'pods') return podEvaluator;
+  if (group === '' && plural === 'services') return serviceEvaluator;
+  if (group === '' && plural === 'persistentvolumeclaims') return claimEvaluator;
+  return countEvaluator(kind);
+}
+
+/** The kind a limit of this name is about; undefined when it is about none. */
+export function kindOfLimit(resourceName: string): KeySpace | undefined {
+  if (resourceName.startsWith('count/')) {
+    const [plural = '', ...group] = resourceName.slice('count/'.length).split('.');
+    return { group: group.join('.'), plural };
+  }
+  for (const evaluator of [podEvaluator, serviceEvaluator, claimEvaluator]) {
+    if (evaluator.counts(resourceName)) return evaluator.kind;
+  }
+  const plural = Object.hasOwn(countAliases, resourceName) ? countAliases[resourceName] : undefined;
+  return plural === undefined ? undefined : { group: '', plural };
+}
+
+export function countName({ group, plural }: KeySpace): string {
+  return group === '' ? `count/${plural}` : `count/${plural}.${group}`;
+}
+
+function countEvaluator(kind: KeySpace): QuotaEvaluator {
+  const names = [countName(kind)];
+  if (kind.group === '' && Object.hasOwn(countAliases, kind.plural)) names.push(kind.plural);
+  const usage: Amounts = new Map(names.map((name) => [name, one]));
+  return {
+    kind,
+    counts: (name) => names.includes(name),
+    handles: ({ operation, subresource }) => operation === 'CREATE' && subresource === undefined,
+    usage: () => usage,
+    matchesScope: () => false,
+  };
+}
+
+interface ServiceObject {
+  spec?: { type?: string; ports?: { nodePort?: number }[]; allocateLoadBalancerNodePorts?: boolean };
+}
+
+const services: KeySpace = { group: '', plural: 'services' };
+const serviceNames = ['count/services', 'services', 'services.nodeports', 'services.loadbalancers'];
+
+const isMainWrite = ({ operation, subresource }: CountedWrite): boolean =>
+  subresource === undefined && (operation === 'CREATE' || operation === 'UPDATE');
+
+const serviceEvaluator: QuotaEvaluator = {
+  kind: services,
+  counts: (name) => serviceNames.includes(name),
+  handles: isMainWrite,
+  matchesScope: () => false,
+  usage(object) {
+    const { type, ports = [], allocateLoadBalancerNodePorts } = (object as unknown as ServiceObject).spec ?? {};
+    const balances = type === 'LoadBalancer';
+    const onlyNamed = balances && allocateLoadBalancerNodePorts === false;
+    const withNodePort = onlyNamed ? ports.filter(({ nodePort }) => (nodePort ?? 0) !== 0) : ports;
+    return new Map<string, Quantity>([
+      ['count/services', one],
+      ['services', one],
+      ['services.loadbalancers', balances ? one : zero],
+      ['services.nodeports', balances || type === 'NodePort' ? wholeAmount(withNodePort.length) : zero],
+    ]);
+  },
+};
+
+interface ClaimObject {
+  metadata: { annotations?: Record<string, string> };
+  spec?: { storageClassName?: string; resources?: { requests?: Record<string, string> } };
+  status?: { allocatedResources?: Record<string, string> };
+}
+
+const claims: KeySpace = { group: '', plural: 'persistentvolumeclaims' };
+const ofClass = '.storageclass.storage.k8s.io/';
+const claimNames = ['persistentvolumeclaims', 'requests.storage'];
+
+const claimEvaluator: QuotaEvaluator = {
+  kind: claims,
+  counts: (name) =>
+    name === 'count/persistentvolumeclaims' ||
+    claimNames.includes(name) ||
+    claimNames.some((suffix) => name.endsWith(ofClass + suffix)),
+  handles: isMainWrite,
+  matchesScope: claimMatchesScope,
+  usage(object) {
+    const { metadata, spec, status } = object as unknown as ClaimObject;
+    const className = metadata.annotations?.['volume.beta.kubernetes.io/storage-class'] ?? spec?.storageClassName ?? '';
+    const usage: Amounts = new Map([
+      ['persistentvolumeclaims', one],
+      ['count/persistentvolumeclaims', one],
+    ]);
+    if (className !== '') usage.set(`${className}${ofClass}persistentvolumeclaims`, one);
+    const storage = largest(amountsOf(spec?.resources?.requests), amountsOf(status?.allocatedResources));
+    if (storage === undefined) return usage;
+    usage.set('requests.storage', storage);
+    if (className !== '') usage.set(`${className}${ofClass}requests.storage`, storage);
+    return usage;
+  },
+};
+
+/** A volume that could not be made as small as now wished still takes what it was given. */
+function largest(requested: Amounts, allocated: Amounts): Quantity | undefined {
+  const wish = requested.get('storage');
+  const given = allocated.get('storage');
+  const storage = wish && given && given.nanos > wish.nanos ? given : wish;
+  if (storage === undefined) return undefined;
+  const whole = ((storage.nanos + one.nanos - 1n) / one.nanos) * one.nanos;
+  return { nanos: whole, format: storage.format };
+}

@@ -1,0 +1,35 @@
+import type { Secret } from '../../api/index.ts';
+import type { InformerScope } from '../../client/index.ts';
+import { parseRfc3339 } from '../../machinery/index.ts';
+
+/** the Secrets that hold bootstrap tokens, and no others */
+export const tokenScope: InformerScope = {
+  namespace: 'kube-system',
+  fieldSelector: 'type=bootstrap.kubernetes.io/token',
+};
+
+const namePattern = /^bootstrap-token-([a-z0-9]{6})$/;
+
+export interface SigningToken {
+  id: string;
+  secret: string;
+}
+
+/** When a token ends; undefined when it does not. A date that cannot be read is long past. */
+export function expirationOf(secret: Secret): number | undefined {
+  const text = textOf(secret, 'expiration');
+  return text === '' ? undefined : (parseRfc3339(text) ?? 0);
+}
+
+/** The token, when it is complete, alive and meant to sign with. */
+export function signingTokenOf(secret: Secret, nowMs: number): SigningToken | undefined {
+  const id = namePattern.exec(secret.metadata.name ?? '')?.[1];
+  const token = textOf(secret, 'token-secret');
+  if (id === undefined || textOf(secret, 'token-id') !== id || token === '') return undefined;
+  if ((expirationOf(secret) ?? Number.POSITIVE_INFINITY) <= nowMs) return undefined;
+  return textOf(secret, 'usage-bootstrap-signing') === 'true' ? { id, secret: token } : undefined;
+}
+
+function textOf(secret: Secret, key: string): string {
+  return Buffer.from(secret.data?.[key] ?? '', 'base64').toString('utf8');
+}

@@ -1,0 +1,52 @@
+import { type CertificateSigningRequest, CertificateSigningRequests } from '../../api/index.ts';
+import { ignoreNotFound, type KubeObject, type Resource } from '../../machinery/index.ts';
+import { parseCertificate } from '../../pki/index.ts';
+import { after, type ControllerDefinition, defineController, done } from '../../runtime/index.ts';
+import { decidedAt, isIssued } from './request-state.ts';
+
+const hour = 60 * 60 * 1000;
+const decidedForMs = hour;
+const undecidedForMs = 24 * hour;
+
+/** Deletes certificate requests an hour after they were settled, and those nobody cared about after a day. */
+export function certificateCleaner(): ControllerDefinition {
+  return defineController({
+    name: 'certificate-cleaner',
+    for: CertificateSigningRequests as Resource<KubeObject>,
+    async reconcile({ client, cache, clock, signal }, { name }) {
+      const request = cache.lister(CertificateSigningRequests).get({ name });
+      const endMs = request && endOf(request);
+      if (endMs === undefined) return done();
+      const leftMs = endMs - clock.now();
+      if (leftMs > 0) return after(leftMs, 'the end of an old certificate request');
+      const uid = request?.metadata.uid;
+      await client
+        .delete(CertificateSigningRequests, { name }, { ...(uid !== undefined && { preconditions: { uid } }), signal })
+        .catch(ignoreNotFound);
+      return done();
+    },
+  });
+}
+
+/** When a request has served its purpose; undefined while it still waits for its signer. */
+function endOf(request: CertificateSigningRequest): number | undefined {
+  const ends = [decidedAt(request, 'Denied'), decidedAt(request, 'Failed')].map((at) => at && at + decidedForMs);
+  if (isIssued(request)) {
+    const approvedAt = decidedAt(request, 'Approved');
+    if (approvedAt !== undefined) ends.push(approvedAt + decidedForMs, certificateEnd(request));
+  }
+  if ((request.status?.conditions ?? []).length === 0) {
+    ends.push(Date.parse(request.metadata.creationTimestamp ?? '') + undecidedForMs);
+  }
+  const known = ends.filter((end) => end !== undefined && !Number.isNaN(end)) as number[];
+  return known.length === 0 ? undefined : Math.min(...known);
+}
+
+function certificateEnd({ status }: CertificateSigningRequest): number | undefined {
+  try {
+    return parseCertificate(Buffer.from(status?.certificate ?? '', 'base64').toString('utf8')).notAfter;
+  } catch {
+    // Some other signer's idea of a certificate: it goes with its approval.
+    return undefined;
+  }
+}

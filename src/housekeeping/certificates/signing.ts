@@ -1,0 +1,73 @@
+import {
+  type CertificateSigningRequest,
+  type CertificateSigningRequestCondition,
+  CertificateSigningRequests,
+} from '../../api/index.ts';
+import type { KubeObject, Resource } from '../../machinery/index.ts';
+import { type CertificateAndKey, parseCsr, signCsr, signerNames, signerObjection } from '../../pki/index.ts';
+import { type ControllerDefinition, defineController, done } from '../../runtime/index.ts';
+import { hasDecision, isIssued, requestText } from './request-state.ts';
+
+export interface CertificateSigningOptions {
+  /** signs for the signers every Kubernetes has; the API server must trust its client certificates */
+  authority: CertificateAndKey;
+  /** longest life of a certificate; default one year */
+  maxValidityMs?: number;
+}
+
+const fieldManager = 'certificate-signing-controller';
+const builtInSigners: ReadonlySet<string> = new Set(Object.values(signerNames));
+
+/**
+ * Signs approved certificate requests of the built-in signers, and says on those whose subject or usages the signer does
+ * not allow why they failed. Requests of other signers are left to their owners.
+ */
+export function certificateSigningController(options: CertificateSigningOptions): ControllerDefinition {
+  return defineController({
+    name: 'certificate-signing',
+    for: CertificateSigningRequests as Resource<KubeObject>,
+    async reconcile({ client, cache, clock, signal }, { name }) {
+      const request = cache.lister(CertificateSigningRequests).get({ name });
+      if (!request || !awaitsSignature(request)) return done();
+      const { signerName, usages = [], expirationSeconds } = request.spec;
+      const csr = await parseCsr(requestText(request));
+      const objection = signerObjection(csr, usages, signerName);
+      const certificate =
+        objection === undefined
+          ? await signCsr({
+              csr,
+              authority: options.authority,
+              signerName,
+              usages,
+              ...(expirationSeconds !== undefined && { expirationSeconds }),
+              ...(options.maxValidityMs !== undefined && { maxValidityMs: options.maxValidityMs }),
+              clock,
+            })
+          : undefined;
+      const status: CertificateSigningRequest['status'] =
+        certificate === undefined
+          ? { ...request.status, conditions: [...(request.status?.conditions ?? []), failure(objection!)] }
+          : { ...request.status, certificate: Buffer.from(certificate).toString('base64') };
+      await client.update(
+        CertificateSigningRequests,
+        { ...request, status },
+        { fieldManager, subresource: 'status', signal },
+      );
+      return done();
+    },
+  });
+}
+
+function awaitsSignature(request: CertificateSigningRequest): boolean {
+  return (
+    builtInSigners.has(request.spec.signerName) &&
+    hasDecision(request, 'Approved') &&
+    !hasDecision(request, 'Denied') &&
+    !hasDecision(request, 'Failed') &&
+    !isIssued(request)
+  );
+}
+
+function failure(message: string): CertificateSigningRequestCondition {
+  return { type: 'Failed', status: 'True', reason: 'SignerValidationFailure', message };
+}

@@ -1,0 +1,79 @@
+import { type PersistentVolumeClaim, PersistentVolumeClaims, type Pod, Pods } from '../../api/index.ts';
+import type { Client } from '../../client/index.ts';
+import type { KubeObject, Resource } from '../../machinery/index.ts';
+import { type ControllerDefinition, defineController, done, watchMapped, watchObjects } from '../../runtime/index.ts';
+import { markState, writeMark } from './protection-mark.ts';
+
+export interface ClaimProtectionOptions {
+  /** reads whole pods; default: the controller's own client, which may know identities only */
+  reader?: Client;
+}
+
+const finalizer = 'kubernetes.io/pvc-protection';
+const fieldManager = 'pvc-protection-controller';
+
+/** Keeps claims that are being deleted until no pod that was given a node uses them. */
+export function claimProtection(options: ClaimProtectionOptions = {}): ControllerDefinition {
+  /** claims that wait for pods to go, by namespace */
+  const waiting = new Map<string, Set<string>>();
+  return defineController({
+    name: 'pvc-protection',
+    for: PersistentVolumeClaims as Resource<KubeObject>,
+    watches: [
+      watchObjects(PersistentVolumeClaims, {
+        predicates: [({ type, object }) => type !== 'delete' && markState(object, finalizer) !== 'settled'],
+      }),
+      watchMapped(
+        Pods,
+        ({ metadata: { namespace = '' } }) => [...(waiting.get(namespace) ?? [])].map((name) => ({ namespace, name })),
+        { predicates: [({ type }) => type === 'delete'] },
+      ),
+    ],
+    concurrency: 2,
+    async reconcile({ client, cache, signal }, { namespace = '', name }) {
+      const claim = cache.lister(PersistentVolumeClaims).get({ namespace, name });
+      const state = claim ? markState(claim, finalizer) : 'settled';
+      // From before the look at the pods, so that none that goes meanwhile is missed.
+      remember(waiting, namespace, name, state === 'held');
+      if (!claim || state === 'settled') return done();
+      if (state === 'held') {
+        const { items } = await (options.reader ?? client).list(Pods, { namespace, signal });
+        if (items.some((pod) => uses(pod, claim))) return done();
+      }
+      const write = { marked: state === 'missing', fieldManager, signal };
+      await writeMark(client, PersistentVolumeClaims, claim, finalizer, write);
+      remember(waiting, namespace, name, false);
+      return done();
+    },
+  });
+}
+
+function remember(waiting: Map<string, Set<string>>, namespace: string, name: string, waits: boolean): void {
+  const names = waiting.get(namespace) ?? new Set();
+  if (waits) waiting.set(namespace, names.add(name));
+  else if (names.delete(name) && names.size === 0) waiting.delete(namespace);
+}
+
+/** Pods without a node do not count: they could not start with a claim that goes away. */
+function uses(pod: Pod, claim: PersistentVolumeClaim): boolean {
+  const { nodeName, volumes = [] } = pod.spec ?? {};
+  if (!nodeName) return false;
+  const { name } = claim.metadata;
+  return volumes.some(
+    (volume) =>
+      volume.persistentVolumeClaim?.claimName === name ||
+      (volume.ephemeral !== undefined &&
+        `${pod.metadata.name}-${volume.name}` === name &&
+        isMadeFor(claim, pod) &&
+        !isShutDown(pod)),
+  );
+}
+
+function isMadeFor(claim: PersistentVolumeClaim, pod: Pod): boolean {
+  return claim.metadata.ownerReferences?.some(({ uid, controller }) => controller && uid === pod.metadata.uid) ?? false;
+}
+
+/** A kubelet has ended it and only waits for others: its own volumes may go first, for they may be these others. */
+function isShutDown({ metadata }: Pod): boolean {
+  return metadata.deletionTimestamp !== undefined && metadata.deletionGracePeriodSeconds === 0;
+}
