@@ -1,38 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  clone,
-  formatFieldError,
-  type JsonObject,
-  type StrategyContext,
-  type UnstructuredObject,
-} from '../machinery/index.ts';
-import { ownDefinitions } from './own.ts';
-
-const context: StrategyContext = { nowMs: 0, random: undefined as never, user: 'tester' };
-
-function strategyOf(kind: string) {
-  return ownDefinitions.find((definition) => definition.kind === kind)!.strategy;
-}
-
-function make(kind: string, spec: JsonObject, metadata: object = {}, status?: JsonObject): UnstructuredObject {
-  return {
-    apiVersion: 'x/v1beta2',
-    kind,
-    metadata: { name: 'x', namespace: 'n', ...metadata },
-    spec: clone(spec),
-    ...(status ? { status } : {}),
-  };
-}
-
-function defaulted(object: UnstructuredObject): UnstructuredObject {
-  strategyOf(object.kind).applyDefaults!(object);
-  return object;
-}
-
-const created = (object: UnstructuredObject): string[] =>
-  strategyOf(object.kind).validateCreate!(object, context).map(formatFieldError);
-const updated = (object: UnstructuredObject, old: UnstructuredObject, more: Partial<StrategyContext> = {}): string[] =>
-  strategyOf(object.kind).validateUpdate!(object, old, { ...context, ...more }).map(formatFieldError);
+import type { JsonObject, UnstructuredObject } from '../machinery/index.ts';
+import { context, created, defaulted, make, strategyOf, updated } from './admission.test-support.ts';
 
 const ref = { apiGroup: 'infrastructure.cluster.x-k8s.io', kind: 'K', name: 'r' };
 const machine = { clusterName: 'c', bootstrap: { dataSecretName: 's' }, infrastructureRef: ref, version: '1.31.0' };
@@ -167,7 +135,7 @@ describe('what is refused on create', () => {
       'a rule with two remotes',
       make('OpenStackCluster', {
         managedSecurityGroups: {
-          workerNodesSecurityGroupRules: [{ name: 'r', remoteGroupID: 'g', remoteIPPrefix: 'p' }],
+          workerNodesSecurityGroupRules: [{ name: 'r', remoteGroupID: 'g', remoteIPPrefix: '192.0.2.0/24' }],
         },
       }),
       [

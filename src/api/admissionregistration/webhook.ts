@@ -10,6 +10,7 @@ import {
 } from '../../machinery/index.ts';
 import { setDefault } from '../common/defaults.ts';
 import { notSupported, validateEnum } from '../common/validation.ts';
+import { type MatchCondition, validateMatchConditions } from './match-condition.ts';
 
 export interface WebhookClientConfig {
   url?: string;
@@ -37,7 +38,7 @@ export interface Webhook {
   sideEffects?: string;
   timeoutSeconds?: number;
   admissionReviewVersions?: string[];
-  matchConditions?: { name: string; expression: string }[];
+  matchConditions?: MatchCondition[];
   /** only in mutating webhooks */
   reinvocationPolicy?: string;
 }
@@ -223,5 +224,6 @@ function validateWebhook(webhook: Webhook, path: string): FieldError[] {
   const reinvocation = ['IfNeeded', 'Never'];
   errors.push(...validateEnum(webhook.reinvocationPolicy, reinvocation, `${path}.reinvocationPolicy`));
   errors.push(...validateClient(webhook.clientConfig ?? {}, `${path}.clientConfig`));
+  errors.push(...validateMatchConditions(webhook.matchConditions, `${path}.matchConditions`, { hasParams: false }));
   return errors;
 }

@@ -1,6 +1,7 @@
 import {
   checkLabelValue,
   cidrFamily,
+  deepEqual,
   type FieldError,
   fieldError,
   type ResourceStrategy,
@@ -8,6 +9,7 @@ import {
   validateAnnotations,
   validateLabels,
 } from '../../machinery/index.ts';
+import { cidrsOverlap } from '../common/cidr.ts';
 import {
   autoscalerMaxSizeAnnotation,
   autoscalerMinSizeAnnotation,
@@ -15,7 +17,7 @@ import {
   unsafeVersionAnnotation,
   upgradeConcurrencyAnnotation,
 } from './labels.ts';
-import type { Cluster, TemplateMetadata, Topology } from './types.ts';
+import type { Cluster, ClusterSpec, TemplateMetadata, Topology } from './types.ts';
 import { compareKubernetesVersions, parseKubernetesVersion, withLeadingV } from './version.ts';
 
 // What upstream's webhooks say of a Cluster, as far as it can be said without looking at other objects. What depends on
@@ -58,10 +60,24 @@ function validateCluster(cluster: Cluster, old: Cluster | undefined): FieldError
       );
     });
   }
+  if (!deepEqual(spec.clusterNetwork, old?.spec?.clusterNetwork)) errors.push(...validateOverlaps(spec));
   if (spec.topology !== undefined) errors.push(...validateTopology(cluster, spec.topology, old));
   else if (old?.spec?.topology !== undefined) {
     errors.push(fieldError.forbidden('spec.topology', 'cannot be removed from an existing Cluster'));
   }
+  return errors;
+}
+
+/** a Pod and a Service with one address cannot be told apart, in no cluster */
+function validateOverlaps({ clusterNetwork }: ClusterSpec): FieldError[] {
+  const errors: FieldError[] = [];
+  clusterNetwork?.services?.cidrBlocks?.forEach((services, i) => {
+    for (const pods of clusterNetwork.pods?.cidrBlocks ?? []) {
+      if (!cidrsOverlap(services, pods)) continue;
+      const path = `spec.clusterNetwork.services.cidrBlocks[${i}]`;
+      errors.push(fieldError.invalid(path, services, `overlaps with ${pods} of spec.clusterNetwork.pods`));
+    }
+  });
   return errors;
 }
 

@@ -5,6 +5,7 @@ import {
   atomicList,
   boolean,
   type Field,
+  type Fields,
   int32,
   int64,
   intOrString,
@@ -69,39 +70,41 @@ export const machineDeploymentStrategy: () => UntypedField = once(() =>
   ),
 );
 
+/** what a health check looks at and does, in a topology as in a MachineHealthCheck */
+export const healthCheckFieldsV1beta1: () => Fields = once(() => ({
+  maxUnhealthy: intOrString('Remediate only up to so many unhealthy machines.'),
+  unhealthyRange: string('Remediate only while the number of unhealthy machines is in this range, as [3-5].', {
+    minLength: 1,
+    maxLength: 32,
+    pattern: '^\\[[0-9]+-[0-9]+\\]$',
+  }),
+  nodeStartupTimeout: duration('How long a machine may take to have a Node.'),
+  unhealthyConditions: list(
+    object({
+      type: string('Type of the Node condition.', { minLength: 1 }).required(),
+      status: string('Status that is unhealthy.', { minLength: 1 }).required(),
+      timeout: duration('How long it may last.').required(),
+    }),
+    'Node conditions that make a machine unhealthy.',
+    { maxItems: 100 },
+  ),
+  unhealthyMachineConditions: atomicList(
+    object({
+      type: conditionType('Type of the Machine condition.')
+        .rule(machineConditionRule.rule, machineConditionRule.message)
+        .required(),
+      status: oneOf(['True', 'False', 'Unknown'], 'Status that is unhealthy.').required(),
+      timeout: duration('How long it may last.').required(),
+    }),
+    'Machine conditions that make a machine unhealthy.',
+    { minItems: 1, maxItems: 100 },
+  ),
+  remediationTemplate: objectReference('Template of an object that remediates instead of the owner.'),
+}));
+
 const machineHealthCheck = once(() =>
   object(
-    {
-      enable: boolean('Whether machines are health checked; overrides the class.'),
-      maxUnhealthy: intOrString('Remediate only up to so many unhealthy machines.'),
-      unhealthyRange: string('Remediate only while the number of unhealthy machines is in this range, as [3-5].', {
-        minLength: 1,
-        maxLength: 32,
-        pattern: '^\\[[0-9]+-[0-9]+\\]$',
-      }),
-      nodeStartupTimeout: duration('How long a machine may take to have a Node.'),
-      unhealthyConditions: list(
-        object({
-          type: string('Type of the Node condition.', { minLength: 1 }).required(),
-          status: string('Status that is unhealthy.', { minLength: 1 }).required(),
-          timeout: duration('How long it may last.').required(),
-        }),
-        'Node conditions that make a machine unhealthy.',
-        { maxItems: 100 },
-      ),
-      unhealthyMachineConditions: atomicList(
-        object({
-          type: conditionType('Type of the Machine condition.')
-            .rule(machineConditionRule.rule, machineConditionRule.message)
-            .required(),
-          status: oneOf(['True', 'False', 'Unknown'], 'Status that is unhealthy.').required(),
-          timeout: duration('How long it may last.').required(),
-        }),
-        'Machine conditions that make a machine unhealthy.',
-        { minItems: 1, maxItems: 100 },
-      ),
-      remediationTemplate: objectReference('Template of an object that remediates instead of the owner.'),
-    },
+    { enable: boolean('Whether machines are health checked; overrides the class.'), ...healthCheckFieldsV1beta1() },
     'Health check of these machines; overrides the class.',
   ),
 );
@@ -258,16 +261,17 @@ export const clusterStatusV1beta1: () => UntypedField = once(() =>
 
 const unhealthyConditions = each(fields(field('timeout', 'timeoutSeconds', durationSeconds)));
 
-/** `machineHealthCheck` of a topology <-> `healthCheck` */
-const healthCheck: Mapping = fields(
-  field('enable', 'enabled'),
+export const healthCheckMappings: readonly FieldMapping[] = [
   field('nodeStartupTimeout', 'checks.nodeStartupTimeoutSeconds', durationSeconds),
   field('unhealthyConditions', 'checks.unhealthyNodeConditions', unhealthyConditions),
   field('unhealthyMachineConditions', 'checks.unhealthyMachineConditions', unhealthyConditions),
   field('maxUnhealthy', 'remediation.triggerIf.unhealthyLessThanOrEqualTo'),
   field('unhealthyRange', 'remediation.triggerIf.unhealthyInRange'),
   field('remediationTemplate', 'remediation.templateRef', templateReferenceMapping),
-);
+];
+
+/** `machineHealthCheck` of a topology <-> `healthCheck` */
+const healthCheck: Mapping = fields(field('enable', 'enabled'), ...healthCheckMappings);
 
 /** timeouts of a machine stood beside its other fields before v1beta2 */
 export const nodeTimeoutMappings: readonly FieldMapping[] = [

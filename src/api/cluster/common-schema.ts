@@ -108,21 +108,25 @@ export function objectReference(description: string): Field<{
 export const conditionType = (description: string): Field<string> =>
   string(description, { minLength: 1, maxLength: 316, pattern: conditionTypePattern });
 
+export const condition: () => Field<StatusCondition> = once(() =>
+  object({
+    type: string('What the condition is about.', { maxLength: 316, pattern: conditionTypePattern }).required(),
+    status: oneOf(['True', 'False', 'Unknown'], 'Whether the condition holds.').required(),
+    reason: string('Why, as one CamelCase word for programs.', {
+      minLength: 1,
+      maxLength: 1024,
+      pattern: reasonPattern,
+    }).required(),
+    message: string('Why, in a sentence for people.', { maxLength: 32768 }).required(),
+    lastTransitionTime: time('When the status changed last.').required(),
+    observedGeneration: int64('Generation of the object this was seen on.', { minimum: 0 }),
+  }),
+);
+
 export function conditions(limit?: number): Field<StatusCondition[]> {
   return listKeyedBy(
     ['type'],
-    object({
-      type: string('What the condition is about.', { maxLength: 316, pattern: conditionTypePattern }).required(),
-      status: oneOf(['True', 'False', 'Unknown'], 'Whether the condition holds.').required(),
-      reason: string('Why, as one CamelCase word for programs.', {
-        minLength: 1,
-        maxLength: 1024,
-        pattern: reasonPattern,
-      }).required(),
-      message: string('Why, in a sentence for people.', { maxLength: 32768 }).required(),
-      lastTransitionTime: time('When the status changed last.').required(),
-      observedGeneration: int64('Generation of the object this was seen on.', { minimum: 0 }),
-    }),
+    condition(),
     'What is known about the state of the object.',
     limit === undefined ? {} : { maxItems: limit },
   );

@@ -1,10 +1,12 @@
 import type { ScalePaths } from '../../machinery/index.ts';
+import { contractLabels } from '../kind/contract-labels.ts';
 import { defineKind, type Kind } from '../kind/define.ts';
-import { ageColumn, type PrinterColumn } from '../kind/printer.ts';
+import { ageColumn, conditionColumn, countColumn, textColumn, wide } from '../kind/printer.ts';
 import { clusterAlphas, machineAlphas, machineDeploymentAlphas, machineSetAlphas } from './alpha.ts';
 import { clusterStrategy } from './cluster-admission.ts';
 import { clusterSpec, clusterStatus } from './cluster-schema.ts';
 import { clusterSpecV1beta1, clusterStatusV1beta1, clusterV1beta1 } from './cluster-v1beta1.ts';
+import { clusterGroup } from './labels.ts';
 import { machineDeploymentStrategy, machineSetStrategy, machineStrategy } from './machine-admission.ts';
 import { machineV1beta1 } from './machine-mapping.ts';
 import { machineSpec, machineSpecV1beta1, machineStatus, machineStatusV1beta1 } from './machine-schema.ts';
@@ -22,28 +24,12 @@ import {
 } from './machine-set-and-deployment.ts';
 import type { Cluster, Machine, MachineDeployment, MachineSet } from './types.ts';
 
-export const clusterGroup = 'cluster.x-k8s.io';
-
-const crdLabels = {
-  // clusterctl looks for objects to move among the definitions that carry it
-  'clusterctl.cluster.x-k8s.io': '',
-  'cluster.x-k8s.io/provider': 'cluster-api',
-  'cluster.x-k8s.io/v1beta1': 'v1beta1',
-  'cluster.x-k8s.io/v1beta2': 'v1beta2',
-};
-const wide = 10;
+const crdLabels = contractLabels('cluster-api');
 const scale: ScalePaths = {
   specReplicasPath: '.spec.replicas',
   statusReplicasPath: '.status.replicas',
   labelSelectorPath: '.status.selector',
 };
-
-const textColumn = (name: string, jsonPath: string, priority?: number): PrinterColumn =>
-  priority === undefined ? { name, type: 'string', jsonPath } : { name, type: 'string', jsonPath, priority };
-const countColumn = (name: string, jsonPath: string, priority?: number): PrinterColumn =>
-  priority === undefined ? { name, type: 'integer', jsonPath } : { name, type: 'integer', jsonPath, priority };
-const conditionColumn = (name: string, type: string, priority?: number): PrinterColumn =>
-  textColumn(name, `.status.conditions[?(@.type=="${type}")].status`, priority);
 
 const clusterColumn = textColumn('Cluster', '.spec.clusterName');
 const phaseColumn = textColumn('Phase', '.status.phase');

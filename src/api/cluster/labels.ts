@@ -1,6 +1,8 @@
 import { checkLabelValue } from '../../machinery/index.ts';
 
+export const clusterGroup = 'cluster.x-k8s.io';
 export const clusterNameLabel = 'cluster.x-k8s.io/cluster-name';
+export const controlPlaneLabel = 'cluster.x-k8s.io/control-plane';
 export const deploymentNameLabel = 'cluster.x-k8s.io/deployment-name';
 export const setNameLabel = 'cluster.x-k8s.io/set-name';
 export const poolNameLabel = 'cluster.x-k8s.io/pool-name';

@@ -3,7 +3,6 @@ import {
   type FieldError,
   fieldError,
   labelSelectorFromObject,
-  percentOf,
   type ResourceStrategy,
   type UnstructuredObject,
   validateAnnotations,
@@ -14,6 +13,7 @@ import {
   autoscalerMaxSizeAnnotation,
   autoscalerMinSizeAnnotation,
   clusterNameLabel,
+  controlPlaneLabel,
   deploymentNameLabel,
   labelValueOf,
   poolNameLabel,
@@ -21,6 +21,7 @@ import {
   skipPreflightChecksAnnotation,
 } from './labels.ts';
 import type { Machine, MachineDeployment, MachineSet, MachineSpec } from './types.ts';
+import { validateIntOrPercent, validateMachineTaints, validateNamingTemplate } from './validation.ts';
 import { parseKubernetesVersion, withLeadingV } from './version.ts';
 
 const asMachine = (object: UnstructuredObject): Machine => object as unknown as Machine;
@@ -160,6 +161,8 @@ function validateMachine(machine: Machine, old: Machine | undefined): FieldError
   // the bootstrap object of a pool belongs to the pool, not to its machines
   const errors = metadata.labels?.[poolNameLabel] === undefined ? validateBootstrap(spec, 'spec') : [];
   errors.push(...validateClusterName(machine, old), ...validateVersion(spec.version, 'spec.version'));
+  const role = metadata.labels?.[controlPlaneLabel] === undefined ? 'worker' : 'control plane';
+  errors.push(...validateMachineTaints(spec.taints, 'spec.taints', role));
   return errors;
 }
 
@@ -189,18 +192,17 @@ function validateGroup(group: Group, old: Group | undefined): FieldError[] {
     );
   }
   errors.push(...validateVersion(spec.template.spec.version, 'spec.template.spec.version'));
-  const naming = spec.machineNaming?.template;
-  if (naming !== undefined && !naming.includes('{{ .random }}')) {
-    errors.push(
-      fieldError.invalid('spec.machineNaming.template', naming, 'invalid template, {{ .random }} is missing'),
-    );
-  }
   errors.push(
     ...validateLabels(spec.template.metadata?.labels, 'spec.template.metadata.labels'),
     ...validateAnnotations(spec.template.metadata?.annotations, 'spec.template.metadata.annotations'),
+    ...validateNamingTemplate(spec.machineNaming?.template, 'spec.machineNaming.template', namingVariables),
+    ...validateMachineTaints(spec.template.spec.taints, 'spec.template.spec.taints', 'worker'),
   );
   return errors;
 }
+
+/** what a naming template may use besides the random part, with values to try it on */
+const namingVariables = { '.cluster.name': 'cluster', '.machineSet.name': 'machineset' };
 
 const preflightChecks = [
   'All',
@@ -246,12 +248,4 @@ function validateDeployment(deployment: MachineDeployment, old: MachineDeploymen
     errors.push(fieldError.invalid(rollingPath, '0', 'maxUnavailable and maxSurge cannot both be 0'));
   }
   return errors;
-}
-
-function validateIntOrPercent(value: number | string | undefined, path: string): FieldError[] {
-  if (typeof value !== 'string' || percentOf(value) !== undefined) return [];
-  const cause = value.endsWith('%')
-    ? `invalid value for IntOrString: invalid value ${JSON.stringify(value)}: strconv.Atoi: parsing ${JSON.stringify(value.slice(0, -1))}: invalid syntax`
-    : 'invalid value for IntOrString: invalid type: string is not a percentage';
-  return [fieldError.invalid(path, value, `must be either an int or a percentage: ${cause}`)];
 }

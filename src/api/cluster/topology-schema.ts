@@ -29,9 +29,11 @@ import {
 import type {
   ControlPlaneTopology,
   MachineDeploymentTopology,
+  MachineHealthCheckSpec,
   MachinePoolTopology,
   Topology,
   TopologyHealthCheck,
+  TopologyRemediation,
   TopologyVariable,
 } from './types.ts';
 
@@ -44,7 +46,7 @@ export const machineConditionRule = {
 const timeout = (): Field<number> =>
   int32('How long it may last before the machine counts as unhealthy.', { minimum: 0 });
 
-const healthChecks = once(() =>
+export const healthChecks: () => Field<NonNullable<MachineHealthCheckSpec['checks']>> = once(() =>
   object(
     {
       nodeStartupTimeoutSeconds: int32('How long a machine may take to have a Node.', { minimum: 0 }),
@@ -90,12 +92,16 @@ const remediationFields = once(() => ({
   templateRef: templateReference('Template of an object that remediates instead of the owner of the machine.'),
 }));
 
+export const healthCheckRemediation: () => Field<TopologyRemediation> = once(() =>
+  object(remediationFields(), 'How unhealthy machines are replaced.', { minProperties: 1 }),
+);
+
 const controlPlaneHealthCheck: () => Field<TopologyHealthCheck> = once(() =>
   object(
     {
       enabled: boolean('Whether machines are health checked; overrides the class.'),
       checks: healthChecks(),
-      remediation: object(remediationFields(), 'How unhealthy machines are replaced.', { minProperties: 1 }),
+      remediation: healthCheckRemediation(),
     },
     'Health check of these machines; overrides the class.',
     { minProperties: 1 },

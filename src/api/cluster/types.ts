@@ -358,3 +358,39 @@ export interface MachineDeployment extends KubeObject {
   spec: MachineDeploymentSpec;
   status?: MachineDeploymentStatus;
 }
+
+export interface MachineHealthCheckSpec {
+  clusterName: string;
+  selector: LabelSelector;
+  checks?: {
+    nodeStartupTimeoutSeconds?: number;
+    unhealthyNodeConditions?: UnhealthyNodeCondition[];
+    unhealthyMachineConditions?: UnhealthyMachineCondition[];
+  };
+  remediation?: TopologyRemediation;
+}
+
+export interface MachineHealthCheckStatus {
+  conditions?: StatusCondition[];
+  expectedMachines?: number;
+  currentHealthy?: number;
+  remediationsAllowed?: number;
+  targets?: string[];
+  observedGeneration?: number;
+  deprecated?: { v1beta1?: { conditions?: DeprecatedCondition[] } };
+}
+
+export interface MachineHealthCheck extends KubeObject {
+  spec: MachineHealthCheckSpec;
+  status?: MachineHealthCheckStatus;
+}
+
+export interface MachineDrainRuleSpec {
+  drain: { behavior: 'Drain' | 'Skip' | 'WaitCompleted'; order?: number };
+  machines?: { selector?: LabelSelector; clusterSelector?: LabelSelector }[];
+  pods?: { selector?: LabelSelector; namespaceSelector?: LabelSelector }[];
+}
+
+export interface MachineDrainRule extends KubeObject {
+  spec: MachineDrainRuleSpec;
+}

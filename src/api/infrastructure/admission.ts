@@ -6,6 +6,7 @@ import {
   type UnstructuredObject,
 } from '../../machinery/index.ts';
 import { topologyDryRunAnnotation } from '../cluster/labels.ts';
+import { validateNetworks } from './network-validation.ts';
 import type {
   ManagedSecurityGroups,
   ManagedSubnet,
@@ -29,11 +30,17 @@ const ruleLists = [
 ] as const;
 
 export const openStackClusterStrategy: ResourceStrategy = {
-  validateCreate: (object) => validateRules(asCluster(object).spec?.managedSecurityGroups),
+  validateCreate: (object) => validateClusterSpec(asCluster(object).spec, 'spec'),
   validateUpdate: (object, old) => validateClusterUpdate(asCluster(object), asCluster(old)),
 };
 
-function validateRules(groups: ManagedSecurityGroups | undefined): FieldError[] {
+/** what can be wrong in the spec of a cluster wherever it stands */
+export function validateClusterSpec(spec: OpenStackClusterSpec | undefined, path: string): FieldError[] {
+  if (spec === undefined) return [];
+  return [...validateRules(spec.managedSecurityGroups, path), ...validateNetworks(spec, path)];
+}
+
+function validateRules(groups: ManagedSecurityGroups | undefined, path: string): FieldError[] {
   const errors: FieldError[] = [];
   for (const list of ruleLists) {
     groups?.[list]?.forEach((rule, i) => {
@@ -41,7 +48,7 @@ function validateRules(groups: ManagedSecurityGroups | undefined): FieldError[] 
       if (given.length < 2) return;
       errors.push(
         fieldError.forbidden(
-          `spec.managedSecurityGroups.${list}[${i}]`,
+          `${path}.managedSecurityGroups.${list}[${i}]`,
           'only one of remoteManagedGroups, remoteGroupID, or remoteIPPrefix can be set',
         ),
       );
@@ -56,7 +63,7 @@ function validateClusterUpdate(cluster: OpenStackCluster, old: OpenStackCluster)
   if (cluster.spec.bastion === undefined && old.spec.bastion !== undefined && old.spec.bastion.enabled !== false) {
     errors.push(fieldError.forbidden('spec.bastion', 'cannot be removed before disabling it'));
   }
-  errors.push(...validateRules(cluster.spec.managedSecurityGroups));
+  if (!deepEqual(cluster.spec, old.spec)) errors.push(...validateClusterSpec(cluster.spec, 'spec'));
   errors.push(...validateManagedSubnets(cluster.spec.managedSubnets, old.spec.managedSubnets));
   if (errors.length === 0 && !deepEqual(fixedPart(cluster.spec, old), fixedPart(old.spec, old, cluster.spec))) {
     errors.push(fieldError.forbidden('spec', 'cannot be modified'));
@@ -155,31 +162,35 @@ function subnetsBecomeIds(
   });
 }
 
-export const openStackMachineStrategy: ResourceStrategy = {
-  validateCreate(object) {
-    const { spec } = asMachine(object);
-    const errors: FieldError[] = [];
-    if (spec?.rootVolume !== undefined && spec.additionalBlockDevices?.some(({ name }) => name === 'root') === true) {
+/** of a machine as of a server */
+export function validateBlockDevicesAndPorts(
+  spec: Pick<OpenStackMachineSpec, 'rootVolume' | 'additionalBlockDevices' | 'ports'> | undefined,
+): FieldError[] {
+  const errors: FieldError[] = [];
+  if (spec?.rootVolume !== undefined && spec.additionalBlockDevices?.some(({ name }) => name === 'root') === true) {
+    errors.push(
+      fieldError.forbidden(
+        'spec.additionalBlockDevices',
+        'cannot contain a device named "root" when rootVolume is set',
+      ),
+    );
+  }
+  for (const port of spec?.ports ?? []) {
+    if (port.enablePortSecurity === false && (port.securityGroups?.length ?? 0) > 0) {
       errors.push(
-        fieldError.forbidden(
-          'spec.additionalBlockDevices',
-          'cannot contain a device named "root" when rootVolume is set',
-        ),
+        fieldError.forbidden('spec.ports', 'cannot have security groups when EnablePortSecurity is set to false'),
       );
     }
-    for (const port of spec?.ports ?? []) {
-      if (port.enablePortSecurity === false && (port.securityGroups?.length ?? 0) > 0) {
-        errors.push(
-          fieldError.forbidden('spec.ports', 'cannot have security groups when EnablePortSecurity is set to false'),
-        );
-      }
-    }
-    return errors;
-  },
+  }
+  return errors;
+}
+
+export const openStackMachineStrategy: ResourceStrategy = {
+  validateCreate: (object) => validateBlockDevicesAndPorts(asMachine(object).spec),
   validateUpdate(object, old) {
     const fixed = ({ spec }: OpenStackMachine): unknown => {
       const { providerID: _id, identityRef: _identity, ...rest } = spec ?? {};
-      return withoutAddressPairs(rest as OpenStackMachineSpec);
+      return withoutAddressPairs(rest);
     };
     return deepEqual(fixed(asMachine(object)), fixed(asMachine(old)))
       ? []
@@ -188,7 +199,7 @@ export const openStackMachineStrategy: ResourceStrategy = {
 };
 
 /** allowed address pairs are changed on the ports that exist, so they are not part of what is fixed */
-function withoutAddressPairs(spec: OpenStackMachineSpec | undefined): unknown {
+export function withoutAddressPairs(spec: Partial<Pick<OpenStackMachineSpec, 'ports'>> | undefined): unknown {
   return { ...spec, ports: spec?.ports?.map(({ allowedAddressPairs: _, ...port }) => port) };
 }
 

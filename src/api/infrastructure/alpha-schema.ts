@@ -156,7 +156,7 @@ const network = (alpha: Alpha): UntypedField =>
   object({
     uuid: string('Id of the network.'),
     filter: networkFilter(alpha, 'Fields the network must have.'),
-    ...(alpha < 5 ? { fixedIp: string('Without effect.') } : { fixedIP: string('Without effect.') }),
+    ...(alpha < 4 ? { fixedIp: string('Without effect.') } : { fixedIP: string('Without effect.') }),
     subnets: listOf(subnetParam(alpha), 'One port is made per subnet.'),
   });
 
@@ -241,10 +241,8 @@ const loadBalancer = (alpha: Alpha): UntypedField =>
     {
       enabled: boolean('Whether there is a load balancer.'),
       additionalPorts: list(integer(), 'Further ports with a listener.'),
-      ...when(alpha >= 6, {
-        allowedCidrs: list(string(), 'Addresses that may connect.'),
-        provider: string('Octavia provider.'),
-      }),
+      allowedCidrs: list(string(), 'Addresses that may connect.'),
+      ...when(alpha >= 6, { provider: string('Octavia provider.') }),
     },
     'Load balancer in front of the API servers.',
   );

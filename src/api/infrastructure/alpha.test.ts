@@ -126,6 +126,12 @@ describe('old cluster specs in the hub version', () => {
       { apiServer: { managedLoadBalancer: { enabled: true, allowedCIDRs: ['192.0.2.0/24'], provider: 'ovn' } } },
     ],
     [
+      'addresses that may reach it',
+      'v1alpha5',
+      { apiServerLoadBalancer: { enabled: true, allowedCidrs: ['192.0.2.0/24'] } },
+      { apiServer: { managedLoadBalancer: { enabled: true, allowedCIDRs: ['192.0.2.0/24'] } } },
+    ],
+    [
       'a load balancer nobody enabled',
       'v1alpha7',
       { apiServerLoadBalancer: { provider: 'ovn' } },

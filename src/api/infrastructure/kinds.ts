@@ -1,5 +1,6 @@
+import { contractLabels } from '../kind/contract-labels.ts';
 import { defineKind, type Kind } from '../kind/define.ts';
-import { ageColumn, type PrinterColumn } from '../kind/printer.ts';
+import { ageColumn, type PrinterColumn, textColumn } from '../kind/printer.ts';
 import { openStackClusterStrategy, openStackMachineStrategy, openStackMachineTemplateStrategy } from './admission.ts';
 import { openStackClusterAlphas, openStackMachineAlphas, openStackMachineTemplateAlphas } from './alpha.ts';
 import {
@@ -8,6 +9,7 @@ import {
   openStackClusterStatus,
   openStackClusterStatusV1beta1,
 } from './cluster-schema.ts';
+import { infrastructureGroup } from './group.ts';
 import {
   openStackMachineSpec,
   openStackMachineSpecV1beta1,
@@ -21,28 +23,19 @@ import {
 import type { OpenStackCluster, OpenStackMachine, OpenStackMachineTemplate } from './types.ts';
 import { openStackClusterV1beta1, openStackMachineTemplateV1beta1, openStackMachineV1beta1 } from './v1beta1.ts';
 
-export const infrastructureGroup = 'infrastructure.cluster.x-k8s.io';
+const crdLabels = contractLabels('infrastructure-openstack');
 
-const crdLabels = {
-  // clusterctl looks for objects to move among the definitions that carry it
-  'clusterctl.cluster.x-k8s.io': '',
-  'cluster.x-k8s.io/provider': 'infrastructure-openstack',
-  'cluster.x-k8s.io/v1beta1': 'v1beta1',
-  'cluster.x-k8s.io/v1beta2': 'v1beta2',
-};
-
-const text = (name: string, jsonPath: string): PrinterColumn => ({ name, type: 'string', jsonPath });
-const clusterColumn = text('Cluster', '.metadata.labels.cluster\\.x-k8s\\.io/cluster-name');
-const readyColumn = text('Ready', '.status.ready');
+const clusterColumn = textColumn('Cluster', '.metadata.labels.cluster\\.x-k8s\\.io/cluster-name');
+const readyColumn = textColumn('Ready', '.status.ready');
 const clusterColumns: readonly PrinterColumn[] = [
-  text('Network', '.status.network.id'),
-  { ...text('Endpoint', '.spec.controlPlaneEndpoint.host'), priority: 1 },
-  text('Bastion IP', '.status.bastion.floatingIP'),
+  textColumn('Network', '.status.network.id'),
+  { ...textColumn('Endpoint', '.spec.controlPlaneEndpoint.host'), priority: 1 },
+  textColumn('Bastion IP', '.status.bastion.floatingIP'),
   ageColumn,
 ];
 const machineColumns: readonly PrinterColumn[] = [
-  text('ProviderID', '.spec.providerID'),
-  text('Machine', '.metadata.ownerReferences[?(@.kind=="Machine")].name'),
+  textColumn('ProviderID', '.spec.providerID'),
+  textColumn('Machine', '.metadata.ownerReferences[?(@.kind=="Machine")].name'),
   ageColumn,
 ];
 

@@ -1,6 +1,5 @@
 import { conditions, deprecatedConditions } from '../cluster/common-schema.ts';
 import {
-  atomicList,
   boolean,
   type Field,
   intOrString,
@@ -14,18 +13,8 @@ import {
   string,
   type UntypedField,
 } from '../kind/schema.ts';
-import {
-  addressPairs,
-  type Era,
-  identityReference,
-  int,
-  needed,
-  networkParam,
-  plainList,
-  portProfile,
-  subnetParam,
-  valueSpecs,
-} from './common-schema.ts';
+import { type Era, identityReference, int, needed, networkParam, plainList } from './common-schema.ts';
+import { portOptions, portOptionsV1beta1, resolvedPort, resolvedPortV1beta1 } from './port-schema.ts';
 import type {
   AdditionalBlockDevice,
   MachineResources,
@@ -33,55 +22,9 @@ import type {
   OpenStackMachineStatus,
   OpenStackMachineTemplateSpec,
   OpenStackMachineTemplateStatus,
-  PortOptions,
   ResolvedMachine,
   SchedulerHint,
-  SecurityGroupParam,
 } from './types.ts';
-
-const portSecurity = {
-  v1beta1: { disablePortSecurity: boolean('Switches port security off.') },
-  v1beta2: { enablePortSecurity: boolean('Switches port security on or off; absent leaves it to the network.') },
-} as const;
-
-const portCommonFields = (era: Era) => ({
-  tags: setOf(string(), 'Tags of the port, besides those of the server.'),
-  trunk: boolean('Make a trunk with this port as its parent.'),
-  adminStateUp: boolean('Administrative state of the port.'),
-  macAddress: string('MAC address of the port.'),
-  allowedAddressPairs: addressPairs(era),
-  hostID: string('Host the port is bound to.'),
-  vnicType: string('Kind of virtual card, as Neutron knows it.'),
-  profile: portProfile(),
-  propagateUplinkStatus: boolean('Tell the port when the uplink is down.'),
-  valueSpecs: valueSpecs(era),
-});
-
-const securityGroups = (): Field<SecurityGroupParam[]> =>
-  atomicList(networkParam('security group', ''), 'Security groups of the port instead of the managed ones.');
-
-const portFields = (era: Era) => ({
-  ...portCommonFields(era),
-  network: networkParam('network', 'Network of the port; absent means the one of the cluster.'),
-  description: string('Description of the port.'),
-  nameSuffix: string('End of the name of the port; absent means its position.'),
-  fixedIPs: atomicList(
-    object({ subnet: subnetParam(era, 'Subnet of the address.'), ipAddress: string('The address.') }),
-    'Addresses of the port.',
-  ),
-  securityGroups: securityGroups(),
-});
-
-const resolvedPortFields = (era: Era) => ({
-  ...portCommonFields(era),
-  name: needed(era, 'Name of the port.'),
-  networkID: needed(era, 'Network of the port.'),
-  fixedIPs: atomicList(
-    object({ subnet: string('Id of the subnet.'), ipAddress: string('The address.') }),
-    'Addresses of the port.',
-  ),
-  securityGroups: atomicList(string(), 'Ids of the security groups.'),
-});
 
 const volumeFields = () => ({
   type: string('Volume type; absent means the default of the cloud.'),
@@ -159,7 +102,12 @@ const schedulerHints = (era: Era): Field<SchedulerHint[]> =>
 const metadataText = (era: Era, description: string): Field<string, true> =>
   needed(era, description, { maxLength: 255 });
 
-const machineCommonFields = (era: Era) => ({
+type CommonName = Exclude<keyof OpenStackMachineSpec, 'flavor' | 'ports'>;
+
+/** what is said of a server in the same words wherever it is said */
+export const machineCommonFields = (
+  era: Era,
+): { [K in CommonName]-?: Field<NonNullable<OpenStackMachineSpec[K]>, K extends 'image' ? true : false> } => ({
   providerID: string('Id of the server as its Node carries it; set by the controller.'),
   image: object(
     {
@@ -217,13 +165,10 @@ const machineCommonFields = (era: Era) => ({
 });
 
 const specDescription = 'What is wanted.';
+const portsDescription = 'Ports of the server, in this order; absent means one on the network of the cluster.';
+const resolvedPortsDescription = 'Ports as they are made.';
 
 export const openStackMachineSpec: () => Field<OpenStackMachineSpec> = once(() => {
-  const ports: Field<PortOptions[]> = plainList(
-    'v1beta2',
-    object({ ...portFields('v1beta2'), ...portSecurity.v1beta2 }),
-    'Ports of the server, in this order; absent means one on the network of the cluster.',
-  );
   return object(
     {
       ...machineCommonFields('v1beta2'),
@@ -235,7 +180,7 @@ export const openStackMachineSpec: () => Field<OpenStackMachineSpec> = once(() =
         'Flavor of the server.',
         { minProperties: 1, maxProperties: 1 },
       ).required(),
-      ports,
+      ports: plainList('v1beta2', portOptions(), portsDescription),
     },
     specDescription,
   );
@@ -247,11 +192,7 @@ export const openStackMachineSpecV1beta1: () => UntypedField = once(() =>
       ...machineCommonFields('v1beta1'),
       flavor: string('Name of the flavor.', { minLength: 1 }),
       flavorID: string('Id of the flavor.', { minLength: 1 }),
-      ports: plainList(
-        'v1beta1',
-        object({ ...portFields('v1beta1'), ...portSecurity.v1beta1 }),
-        'Ports of the server, in this order; absent means one on the network of the cluster.',
-      ),
+      ports: plainList('v1beta1', portOptionsV1beta1(), portsDescription),
     },
     specDescription,
   ).rule('(has(self.flavor) || has(self.flavorID))', 'at least one of flavor or flavorID must be set'),
@@ -268,15 +209,7 @@ export const resolvedMachine: () => Field<ResolvedMachine> = once(() =>
   object(
     {
       ...resolvedIds(),
-      ports: plainList(
-        'v1beta2',
-        object({
-          ...resolvedPortFields('v1beta2'),
-          description: string('Description of the port.'),
-          ...portSecurity.v1beta2,
-        }),
-        'Ports as they are made.',
-      ),
+      ports: plainList('v1beta2', resolvedPort(), resolvedPortsDescription),
     },
     resolvedDescription,
   ),
@@ -286,15 +219,7 @@ export const resolvedMachineV1beta1: () => UntypedField = once(() =>
   object(
     {
       ...resolvedIds(),
-      ports: plainList(
-        'v1beta1',
-        object({
-          ...resolvedPortFields('v1beta1'),
-          description: string('Description of the port.').required(),
-          ...portSecurity.v1beta1,
-        }),
-        'Ports as they are made.',
-      ),
+      ports: plainList('v1beta1', resolvedPortV1beta1(), resolvedPortsDescription),
     },
     resolvedDescription,
   ),

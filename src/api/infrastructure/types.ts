@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../machinery/index.ts';
-import type { ApiEndpoint, FailureDomain, StatusCondition } from '../cluster/types.ts';
+import type { ApiEndpoint, FailureDomain, LabelSelector, StatusCondition, TemplateMetadata } from '../cluster/types.ts';
 
 export interface IdentityReference {
   type?: 'Secret' | 'ClusterIdentity';
@@ -313,4 +313,81 @@ export interface OpenStackClusterStatus {
 export interface OpenStackCluster extends KubeObject {
   spec: OpenStackClusterSpec;
   status?: OpenStackClusterStatus;
+}
+
+export interface OpenStackClusterTemplateSpec {
+  template: { metadata?: TemplateMetadata; spec: OpenStackClusterSpec };
+}
+
+export interface OpenStackClusterTemplate extends KubeObject {
+  spec: OpenStackClusterTemplateSpec;
+}
+
+/** One server with its ports and volumes. Flavor by name or by id, of which the id wins. */
+export interface OpenStackServerSpec {
+  identityRef: IdentityReference;
+  flavor?: string;
+  flavorID?: string;
+  image: ImageParam;
+  ports: PortOptions[];
+  sshKeyName: string;
+  availabilityZone?: string;
+  securityGroups?: SecurityGroupParam[];
+  trunk?: boolean;
+  tags?: string[];
+  serverMetadata?: { key: string; value: string }[];
+  configDrive?: boolean;
+  rootVolume?: RootVolume;
+  additionalBlockDevices?: AdditionalBlockDevice[];
+  serverGroup?: ServerGroupParam;
+  floatingIPPoolRef?: { apiGroup?: string; kind: string; name: string };
+  schedulerHintAdditionalProperties?: SchedulerHint[];
+  /** Secret with the user data under the key `value` */
+  userDataRef?: { name?: string };
+}
+
+export interface OpenStackServerStatus {
+  conditions?: StatusCondition[];
+  ready: boolean;
+  instanceID?: string;
+  instanceState?: string;
+  addresses?: { type: string; address: string }[];
+  resolved?: ResolvedMachine;
+  resources?: MachineResources;
+}
+
+export interface OpenStackServer extends KubeObject {
+  spec: OpenStackServerSpec;
+  status?: OpenStackServerStatus;
+}
+
+export interface OpenStackFloatingIPPoolSpec {
+  identityRef: IdentityReference;
+  reclaimPolicy: 'Retain' | 'Delete';
+  preAllocatedFloatingIPs?: string[];
+  maxIPs?: number;
+  floatingIPNetwork?: NetworkParam;
+}
+
+export interface OpenStackFloatingIPPoolStatus {
+  conditions?: StatusCondition[];
+  claimedIPs?: string[];
+  availableIPs?: string[];
+  failedIPs?: string[];
+  floatingIPNetwork?: TaggedResource;
+}
+
+export interface OpenStackFloatingIPPool extends KubeObject {
+  spec: OpenStackFloatingIPPoolSpec;
+  status?: OpenStackFloatingIPPoolStatus;
+}
+
+export interface OpenStackClusterIdentitySpec {
+  secretRef: { name: string; namespace: string };
+  /** absent lets every namespace use the credentials */
+  namespaceSelector?: LabelSelector;
+}
+
+export interface OpenStackClusterIdentity extends KubeObject {
+  spec: OpenStackClusterIdentitySpec;
 }

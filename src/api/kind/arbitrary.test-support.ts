@@ -8,8 +8,20 @@ const known: Readonly<Record<string, readonly string[]>> = {
   ipv4: ['192.0.2.10', '198.51.100.7'],
 };
 
+/** kinds share parts of their schemas, and what is made for one part can be used for all */
+const made = new WeakMap<Schema, fc.Arbitrary<JsonValue>>();
+
 /** Values that a schema accepts, rules in CEL and uniqueness apart. */
 export function arbitraryFor(schema: Schema): fc.Arbitrary<JsonValue> {
+  let arbitrary = made.get(schema);
+  if (arbitrary === undefined) {
+    arbitrary = build(schema);
+    made.set(schema, arbitrary);
+  }
+  return arbitrary;
+}
+
+function build(schema: Schema): fc.Arbitrary<JsonValue> {
   if (schema.enum !== undefined) return fc.constantFrom(...schema.enum);
   if (schema['x-kubernetes-int-or-string'] === true) {
     return schema.pattern === undefined
@@ -75,14 +87,22 @@ function objectFor(schema: Schema): fc.Arbitrary<JsonObject> {
 
 /** one member, so that an object that must not be empty is not */
 function minimal(properties: Record<string, Schema>): JsonObject {
-  for (const name in properties) {
-    const { type, enum: values, minimum } = properties[name]!;
-    if (values !== undefined) return { [name]: values[0] };
-    if (type === 'string') return { [name]: known[properties[name]!.format ?? '']?.[0] ?? 'a' };
-    if (type === 'integer') return { [name]: Math.max(minimum ?? 1, 1) };
-    if (type === 'boolean') return { [name]: true };
-    if (properties[name]!['x-kubernetes-int-or-string'] === true) return { [name]: 1 };
-  }
-  const [name, schema] = Object.entries(properties)[0]!;
-  return { [name]: schema.type === 'object' && schema.properties !== undefined ? minimal(schema.properties) : {} };
+  const [name, schema] =
+    Object.entries(properties).find(([, { type }]) => isScalar(type)) ?? Object.entries(properties)[0]!;
+  return { [name]: smallest(schema) };
+}
+
+const isScalar = (type: Schema['type']): boolean => type !== 'object' && type !== 'array';
+
+function smallest(schema: Schema): JsonValue {
+  const { type, enum: values, minimum, properties, required = [], format = '' } = schema;
+  if (values !== undefined) return values[0]!;
+  if (schema['x-kubernetes-int-or-string'] === true) return schema.pattern === undefined ? 1 : '1';
+  if (type === 'string') return known[format]?.[0] ?? 'a';
+  if (type === 'integer') return Math.max(minimum ?? 1, 1);
+  if (type === 'boolean') return true;
+  if (type === 'array') return (schema.minItems ?? 0) > 0 ? [smallest(schema.items!)] : [];
+  if (properties === undefined) return {};
+  const members = Object.fromEntries(required.map((name) => [name, smallest(properties[name]!)]));
+  return (schema.minProperties ?? 0) > 0 && required.length === 0 ? minimal(properties) : members;
 }

@@ -29,6 +29,16 @@ interface VersionSource {
   scale?: ScalePaths;
   /** the object is refused without a spec */
   specRequired?: boolean;
+  /** listed as required in the published schema; the API server never stores an object without it anyway */
+  metadataRequired?: boolean;
+}
+
+/** What the schema of a version is made from. */
+interface SchemaSource extends VersionSource {
+  spec?(): { readonly schema: Schema };
+  status?(): { readonly schema: Schema };
+  /** fields beside metadata of a kind that has neither spec nor status */
+  topLevel?(): { readonly schema: Schema };
 }
 
 /** The version everything is stored and reconciled in. Its fields are checked against the TypeScript type. */
@@ -45,7 +55,7 @@ export interface OldVersionSource extends VersionSource {
   mapping: Mapping;
 }
 
-export interface KindSource<T extends KubeObject & { spec: unknown; status?: unknown }> {
+interface KindNames {
   group: string;
   kind: string;
   plural: string;
@@ -56,9 +66,22 @@ export interface KindSource<T extends KubeObject & { spec: unknown; status?: unk
   description: string;
   /** labels of the CustomResourceDefinition */
   labels?: Readonly<Record<string, string>>;
+  strategy?: ResourceStrategy;
+}
+
+export interface KindSource<T extends KubeObject & { spec: unknown; status?: unknown }> extends KindNames {
   hub: HubVersionSource<T>;
   old?: readonly OldVersionSource[];
-  strategy?: ResourceStrategy;
+}
+
+/** A kind with neither spec nor status, in its only version. */
+export interface FlatKindSource<T extends KubeObject> extends KindNames {
+  hub: VersionSource & { topLevel(): Field<Omit<T, keyof KubeObject>> };
+}
+
+interface AnyKindSource extends KindNames {
+  hub: SchemaSource;
+  old?: readonly (SchemaSource & { mapping: Mapping })[];
 }
 
 export interface Kind<T extends KubeObject> {
@@ -69,6 +92,15 @@ export interface Kind<T extends KubeObject> {
 
 /** Makes everything the rest of the program needs from the one description of a kind. Schemas are built on first use. */
 export function defineKind<T extends KubeObject & { spec: unknown; status?: unknown }>(source: KindSource<T>): Kind<T> {
+  return kindFrom<T>(source);
+}
+
+/** The same for a kind whose fields stand beside its metadata. */
+export function defineFlatKind<T extends KubeObject>(source: FlatKindSource<T>): Kind<T> {
+  return kindFrom<T>(source);
+}
+
+function kindFrom<T extends KubeObject>(source: AnyKindSource): Kind<T> {
   const { group, kind, plural, hub } = source;
   const namespaced = source.namespaced ?? true;
   const singular = kind.toLowerCase();
@@ -137,7 +169,7 @@ function deprecationWarning(
 
 function versionDefinition(
   source: { description: string; group: string; kind: string; hub: { name: string } },
-  version: VersionSource & { spec(): { readonly schema: Schema }; status?(): { readonly schema: Schema } },
+  version: SchemaSource,
 ): VersionDefinition {
   const schema = once(() => objectSchema(source.description, version));
   const printer = once((): TablePrinter => printerFromColumns(version.columns ?? []));
@@ -158,27 +190,24 @@ function versionDefinition(
   };
 }
 
-function objectSchema(
-  description: string,
-  version: VersionSource & { spec(): { readonly schema: Schema }; status?(): { readonly schema: Schema } },
-): Schema {
+function objectSchema(description: string, version: SchemaSource): Schema {
   const properties: Record<string, Schema> = {
     apiVersion: { type: 'string', description: 'Group and version of this representation of the object.' },
     kind: { type: 'string', description: 'Kind of the object, in CamelCase.' },
     metadata: { type: 'object' },
-    spec: version.spec().schema,
+    ...version.topLevel?.().schema.properties,
   };
+  if (version.spec !== undefined) properties['spec'] = version.spec().schema;
   if (version.status !== undefined) properties['status'] = version.status().schema;
-  return {
-    type: 'object',
-    description,
-    properties,
-    ...(version.specRequired === true ? { required: ['spec'] } : {}),
-  };
+  const required = [
+    ...(version.metadataRequired === true ? ['metadata'] : []),
+    ...(version.specRequired === true ? ['spec'] : []),
+  ];
+  return { type: 'object', description, properties, ...(required.length === 0 ? {} : { required }) };
 }
 
-function customResourceDefinition<T extends KubeObject & { spec: unknown; status?: unknown }>(
-  source: KindSource<T>,
+function customResourceDefinition(
+  source: AnyKindSource,
   versions: readonly VersionDefinition[],
 ): JsonObject & KubeObject {
   const columns = new Map([source.hub, ...(source.old ?? [])].map((version) => [version.name, version.columns ?? []]));

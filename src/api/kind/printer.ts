@@ -19,6 +19,35 @@ export interface PrinterColumn {
 const nameColumn: TableColumn = { name: 'Name', type: 'string', format: 'name', description: 'name of the object' };
 export const ageColumn: PrinterColumn = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' };
 
+/** the priority Cluster API gives to columns for -o wide */
+export const wide = 10;
+
+export function textColumn(name: string, jsonPath: string, priority?: number): PrinterColumn {
+  return column('string', name, jsonPath, priority);
+}
+
+export function countColumn(name: string, jsonPath: string, priority?: number): PrinterColumn {
+  return column('integer', name, jsonPath, priority);
+}
+
+export function booleanColumn(name: string, jsonPath: string): PrinterColumn {
+  return column('boolean', name, jsonPath, undefined);
+}
+
+/** the status of a condition */
+export function conditionColumn(name: string, type: string, priority?: number): PrinterColumn {
+  return textColumn(name, `.status.conditions[?(@.type=="${type}")].status`, priority);
+}
+
+function column(
+  type: TableColumn['type'],
+  name: string,
+  jsonPath: string,
+  priority: number | undefined,
+): PrinterColumn {
+  return priority === undefined ? { name, type, jsonPath } : { name, type, jsonPath, priority };
+}
+
 /** Prints rows from columns, the way kube-apiserver does for custom resources: without columns there is only the age. */
 export function printerFromColumns(columns: readonly PrinterColumn[]): TablePrinter {
   const shown = columns.length === 0 ? [ageColumn] : columns;

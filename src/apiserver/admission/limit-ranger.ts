@@ -37,8 +37,8 @@ export function limitRanger(store: Store<StoredObject>): AdmissionStep {
     operations: ['CREATE', 'UPDATE'],
     appliesTo: ({ operation, subresource, target, oldObject }) => {
       if (oldObject?.metadata.deletionTimestamp !== undefined) return false;
-      const isPod = target.resource.definition.plural === 'pods';
-      if (operation === 'UPDATE' && isPod) return subresource === 'resize';
+      // What a pod asks for cannot be changed by an update.
+      if (operation === 'UPDATE' && target.resource.definition.plural === 'pods') return false;
       return subresource === undefined;
     },
     mutate(request) {

@@ -16,6 +16,7 @@ import {
 } from '../pods/pod-spec.ts';
 import { objectKey } from '../storage/keys.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
+import { coreWrites } from './scope.ts';
 import type { AdmissionRequest, AdmissionStep } from './types.ts';
 
 interface ServiceAccountObject extends KubeObject {
@@ -49,13 +50,10 @@ export interface ServiceAccountAdmissionOptions {
 export function serviceAccountAdmission(options: ServiceAccountAdmissionOptions): AdmissionStep {
   return {
     name: 'ServiceAccount',
-    concerns: ({ group, plural }) => group === '' && plural === 'pods',
-    operations: ['CREATE', 'UPDATE'],
-    appliesTo: ({ operation, subresource }) =>
-      operation === 'CREATE' ? subresource === undefined : subresource === 'ephemeralcontainers',
+    ...coreWrites('pods', ['CREATE']),
     mutate(request) {
-      const { operation, object } = request;
-      if (operation !== 'CREATE' || isMirror(object!)) return;
+      const { object } = request;
+      if (isMirror(object!)) return;
       const spec = specOf(object!);
       spec.serviceAccountName ||= defaultAccount;
       spec.serviceAccount = spec.serviceAccountName;
@@ -65,9 +63,9 @@ export function serviceAccountAdmission(options: ServiceAccountAdmissionOptions)
       return waitForAccount(options, request).then((found) => applyAccount(found, spec, options.random));
     },
     validate(request) {
-      const { operation, object, target } = request;
+      const { object, target } = request;
       const spec = specOf(object!);
-      if (operation === 'CREATE' && isMirror(object!)) return checkMirror(request, spec);
+      if (isMirror(object!)) return checkMirror(request, spec);
       const name = spec.serviceAccountName ?? '';
       if (name === '') {
         throw refusal(request, `no service account specified for pod ${target.namespace}/${target.name}`);
@@ -75,7 +73,7 @@ export function serviceAccountAdmission(options: ServiceAccountAdmissionOptions)
       const account = findAccount(options.store, request, name);
       if (!account) throw missingAccount(request, name);
       if (!trueTexts.has(account.metadata.annotations?.[enforceMountableSecrets] ?? '')) return;
-      const offence = operation === 'CREATE' ? unmountable(account, spec) : unmountableEphemeral(account, spec);
+      const offence = unmountable(account, spec);
       if (offence !== undefined) throw refusal(request, offence);
     },
   };
@@ -181,10 +179,6 @@ function unmountable(account: ServiceAccountObject, spec: PodSpec): string | und
   if (index < 0) return undefined;
   const { name } = spec.imagePullSecrets![index]!;
   return `imagePullSecrets[${index}].name="${name}" is not allowed because service account ${account.metadata.name} does not reference that imagePullSecret`;
-}
-
-function unmountableEphemeral(account: ServiceAccountObject, spec: PodSpec): string | undefined {
-  return unmountableIn('ephemeral container', spec.ephemeralContainers, account);
 }
 
 function unmountableIn(

@@ -32,7 +32,6 @@ export const podEvaluator: QuotaEvaluator = {
     name.startsWith('requests.hugepages-') ||
     (name.startsWith('requests.') && isExtended(name)),
   handles({ operation, subresource, object, oldObject }) {
-    if (subresource === 'resize') return operation === 'UPDATE';
     if (subresource !== undefined) return false;
     if (operation === 'CREATE') return true;
     // A deadline given or taken away moves a pod from one scope to another.

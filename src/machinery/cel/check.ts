@@ -115,6 +115,11 @@ class Checker {
         if (!field) throw this.#fail(expression, `undefined field '${expression.field}'`);
         return staticTypeOf(field.schema, field.schema['x-kubernetes-embedded-resource'] === true);
       }
+      case 'record': {
+        const field = operand.fields.get(expression.field);
+        if (!field) throw this.#fail(expression, `undefined field '${expression.field}'`);
+        return field;
+      }
       default:
         throw this.#fail(expression, `type '${formatType(operand)}' does not support field selection`);
     }

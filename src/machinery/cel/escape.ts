@@ -16,3 +16,8 @@ export function escapeField(name: string): string | undefined {
   if (!/^[A-Za-z_./-][A-Za-z0-9_./-]*$/.test(name)) return undefined;
   return name.replace(/__|[-./]/g, (part) => escapes[part]!);
 }
+
+/** Whether a name can stand in expressions for itself. */
+export function isCelIdentifier(name: string): boolean {
+  return /^[_a-zA-Z][_a-zA-Z0-9]*$/.test(name) && !reserved.has(name);
+}

@@ -79,6 +79,7 @@ export function fits(type: StaticType, value: CelValue): boolean {
       return value instanceof CelList;
     case 'map':
     case 'object':
+    case 'record':
       return isMap(value);
     case 'optional':
       return value instanceof Optional;

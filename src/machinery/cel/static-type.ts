@@ -10,6 +10,8 @@ export type StaticType =
   | { kind: 'optional'; of: StaticType }
   /** an object whose fields a schema declares */
   | { kind: 'object'; schema: Schema; isResource: boolean }
+  /** an object with these fields and no others, by its name also the receiver of methods */
+  | { kind: 'record'; name: string; fields: ReadonlyMap<string, StaticType> }
   /** stands for any type, the same wherever it occurs in a signature */
   | { kind: 'parameter'; name: string };
 
@@ -26,6 +28,11 @@ const printed: Record<string, string> = {
   timestamp: 'google.protobuf.Timestamp',
   duration: 'google.protobuf.Duration',
   null_type: 'null',
+  Authorizer: 'kubernetes.authorization.Authorizer',
+  PathCheck: 'kubernetes.authorization.PathCheck',
+  GroupCheck: 'kubernetes.authorization.GroupCheck',
+  ResourceCheck: 'kubernetes.authorization.ResourceCheck',
+  Decision: 'kubernetes.authorization.Decision',
 };
 
 export function formatType(type: StaticType): string {
@@ -33,6 +40,7 @@ export function formatType(type: StaticType): string {
     case 'dyn':
       return 'dyn';
     case 'simple':
+    case 'record':
       return printed[type.name] ?? type.name;
     case 'list':
       return `list(${formatType(type.element)})`;
@@ -81,6 +89,26 @@ function isNull(type: StaticType): boolean {
   return type.kind === 'simple' && type.name === 'null_type';
 }
 
+/** Whether two types are the same; unknown types are the same as no other. */
+export function isSameType(a: StaticType, b: StaticType): boolean {
+  if (a.kind !== b.kind) return false;
+  switch (a.kind) {
+    case 'simple':
+    case 'record':
+      return a.name === (b as typeof a).name;
+    case 'list':
+      return isSameType(a.element, (b as typeof a).element);
+    case 'map':
+      return isSameType(a.key, (b as typeof a).key) && isSameType(a.value, (b as typeof a).value);
+    case 'optional':
+      return isSameType(a.of, (b as typeof a).of);
+    case 'object':
+      return a.schema === (b as typeof a).schema;
+    default:
+      return a.kind === 'dyn';
+  }
+}
+
 export type Bindings = Map<string, StaticType>;
 
 /** Whether a value of type `actual` can stand where `wanted` is asked for; binds the parameters of `wanted`. */
@@ -100,7 +128,8 @@ export function matchType(wanted: StaticType, actual: StaticType, bindings: Bind
   if (isNull(wanted)) return isNull(actual) || acceptsNull(actual);
   switch (wanted.kind) {
     case 'simple':
-      return actual.kind === 'simple' && actual.name === wanted.name;
+    case 'record':
+      return (actual.kind === 'simple' || actual.kind === 'record') && actual.name === wanted.name;
     case 'list':
       return actual.kind === 'list' && matchType(wanted.element, actual.element, bindings);
     case 'map':
@@ -140,6 +169,8 @@ export function joinTypes(a: StaticType, b: StaticType): StaticType | undefined 
     }
     case 'object':
       return a.schema === (b as typeof a).schema ? a : undefined;
+    case 'record':
+      return a.name === (b as typeof a).name ? a : undefined;
     default:
       return a;
   }

@@ -1,4 +1,5 @@
 // Importing a library declares its functions.
+import './authorizer.ts';
 import './kubernetes.ts';
 import './lists.ts';
 import './network.ts';

@@ -1,0 +1,132 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../../machinery/index.ts';
+import { chain, each, type FieldMapping, field, fields, type Mapping, place, valueAt } from '../kind/mapping.ts';
+import { durationSeconds, flag } from '../kind/values.ts';
+
+/** `{b: 1, a: 2}` <-> `[{name: a, value: 2}, {name: b, value: 1}]`; of two with one name the last counts */
+const argumentsMapping: Mapping = {
+  up: (value) =>
+    isJsonObject(value)
+      ? Object.keys(value)
+          .sort()
+          .map((name) => ({ name, value: value[name] ?? '' }))
+      : undefined,
+  down(value) {
+    if (!Array.isArray(value)) return undefined;
+    const byName: JsonObject = {};
+    for (const item of value) {
+      if (isJsonObject(item) && typeof item['name'] === 'string') byName[item['name']] = item['value'] ?? '';
+    }
+    return byName;
+  },
+};
+
+const withArguments: Mapping = fields(field('extraArgs', 'extraArgs', argumentsMapping));
+const nodeRegistration: FieldMapping = field(
+  'nodeRegistration',
+  'nodeRegistration',
+  fields(field('kubeletExtraArgs', 'kubeletExtraArgs', argumentsMapping)),
+);
+
+/** v1beta1 has a layout always, v1beta2 only when the partitions are not listed */
+const partition: Mapping = {
+  up(value) {
+    if (!isJsonObject(value)) return undefined;
+    const { layout, ...rest } = value;
+    const isListed = Array.isArray(rest['diskLayout']) && rest['diskLayout'].length > 0;
+    return isListed || layout === undefined ? rest : { ...rest, layout };
+  },
+  down: (value) => (isJsonObject(value) ? { layout: false, ...value } : undefined),
+};
+
+const moved = {
+  controlPlane: ['clusterConfiguration', 'apiServer', 'timeoutForControlPlane'],
+  controlPlaneOfInit: ['initConfiguration', 'timeouts', 'controlPlaneComponentHealthCheckSeconds'],
+  controlPlaneOfJoin: ['joinConfiguration', 'timeouts', 'controlPlaneComponentHealthCheckSeconds'],
+  discovery: ['joinConfiguration', 'discovery', 'timeout'],
+  tlsBootstrap: ['joinConfiguration', 'timeouts', 'tlsBootstrapSeconds'],
+} as const;
+
+/** Two timeouts of v1beta1 stood elsewhere; v1beta2 asks for the one of the control plane twice. */
+const timeouts: Mapping = {
+  up(value, context) {
+    if (!isJsonObject(value)) return undefined;
+    const result: JsonObject = { ...value };
+    const seconds = (path: readonly string[]): JsonValue | undefined => {
+      const duration = valueAt(value, path);
+      return duration === undefined ? undefined : durationSeconds.up(duration, context);
+    };
+    const controlPlane = seconds(moved.controlPlane);
+    if (controlPlane !== undefined) {
+      place(result, moved.controlPlaneOfInit, controlPlane);
+      place(result, moved.controlPlaneOfJoin, controlPlane);
+    }
+    const discovery = seconds(moved.discovery);
+    if (discovery !== undefined) place(result, moved.tlsBootstrap, discovery);
+    return result;
+  },
+  down(value, context) {
+    if (!isJsonObject(value)) return undefined;
+    const result: JsonObject = { ...value };
+    for (const name of ['initConfiguration', 'joinConfiguration']) {
+      if (!isJsonObject(result[name])) continue;
+      const { timeouts: _, ...rest } = result[name];
+      if (Object.keys(rest).length > 0) result[name] = rest;
+      else delete result[name];
+    }
+    const controlPlane = valueAt(value, moved.controlPlaneOfInit);
+    if (controlPlane !== undefined) {
+      place(result, moved.controlPlane, durationSeconds.down(controlPlane, context) ?? '');
+    }
+    const tlsBootstrap = valueAt(value, moved.tlsBootstrap);
+    if (tlsBootstrap !== undefined) {
+      place(result, moved.discovery, durationSeconds.down(tlsBootstrap, context) ?? '');
+    }
+    return result;
+  },
+};
+
+/** of KubeadmConfigSpec, wherever it stands */
+export const kubeadmConfigSpecMapping: Mapping = chain(
+  timeouts,
+  fields(
+    field(
+      'clusterConfiguration',
+      'clusterConfiguration',
+      fields(
+        field('apiServer', 'apiServer', withArguments),
+        field('controllerManager', 'controllerManager', withArguments),
+        field('scheduler', 'scheduler', withArguments),
+        field('etcd', 'etcd', fields(field('local', 'local', withArguments))),
+      ),
+    ),
+    field(
+      'initConfiguration',
+      'initConfiguration',
+      fields(
+        nodeRegistration,
+        field('bootstrapTokens', 'bootstrapTokens', each(fields(field('ttl', 'ttlSeconds', durationSeconds)))),
+      ),
+    ),
+    field('joinConfiguration', 'joinConfiguration', fields(nodeRegistration)),
+    field('diskSetup', 'diskSetup', fields(field('partitions', 'partitions', each(partition)))),
+  ),
+);
+
+export const kubeadmConfigV1beta1: Mapping = fields(
+  field('spec', 'spec', kubeadmConfigSpecMapping),
+  field(
+    'status',
+    'status',
+    fields(
+      field('conditions', 'deprecated.v1beta1.conditions'),
+      field('failureReason', 'deprecated.v1beta1.failureReason'),
+      field('failureMessage', 'deprecated.v1beta1.failureMessage'),
+      field('ready', 'initialization.dataSecretCreated', flag),
+      field('v1beta2.conditions', 'conditions'),
+    ),
+  ),
+);
+
+export const kubeadmConfigTemplateV1beta1: Mapping = fields(
+  field('spec', 'spec', fields(field('template', 'template', fields(field('spec', 'spec', kubeadmConfigSpecMapping))))),
+);

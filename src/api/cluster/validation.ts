@@ -1,0 +1,79 @@
+import { checkDns1123Subdomain, type FieldError, fieldError, percentOf } from '../../machinery/index.ts';
+import type { MachineTaint } from './types.ts';
+
+// Checks of fields that several kinds share.
+
+export function validateIntOrPercent(value: number | string | undefined, path: string): FieldError[] {
+  if (typeof value !== 'string' || percentOf(value) !== undefined) return [];
+  const cause = value.endsWith('%')
+    ? `invalid value for IntOrString: invalid value ${JSON.stringify(value)}: strconv.Atoi: parsing ${JSON.stringify(value.slice(0, -1))}: invalid syntax`
+    : 'invalid value for IntOrString: invalid type: string is not a percentage';
+  return [fieldError.invalid(path, value, `must be either an int or a percentage: ${cause}`)];
+}
+
+const action = /\{\{-?\s*(.*?)\s*-?\}\}/g;
+
+const fieldAccess = /^(\.\w+)+$/;
+
+/**
+ * Names made from a template must be told apart and be names of Kubernetes objects. `variables` holds the fields the
+ * template may use with values to try them on; a template that does more than name fields is left to whoever renders it.
+ */
+export function validateNamingTemplate(
+  template: string | undefined,
+  path: string,
+  variables: Readonly<Record<string, string>>,
+): FieldError[] {
+  if (template === undefined) return [];
+  const errors: FieldError[] = [];
+  if (!template.includes('{{ .random }}')) {
+    errors.push(fieldError.invalid(path, template, 'invalid template, {{ .random }} is missing'));
+  }
+  const others: string[] = [];
+  const name = template.replace(action, (_, expression: string) => {
+    const value = expression === '.random' ? '2abcd' : variables[expression];
+    if (value === undefined) others.push(expression);
+    return value ?? '';
+  });
+  for (const unknown of others.filter((expression) => fieldAccess.test(expression))) {
+    errors.push(fieldError.invalid(path, template, `invalid template: there is no ${unknown}`));
+  }
+  if (others.length > 0) return errors;
+  for (const problem of checkDns1123Subdomain(name)) {
+    const cause = `invalid template, generated names would not be valid Kubernetes object names: ${problem}`;
+    errors.push(fieldError.invalid(path, template, cause));
+  }
+  return errors;
+}
+
+const reservedTaints: readonly string[] = [
+  'node.cluster.x-k8s.io/uninitialized',
+  'node.cluster.x-k8s.io/outdated-revision',
+];
+
+/** Taints that kubelet, kubeadm, a cloud controller or Cluster API itself puts on Nodes are not the user's to set. */
+export function validateMachineTaints(
+  taints: readonly MachineTaint[] | undefined,
+  path: string,
+  role: 'control plane' | 'worker',
+): FieldError[] {
+  return (taints ?? []).flatMap(({ key }, i) => {
+    const problem = taintKeyProblem(key ?? '', role);
+    return problem === undefined ? [] : [fieldError.invalid(`${path}[${i}].key`, key, problem)];
+  });
+}
+
+function taintKeyProblem(key: string, role: 'control plane' | 'worker'): string | undefined {
+  if (reservedTaints.includes(key)) return 'taint key is not allowed';
+  if (key.startsWith('node.kubernetes.io/') && key !== 'node.kubernetes.io/out-of-service') {
+    return 'taint key must not have the prefix node.kubernetes.io/, except for node.kubernetes.io/out-of-service';
+  }
+  if (key.startsWith('node.cloudprovider.kubernetes.io/')) {
+    return 'taint key must not have the prefix node.cloudprovider.kubernetes.io/';
+  }
+  if (key === 'node-role.kubernetes.io/master') return 'taint is deprecated since 1.24 and should not be used anymore';
+  if (role === 'worker' && key === 'node-role.kubernetes.io/control-plane') {
+    return 'taint is not allowed for worker Machines';
+  }
+  return undefined;
+}

@@ -1,0 +1,295 @@
+import { kubeadmConfigSpec, kubeadmConfigSpecV1beta1 } from '../bootstrap/kubeadm-config-schema.ts';
+import { duration, nodeTimeouts } from '../cluster/cluster-v1beta1.ts';
+import {
+  conditionGates,
+  conditions,
+  contractReference,
+  deprecatedConditions,
+  failureFields,
+  nodeDeletion,
+  objectReference,
+  replicaVersions,
+  taints,
+  templateMetadata,
+  text,
+} from '../cluster/common-schema.ts';
+import {
+  boolean,
+  type Field,
+  int32,
+  int64,
+  intOrString,
+  object,
+  once,
+  oneOf,
+  time,
+  type UntypedField,
+} from '../kind/schema.ts';
+import type {
+  KubeadmControlPlaneMachineTemplate,
+  KubeadmControlPlaneRemediation,
+  KubeadmControlPlaneRollout,
+  KubeadmControlPlaneSpec,
+  KubeadmControlPlaneStatus,
+  KubeadmControlPlaneTemplateResourceSpec,
+  KubeadmControlPlaneTemplateSpec,
+} from './types.ts';
+
+const some = { minProperties: 1 } as const;
+const replicas = (): Field<number> => int32('How many machines are wanted; odd unless etcd is outside.');
+const version = (): Field<string, true> => text('Kubernetes version wanted.', 256).required();
+const gatesDescription = 'Further conditions that must hold before a machine is ready.';
+const machinesDescription = 'What the machines are made from.';
+const namingTemplate = (): Field<string> => text('Go template of the names; must contain {{ .random }}.', 256);
+const maxSurge = (): Field<number | string> => intOrString('How many machines may exist above the wish: 0 or 1.');
+const rolloutAfter = (): Field<string> => time('Roll the machines out anew once this time has passed.');
+
+const machineTemplate: () => Field<KubeadmControlPlaneMachineTemplate> = once(() =>
+  object(
+    {
+      metadata: templateMetadata(1),
+      spec: object(
+        {
+          infrastructureRef: contractReference('Template of the infrastructure of the machines.').required(),
+          readinessGates: conditionGates(gatesDescription, 1),
+          deletion: nodeDeletion(),
+          taints: taints(),
+        },
+        'Spec of the machines.',
+      ).required(),
+    },
+    machinesDescription,
+  ),
+);
+
+const rollout: () => Field<KubeadmControlPlaneRollout> = once(() =>
+  object(
+    {
+      before: object(
+        { certificatesExpiryDays: int32('Replace machines this many days before a certificate ends.', { minimum: 7 }) },
+        'Replace machines before something ends.',
+        some,
+      ),
+      after: rolloutAfter(),
+      strategy: object(
+        {
+          type: oneOf(['RollingUpdate'], 'Replace machines step by step.').required(),
+          rollingUpdate: object({ maxSurge: maxSurge() }, 'Limits of a step by step replacement.', some),
+        },
+        'How old machines are replaced by new ones.',
+        some,
+      ),
+    },
+    'When and how machines are rolled out.',
+    some,
+  ),
+);
+
+const remediation: () => Field<KubeadmControlPlaneRemediation> = once(() =>
+  object(
+    {
+      maxRetry: int32('How often a replacement is tried; absent means without end.'),
+      retryPeriodSeconds: int32('How long to wait between two tries.', { minimum: 0 }),
+      minHealthyPeriodSeconds: int32('How long a replacement must be healthy to count as done.', { minimum: 0 }),
+    },
+    'How unhealthy machines are replaced.',
+    some,
+  ),
+);
+
+const machineNaming = (): Field<{ template?: string }> =>
+  object({ template: namingTemplate() }, 'How machines are named.', some);
+
+export const kubeadmControlPlaneSpec: () => Field<KubeadmControlPlaneSpec> = once(() =>
+  object(
+    {
+      replicas: replicas(),
+      version: version(),
+      machineTemplate: machineTemplate().required(),
+      kubeadmConfigSpec: kubeadmConfigSpec(),
+      rollout: rollout(),
+      remediation: remediation(),
+      machineNaming: machineNaming(),
+    },
+    'What is wanted.',
+  ),
+);
+
+const sharedSpecFieldsV1beta1 = () => ({
+  kubeadmConfigSpec: { schema: kubeadmConfigSpecV1beta1().schema, isRequired: true },
+  rolloutBefore: object(
+    { certificatesExpiryDays: int32('Replace machines this many days before a certificate ends.') },
+    'Replace machines before something ends.',
+  ),
+  rolloutAfter: rolloutAfter(),
+  rolloutStrategy: object(
+    {
+      type: oneOf(['RollingUpdate'], 'Replace machines step by step.'),
+      rollingUpdate: object({ maxSurge: maxSurge() }, 'Limits of a step by step replacement.'),
+    },
+    'How old machines are replaced by new ones.',
+  ).default({ rollingUpdate: { maxSurge: 1 }, type: 'RollingUpdate' }),
+  remediationStrategy: object(
+    {
+      maxRetry: int32('How often a replacement is tried; absent means without end.'),
+      retryPeriod: duration('How long to wait between two tries.'),
+      minHealthyPeriod: duration('How long a replacement must be healthy to count as done.'),
+    },
+    'How unhealthy machines are replaced.',
+  ),
+  machineNamingStrategy: object({ template: namingTemplate() }, 'How machines are named.'),
+});
+
+const machineFieldsV1beta1 = () => ({ metadata: templateMetadata(), taints: taints(), ...nodeTimeouts() });
+
+export const kubeadmControlPlaneSpecV1beta1: () => UntypedField = once(() =>
+  object(
+    {
+      replicas: replicas(),
+      version: version(),
+      machineTemplate: object(
+        {
+          ...machineFieldsV1beta1(),
+          infrastructureRef: objectReference('Template of the infrastructure of the machines.').required(),
+          readinessGates: conditionGates(gatesDescription),
+        },
+        machinesDescription,
+      ).required(),
+      ...sharedSpecFieldsV1beta1(),
+    },
+    'What is wanted.',
+  ),
+);
+
+const count = (description: string): Field<number> => int32(description);
+const sharedStatusFields = () => ({
+  selector: text('Selector of the machines as text, for the scale subresource.', 4096),
+  replicas: count('Machines that exist.'),
+  version: text('Lowest Kubernetes version among the machines.', 256),
+  versions: replicaVersions({ keyed: true, maxItems: 100 }),
+});
+const legacyCounts = () => ({
+  readyReplicas: count('Machines with a ready Node.'),
+  updatedReplicas: count('Machines that match the wish.'),
+  unavailableReplicas: count('Machines missing or not ready.'),
+});
+const counts = () => ({
+  readyReplicas: count('Machines that are ready.'),
+  availableReplicas: count('Machines that are available.'),
+  upToDateReplicas: count('Machines that match the wish.'),
+});
+const remediationDescription = 'The last replacement of an unhealthy machine.';
+const remediatedMachine = (): Field<string, true> => text('The machine.', 253).required();
+
+export const kubeadmControlPlaneStatus: () => Field<KubeadmControlPlaneStatus> = once(() =>
+  object(
+    {
+      ...sharedStatusFields(),
+      ...counts(),
+      conditions: conditions(32),
+      initialization: object(
+        { controlPlaneInitialized: boolean('True once the control plane has answered; never goes back.') },
+        'What of the first provisioning is done.',
+        some,
+      ),
+      observedGeneration: int64('Generation of the spec this status is about.', { minimum: 1 }),
+      lastRemediation: object(
+        {
+          machine: remediatedMachine(),
+          time: time('When it began.').required(),
+          retryCount: int32('How often it was tried.', { minimum: 0 }).required(),
+        },
+        remediationDescription,
+      ),
+      deprecated: object(
+        {
+          v1beta1: object(
+            { conditions: deprecatedConditions(), ...failureFields, ...legacyCounts() },
+            'What clients of v1beta1 read.',
+          ),
+        },
+        'Kept for old clients.',
+      ),
+    },
+    'What is there.',
+    some,
+  ),
+);
+
+export const kubeadmControlPlaneStatusV1beta1: () => UntypedField = once(() =>
+  object(
+    {
+      ...sharedStatusFields(),
+      ...legacyCounts(),
+      conditions: deprecatedConditions(),
+      ...failureFields,
+      initialized: boolean('True once the control plane has answered.'),
+      ready: boolean('True while an API server answers.'),
+      observedGeneration: int64('Generation of the spec this status is about.'),
+      lastRemediation: object(
+        {
+          machine: remediatedMachine(),
+          timestamp: time('When it began.').required(),
+          retryCount: int32('How often it was tried.').required(),
+        },
+        remediationDescription,
+      ),
+      v1beta2: object({ conditions: conditions(32), ...counts() }, 'What v1beta2 has in its status.'),
+    },
+    'What is there.',
+  ),
+);
+
+const templateDescription = 'What control planes are made from.';
+
+const templateResource: () => Field<KubeadmControlPlaneTemplateResourceSpec> = once(() =>
+  object(
+    {
+      machineTemplate: object(
+        {
+          metadata: templateMetadata(1),
+          spec: object({ deletion: nodeDeletion(), taints: taints() }, 'Spec of the machines.', some),
+        },
+        machinesDescription,
+        some,
+      ),
+      kubeadmConfigSpec: kubeadmConfigSpec(),
+      rollout: rollout(),
+      remediation: remediation(),
+      machineNaming: machineNaming(),
+    },
+    'Spec of the control planes.',
+    some,
+  ),
+);
+
+export const kubeadmControlPlaneTemplateSpec: () => Field<KubeadmControlPlaneTemplateSpec> = once(() =>
+  object(
+    {
+      template: object(
+        { metadata: templateMetadata(1), spec: templateResource() },
+        templateDescription,
+        some,
+      ).required(),
+    },
+    'What is wanted.',
+  ),
+);
+
+export const kubeadmControlPlaneTemplateSpecV1beta1: () => UntypedField = once(() =>
+  object(
+    {
+      template: object(
+        {
+          metadata: templateMetadata(),
+          spec: object(
+            { machineTemplate: object(machineFieldsV1beta1(), machinesDescription), ...sharedSpecFieldsV1beta1() },
+            'Spec of the control planes.',
+          ).required(),
+        },
+        templateDescription,
+      ).required(),
+    },
+    'What is wanted.',
+  ),
+);

@@ -1,0 +1,68 @@
+import { isJsonObject, type JsonObject } from '../../machinery/index.ts';
+import { kubeadmConfigSpecMapping } from '../bootstrap/v1beta1.ts';
+import { nodeTimeoutMappings, strategyWithType } from '../cluster/cluster-v1beta1.ts';
+import { reference } from '../cluster/references.ts';
+import { chain, type FieldMapping, field, fields, type Mapping } from '../kind/mapping.ts';
+import { durationSeconds, flag } from '../kind/values.ts';
+
+/** what v1beta1 had beside the metadata of the machines is their spec */
+const machineTemplate: Mapping = fields(
+  field('metadata'),
+  field('infrastructureRef', 'spec.infrastructureRef', reference),
+  field('readinessGates', 'spec.readinessGates'),
+  field('taints', 'spec.taints'),
+  ...nodeTimeoutMappings.map(({ old, hub, mapping }) => ({ old, hub: ['spec', ...hub], mapping })),
+);
+
+const specMappings: readonly FieldMapping[] = [
+  field('kubeadmConfigSpec', 'kubeadmConfigSpec', kubeadmConfigSpecMapping),
+  field('machineTemplate', 'machineTemplate', machineTemplate),
+  field('rolloutBefore', 'rollout.before'),
+  field('rolloutAfter', 'rollout.after'),
+  field('rolloutStrategy', 'rollout.strategy', strategyWithType),
+  field('remediationStrategy.maxRetry', 'remediation.maxRetry'),
+  field('remediationStrategy.retryPeriod', 'remediation.retryPeriodSeconds', durationSeconds),
+  field('remediationStrategy.minHealthyPeriod', 'remediation.minHealthyPeriodSeconds', durationSeconds),
+  field('machineNamingStrategy', 'machineNaming'),
+];
+
+/** v1beta1 called a control plane ready as soon as one of its Nodes was */
+const readyFromReplicas: Mapping = {
+  up(value) {
+    if (!isJsonObject(value)) return undefined;
+    const { ready: _, ...rest } = value;
+    return rest;
+  },
+  down(value) {
+    if (!isJsonObject(value)) return undefined;
+    const { readyReplicas } = value as JsonObject;
+    return typeof readyReplicas === 'number' && readyReplicas > 0 ? { ...value, ready: true } : value;
+  },
+};
+
+const status: Mapping = chain(
+  readyFromReplicas,
+  fields(
+    field('conditions', 'deprecated.v1beta1.conditions'),
+    field('failureReason', 'deprecated.v1beta1.failureReason'),
+    field('failureMessage', 'deprecated.v1beta1.failureMessage'),
+    field('readyReplicas', 'deprecated.v1beta1.readyReplicas'),
+    field('updatedReplicas', 'deprecated.v1beta1.updatedReplicas'),
+    field('unavailableReplicas', 'deprecated.v1beta1.unavailableReplicas'),
+    field('initialized', 'initialization.controlPlaneInitialized', flag),
+    field('lastRemediation', 'lastRemediation', fields(field('timestamp', 'time'))),
+    field('v1beta2.conditions', 'conditions'),
+    field('v1beta2.readyReplicas', 'readyReplicas'),
+    field('v1beta2.availableReplicas', 'availableReplicas'),
+    field('v1beta2.upToDateReplicas', 'upToDateReplicas'),
+  ),
+);
+
+export const kubeadmControlPlaneV1beta1: Mapping = fields(
+  field('spec', 'spec', fields(...specMappings)),
+  field('status', 'status', status),
+);
+
+export const kubeadmControlPlaneTemplateV1beta1: Mapping = fields(
+  field('spec', 'spec', fields(field('template', 'template', fields(field('spec', 'spec', fields(...specMappings)))))),
+);

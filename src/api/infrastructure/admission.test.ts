@@ -1,0 +1,151 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonObject, UnstructuredObject } from '../../machinery/index.ts';
+import { created, make, refusedBySchema, updated } from '../admission.test-support.ts';
+
+const identityRef = { name: 's', cloudName: 'c', type: 'Secret' };
+const contains = (texts: readonly string[]): unknown[] => texts.map((text) => expect.stringContaining(text));
+
+describe('networks that no cloud can make', () => {
+  it.each<[string, JsonObject, string[]]>([
+    [
+      'ranges that overlap',
+      { managedSubnets: [{ cidr: '10.6.0.0/16' }, { cidr: '10.6.1.0/24' }, { cidr: 'fd00::/64' }] },
+      ['spec.managedSubnets[1].cidr: Invalid value: "10.6.1.0/24": overlaps with 10.6.0.0/16'],
+    ],
+    ['one range twice', { managedSubnets: [{ cidr: '10.6.0.0/24' }, { cidr: '10.6.0.5/24' }] }, ['overlaps with']],
+    [
+      'what is no range',
+      { managedSubnets: [{ cidr: '10.6.0.0', dnsNameservers: ['dns'] }] },
+      [
+        'spec.managedSubnets[0].cidr: Invalid value: "10.6.0.0": invalid CIDR address: 10.6.0.0',
+        'spec.managedSubnets[0].dnsNameservers[0]: Invalid value: "dns": not a valid IP address',
+      ],
+    ],
+    [
+      'pools outside of their range or the wrong way round',
+      {
+        managedSubnets: [
+          {
+            cidr: '10.6.0.0/24',
+            allocationPools: [
+              { start: '10.6.0.10', end: '10.6.1.20' },
+              { start: '10.6.0.20', end: '10.6.0.10' },
+            ],
+          },
+        ],
+      },
+      [
+        'spec.managedSubnets[0].allocationPools[0].end: Invalid value: "10.6.1.20": is not in 10.6.0.0/24',
+        'spec.managedSubnets[0].allocationPools[1].end: Invalid value: "10.6.0.10": must not be before start 10.6.0.20',
+      ],
+    ],
+    [
+      'addresses that are none',
+      {
+        apiServer: { fixedIP: 'x', floatingIP: 'y', managedLoadBalancer: { allowedCIDRs: ['10.0.0.1', 'z'] } },
+        bastion: { floatingIP: 'w' },
+      },
+      [
+        'spec.apiServer.fixedIP',
+        'spec.apiServer.floatingIP',
+        'spec.apiServer.managedLoadBalancer.allowedCIDRs[1]',
+        'spec.bastion.floatingIP',
+      ],
+    ],
+    [
+      'rules that are none',
+      {
+        managedSecurityGroups: {
+          allowAllInClusterTraffic: true,
+          workerNodesSecurityGroupRules: [
+            { name: 'r', direction: 'ingress', remoteIPPrefix: '10.0.0', portRangeMin: 2, portRangeMax: 1 },
+          ],
+        },
+      },
+      [
+        'spec.managedSecurityGroups.workerNodesSecurityGroupRules[0].remoteIPPrefix',
+        'spec.managedSecurityGroups.workerNodesSecurityGroupRules[0].portRangeMax',
+      ],
+    ],
+    ['empty addresses, which are absent ones', { apiServer: { fixedIP: '', floatingIP: '' } }, []],
+  ])('%s', (_, spec, expected) => {
+    expect(created(make('OpenStackCluster', { identityRef, ...spec }))).toEqual(contains(expected));
+    const template = make('OpenStackClusterTemplate', { template: { spec: { identityRef, ...spec } } });
+    expect(created(template)).toEqual(contains(expected.map((text) => text.replace(/^spec\./, 'spec.template.spec.'))));
+  });
+});
+
+describe('an OpenStackClusterTemplate', () => {
+  const template = (spec: JsonObject, metadata?: JsonObject): UnstructuredObject =>
+    make('OpenStackClusterTemplate', {
+      template: { spec: { identityRef, ...spec }, ...(metadata ? { metadata } : {}) },
+    });
+
+  it('changes its metadata only', () => {
+    expect(updated(template({}, { labels: { a: 'b' } }), template({}))).toEqual([]);
+    expect(updated(template({ tags: ['x'] }), template({}))).toEqual(
+      contains(['OpenStackClusterTemplate spec.template.spec field is immutable']),
+    );
+  });
+
+  it('may be compared in a dry run of the topology controller', () => {
+    const asked = template({ tags: ['x'] });
+    asked.metadata.annotations = { 'topology.cluster.x-k8s.io/dry-run': '' };
+    expect(updated(asked, template({}), { dryRun: true })).toEqual([]);
+  });
+});
+
+describe('an OpenStackServer', () => {
+  const port = { network: { id: '2f4bd8f5-1d0c-4f9e-8a52-6c1e1ac0c001' } };
+  const server = (spec: JsonObject = {}): UnstructuredObject =>
+    make('OpenStackServer', {
+      identityRef,
+      flavor: 'm1',
+      image: { filter: { name: 'i' } },
+      sshKeyName: '',
+      ports: [port],
+      ...spec,
+    });
+
+  it('is accepted with a name for its flavor and refused without any', () => {
+    expect([...created(server()), ...refusedBySchema(server())]).toEqual([]);
+    const { flavor: _, ...spec } = server().spec as JsonObject;
+    expect(refusedBySchema(make('OpenStackServer', spec))).toEqual(
+      contains(['at least one of flavor or flavorID must be set']),
+    );
+  });
+
+  it('is refused for what a machine is refused for', () => {
+    const root = { rootVolume: { sizeGiB: 1 }, additionalBlockDevices: [{ name: 'root' }] };
+    const ports = [{ enablePortSecurity: false, securityGroups: [port.network] }];
+    expect(created(server({ ...root, ports }))).toEqual(contains(['spec.additionalBlockDevices', 'spec.ports']));
+  });
+
+  it('takes new credentials and address pairs, and nothing else', () => {
+    const pairs = [{ ...port, allowedAddressPairs: [{ ipAddress: '10.0.0.1' }] }];
+    expect(updated(server({ identityRef: { ...identityRef, name: 't' }, ports: pairs }), server())).toEqual([]);
+    expect(updated(server({ flavor: 'm2' }), server())).toEqual([
+      'spec: Forbidden: OpenStackServer spec field is immutable. Please create a new resource instead.',
+    ]);
+  });
+});
+
+describe('pools and identities', () => {
+  it('a pool hands out addresses only', () => {
+    const pool = make('OpenStackFloatingIPPool', {
+      identityRef,
+      reclaimPolicy: 'Retain',
+      preAllocatedFloatingIPs: ['192.0.2.1', 'x'],
+    });
+    expect(created(pool)).toEqual(['spec.preAllocatedFloatingIPs[1]: Invalid value: "x": not a valid IP address']);
+  });
+
+  it('an identity is for namespaces that can be found', () => {
+    const identity = (namespaceSelector: JsonObject): UnstructuredObject =>
+      make('OpenStackClusterIdentity', { secretRef: { name: 's', namespace: 'n' }, namespaceSelector });
+    expect(created(identity({ matchLabels: { a: 'b' } }))).toEqual([]);
+    expect(created(identity({ matchExpressions: [{ key: 'a', operator: 'Is' }] }))).toEqual(
+      contains(['spec.namespaceSelector.matchExpressions[0].operator']),
+    );
+  });
+});

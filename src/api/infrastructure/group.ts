@@ -1,0 +1,1 @@
+export const infrastructureGroup = 'infrastructure.cluster.x-k8s.io';
