@@ -97,6 +97,7 @@ export type {
 } from './network/subnets.ts';
 export type { Subport, Trunk, TrunkChanges, TrunkFilter, Trunks, TrunkWish } from './network/trunks.ts';
 export { createObserver, type Observer, type ObserverOptions } from './observation/observer.ts';
+export { createObserverPool, type ObserverPool, type ObserverPoolOptions } from './observation/observer-pool.ts';
 export { createPace, type Pace } from './observation/pace.ts';
 export type { ObservationFilters } from './observation/sources.ts';
 export * from './observation/types.ts';

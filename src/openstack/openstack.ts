@@ -27,8 +27,10 @@ export interface OpenStack {
   readonly image: ImageService;
   readonly volume: VolumeService;
   readonly loadBalancer: LoadBalancerService;
-  /** the id of the project the token is for */
+  /** the id of the project the token is for; empty when it is for none */
   projectId(signal?: AbortSignal): Promise<string>;
+  /** drops connections that are this one's alone */
+  close(): Promise<void>;
 }
 
 export interface ConnectOptions {
@@ -94,5 +96,6 @@ export function openStackOver(session: Session, config: CloudConfig): OpenStack 
     async projectId(signal) {
       return (await session.tokens.current(signal)).info.project?.id ?? '';
     },
+    close: async () => {},
   };
 }

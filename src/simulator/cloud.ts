@@ -73,7 +73,10 @@ export async function createCloud(options: CloudOptions): Promise<SimulatedCloud
   const listeners = new Set<CloudListener>();
   return {
     core,
-    transport,
+    transport: async (request) => {
+      request.signal?.throwIfAborted();
+      return transport(request);
+    },
     secrets,
     operator,
     async listen(listenOptions) {

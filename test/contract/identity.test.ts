@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest';
-import { type CloudConfig, connect } from '../../src/openstack/index.ts';
+import { type CloudConfig, connect, type OpenStackError } from '../../src/openstack/index.ts';
 import { contract } from './support/contract.ts';
 import { refused } from './support/refused.ts';
 import { uniqueName } from './support/tenant.ts';
+import { until } from './support/wait.ts';
 
 contract('identity', (cloud) => {
   const credentials = () => cloud.member.identity.applicationCredentials(cloud.tenant.userId);
@@ -184,6 +185,22 @@ contract('identity', (cloud) => {
       says: 'Could not find Application Credential',
     });
     expect(gone.message).toContain('check whether it has expired or was deleted');
+  });
+
+  it('lets application credentials in until they expire', async () => {
+    const expiresAt = new Date(Date.now() + 3000).toISOString().replace(/\.\d+Z$/, '');
+    const { id, secret } = await credentials().create({ name: uniqueName('app'), expiresAt });
+    const login = () =>
+      as({ credential: { method: 'applicationCredential', id, secret }, scope: { kind: 'none' } })
+        .projectId()
+        .then(
+          () => undefined,
+          (error: OpenStackError) => error,
+        );
+    const error = await until(login, (seen) => seen !== undefined);
+    expect(error).toMatchObject({ kind: 'unauthorized', status: 401 });
+    expect(error?.message).toContain('check whether it has expired or was deleted');
+    await credentials().delete(id);
   });
 
   it('refuses application credentials that expired before they were made', async () => {

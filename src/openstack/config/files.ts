@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { errorMessage, isJsonObject, type JsonObject, parseYaml } from '../../machinery/index.ts';
+import { errorMessage, isJsonObject, type JsonObject, type ParsedDocument, parseYaml } from '../../machinery/index.ts';
 import type { Environment } from './environment.ts';
 import { pythonScalar } from './python-scalar.ts';
 
@@ -78,10 +78,18 @@ export async function readFirst(paths: readonly string[]): Promise<FoundConfig> 
   return { file: undefined, skipped, warnings: [] };
 }
 
+/** Messages of a parser like to quote what they stumbled over, and that may be a password. */
+function parseWithoutQuoting(text: string): ParsedDocument {
+  try {
+    return parseYaml(text, { plainScalar: pythonScalar });
+  } catch (error) {
+    throw new Error(errorMessage(error).replaceAll(/(["'`]).*\1/gs, '…'));
+  }
+}
+
 /** Parses one file as PyYAML would, telling of keys given twice: the last one counts. */
 export function parseConfig(text: string, path: string): { content: JsonObject; warnings: string[] } {
-  // Messages of the parser name lines and never quote them: they may hold a password.
-  const { value, duplicates } = parseYaml(text, { plainScalar: pythonScalar });
+  const { value, duplicates } = parseWithoutQuoting(text);
   if (value === null) return { content: {}, warnings: [] };
   if (!isJsonObject(value)) throw new Error('the top level must be a mapping');
   const warnings = duplicates.map(

@@ -384,10 +384,24 @@ describe('what is wrong is said with file, cloud and key', () => {
       'system_scope: no',
       '- x',
       '\t',
+      'other: *SECRET',
+      'other: "a" SECRET',
+      "other: 'SECRET",
+      'auth_url: ftp://u:SECRET@host',
+      'auth_url: http//SECRET@host',
     );
     await fc.assert(
-      fc.asyncProperty(word, broken, async (secret, line) => {
-        const text = `clouds:\n  c:\n    auth:\n      password: ${secret}\n      ${line}\n`;
+      fc.asyncProperty(word, broken, fc.boolean(), async (secret, line, badRegion) => {
+        const regions = badRegion
+          ? `
+    regions: [{name: r, values: {auth: {password: ${secret}}}, x: 1}]`
+          : '';
+        const text = `clouds:
+  c:${regions}
+    auth:
+      password: ${secret}
+      ${line.replace('SECRET', secret)}
+`;
         const error = await cloudFromText({ text, source: 's', cloud: 'c' }).catch((thrown: unknown) => thrown);
         if (error instanceof Error) expect(error.message).not.toContain(secret);
       }),

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../machinery/index.ts';
+import { withoutLogin } from '../errors/redact.ts';
 import { AuthProblem, readCredential, readScope } from './auth.ts';
 import { canonicalSettings } from './canonical.ts';
 import type { CloudConfig } from './cloud-config.ts';
@@ -205,7 +206,7 @@ function chooseRegion(options: BuildOptions, profile: JsonObject): { name: strin
       file,
       cloud: name,
       key: 'regions',
-      problem: `${JSON.stringify(known.invalid)} is not a region`,
+      problem: `entry ${known.invalid + 1} is not a region`,
       cure: 'give a name, or a mapping of name and values',
     });
   }
@@ -230,7 +231,7 @@ function readAuthUrl(text: string | undefined): string {
   const cure = 'give the URL of Keystone, such as https://cloud.example.com:5000/v3';
   if (text === undefined) throw new AuthProblem('auth.auth_url', 'is missing', cure);
   if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) {
-    throw new AuthProblem('auth.auth_url', `"${text}" is not an http or https URL`, cure);
+    throw new AuthProblem('auth.auth_url', `"${withoutLogin(text)}" is not an http or https URL`, cure);
   }
   return text;
 }

@@ -7,11 +7,16 @@ export interface Region {
   readonly values: JsonObject;
 }
 
+export interface InvalidRegion {
+  /** the place in the list; its content may hold secrets */
+  readonly invalid: number;
+}
+
 /**
  * The regions a cloud may be used in: `regions`, else `region_name` (a list, or text with commas), else those of its profile.
- * Returns the first entry that makes no sense instead, if there is one.
+ * Tells which entry makes no sense instead, if one does.
  */
-export function knownRegions(own: JsonObject, profile: JsonObject): Region[] | { invalid: JsonValue } {
+export function knownRegions(own: JsonObject, profile: JsonObject): Region[] | InvalidRegion {
   const listed = own['regions'];
   if (Array.isArray(listed)) return expand(listed);
   const named = own['region_name'] ?? own['region-name'];
@@ -23,11 +28,11 @@ export function knownRegions(own: JsonObject, profile: JsonObject): Region[] | {
   return inherited === undefined || inherited === '' ? [] : expand([inherited]);
 }
 
-function expand(entries: readonly JsonValue[]): Region[] | { invalid: JsonValue } {
+function expand(entries: readonly JsonValue[]): Region[] | InvalidRegion {
   const regions: Region[] = [];
-  for (const entry of entries) {
+  for (const [index, entry] of entries.entries()) {
     const region = expandOne(entry);
-    if (!region) return { invalid: entry };
+    if (!region) return { invalid: index };
     regions.push(region);
   }
   return regions;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { TransportResponse } from '../transport/types.ts';
 import { errorFromResponse, type FailedRequest, misleadingAnswer, retryAfterOf } from './classify.ts';
 import { errorFromFailure } from './network-failure.ts';
-import { safeText, secretsIn } from './redact.ts';
+import { safeText, secretsIn, withoutLogin } from './redact.ts';
 
 const request = (service: string, secrets: string[] = []): FailedRequest => ({
   service,
@@ -259,6 +259,11 @@ describe('secrets', () => {
     expect(safeText('Invalid input for field/attribute adminPass. Value: \\u0068unter2. is too short', [])).toBe(
       'Invalid input for field/attribute adminPass. Value: [redacted]. is too short',
     );
+  });
+
+  it('are cut out of URLs', () => {
+    expect(withoutLogin('https://user:pass@host:5000/v3')).toBe('https://host:5000/v3');
+    expect(withoutLogin('https://host/a@b')).toBe('https://host/a@b');
   });
 
   it('long messages are cut', () => {

@@ -60,5 +60,10 @@ export function safeText(text: string, secrets: Iterable<string>): string {
   return safe.length <= longestMessage ? safe : `${safe.slice(0, longestMessage)}…`;
 }
 
+/** A URL without the user and password some put into it. */
+export function withoutLogin(url: string): string {
+  return url.replace(/\/\/[^/?#]*@/, '//');
+}
+
 const quotedSecret =
   /(attribute (?:user_data|adminPass|password|secret|personality)[^.]*\. Value: )[\s\S]*?\.(?=\s|$)/g;

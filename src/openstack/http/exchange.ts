@@ -2,7 +2,7 @@ import { type Clock, type Random, sleep } from '../../machinery/index.ts';
 import { errorFromResponse, type FailedRequest, misleadingAnswer, requestIdOf } from '../errors/classify.ts';
 import { errorFromFailure, timeoutError } from '../errors/network-failure.ts';
 import { OpenStackError } from '../errors/openstack-error.ts';
-import { secretsIn } from '../errors/redact.ts';
+import { secretsIn, withoutLogin } from '../errors/redact.ts';
 import type { Transport, TransportResponse } from '../transport/types.ts';
 import { createDeadline } from './deadline.ts';
 import type { Limiter } from './limiter.ts';
@@ -119,7 +119,7 @@ export function createExchange(options: ExchangeOptions): Exchange {
           service: request.service,
           method: request.method,
           path: request.path,
-          origin: request.base,
+          origin: withoutLogin(request.base),
           get secrets() {
             return [...secretsIn(request.json), ...(token === undefined ? [] : [token])];
           },

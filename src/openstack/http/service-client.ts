@@ -3,6 +3,7 @@ import type { ServiceType } from '../config/service-types.ts';
 import { type ServiceUrls, serviceUrls } from '../discovery/endpoint-url.ts';
 import { compareVersions, newestVersion } from '../discovery/versions.ts';
 import { OpenStackError } from '../errors/openstack-error.ts';
+import { withoutLogin } from '../errors/redact.ts';
 import { findEndpoint } from '../identity/catalogue.ts';
 import type { Session } from '../identity/session.ts';
 import { Answer } from './answer.ts';
@@ -84,7 +85,7 @@ export class ServiceClient {
       },
       this.#session.tokens,
     );
-    return new Answer({ service: this.type, method, path, origin: base }, response);
+    return new Answer({ service: this.type, method, path, origin: withoutLogin(base) }, response);
   }
 
   /** The microversion used with this service; undefined where there are none. */

@@ -5,6 +5,7 @@ import type { ServiceType } from '../config/service-types.ts';
 import { serviceUrls } from '../discovery/endpoint-url.ts';
 import { type ApiVersions, parseVersions } from '../discovery/versions.ts';
 import { isNotFound, isOpenStackError, OpenStackError } from '../errors/openstack-error.ts';
+import { withoutLogin } from '../errors/redact.ts';
 import { Answer } from '../http/answer.ts';
 import { createExchange, type Exchange, type RequestObservation } from '../http/exchange.ts';
 import type { Limiter } from '../http/limiter.ts';
@@ -56,7 +57,7 @@ export function createSession(config: CloudConfig, options: SessionOptions): Ses
     const base = url.replace(/\/$/, '');
     const request = { service, method: 'GET', base, path: '/' };
     const response = await exchange.send(request, tokens);
-    const answer = new Answer({ service, method: 'GET', path: '/', origin: base }, response);
+    const answer = new Answer({ service, method: 'GET', path: '/', origin: withoutLogin(base) }, response);
     const versions = parseVersions(answer.json(), /^v\d/);
     if (versions) return versions;
     throw answer.unexpected('the version document lists no versions');
@@ -101,7 +102,7 @@ async function postToken(config: CloudConfig, exchange: Exchange, clock: Clock, 
   const request = { service: 'identity', method: 'POST', base, path: tokensPath } as const;
   // A token too many does no harm, so this POST may be repeated.
   const response = await exchange.send({ ...request, json: authRequest(config), repeatable: true });
-  const answer = new Answer({ ...request, origin: base }, response);
+  const answer = new Answer({ ...request, origin: withoutLogin(base) }, response);
   const value = answer.headers['x-subject-token'];
   if (value === undefined) throw answer.unexpected('the answer holds no token');
   const info = answer.one('token', parseToken);
@@ -117,7 +118,10 @@ async function postToken(config: CloudConfig, exchange: Exchange, clock: Clock, 
 async function listedRoot(config: CloudConfig, exchange: Exchange): Promise<string | undefined> {
   const base = config.authUrl.replace(/\/+$/, '');
   const response = await exchange.send({ service: 'identity', method: 'GET', base, path: '/' });
-  const document = new Answer({ service: 'identity', method: 'GET', path: '/', origin: base }, response).object();
+  const document = new Answer(
+    { service: 'identity', method: 'GET', path: '/', origin: withoutLogin(base) },
+    response,
+  ).object();
   const { versions } = document;
   const entries = isJsonObject(versions) ? objects(versions, 'values', (entry) => entry) : [];
   const v3 = entries.find((entry) => /^v3/.test(textUnlessEmpty(entry, 'id') ?? ''));
@@ -141,7 +145,7 @@ function explain(config: CloudConfig, error: unknown): unknown {
     return new OpenStackError({
       ...rest,
       kind: 'notOpenStack',
-      detail: `there is no Keystone v3 at ${config.authUrl}`,
+      detail: `there is no Keystone v3 at ${withoutLogin(config.authUrl)}`,
       cure: `check auth_url of ${cloud} in ${config.source}`,
     });
   }

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { seededRandom } from '../../machinery/index.ts';
-import { type FakeCloud, fakeCloud } from '../testing/fake-cloud.ts';
+import type { CloudConfig } from '../config/cloud-config.ts';
+import { createSessionPool } from '../session-pool.ts';
+import { type FakeCloud, fakeCloud, fakeConfig } from '../testing/fake-cloud.ts';
 import { createObserver, type Observer, type ObserverOptions } from './observer.ts';
+import { createObserverPool } from './observer-pool.ts';
 import { createPace } from './pace.ts';
 import type { ObservedType } from './types.ts';
 
@@ -266,7 +269,7 @@ describe('an observer', () => {
     for (let i = 0; i < 2500; i++) set(`s${i}`, 'ACTIVE');
     const { seen } = record(observer, 'server');
     await settle(cloud);
-    expect(lists()).toHaveLength(3);
+    expect(lists()).toHaveLength(6);
     expect(seen).toHaveLength(2500);
     await cloud.clock.advance(700_000);
     expect(seen).toHaveLength(2500);
@@ -313,7 +316,7 @@ describe('an observer', () => {
     const release = observer.watchClosely('port', 'a');
     port('a', 'ACTIVE');
     await cloud.clock.advance(2_500);
-    expect(cloud.log.at(-1)).toBe('GET /network/v2.0/ports?id=a&limit=1000');
+    expect(cloud.log.at(-1)).toBe('GET /network/v2.0/ports?id=a&limit=500');
     ports.delete('a');
     await cloud.clock.advance(5_000);
     expect(seen).toEqual(['added a DOWN', 'changed a ACTIVE', 'removed a']);
@@ -347,6 +350,35 @@ describe('an observer', () => {
     record(observer, 'server');
     await settle(cloud);
     expect(cloud.log.at(-1)).toContain('tags-any=mine');
+  });
+});
+
+describe('an observer pool', () => {
+  it('gives everybody who looks at the same with the same credential one observer', async () => {
+    const cloud = fakeCloud();
+    cloud.on('GET /load-balancer/v2.0/lbaas/loadbalancers', { json: { loadbalancers: [] } });
+    const sessions = createSessionPool({ transport: cloud.transport, clock: cloud.clock });
+    const pool = createObserverPool();
+    const observer = (change: Partial<CloudConfig>) => pool.observer(sessions.connect(fakeConfig(change)));
+    const first = observer({ source: 'Secret a/x' });
+    expect(observer({ source: 'Secret b/y' })).toBe(first);
+    expect(observer({ credential: { method: 'token', token: 't' } })).not.toBe(first);
+    expect(observer({ region: 'RegionOne' })).not.toBe(first);
+    first.subscribe('loadBalancer', () => {});
+    await cloud.clock.advance(1);
+    expect(cloud.log.filter((line) => line.includes('lbaas'))).toHaveLength(1);
+    pool.close();
+    expect(cloud.clock.untilNext()).toBeUndefined();
+  });
+
+  it('forgets observers nobody uses when there are many', () => {
+    const sessions = createSessionPool({ transport: fakeCloud().transport });
+    const pool = createObserverPool({ maxIdle: 1 });
+    const of = (token: string) =>
+      pool.observer(sessions.connect(fakeConfig({ credential: { method: 'token', token } })));
+    const first = of('1');
+    of('2');
+    expect(of('1')).not.toBe(first);
   });
 });
 

@@ -42,7 +42,7 @@ export async function readList<T extends Named>(
     cloudTime ??= timeOf(answer.headers['date']);
     const recalled = memory?.recall(answer.body);
     let next: string | undefined;
-    if (recalled && 'ids' in recalled) {
+    if (recalled) {
       for (const id of recalled.ids) unchanged.add(id);
       next = recalled.next;
     } else {
@@ -55,7 +55,7 @@ export async function readList<T extends Named>(
         else if (source.isDeleted?.(thing) === true) deleted.add(thing.id);
         else things.set(thing.id, thing);
       }
-      if (recalled) memory?.remember(recalled.digest, ids, next);
+      memory?.remember({ body: answer.body, ids, next });
     }
     if (next === query) throw answer.unexpected('the next page is the same page again');
     query = next;

@@ -36,7 +36,8 @@ export type ObservationFilters = Partial<Record<ObservedType, Query>>;
 
 type Sources = { [K in ObservedType]: Source<ObservedTypes[K]> };
 
-const pageSize = 1000;
+/** Large enough to be few, small enough to be read without a pause anybody notices. */
+const pageSize = 500;
 
 export function observationSources(cloud: OpenStack, projectId: string, filters: ObservationFilters): Sources {
   const neutron = { service: cloud.network.service, pageSize, idsQuery: (id: readonly string[]) => ({ id }) };

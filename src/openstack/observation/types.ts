@@ -16,6 +16,8 @@ export interface ObservedTypes {
 
 export type ObservedType = keyof ObservedTypes;
 
+export const observedTypes: readonly ObservedType[] = ['server', 'port', 'volume', 'loadBalancer', 'floatingIp'];
+
 /** Something is different from what was last known. */
 export type Change<T> =
   | { readonly change: 'added'; readonly id: string; readonly now: T; readonly before: undefined }

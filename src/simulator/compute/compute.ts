@@ -31,7 +31,11 @@ export function createCompute(core: Core): Compute {
       }
       return server;
     },
-    change: (id, changes) => tables.servers.update(id, { ...changes, updatedAt: core.now() }),
+    change(id, changes) {
+      // The changes are the caller's for this call alone; copying them would cost more than making them.
+      (changes as { updatedAt?: number }).updatedAt = core.now();
+      return tables.servers.update(id, changes);
+    },
     record(server, action, { requestId, caller }) {
       tables.actions.insert({
         id: core.ids.uuid(),

@@ -123,8 +123,11 @@ function plug(compute: Compute, server: Readonly<Server>): void {
     failBuild(compute, server, `Build of instance ${server.id} aborted: ${error.message}`);
     return;
   }
-  compute.change(server.id, { ports, networkWishes: [], taskState: 'block_device_mapping' });
-  later(compute, 'server.devices', step.devices, server.id);
+  const needsVolumes = server.deviceWishes.some(({ destination }) => destination === 'volume');
+  const taskState = needsVolumes ? 'block_device_mapping' : 'spawning';
+  compute.change(server.id, { ports, networkWishes: [], taskState });
+  if (needsVolumes) later(compute, 'server.devices', step.devices, server.id);
+  else later(compute, 'server.spawn', step.spawn, server.id);
 }
 
 /** The port nova asks neutron for when a user gave it a network only. */
@@ -175,9 +178,7 @@ function makeVolumes(compute: Compute, server: Readonly<Server>): void {
     failBuild(compute, server, `Build of instance ${server.id} aborted: ${error.message}`);
     return;
   }
-  compute.change(server.id, { volumes: own, deviceWishes: [] });
-  if (own.length === 0) spawn(compute, compute.servers.get(server.id)!);
-  else awaitVolumes(compute, compute.servers.get(server.id)!, {});
+  awaitVolumes(compute, compute.change(server.id, { volumes: own, deviceWishes: [] }), {});
 }
 
 function makeVolume(compute: Compute, server: Readonly<Server>, wish: Server['deviceWishes'][number]): { id: string } {

@@ -1,5 +1,6 @@
 import { outcomeOf } from '../core/faults/outcome.ts';
 import type { RequestContext } from '../core/http/context.ts';
+import type { Excess } from '../core/quotas.ts';
 import type { Answer } from '../core/service.ts';
 import { badRequest, checkBody, checkName, forbidden } from '../core/wrapped-refusals.ts';
 import { type BootPlan, checkBoot, parseBlockDevices } from './block-devices.ts';
@@ -35,7 +36,7 @@ export function createServers(compute: Compute, context: RequestContext): Answer
   const groupId = checkGroup(compute, context, text(hints['group']), count.max);
   const number = affordable(compute, context.project, flavor, count);
 
-  const template = newServer(compute, context, wish, {
+  const resolved: Resolved = {
     flavor: serverFlavorOf(flavor),
     boot,
     keyPair,
@@ -43,26 +44,21 @@ export function createServers(compute: Compute, context: RequestContext): Answer
     groupId,
     securityGroups,
     networks,
-    ownHosts: { different: idList(hints['different_host']), same: idList(hints['same_host']) },
-  });
+    reservationId: `r-${compute.core.random.text(8, 'abcdefghijklmnopqrstuvwxyz0123456789')}`,
+  };
+  const ownHosts = { different: idList(hints['different_host']), same: idList(hints['same_host']) };
   const adminPass = text(wish['adminPass']) || compute.core.ids.secret(12);
   let first: Readonly<Server> | undefined;
   for (let index = 0; index < number; index++) {
-    const server = compute.servers.insert({
-      ...template.row,
-      id: compute.core.ids.uuid(),
-      ...(number > 1 && {
-        name: `${template.row.name}-${index + 1}`,
-        hostname: `${template.row.hostname}-${index + 1}`,
-      }),
-      launchIndex: index,
-    });
+    // Several of one request are told apart by a number.
+    const suffix = number > 1 ? `-${index + 1}` : '';
+    const server = compute.servers.insert(newServer(compute, context, wish, resolved, index, suffix));
     compute.record(server, 'create', context);
-    beginBuild(compute, server, template.hints);
+    beginBuild(compute, server, ownHosts);
     first ??= server;
   }
   if (isYes(wish['return_reservation_id'])) {
-    return { status: 202, body: { reservation_id: template.row.reservationId } };
+    return { status: 202, body: { reservation_id: resolved.reservationId } };
   }
   const links = serverLinks(context, first!.id);
   const groups = securityGroups.length > 0 ? securityGroups : ['default'];
@@ -89,7 +85,7 @@ interface Resolved {
   readonly groupId: string;
   readonly securityGroups: readonly string[];
   readonly networks: Server['networkWishes'];
-  readonly ownHosts: { readonly different: readonly string[]; readonly same: readonly string[] };
+  readonly reservationId: string;
 }
 
 function newServer(
@@ -97,12 +93,15 @@ function newServer(
   context: RequestContext,
   wish: Fields,
   resolved: Resolved,
-): { row: Omit<Server, 'id'>; hints: Resolved['ownHosts'] } {
+  launchIndex: number,
+  suffix: string,
+): Server {
   const now = compute.core.now();
-  const name = String(wish['name']);
-  const row: Omit<Server, 'id'> = {
+  const name = String(wish['name']) + suffix;
+  return {
+    id: compute.core.ids.uuid(),
     name,
-    hostname: text(wish['hostname']) || hostnameOf(name),
+    hostname: text(wish['hostname']) + (wish['hostname'] ? suffix : hostnameOf(name)),
     projectId: context.project,
     userId: context.caller.userId,
     createdAt: now,
@@ -138,10 +137,9 @@ function newServer(
     deviceWishes: resolved.boot.devices,
     ports: [],
     volumes: [],
-    reservationId: `r-${compute.core.random.text(8, 'abcdefghijklmnopqrstuvwxyz0123456789')}`,
-    launchIndex: 0,
+    reservationId: resolved.reservationId,
+    launchIndex,
   };
-  return { row, hints: resolved.ownHosts };
 }
 
 const noMetadata: Readonly<Record<string, string>> = Object.freeze({});
@@ -243,28 +241,30 @@ function affordable(
   flavor: Readonly<Flavor>,
   { min, max }: { min: number; max: number },
 ): number {
-  const each: Readonly<Record<string, number>> = { instances: 1, cores: flavor.vcpus, ram: flavor.ram };
   const effect = outcomeOf(compute.core, 'server.quota', { projectId, name: flavor.name });
   if (effect?.kind === 'over-quota') {
     const { limit, used } = limitAndUse(compute, projectId, 'instances');
-    throw forbidden(
-      `Quota exceeded for instances: Requested ${max}, but already used ${used} of ${Math.max(limit, used)} instances`,
-    );
+    throw overQuota([{ resource: 'instances', requested: max, used, limit: Math.max(limit, used) }]);
   }
-  for (let number = max; ; number--) {
-    const wish = Object.fromEntries(Object.entries(each).map(([key, amount]) => [key, amount * number]));
-    const excesses = Object.entries(wish).flatMap(([resource, requested]) => {
-      const { limit, used } = limitAndUse(compute, projectId, resource);
-      return limit >= 0 && used + requested > limit ? [{ resource, requested, used, limit }] : [];
-    });
-    if (excesses.length === 0) return number;
-    if (number > min) continue;
-    const list = (value: (excess: (typeof excesses)[number]) => string | number): string =>
-      excesses.map(value).join(', ');
-    throw forbidden(
-      `Quota exceeded for ${list(({ resource }) => resource)}: Requested ${list(({ requested }) => requested)}, but already used ${list(({ used }) => used)} of ${list(({ limit, resource }) => `${limit} ${resource}`)}`,
-    );
-  }
+  const each = [
+    { resource: 'instances', amount: 1, ...limitAndUse(compute, projectId, 'instances') },
+    { resource: 'cores', amount: flavor.vcpus, ...limitAndUse(compute, projectId, 'cores') },
+    { resource: 'ram', amount: flavor.ram, ...limitAndUse(compute, projectId, 'ram') },
+  ];
+  const fits = (number: number): boolean =>
+    each.every(({ amount, limit, used }) => limit < 0 || used + amount * number <= limit);
+  for (let number = max; number >= min; number--) if (fits(number)) return number;
+  const excesses = each
+    .filter(({ amount, limit, used }) => limit >= 0 && used + amount * min > limit)
+    .map(({ resource, amount, limit, used }) => ({ resource, requested: amount * min, used, limit }));
+  throw overQuota(excesses);
+}
+
+function overQuota(excesses: readonly Excess[]): Error {
+  const list = (value: (excess: Excess) => string | number): string => excesses.map(value).join(', ');
+  return forbidden(
+    `Quota exceeded for ${list(({ resource }) => resource)}: Requested ${list(({ requested }) => requested)}, but already used ${list(({ used }) => used)} of ${list(({ limit, resource }) => `${limit} ${resource}`)}`,
+  );
 }
 
 function limitAndUse(compute: Compute, projectId: string, resource: string): { limit: number; used: number } {

@@ -44,7 +44,7 @@ export class Jobs {
     this.#clock = options.clock;
     this.#onError = options.onError;
     this.#table = options.state.table<Job>('jobs', {
-      indexes: { subject: { of: [], key: (job) => `${job.kind} ${job.subject}` } },
+      indexes: { subject: { of: [], key: ({ subject }) => subject } },
     });
   }
 
@@ -67,11 +67,12 @@ export class Jobs {
 
   /** Takes back every job of a kind about a subject; inside a transaction. */
   cancel(kind: string, subject: string): void {
-    for (const { id } of [...this.#table.by('subject', `${kind} ${subject}`)]) this.#table.delete(id);
+    for (const job of [...this.#table.by('subject', subject)]) if (job.kind === kind) this.#table.delete(job.id);
   }
 
   waiting(kind: string, subject: string): boolean {
-    return this.#table.count('subject', `${kind} ${subject}`) > 0;
+    for (const job of this.#table.by('subject', subject)) if (job.kind === kind) return true;
+    return false;
   }
 
   get size(): number {

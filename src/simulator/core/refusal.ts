@@ -12,7 +12,11 @@ export class Refusal extends Error {
     message: string,
     options: { type?: string; headers?: Readonly<Record<string, string>> } = {},
   ) {
+    // A refusal is an answer, not a bug: nobody reads where it came from, and finding out costs more than the answer.
+    const limit = Error.stackTraceLimit;
+    Error.stackTraceLimit = 0;
     super(message);
+    Error.stackTraceLimit = limit;
     this.name = 'Refusal';
     this.status = status;
     this.type = options.type;

@@ -1,9 +1,25 @@
-import { formatTime } from '../../machinery/index.ts';
-
 // Rows keep milliseconds; every service writes them its own way, all of them in UTC.
 
+/** A list shows thousands of times that fall into few seconds. */
+const secondsKnown = new Map<number, string>();
+const mostKnown = 10_000;
+
+/** `2026-11-15T03:49:17`: octavia */
+export function seconds(ms: number): string {
+  const second = Math.floor(ms / 1000);
+  let text = secondsKnown.get(second);
+  if (text === undefined) {
+    if (secondsKnown.size >= mostKnown) secondsKnown.clear();
+    text = new Date(second * 1000).toISOString().slice(0, 19);
+    secondsKnown.set(second, text);
+  }
+  return text;
+}
+
 /** `2026-11-15T03:47:14Z`: nova, neutron, glance */
-export const zulu: (ms: number) => string = formatTime;
+export function zulu(ms: number): string {
+  return `${seconds(ms)}Z`;
+}
 
 /** `2026-11-15T03:47:15.000000`: cinder, nova's launch times and actions */
 export function microseconds(ms: number): string {
@@ -12,15 +28,10 @@ export function microseconds(ms: number): string {
 
 /** The same for what was kept by the second: everything nova and cinder read back from their databases. */
 export function wholeSeconds(ms: number): string {
-  return microseconds(Math.floor(ms / 1000) * 1000);
+  return `${seconds(ms)}.000000`;
 }
 
 /** `2026-11-15T04:03:45.000000Z`: keystone's tokens */
 export function microsecondsZulu(ms: number): string {
   return `${microseconds(ms)}Z`;
-}
-
-/** `2026-11-15T03:49:17`: octavia */
-export function seconds(ms: number): string {
-  return zulu(ms).slice(0, 19);
 }

@@ -190,6 +190,11 @@ function create(
   if (flavor && flavor.provider !== provider) {
     throw new Refusal(400, `Flavor '${flavor.id}' is not compatible with provider '${provider}'`);
   }
+  const additional = values['additional_vips'] as unknown[] | null;
+  if (additional && additional.length > 0) {
+    const message = `Provider '${provider}' does not support a requested option: additional_vips`;
+    throw new Refusal(501, message);
+  }
   const about = { projectId, name: (values['name'] as string | null | undefined) ?? '' };
   if (outcomeOf(octavia.core, 'loadbalancer.quota', about)?.kind === 'over-quota') throw overQuota('Load Balancer');
   checkQuota(octavia, projectId, 'load_balancer');

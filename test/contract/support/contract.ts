@@ -1,15 +1,16 @@
-import { randomBytes } from 'node:crypto';
 import { homedir } from 'node:os';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { seededRandom, systemClock } from '../../../src/machinery/index.ts';
 import {
   type CloudConfig,
+  cloudFromText,
   connect,
   httpTransport,
   loadClouds,
   type OpenStack,
   type TransportResponse,
 } from '../../../src/openstack/index.ts';
+import { createCloud, defaultWorld, renderCloudsYaml } from '../../../src/simulator/index.ts';
 import { createTenant, type Tenant } from './tenant.ts';
 import { ensureWorld, type World } from './world.ts';
 
@@ -119,31 +120,18 @@ async function realAdmin(file: string): Promise<CloudConfig> {
 
 /** In this process, over real HTTP, with steps that take a tenth of their time. */
 async function startSimulated(): Promise<{ admin: CloudConfig; stop(): Promise<void> }> {
-  const { createCloud } = await import('../../../src/simulator/index.ts');
-  const password = randomBytes(9).toString('base64url');
   const failures: unknown[] = [];
   const cloud = await createCloud({
     clock: systemClock,
     random: seededRandom(1),
-    adminPassword: password,
+    world: defaultWorld,
     timeScale: 0.1,
     onError: (error) => void failures.push(error),
   });
-  const listener = await cloud.listen({ host: '127.0.0.1', port: 0 });
+  const { url } = await cloud.listen({ host: '127.0.0.1', port: 0 });
+  const text = renderCloudsYaml({ url, region: 'RegionOne', secrets: cloud.secrets });
   return {
-    admin: {
-      name: 'admin',
-      source: 'the contract suite',
-      authUrl: `${listener.url}/identity/v3`,
-      credential: { method: 'password', user: { name: 'admin', domain: { name: 'Default' } }, password },
-      scope: { kind: 'project', project: { name: 'admin', domain: { name: 'Default' } } },
-      region: 'RegionOne',
-      interfaces: ['public'],
-      tls: { verify: true },
-      timeoutMs: undefined,
-      services: {},
-      warnings: [],
-    },
+    admin: await cloudFromText({ text, source: 'the simulated cloud', cloud: 'admin' }),
     async stop() {
       await cloud.close();
       if (failures.length > 0) throw new AggregateError(failures, 'the simulated cloud failed inside');

@@ -19,11 +19,13 @@ export async function bootServer(cloud: ContractCloud, wish: Partial<ServerWish>
   return untilStatus(cloud.member, id, 'ACTIVE');
 }
 
-export function untilStatus(cloud: OpenStack, id: string, status: string): Promise<Server> {
-  return until(
+export async function untilStatus(cloud: OpenStack, id: string, status: string): Promise<Server> {
+  const server = await until(
     () => cloud.compute.servers.get(id),
-    (server) => server.status === status && server.taskState === undefined,
+    (seen) => (seen.status === status || seen.status === 'ERROR') && seen.taskState === undefined,
   );
+  if (server.status !== status) throw new Error(`the server is in ERROR: ${server.fault?.message}`);
+  return server;
 }
 
 export async function removeServer(cloud: OpenStack, id: string): Promise<void> {

@@ -2,6 +2,7 @@ import { expect } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import type { Sandbox } from '../../support/sandbox.ts';
 import type { Expectation } from './expectation.ts';
+import { customResourceDefinition } from './objects.ts';
 import { lines, table } from './output.ts';
 
 /** Rules of the cluster's operators for what others write: ValidatingAdmissionPolicy. */
@@ -10,6 +11,8 @@ export function policyExpectations(expectation: Expectation): void {
   /** A policy about ConfigMaps and its binding, which is about the sandbox alone. */
   const manifests = (s: Sandbox, spec: object, actions = ['Deny'], binding: object = {}): object[] => {
     const metadata = { name: `policy-${s.id}` };
+    // Of both: a policy that is broken is so everywhere its own constraints reach, bound there or not.
+    const here = { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': s.namespace } } };
     const apiVersion = 'admissionregistration.k8s.io/v1';
     return [
       {
@@ -21,6 +24,7 @@ export function policyExpectations(expectation: Expectation): void {
             resourceRules: [
               { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE', 'UPDATE'], resources: ['configmaps'] },
             ],
+            ...here,
           },
           ...spec,
         },
@@ -32,7 +36,7 @@ export function policyExpectations(expectation: Expectation): void {
         spec: {
           policyName: metadata.name,
           validationActions: actions,
-          matchResources: { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': s.namespace } } },
+          matchResources: here,
           ...binding,
         },
       },
@@ -80,17 +84,22 @@ export function policyExpectations(expectation: Expectation): void {
   });
 
   expectation('a policy takes parameters from objects', async (s) => {
+    const group = `${s.id}.policies.example`;
+    s.cleanUp(() => s.run`delete crd limits.${group} --ignore-not-found`);
+    const longest = { type: 'integer' };
+    await s.with(customResourceDefinition({ group, kind: 'Limit', plural: 'limits', properties: { longest } }))
+      .ok`create -f -`;
+    await s.ok`wait crd limits.${group} --for=condition=Established`;
     const spec = {
-      paramKind: { apiVersion: 'v1', kind: 'ConfigMap' },
-      matchConditions: [{ name: 'others', expression: 'object.metadata.name != "limits"' }],
+      paramKind: { apiVersion: `${group}/v1`, kind: 'Limit' },
       validations: [
         {
-          expression: 'object.metadata.name.size() <= int(params.data.max)',
-          messageExpression: '"at most " + params.data.max + " characters"',
+          expression: 'object.metadata.name.size() <= params.longest',
+          messageExpression: '"at most " + string(params.longest) + " characters"',
         },
       ],
     };
-    const paramRef = { name: 'limits', parameterNotFoundAction: 'Deny' };
+    const paramRef = { name: 'names', parameterNotFoundAction: 'Deny' };
     await enforce(s, spec, ['Deny'], { paramRef });
     await eventually(async () => {
       await s.run`delete configmap a --ignore-not-found`;
@@ -98,7 +107,7 @@ export function policyExpectations(expectation: Expectation): void {
         'failed to configure binding: no params found for policy binding with `Deny` parameterNotFoundAction',
       );
     });
-    await s.ok`create configmap limits --from-literal=max=5`;
+    await s.with({ apiVersion: `${group}/v1`, kind: 'Limit', metadata: { name: 'names' }, longest: 5 }).ok`create -f -`;
     await eventually(async () => {
       expect(await s.fails`create configmap toolong`).toContain('at most 5 characters');
     });

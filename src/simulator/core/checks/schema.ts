@@ -37,17 +37,40 @@ export interface SchemaError {
   readonly keyword: string;
 }
 
-type Path = readonly (string | number)[];
-type Check = (value: unknown, path: Path, schema: BodySchema) => SchemaError | undefined;
+/** While an error is on its way up, every level puts its key in front. */
+interface Failure {
+  readonly path: (string | number)[];
+  readonly value: unknown;
+  readonly message: string;
+  readonly keyword: string;
+}
+
+type Check = (value: unknown, schema: BodySchema) => Failure | undefined;
+
+/** the checks of a schema, in its order; found once */
+const compiledChecks = new WeakMap<BodySchema, readonly Check[]>();
 
 /** The first thing wrong with a value, or undefined. */
-export function firstError(schema: BodySchema, value: unknown, path: Path = []): SchemaError | undefined {
-  for (const keyword in schema) {
-    const check = checks[keyword];
-    const error = check?.(value, path, schema);
-    if (error) return error;
+export function firstError(schema: BodySchema, value: unknown): SchemaError | undefined {
+  return apply(schema, value);
+}
+
+function apply(schema: BodySchema, value: unknown): Failure | undefined {
+  let list = compiledChecks.get(schema);
+  if (!list) {
+    list = Object.keys(schema).flatMap((keyword) => checks[keyword] ?? []);
+    compiledChecks.set(schema, list);
+  }
+  for (const check of list) {
+    const failure = check(value, schema);
+    if (failure) return failure;
   }
   return undefined;
+}
+
+function at(key: string | number, failure: Failure | undefined): Failure | undefined {
+  failure?.path.unshift(key);
+  return failure;
 }
 
 type Objectlike = Readonly<Record<string, unknown>>;
@@ -112,131 +135,137 @@ function isRegex(text: string): boolean {
   }
 }
 
-function fail(keyword: string, value: unknown, path: Path, message: string): SchemaError {
-  return { path, value, message, keyword };
+function fail(keyword: string, value: unknown, message: string): Failure {
+  return { path: [], value, message, keyword };
 }
 
 const checks: Readonly<Record<string, Check>> = {
-  type(value, path, { type }) {
+  type(value, { type }) {
     const types = typeof type === 'string' ? [type] : (type ?? []);
     if (types.some((each) => isOfType(value, each))) return undefined;
-    return fail('type', value, path, `${pythonRepr(value)} is not of type ${types.map(pythonRepr).join(', ')}`);
+    return fail('type', value, `${pythonRepr(value)} is not of type ${types.map(pythonRepr).join(', ')}`);
   },
-  enum(value, path, schema) {
+  enum(value, schema) {
     if (schema.enum?.includes(value)) return undefined;
-    return fail('enum', value, path, `${pythonRepr(value)} is not one of ${pythonRepr(schema.enum)}`);
+    return fail('enum', value, `${pythonRepr(value)} is not one of ${pythonRepr(schema.enum)}`);
   },
-  minLength(value, path, { minLength = 0 }) {
+  minLength(value, { minLength = 0 }) {
     if (typeof value !== 'string' || value.length >= minLength) return undefined;
-    return fail('minLength', value, path, `${pythonRepr(value)} is too short`);
+    return fail('minLength', value, `${pythonRepr(value)} is too short`);
   },
-  maxLength(value, path, { maxLength = 0 }) {
+  maxLength(value, { maxLength = 0 }) {
     if (typeof value !== 'string' || value.length <= maxLength) return undefined;
-    return fail('maxLength', value, path, `${pythonRepr(value)} is too long`);
+    return fail('maxLength', value, `${pythonRepr(value)} is too long`);
   },
-  pattern(value, path, { pattern = '' }) {
+  pattern(value, { pattern = '' }) {
     if (typeof value !== 'string' || compiled(pattern).test(value)) return undefined;
-    return fail('pattern', value, path, `${pythonRepr(value)} does not match ${pythonRepr(pattern)}`);
+    return fail('pattern', value, `${pythonRepr(value)} does not match ${pythonRepr(pattern)}`);
   },
-  format(value, path, { format = '' }) {
+  format(value, { format = '' }) {
     if (typeof value !== 'string' || (formats[format]?.(value) ?? true)) return undefined;
-    return fail('format', value, path, `${pythonRepr(value)} is not a ${pythonRepr(format)}`);
+    return fail('format', value, `${pythonRepr(value)} is not a ${pythonRepr(format)}`);
   },
-  minimum(value, path, { minimum = 0 }) {
+  minimum(value, { minimum = 0 }) {
     if (typeof value !== 'number' || value >= minimum) return undefined;
-    return fail('minimum', value, path, `${value} is less than the minimum of ${minimum}`);
+    return fail('minimum', value, `${value} is less than the minimum of ${minimum}`);
   },
-  maximum(value, path, { maximum = 0 }) {
+  maximum(value, { maximum = 0 }) {
     if (typeof value !== 'number' || value <= maximum) return undefined;
-    return fail('maximum', value, path, `${value} is greater than the maximum of ${maximum}`);
+    return fail('maximum', value, `${value} is greater than the maximum of ${maximum}`);
   },
-  properties(value, path, { properties = {} }) {
+  properties(value, { properties = {} }) {
     if (!isObject(value)) return undefined;
     for (const key in properties) {
       if (!(key in value)) continue;
-      const error = firstError(properties[key]!, value[key], [...path, key]);
-      if (error) return error;
+      const failure = at(key, apply(properties[key]!, value[key]));
+      if (failure) return failure;
     }
     return undefined;
   },
-  patternProperties(value, path, { patternProperties = {} }) {
+  patternProperties(value, { patternProperties = {} }) {
     if (!isObject(value)) return undefined;
     for (const pattern in patternProperties) {
       const expression = compiled(pattern);
       for (const key in value) {
         if (!expression.test(key)) continue;
-        const error = firstError(patternProperties[pattern]!, value[key], [...path, key]);
-        if (error) return error;
+        const failure = at(key, apply(patternProperties[pattern]!, value[key]));
+        if (failure) return failure;
       }
     }
     return undefined;
   },
-  additionalProperties(value, path, schema) {
+  additionalProperties(value, schema) {
     if (!isObject(value) || schema.additionalProperties === true) return undefined;
     const extra = extraKeys(value, schema);
     if (extra.length === 0) return undefined;
     if (typeof schema.additionalProperties === 'object') {
       for (const key of extra) {
-        const error = firstError(schema.additionalProperties, value[key], [...path, key]);
-        if (error) return error;
+        const failure = at(key, apply(schema.additionalProperties, value[key]));
+        if (failure) return failure;
       }
       return undefined;
     }
-    return fail('additionalProperties', value, path, extraMessage(extra, schema));
+    return fail('additionalProperties', value, extraMessage(extra, schema));
   },
-  required(value, path, { required = [] }) {
+  required(value, { required = [] }) {
     if (!isObject(value)) return undefined;
     const missing = required.find((key) => !(key in value));
-    return missing === undefined ? undefined : fail('required', value, path, `'${missing}' is a required property`);
+    return missing === undefined ? undefined : fail('required', value, `'${missing}' is a required property`);
   },
-  minProperties(value, path, { minProperties = 0 }) {
+  minProperties(value, { minProperties = 0 }) {
     if (!isObject(value) || Object.keys(value).length >= minProperties) return undefined;
-    return fail('minProperties', value, path, `${pythonRepr(value)} does not have enough properties`);
+    return fail('minProperties', value, `${pythonRepr(value)} does not have enough properties`);
   },
-  maxProperties(value, path, { maxProperties = 0 }) {
+  maxProperties(value, { maxProperties = 0 }) {
     if (!isObject(value) || Object.keys(value).length <= maxProperties) return undefined;
-    return fail('maxProperties', value, path, `${pythonRepr(value)} has too many properties`);
+    return fail('maxProperties', value, `${pythonRepr(value)} has too many properties`);
   },
-  items(value, path, { items = {} }) {
+  items(value, { items = {} }) {
     if (!Array.isArray(value)) return undefined;
     for (let i = 0; i < value.length; i++) {
-      const error = firstError(items, value[i], [...path, i]);
-      if (error) return error;
+      const failure = at(i, apply(items, value[i]));
+      if (failure) return failure;
     }
     return undefined;
   },
-  minItems(value, path, { minItems = 0 }) {
+  minItems(value, { minItems = 0 }) {
     if (!Array.isArray(value) || value.length >= minItems) return undefined;
-    return fail('minItems', value, path, `${pythonRepr(value)} is too short`);
+    return fail('minItems', value, `${pythonRepr(value)} is too short`);
   },
-  maxItems(value, path, { maxItems = 0 }) {
+  maxItems(value, { maxItems = 0 }) {
     if (!Array.isArray(value) || value.length <= maxItems) return undefined;
-    return fail('maxItems', value, path, `${pythonRepr(value)} is too long`);
+    return fail('maxItems', value, `${pythonRepr(value)} is too long`);
   },
-  uniqueItems(value, path, { uniqueItems }) {
+  uniqueItems(value, { uniqueItems }) {
     if (!uniqueItems || !Array.isArray(value)) return undefined;
     if (new Set(value.map((each) => JSON.stringify(each))).size === value.length) return undefined;
-    return fail('uniqueItems', value, path, `${pythonRepr(value)} has non-unique elements`);
+    return fail('uniqueItems', value, `${pythonRepr(value)} has non-unique elements`);
   },
-  oneOf: (value, path, { oneOf = [] }) => underAny('oneOf', oneOf, value, path),
-  anyOf: (value, path, { anyOf = [] }) => underAny('anyOf', anyOf, value, path),
+  oneOf: (value, { oneOf = [] }) => underAny('oneOf', oneOf, value),
+  anyOf: (value, { anyOf = [] }) => underAny('anyOf', anyOf, value),
 };
 
-function underAny(
-  keyword: string,
-  choices: readonly BodySchema[],
-  value: unknown,
-  path: Path,
-): SchemaError | undefined {
-  if (choices.some((choice) => !firstError(choice, value, path))) return undefined;
-  return fail(keyword, value, path, `${pythonRepr(value)} is not valid under any of the given schemas`);
+function underAny(keyword: string, choices: readonly BodySchema[], value: unknown): Failure | undefined {
+  for (const choice of choices) if (!apply(choice, value)) return undefined;
+  return fail(keyword, value, `${pythonRepr(value)} is not valid under any of the given schemas`);
 }
 
-function extraKeys(value: Objectlike, { properties = {}, patternProperties = {} }: BodySchema): string[] {
-  const expressions = Object.keys(patternProperties).map(compiled);
-  return Object.keys(value).filter(
-    (key) => !Object.hasOwn(properties, key) && !expressions.some((expression) => expression.test(key)),
-  );
+const noKeys: readonly string[] = [];
+
+function extraKeys(value: Objectlike, { properties, patternProperties }: BodySchema): readonly string[] {
+  let extra: string[] | undefined;
+  for (const key in value) {
+    if (properties && Object.hasOwn(properties, key)) continue;
+    if (patternProperties && matchesAny(key, patternProperties)) continue;
+    extra ??= [];
+    extra.push(key);
+  }
+  return extra ?? noKeys;
+}
+
+function matchesAny(key: string, patternProperties: object): boolean {
+  for (const pattern in patternProperties) if (compiled(pattern).test(key)) return true;
+  return false;
 }
 
 function extraMessage(extra: readonly string[], { patternProperties }: BodySchema): string {

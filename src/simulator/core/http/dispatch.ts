@@ -60,7 +60,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   };
 
   const arrive = (request: WireRequest): Arrived | undefined => {
-    const { origin, path, query } = splitUrl(request);
+    const headers = lowerCased(request.headers);
+    const { origin, path, query } = splitUrl(request.url, headers['host']);
     const found = mountedAt(path);
     if (!found) return undefined;
     const { service, router } = found.mounted;
@@ -71,7 +72,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       queryText: query,
       requestId: core.ids.requestId(),
       origin: options.publicUrl?.() ?? origin,
-      headers: lowerCased(request.headers),
+      headers,
       rawBody: request.body,
     });
     const token = context.headers['x-auth-token'];
@@ -125,7 +126,8 @@ function answerOf(core: Core, context: RequestContext, router: Router<Route>): A
 
 function finish(context: RequestContext, answer: Answer): WireResponse {
   const { service } = context;
-  const headers: Record<string, string> = { ...service.headers?.(context, answer), ...answer.headers };
+  const headers = service.headers?.(context, answer) ?? {};
+  if (answer.headers) Object.assign(headers, answer.headers);
   let body: Uint8Array = noBytes;
   if (answer.bytes !== undefined) {
     body = typeof answer.bytes === 'string' ? Buffer.from(answer.bytes) : answer.bytes;
@@ -140,7 +142,7 @@ function finish(context: RequestContext, answer: Answer): WireResponse {
 
 const fallbackOrigin = 'http://127.0.0.1';
 
-function splitUrl({ url, headers }: WireRequest): { origin: string; path: string; query: string } {
+function splitUrl(url: string, host: string | undefined): { origin: string; path: string; query: string } {
   let origin: string | undefined;
   let rest = url;
   if (!url.startsWith('/')) {
@@ -150,7 +152,6 @@ function splitUrl({ url, headers }: WireRequest): { origin: string; path: string
   }
   const mark = rest.indexOf('?');
   const path = mark < 0 ? rest : rest.slice(0, mark);
-  const host = headers['host'];
   origin ??= host === undefined ? fallbackOrigin : `http://${host}`;
   return { origin, path, query: mark < 0 ? '' : rest.slice(mark + 1) };
 }

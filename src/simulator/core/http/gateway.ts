@@ -38,7 +38,6 @@ export function createGateway(options: GatewayOptions): Transport {
   };
 
   return async (request) => {
-    request.signal?.throwIfAborted();
     const arrived = dispatcher.arrive(request);
     if (!arrived) return options.elsewhere(request, pathOf(request.url));
     core.counts.count(arrived.service.type, arrived.context.method);

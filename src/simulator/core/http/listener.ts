@@ -66,8 +66,6 @@ async function serve(
     response.writeHead(413, { connection: 'close' }).end();
     return;
   }
-  const gone = new AbortController();
-  response.once('close', () => gone.abort());
   const host = message.headers.host ?? 'localhost';
   try {
     const answer = await transport({
@@ -75,15 +73,26 @@ async function serve(
       url: `${scheme}://${host}${message.url ?? '/'}`,
       headers: message.headers as Record<string, string>,
       ...(body && { body }),
-      signal: gone.signal,
+      // Made when asked for: only what makes a client wait has a use for it.
+      get signal() {
+        return goneSignal(response);
+      },
     });
     response.writeHead(answer.status, answer.headers as Record<string, string>);
     response.end(answer.body.length > 0 ? answer.body : undefined);
   } catch (error) {
     // Whoever has gone away needs no answer; a broken connection is one.
-    if (!(error instanceof ConnectionBroken) && !gone.signal.aborted) throw error;
+    if (!(error instanceof ConnectionBroken) && !response.destroyed) throw error;
     message.socket.destroy();
   }
+}
+
+/** Aborts when the client has gone away. */
+function goneSignal(response: ServerResponse): AbortSignal {
+  const gone = new AbortController();
+  if (response.destroyed) gone.abort();
+  else response.once('close', () => gone.abort());
+  return gone.signal;
 }
 
 async function readBody(message: IncomingMessage): Promise<Buffer | 'too large' | undefined> {

@@ -7,11 +7,32 @@ export interface Negotiated {
   readonly refusal?: Refusal;
 }
 
+const none: Negotiated = { minor: 0 };
+/** what was made of headers before: clients send the same again and again */
+const known = new WeakMap<Microversions, Map<string, Negotiated>>();
+const mostKnown = 1000;
+
 /** Which microversion a request runs at: what it asks for, `latest`, or the oldest. */
 export function negotiate(versions: Microversions, context: RequestContext): Negotiated {
-  if (!context.path.startsWith(versions.below)) return { minor: 0 };
+  if (!context.path.startsWith(versions.below)) return none;
+  const header = context.headers['openstack-api-version'] ?? '';
+  const legacy = versions.legacyHeader === undefined ? '' : (context.headers[versions.legacyHeader] ?? '');
+  const key = `${header}\n${legacy}`;
+  let ofService = known.get(versions);
+  if (!ofService || ofService.size > mostKnown) {
+    ofService = new Map();
+    known.set(versions, ofService);
+  }
+  let negotiated = ofService.get(key);
+  if (!negotiated) {
+    negotiated = read(versions, askedFor(versions, header, legacy));
+    ofService.set(key, negotiated);
+  }
+  return negotiated;
+}
+
+function read(versions: Microversions, asked: string | undefined): Negotiated {
   const oldest = versions.major === 2 ? 1 : 0;
-  const asked = askedFor(versions, context);
   if (asked === undefined) return { minor: oldest };
   if (asked === 'latest') return { minor: versions.max };
   const parts = /^([1-9]\d*)\.([1-9]\d*|0)$/.exec(asked);
@@ -29,14 +50,10 @@ export function negotiate(versions: Microversions, context: RequestContext): Neg
 }
 
 /** The header names the services it is for; one for another service is ignored. */
-function askedFor(versions: Microversions, context: RequestContext): string | undefined {
-  const header = context.headers['openstack-api-version'];
-  if (header !== undefined) {
-    for (const part of header.split(',')) {
-      const [service, version] = part.trim().split(/\s+/);
-      if (service?.toLowerCase() === versions.serviceType) return version?.toLowerCase() ?? '';
-    }
+function askedFor(versions: Microversions, header: string, legacy: string): string | undefined {
+  for (const part of header.split(',')) {
+    const [service, version] = part.trim().split(/\s+/);
+    if (service?.toLowerCase() === versions.serviceType) return version?.toLowerCase() ?? '';
   }
-  const legacy = versions.legacyHeader === undefined ? undefined : context.headers[versions.legacyHeader];
-  return legacy?.trim().toLowerCase();
+  return legacy === '' ? undefined : legacy.trim().toLowerCase();
 }

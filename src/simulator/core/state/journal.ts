@@ -6,8 +6,8 @@ import type { Change } from './change-log.ts';
 import type { State } from './state.ts';
 import type { Row } from './table.ts';
 
-/** A journal is rewritten when it has grown by this much and to twice what the state needs. */
-const rewriteBytes = 32 * 1024 * 1024;
+/** A journal is rewritten when it has grown by this much beyond twice what the state needed at its start. */
+const usualRewriteBytes = 32 * 1024 * 1024;
 const filePattern = /^state-(\d+)\.jsonl$/;
 
 type Entry = readonly [table: string, id: string, row: Row | null];
@@ -31,7 +31,11 @@ export async function loadState(directory: string, state: State): Promise<boolea
  * a line each. A transaction is handed to the operating system before its request is answered, so a killed process loses
  * nothing it acknowledged; a line cut short by the end of the process is taken back when the file is read.
  */
-export async function startJournal(directory: string, state: State): Promise<Journal> {
+export async function startJournal(
+  directory: string,
+  state: State,
+  rewriteBytes: number = usualRewriteBytes,
+): Promise<Journal> {
   let generation = ((await newestFile(directory))?.generation ?? 0) + 1;
   let file = await writeSnapshot(directory, generation, state);
   await removeOthers(directory, generation);

@@ -1,6 +1,6 @@
 import type { ChangeLog } from './change-log.ts';
-import { TableIndex, type IndexDefinition } from './table-index.ts';
-import { TableSum, type SumDefinition } from './table-sum.ts';
+import { type IndexDefinition, TableIndex } from './table-index.ts';
+import { type SumDefinition, TableSum } from './table-sum.ts';
 
 /** What every row has: rows are found by it and journalled under it. */
 export interface Row {

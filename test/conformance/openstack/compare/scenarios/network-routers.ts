@@ -234,6 +234,7 @@ export const floatingIps: Scenario = {
     await cloud.put(routerPath, { router: { external_gateway_info: {} } });
     await cloud.put(routerPath, { router: { external_gateway_info: null } });
     await cloud.put(path, { floatingip: {} });
+    await cloud.until(path, ({ floatingip }) => floatingip.status === 'DOWN');
     await cloud.put(path, { floatingip: { port_id: double, fixed_ip_address: '10.1.0.7' } });
     await cloud.until(path, ({ floatingip }) => floatingip.status === 'ACTIVE');
     await cloud.delete(`/v2.0/ports/${double}`);

@@ -1,0 +1,70 @@
+import { smallWorld } from './small-world.ts';
+import { type TestAnswer, type TestCloud, type TestUser, testCloud } from './test-cloud.ts';
+
+/** A member with a network of its own and the ids servers are made from. */
+export interface TestTenant extends TestCloud {
+  readonly user: TestUser;
+  readonly flavorId: string;
+  readonly largeFlavorId: string;
+  readonly disklessFlavorId: string;
+  readonly imageId: string;
+  readonly networkId: string;
+  readonly subnetId: string;
+  /** nova's answer; `path` begins after the version, the microversion is 2.60 unless said otherwise */
+  nova(method: string, path: string, body?: unknown, version?: string): Promise<TestAnswer>;
+  cinder(method: string, path: string, body?: unknown, version?: string): Promise<TestAnswer>;
+  /** a part of a body by its path: `server.id` */
+  read<T = string>(answer: TestAnswer, path: string): T;
+  /** Makes a server on the network and gives its id; what is given replaces the usual. */
+  makeServer(wish?: Record<string, unknown>): Promise<string>;
+  /** the server as nova shows it */
+  server(id: string): Promise<Record<string, unknown>>;
+}
+
+export function read<T = string>({ body }: TestAnswer, path: string): T {
+  return path.split('.').reduce((value: unknown, key) => (value as Record<string, unknown>)?.[key], body) as T;
+}
+
+export async function testTenant(options: Parameters<typeof testCloud>[0] = {}): Promise<TestTenant> {
+  const base = await testCloud({ world: smallWorld, ...options });
+  const user = await base.member('p');
+  const nova: TestTenant['nova'] = (method, path, body, version = '2.60') =>
+    user.request(method, `/compute/v2.1${path}`, body, { 'openstack-api-version': `compute ${version}` });
+  const cinder: TestTenant['cinder'] = (method, path, body, version = '3.0') =>
+    user.request(method, `/volume/v3/${user.projectId}${path}`, body, { 'openstack-api-version': `volume ${version}` });
+  const flavors = read<{ id: string; name: string }[]>(await nova('GET', '/flavors'), 'flavors');
+  const flavor = (name: string): string => flavors.find((each) => each.name === name)!.id;
+  const imageId = read(await user.request('GET', '/image/v2/images?name=ubuntu'), 'images.0.id');
+  const networkId = read(
+    await user.request('POST', '/network/v2.0/networks', { network: { name: 'net' } }),
+    'network.id',
+  );
+  const subnet = { network_id: networkId, ip_version: 4, cidr: '10.0.0.0/16' };
+  const subnetId = read(await user.request('POST', '/network/v2.0/subnets', { subnet }), 'subnet.id');
+  return {
+    ...base,
+    user,
+    flavorId: flavor('small'),
+    largeFlavorId: flavor('large'),
+    disklessFlavorId: flavor('diskless'),
+    imageId,
+    networkId,
+    subnetId,
+    nova,
+    cinder,
+    read,
+    async makeServer(wish = {}) {
+      const server = {
+        name: 's',
+        flavorRef: flavor('small'),
+        imageRef: imageId,
+        networks: [{ uuid: networkId }],
+        ...wish,
+      };
+      const answer = await nova('POST', '/servers', { server });
+      if (answer.status !== 202) throw new Error(JSON.stringify(answer.body));
+      return read(answer, 'server.id');
+    },
+    server: async (id) => read<Record<string, unknown>>(await nova('GET', `/servers/${id}`), 'server'),
+  };
+}
