@@ -130,7 +130,7 @@ export function createEventBroadcaster(options: EventBroadcasterOptions): EventB
           kind: 'Event',
           metadata: {
             // upstream appends the time in hexadecimal nanoseconds; our clock counts milliseconds, hence the counter
-            name: `${name.slice(0, 230)}.${(BigInt(clock.now()) * 1_000_000n + BigInt(sequence++ % 1_000_000)).toString(16)}`,
+            name: `${name.slice(0, 230)}.${(BigInt(Math.trunc(clock.now())) * 1_000_000n + BigInt(sequence++ % 1_000_000)).toString(16)}`,
             namespace: regarding.namespace || 'default',
           },
           involvedObject: regarding,

@@ -22,6 +22,8 @@ export interface PatchObjectOptions {
   observedGeneration?: boolean;
   /** where lists of conditions are; default `status.conditions` */
   conditionPaths?: readonly (readonly string[])[];
+  /** puts a list of conditions in order before it is written; must return the same list when it is in order */
+  arrangeConditions?: (conditions: readonly Condition[], path: readonly string[]) => readonly Condition[];
 }
 
 const defaultConditionPaths: readonly (readonly string[])[] = [['status', 'conditions']];
@@ -86,7 +88,7 @@ async function writeStatus<T extends KubeObject>(
   );
   let base = stored;
   for (let conflicts = 0; ; ) {
-    const patch = statusPatch(before, base, wished, paths, changes, options.clock.now());
+    const patch = statusPatch(before, base, wished, paths, changes, options);
     if (!patch) return base;
     const lists = touchesLists(patch);
     try {
@@ -119,14 +121,16 @@ function statusPatch(
   wished: JsonObject,
   paths: readonly (readonly string[])[],
   changes: readonly ConditionChanges[],
-  nowMs: number,
+  options: PatchObjectOptions,
 ): JsonObject | undefined {
+  const nowMs = options.clock.now();
   const oldStatus = statusOf(before);
   const newStatus = cloneAlong(wished, paths);
   paths.forEach((path, index) => {
     const change = changes[index]!;
     const current = conditionsAt(base, path);
-    const merged = applyConditionChanges(current, change, nowMs);
+    const changed = applyConditionChanges(current, change, nowMs);
+    const merged = options.arrangeConditions?.(changed, path) ?? changed;
     // compared with what is stored now, not with what we once read
     setAt(oldStatus, path, current as JsonValue | undefined);
     setAt(newStatus, path, merged.length === 0 && current === undefined ? undefined : (merged as unknown as JsonValue));

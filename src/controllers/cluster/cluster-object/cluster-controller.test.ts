@@ -1,0 +1,181 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { clusterNameLabel, clusters, machineDeployments, machines, Secrets } from '../../../api/index.ts';
+import { parseKubeconfig } from '../../../client/index.ts';
+import { createAuthority } from '../../../pki/index.ts';
+import { conditionOf, legacyConditionOf } from '../../shared/index.ts';
+import { fakeClusters, fakeControlPlanes } from '../../testing/provider-kinds.ts';
+import {
+  by,
+  createCluster,
+  createTemplates,
+  createWorld,
+  machineTemplateSpec,
+  type World,
+} from '../../testing/world.ts';
+
+let world: World | undefined;
+afterEach(async () => {
+  await world?.stop();
+  world = undefined;
+});
+
+const key = (w: World) => ({ namespace: w.namespace, name: 'c1' });
+const available = (w: World) => async (): Promise<boolean> =>
+  conditionOf(await w.find(clusters, 'c1'), 'Available')?.status === 'True';
+
+async function createDeployment(w: World): Promise<void> {
+  await createTemplates(w);
+  await w.client.create(
+    machineDeployments,
+    {
+      apiVersion: 'cluster.x-k8s.io/v1beta2',
+      kind: 'MachineDeployment',
+      metadata: { name: 'md', namespace: w.namespace },
+      spec: { clusterName: 'c1', replicas: 2, selector: {}, template: { spec: machineTemplateSpec() } },
+    },
+    by,
+  );
+}
+
+describe('a cluster', () => {
+  it.each(['v1beta2', 'v1beta1'] as const)('takes over what its providers report, contract %s', async (contract) => {
+    world = await createWorld({ contract });
+    const w = world;
+    await createCluster(w);
+    await createDeployment(w);
+    await w.until(
+      async () => (await available(w)()) && (await w.find(clusters, 'c1'))?.status?.workers?.availableReplicas === 2,
+    );
+    const cluster = await w.find(clusters, 'c1');
+    expect(cluster?.spec.controlPlaneEndpoint).toEqual({ host: '127.0.0.1', port: 6443 });
+    expect(cluster?.metadata.finalizers).toEqual(['cluster.cluster.x-k8s.io']);
+    expect(cluster?.status).toMatchObject({
+      phase: 'Provisioned',
+      initialization: { infrastructureProvisioned: true, controlPlaneInitialized: true },
+      workers: { desiredReplicas: 2, replicas: 2, readyReplicas: 2, availableReplicas: 2, upToDateReplicas: 2 },
+    });
+    expect(cluster?.status?.conditions?.map(({ type, status }) => `${type}=${status}`)).toEqual([
+      'Available=True',
+      'RemoteConnectionProbe=True',
+      'InfrastructureReady=True',
+      'ControlPlaneInitialized=True',
+      'ControlPlaneAvailable=True',
+      'WorkersAvailable=True',
+      'RollingOut=False',
+      'Remediating=False',
+      'ScalingDown=False',
+      'ScalingUp=False',
+      'ControlPlaneMachinesReady=True',
+      'WorkerMachinesReady=True',
+      'ControlPlaneMachinesUpToDate=True',
+      'WorkerMachinesUpToDate=True',
+      'Paused=False',
+      'Deleting=False',
+    ]);
+    expect(legacyConditionOf(cluster, 'InfrastructureReady')?.status).toBe('True');
+    expect(legacyConditionOf(cluster, 'ControlPlaneInitialized')?.status).toBe('True');
+    for (const resource of [fakeClusters, fakeControlPlanes]) {
+      const owned = await w.find(resource, 'c1');
+      expect(owned?.metadata.ownerReferences?.[0]).toMatchObject({ kind: 'Cluster', name: 'c1' });
+      expect(owned?.metadata.ownerReferences?.[0]).not.toHaveProperty('controller');
+      expect(owned?.metadata.labels).toMatchObject({ 'cluster.x-k8s.io/cluster-name': 'c1' });
+    }
+  });
+
+  it('goes down in order, says what is left, and ends at nothing', async () => {
+    world = await createWorld({ stuck: () => stuck });
+    let stuck = true;
+    const w = world;
+    await createCluster(w);
+    await createDeployment(w);
+    await w.until(async () => (await w.find(clusters, 'c1'))?.status?.workers?.availableReplicas === 2);
+    await w.client.delete(clusters, key(w));
+    const text = async () => conditionOf(await w.find(clusters, 'c1'), 'Deleting');
+    await w.until(async () => (await text())?.reason === 'WaitingForWorkersDeletion');
+    expect((await text())?.message).toMatch(/^\* MachineDeployments: md\n\* MachineSets: md-\w+\n\* Worker Machines: /);
+    await w.pass(60_000);
+    expect(await w.find(fakeControlPlanes, 'c1')).toBeDefined();
+    stuck = false;
+    for (const machine of await w.list(machines)) {
+      const annotations = { poke: String(w.clock.now()) };
+      await w.client.patch(
+        machines,
+        { namespace: w.namespace, name: machine.metadata.name ?? '' },
+        'merge',
+        { metadata: { annotations } },
+        by,
+      );
+    }
+    await w.until(async () => (await w.find(clusters, 'c1')) === undefined);
+    for (const resource of [fakeClusters, fakeControlPlanes]) expect(await w.list(resource)).toEqual([]);
+    expect(await w.list(machineDeployments)).toEqual([]);
+  });
+
+  it('makes its own kubeconfig where there is no control-plane provider, and renews it', async () => {
+    world = await createWorld();
+    const w = world;
+    await createCluster(w, 'c1', { controlPlane: false });
+    await w.client.delete(Secrets, { namespace: w.namespace, name: 'c1-kubeconfig' });
+    await w.until(async () => (await w.find(clusters, 'c1'))?.status?.phase === 'Provisioned');
+    const authority = await createAuthority({ commonName: 'kubernetes', clock: w.clock });
+    const base64 = (text: string): string => Buffer.from(text).toString('base64');
+    await w.client.create(
+      Secrets,
+      {
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: { name: 'c1-ca', namespace: w.namespace, labels: { [clusterNameLabel]: 'c1' } },
+        type: 'cluster.x-k8s.io/secret',
+        data: { 'tls.crt': base64(authority.certificate), 'tls.key': base64(authority.privateKey) },
+      },
+      by,
+    );
+    const kubeconfig = async () => {
+      const data = (await w.find(Secrets, 'c1-kubeconfig'))?.data?.['value'];
+      return data === undefined ? undefined : Buffer.from(data, 'base64').toString('utf8');
+    };
+    const patience = Date.now() + 20_000;
+    const soon = async (condition: () => Promise<boolean>): Promise<void> => {
+      // keys are made on other threads, which the simulated clock does not wait for
+      while (!(await condition())) {
+        if (Date.now() > patience) throw new Error('the kubeconfig never came');
+        await w.pass(31_000);
+      }
+    };
+    await soon(async () => (await kubeconfig()) !== undefined);
+    const first = await kubeconfig();
+    const parsed = parseKubeconfig(first ?? '', 'test');
+    expect(parsed['current-context']).toBe('c1-admin@c1');
+    expect(parsed.clusters?.[0]).toMatchObject({ name: 'c1', cluster: { server: 'https://127.0.0.1:6443' } });
+    expect(parsed.users?.[0]?.name).toBe('c1-admin');
+    await w.pass(190 * 24 * 3_600_000);
+    await soon(async () => (await kubeconfig()) !== first);
+  });
+
+  it('reports a provider object that vanished', async () => {
+    world = await createWorld();
+    const w = world;
+    await createCluster(w);
+    await w.until(available(w));
+    await w.client.patch(fakeClusters, key(w), 'merge', { metadata: { finalizers: null } }, by);
+    await w.client.delete(fakeClusters, key(w));
+    await w.until(
+      async () => conditionOf(await w.find(clusters, 'c1'), 'InfrastructureReady')?.reason === 'ObjectDeleted',
+    );
+    expect(conditionOf(await w.find(clusters, 'c1'), 'Available')?.message).toBe(
+      '* InfrastructureReady: FakeCluster has been deleted while the cluster still exists',
+    );
+  });
+
+  it('notices a new kubeconfig at once', async () => {
+    world = await createWorld();
+    const w = world;
+    await createCluster(w);
+    await w.until(available(w));
+    const before = w.connections();
+    const data = { value: Buffer.from('renewed').toString('base64') };
+    await w.client.patch(Secrets, { namespace: w.namespace, name: 'c1-kubeconfig' }, 'merge', { data }, by);
+    await w.pass(0);
+    expect(w.connections()).toBe(before + 1);
+  });
+});

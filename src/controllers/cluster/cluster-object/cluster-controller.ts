@@ -1,0 +1,134 @@
+import { type Cluster, clusters, type Machine, machineDeployments, machineSets, machines } from '../../../api/index.ts';
+import { type ObjectKey, objectKey } from '../../../client/index.ts';
+import { clone } from '../../../machinery/index.ts';
+import {
+  type ControllerDefinition,
+  defineController,
+  done,
+  type Predicate,
+  type ReconcileContext,
+  type Result,
+  soonest,
+  watchMapped,
+  watchObjects,
+} from '../../../runtime/index.ts';
+import {
+  clusterFinalizer,
+  controlPlaneLabel,
+  ensureFinalizer,
+  isDeleting,
+  objectIndexValue,
+  pausedBy,
+  pausedVerdict,
+  setVerdict,
+  watchFilter,
+  writeObject,
+} from '../../shared/index.ts';
+import { type ClusterControllerDependencies, defaultConcurrency } from '../common/dependencies.ts';
+import { byCluster, byReference, clusterIndexValue, registerIndexes } from '../common/indexes.ts';
+import { combined, type Phase, runPhases } from '../common/phases.ts';
+import { reconcileDelete } from './deletion.ts';
+import { reconcileKubeconfig } from './kubeconfig.ts';
+import { observeLegacyCluster } from './legacy-status.ts';
+import { isEndpointValid, reconcileControlPlane, reconcileInfrastructure } from './references.ts';
+import type { ClusterScope, Descendants } from './scope.ts';
+import { type ClusterObservation, observeCluster } from './status.ts';
+
+const normal: readonly Phase<ClusterScope>[] = [reconcileInfrastructure, reconcileControlPlane, reconcileKubeconfig];
+const deleting: readonly Phase<ClusterScope>[] = [reconcileInfrastructure, reconcileControlPlane, reconcileDelete];
+
+/** Clusters: infrastructure, control plane, kubeconfig; and the sum of all that belongs to them. */
+export function clusterController(dependencies: ClusterControllerDependencies): ControllerDefinition {
+  const { cache } = dependencies;
+  const follower = dependencies.externals.follow((object) =>
+    cache.lister(clusters).byIndex(byReference, objectIndexValue(object)).map(objectKey),
+  );
+
+  const reconcile = async (context: ReconcileContext, key: ObjectKey): Promise<Result> => {
+    const cluster = context.cache.lister(clusters).get(key);
+    if (!cluster) return done();
+    if (await ensureFinalizer(context, clusters, cluster, clusterFinalizer)) return done();
+    const draft = clone(cluster);
+    const pauses = pausedBy(cluster, cluster);
+    setVerdict(draft, 'Paused', pausedVerdict(pauses), context.clock.now());
+    if (pauses.length > 0) {
+      await writeObject(context, clusters, cluster, draft, { observed: false });
+      return done();
+    }
+    const scope: ClusterScope = {
+      context,
+      dependencies,
+      follower,
+      original: cluster,
+      cluster: draft,
+      descendants: descendantsOf(context, cluster),
+      infrastructure: { state: 'none' },
+      controlPlane: { state: 'none' },
+    };
+    const { result, errors } = await runPhases(isDeleting(cluster) ? deleting : normal, scope, { carryOn: true });
+    const seen: ClusterObservation = {
+      infrastructure: scope.infrastructure,
+      controlPlane: scope.controlPlane,
+      descendants: scope.descendants,
+      workload: dependencies.workloads.state(key),
+      deletion:
+        errors.length > 0 && scope.deletion?.reason === 'Deleting'
+          ? { reason: 'InternalError', message: (combined(errors) as Error).message }
+          : scope.deletion,
+      nowMs: context.clock.now(),
+    };
+    const later = observeCluster(draft, seen);
+    observeLegacyCluster(draft, seen);
+    if (draft.status?.phase === 'Provisioned' && cluster.status?.phase !== 'Provisioned') {
+      const { host, port } = draft.spec.controlPlaneEndpoint ?? {};
+      const where = isEndpointValid(draft) ? ` at ${host}:${port}` : '';
+      context.events.event(cluster, 'Normal', 'Provisioned', `Cluster ${key.name} is Provisioned${where}`);
+    }
+    await writeObject(context, clusters, cluster, draft, { observed: errors.length === 0 });
+    if (errors.length > 0) throw combined(errors);
+    return soonest(result, later);
+  };
+
+  return defineController({
+    name: 'cluster',
+    for: clusters,
+    concurrency: dependencies.concurrency ?? defaultConcurrency,
+    setup: registerIndexes,
+    watches: [
+      watchObjects(clusters, { predicates: watchFilter(dependencies.watchFilter) }),
+      watchMapped(machines, clusterKey, { predicates: [countsChanged] }),
+      watchMapped(machineSets, clusterKey),
+      watchMapped(machineDeployments, clusterKey),
+    ],
+    sources: [follower.source, dependencies.workloads.connectionSource((cluster) => [cluster])],
+    reconcile,
+  });
+}
+
+function clusterKey({
+  metadata,
+  spec,
+}: {
+  metadata: { namespace?: string };
+  spec: { clusterName: string };
+}): ObjectKey[] {
+  return [{ namespace: metadata.namespace ?? '', name: spec.clusterName }];
+}
+
+function descendantsOf({ cache }: ReconcileContext, cluster: Cluster): Descendants {
+  const value = clusterIndexValue(cluster.metadata.namespace, cluster.metadata.name ?? '');
+  const all = cache.lister(machines).byIndex(byCluster, value);
+  const isControlPlane = ({ metadata }: Machine): boolean => metadata.labels?.[controlPlaneLabel] !== undefined;
+  return {
+    deployments: cache.lister(machineDeployments).byIndex(byCluster, value),
+    sets: cache.lister(machineSets).byIndex(byCluster, value),
+    controlPlaneMachines: all.filter(isControlPlane),
+    workerMachines: all.filter((machine) => !isControlPlane(machine)),
+  };
+}
+
+/** Machines write their status often; a cluster sums up their conditions. */
+const countsChanged: Predicate<Machine> = (event) =>
+  event.type !== 'update' ||
+  event.object.metadata.deletionTimestamp !== event.old.metadata.deletionTimestamp ||
+  event.object.status?.conditions !== event.old.status?.conditions;

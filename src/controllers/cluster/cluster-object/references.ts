@@ -1,0 +1,141 @@
+import { type Cluster, type ContractReference, clusterNameLabel, clusters } from '../../../api/index.ts';
+import { objectKey, withOptimisticLock } from '../../../client/index.ts';
+import { type JsonValue, parseApiVersion } from '../../../machinery/index.ts';
+import { after, type Result } from '../../../runtime/index.ts';
+import {
+  ContractError,
+  endpointOf,
+  explain,
+  failureDomainsOf,
+  fieldManager,
+  isControlPlaneInitialized,
+  isDeleting,
+  isProvisioned,
+  ownerReference,
+  type ProviderObject,
+  withOwner,
+} from '../../shared/index.ts';
+import type { ClusterScope, Referenced } from './scope.ts';
+
+/** The object's arrival wakes us; this is for kinds that are not installed yet. */
+const missingRetryMs = 30_000;
+
+/** Follows the infrastructure until it is there, and takes over endpoint and failure domains. */
+export async function reconcileInfrastructure(scope: ClusterScope): Promise<Result | undefined> {
+  const { cluster, context } = scope;
+  const reference = cluster.spec.infrastructureRef;
+  if (!reference) {
+    scope.infrastructure = { state: 'none' };
+    // nothing to wait for, unless a topology is about to name it
+    if (!isDeleting(cluster) && !cluster.spec.topology) latch(cluster, 'infrastructureProvisioned');
+    return undefined;
+  }
+  scope.infrastructure = await lookUp(scope, reference);
+  if (scope.infrastructure.state !== 'found') return waitUnlessDeleting(cluster, reference);
+  const { provider } = scope.infrastructure;
+  const known = cluster.status?.initialization?.infrastructureProvisioned === true;
+  if (isDeleting(provider.object) || (!isProvisioned(provider) && !known)) return undefined;
+  takeEndpoint(cluster, provider);
+  const domains = failureDomainsOf(provider);
+  cluster.status = { ...cluster.status };
+  if (domains.length > 0) cluster.status.failureDomains = domains;
+  else delete cluster.status.failureDomains;
+  if (!known) {
+    latch(cluster, 'infrastructureProvisioned');
+    context.events.event(
+      cluster,
+      'Normal',
+      'InfrastructureReady',
+      `Cluster ${cluster.metadata.name} InfrastructureProvisioned is now True`,
+    );
+  }
+  return undefined;
+}
+
+/** Follows the control plane until it has answered once. */
+export async function reconcileControlPlane(scope: ClusterScope): Promise<Result | undefined> {
+  const { cluster, context } = scope;
+  const reference = cluster.spec.controlPlaneRef;
+  if (!reference) {
+    scope.controlPlane = { state: 'none' };
+    const joined = scope.descendants.controlPlaneMachines.some(({ status }) => status?.nodeRef !== undefined);
+    if (joined) latch(cluster, 'controlPlaneInitialized');
+    return undefined;
+  }
+  scope.controlPlane = await lookUp(scope, reference);
+  if (scope.controlPlane.state !== 'found') return waitUnlessDeleting(cluster, reference);
+  const { provider } = scope.controlPlane;
+  if (isDeleting(provider.object)) return undefined;
+  // hosted control planes know their endpoint long before they answer, and infrastructure may wait for it
+  takeEndpoint(cluster, provider);
+  const known = cluster.status?.initialization?.controlPlaneInitialized === true;
+  if (known || !isControlPlaneInitialized(provider)) return undefined;
+  latch(cluster, 'controlPlaneInitialized');
+  context.events.event(
+    cluster,
+    'Normal',
+    'ControlPlaneInitialized',
+    `Cluster ${cluster.metadata.name} ControlPlaneInitialized is now True`,
+  );
+  return undefined;
+}
+
+function waitUnlessDeleting(cluster: Cluster, { kind }: ContractReference): Result | undefined {
+  return isDeleting(cluster) ? undefined : after(missingRetryMs, `${kind} does not exist`);
+}
+
+/** Notes that a step was reached; these notes never go back. */
+function latch(cluster: Cluster, step: 'infrastructureProvisioned' | 'controlPlaneInitialized'): void {
+  if (cluster.status?.initialization?.[step] === true) return;
+  cluster.status = { ...cluster.status, initialization: { ...cluster.status?.initialization, [step]: true } };
+}
+
+export function isEndpointValid(cluster: Cluster): boolean {
+  const { host, port } = cluster.spec.controlPlaneEndpoint ?? {};
+  return host !== undefined && host !== '' && port !== undefined && port > 0;
+}
+
+function takeEndpoint(cluster: Cluster, provider: ProviderObject): void {
+  if (isEndpointValid(cluster)) return;
+  const endpoint = endpointOf(provider);
+  if (endpoint) cluster.spec.controlPlaneEndpoint = endpoint;
+}
+
+async function lookUp(scope: ClusterScope, reference: ContractReference): Promise<Referenced> {
+  const { context, follower, cluster } = scope;
+  try {
+    const provider = await follower.get(reference, cluster.metadata.namespace ?? '', {
+      client: context.client,
+      signal: context.signal,
+    });
+    return provider ? { state: 'found', provider: await own(scope, provider) } : { state: 'missing' };
+  } catch (error) {
+    if (context.signal.aborted) throw error;
+    // a kind that was uninstalled took its objects with it
+    if (isDeleting(cluster) && error instanceof ContractError && error.notInstalled) return { state: 'missing' };
+    context.log.warn('Reference cannot be followed', { kind: reference.kind, reference: reference.name, error });
+    return { state: 'failed', problem: explain(error) };
+  }
+}
+
+/** The cluster owns what it refers to; it controls it only where a topology made it. */
+async function own({ context, cluster, follower }: ClusterScope, provider: ProviderObject): Promise<ProviderObject> {
+  const { object } = provider;
+  const wanted = ownerReference(cluster, clusters, cluster.spec.topology ? { controller: true } : {});
+  const owners = withOwner(object.metadata.ownerReferences, wanted);
+  const labelled = object.metadata.labels?.[clusterNameLabel] === cluster.metadata.name;
+  if ((labelled && owners === object.metadata.ownerReferences) || isDeleting(object)) return provider;
+  const patch = {
+    metadata: {
+      labels: { [clusterNameLabel]: cluster.metadata.name ?? '' },
+      ownerReferences: owners as unknown as JsonValue,
+    },
+  };
+  const { group } = parseApiVersion(object.apiVersion);
+  const { resource } = await follower.kindOf({ apiGroup: group, kind: object.kind }, context.signal);
+  const stored = await context.client.patch(resource, objectKey(object), 'merge', withOptimisticLock(patch, object), {
+    fieldManager,
+    signal: context.signal,
+  });
+  return { ...provider, object: stored };
+}

@@ -1,0 +1,44 @@
+import type { Machine } from '../../../api/index.ts';
+import { deletionDelays, isDeletingForLong } from '../machine/status.ts';
+
+const maxNames = 3;
+const causesInOrder = ['PodDisruptionBudgets', 'Pods not terminating', 'Pod eviction errors', 'Pods not completed yet'];
+
+function named(machines: readonly Machine[]): string {
+  const names = machines.map(({ metadata }) => metadata.name ?? '').sort();
+  const shown = names.slice(0, maxNames).join(', ');
+  const more = names.length > maxNames ? `, ... (${names.length - maxNames} more)` : '';
+  return `Machine${names.length > 1 ? 's' : ''} ${shown}${more} ${names.length > 1 ? 'are' : 'is'} `;
+}
+
+/** Machines whose deletion takes suspiciously long, and why; empty when there are none. */
+export function staleMachinesText(machines: readonly Machine[], nowMs: number): string {
+  const stale = machines.filter((machine) => isDeletingForLong(machine, nowMs));
+  if (stale.length === 0) return '';
+  const causes = new Set(stale.flatMap((machine) => deletionDelays(machine, nowMs)));
+  const listed = causesInOrder.filter((cause) => causes.has(cause));
+  return `${named(stale)}in deletion since more than 15m${listed.length > 0 ? `, delay likely due to ${listed.join(', ')}` : ''}`;
+}
+
+/** Machines that are ill and left alone by `owner`; empty when there are none. */
+export function unhealthyMachinesText(machines: readonly Machine[], owner: string): string {
+  return machines.length === 0 ? '' : `${named(machines)}not healthy (not to be remediated by ${owner})`;
+}
+
+/** "Deleting 3 Machines", with a line about those that are late. */
+export function deletingText(machines: readonly Machine[], nowMs: number): string {
+  const stale = staleMachinesText(machines, nowMs);
+  return `Deleting ${machines.length} Machine${machines.length === 1 ? '' : 's'}${stale === '' ? '' : `\n* ${stale}`}`;
+}
+
+/** "Scaling down from 3 to 1 replicas", likewise. */
+export function scalingDownText(machines: readonly Machine[], from: number, to: number, nowMs: number): string {
+  const stale = staleMachinesText(machines, nowMs);
+  return `Scaling down from ${from} to ${to} replicas${stale === '' ? '' : `\n* ${stale}`}`;
+}
+
+/** "A does not exist", "A and B do not exist"; empty when nothing is missing. */
+export function missingText(kinds: readonly string[]): string {
+  if (kinds.length === 0) return '';
+  return `${kinds.join(' and ')} ${kinds.length === 1 ? 'does' : 'do'} not exist`;
+}

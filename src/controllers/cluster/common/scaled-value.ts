@@ -1,0 +1,13 @@
+/** An absolute number, or a percentage of `total`. Undefined for what is neither. */
+export function scaledValue(
+  value: number | string | undefined,
+  total: number,
+  round: 'up' | 'down',
+): number | undefined {
+  if (value === undefined) return undefined;
+  if (typeof value === 'number') return value;
+  const match = /^(\d+)%$/.exec(value);
+  if (!match) return undefined;
+  const part = (Number(match[1]) * total) / 100;
+  return round === 'up' ? Math.ceil(part) : Math.floor(part);
+}

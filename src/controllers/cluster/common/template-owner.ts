@@ -1,0 +1,33 @@
+import { type Cluster, type ContractReference, clusterNameLabel, clusters } from '../../../api/index.ts';
+import { objectKey, withOptimisticLock } from '../../../client/index.ts';
+import type { JsonValue } from '../../../machinery/index.ts';
+import type { ReconcileContext } from '../../../runtime/index.ts';
+import { type Follower, fieldManager, isDeleting, ownerReference, withOwner } from '../../shared/index.ts';
+
+/**
+ * Looks for the template of a reference and lets the cluster own it, so that it leaves with the cluster. False when there
+ * is no such template.
+ */
+export async function ensureTemplate(
+  context: ReconcileContext,
+  follower: Follower,
+  cluster: Cluster,
+  reference: ContractReference,
+): Promise<boolean> {
+  const { client, signal } = context;
+  const template = await follower.get(reference, cluster.metadata.namespace ?? '', { client, signal });
+  if (!template) return false;
+  const { object } = template;
+  const owners = withOwner(object.metadata.ownerReferences, ownerReference(cluster, clusters));
+  const labelled = object.metadata.labels?.[clusterNameLabel] === cluster.metadata.name;
+  if ((owners === object.metadata.ownerReferences && labelled) || isDeleting(object)) return true;
+  const patch = {
+    metadata: {
+      labels: { [clusterNameLabel]: cluster.metadata.name ?? '' },
+      ownerReferences: owners as unknown as JsonValue,
+    },
+  };
+  const { resource } = await follower.kindOf(reference, signal);
+  await client.patch(resource, objectKey(object), 'merge', withOptimisticLock(patch, object), { fieldManager, signal });
+  return true;
+}

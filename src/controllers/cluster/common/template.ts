@@ -1,0 +1,47 @@
+import type { MachineDeployment, MachineSet, MachineTemplate } from '../../../api/index.ts';
+import { deepEqual, parseRfc3339 } from '../../../machinery/index.ts';
+
+/** Kind of the objects made from a template kind. */
+export function kindWithoutTemplate(kind: string): string {
+  return kind.endsWith('Template') ? kind.slice(0, -'Template'.length) : kind;
+}
+
+/**
+ * What makes machines of one template differ from those of another in a way that only new machines can mend, one line
+ * each. Labels, annotations, timeouts, gates, taints and minReadySeconds reach living machines and do not count.
+ */
+export function templateDifferences(current: MachineTemplate, desired: MachineTemplate): string[] {
+  const differences: string[] = [];
+  const now = current.spec;
+  const wish = desired.spec;
+  if ((now.version ?? '') !== (wish.version ?? '')) {
+    differences.push(`Version ${now.version ?? ''}, ${wish.version ?? ''} required`);
+  }
+  if (!deepEqual(now.bootstrap, wish.bootstrap)) {
+    differences.push(
+      now.bootstrap.configRef
+        ? `${kindWithoutTemplate(now.bootstrap.configRef.kind)} is not up-to-date`
+        : `spec.bootstrap.dataSecretName ${now.bootstrap.dataSecretName ?? 'nil'}, ${wish.bootstrap.dataSecretName ?? 'nil'} required`,
+    );
+  }
+  if (!deepEqual(now.infrastructureRef, wish.infrastructureRef)) {
+    differences.push(`${kindWithoutTemplate(now.infrastructureRef.kind)} is not up-to-date`);
+  }
+  if ((now.failureDomain ?? '') !== (wish.failureDomain ?? '')) {
+    differences.push(`Failure domain ${now.failureDomain ?? ''}, ${wish.failureDomain ?? ''} required`);
+  }
+  return differences;
+}
+
+/** The time after which machine sets made before it are out of date, in milliseconds; undefined when none is set. */
+export function rolloutAfter(deployment: MachineDeployment): number | undefined {
+  const { after } = deployment.spec.rollout ?? {};
+  return after === undefined ? undefined : parseRfc3339(after);
+}
+
+/** A user asked for new machines from a moment that has come, and this set is older. */
+export function isRolloutExpired(deployment: MachineDeployment, set: MachineSet, nowMs: number): boolean {
+  const after = rolloutAfter(deployment);
+  const created = parseRfc3339(set.metadata.creationTimestamp ?? '');
+  return after !== undefined && after <= nowMs && created !== undefined && created < after;
+}

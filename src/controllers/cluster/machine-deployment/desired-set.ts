@@ -1,0 +1,111 @@
+import { createHash } from 'node:crypto';
+import {
+  clusterNameLabel,
+  deploymentNameLabel,
+  type MachineDeployment,
+  type MachineSet,
+  machineDeployments,
+  machineSets,
+} from '../../../api/index.ts';
+import { formatApiVersion, nameAlphabet } from '../../../machinery/index.ts';
+import {
+  desiredReplicasAnnotation,
+  disableMachineCreateAnnotation,
+  lastAppliedAnnotation,
+  machineTemplateHashLabel,
+  maxReplicasAnnotation,
+  ownerReference,
+  revisionAnnotation,
+} from '../../shared/index.ts';
+import { rolloutLimits } from './rollout-limits.ts';
+
+const maxNameLength = 63;
+const suffixLength = 5;
+
+/**
+ * Identity of the set of one revision. It follows from what is stored, so that a creation whose answer was lost is repeated
+ * under the same name instead of doubled.
+ */
+export function setIdentity(deployment: MachineDeployment, revision: number): { name: string; hash: string } {
+  const { version, bootstrap, infrastructureRef, failureDomain } = deployment.spec.template.spec;
+  const template = JSON.stringify([version, bootstrap, infrastructureRef, failureDomain]);
+  const digest = createHash('sha256').update(`${deployment.metadata.uid}\n${revision}\n${template}`).digest();
+  let suffix = '';
+  for (let i = 0; i < suffixLength; i++) suffix += nameAlphabet[digest[i]! % nameAlphabet.length];
+  const base = `${deployment.metadata.name}-`.slice(0, maxNameLength - suffixLength);
+  return { name: `${base}${suffix}`, hash: `${digest.readUInt32BE(8)}-${suffix}` };
+}
+
+/** Annotations of the deployment that are its own affair. */
+const notInherited = [lastAppliedAnnotation, revisionAnnotation, desiredReplicasAnnotation, maxReplicasAnnotation];
+
+export interface DesiredSetOptions {
+  name: string;
+  hash: string;
+  revision: number;
+  replicas: number;
+  /** set for old sets while users delete their machines one by one */
+  disableCreate: boolean;
+  /** the living set, for what is fixed at birth */
+  existing?: MachineSet;
+}
+
+/** A set as the deployment wants it. What may change in place is taken from the deployment, for old sets too. */
+export function desiredSet(deployment: MachineDeployment, options: DesiredSetOptions): MachineSet {
+  const { existing, hash } = options;
+  const { template, selector, clusterName, machineNaming, deletion } = deployment.spec;
+  const limits = rolloutLimits(deployment);
+  const labels = { ...template.metadata?.labels, [machineTemplateHashLabel]: hash };
+  const inherited = Object.entries(deployment.metadata.annotations ?? {}).filter(
+    ([key]) => !notInherited.includes(key),
+  );
+  const born = existing?.spec.template.spec ?? template.spec;
+  const { minReadySeconds, readinessGates, deletion: nodeDeletion, taints } = template.spec;
+  const { namespace } = deployment.metadata;
+  return {
+    apiVersion: formatApiVersion(machineSets.group, machineSets.version),
+    kind: machineSets.kind,
+    metadata: {
+      name: options.name,
+      ...(namespace !== undefined && { namespace }),
+      ...(existing?.metadata.uid !== undefined && { uid: existing.metadata.uid }),
+      labels: {
+        ...labels,
+        [clusterNameLabel]: clusterName,
+        [deploymentNameLabel]: deployment.metadata.name ?? '',
+      },
+      annotations: {
+        ...Object.fromEntries(inherited),
+        [revisionAnnotation]: String(options.revision),
+        [desiredReplicasAnnotation]: String(limits.replicas),
+        [maxReplicasAnnotation]: String(limits.replicas + limits.maxSurge),
+        [disableMachineCreateAnnotation]: String(options.disableCreate),
+      },
+      ownerReferences: [ownerReference(deployment, machineDeployments, { controller: true })],
+    },
+    spec: {
+      clusterName,
+      replicas: options.replicas,
+      selector: { ...selector, matchLabels: { ...selector.matchLabels, [machineTemplateHashLabel]: hash } },
+      template: {
+        metadata: {
+          labels,
+          ...(template.metadata?.annotations && { annotations: template.metadata.annotations }),
+        },
+        spec: {
+          clusterName,
+          bootstrap: born.bootstrap,
+          infrastructureRef: born.infrastructureRef,
+          ...(born.version !== undefined && { version: born.version }),
+          ...(born.failureDomain !== undefined && { failureDomain: born.failureDomain }),
+          ...(minReadySeconds !== undefined && { minReadySeconds }),
+          ...(readinessGates && { readinessGates }),
+          ...(nodeDeletion && { deletion: nodeDeletion }),
+          ...(taints && { taints }),
+        },
+      },
+      ...(machineNaming && { machineNaming }),
+      ...(deletion?.order !== undefined && { deletion: { order: deletion.order } }),
+    },
+  };
+}

@@ -1,0 +1,131 @@
+import {
+  type Cluster,
+  clusters,
+  type Machine,
+  type MachineDeployment,
+  machineDeployments,
+  machineSets,
+  machines,
+} from '../../../api/index.ts';
+import { type ObjectKey, objectKey } from '../../../client/index.ts';
+import { clone } from '../../../machinery/index.ts';
+import {
+  type ControllerDefinition,
+  defineController,
+  done,
+  type Predicate,
+  type ReconcileContext,
+  type Result,
+  watchMapped,
+  watchObjects,
+  watchOwned,
+} from '../../../runtime/index.ts';
+import {
+  createApplyOnce,
+  ensureFinalizer,
+  isDeleting,
+  machineDeploymentFinalizer,
+  objectIndexValue,
+  ownerOf,
+  pausedBy,
+  pausedVerdict,
+  setVerdict,
+  watchFilter,
+  writeObject,
+} from '../../shared/index.ts';
+import { type ClusterControllerDependencies, defaultConcurrency } from '../common/dependencies.ts';
+import { byCluster, byController, byReference, clusterIndexValue, registerIndexes } from '../common/indexes.ts';
+import { combined, type Phase, runPhases } from '../common/phases.ts';
+import { adoptAndLabel, adoptSets, checkTemplates, cleanUp, deleteAll, rollOut } from './phases.ts';
+import { type MachineDeploymentScope, machineDeploymentManager } from './scope.ts';
+import { observeMachineDeployment } from './status.ts';
+
+const normal: readonly Phase<MachineDeploymentScope>[] = [adoptAndLabel, checkTemplates, adoptSets, rollOut, cleanUp];
+const deleting: readonly Phase<MachineDeploymentScope>[] = [adoptAndLabel, deleteAll];
+
+/** Machine deployments: machines of the current make replace those of earlier ones, a few at a time. */
+export function machineDeploymentController(dependencies: ClusterControllerDependencies): ControllerDefinition {
+  const { cache } = dependencies;
+  const applies = createApplyOnce(machineDeploymentManager);
+  const follower = dependencies.externals.follow((object) =>
+    cache.lister(machineDeployments).byIndex(byReference, objectIndexValue(object)).map(objectKey),
+  );
+
+  const reconcile = async (context: ReconcileContext, key: ObjectKey): Promise<Result> => {
+    const deployment = context.cache.lister(machineDeployments).get(key);
+    if (!deployment) return done();
+    if (await ensureFinalizer(context, machineDeployments, deployment, machineDeploymentFinalizer)) return done();
+    const { namespace = '' } = deployment.metadata;
+    const cluster = context.cache.lister(clusters).get({ namespace, name: deployment.spec.clusterName });
+    const draft = clone(deployment);
+    const pauses = pausedBy(deployment, cluster);
+    setVerdict(draft, 'Paused', pausedVerdict(pauses), context.clock.now());
+    if (pauses.length > 0 || (!cluster && !isDeleting(deployment))) {
+      await writeObject(context, machineDeployments, deployment, draft, { observed: false });
+      return done();
+    }
+    const sets = context.cache.lister(machineSets).byIndex(byController, deployment.metadata.uid ?? '');
+    const scope: MachineDeploymentScope = {
+      context,
+      follower,
+      applies,
+      cluster,
+      original: deployment,
+      deployment: draft,
+      sets: [...sets],
+      machines: sets.flatMap((set) => context.cache.lister(machines).byIndex(byController, set.metadata.uid ?? '')),
+      missingTemplates: [],
+    };
+    const phases = isDeleting(deployment) ? deleting : normal;
+    const { result, errors } = await runPhases(phases, scope, { carryOn: false });
+    observeMachineDeployment(draft, {
+      sets: scope.sets,
+      machines: scope.machines,
+      missingTemplates: scope.missingTemplates,
+      nowMs: context.clock.now(),
+    });
+    await writeObject(context, machineDeployments, deployment, draft, { observed: errors.length === 0 });
+    if (errors.length > 0) throw combined(errors);
+    return result;
+  };
+
+  /** A machine concerns the deployment its set belongs to. */
+  const deploymentsOf = (machine: Machine): ObjectKey[] => {
+    const { namespace = '' } = machine.metadata;
+    const set = ownerOf(machine, machineSets);
+    const owner = set && cache.lister(machineSets).get({ namespace, name: set.name });
+    const deployment = owner && ownerOf(owner, machineDeployments);
+    return deployment ? [{ namespace, name: deployment.name }] : [];
+  };
+
+  return defineController({
+    name: 'machinedeployment',
+    for: machineDeployments,
+    concurrency: dependencies.concurrency ?? defaultConcurrency,
+    setup: registerIndexes,
+    watches: [
+      watchObjects(machineDeployments, { predicates: watchFilter(dependencies.watchFilter) }),
+      watchOwned(machineSets, machineDeployments),
+      watchMapped(machines, deploymentsOf, { predicates: [conditionsChanged] }),
+      watchMapped(
+        clusters,
+        (cluster: Cluster) =>
+          cache
+            .lister(machineDeployments)
+            .byIndex(byCluster, clusterIndexValue(cluster.metadata.namespace, cluster.metadata.name ?? ''))
+            .map((deployment: MachineDeployment) => objectKey(deployment)),
+        { predicates: [pauseChanged] },
+      ),
+    ],
+    sources: [follower.source],
+    reconcile,
+  });
+}
+
+const conditionsChanged: Predicate<Machine> = (event) =>
+  event.type !== 'update' ||
+  event.object.metadata.deletionTimestamp !== event.old.metadata.deletionTimestamp ||
+  event.object.status?.conditions !== event.old.status?.conditions;
+
+const pauseChanged: Predicate<Cluster> = (event) =>
+  event.type !== 'update' || event.object.spec.paused !== event.old.spec.paused;

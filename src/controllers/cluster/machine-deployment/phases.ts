@@ -1,0 +1,197 @@
+import { clusterNameLabel, clusters, type MachineSet, machineDeployments, machineSets } from '../../../api/index.ts';
+import { objectKey, withOptimisticLock } from '../../../client/index.ts';
+import { ignoreNotFound, type JsonValue, labelSelectorFromObject, parseRfc3339 } from '../../../machinery/index.ts';
+import { after, type Result } from '../../../runtime/index.ts';
+import {
+  controllerOf,
+  fieldManager,
+  isDeleting,
+  machineDeploymentFinalizer,
+  machineTemplateHashLabel,
+  ownerReference,
+  revisionAnnotation,
+  withOwner,
+  withoutFinalizer,
+} from '../../shared/index.ts';
+import { byCluster, clusterIndexValue } from '../common/indexes.ts';
+import { rolloutAfter } from '../common/template.ts';
+import { ensureTemplate } from '../common/template-owner.ts';
+import { desiredSet, setIdentity } from './desired-set.ts';
+import { findRevisions, nextRevision, type Revisions, revisionOf } from './revisions.ts';
+import { rolloutLimits } from './rollout-limits.ts';
+import { planPaused, planRollout, type ScalePlan, type SetState } from './rollout-plan.ts';
+import { type MachineDeploymentScope, machineDeploymentManager } from './scope.ts';
+
+const templateRetryMs = 30_000;
+
+/** Deployments belong to the cluster and carry its name. */
+export function adoptAndLabel({ deployment, cluster }: MachineDeploymentScope): undefined {
+  const { metadata } = deployment;
+  if (cluster) metadata.ownerReferences = [...withOwner(metadata.ownerReferences, ownerReference(cluster, clusters))];
+  metadata.labels = { ...metadata.labels, [clusterNameLabel]: deployment.spec.clusterName };
+}
+
+export async function checkTemplates(scope: MachineDeploymentScope): Promise<undefined> {
+  const { cluster, deployment, context, follower } = scope;
+  if (!cluster) return;
+  const { bootstrap, infrastructureRef } = deployment.spec.template.spec;
+  const missing: string[] = [];
+  for (const reference of [bootstrap.configRef, infrastructureRef]) {
+    if (reference && !(await ensureTemplate(context, follower, cluster, reference))) missing.push(reference.kind);
+  }
+  scope.missingTemplates = missing;
+}
+
+type Selector = Parameters<typeof labelSelectorFromObject>[0];
+
+/** Sets that match and belong to nobody are taken in, as after a restore from a backup. */
+export async function adoptSets(scope: MachineDeploymentScope): Promise<undefined> {
+  const { context, deployment } = scope;
+  const selector = labelSelectorFromObject(deployment.spec.selector as Selector);
+  const inCluster = context.cache
+    .lister(machineSets)
+    .byIndex(byCluster, clusterIndexValue(deployment.metadata.namespace, deployment.spec.clusterName));
+  for (const set of inCluster) {
+    const labels = set.metadata.labels ?? {};
+    // a set without the hash was never one of a deployment
+    if (controllerOf(set) || isDeleting(set) || labels[machineTemplateHashLabel] === undefined) continue;
+    if (!selector.matches(labels)) continue;
+    const owner = ownerReference(deployment, machineDeployments, { controller: true });
+    const owners = withOwner(set.metadata.ownerReferences, owner);
+    const patch = { metadata: { ownerReferences: owners as unknown as JsonValue } };
+    scope.sets.push(
+      await context.client.patch(machineSets, objectKey(set), 'merge', withOptimisticLock(patch, set), {
+        fieldManager,
+        signal: context.signal,
+      }),
+    );
+  }
+}
+
+function stateOf(set: MachineSet): SetState {
+  return {
+    name: set.metadata.name ?? '',
+    spec: set.spec.replicas ?? 0,
+    current: set.status?.replicas ?? 0,
+    available: set.status?.availableReplicas ?? 0,
+    createdMs: parseRfc3339(set.metadata.creationTimestamp ?? '') ?? 0,
+  };
+}
+
+/** Computes the sizes of all sets and writes them, one apply per set that differs. */
+export async function rollOut(scope: MachineDeploymentScope): Promise<Result | undefined> {
+  const { deployment, context } = scope;
+  if (deployment.spec.replicas === undefined) return undefined;
+  const now = context.clock.now();
+  const revisions = findRevisions(deployment, scope.sets, now);
+  const paused = deployment.spec.paused === true;
+  if (!revisions.current && !paused && scope.missingTemplates.length > 0) {
+    return after(templateRetryMs, 'templates are missing');
+  }
+  await writeSets(scope, revisions, paused);
+  const due = rolloutAfter(deployment);
+  return due !== undefined && due > now ? after(due - now, 'a rollout is due') : undefined;
+}
+
+async function writeSets(scope: MachineDeploymentScope, revisions: Revisions, paused: boolean): Promise<void> {
+  const { deployment } = scope;
+  const { current, old } = revisions;
+  const limits = rolloutLimits(deployment);
+  const strategy = deployment.spec.rollout?.strategy?.type ?? 'RollingUpdate';
+  const revision = paused && !current ? 0 : nextRevision(revisions);
+  const identity = current
+    ? { name: current.metadata.name ?? '', hash: current.metadata.labels?.[machineTemplateHashLabel] ?? '' }
+    : setIdentity(deployment, revision);
+  const live = old.filter((set) => !isDeleting(set));
+  let plan: ScalePlan;
+  if (paused) plan = planPaused(current && stateOf(current), live.map(stateOf), limits, strategy === 'RollingUpdate');
+  else {
+    const state = current
+      ? stateOf(current)
+      : { name: identity.name, spec: 0, current: 0, available: 0, createdMs: Number.MAX_SAFE_INTEGER };
+    plan = planRollout(strategy, state, live.map(stateOf), limits);
+  }
+  if (current || !paused) {
+    const { metadata } = deployment;
+    const replicas = plan.get(identity.name) ?? current?.spec.replicas ?? 0;
+    const disableCreate = false;
+    const wish = { ...identity, revision, replicas, disableCreate, ...(current && { existing: current }) };
+    await applySet(scope, current, desiredSet(deployment, wish));
+    metadata.annotations = { ...metadata.annotations, [revisionAnnotation]: String(revision) };
+  }
+  for (const set of live) {
+    const name = set.metadata.name ?? '';
+    const wish = desiredSet(deployment, {
+      name,
+      hash: set.metadata.labels?.[machineTemplateHashLabel] ?? '',
+      revision: revisionOf(set),
+      replicas: plan.get(name) ?? set.spec.replicas ?? 0,
+      disableCreate: strategy === 'OnDelete',
+      existing: set,
+    });
+    await applySet(scope, set, wish);
+  }
+}
+
+async function applySet(
+  { context, applies, deployment, sets }: MachineDeploymentScope,
+  existing: MachineSet | undefined,
+  wish: MachineSet,
+): Promise<void> {
+  const { client, signal, events } = context;
+  const name = wish.metadata.name ?? '';
+  if (!existing) {
+    const made = await client.apply(machineSets, wish, { fieldManager: machineDeploymentManager, force: true, signal });
+    sets.push(made);
+    events.event(deployment, 'Normal', 'SuccessfulCreate', `Created MachineSet ${wish.metadata.namespace}/${name}`);
+    return;
+  }
+  const stored = await applies.apply(client, machineSets, wish, existing, signal);
+  sets[sets.indexOf(existing)] = stored;
+  const before = existing.spec.replicas ?? 0;
+  const now = wish.spec.replicas ?? 0;
+  if (before !== now) {
+    const text = `Scaled MachineSet ${wish.metadata.namespace}/${name}: ${before} -> ${now}`;
+    events.event(deployment, 'Normal', 'SuccessfulScale', text);
+  }
+}
+
+/** Empty sets of earlier revisions go once the rollout is over; there is no history to go back to. */
+export async function cleanUp(scope: MachineDeploymentScope): Promise<undefined> {
+  const { deployment, context, sets } = scope;
+  const { current, old } = findRevisions(deployment, sets, context.clock.now());
+  const wished = deployment.spec.replicas ?? 0;
+  const { replicas, availableReplicas, upToDateReplicas, observedGeneration } = current?.status ?? {};
+  const complete =
+    replicas === wished &&
+    availableReplicas === wished &&
+    upToDateReplicas === wished &&
+    (observedGeneration ?? 0) >= (current?.metadata.generation ?? 0);
+  if (!complete || deployment.spec.paused === true) return;
+  for (const set of old) {
+    const { metadata, spec, status } = set;
+    const settled = (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0);
+    if (isDeleting(set) || !settled || (spec.replicas ?? 0) !== 0 || (status?.replicas ?? 0) !== 0) continue;
+    await deleteSet(scope, set);
+  }
+}
+
+async function deleteSet({ context, deployment }: MachineDeploymentScope, set: MachineSet): Promise<void> {
+  const { uid, name } = set.metadata;
+  await context.client
+    .delete(machineSets, objectKey(set), {
+      signal: context.signal,
+      ...(uid !== undefined && { preconditions: { uid } }),
+    })
+    .catch(ignoreNotFound);
+  context.events.event(deployment, 'Normal', 'SuccessfulDelete', `Deleted MachineSet "${name}"`);
+}
+
+/** Takes all sets down, then lets the deployment go. */
+export async function deleteAll(scope: MachineDeploymentScope): Promise<undefined> {
+  const { deployment, sets } = scope;
+  for (const set of sets) if (!isDeleting(set)) await deleteSet(scope, set);
+  if (sets.length === 0) {
+    deployment.metadata.finalizers = withoutFinalizer(deployment.metadata.finalizers, machineDeploymentFinalizer);
+  }
+}

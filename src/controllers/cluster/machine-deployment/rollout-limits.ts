@@ -1,0 +1,19 @@
+import type { MachineDeployment } from '../../../api/index.ts';
+import { scaledValue } from '../common/scaled-value.ts';
+
+export interface RolloutLimits {
+  replicas: number;
+  maxSurge: number;
+  maxUnavailable: number;
+}
+
+/** How far a rollout may go above and below the wished number. Both zero would never move: one may be missing then. */
+export function rolloutLimits(deployment: MachineDeployment): RolloutLimits {
+  const replicas = deployment.spec.replicas ?? 0;
+  const { type = 'RollingUpdate', rollingUpdate } = deployment.spec.rollout?.strategy ?? {};
+  if (type !== 'RollingUpdate') return { replicas, maxSurge: 0, maxUnavailable: 0 };
+  const maxSurge = scaledValue(rollingUpdate?.maxSurge ?? 1, replicas, 'up') ?? 1;
+  const wished = scaledValue(rollingUpdate?.maxUnavailable ?? 0, replicas, 'down') ?? 0;
+  const maxUnavailable = replicas === 0 ? 0 : Math.min(maxSurge === 0 && wished === 0 ? 1 : wished, replicas);
+  return { replicas, maxSurge, maxUnavailable };
+}

@@ -1,0 +1,189 @@
+import type { RolloutLimits } from './rollout-limits.ts';
+
+/** What a plan needs to know of a machine set. */
+export interface SetState {
+  name: string;
+  /** wished by us */
+  spec: number;
+  /** existing */
+  current: number;
+  available: number;
+  createdMs: number;
+}
+
+/** New sizes of sets, by name; sets that stay as they are do not appear. */
+export type ScalePlan = Map<string, number>;
+
+/** Either strategy fills the current set first; a set that does not exist yet is one of size nought. */
+export function planRollout(
+  strategy: 'RollingUpdate' | 'OnDelete',
+  current: SetState,
+  old: readonly SetState[],
+  limits: RolloutLimits,
+): ScalePlan {
+  const plan: ScalePlan = new Map();
+  const outdated = [...old].sort(byAge);
+  growCurrent(plan, current, outdated, limits, strategy);
+  if (strategy === 'OnDelete') followDeletions(plan, current, outdated, limits);
+  else {
+    shrinkOld(plan, current, outdated, limits);
+    breakDeadlock(plan, current, outdated);
+  }
+  return plan;
+}
+
+const sum = (sets: readonly SetState[], of: (set: SetState) => number): number =>
+  sets.reduce((total, set) => total + of(set), 0);
+
+const byAge = (a: SetState, b: SetState): number => a.createdMs - b.createdMs || (a.name < b.name ? -1 : 1);
+
+/** As many new machines as the surge leaves room for, counting those that are only wished or only still there. */
+function growCurrent(
+  plan: ScalePlan,
+  current: SetState,
+  old: readonly SetState[],
+  { replicas, maxSurge }: RolloutLimits,
+  strategy: 'RollingUpdate' | 'OnDelete',
+): void {
+  if (current.spec === replicas) return;
+  if (current.spec > replicas) {
+    plan.set(current.name, replicas);
+    return;
+  }
+  const most = replicas + (strategy === 'OnDelete' ? 0 : maxSurge);
+  const total = sum([...old, current], (set) => Math.max(set.spec, set.current));
+  const room = Math.min(most - total, replicas - current.spec);
+  if (room > 0) plan.set(current.name, current.spec + room);
+}
+
+/**
+ * Old machines go as soon as enough others are available. Those that are not available anyway go first; what is counted is
+ * the worst case, in which every machine that goes was an available one.
+ */
+function shrinkOld(
+  plan: ScalePlan,
+  current: SetState,
+  old: readonly SetState[],
+  { replicas, maxUnavailable }: RolloutLimits,
+): void {
+  if (sum(old, ({ spec }) => spec) === 0) return;
+  const all = [...old, current];
+  const minAvailable = Math.max(replicas - maxUnavailable, 0);
+  const leaving = sum(all, (set) => {
+    const wished = Math.min(set.spec, plan.get(set.name) ?? set.spec);
+    return Math.max(set.current - wished, 0);
+  });
+  const coming = Math.max(current.spec - current.available, 0);
+  const budget = {
+    machines: Math.max(sum(all, ({ spec }) => spec) - leaving - minAvailable - coming, 0),
+    available: sum(all, ({ available }) => available),
+  };
+  shrinkPass(plan, old, budget, minAvailable, true);
+  shrinkPass(plan, old, budget, minAvailable, false);
+}
+
+function shrinkPass(
+  plan: ScalePlan,
+  old: readonly SetState[],
+  budget: { machines: number; available: number },
+  minAvailable: number,
+  onlyUnavailable: boolean,
+): void {
+  for (const set of old) {
+    if (budget.machines <= 0) return;
+    const size = plan.get(set.name) ?? set.spec;
+    if (size <= 0) continue;
+    const most = onlyUnavailable ? Math.max(size - set.available, 0) : size;
+    let less = Math.min(most, budget.machines);
+    if (less === 0) continue;
+    if (set.available > 0) {
+      let going = Math.max(set.current - (size - less), 0);
+      const spare = Math.max(budget.available - minAvailable, 0);
+      if (going > spare) {
+        const floor = Math.min(set.current - spare, size);
+        less = Math.max(size - floor, 0);
+        going = Math.max(set.current - floor, 0);
+      }
+      budget.available -= Math.min(set.available, going);
+    }
+    if (less <= 0) continue;
+    plan.set(set.name, Math.max(size - less, 0));
+    budget.machines = Math.max(budget.machines - less, 0);
+  }
+}
+
+/** Nothing moves, nothing is about to, and an old machine that never became available holds everything up: it goes. */
+function breakDeadlock(plan: ScalePlan, current: SetState, old: readonly SetState[]): void {
+  const existing = sum(old, (set) => set.current);
+  if (plan.size > 0 || existing === 0 || existing === sum(old, ({ available }) => available)) return;
+  if ([...old, current].some((set) => set.spec !== set.current)) return;
+  if (current.available !== current.current) return;
+  const stuck = old.find((set) => set.available !== set.current && set.spec > 0);
+  if (stuck) plan.set(stuck.name, stuck.spec - 1);
+}
+
+/** Users delete old machines themselves: the sets follow, and give back only what is too much in all. */
+function followDeletions(
+  plan: ScalePlan,
+  current: SetState,
+  old: readonly SetState[],
+  { replicas }: RolloutLimits,
+): void {
+  let surplus = Math.max(sum(old, ({ spec }) => spec) + (plan.get(current.name) ?? current.spec) - replicas, 0);
+  for (const set of old) {
+    const deleted = Math.max(set.spec - set.current, 0);
+    if (set.spec <= 0 || deleted === 0) continue;
+    plan.set(set.name, set.current);
+    surplus -= deleted;
+  }
+  for (const set of old) {
+    if (surplus <= 0) return;
+    const size = plan.get(set.name) ?? set.spec;
+    const less = Math.min(size, surplus);
+    if (less <= 0) continue;
+    plan.set(set.name, size - less);
+    surplus -= less;
+  }
+}
+
+/** A paused deployment changes size without changing shape: every set takes its share, the largest the rest. */
+export function planPaused(
+  current: SetState | undefined,
+  old: readonly SetState[],
+  limits: RolloutLimits,
+  rolling: boolean,
+): ScalePlan {
+  const plan: ScalePlan = new Map();
+  const all = [...old, ...(current ? [current] : [])];
+  const active = all.filter(({ spec }) => spec > 0);
+  if (active.length <= 1) {
+    const only = active[0] ?? current ?? [...old].sort(byAge).at(-1);
+    if (only && only.spec !== limits.replicas) plan.set(only.name, limits.replicas);
+    return plan;
+  }
+  if (current && current.spec === limits.replicas && current.available === limits.replicas) {
+    for (const set of active) if (set !== current) plan.set(set.name, 0);
+    return plan;
+  }
+  if (!rolling) return plan;
+  const total = sum(active, ({ spec }) => spec);
+  const allowed = limits.replicas > 0 ? limits.replicas + limits.maxSurge : 0;
+  const change = allowed - total;
+  if (change === 0) return plan;
+  const grows = change > 0;
+  const ordered = [...active].sort(
+    (a, b) => b.spec - a.spec || (grows ? b.createdMs - a.createdMs : a.createdMs - b.createdMs),
+  );
+  let given = 0;
+  for (const set of ordered) {
+    const share = Math.round((set.spec * allowed) / total) - set.spec;
+    const left = change - given;
+    const part = grows ? Math.max(Math.min(share, left), 0) : Math.min(Math.max(share, left), 0);
+    plan.set(set.name, set.spec + part);
+    given += part;
+  }
+  const largest = ordered[0]!;
+  plan.set(largest.name, Math.max((plan.get(largest.name) ?? largest.spec) + change - given, 0));
+  for (const set of active) if (plan.get(set.name) === set.spec) plan.delete(set.name);
+  return plan;
+}

@@ -1,0 +1,280 @@
+import {
+  type Cluster,
+  clusterNameLabel,
+  clusters,
+  type Machine,
+  type MachineHealthCheck,
+  machineHealthChecks,
+  machines,
+  type Node,
+} from '../../../api/index.ts';
+import { type Lister, type ObjectKey, objectKey } from '../../../client/index.ts';
+import { clone, deepEqual, labelSelectorFromObject } from '../../../machinery/index.ts';
+import {
+  after,
+  type ControllerDefinition,
+  defineController,
+  done,
+  type Predicate,
+  type ReconcileContext,
+  type Result,
+  watchMapped,
+  watchObjects,
+} from '../../../runtime/index.ts';
+import {
+  conditionOf,
+  dropCondition,
+  explain,
+  isDeleting,
+  isFalse,
+  isNotConnected,
+  isTrue,
+  legacyConditionOf,
+  legacyFalse,
+  legacyTrue,
+  ownerReference,
+  pausedAnnotation,
+  pausedBy,
+  pausedVerdict,
+  setLegacy,
+  setVerdict,
+  skipRemediationAnnotation,
+  watchFilter,
+  withOwner,
+  writeObject,
+} from '../../shared/index.ts';
+import { type ClusterControllerDependencies, defaultConcurrency } from '../common/dependencies.ts';
+import { byCluster, byNodeName, clusterIndexValue, registerIndexes } from '../common/indexes.ts';
+import { combined } from '../common/phases.ts';
+import { remediationBudget } from './budget.ts';
+import { evaluateTarget, type Health, type TargetNode } from './evaluate.ts';
+import { requestRemediation, withdrawRemediation } from './external-remediation.ts';
+
+/** A machine, its Node and what was found. */
+interface Target {
+  machine: Machine;
+  node: TargetNode;
+  health: Health;
+}
+
+/** Machine health checks: says which machines are ill, and asks their owners to replace them within limits. */
+export function machineHealthCheckController(dependencies: ClusterControllerDependencies): ControllerDefinition {
+  const { cache, workloads } = dependencies;
+  const checksOf = (namespace: string | undefined, clusterName: string): MachineHealthCheck[] =>
+    cache.lister(machineHealthChecks).byIndex(byCluster, clusterIndexValue(namespace, clusterName));
+  const checksOfMachine = (machine: Machine): ObjectKey[] =>
+    checksOf(machine.metadata.namespace, machine.spec.clusterName)
+      .filter((check) => selects(check, machine))
+      .map(objectKey);
+  const checksOfCluster = ({ namespace, name }: ObjectKey): ObjectKey[] => checksOf(namespace, name).map(objectKey);
+
+  return defineController({
+    name: 'machinehealthcheck',
+    for: machineHealthChecks,
+    concurrency: dependencies.concurrency ?? defaultConcurrency,
+    setup(factory) {
+      registerIndexes(factory);
+      factory
+        .informer(machineHealthChecks)
+        .addIndexer(byCluster, ({ metadata, spec }) => [clusterIndexValue(metadata.namespace, spec.clusterName)]);
+    },
+    watches: [
+      watchObjects(machineHealthChecks, { predicates: watchFilter(dependencies.watchFilter) }),
+      watchMapped(machines, checksOfMachine, { predicates: [healthMayChange] }),
+      watchMapped(clusters, (cluster) => checksOfCluster(objectKey(cluster)), { predicates: [clusterMatters] }),
+    ],
+    sources: [
+      workloads.connectionSource(checksOfCluster),
+      workloads.nodeSource((cluster, node) =>
+        cache
+          .lister(machines)
+          .byIndex(byNodeName, node.metadata.name ?? '')
+          .filter(({ metadata, spec }) => metadata.namespace === cluster.namespace && spec.clusterName === cluster.name)
+          .flatMap(checksOfMachine),
+      ),
+    ],
+    async reconcile(context, key) {
+      const check = context.cache.lister(machineHealthChecks).get(key);
+      if (!check || isDeleting(check)) return done();
+      const { namespace = '' } = check.metadata;
+      const cluster = context.cache.lister(clusters).get({ namespace, name: check.spec.clusterName });
+      const draft = clone(check);
+      const pauses = pausedBy(check, cluster);
+      setVerdict(draft, 'Paused', pausedVerdict(pauses), context.clock.now());
+      if (pauses.length > 0 || !cluster) {
+        await writeObject(context, machineHealthChecks, check, draft, { observed: false });
+        return done();
+      }
+      draft.metadata.labels = { ...draft.metadata.labels, [clusterNameLabel]: check.spec.clusterName };
+      const owners = withOwner(draft.metadata.ownerReferences, ownerReference(cluster, clusters));
+      draft.metadata.ownerReferences = [...owners];
+      let result: Result = done();
+      let failure: unknown;
+      try {
+        result = await examine(context, cluster, draft);
+      } catch (error) {
+        failure = error;
+      }
+      await writeObject(context, machineHealthChecks, check, draft, { observed: failure === undefined });
+      if (failure !== undefined) throw failure;
+      return result;
+    },
+  });
+
+  async function examine(context: ReconcileContext, cluster: Cluster, draft: MachineHealthCheck): Promise<Result> {
+    const now = context.clock.now();
+    let nodes: Lister<Node> | undefined;
+    try {
+      if (isTrue(cluster, 'ControlPlaneInitialized')) nodes = workloads.nodes(objectKey(cluster));
+    } catch (error) {
+      if (!isNotConnected(error)) throw error;
+      // who cannot see the Nodes must not call them ill; the connection wakes us
+      const message = `Machines cannot be checked: ${explain(error)}`;
+      setVerdict(draft, 'RemediationAllowed', { status: 'Unknown', reason: 'ConnectionDown', message }, now);
+      return done();
+    }
+    const targets = findTargets(context, cluster, draft, nodes, now);
+    const healthy = targets.filter(({ health }) => health.state === 'healthy').length;
+    const unhealthy = targets.filter(({ health }) => health.state === 'unhealthy').length;
+    const budget = remediationBudget(draft, { expected: targets.length, healthy, unhealthy });
+    const names = targets.map(({ machine }) => machine.metadata.name ?? '').sort();
+    draft.status = {
+      ...draft.status,
+      expectedMachines: targets.length,
+      currentHealthy: healthy,
+      remediationsAllowed: budget.remaining,
+      ...(names.length > 0 && { targets: names }),
+    };
+    if (names.length === 0) delete draft.status.targets;
+    if (budget.allowed) {
+      setVerdict(draft, 'RemediationAllowed', { status: 'True', reason: 'RemediationAllowed' }, now);
+      setLegacy(draft, 'RemediationAllowed', legacyTrue, now);
+    } else {
+      const refused = conditionOf(draft, 'RemediationAllowed')?.message !== budget.message;
+      setVerdict(
+        draft,
+        'RemediationAllowed',
+        { status: 'False', reason: 'TooManyUnhealthy', message: budget.message },
+        now,
+      );
+      setLegacy(draft, 'RemediationAllowed', legacyFalse('TooManyUnhealthy', 'Warning', budget.message), now);
+      if (unhealthy > 0 && refused) context.events.event(draft, 'Warning', 'RemediationRestricted', budget.message);
+    }
+    const errors: unknown[] = [];
+    for (const target of targets) {
+      try {
+        await tell(context, draft, target, budget.allowed);
+      } catch (error) {
+        if (context.signal.aborted) throw error;
+        errors.push(error);
+      }
+    }
+    if (errors.length > 0) throw combined(errors);
+    const next = Math.min(
+      ...targets.map(({ health }) => (health.state === 'pending' ? health.inMs : Number.POSITIVE_INFINITY)),
+    );
+    return Number.isFinite(next) ? after(next, 'a machine may become unhealthy') : done();
+  }
+
+  function findTargets(
+    context: ReconcileContext,
+    cluster: Cluster,
+    check: MachineHealthCheck,
+    nodes: Lister<Node> | undefined,
+    now: number,
+  ): Target[] {
+    return context.cache
+      .lister(machines)
+      .byIndex(byCluster, clusterIndexValue(cluster.metadata.namespace, cluster.metadata.name ?? ''))
+      .filter((machine) => selects(check, machine) && !isExempt(machine))
+      .map((machine) => {
+        const name = machine.status?.nodeRef?.name;
+        const node: TargetNode = name === undefined || !nodes ? undefined : (nodes.get({ name }) ?? 'deleted');
+        return { machine, node, health: evaluateTarget(check, cluster, machine, node, now) };
+      });
+  }
+}
+
+type Selector = Parameters<typeof labelSelectorFromObject>[0];
+
+function selects({ spec }: MachineHealthCheck, machine: Machine): boolean {
+  const labels = { ...machine.metadata.labels, [clusterNameLabel]: machine.spec.clusterName };
+  return (
+    machine.spec.clusterName === spec.clusterName && labelSelectorFromObject(spec.selector as Selector).matches(labels)
+  );
+}
+
+const isExempt = ({ metadata }: Machine): boolean =>
+  metadata.annotations?.[pausedAnnotation] !== undefined ||
+  metadata.annotations?.[skipRemediationAnnotation] !== undefined;
+
+/** Says on the machine what was found; where remediation is allowed, asks for it. */
+async function tell(
+  context: ReconcileContext,
+  check: MachineHealthCheck,
+  { machine, health }: Target,
+  allowed: boolean,
+): Promise<void> {
+  if (health.state === 'unknown' || health.state === 'pending') return;
+  const draft = clone(machine);
+  const now = context.clock.now();
+  const { templateRef } = check.spec.remediation ?? {};
+  if (health.state === 'healthy') {
+    if (templateRef && isFalse(machine, 'HealthCheckSucceeded'))
+      await withdrawRemediation(context, templateRef, machine);
+    setVerdict(draft, 'HealthCheckSucceeded', { status: 'True', reason: 'HealthCheckSucceeded' }, now);
+    setLegacy(draft, 'HealthCheckSucceeded', legacyTrue, now);
+    dropCondition(draft, 'ExternallyRemediated');
+  } else {
+    if (!isFalse(machine, 'HealthCheckSucceeded')) {
+      context.events.event(machine, 'Normal', 'DetectedUnhealthy', health.verdict.message ?? '');
+    }
+    setVerdict(draft, 'HealthCheckSucceeded', health.verdict, now);
+    setLegacy(draft, 'HealthCheckSucceeded', health.legacy, now);
+    if (allowed && templateRef) {
+      setVerdict(draft, 'ExternallyRemediated', await requestRemediation(context, check, templateRef, machine), now);
+    } else if (allowed && !isDeleting(machine)) {
+      askOwner(context, draft, now);
+    }
+  }
+  await writeObject(context, machines, machine, draft, { observed: false });
+}
+
+/** The owner answers under the same condition: its answer is not overwritten. */
+function askOwner(context: ReconcileContext, draft: Machine, now: number): void {
+  const asked = conditionOf(draft, 'OwnerRemediated');
+  if (asked === undefined || asked.status === 'True') {
+    const verdict = { status: 'False', reason: 'WaitingForRemediation', message: 'Waiting for remediation' } as const;
+    setVerdict(draft, 'OwnerRemediated', verdict, now);
+    context.events.event(
+      draft,
+      'Normal',
+      'MachineMarkedUnhealthy',
+      `Machine ${draft.metadata.name} has been marked as unhealthy`,
+    );
+  }
+  const legacy = legacyConditionOf(draft, 'OwnerRemediated');
+  if (legacy === undefined || legacy.status === 'True') {
+    setLegacy(draft, 'OwnerRemediated', legacyFalse('WaitingForRemediation', 'Warning'), now);
+  }
+}
+
+/** Conditions a check may look at, and everything that says whether and since when it may. */
+const healthMayChange: Predicate<Machine> = (event) =>
+  event.type !== 'update' ||
+  event.object.metadata.deletionTimestamp !== event.old.metadata.deletionTimestamp ||
+  event.object.status?.nodeRef?.name !== event.old.status?.nodeRef?.name ||
+  !deepEqual(event.object.metadata.labels, event.old.metadata.labels) ||
+  !deepEqual(event.object.metadata.annotations, event.old.metadata.annotations) ||
+  !deepEqual(event.object.status?.conditions, event.old.status?.conditions);
+
+const clusterMatters: Predicate<Cluster> = (event) => {
+  if (event.type !== 'update') return true;
+  const { object, old } = event;
+  return (
+    object.spec.paused !== old.spec.paused ||
+    ['ControlPlaneInitialized', 'InfrastructureReady'].some(
+      (type) => conditionOf(object, type)?.status !== conditionOf(old, type)?.status,
+    )
+  );
+};

@@ -1,0 +1,165 @@
+import {
+  type Cluster,
+  clusters,
+  type Machine,
+  type MachineSet,
+  machineDeployments,
+  machineSets,
+  machines,
+} from '../../../api/index.ts';
+import { type ObjectKey, objectKey } from '../../../client/index.ts';
+import { clone, type UnstructuredObject } from '../../../machinery/index.ts';
+import {
+  type ControllerDefinition,
+  defineController,
+  done,
+  type Predicate,
+  type ReconcileContext,
+  type Result,
+  watchMapped,
+  watchObjects,
+} from '../../../runtime/index.ts';
+import {
+  controllerOf,
+  createApplyOnce,
+  ensureFinalizer,
+  isDeleting,
+  machineSetFinalizer,
+  objectIndexValue,
+  ownerOf,
+  pausedBy,
+  pausedVerdict,
+  revisionAnnotation,
+  setVerdict,
+  watchFilter,
+  writeObject,
+} from '../../shared/index.ts';
+import { type ClusterControllerDependencies, defaultConcurrency } from '../common/dependencies.ts';
+import { byCluster, byController, byReference, clusterIndexValue, registerIndexes } from '../common/indexes.ts';
+import { combined, type Phase, runPhases } from '../common/phases.ts';
+import { deleteLeftovers } from './create-machines.ts';
+import { adoptAndLabel, findMachines, selects } from './membership.ts';
+import { deleteAll, remediate, syncReplicas } from './replicas.ts';
+import { type MachineSetScope, machineSetManager, machineSetMetadataManager } from './scope.ts';
+import { observeMachineSet } from './status.ts';
+import { syncMachines } from './sync-machines.ts';
+import { checkTemplates } from './templates.ts';
+
+const normal: readonly Phase<MachineSetScope>[] = [
+  adoptAndLabel,
+  findMachines,
+  checkTemplates,
+  remediate,
+  syncMachines,
+  syncReplicas,
+  deleteLeftovers,
+];
+const deleting: readonly Phase<MachineSetScope>[] = [adoptAndLabel, findMachines, syncMachines, deleteAll];
+
+/** Machine sets: so many machines of one make. */
+export function machineSetController(dependencies: ClusterControllerDependencies): ControllerDefinition {
+  const { cache } = dependencies;
+  const applies = {
+    machine: createApplyOnce(machineSetManager),
+    metadata: createApplyOnce(machineSetMetadataManager),
+  };
+  const ofCluster = (cluster: Cluster): ObjectKey[] =>
+    cache
+      .lister(machineSets)
+      .byIndex(byCluster, clusterIndexValue(cluster.metadata.namespace, cluster.metadata.name ?? ''))
+      .map(objectKey);
+  /** Templates wake the sets made from them, a control plane those that wait for its checks, a clone its set. */
+  const concerned = (object: UnstructuredObject): ObjectKey[] => {
+    const value = objectIndexValue(object);
+    const keys = cache.lister(machineSets).byIndex(byReference, value).map(objectKey);
+    for (const cluster of cache.lister(clusters).byIndex(byReference, value)) keys.push(...ofCluster(cluster));
+    const owner = ownerOf(object, machineSets);
+    if (owner) keys.push({ namespace: object.metadata.namespace ?? '', name: owner.name });
+    return keys;
+  };
+  const follower = dependencies.externals.follow(concerned);
+
+  const reconcile = async (context: ReconcileContext, key: ObjectKey): Promise<Result> => {
+    const set = context.cache.lister(machineSets).get(key);
+    if (!set) return done();
+    if (await ensureFinalizer(context, machineSets, set, machineSetFinalizer)) return done();
+    const { namespace = '' } = set.metadata;
+    const cluster = context.cache.lister(clusters).get({ namespace, name: set.spec.clusterName });
+    const draft = clone(set);
+    const now = context.clock.now();
+    const pauses = pausedBy(set, cluster);
+    setVerdict(draft, 'Paused', pausedVerdict(pauses), now);
+    if (pauses.length > 0 || (!cluster && !isDeleting(set))) {
+      await writeObject(context, machineSets, set, draft, { observed: false });
+      return done();
+    }
+    const owner = ownerOf(set, machineDeployments);
+    const scope: MachineSetScope = {
+      context,
+      follower,
+      applies,
+      cluster,
+      original: set,
+      set: draft,
+      deployment: owner && context.cache.lister(machineDeployments).get({ namespace, name: owner.name }),
+      machines: context.cache.lister(machines).byIndex(byController, set.metadata.uid ?? ''),
+      missingTemplates: [],
+      blocked: [],
+    };
+    const { result, errors } = await runPhases(isDeleting(set) ? deleting : normal, scope, { carryOn: false });
+    observeMachineSet(draft, {
+      machines: scope.machines,
+      missingTemplates: scope.missingTemplates,
+      blocked: scope.blocked,
+      creationProblem: scope.creationProblem,
+      nowMs: context.clock.now(),
+    });
+    await writeObject(context, machineSets, set, draft, { observed: errors.length === 0 });
+    if (errors.length > 0) throw combined(errors);
+    return result;
+  };
+
+  return defineController({
+    name: 'machineset',
+    for: machineSets,
+    concurrency: dependencies.concurrency ?? defaultConcurrency,
+    setup: registerIndexes,
+    watches: [
+      watchObjects(machineSets, { predicates: watchFilter(dependencies.watchFilter) }),
+      watchMapped(machines, (machine) => setsOf(machine)),
+      watchMapped(clusters, ofCluster, { predicates: [clusterMatters] }),
+      watchMapped(
+        machineDeployments,
+        (deployment) =>
+          cache
+            .lister(machineSets)
+            .byIndex(byController, deployment.metadata.uid ?? '')
+            .map(objectKey),
+        { predicates: [revisionChanged] },
+      ),
+    ],
+    sources: [follower.source],
+    reconcile,
+  });
+
+  function setsOf(machine: Machine): ObjectKey[] {
+    const { namespace = '' } = machine.metadata;
+    const owner = controllerOf(machine);
+    if (owner) return ownerOf(machine, machineSets)?.uid === owner.uid ? [{ namespace, name: owner.name }] : [];
+    return cache
+      .lister(machineSets)
+      .byIndex(byCluster, clusterIndexValue(namespace, machine.spec.clusterName))
+      .filter((set: MachineSet) => selects(set, machine))
+      .map(objectKey);
+  }
+}
+
+const clusterMatters: Predicate<Cluster> = (event) =>
+  event.type !== 'update' ||
+  event.object.metadata.generation !== event.old.metadata.generation ||
+  event.object.metadata.deletionTimestamp !== event.old.metadata.deletionTimestamp;
+
+const revisionChanged: Predicate = (event) =>
+  event.type !== 'update' ||
+  event.object.metadata.generation !== event.old.metadata.generation ||
+  event.object.metadata.annotations?.[revisionAnnotation] !== event.old.metadata.annotations?.[revisionAnnotation];

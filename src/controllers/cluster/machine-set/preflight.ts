@@ -1,0 +1,102 @@
+import {
+  type Cluster,
+  compareKubernetesVersions,
+  type KubernetesVersion,
+  type MachineSet,
+  parseKubernetesVersion,
+  skipPreflightChecksAnnotation,
+  withLeadingV,
+} from '../../../api/index.ts';
+import type { UnstructuredObject } from '../../../machinery/index.ts';
+import { at, type ProviderObject, textAt } from '../../shared/index.ts';
+
+type Check = 'KubeadmVersionSkew' | 'KubernetesVersionSkew' | 'ControlPlaneIsStable' | 'ControlPlaneVersionSkew';
+
+const upgradeStepAnnotation = 'topology.internal.cluster.x-k8s.io/upgrade-step';
+const maxMinorSkew = 3;
+
+/** Why a set must not make machines now, one line each; empty when it may. */
+export function preflightProblems(
+  cluster: Cluster,
+  set: MachineSet,
+  controlPlane: ProviderObject | undefined,
+): string[] {
+  const skipped = (set.metadata.annotations?.[skipPreflightChecksAnnotation] ?? '')
+    .split(',')
+    .map((name) => name.trim());
+  const reference = cluster.spec.controlPlaneRef;
+  if (!reference || skipped.includes('All')) return [];
+  if (!controlPlane) return [`${reference.kind} ${cluster.metadata.namespace}/${reference.name} does not exist`];
+  const { object } = controlPlane;
+  const wanted = textAt(object, 'spec', 'version');
+  // a control plane that has no version of its own cannot be ahead or behind
+  if (wanted === undefined) return [];
+  const problems: string[] = [];
+  const report = (check: Check, problem: string | undefined): void => {
+    if (problem !== undefined && !skipped.includes(check))
+      problems.push(`${problem} ("${check}" preflight check failed)`);
+  };
+  report('ControlPlaneIsStable', instability(cluster, object, wanted));
+  const setVersion = set.spec.template.spec.version;
+  const own = setVersion === undefined ? undefined : parseKubernetesVersion(withLeadingV(setVersion));
+  const theirs = parseKubernetesVersion(withLeadingV(wanted));
+  if (setVersion === undefined || !own || !theirs) return problems;
+  report('KubernetesVersionSkew', skew(own, theirs));
+  const { configRef } = set.spec.template.spec.bootstrap;
+  if (configRef?.kind === 'KubeadmConfigTemplate' && configRef.apiGroup === 'bootstrap.cluster.x-k8s.io') {
+    report(
+      'KubeadmVersionSkew',
+      own.minor === theirs.minor
+        ? undefined
+        : `${versions(own, theirs)} do not conform to kubeadm version skew policy as kubeadm only supports joining with the same major+minor version as the control plane`,
+    );
+  }
+  if (cluster.spec.topology && setVersion !== wanted) {
+    report(
+      'ControlPlaneVersionSkew',
+      `MachineSet version (${setVersion}) is not yet the same as the ControlPlane version (${wanted}), waiting for version to be propagated to the MachineSet`,
+    );
+  }
+  return problems;
+}
+
+function instability(cluster: Cluster, controlPlane: UnstructuredObject, wanted: string): string | undefined {
+  const who = `${controlPlane.kind} ${controlPlane.metadata.namespace}/${controlPlane.metadata.name}`;
+  const { topology } = cluster.spec;
+  const step = cluster.metadata.annotations?.[upgradeStepAnnotation];
+  if (topology && topology.version !== wanted && step !== wanted) {
+    return `${who} has a pending version upgrade to ${step || topology.version}`;
+  }
+  const reported = reportedVersions(controlPlane);
+  if (reported.length === 0) return `${who} is provisioning`;
+  const goal = parseKubernetesVersion(withLeadingV(wanted));
+  const behind = reported.some((text) => {
+    const version = parseKubernetesVersion(withLeadingV(text));
+    return goal && version && compareKubernetesVersions(version, goal) < 0;
+  });
+  return behind ? `${who} is upgrading` : undefined;
+}
+
+function reportedVersions(controlPlane: UnstructuredObject): string[] {
+  const list = at(controlPlane, 'status', 'versions');
+  const versions = Array.isArray(list)
+    ? list.flatMap((entry) => textAt({ ...controlPlane, spec: entry }, 'spec', 'version') ?? [])
+    : [];
+  const single = textAt(controlPlane, 'status', 'version');
+  return versions.length > 0 ? versions : single === undefined ? [] : [single];
+}
+
+function skew(own: KubernetesVersion, theirs: KubernetesVersion): string | undefined {
+  const policy = `${versions(own, theirs)} do not conform to the kubernetes version skew policy as MachineSet version is`;
+  if (own.minor > theirs.minor) return `${policy} higher than ControlPlane version`;
+  if (own.minor < theirs.minor - maxMinorSkew) {
+    return `${policy} more than ${maxMinorSkew} minor versions older than the ControlPlane version`;
+  }
+  return undefined;
+}
+
+function versions(own: KubernetesVersion, theirs: KubernetesVersion): string {
+  return `MachineSet version (${text(own)}) and ControlPlane version (${text(theirs)})`;
+}
+
+const text = ({ major, minor, patch, suffix }: KubernetesVersion): string => `${major}.${minor}.${patch}${suffix}`;

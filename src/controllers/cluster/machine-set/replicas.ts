@@ -1,0 +1,105 @@
+import { type Machine, machines } from '../../../api/index.ts';
+import { objectKey } from '../../../client/index.ts';
+import { clone, ignoreNotFound } from '../../../machinery/index.ts';
+import { after, type Result } from '../../../runtime/index.ts';
+import {
+  dropCondition,
+  dropLegacy,
+  isDeleting,
+  machineSetFinalizer,
+  setLegacy,
+  setVerdict,
+  type Verdict,
+  withoutFinalizer,
+  writeObject,
+} from '../../shared/index.ts';
+import { createMissing, preflight } from './create-machines.ts';
+import { machinesToDelete } from './deletion-order.ts';
+import { planRemediation } from './remediation.ts';
+import type { MachineSetScope } from './scope.ts';
+
+const preflightRetryMs = 15_000;
+
+/** As many machines as wished: no more, no fewer. */
+export async function syncReplicas(scope: MachineSetScope): Promise<Result | undefined> {
+  const { set, context } = scope;
+  const { replicas } = set.spec;
+  if (replicas === undefined) return undefined;
+  const difference = scope.machines.length - replicas;
+  if (difference < 0) return await createMissing(scope, -difference);
+  const leaving = machinesToDelete(scope.machines, difference, set.spec.deletion?.order, context.clock.now());
+  for (const machine of leaving) if (!isDeleting(machine)) await deleteMachine(scope, machine);
+  return undefined;
+}
+
+async function deleteMachine({ set, context }: MachineSetScope, machine: Machine): Promise<void> {
+  const { uid, name } = machine.metadata;
+  await context.client
+    .delete(machines, objectKey(machine), {
+      signal: context.signal,
+      ...(uid !== undefined && { preconditions: { uid } }),
+    })
+    .catch(ignoreNotFound);
+  context.events.event(set, 'Normal', 'SuccessfulDelete', `Deleted Machine "${name}"`);
+}
+
+/** Replaces machines that a health check found ill, as many at once as allowed. */
+export async function remediate(scope: MachineSetScope): Promise<Result | undefined> {
+  const { set, deployment } = scope;
+  if (isDeleting(set)) return undefined;
+  const plan = planRemediation(set, deployment, scope.machines);
+  for (const machine of plan.recovered) await mark(scope, machine, undefined);
+  for (const { machine, verdict } of plan.waiting) await mark(scope, machine, verdict);
+  if (plan.remediate.length === 0) return undefined;
+  const problems = await preflight(scope);
+  if (problems.length > 0) {
+    const message = problems.map((problem) => `* ${problem}`).join('\n');
+    for (const machine of plan.remediate) {
+      await mark(scope, machine, { status: 'False', reason: 'RemediationDeferred', message }, problems.join('; '));
+    }
+    return after(preflightRetryMs, 'preflight checks of a remediation');
+  }
+  for (const machine of plan.remediate) {
+    await mark(scope, machine, { status: 'False', reason: 'MachineDeleting', message: 'Machine is deleting' });
+    await deleteMachine(scope, machine);
+  }
+  return undefined;
+}
+
+/** Says on the machine what becomes of it; without a verdict the question is closed. */
+async function mark(
+  { context }: MachineSetScope,
+  machine: Machine,
+  verdict: Verdict | undefined,
+  legacyMessage?: string,
+): Promise<void> {
+  const draft = clone(machine);
+  const now = context.clock.now();
+  if (verdict) {
+    setVerdict(draft, 'OwnerRemediated', verdict, now);
+    if (verdict.reason === 'MachineDeleting') setLegacy(draft, 'OwnerRemediated', { status: 'True' }, now);
+    else if (legacyMessage !== undefined) {
+      const legacy = {
+        status: 'False',
+        reason: 'WaitingForRemediation',
+        severity: 'Warning',
+        message: legacyMessage,
+      } as const;
+      setLegacy(draft, 'OwnerRemediated', legacy, now);
+    }
+  } else {
+    dropCondition(draft, 'OwnerRemediated');
+    dropLegacy(draft, 'OwnerRemediated');
+  }
+  await writeObject(context, machines, machine, draft, { observed: false });
+}
+
+/** Takes all machines down, then lets the set go. */
+export async function deleteAll(scope: MachineSetScope): Promise<Result | undefined> {
+  const { set } = scope;
+  for (const machine of scope.machines) if (!isDeleting(machine)) await deleteMachine(scope, machine);
+  if (scope.machines.length === 0) {
+    set.metadata.finalizers = withoutFinalizer(set.metadata.finalizers, machineSetFinalizer);
+  }
+  return undefined;
+}

@@ -1,0 +1,32 @@
+import type { Cluster, Machine, MachineDeployment, MachineSet } from '../../../api/index.ts';
+import type { ReconcileContext } from '../../../runtime/index.ts';
+import type { ApplyOnce, Follower } from '../../shared/index.ts';
+
+/** One pass over one set. */
+export interface MachineSetScope {
+  readonly context: ReconcileContext;
+  readonly follower: Follower;
+  readonly applies: MachineSetApplies;
+  /** undefined when the cluster is gone and the set is on its way too */
+  readonly cluster: Cluster | undefined;
+  readonly original: MachineSet;
+  /** private copy: phases change it, one place writes it */
+  readonly set: MachineSet;
+  readonly deployment: MachineDeployment | undefined;
+  /** machines of the set, as far as this pass knows */
+  machines: Machine[];
+  /** kinds of the templates that do not exist */
+  missingTemplates: string[];
+  /** why no machine is made at the moment */
+  blocked: string[];
+  /** what went wrong while making machines */
+  creationProblem?: { legacyReason: string; message: string };
+}
+
+export interface MachineSetApplies {
+  machine: ApplyOnce;
+  metadata: ApplyOnce;
+}
+
+export const machineSetManager = 'capi-machineset';
+export const machineSetMetadataManager = 'capi-machineset-metadata';

@@ -1,0 +1,205 @@
+import type { Machine, MachineSet, ReplicaVersion } from '../../../api/index.ts';
+import { formatLabelSelectorObject, type labelSelectorFromObject, parseRfc3339 } from '../../../machinery/index.ts';
+import {
+  aggregate,
+  conditionOf,
+  isDeleting,
+  isTrue,
+  type LegacyVerdict,
+  legacyFalse,
+  legacyTrue,
+  setLegacy,
+  setVerdict,
+  summarizeLegacy,
+  updateInProgressAnnotation,
+  type Verdict,
+} from '../../shared/index.ts';
+import { deletingText, missingText, scalingDownText, unhealthyMachinesText } from '../common/machine-texts.ts';
+import { isToBeRemediated, isUnhealthy } from './remediation.ts';
+
+export interface MachineSetObservation {
+  machines: readonly Machine[];
+  missingTemplates: readonly string[];
+  blocked: readonly string[];
+  creationProblem: { legacyReason: string; message: string } | undefined;
+  nowMs: number;
+}
+
+/** A machine this young is not counted against the set for a condition nobody had time to set. */
+const upToDateGraceMs = 10_000;
+
+/** Computes counters and conditions onto a draft, from the machines there are. */
+export function observeMachineSet(draft: MachineSet, seen: MachineSetObservation): void {
+  const { machines, nowMs } = seen;
+  const set = (type: string, verdict: Verdict): void => setVerdict(draft, type, verdict, nowMs);
+  count(draft, machines);
+  set('ScalingUp', scalingUp(draft, seen));
+  set('ScalingDown', scalingDown(draft, machines, nowMs));
+  set('MachinesReady', machinesReady(machines));
+  set('MachinesUpToDate', machinesUpToDate(machines, nowMs));
+  set('Remediating', remediating(machines, 'MachineSet'));
+  set(
+    'Deleting',
+    isDeleting(draft)
+      ? {
+          status: 'True',
+          reason: 'Deleting',
+          message: machines.length > 0 ? deletingText(machines, nowMs) : 'Deletion completed',
+        }
+      : { status: 'False', reason: 'NotDeleting' },
+  );
+  observeLegacy(draft, seen);
+}
+
+type Selector = Parameters<typeof labelSelectorFromObject>[0];
+
+function count(draft: MachineSet, machines: readonly Machine[]): void {
+  const settled = machines.filter(({ metadata }) => metadata.annotations?.[updateInProgressAnnotation] === undefined);
+  const having = (type: string): number => settled.filter((machine) => isTrue(machine, type)).length;
+  const versions = versionsOf(machines);
+  draft.status = {
+    ...draft.status,
+    selector: formatLabelSelectorObject(draft.spec.selector as Selector),
+    replicas: machines.length,
+    readyReplicas: having('Ready'),
+    availableReplicas: having('Available'),
+    upToDateReplicas: having('UpToDate'),
+  };
+  if (versions.length > 0) draft.status.versions = versions;
+  else delete draft.status.versions;
+}
+
+/** How many machines there are of each version. */
+export function versionsOf(machines: readonly Machine[]): ReplicaVersion[] {
+  const counts = new Map<string, number>();
+  for (const { spec } of machines) {
+    if (spec.version !== undefined) counts.set(spec.version, (counts.get(spec.version) ?? 0) + 1);
+  }
+  return [...counts]
+    .sort(([a], [b]) => a.localeCompare(b, 'en', { numeric: true }))
+    .map(([version, replicas]) => ({ version, replicas }));
+}
+
+const waiting: Verdict = {
+  status: 'Unknown',
+  reason: 'WaitingForReplicasSet',
+  message: 'Waiting for spec.replicas set',
+};
+
+function scalingUp(
+  set: MachineSet,
+  { machines, missingTemplates, blocked, creationProblem }: MachineSetObservation,
+): Verdict {
+  if (set.spec.replicas === undefined) return waiting;
+  const wished = isDeleting(set) ? 0 : set.spec.replicas;
+  const missing = missingText(missingTemplates);
+  if (machines.length >= wished) {
+    const message = missing !== '' && !isDeleting(set) ? `Scaling up would be blocked because ${missing}` : '';
+    return { status: 'False', reason: 'NotScalingUp', message };
+  }
+  const obstacles = [
+    ...blocked,
+    ...(missing === '' ? [] : [missing]),
+    ...(creationProblem ? [creationProblem.message] : []),
+  ];
+  const progress = `Scaling up from ${machines.length} to ${wished} replicas`;
+  const message =
+    obstacles.length === 0
+      ? progress
+      : `${progress} is blocked because:\n${obstacles.map((obstacle) => `* ${obstacle}`).join('\n')}`;
+  return { status: 'True', reason: 'ScalingUp', message };
+}
+
+function scalingDown(set: MachineSet, machines: readonly Machine[], nowMs: number): Verdict {
+  if (set.spec.replicas === undefined) return waiting;
+  const wished = isDeleting(set) ? 0 : set.spec.replicas;
+  return machines.length > wished
+    ? { status: 'True', reason: 'ScalingDown', message: scalingDownText(machines, machines.length, wished, nowMs) }
+    : { status: 'False', reason: 'NotScalingDown' };
+}
+
+export function machinesReady(machines: readonly Machine[]): Verdict {
+  if (machines.length === 0) return { status: 'True', reason: 'NoReplicas' };
+  return aggregate(machines, 'Ready', { reasons: { issue: 'NotReady', unknown: 'ReadyUnknown', good: 'Ready' } });
+}
+
+export function machinesUpToDate(machines: readonly Machine[], nowMs: number): Verdict {
+  const judged = machines.filter(
+    (machine) =>
+      conditionOf(machine, 'UpToDate') !== undefined ||
+      nowMs - (parseRfc3339(machine.metadata.creationTimestamp ?? '') ?? nowMs) > upToDateGraceMs,
+  );
+  if (judged.length === 0) return { status: 'True', reason: 'NoReplicas' };
+  return aggregate(judged, 'UpToDate', {
+    reasons: { issue: 'NotUpToDate', unknown: 'UpToDateUnknown', good: 'UpToDate' },
+  });
+}
+
+export function remediating(machines: readonly Machine[], owner: string): Verdict {
+  const concerned = machines.filter(isToBeRemediated);
+  if (concerned.length === 0) {
+    const message = unhealthyMachinesText(machines.filter(isUnhealthy), owner);
+    return { status: 'False', reason: 'NotRemediating', message };
+  }
+  const { message = '' } = aggregate(concerned, 'OwnerRemediated', {
+    reasons: { issue: 'Remediating', unknown: 'Remediating', good: 'Remediating' },
+  });
+  return { status: 'True', reason: 'Remediating', message };
+}
+
+function observeLegacy(draft: MachineSet, { machines, blocked, creationProblem, nowMs }: MachineSetObservation): void {
+  const set = (type: string, verdict: LegacyVerdict | undefined): void => {
+    if (verdict) setLegacy(draft, type, verdict, nowMs);
+  };
+  const templateLabels = Object.entries(draft.spec.template.metadata?.labels ?? {});
+  const labelled = machines.filter(({ metadata }) =>
+    templateLabels.every(([key, value]) => metadata.labels?.[key] === value),
+  );
+  draft.status = {
+    ...draft.status,
+    deprecated: {
+      v1beta1: {
+        ...draft.status?.deprecated?.v1beta1,
+        fullyLabeledReplicas: labelled.length,
+        readyReplicas: machines.filter((machine) => isTrue(machine, 'NodeReady')).length,
+        availableReplicas: machines.filter((machine) => isTrue(machine, 'Available')).length,
+      },
+    },
+  };
+  const wished = draft.spec.replicas ?? 0;
+  if (creationProblem)
+    set('MachinesCreated', legacyFalse(creationProblem.legacyReason, 'Error', creationProblem.message));
+  else if (blocked.length > 0) set('MachinesCreated', legacyFalse('PreflightCheckFailed', 'Error', blocked.join('; ')));
+  else if (machines.length >= wished) set('MachinesCreated', legacyTrue);
+  if (machines.length < wished) {
+    set(
+      'Resized',
+      legacyFalse('ScalingUp', 'Warning', `Scaling up MachineSet to ${wished} replicas (actual ${machines.length})`),
+    );
+  } else if (machines.length > wished) {
+    set(
+      'Resized',
+      legacyFalse(
+        'ScalingDown',
+        'Warning',
+        `Scaling down MachineSet to ${wished} replicas (actual ${machines.length})`,
+      ),
+    );
+  } else if (machines.every((machine) => isTrue(machine, 'NodeReady'))) set('Resized', legacyTrue);
+  set('MachinesReady', legacyMachinesReady(machines));
+  set('Ready', summarizeLegacy(draft, { of: ['MachinesCreated', 'Resized', 'MachinesReady'] }));
+}
+
+function legacyMachinesReady(machines: readonly Machine[]): LegacyVerdict | undefined {
+  const states = machines.flatMap(
+    ({ metadata, status }) =>
+      status?.deprecated?.v1beta1?.conditions
+        ?.filter(({ type }) => type === 'Ready')
+        .map((condition) => ({ condition, name: metadata.name ?? '' })) ?? [],
+  );
+  const bad = states.find(({ condition }) => condition.status === 'False');
+  if (!bad) return states.length > 0 || machines.length === 0 ? legacyTrue : undefined;
+  const { condition, name } = bad;
+  const severity = condition.severity === 'Error' || condition.severity === 'Warning' ? condition.severity : 'Info';
+  return legacyFalse(`${condition.reason ?? 'NotReady'} @ Machine/${name}`, severity, condition.message);
+}

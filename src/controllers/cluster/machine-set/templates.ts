@@ -1,0 +1,28 @@
+import type { ContractReference } from '../../../api/index.ts';
+import { deepEqual } from '../../../machinery/index.ts';
+import { isDeleting } from '../../shared/index.ts';
+import { ensureTemplate } from '../common/template-owner.ts';
+import type { MachineSetScope } from './scope.ts';
+
+/** Looks whether the templates are there; those of a deployment's current revision are the deployment's to own. */
+export async function checkTemplates(scope: MachineSetScope): Promise<undefined> {
+  const { set, cluster, deployment, context, follower } = scope;
+  if (!cluster || isDeleting(set)) return;
+  const { bootstrap, infrastructureRef } = set.spec.template.spec;
+  const missing: string[] = [];
+  const look = async (reference: ContractReference, sameInDeployment: boolean): Promise<void> => {
+    const { client, signal } = context;
+    const namespace = set.metadata.namespace ?? '';
+    const exists =
+      deployment && !sameInDeployment
+        ? // an old revision's template may be gone on purpose: nothing is made from it any more
+          (await follower.get(reference, namespace, { client, signal })) !== undefined
+        : await ensureTemplate(context, follower, cluster, reference);
+    if (!exists) missing.push(reference.kind);
+  };
+  const current = deployment?.spec.template.spec;
+  if (bootstrap.configRef)
+    await look(bootstrap.configRef, deepEqual(bootstrap.configRef, current?.bootstrap.configRef));
+  await look(infrastructureRef, deepEqual(infrastructureRef, current?.infrastructureRef));
+  scope.missingTemplates = missing;
+}

@@ -1,0 +1,168 @@
+import { type Machine, type MachineDrainRule, machineDrainRules, Nodes } from '../../../api/index.ts';
+import { objectKey } from '../../../client/index.ts';
+import { ignoreNotFound, isNotFound, parseApiVersion } from '../../../machinery/index.ts';
+import { after, type Result } from '../../../runtime/index.ts';
+import {
+  explain,
+  isDeleting,
+  isNotConnected,
+  machineFinalizer,
+  type ProviderObject,
+  preDrainHookPrefix,
+  preTerminateHookPrefix,
+  withoutFinalizer,
+} from '../../shared/index.ts';
+import { drainPhase, volumePhase } from './deletion-node.ts';
+import { begin, type DeletionStep } from './deletion-step.ts';
+import { nodeIsOurs } from './node-protection.ts';
+import type { MachineScope, Referenced } from './scope.ts';
+
+const nodeDeletionRetryMs = 2_000;
+/** at least this long a Node's deletion is tried, however long the machine's deletion took before */
+const nodeDeletionAttemptsMs = 10_000;
+
+/**
+ * Takes a machine down in order: hooks, drain, volumes, hooks, infrastructure, bootstrap config, Node. Each step is
+ * looked at again in every pass, so a crash between any two changes nothing.
+ */
+export async function reconcileDelete(scope: MachineScope): Promise<Result | undefined> {
+  scope.deletion = { reason: 'Deleting', message: 'Deletion started' };
+  const mayTouchNode = await nodeIsOurs(scope);
+  const steps: ((scope: MachineScope) => Promise<DeletionStep> | DeletionStep)[] = [
+    ...(mayTouchNode ? [preDrainHooks, (s: MachineScope) => drainPhase(s, () => drainRules(s)), volumes] : []),
+    preTerminateHooks,
+    infrastructure,
+    bootstrap,
+    ...(mayTouchNode ? [node] : []),
+  ];
+  for (const step of steps) {
+    const outcome = await step(scope);
+    if (outcome === 'done') continue;
+    scope.deletion = { reason: outcome.reason, message: outcome.message };
+    return outcome.wait;
+  }
+  scope.deletion = { reason: 'DeletionCompleted', message: 'Deletion completed' };
+  scope.machine.metadata.finalizers = withoutFinalizer(scope.machine.metadata.finalizers, machineFinalizer);
+  return undefined;
+}
+
+const volumes = (scope: MachineScope): Promise<DeletionStep> => volumePhase(scope, () => drainRules(scope));
+
+/** Rules are few and needed rarely: they are read when a drain looks at them. */
+async function drainRules({ context, machine }: MachineScope): Promise<MachineDrainRule[]> {
+  const { namespace } = machine.metadata;
+  try {
+    const list = await context.client.list(machineDrainRules, {
+      ...(namespace !== undefined && { namespace }),
+      signal: context.signal,
+    });
+    return list.items;
+  } catch (error) {
+    // a management cluster without the kind has no rules
+    if (isNotFound(error)) return [];
+    throw error;
+  }
+}
+
+function hooks(machine: Machine, prefix: string): string[] {
+  return Object.keys(machine.metadata.annotations ?? {})
+    .filter((key) => key.startsWith(prefix))
+    .sort();
+}
+
+function preDrainHooks({ machine, context }: MachineScope): DeletionStep {
+  const waiting = hooks(machine, preDrainHookPrefix);
+  if (waiting.length === 0) return 'done';
+  begin(machine, 'waitForPreDrainHookStartTime', context.clock.now());
+  return {
+    wait: undefined,
+    reason: 'WaitingForPreDrainHook',
+    message: `Waiting for pre-drain hooks to succeed (hooks: ${waiting.join(',')})`,
+  };
+}
+
+function preTerminateHooks({ machine, context }: MachineScope): DeletionStep {
+  const waiting = hooks(machine, preTerminateHookPrefix);
+  if (waiting.length === 0) return 'done';
+  begin(machine, 'waitForPreTerminateHookStartTime', context.clock.now());
+  return {
+    wait: undefined,
+    reason: 'WaitingForPreTerminateHook',
+    message: `Waiting for pre-terminate hooks to succeed (hooks: ${waiting.join(',')})`,
+  };
+}
+
+async function infrastructure(scope: MachineScope): Promise<DeletionStep> {
+  const { kind } = scope.machine.spec.infrastructureRef;
+  return await deleteReferenced(scope, scope.infrastructure, kind, 'WaitingForInfrastructureDeletion');
+}
+
+async function bootstrap(scope: MachineScope): Promise<DeletionStep> {
+  const kind = scope.machine.spec.bootstrap.configRef?.kind ?? '';
+  return await deleteReferenced(scope, scope.bootstrap, kind, 'WaitingForBootstrapDeletion');
+}
+
+/** Deletes what the machine owns and waits until it is gone; its own finalizers say when. */
+async function deleteReferenced(
+  scope: MachineScope,
+  referenced: Referenced,
+  kind: string,
+  reason: string,
+): Promise<DeletionStep> {
+  if (referenced.state === 'missing' || referenced.state === 'none') return 'done';
+  if (referenced.state === 'failed') {
+    const message = `Failed to delete ${kind}: ${referenced.problem}`;
+    // a kind that was uninstalled took its objects with it; anything else may heal
+    return { wait: after(30_000, message), reason, message };
+  }
+  await deleteProvider(scope, referenced.provider);
+  return { wait: undefined, reason, message: `Waiting for ${kind} to be deleted` };
+}
+
+async function deleteProvider({ context, follower }: MachineScope, { object }: ProviderObject): Promise<void> {
+  if (isDeleting(object)) return;
+  const { group } = parseApiVersion(object.apiVersion);
+  const { resource } = await follower.kindOf({ apiGroup: group, kind: object.kind }, context.signal);
+  const { uid } = object.metadata;
+  await context.client
+    .delete(resource, objectKey(object), {
+      signal: context.signal,
+      ...(uid !== undefined && { preconditions: { uid } }),
+    })
+    .catch(ignoreNotFound);
+}
+
+async function node(scope: MachineScope): Promise<DeletionStep> {
+  const { machine, context, cluster, dependencies, nodeDeletionAttempts } = scope;
+  const name = machine.status?.nodeRef?.name;
+  if (name === undefined || !cluster) return 'done';
+  const uid = machine.metadata.uid ?? '';
+  try {
+    const workload = dependencies.workloads.client(objectKey(cluster));
+    await workload.delete(Nodes, { name }, { signal: context.signal }).catch(ignoreNotFound);
+    nodeDeletionAttempts.delete(uid);
+    return 'done';
+  } catch (error) {
+    if (context.signal.aborted) throw error;
+    const now = context.clock.now();
+    const first = nodeDeletionAttempts.get(uid) ?? now;
+    nodeDeletionAttempts.set(uid, first);
+    const limit = machine.spec.deletion?.nodeDeletionTimeoutSeconds ?? 10;
+    const begun = Date.parse(machine.metadata.deletionTimestamp ?? '');
+    const expired = limit > 0 && now - begun >= limit * 1000 && now - first >= nodeDeletionAttemptsMs;
+    context.events.event(machine, 'Warning', 'FailedDeleteNode', `error deleting Machine's Node: ${explain(error)}`);
+    if (expired) {
+      nodeDeletionAttempts.delete(uid);
+      context.log.warn('Node was left behind: its deletion did not succeed in time', { node: name, error });
+      return 'done';
+    }
+    return {
+      wait: after(
+        nodeDeletionRetryMs,
+        isNotConnected(error) ? 'the workload API is not connected' : 'deleting the Node',
+      ),
+      reason: 'DeletingNode',
+      message: `Error deleting Node ${name}: ${explain(error)}`,
+    };
+  }
+}

@@ -1,0 +1,332 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import {
+  clusters,
+  type Machine,
+  machineDrainRules,
+  machines,
+  Namespaces,
+  Nodes,
+  type Pod,
+  Pods,
+} from '../../../api/index.ts';
+import type { Client } from '../../../client/index.ts';
+import type { KubeObject, Resource } from '../../../machinery/index.ts';
+import { conditionOf, legacyConditionOf } from '../../shared/index.ts';
+import { setNodeConditions } from '../../testing/fake-provider.ts';
+import { fakeConfigs, fakeMachines } from '../../testing/provider-kinds.ts';
+import { by, createCluster, createWorld, type World, type WorldOptions } from '../../testing/world.ts';
+
+let world: World | undefined;
+afterEach(async () => {
+  await world?.stop();
+  world = undefined;
+});
+
+const key = (w: World, name = 'm1') => ({ namespace: w.namespace, name });
+
+async function createMachine(
+  w: World,
+  name = 'm1',
+  more: Partial<Machine['spec']> = {},
+  metadata: object = {},
+): Promise<void> {
+  const own = { name, namespace: w.namespace };
+  const infrastructure = {
+    apiVersion: 'infrastructure.cluster.x-k8s.io/v1',
+    kind: 'FakeMachine',
+    metadata: own,
+    spec: {},
+  };
+  await w.client.create(fakeMachines, infrastructure, by);
+  await w.client.create(
+    fakeConfigs,
+    { apiVersion: 'bootstrap.cluster.x-k8s.io/v1', kind: 'FakeConfig', metadata: own, spec: {} },
+    by,
+  );
+  await w.client.create(
+    machines,
+    {
+      apiVersion: 'cluster.x-k8s.io/v1beta2',
+      kind: 'Machine',
+      metadata: { ...own, ...metadata },
+      spec: {
+        clusterName: 'c1',
+        version: 'v1.33.0',
+        bootstrap: { configRef: { apiGroup: 'bootstrap.cluster.x-k8s.io', kind: 'FakeConfig', name } },
+        infrastructureRef: { apiGroup: 'infrastructure.cluster.x-k8s.io', kind: 'FakeMachine', name },
+        ...more,
+      },
+    },
+    by,
+  );
+}
+
+async function begin(
+  options: WorldOptions = {},
+  more: Partial<Machine['spec']> = {},
+  metadata: object = {},
+): Promise<World> {
+  world = await createWorld(options);
+  await createCluster(world);
+  await createMachine(world, 'm1', more, metadata);
+  return world;
+}
+
+const running =
+  (w: World, name = 'm1') =>
+  async (): Promise<boolean> =>
+    conditionOf(await w.find(machines, name), 'Available')?.status === 'True';
+const deletion = async (w: World) => conditionOf(await w.find(machines, 'm1'), 'Deleting');
+const gone = (w: World) => async (): Promise<boolean> => (await w.find(machines, 'm1')) === undefined;
+
+describe('a machine', () => {
+  it.each(['v1beta2', 'v1beta1'] as const)('becomes a node, with providers of contract %s', async (contract) => {
+    const w = await begin({ contract }, {}, { labels: { 'node.cluster.x-k8s.io/tier': 'gold', other: 'x' } });
+    await w.until(running(w));
+    const machine = await w.find(machines, 'm1');
+    expect(machine?.spec.providerID).toMatch(/^fake:/);
+    expect(machine?.spec.bootstrap.dataSecretName).toBe('m1');
+    expect(machine?.status).toMatchObject({
+      phase: 'Running',
+      nodeRef: { name: 'm1' },
+      initialization: { bootstrapDataSecretCreated: true, infrastructureProvisioned: true },
+      addresses: [{ type: 'InternalIP', address: '10.0.0.1' }],
+      failureDomain: 'az1',
+      nodeInfo: { osImage: 'Debian' },
+    });
+    expect(machine?.status?.conditions?.map(({ type, status, reason }) => `${type}=${status} ${reason}`)).toEqual([
+      'Available=True Available',
+      'Ready=True Ready',
+      'BootstrapConfigReady=True Ready',
+      'InfrastructureReady=True Ready',
+      'NodeHealthy=True NodeHealthy',
+      'NodeReady=True NodeReady',
+      'Updating=False NotUpdating',
+      'Paused=False NotPaused',
+      'Deleting=False NotDeleting',
+    ]);
+    expect(legacyConditionOf(machine, 'Ready')?.status).toBe('True');
+    expect(legacyConditionOf(machine, 'NodeHealthy')?.status).toBe('True');
+    expect(machine?.metadata.ownerReferences?.[0]).toMatchObject({ kind: 'Cluster', name: 'c1' });
+    const node = await w.workload.get(Nodes, { name: 'm1' });
+    expect(node.metadata.labels).toMatchObject({ 'node.cluster.x-k8s.io/tier': 'gold' });
+    expect(node.metadata.labels).not.toHaveProperty('other');
+    expect(node.metadata.annotations).toMatchObject({
+      'cluster.x-k8s.io/cluster-name': 'c1',
+      'cluster.x-k8s.io/machine': 'm1',
+      'cluster.x-k8s.io/labels-from-machine': 'node.cluster.x-k8s.io/tier',
+    });
+    expect(node.spec?.taints ?? []).toEqual([]);
+  });
+
+  it('tells what it waits for on the way', async () => {
+    const w = await begin({ bootMs: 30_000 });
+    await w.until(async () => (await w.find(machines, 'm1'))?.status?.phase === 'Provisioning');
+    const machine = await w.find(machines, 'm1');
+    expect(conditionOf(machine, 'InfrastructureReady')).toMatchObject({
+      status: 'False',
+      reason: 'NotReady',
+      message: 'FakeMachine status.initialization.provisioned is false',
+    });
+    expect(conditionOf(machine, 'Ready')?.message).toContain('* NodeHealthy: ');
+    expect(legacyConditionOf(machine, 'Ready')).toMatchObject({ status: 'False', message: '1 of 2 completed' });
+    await w.until(running(w));
+  });
+
+  it('waits for minReadySeconds before it calls itself available', async () => {
+    const w = await begin({}, { minReadySeconds: 30 });
+    await w.until(async () => conditionOf(await w.find(machines, 'm1'), 'Ready')?.status === 'True');
+    expect(conditionOf(await w.find(machines, 'm1'), 'Available')?.reason).toBe('WaitingForMinReadySeconds');
+    await w.until(running(w));
+  });
+
+  it('reports a sick and a vanished node', async () => {
+    const w = await begin();
+    await w.until(running(w));
+    const now = '2026-01-02T00:00:00Z';
+    const sick = { type: 'Ready', status: 'False', message: 'container runtime is down', lastTransitionTime: now };
+    await setNodeConditions(w.workload, 'm1', [sick]);
+    await w.until(async () => conditionOf(await w.find(machines, 'm1'), 'NodeHealthy')?.status === 'False');
+    expect(conditionOf(await w.find(machines, 'm1'), 'Ready')?.message).toContain(
+      'Node.Ready: container runtime is down',
+    );
+    await w.workload.delete(Nodes, { name: 'm1' });
+    await w.until(async () => conditionOf(await w.find(machines, 'm1'), 'NodeHealthy')?.reason === 'NodeDeleted');
+  });
+
+  it('keeps the last known state through a short loss of contact, and says so after a long one', async () => {
+    const w = await begin();
+    await w.until(running(w));
+    w.setWorkloadDown(true);
+    await w.until(async () => conditionOf(await w.find(clusters, 'c1'), 'RemoteConnectionProbe')?.status === 'False');
+    expect(conditionOf(await w.find(machines, 'm1'), 'NodeHealthy')?.status).toBe('True');
+    await w.until(async () => conditionOf(await w.find(machines, 'm1'), 'NodeHealthy')?.reason === 'ConnectionDown');
+    expect(conditionOf(await w.find(machines, 'm1'), 'NodeHealthy')?.message).toContain('ECONNREFUSED');
+    w.setWorkloadDown(false);
+    await w.until(running(w));
+  });
+
+  it('says which reference leads nowhere, and goes on when it is mended', async () => {
+    world = await createWorld();
+    const w = world;
+    await createCluster(w);
+    const own = { name: 'm1', namespace: w.namespace };
+    const machine: Machine = {
+      apiVersion: 'cluster.x-k8s.io/v1beta2',
+      kind: 'Machine',
+      metadata: own,
+      spec: {
+        clusterName: 'c1',
+        bootstrap: { dataSecretName: 'given' },
+        infrastructureRef: { apiGroup: 'infrastructure.cluster.x-k8s.io', kind: 'NoSuchMachine', name: 'm1' },
+      },
+    };
+    await w.client.create(machines, machine, by);
+    await w.until(async () => conditionOf(await w.find(machines, 'm1'), 'InfrastructureReady') !== undefined);
+    expect(conditionOf(await w.find(machines, 'm1'), 'InfrastructureReady')).toMatchObject({
+      status: 'Unknown',
+      reason: 'InternalError',
+      message: expect.stringContaining('nosuchmachines.infrastructure.cluster.x-k8s.io'),
+    });
+    await w.client.delete(machines, own);
+    await w.until(gone(w));
+  });
+});
+
+async function put<T extends KubeObject>(client: Client, resource: Resource<T>, object: T): Promise<void> {
+  await client.create(resource, object, by);
+}
+
+const pod = (name: string, metadata: object = {}, spec: object = {}): Pod =>
+  ({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace: 'apps', ...metadata },
+    spec: { nodeName: 'm1', containers: [{ name: 'c', image: 'i' }], ...spec },
+  }) as Pod;
+
+describe('the deletion of a machine', () => {
+  it('waits for hooks, drains, and takes everything down in order', async () => {
+    const w = await begin(
+      {},
+      {},
+      {
+        annotations: {
+          'pre-drain.delete.hook.machine.cluster.x-k8s.io/x': '',
+          'pre-terminate.delete.hook.machine.cluster.x-k8s.io/y': '',
+        },
+      },
+    );
+    await w.until(running(w));
+    await put(w.workload, Pods, pod('app'));
+    await w.client.delete(machines, key(w));
+    await w.until(async () => (await deletion(w))?.reason === 'WaitingForPreDrainHook');
+    expect((await deletion(w))?.message).toContain('pre-drain.delete.hook.machine.cluster.x-k8s.io/x');
+    const clear = (name: string) =>
+      w.client.patch(machines, key(w), 'merge', { metadata: { annotations: { [name]: null } } }, by);
+    await clear('pre-drain.delete.hook.machine.cluster.x-k8s.io/x');
+    await w.until(
+      async () =>
+        (await deletion(w))?.reason === 'DrainingNode' && ((await deletion(w))?.message.includes('apps/app') ?? false),
+    );
+    expect((await w.workload.get(Nodes, { name: 'm1' })).spec?.unschedulable).toBe(true);
+    expect((await w.find(machines, 'm1'))?.status?.deletion?.nodeDrainStartTime).toBeDefined();
+    await w.workload.delete(Pods, { namespace: 'apps', name: 'app' });
+    await w.until(async () => (await deletion(w))?.reason === 'WaitingForPreTerminateHook');
+    expect(await w.find(fakeMachines, 'm1')).toBeDefined();
+    await clear('pre-terminate.delete.hook.machine.cluster.x-k8s.io/y');
+    await w.until(gone(w));
+    expect(await w.find(fakeMachines, 'm1')).toBeUndefined();
+    expect(await w.find(fakeConfigs, 'm1')).toBeUndefined();
+    expect((await w.workload.list(Nodes)).items).toEqual([]);
+  });
+
+  it('evicts in order of the drain rules, waits for jobs, skips what is to be skipped', async () => {
+    const w = await begin();
+    await w.until(running(w));
+    await put(w.workload, Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'apps' } });
+    await put(w.workload, Pods, pod('late', { labels: { tier: 'db' } }));
+    await put(w.workload, Pods, pod('job', { labels: { 'cluster.x-k8s.io/drain': 'wait-completed' } }));
+    await put(w.workload, Pods, pod('stay', { labels: { 'cluster.x-k8s.io/drain': 'skip' } }));
+    await put(w.client, machineDrainRules, {
+      apiVersion: 'cluster.x-k8s.io/v1beta2',
+      kind: 'MachineDrainRule',
+      metadata: { name: 'db-last', namespace: w.namespace },
+      spec: { drain: { behavior: 'Drain', order: 10 }, pods: [{ selector: { matchLabels: { tier: 'db' } } }] },
+    });
+    await w.client.delete(machines, key(w));
+    await w.until(async () => (await deletion(w))?.message.includes('waiting for completion') ?? false);
+    expect((await deletion(w))?.message.split('\n').slice(1)).toEqual([
+      '* Pod apps/job: waiting for completion',
+      'After above Pods have been removed from the Node, the following Pods will be evicted: apps/late',
+    ]);
+    await w.workload.delete(Pods, { namespace: 'apps', name: 'job' });
+    await w.until(async () => (await deletion(w))?.message.includes('Pod apps/late') ?? false);
+    await w.workload.delete(Pods, { namespace: 'apps', name: 'late' });
+    await w.until(gone(w));
+    expect(await w.workload.get(Pods, { namespace: 'apps', name: 'stay' })).toBeDefined();
+  });
+
+  it('names the disruption budget that holds it up, and ends when the time allowed is over', async () => {
+    const w = await begin({ realWorkload: true }, { deletion: { nodeDrainTimeoutSeconds: 300 } });
+    await w.until(running(w));
+    await put(w.workload, Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'apps' } });
+    await put(w.workload, Pods, pod('app', { labels: { app: 'a' } }));
+    const running_ = { status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] } };
+    await w.workload.patch(Pods, { namespace: 'apps', name: 'app' }, 'merge', running_ as never, {
+      ...by,
+      subresource: 'status',
+    });
+    const budgets: Resource<KubeObject> = {
+      group: 'policy',
+      version: 'v1',
+      kind: 'PodDisruptionBudget',
+      plural: 'poddisruptionbudgets',
+      namespaced: true,
+    };
+    const budget = {
+      apiVersion: 'policy/v1',
+      kind: 'PodDisruptionBudget',
+      metadata: { name: 'strict', namespace: 'apps' },
+      spec: { minAvailable: 1, selector: { matchLabels: { app: 'a' } } },
+    };
+    await put(w.workload, budgets, budget);
+    await w.client.delete(machines, key(w));
+    await w.until(async () => (await deletion(w))?.message.includes('disruption budget') ?? false);
+    expect((await deletion(w))?.message).toContain(
+      "* Pod apps/app: cannot evict pod as it would violate the pod's disruption budget.",
+    );
+    await w.until(gone(w));
+    expect(await w.workload.get(Pods, { namespace: 'apps', name: 'app' })).toBeDefined();
+  });
+
+  it('ends with a dead workload API, after a while', async () => {
+    const w = await begin();
+    await w.until(running(w));
+    w.setWorkloadDown(true);
+    await w.client.delete(machines, key(w));
+    await w.until(async () => (await deletion(w))?.reason === 'DrainingNode');
+    await w.until(gone(w));
+    expect(await w.find(fakeMachines, 'm1')).toBeUndefined();
+  });
+
+  it('does not wait for a node that never was', async () => {
+    const w = await begin({ broken: () => true });
+    await w.until(async () => (await w.find(machines, 'm1'))?.status?.phase === 'Provisioning');
+    await w.client.delete(machines, key(w));
+    const asked = w.clock.now();
+    await w.until(gone(w));
+    expect(w.clock.now() - asked).toBeLessThan(10_000);
+  });
+
+  it('says what it waits for when infrastructure does not go, and delays no other machine', async () => {
+    const w = await begin({ stuck: (name) => name === 'm1' });
+    await createMachine(w, 'm2');
+    await w.until(async () => (await running(w)()) && (await running(w, 'm2')()));
+    await w.client.delete(machines, key(w));
+    await w.client.delete(machines, key(w, 'm2'));
+    await w.until(async () => (await w.find(machines, 'm2')) === undefined);
+    await w.until(async () => (await deletion(w))?.reason === 'WaitingForInfrastructureDeletion');
+    expect((await deletion(w))?.message).toBe('Waiting for FakeMachine to be deleted');
+  });
+});

@@ -1,0 +1,261 @@
+import {
+  type Cluster,
+  clusterNameLabel,
+  clusters,
+  type Machine,
+  machineDeployments,
+  machineSets,
+  machines,
+  type Node,
+  poolNameLabel,
+  setNameLabel,
+} from '../../../api/index.ts';
+import { type ObjectKey, objectKey } from '../../../client/index.ts';
+import { clone, type KubeObject, parseRfc3339 } from '../../../machinery/index.ts';
+import {
+  type ControllerDefinition,
+  defineController,
+  done,
+  type Predicate,
+  type ReconcileContext,
+  type Result,
+  soonest,
+  watchMapped,
+  watchObjects,
+} from '../../../runtime/index.ts';
+import {
+  certificatesExpiryAnnotation,
+  conditionOf,
+  controllerOf,
+  controlPlaneLabel,
+  controlPlaneNameLabel,
+  ensureFinalizer,
+  isDeleting,
+  machineFinalizer,
+  objectIndexValue,
+  ownerOf,
+  ownerReference,
+  pausedBy,
+  pausedVerdict,
+  revisionAnnotation,
+  setVerdict,
+  watchFilter,
+  withOwner,
+  writeObject,
+} from '../../shared/index.ts';
+import {
+  type ClusterControllerDependencies,
+  defaultConcurrency,
+  defaultGracePeriodMs,
+} from '../common/dependencies.ts';
+import {
+  byCluster,
+  byController,
+  byNodeName,
+  byProviderId,
+  byReference,
+  clusterIndexValue,
+  registerIndexes,
+} from '../common/indexes.ts';
+import { combined, type Phase, runPhases } from '../common/phases.ts';
+import { reconcileDelete } from './deletion.ts';
+import { reconcileBootstrap, reconcileInfrastructure } from './external.ts';
+import { observeLegacyMachine } from './legacy-status.ts';
+import { reconcileNode } from './node.ts';
+import type { MachineScope } from './scope.ts';
+import { type MachineObservation, observeMachine } from './status.ts';
+
+const always: readonly Phase<MachineScope>[] = [
+  adoptAndLabel,
+  reconcileBootstrap,
+  reconcileInfrastructure,
+  reconcileNode,
+  takeCertificatesExpiry,
+];
+
+/** Machines: from bootstrap data and infrastructure to a Node, and back again. */
+export function machineController(dependencies: ClusterControllerDependencies): ControllerDefinition {
+  const nodeDeletionAttempts = new Map<string, number>();
+  const machinesBy = (index: string, value: string): ObjectKey[] =>
+    dependencies.cache.lister(machines).byIndex(index, value).map(objectKey);
+  const ofCluster = ({ namespace, name }: ObjectKey): ObjectKey[] =>
+    machinesBy(byCluster, clusterIndexValue(namespace, name));
+  const follower = dependencies.externals.follow((object) => machinesBy(byReference, objectIndexValue(object)));
+
+  const reconcile = async (context: ReconcileContext, key: ObjectKey): Promise<Result> => {
+    const machine = context.cache.lister(machines).get(key);
+    if (!machine) return done();
+    if (await ensureFinalizer(context, machines, machine, machineFinalizer)) return done();
+    const cluster = context.cache.lister(clusters).get(clusterKey(machine));
+    const draft = clone(machine);
+    const pauses = pausedBy(machine, cluster);
+    setVerdict(draft, 'Paused', pausedVerdict(pauses), context.clock.now());
+    if (pauses.length > 0 || (!cluster && !isDeleting(machine))) {
+      if (pauses.length === 0) orphaned(draft, context.clock.now());
+      await writeObject(context, machines, machine, draft, { observed: false });
+      return done();
+    }
+    const machineSet = ownerSet(context, machine);
+    const scope: MachineScope = {
+      context,
+      dependencies,
+      follower,
+      cluster,
+      original: machine,
+      machine: draft,
+      machineSet,
+      machineDeployment: machineSet && ownerDeployment(context, machineSet),
+      nodeDeletionAttempts,
+      bootstrap: { state: 'none' },
+      infrastructure: { state: 'missing' },
+      node: { state: 'unknown' },
+    };
+    const phases = isDeleting(machine) ? [...always, reconcileDelete] : always;
+    const { result, errors } = await runPhases(phases, scope, { carryOn: true });
+    const later = observe(scope, errors);
+    await writeObject(context, machines, machine, draft, { observed: errors.length === 0 });
+    if (errors.length > 0) throw combined(errors);
+    return soonest(result, later);
+  };
+
+  return defineController({
+    name: 'machine',
+    for: machines,
+    concurrency: dependencies.concurrency ?? defaultConcurrency,
+    groupOf: (key) => key.namespace ?? '',
+    setup: registerIndexes,
+    watches: [
+      watchObjects(machines, { predicates: watchFilter(dependencies.watchFilter) }),
+      watchMapped(clusters, (cluster) => ofCluster(objectKey(cluster)), { predicates: [clusterMatters] }),
+      watchMapped(machineSets, (set) => machinesBy(byController, set.metadata.uid ?? ''), {
+        predicates: [rolloutMatters],
+      }),
+      watchMapped(
+        machineDeployments,
+        (deployment) =>
+          dependencies.cache
+            .lister(machineSets)
+            .byIndex(byController, deployment.metadata.uid ?? '')
+            .flatMap((set) => machinesBy(byController, set.metadata.uid ?? '')),
+        { predicates: [rolloutMatters] },
+      ),
+    ],
+    sources: [
+      follower.source,
+      dependencies.workloads.connectionSource(ofCluster),
+      dependencies.workloads.nodeSource((cluster, node) => machinesOfNode(cluster, node)),
+    ],
+    reconcile,
+  });
+
+  function machinesOfNode(cluster: ObjectKey, node: Node): ObjectKey[] {
+    const lister = dependencies.cache.lister(machines);
+    const found = [
+      ...lister.byIndex(byNodeName, node.metadata.name ?? ''),
+      ...(node.spec?.providerID ? lister.byIndex(byProviderId, node.spec.providerID) : []),
+    ];
+    return found
+      .filter(({ metadata, spec }) => metadata.namespace === cluster.namespace && spec.clusterName === cluster.name)
+      .map(objectKey);
+  }
+}
+
+function clusterKey({ metadata, spec }: Machine): ObjectKey {
+  return { ...(metadata.namespace !== undefined && { namespace: metadata.namespace }), name: spec.clusterName };
+}
+
+function ownerSet({ cache }: ReconcileContext, machine: Machine) {
+  const owner = ownerOf(machine, machineSets);
+  return owner && cache.lister(machineSets).get({ namespace: machine.metadata.namespace ?? '', name: owner.name });
+}
+
+function ownerDeployment({ cache }: ReconcileContext, set: KubeObject) {
+  const owner = ownerOf(set, machineDeployments);
+  return owner && cache.lister(machineDeployments).get({ namespace: set.metadata.namespace ?? '', name: owner.name });
+}
+
+function observe(scope: MachineScope, errors: readonly unknown[]): Result {
+  const { machine, cluster, dependencies, context } = scope;
+  const seen: MachineObservation = {
+    cluster,
+    machineSet: scope.machineSet,
+    machineDeployment: scope.machineDeployment,
+    bootstrap: scope.bootstrap,
+    infrastructure: scope.infrastructure,
+    node: scope.node,
+    workload: cluster
+      ? dependencies.workloads.state(objectKey(cluster))
+      : { connected: false, lastSuccess: 0, failures: 0 },
+    gracePeriodMs: dependencies.remoteConditionsGracePeriodMs ?? defaultGracePeriodMs,
+    deletion:
+      errors.length > 0 && scope.deletion?.reason === 'Deleting'
+        ? { reason: 'InternalError', message: (combined(errors) as Error).message }
+        : scope.deletion,
+    nowMs: context.clock.now(),
+  };
+  const result = observeMachine(machine, seen);
+  observeLegacyMachine(machine, seen);
+  return result;
+}
+
+/** Said of a machine whose cluster does not exist (yet). */
+function orphaned(draft: Machine, nowMs: number): void {
+  setVerdict(
+    draft,
+    'Ready',
+    { status: 'Unknown', reason: 'InternalError', message: `Cluster ${draft.spec.clusterName} does not exist` },
+    nowMs,
+  );
+  draft.status = { ...draft.status, phase: draft.status?.phase ?? 'Pending' };
+}
+
+/** Machines nobody made belong to the cluster; all carry its name. */
+function adoptAndLabel({ machine, cluster }: MachineScope): undefined {
+  const { metadata } = machine;
+  if (cluster && standsAlone(machine)) {
+    metadata.ownerReferences = [...withOwner(metadata.ownerReferences, ownerReference(cluster, clusters))];
+  }
+  metadata.labels = { ...metadata.labels, [clusterNameLabel]: machine.spec.clusterName };
+}
+
+function standsAlone(machine: Machine): boolean {
+  const labels = machine.metadata.labels ?? {};
+  return (
+    controllerOf(machine) === undefined &&
+    labels[setNameLabel] === undefined &&
+    labels[poolNameLabel] === undefined &&
+    labels[controlPlaneNameLabel] === undefined
+  );
+}
+
+function takeCertificatesExpiry({ machine, bootstrap }: MachineScope): undefined {
+  if (machine.metadata.labels?.[controlPlaneLabel] === undefined) return;
+  const text =
+    machine.metadata.annotations?.[certificatesExpiryAnnotation] ??
+    (bootstrap.state === 'found'
+      ? bootstrap.provider.object.metadata.annotations?.[certificatesExpiryAnnotation]
+      : undefined);
+  if (text !== undefined && parseRfc3339(text) !== undefined) {
+    machine.status = { ...machine.status, certificatesExpiryDate: text };
+  } else if (machine.status) {
+    const { certificatesExpiryDate: _, ...status } = machine.status;
+    machine.status = status;
+  }
+}
+
+/** A cluster's counters change all the time; machines care for little of it. */
+const clusterMatters: Predicate<Cluster> = (event) => {
+  if (event.type !== 'update') return true;
+  const { object: now, old } = event;
+  return (
+    now.spec.paused !== old.spec.paused ||
+    now.metadata.deletionTimestamp !== old.metadata.deletionTimestamp ||
+    now.status?.initialization?.infrastructureProvisioned !== old.status?.initialization?.infrastructureProvisioned ||
+    conditionOf(now, 'ControlPlaneInitialized')?.status !== conditionOf(old, 'ControlPlaneInitialized')?.status
+  );
+};
+
+const rolloutMatters: Predicate<KubeObject> = (event) =>
+  event.type !== 'update' ||
+  event.object.metadata.generation !== event.old.metadata.generation ||
+  event.object.metadata.annotations?.[revisionAnnotation] !== event.old.metadata.annotations?.[revisionAnnotation];

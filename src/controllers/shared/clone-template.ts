@@ -1,0 +1,63 @@
+import type { ContractReference } from '../../api/index.ts';
+import {
+  formatApiVersion,
+  isJsonObject,
+  type JsonObject,
+  type OwnerReference,
+  type UnstructuredObject,
+} from '../../machinery/index.ts';
+import { at, groupKindOf } from './contract.ts';
+import type { ContractKind } from './contract-resolver.ts';
+import { clonedFromGroupKindAnnotation, clonedFromNameAnnotation, lastAppliedAnnotation } from './names.ts';
+
+export interface CloneOptions {
+  template: UnstructuredObject;
+  reference: ContractReference;
+  /** kind of the clone */
+  kind: ContractKind;
+  name: string;
+  namespace: string;
+  labels: Readonly<Record<string, string>>;
+  annotations: Readonly<Record<string, string>>;
+  owner: OwnerReference;
+}
+
+/** The object a template describes. Wins: what the caller says, over what the template says of its clones. */
+export function cloneOf(options: CloneOptions): UnstructuredObject {
+  const { template, reference, kind } = options;
+  const spec = at(template, 'spec', 'template', 'spec');
+  const metadata = at(template, 'spec', 'template', 'metadata');
+  const annotations: Record<string, string> = {
+    ...texts(metadata, 'annotations'),
+    ...options.annotations,
+    [clonedFromNameAnnotation]: reference.name,
+    [clonedFromGroupKindAnnotation]: groupKindOf(reference),
+  };
+  delete annotations[lastAppliedAnnotation];
+  return {
+    apiVersion: formatApiVersion(kind.resource.group, kind.resource.version),
+    kind: kind.resource.kind,
+    metadata: {
+      name: options.name,
+      namespace: options.namespace,
+      labels: { ...texts(metadata, 'labels'), ...options.labels },
+      annotations,
+      ownerReferences: [options.owner],
+    },
+    spec: isJsonObject(spec) ? spec : {},
+  };
+}
+
+function texts(metadata: unknown, field: 'labels' | 'annotations'): Record<string, string> {
+  const map = isJsonObject(metadata) ? (metadata as JsonObject)[field] : undefined;
+  return isJsonObject(map) ? (map as Record<string, string>) : {};
+}
+
+/** Whether a clone was made from the template a reference names. */
+export function isCloneOf(clone: UnstructuredObject, reference: ContractReference): boolean {
+  const annotations = clone.metadata.annotations ?? {};
+  return (
+    annotations[clonedFromNameAnnotation] === reference.name &&
+    annotations[clonedFromGroupKindAnnotation] === groupKindOf(reference)
+  );
+}

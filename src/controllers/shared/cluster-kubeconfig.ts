@@ -1,0 +1,55 @@
+import { stringify } from 'yaml';
+import { parseKubeconfig } from '../../client/index.ts';
+import type { Clock } from '../../machinery/index.ts';
+import { type CertificateAndKey, issueCertificate, parseCertificate } from '../../pki/index.ts';
+
+export interface ClusterKubeconfigOptions {
+  clusterName: string;
+  /** https:// address of the API server */
+  server: string;
+  authority: CertificateAndKey;
+  clock: Clock;
+}
+
+/** The address people and controllers use; IPv6 hosts in brackets. */
+export function endpointUrl(endpoint: { host: string; port: number }): string {
+  const host = endpoint.host.includes(':') ? `[${endpoint.host}]` : endpoint.host;
+  return `https://${host}:${endpoint.port}`;
+}
+
+/** An administrator's kubeconfig of a workload cluster, with the names upstream gives its parts. */
+export async function createClusterKubeconfig(options: ClusterKubeconfigOptions): Promise<string> {
+  const { clusterName, server, authority, clock } = options;
+  const { certificate, privateKey } = await issueCertificate({
+    authority,
+    commonName: 'kubernetes-admin',
+    organizations: ['system:masters'],
+    usages: ['client'],
+    clock,
+  });
+  const user = `${clusterName}-admin`;
+  const context = `${user}@${clusterName}`;
+  const base64 = (text: string): string => Buffer.from(text).toString('base64');
+  return stringify({
+    apiVersion: 'v1',
+    clusters: [{ cluster: { 'certificate-authority-data': base64(authority.certificate), server }, name: clusterName }],
+    contexts: [{ context: { cluster: clusterName, user }, name: context }],
+    'current-context': context,
+    kind: 'Config',
+    users: [
+      { name: user, user: { 'client-certificate-data': base64(certificate), 'client-key-data': base64(privateKey) } },
+    ],
+  });
+}
+
+/** Half of the certificate's life has passed; a text that cannot be read is to be replaced as well. */
+export function kubeconfigNeedsRotation(text: string, nowMs: number): boolean {
+  try {
+    const data = parseKubeconfig(text, 'of the cluster').users?.[0]?.user['client-certificate-data'];
+    if (data === undefined) return false;
+    const { notBefore, notAfter } = parseCertificate(Buffer.from(data, 'base64').toString('utf8'));
+    return nowMs >= (notBefore + notAfter) / 2;
+  } catch {
+    return true;
+  }
+}

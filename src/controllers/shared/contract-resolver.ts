@@ -1,0 +1,95 @@
+import { CustomResourceDefinitions } from '../../api/index.ts';
+import type { Client } from '../../client/index.ts';
+import {
+  CapstanError,
+  type Clock,
+  compareVersionPriority,
+  isJsonObject,
+  isNotFound,
+  type Resource,
+  type UnstructuredObject,
+} from '../../machinery/index.ts';
+import type { ContractVersion } from './contract.ts';
+import { definitionName } from './contract-names.ts';
+
+/** A provider's kind in the version to be used, and the contract that version follows. */
+export interface ContractKind {
+  resource: Resource<UnstructuredObject>;
+  contract: ContractVersion;
+}
+
+/** The kind of a reference is not installed, or its definition does not say which contract it follows. */
+export class ContractError extends CapstanError {
+  /** there is no definition of the kind, hence no object of it either */
+  readonly notInstalled: boolean;
+
+  constructor(message: string, hint: string, options: { notInstalled: boolean; cause?: unknown }) {
+    super('CAP_CONTRACT', message, { hint, cause: options.cause });
+    this.name = 'ContractError';
+    this.notInstalled = options.notInstalled;
+  }
+}
+
+/** Finds the version of provider kinds at run time: references name group and kind only. */
+export interface ContractResolver {
+  resolve(group: string, kind: string, signal?: AbortSignal): Promise<ContractKind>;
+}
+
+const contractLabels: readonly (readonly [ContractVersion, string])[] = [
+  ['v1beta2', 'cluster.x-k8s.io/v1beta2'],
+  ['v1beta1', 'cluster.x-k8s.io/v1beta1'],
+];
+
+/** A provider upgrade moves the label: what was found is looked up again after this long. */
+const rememberMs = 60_000;
+
+export function createContractResolver(options: { client: Client; clock: Clock }): ContractResolver {
+  const { client, clock } = options;
+  const known = new Map<string, { kind: ContractKind; until: number }>();
+  return {
+    async resolve(group, kind, signal) {
+      const name = definitionName(group, kind);
+      const remembered = known.get(name);
+      if (remembered && remembered.until > clock.now()) return remembered.kind;
+      try {
+        const definition = await client.get(CustomResourceDefinitions, { name }, signal ? { signal } : {});
+        const found = contractOf(definition as unknown as UnstructuredObject, group, kind);
+        known.set(name, { kind: found, until: clock.now() + rememberMs });
+        return found;
+      } catch (error) {
+        if (!isNotFound(error)) throw error;
+        known.delete(name);
+        throw new ContractError(
+          `${kind} of group ${group} is not installed: there is no CustomResourceDefinition ${name}`,
+          'install the provider, or correct the reference',
+          { notInstalled: true, cause: error },
+        );
+      }
+    },
+  };
+}
+
+function contractOf(definition: UnstructuredObject, group: string, kind: string): ContractKind {
+  const labels = definition.metadata.labels ?? {};
+  const spec = isJsonObject(definition.spec) ? definition.spec : {};
+  for (const [contract, label] of contractLabels) {
+    const versions = (labels[label] ?? '').split('_').filter((version) => version !== '');
+    const version = versions.sort(compareVersionPriority)[0];
+    if (version === undefined) continue;
+    return {
+      contract,
+      resource: {
+        group,
+        kind,
+        version,
+        plural: definition.metadata.name?.slice(0, -group.length - 1) ?? '',
+        namespaced: spec['scope'] !== 'Cluster',
+      },
+    };
+  }
+  throw new ContractError(
+    `CustomResourceDefinition ${definition.metadata.name} follows no contract known here: it has none of the labels ${contractLabels.map(([, label]) => label).join(', ')}`,
+    'use a version of the provider made for Cluster API v1beta1 or v1beta2',
+    { notInstalled: false },
+  );
+}

@@ -1,0 +1,140 @@
+import type { ContractReference } from '../../api/index.ts';
+import {
+  type Client,
+  formatKey,
+  type Informer,
+  type InformerFactory,
+  type ObjectKey,
+  resourceId,
+} from '../../client/index.ts';
+import { isNotFound, type KubeObject, type UnstructuredObject } from '../../machinery/index.ts';
+import type { ExternalSource } from '../../runtime/index.ts';
+import type { ProviderObject } from './contract.ts';
+import type { ContractKind, ContractResolver } from './contract-resolver.ts';
+import { controllerOf } from './ownership.ts';
+
+const controllerIndex = 'controller';
+
+/** Reads objects of kinds that are known only by reference, and wakes whoever refers to them. */
+export interface ExternalObjects {
+  /** one per controller: `keysOf` says which of its keys an external object concerns */
+  follow(keysOf: (object: UnstructuredObject) => readonly ObjectKey[]): Follower;
+}
+
+export interface Follower {
+  /** to be named among the controller's sources */
+  readonly source: ExternalSource;
+  /** the object and the contract it follows; undefined when there is no such object. Throws ContractError. */
+  get(
+    reference: ContractReference,
+    namespace: string,
+    options: { client: Client; signal?: AbortSignal },
+  ): Promise<ProviderObject | undefined>;
+  /** objects of a kind that one owner controls */
+  controlledBy(
+    owner: KubeObject,
+    reference: Pick<ContractReference, 'apiGroup' | 'kind'>,
+    options: { client: Client; signal?: AbortSignal },
+  ): Promise<UnstructuredObject[]>;
+  kindOf(reference: Pick<ContractReference, 'apiGroup' | 'kind'>, signal?: AbortSignal): Promise<ContractKind>;
+}
+
+export function createExternalObjects(options: {
+  cache: InformerFactory;
+  contracts: ContractResolver;
+}): ExternalObjects {
+  const { cache, contracts } = options;
+  return {
+    follow(keysOf) {
+      const followed = new Map<string, Informer<UnstructuredObject>>();
+      const removers: (() => void)[] = [];
+      let enqueue: ((key: ObjectKey) => void) | undefined;
+
+      const listen = (informer: Informer<UnstructuredObject>): void => {
+        const wake = (object: UnstructuredObject): void => {
+          for (const key of keysOf(object)) enqueue?.(key);
+        };
+        removers.push(
+          informer.addHandler({
+            // also what is found when the cache fills: it may have changed since whoever asked for it read it
+            onAdd: wake,
+            onUpdate: (object, old) => {
+              if (object.metadata.resourceVersion !== old.metadata.resourceVersion) wake(object);
+            },
+            onDelete: wake,
+          }),
+        );
+      };
+      const informerOf = (kind: ContractKind): Informer<UnstructuredObject> => {
+        const id = resourceId(kind.resource);
+        const known = followed.get(id);
+        if (known) return known;
+        const informer = cache.informer(kind.resource);
+        informer.addIndexer(controllerIndex, (object) => {
+          const owner = controllerOf(object);
+          return owner ? [owner.uid] : [];
+        });
+        followed.set(id, informer);
+        if (enqueue) listen(informer);
+        return informer;
+      };
+
+      return {
+        source: {
+          start({ enqueue: add, signal }) {
+            enqueue = add;
+            for (const informer of followed.values()) listen(informer);
+            signal.addEventListener(
+              'abort',
+              () => {
+                for (const remove of removers.splice(0)) remove();
+                enqueue = undefined;
+              },
+              { once: true },
+            );
+          },
+        },
+        kindOf: ({ apiGroup, kind }, signal) => contracts.resolve(apiGroup, kind, signal),
+        async get(reference, namespace, { client, signal }) {
+          const kind = await contracts.resolve(reference.apiGroup, reference.kind, signal);
+          const key = kind.resource.namespaced ? { namespace, name: reference.name } : { name: reference.name };
+          const informer = informerOf(kind);
+          const cached = informer.hasSynced() ? informer.lister.get(key) : undefined;
+          if (cached) return { object: cached, contract: kind.contract };
+          // a cache that does not have it may be late: what follows from "it is gone" cannot be taken back
+          try {
+            const object = await client.get(kind.resource, key, signal ? { signal } : {});
+            return { object, contract: kind.contract };
+          } catch (error) {
+            if (isNotFound(error)) return undefined;
+            throw error;
+          }
+        },
+        async controlledBy(owner, reference, { client, signal }) {
+          const kind = await contracts.resolve(reference.apiGroup, reference.kind, signal);
+          const informer = informerOf(kind);
+          const uid = owner.metadata.uid ?? '';
+          if (informer.hasSynced()) return informer.lister.byIndex(controllerIndex, uid);
+          const { namespace } = owner.metadata;
+          const list = await client.list(kind.resource, {
+            ...(namespace !== undefined && { namespace }),
+            ...(signal && { signal }),
+          });
+          return list.items.filter((object) => controllerOf(object)?.uid === uid);
+        },
+      };
+    },
+  };
+}
+
+/** Under which index value an object with this reference is found. */
+export function referenceIndexValue(reference: ContractReference, namespace: string): string {
+  return `${reference.kind}.${reference.apiGroup}/${namespace}/${reference.name}`;
+}
+
+/** The same for the object referred to. */
+export function objectIndexValue(object: KubeObject): string {
+  const slash = object.apiVersion.indexOf('/');
+  const group = slash < 0 ? '' : object.apiVersion.slice(0, slash);
+  return `${object.kind}.${group}/${formatKey({ namespace: object.metadata.namespace ?? '', name: object.metadata.name ?? '' })}`;
+}

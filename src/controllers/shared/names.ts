@@ -1,0 +1,55 @@
+// Names on objects that are part of the contract with users and providers. Those the kinds themselves need are in the api room.
+
+export const controlPlaneLabel = 'cluster.x-k8s.io/control-plane';
+export const controlPlaneNameLabel = 'cluster.x-k8s.io/control-plane-name';
+export const machineTemplateHashLabel = 'machine-template-hash';
+export const watchFilterLabel = 'cluster.x-k8s.io/watch-filter';
+export const interruptibleLabel = 'cluster.x-k8s.io/interruptible';
+/** on Pods of a workload cluster: `skip` or `wait-completed` */
+export const drainLabel = 'cluster.x-k8s.io/drain';
+export const topologyOwnedLabel = 'topology.cluster.x-k8s.io/owned';
+
+export const pausedAnnotation = 'cluster.x-k8s.io/paused';
+export const managedByAnnotation = 'cluster.x-k8s.io/managed-by';
+export const deleteMachineAnnotation = 'cluster.x-k8s.io/delete-machine';
+export const disableMachineCreateAnnotation = 'cluster.x-k8s.io/disable-machine-create';
+export const skipRemediationAnnotation = 'cluster.x-k8s.io/skip-remediation';
+export const remediateMachineAnnotation = 'cluster.x-k8s.io/remediate-machine';
+export const clonedFromNameAnnotation = 'cluster.x-k8s.io/cloned-from-name';
+export const clonedFromGroupKindAnnotation = 'cluster.x-k8s.io/cloned-from-groupkind';
+export const excludeNodeDrainingAnnotation = 'machine.cluster.x-k8s.io/exclude-node-draining';
+export const excludeVolumeDetachAnnotation = 'machine.cluster.x-k8s.io/exclude-wait-for-node-volume-detach';
+export const certificatesExpiryAnnotation = 'machine.cluster.x-k8s.io/certificates-expiry';
+export const preDrainHookPrefix = 'pre-drain.delete.hook.machine.cluster.x-k8s.io';
+export const preTerminateHookPrefix = 'pre-terminate.delete.hook.machine.cluster.x-k8s.io';
+export const revisionAnnotation = 'machinedeployment.clusters.x-k8s.io/revision';
+export const desiredReplicasAnnotation = 'machinedeployment.clusters.x-k8s.io/desired-replicas';
+export const maxReplicasAnnotation = 'machinedeployment.clusters.x-k8s.io/max-replicas';
+export const updateInProgressAnnotation = 'in-place-updates.internal.cluster.x-k8s.io/update-in-progress';
+export const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration';
+
+// On Nodes of a workload cluster.
+export const nodeClusterNameAnnotation = 'cluster.x-k8s.io/cluster-name';
+export const nodeClusterNamespaceAnnotation = 'cluster.x-k8s.io/cluster-namespace';
+export const nodeMachineAnnotation = 'cluster.x-k8s.io/machine';
+export const nodeOwnerKindAnnotation = 'cluster.x-k8s.io/owner-kind';
+export const nodeOwnerNameAnnotation = 'cluster.x-k8s.io/owner-name';
+export const labelsFromMachineAnnotation = 'cluster.x-k8s.io/labels-from-machine';
+export const annotationsFromMachineAnnotation = 'cluster.x-k8s.io/annotations-from-machine';
+export const taintsFromMachineAnnotation = 'cluster.x-k8s.io/taints-from-machine';
+export const uninitializedTaint = 'node.cluster.x-k8s.io/uninitialized';
+export const outdatedRevisionTaint = 'node.cluster.x-k8s.io/outdated-revision';
+
+export const clusterFinalizer = 'cluster.cluster.x-k8s.io';
+export const machineFinalizer = 'machine.cluster.x-k8s.io';
+export const machineSetFinalizer = 'cluster.x-k8s.io/machineset';
+export const machineDeploymentFinalizer = 'cluster.x-k8s.io/machinedeployment';
+
+/** type of every Secret this project keeps for a cluster */
+export const clusterSecretType = 'cluster.x-k8s.io/secret';
+
+export type ClusterSecretPurpose = 'ca' | 'etcd' | 'proxy' | 'sa' | 'apiserver-etcd-client' | 'kubeconfig';
+
+export function clusterSecretName(cluster: string, purpose: ClusterSecretPurpose): string {
+  return `${cluster}-${purpose}`;
+}

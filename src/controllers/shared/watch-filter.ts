@@ -1,0 +1,9 @@
+import type { KubeObject } from '../../machinery/index.ts';
+import { objectMatches, type Predicate } from '../../runtime/index.ts';
+import { watchFilterLabel } from './names.ts';
+
+/** Only objects meant for an instance that runs with this filter; without a filter, all of them. */
+export function watchFilter(value: string | undefined): Predicate[] {
+  if (value === undefined || value === '') return [];
+  return [objectMatches((object: KubeObject) => object.metadata.labels?.[watchFilterLabel] === value)];
+}

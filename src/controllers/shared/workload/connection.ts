@@ -1,0 +1,83 @@
+import { type Node, Nodes } from '../../../api/index.ts';
+import { createInformer, type Informer, type ObjectKey } from '../../../client/index.ts';
+import { type Clock, deepEqual, type Random } from '../../../machinery/index.ts';
+import type { WorkloadApi } from './types.ts';
+
+export const providerIdIndex = 'providerID';
+
+/** A living connection: client, cache of Nodes, and the kubeconfig it was made from. */
+export interface Connection {
+  readonly api: WorkloadApi;
+  readonly nodes: Informer<Node>;
+  /** tells whether the kubeconfig changed since */
+  readonly fingerprint: string;
+  close(): void;
+}
+
+export interface ConnectionOptions {
+  api: WorkloadApi;
+  fingerprint: string;
+  clock: Clock;
+  random: Random;
+  cluster: ObjectKey;
+  onNode(node: Node): void;
+  onSynced(): void;
+}
+
+export function openConnection(options: ConnectionOptions): Connection {
+  const { api, clock, random } = options;
+  const stop = new AbortController();
+  const nodes = createInformer<Node>({ client: api.client, resource: Nodes, clock, random, transform: slim });
+  nodes.addIndexer(providerIdIndex, (node) => {
+    const id = node.spec?.providerID;
+    return id === undefined || id === '' ? [] : [id];
+  });
+  nodes.addHandler({
+    onAdd: (node, initial) => {
+      // whoever waits for the first sync is woken once for all Nodes
+      if (!initial) options.onNode(node);
+    },
+    onUpdate: (node, old) => {
+      if (!onlyHeartbeat(old, node)) options.onNode(node);
+    },
+    onDelete: (node) => options.onNode(node),
+  });
+  void nodes.run(stop.signal);
+  nodes.waitForSync(stop.signal).then(options.onSynced, () => {});
+  return {
+    api,
+    nodes,
+    fingerprint: options.fingerprint,
+    close() {
+      stop.abort();
+      void Promise.resolve(api.close()).catch(() => {});
+    },
+  };
+}
+
+/** Images and field owners are most of a Node, and nobody here reads them. */
+function slim(node: Node): Node {
+  const { managedFields: _, ...metadata } = node.metadata;
+  if (!node.status) return { ...node, metadata };
+  const { images: __, ...status } = node.status as typeof node.status & { images?: unknown };
+  return { ...node, metadata, status };
+}
+
+/** Kubelets report in every few minutes; nothing follows from that alone. */
+function onlyHeartbeat(old: Node, now: Node): boolean {
+  return (
+    deepEqual(old.spec, now.spec) &&
+    deepEqual(old.metadata.labels, now.metadata.labels) &&
+    deepEqual(old.metadata.annotations, now.metadata.annotations) &&
+    old.metadata.deletionTimestamp === now.metadata.deletionTimestamp &&
+    deepEqual(withoutHeartbeats(old), withoutHeartbeats(now))
+  );
+}
+
+function withoutHeartbeats(node: Node): unknown {
+  if (!node.status) return undefined;
+  return {
+    ...node.status,
+    conditions: node.status.conditions?.map(({ lastHeartbeatTime: _, ...condition }) => condition),
+  };
+}

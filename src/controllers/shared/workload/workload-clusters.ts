@@ -1,0 +1,309 @@
+import { type Cluster, clusterNameLabel, clusters, type Node, type Secret, Secrets } from '../../../api/index.ts';
+import {
+  type Client,
+  createInformer,
+  formatKey,
+  type Informer,
+  type Lister,
+  type ObjectKey,
+} from '../../../client/index.ts';
+import { type Clock, ignoreNotFound, type Random } from '../../../machinery/index.ts';
+import {
+  after,
+  defineController,
+  done,
+  type ExternalSource,
+  type Predicate,
+  type Result,
+  watchObjects,
+} from '../../../runtime/index.ts';
+import { explain } from '../conditions.ts';
+import { type ClusterSecretPurpose, clusterSecretName } from '../names.ts';
+import { type Connection, openConnection, providerIdIndex } from './connection.ts';
+import { type ConnectWorkload, type WorkloadClusters, WorkloadNotConnectedError, type WorkloadState } from './types.ts';
+
+export interface WorkloadClustersOptions {
+  /** the management API, where the kubeconfigs are */
+  client: Client;
+  /** read the kubeconfigs of one namespace only */
+  namespace?: string;
+  connect: ConnectWorkload;
+  clock: Clock;
+  random: Random;
+  /** how often a connection is tried; default 10 s */
+  probeIntervalMs?: number;
+  /** how long an answer may take; default 5 s */
+  probeTimeoutMs?: number;
+  /** probes in a row that must fail before a connection is given up; default 5 */
+  maxFailures?: number;
+  /** failing this long wakes those who depend on the answer, a second time; default 5 minutes */
+  gracePeriodMs?: number;
+  concurrency?: number;
+}
+
+interface Entry {
+  connection?: Connection;
+  state: WorkloadState;
+  /** the grace period has passed and those concerned know */
+  graceTold?: boolean;
+}
+
+/** Control planes come up within seconds of each other's steps: early attempts are frequent, late ones are not. */
+const firstRetryMs = 1_000;
+const eagerAttempts = 30;
+const lateRetryMs = 10_000;
+
+export function createWorkloadClusters(options: WorkloadClustersOptions): WorkloadClusters {
+  const { clock, random } = options;
+  const probeIntervalMs = options.probeIntervalMs ?? 10_000;
+  const probeTimeoutMs = options.probeTimeoutMs ?? 5_000;
+  const maxFailures = options.maxFailures ?? 5;
+  const gracePeriodMs = options.gracePeriodMs ?? 300_000;
+  const entries = new Map<string, Entry>();
+  const connectionListeners = new Set<(cluster: ObjectKey) => void>();
+  const nodeListeners = new Set<(cluster: ObjectKey, node: Node) => void>();
+  const secrets = createInformer<Secret>({
+    client: options.client,
+    resource: Secrets,
+    clock,
+    random,
+    labelSelector: clusterNameLabel,
+    ...(options.namespace !== undefined && { namespace: options.namespace }),
+    transform: kubeconfigOnly,
+  });
+
+  const entryOf = (key: string): Entry => {
+    const known = entries.get(key);
+    if (known) return known;
+    const entry: Entry = { state: { connected: false, lastSuccess: 0, failures: 0 } };
+    entries.set(key, entry);
+    return entry;
+  };
+  const tell = (cluster: ObjectKey): void => {
+    for (const listener of connectionListeners) listener(cluster);
+  };
+  const disconnect = (entry: Entry): void => {
+    entry.connection?.close();
+    delete entry.connection;
+  };
+  const failed = (entry: Entry, cluster: ObjectKey, error: unknown): void => {
+    const { state } = entry;
+    const wasConnected = state.connected;
+    const failures = state.failures + 1;
+    const unauthorized = (error as { code?: unknown }).code === 401;
+    const given = entry.connection === undefined || failures >= maxFailures || unauthorized;
+    const failingSince = state.failingSince ?? clock.now();
+    const graceOver = clock.now() - Math.max(state.lastSuccess, failingSince) >= gracePeriodMs;
+    entry.state = {
+      connected: wasConnected && !given,
+      lastSuccess: state.lastSuccess,
+      failures,
+      failingSince,
+      problem: explain(error),
+    };
+    if (given) disconnect(entry);
+    if (wasConnected !== entry.state.connected || failures === maxFailures || (graceOver && !entry.graceTold)) {
+      if (graceOver) entry.graceTold = true;
+      tell(cluster);
+    }
+  };
+  const succeeded = (entry: Entry, cluster: ObjectKey): void => {
+    const news = !entry.state.connected || entry.state.failures >= maxFailures;
+    entry.state = { connected: true, lastSuccess: clock.now(), failures: 0 };
+    entry.graceTold = false;
+    if (news) tell(cluster);
+  };
+  const bounded = async (signal: AbortSignal, work: (signal: AbortSignal) => Promise<void>): Promise<void> => {
+    const limit = new AbortController();
+    const onAbort = (): void => limit.abort(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    let cancel = (): void => {};
+    const late = new Promise<never>((_, reject) => {
+      cancel = clock.after(probeTimeoutMs, () => {
+        const reason = new Error(`no answer within ${probeTimeoutMs / 1000} s`);
+        limit.abort(reason);
+        reject(reason);
+      });
+    });
+    try {
+      await Promise.race([work(limit.signal), late]);
+    } finally {
+      cancel();
+      signal.removeEventListener('abort', onAbort);
+    }
+  };
+
+  const keepConnected = async (
+    cluster: Cluster | undefined,
+    key: ObjectKey,
+    readSecret: () => Promise<Secret | undefined>,
+    signal: AbortSignal,
+  ): Promise<Result> => {
+    const id = formatKey(key);
+    const wanted = cluster?.status?.initialization?.infrastructureProvisioned === true;
+    if (!cluster || !wanted) {
+      const entry = entries.get(id);
+      if (entry) {
+        disconnect(entry);
+        entries.delete(id);
+        tell(key);
+      }
+      return done();
+    }
+    const entry = entryOf(id);
+    const secret = await readSecret();
+    const kubeconfig = secret?.data?.['value'];
+    if (kubeconfig === undefined) {
+      if (entry.connection) {
+        disconnect(entry);
+        entry.state = { ...entry.state, connected: false, problem: 'the kubeconfig Secret is gone' };
+        tell(key);
+      }
+      // the Secret wakes us when it comes
+      return done();
+    }
+    if (entry.connection && entry.connection.fingerprint !== kubeconfig) disconnect(entry);
+    try {
+      if (entry.connection) {
+        const { api } = entry.connection;
+        await bounded(signal, (limited) => api.probe(limited));
+        succeeded(entry, key);
+        return after(probeIntervalMs, 'next probe of the workload API');
+      }
+      const api = await options.connect(Buffer.from(kubeconfig, 'base64').toString('utf8'), key);
+      try {
+        await bounded(signal, (limited) => api.probe(limited));
+      } catch (error) {
+        await api.close();
+        throw error;
+      }
+      entry.connection = openConnection({
+        api,
+        fingerprint: kubeconfig,
+        clock,
+        random,
+        cluster: key,
+        onNode: (node) => {
+          for (const listener of nodeListeners) listener(key, node);
+        },
+        onSynced: () => tell(key),
+      });
+      succeeded(entry, key);
+      return after(probeIntervalMs, 'next probe of the workload API');
+    } catch (error) {
+      if (signal.aborted) throw error;
+      failed(entry, key, error);
+      const wait = entry.connection
+        ? probeIntervalMs
+        : entry.state.failures <= eagerAttempts
+          ? firstRetryMs
+          : lateRetryMs;
+      return after(wait, 'the workload API does not answer');
+    }
+  };
+
+  const connected = (cluster: ObjectKey): Connection => {
+    const entry = entries.get(formatKey(cluster));
+    if (!entry?.connection) throw new WorkloadNotConnectedError(cluster, entry?.state.problem);
+    return entry.connection;
+  };
+  const synced = (cluster: ObjectKey): Informer<Node> => {
+    const { nodes } = connected(cluster);
+    if (!nodes.hasSynced()) throw new WorkloadNotConnectedError(cluster, 'the Nodes have not been read yet');
+    return nodes;
+  };
+
+  return {
+    state: (cluster) => entries.get(formatKey(cluster))?.state ?? { connected: false, lastSuccess: 0, failures: 0 },
+    client: (cluster) => connected(cluster).api.client,
+    nodes: (cluster): Lister<Node> => synced(cluster).lister,
+    nodesByProviderId: (cluster, providerId) => synced(cluster).lister.byIndex(providerIdIndex, providerId),
+    connectionSource: (keysOf): ExternalSource => ({
+      start({ enqueue, signal }) {
+        const listener = (cluster: ObjectKey): void => {
+          for (const key of keysOf(cluster)) enqueue(key);
+        };
+        connectionListeners.add(listener);
+        signal.addEventListener('abort', () => connectionListeners.delete(listener), { once: true });
+      },
+    }),
+    nodeSource: (keysOf): ExternalSource => ({
+      start({ enqueue, signal }) {
+        const listener = (cluster: ObjectKey, node: Node): void => {
+          for (const key of keysOf(cluster, node)) enqueue(key);
+        };
+        nodeListeners.add(listener);
+        signal.addEventListener('abort', () => nodeListeners.delete(listener), { once: true });
+      },
+    }),
+    controller: defineController({
+      name: 'workload-connection',
+      for: clusters,
+      watches: [watchObjects(clusters, { predicates: [connectionMayChange] })],
+      sources: [
+        {
+          async start({ enqueue, signal }) {
+            const wake = (secret: Secret): void => {
+              const cluster = clusterOf(secret);
+              if (cluster) enqueue(cluster);
+            };
+            secrets.addHandler({
+              onAdd: wake,
+              onUpdate: (secret, old) => {
+                if (secret.data?.['value'] !== old.data?.['value']) wake(secret);
+              },
+              onDelete: wake,
+            });
+            await secrets.run(signal);
+            for (const entry of entries.values()) disconnect(entry);
+            entries.clear();
+          },
+        },
+      ],
+      concurrency: options.concurrency ?? 20,
+      async reconcile({ client, cache, signal }, key) {
+        const name = clusterSecretName(key.name, 'kubeconfig');
+        const secretKey = key.namespace === undefined ? { name } : { namespace: key.namespace, name };
+        // users may bring a Secret without our label, which the cache does not see
+        const readSecret = async (): Promise<Secret | undefined> =>
+          (secrets.hasSynced() ? secrets.lister.get(secretKey) : undefined) ??
+          (await client.get(Secrets, secretKey, { signal }).catch(ignoreNotFound));
+        return await keepConnected(cache.lister(clusters).get(key), key, readSecret, signal);
+      },
+    }),
+  };
+}
+
+const kubeconfigSuffix = `-${'kubeconfig' satisfies ClusterSecretPurpose}`;
+
+/** Secrets of clusters are many and large; the cache keeps the content of kubeconfigs only. */
+function kubeconfigOnly(secret: Secret): Secret {
+  const { managedFields: _, ...metadata } = secret.metadata;
+  if (secret.metadata.name?.endsWith(kubeconfigSuffix) === true) return { ...secret, metadata };
+  const { name, namespace, uid, resourceVersion } = metadata;
+  return {
+    apiVersion: secret.apiVersion,
+    kind: secret.kind,
+    metadata: {
+      ...(name !== undefined && { name }),
+      ...(namespace !== undefined && { namespace }),
+      ...(uid !== undefined && { uid }),
+      ...(resourceVersion !== undefined && { resourceVersion }),
+    },
+  };
+}
+
+function clusterOf(secret: Secret): ObjectKey | undefined {
+  const { name = '', namespace } = secret.metadata;
+  if (!name.endsWith(kubeconfigSuffix)) return undefined;
+  const cluster = name.slice(0, -kubeconfigSuffix.length);
+  return namespace === undefined ? { name: cluster } : { namespace, name: cluster };
+}
+
+/** Status is written often; a connection depends on one latch in it and on the object's existence. */
+const connectionMayChange: Predicate<Cluster> = (event) =>
+  event.type !== 'update' ||
+  event.object.status?.initialization?.infrastructureProvisioned !==
+    event.old.status?.initialization?.infrastructureProvisioned ||
+  event.object.status?.initialization?.controlPlaneInitialized !==
+    event.old.status?.initialization?.controlPlaneInitialized;

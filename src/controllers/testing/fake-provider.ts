@@ -1,0 +1,236 @@
+import { clusterNameLabel, type Machine, machines, type Node, Nodes } from '../../api/index.ts';
+import { type Client, objectKey } from '../../client/index.ts';
+import { isNotFound, type JsonObject, type Resource, type UnstructuredObject } from '../../machinery/index.ts';
+import {
+  after,
+  type ControllerDefinition,
+  defineController,
+  done,
+  watchMapped,
+  watchObjects,
+} from '../../runtime/index.ts';
+import { at, controllerOf, textAt } from '../shared/index.ts';
+import { fakeClusters, fakeConfigs, fakeControlPlanes, fakeMachines } from './provider-kinds.ts';
+
+const by = { fieldManager: 'fake-provider' };
+
+export interface FakeProviderOptions {
+  /** where nodes join */
+  workload?: Client;
+  /** how long a machine takes to boot */
+  bootMs?: number;
+  /** which contract the kinds follow */
+  contract?: 'v1beta1' | 'v1beta2';
+  /** machines whose name this accepts never come up */
+  broken?: (name: string) => boolean;
+  /** infrastructure of these machines refuses to go away */
+  stuck?: (name: string) => boolean;
+}
+
+const finalizer = 'fake.example/protect';
+
+/** Tiny controllers that keep the provider contract: enough of a cloud to watch the cluster controllers at work. */
+export function fakeProvider(options: FakeProviderOptions = {}): ControllerDefinition[] {
+  const old = options.contract === 'v1beta1';
+  const provisioned: JsonObject = old ? { ready: true } : { initialization: { provisioned: true } };
+
+  const status = async (
+    client: Client,
+    resource: Resource<UnstructuredObject>,
+    object: UnstructuredObject,
+    patch: JsonObject,
+  ): Promise<void> => {
+    await client.patch(resource, objectKey(object), 'merge', { status: patch }, { ...by, subresource: 'status' });
+  };
+  const release = async (
+    client: Client,
+    resource: Resource<UnstructuredObject>,
+    object: UnstructuredObject,
+  ): Promise<void> => {
+    const finalizers = (object.metadata.finalizers ?? []).filter((name) => name !== finalizer);
+    await client.patch(resource, objectKey(object), 'merge', { metadata: { finalizers } }, by);
+  };
+  const protect = async (
+    client: Client,
+    resource: Resource<UnstructuredObject>,
+    object: UnstructuredObject,
+  ): Promise<boolean> => {
+    if (object.metadata.finalizers?.includes(finalizer)) return false;
+    const finalizers = [...(object.metadata.finalizers ?? []), finalizer];
+    await client.patch(resource, objectKey(object), 'merge', { metadata: { finalizers } }, by);
+    return true;
+  };
+
+  const infraCluster = defineController({
+    name: 'fake-cluster',
+    for: fakeClusters,
+    async reconcile({ client, cache }, key) {
+      const object = cache.lister(fakeClusters).get(key);
+      if (!object) return done();
+      if (object.metadata.deletionTimestamp !== undefined) {
+        if (object.metadata.finalizers?.includes(finalizer)) await release(client, fakeClusters, object);
+        return done();
+      }
+      if (await protect(client, fakeClusters, object)) return done();
+      if (at(object, 'spec', 'controlPlaneEndpoint') === undefined && at(object, 'spec', 'noEndpoint') !== true) {
+        const spec = { controlPlaneEndpoint: { host: '127.0.0.1', port: 6443 } };
+        await client.patch(fakeClusters, key, 'merge', { spec }, by);
+      }
+      if (at(object, 'status') === undefined) await status(client, fakeClusters, object, provisioned);
+      return done();
+    },
+  });
+
+  const bootstrap = defineController({
+    name: 'fake-config',
+    for: fakeConfigs,
+    async reconcile({ client, cache }, key) {
+      const object = cache.lister(fakeConfigs).get(key);
+      if (!object || object.metadata.deletionTimestamp !== undefined || !controllerOf(object, machines)) return done();
+      if (at(object, 'status') !== undefined || at(object, 'spec', 'hold') === true) return done();
+      const created: JsonObject = old ? { ready: true } : { initialization: { dataSecretCreated: true } };
+      await status(client, fakeConfigs, object, { ...created, dataSecretName: `${key.name}` });
+      return done();
+    },
+  });
+
+  const infraMachine = defineController({
+    name: 'fake-machine',
+    for: fakeMachines,
+    watches: [
+      watchObjects(fakeMachines),
+      watchMapped(machines, ({ metadata, spec }) => [
+        { namespace: metadata.namespace ?? '', name: spec.infrastructureRef.name },
+      ]),
+    ],
+    concurrency: 4,
+    async reconcile({ client, cache, clock }, key) {
+      const object = cache.lister(fakeMachines).get(key);
+      if (!object) return done();
+      const providerId = `fake:///${object.metadata.uid}`;
+      if (object.metadata.deletionTimestamp !== undefined) {
+        if (options.stuck?.(key.name) || !object.metadata.finalizers?.includes(finalizer)) return done();
+        if (options.workload) await stopNode(options.workload, key.name);
+        await release(client, fakeMachines, object);
+        return done();
+      }
+      const owner = controllerOf(object, machines);
+      const machine = owner && cache.lister(machines).get({ namespace: key.namespace ?? '', name: owner.name });
+      if (!machine?.spec.bootstrap.dataSecretName) return done();
+      if (await protect(client, fakeMachines, object)) return done();
+      if (options.broken?.(key.name)) return done();
+      const begun = textAt(object, 'spec', 'bootedAt');
+      if (begun === undefined) {
+        await client.patch(fakeMachines, key, 'merge', { spec: { bootedAt: String(clock.now()) } }, by);
+        return done();
+      }
+      const left = Number(begun) + (options.bootMs ?? 0) - clock.now();
+      if (left > 0) return after(left, 'booting');
+      if (textAt(object, 'spec', 'providerID') === undefined) {
+        await client.patch(fakeMachines, key, 'merge', { spec: { providerID: providerId } }, by);
+        return done();
+      }
+      if (options.workload) await startNode(options.workload, machine, providerId);
+      if (at(object, 'status') === undefined) {
+        const addresses = [{ type: 'InternalIP', address: '10.0.0.1' }];
+        await status(client, fakeMachines, object, { ...provisioned, addresses, failureDomain: 'az1' });
+      }
+      return done();
+    },
+  });
+
+  const controlPlane = defineController({
+    name: 'fake-control-plane',
+    for: fakeControlPlanes,
+    async reconcile({ client, cache }, key) {
+      const object = cache.lister(fakeControlPlanes).get(key);
+      if (!object) return done();
+      if (object.metadata.deletionTimestamp !== undefined) {
+        if (object.metadata.finalizers?.includes(finalizer)) await release(client, fakeControlPlanes, object);
+        return done();
+      }
+      if (await protect(client, fakeControlPlanes, object)) return done();
+      const wanted = textAt(object, 'spec', 'version');
+      const hold = at(object, 'spec', 'hold') === true;
+      if (hold || (at(object, 'status') !== undefined && textAt(object, 'status', 'version') === wanted)) return done();
+      await status(client, fakeControlPlanes, object, {
+        ...(old ? { initialized: true, ready: true } : { initialization: { controlPlaneInitialized: true } }),
+        externalManagedControlPlane: true,
+        ...(wanted !== undefined && { version: wanted }),
+        conditions: [
+          {
+            type: 'Available',
+            status: 'True',
+            reason: 'Available',
+            message: '',
+            lastTransitionTime: '2026-01-01T00:00:00Z',
+          },
+        ],
+      });
+      return done();
+    },
+  });
+  return [infraCluster, bootstrap, infraMachine, controlPlane];
+}
+
+const healthy: NonNullable<Node['status']>['conditions'] = [
+  { type: 'Ready', status: 'True', reason: 'KubeletReady', lastTransitionTime: '2026-01-01T00:00:00Z' },
+  { type: 'MemoryPressure', status: 'False', lastTransitionTime: '2026-01-01T00:00:00Z' },
+  { type: 'DiskPressure', status: 'False', lastTransitionTime: '2026-01-01T00:00:00Z' },
+  { type: 'PIDPressure', status: 'False', lastTransitionTime: '2026-01-01T00:00:00Z' },
+];
+
+async function startNode(workload: Client, machine: Machine, providerID: string): Promise<void> {
+  const name = machine.metadata.name ?? '';
+  try {
+    await workload.get(Nodes, { name });
+    return;
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+  await workload.create(
+    Nodes,
+    {
+      apiVersion: 'v1',
+      kind: 'Node',
+      metadata: { name, labels: { [clusterNameLabel]: machine.spec.clusterName } },
+      spec: { providerID, taints: [{ key: 'node.cluster.x-k8s.io/uninitialized', effect: 'NoSchedule' }] },
+    },
+    by,
+  );
+  await setNodeConditions(workload, name, healthy);
+}
+
+/** What a kubelet reports. */
+export async function setNodeConditions(
+  workload: Client,
+  name: string,
+  conditions: NonNullable<Node['status']>['conditions'],
+): Promise<void> {
+  const status = {
+    conditions: (conditions ?? []) as unknown as JsonObject[],
+    nodeInfo: {
+      machineID: 'm',
+      systemUUID: 's',
+      bootID: 'b',
+      kernelVersion: '6.1',
+      osImage: 'Debian',
+      containerRuntimeVersion: 'containerd://2',
+      kubeletVersion: 'v1.33.0',
+      kubeProxyVersion: 'v1.33.0',
+      operatingSystem: 'linux',
+      architecture: 'amd64',
+    },
+  };
+  await workload.patch(Nodes, { name }, 'merge', { status }, { ...by, subresource: 'status' });
+}
+
+async function stopNode(workload: Client, name: string): Promise<void> {
+  try {
+    const node = await workload.get(Nodes, { name });
+    const gone = (node.status?.conditions ?? []).map((condition) => ({ ...condition, status: 'Unknown' }));
+    await setNodeConditions(workload, name, gone);
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+}

@@ -1,0 +1,64 @@
+// Kinds of an imaginary provider, in both forms of the contract.
+import type { Resource, UnstructuredObject } from '../../machinery/index.ts';
+
+const kind = (group: string, name: string, version = 'v1'): Resource<UnstructuredObject> => ({
+  group,
+  version,
+  kind: name,
+  plural: `${name.toLowerCase()}s`,
+  namespaced: true,
+});
+
+export const infrastructureGroup = 'infrastructure.cluster.x-k8s.io';
+export const bootstrapGroup = 'bootstrap.cluster.x-k8s.io';
+export const controlPlaneGroup = 'controlplane.cluster.x-k8s.io';
+
+export const fakeClusters: Resource<UnstructuredObject> = kind(infrastructureGroup, 'FakeCluster');
+export const fakeMachines: Resource<UnstructuredObject> = kind(infrastructureGroup, 'FakeMachine');
+export const fakeMachineTemplates: Resource<UnstructuredObject> = kind(infrastructureGroup, 'FakeMachineTemplate');
+export const fakeConfigs: Resource<UnstructuredObject> = kind(bootstrapGroup, 'FakeConfig');
+export const fakeConfigTemplates: Resource<UnstructuredObject> = kind(bootstrapGroup, 'FakeConfigTemplate');
+export const fakeControlPlanes: Resource<UnstructuredObject> = kind(controlPlaneGroup, 'FakeControlPlane');
+export const fakeRemediations: Resource<UnstructuredObject> = kind(infrastructureGroup, 'FakeRemediation');
+export const fakeRemediationTemplates: Resource<UnstructuredObject> = kind(
+  infrastructureGroup,
+  'FakeRemediationTemplate',
+);
+
+export const providerKinds: readonly Resource<UnstructuredObject>[] = [
+  fakeClusters,
+  fakeMachines,
+  fakeMachineTemplates,
+  fakeConfigs,
+  fakeConfigTemplates,
+  fakeControlPlanes,
+  fakeRemediations,
+  fakeRemediationTemplates,
+];
+
+/** The definition of a provider kind that follows the given contract. */
+export function definitionOf(resource: Resource, contract: 'v1beta1' | 'v1beta2' = 'v1beta2'): UnstructuredObject {
+  const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: {
+      name: `${resource.plural}.${resource.group}`,
+      labels: { [`cluster.x-k8s.io/${contract}`]: resource.version },
+    },
+    spec: {
+      group: resource.group,
+      scope: 'Namespaced',
+      names: { kind: resource.kind, plural: resource.plural },
+      versions: [
+        {
+          name: resource.version,
+          served: true,
+          storage: true,
+          subresources: { status: {} },
+          schema: { openAPIV3Schema: { type: 'object', properties: { spec: open, status: open } } },
+        },
+      ],
+    },
+  };
+}

@@ -1,0 +1,369 @@
+import {
+  builtinDefinitions,
+  builtinSchema,
+  clusterNameLabel,
+  clusters,
+  type Machine,
+  machines,
+  Namespaces,
+  ownDefinitions,
+  protobufRegistry,
+  Secrets,
+} from '../../api/index.ts';
+import { controllerBackedPlugins, createApiServer, openObjectStore } from '../../apiserver/index.ts';
+import type { Client } from '../../client/index.ts';
+import {
+  isNotFound,
+  type JsonObject,
+  type KubeObject,
+  ManualClock,
+  type Resource,
+  seededRandom,
+  type UnstructuredObject,
+} from '../../machinery/index.ts';
+import {
+  createManager,
+  type FaultRule,
+  faultyClient,
+  type LogEntry,
+  type Manager,
+  memoryClient,
+  memoryLogger,
+  runUntil,
+  settle,
+} from '../../runtime/index.ts';
+import { memoryEngine } from '../../store/index.ts';
+import { setupClusterControllers } from '../cluster/index.ts';
+import { type FakeProviderOptions, fakeProvider } from './fake-provider.ts';
+import {
+  bootstrapGroup,
+  controlPlaneGroup,
+  definitionOf,
+  fakeClusters,
+  fakeConfigTemplates,
+  fakeControlPlanes,
+  fakeMachineTemplates,
+  infrastructureGroup,
+  providerKinds,
+} from './provider-kinds.ts';
+
+export const by: { fieldManager: string } = { fieldManager: 'test' };
+
+/** Kinds are served by one API for all tests of a file; every world has a namespace of its own. */
+const shared = new Map<string, Promise<Api>>();
+let worlds = 0;
+
+export interface WorldOptions extends Omit<FakeProviderOptions, 'workload'> {
+  /** a real workload API with admission, evictions and disruption budgets, instead of a plain one */
+  realWorkload?: boolean;
+  /** faults of the management API, for the controllers only; may be changed while it runs */
+  faults?: FaultRule[];
+  seed?: number;
+}
+
+/** The cluster controllers on a real API server of ours, with an imaginary provider and a real workload API. */
+export interface World {
+  readonly namespace: string;
+  readonly clock: ManualClock;
+  readonly client: Client;
+  /** API of every workload cluster */
+  readonly workload: Client;
+  readonly entries: readonly LogEntry[];
+  /** writes the controllers made so far */
+  writes(): number;
+  /** how often a workload API was connected to */
+  connections(): number;
+  /** the workload API stops answering, or answers again */
+  setWorkloadDown(down: boolean): void;
+  find<T extends KubeObject>(resource: Resource<T>, name: string): Promise<T | undefined>;
+  list<T extends KubeObject>(resource: Resource<T>): Promise<T[]>;
+  until(condition: () => boolean | Promise<boolean>, limitMs?: number): Promise<void>;
+  /** lets simulated time pass */
+  pass(ms: number): Promise<void>;
+  /** stops the controllers as a crash would, and starts new ones */
+  restart(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+interface Api {
+  clock: ManualClock;
+  client: Client;
+  close(): Promise<void>;
+}
+
+async function api(clock: ManualClock, seed: number, own: boolean): Promise<Api> {
+  const store = await openObjectStore({ engine: memoryEngine(), clock });
+  const server = await createApiServer({
+    store,
+    clock,
+    random: seededRandom(seed),
+    definitions: own ? [...builtinDefinitions, ...ownDefinitions] : builtinDefinitions,
+    admissionPlugins: { disable: controllerBackedPlugins },
+    metaSchema: builtinSchema,
+    protobuf: protobufRegistry,
+    access: { mode: 'RBAC' },
+  });
+  return {
+    clock,
+    client: server.localClient(),
+    async close() {
+      await server.stop(0);
+      await store.close();
+    },
+  };
+}
+
+async function managementApi(contract: 'v1beta1' | 'v1beta2'): Promise<Api> {
+  const clock = new ManualClock();
+  const served = await api(clock, 11, true);
+  for (const kind of providerKinds) await served.client.create(definitionResource, definitionOf(kind, contract), by);
+  for (const { plural, group } of providerKinds) {
+    const name = `${plural}.${group}`;
+    await runUntil(clock, async () => isEstablished(await served.client.get(definitionResource, { name })));
+  }
+  return served;
+}
+
+export async function createWorld(options: WorldOptions = {}): Promise<World> {
+  const seed = options.seed ?? 11;
+  const contract = options.contract ?? 'v1beta2';
+  let serving = shared.get(contract);
+  if (!serving) {
+    serving = managementApi(contract);
+    shared.set(contract, serving);
+  }
+  const { client, clock } = await serving;
+  const namespace = `world-${++worlds}`;
+  const workloadApi = options.realWorkload ? await api(clock, seed + 1, false) : undefined;
+  const workload = workloadApi?.client ?? memoryClient({ clock, random: seededRandom(seed + 1) });
+  const { logger, entries } = memoryLogger();
+  let down = false;
+  let writes = 0;
+  let connections = 0;
+  await client.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }, by);
+
+  const start = async (generation: number): Promise<{ manager: Manager; halt(): Promise<void> }> => {
+    const counted = counting(client, () => {
+      writes++;
+    });
+    const controllersClient = options.faults ? faultyClient(counted, options.faults) : counted;
+    const random = seededRandom(seed + 100 * generation);
+    const manager = createManager({
+      client: controllersClient,
+      clock,
+      random,
+      log: logger,
+      namespace,
+      gracefulStopMs: 1,
+    });
+    setupClusterControllers(manager, {
+      client: controllersClient,
+      clock,
+      random,
+      namespace,
+      connectWorkload: async () => {
+        connections++;
+        return {
+          client: workload,
+          probe: async () => {
+            if (down) throw new Error('connect ECONNREFUSED 127.0.0.1:6443');
+          },
+          close: () => {},
+        };
+      },
+    });
+    const providers = createManager({ client, clock, random: seededRandom(seed + 7), log: logger, namespace });
+    for (const definition of fakeProvider({ ...options, workload })) providers.add(definition);
+    const stop = new AbortController();
+    const running = [manager.run(stop.signal), providers.run(stop.signal)];
+    await Promise.all([manager.whenReady(), providers.whenReady()]);
+    return {
+      manager,
+      async halt() {
+        stop.abort();
+        await Promise.allSettled(running);
+      },
+    };
+  };
+  let generation = 0;
+  let running = await start(generation);
+
+  return {
+    namespace,
+    clock,
+    client,
+    workload,
+    entries,
+    writes: () => writes,
+    connections: () => connections,
+    setWorkloadDown(value) {
+      down = value;
+    },
+    find: (resource, name) =>
+      client.get(resource, resource.namespaced ? { namespace, name } : { name }).catch((error: unknown) => {
+        if (!isNotFound(error)) throw error;
+        return undefined;
+      }),
+    list: async (resource) => (await client.list(resource, resource.namespaced ? { namespace } : {})).items,
+    until: (condition, limitMs) =>
+      runUntil(clock, condition, {
+        limitMs: limitMs ?? 1_800_000,
+        describe: () =>
+          entries
+            .filter(({ level }) => level === 'error' || level === 'warn')
+            .slice(-5)
+            .map((e) => JSON.stringify(e))
+            .join('\n'),
+      }),
+    async pass(ms) {
+      await settle();
+      await clock.advance(ms);
+      await settle();
+    },
+    async restart() {
+      await running.halt();
+      running = await start(++generation);
+    },
+    async stop() {
+      await running.halt();
+      await workloadApi?.close();
+    },
+  };
+}
+
+const definitionResource: Resource<UnstructuredObject> = {
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  kind: 'CustomResourceDefinition',
+  plural: 'customresourcedefinitions',
+  namespaced: false,
+};
+
+function isEstablished({ status }: UnstructuredObject): boolean {
+  const conditions = (status as { conditions?: { type: string; status: string }[] } | undefined)?.conditions ?? [];
+  return conditions.some(({ type, status: value }) => type === 'Established' && value === 'True');
+}
+
+function counting(client: Client, count: () => void): Client {
+  const bound: Client = {
+    get: (resource, key, opts) => client.get(resource, key, opts),
+    list: (resource, opts) => client.list(resource, opts),
+    watch: (resource, opts) => client.watch(resource, opts),
+    create: (resource, object, opts) => {
+      if (resource.plural !== 'events') count();
+      return client.create(resource, object, opts);
+    },
+    update: (resource, object, opts) => {
+      count();
+      return client.update(resource, object, opts);
+    },
+    patch: (resource, key, type, patch, opts) => {
+      if (resource.plural !== 'events') count();
+      return client.patch(resource, key, type, patch, opts);
+    },
+    apply: (resource, object, opts) => {
+      count();
+      return client.apply(resource, object, opts);
+    },
+    delete: (resource, key, opts) => {
+      count();
+      return client.delete(resource, key, opts);
+    },
+    deleteCollection: (resource, opts) => client.deleteCollection(resource, opts),
+    createSubresource: (resource, key, subresource, body, opts) => {
+      count();
+      return client.createSubresource(resource, key, subresource, body, opts);
+    },
+  };
+  return bound;
+}
+
+/** A cluster with imaginary infrastructure and, unless told otherwise, an imaginary hosted control plane. */
+export async function createCluster(
+  world: World,
+  name = 'c1',
+  options: { controlPlane?: boolean; version?: string; topology?: boolean } = {},
+): Promise<void> {
+  const { client, namespace } = world;
+  const withControlPlane = options.controlPlane ?? true;
+  await client.create(
+    fakeClusters,
+    { apiVersion: `${infrastructureGroup}/v1`, kind: 'FakeCluster', metadata: { name, namespace }, spec: {} },
+    by,
+  );
+  if (withControlPlane) {
+    await client.create(
+      fakeControlPlanes,
+      {
+        apiVersion: `${controlPlaneGroup}/v1`,
+        kind: 'FakeControlPlane',
+        metadata: { name, namespace },
+        spec: { version: options.version ?? 'v1.33.0' },
+      },
+      by,
+    );
+  }
+  await client.create(
+    clusters,
+    {
+      apiVersion: 'cluster.x-k8s.io/v1beta2',
+      kind: 'Cluster',
+      metadata: { name, namespace },
+      spec: {
+        infrastructureRef: { apiGroup: infrastructureGroup, kind: 'FakeCluster', name },
+        ...(withControlPlane && { controlPlaneRef: { apiGroup: controlPlaneGroup, kind: 'FakeControlPlane', name } }),
+      },
+    },
+    by,
+  );
+  await client.create(
+    Secrets,
+    {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: `${name}-kubeconfig`, namespace, labels: { [clusterNameLabel]: name } },
+      type: 'cluster.x-k8s.io/secret',
+      data: { value: Buffer.from('in process').toString('base64') },
+    },
+    by,
+  );
+}
+
+/** The templates machines of a set or deployment are made from. */
+export async function createTemplates(world: World, name = 'workers', spec: JsonObject = {}): Promise<void> {
+  const { namespace } = world;
+  await world.client.create(
+    fakeMachineTemplates,
+    {
+      apiVersion: `${infrastructureGroup}/v1`,
+      kind: 'FakeMachineTemplate',
+      metadata: { name, namespace },
+      spec: { template: { spec: { flavor: 'small', ...spec } } },
+    },
+    by,
+  );
+  await world.client.create(
+    fakeConfigTemplates,
+    {
+      apiVersion: `${bootstrapGroup}/v1`,
+      kind: 'FakeConfigTemplate',
+      metadata: { name, namespace },
+      spec: { template: { spec: {} } },
+    },
+    by,
+  );
+}
+
+/** `template.spec` of machines made from `createTemplates`. */
+export function machineTemplateSpec(cluster = 'c1', templates = 'workers', version = 'v1.33.0'): Machine['spec'] {
+  return {
+    clusterName: cluster,
+    version,
+    bootstrap: { configRef: { apiGroup: bootstrapGroup, kind: 'FakeConfigTemplate', name: templates } },
+    infrastructureRef: { apiGroup: infrastructureGroup, kind: 'FakeMachineTemplate', name: templates },
+  };
+}
+
+export async function runningMachines(world: World): Promise<Machine[]> {
+  return (await world.list(machines)).filter(({ status }) => status?.phase === 'Running');
+}
