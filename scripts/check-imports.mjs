@@ -38,7 +38,10 @@ for (const entry of readdirSync(root, { recursive: true, withFileTypes: true }))
   for (const match of text.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)) {
     const target = resolve(dirname(file), match[1]);
     const targetRoom = relative(root, target).split(sep)[0];
-    if (targetRoom === room) continue;
+    if (targetRoom === room) {
+      if (room === 'controllers' && !isTest) checkArea(file, target, match[1]);
+      continue;
+    }
     const rule = allowed[room];
     if (!isTest && rule !== '*' && !rule.includes(targetRoom)) {
       problems.push(`${relative('.', file)}: room "${room}" must not import from "${targetRoom}"`);
@@ -48,6 +51,15 @@ for (const entry of readdirSync(root, { recursive: true, withFileTypes: true }))
     }
   }
 }
+/** Areas of the controllers meet through API objects; what they share is entered by its door. */
+function checkArea(file, target, written) {
+  const area = (path) => relative(join(root, 'controllers'), path).split(sep)[0];
+  if (area(file) === area(target)) return;
+  if (target !== join(root, 'controllers', 'shared', 'index.ts')) {
+    problems.push(`${relative('.', file)}: controllers share through controllers/shared/index.ts only, not ${written}`);
+  }
+}
+
 if (problems.length > 0) {
   console.error(problems.join('\n'));
   process.exit(1);

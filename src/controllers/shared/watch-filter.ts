@@ -7,3 +7,8 @@ export function watchFilter(value: string | undefined): Predicate[] {
   if (value === undefined || value === '') return [];
   return [objectMatches((object: KubeObject) => object.metadata.labels?.[watchFilterLabel] === value)];
 }
+
+/** Events of other objects may name one that is not meant for this instance. */
+export function isFilteredOut(object: KubeObject, value: string | undefined): boolean {
+  return value !== undefined && value !== '' && object.metadata.labels?.[watchFilterLabel] !== value;
+}

@@ -130,8 +130,8 @@ export function fakeProvider(options: FakeProviderOptions = {}): ControllerDefin
         await client.patch(fakeMachines, key, 'merge', { spec: { providerID: providerId } }, by);
         return done();
       }
-      if (options.workload) await startNode(options.workload, machine, providerId);
       if (at(object, 'status') === undefined) {
+        if (options.workload) await startNode(options.workload, machine, providerId);
         const addresses = [{ type: 'InternalIP', address: '10.0.0.1' }];
         await status(client, fakeMachines, object, { ...provisioned, addresses, failureDomain: 'az1' });
       }

@@ -11,7 +11,7 @@ import {
   Secrets,
 } from '../../api/index.ts';
 import { controllerBackedPlugins, createApiServer, openObjectStore } from '../../apiserver/index.ts';
-import type { Client } from '../../client/index.ts';
+import { ApiUnreachableError, type Client } from '../../client/index.ts';
 import {
   isNotFound,
   type JsonObject,
@@ -137,6 +137,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   const workloadApi = options.realWorkload ? await api(clock, seed + 1, false) : undefined;
   const workload = workloadApi?.client ?? memoryClient({ clock, random: seededRandom(seed + 1) });
   const { logger, entries } = memoryLogger();
+  const outage: FaultRule[] = [];
   let down = false;
   let writes = 0;
   let connections = 0;
@@ -164,7 +165,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
       connectWorkload: async () => {
         connections++;
         return {
-          client: workload,
+          client: faultyClient(workload, outage),
           probe: async () => {
             if (down) throw new Error('connect ECONNREFUSED 127.0.0.1:6443');
           },
@@ -198,6 +199,8 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     connections: () => connections,
     setWorkloadDown(value) {
       down = value;
+      outage.length = 0;
+      if (down) outage.push({ error: () => new ApiUnreachableError('connect ECONNREFUSED 127.0.0.1:6443') });
     },
     find: (resource, name) =>
       client.get(resource, resource.namespaced ? { namespace, name } : { name }).catch((error: unknown) => {

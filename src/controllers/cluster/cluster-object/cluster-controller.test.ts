@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { clusterNameLabel, clusters, machineDeployments, machines, Secrets } from '../../../api/index.ts';
 import { parseKubeconfig } from '../../../client/index.ts';
 import { createAuthority } from '../../../pki/index.ts';
-import { conditionOf, legacyConditionOf } from '../../shared/index.ts';
+import { conditionOf, kubeconfigNeedsRotation, legacyConditionOf } from '../../shared/index.ts';
 import { fakeClusters, fakeControlPlanes } from '../../testing/provider-kinds.ts';
 import {
   by,
@@ -111,7 +111,7 @@ describe('a cluster', () => {
     expect(await w.list(machineDeployments)).toEqual([]);
   });
 
-  it('makes its own kubeconfig where there is no control-plane provider, and renews it', async () => {
+  it('makes its own kubeconfig where there is no control-plane provider, and knows when to renew it', async () => {
     world = await createWorld();
     const w = world;
     await createCluster(w, 'c1', { controlPlane: false });
@@ -148,8 +148,9 @@ describe('a cluster', () => {
     expect(parsed['current-context']).toBe('c1-admin@c1');
     expect(parsed.clusters?.[0]).toMatchObject({ name: 'c1', cluster: { server: 'https://127.0.0.1:6443' } });
     expect(parsed.users?.[0]?.name).toBe('c1-admin');
-    await w.pass(190 * 24 * 3_600_000);
-    await soon(async () => (await kubeconfig()) !== first);
+    expect(kubeconfigNeedsRotation(first ?? '', w.clock.now())).toBe(false);
+    expect(kubeconfigNeedsRotation(first ?? '', w.clock.now() + 190 * 24 * 3_600_000)).toBe(true);
+    expect(kubeconfigNeedsRotation('not a kubeconfig: [', w.clock.now())).toBe(true);
   });
 
   it('reports a provider object that vanished', async () => {

@@ -17,6 +17,7 @@ import {
   controlPlaneLabel,
   ensureFinalizer,
   isDeleting,
+  isFilteredOut,
   objectIndexValue,
   pausedBy,
   pausedVerdict,
@@ -31,8 +32,10 @@ import { reconcileDelete } from './deletion.ts';
 import { reconcileKubeconfig } from './kubeconfig.ts';
 import { observeLegacyCluster } from './legacy-status.ts';
 import { isEndpointValid, reconcileControlPlane, reconcileInfrastructure } from './references.ts';
-import type { ClusterScope, Descendants } from './scope.ts';
+import type { ClusterScope, Descendants, Referenced } from './scope.ts';
 import { type ClusterObservation, observeCluster } from './status.ts';
+
+const notLookedAt: Referenced = { state: 'failed', problem: 'The object has not been looked at' };
 
 const normal: readonly Phase<ClusterScope>[] = [reconcileInfrastructure, reconcileControlPlane, reconcileKubeconfig];
 const deleting: readonly Phase<ClusterScope>[] = [reconcileInfrastructure, reconcileControlPlane, reconcileDelete];
@@ -46,7 +49,7 @@ export function clusterController(dependencies: ClusterControllerDependencies): 
 
   const reconcile = async (context: ReconcileContext, key: ObjectKey): Promise<Result> => {
     const cluster = context.cache.lister(clusters).get(key);
-    if (!cluster) return done();
+    if (!cluster || isFilteredOut(cluster, dependencies.watchFilter)) return done();
     if (await ensureFinalizer(context, clusters, cluster, clusterFinalizer)) return done();
     const draft = clone(cluster);
     const pauses = pausedBy(cluster, cluster);
@@ -62,8 +65,9 @@ export function clusterController(dependencies: ClusterControllerDependencies): 
       original: cluster,
       cluster: draft,
       descendants: descendantsOf(context, cluster),
-      infrastructure: { state: 'none' },
-      controlPlane: { state: 'none' },
+      // nothing may be concluded from what nobody has looked at
+      infrastructure: notLookedAt,
+      controlPlane: notLookedAt,
     };
     const { result, errors } = await runPhases(isDeleting(cluster) ? deleting : normal, scope, { carryOn: true });
     const seen: ClusterObservation = {
@@ -71,6 +75,7 @@ export function clusterController(dependencies: ClusterControllerDependencies): 
       controlPlane: scope.controlPlane,
       descendants: scope.descendants,
       workload: dependencies.workloads.state(key),
+      kubeconfigProblem: scope.kubeconfigProblem,
       deletion:
         errors.length > 0 && scope.deletion?.reason === 'Deleting'
           ? { reason: 'InternalError', message: (combined(errors) as Error).message }

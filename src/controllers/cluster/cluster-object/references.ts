@@ -1,6 +1,6 @@
 import { type Cluster, type ContractReference, clusterNameLabel, clusters } from '../../../api/index.ts';
 import { objectKey, withOptimisticLock } from '../../../client/index.ts';
-import { type JsonValue, parseApiVersion } from '../../../machinery/index.ts';
+import { isConflict, type JsonValue, parseApiVersion } from '../../../machinery/index.ts';
 import { after, type Result } from '../../../runtime/index.ts';
 import {
   ContractError,
@@ -133,9 +133,15 @@ async function own({ context, cluster, follower }: ClusterScope, provider: Provi
   };
   const { group } = parseApiVersion(object.apiVersion);
   const { resource } = await follower.kindOf({ apiGroup: group, kind: object.kind }, context.signal);
-  const stored = await context.client.patch(resource, objectKey(object), 'merge', withOptimisticLock(patch, object), {
-    fieldManager,
-    signal: context.signal,
-  });
-  return { ...provider, object: stored };
+  try {
+    const stored = await context.client.patch(resource, objectKey(object), 'merge', withOptimisticLock(patch, object), {
+      fieldManager,
+      signal: context.signal,
+    });
+    return { ...provider, object: stored };
+  } catch (error) {
+    if (!isConflict(error)) throw error;
+    // somebody wrote in between: that change wakes us again
+    return provider;
+  }
 }

@@ -42,6 +42,8 @@ export interface ClusterObservation {
   controlPlane: Referenced;
   descendants: Descendants;
   workload: WorkloadState;
+  /** why there is no kubeconfig to connect with */
+  kubeconfigProblem: string | undefined;
   deletion: { reason: string; message: string } | undefined;
   nowMs: number;
 }
@@ -165,15 +167,16 @@ function countWorkers(
   return total;
 }
 
-function probeVerdict(
-  cluster: Cluster,
-  { workload, nowMs }: ClusterObservation,
-): { verdict?: Verdict; result: Result } {
-  const { lastSuccess, failures, problem } = workload;
+function probeVerdict(cluster: Cluster, seen: ClusterObservation): { verdict?: Verdict; result: Result } {
+  const { nowMs } = seen;
+  const { lastSuccess, failures, problem } = seen.workload;
   const failed = (message: string): { verdict: Verdict; result: Result } => ({
     verdict: { status: 'False', reason: 'ProbeFailed', message },
     result: done(),
   });
+  if (lastSuccess === 0 && seen.kubeconfigProblem !== undefined) {
+    return failed(`Remote connection not established yet (${seen.kubeconfigProblem})`);
+  }
   if (lastSuccess === 0 && failures < 5) {
     // after a restart of ours nobody has had the time to try: what was known before stands
     return conditionOf(cluster, 'RemoteConnectionProbe')

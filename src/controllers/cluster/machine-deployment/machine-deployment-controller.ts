@@ -24,6 +24,7 @@ import {
   createApplyOnce,
   ensureFinalizer,
   isDeleting,
+  isFilteredOut,
   machineDeploymentFinalizer,
   objectIndexValue,
   ownerOf,
@@ -53,7 +54,7 @@ export function machineDeploymentController(dependencies: ClusterControllerDepen
 
   const reconcile = async (context: ReconcileContext, key: ObjectKey): Promise<Result> => {
     const deployment = context.cache.lister(machineDeployments).get(key);
-    if (!deployment) return done();
+    if (!deployment || isFilteredOut(deployment, dependencies.watchFilter)) return done();
     if (await ensureFinalizer(context, machineDeployments, deployment, machineDeploymentFinalizer)) return done();
     const { namespace = '' } = deployment.metadata;
     const cluster = context.cache.lister(clusters).get({ namespace, name: deployment.spec.clusterName });

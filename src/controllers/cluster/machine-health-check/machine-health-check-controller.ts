@@ -27,6 +27,7 @@ import {
   explain,
   isDeleting,
   isFalse,
+  isFilteredOut,
   isNotConnected,
   isTrue,
   legacyConditionOf,
@@ -95,7 +96,7 @@ export function machineHealthCheckController(dependencies: ClusterControllerDepe
     ],
     async reconcile(context, key) {
       const check = context.cache.lister(machineHealthChecks).get(key);
-      if (!check || isDeleting(check)) return done();
+      if (!check || isDeleting(check) || isFilteredOut(check, dependencies.watchFilter)) return done();
       const { namespace = '' } = check.metadata;
       const cluster = context.cache.lister(clusters).get({ namespace, name: check.spec.clusterName });
       const draft = clone(check);

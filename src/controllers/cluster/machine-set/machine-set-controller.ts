@@ -24,6 +24,7 @@ import {
   createApplyOnce,
   ensureFinalizer,
   isDeleting,
+  isFilteredOut,
   machineSetFinalizer,
   objectIndexValue,
   ownerOf,
@@ -81,7 +82,7 @@ export function machineSetController(dependencies: ClusterControllerDependencies
 
   const reconcile = async (context: ReconcileContext, key: ObjectKey): Promise<Result> => {
     const set = context.cache.lister(machineSets).get(key);
-    if (!set) return done();
+    if (!set || isFilteredOut(set, dependencies.watchFilter)) return done();
     if (await ensureFinalizer(context, machineSets, set, machineSetFinalizer)) return done();
     const { namespace = '' } = set.metadata;
     const cluster = context.cache.lister(clusters).get({ namespace, name: set.spec.clusterName });

@@ -1,6 +1,12 @@
 import { type ContractReference, clusterNameLabel, type Machine, machines } from '../../../api/index.ts';
 import { objectKey, withOptimisticLock } from '../../../client/index.ts';
-import { type JsonObject, type JsonValue, type OwnerReference, parseApiVersion } from '../../../machinery/index.ts';
+import {
+  isConflict,
+  type JsonObject,
+  type JsonValue,
+  type OwnerReference,
+  parseApiVersion,
+} from '../../../machinery/index.ts';
 import { after, type Result } from '../../../runtime/index.ts';
 import {
   addressesOf,
@@ -126,11 +132,17 @@ async function own(scope: MachineScope, provider: ProviderObject): Promise<Refer
   };
   const { group } = parseApiVersion(object.apiVersion);
   const { resource } = await follower.kindOf({ apiGroup: group, kind: object.kind }, context.signal);
-  const stored = await context.client.patch(resource, objectKey(object), 'merge', withOptimisticLock(patch, object), {
-    fieldManager,
-    signal: context.signal,
-  });
-  return { state: 'found', provider: { ...provider, object: stored } };
+  try {
+    const stored = await context.client.patch(resource, objectKey(object), 'merge', withOptimisticLock(patch, object), {
+      fieldManager,
+      signal: context.signal,
+    });
+    return { state: 'found', provider: { ...provider, object: stored } };
+  } catch (error) {
+    if (!isConflict(error)) throw error;
+    // somebody wrote in between: that change wakes us again
+    return { state: 'found', provider };
+  }
 }
 
 function isCreator({ cluster, machine }: MachineScope, owner: OwnerReference): boolean {

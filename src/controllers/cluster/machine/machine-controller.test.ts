@@ -10,7 +10,8 @@ import {
   Pods,
 } from '../../../api/index.ts';
 import type { Client } from '../../../client/index.ts';
-import type { KubeObject, Resource } from '../../../machinery/index.ts';
+import { type KubeObject, type Resource, statusError } from '../../../machinery/index.ts';
+import type { FaultRule } from '../../../runtime/index.ts';
 import { conditionOf, legacyConditionOf } from '../../shared/index.ts';
 import { setNodeConditions } from '../../testing/fake-provider.ts';
 import { fakeConfigs, fakeMachines } from '../../testing/provider-kinds.ts';
@@ -329,4 +330,43 @@ describe('the deletion of a machine', () => {
     await w.until(async () => (await deletion(w))?.reason === 'WaitingForInfrastructureDeletion');
     expect((await deletion(w))?.message).toBe('Waiting for FakeMachine to be deleted');
   });
+
+  it('concludes nothing from what it could not look at', async () => {
+    const faults: FaultRule[] = [];
+    const w = await begin({ faults });
+    await w.until(running(w));
+    await w.pass(61_000);
+    const error = () => statusError.internal('etcd is slow');
+    faults.push({ verb: 'get', resource: 'CustomResourceDefinition', error });
+    await w.client.delete(machines, key(w));
+    await w.pass(60_000);
+    expect(await w.find(machines, 'm1')).toBeDefined();
+    expect(await w.find(fakeMachines, 'm1')).toBeDefined();
+    expect((await deletion(w))?.message).toContain('etcd is slow');
+    faults.length = 0;
+    await w.until(gone(w));
+    expect(await w.find(fakeMachines, 'm1')).toBeUndefined();
+  });
+
+  it.each(['before', 'after'] as const)(
+    'ends when every step fails once %s it happened, and we are restarted',
+    async (when) => {
+      const error = () => statusError.internal('the connection broke');
+      const faults: FaultRule[] = [];
+      const w = await begin({ faults });
+      await w.until(running(w));
+      for (const resource of ['Machine', 'FakeMachine', 'FakeConfig']) {
+        faults.push({ verb: ['delete', 'patch'], resource, when, nth: [1, 3], error });
+      }
+      await w.client.delete(machines, key(w));
+      for (let crash = 0; crash < 3; crash++) {
+        await w.pass(5);
+        await w.restart();
+      }
+      await w.until(gone(w));
+      expect(await w.find(fakeMachines, 'm1')).toBeUndefined();
+      expect(await w.find(fakeConfigs, 'm1')).toBeUndefined();
+      expect((await w.workload.list(Nodes)).items).toEqual([]);
+    },
+  );
 });

@@ -31,6 +31,7 @@ import {
   controlPlaneNameLabel,
   ensureFinalizer,
   isDeleting,
+  isFilteredOut,
   machineFinalizer,
   objectIndexValue,
   ownerOf,
@@ -62,8 +63,10 @@ import { reconcileDelete } from './deletion.ts';
 import { reconcileBootstrap, reconcileInfrastructure } from './external.ts';
 import { observeLegacyMachine } from './legacy-status.ts';
 import { reconcileNode } from './node.ts';
-import type { MachineScope } from './scope.ts';
+import type { MachineScope, Referenced } from './scope.ts';
 import { type MachineObservation, observeMachine } from './status.ts';
+
+const notLookedAt: Referenced = { state: 'failed', problem: 'The object has not been looked at' };
 
 const always: readonly Phase<MachineScope>[] = [
   adoptAndLabel,
@@ -84,7 +87,7 @@ export function machineController(dependencies: ClusterControllerDependencies): 
 
   const reconcile = async (context: ReconcileContext, key: ObjectKey): Promise<Result> => {
     const machine = context.cache.lister(machines).get(key);
-    if (!machine) return done();
+    if (!machine || isFilteredOut(machine, dependencies.watchFilter)) return done();
     if (await ensureFinalizer(context, machines, machine, machineFinalizer)) return done();
     const cluster = context.cache.lister(clusters).get(clusterKey(machine));
     const draft = clone(machine);
@@ -106,8 +109,9 @@ export function machineController(dependencies: ClusterControllerDependencies): 
       machineSet,
       machineDeployment: machineSet && ownerDeployment(context, machineSet),
       nodeDeletionAttempts,
-      bootstrap: { state: 'none' },
-      infrastructure: { state: 'missing' },
+      // nothing may be concluded from what nobody has looked at
+      bootstrap: notLookedAt,
+      infrastructure: notLookedAt,
       node: { state: 'unknown' },
     };
     const phases = isDeleting(machine) ? [...always, reconcileDelete] : always;

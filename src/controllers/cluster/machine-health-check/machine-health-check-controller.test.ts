@@ -1,0 +1,162 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import {
+  type MachineHealthCheck,
+  type MachineSet,
+  machineHealthChecks,
+  machineSets,
+  machines,
+  Nodes,
+} from '../../../api/index.ts';
+import { formatTime } from '../../../machinery/index.ts';
+import { conditionOf } from '../../shared/index.ts';
+import { setNodeConditions } from '../../testing/fake-provider.ts';
+import { fakeRemediations, fakeRemediationTemplates, infrastructureGroup } from '../../testing/provider-kinds.ts';
+import {
+  by,
+  createCluster,
+  createTemplates,
+  createWorld,
+  machineTemplateSpec,
+  type World,
+  type WorldOptions,
+} from '../../testing/world.ts';
+
+let world: World | undefined;
+afterEach(async () => {
+  await world?.stop();
+  world = undefined;
+});
+
+async function begin(
+  replicas: number,
+  remediation: MachineHealthCheck['spec']['remediation'] = {},
+  options: WorldOptions = {},
+): Promise<World> {
+  world = await createWorld(options);
+  const w = world;
+  await createCluster(w);
+  await createTemplates(w);
+  const set: MachineSet = {
+    apiVersion: 'cluster.x-k8s.io/v1beta2',
+    kind: 'MachineSet',
+    metadata: { name: 'ms', namespace: w.namespace },
+    spec: {
+      clusterName: 'c1',
+      replicas,
+      selector: { matchLabels: { pool: 'a' } },
+      template: { metadata: { labels: { pool: 'a' } }, spec: machineTemplateSpec() },
+    },
+  };
+  await w.client.create(machineSets, set, by);
+  const check: MachineHealthCheck = {
+    apiVersion: 'cluster.x-k8s.io/v1beta2',
+    kind: 'MachineHealthCheck',
+    metadata: { name: 'mhc', namespace: w.namespace },
+    spec: {
+      clusterName: 'c1',
+      selector: { matchLabels: { pool: 'a' } },
+      checks: { unhealthyNodeConditions: [{ type: 'Ready', status: 'False', timeoutSeconds: 300 }] },
+      ...(Object.keys(remediation).length > 0 && { remediation }),
+    },
+  };
+  await w.client.create(machineHealthChecks, check, by);
+  return w;
+}
+
+const healthy = (w: World, count: number) => async (): Promise<boolean> =>
+  (await w.find(machineHealthChecks, 'mhc'))?.status?.currentHealthy === count;
+const sicken = (w: World, name: string) =>
+  setNodeConditions(w.workload, name, [
+    { type: 'Ready', status: 'False', reason: 'KubeletNotReady', lastTransitionTime: formatTime(w.clock.now()) },
+  ]);
+
+describe('a machine health check', () => {
+  it('has sick machines replaced by their owner after the time given', async () => {
+    const w = await begin(2);
+    await w.until(healthy(w, 2));
+    const names = (await w.list(machines)).map(({ metadata }) => metadata.name ?? '');
+    for (const machine of await w.list(machines)) {
+      expect(conditionOf(machine, 'HealthCheckSucceeded')?.status).toBe('True');
+    }
+    const sick = names[0]!;
+    await sicken(w, sick);
+    await w.pass(200_000);
+    expect(conditionOf(await w.find(machines, sick), 'HealthCheckSucceeded')?.status).toBe('True');
+    expect((await w.find(machineHealthChecks, 'mhc'))?.status?.currentHealthy).toBe(1);
+    await w.until(async () => (await w.find(machines, sick)) === undefined);
+    await w.until(async () => (await healthy(w, 2)()) && (await w.list(machines)).length === 2);
+    const check = await w.find(machineHealthChecks, 'mhc');
+    expect(check?.status).toMatchObject({ expectedMachines: 2, remediationsAllowed: 2 });
+    expect(check?.status?.targets).toHaveLength(2);
+    expect(check?.metadata.ownerReferences?.[0]).toMatchObject({ kind: 'Cluster', name: 'c1' });
+  });
+
+  it('leaves all alone when too many are sick', async () => {
+    const w = await begin(3, { triggerIf: { unhealthyLessThanOrEqualTo: '40%' } });
+    await w.until(healthy(w, 3));
+    const names = (await w.list(machines)).map(({ metadata }) => metadata.name ?? '');
+    await sicken(w, names[0]!);
+    await sicken(w, names[1]!);
+    await w.until(
+      async () => conditionOf(await w.find(machines, names[0]!), 'HealthCheckSucceeded')?.status === 'False',
+    );
+    await w.pass(60_000);
+    expect((await w.list(machines)).map(({ metadata }) => metadata.name)).toEqual(names);
+    expect(conditionOf(await w.find(machines, names[0]!), 'OwnerRemediated')).toBeUndefined();
+    expect(conditionOf(await w.find(machineHealthChecks, 'mhc'), 'RemediationAllowed')).toMatchObject({
+      status: 'False',
+      reason: 'TooManyUnhealthy',
+      message:
+        'Remediation is not allowed, the number of not started or unhealthy machines exceeds maxUnhealthy (total: 3, unhealthy: 2, maxUnhealthy: 40%)',
+    });
+  });
+
+  it('has machines replaced that never become nodes', async () => {
+    let broken = true;
+    const w = await begin(1, {}, { broken: () => broken });
+    await w.until(async () => (await w.list(machines)).length === 1);
+    const [first] = await w.list(machines);
+    await w.until(async () => (await w.list(machines)).every(({ metadata }) => metadata.uid !== first?.metadata.uid));
+    broken = false;
+    await w.until(healthy(w, 1), 3_600_000);
+  });
+
+  it('notices a node that was deleted', async () => {
+    const w = await begin(1);
+    await w.until(healthy(w, 1));
+    const name = (await w.list(machines))[0]?.metadata.name ?? '';
+    await w.workload.delete(Nodes, { name });
+    await w.until(async () => (await w.find(machines, name)) === undefined);
+    await w.until(healthy(w, 1));
+  });
+
+  it('asks somebody else where a template says so, and withdraws when the machine is well again', async () => {
+    const templateRef = { apiVersion: `${infrastructureGroup}/v1`, kind: 'FakeRemediationTemplate', name: 'reboot' };
+    const w = await begin(1, { templateRef });
+    await w.client.create(
+      fakeRemediationTemplates,
+      {
+        apiVersion: `${infrastructureGroup}/v1`,
+        kind: 'FakeRemediationTemplate',
+        metadata: { name: 'reboot', namespace: w.namespace },
+        spec: { template: { spec: { strategy: 'reboot' } } },
+      },
+      by,
+    );
+    await w.until(healthy(w, 1));
+    const name = (await w.list(machines))[0]?.metadata.name ?? '';
+    await sicken(w, name);
+    await w.until(async () => (await w.find(fakeRemediations, name)) !== undefined);
+    expect((await w.find(fakeRemediations, name))?.spec).toEqual({ strategy: 'reboot' });
+    await w.until(
+      async () => conditionOf(await w.find(machines, name), 'ExternallyRemediated')?.reason === 'WaitingForRemediation',
+    );
+    expect(conditionOf(await w.find(machines, name), 'OwnerRemediated')).toBeUndefined();
+    await setNodeConditions(w.workload, name, [
+      { type: 'Ready', status: 'True', lastTransitionTime: formatTime(w.clock.now()) },
+    ]);
+    await w.until(async () => (await w.find(fakeRemediations, name)) === undefined);
+    await w.until(async () => conditionOf(await w.find(machines, name), 'HealthCheckSucceeded')?.status === 'True');
+    expect(conditionOf(await w.find(machines, name), 'ExternallyRemediated')).toBeUndefined();
+  });
+});
