@@ -5,7 +5,7 @@ import { newestFirst, nextHref, pageOf, type SortKey, sorted } from '../core/pag
 import type { Answer } from '../core/service.ts';
 import { badRequest, forbidden, queryMessage } from '../core/wrapped-refusals.ts';
 import type { Compute } from './compute.ts';
-import { serverStatus } from './server-status.ts';
+import { isServerStatus, serverStatus } from './server-status.ts';
 import { portsOf, renderServer, renderServerBrief } from './server-view.ts';
 import type { Server } from './tables.ts';
 
@@ -149,6 +149,8 @@ function findServers(compute: Compute, context: RequestContext): Readonly<Server
     throw forbidden(`Policy doesn't allow os_compute_api:servers:${rule}:get_all_tenants to be performed.`);
   }
   const wantedStatuses = query.all('status').map((status) => status.toUpperCase());
+  // before 2.38 an unknown one matches nothing
+  if (context.minor >= 38 && !wantedStatuses.every(isServerStatus)) throw badRequest('Invalid status value');
   if (wantedStatuses.includes('DELETED') && !caller.isAdmin) {
     throw forbidden('Only administrators may list deleted instances');
   }

@@ -38,3 +38,10 @@ export function serverStatus({ vmState, taskState }: Pick<Server, 'vmState' | 't
   const byTask = statuses[vmState];
   return byTask[taskState ?? ''] ?? byTask['']!;
 }
+
+const known: ReadonlySet<string> = new Set(Object.values(statuses).flatMap((byTask) => Object.values(byTask)));
+
+/** Whether a list can be asked for servers of this status. */
+export function isServerStatus(text: string): boolean {
+  return known.has(text);
+}

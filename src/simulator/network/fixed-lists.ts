@@ -6,7 +6,6 @@ const empty: Readonly<Record<string, string>> = {
   subnetpools: 'subnetpools',
   'address-scopes': 'address_scopes',
   'address-groups': 'address_groups',
-  'rbac-policies': 'rbac_policies',
   'qos/policies': 'policies',
   'network-ip-availabilities': 'network_ip_availabilities',
   flavors: 'flavors',

@@ -14,6 +14,7 @@ import type { Resource, TaggedRow } from './resource.ts';
 import { floatingIpResource } from './resources/floating-ips.ts';
 import { networkResource } from './resources/networks.ts';
 import { portResource } from './resources/ports.ts';
+import { rbacPolicyResource } from './resources/rbac-policies.ts';
 import { routerActions, routerResource } from './resources/routers.ts';
 import { securityGroupRuleResource } from './resources/security-group-rules.ts';
 import { securityGroupResource } from './resources/security-groups.ts';
@@ -76,6 +77,7 @@ function allRoutes(neutron: Neutron): Route[] {
     ...tagged(groups),
     ...resourceRoutes(neutron, securityGroupRuleResource(neutron)),
     ...tagged(floatingIps),
+    ...resourceRoutes(neutron, rbacPolicyResource(neutron)),
     ...tagged(trunks),
     ...trunkActions(neutron, trunks),
     ...extensionRoutes,

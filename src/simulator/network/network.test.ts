@@ -64,6 +64,37 @@ describe('who sees and changes networks', () => {
   });
 });
 
+describe('sharing', () => {
+  it('gives one project the use of a network, and takes it back only when it has no ports there', async () => {
+    const other = networkClient(await cloud.member('other'));
+    const { networkId, subnetId } = await makeNetwork(member, '10.0.0.0/24');
+    const target = other.user.projectId;
+    const wish = { object_type: 'network', object_id: networkId, action: 'access_as_shared', target_tenant: target };
+    const { rbac_policy: grant } = (await member.send('POST', '/rbac-policies', { rbac_policy: wish })).body as Json;
+    expect(await other.list('/networks')).toMatchObject([{ id: networkId, shared: true }]);
+    expect(await other.list('/subnets')).toMatchObject([{ id: subnetId }]);
+    const port = await other.make('port', { network_id: networkId });
+    expect(refusalOf(await member.send('DELETE', `/rbac-policies/${grant.id}`))).toEqual([409, 'RbacPolicyInUse']);
+    await other.remove('port', port.id);
+    expect((await member.send('DELETE', `/rbac-policies/${grant.id}`)).status).toBe(204);
+    expect(await other.list('/networks')).toEqual([]);
+  });
+
+  it('with everybody is for administrators, by attribute or by policy', async () => {
+    const { id } = await member.make('network', { name: 'n' });
+    const wish = { object_type: 'network', object_id: id, action: 'access_as_shared', target_tenant: '*' };
+    expect(refusalOf(await member.send('POST', '/rbac-policies', { rbac_policy: wish }))).toEqual([
+      403,
+      'PolicyNotAuthorized',
+    ]);
+    await admin.change('network', id, { shared: true });
+    const [policy] = await admin.list(`/rbac-policies?object_id=${id}`);
+    expect(policy).toMatchObject({ target_tenant: '*' });
+    await admin.send('DELETE', `/rbac-policies/${policy.id}`);
+    expect((await member.get(`/networks/${id}`)).shared).toBe(false);
+  });
+});
+
 describe('lists', () => {
   it('filter by any plain attribute, whatever the case of letters', async () => {
     await member.make('network', { name: 'Alpha' });

@@ -31,6 +31,7 @@ export function declareQuotas(neutron: Neutron): void {
     security_group: (id) => neutron.securityGroups.count('project', id),
     security_group_rule: (id) => neutron.securityGroupRules.count('project', id),
     trunk: (id) => neutron.trunks.count('project', id),
+    rbac_policy: (id) => neutron.sharings.count('project', id),
   };
   neutron.core.quotas.declare('network', defaultQuotas, (projectId, resource) => counted[resource]?.(projectId) ?? 0);
 }

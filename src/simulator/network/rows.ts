@@ -19,6 +19,14 @@ export interface NetworkRow extends TaggedRow {
   readonly 'provider:segmentation_id': number | null;
 }
 
+/** A network that a project (`*`: every project) may use though it is another's. */
+export interface SharingRow extends StandardRow {
+  readonly object_type: 'network';
+  readonly object_id: string;
+  readonly target_tenant: string;
+  readonly action: 'access_as_shared';
+}
+
 export interface HostRoute {
   readonly destination: string;
   readonly nexthop: string;

@@ -8,10 +8,11 @@ import { deletePort, insertPort } from './resources/port-writes.ts';
 import { deleteGroup } from './resources/security-groups.ts';
 import { releaseTrunks } from './resources/trunks.ts';
 import type { NetworkRow, PortRow, SubnetRow } from './rows.ts';
+import { sharingKey } from './tables.ts';
 
 /** What nova and octavia do with networks. */
 export function networkService(neutron: Neutron): NetworkService {
-  const { networks, subnets, ports, securityGroups, securityGroupRules, core } = neutron;
+  const { networks, subnets, ports, securityGroups, securityGroupRules, sharings, core } = neutron;
   const portView = (port: Readonly<PortRow>): PortView => viewPort(neutron, port);
   return {
     network: (id) => mapped(networks.get(id), (network) => viewNetwork(neutron, network)),
@@ -21,7 +22,10 @@ export function networkService(neutron: Neutron): NetworkService {
       return found.map((network) => viewNetwork(neutron, network));
     },
     canUse: (network: NetworkView, caller: Caller) =>
-      caller.isAdmin || network.isShared || network.projectId === caller.projectId,
+      caller.isAdmin ||
+      network.isShared ||
+      network.projectId === caller.projectId ||
+      sharings.count('grant', sharingKey(network.id, caller.projectId ?? '')) > 0,
     subnet: (id) => mapped(subnets.get(id), viewSubnet),
     port: (id) => mapped(ports.get(id), portView),
     portsOf: (deviceId) => Array.from(ports.by('device', deviceId), portView),

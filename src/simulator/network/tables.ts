@@ -8,6 +8,7 @@ import type {
   RouterRow,
   SecurityGroupRow,
   SecurityGroupRuleRow,
+  SharingRow,
   SubnetRow,
   TrunkRow,
 } from './rows.ts';
@@ -22,6 +23,7 @@ export interface NetworkTables {
   readonly securityGroupRules: Table<SecurityGroupRuleRow>;
   readonly floatingIps: Table<FloatingIpRow>;
   readonly trunks: Table<TrunkRow>;
+  readonly sharings: Table<SharingRow>;
   readonly addresses: AddressBook;
 }
 
@@ -79,6 +81,14 @@ export function createTables({ state, random }: Pick<Core, 'state' | 'random'>):
         own: (floating) => floating.own_port_id,
       },
     }),
+    sharings: state.table<SharingRow>('network.rbac_policies', {
+      indexes: {
+        project: (sharing) => sharing.tenant_id,
+        network: (sharing) => sharing.object_id,
+        target: (sharing) => sharing.target_tenant,
+        grant: (sharing) => sharingKey(sharing.object_id, sharing.target_tenant),
+      },
+    }),
     trunks: state.table<TrunkRow>('network.trunks', {
       indexes: {
         project: (trunk) => trunk.tenant_id,
@@ -91,6 +101,10 @@ export function createTables({ state, random }: Pick<Core, 'state' | 'random'>):
 
 export function addressKey(subnetId: string, address: string): string {
   return `${subnetId} ${address}`;
+}
+
+export function sharingKey(networkId: string, projectId: string): string {
+  return `${networkId} ${projectId}`;
 }
 
 export function macKey(networkId: string, mac: string): string {

@@ -1,24 +1,8 @@
 import { pythonText } from '../../core/checks/python.ts';
 import { formatCidr, parseCidr } from '../../network/addressing/cidr.ts';
 import { parseIp } from '../../network/addressing/ip.ts';
-import type { Shape } from './shape.ts';
-import { readShape } from './shape.ts';
-
-/** A value that is of the right kind but not allowed: refused under the attribute's name. */
-export class NotAllowed extends Error {}
-
-/** A value that could not even be read: refused under the name of the whole body. */
-export class Unreadable extends Error {}
-
-/** Reads a value that is neither absent nor null. */
-export type Read = (value: unknown) => unknown;
-
-export interface Field {
-  readonly read: Read;
-  readonly mandatory?: boolean;
-  /** stands in for an absent value */
-  readonly default?: unknown;
-}
+import { NotAllowed, Unreadable } from './faults.ts';
+import { type Read, readShape, type Shape } from './shape.ts';
 
 const uuidPattern = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i;
 const trueWords = new Set(['true', 't', 'yes', 'y', 'on', '1']);

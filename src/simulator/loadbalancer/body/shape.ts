@@ -1,7 +1,17 @@
 import { pythonText } from '../../core/checks/python.ts';
 import type { RequestContext } from '../../core/http/context.ts';
 import { Refusal } from '../../core/refusal.ts';
-import { type Field, NotAllowed, Unreadable } from './fields.ts';
+import { NotAllowed, Unreadable } from './faults.ts';
+
+/** Reads a value that is neither absent nor null. */
+export type Read = (value: unknown) => unknown;
+
+export interface Field {
+  readonly read: Read;
+  readonly mandatory?: boolean;
+  /** stands in for an absent value */
+  readonly default?: unknown;
+}
 
 /** The attributes a body may have, in the order octavia looks at them. */
 export type Shape = Readonly<Record<string, Field>>;

@@ -52,8 +52,12 @@ export function inOrder<R extends { readonly id: string }>(
   { sorts, limit }: Pick<ListQuery, 'sorts' | 'limit'>,
   read: ReadAttribute<R>,
 ): R[] {
-  const order = comparison(sorts, limit !== undefined, read);
-  return order ? rows.sort(order) : rows;
+  const order = comparison(sorts, limit !== undefined);
+  if (!order) return rows;
+  return rows
+    .map((row) => placed(row, sorts, read))
+    .sort(order)
+    .map(({ row }) => row);
 }
 
 /** The page after (or, in reverse, before) the marker. The marker itself need not pass the filters. */
@@ -63,31 +67,55 @@ export function pageOf<R extends { readonly id: string }>(
   marker: R | undefined,
   read: ReadAttribute<R>,
 ): readonly R[] {
-  const { limit } = query;
+  const { limit, sorts, isReverse } = query;
   if (limit === undefined) return ordered;
-  const order = comparison(query.sorts, true, read)!;
-  if (query.isReverse) {
-    const before = marker ? ordered.filter((row) => order(row, marker) < 0) : ordered;
-    return before.slice(Math.max(0, before.length - limit));
+  let [from, to] = [0, ordered.length];
+  if (marker) {
+    const order = comparison(sorts, true)!;
+    const place = placed(marker, sorts, read);
+    // Where the marker would stand: everything before is smaller.
+    let [low, high] = [0, ordered.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const isBefore = order(placed(ordered[middle]!, sorts, read), place);
+      if (isReverse ? isBefore < 0 : isBefore <= 0) low = middle + 1;
+      else high = middle;
+    }
+    if (isReverse) to = low;
+    else from = low;
   }
-  const start = marker ? ordered.findIndex((row) => order(row, marker) > 0) : 0;
-  return start < 0 ? [] : ordered.slice(start, start + limit);
+  return isReverse ? ordered.slice(Math.max(from, to - limit), to) : ordered.slice(from, Math.min(to, from + limit));
 }
 
-function comparison<R extends { readonly id: string }>(
+/** A row with the values it is sorted by, read once. */
+interface Placed<R> {
+  readonly row: R;
+  readonly values: readonly unknown[];
+}
+
+function placed<R>(row: R, sorts: readonly SortOrder[], read: ReadAttribute<R>): Placed<R> {
+  if (sorts.length === 0) return { row, values: [] };
+  return {
+    row,
+    values: sorts.map(({ key }) => {
+      const value = read(row, key);
+      return typeof value === 'string' ? value.toLowerCase() : value;
+    }),
+  };
+}
+
+function comparison(
   sorts: readonly SortOrder[],
   isPaged: boolean,
-  read: ReadAttribute<R>,
-): ((a: R, b: R) => number) | undefined {
-  const keys =
-    isPaged && !sorts.some(({ key }) => key === 'id') ? [...sorts, { key: 'id', isDescending: false }] : sorts;
-  if (keys.length === 0) return undefined;
+): (<R extends { readonly id: string }>(a: Placed<R>, b: Placed<R>) => number) | undefined {
+  if (sorts.length === 0 && !isPaged) return undefined;
   return (a, b) => {
-    for (const { key, isDescending } of keys) {
-      const order = compare(read(a, key), read(b, key));
-      if (order !== 0) return isDescending ? -order : order;
+    for (let i = 0; i < sorts.length; i++) {
+      const order = compare(a.values[i], b.values[i]);
+      if (order !== 0) return sorts[i]!.isDescending ? -order : order;
     }
-    return 0;
+    if (!isPaged || a.row.id === b.row.id) return 0;
+    return a.row.id < b.row.id ? -1 : 1;
   };
 }
 
@@ -95,10 +123,5 @@ function compare(a: unknown, b: unknown): number {
   if (a === b) return 0;
   if (a === null || a === undefined) return b === null || b === undefined ? 0 : -1;
   if (b === null || b === undefined) return 1;
-  if (typeof a === 'string' && typeof b === 'string') {
-    const [lowA, lowB] = [a.toLowerCase(), b.toLowerCase()];
-    if (lowA !== lowB) return lowA < lowB ? -1 : 1;
-    return 0;
-  }
   return (a as number) < (b as number) ? -1 : 1;
 }

@@ -1,3 +1,4 @@
+import type { Caller } from '../../core/caller.ts';
 import type { Attributes, Values } from '../attributes/attribute.ts';
 import { dnsName, isUuid, listOf, nonNegative, orNull, string, uuid } from '../attributes/checks.ts';
 import * as common from '../attributes/common.ts';
@@ -7,7 +8,9 @@ import { type AttributeRules, adminOnly } from '../policy.ts';
 import { availabilityZoneNotFound, invalidInput, networkNotFound, qosPolicyNotFound, refuse } from '../refusals.ts';
 import type { Resource } from '../resource.ts';
 import type { NetworkRow } from '../rows.ts';
+import { sharingKey } from '../tables.ts';
 import { autoDeletedOwners, deletePort } from './port-writes.ts';
+import { hasUsers, isSharedWith, shareWithEverybody, sharingInUse } from './sharing.ts';
 import { deleteSubnet } from './subnets.ts';
 
 /** Overlay networks lose these many bytes of a packet to their own header. */
@@ -64,8 +67,8 @@ const rules: AttributeRules = {
 };
 
 export function networkResource(neutron: Neutron): Resource<NetworkRow> {
-  const { networks, subnets, ports } = neutron;
-  const view = (row: Readonly<NetworkRow>): Record<string, unknown> => ({
+  const { networks, subnets, ports, sharings } = neutron;
+  const view = (row: Readonly<NetworkRow>, caller: Caller): Record<string, unknown> => ({
     id: row.id,
     name: row.name,
     tenant_id: row.tenant_id,
@@ -73,7 +76,7 @@ export function networkResource(neutron: Neutron): Resource<NetworkRow> {
     mtu: row.mtu,
     status: row.status,
     subnets: Array.from(subnets.by('network', row.id), ({ id }) => id),
-    shared: row.shared,
+    shared: row.shared || (!caller.isAdmin && isSharedWith(neutron, row, caller.projectId)),
     availability_zone_hints: row.availability_zone_hints,
     availability_zones: [],
     ipv4_address_scope: null,
@@ -97,15 +100,17 @@ export function networkResource(neutron: Neutron): Resource<NetworkRow> {
     rules,
     table: networks,
     notFound: networkNotFound,
-    isVisibleTo: (row, caller) => row.shared || row['router:external'] || row.tenant_id === caller.projectId,
+    isVisibleTo: (row, caller) =>
+      row['router:external'] || row.tenant_id === caller.projectId || isSharedWith(neutron, row, caller.projectId),
     isOwnedBy: (row, caller) => row.tenant_id === caller.projectId,
     candidates(filters, caller) {
       if (filters.get('router:external')?.[0] === true) return networks.by('open', 'yes');
       if (caller.isAdmin || caller.projectId === undefined) return undefined;
-      return new Set([...networks.by('project', caller.projectId), ...networks.by('open', 'yes')]);
+      const granted = [...sharings.by('target', caller.projectId)].map(({ object_id }) => networks.get(object_id)!);
+      return new Set([...networks.by('project', caller.projectId), ...networks.by('open', 'yes'), ...granted]);
     },
     view: (row, caller) => ({
-      ...view(row),
+      ...view(row, caller),
       ...(caller.isAdmin && {
         'provider:network_type': row['provider:network_type'],
         'provider:physical_network': row['provider:physical_network'],
@@ -116,14 +121,14 @@ export function networkResource(neutron: Neutron): Resource<NetworkRow> {
     create(values) {
       refuseUnsupported(values);
       const segment = segmentOf(neutron, values);
-      return networks.insert({
+      const network = networks.insert({
         ...neutron.standard(values),
         revision_number: 1,
         name: values['name'] as string,
         admin_state_up: values['admin_state_up'] as boolean,
         status: 'ACTIVE',
         mtu: mtuOf(values['mtu'] as number, segment['provider:network_type']),
-        shared: values['shared'] as boolean,
+        shared: false,
         'router:external': values['router:external'] as boolean,
         is_default: values['is_default'] as boolean,
         port_security_enabled: values['port_security_enabled'] as boolean,
@@ -131,6 +136,8 @@ export function networkResource(neutron: Neutron): Resource<NetworkRow> {
         availability_zone_hints: values['availability_zone_hints'] as string[],
         ...segment,
       });
+      shareWithEverybody(neutron, network, values['shared'] as boolean);
+      return network;
     },
     update(row, values) {
       refuseUnsupported(values);
@@ -146,8 +153,8 @@ export function networkResource(neutron: Neutron): Resource<NetworkRow> {
         const message = `External network ${row.id} cannot be updated to be made non-external, since it has existing gateway ports.`;
         throw refuse(409, 'ExternalNetworkInUse', message);
       }
-      if (values['shared'] === false && row.shared) refuseForeignUsers(neutron, row);
       if (Object.keys(values).length === 0) return row;
+      if (values['shared'] !== undefined) share(neutron, row, values['shared'] as boolean);
       const { qos_policy_id: _ignored, ...changes } = values as Partial<NetworkRow> & { qos_policy_id?: null };
       const mtu = changes.mtu === undefined ? undefined : mtuOf(changes.mtu, row['provider:network_type']);
       return neutron.change(networks, row, { ...changes, ...(mtu !== undefined && { mtu }) });
@@ -161,6 +168,7 @@ export function networkResource(neutron: Neutron): Resource<NetworkRow> {
       }
       for (const port of [...ports.by('network', row.id)]) deletePort(neutron, port);
       for (const subnet of [...subnets.by('network', row.id)]) deleteSubnet(neutron, subnet);
+      for (const sharing of [...sharings.by('network', row.id)]) sharings.delete(sharing.id);
       networks.delete(row.id);
     },
   };
@@ -199,10 +207,9 @@ function hasGateways({ ports }: Neutron, networkId: string): boolean {
   return false;
 }
 
-function refuseForeignUsers({ ports }: Neutron, network: Readonly<NetworkRow>): void {
-  for (const port of ports.by('network', network.id)) {
-    if (port.tenant_id === '' || port.tenant_id === network.tenant_id) continue;
-    const message = `Unable to reconfigure sharing settings for network ${network.name}. Multiple tenants are using it.`;
-    throw refuse(409, 'InvalidSharedSetting', message);
-  }
+function share(neutron: Neutron, network: Readonly<NetworkRow>, isShared: boolean): void {
+  const { sharings } = neutron;
+  const isLeftOut = (user: string): boolean => sharings.count('grant', sharingKey(network.id, user)) === 0;
+  if (!isShared && network.shared && hasUsers(neutron, network, isLeftOut)) throw sharingInUse(network);
+  shareWithEverybody(neutron, network, isShared);
 }

@@ -5,7 +5,7 @@ import type { Neutron } from '../neutron.ts';
 import { invalidInput, refuse, subnetNotFound } from '../refusals.ts';
 import type { FixedIp, SubnetRow } from '../rows.ts';
 import { addressKey } from '../tables.ts';
-import { isAutomatic } from './subnets.ts';
+import { isAutomatic } from './automatic-subnets.ts';
 
 /** A wish for an address: one of a subnet, a certain one, or a certain one of a subnet. */
 export interface FixedIpWish {

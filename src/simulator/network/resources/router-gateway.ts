@@ -2,10 +2,10 @@ import { parseIp } from '../addressing/ip.ts';
 import type { Neutron } from '../neutron.ts';
 import { badRequest, networkNotFound, refuse } from '../refusals.ts';
 import type { PortRow, RouterRow, SubnetRow } from '../rows.ts';
+import { isAutomatic } from './automatic-subnets.ts';
 import type { FixedIpWish } from './port-addresses.ts';
 import { allocate, reallocate } from './port-addresses.ts';
 import { deletePort, insertPort } from './port-writes.ts';
-import { isAutomatic } from './subnets.ts';
 
 /** A wish for a router's way out; empty or null takes it away. */
 export interface GatewayWish {

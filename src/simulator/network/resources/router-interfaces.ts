@@ -8,6 +8,7 @@ import type { PortRow, RouterRow, SubnetRow } from '../rows.ts';
 import { reallocate } from './port-addresses.ts';
 import { deletePort, insertPort } from './port-writes.ts';
 import { gatewayPort, routerHost } from './router-gateway.ts';
+import { isSharedWith } from './sharing.ts';
 
 const interfaceOwner = 'network:router_interface';
 
@@ -120,11 +121,10 @@ function addByPort(neutron: Neutron, router: Readonly<RouterRow>, portId: string
 
 function visibleSubnet(neutron: Neutron, id: string, caller: Caller): Readonly<SubnetRow> {
   const subnet = neutron.subnets.get(id);
+  const network = subnet && neutron.networks.get(subnet.network_id);
   const isVisible =
-    subnet &&
-    (caller.isAdmin ||
-      subnet.tenant_id === caller.projectId ||
-      neutron.networks.get(subnet.network_id)?.shared === true);
+    network &&
+    (caller.isAdmin || subnet.tenant_id === caller.projectId || isSharedWith(neutron, network, caller.projectId));
   if (!isVisible) throw subnetNotFound(id);
   return subnet;
 }

@@ -10,9 +10,11 @@ import { type Neutron, standardView } from '../neutron.ts';
 import { badRequest, invalidInput, refuse, subnetNotFound } from '../refusals.ts';
 import type { Resource } from '../resource.ts';
 import type { HostRoute, NetworkRow, SubnetRow } from '../rows.ts';
+import { isAutomatic } from './automatic-subnets.ts';
 import { checkNetworkOwner } from './network-owner.ts';
 import { addAutomaticAddresses, autoDeletedOwners, deletePort, dropAddresses } from './port-writes.ts';
 import { addGatewayAddresses } from './router-gateway.ts';
+import { isSharedWith } from './sharing.ts';
 
 const modes = ['dhcpv6-stateful', 'dhcpv6-stateless', 'slaac'];
 const mode = { create: true, check: checks.oneOf(modes), filter: true, sort: true };
@@ -57,12 +59,6 @@ const attributes: Attributes = {
   description: common.description,
 };
 
-/** Hosts on such a subnet make their addresses themselves. */
-export function isAutomatic(subnet: Pick<SubnetRow, 'ipv6_address_mode' | 'ipv6_ra_mode'>): boolean {
-  const { ipv6_address_mode: address, ipv6_ra_mode: router } = subnet;
-  return [address, router].some((each) => each === 'slaac' || each === 'dhcpv6-stateless');
-}
-
 export function subnetResource(neutron: Neutron): Resource<SubnetRow> {
   const { subnets, networks, ports } = neutron;
   const networkOf = (row: Readonly<SubnetRow>): Readonly<NetworkRow> | undefined => networks.get(row.network_id);
@@ -75,7 +71,12 @@ export function subnetResource(neutron: Neutron): Resource<SubnetRow> {
     rules: {},
     table: subnets,
     notFound: subnetNotFound,
-    isVisibleTo: (row, caller) => row.tenant_id === caller.projectId || networkOf(row)?.shared === true,
+    isVisibleTo: (row, caller) => {
+      const network = networkOf(row);
+      return (
+        row.tenant_id === caller.projectId || (network && isSharedWith(neutron, network, caller.projectId)) === true
+      );
+    },
     isOwnedBy: (row, caller) => row.tenant_id === caller.projectId || networkOf(row)?.tenant_id === caller.projectId,
     candidates(filters) {
       const ids = filters.get('network_id');

@@ -109,10 +109,15 @@ export class Recorder {
   }
 
   /** Asks again, unrecorded, until the answer is as wanted. */
-  async until(path: string, isDone: (body: Json, status: number) => boolean, options?: RequestOptions): Promise<Json> {
+  async until(
+    path: string,
+    isDone: (body: Json, status: number) => boolean,
+    options?: RequestOptions,
+    account: AccountName = this.#as,
+  ): Promise<Json> {
     const deadline = performance.now() + 120_000;
     for (;;) {
-      const { body, status } = await this.#send(this.#as, 'GET', path, undefined, options);
+      const { body, status } = await this.#send(account, 'GET', path, undefined, options);
       if (isDone(body, status)) return body;
       if (performance.now() > deadline) throw new Error(`${path} stays ${status} ${JSON.stringify(body)}`);
       await delay(300);

@@ -1,6 +1,6 @@
 import type { Scenario } from '../scenario.ts';
 import { layerSeven, loadBalancerDoor, loadBalancerParts, loadBalancers } from './load-balancers.ts';
-import { networkDoor, networks, tags } from './network-basics.ts';
+import { networkDoor, networks, sharing, tags } from './network-basics.ts';
 import { securityGroups, trunks } from './network-groups.ts';
 import { exhaustion, ports } from './network-ports.ts';
 import { networkQuotas } from './network-quotas.ts';
@@ -12,6 +12,7 @@ export const scenarios: readonly Scenario[] = [
   networkDoor,
   networks,
   tags,
+  sharing,
   networkQuotas,
   subnets,
   ipv6,

@@ -225,3 +225,47 @@ export const tags: Scenario = {
     await cloud.get(`/v2.0/security-group-rules/${unknown}/tags`);
   },
 };
+
+/** Networks shared with another project. */
+export const sharing: Scenario = {
+  name: 'network: sharing',
+  service: 'network',
+  async play(cloud) {
+    const { network } = await cloud.post('/v2.0/networks', { network: { name: 'cmp-shared' } });
+    const { projects } = await cloud.until('/projects?name=admin', () => true, { service: 'identity' }, 'admin');
+    const target = projects[0].id as string;
+    const base = {
+      object_type: 'network',
+      object_id: network.id,
+      action: 'access_as_shared',
+      target_tenant: target,
+    };
+    for (const wish of [
+      {},
+      { ...base, object_type: 'bogus' },
+      { ...base, object_id: unknown },
+      { ...base, object_id: 'x' },
+      { ...base, target_tenant: '*' },
+      { ...base, bogus: 1 },
+    ]) {
+      await cloud.post('/v2.0/rbac-policies', { rbac_policy: wish });
+    }
+    const { rbac_policy: policy } = await cloud.post('/v2.0/rbac-policies', { rbac_policy: base });
+    await cloud.post('/v2.0/rbac-policies', { rbac_policy: base });
+    await cloud.get(`/v2.0/rbac-policies/${policy.id}`);
+    await cloud.get(`/v2.0/rbac-policies?object_id=${network.id}`);
+    await cloud.get(`/v2.0/networks/${network.id}?fields=shared`);
+    await cloud.put(`/v2.0/rbac-policies/${policy.id}`, { rbac_policy: { action: 'x' } });
+    await cloud.delete(`/v2.0/rbac-policies/${policy.id}`);
+    await cloud.get(`/v2.0/rbac-policies/${policy.id}`);
+    cloud.as('admin');
+    await cloud.put(`/v2.0/networks/${network.id}`, { network: { shared: true } }).then((answer) => {
+      cloud.records.at(-1)!.body = { shared: answer.network.shared };
+    });
+    await cloud.get(`/v2.0/rbac-policies?object_id=${network.id}`);
+    await cloud.put(`/v2.0/networks/${network.id}`, { network: { shared: false } }).then((answer) => {
+      cloud.records.at(-1)!.body = { shared: answer.network.shared };
+    });
+    await cloud.get(`/v2.0/rbac-policies?object_id=${network.id}`);
+  },
+};
