@@ -1,4 +1,5 @@
-import { Worker } from 'node:worker_threads';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import type { Transport } from '../../src/openstack/index.ts';
 
 /** A cloud that says the same for ever: pages made once, so that only the client's own work is measured. */
@@ -252,21 +253,29 @@ function answerFor(pages: ReadonlyMap<string, Buffer>, url: string): Awaited<Ret
   return { status: 200, headers, body };
 }
 
-/** The same over HTTP, from a thread of its own. */
+/** The same over HTTP, from a process of its own, so that its work is not counted as ours. */
 export async function serveCanned(
   pagesAt: (origin: string) => CannedCloud,
-): Promise<{ origin: string; close(): Promise<unknown> }> {
-  const worker = new Worker(serverCode, { eval: true });
-  const port = await new Promise<number>((resolve) => worker.once('message', resolve));
-  const origin = `http://127.0.0.1:${port}`;
-  worker.postMessage([...pagesAt(origin).pages].map(([path, body]) => [path, body.toString('latin1')]));
-  await new Promise<void>((resolve) => worker.once('message', () => resolve()));
-  return { origin, close: () => worker.terminate() };
+): Promise<{ origin: string; close(): Promise<void> }> {
+  const child = spawn(process.execPath, ['-e', serverCode], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    serialization: 'advanced',
+  });
+  const message = async (): Promise<unknown> => (await once(child, 'message'))[0];
+  const origin = `http://127.0.0.1:${Number(await message())}`;
+  child.send([...pagesAt(origin).pages]);
+  await message();
+  return {
+    origin,
+    async close() {
+      child.kill();
+      await once(child, 'exit');
+    },
+  };
 }
 
 const serverCode = `
 const { createServer } = require('node:http');
-const { parentPort } = require('node:worker_threads');
 const pages = new Map();
 const server = createServer((request, response) => {
   request.resume();
@@ -274,12 +283,14 @@ const server = createServer((request, response) => {
   const marker = searchParams.get('marker');
   const variant = searchParams.has('changes-since') ? '?changes' : marker === null ? '' : '?marker=' + marker;
   const body = pages.get(pathname + variant);
-  response.writeHead(body ? 200 : 404, { 'content-type': 'application/json', 'x-subject-token': 'token', 'content-length': body ? body.length : 0 });
+  const headers = { 'content-type': 'application/json', 'x-subject-token': 'token', 'content-length': body ? body.length : 0 };
+  response.writeHead(body ? 200 : 404, headers);
   response.end(body);
 });
-parentPort.on('message', (entries) => {
-  for (const [path, text] of entries) pages.set(path, Buffer.from(text, 'latin1'));
-  parentPort.postMessage('ready');
+process.on('message', (entries) => {
+  for (const [path, body] of entries) pages.set(path, Buffer.from(body));
+  process.send('ready');
 });
-server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));
+process.on('disconnect', () => process.exit());
+server.listen(0, '127.0.0.1', () => process.send(server.address().port));
 `;

@@ -341,7 +341,7 @@ describe('lists of servers', () => {
     ['not-tags=a', ['web-2']],
     ['not-tags-any=a,c', []],
     ['status=ACTIVE', ['web-1', 'web-2', 'db']],
-    ['status=BOGUS', []],
+    ['status=SHUTOFF', []],
     ['unknown=1', ['web-1', 'web-2', 'db']],
     ['sort_key=display_name&sort_dir=asc', ['db', 'web-1', 'web-2']],
   ])('filtered by %s', async (query, names) => {
@@ -375,6 +375,7 @@ describe('lists of servers', () => {
     ['name=[', "Invalid input for query parameters name. Value: [. '[' is not a 'regex'"],
     ['changes-since=zz', "'zz' is not a 'date-time'"],
     ['sort_key=bogus', "'bogus' is not one of ['access_ip_v4'"],
+    ['status=BOGUS', 'Invalid status value'],
   ])('refuse %s', async (query, message) => {
     const { nova } = await testTenant();
     const answer = await nova('GET', `/servers?${query}`);

@@ -16,28 +16,39 @@ export interface Ids {
 
 const secretAlphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
-/** Four hex digits for every 16 bits: ids are made with every request, and looking them up is what takes least. */
-const quads: readonly string[] = Array.from({ length: 65_536 }, (_, value) => value.toString(16).padStart(4, '0'));
+/** Two hex digits for every byte: ids are made by the thousand, and looking digits up takes least. */
+const pairs: readonly string[] = Array.from({ length: 256 }, (_, value) => value.toString(16).padStart(2, '0'));
 
 export function createIds(random: Random): Ids {
   const chosen: string[] = [];
-  const quad = (): string => quads[Math.floor(random.next() * 65_536)]!;
-  // The digit that says "version 4" and the two bits that say "variant 1" are set, the rest is drawn.
+  const draw = (): number => (random.next() * 2 ** 32) >>> 0;
   const uuid = (): string => {
-    const version = quads[0x4000 | Math.floor(random.next() * 0x1000)]!;
-    const variant = quads[0x8000 | Math.floor(random.next() * 0x4000)]!;
-    return `${quad()}${quad()}-${quad()}-${version}-${variant}-${quad()}${quad()}${quad()}`;
+    const [a, b, c, d] = [draw(), draw(), draw(), draw()];
+    // The digit that says "version 4" and the two bits that say "variant 1" are set, the rest is drawn.
+    const version = 0x40 | ((b >>> 8) & 0x0f);
+    const variant = 0x80 | ((c >>> 24) & 0x3f);
+    return `${hex32(a)}-${hex16(b >>> 16)}-${pairs[version]}${pairs[b & 0xff]}-${pairs[variant]}${pairs[(c >>> 16) & 0xff]}-${hex16(c & 0xffff)}${hex32(d)}`;
   };
-  const hex = (): string => quad() + quad() + quad() + quad() + quad() + quad() + quad() + quad();
+  // Requests are numbered, not drawn: what somebody looks at must not change the ids of what others make.
+  const requestPrefix = `req-${uuid().slice(0, 24)}`;
+  let requests = 0;
   return {
     uuid: () => chosen.shift() ?? uuid(),
     next: (id) => void chosen.push(id),
-    hex,
-    requestId: () => `req-${uuid()}`,
+    hex: () => hex32(draw()) + hex32(draw()) + hex32(draw()) + hex32(draw()),
+    requestId: () => requestPrefix + (++requests).toString(16).padStart(12, '0'),
     secret: (length) => random.text(length, secretAlphabet),
     mac: () => {
-      const tail = random.text(6, '0123456789abcdef');
-      return `fa:16:3e:${tail.slice(0, 2)}:${tail.slice(2, 4)}:${tail.slice(4)}`;
+      const value = draw();
+      return `fa:16:3e:${pairs[value >>> 24]}:${pairs[(value >>> 16) & 0xff]}:${pairs[(value >>> 8) & 0xff]}`;
     },
   };
+}
+
+function hex16(value: number): string {
+  return pairs[value >>> 8]! + pairs[value & 0xff]!;
+}
+
+function hex32(value: number): string {
+  return hex16(value >>> 16) + hex16(value & 0xffff);
 }

@@ -147,7 +147,9 @@ export function limitExpectations(expectation: Expectation): void {
 
   expectation('describe limits shows the range', async (s) => {
     await s.with(limitRange()).ok`create -f -`;
-    expect(lines(await s.ok`describe limits range`).map((line) => line.trimEnd())).toEqual([
+    // kubectl prints the resources of a type in no particular order.
+    const [name, namespace, header, rule, ...rows] = lines(await s.ok`describe limits range`);
+    expect([name, namespace, header, rule, ...rows.sort()].map((line) => line?.trimEnd())).toEqual([
       'Name:                  range',
       `Namespace:             ${s.namespace}`,
       'Type                   Resource  Min  Max  Default Request  Default Limit  Max Limit/Request Ratio',
