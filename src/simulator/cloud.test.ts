@@ -115,6 +115,20 @@ describe('a cloud that is kept', () => {
   });
 });
 
+describe('a directory that cannot be read', () => {
+  it('is named with what to do, and is not left locked', async () => {
+    const options = { clock: new ManualClock(), random: systemRandom, world, directory };
+    await (await createCloud(options)).close();
+    await rm(join(directory, 'secrets.json'));
+    for (let i = 0; i < 2; i++) {
+      await expect(createCloud(options)).rejects.toMatchObject({
+        code: 'CAP_CLOUD_STATE_DAMAGED',
+        hint: expect.stringContaining(directory) as string,
+      });
+    }
+  });
+});
+
 describe('clouds.yaml', () => {
   it('has a member, the administrator, and the application credential', async () => {
     const cloud = await createCloud({ clock: new ManualClock(), random: seededRandom(1), world });

@@ -9,7 +9,7 @@ import type { Transport } from './core/http/wire.ts';
 import type { Room } from './core/room.ts';
 import type { ServiceDefinition } from './core/service.ts';
 import { stableId } from './core/stable-id.ts';
-import { loadState, startJournal } from './core/state/journal.ts';
+import { type Journal, loadState, startJournal } from './core/state/journal.ts';
 import { rooms } from './rooms.ts';
 import { type CloudSecrets, loadSecrets, saveSecrets } from './world/secrets.ts';
 import { seedWorld } from './world/seed.ts';
@@ -53,15 +53,7 @@ export async function createCloud(options: CloudOptions): Promise<SimulatedCloud
     strays: { '/v2/images': '/image', '/v2/schemas': '/image' },
     publicUrl: () => options.publicUrl,
   });
-  const { directory } = options;
-  const lock = directory === undefined ? undefined : await take(directory);
-  const isKept = directory !== undefined && (await loadState(directory, core.state));
-  const secrets = isKept ? await loadSecrets(directory) : bringIntoBeing(core, dispatcher, options);
-  if (isKept) core.jobs.resume();
-  // A new cloud counts as made when its first file has its name; until then the secrets may be overwritten.
-  else if (directory !== undefined) await saveSecrets(directory, secrets);
-  const journal = directory === undefined ? undefined : await startJournal(directory, core.state);
-  if (isKept) for (const work of core.returns) work();
+  const { secrets, journal, release } = await open(core, dispatcher, options);
   const operator = createOperator(core, dispatcher);
   const admin = createAdminApi(operator, secrets.adminToken);
   const transport = createGateway({
@@ -73,10 +65,7 @@ export async function createCloud(options: CloudOptions): Promise<SimulatedCloud
   const listeners = new Set<CloudListener>();
   return {
     core,
-    transport: async (request) => {
-      request.signal?.throwIfAborted();
-      return transport(request);
-    },
+    transport: (request) => (request.signal?.aborted ? Promise.reject(request.signal.reason) : transport(request)),
     secrets,
     operator,
     async listen(listenOptions) {
@@ -88,9 +77,38 @@ export async function createCloud(options: CloudOptions): Promise<SimulatedCloud
       await Promise.all([...listeners].map((listener) => listener.close()));
       core.jobs.stop();
       await journal?.close();
-      await lock?.release();
+      await release();
     },
   };
+}
+
+interface Opened {
+  readonly secrets: CloudSecrets;
+  readonly journal: Journal | undefined;
+  release(): Promise<void>;
+}
+
+/** Gives the cloud its state: what is kept in its directory, or what a new cloud begins with. */
+async function open(core: Core, dispatcher: Dispatcher, options: CloudOptions): Promise<Opened> {
+  const { directory } = options;
+  if (directory === undefined) {
+    return { secrets: bringIntoBeing(core, dispatcher, options), journal: undefined, release: async () => {} };
+  }
+  const lock = await take(directory);
+  try {
+    const isKept = await loadState(directory, core.state);
+    const secrets = isKept ? await loadSecrets(directory) : bringIntoBeing(core, dispatcher, options);
+    if (isKept) core.jobs.resume();
+    // A new cloud counts as made when its first file has its name; until then the secrets may be overwritten.
+    else await saveSecrets(directory, secrets);
+    const journal = await startJournal(directory, core.state);
+    if (isKept) for (const work of core.returns) work();
+    return { secrets, journal, release: () => lock.release() };
+  } catch (error) {
+    core.jobs.stop();
+    await lock.release();
+    throw error;
+  }
 }
 
 /** One cloud at a time in a directory. */

@@ -2,7 +2,7 @@ import { pythonRepr } from '../core/checks/python.ts';
 import type { RequestContext } from '../core/http/context.ts';
 import { nextHref, pageOf, type SortKey, sorted } from '../core/paging.ts';
 import type { Answer, Route } from '../core/service.ts';
-import { badRequest, checkBody, conflict, notFound } from '../core/wrapped-refusals.ts';
+import { badRequest, checkBody, conflict, notFound, readTexts, wrappedIn } from '../core/wrapped-refusals.ts';
 import type { Compute } from './compute.ts';
 import { maxPage, pageLimit } from './server-list.ts';
 import type { Flavor } from './tables.ts';
@@ -50,6 +50,12 @@ export function flavorRoutes(compute: Compute): Route[] {
       policy: admin('os-flavor-manage:update'),
       since: 55,
       handle: (context) => {
+        const inner = {
+          type: 'object',
+          properties: { description: { type: ['string', 'null'] } },
+          required: ['description'],
+        };
+        checkBody(wrappedIn('flavor', inner), context.json);
         const { description } = (context.json as { flavor: { description: string | null } }).flavor;
         const flavor = compute.flavors.update(find(context).id, { description });
         return { status: 200, body: { flavor: render(context, flavor) } };
@@ -76,7 +82,7 @@ export function flavorRoutes(compute: Compute): Route[] {
       policy: admin('os-flavor-extra-specs:create'),
       handle: (context) => {
         const { id, extraSpecs } = find(context);
-        const added = (context.json as { extra_specs: Record<string, string> }).extra_specs;
+        const added = readTexts('extra_specs', context.json);
         compute.flavors.update(id, { extraSpecs: { ...extraSpecs, ...added } });
         return { status: 200, body: { extra_specs: added } };
       },
@@ -131,6 +137,9 @@ function accessList({ id, projects }: Readonly<Flavor>): object {
 }
 
 function changeAccess(compute: Compute, context: RequestContext, flavor: Readonly<Flavor>): Answer {
+  const inner = { type: 'object', properties: { tenant: { type: 'string' } }, required: ['tenant'] };
+  const properties = { addTenantAccess: inner, removeTenantAccess: inner };
+  checkBody({ type: 'object', properties, minProperties: 1, additionalProperties: false }, context.json);
   const body = context.json as {
     addTenantAccess?: { tenant: string };
     removeTenantAccess?: { tenant: string };

@@ -1,6 +1,6 @@
 import type { RequestContext } from '../core/http/context.ts';
 import type { Route } from '../core/service.ts';
-import { badRequest, forbidden } from '../core/wrapped-refusals.ts';
+import { badRequest, forbidden, readQuotaSet } from '../core/wrapped-refusals.ts';
 import type { Compute } from './compute.ts';
 
 const defaults: Readonly<Record<string, number>> = {
@@ -105,8 +105,7 @@ export function limitRoutes(compute: Compute): Route[] {
       policy: { name: 'os_compute_api:os-quota-sets:update', level: 'admin' },
       handle: (context) => {
         const project = context.param('project');
-        const wish = (context.json as { quota_set?: Readonly<Record<string, unknown>> } | undefined)?.quota_set;
-        if (!wish) throw badRequest("'quota_set' is a required property");
+        const wish = readQuotaSet(context.json);
         const isForced = wish['force'] === true || wish['force'] === 'True';
         const limits: Record<string, number> = {};
         for (const name of shown(context.minor)) {

@@ -14,7 +14,7 @@ export function parseNetworks(
 ): NetworkWish[] {
   const { network } = compute.core.services;
   if (wish === 'none') return [];
-  if (!Array.isArray(wish) || wish.length === 0) return [...chosenNetwork(compute, context, wish === 'auto')];
+  if (!Array.isArray(wish) || wish.length === 0) return chosenNetwork(compute, context, wish === 'auto');
   const seen = new Set<string>();
   const wishes = wish.map((each: Fields): NetworkWish => {
     const tag = typeof each['tag'] === 'string' ? each['tag'] : null;
@@ -56,14 +56,14 @@ function usablePort(compute: Compute, { caller, project }: RequestContext, id: s
   return id;
 }
 
-function* chosenNetwork(compute: Compute, context: RequestContext, isAuto: boolean): Generator<NetworkWish> {
+/** The one network a project could mean; none is fine unless one was asked for. */
+function chosenNetwork(compute: Compute, context: RequestContext, isAuto: boolean): NetworkWish[] {
   const networks = compute.core.services.network.networksFor(context.project);
   if (networks.length > 1) {
     throw conflict('Multiple possible networks found, use a Network ID to be more specific.');
   }
   const [only] = networks;
-  if (only) yield { networkId: only.id, portId: '', fixedIp: '', tag: null };
-  else if (isAuto) {
-    throw badRequest(`Unable to automatically allocate a network for project ${context.project}`);
-  }
+  if (only) return [{ networkId: only.id, portId: '', fixedIp: '', tag: null }];
+  if (isAuto) throw badRequest(`Unable to automatically allocate a network for project ${context.project}`);
+  return [];
 }

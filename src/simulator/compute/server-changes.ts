@@ -1,8 +1,9 @@
 import type { RequestContext } from '../core/http/context.ts';
 import type { Answer } from '../core/service.ts';
-import { badRequest, checkName, forbidden } from '../core/wrapped-refusals.ts';
+import { badRequest, checkBody, checkName, forbidden, wrappedIn } from '../core/wrapped-refusals.ts';
 import type { Compute } from './compute.ts';
 import { switchOff, switchOn } from './machines.ts';
+import { metadataSchema } from './server-schema.ts';
 import { renderChangedServer } from './server-view.ts';
 import type { Server, ServerFlavor } from './tables.ts';
 import { mustBeIn } from './transitions.ts';
@@ -10,6 +11,25 @@ import { mustBeIn } from './transitions.ts';
 type Fields = Readonly<Record<string, unknown>>;
 
 const job = { rebuilt: 'compute.rebuilt', resized: 'compute.resized', settled: 'compute.resizeSettled' } as const;
+
+const name = { type: 'string', minLength: 1, maxLength: 255 };
+
+const rebuildSchema = wrappedIn('rebuild', {
+  type: 'object',
+  properties: {
+    imageRef: { type: 'string', format: 'uuid' },
+    name,
+    metadata: metadataSchema,
+    user_data: { type: ['string', 'null'], format: 'base64', maxLength: 65535 },
+  },
+  required: ['imageRef'],
+});
+
+const createImageSchema = wrappedIn('createImage', {
+  type: 'object',
+  properties: { name, metadata: metadataSchema },
+  required: ['name'],
+});
 
 /** Changes of a server that take time: another image, another flavor. */
 export function defineChanges(compute: Compute): void {
@@ -54,10 +74,8 @@ export function beginRebuild(
   server: Readonly<Server>,
   fields: Fields,
 ): Answer {
-  const imageId = fields['imageRef'];
-  if (typeof imageId !== 'string') {
-    throw badRequest("Invalid input for field/attribute rebuild. Value: {}. 'imageRef' is a required property");
-  }
+  checkBody(rebuildSchema, context.json);
+  const imageId = String(fields['imageRef']);
   checkName(fields['name']);
   const { image: images } = compute.core.services;
   const image = images.image(imageId);
@@ -70,8 +88,7 @@ export function beginRebuild(
     taskState: 'rebuilding',
     ...(server.imageId !== '' && { imageId }),
     ...(typeof fields['name'] === 'string' && { name: fields['name'] }),
-    ...(typeof fields['metadata'] === 'object' &&
-      fields['metadata'] !== null && { metadata: fields['metadata'] as Record<string, string> }),
+    ...(fields['metadata'] !== undefined && { metadata: fields['metadata'] as Record<string, string> }),
     ...(typeof fields['user_data'] === 'string' && context.minor >= 57 && { userData: fields['user_data'] }),
   });
   compute.core.jobs.schedule(compute.core.timings.sample('server.rebuild'), job.rebuilt, server.id);
@@ -122,10 +139,8 @@ export function snapshotServer(
   server: Readonly<Server>,
   fields: Fields,
 ): Answer {
-  const name = fields['name'];
-  if (typeof name !== 'string' || name === '') {
-    throw badRequest("Invalid input for field/attribute createImage. Value: {}. 'name' is a required property");
-  }
+  checkBody(createImageSchema, context.json);
+  const name = String(fields['name']);
   mustBeIn(server, 'createImage', ['active', 'stopped', 'paused', 'suspended']);
   const metadata = (fields['metadata'] as Record<string, string> | undefined) ?? {};
   const id = compute.core.services.image.createSnapshot({

@@ -1,6 +1,6 @@
 import type { RequestContext } from '../core/http/context.ts';
 import type { Route } from '../core/service.ts';
-import { badRequest, checkBody, forbidden, notFound } from '../core/wrapped-refusals.ts';
+import { badRequest, checkBody, forbidden, notFound, readTexts } from '../core/wrapped-refusals.ts';
 import type { Compute } from './compute.ts';
 import { metadataSchema, tagSchema } from './server-schema.ts';
 import type { Server } from './tables.ts';
@@ -82,12 +82,12 @@ function metadataRoutes(compute: Compute): Route[] {
       path: `${base}/{key}`,
       policy: policy('update', 'member'),
       handle: (context) => {
-        const meta = (context.json as { meta?: Record<string, string> } | undefined)?.meta ?? {};
+        const meta = readTexts('meta', context.json);
         const key = context.param('key');
         if (!Object.hasOwn(meta, key)) throw badRequest('Request body and URI mismatch');
         const server = compute.server(context);
-        write(context, server, { ...server.metadata, [key]: String(meta[key]) });
-        return { status: 200, body: { meta: { [key]: String(meta[key]) } } };
+        write(context, server, { ...server.metadata, [key]: meta[key]! });
+        return { status: 200, body: { meta: { [key]: meta[key] } } };
       },
     },
     {

@@ -36,6 +36,7 @@ export class Jobs {
   readonly #handlers = new Map<string, (job: Job) => void>();
   readonly #heap: Waiting[] = [];
   #sequence = 0;
+  #done = 0;
   #timer: { due: number; cancel: CancelTimer } | undefined;
   #stopped = false;
 
@@ -73,6 +74,11 @@ export class Jobs {
   waiting(kind: string, subject: string): boolean {
     for (const job of this.#table.by('subject', subject)) if (job.kind === kind) return true;
     return false;
+  }
+
+  /** how many have run so far */
+  get done(): number {
+    return this.#done;
   }
 
   get size(): number {
@@ -116,6 +122,7 @@ export class Jobs {
       const job = this.#table.get(next.id);
       // Cancelled, or made by a transaction that was undone.
       if (!job) continue;
+      this.#done++;
       try {
         this.#state.transact(() => {
           this.#table.delete(job.id);

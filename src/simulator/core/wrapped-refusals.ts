@@ -46,6 +46,31 @@ export function renderRefusal(refusal: Refusal, contentType?: string): Answer {
   };
 }
 
+/** The schema of a body that is one object under one key. */
+export function wrappedIn(key: string, inner: BodySchema): BodySchema {
+  return { type: 'object', properties: { [key]: inner }, required: [key] };
+}
+
+const texts: BodySchema = { type: 'object', additionalProperties: { type: 'string', maxLength: 255 } };
+
+/** `{"metadata": {...}}`, or the like: texts by name. */
+export function readTexts(key: string, body: unknown): Readonly<Record<string, string>> {
+  checkBody(wrappedIn(key, texts), body);
+  return (body as Record<string, Record<string, string>>)[key]!;
+}
+
+const limit: BodySchema = {
+  type: ['integer', 'string', 'boolean'],
+  pattern: '^(-?[0-9]+|[Tt]rue|[Ff]alse|[0-9a-f-]+)$',
+  minimum: -1,
+};
+
+/** `{"quota_set": {...}}`: limits by name; what is no number (`force`, `tenant_id`) is left to the caller. */
+export function readQuotaSet(body: unknown): Readonly<Record<string, unknown>> {
+  checkBody(wrappedIn('quota_set', { type: 'object', additionalProperties: limit }), body);
+  return (body as { quota_set: Record<string, unknown> }).quota_set;
+}
+
 const invalidName =
   "An invalid 'name' value was provided. The name must be: printable characters. Can not start or end with whitespace.";
 

@@ -144,8 +144,8 @@ function memberRoutes(images: Images): Route[] {
       handle: (context) => {
         const image = images.find(context);
         mustOwn(context, image, 'add_member');
-        const { member } = (context.json ?? {}) as { member?: string };
-        if (member === undefined) throw new Refusal(400, 'Member to be added not specified');
+        const { member } = (context.json ?? {}) as { member?: unknown };
+        if (typeof member !== 'string') throw new Refusal(400, 'Member to be added not specified');
         if (member in image.members)
           throw new Refusal(409, `Image member ${member} is already associated with image ${image.id}.`);
         images.change(image.id, { members: { ...image.members, [member]: 'pending' } });
@@ -159,9 +159,11 @@ function memberRoutes(images: Images): Route[] {
       handle: (context) => {
         const image = images.find(context);
         const member = context.param('member');
-        const { status } = (context.json ?? {}) as { status?: 'pending' | 'accepted' | 'rejected' };
+        const { status } = (context.json ?? {}) as { status?: unknown };
         if (!(member in image.members)) throw new Refusal(404, 'The resource could not be found.');
-        if (status === undefined) throw new Refusal(400, 'Status not specified');
+        if (status !== 'pending' && status !== 'accepted' && status !== 'rejected') {
+          throw new Refusal(400, 'Status not specified');
+        }
         images.change(image.id, { members: { ...image.members, [member]: status } });
         return { status: 200, body: render(image, member) };
       },

@@ -52,8 +52,17 @@ export async function send(
   return {
     status: response.status,
     headers: response.headers,
-    body: text === '' ? undefined : isJson ? JSON.parse(text) : text,
+    body: text === '' ? undefined : isJson ? parsed(text) : text,
   };
+}
+
+/** Octavia has an answer that calls itself JSON and is not. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
 }
 
 /** A cloud on a clock that stands still until told to move, always from the same seed. */

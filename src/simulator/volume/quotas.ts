@@ -1,6 +1,6 @@
 import type { RequestContext } from '../core/http/context.ts';
 import type { Route } from '../core/service.ts';
-import { badRequest, forbidden } from '../core/wrapped-refusals.ts';
+import { forbidden, readQuotaSet } from '../core/wrapped-refusals.ts';
 import type { Volumes } from './volumes.ts';
 
 const defaults: Readonly<Record<string, number>> = {
@@ -111,8 +111,7 @@ export function quotaRoutes(volumes: Volumes): Route[] {
       policy: { name: 'volume_extension:quotas:update', level: 'admin' },
       handle: (context) => {
         const project = context.param('project');
-        const wish = (context.json as { quota_set?: Readonly<Record<string, unknown>> } | undefined)?.quota_set;
-        if (!wish) throw badRequest("'quota_set' is a required property");
+        const wish = readQuotaSet(context.json);
         const known = limitsOf(volumes, project);
         const limits: Record<string, number> = {};
         for (const [name, value] of Object.entries(wish)) if (name in known) limits[name] = Number(value);

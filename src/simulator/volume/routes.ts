@@ -1,6 +1,6 @@
 import type { RequestContext } from '../core/http/context.ts';
 import type { Answer, Route } from '../core/service.ts';
-import { badRequest, checkBody, forbidden, notFound } from '../core/wrapped-refusals.ts';
+import { badRequest, checkBody, forbidden, notFound, readTexts, wrappedIn } from '../core/wrapped-refusals.ts';
 import { actionRoute } from './actions.ts';
 import { createVolume } from './create.ts';
 import { type Listing, listPage } from './list.ts';
@@ -132,7 +132,8 @@ function volumeResourceRoutes(volumes: Volumes): Route[] {
       policy: policy('update', 'member'),
       handle: (context) => {
         const text = { type: ['string', 'null'], maxLength: 255 };
-        const properties = { name: text, description: text, display_name: text, display_description: text };
+        const metadata = { type: 'object', additionalProperties: { type: 'string' } };
+        const properties = { name: text, description: text, display_name: text, display_description: text, metadata };
         checkBody(
           { type: 'object', properties: { volume: { type: 'object', properties } }, required: ['volume'] },
           context.json,
@@ -195,8 +196,7 @@ function metadataRoutes(volumes: Volumes): Route[] {
   });
   const base = '/volumes/{id}/metadata';
   const write = (context: RequestContext, merged: boolean): Answer => {
-    const given = (context.json as { metadata?: Record<string, string> } | undefined)?.metadata;
-    if (!given) throw badRequest("'metadata' is a required property");
+    const given = readTexts('metadata', context.json);
     const volume = volumes.find(context);
     const metadata = merged ? { ...volume.metadata, ...given } : given;
     volumes.change(volume.id, { metadata });
@@ -227,6 +227,24 @@ function metadataRoutes(volumes: Volumes): Route[] {
     },
   ];
 }
+
+interface TypeWish {
+  readonly name: string;
+  readonly description?: string | null;
+  readonly extra_specs?: Readonly<Record<string, string>>;
+  readonly 'os-volume-type-access:is_public'?: boolean;
+}
+
+const typeSchema = wrappedIn('volume_type', {
+  type: 'object',
+  properties: {
+    name: { type: 'string', minLength: 1, maxLength: 255 },
+    description: { type: ['string', 'null'] },
+    extra_specs: { type: 'object', additionalProperties: { type: 'string' } },
+    'os-volume-type-access:is_public': { type: 'boolean' },
+  },
+  required: ['name'],
+});
 
 function typeRoutes(volumes: Volumes): Route[] {
   const admin = (name: string): NonNullable<Route['policy']> => ({ name: `volume_extension:${name}`, level: 'admin' });
@@ -264,17 +282,8 @@ function typeRoutes(volumes: Volumes): Route[] {
       path: '/types',
       policy: admin('type_create'),
       handle: (context) => {
-        const wish = (
-          context.json as {
-            volume_type?: {
-              name?: string;
-              description?: string;
-              extra_specs?: Record<string, string>;
-              'os-volume-type-access:is_public'?: boolean;
-            };
-          }
-        ).volume_type;
-        if (wish?.name === undefined) throw badRequest("'volume_type' is a required property");
+        checkBody(typeSchema, context.json);
+        const wish = (context.json as { volume_type: TypeWish }).volume_type;
         if (volumes.types.first('name', wish.name)) {
           throw forbidden(`Volume Type ${wish.name} already exists.`);
         }

@@ -13,14 +13,30 @@ interface Mounted {
 }
 
 /** A request whose service is known; what comes next is up to the rules and the handler. */
-export interface Arrived {
-  readonly service: ServiceDefinition;
+export class Arrived {
   readonly context: RequestContext;
+  readonly #core: Core;
+  readonly #router: Router<Route>;
+
+  constructor(core: Core, context: RequestContext, router: Router<Route>) {
+    this.#core = core;
+    this.context = context;
+    this.#router = router;
+  }
+
   /** Does the work and gives the answer; never throws. */
-  answer(): WireResponse;
+  answer(): WireResponse {
+    return finish(this.context, answerOf(this.#core, this.context, this.#router));
+  }
+
   /** An answer of the service's making that is not the handler's. */
-  refuse(refusal: Refusal): WireResponse;
-  refuseToken(): WireResponse;
+  refuse(refusal: Refusal): WireResponse {
+    return finish(this.context, this.context.service.renderRefusal(refusal, this.context));
+  }
+
+  refuseToken(): WireResponse {
+    return finish(this.context, this.context.service.renderUnauthenticated(this.context));
+  }
 }
 
 export interface Dispatcher {
@@ -78,13 +94,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     const token = context.headers['x-auth-token'];
     const caller = token === undefined ? undefined : core.services.identity.caller(token);
     if (caller) context.caller = caller;
-    return {
-      service,
-      context,
-      answer: () => finish(context, answerOf(core, context, router)),
-      refuse: (refusal) => finish(context, service.renderRefusal(refusal, context)),
-      refuseToken: () => finish(context, service.renderUnauthenticated(context)),
-    };
+    return new Arrived(core, context, router);
   };
   return { arrive };
 }

@@ -147,7 +147,7 @@ export class Recorder {
     return Object.fromEntries(
       entries.map(([key, each]) => [
         this.#normalizeText(key),
-        this.#normalize(this.#unordered.has(key) ? inOrder(each) : each),
+        this.#normalize(this.#unordered.has(key) ? this.#inOrder(each) : each),
       ]),
     );
   }
@@ -169,6 +169,18 @@ export class Recorder {
       .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z?/g, (time) => `<time${time.endsWith('Z') ? ' Z' : ''}>`);
   }
 
+  /** Sorted by what is the same in every run: no times, and no ids but those that have a name already. */
+  #inOrder(list: unknown): unknown {
+    if (!Array.isArray(list)) return list;
+    const keyOf = (item: unknown): string =>
+      JSON.stringify(item, (name, value) => {
+        if (name.endsWith('_at')) return '';
+        const isId = name === 'id' || (name.endsWith('_id') && value !== null);
+        return isId ? (this.#names.get(String(value)) ?? '') : value;
+      });
+    return [...list].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+  }
+
   #nameOf(value: string, kind: string): string {
     if (/^[0-]+$/.test(value)) return value;
     const known = this.#names.get(value);
@@ -185,12 +197,4 @@ export interface RequestOptions {
   /** another service than the scenario's */
   readonly service?: string;
   readonly headers?: Readonly<Record<string, string>>;
-}
-
-/** Sorted by what is no id and no time: those differ from run to run. */
-function inOrder(list: unknown): unknown {
-  if (!Array.isArray(list)) return list;
-  const keyOf = (item: unknown): string =>
-    JSON.stringify(item, (name, value) => (/^id$|_id$|_at$/.test(name) && value !== null ? '' : value));
-  return [...list].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
 }

@@ -7,6 +7,7 @@ export const networkDoor: Scenario = {
   name: 'network: the door',
   service: 'network',
   async play(cloud) {
+    cloud.unordered('rule_types');
     cloud.as('nobody');
     await cloud.get('/');
     await cloud.get('/v2.0/networks');
