@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { StoredObject } from '../../../src/apiserver/index.ts';
 import type { Store, StoreEvent } from '../../../src/store/index.ts';
 import type { InProcessServer } from '../../support/rough/in-process-server.ts';
@@ -51,11 +52,19 @@ export class ChangeLog {
 
 const definedGroups = /^\/(fuzz\.example\.com|other\.example\.org|constructor\.io)\//;
 
-/** The server completes definitions by itself, and removes the objects of those that are deleted. */
+/**
+ * The server completes definitions by itself and removes the objects of those that are deleted; it keeps the status of quotas and
+ * fills aggregated roles. All of it may come after the request that caused it was answered.
+ */
 function isOwnBusiness(event: StoreEvent<StoredObject>): boolean {
   const key = keyOf(event);
   if (key.startsWith('/apiextensions.k8s.io/customresourcedefinitions/')) return true;
-  return event.type === 'delete' && definedGroups.test(key);
+  if (event.type === 'delete') return definedGroups.test(key);
+  if (!event.previous) return false;
+  const { object } = event.record.value;
+  const before = event.previous.value.object;
+  if (key.startsWith('/core/resourcequotas/')) return isDeepStrictEqual(object.spec, before.spec);
+  return key.startsWith('/rbac.authorization.k8s.io/clusterroles/') && object['aggregationRule'] !== undefined;
 }
 
 function keyOf(event: StoreEvent<StoredObject>): string {
