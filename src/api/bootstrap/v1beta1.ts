@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../machinery/index.ts';
 import { chain, each, type FieldMapping, field, fields, type Mapping, place, valueAt } from '../kind/mapping.ts';
-import { durationSeconds, flag } from '../kind/values.ts';
+import { conditionMappings, durationSeconds, failureMappings, flag } from '../kind/values.ts';
 
 /** `{b: 1, a: 2}` <-> `[{name: a, value: 2}, {name: b, value: 1}]`; of two with one name the last counts */
 const argumentsMapping: Mapping = {
@@ -117,13 +117,7 @@ export const kubeadmConfigV1beta1: Mapping = fields(
   field(
     'status',
     'status',
-    fields(
-      field('conditions', 'deprecated.v1beta1.conditions'),
-      field('failureReason', 'deprecated.v1beta1.failureReason'),
-      field('failureMessage', 'deprecated.v1beta1.failureMessage'),
-      field('ready', 'initialization.dataSecretCreated', flag),
-      field('v1beta2.conditions', 'conditions'),
-    ),
+    fields(...conditionMappings, ...failureMappings, field('ready', 'initialization.dataSecretCreated', flag)),
   ),
 );
 

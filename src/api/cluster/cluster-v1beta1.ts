@@ -20,7 +20,7 @@ import {
   time,
   type UntypedField,
 } from '../kind/schema.ts';
-import { durationSeconds, flag, mapByName } from '../kind/values.ts';
+import { conditionMappings, durationSeconds, failureMappings, flag, mapByName } from '../kind/values.ts';
 import { clusterPhases, clusterReplicas } from './cluster-schema.ts';
 import {
   conditionGates,
@@ -339,13 +339,11 @@ export const clusterV1beta1: Mapping = fields(
     'status',
     'status',
     fields(
-      field('conditions', 'deprecated.v1beta1.conditions'),
-      field('failureReason', 'deprecated.v1beta1.failureReason'),
-      field('failureMessage', 'deprecated.v1beta1.failureMessage'),
+      ...conditionMappings,
+      ...failureMappings,
       field('infrastructureReady', 'initialization.infrastructureProvisioned', flag),
       field('controlPlaneReady', 'initialization.controlPlaneInitialized', flag),
       field('failureDomains', 'failureDomains', mapByName),
-      field('v1beta2.conditions', 'conditions'),
       field('v1beta2.controlPlane', 'controlPlane'),
       field('v1beta2.workers', 'workers'),
     ),

@@ -24,6 +24,7 @@ import {
   type UntypedField,
 } from '../kind/schema.ts';
 import { validateChangedSpec } from '../kind/strategy.ts';
+import { conditionMappings } from '../kind/values.ts';
 import { healthCheckFieldsV1beta1, healthCheckMappings } from './cluster-v1beta1.ts';
 import { conditions, deprecatedConditions, labelSelector, text } from './common-schema.ts';
 import { clusterGroup, clusterNameLabel } from './labels.ts';
@@ -85,11 +86,7 @@ const statusV1beta1: () => UntypedField = once(() =>
 
 const v1beta1: Mapping = fields(
   field('spec', 'spec', fields(...healthCheckMappings)),
-  field(
-    'status',
-    'status',
-    fields(field('conditions', 'deprecated.v1beta1.conditions'), field('v1beta2.conditions', 'conditions')),
-  ),
+  field('status', 'status', fields(...conditionMappings)),
 );
 
 const alpha = (

@@ -1,5 +1,5 @@
 import { field, fields, type Mapping } from '../kind/mapping.ts';
-import { flag } from '../kind/values.ts';
+import { conditionMappings, failureMappings, flag } from '../kind/values.ts';
 import { nodeTimeoutMappings } from './cluster-v1beta1.ts';
 import { nodeReference, reference } from './references.ts';
 
@@ -23,14 +23,12 @@ export const machineV1beta1: Mapping = fields(
     'status',
     'status',
     fields(
-      field('conditions', 'deprecated.v1beta1.conditions'),
-      field('failureReason', 'deprecated.v1beta1.failureReason'),
-      field('failureMessage', 'deprecated.v1beta1.failureMessage'),
+      ...conditionMappings,
+      ...failureMappings,
       field('bootstrapReady', 'initialization.bootstrapDataSecretCreated', flag),
       field('infrastructureReady', 'initialization.infrastructureProvisioned', flag),
       field('nodeRef', 'nodeRef', nodeReference),
       field('phase', 'phase', phase),
-      field('v1beta2.conditions', 'conditions'),
     ),
   ),
 );

@@ -1,6 +1,6 @@
 import { type FieldMapping, field, fields, type Mapping } from '../kind/mapping.ts';
 import { type Field, int32, int64, intOrString, object, once, oneOf, time, type UntypedField } from '../kind/schema.ts';
-import { flag } from '../kind/values.ts';
+import { conditionMappings, failureMappings, flag } from '../kind/values.ts';
 import { machineDeploymentStrategy, strategyWithType } from './cluster-v1beta1.ts';
 import {
   conditions,
@@ -208,10 +208,9 @@ export const machineDeploymentStatusV1beta1: () => UntypedField = once(() =>
 
 /** legacy counters and conditions moved aside, those of v1beta2 took their place */
 const sharedStatusMappings: readonly FieldMapping[] = [
-  field('conditions', 'deprecated.v1beta1.conditions'),
+  ...conditionMappings,
   field('readyReplicas', 'deprecated.v1beta1.readyReplicas'),
   field('availableReplicas', 'deprecated.v1beta1.availableReplicas'),
-  field('v1beta2.conditions', 'conditions'),
   field('v1beta2.readyReplicas', 'readyReplicas'),
   field('v1beta2.availableReplicas', 'availableReplicas'),
   field('v1beta2.upToDateReplicas', 'upToDateReplicas'),
@@ -233,8 +232,7 @@ export const machineSetV1beta1: Mapping = fields(
     'status',
     fields(
       ...sharedStatusMappings,
-      field('failureReason', 'deprecated.v1beta1.failureReason'),
-      field('failureMessage', 'deprecated.v1beta1.failureMessage'),
+      ...failureMappings,
       field('fullyLabeledReplicas', 'deprecated.v1beta1.fullyLabeledReplicas'),
     ),
   ),

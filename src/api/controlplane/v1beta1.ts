@@ -3,7 +3,7 @@ import { kubeadmConfigSpecMapping } from '../bootstrap/v1beta1.ts';
 import { nodeTimeoutMappings, strategyWithType } from '../cluster/cluster-v1beta1.ts';
 import { reference } from '../cluster/references.ts';
 import { chain, type FieldMapping, field, fields, type Mapping } from '../kind/mapping.ts';
-import { durationSeconds, flag } from '../kind/values.ts';
+import { conditionMappings, durationSeconds, failureMappings, flag } from '../kind/values.ts';
 
 /** what v1beta1 had beside the metadata of the machines is their spec */
 const machineTemplate: Mapping = fields(
@@ -43,15 +43,13 @@ const readyFromReplicas: Mapping = {
 const status: Mapping = chain(
   readyFromReplicas,
   fields(
-    field('conditions', 'deprecated.v1beta1.conditions'),
-    field('failureReason', 'deprecated.v1beta1.failureReason'),
-    field('failureMessage', 'deprecated.v1beta1.failureMessage'),
+    ...conditionMappings,
+    ...failureMappings,
     field('readyReplicas', 'deprecated.v1beta1.readyReplicas'),
     field('updatedReplicas', 'deprecated.v1beta1.updatedReplicas'),
     field('unavailableReplicas', 'deprecated.v1beta1.unavailableReplicas'),
     field('initialized', 'initialization.controlPlaneInitialized', flag),
     field('lastRemediation', 'lastRemediation', fields(field('timestamp', 'time'))),
-    field('v1beta2.conditions', 'conditions'),
     field('v1beta2.readyReplicas', 'readyReplicas'),
     field('v1beta2.availableReplicas', 'availableReplicas'),
     field('v1beta2.upToDateReplicas', 'upToDateReplicas'),

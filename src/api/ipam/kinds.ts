@@ -19,6 +19,7 @@ import { defineKind, type Kind } from '../kind/define.ts';
 import { field, fields, type Mapping } from '../kind/mapping.ts';
 import { ageColumn, textColumn } from '../kind/printer.ts';
 import { type Field, int32, integer, object, once, string, type UntypedField } from '../kind/schema.ts';
+import { conditionMappings } from '../kind/values.ts';
 import type { IPAddress, IPAddressClaim, IPAddressClaimSpec, IPAddressClaimStatus, IPAddressSpec } from './types.ts';
 
 export const ipamGroup = 'ipam.cluster.x-k8s.io';
@@ -94,15 +95,7 @@ const namedOnly: Mapping = {
 };
 
 const claimMapping: Mapping = fields(
-  field(
-    'status',
-    'status',
-    fields(
-      field('conditions', 'deprecated.v1beta1.conditions'),
-      field('v1beta2.conditions', 'conditions'),
-      field('addressRef', 'addressRef', namedOnly),
-    ),
-  ),
+  field('status', 'status', fields(...conditionMappings, field('addressRef', 'addressRef', namedOnly))),
 );
 
 /** a pool or an address is chosen once */

@@ -1,5 +1,5 @@
 import { formatDuration, isJsonObject, type JsonObject, parseDuration } from '../../machinery/index.ts';
-import type { Mapping } from './mapping.ts';
+import { type FieldMapping, field, type Mapping } from './mapping.ts';
 
 const maxInt32 = 2 ** 31 - 1;
 
@@ -11,6 +11,18 @@ export const durationSeconds: Mapping = {
   },
   down: (value) => (typeof value === 'number' ? formatDuration(value * 1000) : undefined),
 };
+
+/** Where the conditions of v1beta1 kinds of Cluster API stand in v1beta2, and the other way round. */
+export const conditionMappings: readonly FieldMapping[] = [
+  field('conditions', 'deprecated.v1beta1.conditions'),
+  field('v1beta2.conditions', 'conditions'),
+];
+
+/** The same for the failures that were final in v1beta1. */
+export const failureMappings: readonly FieldMapping[] = [
+  field('failureReason', 'deprecated.v1beta1.failureReason'),
+  field('failureMessage', 'deprecated.v1beta1.failureMessage'),
+];
 
 /** A Go bool without a pointer: false and absent are the same, the hub says it by absence. */
 export const flag: Mapping = {

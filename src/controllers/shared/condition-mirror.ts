@@ -1,5 +1,5 @@
 import { type Condition, isJsonObject, type UnstructuredObject } from '../../machinery/index.ts';
-import type { Verdict } from './conditions.ts';
+import { toStatus, type Verdict } from './conditions.ts';
 
 const noReason = 'NoReasonReported';
 const statuses = ['True', 'False', 'Unknown'];
@@ -35,6 +35,19 @@ export function mirror(source: UnstructuredObject, options: MirrorOptions): Verd
     message: typeof message === 'string' ? message : '',
     ...(typeof lastTransitionTime === 'string' && { since: lastTransitionTime }),
   };
+}
+
+/** A provider's `Ready` or `Available`; where it has none, the field by which it reports that a first step is done stands in. */
+export function mirrorProgress(
+  source: UnstructuredObject,
+  { type, done, field }: { type: 'Ready' | 'Available'; done: boolean; field: string },
+): Verdict {
+  const fallback: Verdict = {
+    status: toStatus(done),
+    reason: done ? type : `Not${type}`,
+    message: done ? '' : `${source.kind} status.initialization.${field} is false`,
+  };
+  return mirror(source, { type, goodReason: type, fallback });
 }
 
 /** A condition of any provider object: new-style ones are preferred where both kinds are kept. */

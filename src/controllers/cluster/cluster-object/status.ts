@@ -20,11 +20,10 @@ import {
   isOwnedBy,
   isTrue,
   mergeReported,
-  mirror,
+  mirrorProgress,
   type Reported,
   setVerdict,
   summarize,
-  toStatus,
   type Verdict,
   type Weight,
   type WorkloadState,
@@ -216,15 +215,7 @@ function infrastructureVerdict(cluster: Cluster, infrastructure: Referenced): Ve
         message: isDeleting(cluster) ? '' : waitingForTopology,
       };
     case 'found':
-      return mirror(infrastructure.provider.object, {
-        type: 'Ready',
-        goodReason: 'Ready',
-        fallback: {
-          status: toStatus(provisioned),
-          reason: provisioned ? 'Ready' : 'NotReady',
-          message: provisioned ? '' : `${kind} status.initialization.provisioned is false`,
-        },
-      });
+      return mirrorProgress(infrastructure.provider.object, { type: 'Ready', done: provisioned, field: 'provisioned' });
     case 'failed':
       return { status: 'Unknown', reason: 'InternalError', message: infrastructure.problem };
     case 'missing':
@@ -248,14 +239,10 @@ function controlPlaneVerdict(cluster: Cluster, { controlPlane, descendants }: Cl
         : { status: 'False', reason: 'NotAvailable', message: 'No control plane Machine is available' };
     }
     case 'found':
-      return mirror(controlPlane.provider.object, {
+      return mirrorProgress(controlPlane.provider.object, {
         type: 'Available',
-        goodReason: 'Available',
-        fallback: {
-          status: toStatus(initialized),
-          reason: initialized ? 'Available' : 'NotAvailable',
-          message: initialized ? '' : `${kind} status.initialization.controlPlaneInitialized is false`,
-        },
+        done: initialized,
+        field: 'controlPlaneInitialized',
       });
     case 'failed':
       return { status: 'Unknown', reason: 'InternalError', message: controlPlane.problem };

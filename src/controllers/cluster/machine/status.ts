@@ -5,10 +5,9 @@ import {
   conditionOf,
   isDeleting,
   isTrue,
-  mirror,
+  mirrorProgress,
   setVerdict,
   summarize,
-  toStatus,
   updateInProgressAnnotation,
   type Verdict,
   type Weight,
@@ -71,15 +70,7 @@ function bootstrapVerdict(machine: Machine, config: Referenced): Verdict {
     case 'none':
       return { status: 'True', reason: 'DataSecretProvided' };
     case 'found':
-      return mirror(config.provider.object, {
-        type: 'Ready',
-        goodReason: 'Ready',
-        fallback: {
-          status: toStatus(created),
-          reason: created ? 'Ready' : 'NotReady',
-          message: created ? '' : `${kind} status.initialization.dataSecretCreated is false`,
-        },
-      });
+      return mirrorProgress(config.provider.object, { type: 'Ready', done: created, field: 'dataSecretCreated' });
     case 'failed':
       return { status: 'Unknown', reason: 'InternalError', message: config.problem };
     case 'missing':
@@ -94,15 +85,7 @@ function infrastructureVerdict(machine: Machine, infrastructure: Referenced): Ve
   const provisioned = machine.status?.initialization?.infrastructureProvisioned === true;
   switch (infrastructure.state) {
     case 'found':
-      return mirror(infrastructure.provider.object, {
-        type: 'Ready',
-        goodReason: 'Ready',
-        fallback: {
-          status: toStatus(provisioned),
-          reason: provisioned ? 'Ready' : 'NotReady',
-          message: provisioned ? '' : `${kind} status.initialization.provisioned is false`,
-        },
-      });
+      return mirrorProgress(infrastructure.provider.object, { type: 'Ready', done: provisioned, field: 'provisioned' });
     case 'failed':
       return { status: 'Unknown', reason: 'InternalError', message: infrastructure.problem };
     default:
