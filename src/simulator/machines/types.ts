@@ -1,0 +1,99 @@
+import type { Duplex } from 'node:stream';
+import type { Client } from '../../client/index.ts';
+import type { Clock, Random } from '../../machinery/index.ts';
+import type { Console, Machine } from '../core/contracts.ts';
+import type { Timings } from '../core/timings.ts';
+
+// What a simulated machine is made of, and where its parts meet: the boot sequence runs programs, programs serve ports,
+// the network leads from addresses to ports.
+
+/** The files of a machine. They survive a reboot, and the end of the program when the cloud is kept. */
+export interface Disk {
+  read(path: string): string | undefined;
+  write(path: string, content: string, mode?: number): void;
+  remove(path: string): void;
+  /** paths that begin with the prefix, sorted */
+  list(prefix: string): string[];
+}
+
+/** How a caller shows who it is, and whom it believes; the same facts a kubeconfig holds. */
+export interface ApiCredentials {
+  /** PEM of the authorities the caller trusts; undefined: it does not check */
+  readonly certificateAuthority: string | undefined;
+  /** PEM */
+  readonly clientCertificate?: { readonly certificate: string; readonly key: string };
+  readonly token?: string;
+  /** the name or address the caller dialled, which the serving certificate must be good for */
+  readonly serverName: string;
+}
+
+/** A Kubernetes API on a machine, for callers in this process who need no bytes on a wire. */
+export interface ReachableApi {
+  /** The client a caller with these credentials gets; throws what a TLS handshake would fail with. */
+  connect(credentials: ApiCredentials): Client;
+  /** PEM of the certificate it serves with, as a caller sees it who trusts nobody yet */
+  servingCertificate(): string;
+  /** answers a GET of a path that is no resource, such as /healthz */
+  raw(path: string): Promise<string>;
+  /** a byte stream to a port of a Pod */
+  portForward(pod: { namespace: string; name: string }, port: number): Promise<Duplex>;
+}
+
+/** What answers at one port of one machine. */
+export interface PortService {
+  /** a connection came in over a real socket */
+  accept(socket: Duplex): void;
+  readonly api?: ReachableApi;
+}
+
+/** Ways through the simulated network. */
+export interface SimulatedNetwork {
+  /**
+   * What a connection to this address meets: a floating address, the address of a load balancer, or, seen from a machine,
+   * a fixed address of its networks. Throws an error with a `code` such as ECONNREFUSED or ETIMEDOUT when nothing answers,
+   * nobody listens, no member is healthy or no security group lets it in.
+   */
+  dial(address: string, port: number, from?: RunningMachine): PortService;
+}
+
+/** A machine while it is switched on. */
+export interface RunningMachine {
+  readonly server: Machine;
+  readonly hostname: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly timings: Timings;
+  readonly disk: Disk;
+  readonly console: Console;
+  readonly network: SimulatedNetwork;
+  /** fixed addresses of its ports, the first one is where the kubelet listens */
+  readonly addresses: readonly string[];
+  /** aborted when it is switched off: everything on it ends there and then */
+  readonly signal: AbortSignal;
+  /** Serves a port on all its addresses until it is switched off. Answers how to stop earlier. */
+  listen(port: number, service: PortService): () => void;
+  /** waits on the machine's clock; rejects when the machine is switched off */
+  pass(ms: number): Promise<void>;
+}
+
+/** A program of a machine: what a command line starts. Resolves with its exit code; what it says goes to the console. */
+export type Program = (machine: RunningMachine, args: readonly string[]) => Promise<number>;
+
+/** Something systemd starts at every boot, the first time after cloud-init. */
+export interface BootService {
+  readonly name: string;
+  /** whether it is installed and enabled on this machine */
+  enabled(disk: Disk): boolean;
+  /** starts it; it runs until the machine's signal aborts */
+  start(machine: RunningMachine): void;
+}
+
+/** What a machine image has installed. */
+export interface Software {
+  readonly programs: Readonly<Record<string, Program>>;
+  readonly services: readonly BootService[];
+  /** the server is gone for good */
+  forget(serverId: string): void;
+  /** ends everything that runs, for when the cloud is closed */
+  close(): Promise<void>;
+}
