@@ -17,7 +17,12 @@ export function capstanArguments(...args: string[]): string[] {
 const env = { ...(process.env as Record<string, string>), NO_COLOR: '1' };
 
 export function runCapstan(...args: string[]): Promise<Outcome> {
-  return runProcess(process.execPath, capstanArguments(...args), { cwd: root, env });
+  return runCapstanIn({}, ...args);
+}
+
+/** With variables of its own. */
+export function runCapstanIn(variables: Readonly<Record<string, string>>, ...args: string[]): Promise<Outcome> {
+  return runProcess(process.execPath, capstanArguments(...args), { cwd: root, env: { ...env, ...variables } });
 }
 
 export interface CloudEntry {
