@@ -278,8 +278,9 @@ const loadBalancerStatus = (era: Era) =>
   object(
     {
       ...tagged(era),
-      ip: needed(era, 'Address outside.'),
-      internalIP: needed(era, 'Address inside.'),
+      // a load balancer may have no address outside, and has none inside before it is made
+      ip: string('Address outside.'),
+      internalIP: string('Address inside.'),
       allowedCIDRs: plainSet(era, string(), 'Addresses that may connect.'),
       loadBalancerNetwork: networkStatus(era, 'Network of its address.'),
     },

@@ -279,8 +279,8 @@ export interface NetworkStatus extends TaggedResource {
 }
 
 export interface LoadBalancerStatus extends TaggedResource {
-  ip: string;
-  internalIP: string;
+  ip?: string;
+  internalIP?: string;
   allowedCIDRs?: string[];
   loadBalancerNetwork?: NetworkStatus;
 }

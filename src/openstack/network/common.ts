@@ -30,7 +30,7 @@ export function parseCommon(value: JsonObject): Omit<NetworkResource, 'id' | 'na
 /** Filters all of neutron's resources take. Several values of one filter mean "one of". */
 export interface CommonFilter {
   readonly id?: string | readonly string[] | undefined;
-  readonly name?: string | undefined;
+  readonly name?: string | readonly string[] | undefined;
   readonly description?: string | undefined;
   readonly projectId?: string | undefined;
   /** has all of these */

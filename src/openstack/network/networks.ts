@@ -58,7 +58,7 @@ export function networks(service: ServiceClient): Networks {
   };
 }
 
-function parseNetwork(value: JsonObject): Network {
+export function parseNetwork(value: JsonObject): Network {
   return {
     id: text(value, 'id'),
     name: textOrEmpty(value, 'name'),

@@ -100,7 +100,7 @@ export function routers(service: ServiceClient): Routers {
   };
 }
 
-function parseRouter(value: JsonObject): Router {
+export function parseRouter(value: JsonObject): Router {
   const gateway = objectIf(value, 'external_gateway_info');
   const gatewayNetwork = gateway && textUnlessEmpty(gateway, 'network_id');
   return {

@@ -39,7 +39,7 @@ export function securityGroups(service: ServiceClient): SecurityGroups {
   };
 }
 
-function parseGroup(value: JsonObject): SecurityGroup {
+export function parseGroup(value: JsonObject): SecurityGroup {
   return {
     id: text(value, 'id'),
     name: textOrEmpty(value, 'name'),

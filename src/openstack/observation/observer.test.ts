@@ -382,6 +382,36 @@ describe('an observer pool', () => {
   });
 });
 
+describe('what hardly ever changes', () => {
+  const observe = (names: string[]) => {
+    const cloud = fakeCloud();
+    const networks = new Map(names.map((id) => [id, { id, name: id, project_id: 'p' }]));
+    cloud.on('GET /network/v2.0/networks', () => ({ json: { networks: [...networks.values()] } }));
+    const lists = () => cloud.log.filter((line) => line.startsWith('GET /network/v2.0/networks?'));
+    return { cloud, networks, lists, observer: createObserver(cloud.connect(), { random: seededRandom(3) }) };
+  };
+
+  it('is looked at seldom, and its loss is told', async () => {
+    const { cloud, networks, lists, observer } = observe(['a', 'b']);
+    const changes: string[] = [];
+    observer.subscribe('network', ({ change, id }) => changes.push(`${change} ${id}`));
+    await settle(cloud);
+    networks.delete('b');
+    await cloud.clock.advance(3_600_000);
+    expect(changes).toEqual(['added a', 'added b', 'removed b']);
+    expect(lists().length).toBeLessThanOrEqual(8);
+  });
+
+  it('and belongs to somebody else is asked for by itself: lists show what is the own project’s', async () => {
+    const { cloud, observer } = observe([]);
+    cloud.on('GET /network/v2.0/networks/shared', { json: { network: { id: 'shared', name: 's' } } });
+    const changes: string[] = [];
+    observer.subscribe('network', ({ change, id }) => changes.push(`${change} ${id}`), { id: 'shared' });
+    await cloud.clock.advance(1_500_000);
+    expect(changes).toEqual(['added shared']);
+  });
+});
+
 describe('a pace', () => {
   it('spreads what is booked evenly', () => {
     const pace = createPace(2);

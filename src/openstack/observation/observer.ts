@@ -52,14 +52,15 @@ type TypeObservers = { [K in ObservedType]: TypeObserver<ObservedTypes[K]> };
 export function createObserver(cloud: OpenStack, options: ObserverOptions = {}): Observer {
   const intervals = { ...defaultIntervals, ...options.intervals };
   const { random = systemRandom, log = silentLog, pace = createPace(1), filters = {} } = options;
-  const observe = <K extends ObservedType>(type: K): TypeObserver<ObservedTypes[K]> =>
+  const seldom = { ...intervals, quietMs: intervals.seldomMs };
+  const observe = <K extends ObservedType>(type: K, pauses = intervals): TypeObserver<ObservedTypes[K]> =>
     new TypeObserver<ObservedTypes[K]>({
       type,
       source: async (signal) => observationSources(cloud, await cloud.projectId(signal), filters)[type],
       clock: cloud.clock,
       random,
       log,
-      intervals,
+      intervals: pauses,
       pace,
     });
   const observers: TypeObservers = {
@@ -68,6 +69,9 @@ export function createObserver(cloud: OpenStack, options: ObserverOptions = {}):
     volume: observe('volume'),
     loadBalancer: observe('loadBalancer'),
     floatingIp: observe('floatingIp'),
+    network: observe('network', seldom),
+    router: observe('router', seldom),
+    securityGroup: observe('securityGroup', seldom),
   };
   return {
     subscribe: (type, listener, { id } = {}) => observers[type].subscribe(listener, id),

@@ -4,7 +4,10 @@ import type { Query } from '../http/query.ts';
 import type { ServiceClient } from '../http/service-client.ts';
 import { parseLoadBalancer } from '../load-balancer/load-balancers.ts';
 import { parseFloatingIp } from '../network/floating-ips.ts';
+import { parseNetwork } from '../network/networks.ts';
 import { parsePort } from '../network/ports/ports.ts';
+import { parseRouter } from '../network/routers.ts';
+import { parseGroup } from '../network/security-groups.ts';
 import type { OpenStack } from '../openstack.ts';
 import { parseVolume } from '../volume/volumes.ts';
 import type { ObservedType, ObservedTypes } from './types.ts';
@@ -72,6 +75,33 @@ export function observationSources(cloud: OpenStack, projectId: string, filters:
       many: 'floatingips',
       query: { ...own, sort_key: 'id', sort_dir: 'asc', ...filters.floatingIp },
       parse: parseFloatingIp,
+      inFlight: () => false,
+    },
+    network: {
+      ...neutron,
+      path: '/networks',
+      many: 'networks',
+      query: { ...own, sort_key: 'id', sort_dir: 'asc', ...filters.network },
+      parse: parseNetwork,
+      inFlight: () => false,
+      // a network of somebody else that is shared is not in the list of the project's own
+      confirm: (id, signal) => cloud.network.networks.get(id, { signal }),
+    },
+    router: {
+      ...neutron,
+      path: '/routers',
+      many: 'routers',
+      query: { ...own, sort_key: 'id', sort_dir: 'asc', ...filters.router },
+      parse: parseRouter,
+      inFlight: () => false,
+      confirm: (id, signal) => cloud.network.routers.get(id, { signal }),
+    },
+    securityGroup: {
+      ...neutron,
+      path: '/security-groups',
+      many: 'security_groups',
+      query: { ...own, sort_key: 'id', sort_dir: 'asc', ...filters.securityGroup },
+      parse: parseGroup,
       inFlight: () => false,
     },
     volume: {

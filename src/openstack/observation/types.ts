@@ -2,7 +2,10 @@ import type { Server } from '../compute/servers/types.ts';
 import type { OpenStackError } from '../errors/openstack-error.ts';
 import type { LoadBalancer } from '../load-balancer/load-balancers.ts';
 import type { FloatingIp } from '../network/floating-ips.ts';
+import type { Network } from '../network/networks.ts';
 import type { Port } from '../network/ports/types.ts';
+import type { Router } from '../network/routers.ts';
+import type { SecurityGroup } from '../network/security-groups.ts';
 import type { Volume } from '../volume/volumes.ts';
 
 /** What can be observed. */
@@ -12,11 +15,23 @@ export interface ObservedTypes {
   volume: Volume;
   loadBalancer: LoadBalancer;
   floatingIp: FloatingIp;
+  network: Network;
+  router: Router;
+  securityGroup: SecurityGroup;
 }
 
 export type ObservedType = keyof ObservedTypes;
 
-export const observedTypes: readonly ObservedType[] = ['server', 'port', 'volume', 'loadBalancer', 'floatingIp'];
+export const observedTypes: readonly ObservedType[] = [
+  'server',
+  'port',
+  'volume',
+  'loadBalancer',
+  'floatingIp',
+  'network',
+  'router',
+  'securityGroup',
+];
 
 /** Something is different from what was last known. */
 export type Change<T> =
@@ -31,6 +46,8 @@ export type ChangeListener<T> = (change: Change<T>) => void;
 export interface ObservationIntervals {
   /** when nothing is under way; default 60 s */
   readonly quietMs: number;
+  /** the same for what hardly ever changes and is long to list: networks, routers, security groups; default 10 min */
+  readonly seldomMs: number;
   /** while something somebody waits for is under way; default 2 s */
   readonly busyMs: number;
   /** a wait in vain makes each look later, up to this; default 10 s */
@@ -45,6 +62,7 @@ export interface ObservationIntervals {
 
 export const defaultIntervals: ObservationIntervals = {
   quietMs: 60_000,
+  seldomMs: 600_000,
   busyMs: 2_000,
   busyMaxMs: 10_000,
   completeMs: 600_000,
