@@ -1,8 +1,8 @@
 import { createPublicKey, type KeyObject, randomBytes, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
-import type { Extension, Name } from '@peculiar/x509';
+import type { Extension, Name, SubjectKeyIdentifierExtension, X509Certificate as X509Reader } from '@peculiar/x509';
 import type { Clock } from '../machinery/index.ts';
-import { extendedKeyUsageIds, parseCertificate } from './certificate.ts';
+import { type CertificateInfo, extendedKeyUsageIds, parseCertificate } from './certificate.ts';
 import { generateKeys, importKeys, importPublicKey, type KeyAlgorithm } from './keys.ts';
 import { encodePem } from './pem.ts';
 import { loadX509 } from './x509.ts';
@@ -19,6 +19,8 @@ export interface AuthorityOptions {
   /** default ten years */
   validityMs?: number;
   algorithm?: KeyAlgorithm;
+  /** how many authorities may follow below this one; default: any number */
+  pathLength?: number;
   /** use this key instead of making one */
   privateKey?: string;
 }
@@ -92,7 +94,7 @@ export async function createAuthority(options: AuthorityOptions): Promise<Certif
         x509.KeyUsageFlags.digitalSignature | x509.KeyUsageFlags.keyEncipherment | x509.KeyUsageFlags.keyCertSign,
         true,
       ),
-      new x509.BasicConstraintsExtension(true, undefined, true),
+      new x509.BasicConstraintsExtension(true, options.pathLength, true),
       await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
       ...(await alternativeNames([options.commonName].filter((name) => /^[a-z0-9.-]+$/.test(name)))),
     ],
@@ -113,16 +115,36 @@ export interface SignRequest {
   extensions: readonly Extension[];
 }
 
+interface Issuer {
+  info: CertificateInfo;
+  issuer: X509Reader;
+  identifier: SubjectKeyIdentifierExtension | null;
+}
+
+const recentIssuers = new Map<string, Issuer>();
+const maxRecentIssuers = 64;
+
+/** An authority as the writer reads it; few authorities sign many certificates. */
+function issuerOf(certificate: string, x509: Awaited<ReturnType<typeof loadX509>>): Issuer {
+  let known = recentIssuers.get(certificate);
+  if (!known) {
+    const issuer = new x509.X509Certificate(new Uint8Array(new X509Certificate(certificate).raw));
+    const identifier = issuer.getExtension(x509.SubjectKeyIdentifierExtension);
+    known = { info: parseCertificate(certificate), issuer, identifier };
+    if (recentIssuers.size >= maxRecentIssuers) recentIssuers.delete(recentIssuers.keys().next().value!);
+    recentIssuers.set(certificate, known);
+  }
+  return known;
+}
+
 /** Signs a public key under an authority; everything a leaf certificate needs besides its names is added here. */
 export async function signCertificate(request: SignRequest): Promise<string> {
   const x509 = await loadX509();
-  const authorityInfo = parseCertificate(request.authority.certificate);
+  const { info: authorityInfo, issuer, identifier } = issuerOf(request.authority.certificate, x509);
   const [authorityKeys, publicKey] = await Promise.all([
     importKeys(request.authority.privateKey),
     importPublicKey(request.publicKey),
   ]);
-  const issuer = new x509.X509Certificate(new Uint8Array(new X509Certificate(request.authority.certificate).raw));
-  const identifier = issuer.getExtension(x509.SubjectKeyIdentifierExtension);
   const certificate = await x509.X509CertificateGenerator.create({
     serialNumber: newSerialNumber(),
     subject: request.subject,

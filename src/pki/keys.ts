@@ -1,8 +1,15 @@
-import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject, webcrypto } from 'node:crypto';
+import {
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPair,
+  generateKeyPairSync,
+  type KeyObject,
+  webcrypto,
+} from 'node:crypto';
 import { promisify } from 'node:util';
 
-/** P-256 is quick to make and understood by everything; RSA is for settings that ask for it (kubeadm's default). */
-export type KeyAlgorithm = 'ECDSA-P256' | 'RSA-2048';
+/** P-256 is quick to make and understood by everything; the others are for settings that ask for them. */
+export type KeyAlgorithm = 'ECDSA-P256' | 'ECDSA-P384' | 'RSA-2048' | 'RSA-3072' | 'RSA-4096';
 
 export interface KeyPair {
   /** PEM; SEC 1 for EC and PKCS #1 for RSA, the forms Kubernetes tools write */
@@ -13,17 +20,21 @@ export interface KeyPair {
 
 const generate = promisify(generateKeyPair);
 
-/** Makes a key pair off the event loop. */
+const kinds: Readonly<Record<KeyAlgorithm, { modulusLength: number } | { namedCurve: string }>> = {
+  'ECDSA-P256': { namedCurve: 'prime256v1' },
+  'ECDSA-P384': { namedCurve: 'secp384r1' },
+  'RSA-2048': { modulusLength: 2048 },
+  'RSA-3072': { modulusLength: 3072 },
+  'RSA-4096': { modulusLength: 4096 },
+};
+
+/** Makes a key pair; those that take long are made off the event loop. */
 export async function generateKeys(algorithm: KeyAlgorithm = 'ECDSA-P256'): Promise<KeyPair> {
-  const pair =
-    algorithm === 'RSA-2048'
-      ? await generate('rsa', { modulusLength: 2048 })
-      : await generate('ec', { namedCurve: 'prime256v1' });
+  const kind = kinds[algorithm];
+  const isRsa = 'modulusLength' in kind;
+  const pair = isRsa ? await generate('rsa', kind) : generateKeyPairSync('ec', kind);
   return {
-    privateKey: pair.privateKey.export({
-      type: algorithm === 'RSA-2048' ? 'pkcs1' : 'sec1',
-      format: 'pem',
-    }) as string,
+    privateKey: pair.privateKey.export({ type: isRsa ? 'pkcs1' : 'sec1', format: 'pem' }) as string,
     publicKey: pair.publicKey.export({ type: 'spki', format: 'pem' }) as string,
   };
 }
@@ -64,8 +75,23 @@ export interface ImportedKeys {
   algorithm: SigningAlgorithm;
 }
 
-/** A PEM private key as the pair of WebCrypto keys the certificate writer works with. */
-export async function importKeys(privateKeyPem: string): Promise<ImportedKeys> {
+const recentKeys = new Map<string, Promise<ImportedKeys>>();
+const maxRecentKeys = 64;
+
+/** A PEM private key as the pair of WebCrypto keys the certificate writer works with. Authorities are used again and again. */
+export function importKeys(privateKeyPem: string): Promise<ImportedKeys> {
+  let imported = recentKeys.get(privateKeyPem);
+  if (!imported) {
+    imported = importNewKeys(privateKeyPem);
+    // What cannot be read is not worth remembering.
+    imported.catch(() => recentKeys.delete(privateKeyPem));
+    if (recentKeys.size >= maxRecentKeys) recentKeys.delete(recentKeys.keys().next().value!);
+    recentKeys.set(privateKeyPem, imported);
+  }
+  return imported;
+}
+
+async function importNewKeys(privateKeyPem: string): Promise<ImportedKeys> {
   const privateKey = createPrivateKey(privateKeyPem);
   const algorithm = signingAlgorithm(privateKey);
   const [imported, publicKey] = await Promise.all([

@@ -1,3 +1,5 @@
+import { promptCrypto } from './prompt-crypto.ts';
+
 type X509Library = typeof import('@peculiar/x509');
 
 let library: Promise<X509Library> | undefined;
@@ -7,6 +9,11 @@ let library: Promise<X509Library> | undefined;
  * its last run never needs it. Its decorators want the metadata polyfill to be there first.
  */
 export function loadX509(): Promise<X509Library> {
-  library ??= import('reflect-metadata').then(() => import('@peculiar/x509'));
+  library ??= import('reflect-metadata')
+    .then(() => import('@peculiar/x509'))
+    .then((loaded) => {
+      loaded.cryptoProvider.set(promptCrypto);
+      return loaded;
+    });
   return library;
 }

@@ -1,0 +1,149 @@
+import { stringify } from 'yaml';
+import {
+  type BootstrapFile,
+  type Cluster,
+  type KubeadmDiscovery,
+  type KubeadmDiscoveryFile,
+  kubeadmConfigs,
+} from '../../../api/index.ts';
+import { clone } from '../../../machinery/index.ts';
+import { patchObject } from '../../../runtime/index.ts';
+import { authorityHashes, type ClusterCertificates, endpointUrl, fieldManager } from '../../shared/index.ts';
+import { newToken } from './bootstrap-token.ts';
+import { type KubeadmConfigScope, specOf } from './scope.ts';
+
+/** host:port of the cluster's API; undefined while nobody has said it. */
+export function endpointOfCluster({ spec }: Cluster): string | undefined {
+  const { host, port } = spec.controlPlaneEndpoint ?? {};
+  if (!host || !port) return undefined;
+  return endpointUrl({ host, port }).slice('https://'.length);
+}
+
+/** Discovery with everything filled in that the user left to us; undefined while the cluster has no endpoint. */
+export function completeDiscovery(
+  discovery: KubeadmDiscovery | undefined,
+  cluster: Cluster,
+  certificates: ClusterCertificates,
+  makeToken: () => string,
+): KubeadmDiscovery | undefined {
+  const endpoint = endpointOfCluster(cluster);
+  // a user's own file is taken as it is
+  if (discovery?.file) {
+    return discovery.file.kubeConfig && !discovery.file.kubeConfig.cluster?.server && !endpoint ? undefined : discovery;
+  }
+  const given = discovery?.bootstrapToken ?? {};
+  const apiServerEndpoint = given.apiServerEndpoint ?? endpoint;
+  if (apiServerEndpoint === undefined) return undefined;
+  const skips = given.unsafeSkipCAVerification === true;
+  const caCertHashes = given.caCertHashes ?? (skips ? undefined : authorityHashes(certificates));
+  return {
+    ...discovery,
+    bootstrapToken: {
+      ...given,
+      token: given.token ?? makeToken(),
+      apiServerEndpoint,
+      ...(caCertHashes && { caCertHashes }),
+    },
+  };
+}
+
+/**
+ * Discovery as it will be rendered, recorded in the configuration before anything is made of it: the token of a crashed
+ * attempt is found again. Undefined while the cluster has no endpoint.
+ */
+export async function recordDiscovery(
+  scope: KubeadmConfigScope,
+  certificates: ClusterCertificates,
+): Promise<KubeadmDiscovery | undefined> {
+  const { config, cluster, context } = scope;
+  const spec = specOf(config);
+  const join = spec.joinConfiguration;
+  const discovery = completeDiscovery(join?.discovery, cluster, certificates, () => newToken(context.random));
+  if (!discovery || discovery === join?.discovery) return discovery;
+  await recordSpec(scope, { ...spec, joinConfiguration: { ...join, discovery } });
+  return discovery;
+}
+
+/** Replaces the token, as `recordDiscovery` does: on record first. */
+export async function recordNewToken(scope: KubeadmConfigScope): Promise<string> {
+  const { config, context } = scope;
+  const spec = specOf(config);
+  const join = spec.joinConfiguration;
+  const token = newToken(context.random);
+  const discovery = { ...join?.discovery, bootstrapToken: { ...join?.discovery?.bootstrapToken, token } };
+  await recordSpec(scope, { ...spec, joinConfiguration: { ...join, discovery } });
+  return token;
+}
+
+async function recordSpec(scope: KubeadmConfigScope, spec: KubeadmConfigScope['config']['spec']): Promise<void> {
+  const { context, original } = scope;
+  const stored = await patchObject(
+    context.client,
+    kubeadmConfigs,
+    original,
+    { ...original, spec },
+    { fieldManager, clock: context.clock, signal: context.signal, optimisticLock: true },
+  );
+  scope.original = stored;
+  // the draft goes on from what is stored now; its status is this pass's own
+  const { status } = scope.config;
+  scope.config = { ...clone(stored), ...(status && { status }) };
+}
+
+/** The kubeconfig a user asked us to write for `discovery.file`. */
+export function discoveryFile(
+  file: KubeadmDiscoveryFile,
+  cluster: Cluster,
+  certificates: ClusterCertificates,
+): BootstrapFile | undefined {
+  const { kubeConfig } = file;
+  if (!kubeConfig) return undefined;
+  const wished = kubeConfig.cluster ?? {};
+  const authority = certificates.get('ca');
+  const { authProvider, exec } = kubeConfig.user;
+  const name = 'default';
+  const content = stringify(
+    {
+      apiVersion: 'v1',
+      kind: 'Config',
+      clusters: [
+        {
+          name,
+          cluster: {
+            server: wished.server ?? `https://${endpointOfCluster(cluster) ?? ''}`,
+            ...(wished.tlsServerName !== undefined && { 'tls-server-name': wished.tlsServerName }),
+            ...(wished.insecureSkipTLSVerify === true
+              ? { 'insecure-skip-tls-verify': true }
+              : {
+                  'certificate-authority-data':
+                    wished.certificateAuthorityData ?? Buffer.from(authority?.certificate ?? '').toString('base64'),
+                }),
+            ...(wished.proxyURL !== undefined && { 'proxy-url': wished.proxyURL }),
+          },
+        },
+      ],
+      contexts: [{ name, context: { cluster: name, user: name } }],
+      'current-context': name,
+      users: [
+        {
+          name,
+          user: {
+            ...(authProvider && { 'auth-provider': authProvider }),
+            ...(exec && {
+              exec: {
+                apiVersion: exec.apiVersion ?? 'client.authentication.k8s.io/v1',
+                command: exec.command,
+                ...(exec.args && { args: exec.args }),
+                ...(exec.env && { env: exec.env }),
+                provideClusterInfo: exec.provideClusterInfo ?? false,
+                interactiveMode: 'Never',
+              },
+            }),
+          },
+        },
+      ],
+    },
+    { version: '1.1', lineWidth: 0, singleQuote: true },
+  );
+  return { path: file.kubeConfigPath, owner: 'root:root', permissions: '0640', content };
+}

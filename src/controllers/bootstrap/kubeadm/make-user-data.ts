@@ -1,0 +1,149 @@
+import { clusters, kubeadmConfigs } from '../../../api/index.ts';
+import { objectKey } from '../../../client/index.ts';
+import { after, done, type Result } from '../../../runtime/index.ts';
+import {
+  type CertificateAccess,
+  type CertificatePlan,
+  type ClusterCertificates,
+  controlPlaneCertificatePlans,
+  ensureClusterCertificates,
+  isTrue,
+  ownerReference,
+  requireClusterCertificates,
+  textAt,
+  workerCertificatePlans,
+} from '../../shared/index.ts';
+import { writeDataSecret } from '../common/data-secret.ts';
+import type { FileTemplateData } from '../common/file-template.ts';
+import { resolveFiles, resolveUsers } from '../common/secret-values.ts';
+import { userDataSizeProblem } from '../common/user-data-size.ts';
+import { keepTokenAlive, tokenCheckMs } from './bootstrap-token.ts';
+import { recordDiscovery } from './discovery.ts';
+import { releaseInitLock, takeInitLock } from './init-lock.ts';
+import { type RenderInput, renderControlPlaneJoin, renderInit, renderWorkerJoin, requireVersion } from './render.ts';
+import { type KubeadmConfigScope, specOf } from './scope.ts';
+import { certificatesAvailable, dataSecretAvailable, dataSecretWaiting } from './status.ts';
+import type { RenderedUserData } from './user-data.ts';
+
+const lockRetryMs = 30_000;
+
+/** Makes the user data of a machine, as soon as everything it says is known. */
+export async function makeUserData(scope: KubeadmConfigScope): Promise<Result> {
+  const { context, cluster, owner } = scope;
+  if (isTrue(cluster, 'ControlPlaneInitialized')) {
+    if (owner.isControlPlane) await releaseInitLock(context, cluster);
+    return join(scope);
+  }
+  if (!owner.isControlPlane) {
+    dataSecretWaiting(scope, 'Waiting for Cluster control plane to be initialized', 'WaitingForControlPlaneAvailable');
+    return done();
+  }
+  const lock = await takeInitLock(context, cluster, owner.name);
+  if (!lock.held) {
+    const message = `Waiting for Machine ${lock.by} to initialize the control plane`;
+    dataSecretWaiting(scope, message, 'WaitingForControlPlaneAvailable');
+    return after(lockRetryMs, 'another machine initializes the control plane');
+  }
+  try {
+    return await init(scope);
+  } catch (error) {
+    // another machine of the control plane may do better
+    await releaseInitLock(context, cluster, owner.name);
+    throw error;
+  }
+}
+
+async function init(scope: KubeadmConfigScope): Promise<Result> {
+  const { cluster, config, context, owner } = scope;
+  const kubernetesVersion = requireVersion(owner);
+  const access = certificateAccess(scope, controlPlaneCertificatePlans(specOf(config).clusterConfiguration));
+  const certificates = cluster.spec.controlPlaneRef
+    ? await requireClusterCertificates(access)
+    : await ensureClusterCertificates({
+        ...access,
+        clock: context.clock,
+        // not the configuration: the keys of a cluster must outlive the machine that came first
+        owner: ownerReference(cluster, clusters, { controller: true }),
+      });
+  certificatesAvailable(scope);
+  await store(scope, renderInit(await renderInput(scope, kubernetesVersion, certificates)));
+  return done();
+}
+
+async function join(scope: KubeadmConfigScope): Promise<Result> {
+  const { owner, cluster, context, dependencies, tokenTtlMs } = scope;
+  const { clusterConfiguration, joinConfiguration } = specOf(scope.config);
+  const kubernetesVersion = requireVersion(owner);
+  const plans = owner.isControlPlane
+    ? controlPlaneCertificatePlans(clusterConfiguration)
+    : workerCertificatePlans(joinConfiguration?.caCertPath);
+  const certificates = await requireClusterCertificates(certificateAccess(scope, plans));
+  certificatesAvailable(scope);
+  const discovery = await recordDiscovery(scope, certificates);
+  if (!discovery) {
+    dataSecretWaiting(
+      scope,
+      'Waiting for Cluster spec.controlPlaneEndpoint to be set',
+      'WaitingForControlPlaneAvailable',
+    );
+    return done();
+  }
+  const token = discovery.file ? undefined : discovery.bootstrapToken?.token;
+  if (token !== undefined) {
+    const client = dependencies.workloads.client(objectKey(cluster));
+    await keepTokenAlive({ client, nowMs: context.clock.now(), ttlMs: tokenTtlMs, signal: context.signal }, token);
+  }
+  const input = await renderInput(scope, kubernetesVersion, certificates);
+  await store(scope, owner.isControlPlane ? renderControlPlaneJoin(input) : renderWorkerJoin(input));
+  return token === undefined ? done() : after(tokenCheckMs(tokenTtlMs), 'life of the bootstrap token');
+}
+
+function certificateAccess(scope: KubeadmConfigScope, plans: readonly CertificatePlan[]): CertificateAccess {
+  const { client, signal } = scope.context;
+  return { client, cluster: objectKey(scope.cluster), plans, signal };
+}
+
+async function renderInput(
+  scope: KubeadmConfigScope,
+  kubernetesVersion: string,
+  certificates: ClusterCertificates,
+): Promise<RenderInput> {
+  const { context, cluster, config } = scope;
+  const values = { client: context.client, namespace: config.metadata.namespace ?? '', signal: context.signal };
+  const spec = specOf(config);
+  return {
+    cluster,
+    kubernetesVersion,
+    spec,
+    certificates,
+    files: await resolveFiles(values, spec.files, () => templateData(scope)),
+    users: await resolveUsers(values, spec.users),
+  };
+}
+
+async function templateData({ cluster, context, follower }: KubeadmConfigScope): Promise<FileTemplateData> {
+  const reference = cluster.spec.controlPlaneRef;
+  if (!reference) return {};
+  const { client, signal } = context;
+  const found = await follower.get(reference, cluster.metadata.namespace ?? '', { client, signal });
+  const version = found && textAt(found.object, 'spec', 'version');
+  return version ? { controlPlane: { version: version.startsWith('v') ? version : `v${version}` } } : {};
+}
+
+async function store(scope: KubeadmConfigScope, { text, format, warnings }: RenderedUserData): Promise<void> {
+  const { context, cluster, config } = scope;
+  const name = await writeDataSecret({
+    client: context.client,
+    config,
+    resource: kubeadmConfigs,
+    clusterName: cluster.metadata.name ?? '',
+    userData: text,
+    format,
+    signal: context.signal,
+  });
+  dataSecretAvailable(scope, name);
+  const size = userDataSizeProblem(text);
+  for (const warning of size === undefined ? warnings : [...warnings, size]) {
+    context.events.event(config, 'Warning', 'UserData', warning);
+  }
+}

@@ -1,0 +1,146 @@
+import { type Secret, Secrets } from '../../../api/index.ts';
+import { type Client, type ObjectKey, objectKey, withOptimisticLock } from '../../../client/index.ts';
+import {
+  type Clock,
+  ignoreNotFound,
+  isAlreadyExists,
+  isConflict,
+  type JsonValue,
+  type OwnerReference,
+} from '../../../machinery/index.ts';
+import { type CertificateAndKey, createAuthority, createServiceAccountKeyPair } from '../../../pki/index.ts';
+import { clusterSecretType } from '../names.ts';
+import { controllerOf, withOwner } from '../ownership.ts';
+import { fieldManager } from '../write-object.ts';
+import type { CertificatePlan, CertificatePurpose } from './plan.ts';
+import { certificateFromSecret, certificateSecret, certificateSecretKey } from './secret.ts';
+import { type ClusterCertificate, ClusterCertificateError, type ClusterCertificates } from './types.ts';
+
+/** Reads a Secret from a cache; what the cache does not have is asked of the API. */
+export type ReadSecret = (key: ObjectKey) => Secret | undefined;
+
+export interface CertificateAccess {
+  client: Client;
+  /** the Cluster */
+  cluster: ObjectKey;
+  plans: readonly CertificatePlan[];
+  cached?: ReadSecret;
+  signal?: AbortSignal;
+}
+
+export interface EnsureCertificatesOptions extends CertificateAccess {
+  clock: Clock;
+  /** the controlling owner of what is made here, and of what was made here before */
+  owner: OwnerReference;
+}
+
+/**
+ * The pairs that exist. Those that do not are left out, except where the user has to bring them: then the error says so.
+ */
+export async function findClusterCertificates(access: CertificateAccess): Promise<ClusterCertificates> {
+  const found = await Promise.all(access.plans.map((plan) => findCertificate(access, plan)));
+  const certificates = new Map<CertificatePurpose, ClusterCertificate>();
+  for (const certificate of found) {
+    if (certificate) certificates.set(certificate.plan.purpose, certificate);
+  }
+  return certificates;
+}
+
+/** All pairs of the plans, or an error that names the first one that is missing. */
+export async function requireClusterCertificates(access: CertificateAccess): Promise<ClusterCertificates> {
+  const certificates = await findClusterCertificates(access);
+  for (const plan of access.plans) if (!certificates.has(plan.purpose)) throw missing(access, plan);
+  return certificates;
+}
+
+/**
+ * All pairs of the plans, made where they do not exist. Each is looked up before it is made and stored under a fixed name,
+ * so that a crash in between and two makers at once end with one pair. Nothing a user brought is changed.
+ */
+export async function ensureClusterCertificates(options: EnsureCertificatesOptions): Promise<ClusterCertificates> {
+  const found = await findClusterCertificates(options);
+  const certificates = new Map<CertificatePurpose, ClusterCertificate>();
+  for (const plan of options.plans) {
+    const existing = found.get(plan.purpose);
+    const certificate = existing ? await adopt(options, existing) : await make(options, plan);
+    certificates.set(plan.purpose, certificate);
+  }
+  return certificates;
+}
+
+async function findCertificate(
+  access: CertificateAccess,
+  plan: CertificatePlan,
+): Promise<ClusterCertificate | undefined> {
+  const secret = await readSecret(access, certificateSecretKey(access.cluster, plan));
+  if (secret) return certificateFromSecret(secret, plan);
+  if (plan.external) throw missing(access, plan);
+  return undefined;
+}
+
+async function readSecret({ client, cached, signal }: CertificateAccess, key: ObjectKey): Promise<Secret | undefined> {
+  return cached?.(key) ?? (await client.get(Secrets, key, { ...(signal && { signal }) }).catch(ignoreNotFound));
+}
+
+function missing(access: CertificateAccess, plan: CertificatePlan): ClusterCertificateError {
+  const hint = plan.external
+    ? 'external etcd needs it: create it with tls.crt and tls.key'
+    : 'it is made by the control plane of the cluster';
+  return new ClusterCertificateError(certificateSecretKey(access.cluster, plan), 'does not exist', {
+    missing: true,
+    hint,
+  });
+}
+
+const dayMs = 24 * 3_600_000;
+const defaultValidityDays = 3650;
+
+async function make(options: EnsureCertificatesOptions, plan: CertificatePlan): Promise<ClusterCertificate> {
+  const { client, cluster, owner, signal } = options;
+  const secret = certificateSecret(cluster, plan, await makePair(options, plan), owner);
+  const call = { fieldManager, ...(signal && { signal }) };
+  const stored = await client.create(Secrets, secret, call).catch((error: unknown) => {
+    if (!isAlreadyExists(error)) throw error;
+    // somebody was quicker: theirs is the pair of the cluster
+    return client.get(Secrets, objectKey(secret), { ...(signal && { signal }) });
+  });
+  return certificateFromSecret(stored, plan);
+}
+
+async function makePair({ clock }: EnsureCertificatesOptions, plan: CertificatePlan): Promise<CertificateAndKey> {
+  const { algorithm, validityDays = defaultValidityDays } = plan;
+  if (plan.purpose === 'sa') {
+    const { publicKey, privateKey } = await createServiceAccountKeyPair(algorithm);
+    return { certificate: publicKey, privateKey };
+  }
+  return createAuthority({
+    commonName: 'kubernetes',
+    clock,
+    algorithm,
+    validityMs: validityDays * dayMs,
+    pathLength: 0,
+  });
+}
+
+/** Pairs made by us follow their owner: it may have been rewritten, or lost by a restore. A user's pair stays theirs. */
+async function adopt(options: EnsureCertificatesOptions, found: ClusterCertificate): Promise<ClusterCertificate> {
+  const { secret } = found;
+  const { client, owner, signal } = options;
+  if (found.plan.external || secret.type !== clusterSecretType) return found;
+  const other = controllerOf(secret);
+  if (other && (other.kind !== owner.kind || other.name !== owner.name)) return found;
+  const owners = withOwner(secret.metadata.ownerReferences, owner);
+  if (owners === secret.metadata.ownerReferences) return found;
+  const patch = { metadata: { ownerReferences: owners as unknown as JsonValue } };
+  try {
+    const stored = await client.patch(Secrets, objectKey(secret), 'merge', withOptimisticLock(patch, secret), {
+      fieldManager,
+      ...(signal && { signal }),
+    });
+    return { ...found, secret: stored };
+  } catch (error) {
+    // somebody wrote in between; the next look sees it
+    if (isConflict(error)) return found;
+    throw error;
+  }
+}

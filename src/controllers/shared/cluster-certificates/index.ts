@@ -1,0 +1,5 @@
+export * from './ensure.ts';
+export * from './files.ts';
+export * from './plan.ts';
+export * from './secret.ts';
+export * from './types.ts';

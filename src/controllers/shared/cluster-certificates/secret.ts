@@ -1,0 +1,80 @@
+import { createPrivateKey, createPublicKey, X509Certificate } from 'node:crypto';
+import { clusterNameLabel, type Secret } from '../../../api/index.ts';
+import { type ObjectKey, objectKey } from '../../../client/index.ts';
+import type { OwnerReference } from '../../../machinery/index.ts';
+import { belongsTogether, type CertificateAndKey, splitCertificates } from '../../../pki/index.ts';
+import { clusterSecretName, clusterSecretType } from '../names.ts';
+import type { CertificatePlan } from './plan.ts';
+import { type ClusterCertificate, ClusterCertificateError } from './types.ts';
+
+const certificateKey = 'tls.crt';
+const privateKeyKey = 'tls.key';
+
+export function certificateSecretKey(cluster: ObjectKey, plan: Pick<CertificatePlan, 'purpose'>): ObjectKey {
+  return { namespace: cluster.namespace ?? '', name: clusterSecretName(cluster.name, plan.purpose) };
+}
+
+/** The text of one key of a Secret; empty counts as absent. */
+export function secretText(secret: Secret | undefined, key: string): string | undefined {
+  const data = secret?.data?.[key];
+  return data === undefined || data === '' ? undefined : Buffer.from(data, 'base64').toString('utf8');
+}
+
+/** Certificate and key of an authority's Secret; undefined unless both are there. */
+export function authorityFromSecret(secret: Secret | undefined): CertificateAndKey | undefined {
+  const certificate = secretText(secret, certificateKey);
+  const privateKey = secretText(secret, privateKeyKey);
+  return certificate === undefined || privateKey === undefined ? undefined : { certificate, privateKey };
+}
+
+/** What a Secret holds, checked: a broken pair would strand every machine that gets it. */
+export function certificateFromSecret(secret: Secret, plan: CertificatePlan): ClusterCertificate {
+  const certificate = secretText(secret, certificateKey);
+  const privateKey = secretText(secret, privateKeyKey);
+  const refuse = (problem: string, hint: string, cause?: unknown): never => {
+    throw new ClusterCertificateError(objectKey(secret), problem, { missing: false, hint, cause });
+  };
+  if (certificate === undefined) return refuse(`has no ${certificateKey}`, 'put the PEM certificate there');
+  if (privateKey === undefined && plan.keyFile !== undefined) {
+    return refuse(`has no ${privateKeyKey}`, 'put the PEM private key there');
+  }
+  try {
+    if (plan.purpose === 'sa') createPublicKey(certificate);
+    else for (const one of splitCertificates(certificate)) new X509Certificate(one);
+    if (privateKey !== undefined) createPrivateKey(privateKey);
+  } catch (cause) {
+    return refuse('does not hold keys in PEM form', 'replace its contents', cause);
+  }
+  if (plan.purpose !== 'sa' && splitCertificates(certificate).length === 0) {
+    return refuse(`has no PEM certificate in ${certificateKey}`, 'replace its contents');
+  }
+  if (privateKey !== undefined && !isPair(certificate, privateKey, plan)) {
+    return refuse('holds a private key that is not the one of its certificate', 'make them a pair');
+  }
+  return { plan, certificate, ...(privateKey !== undefined && { privateKey }), secret };
+}
+
+function isPair(certificate: string, privateKey: string, { purpose }: CertificatePlan): boolean {
+  if (purpose !== 'sa') return splitCertificates(certificate).some((one) => belongsTogether(one, privateKey));
+  const der = (pem: string): Buffer => createPublicKey(pem).export({ type: 'spki', format: 'der' });
+  // the file may be a certificate or a public key; both give the public key
+  return der(certificate).equals(der(privateKey));
+}
+
+/** The Secret of a pair that was made here. */
+export function certificateSecret(
+  cluster: ObjectKey,
+  plan: CertificatePlan,
+  pair: CertificateAndKey,
+  owner: OwnerReference,
+): Secret {
+  const base64 = (text: string): string => Buffer.from(text).toString('base64');
+  const { namespace = '', name } = certificateSecretKey(cluster, plan);
+  return {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name, namespace, labels: { [clusterNameLabel]: cluster.name }, ownerReferences: [owner] },
+    type: clusterSecretType,
+    data: { [certificateKey]: base64(pair.certificate), [privateKeyKey]: base64(pair.privateKey) },
+  };
+}
