@@ -1,0 +1,225 @@
+import {
+  type Cluster,
+  clusters,
+  infrastructureGroup,
+  machines,
+  type OpenStackCluster,
+  openStackClusters,
+  openStackServers,
+} from '../../../api/index.ts';
+import { formatKey, type ObjectKey } from '../../../client/index.ts';
+import { clone, deepEqual } from '../../../machinery/index.ts';
+import { isOpenStackError } from '../../../openstack/index.ts';
+import {
+  after,
+  type ControllerDefinition,
+  defineController,
+  done,
+  type Predicate,
+  type ReconcileContext,
+  type Result,
+  watchMapped,
+  watchObjects,
+  watchOwned,
+} from '../../../runtime/index.ts';
+import {
+  conditionOf,
+  isDeleting,
+  isFilteredOut,
+  managedByAnnotation,
+  ownerOf,
+  pausedBy,
+  setVerdict,
+  watchFilter,
+  withoutFinalizer,
+  writeObject,
+} from '../../shared/index.ts';
+import { createAttention } from '../common/attention.ts';
+import { authenticationCondition, notReady, openStackErrorReason, setAuthentication } from '../common/conditions.ts';
+import { defaultConcurrency, type InfrastructureDependencies } from '../common/dependencies.ts';
+import { abandonAnnotation, clusterBase, openStackClusterFinalizer } from '../common/names.ts';
+import { Trouble, troubleOf, type Wait } from '../common/outcomes.ts';
+import { ownerId } from '../common/ownership.ts';
+import { recordIntent } from '../common/record-intent.ts';
+import { changedBesidesStatus, indexByIdentity, rotationSource } from '../common/watches.ts';
+import { createLookupCache } from '../server/lookup-cache.ts';
+import { deleteInfrastructure, recordedResources } from './deletion.ts';
+import { eventReason } from './events.ts';
+import { runPhases } from './phases.ts';
+import { type ClusterMemory, type ClusterScope, newMemory } from './scope.ts';
+
+/** OpenStackClusters: network, router, security groups, endpoint, bastion, and back again. */
+export function openStackClusterController(dependencies: InfrastructureDependencies): ControllerDefinition {
+  const attention = createAttention();
+  const lookups = createLookupCache({ clock: dependencies.clock });
+  const memories = new Map<string, { uid: string; memory: ClusterMemory }>();
+
+  const memoryOf = (key: ObjectKey, uid: string): ClusterMemory => {
+    const name = formatKey(key);
+    const known = memories.get(name);
+    if (known?.uid === uid) return known.memory;
+    const memory = newMemory();
+    memories.set(name, { uid, memory });
+    return memory;
+  };
+  const forget = (key: ObjectKey): void => {
+    attention.forget(key);
+    memories.delete(formatKey(key));
+  };
+
+  const reconcile = async (context: ReconcileContext, key: ObjectKey): Promise<Result> => {
+    const original = context.cache.lister(openStackClusters).get(key);
+    if (!original) {
+      forget(key);
+      return done();
+    }
+    if (isFilteredOut(original, dependencies.watchFilter)) return done();
+    if (original.metadata.annotations?.[managedByAnnotation] !== undefined) return done();
+    const owner = ownerOf(original, clusters);
+    const cluster = owner && context.cache.lister(clusters).get({ namespace: key.namespace ?? '', name: owner.name });
+    const deleting = isDeleting(original);
+    if (deleting && !original.metadata.finalizers?.includes(openStackClusterFinalizer)) {
+      forget(key);
+      return done();
+    }
+    // nobody's yet: the Cluster controller makes itself the owner of what its Cluster refers to
+    if (!cluster && !deleting) return done();
+    if (pausedBy(original, cluster).length > 0) return done();
+    if (await recordIntent(context, openStackClusters, original, openStackClusterFinalizer)) return done();
+    const draft = clone(original);
+    const outcome = await pass(context, key, { original, draft, cluster, clusterName: owner?.name ?? key.name });
+    if (outcome.gone) {
+      draft.metadata.finalizers = withoutFinalizer(draft.metadata.finalizers, openStackClusterFinalizer);
+      forget(key);
+    }
+    await writeObject(context, openStackClusters, original, draft, { observed: false });
+    return resultOf(outcome);
+  };
+
+  interface Outcome {
+    readonly gone?: boolean;
+    readonly wait?: Wait | undefined;
+    readonly trouble?: unknown;
+  }
+
+  const pass = async (
+    context: ReconcileContext,
+    key: ObjectKey,
+    objects: Pick<ClusterScope, 'original' | 'draft' | 'cluster' | 'clusterName'>,
+  ): Promise<Outcome> => {
+    const { original, draft } = objects;
+    const now = context.clock.now();
+    const deleting = isDeleting(original);
+    let scope: ClusterScope;
+    try {
+      const access = await dependencies.clouds.access(draft.spec.identityRef, key.namespace ?? '', {
+        signal: context.signal,
+      });
+      setAuthentication(draft, undefined, now);
+      scope = {
+        context,
+        dependencies,
+        ...objects,
+        access,
+        base: clusterBase(key.namespace ?? '', objects.clusterName),
+        owner: ownerId(original),
+        memory: memoryOf(key, original.metadata.uid ?? ''),
+        lookups,
+        attention,
+        followed: [],
+      };
+    } catch (error) {
+      if (!(error instanceof Trouble)) throw error;
+      if (deleting && mayLetGo(context, original)) return { gone: true };
+      setAuthentication(draft, error.message, now);
+      setVerdict(draft, 'Ready', notReady(openStackErrorReason, error.message), now);
+      return { trouble: error };
+    }
+    return deleting ? passOfDeletion(scope, key) : passOfLife(scope, key);
+  };
+
+  const passOfLife = async (scope: ClusterScope, key: ObjectKey): Promise<Outcome> => {
+    const outcome = await runPhases(scope);
+    // what a broken pass did not come to is still depended on
+    if (outcome.trouble === undefined) attention.follow(key, scope.access.observer, scope.followed);
+    return outcome;
+  };
+
+  const passOfDeletion = async (scope: ClusterScope, key: ObjectKey): Promise<Outcome> => {
+    const now = scope.context.clock.now();
+    try {
+      const wait = await deleteInfrastructure(scope);
+      if (!wait) return { gone: true };
+      setVerdict(scope.draft, 'Ready', notReady(wait.reason, wait.message), now);
+      attention.follow(key, scope.access.observer, scope.followed);
+      return { wait };
+    } catch (caught) {
+      const error = isOpenStackError(caught) ? troubleOf(caught, 'the cloud could not be asked') : caught;
+      if (!(error instanceof Trouble)) throw error;
+      setVerdict(scope.draft, 'Ready', notReady(openStackErrorReason, error.message), now);
+      return { trouble: error };
+    }
+  };
+
+  const keysOfCluster = (cluster: Cluster): ObjectKey[] => {
+    const reference = cluster.spec.infrastructureRef;
+    if (reference?.kind !== openStackClusters.kind || reference.apiGroup !== infrastructureGroup) return [];
+    return [{ namespace: cluster.metadata.namespace ?? '', name: reference.name }];
+  };
+
+  return defineController({
+    name: 'openstackcluster',
+    for: openStackClusters,
+    concurrency: dependencies.concurrency ?? defaultConcurrency,
+    setup: (cache) => indexByIdentity(cache, openStackClusters, ({ spec }) => spec?.identityRef),
+    watches: [
+      watchObjects(openStackClusters, {
+        predicates: [...watchFilter(dependencies.watchFilter), changedBesidesStatus],
+      }),
+      watchMapped(clusters, keysOfCluster, { predicates: [clusterMatters] }),
+      watchOwned(openStackServers, openStackClusters, { anyOwner: true }),
+      watchMapped(
+        machines,
+        ({ metadata, spec }) => {
+          const name = { namespace: metadata.namespace ?? '', name: spec.clusterName };
+          const cluster = dependencies.cache.lister(clusters).get(name);
+          return cluster && isDeleting(cluster) ? keysOfCluster(cluster) : [];
+        },
+        { predicates: [(event) => event.type === 'delete'] },
+      ),
+    ],
+    sources: [attention.source, rotationSource(dependencies, openStackClusters)],
+    reconcile,
+  });
+}
+
+function resultOf({ wait, trouble }: { wait?: Wait | undefined; trouble?: unknown }): Result {
+  if (trouble instanceof Trouble && trouble.retryMs !== undefined) return after(trouble.retryMs, trouble.message);
+  if (trouble !== undefined) throw trouble;
+  return wait ? after(wait.ms, wait.message) : done();
+}
+
+/**
+ * Whether an object whose cloud cannot be reached may go all the same: nothing was ever made for it, or its user gives up
+ * what was.
+ */
+function mayLetGo(context: ReconcileContext, object: OpenStackCluster): boolean {
+  const recorded = recordedResources(object);
+  if (object.metadata.annotations?.[abandonAnnotation] === 'true') {
+    const what = recorded.length === 0 ? 'nothing is recorded' : recorded.join(', ');
+    context.events.event(object, 'Warning', eventReason('Abandoned'), `Cloud resources were given up: ${what}`);
+    return true;
+  }
+  const condition = conditionOf(object, authenticationCondition);
+  const neverGotIn =
+    recorded.length === 0 && object.spec.controlPlaneEndpoint === undefined && condition?.status === 'False';
+  return neverGotIn && conditionOf(object, 'NetworkReady') === undefined;
+}
+
+/** A Cluster changes all the time; its infrastructure cares for little of it. */
+const clusterMatters: Predicate<Cluster> = (event) =>
+  event.type !== 'update' ||
+  event.object.spec.paused !== event.old.spec.paused ||
+  !deepEqual(event.object.spec.controlPlaneEndpoint, event.old.spec.controlPlaneEndpoint) ||
+  !deepEqual(event.object.spec.infrastructureRef, event.old.spec.infrastructureRef) ||
+  event.object.metadata.deletionTimestamp !== event.old.metadata.deletionTimestamp;

@@ -1,0 +1,142 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse, stringify } from 'yaml';
+import {
+  Namespaces,
+  type OpenStackCluster,
+  type OpenStackClusterSpec,
+  openStackClusterIdentities,
+  openStackClusters,
+  Secrets,
+} from '../../../api/index.ts';
+import { conditionOf } from '../../shared/index.ts';
+import { footprint } from '../testing/footprint.ts';
+import {
+  by,
+  createInfrastructureWorld,
+  createOpenStackCluster,
+  credentialsName,
+  credentialsSecret,
+  type InfrastructureWorld,
+} from '../testing/world.ts';
+import { openStackClusterController } from './cluster-controller.ts';
+
+let world: InfrastructureWorld;
+let serial = 0;
+
+beforeAll(async () => {
+  world = await createInfrastructureWorld({
+    controllers: (dependencies) => [openStackClusterController(dependencies)],
+  });
+});
+afterAll(() => world.stop());
+
+const managed: Partial<OpenStackClusterSpec> = { managedSubnets: [{ cidr: '10.6.0.0/24' }] };
+const key = (name: string) => ({ namespace: world.namespace, name });
+const find = (name: string): Promise<OpenStackCluster | undefined> => world.find(openStackClusters, name);
+
+async function create(spec: Partial<OpenStackClusterSpec>): Promise<string> {
+  const name = `c${++serial}`;
+  await createOpenStackCluster(world, name, spec);
+  return name;
+}
+
+async function provisioned(name: string): Promise<OpenStackCluster> {
+  await world.until(async () => (await find(name))?.status?.initialization?.provisioned === true);
+  return world.get(openStackClusters, name);
+}
+
+/** What is said of the credentials once they were refused. */
+async function refused(name: string): Promise<string> {
+  const condition = async () => conditionOf(await find(name), 'OpenStackAuthenticationSucceeded');
+  await world.until(async () => (await condition())?.status === 'False');
+  return (await condition())?.message ?? '';
+}
+
+async function remove(name: string): Promise<void> {
+  await world.client.delete(openStackClusters, key(name));
+  await world.until(async () => (await find(name)) === undefined);
+}
+
+describe('credentials', () => {
+  it('that are wrong are told, and work as soon as they are corrected', async () => {
+    const good = (await world.get(Secrets, credentialsName)).data?.['clouds.yaml'] ?? '';
+    const text = Buffer.from(good, 'base64').toString();
+    const bad = text.replaceAll(/password: .*/g, 'password: wrong');
+    await world.client.create(Secrets, credentialsSecret(world.namespace, bad, 'rotating'), by);
+    const name = await create({ ...managed, identityRef: { name: 'rotating', cloudName: 'openstack' } });
+    expect(await refused(name)).toMatch(
+      /cloud "openstack" does not accept user "demo" with this password .*; check .* in Secret world-\d+\/rotating/,
+    );
+    await world.client.patch(Secrets, key('rotating'), 'merge', { data: { 'clouds.yaml': good } }, by);
+    await provisioned(name);
+    await remove(name);
+  });
+
+  it('that change reach a living cluster, which goes on looking after itself with them', async () => {
+    const clouds = parse(
+      Buffer.from((await world.get(Secrets, credentialsName)).data?.['clouds.yaml'] ?? '', 'base64').toString(),
+    ).clouds;
+    const text = (cloud: object): string => stringify({ clouds: { mine: cloud } });
+    await world.client.create(Secrets, credentialsSecret(world.namespace, text(clouds.openstack), 'living'), by);
+    const name = await create({
+      ...managed,
+      managedSecurityGroups: {},
+      identityRef: { name: 'living', cloudName: 'mine' },
+    });
+    const { status } = await provisioned(name);
+    const next = Buffer.from(text(clouds['demo-application-credential'])).toString('base64');
+    const logins = (): number => world.requests.filter(({ path }) => path === '/identity/v3/auth/tokens').length;
+    const before = logins();
+    await world.client.patch(Secrets, key('living'), 'merge', { data: { 'clouds.yaml': next } }, by);
+    await world.until(() => logins() > before);
+    const { securityGroups, securityGroupRules } = world.tenant.network;
+    const id = status?.workerSecurityGroup?.id ?? '';
+    await securityGroupRules.delete((await securityGroups.get(id)).rules[0]?.id ?? '');
+    await world.until(async () => (await securityGroups.get(id)).rules.length === 10);
+    await remove(name);
+  });
+
+  it('of an identity are used where its selector allows it', async () => {
+    const { namespace } = world;
+    await world.client.create(
+      openStackClusterIdentities,
+      {
+        apiVersion: 'infrastructure.cluster.x-k8s.io/v1alpha1',
+        kind: 'OpenStackClusterIdentity',
+        metadata: { name: `shared-${namespace}` },
+        spec: {
+          secretRef: { name: credentialsName, namespace },
+          namespaceSelector: { matchLabels: { team: 'a' } },
+        },
+      },
+      by,
+    );
+    const identityRef = { type: 'ClusterIdentity', name: `shared-${namespace}`, cloudName: 'openstack' } as const;
+    const name = await create({ ...managed, identityRef });
+    expect(await refused(name)).toMatch(/may not be used in namespace "world-\d+"; give the namespace the labels/);
+    await world.client.patch(Namespaces, { name: namespace }, 'merge', { metadata: { labels: { team: 'a' } } }, by);
+    await provisioned(name);
+    await remove(name);
+  });
+
+  it('that are gone for good do not hold an object its user gives up', async () => {
+    await world.client.create(
+      Secrets,
+      { ...(await world.get(Secrets, credentialsName)), metadata: { name: 'short-lived', namespace: world.namespace } },
+      by,
+    );
+    const before = await footprint(world.tenant);
+    const name = await create({ ...managed, identityRef: { name: 'short-lived', cloudName: 'openstack' } });
+    const { status } = await provisioned(name);
+    await world.client.delete(Secrets, key('short-lived'));
+    await world.client.delete(openStackClusters, key(name));
+    await world.until(
+      async () => conditionOf(await find(name), 'OpenStackAuthenticationSucceeded')?.status === 'False',
+    );
+    const annotations = { 'infrastructure.cluster.x-k8s.io/abandon-cloud-resources': 'true' };
+    await world.client.patch(openStackClusters, key(name), 'merge', { metadata: { annotations } }, by);
+    await world.until(async () => (await find(name)) === undefined);
+    expect(await footprint(world.tenant)).not.toEqual(before);
+    expect((await world.tenant.network.networks.get(status?.network?.id ?? '')).id).toBe(status?.network?.id);
+  });
+});

@@ -1,0 +1,74 @@
+import { floatingIpAnnotation } from '../common/names.ts';
+import { attempt, type Wait } from '../common/outcomes.ts';
+import { reserveFloatingIp } from './floating-ip.ts';
+import { reconcileLoadBalancer } from './load-balancer.ts';
+import type { ClusterScope } from './scope.ts';
+import { apiPortOf, isComplete, isLoadBalanced, wantsFloatingIp } from './wishes.ts';
+
+const reason = 'APIEndpointConfigFailed';
+
+/** Where the API of the cluster is reached: a load balancer, a floating IP, an address inside, or what others say. */
+export async function reconcileEndpoint(scope: ClusterScope): Promise<Wait | undefined> {
+  const { spec } = scope.draft;
+  if (isLoadBalanced(spec)) {
+    const balanced = await reconcileLoadBalancer(scope);
+    if ('wait' in balanced) return balanced.wait;
+    publish(scope, balanced.host);
+    return undefined;
+  }
+  if (isComplete(spec.controlPlaneEndpoint)) {
+    await keepReserved(scope, spec.controlPlaneEndpoint.host);
+    return undefined;
+  }
+  const host = await chooseHost(scope);
+  if (host !== undefined) {
+    publish(scope, host);
+    return undefined;
+  }
+  return {
+    // whoever knows the endpoint writes it into an object, and that wakes us
+    ms: 600_000,
+    reason: 'WaitingForControlPlaneEndpoint',
+    message:
+      'nothing says where the API will be reached: waiting for the control plane provider to set spec.controlPlaneEndpoint; or set spec.apiServer.fixedIP, or allow a floating IP or a load balancer',
+  };
+}
+
+async function chooseHost(scope: ClusterScope): Promise<string | undefined> {
+  const { spec } = scope.draft;
+  // a control plane that runs elsewhere brings its own: a floating IP of ours would lead nowhere
+  const known = scope.cluster?.spec.controlPlaneEndpoint;
+  if (isComplete(known)) return known.host;
+  if ((spec.controlPlaneEndpoint?.host ?? '') !== '') return spec.controlPlaneEndpoint?.host;
+  if (wantsFloatingIp(spec)) {
+    const { address } = await attempt('no floating IP could be reserved for the API', reason, () =>
+      reserveFloatingIp(scope, {
+        role: 'api',
+        field: 'spec.apiServer.floatingIP',
+        address: spec.apiServer?.floatingIP || undefined,
+      }),
+    );
+    return address;
+  }
+  return spec.apiServer?.fixedIP || undefined;
+}
+
+/** The address that was published must stay reserved: kubeconfigs, certificates and nodes name it. */
+async function keepReserved(scope: ClusterScope, host: string): Promise<void> {
+  if (scope.draft.metadata.annotations?.[floatingIpAnnotation('api')] === undefined) return;
+  await attempt('the floating IP of the API could not be kept', reason, () =>
+    reserveFloatingIp(scope, {
+      role: 'api',
+      field: 'spec.apiServer.floatingIP',
+      address: scope.draft.spec.apiServer?.floatingIP || undefined,
+      published: host,
+    }),
+  );
+}
+
+function publish({ draft, cluster }: ClusterScope, host: string): void {
+  if (isComplete(draft.spec.controlPlaneEndpoint)) return;
+  const given = cluster?.spec.controlPlaneEndpoint;
+  const port = isComplete(given) && given.host === host ? given.port : apiPortOf(draft.spec);
+  draft.spec.controlPlaneEndpoint = { host: draft.spec.controlPlaneEndpoint?.host || host, port };
+}

@@ -1,0 +1,128 @@
+import { ipFamily } from '../../../machinery/index.ts';
+import { collect, type FloatingIp, isOpenStackError } from '../../../openstack/index.ts';
+import { clusterDescription, type FloatingIpRole, floatingIpAnnotation } from '../common/names.ts';
+import { UnusableInput } from '../common/outcomes.ts';
+import { carriesMark, ownerMark } from '../common/ownership.ts';
+import { record } from './events.ts';
+import { type ClusterScope, follow, look } from './scope.ts';
+import { ensureTags, oldest } from './tags.ts';
+
+export interface FloatingIpWish {
+  readonly role: FloatingIpRole;
+  /** the address the user named */
+  readonly address?: string | undefined;
+  /** an address that was published: others rely on it */
+  readonly published?: string | undefined;
+  /** where a new one is put at once */
+  readonly portId?: string | undefined;
+  /** field of the spec that names the address, for messages */
+  readonly field: string;
+}
+
+/**
+ * The floating IP of a role: the one recorded, the one the user named, the one that carries our mark, or a new one. It stays
+ * reserved for the cluster whether or not it leads anywhere.
+ */
+export async function reserveFloatingIp(scope: ClusterScope, wish: FloatingIpWish): Promise<FloatingIp> {
+  const found = (await recorded(scope, wish)) ?? (await existing(scope, wish)) ?? (await create(scope, wish));
+  const address = await ensureOwnTags(scope, found);
+  follow(scope, 'floatingIp', address.id);
+  scope.access.view.remember('floatingIp', address);
+  const { metadata } = scope.draft;
+  metadata.annotations = { ...metadata.annotations, [floatingIpAnnotation(wish.role)]: address.id };
+  return address;
+}
+
+/** Whether we made it: then it goes with the cluster. */
+export function isOurFloatingIp(scope: ClusterScope, address: FloatingIp, role: FloatingIpRole): boolean {
+  return carriesMark(address, scope.owner, role);
+}
+
+async function recorded(scope: ClusterScope, wish: FloatingIpWish): Promise<FloatingIp | undefined> {
+  const id = scope.draft.metadata.annotations?.[floatingIpAnnotation(wish.role)];
+  const known = id === undefined ? undefined : await look(scope, 'floatingIp', id);
+  // the user may have named another one since
+  return known && (wish.address === undefined || known.address === wish.address) ? known : undefined;
+}
+
+async function existing(scope: ClusterScope, { role, address }: FloatingIpWish): Promise<FloatingIp | undefined> {
+  if (address === undefined) return oldest(await findOwnFloatingIps(scope, role));
+  const { openstack, projectId } = scope.access;
+  const { signal } = scope.context;
+  const found = await collect(openstack.network.floatingIps.list({ address, projectId }, { signal }));
+  return found[0];
+}
+
+/** All that carry our mark for a role. */
+export async function findOwnFloatingIps(scope: ClusterScope, role: FloatingIpRole): Promise<FloatingIp[]> {
+  const { openstack, projectId } = scope.access;
+  const { signal } = scope.context;
+  const description = descriptionOf(scope, role);
+  return collect(openstack.network.floatingIps.list({ description, projectId }, { signal }));
+}
+
+function descriptionOf({ base, owner }: ClusterScope, role: FloatingIpRole): string {
+  return clusterDescription(base, ownerMark(owner, role));
+}
+
+async function create(scope: ClusterScope, wish: FloatingIpWish): Promise<FloatingIp> {
+  const external = scope.draft.status?.externalNetwork;
+  if (!external) {
+    throw new UnusableInput(
+      'a floating IP is wanted and there is no external network to take it from; name one in spec.externalNetwork, or do without a floating IP (spec.apiServer.enableFloatingIP: false)',
+    );
+  }
+  const address = wish.address ?? (ipFamily(wish.published ?? '') === undefined ? undefined : wish.published);
+  const { openstack } = scope.access;
+  try {
+    const made = await openstack.network.floatingIps.create(
+      {
+        networkId: external.id,
+        description: descriptionOf(scope, wish.role),
+        ...(address !== undefined && { address }),
+        ...(wish.portId !== undefined && { portId: wish.portId }),
+      },
+      { signal: scope.context.signal },
+    );
+    record(scope, 'SuccessfulCreateFloatingIP', `Created floating IP ${made.address} with id ${made.id}`);
+    return made;
+  } catch (error) {
+    if (address === undefined || !isOpenStackError(error, 'forbidden', 'badRequest', 'conflict')) throw error;
+    const why =
+      wish.address === undefined
+        ? `floating IP ${address}, at which the cluster is reached, was deleted and cannot be reserved again`
+        : `${wish.field}: there is no floating IP ${address} in this project and it cannot be reserved`;
+    throw new UnusableInput(
+      `${why}: ${error.detail}; let an administrator create it on network ${external.name} for this project`,
+      { cause: error },
+    );
+  }
+}
+
+async function ensureOwnTags(scope: ClusterScope, address: FloatingIp): Promise<FloatingIp> {
+  const isOurs = address.description.includes(ownerMark(scope.owner).slice(0, -1));
+  return isOurs ? ensureTags(scope, address, scope.access.openstack.network.floatingIps) : address;
+}
+
+/**
+ * Leads a floating IP to a port. One of ours that was led elsewhere comes back; one of the user's that is in use is left
+ * where it is.
+ */
+export async function attachFloatingIp(
+  scope: ClusterScope,
+  address: FloatingIp,
+  portId: string,
+  wish: Pick<FloatingIpWish, 'role' | 'field'>,
+): Promise<FloatingIp> {
+  if (address.portId === portId) return address;
+  if (address.portId !== undefined && !isOurFloatingIp(scope, address, wish.role)) {
+    throw new UnusableInput(
+      `${wish.field}: floating IP ${address.address} is in use by port ${address.portId}; free it, or name another one`,
+    );
+  }
+  const { openstack, view } = scope.access;
+  const changed = await openstack.network.floatingIps.update(address.id, { portId }, { signal: scope.context.signal });
+  record(scope, 'SuccessfulAssociateFloatingIP', `Associated floating IP ${changed.address} with port ${portId}`);
+  view.remember('floatingIp', changed);
+  return changed;
+}

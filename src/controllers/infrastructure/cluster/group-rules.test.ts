@@ -1,0 +1,177 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { ManagedSecurityGroups } from '../../../api/index.ts';
+import type { SecurityGroupRule } from '../../../openstack/index.ts';
+import type { GroupRole } from '../common/names.ts';
+import { diffRules, type RuleSurroundings, type RuleWish, ruleKey, rulesOf } from './group-rules.ts';
+
+const ids = { controlplane: 'cp', worker: 'w' };
+const around = (more: Partial<RuleSurroundings> = {}): RuleSurroundings => ({
+  groups: {},
+  ids,
+  apiPort: 6443,
+  additionalPorts: [],
+  cidrs: ['10.6.0.0/24'],
+  ...more,
+});
+
+/** `tcp 6443-6443 from cp (Kubernetes API)`, IPv4 and ingress unless said. */
+function text(rule: RuleWish): string {
+  const { direction, ethertype, protocol = 'any', portRangeMin, portRangeMax, remoteGroupId, remoteIpPrefix } = rule;
+  const ports = portRangeMin === undefined ? '' : ` ${portRangeMin}-${portRangeMax}`;
+  const remote = remoteGroupId ?? remoteIpPrefix;
+  const family = ethertype === 'IPv6' ? 'IPv6 ' : '';
+  return `${direction === 'egress' ? 'egress ' : ''}${family}${protocol}${ports}${remote ? ` from ${remote}` : ''} (${rule.description})`;
+}
+const texts = (role: GroupRole, more?: Partial<RuleSurroundings>): string[] =>
+  rulesOf(role, around(more)).map(text).sort();
+
+describe('rules of managed security groups', () => {
+  it('of the control plane are those of upstream', () => {
+    expect(texts('controlplane')).toEqual(
+      [
+        'egress any (Full open)',
+        'egress IPv6 any (Full open)',
+        'tcp 6443-6443 (Kubernetes API)',
+        'tcp 2379-2380 from cp (Etcd)',
+        'tcp 10250-10250 from cp (Kubelet API)',
+        'tcp 10250-10250 from w (Kubelet API)',
+      ].sort(),
+    );
+  });
+
+  it('of workers are those of upstream', () => {
+    const nodePorts = ['10.6.0.0/24', 'w', 'cp'].flatMap((from) =>
+      ['tcp', 'udp'].map((protocol) => `${protocol} 30000-32767 from ${from} (Node Port Services)`),
+    );
+    expect(texts('worker')).toEqual(
+      [
+        'egress any (Full open)',
+        'egress IPv6 any (Full open)',
+        ...nodePorts,
+        'tcp 10250-10250 from cp (Kubelet API)',
+        'tcp 10250-10250 from w (Kubelet API)',
+      ].sort(),
+    );
+  });
+
+  it('open everything in the cluster when asked to', () => {
+    const groups = { allowAllInClusterTraffic: true };
+    expect(texts('controlplane', { groups })).toEqual(
+      [
+        'egress any (Full open)',
+        'egress IPv6 any (Full open)',
+        'tcp 6443-6443 (Kubernetes API)',
+        'any from cp (In-cluster Ingress)',
+        'any from w (In-cluster Ingress)',
+      ].sort(),
+    );
+    expect(texts('worker', { groups })).not.toContain('tcp 10250-10250 from cp (Kubelet API)');
+  });
+
+  it('let the bastion in where there is one', () => {
+    const bastion = { ids: { ...ids, bastion: 'b' } };
+    expect(texts('controlplane', bastion)).toContain('tcp 22-22 from b (SSH)');
+    expect(texts('worker', bastion)).toContain('tcp 22-22 from b (SSH)');
+    expect(texts('bastion', bastion)).toEqual(
+      ['egress any (Full open)', 'egress IPv6 any (Full open)', 'tcp 22-22 (SSH)'].sort(),
+    );
+  });
+
+  it('open the port the API is really at, and the further ports of the load balancer', () => {
+    const rules = texts('controlplane', { apiPort: 443, additionalPorts: [8132] });
+    expect(rules).toContain('tcp 443-443 (Kubernetes API)');
+    expect(rules).toContain('tcp 8132-8132 (Additional port)');
+    expect(rules.some((rule) => rule.includes('6443'))).toBe(false);
+  });
+
+  it('come in IPv6 too where a subnet has it', () => {
+    const rules = texts('worker', { cidrs: ['10.6.0.0/24', 'fd00::/64'] });
+    expect(rules).toContain('IPv6 tcp 30000-32767 from fd00::/64 (Node Port Services)');
+    expect(rules).toContain('IPv6 tcp 10250-10250 from cp (Kubelet API)');
+    expect(rules).not.toContain('tcp 30000-32767 from fd00::/64 (Node Port Services)');
+  });
+
+  it('of the user are expanded over the groups they name', () => {
+    const bgp = { name: 'BGP', description: 'BGP', protocol: 'tcp', portRangeMin: 179, portRangeMax: 179 } as const;
+    const groups: ManagedSecurityGroups = {
+      clusterNodesSecurityGroupRules: [
+        { ...bgp, direction: 'ingress', remoteManagedGroups: ['controlplane', 'worker'] },
+      ],
+      workerNodesSecurityGroupRules: [
+        { name: 'v6', description: 'v6', direction: 'egress', remoteIPPrefix: 'fd00::/8' },
+      ],
+    };
+    for (const role of ['controlplane', 'worker'] as const) {
+      expect(texts(role, { groups })).toEqual(
+        expect.arrayContaining(['tcp 179-179 from cp (BGP)', 'tcp 179-179 from w (BGP)']),
+      );
+    }
+    expect(texts('worker', { groups })).toContain('egress IPv6 any from fd00::/8 (v6)');
+    expect(texts('controlplane', { groups })).not.toContain('egress IPv6 any from fd00::/8 (v6)');
+  });
+});
+
+describe('two rules', () => {
+  const rule = (more: Partial<RuleWish>): RuleWish => ({ direction: 'ingress', ethertype: 'IPv4', ...more });
+
+  it.each<[string, Partial<RuleWish>, Partial<RuleWish>]>([
+    ['differ in description only', { description: 'a' }, { description: 'b' }],
+    ['name a protocol and its number', { protocol: 'TCP' }, { protocol: '6' }],
+    ['name a range with and without host bits', { remoteIpPrefix: '10.0.0.7/24' }, { remoteIpPrefix: '10.0.0.0/24' }],
+    ['name an address and a range of one', { remoteIpPrefix: '10.0.0.7' }, { remoteIpPrefix: '10.0.0.7/32' }],
+    ['write an IPv6 range differently', { remoteIpPrefix: 'fd00:0::/64' }, { remoteIpPrefix: 'FD00::/64' }],
+  ])('that %s are the same', (_, a, b) => {
+    expect(ruleKey(rule(a))).toBe(ruleKey(rule(b)));
+  });
+
+  it.each<[string, Partial<RuleWish>]>([
+    ['direction', { direction: 'egress' }],
+    ['family', { ethertype: 'IPv6' }],
+    ['protocol', { protocol: 'udp' }],
+    ['port', { portRangeMin: 1 }],
+    ['remote group', { remoteGroupId: 'x' }],
+    ['remote range', { remoteIpPrefix: '0.0.0.0/0' }],
+  ])('of another %s differ', (_, more) => {
+    expect(ruleKey(rule({}))).not.toBe(ruleKey(rule(more)));
+  });
+});
+
+describe('mending the rules of a group', () => {
+  const wish: fc.Arbitrary<RuleWish> = fc.record({
+    direction: fc.constantFrom('ingress', 'egress'),
+    ethertype: fc.constantFrom('IPv4', 'IPv6'),
+    protocol: fc.constantFrom('tcp', 'udp', undefined),
+    portRangeMin: fc.constantFrom(1, 2, undefined),
+    remoteGroupId: fc.constantFrom('a', 'b', undefined),
+  });
+  const stored = (rule: RuleWish, id: number): SecurityGroupRule => ({
+    protocol: undefined,
+    portRangeMin: undefined,
+    portRangeMax: undefined,
+    remoteIpPrefix: undefined,
+    remoteGroupId: undefined,
+    ethertype: 'IPv4',
+    ...(rule as object),
+    id: String(id),
+    securityGroupId: 'g',
+    direction: rule.direction,
+    description: 'as stored',
+  });
+
+  it('leads from any rules to exactly those wanted, and then has nothing more to do', () => {
+    fc.assert(
+      fc.property(
+        fc.uniqueArray(wish, { selector: ruleKey }),
+        fc.uniqueArray(wish, { selector: ruleKey }),
+        (has, wants) => {
+          const existing = has.map(stored);
+          const { missing, unwanted } = diffRules(existing, wants);
+          const after = [...existing.filter((rule) => !unwanted.includes(rule)), ...missing.map(stored)];
+          expect(new Set(after.map(ruleKey))).toEqual(new Set(wants.map(ruleKey)));
+          expect(diffRules(after, wants)).toEqual({ missing: [], unwanted: [] });
+        },
+      ),
+    );
+  });
+});

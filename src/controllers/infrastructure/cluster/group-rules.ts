@@ -1,0 +1,193 @@
+import type { ManagedSecurityGroups, SecurityGroupRule as UserRule } from '../../../api/index.ts';
+import { cidrFamily, ipFamily, ipToBigInt } from '../../../machinery/index.ts';
+import type { SecurityGroupRule, SecurityGroupRuleWish } from '../../../openstack/index.ts';
+import type { GroupRole } from '../common/names.ts';
+import { UnusableInput } from '../common/outcomes.ts';
+
+/** A rule without the group it belongs to. */
+export type RuleWish = Omit<SecurityGroupRuleWish, 'securityGroupId'>;
+
+export interface RuleSurroundings {
+  readonly groups: ManagedSecurityGroups;
+  /** ids of the groups there are; no bastion: no bastion group */
+  readonly ids: Readonly<Partial<Record<GroupRole, string>>>;
+  readonly apiPort: number;
+  /** further ports of the load balancer */
+  readonly additionalPorts: readonly number[];
+  /** address ranges of the cluster's subnets */
+  readonly cidrs: readonly string[];
+}
+
+type EtherType = 'IPv4' | 'IPv6';
+
+/** All rules of one group, each once. */
+export function rulesOf(role: GroupRole, around: RuleSurroundings): RuleWish[] {
+  const families = familiesOf(around.cidrs);
+  const rules = [
+    ...(['IPv4', 'IPv6'] as const).map((family) => open('egress', family, 'Full open')),
+    ...defaults[role](around, families),
+    ...(role === 'bastion' ? [] : userRules(role, around)),
+  ];
+  const unique = new Map(rules.map((rule) => [ruleKey(rule), rule]));
+  return [...unique.values()];
+}
+
+/** IPv4 always; IPv6 where a subnet of the cluster has it. */
+function familiesOf(cidrs: readonly string[]): EtherType[] {
+  const found = new Set(cidrs.map((cidr) => cidrFamily(cidr)));
+  if (!found.has('IPv6')) return ['IPv4'];
+  return found.has('IPv4') ? ['IPv4', 'IPv6'] : ['IPv6', 'IPv4'];
+}
+
+const defaults: Record<GroupRole, (around: RuleSurroundings, families: readonly EtherType[]) => RuleWish[]> = {
+  controlplane: ({ groups, ids, apiPort, additionalPorts }, families) =>
+    families.flatMap((family) => [
+      ports('Kubernetes API', family, 'tcp', apiPort),
+      ...additionalPorts.map((port) => ports('Additional port', family, 'tcp', port)),
+      ...(groups.allowAllInClusterTraffic === true
+        ? fromGroups([ids.controlplane, ids.worker], (from) => inCluster(family, from))
+        : [
+            ...fromGroups([ids.controlplane], (from) => ports('Etcd', family, 'tcp', [2379, 2380], from)),
+            ...fromGroups([ids.controlplane, ids.worker], (from) => ports('Kubelet API', family, 'tcp', 10250, from)),
+          ]),
+      ...ssh(family, ids),
+    ]),
+  worker: ({ groups, ids, cidrs }, families) => [
+    ...nodePorts(cidrs.map((cidr) => [familyOf(cidr), { remoteIpPrefix: cidr }])),
+    ...families.flatMap((family) => [
+      ...nodePorts(fromGroups([ids.worker, ids.controlplane], (from) => [family, from])),
+      ...fromGroups([ids.worker, ids.controlplane], (from) =>
+        groups.allowAllInClusterTraffic === true
+          ? inCluster(family, from)
+          : ports('Kubelet API', family, 'tcp', 10250, from),
+      ),
+      ...ssh(family, ids),
+    ]),
+  ],
+  bastion: (_, families) => families.map((family) => ports('SSH', family, 'tcp', 22)),
+};
+
+type Remote = Pick<RuleWish, 'remoteGroupId' | 'remoteIpPrefix'>;
+
+function open(direction: 'ingress' | 'egress', ethertype: EtherType, description: string, from: Remote = {}): RuleWish {
+  return { direction, ethertype, description, ...from };
+}
+
+function inCluster(family: EtherType, from: Remote): RuleWish {
+  return open('ingress', family, 'In-cluster Ingress', from);
+}
+
+function ports(
+  description: string,
+  ethertype: EtherType,
+  protocol: string,
+  port: number | readonly [first: number, last: number],
+  from: Remote = {},
+): RuleWish {
+  const [portRangeMin, portRangeMax] = typeof port === 'number' ? [port, port] : port;
+  return { ...open('ingress', ethertype, description, from), protocol, portRangeMin, portRangeMax };
+}
+
+function nodePorts(sources: readonly (readonly [EtherType, Remote])[]): RuleWish[] {
+  return sources.flatMap(([family, from]) =>
+    ['tcp', 'udp'].map((protocol) => ports('Node Port Services', family, protocol, [30000, 32767], from)),
+  );
+}
+
+function ssh(family: EtherType, ids: RuleSurroundings['ids']): RuleWish[] {
+  return fromGroups([ids.bastion], (from) => ports('SSH', family, 'tcp', 22, from));
+}
+
+function fromGroups<T>(ids: readonly (string | undefined)[], make: (from: Remote) => T): T[] {
+  return ids.flatMap((remoteGroupId) => (remoteGroupId === undefined ? [] : [make({ remoteGroupId })]));
+}
+
+function userRules(role: 'controlplane' | 'worker', { groups, ids }: RuleSurroundings): RuleWish[] {
+  const own =
+    role === 'controlplane' ? groups.controlPlaneNodesSecurityGroupRules : groups.workerNodesSecurityGroupRules;
+  return [...(own ?? []), ...(groups.clusterNodesSecurityGroupRules ?? [])].flatMap((rule) => expand(rule, ids));
+}
+
+/** One rule of the user is one rule for each group it names as remote. */
+function expand(rule: UserRule, ids: RuleSurroundings['ids']): RuleWish[] {
+  const wish: RuleWish = {
+    direction: rule.direction,
+    ethertype: rule.etherType ?? familyOf(rule.remoteIPPrefix ?? ''),
+    ...(rule.description && { description: rule.description }),
+    ...(rule.protocol && rule.protocol !== 'any' && { protocol: rule.protocol }),
+    ...(rule.portRangeMin !== undefined && { portRangeMin: rule.portRangeMin }),
+    ...(rule.portRangeMax !== undefined && { portRangeMax: rule.portRangeMax }),
+  };
+  if (rule.remoteGroupID) return [{ ...wish, remoteGroupId: rule.remoteGroupID }];
+  if (rule.remoteIPPrefix) return [{ ...wish, remoteIpPrefix: rule.remoteIPPrefix }];
+  const remotes = rule.remoteManagedGroups ?? [];
+  if (remotes.length === 0) return [wish];
+  return remotes.map((remote) => {
+    const remoteGroupId = ids[remote];
+    if (remoteGroupId !== undefined) return { ...wish, remoteGroupId };
+    throw new UnusableInput(
+      `spec.managedSecurityGroups: rule "${rule.name}" names the remote group "${remote}", which does not exist; enable the ${remote}, or take it out of the rule`,
+      { reason: 'SecurityGroupCreateFailed' },
+    );
+  });
+}
+
+function familyOf(cidr: string): EtherType {
+  return (cidrFamily(cidr) ?? ipFamily(cidr)) === 'IPv6' ? 'IPv6' : 'IPv4';
+}
+
+/** What makes two rules the same; what they are called is not part of it. */
+export function ruleKey(rule: RuleWish | SecurityGroupRule): string {
+  const { direction, ethertype = 'IPv4', portRangeMin, portRangeMax, remoteGroupId, remoteIpPrefix } = rule;
+  return [
+    direction,
+    ethertype,
+    protocolKey(rule.protocol),
+    portRangeMin ?? '',
+    portRangeMax ?? '',
+    remoteGroupId ?? '',
+    prefixKey(remoteIpPrefix),
+  ].join('|');
+}
+
+/** Protocols have names and numbers, and either may come back. */
+const protocolNames: Readonly<Record<string, string>> = {
+  '1': 'icmp',
+  '6': 'tcp',
+  '17': 'udp',
+  '4': 'ipip',
+  '58': 'ipv6-icmp',
+};
+
+function protocolKey(protocol: string | undefined): string {
+  const text = (protocol ?? '').toLowerCase();
+  if (text === 'any' || text === '-1') return '';
+  if (text === 'icmpv6') return 'ipv6-icmp';
+  return protocolNames[text] ?? text;
+}
+
+/** A range by what it holds: `10.0.0.7/24` is `10.0.0.0/24`, an address alone a range of one. */
+function prefixKey(prefix: string | undefined): string {
+  if (prefix === undefined || prefix === '') return '';
+  const [address = '', length] = prefix.split('/');
+  const family = ipFamily(address);
+  if (family === undefined) return prefix;
+  const bits = family === 'IPv4' ? 32 : 128;
+  const kept = length === undefined ? bits : Number(length);
+  if (!(kept >= 0 && kept <= bits)) return prefix;
+  const host = BigInt(bits - kept);
+  return `${family}/${(ipToBigInt(address) >> host) << host}/${kept}`;
+}
+
+/** What has to be done to a group to have exactly the rules wanted. */
+export function diffRules(
+  existing: readonly SecurityGroupRule[],
+  wanted: readonly RuleWish[],
+): { missing: RuleWish[]; unwanted: SecurityGroupRule[] } {
+  const has = new Set(existing.map(ruleKey));
+  const wants = new Set(wanted.map(ruleKey));
+  return {
+    missing: wanted.filter((rule) => !has.has(ruleKey(rule))),
+    unwanted: existing.filter((rule) => !wants.has(ruleKey(rule))),
+  };
+}

@@ -1,0 +1,114 @@
+import { collect, isOpenStackError, type LoadBalancer, type Volume } from '../../../openstack/index.ts';
+import { deleteLeftoversAnnotation } from '../common/names.ts';
+import { attempt, type Wait } from '../common/outcomes.ts';
+import { record } from './events.ts';
+import { type ClusterScope, follow } from './scope.ts';
+import { managesNetwork } from './wishes.ts';
+
+// What the workload's own cloud controllers made and did not live to delete: load balancers of Services, volumes of claims.
+
+const reason = 'LeftoverDeleteFailed';
+const waitMs = 10_000;
+/** How the cloud controller describes the floating IPs of its load balancers. */
+const serviceAddressText = 'Floating IP for Kubernetes external service';
+/** Metadata the volume driver gives its volumes. */
+const volumeClusterKey = 'cinder.csi.openstack.org/cluster';
+
+type Leftover = 'loadbalancers' | 'volumes';
+
+/** What the annotation of the cluster asks to delete. */
+export function leftoversToDelete(annotations: Readonly<Record<string, string>> | undefined): ReadonlySet<Leftover> {
+  const words = (annotations?.[deleteLeftoversAnnotation] ?? '').split(',').map((word) => word.trim().toLowerCase());
+  if (words.includes('all') || words.includes('true')) return new Set(['loadbalancers', 'volumes']);
+  return new Set(words.filter((word): word is Leftover => word === 'loadbalancers' || word === 'volumes'));
+}
+
+/** Deletes leftovers where the user asked for it; waits until they are gone. */
+export async function removeLeftovers(scope: ClusterScope): Promise<Wait | undefined> {
+  const wanted = leftoversToDelete(scope.original.metadata.annotations);
+  const waits = [
+    wanted.has('loadbalancers') ? await removeServiceBalancers(scope) : undefined,
+    wanted.has('volumes') ? await removeVolumes(scope) : undefined,
+  ];
+  return waits.find((wait) => wait !== undefined);
+}
+
+/**
+ * Load balancers of the cluster's Services. On a network that is ours alone every such load balancer is the cluster's; on one
+ * the user brought the name must say so too.
+ */
+export function isServiceBalancer(scope: ClusterScope, balancer: LoadBalancer): boolean {
+  const { spec, status } = scope.draft;
+  const network = status?.network;
+  if (!network) return false;
+  const isOnNetwork =
+    balancer.vipNetworkId === network.id || (network.subnets ?? []).some(({ id }) => id === balancer.vipSubnetId);
+  const prefix = managesNetwork(spec) ? 'kube_service_' : `kube_service_${scope.clusterName}_`;
+  return isOnNetwork && balancer.name.startsWith(prefix);
+}
+
+async function removeServiceBalancers(scope: ClusterScope): Promise<Wait | undefined> {
+  const { openstack, projectId } = scope.access;
+  const { signal } = scope.context;
+  const { loadBalancers } = openstack.loadBalancer;
+  const found = await attempt('load balancers of Services could not be listed', reason, async () => {
+    try {
+      return await collect(loadBalancers.list({ projectId }, { signal }));
+    } catch (error) {
+      if (isOpenStackError(error, 'noService')) return [];
+      throw error;
+    }
+  });
+  const left = found.filter((balancer) => isServiceBalancer(scope, balancer));
+  for (const balancer of left) {
+    follow(scope, 'loadBalancer', balancer.id, true);
+    if (balancer.provisioningStatus.startsWith('PENDING_')) continue;
+    await attempt(`load balancer ${balancer.name} of a Service could not be deleted`, reason, async () => {
+      await freeServiceAddress(scope, balancer);
+      await loadBalancers.delete(balancer.id, { cascade: true, signal });
+    });
+    record(scope, 'SuccessfulDeleteLoadBalancer', `Deleted load balancer ${balancer.name} of a Service`);
+  }
+  const [first] = left;
+  return first && wait(`${left.length} load balancers of Services are being deleted, among them ${first.name}`);
+}
+
+/** The floating IP the cloud controller reserved goes with its load balancer; one that people reserved stays. */
+async function freeServiceAddress(scope: ClusterScope, { vipPortId }: LoadBalancer): Promise<void> {
+  if (vipPortId === undefined) return;
+  const { floatingIps } = scope.access.openstack.network;
+  const { signal } = scope.context;
+  for (const { id, description } of await collect(floatingIps.list({ portId: vipPortId }, { signal }))) {
+    if (description.startsWith(serviceAddressText)) await floatingIps.delete(id, { signal });
+  }
+}
+
+function isClusterVolume({ clusterName, base }: ClusterScope, { metadata }: Volume): boolean {
+  const cluster = metadata[volumeClusterKey];
+  return cluster === clusterName || cluster === base;
+}
+
+async function removeVolumes(scope: ClusterScope): Promise<Wait | undefined> {
+  const { volumes } = scope.access.openstack.volume;
+  const { signal } = scope.context;
+  const found = await attempt('volumes of claims could not be listed', reason, () =>
+    collect(volumes.list({}, { signal })),
+  );
+  const left = found.filter((volume) => isClusterVolume(scope, volume));
+  for (const volume of left) {
+    follow(scope, 'volume', volume.id, true);
+    if (!['available', 'error', 'error_deleting'].includes(volume.status)) continue;
+    await attempt(`volume ${volume.name} of a claim could not be deleted`, reason, () =>
+      volumes.delete(volume.id, { signal }),
+    );
+    record(scope, 'SuccessfulDeleteVolume', `Deleted volume ${volume.name} of a claim`);
+  }
+  const [first] = left;
+  return (
+    first && wait(`${left.length} volumes of claims are being deleted, among them ${first.name} (${first.status})`)
+  );
+}
+
+function wait(message: string): Wait {
+  return { ms: waitMs, reason: 'WaitingForLeftovers', message };
+}

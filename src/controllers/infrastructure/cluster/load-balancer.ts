@@ -1,0 +1,256 @@
+import type { NetworkStatus } from '../../../api/index.ts';
+import { ipFamily } from '../../../machinery/index.ts';
+import { collect, isOpenStackError, type LoadBalancer, type LoadBalancerWish } from '../../../openstack/index.ts';
+import { resolveNetwork, resolveSubnet } from '../common/filters.ts';
+import { clusterDescription, loadBalancerName } from '../common/names.ts';
+import { attempt, busyMs, Trouble, troubleOf, UnusableInput, type Wait } from '../common/outcomes.ts';
+import { carriesMark, ownerMark } from '../common/ownership.ts';
+import { allowedCidrsOf } from './allowed-cidrs.ts';
+import { record } from './events.ts';
+import { attachFloatingIp, reserveFloatingIp } from './floating-ip.ts';
+import { reconcileParts } from './load-balancer-parts.ts';
+import { networkStatus } from './network.ts';
+import { type ClusterScope, follow, look, statusOf } from './scope.ts';
+import { oldest, tagsOf } from './tags.ts';
+import { wantsFloatingIp } from './wishes.ts';
+
+const reason = 'APIEndpointConfigFailed';
+/** Octavia takes seconds for a load balancer, minutes on a bad day; the observer tells when it is there. */
+const pendingMs = 10_000;
+/** How long a load balancer that came up broken is left to whoever wants to look at it. */
+const brokenMs = 30_000;
+
+/** The load balancer in front of the API, with all its parts; waiting while Octavia is at work. */
+export async function reconcileLoadBalancer(scope: ClusterScope): Promise<{ wait: Wait } | { host: string }> {
+  const name = loadBalancerName(scope.base);
+  const network = await attempt(`the network of load balancer ${name} could not be found`, reason, () =>
+    balancerNetwork(scope),
+  );
+  const balancer = await attempt(`load balancer ${name} could not be made`, reason, () =>
+    ensureBalancer(scope, name, network),
+  ).catch((error: unknown) => {
+    throw explainMissingOctavia(error);
+  });
+  const status = noteBalancer(scope, balancer, network);
+  const state = balancer.provisioningStatus;
+  if (state === 'ERROR') return { wait: await replaceBroken(scope, balancer) };
+  if (state === 'PENDING_DELETE' || state === 'DELETED') return { wait: pending(scope, balancer) };
+  if (wantsFloatingIp(scope.draft.spec)) {
+    const address = await attempt(`load balancer ${name} could not be given a floating IP`, reason, () =>
+      ensureFloatingIp(scope, balancer),
+    );
+    status.ip = address;
+  } else delete status.ip;
+  if (state === 'PENDING_CREATE') return { wait: pending(scope, balancer) };
+  const cidrs = await attempt(`allowed CIDRs of load balancer ${name} could not be determined`, reason, () =>
+    allowedCidrsOf(scope, balancer),
+  );
+  if (cidrs === undefined || cidrs.length === 0) delete status.allowedCIDRs;
+  else status.allowedCIDRs = cidrs;
+  const busy = await attempt(`parts of load balancer ${name} could not be made`, reason, () =>
+    reconcileParts(scope, balancer, cidrs),
+  );
+  if (busy) return { wait: { ms: busyMs / 2, reason: 'WaitingForLoadBalancer', message: busy } };
+  const host = status.ip ?? balancer.vipAddress;
+  if (host === undefined) return { wait: pending(scope, balancer) };
+  return { host };
+}
+
+function pending(scope: ClusterScope, balancer: LoadBalancer): Wait {
+  follow(scope, 'loadBalancer', balancer.id, true);
+  return {
+    ms: pendingMs,
+    reason: 'WaitingForLoadBalancer',
+    message: `load balancer ${balancer.name} (${balancer.id}) is ${balancer.provisioningStatus}`,
+  };
+}
+
+function noteBalancer(scope: ClusterScope, balancer: LoadBalancer, network: NetworkStatus) {
+  const status = statusOf(scope);
+  const before = status.apiServerManagedLoadBalancer;
+  const next = {
+    name: balancer.name,
+    id: balancer.id,
+    ...tagsOf(balancer),
+    ...(before?.ip !== undefined && { ip: before.ip }),
+    ...(balancer.vipAddress !== undefined && { internalIP: balancer.vipAddress }),
+    ...(before?.allowedCIDRs && { allowedCIDRs: before.allowedCIDRs }),
+    loadBalancerNetwork: network,
+  };
+  status.apiServerManagedLoadBalancer = next;
+  return status.apiServerManagedLoadBalancer;
+}
+
+/** The network the address of the load balancer is on: the one named for it, or the cluster's. */
+async function balancerNetwork(scope: ClusterScope): Promise<NetworkStatus> {
+  const { spec, status } = scope.draft;
+  const own = status?.network;
+  const { network: param, subnets: params = [] } = spec.apiServer?.managedLoadBalancer ?? {};
+  if (!own) throw new UnusableInput('the cluster has no network yet');
+  if (!param && params.length === 0) return own;
+  const recorded = status?.apiServerManagedLoadBalancer?.loadBalancerNetwork;
+  if (recorded) return recorded;
+  const { openstack } = scope.access;
+  const { signal } = scope.context;
+  const path = 'spec.apiServer.managedLoadBalancer';
+  const network = await resolveNetwork(openstack, param ?? { id: own.id }, { field: `${path}.network`, signal });
+  const subnets = [];
+  for (const [index, subnet] of params.entries()) {
+    const field = `${path}.subnets[${index}]`;
+    subnets.push(await resolveSubnet(openstack, subnet, { field, networkId: network.id, signal }));
+  }
+  const all =
+    subnets.length > 0 ? subnets : await collect(openstack.network.subnets.list({ networkId: network.id }, { signal }));
+  return networkStatus(network, all);
+}
+
+async function ensureBalancer(scope: ClusterScope, name: string, network: NetworkStatus): Promise<LoadBalancer> {
+  const recorded = scope.draft.status?.apiServerManagedLoadBalancer?.id;
+  const known = recorded === undefined ? undefined : await look(scope, 'loadBalancer', recorded);
+  const balancer = known ?? (await findOwnBalancer(scope)) ?? (await createBalancer(scope, name, network));
+  follow(scope, 'loadBalancer', balancer.id);
+  return balancer;
+}
+
+/** The load balancer that carries our mark. */
+export async function findOwnBalancer(scope: ClusterScope): Promise<LoadBalancer | undefined> {
+  const { openstack, projectId } = scope.access;
+  const { signal } = scope.context;
+  const filter = { name: loadBalancerName(scope.base), projectId };
+  const named = await collect(openstack.loadBalancer.loadBalancers.list(filter, { signal }));
+  const found = oldest(
+    named.filter((balancer) => carriesMark(balancer, scope.owner) && balancer.provisioningStatus !== 'DELETED'),
+  );
+  if (found) scope.access.view.remember('loadBalancer', found);
+  return found;
+}
+
+async function createBalancer(scope: ClusterScope, name: string, network: NetworkStatus): Promise<LoadBalancer> {
+  const { access, context, draft, base, owner, memory } = scope;
+  const { signal } = context;
+  const { availabilityZone } = draft.spec.apiServer?.managedLoadBalancer ?? {};
+  const vipAddress = vipAddressOf(scope);
+  const tags = draft.spec.tags ?? [];
+  const wish: LoadBalancerWish = {
+    name,
+    description: clusterDescription(base, ownerMark(owner)),
+    vipNetworkId: network.id,
+    vipSubnetId: await vipSubnet(scope, network),
+    ...(vipAddress !== undefined && { vipAddress }),
+    ...(availabilityZone !== undefined && { availabilityZone }),
+    ...(tags.length > 0 && { tags }),
+    ...(await offersWanted(scope)),
+  };
+  const balancer = await access.openstack.loadBalancer.loadBalancers.create(wish, { signal });
+  record(scope, 'SuccessfulCreateLoadBalancer', `Created load balancer ${name} with id ${balancer.id}`);
+  access.view.remember('loadBalancer', balancer);
+  memory.parts = new Map();
+  memory.partsSeen = '';
+  return balancer;
+}
+
+/** Nodes and load balancer share the primary subnet where one is named; else the first one has to do. */
+async function vipSubnet(scope: ClusterScope, network: NetworkStatus): Promise<string | undefined> {
+  const { primarySubnet, apiServer } = scope.draft.spec;
+  const isOwnNetwork = network.id === scope.draft.status?.network?.id;
+  if (!primarySubnet || !isOwnNetwork || (apiServer?.managedLoadBalancer?.subnets ?? []).length > 0) {
+    return network.subnets?.[0]?.id;
+  }
+  const { signal } = scope.context;
+  const options = { field: 'spec.primarySubnet', networkId: network.id, signal };
+  return (await resolveSubnet(scope.access.openstack, primarySubnet, options)).id;
+}
+
+/** An address that was given out before is asked for again: others may know it. */
+function vipAddressOf(scope: ClusterScope): string | undefined {
+  const { spec, status } = scope.draft;
+  const before = status?.apiServerManagedLoadBalancer?.internalIP;
+  const given = spec.apiServer?.fixedIP;
+  if (before || given) return before || given;
+  const host = spec.controlPlaneEndpoint?.host ?? '';
+  return !wantsFloatingIp(scope.draft.spec) && ipFamily(host) !== undefined ? host : undefined;
+}
+
+/** Provider and flavor, where the cloud has them; what it does not have is said and done without. */
+async function offersWanted(scope: ClusterScope): Promise<Pick<LoadBalancerWish, 'provider' | 'flavorId'>> {
+  const { provider, flavor } = scope.draft.spec.apiServer?.managedLoadBalancer ?? {};
+  const { loadBalancer } = scope.access.openstack;
+  const { signal } = scope.context;
+  const wanted: { provider?: string; flavorId?: string } = {};
+  if (provider) {
+    const offers = await loadBalancer.providers({ signal });
+    if (offers.some(({ name }) => name === provider)) wanted.provider = provider;
+    else
+      record(scope, 'OctaviaProviderNotFound', `Octavia has no provider ${provider}; its default is used`, 'Warning');
+  }
+  if (flavor) {
+    const found = await loadBalancer.flavors.find(flavor, {}, { signal });
+    if (found?.enabled === true) wanted.flavorId = found.id;
+    else record(scope, 'OctaviaFlavorNotFound', `Octavia has no enabled flavor ${flavor}; none is used`, 'Warning');
+  }
+  return wanted;
+}
+
+async function ensureFloatingIp(scope: ClusterScope, balancer: LoadBalancer): Promise<string> {
+  const { apiServer, controlPlaneEndpoint } = scope.draft.spec;
+  const host = controlPlaneEndpoint?.host ?? '';
+  const wish = {
+    role: 'api',
+    field: 'spec.apiServer.floatingIP',
+    address: apiServer?.floatingIP || undefined,
+    published:
+      scope.draft.status?.apiServerManagedLoadBalancer?.ip ?? (ipFamily(host) === undefined ? undefined : host),
+  } as const;
+  const address = await reserveFloatingIp(scope, { ...wish, portId: balancer.vipPortId });
+  if (balancer.vipPortId !== undefined) await attachFloatingIp(scope, address, balancer.vipPortId, wish);
+  return address.address;
+}
+
+/**
+ * A load balancer in ERROR. One that never worked is deleted and made anew; one that has served is left alone, because what
+ * is broken may be no more than Octavia's opinion of it.
+ */
+async function replaceBroken(scope: ClusterScope, balancer: LoadBalancer): Promise<Wait> {
+  const { access, context, memory, draft } = scope;
+  if (draft.status?.initialization?.provisioned === true) {
+    throw new Trouble(
+      reason,
+      `load balancer ${balancer.name} (${balancer.id}) is in ERROR; ask the operator of the cloud to fail it over, or delete it to have it made anew`,
+    );
+  }
+  const now = context.clock.now();
+  memory.brokenSince ??= now;
+  const left = memory.brokenSince + brokenMs - now;
+  if (left <= 0) {
+    memory.brokenSince = undefined;
+    memory.parts = undefined;
+    await access.openstack.loadBalancer.loadBalancers.delete(balancer.id, { cascade: true, signal: context.signal });
+    access.view.forget('loadBalancer', balancer.id);
+    follow(scope, 'loadBalancer', balancer.id, true);
+    record(scope, 'SuccessfulDeleteLoadBalancer', `Deleted load balancer ${balancer.name}, which came up in ERROR`);
+    return {
+      ms: pendingMs,
+      reason: 'WaitingForLoadBalancer',
+      message: `load balancer ${balancer.name} (${balancer.id}) came up in ERROR and is being replaced`,
+    };
+  }
+  return {
+    ms: left,
+    reason: 'LoadBalancerInError',
+    message: `load balancer ${balancer.name} (${balancer.id}) came up in ERROR; it will be replaced`,
+  };
+}
+
+/** Whoever asks for a load balancer on a cloud without Octavia is told that, and not the name of a catalogue entry. */
+function explainMissingOctavia(error: unknown): unknown {
+  const cause = error instanceof Error ? error.cause : undefined;
+  if (!isOpenStackError(cause, 'noService')) return error;
+  return troubleOf(
+    new UnusableInput(
+      `spec.apiServer.managedLoadBalancer: this cloud has no load balancers (Octavia): ${cause.detail}; leave managedLoadBalancer out to use a floating IP, or use a cloud that has Octavia`,
+      { reason, cause },
+    ),
+    '',
+    reason,
+  );
+}

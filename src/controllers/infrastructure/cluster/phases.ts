@@ -1,0 +1,74 @@
+import { isOpenStackError } from '../../../openstack/index.ts';
+import { dropCondition, setVerdict } from '../../shared/index.ts';
+import { notReady, openStackErrorReason, readyVerdict } from '../common/conditions.ts';
+import { Trouble, troubleOf, type Wait } from '../common/outcomes.ts';
+import { reconcileBastion } from './bastion.ts';
+import { reconcileEndpoint } from './endpoint.ts';
+import { reconcileExternalNetwork } from './external-network.ts';
+import { reconcileFailureDomains } from './failure-domains.ts';
+import { reconcileNetwork } from './network.ts';
+import { reconcileRouter } from './router.ts';
+import { type ClusterScope, statusOf } from './scope.ts';
+import { reconcileSecurityGroups } from './security-groups.ts';
+import { hasBastion } from './wishes.ts';
+
+interface Phase {
+  run(scope: ClusterScope): Promise<Wait | undefined>;
+  /** the condition that tells how far it is */
+  readonly condition?: string;
+}
+
+/** In order; a phase that waits does not hold up the next, one that fails does. */
+const phases: readonly Phase[] = [
+  { run: reconcileExternalNetwork, condition: 'NetworkReady' },
+  { run: reconcileNetwork, condition: 'NetworkReady' },
+  { run: reconcileRouter, condition: 'RouterReady' },
+  // before the security groups: a load balancer comes up while they are made
+  { run: reconcileEndpoint, condition: 'APIEndpointReady' },
+  { run: reconcileSecurityGroups, condition: 'SecurityGroupsReady' },
+  { run: reconcileFailureDomains },
+];
+
+/** Runs the life of a cluster once through. Conditions and status are in the draft afterwards. */
+export async function runPhases(scope: ClusterScope): Promise<{ wait?: Wait | undefined; trouble?: unknown }> {
+  const { draft, context } = scope;
+  const now = context.clock.now();
+  const waits: Wait[] = [];
+  for (const phase of phases) {
+    const { wait, trouble } = await runPhase(scope, phase, now);
+    if (trouble) {
+      setVerdict(draft, 'Ready', notReady(openStackErrorReason, trouble.message), now);
+      return { trouble };
+    }
+    if (wait) waits.push(wait);
+  }
+  const [first] = waits;
+  setVerdict(draft, 'Ready', first ? notReady(first.reason, first.message) : readyVerdict, now);
+  if (!first) statusOf(scope).initialization = { provisioned: true };
+  // the cluster is of use before its bastion is
+  const bastion = await runPhase(scope, { run: reconcileBastion, condition: 'BastionReady' }, now);
+  if (!hasBastion(draft.spec) && !bastion.wait && !bastion.trouble) dropCondition(draft, 'BastionReady');
+  if (bastion.trouble) return bastion;
+  if (bastion.wait) waits.push(bastion.wait);
+  return {
+    wait: waits.reduce<Wait | undefined>((best, wait) => (best && best.ms <= wait.ms ? best : wait), undefined),
+  };
+}
+
+async function runPhase(
+  scope: ClusterScope,
+  { run, condition }: Phase,
+  now: number,
+): Promise<{ wait?: Wait | undefined; trouble?: Trouble }> {
+  try {
+    const wait = await run(scope);
+    const verdict = wait ? notReady(wait.reason, wait.message) : readyVerdict;
+    if (condition !== undefined) setVerdict(scope.draft, condition, verdict, now);
+    return { wait };
+  } catch (caught) {
+    const error = isOpenStackError(caught) ? troubleOf(caught, 'the cloud could not be asked') : caught;
+    if (!(error instanceof Trouble)) throw error;
+    if (condition !== undefined) setVerdict(scope.draft, condition, notReady(error.reason, error.message), now);
+    return { trouble: error };
+  }
+}

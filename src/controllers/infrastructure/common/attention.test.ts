@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest';
+import type { ObjectKey } from '../../../client/index.ts';
+import type { ObservedType, Observer } from '../../../openstack/index.ts';
+import { createAttention } from './attention.ts';
+
+/** An observer that notes who listens, and tells them when asked to. */
+function observer() {
+  const listeners = new Map<string, Set<() => void>>();
+  const closely: string[] = [];
+  const fake = {
+    subscribe(type: ObservedType, listener: () => void, { id }: { id: string }) {
+      const name = `${type}/${id}`;
+      const set = listeners.get(name) ?? new Set();
+      listeners.set(name, set.add(listener));
+      return () => {
+        set.delete(listener);
+        if (set.size === 0) listeners.delete(name);
+      };
+    },
+    watchClosely(type: ObservedType, id: string) {
+      closely.push(`${type}/${id}`);
+      return () => void closely.splice(closely.indexOf(`${type}/${id}`), 1);
+    },
+  };
+  return {
+    observer: fake as unknown as Observer,
+    closely,
+    followed: () => [...listeners.keys()].sort(),
+    change: (name: string) => {
+      for (const listener of [...(listeners.get(name) ?? [])]) listener();
+    },
+  };
+}
+
+function started() {
+  const attention = createAttention();
+  const woken: string[] = [];
+  const stop = new AbortController();
+  void attention.source.start({ enqueue: ({ name }: ObjectKey) => void woken.push(name), signal: stop.signal });
+  return { attention, woken, stop };
+}
+
+const a = { namespace: 'n', name: 'a' };
+const b = { namespace: 'n', name: 'b' };
+
+describe('attention', () => {
+  it('wakes the objects that depend on what changed, and no others', () => {
+    const { attention, woken } = started();
+    const cloud = observer();
+    attention.follow(a, cloud.observer, [{ type: 'port', id: '1' }]);
+    attention.follow(b, cloud.observer, [
+      { type: 'port', id: '2' },
+      { type: 'network', id: '1' },
+    ]);
+    cloud.change('port/1');
+    cloud.change('network/1');
+    expect(woken).toEqual(['a', 'b']);
+  });
+
+  it('lets go of what is no longer named, and keeps what is', () => {
+    const { attention } = started();
+    const cloud = observer();
+    attention.follow(a, cloud.observer, [
+      { type: 'port', id: '1' },
+      { type: 'port', id: '2', closely: true },
+    ]);
+    attention.also(a, cloud.observer, { type: 'port', id: '3' });
+    expect(cloud.followed()).toEqual(['port/1', 'port/2', 'port/3']);
+    expect(cloud.closely).toEqual(['port/2']);
+    attention.follow(a, cloud.observer, [{ type: 'port', id: '2' }]);
+    expect(cloud.followed()).toEqual(['port/2']);
+    expect(cloud.closely).toEqual([]);
+    attention.forget(a);
+    expect(cloud.followed()).toEqual([]);
+  });
+
+  it('moves to another observer when the credentials are others', () => {
+    const { attention } = started();
+    const [old, next] = [observer(), observer()];
+    attention.follow(a, old.observer, [{ type: 'port', id: '1' }]);
+    attention.follow(a, next.observer, [{ type: 'port', id: '1' }]);
+    expect(old.followed()).toEqual([]);
+    expect(next.followed()).toEqual(['port/1']);
+  });
+
+  it('ends with its controller, and begins nothing after that', () => {
+    const { attention, woken, stop } = started();
+    const cloud = observer();
+    attention.follow(a, cloud.observer, [{ type: 'port', id: '1' }]);
+    stop.abort();
+    expect(cloud.followed()).toEqual([]);
+    attention.follow(a, cloud.observer, [{ type: 'port', id: '1' }]);
+    attention.also(a, cloud.observer, { type: 'port', id: '2' });
+    expect(cloud.followed()).toEqual([]);
+    expect(woken).toEqual([]);
+  });
+});

@@ -1,0 +1,136 @@
+import type { IdentityReference } from '../../../api/index.ts';
+import type { Client, ObjectKey } from '../../../client/index.ts';
+import type { Clock, Random } from '../../../machinery/index.ts';
+import {
+  type CloudConfig,
+  CloudConfigError,
+  cloudFromText,
+  isOpenStackError,
+  type Observer,
+  type ObserverPool,
+  type OpenStack,
+  type SessionPool,
+} from '../../../openstack/index.ts';
+import type { ExternalSource } from '../../../runtime/index.ts';
+import { authenticationFailedReason } from './conditions.ts';
+import { CredentialsError, createCredentials } from './credentials.ts';
+import { causeOf, Trouble } from './outcomes.ts';
+import { type CloudView, createCloudView } from './view.ts';
+
+/** One project of one cloud, as the credentials of an object open it. */
+export interface CloudAccess {
+  readonly openstack: OpenStack;
+  readonly observer: Observer;
+  /** what is known without asking */
+  readonly view: CloudView;
+  readonly projectId: string;
+  /** name of the cloud in clouds.yaml */
+  readonly cloudName: string;
+  readonly region: string | undefined;
+  /** where the credentials are from: `Secret default/cloud-config` */
+  readonly source: string;
+}
+
+/** From credentials to clouds. Whoever comes with the same credentials shares session, lists and knowledge. */
+export interface Clouds {
+  /** throws a Trouble with reason OpenStackAuthenticationFailed when the credentials cannot be used */
+  access(identity: IdentityReference, namespace: string, options?: { signal?: AbortSignal }): Promise<CloudAccess>;
+  /** wakes what `keysOf` names (by index value, see `identityIndexValue`) when its credentials change */
+  rotationSource(keysOf: (identity: string) => readonly ObjectKey[]): ExternalSource;
+  /** keeps the credentials current; to be run beside the controllers */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+export interface CloudsOptions {
+  /** the management API */
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly sessions: SessionPool;
+  readonly observers: ObserverPool;
+  readonly namespace?: string | undefined;
+}
+
+/** Parsed clouds.yaml texts kept; parsing one is cheap, but not for each of a thousand reconciles. */
+const maxConfigs = 2_000;
+
+export function createClouds(options: CloudsOptions): Clouds {
+  const { sessions, observers, clock } = options;
+  const credentials = createCredentials(options);
+  const configs = new Map<string, Promise<CloudConfig>>();
+  const views = new WeakMap<Observer, CloudView>();
+
+  const configOf = async (
+    identity: IdentityReference,
+    namespace: string,
+    signal: AbortSignal | undefined,
+  ): Promise<{ config: CloudConfig; source: string }> => {
+    const text = await credentials.read(identity, namespace, signal ? { signal } : {});
+    const { cloudName, region } = identity;
+    const key = JSON.stringify([text.version, text.source, cloudName, region ?? '']);
+    let parsed = configs.get(key);
+    if (!parsed) {
+      if (configs.size >= maxConfigs) configs.clear();
+      parsed = cloudFromText({
+        text: text.cloudsYaml,
+        source: text.source,
+        cloud: cloudName,
+        ...(region !== undefined && { region }),
+        ...(text.ca !== undefined && { ca: text.ca }),
+      });
+      configs.set(key, parsed);
+      parsed.catch(() => configs.delete(key));
+    }
+    return { config: await parsed, source: text.source };
+  };
+
+  return {
+    async access(identity, namespace, { signal } = {}) {
+      try {
+        const { config, source } = await configOf(identity, namespace, signal);
+        const openstack = sessions.connect(config);
+        const projectId = await openstack.projectId(signal);
+        if (projectId === '') {
+          throw new CredentialsError(
+            `${source}, cloud "${identity.cloudName}": the credentials are for no project; give project_name or project_id in its auth`,
+          );
+        }
+        const observer = observers.observer(openstack);
+        let view = views.get(observer);
+        if (!view) {
+          view = createCloudView(openstack, observer, clock);
+          views.set(observer, view);
+        }
+        return { openstack, observer, view, projectId, cloudName: identity.cloudName, region: config.region, source };
+      } catch (error) {
+        throw unusable(error, identity, namespace);
+      }
+    },
+    rotationSource: (keysOf) => ({
+      start({ enqueue, signal }) {
+        const end = credentials.onChange((identity) => {
+          for (const key of keysOf(identity)) enqueue(key);
+        });
+        signal.addEventListener('abort', end, { once: true });
+      },
+    }),
+    run: (signal) => credentials.run(signal),
+  };
+}
+
+/** Which credentials do not work, why, and what to do about it. */
+function unusable(error: unknown, identity: IdentityReference, namespace: string): unknown {
+  // these name their place themselves
+  if (error instanceof CredentialsError || error instanceof CloudConfigError) {
+    return new Trouble(authenticationFailedReason, error.message, { cause: error });
+  }
+  if (!isOpenStackError(error)) return error;
+  const where =
+    identity.type === 'ClusterIdentity'
+      ? `OpenStackClusterIdentity ${identity.name}`
+      : `Secret ${namespace}/${identity.name}`;
+  const cause = causeOf(error);
+  // the client names the place itself where it knows it
+  const message = cause.includes(where) ? cause : `${where}, cloud "${identity.cloudName}": ${cause}`;
+  return new Trouble(authenticationFailedReason, message, { retryMs: error.retryAfterMs, cause: error });
+}

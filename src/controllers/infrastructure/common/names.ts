@@ -1,0 +1,122 @@
+// Names, descriptions and tags of what is made in a cloud. Names are upstream's, so that scripts and eyes find what they know;
+// who owns a thing is said by a mark in its description, because names are anybody's to give.
+
+export const openStackClusterFinalizer = 'openstackcluster.infrastructure.cluster.x-k8s.io';
+export const openStackMachineFinalizer = 'openstackmachine.infrastructure.cluster.x-k8s.io';
+export const openStackServerFinalizer = 'openstackserver.infrastructure.cluster.x-k8s.io';
+export const ipClaimFinalizer = 'openstackmachine.infrastructure.cluster.x-k8s.io/ip-claim';
+export const floatingIpPoolFinalizer = 'openstackfloatingippool.infrastructure.cluster.x-k8s.io';
+export const deleteFloatingIpFinalizer = 'openstackfloatingippool.infrastructure.cluster.x-k8s.io/delete-floating-ip';
+
+/**
+ * On objects that own cloud resources: the word their resources are marked with. It is the uid the object had when it was
+ * first seen; objects that are moved to another management API get a new uid and keep this.
+ */
+export const ownerMarkAnnotation = 'infrastructure.cluster.x-k8s.io/owner-mark';
+
+/**
+ * On an OpenStackCluster: which leftovers of the workload's cloud controllers go with the cluster, a comma-separated list of
+ * `loadbalancers` and `volumes`, or `all`.
+ */
+export const deleteLeftoversAnnotation = 'infrastructure.cluster.x-k8s.io/delete-leftovers';
+
+/** On a deleted object whose cloud cannot be reached any more: `true` gives up what it has there. */
+export const abandonAnnotation = 'infrastructure.cluster.x-k8s.io/abandon-cloud-resources';
+
+/** Keys of the metadata of servers and volumes that say who owns them. */
+export const ownerMetadataKey = 'capstan-owner';
+
+/** Roles of managed security groups. */
+export type GroupRole = 'controlplane' | 'worker' | 'bastion';
+
+export const groupRoles: readonly GroupRole[] = ['controlplane', 'worker', 'bastion'];
+
+/** Roles of floating IPs a cluster reserves. */
+export type FloatingIpRole = 'api' | 'bastion';
+
+/** On an OpenStackCluster: id of the floating IP that was reserved for a role. Whose it is, its own mark says. */
+export function floatingIpAnnotation(role: FloatingIpRole): string {
+  return `infrastructure.cluster.x-k8s.io/${role}-floating-ip-id`;
+}
+
+/** How the cluster a cloud resource belongs to is written: namespace and name of the Cluster. */
+export function clusterBase(namespace: string, clusterName: string): string {
+  return `${namespace}-${clusterName}`;
+}
+
+/** Name of network, subnet and router alike. */
+export function networkName(base: string): string {
+  return `k8s-clusterapi-cluster-${base}`;
+}
+
+/** The first subnet is named as its network; further ones are numbered. */
+export function subnetName(base: string, index: number): string {
+  return index === 0 ? networkName(base) : `${networkName(base)}-${index}`;
+}
+
+export function securityGroupName(base: string, role: GroupRole): string {
+  return `k8s-cluster-${base}-secgroup-${role}`;
+}
+
+export function loadBalancerName(base: string): string {
+  return `${networkName(base)}-kubeapi`;
+}
+
+/** Name of listener, pool and health monitor of one port. */
+export function loadBalancerPartName(base: string, port: number): string {
+  return `${loadBalancerName(base)}-${port}`;
+}
+
+export function memberName(base: string, port: number, machineName: string): string {
+  return `${loadBalancerPartName(base, port)}-${machineName}`;
+}
+
+/** Name of the bastion's OpenStackServer, and so of its server. */
+export function bastionName(clusterName: string): string {
+  return `${clusterName}-bastion`;
+}
+
+export function portName(serverName: string, index: number, suffix: string | undefined): string {
+  return `${serverName}-${suffix ?? index}`;
+}
+
+export function rootVolumeName(serverName: string): string {
+  return `${serverName}-root`;
+}
+
+export function volumeName(serverName: string, device: string): string {
+  return `${serverName}-${device}`;
+}
+
+export function rootVolumeDescription(serverName: string): string {
+  return `Root volume for ${serverName}`;
+}
+
+export function volumeDescription(serverName: string): string {
+  return `Additional block device for ${serverName}`;
+}
+
+/** Of an IPAddressClaim, and of the IPAddress that answers it. */
+export function addressClaimName(serverName: string): string {
+  return `${serverName}-floating-ip-address`;
+}
+
+const createdBy = 'Created by cluster-api-provider-openstack';
+
+/** Of what belongs to a cluster; `base` as of `clusterBase`, for ports the name of the cluster alone. */
+export function clusterDescription(base: string, mark: string): string {
+  return `${createdBy} cluster ${base} ${mark}`;
+}
+
+export function securityGroupDescription(mark: string): string {
+  return `Cluster API managed group ${mark}`;
+}
+
+export function poolDescription(poolName: string, mark: string): string {
+  return `${createdBy} OpenStackFloatingIPPool ${poolName} ${mark}`;
+}
+
+/** Tag of floating IPs of a pool. */
+export function poolTag(poolName: string): string {
+  return `cluster-api-provider-openstack-fip-pool-${poolName}`;
+}

@@ -1,0 +1,47 @@
+import type { IdentityReference } from '../../../api/index.ts';
+import type { InformerFactory, ObjectKey } from '../../../client/index.ts';
+import { objectKey } from '../../../client/index.ts';
+import { deepEqual, type KubeObject, type Resource } from '../../../machinery/index.ts';
+import type { ExternalSource, Predicate } from '../../../runtime/index.ts';
+import { identityIndexValue } from './credentials.ts';
+import type { InfrastructureDependencies } from './dependencies.ts';
+
+/** Name of the index by the credentials an object uses. */
+export const byIdentity = 'identity';
+
+/** Registers the index; in a controller's `setup`. */
+export function indexByIdentity<T extends KubeObject>(
+  cache: InformerFactory,
+  resource: Resource<T>,
+  identityOf: (object: T) => IdentityReference | undefined,
+): void {
+  cache.informer(resource).addIndexer(byIdentity, (object) => {
+    const identity = identityOf(object);
+    return identity ? [identityIndexValue(identity, object.metadata.namespace ?? '')] : [];
+  });
+}
+
+/** Wakes the objects of a resource whose credentials changed; `indexByIdentity` must be registered. */
+export function rotationSource<T extends KubeObject>(
+  { clouds, cache }: InfrastructureDependencies,
+  resource: Resource<T>,
+): ExternalSource {
+  return clouds.rotationSource((identity): ObjectKey[] =>
+    cache.lister(resource).byIndex(byIdentity, identity).map(objectKey),
+  );
+}
+
+/** Leaves out changes of the status alone: what a controller wrote itself tells it nothing new. */
+export const changedBesidesStatus: Predicate = (event) => {
+  if (event.type !== 'update') return true;
+  const { metadata: now } = event.object;
+  const { metadata: old } = event.old;
+  return (
+    now.generation !== old.generation ||
+    now.deletionTimestamp !== old.deletionTimestamp ||
+    !deepEqual(now.annotations ?? {}, old.annotations ?? {}) ||
+    !deepEqual(now.labels ?? {}, old.labels ?? {}) ||
+    !deepEqual(now.finalizers ?? [], old.finalizers ?? []) ||
+    !deepEqual(now.ownerReferences ?? [], old.ownerReferences ?? [])
+  );
+};

@@ -1,0 +1,203 @@
+import {
+  type IPAddress,
+  type IPAddressClaim,
+  ipAddressClaims,
+  ipAddresses,
+  type OpenStackFloatingIPPool,
+  openStackFloatingIPPools,
+} from '../../../api/index.ts';
+import type { InformerFactory, ObjectKey } from '../../../client/index.ts';
+import { clone, deepEqual, type KubeObject } from '../../../machinery/index.ts';
+import { collect, type Network } from '../../../openstack/index.ts';
+import {
+  type ControllerDefinition,
+  defineController,
+  done,
+  type ReconcileContext,
+  type Result,
+  watchMapped,
+  watchObjects,
+} from '../../../runtime/index.ts';
+import { isDeleting, isFilteredOut, pausedBy, watchFilter, withoutFinalizer } from '../../shared/index.ts';
+import { authenticationFailedReason, notReady, readyVerdict, setAuthentication } from '../common/conditions.ts';
+import type { InfrastructureDependencies } from '../common/dependencies.ts';
+import { resolveNetwork } from '../common/filters.ts';
+import { abandonAnnotation, floatingIpPoolFinalizer } from '../common/names.ts';
+import { attempt, Trouble, UnusableInput } from '../common/outcomes.ts';
+import { ownerId } from '../common/ownership.ts';
+import { pauseAfter } from '../common/pause.ts';
+import { recordIntent } from '../common/record-intent.ts';
+import { changedBesidesStatus, indexByIdentity, rotationSource } from '../common/watches.ts';
+import { answerClaims } from './allocate.ts';
+import { deleteFloatingIp, ownFloatingIps, releaseAddresses } from './release.ts';
+import {
+  isPreallocated,
+  judge,
+  listsOf,
+  maxIpsReachedReason,
+  type PoolScope,
+  save,
+  unableToFindNetworkReason,
+} from './scope.ts';
+
+/** Claims and addresses by namespace and name of their pool. */
+const byPool = 'floatingIPPool';
+
+/** OpenStackFloatingIPPools: give floating IPs to those who claim one, and take them back. */
+export function openStackFloatingIpPoolController(dependencies: InfrastructureDependencies): ControllerDefinition {
+  const reconcile = async (context: ReconcileContext, key: ObjectKey): Promise<Result> => {
+    const original = context.cache.lister(openStackFloatingIPPools).get(key);
+    if (!original || isFilteredOut(original, dependencies.watchFilter)) return done();
+    if (pausedBy(original, undefined).length > 0) return done();
+    if (await recordIntent(context, openStackFloatingIPPools, original, floatingIpPoolFinalizer)) return done();
+    if (original.metadata.finalizers?.includes(floatingIpPoolFinalizer) !== true) return done();
+    const pool = clone(original);
+    const place = `${key.namespace}/${key.name}`;
+    const parts = {
+      context,
+      original,
+      pool,
+      owner: ownerId(original),
+      addresses: context.cache.lister(ipAddresses).byIndex(byPool, place),
+      claims: context.cache.lister(ipAddressClaims).byIndex(byPool, place),
+    };
+    let scope: PoolScope | undefined;
+    try {
+      const identity = original.spec.identityRef;
+      const cloud = await dependencies.clouds.access(identity, key.namespace ?? '', { signal: context.signal });
+      scope = { ...parts, cloud };
+      setAuthentication(pool, undefined, context.clock.now());
+      const result = await pass(scope);
+      await save(scope);
+      return result;
+    } catch (error) {
+      if (!(error instanceof Trouble)) throw error;
+      const stopped = scope ?? { ...parts, cloud: undefined as never };
+      const pause = explainStop(stopped, error);
+      await save(stopped);
+      if (!pause) throw error;
+      return pause;
+    }
+  };
+
+  return defineController({
+    name: 'openstackfloatingippool',
+    for: openStackFloatingIPPools,
+    // addresses are chosen one after the other
+    concurrency: 1,
+    setup: registerIndexes,
+    watches: [
+      watchObjects(openStackFloatingIPPools, {
+        predicates: [...watchFilter(dependencies.watchFilter), changedBesidesStatus],
+      }),
+      watchMapped(ipAddressClaims, poolKeys),
+      watchMapped(ipAddresses, poolKeys),
+    ],
+    sources: [rotationSource(dependencies, openStackFloatingIPPools)],
+    reconcile,
+  });
+}
+
+type OfPool = KubeObject & Pick<IPAddressClaim | IPAddress, 'spec'>;
+
+function poolKeys({ metadata, spec }: OfPool): ObjectKey[] {
+  if (spec.poolRef.kind !== openStackFloatingIPPools.kind) return [];
+  return [{ namespace: metadata.namespace ?? '', name: spec.poolRef.name }];
+}
+
+function registerIndexes(cache: InformerFactory): void {
+  const place = (object: OfPool): string[] => poolKeys(object).map(({ namespace, name }) => `${namespace}/${name}`);
+  cache.informer(ipAddressClaims).addIndexer(byPool, place);
+  cache.informer(ipAddresses).addIndexer(byPool, place);
+  indexByIdentity(cache, openStackFloatingIPPools, ({ spec }) => spec.identityRef);
+}
+
+async function pass(scope: PoolScope): Promise<Result> {
+  const { pool } = scope;
+  const kept = await releaseAddresses(scope);
+  if (isDeleting(pool)) return await reconcileDelete(scope, kept);
+  await findNetwork(scope);
+  let given = kept;
+  try {
+    given = await answerClaims(scope, kept);
+    judge(scope, readyVerdict);
+  } finally {
+    count(pool, given);
+  }
+  return done();
+}
+
+/** Claimed are the addresses given out; available those at hand that are not. */
+function count(pool: OpenStackFloatingIPPool, given: readonly IPAddress[]): void {
+  const claimed = given.map(({ spec }) => spec.address).sort();
+  const { available, failed } = listsOf(pool);
+  const bad = failed.filter((address) => !claimed.includes(address));
+  const free = [...new Set([...available, ...(pool.spec.preAllocatedFloatingIPs ?? [])])]
+    .filter((address) => !claimed.includes(address) && !bad.includes(address))
+    .sort();
+  const { failedIPs: _, ...status } = pool.status ?? {};
+  const next = { ...status, claimedIPs: claimed, availableIPs: free, ...(bad.length > 0 && { failedIPs: bad }) };
+  if (!deepEqual(next, pool.status)) pool.status = next;
+}
+
+/** Found once: addresses of one pool come from one network. */
+async function findNetwork(scope: PoolScope): Promise<void> {
+  const { pool, cloud, context } = scope;
+  if (pool.status?.floatingIPNetwork) return;
+  const param = pool.spec.floatingIPNetwork;
+  const { signal } = context;
+  const network = await attempt('The external network cannot be found', unableToFindNetworkReason, () =>
+    param
+      ? resolveNetwork(cloud.openstack, param, { field: 'spec.floatingIPNetwork', signal, external: true })
+      : onlyExternal(scope),
+  );
+  const { id, name, tags } = network;
+  pool.status = { ...pool.status, floatingIPNetwork: { id, name, ...(tags.length > 0 && { tags: [...tags] }) } };
+  await save(scope);
+}
+
+async function onlyExternal({ cloud, context }: PoolScope): Promise<Network> {
+  const found = await collect(cloud.openstack.network.networks.list({ external: true }, { signal: context.signal }));
+  const [first] = found;
+  if (first && found.length === 1) return first;
+  const problem =
+    found.length === 0
+      ? 'there is no external network'
+      : `there are ${found.length} external networks (${found.map(({ name }) => name).join(', ')})`;
+  throw new UnusableInput(`spec.floatingIPNetwork: ${problem}; name one by id or filter`, {
+    reason: unableToFindNetworkReason,
+  });
+}
+
+/** A pool goes when nobody has an address of it; what it made goes with it, what it was given stays. */
+async function reconcileDelete(scope: PoolScope, kept: readonly IPAddress[]): Promise<Result> {
+  const { pool } = scope;
+  count(pool, kept);
+  const held = kept.length + scope.addresses.filter(isDeleting).length;
+  if (kept.length > 0) {
+    const message = `Waiting for ${held} claimed addresses to be given back`;
+    judge(scope, notReady('Deleting', message));
+    return done();
+  }
+  for (const { address } of await ownFloatingIps(scope)) {
+    if (!isPreallocated(pool, address)) await deleteFloatingIp(scope, address);
+  }
+  pool.metadata.finalizers = withoutFinalizer(pool.metadata.finalizers, floatingIpPoolFinalizer);
+  return done();
+}
+
+/** Tells on the pool what stopped a pass, and says when the next one comes; undefined leaves that to the queue. */
+function explainStop(scope: Pick<PoolScope, 'pool' | 'context'>, error: Trouble): Result | undefined {
+  const { pool, context } = scope;
+  if (error.reason === authenticationFailedReason) {
+    setAuthentication(pool, error.message, context.clock.now());
+    if (isDeleting(pool) && pool.metadata.annotations?.[abandonAnnotation] === 'true') {
+      pool.metadata.finalizers = withoutFinalizer(pool.metadata.finalizers, floatingIpPoolFinalizer);
+      return done();
+    }
+  }
+  judge(scope, notReady(error.reason, error.message));
+  // a claim that goes, or a change of the pool, wakes it
+  if (error.reason === maxIpsReachedReason) return done();
+  return pauseAfter(error, context.random);
+}

@@ -1,0 +1,2 @@
+// The door of the infrastructure controllers: OpenStackCluster, OpenStackMachine, OpenStackServer, OpenStackFloatingIPPool.
+export * from './setup.ts';

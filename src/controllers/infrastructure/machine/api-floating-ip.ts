@@ -1,0 +1,180 @@
+import {
+  type Machine,
+  machines,
+  type OpenStackCluster,
+  openStackMachines,
+  openStackServers,
+} from '../../../api/index.ts';
+import { ipFamily } from '../../../machinery/index.ts';
+import type { FloatingIp } from '../../../openstack/index.ts';
+import { after, type Result } from '../../../runtime/index.ts';
+import { conditionOf, isDeleting } from '../../shared/index.ts';
+import { notReady, readyVerdict } from '../common/conditions.ts';
+import { attempt, Trouble } from '../common/outcomes.ts';
+import type { CloudView } from '../common/view.ts';
+import { fixedAddressOn } from '../server/addresses.ts';
+import { type Candidate, chooseHolder } from './api-address-holder.ts';
+import { byControlPlaneOf } from './indexes.ts';
+import { usesLoadBalancer } from './load-balancer-members.ts';
+import { apiServerIngressCondition, floatingIpErrorReason } from './names.ts';
+import { judge, type WholeScope } from './scope.ts';
+
+/** An API server that fails for less than this may just be starting anew. */
+const deadAfterMs = 60_000;
+const movingMs = 1_000;
+const foreignMs = 60_000;
+
+/** The floating IP the API of a cluster is reached by; undefined when it is reached in another way. */
+export function apiFloatingIp({ spec }: OpenStackCluster): string | undefined {
+  if (spec.apiServer?.enableFloatingIP === false || spec.enableExternalNetwork === false) return undefined;
+  const host = spec.controlPlaneEndpoint?.host;
+  return host !== undefined && ipFamily(host) !== undefined ? host : spec.apiServer?.floatingIP;
+}
+
+/**
+ * Leads the API's floating IP to a machine that serves. Any control-plane machine's pass may do so for all of them: where it
+ * belongs is decided from what all of them show.
+ */
+export async function placeFloatingIp(scope: WholeScope): Promise<Result | undefined> {
+  const { openStackCluster, context, memories } = scope;
+  const address = apiFloatingIp(openStackCluster);
+  if (usesLoadBalancer(openStackCluster) || address === undefined) return undefined;
+  const memory = memories.of(openStackCluster.metadata.uid ?? '');
+  const found = await findFloatingIp(scope, address);
+  if (!found) return undefined;
+  const { openstack, view } = await scope.cloud();
+  // from here to the call nothing else runs: what is decided is decided from what is
+  if (memory.isMoving) return after(movingMs, 'the floating IP is being moved');
+  const floatingIp = view.current('floatingIp', found.id) ?? found;
+  scope.follows.push({ type: 'floatingIp', id: floatingIp.id });
+  const { candidates, lookAgainMs } = candidatesOf(scope);
+  const holding = chooseHolder(floatingIp.portId, candidates);
+  const again = lookAgainMs === undefined ? undefined : after(lookAgainMs, 'an API server does not answer');
+  if (holding.kind === 'foreign') {
+    throw new Trouble(
+      floatingIpErrorReason,
+      `Floating IP ${address} of the API leads to port ${holding.portId}, which is of no control-plane machine; take it off that port`,
+      { retryMs: foreignMs },
+    );
+  }
+  if (holding.kind === 'stay') {
+    report(scope, floatingIp, candidates);
+    return again;
+  }
+  const { to } = holding;
+  memory.isMoving = true;
+  try {
+    const doing = `Floating IP ${address} cannot be associated with machine ${to.name}`;
+    const moved = await attempt(doing, floatingIpErrorReason, () =>
+      openstack.network.floatingIps.update(
+        floatingIp.id,
+        { portId: to.portId, fixedAddress: fixedAddressOf(scope, view, to.name) },
+        { signal: context.signal },
+      ),
+    );
+    view.remember('floatingIp', moved);
+    const text = `Associated floating IP ${address} with machine ${to.name}`;
+    context.events.event(scope.machine, 'Normal', 'Successfulassociatefloatingip', text);
+    report(scope, moved, candidates);
+  } finally {
+    memory.isMoving = false;
+  }
+  return again;
+}
+
+/** Said only where a port has several addresses: neutron wants to know which one is meant. */
+function fixedAddressOf(scope: WholeScope, view: CloudView, name: string): string | undefined {
+  const { context, machine, openStackCluster } = scope;
+  const { namespace = '' } = machine.metadata;
+  const { resolved, instanceID } = context.cache.lister(openStackServers).get({ namespace, name })?.status ?? {};
+  if (!resolved?.ports?.some(({ fixedIPs }) => (fixedIPs?.length ?? 0) > 1)) return undefined;
+  const server = view.current('server', instanceID ?? '');
+  return server && fixedAddressOn(server, openStackCluster.status?.network?.name ?? '');
+}
+
+function report(scope: WholeScope, { address, portId }: FloatingIp, candidates: readonly Candidate[]): void {
+  const holder = candidates.find((candidate) => candidate.portId !== undefined && candidate.portId === portId);
+  judge(
+    scope,
+    apiServerIngressCondition,
+    holder
+      ? readyVerdict
+      : notReady(floatingIpErrorReason, `Floating IP ${address} waits for a control-plane machine that runs`),
+  );
+}
+
+/** By id once that is known; the shared lists keep it current. */
+async function findFloatingIp(scope: WholeScope, address: string): Promise<FloatingIp | undefined> {
+  const { openStackCluster, context, memories } = scope;
+  const memory = memories.of(openStackCluster.metadata.uid ?? '');
+  const { openstack, view, projectId } = await scope.cloud();
+  const { signal } = context;
+  const known = memory.floatingIp;
+  const absent = memory.noFloatingIp;
+  if (absent?.address === address && absent.untilMs > context.clock.now()) return undefined;
+  const found = await attempt(`Floating IP ${address} cannot be read`, floatingIpErrorReason, async () =>
+    known?.address === address
+      ? await view.read('floatingIp', known.id, signal)
+      : await openstack.network.floatingIps.find(address, { signal }),
+  );
+  memory.floatingIp = found && { address, id: found.id };
+  if (found?.projectId === projectId) {
+    if (known?.address !== address) view.remember('floatingIp', found);
+    return found;
+  }
+  // an endpoint the user chose may be an address of something else entirely
+  if (openStackCluster.spec.apiServer?.floatingIP !== address) {
+    memory.noFloatingIp = { address, untilMs: context.clock.now() + foreignMs };
+    return undefined;
+  }
+  throw new Trouble(
+    floatingIpErrorReason,
+    `Floating IP ${address} does not exist in this project; create it, or let the cluster choose its address`,
+    { retryMs: foreignMs },
+  );
+}
+
+function candidatesOf(scope: WholeScope): { candidates: Candidate[]; lookAgainMs: number | undefined } {
+  const { context, cluster, openStackCluster } = scope;
+  const { namespace = '', name = '' } = cluster.metadata;
+  const networkId = openStackCluster.status?.network?.id;
+  const now = context.clock.now();
+  let lookAgainMs: number | undefined;
+  const owners = context.cache.lister(machines).byIndex(byControlPlaneOf, `${namespace}/${name}`);
+  const candidates = owners.flatMap((owner): Candidate[] => {
+    const key = { namespace, name: owner.spec.infrastructureRef.name };
+    const machine = context.cache.lister(openStackMachines).get(key);
+    const server = context.cache.lister(openStackServers).get(key);
+    if (!machine) return [];
+    const { answers, doubtMs } = answersOf(owner, now);
+    if (doubtMs !== undefined) lookAgainMs = Math.min(doubtMs, lookAgainMs ?? doubtMs);
+    const ports = server?.status?.resolved?.ports ?? [];
+    const at = Math.max(
+      0,
+      ports.findIndex(({ networkID }) => networkID === networkId),
+    );
+    return [
+      {
+        name: key.name,
+        createdAt: owner.metadata.creationTimestamp ?? '',
+        portId: server?.status?.resources?.ports?.[at]?.id,
+        isLeaving: isDeleting(owner) || isDeleting(machine),
+        isRunning: server?.status?.instanceState === 'ACTIVE' && !isDeleting(server),
+        hasJoined: owner.status?.nodeRef !== undefined,
+        answers,
+      },
+    ];
+  });
+  return { candidates, lookAgainMs };
+}
+
+/** Whether a machine's API server answers, as its conditions tell; `doubtMs`: when a failure is long enough to count. */
+function answersOf(machine: Machine, nowMs: number): { answers: boolean | undefined; doubtMs?: number } {
+  const health = conditionOf(machine, 'APIServerPodHealthy') ?? conditionOf(machine, 'NodeReady');
+  if (health?.status === 'True') return { answers: true };
+  if (health?.status !== 'False' || conditionOf(machine, 'APIServerPodHealthy') === undefined) {
+    return { answers: undefined };
+  }
+  const failingMs = nowMs - Date.parse(health.lastTransitionTime ?? '');
+  return failingMs >= deadAfterMs ? { answers: false } : { answers: undefined, doubtMs: deadAfterMs - failingMs };
+}

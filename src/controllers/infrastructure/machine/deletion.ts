@@ -1,0 +1,66 @@
+import { after, type Result } from '../../../runtime/index.ts';
+import { isDeleting, withoutFinalizer } from '../../shared/index.ts';
+import { authenticationFailedReason, notReady } from '../common/conditions.ts';
+import { openStackMachineFinalizer } from '../common/names.ts';
+import { Trouble } from '../common/outcomes.ts';
+import { instanceDeletedReason } from '../server/conditions.ts';
+import { placeFloatingIp } from './api-floating-ip.ts';
+import { removeMembers, usesLoadBalancer } from './load-balancer-members.ts';
+import { instanceReadyCondition, readyCondition } from './names.ts';
+import { judge, type MachineScope, type WholeScope } from './scope.ts';
+import { releaseServerGroup } from './server-group.ts';
+import { deleteServerObject } from './server-object.ts';
+import { reportOf } from './status.ts';
+
+/** Takes a machine down: first the way to its API, then the server with all that belongs to it. */
+export async function reconcileDelete(scope: MachineScope): Promise<Result | undefined> {
+  const whole = asWhole(scope);
+  if (whole?.isControlPlane === true) {
+    const waiting = await leaveIngress(whole);
+    if (waiting) return waiting;
+  }
+  if (!(await deleteServerObject(scope))) {
+    // its own words first: why it does not go matters more than that it goes
+    const { verdict } = reportOf(scope.server);
+    const said = scope.server !== undefined && isDeleting(scope.server) ? verdict.message : undefined;
+    const going = notReady(instanceDeletedReason, said ?? 'The server is being deleted');
+    judge(scope, instanceReadyCondition, going);
+    judge(scope, readyCondition, going);
+    return undefined;
+  }
+  if (whole) await releaseServerGroup(whole);
+  scope.machine.metadata.finalizers = withoutFinalizer(scope.machine.metadata.finalizers, openStackMachineFinalizer);
+  return undefined;
+}
+
+function asWhole(scope: MachineScope): WholeScope | undefined {
+  return scope.owner && scope.cluster && scope.openStackCluster ? (scope as WholeScope) : undefined;
+}
+
+/**
+ * A machine leaves the load balancer, or hands on the floating IP, before its server goes. A cluster that goes as a whole
+ * takes its ingress with it, and trouble with credentials is the server's to tell of.
+ */
+async function leaveIngress(scope: WholeScope): Promise<Result | undefined> {
+  if (isDeleting(scope.cluster) || scope.server === undefined || isDeleting(scope.server)) return undefined;
+  try {
+    if (usesLoadBalancer(scope.openStackCluster)) return await removeMembers(scope);
+    await placeFloatingIp(scope);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof Trouble)) throw error;
+    if (error.reason === authenticationFailedReason || !isWorthWaiting(scope)) {
+      scope.context.events.event(scope.machine, 'Warning', 'Failedleaveingress', error.message);
+      return undefined;
+    }
+    return after(error.retryMs ?? retryMs, error.message);
+  }
+}
+
+const retryMs = 5_000;
+/** The end of a machine is not held up for longer than this by the way to its API. */
+const patienceMs = 60_000;
+
+function isWorthWaiting({ context, machine }: WholeScope): boolean {
+  return context.clock.now() - Date.parse(machine.metadata.deletionTimestamp ?? '') < patienceMs;
+}

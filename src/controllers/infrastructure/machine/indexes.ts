@@ -1,0 +1,23 @@
+import { controlPlaneLabel, type Machine, machines, openStackClusters, openStackMachines } from '../../../api/index.ts';
+import type { InformerFactory } from '../../../client/index.ts';
+import { indexByIdentity } from '../common/watches.ts';
+
+/** Control-plane Machines by namespace and name of their Cluster. */
+export const byControlPlaneOf = 'openStackControlPlaneOf';
+/** Machines by namespace and name of their Cluster, where their infrastructure is an OpenStackMachine. */
+export const byOpenStackClusterOf = 'openStackMachinesOf';
+
+const clusterOf = ({ metadata, spec }: Machine): string => `${metadata.namespace}/${spec.clusterName}`;
+const isOpenStack = ({ spec }: Machine): boolean => spec.infrastructureRef.kind === openStackMachines.kind;
+
+export const isControlPlane = ({ metadata }: Machine): boolean => metadata.labels?.[controlPlaneLabel] !== undefined;
+
+export function registerIndexes(cache: InformerFactory): void {
+  const machineCache = cache.informer(machines);
+  machineCache.addIndexer(byOpenStackClusterOf, (machine) => (isOpenStack(machine) ? [clusterOf(machine)] : []));
+  machineCache.addIndexer(byControlPlaneOf, (machine) =>
+    isOpenStack(machine) && isControlPlane(machine) ? [clusterOf(machine)] : [],
+  );
+  indexByIdentity(cache, openStackMachines, ({ spec }) => spec.identityRef);
+  indexByIdentity(cache, openStackClusters, ({ spec }) => spec.identityRef);
+}

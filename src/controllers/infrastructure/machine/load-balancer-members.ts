@@ -1,0 +1,239 @@
+import type { OpenStackCluster } from '../../../api/index.ts';
+import {
+  collect,
+  isOpenStackError,
+  type LoadBalancer,
+  type Member,
+  type MemberWish,
+  type OpenStack,
+} from '../../../openstack/index.ts';
+import { after, type Result } from '../../../runtime/index.ts';
+import type { CloudAccess } from '../common/clouds.ts';
+import { notReady, readyVerdict } from '../common/conditions.ts';
+import { clusterBase, loadBalancerPartName, memberName } from '../common/names.ts';
+import { attempt, busyMs, Trouble, troubleOf } from '../common/outcomes.ts';
+import { sightingOf } from '../common/sighting.ts';
+import { fixedAddressOn } from '../server/addresses.ts';
+import type { ClusterMemory } from './memory.ts';
+import { apiServerIngressCondition, loadBalancerMemberErrorReason } from './names.ts';
+import { judge, type WholeScope } from './scope.ts';
+
+const defaultApiPort = 6443;
+/** Events tell when a load balancer is free again; this is for one that got lost. */
+const lostEventMs = 60_000;
+
+export function usesLoadBalancer({ spec }: OpenStackCluster): boolean {
+  const balancer = spec.apiServer?.managedLoadBalancer;
+  return balancer !== undefined && balancer.enabled !== false;
+}
+
+/** The port of the API, and those the load balancer serves besides. */
+function servedPorts({ spec }: OpenStackCluster): number[] {
+  const api = spec.controlPlaneEndpoint?.port ?? spec.apiServer?.port ?? defaultApiPort;
+  return [...new Set([api, ...(spec.apiServer?.managedLoadBalancer?.additionalPorts ?? [])])];
+}
+
+interface Ingress {
+  readonly cloud: CloudAccess;
+  readonly balancer: LoadBalancer;
+  readonly memory: ClusterMemory;
+  readonly base: string;
+}
+
+/**
+ * Makes the machine a member of every pool of the API's load balancer. Octavia takes one change at a time: each pass makes
+ * one, and the load balancer's return to ACTIVE brings the next.
+ */
+export async function ensureMembers(scope: WholeScope): Promise<Result | undefined> {
+  const ingress = await openIngress(scope);
+  if (!ingress) return after(lostEventMs, 'the load balancer is not known yet');
+  const { balancer } = ingress;
+  if (balancer.provisioningStatus !== 'ACTIVE') return waitFor(scope, balancer);
+  const wish = await memberWish(scope, ingress);
+  if (!wish) return after(lostEventMs, 'the addresses of the server are not known yet');
+  for (const port of servedPorts(scope.openStackCluster)) {
+    const name = memberName(ingress.base, port, scope.machine.metadata.name ?? '');
+    const pool = await poolOf(scope, ingress, port);
+    const present = (await membersOf(scope, ingress, pool)).find((member) => member.name === name);
+    if (present?.address === wish.address && present.protocolPort === port) continue;
+    if (ingress.memory.isChanging) return waitFor(scope, balancer);
+    await change(scope, ingress, `Member ${name} cannot be set`, async ({ loadBalancer }) => {
+      const members = loadBalancer.members(pool);
+      if (present) await members.delete(present.id, { signal: scope.context.signal });
+      else await members.create({ ...wish, name, protocolPort: port }, { signal: scope.context.signal });
+    });
+    judge(
+      scope,
+      apiServerIngressCondition,
+      notReady(loadBalancerMemberErrorReason, `Member ${name} of load balancer ${balancer.name} is being set`),
+    );
+    return after(lostEventMs, `member ${name} is being set`);
+  }
+  judge(scope, apiServerIngressCondition, readyVerdict);
+  return undefined;
+}
+
+/** A load balancer that stays busy for longer than this does not hold up the end of a machine. */
+const patienceMs = 300_000;
+
+/**
+ * Takes the machine out of all pools, before its server goes. A load balancer that is gone, broken or stuck has no say in it.
+ */
+export async function removeMembers(scope: WholeScope): Promise<Result | undefined> {
+  const ingress = await openIngress(scope);
+  const isLate = scope.context.clock.now() - Date.parse(scope.machine.metadata.deletionTimestamp ?? '') > patienceMs;
+  if (isLate) return undefined;
+  if (!ingress) {
+    const { cloud, id } = await balancerOf(scope);
+    const isGone = id === undefined || sightingOf(cloud.observer).isGone('loadBalancer', id);
+    return isGone ? undefined : after(busyMs, 'the load balancer is not known yet');
+  }
+  const { balancer } = ingress;
+  if (balancer.provisioningStatus === 'ERROR' || balancer.provisioningStatus === 'PENDING_DELETE') return undefined;
+  if (balancer.provisioningStatus !== 'ACTIVE') return waitFor(scope, balancer);
+  for (const port of servedPorts(scope.openStackCluster)) {
+    const name = memberName(ingress.base, port, scope.machine.metadata.name ?? '');
+    const pool = await poolOf(scope, ingress, port).catch((error: unknown) => {
+      if (error instanceof MissingPool) return undefined;
+      throw error;
+    });
+    const present = pool && (await membersOf(scope, ingress, pool)).find((member) => member.name === name);
+    if (!pool || !present) continue;
+    if (ingress.memory.isChanging) return waitFor(scope, balancer);
+    await change(scope, ingress, `Member ${name} cannot be removed`, async ({ loadBalancer }) => {
+      await loadBalancer.members(pool).delete(present.id, { signal: scope.context.signal });
+    });
+    return after(busyMs, `member ${name} is being removed`);
+  }
+  return undefined;
+}
+
+async function balancerOf(scope: WholeScope): Promise<{ cloud: CloudAccess; id: string | undefined }> {
+  const id = scope.openStackCluster.status?.apiServerManagedLoadBalancer?.id;
+  const cloud = await scope.cloud();
+  if (id !== undefined) scope.follows.push({ type: 'loadBalancer', id });
+  return { cloud, id };
+}
+
+async function openIngress(scope: WholeScope): Promise<Ingress | undefined> {
+  const { cloud, id } = await balancerOf(scope);
+  const balancer = id === undefined ? undefined : cloud.view.current('loadBalancer', id);
+  if (!balancer) return undefined;
+  const { namespace = '', name = '' } = scope.cluster.metadata;
+  const memory = scope.memories.of(scope.openStackCluster.metadata.uid ?? '');
+  return { cloud, balancer, memory, base: clusterBase(namespace, name) };
+}
+
+function waitFor(scope: WholeScope, { id, name, provisioningStatus }: LoadBalancer): Result {
+  scope.follows.push({ type: 'loadBalancer', id, closely: true });
+  const cure = provisioningStatus === 'ERROR' ? '; have the operator of the cloud mend or fail it over' : '';
+  // free in the last list, and taken since by another machine of the cluster
+  const state = provisioningStatus === 'ACTIVE' ? 'being changed' : provisioningStatus;
+  const message = `Load balancer ${name} (${id}) is ${state}${cure}`;
+  judge(scope, apiServerIngressCondition, notReady(loadBalancerMemberErrorReason, message));
+  return after(lostEventMs, message);
+}
+
+/** What a member of any pool is asked for as. */
+async function memberWish(
+  scope: WholeScope,
+  { cloud, balancer }: Ingress,
+): Promise<Omit<MemberWish, 'protocolPort'> | undefined> {
+  const { openStackCluster, server } = scope;
+  const { network, apiServerManagedLoadBalancer } = openStackCluster.status ?? {};
+  const id = server?.status?.instanceID ?? '';
+  scope.follows.push({ type: 'server', id });
+  const seen = cloud.view.current('server', id);
+  if (!seen) return undefined;
+  const internal = server?.status?.addresses?.find(({ type }) => type === 'InternalIP')?.address;
+  const address = fixedAddressOn(seen, network?.name ?? '') ?? internal;
+  if (address === undefined) return undefined;
+  const elsewhere = apiServerManagedLoadBalancer?.loadBalancerNetwork?.id;
+  const isElsewhere = elsewhere !== undefined && elsewhere !== network?.id;
+  const subnetId = openStackCluster.spec.primarySubnet?.id ?? network?.subnets?.[0]?.id;
+  const { tags } = openStackCluster.spec;
+  return {
+    address,
+    ...(isElsewhere && subnetId !== undefined && { subnetId }),
+    ...(tags && tags.length > 0 && balancer.tags !== undefined && { tags }),
+  };
+}
+
+/** The cluster's load balancer is not complete yet. */
+class MissingPool extends Trouble {}
+
+async function poolOf(scope: WholeScope, ingress: Ingress, port: number): Promise<string> {
+  const { balancer, memory, base } = ingress;
+  const name = loadBalancerPartName(base, port);
+  const list = memory.pools ?? listPools(scope, ingress);
+  memory.pools = list;
+  const found = await list.then(
+    (pools) => pools.get(name),
+    (error: unknown) => {
+      memory.pools = undefined;
+      throw troubleOf(error, `Pools of load balancer ${balancer.name} cannot be read`, loadBalancerMemberErrorReason);
+    },
+  );
+  if (found !== undefined) return found;
+  // it may have been made since
+  memory.pools = undefined;
+  throw new MissingPool(
+    loadBalancerMemberErrorReason,
+    `Load balancer ${balancer.name} has no pool ${name} yet; its cluster's controller makes it`,
+    { retryMs: missingPoolMs },
+  );
+}
+
+const missingPoolMs = 10_000;
+
+async function listPools(scope: WholeScope, { cloud, balancer }: Ingress): Promise<ReadonlyMap<string, string>> {
+  const { pools } = cloud.openstack.loadBalancer;
+  const all = await collect(pools.list({ loadBalancerId: balancer.id }, { signal: scope.context.signal }));
+  return new Map(all.map(({ name, id }) => [name, id]));
+}
+
+/** Members as of the load balancer's last change: all machines of a cluster share one list. */
+async function membersOf(
+  scope: WholeScope,
+  { cloud, balancer, memory }: Ingress,
+  pool: string,
+): Promise<readonly Member[]> {
+  const asOf = balancer.updatedAt ?? '';
+  let known = memory.members.get(pool);
+  if (known?.asOf !== asOf) {
+    const members = cloud.openstack.loadBalancer.members(pool);
+    known = { asOf, list: collect(members.list({}, { signal: scope.context.signal })) };
+    memory.members.set(pool, known);
+  }
+  try {
+    return await known.list;
+  } catch (error) {
+    memory.members.delete(pool);
+    if (!isOpenStackError(error, 'notFound')) {
+      throw troubleOf(error, `Members of pool ${pool} cannot be read`, loadBalancerMemberErrorReason);
+    }
+    // the pool was made anew: its id has changed
+    memory.pools = undefined;
+    throw new MissingPool(loadBalancerMemberErrorReason, `Pool ${pool} is gone`, { retryMs: busyMs, cause: error });
+  }
+}
+
+/** One change of the load balancer; it is busy with it for a while. */
+async function change(
+  scope: WholeScope,
+  { cloud, balancer, memory }: Ingress,
+  doing: string,
+  call: (openstack: OpenStack) => Promise<void>,
+): Promise<void> {
+  scope.follows.push({ type: 'loadBalancer', id: balancer.id, closely: true });
+  memory.isChanging = true;
+  try {
+    await attempt(doing, loadBalancerMemberErrorReason, () => call(cloud.openstack));
+    // so that nobody takes it for free before the next list
+    cloud.view.remember('loadBalancer', { ...balancer, provisioningStatus: 'PENDING_UPDATE' });
+  } finally {
+    // whatever became of the call: what was known of members is not known any more
+    memory.members.clear();
+    memory.isChanging = false;
+  }
+}

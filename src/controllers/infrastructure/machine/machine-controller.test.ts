@@ -1,0 +1,176 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { machines, openStackMachines, openStackServers } from '../../../api/index.ts';
+import { collect } from '../../../openstack/index.ts';
+import { openStackServerController } from '../server/server-controller.ts';
+import {
+  createMachine,
+  deleteMachine,
+  machineCondition,
+  machineIsReady,
+  setClusterStatus,
+  usualClusterStatus,
+} from '../testing/machines.ts';
+import { leftBehind } from '../testing/servers.ts';
+import {
+  by,
+  createInfrastructureWorld,
+  createOpenStackCluster,
+  type InfrastructureWorld,
+  type WorldOptions,
+} from '../testing/world.ts';
+import { openStackMachineController } from './machine-controller.ts';
+
+let world: InfrastructureWorld;
+
+afterEach(async () => {
+  await world.stop();
+});
+
+const openWorld = async (options: Partial<WorldOptions> = {}): Promise<InfrastructureWorld> => {
+  world = await createInfrastructureWorld({
+    controllers: (dependencies) => [openStackServerController(dependencies), openStackMachineController(dependencies)],
+    ...options,
+  });
+  return world;
+};
+const isReady = (name: string): Promise<boolean> => machineIsReady(world, name);
+
+describe('an OpenStackMachine', () => {
+  it('waits for its cluster and its user data, becomes a server, and leaves nothing behind', async () => {
+    const { client, namespace, tenant } = await openWorld();
+    await createOpenStackCluster(world, 'c1', { tags: ['c1'], managedSecurityGroups: {} });
+    const { machine } = await createMachine(world, 'w1', { failureDomain: 'az3', spec: { tags: ['w'] } });
+    await client.patch(
+      machines,
+      { namespace, name: 'w1' },
+      'merge',
+      { spec: { bootstrap: { dataSecretName: null, configRef: { apiGroup: 'x.y', kind: 'K', name: 'k' } } } },
+      by,
+    );
+    await world.until(async () =>
+      (await machineCondition(world, 'w1', 'Ready')).startsWith('False WaitingForClusterInfrastructure'),
+    );
+    const group = await tenant.network.securityGroups.create({ name: 'workers' });
+    await setClusterStatus(world, 'c1', {
+      ...(await usualClusterStatus(world)),
+      workerSecurityGroup: { name: group.name, id: group.id },
+    });
+    await world.until(async () =>
+      (await machineCondition(world, 'w1', 'InstanceReady')).startsWith('False WaitingForBootstrapData'),
+    );
+    expect(await leftBehind(world)).toEqual([]);
+    const bootstrap = { dataSecretName: machine.spec.bootstrap.dataSecretName! };
+    await client.patch(machines, { namespace, name: 'w1' }, 'merge', { spec: { bootstrap } }, by);
+    await world.until(() => isReady('w1'));
+    const { spec, status } = await world.get(openStackMachines, 'w1');
+    const server = await tenant.compute.servers.get(status!.instanceID!);
+    expect(spec.providerID).toBe(`openstack:///${server.id}`);
+    expect(status).toMatchObject({
+      initialization: { provisioned: true },
+      addresses: [{ type: 'InternalIP' }, { type: 'InternalDNS', address: 'w1' }],
+    });
+    expect(server).toMatchObject({ availabilityZone: 'az3', tags: ['w', 'c1'] });
+    const [port] = await collect(tenant.network.ports.list({ deviceId: server.id }));
+    expect(port!.securityGroupIds).toEqual([group.id]);
+    const object = await world.get(openStackServers, 'w1');
+    expect(object.metadata.ownerReferences).toMatchObject([{ kind: 'OpenStackMachine', name: 'w1' }]);
+    expect(object.metadata.labels).toMatchObject({ 'cluster.x-k8s.io/cluster-name': 'c1' });
+    await deleteMachine(world, 'w1');
+    expect(await leftBehind(world)).toEqual([]);
+  });
+
+  it('shows why its server cannot be made, and that it is gone', async () => {
+    const { cloud } = await openWorld();
+    await createOpenStackCluster(world, 'c1');
+    await setClusterStatus(world, 'c1', await usualClusterStatus(world));
+    await createMachine(world, 'w1', { spec: { flavor: { filter: { name: 'nope' } } } });
+    await createMachine(world, 'w2');
+    await world.until(() => isReady('w2'));
+    await world.until(async () => (await machineCondition(world, 'w1', 'Ready')).startsWith('False DependencyFailed'));
+    cloud.operator.deleteServer((await world.get(openStackMachines, 'w2')).status!.instanceID!);
+    await world.until(async () => !(await isReady('w2')));
+    expect(await machineCondition(world, 'w2', 'InstanceReady')).toMatch(/^False InstanceDeleted: .*deleted outside/);
+    expect((await world.get(openStackMachines, 'w2')).status?.initialization?.provisioned).toBe(true);
+    await deleteMachine(world, 'w1');
+    await deleteMachine(world, 'w2');
+    expect(await leftBehind(world)).toEqual([]);
+  });
+
+  it('says which network is missing', async () => {
+    await openWorld();
+    await createOpenStackCluster(world, 'c1');
+    await setClusterStatus(world, 'c1', { initialization: { provisioned: true } });
+    await createMachine(world, 'w1');
+    await world.until(async () => (await machineCondition(world, 'w1', 'Ready')).includes('names no network'));
+    expect(await machineCondition(world, 'w1', 'Ready')).toMatch(/^False InvalidMachineSpec: .*OpenStackCluster c1/);
+  });
+
+  it('is deleted though its Machine, Cluster and OpenStackCluster are gone', async () => {
+    const { client, namespace } = await openWorld();
+    await createOpenStackCluster(world, 'c1');
+    await setClusterStatus(world, 'c1', await usualClusterStatus(world));
+    await createMachine(world, 'w1', { controlPlane: true });
+    await world.until(() => isReady('w1'));
+    await client.delete(machines, { namespace, name: 'w1' });
+    for (const plural of ['clusters', 'openstackclusters']) {
+      const group = plural === 'clusters' ? 'cluster.x-k8s.io' : 'infrastructure.cluster.x-k8s.io';
+      const kind = plural === 'clusters' ? 'Cluster' : 'OpenStackCluster';
+      await client.delete({ group, version: 'v1beta2', kind, plural, namespaced: true }, { namespace, name: 'c1' });
+    }
+    await deleteMachine(world, 'w1');
+    expect(await leftBehind(world)).toEqual([]);
+  });
+
+  it('passes changed credentials and address pairs on to its server', async () => {
+    const { client, namespace } = await openWorld();
+    await createOpenStackCluster(world, 'c1');
+    await setClusterStatus(world, 'c1', await usualClusterStatus(world));
+    await createMachine(world, 'w1', { spec: { ports: [{ allowedAddressPairs: [{ ipAddress: '10.6.0.8' }] }] } });
+    await world.until(() => isReady('w1'));
+    const spec = {
+      identityRef: { name: 'cloud-config', cloudName: 'admin' },
+      ports: [{ allowedAddressPairs: [{ ipAddress: '10.6.0.9' }] }],
+    };
+    await client.patch(openStackMachines, { namespace, name: 'w1' }, 'merge', { spec }, by);
+    await world.until(async () => {
+      const server = (await world.get(openStackServers, 'w1')).spec;
+      return (
+        server.identityRef.cloudName === 'admin' && server.ports[0]?.allowedAddressPairs?.[0]?.ipAddress === '10.6.0.9'
+      );
+    });
+  });
+
+  it('shares a managed server group with its set, which goes with the last of them', async () => {
+    const { tenant } = await openWorld();
+    await createOpenStackCluster(world, 'c1');
+    await setClusterStatus(world, 'c1', await usualClusterStatus(world));
+    const options = {
+      annotations: { 'infrastructure.cluster.x-k8s.io/managed-server-group': 'soft-anti-affinity' },
+      labels: { 'cluster.x-k8s.io/deployment-name': 'md' },
+    };
+    await Promise.all(['w1', 'w2'].map((name) => createMachine(world, name, options)));
+    await world.until(async () => (await isReady('w1')) && (await isReady('w2')));
+    const groups = await collect(tenant.compute.serverGroups.list());
+    expect(groups).toHaveLength(1);
+    expect(groups[0]).toMatchObject({ policy: 'soft-anti-affinity' });
+    expect(groups[0]!.name).toMatch(new RegExp(`^k8s-clusterapi-cluster-${world.namespace}-c1-md-`));
+    expect(groups[0]!.members).toHaveLength(2);
+    await deleteMachine(world, 'w1');
+    expect(await collect(tenant.compute.serverGroups.list())).toHaveLength(1);
+    await deleteMachine(world, 'w2');
+    expect(await leftBehind(world)).toEqual([]);
+  });
+
+  it('costs nothing while nothing happens', async () => {
+    await openWorld();
+    await createOpenStackCluster(world, 'c1');
+    await setClusterStatus(world, 'c1', await usualClusterStatus(world));
+    for (const name of ['w1', 'w2']) await createMachine(world, name);
+    await world.until(async () => (await isReady('w1')) && (await isReady('w2')));
+    await world.pass(120_000);
+    const [writes, requests] = [world.writes(), world.requests.length];
+    await world.pass(3_600_000);
+    expect(world.writes()).toBe(writes);
+    expect(world.requests.slice(requests).filter(({ path }) => !path.includes('servers/detail'))).toEqual([]);
+  });
+});

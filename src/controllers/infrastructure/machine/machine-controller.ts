@@ -1,0 +1,270 @@
+import {
+  type Cluster,
+  clusterNameLabel,
+  clusters,
+  type Machine,
+  machines,
+  type OpenStackCluster,
+  type OpenStackMachine,
+  openStackClusters,
+  openStackMachines,
+  openStackServers,
+} from '../../../api/index.ts';
+import { type ObjectKey, objectKey } from '../../../client/index.ts';
+import { clone } from '../../../machinery/index.ts';
+import {
+  type ControllerDefinition,
+  defineController,
+  done,
+  type Predicate,
+  type ReconcileContext,
+  type Result,
+  watchMapped,
+  watchObjects,
+  watchOwned,
+} from '../../../runtime/index.ts';
+import {
+  conditionOf,
+  ensureFinalizer,
+  isDeleting,
+  isFilteredOut,
+  ownerOf,
+  pausedBy,
+  watchFilter,
+  writeObject,
+} from '../../shared/index.ts';
+import { createAttention } from '../common/attention.ts';
+import {
+  authenticationCondition,
+  authenticationFailedReason,
+  notReady,
+  openStackErrorReason,
+  setAuthentication,
+} from '../common/conditions.ts';
+import { defaultConcurrency, type InfrastructureDependencies } from '../common/dependencies.ts';
+import { openStackMachineFinalizer } from '../common/names.ts';
+import { Trouble } from '../common/outcomes.ts';
+import { pauseAfter } from '../common/pause.ts';
+import { sightingOf } from '../common/sighting.ts';
+import { byIdentity, changedBesidesStatus } from '../common/watches.ts';
+import { placeFloatingIp } from './api-floating-ip.ts';
+import { reconcileDelete } from './deletion.ts';
+import { identityOf } from './desired-server.ts';
+import { byControlPlaneOf, byOpenStackClusterOf, isControlPlane, registerIndexes } from './indexes.ts';
+import { ensureMembers, usesLoadBalancer } from './load-balancer-members.ts';
+import { createClusterMemories } from './memory.ts';
+import {
+  apiServerIngressCondition,
+  floatingIpErrorReason,
+  instanceReadyCondition,
+  loadBalancerMemberErrorReason,
+  readyCondition,
+  waitingForBootstrapReason,
+  waitingForClusterReason,
+} from './names.ts';
+import { judge, type MachineScope, type WholeScope } from './scope.ts';
+import { ensureServerObject } from './server-object.ts';
+import { authenticationOf, reportOf, takeFromServer } from './status.ts';
+
+/** OpenStackMachines: from a Machine and its user data to a server, and the way to the API of control planes. */
+export function openStackMachineController(dependencies: InfrastructureDependencies): ControllerDefinition {
+  const attention = createAttention();
+  const memories = createClusterMemories();
+
+  const reconcile = async (context: ReconcileContext, key: ObjectKey): Promise<Result> => {
+    const original = context.cache.lister(openStackMachines).get(key);
+    if (!original) {
+      attention.forget(key);
+      return done();
+    }
+    if (isFilteredOut(original, dependencies.watchFilter)) return done();
+    const { owner, cluster, openStackCluster } = surroundings(context, original);
+    if (pausedBy(original, cluster).length > 0) return done();
+    if (!isDeleting(original) && (!owner || !cluster)) return done();
+    if (isDeleting(original) && original.metadata.finalizers?.includes(openStackMachineFinalizer) !== true) {
+      return done();
+    }
+    const draft = clone(original);
+    const scope: MachineScope = {
+      context,
+      key,
+      original,
+      machine: draft,
+      owner,
+      cluster,
+      openStackCluster,
+      isControlPlane: owner !== undefined && isControlPlane(owner),
+      memories,
+      server: context.cache.lister(openStackServers).get(key),
+      follows: [],
+      cloud: () => access(context, original, openStackCluster),
+    };
+    let result: Result;
+    let failure: unknown;
+    try {
+      result = (await (isDeleting(original) ? reconcileDelete(scope) : reconcileNormal(scope))) ?? done();
+    } catch (error) {
+      const pause = explainStop(scope, error);
+      if (!pause) failure = error;
+      result = pause ?? done();
+    }
+    await followCloud(scope);
+    await writeObject(context, openStackMachines, original, draft, { observed: false });
+    if (isDeleting(original) && draft.metadata.finalizers?.includes(openStackMachineFinalizer) !== true) {
+      attention.forget(key);
+      if (openStackCluster && isDeleting(openStackCluster)) memories.forget(openStackCluster.metadata.uid ?? '');
+    }
+    if (failure !== undefined) throw failure;
+    return result;
+  };
+
+  const access = (context: ReconcileContext, machine: OpenStackMachine, cluster: OpenStackCluster | undefined) => {
+    const identity = machine.spec.identityRef ?? (cluster && identityOf(machine.spec, cluster));
+    if (!identity) throw new Trouble(openStackErrorReason, 'Neither the machine nor its cluster names credentials');
+    return dependencies.clouds.access(identity, machine.metadata.namespace ?? '', { signal: context.signal });
+  };
+
+  const followCloud = async (scope: MachineScope): Promise<void> => {
+    if (scope.follows.length === 0) return attention.forget(scope.key);
+    const { observer } = await scope.cloud();
+    attention.follow(scope.key, sightingOf(observer), scope.follows);
+  };
+
+  const ofCluster = (index: string, { namespace, name }: ObjectKey): ObjectKey[] =>
+    dependencies.cache
+      .lister(machines)
+      .byIndex(index, `${namespace}/${name}`)
+      .map(({ metadata, spec }) => ({ namespace: metadata.namespace ?? '', name: spec.infrastructureRef.name }));
+
+  /** A Machine wakes its own; one of a control plane wakes all of them, for where the API's address belongs. */
+  const ofMachine = (machine: Machine): ObjectKey[] => {
+    if (machine.spec.infrastructureRef.kind !== openStackMachines.kind) return [];
+    const { namespace = '' } = machine.metadata;
+    return isControlPlane(machine)
+      ? ofCluster(byControlPlaneOf, { namespace, name: machine.spec.clusterName })
+      : [{ namespace, name: machine.spec.infrastructureRef.name }];
+  };
+
+  /** Machines with credentials of their own, and control planes that look at the cloud with those of their cluster. */
+  const usersOf = (identity: string): ObjectKey[] => [
+    ...dependencies.cache.lister(openStackMachines).byIndex(byIdentity, identity).map(objectKey),
+    ...dependencies.cache
+      .lister(openStackClusters)
+      .byIndex(byIdentity, identity)
+      .flatMap((cluster) => ofCluster(byControlPlaneOf, clusterKeyOf(cluster))),
+  ];
+
+  return defineController({
+    name: 'openstackmachine',
+    for: openStackMachines,
+    concurrency: dependencies.concurrency ?? defaultConcurrency,
+    setup(cache) {
+      registerIndexes(cache);
+      cache.informer(openStackClusters);
+    },
+    watches: [
+      watchObjects(openStackMachines, {
+        predicates: [...watchFilter(dependencies.watchFilter), changedBesidesStatus],
+      }),
+      watchMapped(machines, ofMachine, { predicates: [machineMatters] }),
+      watchMapped(clusters, (cluster) => ofCluster(byOpenStackClusterOf, objectKey(cluster)), {
+        predicates: [clusterMatters],
+      }),
+      watchMapped(openStackClusters, (cluster) => ofCluster(byOpenStackClusterOf, clusterKeyOf(cluster)), {
+        predicates: [openStackClusterMatters],
+      }),
+      watchOwned(openStackServers, openStackMachines, { anyOwner: true }),
+    ],
+    sources: [attention.source, dependencies.clouds.rotationSource(usersOf)],
+    reconcile,
+  });
+
+  async function reconcileNormal(scope: MachineScope): Promise<Result | undefined> {
+    const { context, owner, openStackCluster, original } = scope;
+    if (openStackCluster?.status?.initialization?.provisioned !== true) {
+      const name = openStackCluster?.metadata.name ?? scope.cluster?.spec.infrastructureRef?.name ?? '';
+      return waiting(scope, waitingForClusterReason, `Waiting for OpenStackCluster ${name} to be provisioned`);
+    }
+    if (owner?.spec.bootstrap.dataSecretName === undefined) {
+      return waiting(scope, waitingForBootstrapReason, 'Waiting for the bootstrap provider to write the user data');
+    }
+    if (await ensureFinalizer(context, openStackMachines, original, openStackMachineFinalizer)) return done();
+    const whole = scope as WholeScope;
+    scope.server = await ensureServerObject(whole);
+    const { verdict, isActive } = reportOf(scope.server);
+    judge(scope, instanceReadyCondition, verdict);
+    judge(scope, readyCondition, verdict);
+    const authentication = authenticationOf(scope.server);
+    if (authentication) judge(scope, authenticationCondition, authentication);
+    takeFromServer(scope.machine, scope.server, isActive);
+    if (!scope.isControlPlane) return undefined;
+    if (usesLoadBalancer(openStackCluster)) return isActive ? await ensureMembers(whole) : undefined;
+    return await placeFloatingIp(whole);
+  }
+}
+
+function surroundings({ cache }: ReconcileContext, machine: OpenStackMachine) {
+  const { namespace = '' } = machine.metadata;
+  const reference = ownerOf(machine, machines);
+  const owner = reference && cache.lister(machines).get({ namespace, name: reference.name });
+  const clusterName = owner?.spec.clusterName ?? machine.metadata.labels?.[clusterNameLabel];
+  const cluster = clusterName === undefined ? undefined : cache.lister(clusters).get({ namespace, name: clusterName });
+  const infrastructure = cluster?.spec.infrastructureRef?.name;
+  const openStackCluster =
+    infrastructure === undefined ? undefined : cache.lister(openStackClusters).get({ namespace, name: infrastructure });
+  return { owner, cluster, openStackCluster };
+}
+
+function waiting(scope: MachineScope, reason: string, message: string): undefined {
+  judge(scope, instanceReadyCondition, notReady(reason, message));
+  judge(scope, readyCondition, notReady(reason, message));
+}
+
+const ingressReasons: readonly string[] = [loadBalancerMemberErrorReason, floatingIpErrorReason];
+
+/** Tells on the object what stopped a pass, and says when the next one comes; undefined leaves that to the queue. */
+function explainStop(scope: MachineScope, error: unknown): Result | undefined {
+  if (!(error instanceof Trouble)) throw error;
+  const verdict = notReady(error.reason, error.message);
+  if (ingressReasons.includes(error.reason)) judge(scope, apiServerIngressCondition, verdict);
+  else if (error.reason === authenticationFailedReason) {
+    setAuthentication(scope.machine, error.message, scope.context.clock.now());
+  } else {
+    judge(scope, instanceReadyCondition, verdict);
+    judge(scope, readyCondition, verdict);
+  }
+  return pauseAfter(error, scope.context.random);
+}
+
+/** The Cluster an OpenStackCluster belongs to. */
+function clusterKeyOf(cluster: OpenStackCluster): ObjectKey {
+  const { namespace = '', name = '' } = cluster.metadata;
+  return { namespace, name: ownerOf(cluster, clusters)?.name ?? name };
+}
+
+const clusterMatters: Predicate<Cluster> = (event) =>
+  event.type !== 'update' ||
+  event.object.spec.paused !== event.old.spec.paused ||
+  event.object.metadata.deletionTimestamp !== event.old.metadata.deletionTimestamp;
+
+/** What of an OpenStackCluster machines are made from. */
+const openStackClusterMatters: Predicate<OpenStackCluster> = (event) =>
+  event.type !== 'update' ||
+  event.object.metadata.generation !== event.old.metadata.generation ||
+  event.object.status?.initialization?.provisioned !== event.old.status?.initialization?.provisioned ||
+  event.object.status?.network?.id !== event.old.status?.network?.id ||
+  event.object.status?.apiServerManagedLoadBalancer?.id !== event.old.status?.apiServerManagedLoadBalancer?.id;
+
+/** Machines are touched all the time; little of it concerns their servers. */
+const machineMatters: Predicate<Machine> = (event) => {
+  if (event.type !== 'update') return true;
+  const { object: now, old } = event;
+  const health = (machine: Machine): string =>
+    ['APIServerPodHealthy', 'NodeReady'].map((type) => conditionOf(machine, type)?.status ?? '').join();
+  return (
+    now.metadata.generation !== old.metadata.generation ||
+    now.metadata.deletionTimestamp !== old.metadata.deletionTimestamp ||
+    now.status?.nodeRef?.name !== old.status?.nodeRef?.name ||
+    (isControlPlane(now) && health(now) !== health(old))
+  );
+};

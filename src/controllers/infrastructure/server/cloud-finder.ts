@@ -1,0 +1,120 @@
+import type { Image as ImageObject, ImageParam } from '../../../api/index.ts';
+import { collect, type OpenStack } from '../../../openstack/index.ts';
+import { conditionOf } from '../../shared/index.ts';
+import { resolveNetwork, resolveSecurityGroups, resolveServerGroup, resolveSubnet } from '../common/filters.ts';
+import { UnusableInput } from '../common/outcomes.ts';
+import { Awaited, dependencyFailedReason } from './conditions.ts';
+import type { Finder } from './finder.ts';
+import type { LookupCache } from './lookup-cache.ts';
+
+export interface CloudFinderOptions {
+  readonly openstack: OpenStack;
+  readonly projectId: string;
+  readonly cache: LookupCache;
+  /** an image of the OpenStack Resource Controller, by its name in the namespace of the server */
+  imageObject(name: string): ImageObject | undefined;
+}
+
+/**
+ * Finds things in a cloud. What is named by its id is taken at its word: the cloud itself says so, and better, when there is
+ * no such thing. Answers are shared by all servers of the cloud for a short while.
+ */
+export function createCloudFinder(options: CloudFinderOptions): Finder {
+  const { openstack, projectId, cache, imageObject } = options;
+  const remembered = <T>(kind: string, param: object, load: () => Promise<T>): Promise<T> =>
+    cache.get(openstack, `${kind} ${JSON.stringify(param)}`, load);
+  return {
+    async flavor({ id, name }) {
+      if (id !== undefined) return id;
+      return await remembered('flavor', { name }, () => flavorByName(openstack, name ?? ''));
+    },
+    async image(param) {
+      if (param.id !== undefined) return param.id;
+      if (param.imageRef) return imageOfObject(param.imageRef.name, imageObject(param.imageRef.name));
+      return await remembered('image', param, () => imageByFilter(openstack, param));
+    },
+    async network(param) {
+      if (param.id !== undefined) return param.id;
+      if (!param.filter) throw new UnusableInput('spec.ports: a port names no network; name one by id or filter');
+      return await remembered(
+        'network',
+        param,
+        async () => (await resolveNetwork(openstack, param, { field: 'spec.ports.network' })).id,
+      );
+    },
+    async subnet(param, networkId) {
+      if (param.id !== undefined) return param.id;
+      return await remembered(
+        'subnet',
+        { param, networkId },
+        async () => (await resolveSubnet(openstack, param, { field: 'spec.ports.fixedIPs.subnet', networkId })).id,
+      );
+    },
+    async securityGroups(param) {
+      if (param.id !== undefined) return [param.id];
+      return await remembered('security group', param, async () =>
+        (await resolveSecurityGroups(openstack, param, { field: 'spec.ports.securityGroups', projectId })).map(
+          ({ id }) => id,
+        ),
+      );
+    },
+    async serverGroup(param) {
+      if (param.id !== undefined) return param.id;
+      return await remembered(
+        'server group',
+        param,
+        async () => (await resolveServerGroup(openstack, param, { field: 'spec.serverGroup' })).id,
+      );
+    },
+  };
+}
+
+async function flavorByName({ compute }: OpenStack, name: string): Promise<string> {
+  for await (const flavor of compute.flavors.list()) if (flavor.name === name) return flavor.id;
+  throw new UnusableInput(
+    `spec.flavor: there is no flavor named ${JSON.stringify(name)} that this project may use; correct the name, or have the flavor made or shared`,
+    { reason: dependencyFailedReason },
+  );
+}
+
+async function imageByFilter({ image }: OpenStack, { filter = {} }: ImageParam): Promise<string> {
+  const { name, tags } = filter;
+  const wanted = { ...(name !== undefined && { name }), ...(tags && { tags }) };
+  // glance takes names without regard to case
+  const found = (await collect(image.images.list(wanted))).filter((one) => name === undefined || one.name === name);
+  const [first, ...others] = found;
+  const words = [
+    ...(name === undefined ? [] : [`named ${JSON.stringify(name)}`]),
+    ...(tags ? [`tagged ${tags.join(', ')}`] : []),
+  ].join(' and ');
+  if (!first) {
+    throw new UnusableInput(
+      `spec.image: there is no image ${words} that this project may use; correct the filter, or upload or share the image`,
+      { reason: dependencyFailedReason },
+    );
+  }
+  if (others.length === 0) return first.id;
+  const ids = found.slice(0, 5).map(({ id }) => id);
+  throw new UnusableInput(
+    `spec.image: ${found.length} images are ${words} (${ids.join(', ')}${found.length > 5 ? ', …' : ''}); name one by its id, or narrow the filter`,
+    { reason: dependencyFailedReason },
+  );
+}
+
+/** Reasons by which the resource controller says that trying again is of no use. */
+const terminalReasons: readonly string[] = ['InvalidConfiguration', 'UnrecoverableError'];
+
+function imageOfObject(name: string, image: ImageObject | undefined): string {
+  if (!image) throw new Awaited(`Waiting for Image ${name} to be created`);
+  const progressing = conditionOf(image, 'Progressing');
+  if (progressing?.status === 'False' && terminalReasons.includes(progressing.reason)) {
+    throw new UnusableInput(
+      `spec.image.imageRef: Image ${name} failed: ${progressing.message ?? progressing.reason}; correct the Image, or name another`,
+      { reason: dependencyFailedReason },
+    );
+  }
+  const { id } = image.status ?? {};
+  if (conditionOf(image, 'Available')?.status === 'True' && id !== undefined) return id;
+  const why = progressing?.message === undefined || progressing.message === '' ? '' : `: ${progressing.message}`;
+  throw new Awaited(`Waiting for Image ${name} to be available${why}`);
+}

@@ -1,0 +1,26 @@
+import { Trouble } from '../common/outcomes.ts';
+
+// Conditions of OpenStackServers, as upstream writes them.
+
+export const instanceReadyCondition = 'InstanceReady';
+export const poolAddressCondition = 'FloatingAddressFromPoolReady';
+
+export const dependencyFailedReason = 'DependencyFailed';
+export const invalidMachineSpecReason = 'InvalidMachineSpec';
+export const portCreateFailedReason = 'PortCreateFailed';
+export const instanceCreateFailedReason = 'InstanceCreateFailed';
+export const instanceNotFoundReason = 'InstanceNotFound';
+export const instanceNotReadyReason = 'InstanceNotReady';
+export const instanceStateErrorReason = 'InstanceStateError';
+export const instanceDeletedReason = 'InstanceDeleted';
+export const instanceDeleteFailedReason = 'InstanceDeleteFailed';
+export const floatingIpErrorReason = 'FloatingIPError';
+export const waitingForIpamProviderReason = 'WaitingForIPAMProvider';
+
+/** Something an event will tell of: nothing is wrong, and nobody needs to look again before. */
+export class Awaited extends Trouble {
+  constructor(message: string) {
+    super(instanceNotReadyReason, message);
+    this.name = 'Awaited';
+  }
+}

@@ -1,0 +1,115 @@
+import { after, type Result } from '../../../runtime/index.ts';
+import { withoutFinalizer } from '../../shared/index.ts';
+import { notReady } from '../common/conditions.ts';
+import { openStackServerFinalizer, ownerMarkAnnotation } from '../common/names.ts';
+import { attempt } from '../common/outcomes.ts';
+import { instanceDeletedReason, instanceDeleteFailedReason, instanceReadyCondition } from './conditions.ts';
+import { findInstances, isGone } from './instance.ts';
+import { releaseClaim } from './pool-address.ts';
+import { findPorts } from './ports.ts';
+import { judge, type ServerScope, save, updateStatus } from './scope.ts';
+import { deleteTrunk } from './trunks.ts';
+import { deleteVolumes } from './volumes.ts';
+
+/** A server that does not go is told again, and looked at again should an event get lost. */
+const repeatMs = 60_000;
+/** So long nova may say that it is at it; a host that was away may have forgotten. */
+const stuckMs = 300_000;
+const volumesMs = 10_000;
+
+/** Whether anything in a cloud can be this server's. */
+export function mayOwnResources({ metadata, status }: ServerScope['server']): boolean {
+  if (status?.resolved !== undefined || status?.instanceID !== undefined) return true;
+  // an object that was moved here keeps its mark and loses its status
+  const mark = metadata.annotations?.[ownerMarkAnnotation];
+  return mark !== undefined && mark !== metadata.uid;
+}
+
+/**
+ * Takes everything down in order: server, trunks and ports, volumes, claim. Nothing is concluded from what nobody has looked
+ * at, and nothing is deleted that was not recorded or carries another mark.
+ */
+export async function reconcileDelete(scope: ServerScope): Promise<Result | undefined> {
+  const waiting = (await deleteInstances(scope)) ?? (await deletePorts(scope)) ?? (await volumes(scope));
+  if (waiting) return waiting;
+  await releaseClaim(scope);
+  drop(scope.server);
+  return undefined;
+}
+
+/** The object may go. */
+export function drop(server: ServerScope['server']): void {
+  server.metadata.finalizers = withoutFinalizer(server.metadata.finalizers, openStackServerFinalizer);
+}
+
+async function deleteInstances(scope: ServerScope): Promise<Result | undefined> {
+  const { server, sighting, cloud, context, memory } = scope;
+  const { name } = server.metadata;
+  let { instanceID: id } = server.status ?? {};
+  if (id === undefined) {
+    // what was asked for and never recorded is found by its mark; a second one, should there be any, comes up next time
+    id = (await findInstances(scope))[0]?.id;
+    if (id === undefined) return undefined;
+    updateStatus(server, { instanceID: id });
+    await save(scope);
+  }
+  scope.follows.push({ type: 'server', id, closely: true });
+  const seen = cloud.view.current('server', id);
+  if (sighting.isGone('server', id) || (seen !== undefined && isGone(seen))) return await afterInstance(scope, id);
+  const now = context.clock.now();
+  const asked = memory.deletionAskedAt;
+  const patience = seen?.taskState === 'deleting' ? stuckMs : repeatMs;
+  if (asked === undefined || now - asked >= patience) {
+    const existed = await attempt(`Server ${name} (${id}) cannot be deleted`, instanceDeleteFailedReason, () =>
+      cloud.openstack.compute.servers.delete(id, { signal: context.signal }),
+    );
+    if (!existed) return await afterInstance(scope, id);
+    memory.deletionAskedAt = now;
+  }
+  const trouble = seen?.status === 'ERROR' && seen.fault ? `; nova says: ${seen.fault.message}` : '';
+  const message = `Server ${name} (${id}) is being deleted${trouble}`;
+  judge(scope, instanceReadyCondition, notReady(instanceDeletedReason, message));
+  return after(repeatMs, 'the server is being deleted');
+}
+
+/** The server is gone. Should an answer have been lost long ago, another one may carry our mark: that one is next. */
+async function afterInstance(scope: ServerScope, id: string): Promise<Result | undefined> {
+  const { server, context, memory } = scope;
+  const { name = '' } = server.metadata;
+  if (server.status?.instanceState !== 'DELETED') {
+    context.events.event(server, 'Normal', 'Successfuldeleteserver', `Deleted server ${name} with id ${id}`);
+  }
+  judge(scope, instanceReadyCondition, notReady(instanceDeletedReason, `Server ${name} (${id}) is deleted`));
+  updateStatus(server, { instanceState: 'DELETED', ready: false });
+  const other = (await findInstances(scope)).find((found) => found.id !== id);
+  if (!other) return undefined;
+  delete memory.deletionAskedAt;
+  updateStatus(server, { instanceID: other.id, instanceState: other.status });
+  return after(0, `server ${other.id} carries the same mark`);
+}
+
+async function deletePorts(scope: ServerScope): Promise<undefined> {
+  const { server, cloud, context } = scope;
+  const { resolved, resources } = server.status ?? {};
+  const wanted = resolved?.ports ?? server.spec.ports.map((port, index) => named(server, port.nameSuffix, index));
+  const recorded = resources?.ports?.map(({ id }) => id) ?? [];
+  const ids = recorded.length > 0 ? recorded : (await findPorts(scope, wanted)).map(({ id }) => id);
+  const hasTrunks = server.spec.trunk === true || server.spec.ports.some(({ trunk }) => trunk === true);
+  await Promise.all(
+    ids.map(async (id) => {
+      if (hasTrunks) await deleteTrunk(scope, id);
+      await attempt(`Port ${id} cannot be deleted`, instanceDeleteFailedReason, () =>
+        cloud.openstack.network.ports.delete(id, { signal: context.signal }),
+      );
+    }),
+  );
+  return undefined;
+}
+
+function named(server: ServerScope['server'], suffix: string | undefined, index: number): { name: string } {
+  return { name: `${server.metadata.name}-${suffix ?? index}` };
+}
+
+async function volumes(scope: ServerScope): Promise<Result | undefined> {
+  return (await deleteVolumes(scope)) ? undefined : after(volumesMs, 'volumes are being deleted');
+}

@@ -1,0 +1,131 @@
+import { Secrets } from '../../../api/index.ts';
+import { isNotFound } from '../../../machinery/index.ts';
+import { collect, isOpenStackError, type OpenStackError, type Server } from '../../../openstack/index.ts';
+import { ownerMetadataKey } from '../common/names.ts';
+import { attempt, mayHaveHappened, Trouble, troubleOf } from '../common/outcomes.ts';
+import { dependencyFailedReason, instanceCreateFailedReason } from './conditions.ts';
+import { recordPorts } from './ports.ts';
+import { type ServerScope, save, updateStatus } from './scope.ts';
+import { serverWish } from './wishes.ts';
+
+/** An answer that was lost may belong to a server nova is still writing down: time for it to appear in lists. */
+const lostAnswerMs = 5_000;
+/** Secrets are not followed; a missing one is looked for at this pace. */
+const missingSecretMs = 15_000;
+
+export interface ServerMaterial {
+  readonly portIds: readonly string[];
+  readonly volumes: ReadonlyMap<string, string>;
+}
+
+/**
+ * Looks for a server that carries our mark: one whose creation was never heard of again, or that another management API had
+ * made. Its id and ports are recorded. False when there is none.
+ */
+export async function adoptInstance(scope: ServerScope): Promise<boolean> {
+  if (scope.memory.untried.has('server')) return false;
+  const [found] = await findInstances(scope);
+  if (!found) return false;
+  scope.cloud.view.remember('server', found);
+  await recordPorts(scope);
+  updateStatus(scope.server, { instanceID: found.id, instanceState: found.status, ready: false });
+  await save(scope);
+  return true;
+}
+
+/** Creates the server; its id is recorded at once. */
+export async function createInstance(scope: ServerScope, material: ServerMaterial): Promise<void> {
+  scope.memory.untried.delete('server');
+  const id = await askForServer(scope, material);
+  updateStatus(scope.server, { instanceID: id, instanceState: 'BUILD', ready: false });
+  await save(scope);
+}
+
+/** Servers that carry our mark, the oldest first. */
+export async function findInstances({ cloud, context, server, owner }: ServerScope): Promise<Server[]> {
+  const { name = '' } = server.metadata;
+  const found = await attempt(`Server ${name} cannot be looked for`, instanceCreateFailedReason, () =>
+    collect(
+      // nova takes names as regular expressions
+      cloud.openstack.compute.servers.list({ name: `^${name.replaceAll('.', '\\.')}$` }, { signal: context.signal }),
+    ),
+  );
+  return found
+    .filter((one) => one.metadata[ownerMetadataKey] === owner && !isGone(one))
+    .toSorted((a, b) => ((a.created ?? '') < (b.created ?? '') ? -1 : 1));
+}
+
+/** Nova keeps deleted servers in sight for a while. */
+export const isGone = ({ status }: Pick<Server, 'status'>): boolean =>
+  status === 'DELETED' || status === 'SOFT_DELETED';
+
+async function askForServer(scope: ServerScope, material: ServerMaterial): Promise<string> {
+  const { server, cloud, context, owner } = scope;
+  const { name = '' } = server.metadata;
+  const wish = serverWish({
+    name,
+    spec: server.spec,
+    resolved: server.status?.resolved ?? {},
+    portIds: material.portIds,
+    volumes: material.volumes,
+    userData: await userDataOf(scope),
+    mark: { [ownerMetadataKey]: owner },
+  });
+  try {
+    const { id } = await cloud.openstack.compute.servers.create(wish, { signal: context.signal });
+    context.events.event(server, 'Normal', 'Successfulcreateserver', `Created server ${name} with id ${id}`);
+    return id;
+  } catch (error) {
+    const trouble = explain(error, scope);
+    context.events.event(server, 'Warning', 'Failedcreateserver', trouble.message);
+    throw trouble;
+  }
+}
+
+/** What nova refuses it refuses in few words: those that wrote the spec are told which of theirs are meant. */
+function explain(error: unknown, { server }: ServerScope): Trouble {
+  const doing = `Server ${server.metadata.name} cannot be created`;
+  const trouble = troubleOf(error, doing, instanceCreateFailedReason);
+  if (isOpenStackError(error, 'badRequest', 'notFound', 'conflict')) {
+    const cure = cureOf(error, server.spec);
+    return cure === undefined ? trouble : new Trouble(trouble.reason, `${trouble.message}; ${cure}`, { cause: error });
+  }
+  if (!mayHaveHappened(error)) return trouble;
+  return new Trouble(trouble.reason, trouble.message, { retryMs: trouble.retryMs ?? lostAnswerMs, cause: error });
+}
+
+function cureOf({ detail }: OpenStackError, spec: ServerScope['server']['spec']): string | undefined {
+  if (/key_?(name|pair)/i.test(detail)) {
+    return `sshKeyName is ${JSON.stringify(spec.sshKeyName)}: import a key pair of that name, or name another`;
+  }
+  if (/availability zone/i.test(detail)) {
+    return `the availability zone is ${JSON.stringify(spec.availabilityZone)}: name one that nova has, in failureDomain`;
+  }
+  if (/flavor/i.test(detail)) return `the flavor is ${JSON.stringify(spec.flavorID ?? spec.flavor)}: name another`;
+  if (/image/i.test(detail)) return `the image is ${JSON.stringify(spec.image)}: name another`;
+  if (/server ?group/i.test(detail)) return `the server group is ${JSON.stringify(spec.serverGroup)}: name another`;
+  return undefined;
+}
+
+async function userDataOf({ server, context }: ServerScope): Promise<Uint8Array | undefined> {
+  const { name } = server.spec.userDataRef ?? {};
+  const { namespace = '' } = server.metadata;
+  if (name === undefined || name === '') return undefined;
+  try {
+    const secret = await context.client.get(Secrets, { namespace, name }, { signal: context.signal });
+    const value = secret.data?.['value'];
+    if (value !== undefined) return Buffer.from(value, 'base64');
+    throw new Trouble(
+      dependencyFailedReason,
+      `Secret ${namespace}/${name} has no key "value" with the user data; it is written by the bootstrap provider`,
+      { retryMs: missingSecretMs },
+    );
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+    throw new Trouble(
+      dependencyFailedReason,
+      `Secret ${namespace}/${name} with the user data does not exist; it is written by the bootstrap provider`,
+      { retryMs: missingSecretMs, cause: error },
+    );
+  }
+}

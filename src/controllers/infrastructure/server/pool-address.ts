@@ -1,0 +1,161 @@
+import {
+  clusterNameLabel,
+  type IPAddressClaim,
+  infrastructureGroup,
+  ipAddressClaims,
+  ipAddresses,
+  ipamGroup,
+  openStackServers,
+} from '../../../api/index.ts';
+import { type ObjectKey, objectKey } from '../../../client/index.ts';
+import { ignoreNotFound, isAlreadyExists, isNotFound } from '../../../machinery/index.ts';
+import { type FloatingIp, isOpenStackError } from '../../../openstack/index.ts';
+import { fieldManager, isDeleting, ownerReference, withoutFinalizer } from '../../shared/index.ts';
+import { notReady, readyVerdict } from '../common/conditions.ts';
+import { addressClaimName, ipClaimFinalizer } from '../common/names.ts';
+import { attempt, Trouble } from '../common/outcomes.ts';
+import { Awaited, floatingIpErrorReason, poolAddressCondition, waitingForIpamProviderReason } from './conditions.ts';
+import { judge, type ServerScope } from './scope.ts';
+
+/** The floating IP claimed for the server; undefined when its spec asks for none. Waits until the pool has given one. */
+export async function claimedAddress(scope: ServerScope): Promise<string | undefined> {
+  const { server, context } = scope;
+  const pool = server.spec.floatingIPPoolRef;
+  if (!pool) return undefined;
+  const key = claimKey(scope);
+  const claim = context.cache.lister(ipAddressClaims).get(key) ?? (await createClaim(scope, key));
+  const address = await addressOf(scope, claim);
+  if (address !== undefined) return address;
+  const message = `Waiting for ${pool.kind} ${pool.name} to answer IPAddressClaim ${key.name}`;
+  judge(scope, poolAddressCondition, notReady(waitingForIpamProviderReason, message));
+  throw new Awaited(message);
+}
+
+function claimKey({ server }: ServerScope): ObjectKey & { namespace: string } {
+  return { namespace: server.metadata.namespace ?? '', name: addressClaimName(server.metadata.name ?? '') };
+}
+
+async function createClaim(scope: ServerScope, key: ObjectKey & { namespace: string }): Promise<IPAddressClaim> {
+  const { server, context } = scope;
+  const pool = server.spec.floatingIPPoolRef!;
+  const clusterName = server.metadata.labels?.[clusterNameLabel];
+  const { client, signal } = context;
+  try {
+    const claim = await client.create(
+      ipAddressClaims,
+      {
+        apiVersion: `${ipamGroup}/${ipAddressClaims.version}`,
+        kind: ipAddressClaims.kind,
+        metadata: {
+          ...key,
+          finalizers: [ipClaimFinalizer],
+          ownerReferences: [ownerReference(server, openStackServers)],
+          ...(clusterName !== undefined && { labels: { [clusterNameLabel]: clusterName } }),
+        },
+        spec: {
+          ...(clusterName !== undefined && { clusterName }),
+          poolRef: { apiGroup: pool.apiGroup ?? infrastructureGroup, kind: pool.kind, name: pool.name },
+        },
+      },
+      { fieldManager, signal },
+    );
+    context.events.event(server, 'Normal', 'CreatingIPAddressClaim', `Created IPAddressClaim ${key.name}`);
+    return claim;
+  } catch (error) {
+    // made by an earlier pass, and not in the cache yet
+    if (!isAlreadyExists(error)) throw error;
+    return await client.get(ipAddressClaims, key, { signal });
+  }
+}
+
+async function addressOf({ context }: ServerScope, claim: IPAddressClaim): Promise<string | undefined> {
+  const name = claim.status?.addressRef?.name;
+  if (name === undefined || name === '') return undefined;
+  const key = { namespace: claim.metadata.namespace ?? '', name };
+  const cached = context.cache.lister(ipAddresses).get(key);
+  if (cached) return cached.spec.address;
+  try {
+    return (await context.client.get(ipAddresses, key, { signal: context.signal })).spec.address;
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Leads the claimed address to the first port of the server that can be reached from outside. */
+export async function attachAddress(scope: ServerScope, address: string): Promise<void> {
+  const { server, memory, cloud, context } = scope;
+  const ports = server.status?.resources?.ports?.map(({ id }) => id) ?? [];
+  const floating = await floatingIpOf(scope, address);
+  memory.poolAddress = { address, id: floating.id };
+  scope.follows.push({ type: 'floatingIp', id: floating.id });
+  if (floating.portId === undefined) {
+    cloud.view.remember('floatingIp', await associate(scope, floating, ports));
+    const message = `Associated floating IP ${address} with server ${server.metadata.name}`;
+    context.events.event(server, 'Normal', 'Successfulassociatefloatingip', message);
+  } else if (!ports.includes(floating.portId)) {
+    throw new Trouble(
+      floatingIpErrorReason,
+      `Floating IP ${address} leads to port ${floating.portId}, which is not of this server; take it off that port`,
+      { retryMs: foreignPortMs },
+    );
+  }
+  judge(scope, poolAddressCondition, readyVerdict);
+}
+
+const foreignPortMs = 60_000;
+
+async function floatingIpOf({ memory, cloud, context }: ServerScope, address: string): Promise<FloatingIp> {
+  const { signal } = context;
+  const known = memory.poolAddress;
+  const found = await attempt(`Floating IP ${address} cannot be read`, floatingIpErrorReason, async () =>
+    known?.address === address
+      ? await cloud.view.read('floatingIp', known.id, signal)
+      : await cloud.openstack.network.floatingIps.find(address, { signal }),
+  );
+  if (found) return found;
+  throw new Trouble(
+    floatingIpErrorReason,
+    `Floating IP ${address} does not exist in this project any more; delete the machine to have it replaced`,
+    { retryMs: foreignPortMs },
+  );
+}
+
+async function associate(
+  scope: ServerScope,
+  { id, address }: FloatingIp,
+  ports: readonly string[],
+): Promise<FloatingIp> {
+  const { floatingIps } = scope.cloud.openstack.network;
+  return await attempt(`Floating IP ${address} cannot be associated`, floatingIpErrorReason, async () => {
+    let refused: unknown;
+    for (const portId of ports) {
+      try {
+        return await floatingIps.update(id, { portId }, { signal: scope.context.signal });
+      } catch (error) {
+        // neutron knows best which port has a way to the outside: no other test is needed than its refusal
+        if (!isOpenStackError(error, 'notFound', 'badRequest')) throw error;
+        refused = error;
+      }
+    }
+    throw refused ?? new Error('the server has no ports');
+  });
+}
+
+/** Lets go of the claim: the pool gets its address back. */
+export async function releaseClaim(scope: ServerScope): Promise<void> {
+  const { server, context } = scope;
+  if (!server.spec.floatingIPPoolRef) return;
+  const { client, cache, signal } = context;
+  const claim = cache.lister(ipAddressClaims).get(claimKey(scope));
+  if (!claim) return;
+  if (claim.metadata.finalizers?.includes(ipClaimFinalizer) === true) {
+    const finalizers = withoutFinalizer(claim.metadata.finalizers, ipClaimFinalizer);
+    const { resourceVersion } = claim.metadata;
+    const patch = { metadata: { finalizers, ...(resourceVersion !== undefined && { resourceVersion }) } };
+    await client
+      .patch(ipAddressClaims, objectKey(claim), 'merge', patch, { fieldManager, signal })
+      .catch(ignoreNotFound);
+  }
+  if (!isDeleting(claim)) await client.delete(ipAddressClaims, objectKey(claim), { signal }).catch(ignoreNotFound);
+}

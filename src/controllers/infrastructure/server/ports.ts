@@ -1,0 +1,97 @@
+import type { ResolvedPort } from '../../../api/index.ts';
+import { collect, type OpenStack, type Port } from '../../../openstack/index.ts';
+import { attempt } from '../common/outcomes.ts';
+import { carriesMark } from '../common/ownership.ts';
+import { portCreateFailedReason } from './conditions.ts';
+import { type ServerScope, save, updateStatus } from './scope.ts';
+import { sameTags } from './tags.ts';
+import { ensureTrunk } from './trunks.ts';
+import { portWish } from './wishes.ts';
+
+/** Makes the ports that are missing, all of them in one request, and records their ids in the order of the spec. */
+export async function ensurePorts(scope: ServerScope): Promise<readonly string[]> {
+  const wanted = scope.server.status?.resolved?.ports ?? [];
+  const isFirst = scope.memory.untried.delete('ports');
+  const found = isFirst ? [] : await findPorts(scope, wanted);
+  const known = wanted.map((port, index) => found.find((one) => matches(one, port, recordedIds(scope)[index])));
+  const missing = wanted.filter((_, index) => known[index] === undefined);
+  const made = missing.length === 0 ? [] : await createPorts(scope, missing);
+  const all = known.map((port) => port ?? made.shift()!);
+  const ids = all.map(({ id }) => id);
+  if (ids.some((id, index) => recordedIds(scope)[index] !== id)) {
+    noteIds(scope, ids);
+    await save(scope);
+  }
+  await Promise.all(wanted.map((port, index) => dressPort(scope, port, all[index]!, isFirst)));
+  return ids;
+}
+
+/** Notes the ports of a server that is there already. */
+export async function recordPorts(scope: ServerScope): Promise<void> {
+  const wanted = scope.server.status?.resolved?.ports ?? [];
+  const found = await findPorts(scope, wanted);
+  const ids = wanted.flatMap((port, index) => {
+    const one = found.find((candidate) => matches(candidate, port, recordedIds(scope)[index]));
+    return one ? [one.id] : [];
+  });
+  if (ids.length > 0) noteIds(scope, ids);
+}
+
+function noteIds({ server }: ServerScope, ids: readonly string[]): void {
+  updateStatus(server, { resources: { ...server.status?.resources, ports: ids.map((id) => ({ id })) } });
+}
+
+const recordedIds = ({ server }: ServerScope): readonly (string | undefined)[] =>
+  server.status?.resources?.ports?.map(({ id }) => id) ?? [];
+
+const matches = (port: Port, wanted: ResolvedPort, recordedId: string | undefined): boolean =>
+  recordedId === undefined ? port.name === wanted.name && port.networkId === wanted.networkID : port.id === recordedId;
+
+/** Our ports among those in the cloud: recorded by id, or carrying our mark under one of our names. */
+export async function findPorts(scope: ServerScope, wanted: readonly { readonly name: string }[]): Promise<Port[]> {
+  const { cloud, context, owner } = scope;
+  const ids = recordedIds(scope).filter((id) => id !== undefined);
+  if (ids.length === 0 && wanted.length === 0) return [];
+  const filter = ids.length > 0 ? { id: ids } : { name: wanted.map(({ name }) => name) };
+  const ports = await attempt('Ports cannot be looked for', portCreateFailedReason, () =>
+    collect(cloud.openstack.network.ports.list(filter, { signal: context.signal })),
+  );
+  return ids.length > 0 ? ports : ports.filter((port) => carriesMark(port, owner));
+}
+
+async function createPorts(scope: ServerScope, wanted: readonly ResolvedPort[]): Promise<Port[]> {
+  const { network } = scope.cloud.openstack;
+  const { signal, events } = scope.context;
+  const names = wanted.map(({ name }) => name).join(', ');
+  const doing = `${wanted.length === 1 ? 'Port' : 'Ports'} ${names} cannot be created`;
+  const made = await attempt(doing, portCreateFailedReason, async () => {
+    const hasTrustedVif = await knowsTrustedVif(scope.cloud.openstack, wanted);
+    const wishes = wanted.map((port) => portWish(port, hasTrustedVif));
+    if (wishes.length === 1) return [await network.ports.create(wishes[0]!, { signal })];
+    const answered = await network.ports.createMany(wishes, { signal });
+    // neutron answers in the order it was asked; names make sure
+    return wanted.map(({ name }, index) => answered.find((port) => port.name === name) ?? answered[index]!);
+  });
+  for (const { name, id } of made) {
+    events.event(scope.server, 'Normal', 'Successfulcreateport', `Created port ${name} with id ${id}`);
+  }
+  return made;
+}
+
+/** Only asked where it makes a difference. */
+async function knowsTrustedVif({ network }: OpenStack, ports: readonly ResolvedPort[]): Promise<boolean> {
+  return ports.some(({ profile }) => profile?.trustedVF === true) && (await network.extensions.has('port-trusted-vif'));
+}
+
+/** What neutron does not take in one request: tags, and the trunk over the port. */
+async function dressPort(scope: ServerScope, wanted: ResolvedPort, port: Port, isFirst: boolean): Promise<void> {
+  const { network } = scope.cloud.openstack;
+  const { signal } = scope.context;
+  const { tags = [] } = wanted;
+  if (tags.length > 0 && !sameTags(tags, port.tags)) {
+    await attempt(`Port ${port.name} (${port.id}) cannot be tagged`, portCreateFailedReason, () =>
+      network.ports.replaceTags(port.id, tags, { signal }),
+    );
+  }
+  if (wanted.trunk === true) await ensureTrunk(scope, wanted, port, isFirst);
+}

@@ -1,0 +1,288 @@
+import {
+  clusterNameLabel,
+  clusters,
+  images,
+  ipAddressClaims,
+  ipAddresses,
+  type OpenStackServer,
+  openStackServers,
+} from '../../../api/index.ts';
+import { type InformerFactory, type ObjectKey, objectKey } from '../../../client/index.ts';
+import { clone, deepEqual } from '../../../machinery/index.ts';
+import {
+  after,
+  type ControllerDefinition,
+  defineController,
+  done,
+  type ReconcileContext,
+  type Result,
+  watchMapped,
+  watchObjects,
+  watchOwned,
+} from '../../../runtime/index.ts';
+import { isDeleting, isFilteredOut, pausedBy, watchFilter, writeObject } from '../../shared/index.ts';
+import { createAttention } from '../common/attention.ts';
+import { notReady, openStackErrorReason, setAuthentication } from '../common/conditions.ts';
+import { defaultConcurrency, type InfrastructureDependencies } from '../common/dependencies.ts';
+import {
+  abandonAnnotation,
+  clusterDescription,
+  openStackServerFinalizer,
+  ownerMarkAnnotation,
+} from '../common/names.ts';
+import { Trouble, troubleOf, UnusableInput } from '../common/outcomes.ts';
+import { ownerId, ownerMark } from '../common/ownership.ts';
+import { recordIntent } from '../common/record-intent.ts';
+import { changedBesidesStatus, indexByIdentity, rotationSource } from '../common/watches.ts';
+import { applyAddressPairs } from './address-pairs.ts';
+import { addressesOf } from './addresses.ts';
+import { createCloudFinder } from './cloud-finder.ts';
+import { Awaited, dependencyFailedReason, instanceNotFoundReason, instanceReadyCondition } from './conditions.ts';
+import { drop, mayOwnResources, reconcileDelete } from './deletion.ts';
+import { adoptInstance, createInstance } from './instance.ts';
+import { createLookupCache } from './lookup-cache.ts';
+import { createServerMemories } from './memory.ts';
+import { explainStop } from './outcome.ts';
+import { attachAddress, claimedAddress } from './pool-address.ts';
+import { ensurePorts } from './ports.ts';
+import { isResolved, resolveSpec } from './resolve-spec.ts';
+import { createScope, judge, type ServerScope, save, updateStatus } from './scope.ts';
+import { stateOf } from './server-state.ts';
+import { ensureVolumes } from './volumes.ts';
+
+/** Servers that wait for an Image object, by its name. */
+const byImage = 'image';
+
+/** OpenStackServers: one server of nova each, with its ports, trunks, volumes and its address from a pool. */
+export function openStackServerController(dependencies: InfrastructureDependencies): ControllerDefinition {
+  const attention = createAttention();
+  const memories = createServerMemories();
+  const lookups = createLookupCache({ clock: dependencies.clock });
+
+  const reconcile = async (context: ReconcileContext, key: ObjectKey): Promise<Result> => {
+    const server = context.cache.lister(openStackServers).get(key);
+    if (!server) {
+      attention.forget(key);
+      return done();
+    }
+    if (isFilteredOut(server, dependencies.watchFilter) || isPaused(context, server)) return done();
+    const uid = server.metadata.uid ?? '';
+    const isNew = server.metadata.annotations?.[ownerMarkAnnotation] === undefined;
+    if (await recordIntent(context, openStackServers, server, openStackServerFinalizer)) {
+      if (isNew) memories.begin(uid);
+      return done();
+    }
+    if (server.metadata.finalizers?.includes(openStackServerFinalizer) !== true) return done();
+    const draft = clone(server);
+    const result = await pass(context, key, server, draft);
+    if (draft.metadata.finalizers?.includes(openStackServerFinalizer) !== true) {
+      memories.forget(uid);
+      attention.forget(key);
+    } else if (isSettled(draft)) memories.forget(uid);
+    return result;
+  };
+
+  const pass = async (
+    context: ReconcileContext,
+    key: ObjectKey,
+    original: OpenStackServer,
+    draft: OpenStackServer,
+  ): Promise<Result> => {
+    const store = async (from: OpenStackServer): Promise<void> => {
+      await writeObject(context, openStackServers, from, draft, { observed: false });
+    };
+    if (isDeleting(original) && !mayOwnResources(original)) {
+      drop(draft);
+      await store(original);
+      return done();
+    }
+    let scope: ServerScope;
+    try {
+      const { namespace = '', uid = '' } = original.metadata;
+      const cloud = await dependencies.clouds.access(original.spec.identityRef, namespace, { signal: context.signal });
+      scope = createScope({
+        context,
+        key,
+        original,
+        server: draft,
+        cloud,
+        owner: ownerId(original),
+        memory: memories.of(uid),
+      });
+    } catch (error) {
+      const result = withoutCloud(context, draft, error);
+      await store(original);
+      return result;
+    }
+    setAuthentication(draft as { status?: object }, undefined, context.clock.now());
+    updateStatus(draft, {});
+    let result: Result;
+    let failure: unknown;
+    try {
+      result = (await (isDeleting(original) ? reconcileDelete(scope) : reconcileNormal(scope))) ?? done();
+    } catch (error) {
+      const pause = explainStop(scope, error);
+      if (!pause) failure = error;
+      result = pause ?? done();
+    }
+    attention.follow(key, scope.sighting, scope.follows);
+    await store(scope.original);
+    if (failure !== undefined) throw failure;
+    return result;
+  };
+
+  const reconcileNormal = async (scope: ServerScope): Promise<Result | undefined> => {
+    if (scope.server.status?.instanceID === undefined) await create(scope);
+    return await observe(scope);
+  };
+
+  const create = async (scope: ServerScope): Promise<void> => {
+    await resolve(scope);
+    if (await adoptInstance(scope)) return;
+    await claimedAddress(scope);
+    const [ports, volumes] = await Promise.allSettled([ensurePorts(scope), ensureVolumes(scope)]);
+    if (ports.status === 'rejected') throw ports.reason;
+    if (volumes.status === 'rejected') throw volumes.reason;
+    await createInstance(scope, { portIds: ports.value, volumes: volumes.value });
+  };
+
+  /** What the spec means is found out once, and stored before anything is made from it. */
+  const resolve = async (scope: ServerScope): Promise<void> => {
+    const { server, cloud, context, owner } = scope;
+    if (isResolved(server)) return;
+    const { namespace = '' } = server.metadata;
+    const finder = createCloudFinder({
+      openstack: cloud.openstack,
+      projectId: cloud.projectId,
+      cache: lookups,
+      imageObject: (name) => context.cache.lister(images).get({ namespace, name }),
+    });
+    const mark = ownerMark(owner);
+    const clusterName = server.metadata.labels?.[clusterNameLabel] ?? '';
+    const describe = (given: string | undefined): string =>
+      given === undefined ? clusterDescription(clusterName, mark) : `${given} ${mark}`;
+    const resolved = await resolveSpec(server, finder, describe).catch((error: unknown) => {
+      throw unresolved(error);
+    });
+    updateStatus(server, { resolved });
+    await save(scope);
+  };
+
+  return defineController({
+    name: 'openstackserver',
+    for: openStackServers,
+    concurrency: dependencies.concurrency ?? defaultConcurrency,
+    setup: registerIndexes,
+    watches: [
+      watchObjects(openStackServers, {
+        predicates: [...watchFilter(dependencies.watchFilter), changedBesidesStatus],
+      }),
+      watchOwned(ipAddressClaims, openStackServers, { anyOwner: true }),
+      watchMapped(images, ({ metadata }) =>
+        dependencies.cache
+          .lister(openStackServers)
+          .byIndex(byImage, `${metadata.namespace}/${metadata.name}`)
+          .map(objectKey),
+      ),
+      watchMapped(clusters, ({ metadata }) => serversOf(metadata.namespace ?? '', metadata.name ?? ''), {
+        predicates: [(event) => event.type !== 'update' || event.object.spec.paused !== event.old.spec.paused],
+      }),
+    ],
+    sources: [attention.source, rotationSource(dependencies, openStackServers)],
+    reconcile,
+  });
+
+  function serversOf(namespace: string, clusterName: string): ObjectKey[] {
+    return dependencies.cache
+      .lister(openStackServers)
+      .list({ namespace, filter: ({ metadata }) => metadata.labels?.[clusterNameLabel] === clusterName })
+      .map(objectKey);
+  }
+}
+
+function registerIndexes(cache: InformerFactory): void {
+  indexByIdentity(cache, openStackServers, ({ spec }) => spec.identityRef);
+  cache.informer(openStackServers).addIndexer(byImage, ({ metadata, spec, status }) => {
+    const name = spec.image?.imageRef?.name;
+    return name === undefined || status?.resolved?.imageID !== undefined ? [] : [`${metadata.namespace}/${name}`];
+  });
+  cache.informer(ipAddresses);
+}
+
+/** Nothing is known of it beyond its object that would be of use. */
+function isSettled(server: OpenStackServer): boolean {
+  return server.status?.ready === true && !isDeleting(server) && server.spec.floatingIPPoolRef === undefined;
+}
+
+function isPaused({ cache }: ReconcileContext, server: OpenStackServer): boolean {
+  const { namespace = '', labels } = server.metadata;
+  const name = labels?.[clusterNameLabel];
+  const cluster = name === undefined ? undefined : cache.lister(clusters).get({ namespace, name });
+  return pausedBy(server, cluster).length > 0;
+}
+
+function unresolved(error: unknown): Trouble {
+  if (error instanceof Awaited) return error;
+  if (error instanceof UnusableInput) return new UnusableInput(error.message, { reason: dependencyFailedReason });
+  return troubleOf(error, 'What the spec names cannot be looked up', dependencyFailedReason);
+}
+
+/** How long credentials that do not work are left alone; a change of theirs wakes the server at once. */
+const credentialsMs = 60_000;
+
+/** Without the cloud nothing can be done but to say why; a server that is to be given up goes without it. */
+function withoutCloud(context: ReconcileContext, draft: OpenStackServer, error: unknown): Result {
+  if (!(error instanceof Trouble)) throw error;
+  updateStatus(draft, {});
+  setAuthentication(draft as { status?: object }, error.message, context.clock.now());
+  if (isDeleting(draft) && draft.metadata.annotations?.[abandonAnnotation] === 'true') {
+    const { instanceID, resources } = draft.status ?? {};
+    const ports = resources?.ports?.map(({ id }) => id).join(', ') ?? 'none recorded';
+    const left = `server ${instanceID ?? 'not recorded'}, ports ${ports}`;
+    context.events.event(draft, 'Warning', 'AbandonedCloudResources', `Left in the cloud: ${left}`);
+    drop(draft);
+    return done();
+  }
+  if (draft.status?.instanceID === undefined) {
+    judge({ server: draft, context }, instanceReadyCondition, notReady(openStackErrorReason, error.message));
+  }
+  return after(error.retryMs ?? credentialsMs, error.message);
+}
+
+/** Says of the server what the shared lists show of it. */
+async function observe(scope: ServerScope): Promise<undefined> {
+  const { server, cloud, sighting } = scope;
+  const id = server.status?.instanceID;
+  if (id === undefined) return;
+  scope.follows.push({ type: 'server', id });
+  if (sighting.isGone('server', id)) {
+    const message = `Server ${server.metadata.name} (${id}) does not exist any more: it was deleted outside of this program; delete the machine to have it replaced`;
+    judge(scope, instanceReadyCondition, notReady(instanceNotFoundReason, message));
+    updateStatus(server, { ready: false, instanceState: 'DELETED' });
+    return;
+  }
+  const seen = cloud.view.current('server', id);
+  // the list that tells is on its way, and wakes us
+  if (!seen) return;
+  const { ready, verdict } = stateOf(seen);
+  judge(scope, instanceReadyCondition, verdict);
+  const addresses = addressesOf(seen);
+  updateStatus(server, {
+    ready,
+    instanceState: seen.status,
+    ...(!deepEqual(server.status?.addresses, addresses) && { addresses }),
+  });
+  if (!ready) return;
+  await applyAddressPairs(scope);
+  await attachClaimed(scope);
+}
+
+/** A server that runs is no less ready while its address is on the way: that has a condition of its own. */
+async function attachClaimed(scope: ServerScope): Promise<void> {
+  try {
+    const address = await claimedAddress(scope);
+    if (address !== undefined) await attachAddress(scope, address);
+  } catch (error) {
+    if (!(error instanceof Awaited)) throw error;
+  }
+}

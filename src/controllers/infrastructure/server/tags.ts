@@ -1,0 +1,4 @@
+/** Tags have no order. */
+export function sameTags(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((tag) => b.includes(tag));
+}

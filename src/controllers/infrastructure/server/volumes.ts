@@ -1,0 +1,117 @@
+import { collect, type Volume } from '../../../openstack/index.ts';
+import { ownerMetadataKey } from '../common/names.ts';
+import { attempt, Trouble } from '../common/outcomes.ts';
+import { Awaited, instanceCreateFailedReason, instanceDeleteFailedReason } from './conditions.ts';
+import type { ServerScope } from './scope.ts';
+import { volumeWishes, type WishedVolume } from './wishes.ts';
+
+/** The volumes of the server, by name of the device, when all of them can be booted from or attached. */
+export async function ensureVolumes(scope: ServerScope): Promise<ReadonlyMap<string, string>> {
+  const wanted = wantedVolumes(scope);
+  const isFirst = scope.memory.untried.delete('volumes');
+  const ready = new Map<string, string>();
+  if (wanted.length === 0) return ready;
+  const known = isFirst ? new Map<string, Volume>() : await knownVolumes(scope, wanted);
+  const volumes = await Promise.all(
+    wanted.map(async (volume) => known.get(volume.name) ?? (await createVolume(scope, volume))),
+  );
+  const busy: string[] = [];
+  for (const [index, { device, wish }] of wanted.entries()) {
+    const volume = volumes[index]!;
+    scope.memory.volumes.set(device, volume.id);
+    if (volume.size !== wish.size) throw wrongSize(volume, wish.size);
+    if (volume.status.startsWith('error')) await replaceBroken(scope, volume, device);
+    if (volume.status === 'available') ready.set(device, volume.id);
+    else {
+      busy.push(`${volume.name} (${volume.status})`);
+      scope.follows.push({ type: 'volume', id: volume.id, closely: true });
+    }
+  }
+  if (busy.length > 0) throw new Awaited(`Waiting for volumes to be available: ${busy.join(', ')}`);
+  return ready;
+}
+
+function wantedVolumes({ server, owner }: ServerScope): WishedVolume[] {
+  const { name = '' } = server.metadata;
+  return volumeWishes(name, server.spec, server.status?.resolved?.imageID ?? '', { [ownerMetadataKey]: owner });
+}
+
+/** By name. Those this process made are known by id and observed; otherwise the cloud is asked. */
+async function knownVolumes(scope: ServerScope, wanted: readonly WishedVolume[]): Promise<Map<string, Volume>> {
+  const { memory, cloud, context } = scope;
+  const known = new Map<string, Volume>();
+  if (wanted.every(({ device }) => memory.volumes.has(device))) {
+    for (const { device, name } of wanted) {
+      const volume = await cloud.view.read('volume', memory.volumes.get(device)!, context.signal);
+      if (volume) known.set(name, volume);
+    }
+    return known;
+  }
+  for (const volume of await findVolumes(scope, instanceCreateFailedReason)) known.set(volume.name, volume);
+  return known;
+}
+
+/** Volumes that carry our mark and one of our names: an object that was copied with its annotations has the same mark. */
+async function findVolumes(scope: ServerScope, reason: string): Promise<Volume[]> {
+  const { cloud, context, owner } = scope;
+  const mark = { [ownerMetadataKey]: owner };
+  const names = new Set(wantedVolumes(scope).map(({ name }) => name));
+  const found = await attempt('Volumes cannot be looked for', reason, () =>
+    collect(cloud.openstack.volume.volumes.list({ metadata: mark }, { signal: context.signal })),
+  );
+  return found.filter(({ metadata, name }) => metadata[ownerMetadataKey] === owner && names.has(name));
+}
+
+async function createVolume(scope: ServerScope, { name, wish }: WishedVolume): Promise<Volume> {
+  const { cloud, context, server } = scope;
+  const volume = await attempt(`Volume ${name} cannot be created`, instanceCreateFailedReason, () =>
+    cloud.openstack.volume.volumes.create(wish, { signal: context.signal }),
+  );
+  cloud.view.remember('volume', volume);
+  context.events.event(server, 'Normal', 'Successfulcreatevolume', `Created volume ${name} with id ${volume.id}`);
+  return volume;
+}
+
+function wrongSize({ name, id, size }: Volume, wanted: number): Trouble {
+  return new Trouble(
+    instanceCreateFailedReason,
+    `Volume ${name} (${id}) has ${size} GiB instead of ${wanted}; delete it, and another will be made`,
+  );
+}
+
+/** Nothing is on it yet: a volume cinder failed to make is thrown away, and another one tried. */
+async function replaceBroken(scope: ServerScope, volume: Volume, device: string): Promise<never> {
+  const { cloud, context, memory } = scope;
+  memory.volumes.delete(device);
+  cloud.view.forget('volume', volume.id);
+  await attempt(`Volume ${volume.name} (${volume.id}) cannot be deleted`, instanceCreateFailedReason, () =>
+    cloud.openstack.volume.volumes.delete(volume.id, { signal: context.signal }),
+  );
+  throw new Trouble(
+    instanceCreateFailedReason,
+    `Volume ${volume.name} (${volume.id}) could not be made: cinder put it in state ${volume.status}; another one will be tried, ask the operator of the cloud if this repeats`,
+    { retryMs: retryBrokenMs },
+  );
+}
+
+const retryBrokenMs = 30_000;
+
+/** States in which cinder takes the deletion of a volume; from all others it comes out by itself. */
+const deletable = /^(available|error)/;
+
+/** Deletes what is left of the volumes when there is no server any more. True when nothing is left. */
+export async function deleteVolumes(scope: ServerScope): Promise<boolean> {
+  if (wantedVolumes(scope).length === 0) return true;
+  const left = await findVolumes(scope, instanceDeleteFailedReason);
+  for (const { id } of left) scope.follows.push({ type: 'volume', id, closely: true });
+  await Promise.all(
+    left
+      .filter(({ status }) => deletable.test(status))
+      .map(({ id, name }) =>
+        attempt(`Volume ${name} (${id}) cannot be deleted`, instanceDeleteFailedReason, () =>
+          scope.cloud.openstack.volume.volumes.delete(id, { signal: scope.context.signal }),
+        ),
+      ),
+  );
+  return left.length === 0;
+}

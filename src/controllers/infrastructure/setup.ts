@@ -1,0 +1,84 @@
+import type { Client } from '../../client/index.ts';
+import type { Clock, Random } from '../../machinery/index.ts';
+import {
+  createObserverPool,
+  createSessionPool,
+  type ObserverPool,
+  type SessionPool,
+  type Transport,
+} from '../../openstack/index.ts';
+import type { Manager } from '../../runtime/index.ts';
+import type { WorkloadClusters } from '../shared/index.ts';
+import { openStackClusterController } from './cluster/cluster-controller.ts';
+import { type Clouds, createClouds } from './common/clouds.ts';
+import { controllerPatience, type InfrastructureDependencies } from './common/dependencies.ts';
+import { openStackFloatingIpPoolController } from './floating-ip-pool/floating-ip-pool-controller.ts';
+import { openStackMachineController } from './machine/machine-controller.ts';
+import { openStackServerController } from './server/server-controller.ts';
+
+export interface InfrastructureControllersOptions {
+  /** the management API */
+  client: Client;
+  clock: Clock;
+  random: Random;
+  /** how requests reach clouds; default: HTTP over sockets. Ignored where `sessions` are given. */
+  transport?: Transport;
+  /** shared with others who use the same credentials; made here when absent */
+  sessions?: SessionPool;
+  observers?: ObserverPool;
+  /** the namespace the manager is limited to, if it is */
+  namespace?: string;
+  /** the APIs of workload clusters, for telling whether a control plane machine answers */
+  workloads?: WorkloadClusters;
+  /** handle only objects whose label `cluster.x-k8s.io/watch-filter` has this value */
+  watchFilter?: string;
+  /** keys of one kind reconciled at the same time; default 10 */
+  concurrency?: number;
+}
+
+/** What others may share with these controllers. */
+export interface InfrastructureControllers {
+  clouds: Clouds;
+  /** ends what was made here: polls and connections */
+  close(): Promise<void>;
+}
+
+/** Adds the OpenStack controllers to a manager. */
+export function setupInfrastructureControllers(
+  manager: Manager,
+  options: InfrastructureControllersOptions,
+): InfrastructureControllers {
+  const { client, clock, random, transport, namespace } = options;
+  const sessions =
+    options.sessions ??
+    createSessionPool({ clock, random, patience: controllerPatience, ...(transport && { transport }) });
+  const observers = options.observers ?? createObserverPool({ random });
+  const clouds = createClouds({ client, clock, random, sessions, observers, namespace });
+  manager.addRunnable({ name: 'cloud-credentials', run: (signal) => clouds.run(signal) });
+  const dependencies: InfrastructureDependencies = {
+    client,
+    clock,
+    random,
+    cache: manager.reader,
+    clouds,
+    ...(options.workloads && { workloads: options.workloads }),
+    ...(options.watchFilter !== undefined && { watchFilter: options.watchFilter }),
+    ...(options.concurrency !== undefined && { concurrency: options.concurrency }),
+    ...(namespace !== undefined && { namespace }),
+  };
+  for (const definition of [
+    openStackClusterController(dependencies),
+    openStackServerController(dependencies),
+    openStackMachineController(dependencies),
+    openStackFloatingIpPoolController(dependencies),
+  ]) {
+    manager.add(definition);
+  }
+  return {
+    clouds,
+    async close() {
+      if (!options.observers) observers.close();
+      if (!options.sessions) await sessions.close();
+    },
+  };
+}

@@ -1,0 +1,147 @@
+import {
+  type Cluster,
+  clusters,
+  infrastructureGroup,
+  type Machine,
+  machines,
+  type OpenStackClusterStatus,
+  type OpenStackMachine,
+  type OpenStackMachineSpec,
+  openStackClusters,
+  openStackMachines,
+} from '../../../api/index.ts';
+import { conditionOf, ownerReference } from '../../shared/index.ts';
+import { createUserData, usualNetwork } from './servers.ts';
+import { by, type InfrastructureWorld } from './world.ts';
+
+export const usualMachine: OpenStackMachineSpec = {
+  flavor: { filter: { name: 'm1.small' } },
+  image: { filter: { name: 'ubuntu-capi-image' } },
+  sshKeyName: 'demo',
+};
+
+/** The status of a cluster whose network is the one every world has. */
+export async function usualClusterStatus({ tenant }: InfrastructureWorld): Promise<OpenStackClusterStatus> {
+  const network = (await tenant.network.networks.find(usualNetwork))!;
+  const subnet = (await tenant.network.subnets.find(usualNetwork))!;
+  return {
+    initialization: { provisioned: true },
+    network: {
+      name: network.name,
+      id: network.id,
+      subnets: [{ name: subnet.name, id: subnet.id, cidr: subnet.cidr }],
+    },
+  };
+}
+
+/** Says of an OpenStackCluster what its controller would, in tests that do without that. */
+export async function setClusterStatus(
+  world: InfrastructureWorld,
+  name: string,
+  status: OpenStackClusterStatus,
+): Promise<void> {
+  const { client, namespace } = world;
+  await client.patch(openStackClusters, { namespace, name }, 'merge', JSON.parse(JSON.stringify({ status })), {
+    ...by,
+    subresource: 'status',
+  });
+}
+
+export interface MachineOptions {
+  readonly clusterName?: string;
+  readonly controlPlane?: boolean;
+  readonly failureDomain?: string;
+  readonly spec?: Partial<OpenStackMachineSpec>;
+  readonly annotations?: Record<string, string>;
+  readonly labels?: Record<string, string>;
+  /** absent: the bootstrap provider has not written it yet */
+  readonly withoutData?: boolean;
+}
+
+/** A Machine and its OpenStackMachine, as a set or control plane would make them. */
+export async function createMachine(
+  world: InfrastructureWorld,
+  name: string,
+  options: MachineOptions = {},
+): Promise<{ machine: Machine; openStackMachine: OpenStackMachine }> {
+  const { client, namespace } = world;
+  const clusterName = options.clusterName ?? 'c1';
+  const labels = {
+    'cluster.x-k8s.io/cluster-name': clusterName,
+    ...(options.controlPlane === true && { 'cluster.x-k8s.io/control-plane': '' }),
+    ...options.labels,
+  };
+  if (options.withoutData !== true) await createUserData(world, `${name}-data`);
+  const machine = await client.create(
+    machines,
+    {
+      apiVersion: 'cluster.x-k8s.io/v1beta2',
+      kind: 'Machine',
+      metadata: { name, namespace, labels },
+      spec: {
+        clusterName,
+        bootstrap: { dataSecretName: `${name}-data` },
+        infrastructureRef: { apiGroup: infrastructureGroup, kind: 'OpenStackMachine', name },
+        ...(options.failureDomain !== undefined && { failureDomain: options.failureDomain }),
+      },
+    },
+    by,
+  );
+  const openStackMachine = await client.create(
+    openStackMachines,
+    {
+      apiVersion: `${infrastructureGroup}/v1beta2`,
+      kind: 'OpenStackMachine',
+      metadata: {
+        name,
+        namespace,
+        labels,
+        ownerReferences: [ownerReference(machine, machines)],
+        ...(options.annotations && { annotations: options.annotations }),
+      },
+      spec: { ...usualMachine, ...options.spec },
+    },
+    by,
+  );
+  return { machine, openStackMachine };
+}
+
+/** Says of a Machine what its Node and control plane would let known. */
+export async function setMachineHealth(
+  world: InfrastructureWorld,
+  name: string,
+  answers: 'True' | 'False' | 'Unknown',
+): Promise<void> {
+  const { client, namespace, clock } = world;
+  const lastTransitionTime = new Date(clock.now()).toISOString().replace(/\.\d+Z/, 'Z');
+  const conditions = [
+    { type: 'APIServerPodHealthy', status: answers, reason: 'Test', message: '', lastTransitionTime },
+  ];
+  await client.patch(
+    machines,
+    { namespace, name },
+    'merge',
+    { status: { nodeRef: { name }, conditions } },
+    { ...by, subresource: 'status' },
+  );
+}
+
+/** Deletes a machine as its Machine would, the Machine itself included. */
+export async function deleteMachine(world: InfrastructureWorld, name: string): Promise<void> {
+  const { client, namespace } = world;
+  await client.delete(openStackMachines, { namespace, name });
+  await world.until(async () => (await world.find(openStackMachines, name)) === undefined);
+  if (await world.find(machines, name)) await client.delete(machines, { namespace, name });
+}
+
+/** A condition of an OpenStackMachine as one line: `False InstanceNotReady: why`. */
+export async function machineCondition(world: InfrastructureWorld, name: string, type: string): Promise<string> {
+  const condition = conditionOf(await world.get(openStackMachines, name), type);
+  return condition ? `${condition.status} ${condition.reason}: ${condition.message}` : '';
+}
+
+export const machineIsReady = async (world: InfrastructureWorld, name: string): Promise<boolean> =>
+  (await machineCondition(world, name, 'Ready')).startsWith('True');
+
+export const deleteCluster = ({ client, namespace }: InfrastructureWorld, name: string): Promise<Cluster | undefined> =>
+  client.delete(clusters, { namespace, name });

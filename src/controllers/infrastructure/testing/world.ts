@@ -1,0 +1,390 @@
+import {
+  builtinDefinitions,
+  builtinSchema,
+  type Cluster,
+  clusters,
+  infrastructureGroup,
+  Namespaces,
+  type OpenStackCluster,
+  type OpenStackClusterSpec,
+  openStackClusters,
+  ownDefinitions,
+  protobufRegistry,
+  Secrets,
+} from '../../../api/index.ts';
+import { controllerBackedPlugins, createApiServer, openObjectStore } from '../../../apiserver/index.ts';
+import type { Client } from '../../../client/index.ts';
+import { isNotFound, type KubeObject, ManualClock, type Resource, seededRandom } from '../../../machinery/index.ts';
+import {
+  cloudFromText,
+  connect,
+  createObserverPool,
+  createSessionPool,
+  type OpenStack,
+  type Transport,
+} from '../../../openstack/index.ts';
+import {
+  type ControllerDefinition,
+  createManager,
+  type FaultRule,
+  faultyClient,
+  type LogEntry,
+  memoryLogger,
+  runUntil,
+  settle,
+} from '../../../runtime/index.ts';
+import {
+  type CloudOptions,
+  createCloud,
+  defaultWorld,
+  renderCloudsYaml,
+  type SimulatedCloud,
+} from '../../../simulator/index.ts';
+import { memoryEngine } from '../../../store/index.ts';
+import { setupClusterControllers } from '../../cluster/index.ts';
+import { ownerReference } from '../../shared/index.ts';
+import { createClouds } from '../common/clouds.ts';
+import { controllerPatience, type InfrastructureDependencies } from '../common/dependencies.ts';
+
+export const by: { fieldManager: string } = { fieldManager: 'test' };
+
+/** What becomes of one request to the cloud. */
+export type Fate =
+  | 'pass'
+  /** the connection breaks before anything was done */
+  | 'fail'
+  /** it was done, and the answer is lost */
+  | 'lose';
+
+export interface SeenRequest {
+  readonly method: string;
+  /** from the service's root on: `/network/v2.0/networks?name=x` */
+  readonly path: string;
+  /** counted from 1, over the whole life of the world */
+  readonly number: number;
+}
+
+export interface WorldOptions {
+  /** the controllers under test */
+  controllers(dependencies: InfrastructureDependencies): readonly ControllerDefinition[];
+  /** also those of Cluster, Machine, MachineSet and MachineDeployment; default false */
+  core?: boolean;
+  /** decides what becomes of each request of the controllers; may be changed while the world runs */
+  fate?(request: SeenRequest): Fate;
+  /** how the cloud differs from the usual one */
+  cloud?: Partial<CloudOptions>;
+  /** trouble with the management API, for the controllers only; may be changed while the world runs */
+  faults?: FaultRule[];
+  watchFilter?: string;
+  seed?: number;
+}
+
+/** Infrastructure controllers on a real API server of ours and a simulated cloud, all on one manual clock. */
+export interface InfrastructureWorld {
+  readonly namespace: string;
+  readonly clock: ManualClock;
+  readonly client: Client;
+  readonly cloud: SimulatedCloud;
+  /** the project of the clusters, as its user sees it; its requests are not counted */
+  readonly tenant: OpenStack;
+  readonly admin: OpenStack;
+  readonly entries: readonly LogEntry[];
+  /** requests of the controllers so far, tokens and discovery included */
+  readonly requests: readonly SeenRequest[];
+  /** writes of the controllers to the management API so far, events left out */
+  writes(): number;
+  setFate(fate: ((request: SeenRequest) => Fate) | undefined): void;
+  find<T extends KubeObject>(resource: Resource<T>, name: string): Promise<T | undefined>;
+  get<T extends KubeObject>(resource: Resource<T>, name: string): Promise<T>;
+  list<T extends KubeObject>(resource: Resource<T>): Promise<T[]>;
+  until(condition: () => boolean | Promise<boolean>, limitMs?: number): Promise<void>;
+  /** lets simulated time pass, a second at a time */
+  pass(ms: number): Promise<void>;
+  /** stops the controllers as a crash would, and starts new ones */
+  restart(): Promise<void>;
+  /** stops the controllers and does not start others */
+  halt(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const region = 'RegionOne';
+const cloudUrl = 'http://cloud.test';
+/** name of the Secret with the credentials of every world */
+export const credentialsName = 'cloud-config';
+
+/** One API server for all worlds of a file: kinds are served once, every world has a namespace of its own. */
+let shared: Promise<{ clock: ManualClock; client: Client }> | undefined;
+let worlds = 0;
+
+async function managementApi(): Promise<{ clock: ManualClock; client: Client }> {
+  const clock = new ManualClock();
+  const store = await openObjectStore({ engine: memoryEngine(), clock });
+  const server = await createApiServer({
+    store,
+    clock,
+    random: seededRandom(7),
+    definitions: [...builtinDefinitions, ...ownDefinitions],
+    admissionPlugins: { disable: controllerBackedPlugins },
+    metaSchema: builtinSchema,
+    protobuf: protobufRegistry,
+    access: { mode: 'RBAC' },
+  });
+  return { clock, client: server.localClient() };
+}
+
+export async function createInfrastructureWorld(options: WorldOptions): Promise<InfrastructureWorld> {
+  const seed = options.seed ?? 5;
+  shared ??= managementApi();
+  const { client, clock } = await shared;
+  const namespace = `world-${++worlds}`;
+  const { logger, entries } = memoryLogger();
+  const cloud = await createCloud({
+    clock,
+    random: seededRandom(seed),
+    world: defaultWorld,
+    region,
+    onError: (error, what) => {
+      // a test must not pass over a bug of the simulator
+      queueMicrotask(() => {
+        throw new Error(`the simulator failed: ${what}`, { cause: error });
+      });
+    },
+    ...options.cloud,
+  });
+  const cloudsYaml = renderCloudsYaml({ url: cloudUrl, region, secrets: cloud.secrets });
+  const plain: Transport = (request) => cloud.transport(request as Parameters<SimulatedCloud['transport']>[0]);
+  const openAs = async (name: string): Promise<OpenStack> =>
+    connect(await cloudFromText({ text: cloudsYaml, source: 'the simulated cloud', cloud: name, region }), {
+      transport: plain,
+      clock,
+      random: seededRandom(seed),
+    });
+
+  const requests: SeenRequest[] = [];
+  let fate = options.fate;
+  let writes = 0;
+  const counted: Transport = async (request) => {
+    const seen = { method: request.method, path: request.url.slice(cloudUrl.length), number: requests.length + 1 };
+    requests.push(seen);
+    const decided = fate?.(seen) ?? 'pass';
+    if (decided === 'fail') throw brokenConnection();
+    const response = await plain(request);
+    if (decided === 'lose') throw brokenConnection();
+    return response;
+  };
+
+  await client.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }, by);
+  await client.create(Secrets, credentialsSecret(namespace, cloudsYaml), by);
+
+  const start = async (generation: number): Promise<() => Promise<void>> => {
+    const random = seededRandom(seed + 100 * generation);
+    const countedClient = countWrites(client, () => {
+      writes++;
+    });
+    const own = options.faults ? faultyClient(countedClient, options.faults) : countedClient;
+    const manager = createManager({ client: own, clock, random, log: logger, namespace, gracefulStopMs: 1 });
+    const sessions = createSessionPool({ transport: counted, clock, random, patience: controllerPatience });
+    const observers = createObserverPool({ random });
+    const clouds = createClouds({ client: own, clock, random, sessions, observers, namespace });
+    manager.addRunnable({ name: 'cloud-credentials', run: (signal) => clouds.run(signal) });
+    if (options.core === true) {
+      setupClusterControllers(manager, {
+        client: own,
+        clock,
+        random,
+        namespace,
+        connectWorkload: () => Promise.reject(new Error('there are no workload clusters in this world')),
+      });
+    }
+    const definitions = options.controllers({
+      client: own,
+      clock,
+      random,
+      cache: manager.reader,
+      clouds,
+      namespace,
+      ...(options.watchFilter !== undefined && { watchFilter: options.watchFilter }),
+    });
+    for (const definition of definitions) manager.add(definition);
+    const stop = new AbortController();
+    const running = manager.run(stop.signal);
+    await manager.whenReady();
+    return async () => {
+      stop.abort();
+      observers.close();
+      await overTime(clock, running);
+      await sessions.close();
+    };
+  };
+  let generation = 0;
+  let halt: (() => Promise<void>) | undefined = await start(generation);
+  const stopControllers = async (): Promise<void> => {
+    await halt?.();
+    halt = undefined;
+  };
+
+  const find = <T extends KubeObject>(resource: Resource<T>, name: string): Promise<T | undefined> =>
+    client.get(resource, resource.namespaced ? { namespace, name } : { name }).catch((error: unknown) => {
+      if (!isNotFound(error)) throw error;
+      return undefined;
+    });
+
+  return {
+    namespace,
+    clock,
+    client,
+    cloud,
+    tenant: await openAs('openstack'),
+    admin: await openAs('admin'),
+    entries,
+    requests,
+    writes: () => writes,
+    setFate(next) {
+      fate = next;
+    },
+    find,
+    async get(resource, name) {
+      const found = await find(resource, name);
+      if (!found) throw new Error(`${resource.kind} ${name} does not exist`);
+      return found;
+    },
+    list: async (resource) => (await client.list(resource, resource.namespaced ? { namespace } : {})).items,
+    until: (condition, limitMs) =>
+      runUntil(clock, condition, {
+        limitMs: limitMs ?? 1_800_000,
+        describe: () =>
+          entries
+            .filter(({ level }) => level === 'error' || level === 'warn')
+            .slice(-5)
+            .map((entry) => JSON.stringify(entry))
+            .join('\n'),
+      }),
+    async pass(ms) {
+      for (let left = ms; left > 0; left -= 1_000) {
+        await settle();
+        await clock.advance(Math.min(left, 1_000));
+      }
+      await settle();
+    },
+    async restart() {
+      await stopControllers();
+      halt = await start(++generation);
+    },
+    halt: stopControllers,
+    async stop() {
+      await stopControllers();
+      await cloud.close();
+    },
+  };
+}
+
+/** Waits for something that itself waits for time to pass. */
+async function overTime(clock: ManualClock, work: Promise<unknown>): Promise<void> {
+  let hasEnded = false;
+  const ended = work.then(
+    () => {},
+    () => {},
+  );
+  void ended.then(() => {
+    hasEnded = true;
+  });
+  for (;;) {
+    await settle(2);
+    if (hasEnded) return;
+    await clock.advance(Math.min(clock.untilNext() ?? 0, 1_000));
+  }
+}
+
+/** As a socket that was reset in the middle of a request. */
+function brokenConnection(): Error {
+  return Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });
+}
+
+export function credentialsSecret(namespace: string, cloudsYaml: string, name: string = credentialsName): KubeObject {
+  const base64 = Buffer.from(cloudsYaml).toString('base64');
+  return {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name, namespace, labels: { 'clusterctl.cluster.x-k8s.io/move': 'true' } },
+    type: 'Opaque',
+    data: { 'clouds.yaml': base64 },
+  } as KubeObject;
+}
+
+/** A Cluster and its OpenStackCluster, owned as the Cluster controller would have it. */
+export async function createOpenStackCluster(
+  world: InfrastructureWorld,
+  name: string,
+  spec: Partial<OpenStackClusterSpec> = {},
+  options: { annotations?: Record<string, string>; cluster?: Partial<Cluster['spec']> } = {},
+): Promise<OpenStackCluster> {
+  const { client, namespace } = world;
+  const cluster = await client.create(
+    clusters,
+    {
+      apiVersion: 'cluster.x-k8s.io/v1beta2',
+      kind: 'Cluster',
+      metadata: { name, namespace },
+      spec: {
+        infrastructureRef: { apiGroup: infrastructureGroup, kind: 'OpenStackCluster', name },
+        ...options.cluster,
+      },
+    },
+    by,
+  );
+  return client.create(
+    openStackClusters,
+    {
+      apiVersion: `${infrastructureGroup}/v1beta2`,
+      kind: 'OpenStackCluster',
+      metadata: {
+        name,
+        namespace,
+        labels: { 'cluster.x-k8s.io/cluster-name': name },
+        ownerReferences: [ownerReference(cluster, clusters)],
+        ...(options.annotations && { annotations: options.annotations }),
+      },
+      spec: { identityRef: { name: credentialsName, cloudName: 'openstack' }, ...spec },
+    },
+    by,
+  );
+}
+
+function countWrites(client: Client, count: () => void): Client {
+  const unlessEvent = (resource: Resource): void => {
+    if (resource.plural !== 'events') count();
+  };
+  return {
+    get: (resource, key, options) => client.get(resource, key, options),
+    list: (resource, options) => client.list(resource, options),
+    watch: (resource, options) => client.watch(resource, options),
+    create: (resource, object, options) => {
+      unlessEvent(resource);
+      return client.create(resource, object, options);
+    },
+    update: (resource, object, options) => {
+      unlessEvent(resource);
+      return client.update(resource, object, options);
+    },
+    patch: (resource, key, type, patch, options) => {
+      unlessEvent(resource);
+      return client.patch(resource, key, type, patch, options);
+    },
+    apply: (resource, object, options) => {
+      unlessEvent(resource);
+      return client.apply(resource, object, options);
+    },
+    delete: (resource, key, options) => {
+      unlessEvent(resource);
+      return client.delete(resource, key, options);
+    },
+    deleteCollection: (resource, options) => {
+      unlessEvent(resource);
+      return client.deleteCollection(resource, options);
+    },
+    createSubresource: (resource, key, subresource, body, options) => {
+      unlessEvent(resource);
+      return client.createSubresource(resource, key, subresource, body, options);
+    },
+  };
+}
