@@ -35,7 +35,7 @@ import { backupPath, handleBackup } from './http/backup-endpoint.ts';
 import { HttpCaller } from './http/caller.ts';
 import { Exchange, toStatusError } from './http/exchange.ts';
 import { type HealthCheck, handleInfo, type InfoHandlerOptions, type VersionInfo } from './http/info-handler.ts';
-import { type Listener, listen } from './http/listener.ts';
+import { type Acceptor, acceptor, type Listener, listen } from './http/listener.ts';
 import { parseBoolean } from './http/options.ts';
 import { parseRequestPath, type RequestPath, requestVerb } from './http/request-path.ts';
 import { ResourceHandler, type ReviewHandler } from './http/resource-handler.ts';
@@ -59,7 +59,7 @@ import type { StoredObject } from './storage/stored-object.ts';
 import { handleCsrApproval } from './subresources/csr-approval.ts';
 import { handleNamespaceFinalize } from './subresources/namespace-finalize.ts';
 import { handlePodBinding } from './subresources/pod-binding.ts';
-import { handlePodContainerStream, handlePodPortForward } from './subresources/pod-connect.ts';
+import { handlePodContainerStream, type PodConnector, podPortForwardHandler } from './subresources/pod-connect.ts';
 import { handlePodEviction } from './subresources/pod-eviction.ts';
 import { type PodLogSource, podLogHandler } from './subresources/pod-log.ts';
 import { serviceAccountTokenHandler } from './subresources/service-account-token.ts';
@@ -86,6 +86,10 @@ export interface ApiServerOptions {
   /** addresses for Services; default 10.96.0.0/16 */
   serviceCidr?: string;
   podLogs?: PodLogSource;
+  /** leads to ports of Pods; without it there is nothing to forward */
+  podConnector?: PodConnector;
+  /** asked before every request for a resource is served: may make it wait, and what it throws is the answer */
+  gate?(): Promise<void> | undefined;
   /** leaves out built-in admission steps, such as those that count on controllers nobody runs */
   admissionPlugins?: { disable?: readonly AdmissionPlugin[] };
   /** further admission steps, after the server's own */
@@ -201,7 +205,7 @@ export class ApiServer {
       ['/pods/eviction', handlePodEviction],
       ['/pods/exec', handlePodContainerStream],
       ['/pods/log', podLogHandler(options.podLogs)],
-      ['/pods/portforward', handlePodPortForward],
+      ['/pods/portforward', podPortForwardHandler(options.podConnector)],
       ['/serviceaccounts/token', serviceAccountTokenHandler(this.access)],
       ['certificates.k8s.io/certificatesigningrequests/approval', handleCsrApproval],
     ]);
@@ -274,6 +278,11 @@ export class ApiServer {
     return listener;
   }
 
+  /** Serves connections that come in elsewhere, with a certificate of their own. */
+  acceptor(tls: { cert: string; key: string; clientCa: string }): Acceptor {
+    return acceptor({ tls, clock: systemClock }, (wire) => this.handle(wire));
+  }
+
   /** Ends watches cleanly, finishes requests under way, stops listening. The store stays open: it is the caller's. */
   async stop(deadlineMs = 5000): Promise<void> {
     this.#stopping = true;
@@ -344,6 +353,8 @@ export class ApiServer {
       return exchange.sendText(404, '404 page not found\n');
     }
     if (!verb) throw statusError.methodNotAllowed();
+    const wait = this.#options.gate?.();
+    if (wait) await wait;
     await this.#resources.handle(exchange, path, verb, new HttpCaller(exchange, user));
   }
 

@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import type { Logger } from '../runtime/index.ts';
 import { adminPrefix, createAdminApi } from './admin/api.ts';
 import { createOperator, type Operator } from './admin/operator.ts';
 import type { CatalogEntry } from './core/catalog.ts';
@@ -10,12 +12,30 @@ import type { Room } from './core/room.ts';
 import type { ServiceDefinition } from './core/service.ts';
 import { stableId } from './core/stable-id.ts';
 import { type Journal, loadState, startJournal } from './core/state/journal.ts';
+import { createMachineHost, type Machines } from './machines/host/machine-host.ts';
+import type { CniRule } from './machines/kubernetes/options.ts';
+import { UnreachableError } from './machines/network/unreachable.ts';
+import { silentLog } from './machines/silent-log.ts';
+import type { SimulatedNetwork, Software, SoftwareBase } from './machines/types.ts';
 import { rooms } from './rooms.ts';
 import { type CloudSecrets, loadSecrets, saveSecrets } from './world/secrets.ts';
 import { seedWorld } from './world/seed.ts';
 import type { World } from './world/world.ts';
 
+/** Servers that boot. */
+export interface MachinesOptions {
+  /** what is installed on them; absent: what Kubernetes nodes need */
+  readonly software?: (base: SoftwareBase) => Software;
+  /** whether Pods find a network without a CNI being installed; builtin */
+  readonly cni?: CniRule;
+  /** floating addresses and load balancers in 127.0.0.0/8 are reachable over real sockets; off by default */
+  readonly sockets?: boolean;
+  readonly log?: Logger;
+}
+
 export interface CloudOptions extends CoreOptions {
+  /** makes servers boot; without it they are ACTIVE and silent */
+  readonly machines?: MachinesOptions;
   /** services the cloud does not have, by type: `load-balancer`, `volumev3` */
   readonly without?: readonly string[];
   /** what links and the catalogue show, when it is not the address the client used */
@@ -37,6 +57,10 @@ export interface SimulatedCloud {
   readonly secrets: CloudSecrets;
   /** what operators do to clouds, and trouble on demand; the same as the admin API offers */
   readonly operator: Operator;
+  /** the machines behind the servers, when they boot */
+  readonly machines: Machines | undefined;
+  /** ways to what the machines serve; where nothing boots nothing answers */
+  readonly network: SimulatedNetwork;
   listen(options: ListenOptions): Promise<CloudListener>;
   /** stops listening and all that waits; a kept cloud goes on from here when it is opened again */
   close(): Promise<void>;
@@ -45,6 +69,7 @@ export interface SimulatedCloud {
 /** Builds a cloud, or opens the one kept in `directory`. */
 export async function createCloud(options: CloudOptions): Promise<SimulatedCloud> {
   const core = createCore(options);
+  const machines = options.machines && (await startMachines(core, options.machines, options.directory));
   const services = buildServices(core, rooms, options.without ?? []);
   const dispatcher = createDispatcher({
     core,
@@ -68,6 +93,8 @@ export async function createCloud(options: CloudOptions): Promise<SimulatedCloud
     transport: (request) => (request.signal?.aborted ? Promise.reject(request.signal.reason) : transport(request)),
     secrets,
     operator,
+    machines,
+    network: machines?.network ?? emptyNetwork,
     async listen(listenOptions) {
       const listener = await listen(transport, listenOptions);
       listeners.add(listener);
@@ -76,10 +103,33 @@ export async function createCloud(options: CloudOptions): Promise<SimulatedCloud
     async close() {
       await Promise.all([...listeners].map((listener) => listener.close()));
       core.jobs.stop();
+      await machines?.close();
       await journal?.close();
       await release();
     },
   };
+}
+
+const emptyNetwork: SimulatedNetwork = {
+  dial: (address, port) => {
+    throw new UnreachableError('EHOSTUNREACH', address, port);
+  },
+};
+
+async function startMachines(core: Core, options: MachinesOptions, directory: string | undefined): Promise<Machines> {
+  const { sockets = false, log = silentLog } = options;
+  const build = options.software ?? (await kubernetesSoftware(options.cni));
+  const software = build({
+    clock: core.clock,
+    random: core.random,
+    timings: core.timings,
+    ...(directory !== undefined && { directory: join(directory, 'machines') }),
+    sockets,
+    log,
+  });
+  const machines = createMachineHost({ core, software, sockets, log });
+  core.useMachineHost(machines);
+  return machines;
 }
 
 interface Opened {
@@ -109,6 +159,12 @@ async function open(core: Core, dispatcher: Dispatcher, options: CloudOptions): 
     await lock.release();
     throw error;
   }
+}
+
+/** Loaded only here: a cloud whose servers are rows has no use for an API server. */
+async function kubernetesSoftware(cni: CniRule | undefined): Promise<(base: SoftwareBase) => Software> {
+  const { createKubernetesSoftware } = await import('./machines/kubernetes/index.ts');
+  return (base) => createKubernetesSoftware({ ...base, ...(cni !== undefined && { cni }) });
 }
 
 /** One cloud at a time in a directory. */

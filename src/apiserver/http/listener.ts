@@ -7,17 +7,22 @@ import {
   type ServerHttp2Stream,
 } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { CapstanError, type Clock } from '../../machinery/index.ts';
+import { UpgradeWire } from './upgrade-wire.ts';
 import { Http1Wire, Http2Wire, type Wire } from './wire.ts';
 
-export interface ListenOptions {
-  host: string;
-  /** 0 takes a free port */
-  port: number;
+export interface TlsOptions {
   tls: { cert: string; key: string; clientCa: string };
   clock: Clock;
   /** default 60 s */
   requestTimeoutMs?: number;
+}
+
+export interface ListenOptions extends TlsOptions {
+  host: string;
+  /** 0 takes a free port */
+  port: number;
 }
 
 export interface Listener {
@@ -42,11 +47,45 @@ const sessionWindowBytes = 16 * streamWindowBytes;
 /** how often a closing server looks for connections that have fallen idle */
 const idleSweepMs = 20;
 
-/**
- * HTTPS for HTTP/1.1 and HTTP/2 on one port. Client certificates are asked for but not demanded: who has none may come
- * with a token.
- */
+/** HTTPS for HTTP/1.1 and HTTP/2 on one port. */
 export async function listen(options: ListenOptions, handle: (wire: Wire) => void): Promise<Listener> {
+  const { server, connections } = createHttpsServer(options, handle);
+  await bind(server, options);
+  const address = server.address() as AddressInfo;
+  return {
+    host: options.host,
+    port: address.port,
+    close: (deadlineMs) => closeServer(server, connections, deadlineMs, options.clock),
+  };
+}
+
+/** Serves connections that somebody else accepted. */
+export interface Acceptor {
+  accept(socket: Duplex): void;
+  /** cuts all connections */
+  close(): void;
+}
+
+/** The same as `listen` without a port of its own. */
+export function acceptor(options: TlsOptions, handle: (wire: Wire) => void): Acceptor {
+  const { server, connections } = createHttpsServer(options, handle);
+  return {
+    accept(socket) {
+      socket.on('error', () => socket.destroy());
+      server.emit('connection', socket);
+    },
+    close() {
+      for (const session of connections.sessions) session.destroy();
+      for (const socket of connections.sockets) socket.destroy();
+    },
+  };
+}
+
+/** Client certificates are asked for but not demanded: who has none may come with a token. */
+function createHttpsServer(
+  options: TlsOptions,
+  handle: (wire: Wire) => void,
+): { server: Http2SecureServer; connections: Connections } {
   const requestTimeoutMs = options.requestTimeoutMs ?? defaultRequestTimeoutMs;
   const server = createSecureServer({
     allowHTTP1: true,
@@ -75,13 +114,7 @@ export async function listen(options: ListenOptions, handle: (wire: Wire) => voi
   };
   // The types do not know of the raw headers that Node hands over.
   server.on('stream', serveStream as (...args: unknown[]) => void);
-  await bind(server, options);
-  const address = server.address() as AddressInfo;
-  return {
-    host: options.host,
-    port: address.port,
-    close: (deadlineMs) => closeServer(server, connections, deadlineMs, options.clock),
-  };
+  return { server, connections };
 }
 
 function serveHttp1(server: Http2SecureServer, handle: (wire: Wire) => void): void {
@@ -90,6 +123,9 @@ function serveHttp1(server: Http2SecureServer, handle: (wire: Wire) => void): vo
   server.on('request', (request, response) => {
     if (request.httpVersionMajor >= 2) return;
     handle(new Http1Wire(request as unknown as IncomingMessage, response as unknown as ServerResponse));
+  });
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    handle(new UpgradeWire(request, socket, head));
   });
 }
 

@@ -298,6 +298,13 @@ export class ResourceHandler {
           exchange.output.write(chunk);
         }
         exchange.end();
+        return;
+      }
+      case 'websocket': {
+        const { wire } = exchange;
+        if (!wire.upgrade) throw statusError.badRequest('Upgrade request required');
+        answer.serve(await wire.upgrade(answer.protocols));
+        exchange.statusCode = 101;
       }
     }
   }

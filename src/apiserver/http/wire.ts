@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import { constants, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
 import type { Readable, Writable } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
+import type { WebSocket } from 'ws';
 
 export type ResponseHeaders = Record<string, string | number | string[]>;
 
@@ -25,6 +26,8 @@ export interface Wire {
   flushHead(): void;
   /** says that this answer is the last on the connection, where the protocol can */
   announceClose(): void;
+  /** turns the connection into a WebSocket, for requests that ask for one; rejects when they name no protocol of these */
+  upgrade?(protocols: readonly string[]): Promise<WebSocket>;
 }
 
 export class Http1Wire implements Wire {
@@ -148,7 +151,7 @@ function socketOf(session: ServerHttp2Session): TLSSocket | undefined {
   return socket;
 }
 
-function asTlsSocket(socket: object | undefined): TLSSocket | undefined {
+export function asTlsSocket(socket: object | undefined): TLSSocket | undefined {
   const candidate = socket as TLSSocket | undefined;
   return typeof candidate?.getPeerX509Certificate === 'function' ? candidate : undefined;
 }

@@ -1,33 +1,62 @@
-import { statusError } from '../../machinery/index.ts';
+import type { Duplex } from 'node:stream';
+import { statusError, type UnstructuredObject } from '../../machinery/index.ts';
 import { getRecord } from '../service/reads.ts';
 import { checkNodeExists, chooseContainer, nodeOf } from './pod-location.ts';
-import type { SubresourceAnswer, SubresourceHandler, SubresourceRequest } from './types.ts';
+import { portForwardProtocols, servePortForward } from './port-forward-channels.ts';
+import type { SubresourceHandler, SubresourceRequest } from './types.ts';
+
+/**
+ * Whoever runs the Pods connects to them: answers a stream to a port of a Pod. Rejects with the reason, in the words of
+ * a kubelet, when the Pod cannot be reached or nothing listens there.
+ */
+export type PodConnector = (pod: UnstructuredObject, port: number) => Promise<Duplex>;
 
 /** pods/x/exec and pods/x/attach: a stream to one container. */
-export const handlePodContainerStream: SubresourceHandler = (request) =>
-  refuse(request, (pod) => {
+export const handlePodContainerStream: SubresourceHandler = async (request) => {
+  const { node } = await locate(request, (pod) => {
     chooseContainer(pod, request.query.get('container') ?? '');
   });
+  throw noKubelet(node);
+};
 
-/** pods/x/portforward: a stream to ports of the pod. */
-export const handlePodPortForward: SubresourceHandler = (request) =>
-  refuse(request, () => {
-    const odd = request.query.getAll('ports').find((port) => !/^\d+$/.test(port));
-    if (odd === undefined) return;
-    throw statusError.badRequest(
-      `cannot convert to []int32: strconv.ParseUint: parsing ${JSON.stringify(odd)}: invalid syntax`,
-    );
-  });
+/** pods/x/portforward: streams to ports of the pod. */
+export function podPortForwardHandler(connect: PodConnector | undefined): SubresourceHandler {
+  return async (request) => {
+    const asked = request.query.getAll('ports').flatMap((list) => list.split(','));
+    const { pod, node } = await locate(request, () => {
+      const odd = asked.find((port) => !/^\d+$/.test(port));
+      if (odd === undefined) return;
+      throw statusError.badRequest(
+        `cannot convert to []int32: strconv.ParseUint: parsing ${JSON.stringify(odd)}: invalid syntax`,
+      );
+    });
+    if (!connect) throw noKubelet(node);
+    const ports = asked.map(Number);
+    const outside = ports.find((port) => port < 1 || port > 65_535);
+    if (outside !== undefined) throw statusError.badRequest(`port ${outside} must be between 1 and 65535`);
+    if (ports.length === 0) throw statusError.badRequest('query parameter "ports" is required');
+    return {
+      type: 'websocket',
+      protocols: portForwardProtocols,
+      serve: (socket) => servePortForward(socket, ports, (port) => connect(pod, port)),
+    };
+  };
+}
 
-/** Streams end at a kubelet. Without one there is nothing to connect to, and the reason is the one kube-apiserver gives. */
-async function refuse(
+/** The pod and its node, or the reason kube-apiserver gives why there is none to connect to. */
+async function locate(
   { context, target, caller }: SubresourceRequest,
-  check: (pod: Parameters<typeof nodeOf>[0]) => void,
-): Promise<SubresourceAnswer> {
+  check: (pod: UnstructuredObject) => void,
+): Promise<{ pod: UnstructuredObject; node: string }> {
   const pod = await target.resource.fromRecord(await getRecord(context, target, caller, {}));
   check(pod);
   const node = nodeOf(pod);
   if (node === '') throw statusError.badRequest(`pod ${target.name} does not have a host assigned`);
   checkNodeExists(context, node);
-  throw statusError.serviceUnavailable(`this server cannot reach the kubelet of node ${node}`);
+  return { pod, node };
+}
+
+/** Streams end at a kubelet. Without one there is nothing to connect to. */
+function noKubelet(node: string): Error {
+  return statusError.serviceUnavailable(`this server cannot reach the kubelet of node ${node}`);
 }

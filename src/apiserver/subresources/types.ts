@@ -1,3 +1,4 @@
+import type { WebSocket } from 'ws';
 import type { JsonObject, TablePrinter, Verb } from '../../machinery/index.ts';
 import type { ServiceContext } from '../service/context.ts';
 import type { PatchKind } from '../service/patch.ts';
@@ -15,11 +16,12 @@ export interface SubresourceRequest {
   query: URLSearchParams;
 }
 
-/** What a subresource answers with: an object of its own, the main object as written, or plain text. */
+/** What a subresource answers with: an object of its own, the main object as written, plain text, or a conversation. */
 export type SubresourceAnswer =
   | { type: 'value'; code: number; value: JsonObject; printer?: TablePrinter }
   | { type: 'written'; code: number; written: WrittenObject }
-  | { type: 'text'; text: AsyncIterable<string> | string };
+  | { type: 'text'; text: AsyncIterable<string> | string }
+  | { type: 'websocket'; protocols: readonly string[]; serve(socket: WebSocket): void };
 
 export type SubresourceHandler = (request: SubresourceRequest) => Promise<SubresourceAnswer>;
 

@@ -6,6 +6,7 @@ import type { Answer } from '../core/service.ts';
 import { renderRefusal } from '../core/wrapped-refusals.ts';
 import { behindTheBack } from './behind-the-back.ts';
 import { createCompute } from './compute.ts';
+import { diskStore } from './disks.ts';
 import { flavorRoutes } from './flavors.ts';
 import { historyRoutes } from './history.ts';
 import { defineInterfaces, interfaceRoutes } from './interfaces.ts';
@@ -38,6 +39,7 @@ export const computeRoom: Room = (core) => {
     for (const { id, powerState } of compute.servers.all()) if (powerState === 1) switchOn(compute, id);
   });
   core.provide('compute', {
+    disks: diskStore(compute),
     serverExists: (id) => compute.servers.has(id),
     serverName: (id) => compute.servers.get(id)?.name,
     availabilityZones: () => zonesOf(compute),

@@ -1,6 +1,7 @@
 import type { Console, Machine, PortView } from '../core/contracts.ts';
 import type { Compute } from './compute.ts';
 import { appendConsole } from './console.ts';
+import { wipeDisk } from './disks.ts';
 import type { Server } from './tables.ts';
 
 /** The server as the machine that boots behind it. */
@@ -14,10 +15,11 @@ export function machineOf(compute: Compute, server: Readonly<Server>): Machine {
     const port = network.port(id);
     if (port) interfaces.push(port);
   }
-  const { id, name, projectId, userId, zone, host, metadata, tags, configDrive, flavor } = server;
+  const { id, name, hostname, projectId, userId, zone, host, metadata, tags, configDrive, flavor } = server;
   return {
     id,
     name,
+    hostname,
     projectId,
     userId,
     availabilityZone: zone,
@@ -56,6 +58,13 @@ export function switchOff(
 ): void {
   const { machineHost, state } = compute.core;
   if (machineHost) state.afterCommit(() => machineHost.powerOff(serverId, reason));
+}
+
+/** The server starts with an empty disk the next time. */
+export function replaceDisk(compute: Compute, serverId: string): void {
+  const { machineHost, state } = compute.core;
+  wipeDisk(compute, serverId);
+  if (machineHost?.diskReplaced) state.afterCommit(() => machineHost.diskReplaced?.(serverId));
 }
 
 export function forgetMachine(compute: Compute, serverId: string): void {

@@ -2,7 +2,7 @@ import type { RequestContext } from '../core/http/context.ts';
 import type { Answer } from '../core/service.ts';
 import { badRequest, checkBody, checkName, forbidden, wrappedIn } from '../core/wrapped-refusals.ts';
 import type { Compute } from './compute.ts';
-import { switchOff, switchOn } from './machines.ts';
+import { replaceDisk, switchOff, switchOn } from './machines.ts';
 import { metadataSchema } from './server-schema.ts';
 import { renderChangedServer } from './server-view.ts';
 import type { Server, ServerFlavor } from './tables.ts';
@@ -50,6 +50,7 @@ export function defineChanges(compute: Compute): void {
       launchedAt: compute.core.now(),
     });
     compute.finishAction(id, null);
+    replaceDisk(compute, id);
     switchOn(compute, id);
   });
   jobs.define<{ flavor: ServerFlavor }>(job.resized, (id, { flavor }) => {

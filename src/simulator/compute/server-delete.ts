@@ -1,5 +1,6 @@
 import { outcomeOf } from '../core/faults/outcome.ts';
 import type { Compute } from './compute.ts';
+import { wipeDisk } from './disks.ts';
 import { forgetMachine, switchOff } from './machines.ts';
 import type { Server } from './tables.ts';
 
@@ -57,6 +58,7 @@ export function removeServer(compute: Compute, server: Readonly<Server>): void {
   }
   for (const { id } of [...compute.actions.by('server', server.id)]) compute.actions.delete(id);
   compute.consoles.delete(server.id);
+  wipeDisk(compute, server.id);
   compute.servers.delete(server.id);
   remember(compute, server);
   forgetMachine(compute, server.id);

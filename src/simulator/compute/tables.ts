@@ -180,6 +180,14 @@ export interface ConsoleLog extends Row {
   readonly text: string;
 }
 
+/** A file of a machine's disk. Paths that end in a slash are directories. */
+export interface DiskFile extends Row {
+  readonly serverId: string;
+  readonly path: string;
+  readonly content: string;
+  readonly mode: number;
+}
+
 export interface ComputeTables {
   readonly flavors: Table<Flavor>;
   readonly keyPairs: Table<KeyPair>;
@@ -190,6 +198,7 @@ export interface ComputeTables {
   readonly deletedServers: Table<Server>;
   readonly actions: Table<InstanceAction>;
   readonly consoles: Table<ConsoleLog>;
+  readonly files: Table<DiskFile>;
 }
 
 export function declareComputeTables(state: State): ComputeTables {
@@ -225,5 +234,8 @@ export function declareComputeTables(state: State): ComputeTables {
       indexes: { server: { of: ['serverId'], key: ({ serverId }) => serverId } },
     }),
     consoles: state.table<ConsoleLog>('consoles'),
+    files: state.table<DiskFile>('disk_files', {
+      indexes: { server: { of: ['serverId'], key: ({ serverId }) => serverId } },
+    }),
   };
 }

@@ -166,14 +166,15 @@ export function beginTransition(compute: Compute, server: Readonly<Server>, tran
   mustBeIn(server, transition.verb, transition.from, transition.during);
   compute.core.jobs.cancel(job, server.id);
   compute.change(server.id, { taskState: transition.taskState });
-  if (server.powerState === 1) {
-    const { verb } = transition;
-    const reason =
-      verb === 'reboot' ? 'reboot' : transition.to === 'active' ? undefined : verb === 'suspend' ? 'suspend' : 'stop';
-    // A machine that is told to stop does so now; the state says so when nova has noticed.
-    if (reason !== undefined && verb !== 'rescue') switchOff(compute, server.id, reason);
-  }
+  // A machine that is told to stop does so now; the state says so when nova has noticed.
+  if (server.powerState === 1) switchOff(compute, server.id, offReason(transition));
   compute.core.jobs.schedule(compute.core.timings.sample(transition.timing), job, server.id, transition);
+}
+
+/** Why the machine goes silent. A rescued server runs from another disk meanwhile. */
+function offReason({ verb }: Transition): 'stop' | 'reboot' | 'suspend' {
+  if (verb === 'reboot' || verb === 'unrescue') return 'reboot';
+  return verb === 'pause' || verb === 'suspend' ? 'suspend' : 'stop';
 }
 
 function finish(compute: Compute, server: Readonly<Server>, { to, powerState, verb }: Transition): void {
@@ -190,5 +191,5 @@ function finish(compute: Compute, server: Readonly<Server>, { to, powerState, ve
     if (host) compute.change(server.id, { host: host.id, hostId: compute.hostIdOf(server.projectId, host.id) });
   }
   compute.finishAction(server.id, null);
-  if (to === 'active' && verb !== 'unpause') switchOn(compute, server.id);
+  if (to === 'active') switchOn(compute, server.id);
 }

@@ -78,8 +78,48 @@ export interface NewPort {
   readonly allowedAddressPairs?: readonly string[];
 }
 
+/** The far end of a connection, as security groups see it. */
+export interface Origin {
+  /** the source address that arrives: behind a router with address translation the router's */
+  readonly address: string;
+  /** the port it comes from when no address was translated on the way: rules that name groups count then */
+  readonly portId?: string;
+}
+
+/** Where a connection arrives. */
+export interface Landing {
+  readonly portId: string;
+  /** the fixed address it arrives at, whatever the caller dialled */
+  readonly address: string;
+  /** ports whose machines may have taken over the address, when its own port is nobody's */
+  readonly holders?: readonly string[];
+}
+
+/** The wires of the cloud: which address leads where, and who lets whom in. */
+export interface Reachability {
+  /** where an address leads from outside: a floating address, or a fixed one on an external network */
+  fromOutside(address: string): Landing | undefined;
+  /** where it leads from a port: its network, networks behind the same router, and outside through the router's gateway */
+  fromPort(portId: string, address: string): { readonly landing: Landing; readonly origin: Origin } | undefined;
+  /** where it leads in a subnet */
+  inSubnet(subnetId: string, address: string): Landing | undefined;
+  /** the server a port belongs to, also through a trunk; undefined when it is down or nobody's */
+  serverOf(portId: string): string | undefined;
+  /** whether the security groups of a port let a TCP connection in */
+  admits(portId: string, tcpPort: number, origin: Origin): boolean;
+  /** whether the security groups of a port let its machine open a TCP connection */
+  letsOut(portId: string, tcpPort: number, to: Origin): boolean;
+  /** addresses outside that lead to a port, through whatever is in between */
+  outsideAddresses(portId: string): readonly string[];
+  /** the ports whose rules a security group holds */
+  portsOfGroup(groupId: string): readonly string[];
+  /** ports that floating addresses of a router lead to */
+  portsBehindRouter(routerId: string): readonly string[];
+}
+
 /** Neutron, as the others need it. */
 export interface NetworkService {
+  readonly reach: Reachability;
   network(id: string): NetworkView | undefined;
   /** networks a project can put a server on when the user names none: its own, else the shared ones */
   networksFor(projectId: string): readonly NetworkView[];
@@ -194,8 +234,19 @@ export interface HostView {
   readonly ramUsed: number;
 }
 
+/** What is on the disks of machines; kept with the cloud. */
+export interface DiskStore {
+  file(serverId: string, path: string): { readonly content: string; readonly mode: number } | undefined;
+  put(serverId: string, path: string, content: string, mode: number): void;
+  remove(serverId: string, path: string): void;
+  /** every path, in the order they were made */
+  paths(serverId: string): readonly string[];
+  wipe(serverId: string): void;
+}
+
 /** Nova, as the others need it. */
 export interface ComputeService {
+  readonly disks: DiskStore;
   serverExists(id: string): boolean;
   serverName(id: string): string | undefined;
   /** the zones servers run in */
@@ -219,6 +270,8 @@ export interface Machine {
   /** the server's id */
   readonly id: string;
   readonly name: string;
+  /** absent: follows from the name */
+  readonly hostname?: string;
   readonly projectId: string;
   readonly userId: string;
   readonly availabilityZone: string;
@@ -252,10 +305,43 @@ export interface MachineHost {
   removed(serverId: string): void;
   /** Ports were added to or taken from a running machine. */
   interfacesChanged?(machine: Machine): void;
+  /** The server gets a new disk at the next start: it is rebuilt. */
+  diskReplaced?(serverId: string): void;
+  /** Whether something answers at a TCP port that a load balancer looks at; absent: everything does. */
+  answers?(landing: Landing, tcpPort: number, origin: Origin): boolean;
 }
 
-/** Octavia, as the operators' tools need it. */
+/** A member that a load balancer may pass a connection on to. */
+export interface ForwardTarget {
+  readonly landing: Landing;
+  readonly tcpPort: number;
+  /** the load balancer, as the member's security groups see it */
+  readonly origin: Origin;
+}
+
+/** What a load balancer does with a connection. */
+export type Forwarding =
+  /** nobody listens at this port */
+  | { readonly kind: 'closed' }
+  /** the listener does not let this source in */
+  | { readonly kind: 'filtered' }
+  /** to be tried in this order, the next one when one does not answer */
+  | { readonly kind: 'members'; readonly targets: readonly ForwardTarget[] };
+
+/** Octavia, as the others need it. */
 export interface LoadBalancerService {
+  /** what the load balancer at a port does with a connection from an address; undefined: there is none at that port */
+  forward(vipPortId: string, tcpPort: number, source: string): Forwarding | undefined;
+  /** the TCP ports a load balancer listens at, by its port; none when there is no load balancer */
+  listeningPorts(vipPortId: string): readonly number[];
+  /** ports of the load balancers that have a member at one of a port's addresses */
+  balancersOf(portId: string): readonly string[];
+  /** the port of the load balancer a pool belongs to */
+  balancerOfPool(poolId: string): string | undefined;
+  /** Has the monitors look at the members at a port again, in their own time. */
+  lookAgain(portId: string): void;
+  /** The same at an address whose port is gone. */
+  lookAgainAt(address: string): void;
   /** Puts a load balancer and its parts into ERROR, as a broken amphora would. */
   breakLoadBalancer(id: string): boolean;
 }

@@ -42,6 +42,8 @@ export interface Core {
   /** every service there is, once all rooms are built */
   readonly catalog: CatalogEntry[];
   readonly machineHost: MachineHost | undefined;
+  /** Puts a host behind the servers, before the first of them starts. */
+  useMachineHost(host: MachineHost): void;
   readonly tokenLifeMs: number;
   now(): number;
   onError(error: unknown, what: string): void;
@@ -63,6 +65,7 @@ export function createCore(options: CoreOptions): Core {
   const services = {} as Services;
   const birth: (() => void)[] = [];
   const returns: (() => void)[] = [];
+  let machineHost = options.machineHost;
   const jobs = new Jobs({ state, clock, onError: (error, job) => onError(error, `job ${job.kind} of ${job.subject}`) });
   return {
     clock,
@@ -77,7 +80,12 @@ export function createCore(options: CoreOptions): Core {
     services,
     counts: new RequestCounts(),
     catalog: [],
-    machineHost: options.machineHost,
+    get machineHost() {
+      return machineHost;
+    },
+    useMachineHost: (host) => {
+      machineHost = host;
+    },
     tokenLifeMs: options.tokenLifeMs ?? 24 * 60 * 60 * 1000,
     now: () => clock.now(),
     onError,

@@ -3,6 +3,7 @@ import { outcomeOf } from '../core/faults/outcome.ts';
 import type { Row, Table } from '../core/state/table.ts';
 import { seconds } from '../core/time-formats.ts';
 import type { Values } from './body/shape.ts';
+import { Health } from './health.ts';
 import { immutable, pendingState } from './refusals.ts';
 import { removeLoadBalancer, removePart } from './removal.ts';
 import type { LoadBalancerRow, PartRow, ProvisioningStatus } from './rows.ts';
@@ -20,6 +21,7 @@ export type Operation = 'create' | 'update' | 'delete' | 'failover';
 /** What every part of the load balancer room works with. */
 export interface Octavia extends LoadBalancerTables {
   readonly core: Core;
+  readonly health: Health;
   /** the columns every new row has */
   fresh(values: Values, projectId: string): NewPart;
   /**
@@ -69,6 +71,9 @@ export function createOctavia(core: Core): Octavia {
   const octavia: Octavia = {
     ...tables,
     core,
+    get health() {
+      return health;
+    },
     fresh: (values, projectId) => ({
       id: core.ids.uuid(),
       project_id: projectId,
@@ -108,6 +113,7 @@ export function createOctavia(core: Core): Octavia {
       tableOf(table).update(id, { provisioning_status: status, updated_at: core.now() });
     },
   };
+  const health = new Health(octavia);
   core.jobs.define<SettleJob>(settleJob, (id, { touched, error }) => {
     const lb = tables.loadBalancers.get(id);
     if (lb) settle(octavia, lb, touched, error !== null, tableOf);
@@ -123,7 +129,7 @@ function settle(
   hasFailed: boolean,
   tableOf: (name: PartTable) => Table<PartRow>,
 ): void {
-  const { loadBalancers, core } = octavia;
+  const { loadBalancers, core, health } = octavia;
   if (lb.provisioning_status === 'PENDING_DELETE' && !hasFailed) {
     removeLoadBalancer(octavia, lb);
     return;
@@ -136,24 +142,33 @@ function settle(
     else {
       tableOf(part.table).update(part.id, {
         provisioning_status: 'ACTIVE',
-        operating_status: operatingStatus(octavia, part, row),
+        operating_status: operatingStatus(octavia, lb, part, row),
         updated_at: core.now(),
       });
     }
   }
   loadBalancers.update(lb.id, {
     provisioning_status: hasFailed ? 'ERROR' : 'ACTIVE',
-    operating_status: hasFailed ? 'ERROR' : lb.admin_state_up ? 'ONLINE' : 'OFFLINE',
+    operating_status: hasFailed ? 'ERROR' : lb.admin_state_up ? health.balancerStatus(lb) : 'OFFLINE',
     updated_at: core.now(),
   });
   if (!hasFailed) openPorts(octavia, loadBalancers.get(lb.id)!);
 }
 
 /** What the amphora would report. Members without a monitor are never looked at. */
-function operatingStatus({ members, monitors }: Octavia, { table, id }: Touched, row: Readonly<PartRow>): string {
+function operatingStatus(
+  { members, monitors, pools, health }: Octavia,
+  lb: Readonly<LoadBalancerRow>,
+  { table, id }: Touched,
+  row: Readonly<PartRow>,
+): string {
   if (!row.admin_state_up) return 'OFFLINE';
+  // A new monitor looks at everything; a pool that was changed is as healthy as before.
+  if (table === 'monitors') health.scheduleCheck(monitors.get(id)!.pool_id);
+  if (table === 'pools') return health.poolStatus(pools.get(id)!);
   if (table !== 'members') return 'ONLINE';
-  return monitors.count('pool', members.get(id)!.pool_id) > 0 ? 'ONLINE' : 'NO_MONITOR';
+  const member = members.get(id)!;
+  return monitors.count('pool', member.pool_id) > 0 ? health.statusOfNew(member, lb) : 'NO_MONITOR';
 }
 
 /** The times as the wire shows them. */

@@ -1,10 +1,19 @@
 import type { LoadBalancerService } from '../core/contracts.ts';
+import { Forwarder } from './forwarding.ts';
+import { membersAt } from './health.ts';
 import { type Octavia, partsOf } from './octavia.ts';
 
-/** What the operators' tools do to load balancers. */
+/** What the network of the machines asks of load balancers, and what the operators' tools do to them. */
 export function loadBalancerService(octavia: Octavia): LoadBalancerService {
-  const { loadBalancers, core } = octavia;
+  const { loadBalancers, pools, core } = octavia;
+  const forwarder = new Forwarder(octavia);
   return {
+    forward: (vipPortId, tcpPort, source) => forwarder.forward(vipPortId, tcpPort, source),
+    listeningPorts: (vipPortId) => forwarder.listeningPorts(vipPortId),
+    balancersOf: (portId) => [...new Set(membersAt(octavia, portId).map(({ lb }) => lb.vip_port_id))],
+    balancerOfPool: (poolId) => loadBalancers.get(pools.get(poolId)?.loadbalancer_id ?? '')?.vip_port_id,
+    lookAgain: (portId) => octavia.health.lookAgain(portId),
+    lookAgainAt: (address) => octavia.health.lookAgainAt(address),
     breakLoadBalancer(id) {
       if (!loadBalancers.has(id)) return false;
       octavia.abandon(id);

@@ -51,6 +51,7 @@ export function createTables(state: State): LoadBalancerTables {
       indexes: {
         project,
         pool: (member) => member.pool_id,
+        address: (member) => member.address,
         endpoint: (member) => endpointKey(member.pool_id, member.address, member.protocol_port),
       },
     }),

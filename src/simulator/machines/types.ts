@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream';
 import type { Client } from '../../client/index.ts';
 import type { Clock, Random } from '../../machinery/index.ts';
+import type { Logger } from '../../runtime/index.ts';
 import type { Console, Machine } from '../core/contracts.ts';
 import type { Timings } from '../core/timings.ts';
 
@@ -86,6 +87,18 @@ export interface BootService {
   enabled(disk: Disk): boolean;
   /** starts it; it runs until the machine's signal aborts */
   start(machine: RunningMachine): void;
+}
+
+/** What the software of machines is built on: the cloud's own. */
+export interface SoftwareBase {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly timings: Timings;
+  /** where it may keep things of its own; absent: in memory */
+  readonly directory?: string;
+  /** whether connections over real sockets come in */
+  readonly sockets: boolean;
+  readonly log: Logger;
 }
 
 /** What a machine image has installed. */

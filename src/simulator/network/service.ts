@@ -2,6 +2,7 @@ import type { Caller } from '../core/caller.ts';
 import type { NetworkService, NetworkView, NewPort, PortView, SubnetView } from '../core/contracts.ts';
 import { formatCidr, parseCidr } from './addressing/cidr.ts';
 import type { Neutron } from './neutron.ts';
+import { reachability } from './reach.ts';
 import { overQuota } from './refusals.ts';
 import { ensureDefaultGroup, insertGroup, insertRule } from './resources/default-security-group.ts';
 import { deletePort, insertPort } from './resources/port-writes.ts';
@@ -15,6 +16,7 @@ export function networkService(neutron: Neutron): NetworkService {
   const { networks, subnets, ports, securityGroups, securityGroupRules, sharings, core } = neutron;
   const portView = (port: Readonly<PortRow>): PortView => viewPort(neutron, port);
   return {
+    reach: reachability(neutron),
     network: (id) => mapped(networks.get(id), (network) => viewNetwork(neutron, network)),
     networksFor(projectId) {
       const own = [...networks.by('project', projectId)];

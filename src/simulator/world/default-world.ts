@@ -94,9 +94,10 @@ export const defaultWorld: World = {
     {
       name: 'public',
       id: '375af7fe-a2c1-4c26-a57d-6d33175a6650',
-      cidr: '172.24.4.0/22',
-      gateway: '172.24.4.1',
-      pool: { start: '172.24.4.10', end: '172.24.7.250' },
+      // Addresses every computer has without being told: what servers serve at them can be reached as it is.
+      cidr: '127.64.0.0/16',
+      gateway: '127.64.0.1',
+      pool: { start: '127.64.0.10', end: '127.64.255.250' },
     },
   ],
   projects: [

@@ -1,0 +1,291 @@
+import { type Piece, type Script, ShellSyntaxError, type Word } from './syntax.ts';
+
+const wordEnd: ReadonlySet<string> = new Set([' ', '\t', '\n', ';', '&', '|', '<', '>', '(', ')']);
+const operators = ['##', '#', '%%', '%', ':-', ':=', ':+', ':?', '-', '=', '+', '?', '//', '/'] as const;
+
+/** The part of the parser that reads words: quotes, variables, command substitution. */
+export abstract class WordReader {
+  readonly text: string;
+  at = 0;
+
+  constructor(text: string) {
+    this.text = text.replaceAll('\r\n', '\n');
+  }
+
+  /** Reads statements up to one of the words, or a closing bracket. */
+  abstract script(ends: readonly string[]): Script;
+  /** A line break was passed: here-documents begin now. */
+  protected abstract endOfLine(): void;
+
+  get isAtEnd(): boolean {
+    return this.at >= this.text.length;
+  }
+
+  get line(): number {
+    let line = 1;
+    for (let i = this.text.indexOf('\n'); i >= 0 && i < this.at; i = this.text.indexOf('\n', i + 1)) line++;
+    return line;
+  }
+
+  startsWith(text: string): boolean {
+    return this.text.startsWith(text, this.at);
+  }
+
+  fail(message: string): never {
+    throw new ShellSyntaxError(message, this.line);
+  }
+
+  /** Skips spaces and comments, and line breaks when asked to. */
+  skipBlank(alsoLines: boolean): void {
+    for (;;) {
+      const char = this.text[this.at];
+      if (char === ' ' || char === '\t') this.at++;
+      else if (char === '\\' && this.text[this.at + 1] === '\n') this.at += 2;
+      else if (char === '#') {
+        const end = this.text.indexOf('\n', this.at);
+        this.at = end < 0 ? this.text.length : end;
+      } else if (char === '\n' && alsoLines) {
+        this.at++;
+        this.endOfLine();
+      } else if (char === ';' && alsoLines && this.text[this.at + 1] !== ';') this.at++;
+      else return;
+    }
+  }
+
+  /** The unquoted word that begins here, without taking it. */
+  peekWord(): string {
+    let end = this.at;
+    while (end < this.text.length && !wordEnd.has(this.text[end]!) && !/['"$`\\]/.test(this.text[end]!)) end++;
+    return this.text.slice(this.at, end);
+  }
+
+  word(): Word {
+    const pieces: Piece[] = [];
+    let plain = '';
+    const flush = (): void => {
+      if (plain !== '') pieces.push({ kind: 'text', text: plain, isQuoted: false });
+      plain = '';
+    };
+    for (;;) {
+      const char = this.text[this.at];
+      if (char === undefined || wordEnd.has(char)) break;
+      if (char === "'") {
+        flush();
+        pieces.push({ kind: 'text', text: this.#singleQuoted(), isQuoted: true });
+      } else if (char === '"') {
+        flush();
+        this.at++;
+        pieces.push(...this.#doubleQuoted());
+      } else if (char === '\\') {
+        if (this.text[this.at + 1] !== '\n') {
+          flush();
+          pieces.push({ kind: 'text', text: this.text[this.at + 1] ?? '', isQuoted: true });
+        }
+        this.at += 2;
+      } else if (char === '$' && this.text[this.at + 1] === "'") {
+        flush();
+        this.at++;
+        pieces.push({ kind: 'text', text: unescapeC(this.#singleQuoted()), isQuoted: true });
+      } else if (char === '$' || char === '`') {
+        const piece = this.#dollar(false);
+        if (piece) {
+          flush();
+          pieces.push(piece);
+        } else plain += '$';
+      } else {
+        plain += char;
+        this.at++;
+      }
+    }
+    flush();
+    return pieces;
+  }
+
+  /** A text with variables in it that is not split into words: the body of a here-document. */
+  hereDocument(): Word {
+    return this.#expanding(() => this.isAtEnd);
+  }
+
+  /** `((…))`, with or without a dollar before it. */
+  arithmetic(): Word {
+    this.at += 2;
+    let depth = 0;
+    const pieces = this.#expanding(() => {
+      if (this.isAtEnd) this.fail("unexpected EOF while looking for matching `))'");
+      if (depth === 0 && this.startsWith('))')) return true;
+      if (this.startsWith('(')) depth++;
+      if (this.startsWith(')')) depth--;
+      return false;
+    });
+    this.at += 2;
+    return pieces;
+  }
+
+  #singleQuoted(): string {
+    const end = this.text.indexOf("'", this.at + 1);
+    if (end < 0) this.fail("unexpected EOF while looking for matching `''");
+    const text = this.text.slice(this.at + 1, end);
+    this.at = end + 1;
+    return text;
+  }
+
+  #doubleQuoted(): Piece[] {
+    const pieces = this.#expanding(() => {
+      if (this.isAtEnd) this.fail('unexpected EOF while looking for matching `"\'');
+      return this.startsWith('"');
+    });
+    this.at++;
+    return pieces.length === 0 ? [{ kind: 'text', text: '', isQuoted: true }] : [...pieces];
+  }
+
+  #expanding(isEnd: () => boolean): Piece[] {
+    const pieces: Piece[] = [];
+    let plain = '';
+    const flush = (): void => {
+      if (plain !== '') pieces.push({ kind: 'text', text: plain, isQuoted: true });
+      plain = '';
+    };
+    while (!isEnd()) {
+      const char = this.text[this.at]!;
+      if (char === '\\' && /[$`"\\\n]/.test(this.text[this.at + 1] ?? '')) {
+        if (this.text[this.at + 1] !== '\n') plain += this.text[this.at + 1];
+        this.at += 2;
+      } else if (char === '$' || char === '`') {
+        const piece = this.#dollar(true);
+        if (piece) {
+          flush();
+          pieces.push(piece);
+        } else plain += '$';
+      } else {
+        plain += char;
+        this.at++;
+      }
+    }
+    flush();
+    return pieces;
+  }
+
+  /** What a dollar or backquote begins; undefined when the dollar stands for itself. */
+  #dollar(isQuoted: boolean): Piece | undefined {
+    if (this.startsWith('`')) return this.#backquoted(isQuoted);
+    if (this.startsWith('$((')) {
+      this.at++;
+      return { kind: 'arithmetic', expression: this.arithmetic(), isQuoted };
+    }
+    if (this.startsWith('$(')) {
+      this.at += 2;
+      const script = this.script([]);
+      this.skipBlank(true);
+      if (!this.startsWith(')')) this.fail("unexpected EOF while looking for matching `)'");
+      this.at++;
+      return { kind: 'command', script, isQuoted };
+    }
+    if (this.startsWith('${')) return this.#braced(isQuoted);
+    const name = /\$([A-Za-z_]\w*|[@*#?$!0-9-])/y;
+    name.lastIndex = this.at;
+    const match = name.exec(this.text);
+    if (!match) {
+      this.at++;
+      return undefined;
+    }
+    this.at = name.lastIndex;
+    return { kind: 'variable', name: match[1]!, isQuoted };
+  }
+
+  #backquoted(isQuoted: boolean): Piece {
+    let end = this.at + 1;
+    while (end < this.text.length && this.text[end] !== '`') end += this.text[end] === '\\' ? 2 : 1;
+    if (end >= this.text.length) this.fail("unexpected EOF while looking for matching ``'");
+    const inner = this.text.slice(this.at + 1, end).replace(/\\([`$\\])/g, '$1');
+    this.at = end + 1;
+    return { kind: 'command', script: this.#inner(inner).script([]), isQuoted };
+  }
+
+  #braced(isQuoted: boolean): Piece {
+    const start = /\$\{(#?)([A-Za-z_]\w*|[@*#?0-9-])(\[[@*\d]\])?/y;
+    start.lastIndex = this.at;
+    const match = start.exec(this.text);
+    if (!match) this.fail('bad substitution');
+    this.at = start.lastIndex;
+    const name = match[2]!;
+    if (match[1] === '#') {
+      this.#closeBrace();
+      return { kind: 'variable', name, isQuoted, operator: 'length' };
+    }
+    const operator = operators.find((each) => this.startsWith(each));
+    if (operator === undefined) {
+      this.#closeBrace();
+      return { kind: 'variable', name, isQuoted };
+    }
+    this.at += operator.length;
+    const isReplacing = operator === '/' || operator === '//';
+    const operand = this.#operand(isReplacing);
+    let replacement: Word | undefined;
+    if (isReplacing && this.startsWith('/')) {
+      this.at++;
+      replacement = this.#operand(false);
+    }
+    this.#closeBrace();
+    return { kind: 'variable', name, isQuoted, operator, operand, ...(replacement && { replacement }) };
+  }
+
+  #operand(endsAtSlash: boolean): Word {
+    const pieces: Piece[] = [];
+    let plain = '';
+    const flush = (): void => {
+      if (plain !== '') pieces.push({ kind: 'text', text: plain, isQuoted: false });
+      plain = '';
+    };
+    while (!this.startsWith('}') && !(endsAtSlash && this.startsWith('/'))) {
+      const char = this.text[this.at];
+      if (char === undefined) this.fail("unexpected EOF while looking for matching `}'");
+      if (char === "'" || char === '"' || char === '$' || char === '`') {
+        flush();
+        if (char === "'") pieces.push({ kind: 'text', text: this.#singleQuoted(), isQuoted: true });
+        else if (char === '"') {
+          this.at++;
+          pieces.push(...this.#doubleQuoted());
+        } else {
+          const piece = this.#dollar(false);
+          if (piece) pieces.push(piece);
+          else plain += '$';
+        }
+      } else {
+        if (char === '\\') this.at++;
+        plain += this.text[this.at] ?? '';
+        this.at++;
+      }
+    }
+    flush();
+    return pieces;
+  }
+
+  #closeBrace(): void {
+    if (!this.startsWith('}')) this.fail('bad substitution');
+    this.at++;
+  }
+
+  #inner(text: string): WordReader {
+    return new (this.constructor as new (text: string) => WordReader)(text);
+  }
+}
+
+/** What `$'…'` and `echo -e` make of backslashes. */
+export function unescapeC(text: string): string {
+  return text.replace(/\\(n|t|r|a|b|f|v|e|0[0-7]{0,3}|x[0-9a-fA-F]{1,2}|.)/g, (_, code: string) => {
+    const simple: Record<string, string> = {
+      n: '\n',
+      t: '\t',
+      r: '\r',
+      a: '\x07',
+      b: '\b',
+      f: '\f',
+      v: '\v',
+      e: '\x1b',
+    };
+    if (code in simple) return simple[code]!;
+    if (code.startsWith('x')) return String.fromCharCode(Number.parseInt(code.slice(1), 16));
+    if (code.startsWith('0')) return String.fromCharCode(Number.parseInt(code, 8) || 0);
+    return code;
+  });
+}

@@ -1,0 +1,182 @@
+import type { HostedMachine } from '../../host/running-machine.ts';
+import type { Software } from '../../types.ts';
+import { failedLine, okLine, serviceLine, stampedWriter } from '../console-text.ts';
+import { runScript } from '../shell/run.ts';
+import { freshState, type Streams } from '../shell/state.ts';
+import { parseUnit, type Unit } from './unit.ts';
+
+const unitDirectory = '/etc/systemd/system';
+const directories = [unitDirectory, '/usr/lib/systemd/system', '/lib/systemd/system'];
+
+/** What node images come with. */
+const builtIn: ReadonlySet<string> = new Set(
+  [
+    ['containerd', 'crio', 'docker', 'kubelet', 'ssh', 'sshd', 'chrony', 'chronyd', 'ntp', 'ntpd', 'cron', 'rsyslog'],
+    ['systemd-timesyncd', 'systemd-resolved', 'systemd-networkd', 'systemd-modules-load', 'systemd-sysctl', 'dbus'],
+    ['systemd-journald', 'systemd-hostnamed', 'networking', 'NetworkManager', 'ufw', 'firewalld', 'apparmor', 'auditd'],
+    ['multipathd', 'iscsid', 'open-iscsi', 'qemu-guest-agent', 'snapd', 'unattended-upgrades', 'locksmithd'],
+    ['update-engine', 'apt-daily', 'apt-daily-upgrade', 'tuned', 'irqbalance', 'getty@tty1', 'coreos-metadata'],
+  ].flat(),
+);
+
+/** How often a service that keeps failing is started again before systemd gives up. */
+const maxStarts = 5;
+
+/** A unit's full name. */
+export function unitName(name: string): string {
+  return /\.(?:service|mount|timer|socket|target|path|swap)$/.test(name) ? name : `${name}.service`;
+}
+
+/** The text of a unit with its drop-ins; undefined when there is none on the disk. */
+function readUnit({ disk }: HostedMachine, name: string): Unit | undefined {
+  for (const directory of directories) {
+    const text = disk.read(`${directory}/${name}`);
+    if (text === undefined) continue;
+    const dropIns = disk.list(`${directory}/${name}.d/`).filter((path) => path.endsWith('.conf'));
+    return parseUnit(text, ...dropIns.map((path) => disk.read(path) ?? ''));
+  }
+  return undefined;
+}
+
+/** Whether there is such a unit: on the disk, of the image, or of what is installed. */
+export function knownUnit(machine: HostedMachine, software: Software, name: string): boolean {
+  const plain = name.replace(/\.[a-z]+$/, '');
+  if (builtIn.has(plain) || software.services.some((service) => unitName(service.name) === name)) return true;
+  return directories.some((directory) => machine.disk.read(`${directory}/${name}`) !== undefined);
+}
+
+const wantsPath = (name: string): string => `${unitDirectory}/multi-user.target.wants/${name}`;
+
+export function enableUnit({ disk }: HostedMachine, name: string): void {
+  disk.write(wantsPath(name), '');
+}
+
+export function disableUnit({ disk }: HostedMachine, name: string): void {
+  disk.remove(wantsPath(name));
+}
+
+export function isUnitEnabled({ disk }: HostedMachine, name: string): boolean {
+  return disk.read(wantsPath(name)) !== undefined || builtIn.has(name.replace(/\.service$/, ''));
+}
+
+/** Starts a unit now, as `systemctl restart` does. Says whether it is up. */
+export async function restartUnit(machine: HostedMachine, software: Software, name: string): Promise<boolean> {
+  const service = software.services.find((each) => unitName(each.name) === name);
+  if (service) {
+    if (service.enabled(machine.disk)) service.start(machine);
+    return true;
+  }
+  const unit = readUnit(machine, name);
+  return unit ? startUnit(machine, software, name, unit) : true;
+}
+
+/** Starts the units somebody enabled, in the order they ask for. */
+export async function startEnabledUnits(machine: HostedMachine, software: Software): Promise<void> {
+  const prefix = `${unitDirectory}/multi-user.target.wants/`;
+  const wanted = new Map<string, Unit>();
+  for (const path of machine.disk.list(prefix)) {
+    const name = path.slice(prefix.length);
+    const unit = readUnit(machine, name);
+    if (unit) wanted.set(name, unit);
+  }
+  for (const [name, unit] of ordered(wanted)) await startUnit(machine, software, name, unit);
+}
+
+function ordered(units: ReadonlyMap<string, Unit>): Map<string, Unit> {
+  const done = new Map<string, Unit>();
+  const visiting = new Set<string>();
+  const visit = (name: string, unit: Unit): void => {
+    if (done.has(name) || visiting.has(name)) return;
+    visiting.add(name);
+    for (const earlier of unit.after) {
+      const found = units.get(earlier);
+      if (found) visit(earlier, found);
+    }
+    for (const [other, candidate] of units) if (candidate.before.includes(name)) visit(other, candidate);
+    done.set(name, unit);
+  };
+  for (const [name, unit] of units) visit(name, unit);
+  return done;
+}
+
+async function startUnit(machine: HostedMachine, software: Software, name: string, unit: Unit): Promise<boolean> {
+  const title = unit.description ?? name;
+  const failing = unit.conditions.find(({ kind, path, isNegated }) => meets(machine, kind, path) === isNegated);
+  if (failing) {
+    const why = `Condition check resulted in ${title} being skipped`;
+    machine.screen.write(serviceLine(machine, 'systemd[1]', why));
+    return true;
+  }
+  if (!name.endsWith('.service')) {
+    machine.screen.write(okLine(`Started ${title}`));
+    return true;
+  }
+  if (unit.type === 'oneshot' || unit.start.length === 0) {
+    const isUp = (await runUnit(machine, software, name, unit)) === 0;
+    machine.screen.write(isUp ? okLine(`Finished ${title}`) : failedLine(`Failed to start ${title}`));
+    if (isUp || unit.restart === 'no') return isUp;
+    void keepTrying(machine, software, name, unit).catch(() => {});
+    return false;
+  }
+  machine.screen.write(okLine(`Started ${title}`));
+  void keepTrying(machine, software, name, unit, 0).catch(() => {});
+  return true;
+}
+
+function meets({ disk }: HostedMachine, kind: string, path: string): boolean {
+  if (kind === 'ConditionPathIsDirectory') return disk.isDirectory(path);
+  const content = disk.read(path);
+  if (kind === 'ConditionFileNotEmpty') return content !== undefined && content !== '';
+  return content !== undefined || disk.isDirectory(path);
+}
+
+/** Runs a service again after it failed, as its unit says, until systemd would give up. */
+async function keepTrying(
+  machine: HostedMachine,
+  software: Software,
+  name: string,
+  unit: Unit,
+  started = 1,
+): Promise<void> {
+  for (let starts = started; ; starts++) {
+    if (starts > 0) await machine.pass(unit.restartMs * machine.timings.scale);
+    const status = await runUnit(machine, software, name, unit);
+    const goesOn = unit.restart === 'always' || (unit.restart.startsWith('on-') && status !== 0);
+    if (!goesOn) {
+      if (status !== 0) machine.screen.write(failedLine(`Failed to start ${unit.description ?? name}`));
+      return;
+    }
+    if (starts + 1 >= maxStarts && unit.restartMs < 2_000) {
+      const words = `${name}: Start request repeated too quickly.`;
+      machine.screen.write(serviceLine(machine, 'systemd[1]', words));
+      return;
+    }
+  }
+}
+
+async function runUnit(machine: HostedMachine, software: Software, name: string, unit: Unit): Promise<number> {
+  const writer = stampedWriter(machine, name.replace(/\.service$/, ''));
+  const streams: Streams = { input: { text: '' }, out: writer.write, error: writer.write };
+  const environment = { ...unit.environment };
+  for (const file of unit.environmentFiles) {
+    for (const line of (machine.disk.read(file.replace(/^-/, '')) ?? '').split('\n')) {
+      const match = /^([A-Za-z_]\w*)=(.*)$/.exec(line.trim());
+      if (match) environment[match[1]!] = match[2]!.replace(/^(["'])(.*)\1$/, '$2');
+    }
+  }
+  const state = freshState(machine, software, name, environment);
+  if (unit.workingDirectory !== undefined) state.directory = unit.workingDirectory;
+  let status = 0;
+  for (const line of [...unit.startPre, ...unit.start, ...unit.startPost]) {
+    const mayFail = /^[@:+!]*-/.test(line);
+    status = await runScript(state, line.replace(/^[-@:+!]+/, ''), streams);
+    if (status !== 0 && !mayFail) break;
+    status = 0;
+  }
+  writer.end();
+  if (status !== 0) {
+    const words = `${name}: Main process exited, code=exited, status=${status}/FAILURE`;
+    machine.screen.write(serviceLine(machine, 'systemd[1]', words));
+  }
+  return status;
+}

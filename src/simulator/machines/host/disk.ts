@@ -1,0 +1,104 @@
+import type { DiskStore } from '../../core/contracts.ts';
+import type { Disk } from '../types.ts';
+
+/** Where nothing is kept over a reboot. */
+const volatile = /^\/(?:run|tmp|dev|proc|sys)\//;
+const usualMode = 0o644;
+const usualDirectoryMode = 0o755;
+
+/** A disk as the boot sequence and the shell need it: with directories and modes. */
+export interface MachineDisk extends Disk {
+  mode(path: string): number | undefined;
+  changeMode(path: string, mode: number): void;
+  makeDirectory(path: string): void;
+  /** whether it was made, or has something in it */
+  isDirectory(path: string): boolean;
+  /** Removes a file, or a directory with everything in it; says whether there was anything. */
+  removeTree(path: string): boolean;
+}
+
+/** An absolute path without detours; `/var/run` is the same as `/run`. */
+export function normalPath(path: string): string {
+  const parts: string[] = [];
+  for (const part of path.split('/')) {
+    if (part === '' || part === '.') continue;
+    if (part === '..') parts.pop();
+    else parts.push(part);
+  }
+  if (parts[0] === 'var' && parts[1] === 'run') parts.shift();
+  return `/${parts.join('/')}`;
+}
+
+interface StoredFile {
+  readonly content: string;
+  readonly mode: number;
+}
+
+/** The disk of one machine for one run of it: what is below /run and the like goes with the run. */
+export function openDisk(store: DiskStore, serverId: string): MachineDisk {
+  const passing = new Map<string, StoredFile>();
+  const isVolatile = (path: string): boolean => volatile.test(path);
+  const get = (path: string): StoredFile | undefined =>
+    isVolatile(path) ? passing.get(path) : store.file(serverId, path);
+  const put = (path: string, content: string, mode: number): void => {
+    if (isVolatile(path)) passing.set(path, { content, mode });
+    else store.put(serverId, path, content, mode);
+  };
+  const drop = (path: string): void => {
+    if (isVolatile(path)) passing.delete(path);
+    else if (store.file(serverId, path)) store.remove(serverId, path);
+  };
+  const all = (prefix: string): string[] => {
+    const found: string[] = [];
+    for (const path of passing.keys()) if (path.startsWith(prefix)) found.push(path);
+    for (const path of store.paths(serverId)) if (path.startsWith(prefix)) found.push(path);
+    return found.sort();
+  };
+  const directory = (path: string): string => `${path === '/' ? '' : path}/`;
+  return {
+    read: (path) => get(normalPath(path))?.content,
+    write(given, content, mode) {
+      const path = normalPath(given);
+      put(path, content, mode ?? get(path)?.mode ?? usualMode);
+    },
+    remove: (path) => drop(normalPath(path)),
+    list: (prefix) => all(prefix).filter((path) => !path.endsWith('/')),
+    mode: (given) => {
+      const path = normalPath(given);
+      return (get(path) ?? get(directory(path)))?.mode;
+    },
+    changeMode(given, mode) {
+      const path = normalPath(given);
+      const at = get(path) ? path : directory(path);
+      const file = get(at);
+      if (file && file.mode !== mode) put(at, file.content, mode);
+    },
+    makeDirectory(given) {
+      const path = directory(normalPath(given));
+      if (path !== '/' && !get(path)) put(path, '', usualDirectoryMode);
+    },
+    isDirectory(given) {
+      const path = normalPath(given);
+      return path === '/' || all(directory(path)).length > 0 || usualDirectories.has(path);
+    },
+    removeTree(given) {
+      const path = normalPath(given);
+      const paths = all(directory(path));
+      if (get(path)) paths.push(path);
+      for (const each of paths) drop(each);
+      return paths.length > 0;
+    },
+  };
+}
+
+/** What every image has. */
+const usualDirectories: ReadonlySet<string> = new Set(
+  [
+    ['bin', 'boot', 'dev', 'etc', 'home', 'lib', 'media', 'mnt', 'opt', 'proc', 'root', 'run', 'sbin', 'srv', 'sys'],
+    ['tmp', 'usr', 'usr/bin', 'usr/local', 'usr/local/bin', 'usr/sbin', 'var', 'var/lib', 'var/log', 'etc/default'],
+    ['etc/kubernetes', 'etc/systemd', 'etc/systemd/system', 'etc/sysctl.d', 'etc/modules-load.d', 'etc/containerd'],
+    ['var/lib/kubelet', 'var/lib/containerd', 'etc/cni', 'etc/cni/net.d', 'opt/cni', 'opt/cni/bin', 'etc/ssl/certs'],
+  ]
+    .flat()
+    .map((path) => `/${path}`),
+);

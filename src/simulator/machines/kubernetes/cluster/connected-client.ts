@@ -1,0 +1,180 @@
+import type { ApiServer, AuthorizationAttributes, UserInfo } from '../../../../apiserver/index.ts';
+import {
+  ApiUnreachableError,
+  type ApplyOptions,
+  type Client,
+  type DeleteOptions,
+  type ObjectKey,
+  type PatchType,
+  type ReadListOptions,
+  type RequestOptions,
+  type WatchEvent,
+  type WatchOptions,
+  type WriteOptions,
+} from '../../../../client/index.ts';
+import {
+  exactFieldValue,
+  type JsonValue,
+  type KubeObject,
+  type ObjectList,
+  parseFieldSelector,
+  type Resource,
+} from '../../../../machinery/index.ts';
+
+export interface ClientConnection {
+  readonly server: ApiServer;
+  /** who asks; called for every request, because tokens end */
+  user(): UserInfo;
+  /** aborted when the machine at the other end is gone */
+  readonly signal: AbortSignal;
+  /** waits, or throws, when the API server cannot reach its etcd */
+  gate(): Promise<void> | undefined;
+}
+
+interface Asked {
+  verb: string;
+  resource: Resource<never> | Resource<KubeObject>;
+  namespace?: string | undefined;
+  name?: string | undefined;
+  subresource?: string | undefined;
+  fieldSelector?: string | undefined;
+}
+
+/**
+ * A client on a connection to one API server in the same process: what it asks is authenticated and authorized as over
+ * HTTPS, and its connection breaks when the machine is switched off.
+ */
+export function connectedClient(connection: ClientConnection): Client {
+  const { server, signal } = connection;
+
+  const enter = async (asked: Asked): Promise<Client> => {
+    throwIfBroken(signal);
+    const user = connection.user();
+    server.access.check(attributesOf(user, asked));
+    const wait = connection.gate();
+    if (wait) await wait;
+    throwIfBroken(signal);
+    return server.localClient(user);
+  };
+
+  return {
+    async get<T extends KubeObject>(
+      resource: Resource<T>,
+      key: ObjectKey,
+      options?: RequestOptions & { resourceVersion?: string },
+    ): Promise<T> {
+      const client = await enter({ verb: 'get', resource: anyKind(resource), ...key });
+      return client.get(resource, key, options);
+    },
+    async list<T extends KubeObject>(resource: Resource<T>, options: ReadListOptions = {}): Promise<ObjectList<T>> {
+      const { namespace, fieldSelector } = options;
+      const client = await enter({ verb: 'list', resource: anyKind(resource), namespace, fieldSelector });
+      return client.list(resource, options);
+    },
+    async *watch<T extends KubeObject>(
+      resource: Resource<T>,
+      options: WatchOptions = {},
+    ): AsyncGenerator<WatchEvent<T>> {
+      const { namespace, fieldSelector } = options;
+      const client = await enter({ verb: 'watch', resource: anyKind(resource), namespace, fieldSelector });
+      const until = options.signal ? AbortSignal.any([options.signal, signal]) : signal;
+      for await (const event of client.watch(resource, { ...options, signal: until })) yield event;
+      if (!options.signal?.aborted) throwIfBroken(signal);
+    },
+    async create<T extends KubeObject>(resource: Resource<T>, object: T, options: WriteOptions): Promise<T> {
+      const { namespace } = object.metadata;
+      const client = await enter({ verb: 'create', resource: anyKind(resource), namespace });
+      return client.create(resource, object, options);
+    },
+    async update<T extends KubeObject>(
+      resource: Resource<T>,
+      object: T,
+      options: WriteOptions & { subresource?: string },
+    ): Promise<T> {
+      const { namespace, name } = object.metadata;
+      const { subresource } = options;
+      const client = await enter({ verb: 'update', resource: anyKind(resource), namespace, name, subresource });
+      return client.update(resource, object, options);
+    },
+    async patch<T extends KubeObject>(
+      resource: Resource<T>,
+      key: ObjectKey,
+      type: PatchType,
+      patch: JsonValue,
+      options: WriteOptions & { subresource?: string },
+    ): Promise<T> {
+      const { subresource } = options;
+      const client = await enter({ verb: 'patch', resource: anyKind(resource), ...key, subresource });
+      return client.patch(resource, key, type, patch, options);
+    },
+    async apply<T extends KubeObject>(
+      resource: Resource<T>,
+      object: Partial<T> & Pick<T, 'metadata'>,
+      options: ApplyOptions & { subresource?: string },
+    ): Promise<T> {
+      const { namespace, name } = object.metadata;
+      const { subresource } = options;
+      const client = await enter({ verb: 'patch', resource: anyKind(resource), namespace, name, subresource });
+      return client.apply(resource, object, options);
+    },
+    async delete<T extends KubeObject>(
+      resource: Resource<T>,
+      key: ObjectKey,
+      options?: DeleteOptions,
+    ): Promise<T | undefined> {
+      const client = await enter({ verb: 'delete', resource: anyKind(resource), ...key });
+      return client.delete(resource, key, options);
+    },
+    async deleteCollection<T extends KubeObject>(
+      resource: Resource<T>,
+      options: ReadListOptions & DeleteOptions,
+    ): Promise<void> {
+      const { namespace } = options;
+      const client = await enter({ verb: 'deletecollection', resource: anyKind(resource), namespace });
+      return client.deleteCollection(resource, options);
+    },
+    async createSubresource<T extends KubeObject, R extends KubeObject>(
+      resource: Resource<T>,
+      key: ObjectKey,
+      subresource: string,
+      body: R,
+      options: WriteOptions,
+    ): Promise<R> {
+      const client = await enter({ verb: 'create', resource: anyKind(resource), ...key, subresource });
+      return client.createSubresource(resource, key, subresource, body, options);
+    },
+  };
+}
+
+/** The kind of the objects does not matter to who may read them. */
+function anyKind<T extends KubeObject>(resource: Resource<T>): Resource<KubeObject> {
+  return resource as unknown as Resource<KubeObject>;
+}
+
+function throwIfBroken(signal: AbortSignal): void {
+  if (!signal.aborted) return;
+  throw new ApiUnreachableError('the connection to the API server was lost', {
+    cause: Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' }),
+  });
+}
+
+function attributesOf(user: UserInfo, asked: Asked): AuthorizationAttributes {
+  const { verb, resource, subresource = '', fieldSelector } = asked;
+  const requirements = fieldSelector ? parseFieldSelector(fieldSelector) : [];
+  const isNamespace = resource.group === '' && resource.plural === 'namespaces';
+  // Reading one object by a field selector is reading that object: rules with resourceNames allow it.
+  const name = asked.name ?? exactFieldValue(requirements, 'metadata.name') ?? '';
+  return {
+    user,
+    verb,
+    group: resource.group,
+    version: resource.version,
+    resource: resource.plural,
+    subresource,
+    name,
+    namespace: isNamespace ? name : ((resource.namespaced ? asked.namespace : undefined) ?? ''),
+    path: '',
+    resourceRequest: true,
+    ...(requirements.length > 0 && { fieldSelector: requirements }),
+  };
+}

@@ -1,0 +1,64 @@
+import { ApiUnreachableError, type Client } from '../../../client/index.ts';
+import { errorMessage } from '../../../machinery/index.ts';
+import type { ApiCredentials, ReachableApi, RunningMachine } from '../types.ts';
+import { clusterOfApi } from './cluster/api-instance.ts';
+import type { WorkloadCluster } from './cluster/workload-cluster.ts';
+import { type KubeconfigFacts, serverAddress } from './kubeadm/kubeconfigs.ts';
+
+/** An API that a machine has reached through the network. */
+export interface ReachedApi {
+  readonly api: ReachableApi;
+  readonly cluster: WorkloadCluster;
+}
+
+/** Goes through the network to an API server; throws ApiUnreachableError in the words of Go's dialer. */
+export function reachApi(machine: RunningMachine, host: string, port: number): ReachedApi {
+  let api: ReachableApi | undefined;
+  try {
+    api = machine.network.dial(host, port, machine).api;
+  } catch (cause) {
+    throw new ApiUnreachableError(`dial tcp ${host}:${port}: ${dialWords(cause)}`, { cause });
+  }
+  const cluster = clusterOfApi(api);
+  if (!api || !cluster) {
+    throw new ApiUnreachableError(
+      `Get "https://${host}:${port}/": net/http: HTTP/1.x transport connection broken: malformed HTTP response`,
+    );
+  }
+  return { api, cluster };
+}
+
+/** A client with the credentials of a kubeconfig. */
+export function connectWith(machine: RunningMachine, facts: KubeconfigFacts): { client: Client; reached: ReachedApi } {
+  const { host, port } = serverAddress(facts.server);
+  const reached = reachApi(machine, host, port);
+  return { client: connectTo(reached.api, { ...facts, serverName: host }), reached };
+}
+
+export function connectTo(
+  api: ReachableApi,
+  facts: Pick<KubeconfigFacts, 'certificateAuthority' | 'clientCertificate' | 'token'> & { serverName: string },
+): Client {
+  const { certificateAuthority, clientCertificate, token, serverName } = facts;
+  const credentials: ApiCredentials = {
+    certificateAuthority,
+    serverName,
+    ...(clientCertificate && { clientCertificate }),
+    ...(token !== undefined && { token }),
+  };
+  return api.connect(credentials);
+}
+
+const words: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'connect: connection refused',
+  ETIMEDOUT: 'i/o timeout',
+  EHOSTUNREACH: 'connect: no route to host',
+  ENETUNREACH: 'connect: network is unreachable',
+  ENOTFOUND: 'lookup failed: no such host',
+  ECONNRESET: 'read: connection reset by peer',
+};
+
+function dialWords(error: unknown): string {
+  const { code } = error as { code?: string };
+  return words[code ?? ''] ?? errorMessage(error);
+}

@@ -1,0 +1,97 @@
+import { type Node, Nodes, type Pod, Pods } from '../../../../api/index.ts';
+import type { JsonObject, KubeObject, Resource } from '../../../../machinery/index.ts';
+import {
+  type ControllerDefinition,
+  defineController,
+  done,
+  watchMapped,
+  watchObjects,
+} from '../../../../runtime/index.ts';
+import type { CloudView } from '../cluster/workload-cluster.ts';
+import { uninitializedTaint } from '../kubeadm/names.ts';
+import { isPodReady } from './placement.ts';
+
+const fieldManager = 'openstack-cloud-controller-manager';
+const everyNode = { name: '*' };
+
+/** Whether a Pod is an OpenStack cloud controller manager at work. */
+function isCloudController(pod: Pod): boolean {
+  const isNamed = (name: string): boolean => /^openstack-(cloud-)?controller-manager|^openstack-ccm/.test(name);
+  return (
+    (pod.metadata.ownerReferences?.some(({ name }) => isNamed(name)) ?? false) ||
+    isNamed(pod.metadata.labels?.['k8s-app'] ?? '')
+  );
+}
+
+/**
+ * What the cloud controller manager does for nodes, in clusters where somebody has deployed it: tells Nodes which server
+ * they are and where, takes the taint from them that keeps Pods away until then, and removes Nodes whose server is gone.
+ */
+export function cloudControllers(cloud: CloudView): ControllerDefinition[] {
+  return [
+    defineController({
+      name: 'cloud-node',
+      for: Nodes as Resource<KubeObject>,
+      watches: [
+        watchObjects(Nodes),
+        watchMapped(Pods, () => [everyNode], { predicates: [({ object }) => isCloudController(object)] }),
+      ],
+      async reconcile({ client, cache }, { name }) {
+        const nodes = cache.lister(Nodes);
+        const concerned = name === everyNode.name ? nodes.list() : [nodes.get({ name })];
+        const waiting = concerned.filter(
+          (node) => node !== undefined && (isUninitialized(node) || isLost(node, cloud)),
+        );
+        if (waiting.length === 0) return done();
+        const isAtWork =
+          cache.lister(Pods).list({ filter: (pod) => isCloudController(pod) && isPodReady(pod) }).length > 0;
+        if (!isAtWork) return done();
+        for (const node of waiting) {
+          if (!node) continue;
+          if (isLost(node, cloud)) await client.delete(Nodes, { name: node.metadata.name! });
+          else await initialize(client, node, cloud);
+        }
+        return done();
+      },
+    }),
+  ];
+}
+
+function isUninitialized(node: Node): boolean {
+  return node.spec?.taints?.some(({ key }) => key === uninitializedTaint) ?? false;
+}
+
+function isLost(node: Node, cloud: CloudView): boolean {
+  const isSilent = node.status?.conditions?.some(({ type, status }) => type === 'Ready' && status !== 'True') ?? false;
+  return isSilent && cloud.isGone(node.status?.nodeInfo?.systemUUID ?? '');
+}
+
+async function initialize(
+  client: Parameters<ControllerDefinition['reconcile']>[0]['client'],
+  node: Node,
+  cloud: CloudView,
+): Promise<void> {
+  const name = node.metadata.name!;
+  const server = cloud.server(node.status?.nodeInfo?.systemUUID ?? '');
+  if (!server) return;
+  const zone = { 'topology.kubernetes.io/zone': server.availabilityZone, 'topology.kubernetes.io/region': 'RegionOne' };
+  const taints = (node.spec?.taints ?? []).filter(({ key }) => key !== uninitializedTaint);
+  const addresses = [
+    ...server.addresses.map((address) => ({ type: 'InternalIP', address })),
+    { type: 'Hostname', address: name },
+  ];
+  await client.patch(Nodes, { name }, 'merge', { status: { addresses } }, { fieldManager, subresource: 'status' });
+  await client.patch(
+    Nodes,
+    { name },
+    'merge',
+    {
+      metadata: { labels: zone },
+      spec: {
+        ...(node.spec?.providerID === undefined && { providerID: `openstack:///${server.id}` }),
+        taints: taints.length === 0 ? null : (taints as unknown as JsonObject[]),
+      },
+    },
+    { fieldManager },
+  );
+}

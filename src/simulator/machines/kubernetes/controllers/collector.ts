@@ -1,0 +1,89 @@
+import { loopbackUser, type StoredObject } from '../../../../apiserver/index.ts';
+import { garbageCollector, namespaceController, type ServedResources } from '../../../../housekeeping/index.ts';
+import { type CancelTimer, errorMessage, type Resource } from '../../../../machinery/index.ts';
+import { createManager, nullLogger, type RuntimeMetrics } from '../../../../runtime/index.ts';
+import type { StoreEvent } from '../../../../store/index.ts';
+import type { WorkloadCluster } from '../cluster/workload-cluster.ts';
+
+/** how long after the last deletion it goes on looking */
+const calmMs = 60_000;
+
+/** kinds that come and go all the time and own nothing */
+const ownerless = ['/coordination.k8s.io/', '/core/events/', '/core/pods/', '/certificates.k8s.io/'];
+
+/**
+ * The garbage collector and the namespace controller of a cluster. They follow every object of every kind, which is dear
+ * where thousands of clusters are simulated and little is deleted: they run from a deletion until all is calm again, and
+ * find then what they have missed.
+ */
+export function startCollector(cluster: WorkloadCluster, metrics: RuntimeMetrics): { stop(): Promise<void> } {
+  let current: { stop: AbortController; ended: Promise<void> } | undefined;
+  let cancel: CancelTimer = () => {};
+  let isStopped = false;
+
+  const run = (): void => {
+    const { server, clock, random } = cluster;
+    const served: ServedResources = {
+      listResources: () => listableResources(cluster),
+      onChange: (callback) => server.registry.onChange(callback),
+    };
+    const client = server.localClient(loopbackUser, isReadWhole);
+    const manager = createManager({ client, clock, random, log: nullLogger, metrics });
+    manager.add(garbageCollector({ served }));
+    manager.add(namespaceController({ served }));
+    const stop = new AbortController();
+    const ended = manager.run(stop.signal).catch((error: unknown) => {
+      cluster.log.error('Garbage collection of a workload cluster failed', { error: errorMessage(error) });
+    });
+    current = { stop, ended };
+  };
+  const rest = (): void => {
+    current?.stop.abort();
+    current = undefined;
+  };
+  const wake = (): void => {
+    if (isStopped) return;
+    cancel();
+    cancel = cluster.clock.after(calmMs, rest);
+    if (!current) run();
+  };
+  const stopWatching = cluster.onStored((events) => {
+    if (events.some(isDeletion)) wake();
+  });
+  // What was deleted while no controller ran is found now; a cluster in its first moments has nothing to find.
+  if (cluster.hasRun) wake();
+  return {
+    async stop() {
+      isStopped = true;
+      cancel();
+      stopWatching();
+      const { ended } = current ?? {};
+      rest();
+      await ended;
+    },
+  };
+}
+
+function isDeletion(event: StoreEvent<StoredObject>): boolean {
+  if (event.type === 'delete') return !ownerless.some((prefix) => event.key.startsWith(prefix));
+  const { deletionTimestamp, finalizers } = event.record.value.identity;
+  if (deletionTimestamp === undefined) return false;
+  return finalizers !== undefined || event.record.key.startsWith('/core/namespaces/');
+}
+
+/** Namespaces are looked into; of everything else the identities are enough. */
+function isReadWhole({ group, plural }: { group: string; plural: string }): boolean {
+  return group === '' && plural === 'namespaces';
+}
+
+function listableResources({ server }: WorkloadCluster): Resource[] {
+  const resources: Resource[] = [];
+  for (const { definition } of server.registry.all()) {
+    const version = definition.versions.find(({ served }) => served);
+    const verbs: readonly string[] = definition.verbs;
+    if (!version || !['list', 'watch', 'delete'].every((verb) => verbs.includes(verb))) continue;
+    const { group, kind, plural, namespaced } = definition;
+    resources.push({ group, version: version.name, kind, plural, namespaced });
+  }
+  return resources;
+}

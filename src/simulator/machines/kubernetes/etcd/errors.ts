@@ -1,0 +1,42 @@
+/** Codes of gRPC that etcd answers with. */
+export const grpcCode = {
+  ok: 0,
+  invalidArgument: 3,
+  notFound: 5,
+  failedPrecondition: 9,
+  unimplemented: 12,
+  internal: 13,
+  unavailable: 14,
+} as const;
+
+/** A refusal in etcd's own words. */
+export class EtcdError extends Error {
+  readonly code: number;
+
+  constructor(code: number, message: string) {
+    super(message);
+    this.name = 'EtcdError';
+    this.code = code;
+  }
+}
+
+export const etcdErrors = {
+  timeout: (): EtcdError => new EtcdError(grpcCode.unavailable, 'etcdserver: request timed out'),
+  noLeader: (): EtcdError => new EtcdError(grpcCode.unavailable, 'etcdserver: no leader'),
+  stopped: (): EtcdError => new EtcdError(grpcCode.unavailable, 'etcdserver: server stopped'),
+  memberNotFound: (): EtcdError => new EtcdError(grpcCode.notFound, 'etcdserver: member not found'),
+  peerUrlExists: (): EtcdError => new EtcdError(grpcCode.failedPrecondition, 'etcdserver: Peer URLs already exists'),
+  tooManyLearners: (): EtcdError =>
+    new EtcdError(grpcCode.failedPrecondition, 'etcdserver: too many learner members in cluster'),
+  notLearner: (): EtcdError =>
+    new EtcdError(grpcCode.failedPrecondition, 'etcdserver: can only promote a learner member'),
+  learnerNotReady: (): EtcdError =>
+    new EtcdError(
+      grpcCode.failedPrecondition,
+      'etcdserver: can only promote a learner member which is in sync with leader',
+    ),
+  notEnoughStarted: (): EtcdError =>
+    new EtcdError(grpcCode.failedPrecondition, 'etcdserver: re-configuration failed due to not enough started members'),
+  notLeader: (): EtcdError => new EtcdError(grpcCode.failedPrecondition, 'etcdserver: not leader'),
+  badTransferee: (): EtcdError => new EtcdError(grpcCode.failedPrecondition, 'etcdserver: bad leader transferee'),
+};

@@ -1,0 +1,70 @@
+import { KubeadmFailure } from './failure.ts';
+
+/** A command line of kubeadm, taken apart. */
+export interface KubeadmCommand {
+  readonly words: readonly string[];
+  readonly flags: ReadonlyMap<string, string>;
+}
+
+/** flags that stand alone */
+const switches = new Set([
+  'v',
+  'upload-certs',
+  'dry-run',
+  'help',
+  'h',
+  'control-plane',
+  'skip-token-print',
+  'force',
+  'f',
+]);
+/** flags of init and join that are understood */
+const known = new Set([
+  ...switches,
+  'config',
+  'skip-phases',
+  'ignore-preflight-errors',
+  'rootfs',
+  'patches',
+  'add-dir-header',
+  'log-file',
+  'node-name',
+  'cri-socket',
+  'token',
+  'discovery-token-ca-cert-hash',
+  'discovery-token-unsafe-skip-ca-verification',
+  'apiserver-advertise-address',
+  'apiserver-bind-port',
+  'control-plane-endpoint',
+  'kubernetes-version',
+  'pod-network-cidr',
+  'service-cidr',
+  'image-repository',
+  'output',
+  'o',
+]);
+
+/** Throws what kubeadm says of a flag it does not know. */
+export function parseCommand(args: readonly string[]): KubeadmCommand {
+  const words: string[] = [];
+  const flags = new Map<string, string>();
+  for (let index = 0; index < args.length; index++) {
+    const word = args[index]!;
+    const match = /^--?([A-Za-z][\w-]*)(?:=(.*))?$/s.exec(word);
+    if (!match) {
+      words.push(word);
+      continue;
+    }
+    const name = match[1]!;
+    if (!known.has(name)) throw new KubeadmFailure(undefined, `unknown flag: --${name}`);
+    const isSwitch = switches.has(name) && name !== 'v';
+    const next = args[index + 1];
+    if (match[2] !== undefined) flags.set(name, match[2]);
+    else if (isSwitch || next === undefined) flags.set(name, 'true');
+    else {
+      flags.set(name, next);
+      index++;
+    }
+  }
+  return { words, flags };
+}

@@ -1,0 +1,19 @@
+/** kubeadm gives up: `message` is what it prints after "error execution phase …". */
+export class KubeadmFailure extends Error {
+  /** undefined: it failed before any phase began */
+  readonly phase: string | undefined;
+  readonly exitCode: number;
+
+  constructor(phase: string | undefined, message: string, exitCode = 1) {
+    super(message);
+    this.name = 'KubeadmFailure';
+    this.phase = phase;
+    this.exitCode = exitCode;
+  }
+
+  /** The last lines on the console. */
+  text(): string {
+    const head = this.phase === undefined ? this.message : `error execution phase ${this.phase}: ${this.message}`;
+    return `${head}\nTo see the stack trace of this error execute with --v=5 or higher\n`;
+  }
+}

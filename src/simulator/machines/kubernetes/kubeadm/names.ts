@@ -1,0 +1,26 @@
+/** Where kubeadm and the kubelet keep their files. */
+export const paths = {
+  kubeletConfig: '/var/lib/kubelet/config.yaml',
+  kubeletFlags: '/var/lib/kubelet/kubeadm-flags.env',
+  kubeletCertificate: '/var/lib/kubelet/pki/kubelet-client-current.pem',
+  kubeletKubeconfig: '/etc/kubernetes/kubelet.conf',
+  bootstrapKubeconfig: '/etc/kubernetes/bootstrap-kubelet.conf',
+  adminKubeconfig: '/etc/kubernetes/admin.conf',
+  superAdminKubeconfig: '/etc/kubernetes/super-admin.conf',
+  controllerManagerKubeconfig: '/etc/kubernetes/controller-manager.conf',
+  schedulerKubeconfig: '/etc/kubernetes/scheduler.conf',
+  manifests: '/etc/kubernetes/manifests',
+  pki: '/etc/kubernetes/pki',
+  /** says which etcd cluster, and which member of it, the data on this disk belongs to */
+  etcdData: '/var/lib/etcd/member/snap/db',
+} as const;
+
+export const controlPlaneComponents = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler'] as const;
+export type ControlPlaneComponent = (typeof controlPlaneComponents)[number];
+
+export const manifestPath = (component: ControlPlaneComponent): string => `${paths.manifests}/${component}.yaml`;
+
+export const bootstrapTokenGroup = 'system:bootstrappers:kubeadm:default-node-token';
+export const controlPlaneLabel = 'node-role.kubernetes.io/control-plane';
+export const excludeBalancersLabel = 'node.kubernetes.io/exclude-from-external-load-balancers';
+export const uninitializedTaint = 'node.cloudprovider.kubernetes.io/uninitialized';

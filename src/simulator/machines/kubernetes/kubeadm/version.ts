@@ -1,0 +1,65 @@
+import type { ImageView } from '../../../core/contracts.ts';
+
+export interface KubernetesVersion {
+  readonly major: number;
+  readonly minor: number;
+  readonly patch: number;
+  /** with the leading v */
+  readonly text: string;
+}
+
+const pattern = /^v?(\d+)\.(\d+)\.(\d+)((?:[-+].*)?)$/;
+/** `ubuntu-2204-kube-v1.33.1`, `flatcar-stable-1.32.4`, `capi-1.31.0-ubuntu` */
+const inName = /(?:^|[-_ ])v?(1\.\d{1,2}\.\d{1,2})(?=$|[-_ +.])/;
+const imageProperties = ['kubernetes_version', 'kube_version', 'k8s_version'];
+
+/** undefined when the text is no full version */
+export function parseVersion(text: string): KubernetesVersion | undefined {
+  const match = pattern.exec(text.trim());
+  if (!match) return undefined;
+  const [, major, minor, patch, rest = ''] = match;
+  return {
+    major: Number(major),
+    minor: Number(minor),
+    patch: Number(patch),
+    text: `v${major}.${minor}.${patch}${rest}`,
+  };
+}
+
+/** The version of Kubernetes an image has installed, when its properties or its name say so. */
+export function imageVersion(image: ImageView | undefined): KubernetesVersion | undefined {
+  if (!image) return undefined;
+  for (const property of imageProperties) {
+    const version = parseVersion(image.properties[property] ?? '');
+    if (version) return version;
+  }
+  const found = inName.exec(image.name)?.[1];
+  return found === undefined ? undefined : parseVersion(found);
+}
+
+/** The etcd that kubeadm of this version deploys. */
+export function etcdVersion({ minor }: KubernetesVersion): string {
+  if (minor >= 34) return '3.6.4';
+  if (minor >= 32) return '3.5.16';
+  if (minor >= 29) return '3.5.10';
+  return '3.5.6';
+}
+
+export function coreDnsVersion({ minor }: KubernetesVersion): string {
+  if (minor >= 34) return 'v1.12.1';
+  if (minor >= 33) return 'v1.12.0';
+  if (minor >= 31) return 'v1.11.3';
+  return 'v1.11.1';
+}
+
+export function pauseVersion({ minor }: KubernetesVersion): string {
+  if (minor >= 34) return '3.10.1';
+  if (minor >= 31) return '3.10';
+  return '3.9';
+}
+
+/** why kubeadm of one version will not work with a control plane of another; undefined when it will */
+export function skewProblem(kubeadm: KubernetesVersion, controlPlane: KubernetesVersion): string | undefined {
+  if (controlPlane.major === kubeadm.major && controlPlane.minor >= kubeadm.minor - 1) return undefined;
+  return `this version of kubeadm only supports deploying clusters with the control plane version >= ${kubeadm.major}.${kubeadm.minor - 1}.0. Current version: ${controlPlane.text}`;
+}

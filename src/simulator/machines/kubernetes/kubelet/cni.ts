@@ -1,0 +1,25 @@
+import type { Pod } from '../../../../api/index.ts';
+
+/** DaemonSets that bring a Pod network, by the beginning of their names. */
+const cniNames = [
+  'antrea-agent',
+  'aws-node',
+  'calico-node',
+  'canal',
+  'cilium',
+  'kindnet',
+  'kube-flannel',
+  'kube-ovn-cni',
+  'kube-router',
+  'ovn-kubernetes',
+  'ovnkube-node',
+  'weave-net',
+];
+const helpers = ['cilium-envoy', 'cilium-operator'];
+
+/** Whether a Pod is one of those that make the network of its node: the Pod of a known CNI DaemonSet. */
+export function isCniPod(pod: Pod): boolean {
+  const owner = pod.metadata.ownerReferences?.find(({ kind, controller }) => controller && kind === 'DaemonSet');
+  if (!owner || helpers.includes(owner.name)) return false;
+  return cniNames.some((name) => owner.name === name || owner.name.startsWith(`${name}-`));
+}

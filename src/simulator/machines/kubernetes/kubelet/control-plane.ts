@@ -1,0 +1,249 @@
+import type { Duplex } from 'node:stream';
+import { parse } from 'yaml';
+import type { Pod } from '../../../../api/index.ts';
+import { errorMessage } from '../../../../machinery/index.ts';
+import type { RunningMachine } from '../../types.ts';
+import { type ApiInstance, startApiInstance } from '../cluster/api-instance.ts';
+import type { ClusterRegistry } from '../cluster/registry.ts';
+import type { WorkloadCluster } from '../cluster/workload-cluster.ts';
+import { createEtcdServer, type EtcdServer } from '../etcd/grpc-server.ts';
+import { type ControlPlanePki, readControlPlanePki } from '../kubeadm/certificates.ts';
+import { flagOf } from '../kubeadm/manifests.ts';
+import { type ControlPlaneComponent, controlPlaneComponents, manifestPath, paths } from '../kubeadm/names.ts';
+
+/** What the data directory of etcd says: whose data it is. */
+export interface EtcdData {
+  readonly clusterId: string;
+  /** absent: etcd runs elsewhere */
+  readonly memberId?: string;
+}
+
+const learnerCheckMs = 100;
+const etcdPort = 2379;
+
+export function readEtcdData(machine: RunningMachine): EtcdData | undefined {
+  const text = machine.disk.read(paths.etcdData);
+  return text === undefined ? undefined : (JSON.parse(text) as EtcdData);
+}
+
+export function writeEtcdData(machine: RunningMachine, data: EtcdData): void {
+  machine.disk.write(paths.etcdData, `${JSON.stringify(data)}\n`, 0o600);
+}
+
+const parsedManifests = new WeakMap<RunningMachine, Map<string, Pod>>();
+
+/** A static Pod on the disk of a machine, as its manifest says; undefined when there is none that can be read. */
+export function readManifest(machine: RunningMachine, component: ControlPlaneComponent): Pod | undefined {
+  const text = machine.disk.read(manifestPath(component));
+  if (text === undefined) return undefined;
+  const known = parsedManifests.get(machine) ?? new Map<string, Pod>();
+  parsedManifests.set(machine, known);
+  const pod = known.get(text) ?? parseManifest(text);
+  if (pod) known.set(text, pod);
+  return pod;
+}
+
+function parseManifest(text: string): Pod | undefined {
+  try {
+    return parse(text) as Pod;
+  } catch {
+    return undefined;
+  }
+}
+
+/** etcd, the API server and the controllers on one machine, from the start of the kubelet until it is switched off. */
+export class ControlPlane {
+  readonly #machine: RunningMachine;
+  readonly #registry: ClusterRegistry;
+  readonly #onChange: () => void;
+  #cluster: WorkloadCluster | undefined;
+  #memberId: string | undefined;
+  #etcdServer: EtcdServer | undefined;
+  #instance: ApiInstance | undefined;
+  #stopListening: (() => void)[] = [];
+  readonly #etcdUp = waitable();
+  readonly #apiUp = waitable();
+
+  constructor(machine: RunningMachine, registry: ClusterRegistry, onChange: () => void) {
+    this.#machine = machine;
+    this.#registry = registry;
+    this.#onChange = onChange;
+  }
+
+  get cluster(): WorkloadCluster | undefined {
+    return this.#cluster;
+  }
+
+  /** resolves when the member of etcd has started, rejects when it cannot */
+  get etcdStarted(): Promise<void> {
+    return this.#etcdUp.promise;
+  }
+
+  /** resolves when the API server answers, rejects when it cannot */
+  get apiStarted(): Promise<void> {
+    return this.#apiUp.promise;
+  }
+
+  isReady(component: ControlPlaneComponent): boolean {
+    if (component === 'etcd') return this.#memberId !== undefined && this.#etcdServer !== undefined;
+    return this.#instance !== undefined;
+  }
+
+  components(): ControlPlaneComponent[] {
+    return controlPlaneComponents.filter((component) => this.#machine.disk.read(manifestPath(component)) !== undefined);
+  }
+
+  start(): void {
+    this.#machine.signal.addEventListener('abort', () => this.#stop(), { once: true });
+    this.#run().catch((error: unknown) => {
+      this.#etcdUp.reject(error);
+      this.#apiUp.reject(error);
+      if (!this.#machine.signal.aborted) this.#say(`control plane failed: ${errorMessage(error)}`);
+    });
+  }
+
+  async #run(): Promise<void> {
+    const machine = this.#machine;
+    const data = readEtcdData(machine);
+    const apiManifest = readManifest(machine, 'kube-apiserver');
+    if (!data || !apiManifest) throw new Error('the manifests of the control plane are not complete');
+    const pki = readControlPlanePki(machine.disk, pkiDirectory(apiManifest));
+    if (!pki) throw new Error('certificates of the control plane are missing');
+    const cluster = await this.#registry.find(data.clusterId);
+    if (!cluster) throw new Error(`the data of etcd cluster ${data.clusterId} is gone`);
+    machine.signal.throwIfAborted();
+    this.#cluster = cluster;
+    this.#registry.claim(cluster.id, machine.server.id);
+    if (data.memberId !== undefined) await this.#startEtcd(cluster, data.memberId, pki);
+    this.#etcdUp.resolve();
+    this.#onChange();
+    await this.#startApi(cluster, apiManifest, pki);
+  }
+
+  async #startEtcd(cluster: WorkloadCluster, memberId: string, pki: ControlPlanePki): Promise<void> {
+    const machine = this.#machine;
+    const manifest = readManifest(machine, 'etcd');
+    if (!manifest || !pki.etcdServer || !pki.etcdAuthority) throw new Error('etcd has no manifest or no certificates');
+    await machine.pass(machine.timings.sample('node.etcd'));
+    const name = flagOf(manifest, 'name') ?? machine.hostname;
+    const clientUrls = (flagOf(manifest, 'advertise-client-urls') ?? '').split(',').filter((url) => url !== '');
+    if (!cluster.etcd.start(memberId, { name, clientUrls })) {
+      throw new Error(`etcd: the member ${memberId} has been permanently removed from the cluster`);
+    }
+    this.#memberId = memberId;
+    const image = manifest.spec.containers[0]?.image ?? '';
+    const endpoint = {
+      cluster: cluster.etcd,
+      memberId,
+      version: /:v?(\d+\.\d+\.\d+)/.exec(image)?.[1] ?? '3.5.16',
+      revision: () => cluster.revision,
+      databaseBytes: () => 2_000_000 + cluster.revision * 1_000,
+    };
+    const server = createEtcdServer(endpoint, {
+      ...pki.etcdServer,
+      authority: pki.etcdAuthority.certificate,
+    });
+    this.#etcdServer = server;
+    this.#stopListening.push(machine.listen(etcdPort, { accept: (socket) => server.accept(socket) }));
+  }
+
+  async #startApi(cluster: WorkloadCluster, manifest: Pod, pki: ControlPlanePki): Promise<void> {
+    const machine = this.#machine;
+    // A learner does not answer the API server; it starts when the member may vote.
+    while (this.#memberId !== undefined && cluster.etcd.member(this.#memberId)?.isLearner) {
+      await machine.pass(learnerCheckMs);
+    }
+    await machine.pass(machine.timings.sample('node.apiserver'));
+    await cluster.open({
+      authority: pki.authority,
+      serviceAccountKey: pki.serviceAccountKey,
+      kubernetesVersion: /:(v[^:]+)$/.exec(manifest.spec.containers[0]?.image ?? '')?.[1] ?? 'v1.34.0',
+      serviceCidr: ipv4Range(flagOf(manifest, 'service-cluster-ip-range')),
+      serviceAccountIssuer: flagOf(manifest, 'service-account-issuer') ?? 'https://kubernetes.default.svc',
+    });
+    machine.signal.throwIfAborted();
+    if (this.#memberId !== undefined && !cluster.etcd.member(this.#memberId)) {
+      throw new Error('etcd on this machine was removed from its cluster');
+    }
+    const instance = startApiInstance(cluster, pki.apiServer);
+    this.#instance = instance;
+    this.#stopListening.push(machine.listen(Number(flagOf(manifest, 'secure-port') ?? 6443), instance.service));
+    cluster.addControlPlane(machine.server.id);
+    this.#apiUp.resolve();
+    this.#onChange();
+  }
+
+  /** The other members removed ours: etcd ends, and the API server with it. */
+  memberRemoved(memberId: string): void {
+    if (memberId !== this.#memberId) return;
+    this.#say(`etcd: the member ${memberId} has been permanently removed from the cluster; stopped`);
+    this.#stop();
+    this.#onChange();
+  }
+
+  /** A connection to a port of a static Pod; undefined when none of them listens there. */
+  accept(pod: string, port: number, socket: Duplex): boolean {
+    if (pod === 'etcd' && port === etcdPort && this.#etcdServer) {
+      this.#etcdServer.accept(socket);
+      return true;
+    }
+    if (pod === 'kube-apiserver' && this.#instance && port === this.#port()) {
+      this.#instance.service.accept(socket);
+      return true;
+    }
+    return false;
+  }
+
+  #port(): number {
+    const manifest = readManifest(this.#machine, 'kube-apiserver');
+    return Number((manifest && flagOf(manifest, 'secure-port')) ?? 6443);
+  }
+
+  #stop(): void {
+    const machine = this.#machine;
+    for (const stop of this.#stopListening) stop();
+    this.#stopListening = [];
+    this.#instance?.stop();
+    this.#instance = undefined;
+    this.#etcdServer?.close();
+    this.#etcdServer = undefined;
+    if (this.#memberId !== undefined) this.#cluster?.etcd.stop(this.#memberId);
+    this.#cluster?.removeControlPlane(machine.server.id);
+    this.#memberId = undefined;
+    const reason = new Error('the machine was switched off');
+    this.#etcdUp.reject(reason);
+    this.#apiUp.reject(reason);
+  }
+
+  #say(line: string): void {
+    this.#machine.console.write(`${line}\n`);
+  }
+}
+
+function pkiDirectory(apiManifest: Pod): string {
+  const file = flagOf(apiManifest, 'tls-cert-file') ?? `${paths.pki}/apiserver.crt`;
+  return file.slice(0, file.lastIndexOf('/'));
+}
+
+/** The API hands out addresses of IPv4 only; ranges of IPv6 are served with the usual one. */
+function ipv4Range(range: string | undefined): string {
+  return range?.split(',').find((cidr) => /^\d+\.\d+\.\d+\.\d+\/\d+$/.test(cidr)) ?? '10.96.0.0/12';
+}
+
+interface Waitable {
+  readonly promise: Promise<void>;
+  resolve(): void;
+  reject(reason: unknown): void;
+}
+
+function waitable(): Waitable {
+  let resolve = (): void => {};
+  let reject = (_reason: unknown): void => {};
+  const promise = new Promise<void>((yes, no) => {
+    resolve = yes;
+    reject = no;
+  });
+  // Machines that boot again have nobody who waits.
+  promise.catch(() => undefined);
+  return { promise, resolve: () => resolve(), reject: (reason) => reject(reason) };
+}

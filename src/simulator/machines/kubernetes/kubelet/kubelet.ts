@@ -1,0 +1,275 @@
+import type { Duplex } from 'node:stream';
+import { type Lease, Leases, type Node, Nodes, type Pod } from '../../../../api/index.ts';
+import type { Client } from '../../../../client/index.ts';
+import {
+  errorMessage,
+  formatMicroTime,
+  isAlreadyExists,
+  isNotFound,
+  type JsonObject,
+  statusError,
+  type UnstructuredObject,
+} from '../../../../machinery/index.ts';
+import type { Logger } from '../../../../runtime/index.ts';
+import type { ReachableApi, RunningMachine } from '../../types.ts';
+import { duplexPair } from '../cluster/duplex-pair.ts';
+import type { ClusterRegistry } from '../cluster/registry.ts';
+import type { ClusterNode, WorkloadCluster } from '../cluster/workload-cluster.ts';
+import { connectWith } from '../connect.ts';
+import { type KubeconfigFacts, readKubeconfig, serverAddress } from '../kubeadm/kubeconfigs.ts';
+import { controlPlaneComponents, paths } from '../kubeadm/names.ts';
+import type { CniRule } from '../options.ts';
+import { ControlPlane } from './control-plane.ts';
+import { readKubeletFlags } from './flags.ts';
+import { ensureMirrorPods } from './mirror-pods.ts';
+import { type NodeFacts, newNode, nodeStatus, noNetwork, notReadyYet } from './node-object.ts';
+import { PodRunner } from './pod-runner.ts';
+
+export interface KubeletOptions {
+  readonly machine: RunningMachine;
+  readonly registry: ClusterRegistry;
+  readonly cni: CniRule;
+  readonly log: Logger;
+}
+
+const fieldManager = 'kubelet';
+const writes = { fieldManager };
+const leaseSeconds = 40;
+/** heartbeats between two reports of the whole status: five minutes */
+const statusEvery = 30;
+const retryMs = 2_000;
+
+/** The kubelet of a machine: registers its Node, keeps it alive, and runs the Pods given to it. */
+export class Kubelet implements ClusterNode {
+  readonly machine: RunningMachine;
+  readonly controlPlane: ControlPlane;
+  readonly #options: KubeletOptions;
+  readonly #pods: PodRunner;
+  #facts: NodeFacts | undefined;
+  #kubeconfig: KubeconfigFacts | undefined;
+  #server: { host: string; port: number } | undefined;
+  #connection: { api: ReachableApi; client: Client } | undefined;
+  #cluster: WorkloadCluster | undefined;
+  #isStarted = false;
+  #hasControlPlane = false;
+  #isSettled = false;
+  #beats = 0;
+  #postedReady: string | undefined;
+
+  constructor(options: KubeletOptions) {
+    const { machine, registry } = options;
+    this.#options = options;
+    this.machine = machine;
+    this.controlPlane = new ControlPlane(machine, registry, () => this.#attempt(() => this.#syncMirrorPods()));
+    this.#pods = new PodRunner({
+      machine,
+      client: () => this.#connect(),
+      hasNetwork: () => this.#hasNetwork(),
+      onChange: () => this.#attempt(() => this.#postStatus()),
+    });
+  }
+
+  get name(): string {
+    return this.#facts?.name ?? this.machine.hostname;
+  }
+
+  /** Runs the static Pods on the disk, once they are there. */
+  startControlPlane(): void {
+    if (this.#hasControlPlane || this.machine.disk.read(`${paths.manifests}/kube-apiserver.yaml`) === undefined) return;
+    this.#hasControlPlane = true;
+    this.controlPlane.start();
+  }
+
+  /** Begins to work with the credentials on the disk; does nothing while there are none. */
+  start(): void {
+    const { machine } = this;
+    const text = machine.disk.read(paths.kubeletKubeconfig);
+    const kubeconfig = text === undefined ? undefined : readKubeconfig(text, machine.disk);
+    if (this.#isStarted || !kubeconfig) return;
+    this.#isStarted = true;
+    this.#kubeconfig = kubeconfig;
+    this.#server = serverAddress(kubeconfig.server);
+    const flags = readKubeletFlags(machine.disk);
+    this.#facts = {
+      name: flags.get('hostname-override') ?? machine.hostname.toLowerCase(),
+      flags,
+      kubeletVersion: machine.disk.read(versionFile)?.trim() ?? 'v1.34.0',
+      bootId: machine.random.uuid(),
+    };
+    machine.signal.addEventListener('abort', () => this.#leave(), { once: true });
+    this.#run().catch((error: unknown) => {
+      if (!machine.signal.aborted) machine.console.write(`kubelet: ${errorMessage(error)}\n`);
+    });
+  }
+
+  async #run(): Promise<void> {
+    const { machine } = this;
+    // The API it talks to may be the one beside it; without it the way through the endpoint is left.
+    if (this.#hasControlPlane) await this.controlPlane.apiStarted.catch(() => undefined);
+    for (let attempt = 0; ; attempt++) {
+      try {
+        await this.#register();
+        break;
+      } catch (error) {
+        machine.signal.throwIfAborted();
+        if (attempt === 0 || attempt % 30 === 29) {
+          machine.console.write(
+            `kubelet: Unable to register node with API server: ${errorMessage(error)} node="${this.name}"\n`,
+          );
+        }
+        await machine.pass(retryMs);
+      }
+    }
+    this.#cluster?.addNode(this);
+    await this.#attempt(() => this.#pods.takeAll(this.name));
+    await this.#attempt(() => this.#syncMirrorPods());
+    await machine.pass(machine.timings.sample('node.join'));
+    this.#isSettled = true;
+    await this.#attempt(() => this.#postStatus());
+  }
+
+  /** Creates the Node, or takes up the one of an earlier boot. */
+  async #register(): Promise<void> {
+    const client = this.#connect();
+    const node = newNode(this.machine, this.#facts!);
+    try {
+      await client.create(Nodes, node, writes);
+    } catch (error) {
+      if (!isAlreadyExists(error)) throw error;
+      await this.#postStatus();
+    }
+    await this.#renewLease(client);
+  }
+
+  /** The client for this moment: the way through the network is tried anew each time, the handshake is not. */
+  #connect(): Client {
+    const kubeconfig = this.#kubeconfig!;
+    if (this.#connection) {
+      const { host, port } = this.#server!;
+      const reached = this.machine.network.dial(host, port, this.machine).api;
+      if (reached === this.#connection.api) return this.#connection.client;
+    }
+    const { client, reached } = connectWith(this.machine, kubeconfig);
+    this.#connection = { api: reached.api, client };
+    this.#cluster = reached.cluster;
+    return client;
+  }
+
+  async heartbeat(): Promise<void> {
+    await this.#attempt(async () => {
+      const client = this.#connect();
+      await this.#renewLease(client);
+      this.#beats++;
+      // A Node that somebody else marked unreachable is told at once that it lives.
+      if (this.#beats % statusEvery === 0 || this.#postedReady !== this.#readinessText()) await this.#postStatus();
+      else if (!(await this.#reviveIfDeclaredDead(client))) return;
+      // While it was silent its static Pods may have been declared not ready with it.
+      await this.#syncMirrorPods();
+    });
+  }
+
+  /** Whether it had to be done. */
+  async #reviveIfDeclaredDead(client: Client): Promise<boolean> {
+    if (!this.#cluster?.wasDeclaredDead(this.name)) return false;
+    const node = await client.get(Nodes, { name: this.name });
+    const isDead =
+      node.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'Unknown') ?? false;
+    if (isDead) await this.#postStatus();
+    return isDead;
+  }
+
+  async #renewLease(client: Client): Promise<void> {
+    const { name } = this;
+    const lease: Lease = {
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      metadata: { name, namespace: 'kube-node-lease' },
+      spec: {
+        holderIdentity: name,
+        leaseDurationSeconds: leaseSeconds,
+        renewTime: formatMicroTime(this.machine.clock.now()),
+      },
+    };
+    try {
+      if (this.#cluster?.renewLease(lease)) return;
+      await client.update(Leases, lease, writes);
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+      const node = await client.get(Nodes, { name });
+      const owner = { apiVersion: 'v1', kind: 'Node', name, uid: node.metadata.uid! };
+      await client.create(Leases, { ...lease, metadata: { ...lease.metadata, ownerReferences: [owner] } }, writes);
+    }
+  }
+
+  #hasNetwork(): boolean {
+    return this.#options.cni === 'builtin' || this.#pods.hasRunningCni();
+  }
+
+  #readiness(): { isReady: boolean; reason: string } {
+    if (!this.#isSettled) return { isReady: false, reason: notReadyYet };
+    return this.#hasNetwork() ? { isReady: true, reason: '' } : { isReady: false, reason: noNetwork };
+  }
+
+  #readinessText(): string {
+    const { isReady, reason } = this.#readiness();
+    return isReady ? 'ready' : reason;
+  }
+
+  async #postStatus(): Promise<void> {
+    const client = this.#connect();
+    const node: Node = await client.get(Nodes, { name: this.name });
+    const text = this.#readinessText();
+    const status = nodeStatus(this.machine, this.#facts!, this.#readiness(), node);
+    await client.patch(
+      Nodes,
+      { name: this.name },
+      'merge',
+      { status: status as unknown as JsonObject },
+      { ...writes, subresource: 'status' },
+    );
+    this.#postedReady = text;
+    this.#cluster?.forgetDeclaredDead(this.name);
+    this.#pods.networkMayHaveChanged();
+  }
+
+  async #syncMirrorPods(): Promise<void> {
+    if (!this.#cluster || !this.#hasControlPlane) return;
+    const ready = new Set(controlPlaneComponents.filter((component) => this.controlPlane.isReady(component)));
+    await ensureMirrorPods(this.machine, this.#connect(), this.name, ready);
+  }
+
+  podChanged(pod: Pod | { deleted: true; namespace: string; name: string }): void {
+    this.#pods.changed(pod);
+  }
+
+  connect(pod: UnstructuredObject, port: number): Duplex {
+    const [near, far] = duplexPair();
+    const component = pod.metadata.labels?.['component'] ?? '';
+    if (pod.metadata.namespace === 'kube-system' && this.controlPlane.accept(component, port, far)) return near;
+    throw statusError.internal(
+      `error forwarding port ${port} to pod ${pod.metadata.uid ?? ''}, uid : failed to execute portforward in network namespace: failed to connect to localhost:${port} inside namespace: dial tcp4 127.0.0.1:${port}: connect: connection refused`,
+    );
+  }
+
+  memberRemoved(memberId: string): void {
+    this.controlPlane.memberRemoved(memberId);
+  }
+
+  #leave(): void {
+    this.#cluster?.removeNode(this);
+    this.#pods.stop();
+  }
+
+  /** What cannot be done now is done at the next heartbeat or change. */
+  async #attempt(work: () => Promise<void>): Promise<void> {
+    try {
+      if (!this.machine.signal.aborted && this.#kubeconfig) await work();
+    } catch (error) {
+      this.#postedReady = undefined;
+      this.#options.log.debug('A kubelet could not do its work', { node: this.name, error });
+    }
+  }
+}
+
+/** where a machine keeps the version of its kubelet, which kubeadm decides when the image does not */
+export const versionFile = '/var/lib/kubelet/version';

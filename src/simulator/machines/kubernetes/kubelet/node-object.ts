@@ -1,0 +1,121 @@
+import type { Node, NodeCondition, Taint } from '../../../../api/index.ts';
+import { formatTime } from '../../../../machinery/index.ts';
+import type { RunningMachine } from '../../types.ts';
+import { uninitializedTaint } from '../kubeadm/names.ts';
+import { parseLabels, parseTaints } from './flags.ts';
+
+export interface NodeFacts {
+  readonly name: string;
+  readonly flags: ReadonlyMap<string, string>;
+  readonly kubeletVersion: string;
+  readonly bootId: string;
+}
+
+/** The Node a kubelet registers: everything it knows of itself before anybody else has looked at it. */
+export function newNode(machine: RunningMachine, facts: NodeFacts): Node {
+  const { name, flags } = facts;
+  const isExternal = flags.get('cloud-provider') === 'external';
+  // A kubelet with the cloud provider built in, as up to 1.25, asks the metadata service who it is.
+  const builtIn = flags.get('cloud-provider') === 'openstack' ? `openstack:///${machine.server.id}` : undefined;
+  const providerId = flags.get('provider-id') || builtIn;
+  const taints: Taint[] = [
+    { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' },
+    ...(isExternal ? [{ key: uninitializedTaint, value: 'true', effect: 'NoSchedule' }] : []),
+    ...parseTaints(flags.get('register-with-taints')),
+  ];
+  return {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: {
+      name,
+      labels: {
+        'beta.kubernetes.io/arch': 'amd64',
+        'beta.kubernetes.io/os': 'linux',
+        'kubernetes.io/arch': 'amd64',
+        'kubernetes.io/hostname': name,
+        'kubernetes.io/os': 'linux',
+        ...parseLabels(flags.get('node-labels')),
+      },
+      annotations: { 'volumes.kubernetes.io/controller-managed-attach-detach': 'true' },
+    },
+    spec: {
+      ...(providerId !== undefined && { providerID: providerId }),
+      taints,
+    },
+    status: nodeStatus(machine, facts, { isReady: false, reason: notReadyYet }),
+  };
+}
+
+export interface Readiness {
+  readonly isReady: boolean;
+  readonly reason: string;
+}
+
+export const notReadyYet = 'container runtime status check may not have completed yet';
+export const noNetwork =
+  'container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady message:Network plugin returns error: cni plugin not initialized';
+
+/** What the kubelet reports; conditions that stay keep the time they began. */
+export function nodeStatus(
+  machine: RunningMachine,
+  facts: NodeFacts,
+  readiness: Readiness,
+  before?: Node,
+): NonNullable<Node['status']> {
+  const { flavor } = machine.server;
+  const isExternal = facts.flags.get('cloud-provider') === 'external';
+  const resources = {
+    cpu: String(flavor.vcpus),
+    'ephemeral-storage': `${Math.max(flavor.diskGiB, 1) * 1024 * 1024}Ki`,
+    'hugepages-1Gi': '0',
+    'hugepages-2Mi': '0',
+    memory: `${flavor.ramMiB * 1024}Ki`,
+    pods: '110',
+  };
+  const addresses = before?.status?.addresses;
+  const isInitialized = before !== undefined && !before.spec?.taints?.some(({ key }) => key === uninitializedTaint);
+  return {
+    // With a cloud controller manager the addresses are the cloud's to say, once it has said them.
+    addresses: isExternal && isInitialized && addresses ? addresses : ownAddresses(machine, facts.name),
+    capacity: resources,
+    allocatable: { ...resources, memory: `${Math.max(flavor.ramMiB - 100, 0) * 1024}Ki` },
+    conditions: conditions(machine.clock.now(), readiness, before?.status?.conditions ?? []),
+    daemonEndpoints: { kubeletEndpoint: { Port: 10_250 } },
+    nodeInfo: {
+      architecture: 'amd64',
+      bootID: facts.bootId,
+      containerRuntimeVersion: 'containerd://2.1.4',
+      kernelVersion: '6.8.0-simulated',
+      kubeProxyVersion: facts.kubeletVersion,
+      kubeletVersion: facts.kubeletVersion,
+      machineID: machine.server.id.replaceAll('-', ''),
+      operatingSystem: 'linux',
+      osImage: machine.server.image?.name ?? 'simulated machine',
+      systemUUID: machine.server.id,
+    },
+  };
+}
+
+export function ownAddresses(machine: RunningMachine, name: string): { type: string; address: string }[] {
+  return [
+    ...machine.addresses.slice(0, 1).map((address) => ({ type: 'InternalIP', address })),
+    { type: 'Hostname', address: name },
+  ];
+}
+
+function conditions(now: number, readiness: Readiness, before: readonly NodeCondition[]): NodeCondition[] {
+  const time = formatTime(now);
+  const make = (type: string, status: string, reason: string, message: string): NodeCondition => {
+    const earlier = before.find((condition) => condition.type === type);
+    const since = earlier?.status === status ? (earlier.lastTransitionTime ?? time) : time;
+    return { type, status, reason, message, lastHeartbeatTime: time, lastTransitionTime: since };
+  };
+  return [
+    make('MemoryPressure', 'False', 'KubeletHasSufficientMemory', 'kubelet has sufficient memory available'),
+    make('DiskPressure', 'False', 'KubeletHasNoDiskPressure', 'kubelet has no disk pressure'),
+    make('PIDPressure', 'False', 'KubeletHasSufficientPID', 'kubelet has sufficient PID available'),
+    readiness.isReady
+      ? make('Ready', 'True', 'KubeletReady', 'kubelet is posting ready status')
+      : make('Ready', 'False', 'KubeletNotReady', readiness.reason),
+  ];
+}

@@ -1,0 +1,174 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:http2';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect as tlsConnect } from 'node:tls';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loadKubeconfig, portForward } from '../../../client/index.ts';
+import { systemClock } from '../../../machinery/index.ts';
+import { createAuthority, issueCertificate } from '../../../pki/index.ts';
+import { numberField, readFields, textFields, writeFields } from './etcd/protobuf.ts';
+import {
+  authorityHash,
+  configPath,
+  endpointAddress,
+  finished,
+  initDocuments,
+  initialized,
+  joinDocument,
+} from './testing/documents.ts';
+import { createLab, type Lab, type LabMachine } from './testing/lab.ts';
+
+const kubectl = await new Promise<boolean>((resolve) => {
+  execFile('kubectl', ['version', '--client'], (error) => resolve(error === null));
+});
+const bindable = await new Promise<boolean>((resolve) => {
+  const server = createServer();
+  server.once('error', () => resolve(false));
+  server.listen(0, endpointAddress, () => server.close(() => resolve(true)));
+});
+
+describe.skipIf(!bindable)(
+  `a workload API on ${endpointAddress}${bindable ? '' : ' (which cannot be bound here)'}`,
+  () => {
+    let lab: Lab;
+    let listener: Server;
+    let machine: LabMachine;
+    let directory: string;
+    let kubeconfig: string;
+    const instant = { 'node.etcd': 1, 'node.apiserver': 1, 'node.join': 1, 'node.pod': 1, 'node.podstop': 1 };
+
+    beforeAll(async () => {
+      lab = createLab({ clock: systemClock, timings: instant });
+      directory = mkdtempSync(join(tmpdir(), 'capstan-workload-'));
+      kubeconfig = join(directory, 'kubeconfig');
+      listener = createServer((socket) => {
+        try {
+          lab.dial(endpointAddress, port).accept(socket);
+        } catch {
+          socket.destroy();
+        }
+      });
+      await new Promise<void>((resolve) => listener.listen(0, endpointAddress, resolve));
+      const { port } = listener.address() as AddressInfo;
+      machine = await initialized(lab, initDocuments({ port }));
+      writeFileSync(kubeconfig, machine.disk.read('/etc/kubernetes/admin.conf')!);
+      const worker = lab.machine('worker-0');
+      worker.disk.write(configPath, joinDocument(authorityHash(machine)).replace(':6443', `:${port}`));
+      expect(await finished(lab, worker.run('kubeadm', 'join', '--config', configPath)), worker.console()).toBe(0);
+    }, 30_000);
+
+    afterAll(async () => {
+      await lab.close();
+      listener.close();
+      rmSync(directory, { recursive: true, force: true });
+    });
+
+    const run = (...args: string[]): Promise<string> =>
+      new Promise((resolve, reject) => {
+        execFile('kubectl', ['--kubeconfig', kubeconfig, ...args], (error, stdout, stderr) =>
+          error ? reject(new Error(`${error.message}\n${stderr}`)) : resolve(stdout),
+        );
+      });
+
+    it.skipIf(!kubectl)(
+      'is used by kubectl as any other',
+      async () => {
+        await run('wait', 'node', '--all', '--for=condition=Ready', '--timeout=20s');
+        expect(await run('get', 'nodes')).toMatch(/cp-0\s+Ready\s+control-plane\s+\S+\s+v1.33.1/);
+        await run('create', 'deployment', 'web', '--image=nginx', '--replicas=3');
+        await run('rollout', 'status', 'deployment/web', '--timeout=20s');
+        expect(await run('get', 'pods', '-o', 'jsonpath={.items[*].spec.nodeName}')).toBe('worker-0 worker-0 worker-0');
+        expect(await run('logs', 'deployment/web')).toContain('simulated container');
+        expect(await run('version')).toContain('Server Version: v1.33.1');
+      },
+      60_000,
+    );
+
+    it('leads to etcd through pods/portforward, for those with a certificate of its authority', async () => {
+      const authority = {
+        certificate: machine.disk.read('/etc/kubernetes/pki/etcd/ca.crt')!,
+        privateKey: machine.disk.read('/etc/kubernetes/pki/etcd/ca.key')!,
+      };
+      const pair = await issueCertificate({ authority, commonName: 'test', usages: ['client'], clock: systemClock });
+      const members = await callEtcd('/etcdserverpb.Cluster/MemberList', { 1: true }, authority.certificate, pair);
+      const [member] = members.get(2) ?? [];
+      expect(textFields(readFields(member as Buffer), 2)).toEqual(['cp-0']);
+      const status = await callEtcd('/etcdserverpb.Maintenance/Status', {}, authority.certificate, pair);
+      expect(numberField(status, 4)).toBe(numberField(readFields(member as Buffer), 1));
+      const range = await callEtcd('/etcdserverpb.KV/Range', { 1: 'health' }, authority.certificate, pair);
+      expect(numberField(range, 4)).toBe(0n);
+      const refused = callEtcd('/etcdserverpb.Cluster/MemberRemove', { 1: 7 }, authority.certificate, pair);
+      await expect(refused).rejects.toThrow('etcdserver: member not found');
+      const stranger = await createAuthority({ commonName: 'other', clock: systemClock });
+      const other = await issueCertificate({
+        authority: stranger,
+        commonName: 'x',
+        usages: ['client'],
+        clock: systemClock,
+      });
+      await expect(callEtcd('/etcdserverpb.KV/Range', {}, authority.certificate, other)).rejects.toThrow();
+    });
+
+    /** One gRPC call to the member on cp-0, through the API server. */
+    async function callEtcd(
+      path: string,
+      fields: Parameters<typeof writeFields>[0],
+      authority: string,
+      pair: { certificate: string; privateKey: string },
+    ): Promise<ReturnType<typeof readFields>> {
+      const config = await loadKubeconfig({ path: kubeconfig, env: {} });
+      const stream = await portForward(config, { namespace: 'kube-system', name: 'etcd-cp-0' }, 2379);
+      const session = connect('https://localhost', {
+        createConnection: () =>
+          tlsConnect({
+            socket: stream,
+            servername: 'localhost',
+            ca: authority,
+            cert: pair.certificate,
+            key: pair.privateKey,
+            ALPNProtocols: ['h2'],
+          }),
+      });
+      try {
+        return await new Promise((resolve, reject) => {
+          session.on('error', reject);
+          session.on('close', () => reject(new Error('the connection was closed')));
+          const request = session.request({
+            ':method': 'POST',
+            ':path': path,
+            'content-type': 'application/grpc',
+            te: 'trailers',
+          });
+          const chunks: Buffer[] = [];
+          const finish = (headers: { [name: string]: unknown }): void => {
+            if (headers['grpc-status'] === undefined) return;
+            if (headers['grpc-status'] === '0') resolve(readFields(Buffer.concat(chunks).subarray(5)));
+            else reject(new Error(decodeURIComponent(String(headers['grpc-message']))));
+          };
+          request.on('response', finish);
+          request.on('trailers', finish);
+          request.on('data', (chunk: Buffer) => chunks.push(chunk));
+          request.on('error', reject);
+          const message = writeFields(fields);
+          const frame = Buffer.alloc(5 + message.length);
+          frame.writeUInt32BE(message.length, 1);
+          message.copy(frame, 5);
+          request.end(frame);
+        });
+      } finally {
+        session.destroy();
+        stream.destroy();
+      }
+    }
+
+    it('refuses ports nobody listens on, in the words of a kubelet', async () => {
+      const config = await loadKubeconfig({ path: kubeconfig, env: {} });
+      const stream = await portForward(config, { namespace: 'kube-system', name: 'etcd-cp-0' }, 1);
+      const problem = await new Promise((resolve) => stream.on('error', resolve));
+      expect(String(problem)).toContain('connection refused');
+    });
+  },
+);

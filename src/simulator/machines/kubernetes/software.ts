@@ -1,0 +1,79 @@
+import type { RunningMachine, Software } from '../types.ts';
+import { ClusterRegistry } from './cluster/registry.ts';
+import type { CloudView } from './cluster/workload-cluster.ts';
+import { paths } from './kubeadm/names.ts';
+import { kubeadmProgram } from './kubeadm/program.ts';
+import { Kubelet } from './kubelet/kubelet.ts';
+import type { CniRule, KubernetesSoftwareOptions } from './options.ts';
+
+/** How long the parts of a node take, by default: about two seconds each. */
+const stepTimings = {
+  'node.etcd': [1_600, 2_400],
+  'node.apiserver': [1_600, 2_400],
+  'node.join': [1_600, 2_400],
+  'node.pod': [200, 800],
+  'node.podstop': [100, 500],
+} as const;
+
+const cniProperty = 'capstan_cni';
+
+/** The kubeadm, kubelet and container images that a Kubernetes machine image has installed. */
+export function createKubernetesSoftware(options: KubernetesSoftwareOptions): Software {
+  options.timings.declare(stepTimings);
+  const running = new Map<string, RunningMachine>();
+  const kubelets = new WeakMap<RunningMachine, Kubelet>();
+  const gone = new Set<string>();
+  const cloud: CloudView = {
+    isGone: (id) => gone.has(id),
+    server(id) {
+      const machine = running.get(id);
+      if (!machine) return undefined;
+      const { availabilityZone } = machine.server;
+      return { id, availabilityZone, addresses: machine.addresses };
+    },
+  };
+  const registry = new ClusterRegistry(options, cloud);
+
+  const kubeletOf = (machine: RunningMachine): Kubelet => {
+    let kubelet = kubelets.get(machine);
+    if (!kubelet) {
+      kubelet = new Kubelet({ machine, registry, cni: cniRule(options, machine), log: options.log });
+      kubelets.set(machine, kubelet);
+      running.set(machine.server.id, machine);
+      machine.signal.addEventListener(
+        'abort',
+        () => {
+          if (running.get(machine.server.id) === machine) running.delete(machine.server.id);
+        },
+        { once: true },
+      );
+    }
+    return kubelet;
+  };
+
+  return {
+    programs: { kubeadm: kubeadmProgram({ registry, kubeletOf }) },
+    services: [
+      {
+        name: 'kubelet.service',
+        enabled: (disk) => disk.read(paths.kubeletConfig) !== undefined,
+        start(machine) {
+          const kubelet = kubeletOf(machine);
+          kubelet.startControlPlane();
+          kubelet.start();
+        },
+      },
+    ],
+    forget(serverId) {
+      running.delete(serverId);
+      gone.add(serverId);
+      registry.release(serverId);
+    },
+    close: () => registry.close(),
+  };
+}
+
+function cniRule(options: KubernetesSoftwareOptions, machine: RunningMachine): CniRule {
+  const wished = machine.server.image?.properties[cniProperty];
+  return wished === 'builtin' || wished === 'required' ? wished : (options.cni ?? 'builtin');
+}

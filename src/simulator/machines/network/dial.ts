@@ -1,0 +1,106 @@
+import type { Landing, Origin } from '../../core/contracts.ts';
+import type { Core } from '../../core/core.ts';
+import type { PortService, RunningMachine, SimulatedNetwork } from '../types.ts';
+import type { Listeners } from './listeners.ts';
+import { UnreachableError } from './unreachable.ts';
+
+/** Who callers outside of the cloud are: everybody on this machine. */
+export const outsideAddress = '127.0.0.1';
+
+const ownNames: ReadonlySet<string> = new Set(['127.0.0.1', '::1', 'localhost']);
+
+/** The simulated network, with the ways in that others need to look at besides dialling. */
+export interface MachineNetwork extends SimulatedNetwork {
+  /** the same as `dial` for a caller outside who has this address */
+  dialFrom(source: string, address: string, port: number): PortService;
+  /** whether something answers at a machine's port and its security groups let the origin in */
+  answers(landing: Landing, port: number, origin: Origin): boolean;
+}
+
+export interface NetworkParts {
+  readonly core: Pick<Core, 'services'>;
+  readonly listeners: Listeners;
+  /** the running machine's own ports, by server */
+  portsOf(serverId: string): readonly string[];
+}
+
+/** Leads from addresses to what answers there, as the cloud's networks, routers, groups and load balancers have it. */
+export function createNetwork({ core, listeners, portsOf }: NetworkParts): MachineNetwork {
+  /** What a connection meets at a port; a code when it meets nothing. */
+  const arrive = (landing: Landing, port: number, origin: Origin): PortService | 'ECONNREFUSED' | 'ETIMEDOUT' => {
+    const { reach } = core.services.network;
+    let outcome: 'ECONNREFUSED' | 'ETIMEDOUT' = 'ETIMEDOUT';
+    for (const portId of landing.holders ?? [landing.portId]) {
+      const serverId = reach.serverOf(portId);
+      if (serverId === undefined) continue;
+      // What a security group drops is never answered; whose machine is off neither.
+      if (!reach.admits(portId, port, origin)) continue;
+      const service = listeners.get(serverId, port);
+      if (service) return service;
+      if (portsOf(serverId).length > 0) outcome = 'ECONNREFUSED';
+    }
+    return outcome;
+  };
+
+  const land = (landing: Landing, port: number, origin: Origin, address: string): PortService => {
+    const forwarding = core.services.loadBalancer.forward(landing.portId, port, origin.address);
+    if (!forwarding) {
+      const met = arrive(landing, port, origin);
+      if (typeof met === 'string') throw new UnreachableError(met, address, port);
+      return met;
+    }
+    if (forwarding.kind === 'closed') throw new UnreachableError('ECONNREFUSED', address, port);
+    if (forwarding.kind === 'filtered') throw new UnreachableError('ETIMEDOUT', address, port);
+    for (const target of forwarding.targets) {
+      const met = arrive(target.landing, target.tcpPort, target.origin);
+      if (typeof met !== 'string') return met;
+    }
+    // The balancer takes the connection and has nobody to give it to.
+    throw new UnreachableError('ECONNRESET', address, port);
+  };
+
+  const dialFrom = (source: string, address: string, port: number): PortService => {
+    const landing = core.services.network.reach.fromOutside(address);
+    if (!landing) throw new UnreachableError('EHOSTUNREACH', address, port);
+    return land(landing, port, { address: source }, address);
+  };
+
+  const dialAsMachine = (name: string, port: number, from: RunningMachine): PortService => {
+    const address = named(name, from);
+    if (address === undefined) throw new UnreachableError('ENOTFOUND', name, port);
+    const { id } = from.server;
+    if (ownNames.has(address) || from.addresses.includes(address)) {
+      const own = listeners.get(id, port);
+      if (own) return own;
+      throw new UnreachableError('ECONNREFUSED', address, port);
+    }
+    const { reach } = core.services.network;
+    for (const portId of portsOf(id)) {
+      const way = reach.fromPort(portId, address);
+      if (!way) continue;
+      const isDirect = way.origin.portId !== undefined;
+      const far = { address, ...(isDirect && { portId: way.landing.portId }) };
+      if (!reach.letsOut(portId, port, far)) throw new UnreachableError('ETIMEDOUT', address, port);
+      return land(way.landing, port, way.origin, address);
+    }
+    throw new UnreachableError('EHOSTUNREACH', address, port);
+  };
+
+  return {
+    dial: (address, port, from) =>
+      from ? dialAsMachine(address, port, from) : dialFrom(outsideAddress, address, port),
+    dialFrom,
+    answers: (landing, port, origin) => typeof arrive(landing, port, origin) !== 'string',
+  };
+}
+
+/** An address as it is, a name as the machine's hosts file has it. */
+function named(name: string, { disk, hostname }: RunningMachine): string | undefined {
+  if (/^[\d.]+$/.test(name) || name.includes(':') || name === 'localhost') return name;
+  if (name === hostname) return '127.0.0.1';
+  for (const line of (disk.read('/etc/hosts') ?? '').split('\n')) {
+    const [address, ...names] = line.replace(/#.*/, '').trim().split(/\s+/);
+    if (address && names.includes(name)) return address;
+  }
+  return undefined;
+}

@@ -1,0 +1,164 @@
+import { createServer, type Server, type Socket } from 'node:net';
+import type { Logger } from '../../../runtime/index.ts';
+import type { Core } from '../../core/core.ts';
+import { type MachineNetwork, outsideAddress } from './dial.ts';
+import type { Listeners } from './listeners.ts';
+import type { Touched } from './topology-watch.ts';
+
+export interface SocketsOptions {
+  readonly core: Core;
+  readonly network: MachineNetwork;
+  readonly listeners: Listeners;
+  readonly log: Logger;
+}
+
+interface OpenSocket {
+  readonly server: Server;
+  readonly connections: Set<Socket>;
+}
+
+/** Addresses that are this computer's without being configured. */
+const loopback = /^127\.\d+\.\d+\.\d+$/;
+
+/**
+ * Real sockets for addresses of the simulated external network that are loopback addresses: each is open exactly while
+ * something would answer there.
+ */
+export class Sockets {
+  readonly #core: Core;
+  readonly #network: MachineNetwork;
+  readonly #listeners: Listeners;
+  readonly #log: Logger;
+  readonly #open = new Map<string, Map<number, OpenSocket>>();
+  readonly #underWay = new Set<Promise<void>>();
+  #isBindable = true;
+  #isClosed = false;
+
+  constructor({ core, network, listeners, log }: SocketsOptions) {
+    this.#core = core;
+    this.#network = network;
+    this.#listeners = listeners;
+    this.#log = log;
+  }
+
+  /** Looks again at every address that what was touched may concern. */
+  refresh({ ports, addresses }: Touched): void {
+    if (this.#isClosed) return;
+    const { network, loadBalancer } = this.#core.services;
+    const due = new Set(addresses);
+    for (const portId of ports) {
+      for (const address of network.reach.outsideAddresses(portId)) due.add(address);
+      for (const vipPort of loadBalancer.balancersOf(portId)) {
+        for (const address of network.reach.outsideAddresses(vipPort)) due.add(address);
+      }
+    }
+    for (const address of due) if (loopback.test(address)) this.#settle(address);
+  }
+
+  /** resolves when nothing is being opened or closed */
+  async settled(): Promise<void> {
+    while (this.#underWay.size > 0) await Promise.all(this.#underWay);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const [address, open] of this.#open) for (const port of open.keys()) this.#shut(address, port);
+    await this.settled();
+  }
+
+  #settle(address: string): void {
+    const wanted = this.#wantedPorts(address);
+    for (const port of this.#open.get(address)?.keys() ?? []) if (!wanted.has(port)) this.#shut(address, port);
+    for (const port of wanted) if (!this.#open.get(address)?.has(port)) this.#listen(address, port);
+  }
+
+  #wantedPorts(address: string): Set<number> {
+    const { network, loadBalancer } = this.#core.services;
+    const wanted = new Set<number>();
+    const landing = network.reach.fromOutside(address);
+    if (!landing) return wanted;
+    const candidates = new Set(loadBalancer.listeningPorts(landing.portId));
+    for (const portId of landing.holders ?? [landing.portId]) {
+      const serverId = network.reach.serverOf(portId);
+      if (serverId !== undefined) for (const port of this.#listeners.ports(serverId)) candidates.add(port);
+    }
+    for (const port of candidates) if (this.#answers(address, port)) wanted.add(port);
+    return wanted;
+  }
+
+  #answers(address: string, port: number): boolean {
+    try {
+      this.#network.dialFrom(outsideAddress, address, port);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  #listen(address: string, port: number): void {
+    const connections = new Set<Socket>();
+    const server = createServer((socket) => this.#accept(socket, connections, address, port));
+    let ports = this.#open.get(address);
+    if (!ports) {
+      ports = new Map();
+      this.#open.set(address, ports);
+    }
+    ports.set(port, { server, connections });
+    this.#track(
+      new Promise((resolve) => {
+        server.once('error', (error: NodeJS.ErrnoException) => {
+          this.#forget(address, port, server);
+          this.#complain(error, address, port);
+          resolve();
+        });
+        server.listen({ host: address, port, exclusive: true }, resolve);
+      }),
+    );
+  }
+
+  #accept(socket: Socket, connections: Set<Socket>, address: string, port: number): void {
+    connections.add(socket);
+    socket.once('close', () => connections.delete(socket));
+    // A peer that goes away in the middle is no event worth a word.
+    socket.on('error', () => socket.destroy());
+    socket.setNoDelay(true);
+    try {
+      this.#network.dialFrom(socket.remoteAddress ?? outsideAddress, address, port).accept(socket);
+    } catch {
+      socket.destroy();
+    }
+  }
+
+  #shut(address: string, port: number): void {
+    const open = this.#open.get(address)?.get(port);
+    if (!open) return;
+    this.#forget(address, port, open.server);
+    this.#track(new Promise((resolve) => open.server.close(() => resolve())));
+    for (const connection of open.connections) connection.destroy();
+  }
+
+  #forget(address: string, port: number, server: Server): void {
+    const ports = this.#open.get(address);
+    if (ports?.get(port)?.server !== server) return;
+    ports.delete(port);
+    if (ports.size === 0) this.#open.delete(address);
+  }
+
+  #track(work: Promise<void>): void {
+    this.#underWay.add(work);
+    void work.finally(() => this.#underWay.delete(work));
+  }
+
+  #complain({ code, message }: NodeJS.ErrnoException, address: string, port: number): void {
+    if (code === 'EADDRNOTAVAIL') {
+      if (!this.#isBindable) return;
+      this.#isBindable = false;
+      this.#log.warn('Addresses of the simulated cloud cannot be reached over sockets on this system', {
+        address,
+        cure: 'give the loopback interface the address, on macOS: sudo ifconfig lo0 alias ADDRESS',
+      });
+      return;
+    }
+    this.#log.warn('An address of the simulated cloud cannot be listened on', { address, port, code, error: message });
+  }
+}

@@ -1,0 +1,97 @@
+import { PassThrough } from 'node:stream';
+import type { CloudOptions } from '../../cloud.ts';
+import { type TestTenant, testTenant } from '../../testing/test-tenant.ts';
+import type { PortService, RunningMachine, Software } from '../types.ts';
+
+/** A server of a cloud that boots, as tests look at it. */
+export interface BootingCloud extends TestTenant {
+  /** what was run: `name: program args` */
+  readonly ran: string[];
+  /** Makes a server with user data and lets it boot; answers its id. */
+  bootServer(userData?: string | Uint8Array, wish?: Record<string, unknown>): Promise<string>;
+  console(id: string): Promise<string>;
+  machine(id: string): RunningMachine;
+  /** the content of a file of a machine */
+  file(id: string, path: string): string | undefined;
+}
+
+/** What answers in tests: says its name to whoever connects. */
+export function greeter(name: string): PortService & { readonly name: string } {
+  return {
+    name,
+    accept: (socket) => {
+      socket.end(name);
+    },
+  };
+}
+
+/** Software with a program that serves a port and one that does what it is told. */
+export function testSoftware(ran: string[] = []): Software {
+  return {
+    programs: {
+      'serve-port': async (machine, [port = '']) => {
+        ran.push(`${machine.hostname}: serve-port ${port}`);
+        machine.listen(Number(port), greeter(`${machine.hostname}:${port}`));
+        return 0;
+      },
+      kubeadm: async (machine, args) => {
+        ran.push(`${machine.hostname}: kubeadm ${args.join(' ')}`);
+        machine.console.write(`[${args[0]}] kubeadm was here\n`);
+        return machine.disk.read('/etc/kubeadm-fails') === undefined ? 0 : 1;
+      },
+    },
+    services: [
+      {
+        name: 'greeter',
+        enabled: (disk) => disk.read('/etc/greeter') !== undefined,
+        start: (machine) => {
+          ran.push(`${machine.hostname}: greeter`);
+          machine.listen(Number(machine.disk.read('/etc/greeter')), greeter(machine.hostname));
+        },
+      },
+    ],
+    forget: (id) => void ran.push(`forget ${id}`),
+    close: async () => {},
+  };
+}
+
+export async function bootingCloud(
+  options: Partial<CloudOptions> & { sockets?: boolean; seed?: number } = {},
+): Promise<BootingCloud> {
+  const ran: string[] = [];
+  const { sockets = false, ...rest } = options;
+  const tenant = await testTenant({ machines: { software: () => testSoftware(ran), sockets }, ...rest });
+  const machines = tenant.cloud.machines!;
+  return {
+    ...tenant,
+    ran,
+    async bootServer(userData, wish = {}) {
+      const id = await tenant.makeServer({
+        ...(userData !== undefined && { user_data: Buffer.from(userData).toString('base64') }),
+        ...wish,
+      });
+      await tenant.clock.advance(30_000);
+      return id;
+    },
+    async console(id) {
+      const answer = await tenant.nova('POST', `/servers/${id}/action`, { 'os-getConsoleOutput': {} });
+      return tenant.read(answer, 'output');
+    },
+    machine(id) {
+      const machine = machines.running(id);
+      if (!machine) throw new Error(`server ${id} is switched off`);
+      return machine;
+    },
+    file: (id, path) => machines.running(id)?.disk.read(path),
+  };
+}
+
+/** A stream whose other end is read. */
+export function listeningStream(): { stream: PassThrough; heard: () => string } {
+  const stream = new PassThrough();
+  let text = '';
+  stream.on('data', (chunk: Buffer) => {
+    text += chunk.toString();
+  });
+  return { stream, heard: () => text };
+}
