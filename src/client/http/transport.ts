@@ -3,6 +3,7 @@ import { ApiStatusError, type Clock, errorMessage, type Random, sleep } from '..
 import { sharedSignal } from '../abort.ts';
 import { ApiUnreachableError, errorFromResponse } from '../errors.ts';
 import type { ConnectionConfig, Credential } from '../kubeconfig/types.ts';
+import { identityHeaders, tlsIdentity } from './authentication.ts';
 import { parseWarnings } from './warnings.ts';
 
 /** One finished attempt, for `rest_client_requests_total` and `rest_client_request_duration_seconds`. */
@@ -93,21 +94,7 @@ export function createTransport(options: TransportOptions): Transport {
       'user-agent': options.userAgent,
     };
     if (request.body !== undefined) headers['content-type'] = request.contentType ?? 'application/json';
-    if (credential.token !== undefined) headers['authorization'] = `Bearer ${credential.token}`;
-    else if (credential.basic) {
-      const { username, password } = credential.basic;
-      headers['authorization'] = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
-    }
-    const as = config.impersonate;
-    if (as) {
-      headers['impersonate-user'] = as.user;
-      if (as.uid !== undefined) headers['impersonate-uid'] = as.uid;
-      if (as.groups) headers['impersonate-group'] = as.groups;
-      for (const [key, values] of Object.entries(as.extra ?? {})) {
-        headers[`impersonate-extra-${encodeURIComponent(key.toLowerCase())}`] = values;
-      }
-    }
-    return headers;
+    return Object.assign(headers, identityHeaders(config, credential));
   };
 
   /** One attempt: resolves with any HTTP answer, rejects only without one. */
@@ -290,9 +277,10 @@ const tlsHints: readonly [pattern: RegExp, hint: string][] = [
   [/ENOTFOUND|EAI_AGAIN/, 'the name does not resolve; check the server address and DNS'],
 ];
 
-function unreachable(
+/** The error of a request that got no answer, with the usual cure for its cause. */
+export function unreachable(
   server: string,
-  request: TransportRequest,
+  request: Pick<TransportRequest, 'path'> & { method: string },
   error: unknown,
   timeoutMs: number | undefined,
 ): ApiUnreachableError {
@@ -312,15 +300,7 @@ function createDispatcher(
 ): Dispatcher {
   const { config } = options;
   const host = new URL(config.server).hostname;
-  const tls = {
-    ...(config.certificateAuthority !== undefined && { ca: config.certificateAuthority }),
-    ...(credential.clientCertificate && {
-      cert: credential.clientCertificate.certificate,
-      key: credential.clientCertificate.key,
-    }),
-    ...(config.insecureSkipTlsVerify === true && { rejectUnauthorized: false }),
-    ...(config.tlsServerName !== undefined && { servername: config.tlsServerName }),
-  };
+  const tls = tlsIdentity(config, credential);
   // time limits are ours (on the injected clock); undici's own would cut quiet watches
   const common = {
     ...(connections !== undefined && { connections }),

@@ -10,6 +10,11 @@ import { at, groupKindOf } from './contract.ts';
 import type { ContractKind } from './contract-resolver.ts';
 import { clonedFromGroupKindAnnotation, clonedFromNameAnnotation, lastAppliedAnnotation } from './names.ts';
 
+/** Kind of the objects made from a template kind. */
+export function kindWithoutTemplate(kind: string): string {
+  return kind.endsWith('Template') ? kind.slice(0, -'Template'.length) : kind;
+}
+
 export interface CloneOptions {
   template: UnstructuredObject;
   reference: ContractReference;

@@ -1,6 +1,7 @@
 // The door of what all controllers share: names, conditions, ownership, provider objects, access to workload clusters.
 export * from './apply-once.ts';
 export * from './clone-template.ts';
+export * from './cluster-certificates/index.ts';
 export * from './cluster-kubeconfig.ts';
 export * from './condition-merge.ts';
 export * from './condition-mirror.ts';
@@ -10,10 +11,14 @@ export * from './contract.ts';
 export * from './contract-names.ts';
 export * from './contract-resolver.ts';
 export * from './external-objects.ts';
+export * from './kubeadm-documents/index.ts';
 export * from './legacy-conditions.ts';
+export * from './machine-aggregates.ts';
+export * from './machine-texts.ts';
 export * from './names.ts';
 export * from './ownership.ts';
 export * from './paused.ts';
+export * from './template-owner.ts';
 export * from './watch-filter.ts';
 export * from './workload/index.ts';
 export * from './write-object.ts';

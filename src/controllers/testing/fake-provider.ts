@@ -25,6 +25,10 @@ export interface FakeProviderOptions {
   broken?: (name: string) => boolean;
   /** infrastructure of these machines refuses to go away */
   stuck?: (name: string) => boolean;
+  /** what happens inside a machine that has booted, instead of a plain Node joining */
+  boot?: (machine: Machine, providerId: string) => Promise<void>;
+  /** what happens when a machine is switched off */
+  halt?: (name: string) => Promise<void>;
 }
 
 const finalizer = 'fake.example/protect';
@@ -110,7 +114,8 @@ export function fakeProvider(options: FakeProviderOptions = {}): ControllerDefin
       const providerId = `fake:///${object.metadata.uid}`;
       if (object.metadata.deletionTimestamp !== undefined) {
         if (options.stuck?.(key.name) || !object.metadata.finalizers?.includes(finalizer)) return done();
-        if (options.workload) await stopNode(options.workload, key.name);
+        if (options.halt) await options.halt(key.name);
+        else if (options.workload) await stopNode(options.workload, key.name);
         await release(client, fakeMachines, object);
         return done();
       }
@@ -131,7 +136,8 @@ export function fakeProvider(options: FakeProviderOptions = {}): ControllerDefin
         return done();
       }
       if (at(object, 'status') === undefined) {
-        if (options.workload) await startNode(options.workload, machine, providerId);
+        if (options.boot) await options.boot(machine, providerId);
+        else if (options.workload) await startNode(options.workload, machine, providerId);
         const addresses = [{ type: 'InternalIP', address: '10.0.0.1' }];
         await status(client, fakeMachines, object, { ...provisioned, addresses, failureDomain: 'az1' });
       }

@@ -17,11 +17,13 @@ import {
   type JsonObject,
   type KubeObject,
   ManualClock,
+  type Random,
   type Resource,
   seededRandom,
   type UnstructuredObject,
 } from '../../machinery/index.ts';
 import {
+  type ControllerDefinition,
   createManager,
   type FaultRule,
   faultyClient,
@@ -33,7 +35,7 @@ import {
   settle,
 } from '../../runtime/index.ts';
 import { memoryEngine } from '../../store/index.ts';
-import { setupClusterControllers } from '../cluster/index.ts';
+import { type ClusterControllers, setupClusterControllers } from '../cluster/index.ts';
 import { type FakeProviderOptions, fakeProvider } from './fake-provider.ts';
 import {
   bootstrapGroup,
@@ -59,6 +61,18 @@ export interface WorldOptions extends Omit<FakeProviderOptions, 'workload'> {
   /** faults of the management API, for the controllers only; may be changed while it runs */
   faults?: FaultRule[];
   seed?: number;
+  /** more controllers for the manager under test */
+  extend?: (manager: Manager, shared: ClusterControllers & ControllerParts) => void;
+  /** more controllers of the imaginary provider */
+  providers?: (parts: { client: Client; workload: Client; clock: ManualClock }) => ControllerDefinition[];
+}
+
+/** What every controller is made with. */
+export interface ControllerParts {
+  client: Client;
+  clock: ManualClock;
+  random: Random;
+  namespace: string;
 }
 
 /** The cluster controllers on a real API server of ours, with an imaginary provider and a real workload API. */
@@ -157,7 +171,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
       namespace,
       gracefulStopMs: 1,
     });
-    setupClusterControllers(manager, {
+    const areas = setupClusterControllers(manager, {
       client: controllersClient,
       clock,
       random,
@@ -169,12 +183,15 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
           probe: async () => {
             if (down) throw new Error('connect ECONNREFUSED 127.0.0.1:6443');
           },
+          portForward: () => Promise.reject(new Error('no port of this workload API can be forwarded')),
           close: () => {},
         };
       },
     });
+    options.extend?.(manager, { ...areas, client: controllersClient, clock, random, namespace });
     const providers = createManager({ client, clock, random: seededRandom(seed + 7), log: logger, namespace });
     for (const definition of fakeProvider({ ...options, workload })) providers.add(definition);
+    for (const definition of options.providers?.({ client, workload, clock }) ?? []) providers.add(definition);
     const stop = new AbortController();
     const running = [manager.run(stop.signal), providers.run(stop.signal)];
     await Promise.all([manager.whenReady(), providers.whenReady()]);

@@ -18,20 +18,23 @@ import {
   isControlPlaneInitialized,
   isDeleting,
   isOwnedBy,
+  isToBeRemediated,
   isTrue,
+  isUnhealthy,
+  machinesReady,
+  machinesUpToDate,
   mergeReported,
   mirrorProgress,
   type Reported,
   setVerdict,
   summarize,
+  unhealthyMachinesText,
   type Verdict,
+  versionsOf,
   type Weight,
   type WorkloadState,
   weigh,
 } from '../../shared/index.ts';
-import { unhealthyMachinesText } from '../common/machine-texts.ts';
-import { isToBeRemediated, isUnhealthy } from '../machine-set/remediation.ts';
-import { machinesReady, machinesUpToDate, versionsOf } from '../machine-set/status.ts';
 import { isEndpointValid } from './references.ts';
 import type { Descendants, Referenced } from './scope.ts';
 

@@ -1,10 +1,6 @@
 import type { MachineDeployment, MachineSet, MachineTemplate } from '../../../api/index.ts';
 import { deepEqual, parseRfc3339 } from '../../../machinery/index.ts';
-
-/** Kind of the objects made from a template kind. */
-export function kindWithoutTemplate(kind: string): string {
-  return kind.endsWith('Template') ? kind.slice(0, -'Template'.length) : kind;
-}
+import { kindWithoutTemplate } from '../../shared/index.ts';
 
 /**
  * What makes machines of one template differ from those of another in a way that only new machines can mend, one line

@@ -4,6 +4,7 @@ import { ignoreNotFound, type JsonValue, labelSelectorFromObject, parseRfc3339 }
 import { after, type Result } from '../../../runtime/index.ts';
 import {
   controllerOf,
+  ensureTemplate,
   fieldManager,
   isDeleting,
   machineDeploymentFinalizer,
@@ -15,7 +16,6 @@ import {
 } from '../../shared/index.ts';
 import { byCluster, clusterIndexValue } from '../common/indexes.ts';
 import { rolloutAfter } from '../common/template.ts';
-import { ensureTemplate } from '../common/template-owner.ts';
 import { desiredSet, setIdentity } from './desired-set.ts';
 import { findRevisions, nextRevision, type Revisions, revisionOf } from './revisions.ts';
 import { rolloutLimits } from './rollout-limits.ts';

@@ -2,19 +2,24 @@ import type { Machine, MachineDeployment, MachineSet } from '../../../api/index.
 import { formatLabelSelectorObject } from '../../../machinery/index.ts';
 import {
   conditionOf,
+  deletingText,
   isDeleting,
   type LegacyVerdict,
   legacyConditionOf,
   legacyFalse,
   legacyTrue,
+  machinesReady,
+  machinesUpToDate,
+  missingText,
+  remediating,
   type Severity,
+  scalingDownText,
   setLegacy,
   setVerdict,
   summarizeLegacy,
   type Verdict,
+  versionsOf,
 } from '../../shared/index.ts';
-import { deletingText, missingText, scalingDownText } from '../common/machine-texts.ts';
-import { machinesReady, machinesUpToDate, remediating, versionsOf } from '../machine-set/status.ts';
 import { findRevisions } from './revisions.ts';
 import { rolloutLimits } from './rollout-limits.ts';
 

@@ -13,11 +13,11 @@ import {
   explain,
   fieldManager,
   isDeleting,
+  kindWithoutTemplate,
   ownerReference,
   pluralOf,
   type Verdict,
 } from '../../shared/index.ts';
-import { kindWithoutTemplate } from '../common/template.ts';
 
 /** The kind of a template reference, in the version it names. */
 function resourceOf(reference: TemplateReference, kind: string): Resource<UnstructuredObject> {

@@ -16,10 +16,10 @@ import {
   isCloneOf,
   isControlledBy,
   isDeleting,
+  kindWithoutTemplate,
   ownerReference,
 } from '../../shared/index.ts';
 import { machineName } from '../common/machine-names.ts';
-import { kindWithoutTemplate } from '../common/template.ts';
 import { belongingLabels, desiredMachine } from './desired-machine.ts';
 import { preflightProblems } from './preflight.ts';
 import { type MachineSetScope, machineSetManager } from './scope.ts';

@@ -3,6 +3,7 @@ import {
   conditionOf,
   isDeleting,
   isFalse,
+  isToBeRemediated,
   isTrue,
   remediateMachineAnnotation,
   revisionAnnotation,
@@ -19,13 +20,6 @@ export interface RemediationPlan {
   /** to be deleted, once the preflight checks allow their replacement */
   remediate: Machine[];
 }
-
-/** Unhealthy, and its owner is asked to act. */
-export function isToBeRemediated(machine: Machine): boolean {
-  return isFalse(machine, 'HealthCheckSucceeded') && isFalse(machine, 'OwnerRemediated');
-}
-
-export const isUnhealthy = (machine: Machine): boolean => isFalse(machine, 'HealthCheckSucceeded');
 
 export function planRemediation(
   set: MachineSet,

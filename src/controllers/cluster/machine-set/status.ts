@@ -1,21 +1,25 @@
-import type { Machine, MachineSet, ReplicaVersion } from '../../../api/index.ts';
-import { formatLabelSelectorObject, type labelSelectorFromObject, parseRfc3339 } from '../../../machinery/index.ts';
+import type { Machine, MachineSet } from '../../../api/index.ts';
+import { formatLabelSelectorObject, type labelSelectorFromObject } from '../../../machinery/index.ts';
 import {
-  aggregate,
-  conditionOf,
+  deletingText,
   isDeleting,
   isTrue,
   type LegacyVerdict,
   legacyFalse,
+  legacyMachinesReady,
   legacyTrue,
+  machinesReady,
+  machinesUpToDate,
+  missingText,
+  remediating,
+  scalingDownText,
   setLegacy,
   setVerdict,
   summarizeLegacy,
   updateInProgressAnnotation,
   type Verdict,
+  versionsOf,
 } from '../../shared/index.ts';
-import { deletingText, missingText, scalingDownText, unhealthyMachinesText } from '../common/machine-texts.ts';
-import { isToBeRemediated, isUnhealthy } from './remediation.ts';
 
 export interface MachineSetObservation {
   machines: readonly Machine[];
@@ -24,9 +28,6 @@ export interface MachineSetObservation {
   creationProblem: { legacyReason: string; message: string } | undefined;
   nowMs: number;
 }
-
-/** A machine this young is not counted against the set for a condition nobody had time to set. */
-const upToDateGraceMs = 10_000;
 
 /** Computes counters and conditions onto a draft, from the machines there are. */
 export function observeMachineSet(draft: MachineSet, seen: MachineSetObservation): void {
@@ -69,17 +70,6 @@ function count(draft: MachineSet, machines: readonly Machine[]): void {
   else delete draft.status.versions;
 }
 
-/** How many machines there are of each version. */
-export function versionsOf(machines: readonly Machine[]): ReplicaVersion[] {
-  const counts = new Map<string, number>();
-  for (const { spec } of machines) {
-    if (spec.version !== undefined) counts.set(spec.version, (counts.get(spec.version) ?? 0) + 1);
-  }
-  return [...counts]
-    .sort(([a], [b]) => a.localeCompare(b, 'en', { numeric: true }))
-    .map(([version, replicas]) => ({ version, replicas }));
-}
-
 const waiting: Verdict = {
   status: 'Unknown',
   reason: 'WaitingForReplicasSet',
@@ -116,35 +106,6 @@ function scalingDown(set: MachineSet, machines: readonly Machine[], nowMs: numbe
   return machines.length > wished
     ? { status: 'True', reason: 'ScalingDown', message: scalingDownText(machines, machines.length, wished, nowMs) }
     : { status: 'False', reason: 'NotScalingDown' };
-}
-
-export function machinesReady(machines: readonly Machine[]): Verdict {
-  if (machines.length === 0) return { status: 'True', reason: 'NoReplicas' };
-  return aggregate(machines, 'Ready', { reasons: { issue: 'NotReady', unknown: 'ReadyUnknown', good: 'Ready' } });
-}
-
-export function machinesUpToDate(machines: readonly Machine[], nowMs: number): Verdict {
-  const judged = machines.filter(
-    (machine) =>
-      conditionOf(machine, 'UpToDate') !== undefined ||
-      nowMs - (parseRfc3339(machine.metadata.creationTimestamp ?? '') ?? nowMs) > upToDateGraceMs,
-  );
-  if (judged.length === 0) return { status: 'True', reason: 'NoReplicas' };
-  return aggregate(judged, 'UpToDate', {
-    reasons: { issue: 'NotUpToDate', unknown: 'UpToDateUnknown', good: 'UpToDate' },
-  });
-}
-
-export function remediating(machines: readonly Machine[], owner: string): Verdict {
-  const concerned = machines.filter(isToBeRemediated);
-  if (concerned.length === 0) {
-    const message = unhealthyMachinesText(machines.filter(isUnhealthy), owner);
-    return { status: 'False', reason: 'NotRemediating', message };
-  }
-  const { message = '' } = aggregate(concerned, 'OwnerRemediated', {
-    reasons: { issue: 'Remediating', unknown: 'Remediating', good: 'Remediating' },
-  });
-  return { status: 'True', reason: 'Remediating', message };
 }
 
 function observeLegacy(draft: MachineSet, { machines, blocked, creationProblem, nowMs }: MachineSetObservation): void {
@@ -188,18 +149,4 @@ function observeLegacy(draft: MachineSet, { machines, blocked, creationProblem, 
   } else if (machines.every((machine) => isTrue(machine, 'NodeReady'))) set('Resized', legacyTrue);
   set('MachinesReady', legacyMachinesReady(machines));
   set('Ready', summarizeLegacy(draft, { of: ['MachinesCreated', 'Resized', 'MachinesReady'] }));
-}
-
-function legacyMachinesReady(machines: readonly Machine[]): LegacyVerdict | undefined {
-  const states = machines.flatMap(
-    ({ metadata, status }) =>
-      status?.deprecated?.v1beta1?.conditions
-        ?.filter(({ type }) => type === 'Ready')
-        .map((condition) => ({ condition, name: metadata.name ?? '' })) ?? [],
-  );
-  const bad = states.find(({ condition }) => condition.status === 'False');
-  if (!bad) return states.length > 0 || machines.length === 0 ? legacyTrue : undefined;
-  const { condition, name } = bad;
-  const severity = condition.severity === 'Error' || condition.severity === 'Warning' ? condition.severity : 'Info';
-  return legacyFalse(`${condition.reason ?? 'NotReady'} @ Machine/${name}`, severity, condition.message);
 }

@@ -1,7 +1,6 @@
 import type { ContractReference } from '../../../api/index.ts';
 import { deepEqual } from '../../../machinery/index.ts';
-import { isDeleting } from '../../shared/index.ts';
-import { ensureTemplate } from '../common/template-owner.ts';
+import { ensureTemplate, isDeleting } from '../../shared/index.ts';
 import type { MachineSetScope } from './scope.ts';
 
 /** Looks whether the templates are there; those of a deployment's current revision are the deployment's to own. */

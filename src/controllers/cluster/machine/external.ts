@@ -119,7 +119,7 @@ async function own(scope: MachineScope, provider: ProviderObject): Promise<Refer
   const creators = withoutOwner(object.metadata.ownerReferences, (owner) => isCreator(scope, owner));
   const owners = withOwner(creators, wanted);
   const labelled = object.metadata.labels?.[clusterNameLabel] === clusterName;
-  if (labelled && owners === (object.metadata.ownerReferences ?? owners)) return { state: 'found', provider };
+  if (labelled && owners === object.metadata.ownerReferences) return { state: 'found', provider };
   // an object on its way out is left as it is
   if (isDeleting(object)) return { state: 'found', provider };
   const other = controllerOf(object);

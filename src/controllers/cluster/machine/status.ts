@@ -3,7 +3,9 @@ import { type Condition, formatTime, parseRfc3339 } from '../../../machinery/ind
 import { after, done, type Result, soonest } from '../../../runtime/index.ts';
 import {
   conditionOf,
+  deletionDelays,
   isDeleting,
+  isDeletingForLong,
   isTrue,
   mirrorProgress,
   setVerdict,
@@ -155,28 +157,6 @@ function readyVerdict(machine: Machine, nowMs: number): Verdict {
     transform: groupControlPlane,
     ...(deleting && { overrides: [deletingForSummary(machine, nowMs)] }),
   });
-}
-
-const quarterHourMs = 15 * 60_000;
-const drainPatienceMs = 5 * 60_000;
-const delays: readonly (readonly [string, string])[] = [
-  ["cannot evict pod as it would violate the pod's disruption budget.", 'PodDisruptionBudgets'],
-  ['deletionTimestamp set, but still not removed from the Node', 'Pods not terminating'],
-  ['failed to evict Pod', 'Pod eviction errors'],
-  ['waiting for completion', 'Pods not completed yet'],
-];
-
-/** Why the deletion of a machine takes long, in a few words; empty when it does not. */
-export function deletionDelays(machine: Machine, nowMs: number): string[] {
-  const started = parseRfc3339(machine.status?.deletion?.nodeDrainStartTime ?? '');
-  const deleting = conditionOf(machine, 'Deleting');
-  if (deleting?.reason !== 'DrainingNode' || started === undefined || nowMs - started <= drainPatienceMs) return [];
-  return delays.filter(([text]) => deleting.message.includes(text)).map(([, cause]) => cause);
-}
-
-export function isDeletingForLong(machine: Machine, nowMs: number): boolean {
-  const begun = parseRfc3339(machine.metadata.deletionTimestamp ?? '');
-  return begun !== undefined && nowMs - begun > quarterHourMs;
 }
 
 function deletingForSummary(machine: Machine, nowMs: number): Condition {

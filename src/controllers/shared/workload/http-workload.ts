@@ -1,4 +1,4 @@
-import { httpClient } from '../../../client/index.ts';
+import { httpClient, portForward } from '../../../client/index.ts';
 import { workloadConnection } from './kubeconfig-connection.ts';
 import type { ConnectWorkload } from './types.ts';
 
@@ -7,7 +7,8 @@ const requestTimeoutMs = 10_000;
 /** The ordinary way to a workload API: over HTTPS with what its kubeconfig says. */
 export function connectOverHttp(options: { userAgent?: string } = {}): ConnectWorkload {
   return async (kubeconfig, cluster) => {
-    const client = httpClient(workloadConnection(kubeconfig, `of cluster ${cluster.name}`), {
+    const connection = workloadConnection(kubeconfig, `of cluster ${cluster.name}`);
+    const client = httpClient(connection, {
       requestTimeoutMs,
       // the caller comes back by itself: trying on inside a request would only hold up a worker
       maxAttempts: 1,
@@ -18,6 +19,11 @@ export function connectOverHttp(options: { userAgent?: string } = {}): ConnectWo
       async probe(signal) {
         await client.raw('/', { signal });
       },
+      portForward: (pod, port, signal) =>
+        portForward(connection, pod, port, {
+          signal,
+          ...(options.userAgent !== undefined && { userAgent: options.userAgent }),
+        }),
       close: () => client.close(),
     };
   };

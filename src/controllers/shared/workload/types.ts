@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream';
 import type { Node } from '../../../api/index.ts';
 import type { Client, Lister, ObjectKey } from '../../../client/index.ts';
 import { CapstanError } from '../../../machinery/index.ts';
@@ -8,6 +9,8 @@ export interface WorkloadApi {
   client: Client;
   /** resolves when the API answers; rejects with the reason when it does not */
   probe(signal: AbortSignal): Promise<void>;
+  /** a byte stream to a port inside a pod, through the API server; that nothing listens there may show on the stream */
+  portForward(pod: ObjectKey, port: number, signal: AbortSignal): Promise<Duplex>;
   /** lets go of sockets */
   close(): void | Promise<void>;
 }
@@ -50,6 +53,8 @@ export interface WorkloadClusters {
   nodes(cluster: ObjectKey): Lister<Node>;
   /** the Nodes with this provider ID */
   nodesByProviderId(cluster: ObjectKey, providerId: string): Node[];
+  /** a byte stream to a port inside a pod of the cluster; throws WorkloadNotConnectedError */
+  portForward(cluster: ObjectKey, pod: ObjectKey, port: number, signal: AbortSignal): Promise<Duplex>;
   /** wakes what `keysOf` names when a cluster is connected, disconnected or fails to answer for a while */
   connectionSource(keysOf: (cluster: ObjectKey) => readonly ObjectKey[]): ExternalSource;
   /** wakes what `keysOf` names when a Node changes in something other than its heartbeat */

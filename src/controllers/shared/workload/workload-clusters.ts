@@ -218,6 +218,7 @@ export function createWorkloadClusters(options: WorkloadClustersOptions): Worklo
     client: (cluster) => connected(cluster).api.client,
     nodes: (cluster): Lister<Node> => synced(cluster).lister,
     nodesByProviderId: (cluster, providerId) => synced(cluster).lister.byIndex(providerIdIndex, providerId),
+    portForward: async (cluster, pod, port, signal) => await connected(cluster).api.portForward(pod, port, signal),
     connectionSource: (keysOf): ExternalSource => ({
       start({ enqueue, signal }) {
         const listener = (cluster: ObjectKey): void => {

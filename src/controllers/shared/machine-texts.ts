@@ -1,5 +1,28 @@
-import type { Machine } from '../../../api/index.ts';
-import { deletionDelays, isDeletingForLong } from '../machine/status.ts';
+import type { Machine } from '../../api/index.ts';
+import { parseRfc3339 } from '../../machinery/index.ts';
+import { conditionOf } from './conditions.ts';
+
+const quarterHourMs = 15 * 60_000;
+const drainPatienceMs = 5 * 60_000;
+const delays: readonly (readonly [string, string])[] = [
+  ["cannot evict pod as it would violate the pod's disruption budget.", 'PodDisruptionBudgets'],
+  ['deletionTimestamp set, but still not removed from the Node', 'Pods not terminating'],
+  ['failed to evict Pod', 'Pod eviction errors'],
+  ['waiting for completion', 'Pods not completed yet'],
+];
+
+/** Why the deletion of a machine takes long, in a few words; empty when it does not. */
+export function deletionDelays(machine: Machine, nowMs: number): string[] {
+  const started = parseRfc3339(machine.status?.deletion?.nodeDrainStartTime ?? '');
+  const deleting = conditionOf(machine, 'Deleting');
+  if (deleting?.reason !== 'DrainingNode' || started === undefined || nowMs - started <= drainPatienceMs) return [];
+  return delays.filter(([text]) => deleting.message.includes(text)).map(([, cause]) => cause);
+}
+
+export function isDeletingForLong(machine: Machine, nowMs: number): boolean {
+  const begun = parseRfc3339(machine.metadata.deletionTimestamp ?? '');
+  return begun !== undefined && nowMs - begun > quarterHourMs;
+}
 
 const maxNames = 3;
 const causesInOrder = ['PodDisruptionBudgets', 'Pods not terminating', 'Pod eviction errors', 'Pods not completed yet'];

@@ -1,8 +1,10 @@
-import { type Cluster, type ContractReference, clusterNameLabel, clusters } from '../../../api/index.ts';
-import { objectKey, withOptimisticLock } from '../../../client/index.ts';
-import type { JsonValue } from '../../../machinery/index.ts';
-import type { ReconcileContext } from '../../../runtime/index.ts';
-import { type Follower, fieldManager, isDeleting, ownerReference, withOwner } from '../../shared/index.ts';
+import { type Cluster, type ContractReference, clusterNameLabel, clusters } from '../../api/index.ts';
+import { objectKey, withOptimisticLock } from '../../client/index.ts';
+import type { JsonValue } from '../../machinery/index.ts';
+import type { ReconcileContext } from '../../runtime/index.ts';
+import type { Follower } from './external-objects.ts';
+import { isDeleting, ownerReference, withOwner } from './ownership.ts';
+import { fieldManager } from './write-object.ts';
 
 /**
  * Looks for the template of a reference and lets the cluster own it, so that it leaves with the cluster. False when there

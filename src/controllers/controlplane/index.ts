@@ -1,0 +1,2 @@
+export type { EtcdAlarm, EtcdClient, EtcdMember, EtcdStatus, EtcdTarget, OpenEtcd } from './kubeadm/etcd/types.ts';
+export * from './setup.ts';

@@ -1,0 +1,607 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import {
+  ConfigMaps,
+  kubeadmConfigs,
+  kubeadmControlPlanes,
+  type Machine,
+  machines,
+  Secrets,
+} from '../../../api/index.ts';
+import type { JsonObject, Resource, UnstructuredObject } from '../../../machinery/index.ts';
+import { conditionOf, controllerOf, isTrue } from '../../shared/index.ts';
+import { fakeMachines, fakeMachineTemplates, infrastructureGroup } from '../../testing/provider-kinds.ts';
+import { by, type WorldOptions } from '../../testing/world.ts';
+import {
+  createKubeadmCluster,
+  createKubeadmWorld,
+  createTemplate,
+  type KubeadmWorld,
+} from './testing/kubeadm-world.ts';
+
+let world: KubeadmWorld | undefined;
+afterEach(async () => {
+  const ended = world;
+  world = undefined;
+  await ended?.stop();
+  // whatever a test does to it: we never give the quorum away
+  expect(ended?.etcd.violations ?? []).toEqual([]);
+});
+
+type Options = NonNullable<Parameters<typeof createKubeadmWorld>[0]> &
+  NonNullable<Parameters<typeof createKubeadmCluster>[2]>;
+
+async function begin(
+  spec: Parameters<typeof createKubeadmCluster>[1] = {},
+  options: Options = {},
+): Promise<KubeadmWorld> {
+  world = await createKubeadmWorld(options);
+  await createKubeadmCluster(world, spec, options);
+  return world;
+}
+
+const names = (list: readonly Machine[]): string[] => list.map(({ metadata }) => metadata.name ?? '').sort();
+const messageOf = async (w: KubeadmWorld, type: string): Promise<string> =>
+  conditionOf(await w.controlPlane(), type)?.message ?? '';
+
+describe('a kubeadm control plane', () => {
+  it('makes its first machine with an init configuration, and says so in all its parts', async () => {
+    const w = await begin({
+      kubeadmConfigSpec: {
+        initConfiguration: { nodeRegistration: { name: 'x' } },
+        joinConfiguration: { nodeRegistration: { name: 'y' } },
+      },
+    });
+    await w.until(w.settled(1));
+    const controlPlane = await w.controlPlane();
+    expect(controlPlane.status).toMatchObject({
+      initialization: { controlPlaneInitialized: true },
+      selector: 'cluster.x-k8s.io/cluster-name=c1,cluster.x-k8s.io/control-plane',
+      availableReplicas: 1,
+      version: 'v1.33.0',
+      versions: [{ version: 'v1.33.0', replicas: 1 }],
+      deprecated: { v1beta1: { readyReplicas: 1, updatedReplicas: 1, unavailableReplicas: 0 } },
+    });
+    expect(controlPlane.status?.conditions?.map(({ type, status }) => `${type} ${status}`)).toEqual([
+      'Available True',
+      'CertificatesAvailable True',
+      'Initialized True',
+      'EtcdClusterHealthy True',
+      'ControlPlaneComponentsHealthy True',
+      'RollingOut False',
+      'Remediating False',
+      'ScalingDown False',
+      'ScalingUp False',
+      'MachinesReady True',
+      'MachinesUpToDate True',
+      'Paused False',
+      'Deleting False',
+    ]);
+    const legacy = controlPlane.status?.deprecated?.v1beta1?.conditions?.filter(({ status }) => status !== 'True');
+    expect(legacy).toEqual([]);
+    const [machine] = await w.list(machines);
+    const name = machine?.metadata.name ?? '';
+    expect(name).toMatch(/^cp-[a-z0-9]{5}$/);
+    expect(machine?.metadata.labels).toEqual({
+      'cluster.x-k8s.io/cluster-name': 'c1',
+      'cluster.x-k8s.io/control-plane': '',
+      'cluster.x-k8s.io/control-plane-name': 'cp',
+    });
+    expect(machine?.metadata.annotations).toEqual({
+      'pre-terminate.delete.hook.machine.cluster.x-k8s.io/kcp-cleanup': '',
+    });
+    expect(machine?.spec.readinessGates?.map(({ conditionType }) => conditionType)).toEqual([
+      'NodeKubeadmLabelsAndTaintsSet',
+      'APIServerPodHealthy',
+      'ControllerManagerPodHealthy',
+      'SchedulerPodHealthy',
+      'EtcdPodHealthy',
+      'EtcdMemberHealthy',
+    ]);
+    const config = await w.find(kubeadmConfigs, name);
+    expect(config?.spec).toEqual({
+      clusterConfiguration: { featureGates: { ControlPlaneKubeletLocalMode: true } },
+      initConfiguration: { nodeRegistration: { name: 'x' } },
+    });
+    expect(config?.metadata.ownerReferences?.map(({ kind }) => kind)).toEqual(['Machine']);
+    const infrastructure = await w.find(fakeMachines, name);
+    expect(infrastructure?.metadata.annotations).toMatchObject({ 'cluster.x-k8s.io/cloned-from-name': 'cp' });
+    const template = await w.find(fakeMachineTemplates, 'cp');
+    expect(template?.metadata.ownerReferences?.[0]).toMatchObject({ kind: 'Cluster', name: 'c1' });
+  });
+
+  it('is silent once nothing changes', async () => {
+    const w = await begin({ replicas: 3 });
+    await w.until(w.settled(3));
+    await w.pass(400_000);
+    const before = w.writes();
+    await w.pass(1_200_000);
+    expect(w.writes()).toBe(before);
+  });
+
+  it('grows and shrinks and grows again, one machine at a time', async () => {
+    const w = await begin();
+    for (const replicas of [1, 3, 1, 3]) {
+      await w.patchControlPlane({ spec: { replicas } });
+      let most = 0;
+      await w.until(async () => {
+        const all = await w.machines();
+        most = Math.max(most, all.filter(({ status }) => !status?.nodeRef).length);
+        return await w.settled(replicas)();
+      });
+      expect(most).toBeLessThanOrEqual(1);
+      expect(w.etcd.names()).toEqual(names(await w.machines()));
+    }
+  });
+
+  it('brings labels, annotations and timeouts to living machines without replacing them', async () => {
+    const w = await begin();
+    await w.until(w.settled(1));
+    const [before] = await w.machines();
+    const name = before?.metadata.name ?? '';
+    await w.patchControlPlane({
+      spec: {
+        machineTemplate: {
+          metadata: { labels: { tier: 'gold' }, annotations: { note: 'x' } },
+          spec: { deletion: { nodeDrainTimeoutSeconds: 60 } },
+        },
+      },
+    });
+    await w.until(async () => (await w.find(fakeMachines, name))?.metadata.labels?.['tier'] === 'gold');
+    const machine = await w.find(machines, name);
+    expect(machine?.metadata.uid).toBe(before?.metadata.uid);
+    expect(machine?.metadata).toMatchObject({ labels: { tier: 'gold' }, annotations: { note: 'x' } });
+    expect(machine?.spec.deletion?.nodeDrainTimeoutSeconds).toBe(60);
+    expect((await w.find(kubeadmConfigs, name))?.metadata.labels?.['tier']).toBe('gold');
+    await w.patchControlPlane({ spec: { machineTemplate: { metadata: null } } });
+    await w.until(async () => (await w.find(machines, name))?.metadata.labels?.['tier'] === undefined);
+    expect((await w.find(machines, name))?.metadata.annotations?.['note']).toBeUndefined();
+    expect(names(await w.machines())).toEqual([name]);
+  });
+
+  it('spreads its machines over the failure domains', async () => {
+    const w = await begin({ replicas: 3 }, { failureDomains: ['az1', 'az2', 'az3'] });
+    await w.until(w.settled(3));
+    expect((await w.machines()).map(({ spec }) => spec.failureDomain).sort()).toEqual(['az1', 'az2', 'az3']);
+  });
+
+  it('names its machines as it is told', async () => {
+    const w = await begin({ machineNaming: { template: '{{ .cluster.name }}-master-{{ .random }}' } });
+    await w.until(w.settled(1));
+    expect(names(await w.machines())[0]).toMatch(/^c1-master-[a-z0-9]{5}$/);
+  });
+
+  it('notes when the certificates of a machine end, once', async () => {
+    const w = await begin();
+    await w.until(async () => (await w.list(machines))[0]?.status?.certificatesExpiryDate !== undefined);
+    await w.pass(300_000);
+    expect(w.certificatesAskedFor).toEqual(names(await w.machines()));
+  });
+
+  it('finishes a machine whose creation was cut short, under the same name', async () => {
+    const faults: NonNullable<WorldOptions['faults']> = [
+      { verb: 'apply', resource: 'Machine', error: () => new Error('cut') },
+    ];
+    const w = await begin({}, { faults });
+    await w.until(async () => (await w.list(fakeMachines)).length === 1);
+    const [clone] = await w.list(fakeMachines);
+    await w.restart();
+    faults.length = 0;
+    await w.until(w.settled(1));
+    expect(names(await w.machines())).toEqual([clone?.metadata.name]);
+    expect(await w.list(kubeadmConfigs)).toHaveLength(1);
+  });
+});
+
+describe('secrets of a kubeadm control plane', () => {
+  it('are made once, belong to it, and a missing one is told instead of made anew', async () => {
+    const w = await begin({}, { secrets: [] });
+    await w.until(w.settled(1), 20_000_000);
+    for (const purpose of ['ca', 'etcd', 'proxy', 'sa', 'kubeconfig']) {
+      const secret = await w.find(Secrets, `c1-${purpose}`);
+      expect(secret && controllerOf(secret)).toMatchObject({ kind: 'KubeadmControlPlane', name: 'cp' });
+    }
+    await w.client.delete(Secrets, { namespace: w.namespace, name: 'c1-proxy' });
+    await w.pass(1_200_000);
+    const condition = conditionOf(await w.controlPlane(), 'CertificatesAvailable');
+    expect(condition).toMatchObject({
+      status: 'False',
+      message: 'Cluster certificate for proxy is not available, please check cluster certificate secrets',
+    });
+    expect(conditionOf(await w.controlPlane(), 'Available')?.message).toContain('certificates are not available');
+  });
+});
+
+describe('a rollout', () => {
+  const upgrade = { spec: { version: 'v1.34.1' } };
+
+  it('replaces all machines, one more first, and tells the cluster before', async () => {
+    const w = await begin({ replicas: 3 });
+    await w.until(w.settled(3));
+    const before = names(await w.machines());
+    await w.patchControlPlane(upgrade);
+    await w.until(async () => isTrue(await w.controlPlane(), 'RollingOut'));
+    expect(await messageOf(w, 'RollingOut')).toBe(
+      'Rolling out 3 not up-to-date replicas\n* Version v1.33.0, v1.34.1 required',
+    );
+    let most = 0;
+    let least = 9;
+    await w.until(async () => {
+      const all = await w.machines();
+      most = Math.max(most, all.length);
+      least = Math.min(least, all.filter((machine) => isTrue(machine, 'Ready')).length);
+      return await w.settled(3)();
+    });
+    expect({ most, least }).toEqual({ most: 4, least: 3 });
+    const after = await w.machines();
+    expect(after.map(({ spec }) => spec.version)).toEqual(['v1.34.1', 'v1.34.1', 'v1.34.1']);
+    expect(names(after).filter((name) => before.includes(name))).toEqual([]);
+    expect(w.etcd.names()).toEqual(names(after));
+    const config = await w.workload.get(ConfigMaps, { namespace: 'kube-system', name: 'kubeadm-config' });
+    expect(config.data?.['ClusterConfiguration']).toContain('kubernetesVersion: v1.34.1');
+    expect(config.data?.['ClusterConfiguration']).toContain('podSubnet: 10.244.0.0/16');
+    expect((await w.controlPlane()).status?.versions).toEqual([{ version: 'v1.34.1', replicas: 3 }]);
+  });
+
+  it('survives the only machine of a control plane', async () => {
+    const w = await begin();
+    await w.until(w.settled(1));
+    await w.patchControlPlane(upgrade);
+    await w.until(w.settled(1));
+    expect((await w.machines())[0]?.spec.version).toBe('v1.34.1');
+    expect(w.etcd.log.some((line) => line.startsWith('leader'))).toBe(true);
+  });
+
+  it('takes away first where there is no room for one more', async () => {
+    const rollout = { strategy: { type: 'RollingUpdate' as const, rollingUpdate: { maxSurge: 0 } } };
+    const w = await begin({ replicas: 3, rollout });
+    await w.until(w.settled(3));
+    await createTemplate(w, 'bigger');
+    await w.patchControlPlane({
+      spec: {
+        machineTemplate: {
+          spec: { infrastructureRef: { apiGroup: infrastructureGroup, kind: 'FakeMachineTemplate', name: 'bigger' } },
+        },
+      },
+    });
+    let most = 0;
+    await w.until(async () => isTrue(await w.controlPlane(), 'RollingOut'));
+    await w.until(async () => {
+      most = Math.max(most, (await w.machines()).length);
+      return await w.settled(3)();
+    });
+    expect(most).toBe(3);
+    for (const machine of await w.list(fakeMachines)) {
+      expect(machine.metadata.annotations?.['cluster.x-k8s.io/cloned-from-name']).toBe('bigger');
+    }
+  });
+
+  it('follows a change of the configuration, and a time that has come', async () => {
+    const w = await begin();
+    await w.until(w.settled(1));
+    const [first] = names(await w.machines());
+    await w.patchControlPlane({ spec: { kubeadmConfigSpec: { preKubeadmCommands: ['echo'] } } });
+    await w.until(async () => isTrue(await w.controlPlane(), 'RollingOut'));
+    expect(await messageOf(w, 'RollingOut')).toContain('* KubeadmConfig is not up-to-date');
+    await w.until(w.settled(1));
+    const [second] = names(await w.machines());
+    expect(second).not.toBe(first);
+    const after = new Date(w.clock.now() + 600_000).toISOString();
+    await w.patchControlPlane({ spec: { rollout: { after: `${after.slice(0, 19)}Z` } } });
+    await w.until(w.settled(1));
+    expect(names(await w.machines())).toEqual([second]);
+    await w.until(async () => isTrue(await w.controlPlane(), 'RollingOut'));
+    await w.until(w.settled(1));
+    expect(names(await w.machines())).not.toEqual([second]);
+  });
+
+  it('renews machines before their certificates end', async () => {
+    const dayMs = 24 * 3_600_000;
+    const rollout = { before: { certificatesExpiryDays: 21 } };
+    const w = await begin({ rollout }, { certificateLifeMs: 21 * dayMs + 1_800_000 });
+    await w.until(w.settled(1));
+    await w.until(async () => (await w.list(machines))[0]?.status?.certificatesExpiryDate !== undefined);
+    const [first] = names(await w.machines());
+    await w.until(async () => isTrue(await w.controlPlane(), 'RollingOut'), 3_600_000);
+    expect(await messageOf(w, 'RollingOut')).toContain('* Certificates will expire soon');
+    await w.until(w.settled(1));
+    expect(names(await w.machines())).not.toEqual([first]);
+  });
+
+  it('goes on after a crash at any moment', async () => {
+    const w = await begin({ replicas: 3 });
+    await w.until(w.settled(3));
+    await w.patchControlPlane(upgrade);
+    for (let crash = 0; crash < 8; crash++) {
+      await w.pass(700 + crash * 900);
+      await w.restart();
+    }
+    await w.until(w.settled(3));
+    expect((await w.machines()).every(({ spec }) => spec.version === 'v1.34.1')).toBe(true);
+    expect(w.etcd.names()).toEqual(names(await w.machines()));
+  });
+
+  it('of a first machine that cannot come up starts over', async () => {
+    const seen: string[] = [];
+    const broken = (name: string): boolean => {
+      if (seen.length === 0) seen.push(name);
+      return name === seen[0];
+    };
+    const w = await begin({}, { broken });
+    w.setWorkloadDown(true);
+    await w.until(async () => (await w.list(fakeMachines)).length === 1);
+    await w.pass(60_000);
+    const [first] = names(await w.machines());
+    await createTemplate(w, 'good');
+    await w.patchControlPlane({
+      spec: {
+        machineTemplate: {
+          spec: { infrastructureRef: { apiGroup: infrastructureGroup, kind: 'FakeMachineTemplate', name: 'good' } },
+        },
+      },
+    });
+    await w.until(async () => {
+      if (names(await w.machines()).some((name) => name !== first)) w.setWorkloadDown(false);
+      return await w.settled(1)();
+    });
+    expect(names(await w.machines())).not.toEqual([first]);
+  });
+});
+
+describe('a machine that is deleted', () => {
+  it('leaves etcd first, hands over the leadership, and is replaced', async () => {
+    const w = await begin({ replicas: 3 });
+    await w.until(w.settled(3));
+    const leader = w.etcd.members.find(({ id }) => id === w.etcd.leader)?.name ?? '';
+    await w.client.delete(machines, { namespace: w.namespace, name: leader });
+    await w.until(async () => (await w.find(machines, leader)) === undefined);
+    expect(w.etcd.log[0]).toMatch(/^leader /);
+    expect(w.etcd.log[1]).toBe(`removed ${leader}`);
+    await w.until(w.settled(3));
+    expect(w.etcd.names()).toEqual(names(await w.machines()));
+  });
+
+  it('though it is the only one, goes only when another has taken over', async () => {
+    const w = await begin();
+    await w.until(w.settled(1));
+    const [only] = names(await w.machines());
+    await w.client.delete(machines, { namespace: w.namespace, name: only ?? '' });
+    await w.until(async () => (await w.find(machines, only ?? '')) === undefined);
+    expect(w.etcd.hasQuorum()).toBe(true);
+    await w.until(w.settled(1));
+    expect(w.etcd.names()).toEqual(names(await w.machines()));
+    expect(w.etcd.names()).not.toEqual([only]);
+  });
+
+  it('with all others at once still leaves a cluster behind', async () => {
+    const w = await begin({ replicas: 3 });
+    await w.until(w.settled(3));
+    const before = names(await w.machines());
+    for (const name of before) await w.client.delete(machines, { namespace: w.namespace, name });
+    await w.until(w.settled(3));
+    expect(names(await w.machines()).filter((name) => before.includes(name))).toEqual([]);
+    expect(w.etcd.hasQuorum()).toBe(true);
+  });
+
+  it('stays while the others could not decide anything without it, and says why', async () => {
+    const w = await begin({ replicas: 3 });
+    await w.until(w.settled(3));
+    const [dead, leaving] = names(await w.machines());
+    await w.kill(dead ?? '');
+    await w.client.delete(machines, { namespace: w.namespace, name: leaving ?? '' });
+    await w.pass(600_000);
+    expect(await w.find(machines, leaving ?? '')).toBeDefined();
+    expect(w.etcd.names()).toHaveLength(3);
+    const { items } = await w.client.list(CoreEvents, { namespace: w.namespace });
+    const told = items.map((event) => (event as unknown as { message?: string }).message ?? '');
+    expect(told.some((text) => text.includes('etcd would lose its quorum'))).toBe(true);
+  });
+});
+
+const CoreEvents: Resource<UnstructuredObject> = {
+  group: '',
+  version: 'v1',
+  kind: 'Event',
+  plural: 'events',
+  namespaced: true,
+};
+
+describe('members of etcd without a machine', () => {
+  it('are taken out', async () => {
+    const w = await begin({ replicas: 3 });
+    await w.until(w.settled(3));
+    w.etcd.join('stranger', '10.9.9.9');
+    w.etcd.announce('10.9.9.8');
+    await w.until(async () => w.etcd.names().length === 3, 3_600_000);
+    expect(w.etcd.names()).toEqual(names(await w.machines()));
+  });
+});
+
+describe('an ill machine', () => {
+  async function markIll(w: KubeadmWorld, name: string): Promise<void> {
+    const lastTransitionTime = '2026-01-01T00:00:00Z';
+    const machine = await w.client.get(machines, { namespace: w.namespace, name });
+    const conditions: JsonObject[] = [
+      ...((machine.status?.conditions ?? []).filter(
+        ({ type }) => type !== 'HealthCheckSucceeded' && type !== 'OwnerRemediated',
+      ) as unknown as JsonObject[]),
+      { type: 'HealthCheckSucceeded', status: 'False', reason: 'UnhealthyNode', message: '', lastTransitionTime },
+      { type: 'OwnerRemediated', status: 'False', reason: 'WaitingForRemediation', message: '', lastTransitionTime },
+    ];
+    await w.client.patch(
+      machines,
+      { namespace: w.namespace, name },
+      'merge',
+      { status: { conditions } },
+      { ...by, subresource: 'status' },
+    );
+  }
+
+  it('is replaced, and the replacement remembers it', async () => {
+    const w = await begin({ replicas: 3 });
+    await w.until(w.settled(3));
+    const [ill] = names(await w.machines());
+    await w.kill(ill ?? '');
+    await markIll(w, ill ?? '');
+    await w.until(w.settled(3));
+    const all = await w.machines();
+    expect(names(all)).not.toContain(ill);
+    const replacement = all.find(
+      ({ metadata }) => metadata.annotations?.['controlplane.cluster.x-k8s.io/remediation-for'],
+    );
+    expect(
+      JSON.parse(replacement?.metadata.annotations?.['controlplane.cluster.x-k8s.io/remediation-for'] ?? ''),
+    ).toMatchObject({
+      machine: ill,
+      retryCount: 0,
+    });
+    const controlPlane = await w.controlPlane();
+    expect(controlPlane.metadata.annotations ?? {}).toEqual({});
+    expect(controlPlane.status?.lastRemediation).toMatchObject({ machine: ill, retryCount: 0 });
+    expect(w.etcd.names()).toEqual(names(all));
+  });
+
+  it('is kept when too many are, and the reason is told on it', async () => {
+    const w = await begin({ replicas: 3 });
+    await w.until(w.settled(3));
+    const [first, second] = names(await w.machines());
+    await w.kill(first ?? '');
+    await w.kill(second ?? '');
+    await markIll(w, first ?? '');
+    await w.until(
+      async () =>
+        conditionOf(await w.find(machines, first ?? ''), 'OwnerRemediated')?.reason !== 'WaitingForRemediation',
+    );
+    const condition = conditionOf(await w.find(machines, first ?? ''), 'OwnerRemediated');
+    expect(condition?.message).toMatch(/etcd/);
+    await w.pass(600_000);
+    expect(w.etcd.names()).toHaveLength(3);
+    expect(isTrue(await w.controlPlane(), 'Remediating')).toBe(true);
+  });
+
+  it('that is the only one is kept', async () => {
+    const w = await begin();
+    await w.until(w.settled(1));
+    const [only] = names(await w.machines());
+    await markIll(w, only ?? '');
+    await w.until(
+      async () => conditionOf(await w.find(machines, only ?? ''), 'OwnerRemediated')?.reason === 'CannotBeRemediated',
+    );
+    expect(await w.find(machines, only ?? '')).toBeDefined();
+  });
+
+  it('that never came up is replaced before there is a cluster, but not for ever', async () => {
+    const w = await begin({ remediation: { maxRetry: 1 } }, { broken: () => true });
+    await w.until(async () => (await w.machines()).length === 1);
+    const [first] = names(await w.machines());
+    await markIll(w, first ?? '');
+    await w.until(async () => !names(await w.machines()).includes(first ?? '') && (await w.machines()).length === 1);
+    const [second] = names(await w.machines());
+    await markIll(w, second ?? '');
+    await w.until(async () => !names(await w.machines()).includes(second ?? '') && (await w.machines()).length === 1);
+    const [third] = names(await w.machines());
+    await markIll(w, third ?? '');
+    await w.until(
+      async () => conditionOf(await w.find(machines, third ?? ''), 'OwnerRemediated')?.reason === 'CannotBeRemediated',
+    );
+    expect(conditionOf(await w.find(machines, third ?? ''), 'OwnerRemediated')?.message).toContain(
+      'already failed 1 times',
+    );
+  });
+});
+
+describe('when the workload API is lost', () => {
+  it('nothing is changed, and after a while nothing is pretended', async () => {
+    const w = await begin({ replicas: 3 });
+    await w.until(w.settled(3));
+    const before = names(await w.machines());
+    w.setWorkloadDown(true);
+    await w.pass(60_000);
+    await w.patchControlPlane({ spec: { replicas: 5, version: 'v1.34.1' } });
+    await w.pass(120_000);
+    expect(isTrue(await w.controlPlane(), 'EtcdClusterHealthy')).toBe(true);
+    await w.pass(600_000);
+    expect(conditionOf(await w.controlPlane(), 'EtcdClusterHealthy')).toMatchObject({
+      status: 'Unknown',
+      reason: 'ConnectionDown',
+    });
+    expect(names(await w.machines())).toEqual(before);
+    w.setWorkloadDown(false);
+    await w.until(w.settled(5));
+  });
+});
+
+describe('scaling', () => {
+  it('waits for sick components and says so', async () => {
+    const w = await begin({ replicas: 3 });
+    await w.until(w.settled(3));
+    const [sick] = names(await w.machines());
+    await w.kill(sick ?? '');
+    await w.patchControlPlane({ spec: { replicas: 5 } });
+    await w.until(async () => (await messageOf(w, 'ScalingUp')).includes('blocked'));
+    expect(await messageOf(w, 'ScalingUp')).toBe(
+      'Scaling up from 3 to 5 replicas is blocked because:\n* waiting for control plane components to become healthy\n* waiting for etcd cluster to become healthy',
+    );
+    expect(await w.machines()).toHaveLength(3);
+  });
+
+  it('says that the template is missing', async () => {
+    const w = await begin();
+    await w.until(w.settled(1));
+    await w.client.delete(fakeMachineTemplates, { namespace: w.namespace, name: 'cp' });
+    await w.patchControlPlane({ spec: { replicas: 3 } });
+    await w.until(async () => (await messageOf(w, 'ScalingUp')).includes('FakeMachineTemplate does not exist'));
+    await createTemplate(w, 'cp');
+    await w.until(w.settled(3));
+  });
+});
+
+describe('deletion of a control plane', () => {
+  it('takes all machines with it, without regard for etcd', async () => {
+    const w = await begin({ replicas: 3 });
+    await w.until(w.settled(3));
+    w.setWorkloadDown(true);
+    await w.client.delete(kubeadmControlPlanes, { namespace: w.namespace, name: 'cp' });
+    await w.until(async () => (await w.find(kubeadmControlPlanes, 'cp')) === undefined);
+    expect(await w.list(machines)).toEqual([]);
+    expect(await w.list(fakeMachines)).toEqual([]);
+  });
+
+  it('waits for the workers', async () => {
+    const w = await begin();
+    await w.until(w.settled(1));
+    await w.client.create(
+      machines,
+      {
+        apiVersion: 'cluster.x-k8s.io/v1beta2',
+        kind: 'Machine',
+        metadata: { name: 'worker', namespace: w.namespace },
+        spec: {
+          clusterName: 'c1',
+          bootstrap: { dataSecretName: 'x' },
+          infrastructureRef: { apiGroup: infrastructureGroup, kind: 'FakeMachine', name: 'worker' },
+        },
+      },
+      by,
+    );
+    await w.pass(1_000);
+    await w.client.delete(kubeadmControlPlanes, { namespace: w.namespace, name: 'cp' });
+    await w.until(async () => (await messageOf(w, 'Deleting')).includes('* Machines: worker'));
+    expect(conditionOf(await w.controlPlane(), 'Deleting')?.reason).toBe('WaitingForWorkersDeletion');
+    expect(await w.machines()).toHaveLength(1);
+    await w.client.delete(machines, { namespace: w.namespace, name: 'worker' });
+    await w.until(async () => (await w.find(kubeadmControlPlanes, 'cp')) === undefined);
+  });
+});
+
+describe('a control plane that is paused', () => {
+  it('touches nothing', async () => {
+    const w = await begin();
+    await w.until(w.settled(1));
+    await w.patchControlPlane({ metadata: { annotations: { 'cluster.x-k8s.io/paused': '' } }, spec: { replicas: 3 } });
+    await w.until(async () => isTrue(await w.controlPlane(), 'Paused'));
+    await w.pass(600_000);
+    expect(await w.machines()).toHaveLength(1);
+    await w.patchControlPlane({ metadata: { annotations: { 'cluster.x-k8s.io/paused': null } } });
+    await w.until(w.settled(3));
+  });
+});

@@ -1,0 +1,309 @@
+import {
+  type Cluster,
+  clusters,
+  type KubeadmControlPlane,
+  kubeadmControlPlanes,
+  type Machine,
+  machines,
+} from '../../../api/index.ts';
+import { type ObjectKey, objectKey } from '../../../client/index.ts';
+import { clone, isNotFound, parseApiVersion, type UnstructuredObject } from '../../../machinery/index.ts';
+import {
+  type ControllerDefinition,
+  defineController,
+  done,
+  type Predicate,
+  type ReconcileContext,
+  type Result,
+  soonest,
+  watchMapped,
+  watchObjects,
+} from '../../../runtime/index.ts';
+import {
+  controllerOf,
+  controlPlaneLabel,
+  createApplyOnce,
+  ensureFinalizer,
+  ensureTemplate,
+  isDeleting,
+  isFilteredOut,
+  objectIndexValue,
+  ownerOf,
+  pausedBy,
+  pausedVerdict,
+  referenceIndexValue,
+  setVerdict,
+  watchFilter,
+  writeObject,
+} from '../../shared/index.ts';
+import { ensureCertificates } from './certificates.ts';
+import { deleteControlPlane } from './deletion.ts';
+import { inspectWorkload, tellUpToDate, tellWaiting } from './inspect.ts';
+import { ensureKubeconfig } from './kubeconfig.ts';
+import { deleteLeftovers } from './machines/create-machine.ts';
+import { findMachines, registerMachineIndex } from './machines/find-machines.ts';
+import { readParts } from './machines/read-parts.ts';
+import { syncMachines } from './machines/sync-machines.ts';
+import { controlPlaneFinalizer, controlPlaneManager, controlPlaneMetadataManager } from './names.ts';
+import { releaseMachines } from './pre-terminate.ts';
+import { remediate } from './remediate.ts';
+import { rollOut } from './roll-out.ts';
+import { scaleToReplicas } from './scale.ts';
+import {
+  type ControlPlaneDependencies,
+  type ControlPlaneMemory,
+  type ControlPlaneScope,
+  clusterKeyOf,
+  nameOf,
+  type Step,
+} from './scope.ts';
+import { observeControlPlane } from './status.ts';
+import { removeStrangers } from './strangers.ts';
+import { updateAddOns } from './workload/add-ons.ts';
+import { noteCertificateExpiry } from './workload/certificate-expiry.ts';
+
+const defaultConcurrency = 10;
+const byTemplate = 'infrastructureTemplate';
+
+/** In this order; a step that has to wait keeps those after it from building on sand. */
+const normal: readonly Step[] = [
+  ownTemplate,
+  findMachines,
+  waitForInfrastructure,
+  ensureCertificates,
+  waitForEndpoint,
+  ensureKubeconfig,
+  readParts,
+  syncMachines,
+  inspectWorkload,
+  removeStrangers,
+  releaseMachines,
+  remediate,
+  rollOut,
+  scaleToReplicas,
+  deleteLeftovers,
+  updateAddOns,
+  noteCertificateExpiry,
+];
+const deleting: readonly Step[] = [findMachines, readParts, deleteControlPlane];
+
+/** Control planes made with kubeadm: machines that come and go while the cluster lives on. */
+export function kubeadmControlPlaneController(dependencies: ControlPlaneDependencies): ControllerDefinition {
+  const { cache, externals, workloads } = dependencies;
+  const memories = new Map<string, ControlPlaneMemory>();
+  const applies = {
+    machine: createApplyOnce(controlPlaneManager),
+    metadata: createApplyOnce(controlPlaneMetadataManager),
+  };
+  const ofCluster = (key: ObjectKey): ObjectKey[] => {
+    const reference = cache.lister(clusters).get(key)?.spec.controlPlaneRef;
+    return reference && isOurs(reference) ? [withNamespace(key.namespace, reference.name)] : [];
+  };
+  /** A template wakes those who use it, a part without a machine whoever made it. */
+  const concerned = (object: UnstructuredObject): ObjectKey[] => {
+    const keys = cache.lister(kubeadmControlPlanes).byIndex(byTemplate, objectIndexValue(object)).map(objectKey);
+    const owner = controllerOf(object, kubeadmControlPlanes);
+    if (owner) keys.push(withNamespace(object.metadata.namespace, owner.name));
+    return keys;
+  };
+  const follower = externals.follow(concerned);
+
+  const reconcile = async (context: ReconcileContext, key: ObjectKey): Promise<Result> => {
+    const controlPlane = context.cache.lister(kubeadmControlPlanes).get(key);
+    if (!controlPlane) return done();
+    if (isFilteredOut(controlPlane, dependencies.watchFilter)) return done();
+    if (await ensureFinalizer(context, kubeadmControlPlanes, controlPlane, controlPlaneFinalizer)) return done();
+    const cluster = ownerCluster(context, controlPlane);
+    const draft = clone(controlPlane);
+    if (!cluster) return await withoutCluster(context, controlPlane, draft);
+    const pauses = pausedBy(controlPlane, cluster);
+    setVerdict(draft, 'Paused', pausedVerdict(pauses), context.clock.now());
+    if (pauses.length > 0) {
+      await writeObject(context, kubeadmControlPlanes, controlPlane, draft, { observed: false });
+      return done();
+    }
+    const uid = controlPlane.metadata.uid ?? '';
+    const memory = memories.get(uid) ?? {};
+    memories.set(uid, memory);
+    const scope: ControlPlaneScope = {
+      context,
+      dependencies,
+      follower,
+      applies,
+      memory,
+      cluster,
+      original: controlPlane,
+      controlPlane: draft,
+      machines: [],
+      drafts: new Map(),
+      configs: new Map(),
+      infrastructure: new Map(),
+      outdated: new Map(),
+      missingTemplate: false,
+      certificatesAvailable: false,
+      inspection: undefined,
+      health: new Map(),
+      waiting: [],
+      creationProblem: undefined,
+      deletion: undefined,
+      later: done(),
+    };
+    const { result, error } = await run(isDeleting(controlPlane) ? deleting : normal, scope);
+    if (draft.metadata.finalizers?.includes(controlPlaneFinalizer) !== true) memories.delete(uid);
+    await write(scope, error === undefined);
+    if (error !== undefined) throw error.cause;
+    return soonest(result, scope.later);
+  };
+
+  return defineController({
+    name: 'kubeadm-control-plane',
+    for: kubeadmControlPlanes,
+    concurrency: dependencies.concurrency ?? defaultConcurrency,
+    groupOf: (key) => key.namespace ?? '',
+    setup(informers) {
+      registerMachineIndex(informers);
+      informers
+        .informer(kubeadmControlPlanes)
+        .addIndexer(byTemplate, ({ metadata, spec }: KubeadmControlPlane) => [
+          referenceIndexValue(spec.machineTemplate.spec.infrastructureRef, metadata.namespace ?? ''),
+        ]);
+    },
+    watches: [
+      watchObjects(kubeadmControlPlanes, { predicates: watchFilter(dependencies.watchFilter) }),
+      watchMapped(clusters, (cluster) => ofClusterObject(cluster), { predicates: [clusterMatters] }),
+      watchMapped(machines, (machine) => ofMachine(machine)),
+    ],
+    sources: [
+      follower.source,
+      workloads.connectionSource(ofCluster),
+      workloads.nodeSource((cluster) => ofCluster(cluster)),
+    ],
+    reconcile,
+  });
+
+  function ofMachine(machine: Machine): ObjectKey[] {
+    const { namespace } = machine.metadata;
+    const owner = controllerOf(machine, kubeadmControlPlanes);
+    if (owner) return [withNamespace(namespace, owner.name)];
+    // one that may be adopted, or a worker that a deletion waits for
+    const ofControlPlane = machine.metadata.labels?.[controlPlaneLabel] !== undefined;
+    if (!ofControlPlane && !isDeleting(machine)) return [];
+    return ofCluster(withNamespace(namespace, machine.spec.clusterName));
+  }
+}
+
+const withNamespace = (namespace: string | undefined, name: string): ObjectKey =>
+  namespace === undefined ? { name } : { namespace, name };
+
+function isOurs({ apiGroup, kind }: { apiGroup: string; kind: string }): boolean {
+  return apiGroup === kubeadmControlPlanes.group && kind === kubeadmControlPlanes.kind;
+}
+
+function ofClusterObject({ metadata, spec }: Cluster): ObjectKey[] {
+  const reference = spec.controlPlaneRef;
+  return reference && isOurs(reference) ? [withNamespace(metadata.namespace, reference.name)] : [];
+}
+
+function ownerCluster({ cache }: ReconcileContext, controlPlane: KubeadmControlPlane): Cluster | undefined {
+  const owner = ownerOf(controlPlane, clusters);
+  if (!owner || parseApiVersion(owner.apiVersion).group !== clusters.group) return undefined;
+  return cache.lister(clusters).get(withNamespace(controlPlane.metadata.namespace, owner.name));
+}
+
+/** Nobody has claimed it yet, or its cluster is gone: then there is nothing to wait for either. */
+async function withoutCluster(
+  context: ReconcileContext,
+  controlPlane: KubeadmControlPlane,
+  draft: KubeadmControlPlane,
+): Promise<Result> {
+  if (!isDeleting(controlPlane)) return done();
+  const own = context.cache
+    .lister(machines)
+    .list({ filter: (machine) => controllerOf(machine)?.uid === controlPlane.metadata.uid });
+  if (own.length > 0) return done();
+  draft.metadata.finalizers = (draft.metadata.finalizers ?? []).filter((name) => name !== controlPlaneFinalizer);
+  await writeObject(context, kubeadmControlPlanes, controlPlane, draft, { observed: false });
+  return done();
+}
+
+async function run(
+  steps: readonly Step[],
+  scope: ControlPlaneScope,
+): Promise<{ result: Result; error: { cause: unknown } | undefined }> {
+  for (const step of steps) {
+    try {
+      const result = await step(scope);
+      if (result) return { result, error: undefined };
+    } catch (cause) {
+      return { result: done(), error: { cause } };
+    }
+  }
+  return { result: done(), error: undefined };
+}
+
+/** The template leaves with the cluster, not before. */
+async function ownTemplate(scope: ControlPlaneScope): Promise<undefined> {
+  const reference = scope.controlPlane.spec.machineTemplate.spec.infrastructureRef;
+  scope.missingTemplate = !(await ensureTemplate(scope.context, scope.follower, scope.cluster, reference));
+}
+
+function waitForInfrastructure(scope: ControlPlaneScope): Result | undefined {
+  if (scope.cluster.status?.initialization?.infrastructureProvisioned === true) return undefined;
+  tellWaiting(scope, 'Waiting for Cluster status.initialization.infrastructureProvisioned to be true');
+  tellUpToDate(scope);
+  return done();
+}
+
+function waitForEndpoint(scope: ControlPlaneScope): Result | undefined {
+  const { host, port } = scope.cluster.spec.controlPlaneEndpoint ?? {};
+  if (host && port) return undefined;
+  tellWaiting(scope, 'Waiting for Cluster spec.controlPlaneEndpoint to be set');
+  return done();
+}
+
+/** Machines first: their conditions are what the control plane's are made of. */
+async function write(scope: ControlPlaneScope, observed: boolean): Promise<void> {
+  const { context, drafts, original, controlPlane } = scope;
+  const stored = new Map<string, Machine>();
+  for (const machine of scope.machines) {
+    const draft = drafts.get(nameOf(machine));
+    if (!draft) continue;
+    try {
+      stored.set(nameOf(machine), await writeObject(context, machines, machine, draft, { observed: false }));
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+    }
+  }
+  const shown = scope.machines.map((machine) => stored.get(nameOf(machine)) ?? machine);
+  observeControlPlane(controlPlane, {
+    cluster: scope.cluster,
+    machines: shown,
+    nodes: nodesOf(scope),
+    etcd: scope.inspection?.etcd,
+    health: scope.health,
+    missingTemplate: scope.missingTemplate,
+    waiting: scope.waiting,
+    creationProblem: scope.creationProblem,
+    deletion: scope.deletion,
+    nowMs: context.clock.now(),
+  });
+  await writeObject(context, kubeadmControlPlanes, original, controlPlane, { observed });
+}
+
+function nodesOf(scope: ControlPlaneScope) {
+  try {
+    return scope.dependencies.workloads.nodes(clusterKeyOf(scope)).list();
+  } catch {
+    // no connection: what was known last is shown
+    return undefined;
+  }
+}
+
+/** A cluster's counters change all the time; a control plane cares for little of it. */
+const clusterMatters: Predicate<Cluster> = (event) =>
+  event.type !== 'update' ||
+  event.object.metadata.generation !== event.old.metadata.generation ||
+  event.object.metadata.deletionTimestamp !== event.old.metadata.deletionTimestamp ||
+  event.object.status?.initialization?.infrastructureProvisioned !==
+    event.old.status?.initialization?.infrastructureProvisioned ||
+  event.object.status?.failureDomains !== event.old.status?.failureDomains;

@@ -1,0 +1,70 @@
+import type { KubeadmConfig, KubeadmControlPlane, Machine } from '../../../../api/index.ts';
+import { parseRfc3339, type UnstructuredObject } from '../../../../machinery/index.ts';
+import { clonedFromGroupKindAnnotation, clonedFromNameAnnotation, isCloneOf } from '../../../shared/index.ts';
+import { isConfigUpToDate } from '../machines/kubeadm-config.ts';
+
+export interface RolloutInput {
+  controlPlane: KubeadmControlPlane;
+  machine: Machine;
+  /** absent objects speak for nothing: a cache may be late */
+  config: KubeadmConfig | undefined;
+  infrastructure: UnstructuredObject | undefined;
+  nowMs: number;
+}
+
+const dayMs = 24 * 3_600_000;
+
+/** Why a machine is to be replaced, in upstream's words; nothing when it is as wished. */
+export function rolloutReasons(input: RolloutInput): string[] {
+  const { controlPlane, machine, config, infrastructure, nowMs } = input;
+  const { spec } = controlPlane;
+  const reasons: string[] = [];
+  const renewAt = certificatesDueAt(controlPlane, machine);
+  if (renewAt !== undefined && nowMs >= renewAt) reasons.push('Certificates will expire soon');
+  if (isOlderThanRollout(controlPlane, machine, nowMs)) reasons.push('KubeadmControlPlane spec.rolloutAfter expired');
+  if (machine.spec.version !== spec.version) {
+    reasons.push(`Version ${machine.spec.version ?? ''}, ${spec.version} required`);
+  }
+  if (config && !isConfigUpToDate(controlPlane, config)) reasons.push('KubeadmConfig is not up-to-date');
+  if (
+    infrastructure &&
+    isClone(infrastructure) &&
+    !isCloneOf(infrastructure, spec.machineTemplate.spec.infrastructureRef)
+  ) {
+    reasons.push(`${machine.spec.infrastructureRef.kind} is not up-to-date`);
+  }
+  return reasons;
+}
+
+/** Machines that were adopted know no template, and are not judged by it. */
+function isClone({ metadata }: UnstructuredObject): boolean {
+  const { annotations = {} } = metadata;
+  return (
+    annotations[clonedFromNameAnnotation] !== undefined && annotations[clonedFromGroupKindAnnotation] !== undefined
+  );
+}
+
+/** When the certificates of a machine call for a new one, in milliseconds. */
+export function certificatesDueAt({ spec }: KubeadmControlPlane, { status }: Machine): number | undefined {
+  const days = spec.rollout?.before?.certificatesExpiryDays;
+  const end = parseRfc3339(status?.certificatesExpiryDate ?? '');
+  return days === undefined || end === undefined ? undefined : end - days * dayMs;
+}
+
+function isOlderThanRollout({ spec }: KubeadmControlPlane, { metadata }: Machine, nowMs: number): boolean {
+  const after = parseRfc3339(spec.rollout?.after ?? '');
+  const created = parseRfc3339(metadata.creationTimestamp ?? '');
+  return after !== undefined && after <= nowMs && created !== undefined && created < after;
+}
+
+/** When time alone will make machines outdated; undefined when it will not. */
+export function nextRolloutAt(
+  controlPlane: KubeadmControlPlane,
+  machines: readonly Machine[],
+  nowMs: number,
+): number | undefined {
+  const times = machines.map((machine) => certificatesDueAt(controlPlane, machine));
+  times.push(parseRfc3339(controlPlane.spec.rollout?.after ?? ''));
+  const ahead = times.filter((time): time is number => time !== undefined && time > nowMs);
+  return ahead.length === 0 ? undefined : Math.min(...ahead);
+}

@@ -1,0 +1,68 @@
+import type { ObjectKey } from '../../../../client/index.ts';
+import { CapstanError } from '../../../../machinery/index.ts';
+
+/** One member of an etcd cluster. Ids are in hexadecimal without leading zeros, as etcdctl prints them. */
+export interface EtcdMember {
+  id: string;
+  /** empty until the member has started for the first time */
+  name: string;
+  peerUrls: readonly string[];
+  clientUrls: readonly string[];
+  /** follows along, but has no vote yet */
+  isLearner: boolean;
+}
+
+/** What one member says of itself. */
+export interface EtcdStatus {
+  memberId: string;
+  /** `0` when there is none */
+  leaderId: string;
+  version: string;
+  isLearner: boolean;
+  raftTerm: number;
+  raftIndex: number;
+  raftAppliedIndex: number;
+  dbSizeBytes: number;
+  /** for people to read */
+  errors: readonly string[];
+}
+
+export type EtcdAlarmType = 'NOSPACE' | 'CORRUPT';
+
+export interface EtcdAlarm {
+  memberId: string;
+  type: EtcdAlarmType;
+}
+
+/** A connection to one member. Questions about the cluster are answered with the consent of its majority. */
+export interface EtcdClient {
+  members(signal: AbortSignal): Promise<EtcdMember[]>;
+  status(signal: AbortSignal): Promise<EtcdStatus>;
+  alarms(signal: AbortSignal): Promise<EtcdAlarm[]>;
+  /** resolves with the members that are left */
+  removeMember(id: string, signal: AbortSignal): Promise<EtcdMember[]>;
+  promoteMember(id: string, signal: AbortSignal): Promise<EtcdMember[]>;
+  /** only the leader can do it */
+  moveLeader(targetId: string, signal: AbortSignal): Promise<void>;
+  close(): void;
+}
+
+/** Which member to talk to: the one in the Pod `etcd-<node>` of a workload cluster. */
+export interface EtcdTarget {
+  cluster: ObjectKey;
+  node: string;
+}
+
+export type OpenEtcd = (target: EtcdTarget, signal: AbortSignal) => Promise<EtcdClient>;
+
+/** etcd refused a request, or nobody answered. */
+export class EtcdError extends CapstanError {
+  /** gRPC status; undefined when there was no answer */
+  readonly status: number | undefined;
+
+  constructor(message: string, options: { status?: number; hint?: string; cause?: unknown } = {}) {
+    super('CAP_ETCD', message, options);
+    this.name = 'EtcdError';
+    this.status = options.status;
+  }
+}

@@ -1,0 +1,93 @@
+import { clusterNameLabel, kubeadmControlPlanes, type Secret, Secrets } from '../../../api/index.ts';
+import { objectKey, parseKubeconfig, withOptimisticLock } from '../../../client/index.ts';
+import { ignoreNotFound, isAlreadyExists, type JsonObject, type JsonValue } from '../../../machinery/index.ts';
+import {
+  authorityFromSecret,
+  clusterSecretName,
+  clusterSecretType,
+  createClusterKubeconfig,
+  endpointUrl,
+  fieldManager,
+  isControlledBy,
+  kubeconfigNeedsRotation,
+  ownerReference,
+  secretText,
+  withOwner,
+} from '../../shared/index.ts';
+import type { ControlPlaneScope } from './scope.ts';
+
+/** Certificates live for a year, and a Secret that disappears is missed by whoever connects: looking now and then will do. */
+const lookAgainMs = 10 * 60_000;
+
+/** Keeps the administrator's kubeconfig: made from the cluster's authority, renewed at half of its life. */
+export async function ensureKubeconfig(scope: ControlPlaneScope): Promise<undefined> {
+  const { context, controlPlane, cluster, memory } = scope;
+  const { client, clock, signal } = context;
+  const now = clock.now();
+  const connected = scope.dependencies.workloads.state(objectKey(cluster)).connected;
+  if (connected && memory.kubeconfigCheckedAt !== undefined && now - memory.kubeconfigCheckedAt < lookAgainMs) return;
+  const { name: clusterName = '', namespace = '' } = cluster.metadata;
+  const key = { namespace, name: clusterSecretName(clusterName, 'kubeconfig') };
+  const { host = '', port = 0 } = cluster.spec.controlPlaneEndpoint ?? {};
+  const server = endpointUrl({ host, port });
+  const existing = await client.get(Secrets, key, { signal }).catch(ignoreNotFound);
+  const ours = existing !== undefined && (isControlledBy(existing, controlPlane) || lostItsOwner(existing));
+  // one that somebody brought is theirs to renew
+  const keep = existing !== undefined && (!ours || isCurrent(existing, server, now));
+  if (!keep) {
+    const secretKey = { namespace, name: clusterSecretName(clusterName, 'ca') };
+    const authority = authorityFromSecret(await client.get(Secrets, secretKey, { signal }).catch(ignoreNotFound));
+    // told by the certificates; without them there is nothing to sign with
+    if (!authority) return;
+    const text = await createClusterKubeconfig({ clusterName, server, authority, clock });
+    await store(scope, key, existing, { value: Buffer.from(text).toString('base64') });
+  } else if (ours && !isControlledBy(existing, controlPlane)) await store(scope, key, existing, undefined);
+  memory.kubeconfigCheckedAt = now;
+}
+
+/** Backups bring Secrets back without their owners. */
+function lostItsOwner({ type, metadata }: Secret): boolean {
+  return type === clusterSecretType && (metadata.ownerReferences ?? []).length === 0;
+}
+
+function isCurrent(secret: Secret, server: string, nowMs: number): boolean {
+  const text = secretText(secret, 'value');
+  if (text === undefined || kubeconfigNeedsRotation(text, nowMs)) return false;
+  try {
+    return parseKubeconfig(text, 'of the cluster').clusters?.[0]?.cluster.server === server;
+  } catch {
+    return false;
+  }
+}
+
+async function store(
+  { context, controlPlane, cluster }: ControlPlaneScope,
+  key: { namespace: string; name: string },
+  existing: Secret | undefined,
+  data: Record<string, string> | undefined,
+): Promise<void> {
+  const { client, signal } = context;
+  const owner = ownerReference(controlPlane, kubeadmControlPlanes, { controller: true });
+  const labels = { [clusterNameLabel]: cluster.metadata.name ?? '' };
+  if (existing) {
+    const patch: JsonObject = {
+      metadata: {
+        labels,
+        ownerReferences: withOwner(existing.metadata.ownerReferences, owner) as unknown as JsonValue,
+      },
+      ...(data && { data }),
+    };
+    await client.patch(Secrets, key, 'merge', withOptimisticLock(patch, existing), { fieldManager, signal });
+    return;
+  }
+  const secret: Secret = {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { ...key, labels, ownerReferences: [owner] },
+    type: clusterSecretType,
+    data: data ?? {},
+  };
+  await client.create(Secrets, secret, { fieldManager, signal }).catch((error: unknown) => {
+    if (!isAlreadyExists(error)) throw error;
+  });
+}

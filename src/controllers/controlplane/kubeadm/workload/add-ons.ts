@@ -1,0 +1,28 @@
+import { skipCoreDnsAnnotation, skipKubeProxyAnnotation } from '../../../../api/index.ts';
+import { type ControlPlaneScope, clusterKeyOf } from '../scope.ts';
+import { updateCoreDns } from './core-dns.ts';
+import { updateKubeProxy } from './kube-proxy.ts';
+
+/** Somebody may change the add-ons behind our back; once in a while they are put right. */
+const lookAgainMs = 10 * 60_000;
+
+/** Add-ons follow once all machines have: they run on every Node and must not be ahead of the API. */
+export async function updateAddOns(scope: ControlPlaneScope): Promise<undefined> {
+  const { context, controlPlane, dependencies, memory } = scope;
+  if (!scope.inspection) return;
+  const { annotations = {} } = controlPlane.metadata;
+  const configuration = controlPlane.spec.kubeadmConfigSpec?.clusterConfiguration;
+  const wish = JSON.stringify([
+    controlPlane.spec.version,
+    configuration?.imageRepository,
+    configuration?.dns,
+    annotations[skipCoreDnsAnnotation],
+    annotations[skipKubeProxyAnnotation],
+  ]);
+  const now = context.clock.now();
+  if (memory.addOns?.wish === wish && now - memory.addOns.at < lookAgainMs) return;
+  const client = dependencies.workloads.client(clusterKeyOf(scope));
+  await updateKubeProxy(client, controlPlane, context.signal);
+  await updateCoreDns(client, controlPlane, context.signal);
+  memory.addOns = { wish, at: now };
+}

@@ -1,0 +1,47 @@
+import { type ConfigMap, ConfigMaps, parseKubernetesVersion } from '../../../../api/index.ts';
+import type { Client } from '../../../../client/index.ts';
+import { ignoreNotFound, isAlreadyExists } from '../../../../machinery/index.ts';
+import { fieldManager } from '../../../shared/index.ts';
+import { type ControlPlaneScope, clusterKeyOf } from '../scope.ts';
+import { updateClusterConfiguration, upgradedConfiguration } from './kubeadm-config-map.ts';
+import { ensureKubeletConfigAccess, ensurePermissions } from './permissions.ts';
+
+/** Up to here every minor version had a configuration for kubelets of its own. */
+const lastVersionedMinor = 23;
+
+/** Joining machines read their instructions from the cluster: these must be there before the first one of a new kind. */
+export async function prepareUpgrade(scope: ControlPlaneScope): Promise<void> {
+  const { context, controlPlane, dependencies } = scope;
+  const client = dependencies.workloads.client(clusterKeyOf(scope));
+  const minor = parseKubernetesVersion(controlPlane.spec.version)?.minor ?? 0;
+  await ensurePermissions(client, minor, context.signal);
+  await ensureKubeletConfig(client, minor, context.signal);
+  await updateClusterConfiguration(client, (current) => upgradedConfiguration(current, controlPlane), context.signal);
+}
+
+const kubeletConfigName = (minor: number): string =>
+  minor <= lastVersionedMinor ? `kubelet-config-1.${minor}` : 'kubelet-config';
+
+/** kubeadm of a new minor version looks for the kubelets' configuration under a name of its own, up to 1.24. */
+async function ensureKubeletConfig(client: Client, minor: number, signal: AbortSignal): Promise<void> {
+  if (minor > lastVersionedMinor + 1) return;
+  const name = kubeletConfigName(minor);
+  const keyOf = (configMap: string) => ({ namespace: 'kube-system', name: configMap });
+  const existing = await client.get(ConfigMaps, keyOf(name), { signal }).catch(ignoreNotFound);
+  if (!existing) {
+    const previous = await client
+      .get(ConfigMaps, keyOf(kubeletConfigName(minor - 1)), { signal })
+      .catch(ignoreNotFound);
+    if (!previous) return;
+    const copy: ConfigMap = {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: keyOf(name),
+      ...(previous.data && { data: previous.data }),
+    };
+    await client.create(ConfigMaps, copy, { fieldManager, signal }).catch((error: unknown) => {
+      if (!isAlreadyExists(error)) throw error;
+    });
+  }
+  await ensureKubeletConfigAccess(client, name, signal);
+}
