@@ -76,8 +76,8 @@ export async function cpuSeconds(target: Target): Promise<number | undefined> {
   return found ? Number(found[1]) : undefined;
 }
 
-/** The kernel counts in hundredths of a second. */
-function processCpuSeconds(pid: number): number {
+/** CPU time of a process so far; the kernel counts in hundredths of a second. */
+export function processCpuSeconds(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
     .replace(/^.*\) /, '')
     .split(' ');

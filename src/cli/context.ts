@@ -1,4 +1,4 @@
-import { systemClock } from '../machinery/index.ts';
+import { type Clock, systemClock } from '../machinery/index.ts';
 import { jsonLogger, type Logger, type LogLevel, terminalLogger } from '../runtime/index.ts';
 
 /** What a command may touch of the outside world. */
@@ -8,6 +8,13 @@ export interface CommandContext {
   stdout(text: string): void;
   /** talk: progress, logs, errors */
   stderr(text: string): void;
+  /** everything on standard input, for `-f -` */
+  readInput(): Promise<string>;
+  /** data goes to a person at a terminal, who may be shown it anew */
+  interactive: boolean;
+  /** data may be coloured */
+  colour: boolean;
+  clock: Clock;
   log: Logger;
   /** aborts when the user asks to stop */
   signal: AbortSignal;
@@ -28,11 +35,20 @@ export function processContext(level: LogLevel): CommandContext {
     };
     process.on('SIGINT', onSignal);
     process.on('SIGTERM', onSignal);
+    // Whoever read the output has gone away, as `head` does: they have seen enough.
+    process.stdout.on('error', () => {
+      stop.abort();
+      resolve();
+    });
   });
   return {
     env: process.env,
     stdout: (text) => void process.stdout.write(text),
     stderr: (text) => void process.stderr.write(text),
+    readInput: readStandardInput,
+    interactive: process.stdout.isTTY === true,
+    colour: process.stdout.isTTY === true && wantsColour(process.env),
+    clock: systemClock,
     log: chooseLogger(level),
     signal: stop.signal,
     stopped,
@@ -41,8 +57,18 @@ export function processContext(level: LogLevel): CommandContext {
 
 /** Lines for people on a terminal, JSON for everything else. */
 function chooseLogger(level: LogLevel): Logger {
-  const { env } = process;
   if (!process.stderr.isTTY) return jsonLogger({ level, destination: process.stderr });
-  const colour = env['NO_COLOR'] === undefined && env['TERM'] !== 'dumb';
+  const colour = wantsColour(process.env);
   return terminalLogger({ write: (line) => process.stderr.write(line), now: () => systemClock.now(), level, colour });
+}
+
+/** https://no-color.org: any value but the empty one switches colours off. */
+function wantsColour(env: NodeJS.ProcessEnv): boolean {
+  return (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb';
+}
+
+async function readStandardInput(): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of process.stdin) chunks.push(Buffer.from(chunk as Uint8Array));
+  return Buffer.concat(chunks).toString('utf8');
 }

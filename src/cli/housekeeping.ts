@@ -2,7 +2,7 @@ import { loopbackUser } from '../apiserver/index.ts';
 import type { Client } from '../client/index.ts';
 import { housekeepingControllers, type ServedResources } from '../housekeeping/index.ts';
 import { type Resource, systemClock, systemRandom } from '../machinery/index.ts';
-import { createManager, type Logger } from '../runtime/index.ts';
+import { createManager, type Logger, type RuntimeMetrics } from '../runtime/index.ts';
 import type { ManagementApi } from './management-api.ts';
 
 export interface Housekeeping {
@@ -12,11 +12,15 @@ export interface Housekeeping {
 }
 
 /** Starts the controllers every Kubernetes has and resolves when their caches are filled. */
-export async function startHousekeeping(api: ManagementApi, log: Logger, signal: AbortSignal): Promise<Housekeeping> {
+export async function startHousekeeping(
+  api: ManagementApi,
+  options: { metrics: RuntimeMetrics; log: Logger; signal: AbortSignal },
+): Promise<Housekeeping> {
+  const { metrics, log, signal } = options;
   const { server } = api;
   // The garbage collector follows every object there is; holding them all parsed would multiply the memory they take.
   const client: Client = server.localClient(loopbackUser, isReadWhole);
-  const manager = createManager({ client, clock: systemClock, random: systemRandom, log });
+  const manager = createManager({ client, clock: systemClock, random: systemRandom, log, metrics });
   const served: ServedResources = {
     listResources: () => listableResources(api),
     onChange: (callback) => server.registry.onChange(callback),

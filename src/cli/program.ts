@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander';
 import type { LogLevel } from '../runtime/index.ts';
 import { type CommandContext, processContext } from './context.ts';
+import { addVerbs } from './verbs.ts';
 import { version } from './version.ts';
 
 interface GlobalOptions {
@@ -39,6 +40,12 @@ export function buildProgram(setExitCode: (code: number) => void): Command {
     .option('--service-cidr <cidr>', 'addresses of Services', '10.96.0.0/16')
     .option('--simulated-cloud', 'run a simulated OpenStack too and write DATA_DIR/clouds.yaml for it')
     .option('--cloud-listen <host:port>', 'address of the simulated cloud; port 0 takes a free one', '127.0.0.1:0')
+    .option('--controllers <list>', 'controllers to run: all, none, or names; -NAME leaves one out', 'all')
+    .option(
+      '--watch-filter <value>',
+      'look after objects whose label cluster.x-k8s.io/watch-filter has this value only',
+    )
+    .option('--namespace <name>', 'look after clusters of this namespace only')
     .option('--no-dashboard', 'do not serve the dashboard')
     .addHelpText(
       'after',
@@ -61,6 +68,21 @@ export function buildProgram(setExitCode: (code: number) => void): Command {
       '\nExamples:\n  capstan cloud\n  capstan cloud --data-dir ./data --listen 127.0.0.1:5080 --https\n  OS_CLIENT_CONFIG_FILE=./data/clouds.yaml OS_CLOUD=openstack openstack server list\n',
     )
     .action(runs(async (options, context) => (await import('./commands/cloud.ts')).cloud(options as never, context)));
+
+  program
+    .command('doctor')
+    .description('check whether a cloud has what clusters need')
+    .option('--cloud <name>', 'the cloud of clouds.yaml to look at (default: $OS_CLOUD, or the only one)')
+    .option('--region <name>', 'one of the regions of the cloud')
+    .option('--without <service...>', 'do not miss a service: load-balancer, volume')
+    .addOption(new Option('-o, --output <format>', 'output format').choices(['text', 'json', 'yaml']).default('text'))
+    .addHelpText(
+      'after',
+      '\nclouds.yaml is looked for as the openstack command does, OS_* variables included.\n\nExamples:\n  capstan doctor --cloud openstack\n  OS_CLIENT_CONFIG_FILE=./clouds.yaml capstan doctor --cloud mycloud --without load-balancer\n',
+    )
+    .action(runs(async (options, context) => (await import('./commands/doctor.ts')).doctor(options as never, context)));
+
+  addVerbs(program, runs);
 
   program
     .command('backup')

@@ -54,6 +54,7 @@ export async function startSimulatedCloud(options: SimulatedCloudOptions): Promi
     ...(options.inMemory ? {} : { directory }),
     ...(options.timeScale !== undefined && { timeScale: options.timeScale }),
     ...(options.without && { without: options.without }),
+    machines: { sockets: true, log },
     onError: (error, what) => log.error('The simulated cloud failed unexpectedly', { what, error }),
   });
   try {

@@ -11,6 +11,8 @@ export interface CapstanOptions {
   port?: number;
   /** further arguments of `capstan up` */
   args?: readonly string[];
+  /** which cluster controllers run; default none: most suites are about the API alone */
+  controllers?: string;
 }
 
 /** A `capstan up` of our own. */
@@ -56,6 +58,7 @@ export async function startCapstan(options: CapstanOptions = {}): Promise<Capsta
       ...['--listen', `127.0.0.1:${options.port ?? 0}`],
       ...['--kubeconfig', kubeconfig],
       ...['--encryption-key-file', join(directory, 'key')],
+      ...['--controllers', options.controllers ?? 'none'],
       ...(options.args ?? []),
     ],
     { cwd: root, env: { ...(process.env as Record<string, string>), NO_COLOR: '1' } },

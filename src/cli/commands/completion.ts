@@ -28,8 +28,14 @@ export async function completion(program: Command, { stdout }: CommandContext, s
 
 function collect(command: Command, path: string): Word[] {
   const flags = command.options.filter((option) => !option.hidden).map((option) => option.long ?? option.short ?? '');
-  const words = [...command.commands.map((child) => child.name()), ...flags, '--help'];
-  return [{ path, words }, ...command.commands.flatMap((child) => collect(child, `${path} ${child.name()}`.trim()))];
+  const choices = command.registeredArguments[0]?.argChoices ?? [];
+  const words = [...command.commands.map((child) => child.name()), ...choices, ...flags, '--help'];
+  return [
+    { path, words },
+    // Flags go on after an argument; the argument itself does not come twice.
+    ...choices.map((choice) => ({ path: `${path} ${choice}`.trim(), words: [...flags, '--help'] })),
+    ...command.commands.flatMap((child) => collect(child, `${path} ${child.name()}`.trim())),
+  ];
 }
 
 function bash(table: readonly Word[]): string {

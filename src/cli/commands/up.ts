@@ -1,8 +1,12 @@
+import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { writeKubeconfigEntry } from '../../client/index.ts';
 import { CapstanError, systemClock } from '../../machinery/index.ts';
+import { createMetrics, type Logger } from '../../runtime/index.ts';
 import type { CommandContext } from '../context.ts';
+import { parseControllerAreas } from '../controller-areas.ts';
+import type { RunningControllers } from '../controllers.ts';
 import { startHousekeeping } from '../housekeeping.ts';
 import {
   defaultDataDirectory,
@@ -22,13 +26,17 @@ export interface UpOptions {
   serviceCidr?: string;
   simulatedCloud?: boolean;
   cloudListen: string;
+  controllers: string;
+  watchFilter?: string;
+  namespace?: string;
 }
 
 const contextName = 'capstan';
 
 /** Runs the management API and its controllers in the foreground until a signal asks it to stop. */
 export async function up(options: UpOptions, context: CommandContext): Promise<number> {
-  const { env, log, stdout } = context;
+  const { env, log, signal, stdout } = context;
+  const areas = parseControllerAreas(options.controllers);
   const dataDirectory = resolve(options.dataDir ?? defaultDataDirectory(env));
   const cloudListen = parseListenAddress(options.cloudListen, '--cloud-listen');
   const api = await startManagementApi({
@@ -39,13 +47,34 @@ export async function up(options: UpOptions, context: CommandContext): Promise<n
     ...(options.serviceCidr !== undefined && { serviceCidr: options.serviceCidr }),
     log,
   });
-  let cloud: RunningCloud | undefined;
+  // Newest first: what was started last leans on what was started before.
+  const stops: (() => Promise<void>)[] = [() => api.stop()];
   try {
+    let cloud: RunningCloud | undefined;
     if (options.simulatedCloud) {
       const { startSimulatedCloud } = await import('../simulated-cloud.ts');
       cloud = await startSimulatedCloud({ dataDirectory, listen: cloudListen, log });
+      stops.unshift(cloud.stop);
     }
-    const housekeeping = await startHousekeeping(api, log, context.signal);
+    const metrics = createMetrics(api.server.metrics.registry);
+    const housekeeping = await startHousekeeping(api, { metrics, log, signal });
+    stops.unshift(housekeeping.stop);
+    if (cloud) await publishCredentials(api, cloud, signal);
+    let controllers: RunningControllers | undefined;
+    if (areas.size > 0) {
+      const { startControllers } = await import('../controllers.ts');
+      controllers = await startControllers(api, {
+        areas,
+        metrics,
+        log,
+        signal,
+        ...(options.watchFilter !== undefined && { watchFilter: options.watchFilter }),
+        ...(options.namespace !== undefined && { namespace: options.namespace }),
+      });
+      stops.unshift(controllers.stop);
+    } else {
+      log.info('No cluster controllers run here: others are expected to');
+    }
     const kubeconfig = await writeAdminKubeconfig(api, options, context);
     stdout(`management API  ${api.url}\n`);
     stdout(`kubeconfig      ${kubeconfig} (context ${contextName})\n`);
@@ -53,14 +82,29 @@ export async function up(options: UpOptions, context: CommandContext): Promise<n
     stdout(`try             kubectl --kubeconfig ${kubeconfig} --context ${contextName} get namespaces\n`);
     for (const line of cloud?.lines ?? []) stdout(`${line}\n`);
     stdout('ready\n');
-    await Promise.race([context.stopped, housekeeping.failed]);
+    await Promise.race([context.stopped, housekeeping.failed, ...(controllers ? [controllers.failed] : [])]);
     log.info('Stopping');
-    await housekeeping.stop();
   } finally {
-    await cloud?.stop();
-    await api.stop();
+    await stopAll(stops, log);
   }
   return 0;
+}
+
+/** Stops everything, whatever happens to one part of it. */
+async function stopAll(stops: readonly (() => Promise<void>)[], log: Logger): Promise<void> {
+  for (const stop of stops) {
+    try {
+      await stop();
+    } catch (error) {
+      log.error('A part of the program did not stop cleanly', { error });
+    }
+  }
+}
+
+async function publishCredentials(api: ManagementApi, cloud: RunningCloud, signal: AbortSignal): Promise<void> {
+  const { publishCloudCredentials } = await import('../cloud-credentials.ts');
+  const cloudsYaml = await readFile(cloud.cloudsYaml, 'utf8');
+  await publishCloudCredentials(api.server.localClient(), { cloudsYaml, signal });
 }
 
 /** `--kubeconfig FILE` is written there and nowhere else; otherwise the user's usual file gains a context. */

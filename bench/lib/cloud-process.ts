@@ -1,0 +1,53 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { shippedNodeArguments } from './node-arguments.ts';
+
+/** `capstan cloud` as a process of its own, so that whoever uses it can be measured apart from it. */
+export interface CloudProcess {
+  pid: number;
+  cloudsYaml: string;
+  /** a request to the admin API; the parsed answer */
+  operate(method: string, path: string, body?: unknown): Promise<unknown>;
+  stop(): Promise<void>;
+}
+
+export async function startCloudProcess(program: string): Promise<CloudProcess> {
+  const directory = mkdtempSync(join(tmpdir(), 'capstan-bench-cloud-'));
+  const child = spawn(
+    process.execPath,
+    [...shippedNodeArguments(), program, 'cloud', '--in-memory', '--data-dir', directory, '--listen', '127.0.0.1:0'],
+    { stdio: ['ignore', 'pipe', 'ignore'], env: { ...process.env, NODE_ENV: 'production' } },
+  );
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const url = await new Promise<string>((resolve, reject) => {
+    let text = '';
+    child.stdout.on('data', (bytes: Buffer) => {
+      text += bytes.toString();
+      const found = /^simulated cloud (\S+)\/identity\/v3$/m.exec(text)?.[1];
+      if (found !== undefined && /^ready$/m.test(text)) resolve(found);
+    });
+    child.once('exit', (code) => reject(new Error(`capstan cloud ended with ${code} before it was ready`)));
+  });
+  const token = readFileSync(join(directory, 'cloud', 'admin-token'), 'utf8');
+  return {
+    pid: child.pid!,
+    cloudsYaml: join(directory, 'clouds.yaml'),
+    async operate(method, path, body) {
+      const response = await fetch(`${url}/_admin${path}`, {
+        method,
+        headers: { 'x-admin-token': token, 'content-type': 'application/json' },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      if (!response.ok) throw new Error(`${method} /_admin${path}: ${response.status} ${text}`);
+      return text === '' ? undefined : JSON.parse(text);
+    },
+    async stop() {
+      child.kill('SIGTERM');
+      await ended;
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,91 @@
+import { CapstanError, isNotFound, type KubeObject, type Resource } from '../../machinery/index.ts';
+import { type Connection, type ConnectionOptions, withConnection } from '../connection.ts';
+import type { CommandContext } from '../context.ts';
+import { parseTimeout, withDeadline } from '../deadline.ts';
+import { followCluster } from '../describe/follow-cluster.ts';
+import { describeRemains, remainsOf } from '../describe/remains.ts';
+import { noSuchCluster } from '../no-such-cluster.ts';
+
+export interface DeleteClusterOptions extends ConnectionOptions {
+  wait?: boolean;
+  timeout: string;
+  ignoreNotFound?: boolean;
+}
+
+/** Deletes a cluster and, unless told not to, stays until nothing of it is left. */
+export async function deleteCluster(
+  options: DeleteClusterOptions,
+  context: CommandContext,
+  name: string,
+): Promise<number> {
+  const timeoutMs = parseTimeout(options.timeout);
+  return await withConnection(options, context, async (connection) => {
+    const { client, mapper, namespace } = connection;
+    const clusters = await mapper.resolve('clusters.cluster.x-k8s.io', { signal: context.signal });
+    try {
+      const key = { namespace, name };
+      await client.delete(clusters as Resource<KubeObject>, key, { signal: context.signal });
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+      if (options.ignoreNotFound) return 0;
+      throw noSuchCluster(name, namespace);
+    }
+    if (options.wait === false) {
+      context.stdout(`cluster.cluster.x-k8s.io "${name}" is being deleted\n`);
+      return 0;
+    }
+    await untilClusterGone(connection, name, context, timeoutMs);
+    context.stdout(`cluster.cluster.x-k8s.io "${name}" deleted\n`);
+    return 0;
+  });
+}
+
+/** how long nothing may move before the objects are asked why */
+const quietMs = 15_000;
+
+/** Waits for the end of a cluster that is being deleted. Tells what is still there, and when nothing moves, why. */
+export async function untilClusterGone(
+  connection: Connection,
+  name: string,
+  context: CommandContext,
+  timeoutMs: number,
+): Promise<void> {
+  const { clock, stderr } = context;
+  const deadline = withDeadline(clock, timeoutMs, context.signal);
+  let told = '';
+  let reasons: readonly string[] = [];
+  let cancel: (() => void) | undefined;
+  const explain = (): void => {
+    for (const reason of reasons) stderr(`  ${reason}\n`);
+    cancel = clock.after(quietMs, explain);
+  };
+  try {
+    const outcome = await followCluster(connection, name, {
+      clock,
+      signal: deadline.signal,
+      onChange(found) {
+        const remains = remainsOf(found);
+        reasons = remains.reasons;
+        const line = describeRemains(remains);
+        if (line === told) return;
+        told = line;
+        stderr(`${line}\n`);
+        cancel?.();
+        cancel = clock.after(quietMs, explain);
+      },
+    });
+    if (outcome === 'gone') return;
+  } catch (error) {
+    // It may have gone before anyone looked.
+    if (error instanceof CapstanError && error.code === 'CAP_CLUSTER_NOT_FOUND') return;
+    if (!deadline.timedOut()) throw error;
+  } finally {
+    cancel?.();
+    deadline.cancel();
+  }
+  const waited = deadline.timedOut() ? ` after ${timeoutMs / 1000} s` : '';
+  const why = reasons.length === 0 ? '' : `: ${reasons.join('; ')}`;
+  throw new CapstanError('CAP_STILL_THERE', `cluster "${name}" is still being deleted${waited}${why}`, {
+    hint: `the deletion goes on by itself; \`capstan describe cluster ${name}\` shows what it waits for`,
+  });
+}

@@ -1,0 +1,94 @@
+import {
+  type ClusterRole,
+  type ClusterRoleBinding,
+  ClusterRoleBindings,
+  ClusterRoles,
+  type Namespace,
+  Namespaces,
+  type ServiceAccount,
+  ServiceAccounts,
+} from '../api/index.ts';
+import { serviceAccountGroups, serviceAccountUsername, systemGroups, type UserInfo } from '../apiserver/index.ts';
+import type { Client } from '../client/index.ts';
+import { isAlreadyExists, type KubeObject, type Resource } from '../machinery/index.ts';
+
+/** Where what belongs to the program itself lives. */
+export const systemNamespace = 'capstan-system';
+
+const accountName = 'capstan-controllers';
+const by = { fieldManager: 'capstan', force: true };
+
+/** Who the controllers are: the service account they would run as on any other Kubernetes, with the same rights. */
+export const controllersUser: UserInfo = {
+  name: serviceAccountUsername(systemNamespace, accountName),
+  groups: [...serviceAccountGroups(systemNamespace), systemGroups.authenticated],
+};
+
+const everything = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection'];
+const reading = ['get', 'list', 'watch'];
+
+/** What the controllers read and write, and nothing else. */
+const rules = [
+  {
+    apiGroups: [
+      'cluster.x-k8s.io',
+      'bootstrap.cluster.x-k8s.io',
+      'controlplane.cluster.x-k8s.io',
+      'infrastructure.cluster.x-k8s.io',
+      'ipam.cluster.x-k8s.io',
+      'addons.cluster.x-k8s.io',
+    ],
+    resources: ['*'],
+    verbs: everything,
+  },
+  { apiGroups: [''], resources: ['secrets', 'configmaps'], verbs: everything },
+  { apiGroups: [''], resources: ['namespaces'], verbs: reading },
+  { apiGroups: ['', 'events.k8s.io'], resources: ['events'], verbs: ['create', 'patch', 'update', 'get'] },
+  { apiGroups: ['openstack.k-orc.cloud'], resources: ['images'], verbs: reading },
+  { apiGroups: ['apiextensions.k8s.io'], resources: ['customresourcedefinitions'], verbs: reading },
+  { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'create', 'update', 'patch'] },
+];
+
+/** Brings account and rights of the controllers to what this program's version needs. Nothing is written when they are. */
+export async function ensureControllerIdentity(client: Client, signal: AbortSignal): Promise<void> {
+  const options = { ...by, signal };
+  const namespace: Namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: systemNamespace } };
+  await ensureExists(client, Namespaces, namespace, signal);
+  const account: ServiceAccount = {
+    apiVersion: 'v1',
+    kind: 'ServiceAccount',
+    metadata: { name: accountName, namespace: systemNamespace },
+  };
+  const role: ClusterRole = {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRole',
+    metadata: { name: accountName },
+    rules,
+  };
+  const binding: ClusterRoleBinding = {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRoleBinding',
+    metadata: { name: accountName },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: accountName },
+    subjects: [{ kind: 'ServiceAccount', name: accountName, namespace: systemNamespace }],
+  };
+  await Promise.all([
+    ensureExists(client, ServiceAccounts, account, signal),
+    client.apply(ClusterRoles, role, options),
+    client.apply(ClusterRoleBindings, binding, options),
+  ]);
+}
+
+/** There is nothing to say about it but that it is there. */
+async function ensureExists<T extends KubeObject>(
+  client: Client,
+  resource: Resource<T>,
+  object: T,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await client.create(resource, object, { fieldManager: by.fieldManager, signal });
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+  }
+}

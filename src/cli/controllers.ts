@@ -1,0 +1,129 @@
+import { loopbackUser } from '../apiserver/index.ts';
+import type { Client } from '../client/index.ts';
+import {
+  connectOverHttp,
+  createContractResolver,
+  createExternalObjects,
+  createWorkloadClusters,
+  type ExternalObjects,
+  setupBootstrapControllers,
+  setupClusterControllers,
+  setupControlPlaneControllers,
+  setupInfrastructureControllers,
+  type WorkloadClusters,
+} from '../controllers/index.ts';
+import { type Clock, type Random, systemClock, systemRandom } from '../machinery/index.ts';
+import { createManager, type Logger, type Manager, type RuntimeMetrics } from '../runtime/index.ts';
+import type { ControllerArea } from './controller-areas.ts';
+import { controllersUser, ensureControllerIdentity } from './controller-identity.ts';
+import type { ManagementApi } from './management-api.ts';
+import { ensureProviderInventory } from './provider-inventory.ts';
+
+export interface ControllersOptions {
+  areas: ReadonlySet<ControllerArea>;
+  /** handle only objects whose label `cluster.x-k8s.io/watch-filter` has this value */
+  watchFilter?: string;
+  /** look after the objects of one namespace only */
+  namespace?: string;
+  metrics: RuntimeMetrics;
+  log: Logger;
+  signal: AbortSignal;
+}
+
+export interface RunningControllers {
+  /** rejects when a controller cannot go on */
+  failed: Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Starts the controllers that make clusters of objects and resolves when their caches are filled. */
+export async function startControllers(api: ManagementApi, options: ControllersOptions): Promise<RunningControllers> {
+  const { areas, log, signal, metrics, namespace } = options;
+  const { server } = api;
+  const administrator: Client = server.localClient(loopbackUser);
+  await ensureControllerIdentity(administrator, signal);
+  await ensureProviderInventory(administrator, areas, signal);
+  const client: Client = server.localClient(controllersUser);
+  const manager = createManager({
+    client,
+    clock: systemClock,
+    random: systemRandom,
+    log,
+    metrics,
+    ...(namespace !== undefined && { namespace }),
+  });
+  const close = addControllers(manager, client, options);
+  server.addHealthCheck({
+    name: 'cluster-controllers',
+    in: ['readyz'],
+    check() {
+      const { ok, problems } = manager.ready();
+      if (!ok) throw new Error(problems.join('; '));
+    },
+  });
+  server.addHealthCheck({
+    name: 'cluster-controllers',
+    in: ['livez'],
+    check() {
+      const { ok, problems } = manager.healthy();
+      if (!ok) throw new Error(problems.join('; '));
+    },
+  });
+  const stop = new AbortController();
+  const running = manager.run(AbortSignal.any([stop.signal, signal]));
+  await Promise.race([manager.whenReady(signal), running]);
+  return {
+    failed: running,
+    stop: async () => {
+      stop.abort();
+      try {
+        await running;
+      } finally {
+        await close();
+      }
+    },
+  };
+}
+
+/** Adds the controllers of the chosen areas; answers how to close what they opened. */
+function addControllers(manager: Manager, client: Client, options: ControllersOptions): () => Promise<void> {
+  const { areas, watchFilter, namespace } = options;
+  const common: CommonOptions = {
+    client,
+    clock: systemClock,
+    random: systemRandom,
+    ...(watchFilter !== undefined && { watchFilter }),
+    ...(namespace !== undefined && { namespace }),
+  };
+  const shared = areas.has('cluster') ? setupClusterControllers(manager, common) : setupShared(manager, common);
+  if (areas.has('bootstrap')) setupBootstrapControllers(manager, { ...common, ...shared });
+  if (areas.has('control-plane')) setupControlPlaneControllers(manager, { ...common, ...shared });
+  if (!areas.has('infrastructure')) return async () => {};
+  const infrastructure = setupInfrastructureControllers(manager, { ...common, workloads: shared.workloads });
+  return () => infrastructure.close();
+}
+
+interface CommonOptions {
+  client: Client;
+  clock: Clock;
+  random: Random;
+  watchFilter?: string;
+  namespace?: string;
+}
+
+/** What areas share, where the cluster controllers that would bring it are somebody else's. */
+function setupShared(
+  manager: Manager,
+  { client, clock, random, namespace }: CommonOptions,
+): { workloads: WorkloadClusters; externals: ExternalObjects } {
+  const workloads = createWorkloadClusters({
+    client,
+    clock,
+    random,
+    connect: connectOverHttp(),
+    ...(namespace !== undefined && { namespace }),
+  });
+  manager.add(workloads.controller);
+  const contracts = createContractResolver({ client, clock });
+  return { workloads, externals: createExternalObjects({ cache: manager.cache, contracts }) };
+}

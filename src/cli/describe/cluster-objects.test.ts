@@ -1,0 +1,99 @@
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Resource, UnstructuredObject } from '../../machinery/index.ts';
+import { applyDocuments } from '../manifests/apply-documents.ts';
+import { addDocuments, type Manifests } from '../manifests/read-manifests.ts';
+import { type MemoryApi, recordingContext, startMemoryApi } from '../testing/memory-api.ts';
+import { type ClusterObjects, readCluster } from './cluster-objects.ts';
+import { followCluster } from './follow-cluster.ts';
+
+let api: MemoryApi;
+const signal = new AbortController().signal;
+const clusters = {
+  group: 'cluster.x-k8s.io',
+  version: 'v1beta2',
+  kind: 'Cluster',
+  plural: 'clusters',
+  namespaced: true,
+};
+const kindsAndNames = ({ objects }: ClusterObjects): string[] =>
+  objects.map(({ kind, metadata }) => `${kind}/${metadata.name}`).sort();
+
+beforeAll(async () => {
+  api = await startMemoryApi();
+  const file = new URL('../../../examples/vm-cluster/cluster.yaml', import.meta.url);
+  const manifests: Manifests = { documents: [], problems: [] };
+  addDocuments(await readFile(file, 'utf8'), 'example', manifests);
+  const failures = await applyDocuments(manifests.documents, api.connection, {
+    dryRun: false,
+    forceConflicts: false,
+    definitionTimeoutMs: 0,
+    signal,
+    now: () => 0,
+    sleep: async () => {},
+    onApplied: () => {},
+  });
+  expect(failures).toEqual([]);
+});
+afterAll(() => api.close());
+
+describe('reading a cluster', () => {
+  it('finds what it refers to and what carries its name', async () => {
+    const found = await readCluster(api.connection, 'vm-cluster', { resourceSets: false, signal });
+    expect(found.cluster.metadata.name).toBe('vm-cluster');
+    expect(kindsAndNames(found)).toEqual([
+      'KubeadmControlPlane/vm-cluster-control-plane',
+      'MachineDeployment/vm-cluster-md-0',
+      'OpenStackCluster/vm-cluster',
+    ]);
+  });
+
+  it('says so when there is none', async () => {
+    await expect(readCluster(api.connection, 'none', { resourceSets: false, signal })).rejects.toMatchObject({
+      code: 'CAP_CLUSTER_NOT_FOUND',
+      message: 'there is no cluster "none" in the namespace "default"',
+    });
+  });
+});
+
+describe('following a cluster', () => {
+  it('shows it anew with every change, until it is gone', async () => {
+    const { client } = api.connection;
+    const resource = clusters as Resource<UnstructuredObject>;
+    const infrastructureRef = { apiGroup: 'infrastructure.cluster.x-k8s.io', kind: 'OpenStackCluster', name: 'f' };
+    const made = { metadata: { name: 'followed', namespace: 'default' }, spec: { infrastructureRef, paused: false } };
+    await client.apply(resource, made as never, { fieldManager: 'test' });
+    const seen: unknown[] = [];
+    const outcome = followCluster(api.connection, 'followed', {
+      clock: recordingContext().clock,
+      signal,
+      onChange({ cluster }) {
+        const paused = (cluster as { spec?: { paused?: boolean } }).spec?.paused;
+        seen.push(paused);
+        const next = paused
+          ? client.delete(resource, { namespace: 'default', name: 'followed' })
+          : client.apply(resource, { ...made, spec: { infrastructureRef, paused: true } } as never, {
+              fieldManager: 'test',
+            });
+        next.catch(() => {});
+      },
+    });
+    await expect(outcome).resolves.toBe('gone');
+    expect(seen).toEqual([false, true]);
+  });
+
+  it('ends when it is asked to', async () => {
+    const context = recordingContext();
+    const outcome = followCluster(api.connection, 'vm-cluster', {
+      clock: context.clock,
+      signal: context.signal,
+      onChange: () => context.stop(),
+    });
+    await expect(outcome).resolves.toBe('stopped');
+  });
+
+  it('refuses a cluster that is not there', async () => {
+    const outcome = followCluster(api.connection, 'none', { clock: recordingContext().clock, signal, onChange() {} });
+    await expect(outcome).rejects.toMatchObject({ code: 'CAP_CLUSTER_NOT_FOUND' });
+  });
+});

@@ -1,0 +1,320 @@
+import { describe, expect, it } from 'vitest';
+import { clusterTree } from './cluster-tree.ts';
+import type { AnyObject } from './fields.ts';
+import { renderTree } from './layout.ts';
+import { bootstrap, core, infrastructure, legacyReady, made, modern, nowMs } from './testing/objects.ts';
+import type { TreeNode, TreeOptions } from './tree.ts';
+
+const plain: TreeOptions = {
+  legacyConditions: true,
+  grouping: true,
+  echo: false,
+  showMachineSets: false,
+  showTemplates: false,
+  showResourceSets: false,
+  showConditions: [],
+};
+
+function print(cluster: AnyObject, objects: readonly AnyObject[], options: Partial<TreeOptions> = {}): string {
+  const shown = { ...plain, ...options };
+  const tree = clusterTree(cluster, objects, shown);
+  const text = renderTree(tree, shown.legacyConditions ? 'readiness' : 'replicas', { nowMs, colour: false });
+  return `\n${text}`;
+}
+
+function titles({ title, children }: TreeNode): unknown[] {
+  return children.length === 0 ? [title] : [title, children.flatMap(titles)];
+}
+
+const capiQuickstart = made(core, 'Cluster', 'capi-quickstart', {
+  spec: {
+    infrastructureRef: {
+      apiGroup: 'infrastructure.cluster.x-k8s.io',
+      kind: 'OpenStackCluster',
+      name: 'capi-quickstart',
+    },
+    controlPlaneRef: {
+      apiGroup: 'controlplane.cluster.x-k8s.io',
+      kind: 'KamajiControlPlane',
+      name: 'kamaji-quickstart-control-plane',
+    },
+  },
+  status: legacyReady('True', 12 * 60),
+});
+
+describe('the tree of a cluster', () => {
+  it('is the one printed in the guide to Kamaji', () => {
+    const machine = 'capi-quickstart-md-0-f5xz7-w54x9';
+    const objects = [
+      made(infrastructure, 'OpenStackCluster', 'capi-quickstart'),
+      made('controlplane.cluster.x-k8s.io/v1alpha1', 'KamajiControlPlane', 'kamaji-quickstart-control-plane'),
+      made(core, 'MachineDeployment', 'capi-quickstart-md-0', { status: legacyReady('True', 163) }),
+      made(core, 'MachineSet', 'capi-quickstart-md-0-f5xz7', { owner: 'MachineDeployment/capi-quickstart-md-0' }),
+      made(core, 'Machine', machine, {
+        owner: 'MachineSet/capi-quickstart-md-0-f5xz7',
+        spec: {
+          infrastructureRef: { apiGroup: 'infrastructure.cluster.x-k8s.io', kind: 'OpenStackMachine', name: machine },
+          bootstrap: { configRef: { apiGroup: 'bootstrap.cluster.x-k8s.io', kind: 'KubeadmConfig', name: machine } },
+        },
+        status: legacyReady('True', 200),
+      }),
+      made(infrastructure, 'OpenStackMachine', machine, { status: legacyReady('True', 220) }),
+      made(bootstrap, 'KubeadmConfig', machine, { status: legacyReady('True', 230) }),
+    ];
+    expect(print(capiQuickstart, objects)).toBe(`
+NAME                                                                 READY  SEVERITY  REASON  SINCE  MESSAGE
+Cluster/capi-quickstart                                              True                     12m
+├─ClusterInfrastructure - OpenStackCluster/capi-quickstart
+├─ControlPlane - KamajiControlPlane/kamaji-quickstart-control-plane
+└─Workers
+  └─MachineDeployment/capi-quickstart-md-0                           True                     2m43s
+    └─Machine/capi-quickstart-md-0-f5xz7-w54x9                       True                     3m20s
+`);
+  });
+
+  const machineWith = (name: string, status: object, rest: { owner?: string; deleting?: boolean } = {}): AnyObject =>
+    made(core, 'Machine', name, {
+      labels: { 'cluster.x-k8s.io/control-plane': '' },
+      spec: {
+        infrastructureRef: { apiGroup: 'infrastructure.cluster.x-k8s.io', kind: 'OpenStackMachine', name },
+        bootstrap: { configRef: { apiGroup: 'bootstrap.cluster.x-k8s.io', kind: 'KubeadmConfig', name } },
+      },
+      status,
+      ...rest,
+    });
+  const controlPlane = made('controlplane.cluster.x-k8s.io/v1beta2', 'KubeadmControlPlane', 'cp', {
+    spec: {
+      replicas: 3,
+      machineTemplate: {
+        spec: {
+          infrastructureRef: {
+            apiGroup: 'infrastructure.cluster.x-k8s.io',
+            kind: 'OpenStackMachineTemplate',
+            name: 'cp',
+          },
+        },
+      },
+    },
+    status: {
+      ...legacyReady('False', 60, {
+        severity: 'Warning',
+        reason: 'ScalingUp',
+        message: 'Scaling up control plane to 3 replicas (actual 2)',
+      }),
+      replicas: 3,
+      readyReplicas: 2,
+      availableReplicas: 2,
+      upToDateReplicas: 3,
+      conditions: [
+        modern('Available', 'False', 60, { message: 'two of three are not enough\n* cp-3: the server is in ERROR' }),
+      ],
+    },
+  });
+  const onMachines = made(core, 'Cluster', 'capi-quickstart', {
+    spec: {
+      controlPlaneRef: { apiGroup: 'controlplane.cluster.x-k8s.io', kind: 'KubeadmControlPlane', name: 'cp' },
+    },
+    status: {
+      ...legacyReady('False', 70, { severity: 'Warning', reason: 'ScalingUp', message: 'Scaling up' }),
+      conditions: [modern('Available', 'False', 70, { message: 'the control plane is not available' })],
+      controlPlane: { desiredReplicas: 3, replicas: 3, readyReplicas: 2, availableReplicas: 2, upToDateReplicas: 3 },
+      workers: { desiredReplicas: 0, replicas: 0, readyReplicas: 0, availableReplicas: 0, upToDateReplicas: 0 },
+    },
+  });
+  const good = {
+    ...legacyReady('True', 300),
+    conditions: [modern('Available', 'True', 290), modern('Ready', 'True', 300), modern('UpToDate', 'True', 400)],
+  };
+  const broken = {
+    ...legacyReady('False', 30, {
+      severity: 'Error',
+      reason: 'InstanceStateError',
+      message: 'No valid host was found',
+    }),
+    conditions: [
+      modern('Available', 'False', 30),
+      modern('Ready', 'False', 30, { reason: 'NotReady', message: 'No valid host was found' }),
+    ],
+  };
+  const three = [
+    controlPlane,
+    machineWith('cp-1', good),
+    machineWith('cp-2', { ...good, ...legacyReady('True', 600) }),
+    machineWith('cp-3', broken),
+  ];
+
+  it('lets machines in the same state share a line, the oldest change counting', () => {
+    expect(print(onMachines, three)).toBe(`
+NAME                                     READY  SEVERITY  REASON              SINCE  MESSAGE
+Cluster/capi-quickstart                  False  Warning   ScalingUp           70s    Scaling up
+└─ControlPlane - KubeadmControlPlane/cp  False  Warning   ScalingUp           60s    Scaling up control plane to 3 replicas (actual 2)
+  ├─2 Machines...                        True                                 10m    See cp-1, cp-2
+  └─Machine/cp-3                         False  Error     InstanceStateError  30s    No valid host was found
+`);
+  });
+
+  it('gives every machine a line when grouping is off', () => {
+    const tree = clusterTree(onMachines, three, { ...plain, grouping: false });
+    expect(titles(tree)).toEqual([
+      'Cluster/capi-quickstart',
+      ['ControlPlane - KubeadmControlPlane/cp', ['Machine/cp-1', 'Machine/cp-2', 'Machine/cp-3']],
+    ]);
+  });
+
+  it('names two members of a group, and says when there are more', () => {
+    const text = print(onMachines, [controlPlane, ...['a', 'b', 'c'].map((name) => machineWith(name, good))]);
+    expect(text).toContain('3 Machines...');
+    expect(text).toContain('See a, b, ...');
+  });
+
+  it('does not put machines that go away together with those that stay', () => {
+    const going = machineWith('cp-9', good, { deleting: true });
+    const tree = clusterTree(onMachines, [...three, going], plain);
+    expect(titles(tree)).toEqual([
+      'Cluster/capi-quickstart',
+      ['ControlPlane - KubeadmControlPlane/cp', ['!! DELETED !! Machine/cp-9', '2 Machines...', 'Machine/cp-3']],
+    ]);
+  });
+
+  it('shows the parts of a machine that differ from it, and with echo all of them', () => {
+    const parts = [
+      made(infrastructure, 'OpenStackMachine', 'cp-3', {
+        status: legacyReady('False', 20, { severity: 'Error', reason: 'QuotaExceeded', message: 'cores' }),
+      }),
+      made(bootstrap, 'KubeadmConfig', 'cp-3', { status: legacyReady('True', 25) }),
+    ];
+    const shown = (echo: boolean): unknown =>
+      titles(clusterTree(onMachines, [controlPlane, machineWith('cp-3', broken), ...parts], { ...plain, echo }));
+    const infrastructureTitle = 'MachineInfrastructure - OpenStackMachine/cp-3';
+    expect(shown(false)).toEqual([
+      'Cluster/capi-quickstart',
+      ['ControlPlane - KubeadmControlPlane/cp', ['Machine/cp-3', [infrastructureTitle]]],
+    ]);
+    expect(shown(true)).toEqual([
+      'Cluster/capi-quickstart',
+      [
+        'ControlPlane - KubeadmControlPlane/cp',
+        ['Machine/cp-3', ['BootstrapConfig - KubeadmConfig/cp-3', infrastructureTitle]],
+      ],
+    ]);
+  });
+
+  it('shows templates first, and sets when asked for', () => {
+    const template = (kind: string): object => ({ apiGroup: 'x.cluster.x-k8s.io', kind, name: 'md' });
+    const objects = [
+      controlPlane,
+      made(core, 'MachineDeployment', 'md', {
+        spec: {
+          template: {
+            spec: {
+              bootstrap: { configRef: template('KubeadmConfigTemplate') },
+              infrastructureRef: template('OpenStackMachineTemplate'),
+            },
+          },
+        },
+      }),
+      made(core, 'MachineSet', 'md-1', { owner: 'MachineDeployment/md' }),
+      made(core, 'Machine', 'md-1-a', { owner: 'MachineSet/md-1' }),
+    ];
+    const tree = clusterTree(onMachines, objects, { ...plain, showTemplates: true, showMachineSets: true });
+    expect(titles(tree)).toEqual([
+      'Cluster/capi-quickstart',
+      [
+        'ControlPlane - KubeadmControlPlane/cp',
+        ['Templates', ['MachineInfrastructureTemplate - OpenStackMachineTemplate/cp']],
+        'Workers',
+        [
+          'MachineDeployment/md',
+          [
+            'Templates',
+            [
+              'BootstrapConfigTemplate - KubeadmConfigTemplate/md',
+              'MachineInfrastructureTemplate - OpenStackMachineTemplate/md',
+            ],
+            'MachineSet/md-1',
+            ['Machine/md-1-a'],
+          ],
+        ],
+      ],
+    ]);
+  });
+
+  it('leaves no machine out: those nobody controls are shown as others', () => {
+    const objects = [
+      made(core, 'MachineSet', 'alone'),
+      made(core, 'Machine', 'alone-1', { owner: 'MachineSet/alone' }),
+      made(core, 'Machine', 'stray'),
+    ];
+    expect(titles(clusterTree(onMachines, objects, plain))).toEqual([
+      'Cluster/capi-quickstart',
+      ['Workers', ['MachineSet/alone', ['Machine/alone-1'], 'Other', ['Machine/stray']]],
+    ]);
+  });
+
+  it('shows the resource sets bound to the cluster', () => {
+    const binding = made('addons.cluster.x-k8s.io/v1beta2', 'ClusterResourceSetBinding', 'capi-quickstart', {
+      spec: { bindings: [{ clusterResourceSetName: 'cni' }] },
+    });
+    expect(titles(clusterTree(onMachines, [binding], { ...plain, showResourceSets: true }))).toEqual([
+      'Cluster/capi-quickstart',
+      ['ClusterResourceSets', ['ClusterResourceSet/cni']],
+    ]);
+  });
+
+  it('shows all conditions of what is asked for, below it', () => {
+    expect(print(onMachines, [controlPlane], { showConditions: ['cluster'], legacyConditions: false })).toBe(`
+NAME                                     REPLICAS  AVAILABLE  READY  UP TO DATE  STATUS  REASON     SINCE  MESSAGE
+Cluster/capi-quickstart                  3/3       2          2      3
+│           └─Available                                                          False   Available  70s    the control plane is not available
+└─ControlPlane - KubeadmControlPlane/cp  3/3       2          2      3           False   Available  60s    two of three are not enough
+                                                                                                           * cp-3: the server is in ERROR
+`);
+  });
+
+  it('counts replicas and shows availability in the newer form', () => {
+    expect(print(onMachines, three, { legacyConditions: false })).toBe(`
+NAME                                     REPLICAS  AVAILABLE  READY  UP TO DATE  STATUS  REASON     SINCE  MESSAGE
+Cluster/capi-quickstart                  3/3       2          2      3           False   Available  70s    the control plane is not available
+└─ControlPlane - KubeadmControlPlane/cp  3/3       2          2      3           False   Available  60s    two of three are not enough
+  │                                                                                                        * cp-3: the server is in ERROR
+  ├─2 Machines...                        2         2          2      2           True    Ready      5m     See cp-1, cp-2
+  └─Machine/cp-3                         1         0          0      0           False   NotReady   30s    No valid host was found
+`);
+  });
+
+  it.each([
+    ['all', ['Available', 'Ready', 'UpToDate', 'Paused']],
+    ['Machine', ['Available', 'Ready', 'UpToDate', 'Paused']],
+    ['machine/cp-1', ['Available', 'Ready', 'UpToDate', 'Paused']],
+    ['Machine/cp-2', []],
+    ['MachineSet', []],
+    ['Machine+', ['Available', 'Ready', 'UpToDate']],
+  ])('--show-conditions %s shows %j of a machine', (filter, types) => {
+    const status = {
+      conditions: [
+        modern('Available', 'True', 1),
+        modern('Ready', 'True', 1),
+        modern('UpToDate', 'False', 1),
+        modern('Paused', 'False', 1),
+      ],
+    };
+    const objects = [controlPlane, machineWith('cp-1', status)];
+    const tree = clusterTree(onMachines, objects, { ...plain, legacyConditions: false, showConditions: [filter] });
+    const machine = tree.children[0]?.children[0];
+    expect(machine?.shownConditions.map(({ type }) => type)).toEqual(types);
+  });
+
+  it('cuts long messages in the older form and breaks them in the newer one', () => {
+    const message = `${'word '.repeat(30)}end`;
+    const status = {
+      ...legacyReady('False', 5, { message }),
+      conditions: [modern('Available', 'False', 5, { message })],
+    };
+    const cluster = made(core, 'Cluster', 'long', { status });
+    const [, older = ''] = print(cluster, []).trim().split('\n');
+    expect(older).toMatch(/word {2}\.\.\.$/);
+    const newer = print(cluster, [], { legacyConditions: false }).trim().split('\n').slice(1);
+    expect(newer).toHaveLength(2);
+    expect(newer.map((line) => line.slice(line.indexOf('word'))).join(' ')).toBe(message);
+  });
+});

@@ -1,0 +1,68 @@
+import type { JsonObject } from '../../machinery/index.ts';
+import { objectsAt, textAt } from './fields.ts';
+
+/** One condition of either contract; only those of v1beta1 have a severity. */
+export interface ConditionView {
+  type: string;
+  status: string;
+  severity?: string;
+  reason?: string;
+  message?: string;
+  lastTransitionTime?: string;
+}
+
+/** Which form of the conditions to show. */
+export type ConditionForm = 'legacy' | 'modern';
+
+/**
+ * The conditions of an object in one form. Objects of providers that know the other form only are shown in that: what
+ * there is beats a blank line.
+ */
+export function conditionsOf(object: object, form: ConditionForm): ConditionView[] {
+  const places: readonly (readonly string[])[] =
+    form === 'legacy'
+      ? [
+          ['status', 'deprecated', 'v1beta1', 'conditions'],
+          ['status', 'conditions'],
+        ]
+      : [
+          ['status', 'v1beta2', 'conditions'],
+          ['status', 'conditions'],
+        ];
+  for (const place of places) {
+    const found = objectsAt(object, ...place);
+    if (found && found.length > 0) return found.map(viewOf);
+  }
+  return [];
+}
+
+function viewOf(condition: JsonObject): ConditionView {
+  const optional = (field: 'severity' | 'reason' | 'message' | 'lastTransitionTime'): object => {
+    const text = textAt(condition, field);
+    return text === undefined ? {} : { [field]: text };
+  };
+  return {
+    type: textAt(condition, 'type') ?? '',
+    status: textAt(condition, 'status') ?? '',
+    ...optional('severity'),
+    ...optional('reason'),
+    ...optional('message'),
+    ...optional('lastTransitionTime'),
+  };
+}
+
+export function findCondition(conditions: readonly ConditionView[], type: string): ConditionView | undefined {
+  return conditions.find((condition) => condition.type === type);
+}
+
+const negative = new Set(['Paused', 'Deleting', 'RollingOut', 'ScalingUp', 'ScalingDown', 'Remediating']);
+
+/** Whether True is the good state of this condition. */
+export function isPositive(type: string): boolean {
+  return !negative.has(type);
+}
+
+/** In its good state, and without anything to say. */
+export function isUneventful({ type, status, message }: ConditionView): boolean {
+  return status === (isPositive(type) ? 'True' : 'False') && (message ?? '') === '';
+}

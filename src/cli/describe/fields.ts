@@ -1,0 +1,64 @@
+import { isJsonObject, type JsonObject, type JsonValue, parseApiVersion } from '../../machinery/index.ts';
+
+// Objects come from whichever API answers, in whichever version it prefers: they are read by path and never trusted.
+
+/** An object with metadata, of any kind. */
+export interface AnyObject {
+  apiVersion: string;
+  kind: string;
+  metadata: {
+    name?: string;
+    namespace?: string;
+    uid?: string;
+    labels?: Readonly<Record<string, string>>;
+    deletionTimestamp?: string;
+    ownerReferences?: readonly { uid: string; controller?: boolean }[];
+  };
+}
+
+/** Where another object is; its version is not part of its identity. */
+export interface ObjectReference {
+  group: string;
+  kind: string;
+  name: string;
+}
+
+export function at(object: object | undefined, ...path: readonly string[]): JsonValue | undefined {
+  let node: unknown = object;
+  for (const step of path) node = isJsonObject(node) ? node[step] : undefined;
+  return node as JsonValue | undefined;
+}
+
+export function textAt(object: object | undefined, ...path: readonly string[]): string | undefined {
+  const value = at(object, ...path);
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+export function numberAt(object: object | undefined, ...path: readonly string[]): number | undefined {
+  const value = at(object, ...path);
+  return typeof value === 'number' ? value : undefined;
+}
+
+export function objectsAt(object: object | undefined, ...path: readonly string[]): JsonObject[] | undefined {
+  const value = at(object, ...path);
+  return Array.isArray(value) ? value.filter(isJsonObject) : undefined;
+}
+
+/** A reference of v1beta2 (`apiGroup`) or of older versions (`apiVersion`). */
+export function referenceAt(object: object | undefined, ...path: readonly string[]): ObjectReference | undefined {
+  const kind = textAt(object, ...path, 'kind');
+  const name = textAt(object, ...path, 'name');
+  if (kind === undefined || name === undefined) return undefined;
+  const group =
+    textAt(object, ...path, 'apiGroup') ?? parseApiVersion(textAt(object, ...path, 'apiVersion') ?? '').group;
+  return { group, kind, name };
+}
+
+export function referenceOf(object: AnyObject): ObjectReference {
+  const { group } = parseApiVersion(object.apiVersion);
+  return { group, kind: object.kind, name: object.metadata.name ?? '' };
+}
+
+export function referenceKey({ group, kind, name }: ObjectReference): string {
+  return `${group}/${kind}/${name}`;
+}

@@ -1,0 +1,57 @@
+import type { ConditionView } from './conditions.ts';
+import { conditionsOf, findCondition } from './conditions.ts';
+import type { TreeNode, TreeOptions } from './tree.ts';
+
+/** Puts lines of the same kind in the same state together; whoever is alone in its state keeps its line. */
+export function grouped(nodes: readonly TreeNode[], options: TreeOptions): TreeNode[] {
+  if (!options.grouping) return [...nodes];
+  const byState = new Map<string, TreeNode[]>();
+  for (const node of nodes) {
+    const key = stateOf(node, options);
+    const others = byState.get(key);
+    if (others) others.push(node);
+    else byState.set(key, [node]);
+  }
+  return [...byState.values()].map((members) => (members.length === 1 ? members[0]! : groupOf(members)));
+}
+
+function stateOf({ object, condition, deleting }: TreeNode, options: TreeOptions): string {
+  const kind = object?.kind ?? '';
+  if (options.legacyConditions) return [kind, deleting, stateKey(condition)].join('|');
+  const conditions = object ? conditionsOf(object, 'modern') : [];
+  const states = ['Available', 'Ready', 'UpToDate'].map((type) => stateKey(findCondition(conditions, type)));
+  return [kind, deleting, ...states].join('|');
+}
+
+function stateKey(condition: ConditionView | undefined): string {
+  if (!condition) return '';
+  return [condition.status, condition.severity ?? '', condition.reason ?? ''].join(':');
+}
+
+function groupOf(nodes: readonly TreeNode[]): TreeNode {
+  const first = nodes[0]!;
+  const members = nodes.map(({ object }) => object?.metadata.name ?? '').sort();
+  const title = `${nodes.length} ${first.object?.kind ?? ''}s...`;
+  const total = (counter: 'available' | 'ready' | 'upToDate'): number =>
+    nodes.reduce((sum, { counters }) => sum + (counters[counter] ?? 0), 0);
+  const since = nodes
+    .map(({ condition }) => condition?.lastTransitionTime)
+    .filter((time) => time !== undefined)
+    .sort()[0];
+  const { message: _message, lastTransitionTime: _time, ...state } = first.condition ?? { type: '', status: '' };
+  return {
+    title: first.deleting ? `!! DELETED !! ${title}` : title,
+    deleting: first.deleting,
+    ...(first.condition && { condition: { ...state, ...(since !== undefined && { lastTransitionTime: since }) } }),
+    shownConditions: [],
+    counters: {
+      replicas: String(nodes.length),
+      available: total('available'),
+      ready: total('ready'),
+      upToDate: total('upToDate'),
+    },
+    members,
+    rank: first.rank,
+    children: [],
+  };
+}

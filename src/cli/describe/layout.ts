@@ -1,0 +1,169 @@
+import { humanDuration, parseRfc3339 } from '../../machinery/index.ts';
+import type { Span, Tone } from '../output/colour.ts';
+import { span } from '../output/colour.ts';
+import { type Cell, renderTable } from '../output/table.ts';
+import { type ConditionView, isPositive } from './conditions.ts';
+import type { TreeNode } from './tree.ts';
+
+/** How a tree is drawn; ages are counted from `now`. */
+export interface LayoutOptions {
+  nowMs: number;
+  colour: boolean;
+}
+
+/** A way to print a tree: its columns, and what they say about an object and about a condition. */
+interface Layout {
+  header: readonly string[];
+  object(node: TreeNode, options: LayoutOptions): Row;
+  condition(condition: ConditionView, options: LayoutOptions): Row;
+}
+
+/** Cells after the name; further lines of the message go below it. */
+interface Row {
+  cells: Cell[];
+  moreMessage: readonly string[];
+}
+
+const longestMessage = 100;
+
+/** NAME READY SEVERITY REASON SINCE MESSAGE, as in the guides and in clusterctl before v1.11. */
+const readinessLayout: Layout = {
+  header: ['NAME', 'READY', 'SEVERITY', 'REASON', 'SINCE', 'MESSAGE'],
+  object: ({ condition, members }, options) => readinessRow(condition, options, members && membersText(members)),
+  condition: (condition, options) => readinessRow(condition, options),
+};
+
+function readinessRow(condition: ConditionView | undefined, options: LayoutOptions, instead?: string): Row {
+  const { status = '', severity = '', reason = '', message = '' } = condition ?? {};
+  const tone = readinessTone(status, severity);
+  const cut = message.length > longestMessage ? `${message.slice(0, longestMessage)} ...` : message;
+  return {
+    cells: [
+      [span(status, tone)],
+      [span(severity, tone)],
+      [span(reason, tone)],
+      [span(age(condition, options))],
+      instead === undefined ? [span(cut.replaceAll('\n', ' '))] : [span(instead, 'faint')],
+    ],
+    moreMessage: [],
+  };
+}
+
+function readinessTone(status: string, severity: string): Tone {
+  if (status === 'True') return 'good';
+  if (severity === 'Error') return 'bad';
+  return severity === 'Warning' ? 'warning' : 'plain';
+}
+
+/** NAME REPLICAS AVAILABLE READY UP TO DATE STATUS REASON SINCE MESSAGE, as in clusterctl since v1.11. */
+const replicasLayout: Layout = {
+  header: ['NAME', 'REPLICAS', 'AVAILABLE', 'READY', 'UP TO DATE', 'STATUS', 'REASON', 'SINCE', 'MESSAGE'],
+  object(node, options) {
+    const { counters, members, shownConditions } = node;
+    const { replicas = '', available, ready, upToDate } = counters;
+    const number = (value: number | undefined): Cell => [span(value === undefined ? '' : String(value))];
+    // When all conditions follow, the one that stands for them would only be said twice.
+    const condition = shownConditions.length > 0 ? undefined : node.condition;
+    const row = statusRow(condition, options, members && membersText(members));
+    return {
+      cells: [[span(replicas)], number(available), number(ready), number(upToDate), ...row.cells],
+      moreMessage: row.moreMessage,
+    };
+  },
+  condition(condition, options) {
+    const row = statusRow(condition, options);
+    return { cells: [[], [], [], [], ...row.cells], moreMessage: row.moreMessage };
+  },
+};
+
+function statusRow(condition: ConditionView | undefined, options: LayoutOptions, instead?: string): Row {
+  const [first = '', ...moreMessage] = wrap(condition?.message ?? '', longestMessage);
+  return {
+    cells: [
+      [span(condition?.status ?? '', condition && statusTone(condition))],
+      [span(condition?.reason ?? '')],
+      [span(age(condition, options))],
+      instead === undefined ? [span(first)] : [span(instead, 'faint')],
+    ],
+    moreMessage: instead === undefined ? moreMessage : [],
+  };
+}
+
+function statusTone({ type, status }: ConditionView): Tone {
+  if (status === 'Unknown') return 'warning';
+  return (status === 'True') === isPositive(type) ? 'good' : 'bad';
+}
+
+function age(condition: ConditionView | undefined, { nowMs }: LayoutOptions): string {
+  const since = condition?.lastTransitionTime === undefined ? undefined : parseRfc3339(condition.lastTransitionTime);
+  return since === undefined ? '' : humanDuration(nowMs - since);
+}
+
+function membersText(members: readonly string[]): string {
+  return members.length <= 2 ? `See ${members.join(', ')}` : `See ${members.slice(0, 2).join(', ')}, ...`;
+}
+
+/** Breaks a message at spaces; line breaks stay, what belongs to a bullet point stays below it. */
+export function wrap(text: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const line of text.split('\n')) {
+    const lead = /^ */.exec(line)?.[0] ?? '';
+    const indent = line.trimStart().startsWith('* ') ? `${lead}  ` : lead;
+    let current = lead;
+    for (const word of line.split(/\s+/).filter((part) => part !== '')) {
+      if (current.trim() !== '' && current.length + word.length >= width) {
+        lines.push(current);
+        current = indent + word;
+      } else {
+        current += current.trim() === '' ? word : ` ${word}`;
+      }
+    }
+    lines.push(current);
+  }
+  return lines;
+}
+
+/** The tree as text, in the older table with severities or in the newer one with replica counts. */
+export function renderTree(root: TreeNode, form: 'readiness' | 'replicas', options: LayoutOptions): string {
+  const layout = form === 'readiness' ? readinessLayout : replicasLayout;
+  const rows: Cell[][] = [];
+  const addRow = (name: Cell, row: Row, below: string): void => {
+    rows.push([name, ...row.cells]);
+    const blanks = row.cells.slice(1).map((): Cell => []);
+    for (const line of row.moreMessage) rows.push([[span(below, 'faint')], ...blanks, [span(line)]]);
+  };
+  /** `branch` is drawn before the line itself, `trunk` before everything below it */
+  const visit = (node: TreeNode, branch: string, trunk: string): void => {
+    const stem = node.children.length > 0 ? `${trunk}│ ` : `${trunk}  `;
+    addRow([span(branch, 'faint'), ...titleSpans(node)], layout.object(node, options), stem.trimEnd());
+    node.shownConditions.forEach((condition, index) => {
+      const last = index === node.shownConditions.length - 1;
+      const indent = stem + conditionIndent;
+      addRow(
+        [span(`${indent}${last ? '└─' : '├─'}`, 'faint'), span(condition.type, 'accent')],
+        layout.condition(condition, options),
+        last ? stem.trimEnd() : `${indent}│`,
+      );
+    });
+    node.children.forEach((child, index) => {
+      const last = index === node.children.length - 1;
+      visit(child, `${trunk}${last ? '└─' : '├─'}`, `${trunk}${last ? '  ' : '│ '}`);
+    });
+  };
+  visit(root, '', '');
+  return renderTable(layout.header, rows, options.colour);
+}
+
+const conditionIndent = ' '.repeat(10);
+
+/** The name of an object stands out from its kind and from what it is to its parent. */
+function titleSpans(node: TreeNode): Span[] {
+  const { title, object, role, deleting, members } = node;
+  if (members) return [span(title, 'strong')];
+  if (!object) return [span(title)];
+  const name = object.metadata.name ?? '';
+  const spans = [span(`${object.kind}/`, role === undefined ? 'plain' : 'faint'), span(name, 'strong')];
+  if (role !== undefined) spans.unshift(span(`${role} - `));
+  if (deleting) spans.unshift(span('!! DELETED !!', 'bad'), span(' '));
+  return spans;
+}

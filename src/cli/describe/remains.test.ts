@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import type { AnyObject } from './fields.ts';
+import { describeRemains, remainsOf } from './remains.ts';
+import { core, infrastructure, made, modern } from './testing/objects.ts';
+
+const cluster = made(core, 'Cluster', 'c', {
+  spec: {
+    controlPlaneRef: { apiGroup: 'controlplane.cluster.x-k8s.io', kind: 'KubeadmControlPlane', name: 'cp' },
+    infrastructureRef: { apiGroup: 'infrastructure.cluster.x-k8s.io', kind: 'OpenStackCluster', name: 'c' },
+  },
+  deleting: true,
+});
+const network = made(infrastructure, 'OpenStackCluster', 'c', {
+  status: { conditions: [modern('Deleting', 'True', 5, { message: 'waiting for the load balancer\nPENDING_DELETE' })] },
+});
+const controlPlane = made('controlplane.cluster.x-k8s.io/v1beta2', 'KubeadmControlPlane', 'cp');
+const machine = (name: string, labels: Record<string, string> = {}): AnyObject =>
+  made(core, 'Machine', name, { labels });
+const first = machine('cp-1', { 'cluster.x-k8s.io/control-plane': '' });
+const worker = machine('w-1');
+const deployment = made(core, 'MachineDeployment', 'w');
+
+describe('what is left of a cluster', () => {
+  it.each([
+    [[worker, deployment, first, controlPlane, network], 'workers', ['Machine/w-1', 'MachineDeployment/w']],
+    [[deployment, controlPlane, network], 'workers', ['MachineDeployment/w']],
+    [[first, controlPlane, network], 'control plane', ['KubeadmControlPlane/cp', 'Machine/cp-1']],
+    [[network], 'infrastructure', ['OpenStackCluster/c']],
+    [[], 'cluster', ['Cluster/c']],
+  ])('%#: it waits for the %s', (objects, phase, waitingFor) => {
+    expect(remainsOf({ cluster, objects })).toMatchObject({ phase, waitingFor });
+  });
+
+  it('comes with the reasons the objects give', () => {
+    expect(remainsOf({ cluster, objects: [network] }).reasons).toEqual([
+      'OpenStackCluster/c: waiting for the load balancer; PENDING_DELETE',
+    ]);
+  });
+
+  it('is told in one line, however much it is', () => {
+    const objects = [...['a', 'b', 'c', 'd', 'e'].map((name) => machine(name)), deployment];
+    expect(describeRemains(remainsOf({ cluster, objects }))).toBe(
+      'deleting the workers: 5 Machines, MachineDeployment/w',
+    );
+  });
+});

@@ -1,0 +1,23 @@
+import type { JsonObject } from '../../machinery/index.ts';
+import type { TreeNode } from './tree.ts';
+
+/** The tree for programs: the same lines, with what they say in fields. */
+export function treeValue(node: TreeNode): JsonObject {
+  const { object, role, condition, counters, members, shownConditions, children } = node;
+  return {
+    title: node.title,
+    ...(role !== undefined && { role }),
+    ...(object && {
+      apiVersion: object.apiVersion,
+      kind: object.kind,
+      ...(object.metadata.namespace !== undefined && { namespace: object.metadata.namespace }),
+      name: object.metadata.name ?? '',
+    }),
+    ...(node.deleting && { deleting: true }),
+    ...(condition && { condition: { ...condition } }),
+    ...(Object.keys(counters).length > 0 && { counters: { ...counters } }),
+    ...(members && { members: [...members] }),
+    ...(shownConditions.length > 0 && { conditions: shownConditions.map((shown) => ({ ...shown })) }),
+    ...(children.length > 0 && { children: children.map(treeValue) }),
+  };
+}

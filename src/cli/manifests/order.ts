@@ -1,0 +1,27 @@
+import type { ManifestDocument } from './read-manifests.ts';
+
+/** What others need to be there first; everything else may come in any order. */
+const ranks: Readonly<Record<string, number>> = {
+  Namespace: 0,
+  CustomResourceDefinition: 1,
+  ServiceAccount: 2,
+  ClusterRole: 2,
+  Role: 2,
+  Secret: 3,
+  ConfigMap: 3,
+};
+const usualRank = 4;
+
+/** The order to create documents in; those of equal rank stay as they were written. */
+export function creationOrder(documents: readonly ManifestDocument[]): ManifestDocument[] {
+  const rank = ({ object }: ManifestDocument): number => ranks[object.kind] ?? usualRank;
+  return [...documents].sort((a, b) => rank(a) - rank(b));
+}
+
+export function isDefinition({ object }: ManifestDocument): boolean {
+  return object.kind === 'CustomResourceDefinition' && object.apiVersion.startsWith('apiextensions.k8s.io/');
+}
+
+export function isCluster({ object }: ManifestDocument): boolean {
+  return object.kind === 'Cluster' && object.apiVersion.startsWith('cluster.x-k8s.io/');
+}

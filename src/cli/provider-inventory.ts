@@ -1,0 +1,89 @@
+import { type Provider, providers } from '../api/index.ts';
+import type { Client } from '../client/index.ts';
+import type { ControllerArea } from './controller-areas.ts';
+import { systemNamespace } from './controller-identity.ts';
+
+/** A provider of Cluster API whose work the controllers of an area do. */
+interface BuiltInProvider {
+  area: ControllerArea;
+  /** how clusterctl calls it: type and name in one word */
+  label: string;
+  providerName: string;
+  type: NonNullable<Provider['type']>;
+  /** the upstream release whose behaviour ours follows; clusterctl compares it when it moves and upgrades */
+  version: string;
+}
+
+const clusterApiVersion = 'v1.14.0';
+
+const builtIn: readonly BuiltInProvider[] = [
+  {
+    area: 'cluster',
+    label: 'cluster-api',
+    providerName: 'cluster-api',
+    type: 'CoreProvider',
+    version: clusterApiVersion,
+  },
+  {
+    area: 'bootstrap',
+    label: 'bootstrap-kubeadm',
+    providerName: 'kubeadm',
+    type: 'BootstrapProvider',
+    version: clusterApiVersion,
+  },
+  {
+    area: 'control-plane',
+    label: 'control-plane-kubeadm',
+    providerName: 'kubeadm',
+    type: 'ControlPlaneProvider',
+    version: clusterApiVersion,
+  },
+  {
+    area: 'infrastructure',
+    label: 'infrastructure-openstack',
+    providerName: 'openstack',
+    type: 'InfrastructureProvider',
+    version: 'v0.15.0',
+  },
+];
+
+/**
+ * Enters the built-in providers into clusterctl's inventory, so that `clusterctl init` finds them installed and `move`
+ * accepts this API as source and target. What somebody installed beside them, in another namespace, stays theirs: of one
+ * provider there may be only one entry.
+ */
+export async function ensureProviderInventory(
+  client: Client,
+  areas: ReadonlySet<ControllerArea>,
+  signal: AbortSignal,
+): Promise<void> {
+  const present = await client.list(providers, { signal });
+  const isForeign = ({ type, providerName }: BuiltInProvider): boolean =>
+    present.items.some(
+      (entry) =>
+        entry.metadata.namespace !== systemNamespace && entry.type === type && entry.providerName === providerName,
+    );
+  await Promise.all(
+    builtIn
+      .filter((provider) => areas.has(provider.area) && !isForeign(provider))
+      .map(({ label, providerName, type, version }) => {
+        const entry: Provider = {
+          apiVersion: 'clusterctl.cluster.x-k8s.io/v1alpha3',
+          kind: 'Provider',
+          metadata: {
+            name: label,
+            namespace: systemNamespace,
+            labels: {
+              'clusterctl.cluster.x-k8s.io': '',
+              'clusterctl.cluster.x-k8s.io/core': 'inventory',
+              'cluster.x-k8s.io/provider': label,
+            },
+          },
+          providerName,
+          type,
+          version,
+        };
+        return client.apply(providers, entry, { fieldManager: 'capstan', force: true, signal });
+      }),
+  );
+}

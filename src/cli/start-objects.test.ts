@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import {
+  type OpenStackClusterIdentity,
+  openStackClusterIdentities,
+  type Provider,
+  providers,
+  type Secret,
+  Secrets,
+} from '../api/index.ts';
+import { onlyMember, publishCloudCredentials, simulatedCloudName } from './cloud-credentials.ts';
+import { type ControllerArea, controllerAreas } from './controller-areas.ts';
+import { controllersUser, ensureControllerIdentity, systemNamespace } from './controller-identity.ts';
+import { ensureProviderInventory } from './provider-inventory.ts';
+import { type MemoryApi, startMemoryApi } from './testing/memory-api.ts';
+
+let api: MemoryApi;
+const { signal } = new AbortController();
+beforeAll(async () => {
+  api = await startMemoryApi();
+});
+afterAll(() => api.close());
+
+/** Runs it once more and tells by how much the store moved. */
+async function writesOf(work: () => Promise<void>): Promise<number> {
+  await work();
+  const before = api.revision();
+  await work();
+  return api.revision() - before;
+}
+
+describe('who the controllers are', () => {
+  it('is written once, not at every start', async () => {
+    expect(await writesOf(() => ensureControllerIdentity(api.connection.client, signal))).toBe(0);
+  });
+
+  it.each([
+    ['create', 'cluster.x-k8s.io', 'machines', true],
+    ['patch', 'infrastructure.cluster.x-k8s.io', 'openstackservers', true],
+    ['create', '', 'secrets', true],
+    ['create', '', 'events', true],
+    ['get', 'apiextensions.k8s.io', 'customresourcedefinitions', true],
+    ['delete', 'apiextensions.k8s.io', 'customresourcedefinitions', false],
+    ['create', '', 'pods', false],
+    ['escalate', 'rbac.authorization.k8s.io', 'clusterroles', false],
+  ])('may they %s %s/%s: %s', async (verb, group, resource, allowed) => {
+    await ensureControllerIdentity(api.connection.client, signal);
+    const { decision } = api.server.access.authorizer.authorize({
+      user: controllersUser,
+      verb,
+      group,
+      version: 'v1',
+      resource,
+      subresource: '',
+      namespace: 'default',
+      name: '',
+      path: '',
+      resourceRequest: true,
+    });
+    expect(decision === 'allow').toBe(allowed);
+  });
+});
+
+describe("clusterctl's inventory", () => {
+  const entries = async (): Promise<string[]> =>
+    (await api.connection.client.list<Provider>(providers)).items.map(
+      ({ metadata, type }) => `${metadata.namespace}/${metadata.name} ${type}`,
+    );
+  const ensure = (areas: readonly ControllerArea[] = controllerAreas): Promise<void> =>
+    ensureProviderInventory(api.connection.client, new Set(areas), signal);
+
+  beforeEach(async () => {
+    const { client } = api.connection;
+    await ensureControllerIdentity(client, signal);
+    for (const namespace of [systemNamespace, 'default']) await client.deleteCollection(providers, { namespace });
+  });
+
+  it('holds the providers whose controllers run, written once', async () => {
+    expect(await writesOf(() => ensure())).toBe(0);
+    expect(await entries()).toEqual([
+      `${systemNamespace}/bootstrap-kubeadm BootstrapProvider`,
+      `${systemNamespace}/cluster-api CoreProvider`,
+      `${systemNamespace}/control-plane-kubeadm ControlPlaneProvider`,
+      `${systemNamespace}/infrastructure-openstack InfrastructureProvider`,
+    ]);
+  });
+
+  it('leaves a provider that somebody installed elsewhere to them', async () => {
+    const foreign: Provider = {
+      apiVersion: 'clusterctl.cluster.x-k8s.io/v1alpha3',
+      kind: 'Provider',
+      metadata: { name: 'bootstrap-kubeadm', namespace: 'default' },
+      providerName: 'kubeadm',
+      type: 'BootstrapProvider',
+      version: 'v1.13.0',
+    };
+    await api.connection.client.create(providers, foreign, { fieldManager: 'test' });
+    await ensure(['cluster', 'bootstrap']);
+    expect(await entries()).toEqual([
+      `${systemNamespace}/cluster-api CoreProvider`,
+      'default/bootstrap-kubeadm BootstrapProvider',
+    ]);
+  });
+});
+
+describe('the credentials of the simulated cloud', () => {
+  const cloudsYaml = [
+    'clouds:',
+    '  openstack: {auth: {auth_url: "http://127.0.0.1:1/identity/v3", username: demo, password: "007"}}',
+    '  admin: {auth: {username: admin, password: secret}}',
+  ].join('\n');
+
+  it('are kept in a Secret that moves along, and in an identity for all namespaces', async () => {
+    const { client } = api.connection;
+    expect(await writesOf(() => publishCloudCredentials(client, { cloudsYaml, signal }))).toBe(0);
+    const secret = await client.get<Secret>(Secrets, { namespace: 'default', name: simulatedCloudName });
+    expect(secret.metadata.labels).toEqual({ 'clusterctl.cluster.x-k8s.io/move': 'true' });
+    const text = Buffer.from(secret.data?.['clouds.yaml'] ?? '', 'base64').toString();
+    expect(text).toBe(onlyMember(cloudsYaml));
+    const identity = await client.get<OpenStackClusterIdentity>(openStackClusterIdentities, {
+      name: simulatedCloudName,
+    });
+    expect(identity.spec).toEqual({ secretRef: { name: simulatedCloudName, namespace: 'default' } });
+  });
+
+  it("are the member's only, and stay what they were", () => {
+    const text = onlyMember(cloudsYaml);
+    expect(text).not.toContain('admin');
+    expect(text).toContain('password: "007"');
+  });
+});

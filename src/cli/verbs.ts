@@ -1,0 +1,137 @@
+import { Argument, type Command, Option } from 'commander';
+import type { CommandContext } from './context.ts';
+
+/** Makes the action of a command from a function that gets its options, the context and its arguments. */
+export type Runs = (
+  action: (options: never, context: CommandContext, ...args: (string | undefined)[]) => Promise<number>,
+) => (...received: unknown[]) => Promise<void>;
+
+/** The everyday verbs: what people do with clusters, without kubectl. */
+export function addVerbs(program: Command, runs: Runs): void {
+  addGet(program, runs);
+  addDescribe(program, runs);
+  addApply(program, runs);
+  addDelete(program, runs);
+}
+
+/** Flags of every verb that talks to a management API; they mean what they mean to kubectl. */
+function withConnectionFlags(command: Command): Command {
+  return command
+    .option('-n, --namespace <name>', 'namespace (default: that of the context)')
+    .option('--kubeconfig <file>', 'how to reach the management API (default: $KUBECONFIG, then ~/.kube/config)')
+    .option('--context <name>', 'context of the kubeconfig (default: the current one)');
+}
+
+function outputFlag(choices: readonly string[]): Option {
+  return new Option('-o, --output <format>', 'output format').choices(choices);
+}
+
+function addGet(program: Command, runs: Runs): void {
+  const get = program.command('get').description('read clusters and their kubeconfigs');
+  withConnectionFlags(
+    get
+      .command('kubeconfig')
+      .description('print the kubeconfig of a workload cluster')
+      .argument('<name>', 'the cluster'),
+  )
+    .addHelpText('after', '\nExamples:\n  capstan get kubeconfig basic-1 > basic-1.kubeconfig\n')
+    .action(
+      runs(async (options, context, name) =>
+        (await import('./commands/get-kubeconfig.ts')).getKubeconfig(options, context, name!),
+      ),
+    );
+  withConnectionFlags(get.command('clusters').alias('cluster').description('list clusters and how far they are'))
+    .option('-A, --all-namespaces', 'of all namespaces')
+    .option('-l, --selector <labels>', 'only those with these labels, as key=value')
+    .addOption(outputFlag(['table', 'name', 'json', 'yaml']).default('table'))
+    .action(
+      runs(async (options, context) => (await import('./commands/get-clusters.ts')).getClusters(options, context)),
+    );
+}
+
+function addDescribe(program: Command, runs: Runs): void {
+  const describe = program.command('describe').description('show what something consists of and how it is');
+  withConnectionFlags(
+    describe
+      .command('cluster')
+      .description('show the tree of a cluster: what is ready, what is not, and why')
+      .argument('<name>', 'the cluster'),
+  )
+    .option(
+      '--show-conditions <list>',
+      'show all conditions of these kinds or kind/name; "all" for everything; a + at the end for those that are not as they should be',
+    )
+    .option('--show-machinesets', 'show MachineSets')
+    .option('--show-templates', 'show the templates machines are made from')
+    .option('--show-resourcesets', 'show ClusterResourceSets')
+    .option('--echo', 'show infrastructure and bootstrap of machines also when they say what the machine says')
+    .option('--grouping', 'let machines in the same state share a line (default)', true)
+    .option('--no-grouping', 'give every machine a line of its own')
+    .addOption(new Option('--disable-grouping', 'the same as --no-grouping').hideHelp())
+    .option('--v1beta2', 'show replica counts and conditions of v1beta2, as clusterctl does since v1.11')
+    .option('--color', 'colour the output (default: on terminals; NO_COLOR switches it off)')
+    .option('--no-color', 'never colour the output')
+    .option('-w, --watch', 'show it anew whenever something changes')
+    .addOption(outputFlag(['tree', 'json', 'yaml']).default('tree'))
+    .addHelpText(
+      'after',
+      '\nExamples:\n  capstan describe cluster basic-1\n  capstan describe cluster basic-1 --watch\n  capstan describe cluster basic-1 --grouping=false --show-conditions Machine\n',
+    )
+    .action(
+      runs(async (options, context, name) =>
+        (await import('./commands/describe-cluster.ts')).describeCluster(options, context, name!),
+      ),
+    );
+}
+
+function addApply(program: Command, runs: Runs): void {
+  withConnectionFlags(withFileFlags(program.command('apply').description('create or change what manifests say')))
+    .addOption(
+      new Option('--dry-run [mode]', 'let the server check everything and change nothing')
+        .choices(['none', 'server'])
+        .preset('server'),
+    )
+    .option('--force-conflicts', 'take fields over that somebody else wrote')
+    .addOption(outputFlag(['name', 'json', 'yaml']))
+    .addHelpText(
+      'after',
+      '\nExamples:\n  capstan apply -f cluster.yaml\n  capstan apply -R -f clusters/\n  cat cluster.yaml | capstan apply -f -\n',
+    )
+    .action(runs(async (options, context) => (await import('./commands/apply.ts')).apply(options, context)));
+}
+
+function addDelete(program: Command, runs: Runs): void {
+  withConnectionFlags(
+    withFileFlags(
+      program
+        .command('delete')
+        .description('delete a cluster with everything it made, or what manifests name')
+        .addArgument(new Argument('[kind]', 'what to delete').choices(['cluster']))
+        .argument('[name]', 'the cluster'),
+    ),
+  )
+    .option('--wait', 'stay until it is gone, and say what is still there (default)')
+    .option('--no-wait', 'return at once; not with -f, where the rest has to wait for the clusters')
+    .option('--timeout <time>', 'how long to wait, as 90s or 10m; 0 waits without end', '0')
+    .option('--ignore-not-found', 'what is not there is no failure')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  capstan delete cluster basic-1 --timeout 10m\n  capstan delete -f cluster.yaml\n',
+    )
+    .action(
+      runs(async (options, context, kind, name) =>
+        (await import('./commands/delete.ts')).deleteObjects(options, context, kind, name),
+      ),
+    );
+}
+
+function withFileFlags(command: Command): Command {
+  return command
+    .addOption(
+      new Option(
+        '-f, --filename <file>',
+        'file, directory, or - for standard input; may be given several times',
+      ).argParser((value: string, earlier: string[] | undefined) => [...(earlier ?? []), value]),
+    )
+    .option('-R, --recursive', 'also look into the directories below');
+}

@@ -1,0 +1,90 @@
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type CapstanProcess, startCapstan } from '../../support/capstan.ts';
+import { capstan, capstanOk } from '../../support/command.ts';
+
+describe('the everyday verbs', () => {
+  let server: CapstanProcess;
+  const on = (...args: string[]): string[] => [...args, '--kubeconfig', server.kubeconfig];
+  beforeAll(async () => {
+    server = await startCapstan();
+  });
+  afterAll(() => server?.stop());
+
+  it('apply from standard input, in any order, into a namespace that comes along', async () => {
+    const manifest = await readFile(new URL('../../../examples/management-api/cluster.yaml', import.meta.url), 'utf8');
+    const reversed = manifest.split('\n---\n').reverse().join('\n---\n');
+    const lines = (await capstanOk(on('apply', '-f', '-'), { input: reversed })).trimEnd().split('\n');
+    expect(lines[0]).toBe('namespace/team-a created');
+    expect(lines).toContain('cluster.cluster.x-k8s.io/blue created');
+    const again = (await capstanOk(on('apply', '-f', 'examples/management-api'))).trimEnd().split('\n');
+    expect(again.filter((line) => !line.endsWith(' unchanged'))).toEqual([]);
+  });
+
+  it('name every document that failed, and apply the others', async () => {
+    const good = '{apiVersion: v1, kind: ConfigMap, metadata: {name: good}}';
+    const bad = '{apiVersion: v1, kind: ConfigMap, metadata: {name: Bad_Name}}';
+    const outcome = await capstan(on('apply', '-f', '-'), { input: `${bad}\n---\n${good}\n---\nkind: Nothing\n` });
+    expect(outcome.code).toBe(1);
+    expect(outcome.stdout).toBe('configmap/good created\n');
+    expect(outcome.stderr).toMatch(/^capstan: standard input:1: ConfigMap\/Bad_Name: /m);
+    expect(outcome.stderr).toContain('capstan: standard input:5: Nothing: apiVersion is missing\n');
+  });
+
+  it('list clusters, of one namespace or all', async () => {
+    const none = await capstan(on('get', 'clusters'));
+    expect(none).toMatchObject({ code: 0, stdout: '', stderr: 'no clusters in the namespace "default"\n' });
+    expect(await capstanOk(on('get', 'clusters', '-A', '-o', 'name'))).toBe('cluster.cluster.x-k8s.io/blue\n');
+    expect(await capstanOk(on('get', 'clusters', '-A'))).toMatch(/^NAMESPACE +NAME +PHASE .*\nteam-a +blue +Pending/);
+  });
+
+  it('describe a cluster as a tree, and as data', async () => {
+    const tree = await capstanOk(on('describe', 'cluster', 'blue', '-n', 'team-a', '--grouping=false'));
+    expect(tree).toContain('\n├─ClusterInfrastructure - OpenStackCluster/blue\n');
+    const data = JSON.parse(await capstanOk(on('describe', 'cluster', 'blue', '-n', 'team-a', '-o', 'json')));
+    expect(data).toMatchObject({
+      kind: 'Cluster',
+      name: 'blue',
+      children: [{ kind: 'OpenStackCluster' }, { title: 'Workers' }],
+    });
+  });
+
+  it.each([
+    [
+      'a cluster that is not there',
+      ['get', 'kubeconfig', 'none'],
+      1,
+      'there is no cluster "none" in the namespace "default"',
+    ],
+    [
+      'a kubeconfig that is not there yet',
+      ['get', 'kubeconfig', 'blue', '-n', 'team-a'],
+      1,
+      'has no kubeconfig yet (Pending)',
+    ],
+    ['a file that is not there', ['apply', '-f', 'nothing.yaml'], 2, 'nothing.yaml cannot be read'],
+    ['no file at all', ['apply'], 2, '-f: no file is named'],
+    ['a cluster and a file', ['delete', 'cluster', 'a', '-f', 'b.yaml'], 2, 'name a cluster or files, not both'],
+    ['a deletion of nothing', ['delete'], 2, 'nothing is named to delete'],
+    ['an unknown flag', ['get', 'clusters', '--nonsense'], 2, "unknown option '--nonsense'"],
+  ])('explain %s', async (_what, args, code, message) => {
+    const outcome = await capstan(on(...args));
+    expect(outcome).toMatchObject({ code, stdout: '' });
+    expect(outcome.stderr).toContain(message);
+  });
+
+  it('delete by file: the cluster first, then the rest', async () => {
+    const lines = (await capstanOk(on('delete', '-f', 'examples/management-api'))).trimEnd().split('\n');
+    expect(lines[0]).toBe('cluster.cluster.x-k8s.io "blue" deleted');
+    expect(lines.at(-1)).toBe('namespace "team-a" deleted');
+  });
+
+  it('say so when nobody answers', async () => {
+    await server.end();
+    const outcome = await capstan(on('get', 'clusters'));
+    expect(outcome.code).toBe(1);
+    expect(outcome.stderr).toMatch(
+      /^capstan: the management API at https:\/\/127\.0\.0\.1:\d+ does not answer\n {2}hint: /,
+    );
+  });
+});

@@ -1,0 +1,105 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type CapstanProcess, startCapstan } from '../../support/capstan.ts';
+import { type CloudInventory, type CloudView, viewCloud } from '../../support/cloud-view.ts';
+import { kubectl } from '../../support/kubectl.ts';
+import { describeOutcome } from '../../support/process.ts';
+import { type CloudProcess, startCloud } from '../openstack-command/cloud-process.ts';
+import { kubectlOn } from '../vm-cluster/house.ts';
+
+/** A cloud over HTTPS in a process of its own, as the guide has it, and a management API that knows nothing of it yet. */
+export interface Workbench {
+  readonly capstan: CapstanProcess;
+  readonly cloud: CloudView;
+  readonly before: CloudInventory;
+  /** kubectl on the management API; must succeed */
+  kubectl(...args: string[]): Promise<string>;
+  /** `kubectl apply` of one manifest of the guide, its placeholders filled in */
+  apply(file: string): Promise<void>;
+  /** kubectl with the kubeconfig out of the Secret; rejects while there is none or nobody answers */
+  workload(...args: string[]): Promise<string>;
+  stop(): Promise<void>;
+}
+
+const timeScale = 0.05;
+const externalNetworkName = 'public';
+
+export async function openWorkbench(): Promise<Workbench> {
+  const cloudProcess = await startCloud({ args: ['--https'] });
+  const capstan = await startCapstan({ controllers: 'all' });
+  const placeholders = await fillIn(cloudProcess);
+  const cacert = Buffer.from(placeholders['CACERT_B64'] ?? '', 'base64').toString();
+  const cloud = await viewCloud({
+    cloudsYaml: cloudProcess.cloudsYaml,
+    url: cloudProcess.url,
+    adminToken: await cloudProcess.adminToken(),
+    authority: cacert,
+  });
+  await cloud.operate('PATCH', '/timings', { timeScale });
+  const network = await cloud.openstack.network.networks.find(externalNetworkName);
+  placeholders['EXTERNAL_NETWORK_ID'] = network?.id ?? '';
+  const { directory, kubeconfig } = capstan;
+  const run = kubectlOn(kubeconfig, directory);
+  const workloadFile = join(directory, 'k.config.yaml');
+  return {
+    capstan,
+    cloud,
+    before: await cloud.inventory(),
+    kubectl: run,
+    apply: async (file) => {
+      const template = await readFile(new URL(`testdata/${file}`, import.meta.url), 'utf8');
+      const input = template.replaceAll(/\$\{(\w+)\}/g, (_whole, name: string) => placeholders[name] ?? '');
+      const outcome = await kubectl(['apply', '-f', '-'], { kubeconfig, directory, input });
+      if (outcome.code !== 0) throw new Error(describeOutcome(outcome));
+    },
+    workload: async (...args) => {
+      const secret = JSON.parse(await run('get', 'secret', 'basic-1-kubeconfig', '-o', 'json')) as {
+        data: { value: string };
+      };
+      await writeFile(workloadFile, Buffer.from(secret.data.value, 'base64'), { mode: 0o600 });
+      return await kubectlOn(workloadFile, directory)(...args);
+    },
+    stop: async () => {
+      await cloud.close();
+      await capstan.stop();
+      await cloudProcess.stop();
+    },
+  };
+}
+
+/** What the guide leaves to its reader, among it a clouds.yaml with its oddities: a key twice, old names, a path of another host. */
+async function fillIn(cloud: CloudProcess): Promise<Record<string, string>> {
+  const { auth, region_name: region, cacert = '' } = (await cloud.clouds())['openstack']!;
+  const authority = await readFile(cacert, 'utf8');
+  const cloudsYaml = `clouds:
+  mycloud_default:
+    auth:
+      auth_url: ${auth['auth_url']}
+      project_name: ${auth['project_name']}
+      username: ${auth['username']}
+      password: ${JSON.stringify(auth['password'])}
+      version: 3
+      domain_name: ${auth['user_domain_name']}
+      user_domain_name: "${auth['user_domain_name']}"
+      project_name: "${auth['project_name']}"
+      tenant_name: "${auth['project_name']}"
+    region_name: ${region}
+    cacert: /tmp/cacert.pem
+`;
+  const cloudConf = `[Global]
+auth-url=${auth['auth_url']}
+username=${auth['username']}
+password=${auth['password']}
+tenant-name="${auth['project_name']}"
+domain-name="${auth['user_domain_name']}"
+ca-file="/etc/certs/cacert"
+region="${region}"
+`;
+  const base64 = (text: string): string => Buffer.from(text).toString('base64');
+  return {
+    CACERT_B64: base64(authority),
+    CLOUDS_YAML_B64: base64(cloudsYaml),
+    CLOUD_CONF_B64: base64(cloudConf),
+    SSH_KEY_NAME: 'demo',
+  };
+}

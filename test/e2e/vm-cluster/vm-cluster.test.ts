@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { capstan, capstanOk } from '../../support/command.ts';
+import { eventually } from '../../support/eventually.ts';
+import { missingKubectl } from '../../support/kubectl.ts';
+import { type House, openHouse, readyNodes } from './house.ts';
+
+const missing = await missingKubectl();
+
+describe.skipIf(missing !== undefined)(`a cluster on machines${missing ? ` (${missing})` : ''}`, () => {
+  let house: House;
+  const on = (...args: string[]): string[] => [...args, '--kubeconfig', house.capstan.kubeconfig];
+  beforeAll(async () => {
+    house = await openHouse();
+  });
+  afterAll(() => house?.stop());
+
+  it('is applied as the example says, and its nodes become Ready', async () => {
+    const text = await capstanOk(on('apply', '-f', 'examples/vm-cluster'));
+    expect(text.split('\n')).toContain('cluster.cluster.x-k8s.io/vm-cluster created');
+    await eventually(async () => {
+      await house.workload('vm-cluster');
+    }, 60_000);
+    const found = await readyNodes(house, 'vm-cluster', 3);
+    expect(found.map(({ roles }) => roles).sort()).toEqual(['<none>', '<none>', 'control-plane']);
+  });
+
+  it('describes itself as one tree, all of it ready', async () => {
+    await eventually(async () => {
+      const text = await capstanOk(on('describe', 'cluster', 'vm-cluster'));
+      const lines = text.trimEnd().split('\n');
+      expect(lines[0]).toMatch(/^NAME +READY {2}SEVERITY {2}REASON +SINCE +MESSAGE$/);
+      expect(lines.slice(1).map((line) => line.replace(/^[│├└─ ]*/, '').replace(/ {2,}.*$/, ''))).toEqual([
+        'Cluster/vm-cluster',
+        'ClusterInfrastructure - OpenStackCluster/vm-cluster',
+        'ControlPlane - KubeadmControlPlane/vm-cluster-control-plane',
+        expect.stringMatching(/^Machine\/vm-cluster-control-plane-/),
+        'Workers',
+        'MachineDeployment/vm-cluster-md-0',
+        '2 Machines...',
+      ]);
+      for (const line of lines.slice(1)) if (!line.includes('Workers')) expect(line).toMatch(/ True /);
+    }, 60_000);
+  });
+
+  it('is available to kubectl and in the list of clusters', async () => {
+    await house.kubectl('wait', '--for=condition=Available', 'cluster/vm-cluster', '--timeout=60s');
+    await house.kubectl('wait', '--for=condition=Available', 'kcp/vm-cluster-control-plane', '--timeout=60s');
+    expect(await capstanOk(on('get', 'clusters'))).toMatch(/vm-cluster +Provisioned +True +1\/1 +2\/2/);
+  });
+
+  it('is left alone when it is applied again', async () => {
+    const text = await capstanOk(on('apply', '-f', 'examples/vm-cluster'));
+    expect(
+      text
+        .trimEnd()
+        .split('\n')
+        .filter((line) => !line.endsWith(' unchanged')),
+    ).toEqual([]);
+  });
+
+  it('is deleted to the last resource, and what others brought stays', async () => {
+    const outcome = await capstan(on('delete', 'cluster', 'vm-cluster', '--wait', '--timeout', '120s'));
+    expect(outcome).toMatchObject({ code: 0, stdout: 'cluster.cluster.x-k8s.io "vm-cluster" deleted\n' });
+    expect(outcome.stderr).toContain('deleting the workers: ');
+    expect(await house.cloud.inventory()).toEqual(house.before);
+  });
+});
+
+describe.skipIf(missing !== undefined)(
+  `a cluster that survives the loss of a machine${missing ? ` (${missing})` : ''}`,
+  () => {
+    let house: House;
+    const on = (...args: string[]): string[] => [...args, '--kubeconfig', house.capstan.kubeconfig];
+    beforeAll(async () => {
+      house = await openHouse();
+    });
+    afterAll(() => house?.stop());
+
+    it('has its API behind a load balancer, its machines on volumes in several zones', async () => {
+      await capstanOk(on('apply', '-f', 'examples/vm-cluster-ha'));
+      await eventually(async () => {
+        await house.workload('vm-cluster-ha');
+      }, 60_000);
+      await readyNodes(house, 'vm-cluster-ha', 6, 180_000);
+      const { loadBalancers, volumes, servers } = await house.cloud.inventory();
+      expect(servers).toHaveLength(6);
+      expect(volumes).toBe(6);
+      expect(loadBalancers).toEqual(['k8s-clusterapi-cluster-default-vm-cluster-ha-kubeapi']);
+      const zones = await house.kubectl(
+        'get',
+        'machines',
+        '-l',
+        'cluster.x-k8s.io/control-plane',
+        '-o',
+        'jsonpath={.items[*].spec.failureDomain}',
+      );
+      expect(zones.split(' ').sort()).toEqual(['az2', 'az3', 'nova']);
+    });
+
+    it('is deleted to the last resource', async () => {
+      const outcome = await capstan(
+        on('delete', '-f', 'examples/vm-cluster-ha', '--ignore-not-found', '--timeout', '120s'),
+      );
+      expect(outcome.stderr).not.toContain('capstan:');
+      expect(outcome.code).toBe(0);
+      expect(await house.cloud.inventory()).toEqual(house.before);
+    });
+  },
+);

@@ -1,0 +1,23 @@
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describeOutcome, type Outcome, runProcess } from './process.ts';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+/** Runs the `capstan` command to its end: the sources, or what CAPSTAN_PROGRAM names. */
+export function capstan(args: readonly string[], options: { input?: string } = {}): Promise<Outcome> {
+  const script = process.env['CAPSTAN_PROGRAM'];
+  const program = script ? [script] : ['--import', 'tsx', join(root, 'src/cli/main.ts')];
+  return runProcess(process.execPath, [...program, ...args], {
+    cwd: root,
+    env: { ...(process.env as Record<string, string>), NO_COLOR: '1' },
+    ...options,
+  });
+}
+
+/** What a command that must succeed prints. */
+export async function capstanOk(args: readonly string[], options: { input?: string } = {}): Promise<string> {
+  const outcome = await capstan(args, options);
+  if (outcome.code !== 0) throw new Error(`expected success\n${describeOutcome(outcome)}`);
+  return outcome.stdout;
+}
