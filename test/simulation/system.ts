@@ -1,0 +1,283 @@
+import './pending-crypto.ts';
+import { builtinDefinitions, builtinSchema, ownDefinitions, protobufRegistry, Secrets } from '../../src/api/index.ts';
+import { type ApiServer, createApiServer, openObjectStore } from '../../src/apiserver/index.ts';
+import type { Client } from '../../src/client/index.ts';
+import {
+  setupBootstrapControllers,
+  setupClusterControllers,
+  setupControlPlaneControllers,
+  setupInfrastructureControllers,
+} from '../../src/controllers/index.ts';
+import { housekeepingControllers } from '../../src/housekeeping/index.ts';
+import { type KubeObject, ManualClock, type Random, type Resource, seededRandom } from '../../src/machinery/index.ts';
+import { cloudFromText, connect, type OpenStack, type Transport } from '../../src/openstack/index.ts';
+import { createAuthority } from '../../src/pki/index.ts';
+import { createManager, type LogEntry, memoryLogger } from '../../src/runtime/index.ts';
+import {
+  connectInProcess,
+  createCloud,
+  defaultWorld,
+  renderCloudsYaml,
+  type SimulatedCloud,
+} from '../../src/simulator/index.ts';
+import { memoryEngine } from '../../src/store/index.ts';
+import { Life } from './mortal.ts';
+import { pendingCrypto } from './pending-crypto.ts';
+
+const region = 'RegionOne';
+const cloudUrl = 'http://cloud.test';
+export const by: { fieldManager: string } = { fieldManager: 'simulation' };
+
+/**
+ * When every simulation begins. TLS inside of it looks at the real clock: the certificates made along the way, some of them
+ * good for a day, must be good on both.
+ */
+export const beginning: number = Math.floor(Date.now() / 3_600_000) * 3_600_000 - 20 * 3_600_000;
+
+/** A whole installation in one process, on a clock that moves when it is told to. */
+export interface System {
+  readonly clock: ManualClock;
+  readonly random: Random;
+  /** the management API, as its users see it */
+  readonly client: Client;
+  readonly cloud: SimulatedCloud;
+  readonly tenant: OpenStack;
+  readonly admin: OpenStack;
+  readonly entries: readonly LogEntry[];
+  /** what the controllers did so far: requests to the cloud, those that change it, writes to the management API */
+  readonly counts: { requests: number; mutations: number; writes: number; lives: number };
+  /** the controllers die at one of their next calls, and others start */
+  crashSoon(within: number): void;
+  /** lets everything happen that happens at this moment */
+  quiesce(): Promise<void>;
+  /** moves from event to event until the condition holds; false when time was up */
+  until(condition: () => boolean | Promise<boolean>, limitMs: number): Promise<boolean>;
+  pass(ms: number): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface SystemOptions {
+  readonly seed: number;
+  /** is looked at whenever the world has come to rest at a moment */
+  readonly watch?: (system: System) => Promise<void>;
+}
+
+export async function createSystem(options: SystemOptions): Promise<System> {
+  const { seed } = options;
+  const clock = new ManualClock(beginning);
+  const random = seededRandom(seed);
+  const { logger, entries } = memoryLogger();
+  const activity = { count: 0 };
+  const counts = { requests: 0, mutations: 0, writes: 0, lives: 0 };
+
+  const store = await openObjectStore({ engine: memoryEngine(), clock });
+  const authority = await createAuthority({ commonName: 'simulation', clock });
+  const server = await createApiServer({
+    store,
+    clock,
+    random: seededRandom(seed + 1),
+    definitions: [...builtinDefinitions, ...ownDefinitions],
+    metaSchema: builtinSchema,
+    protobuf: protobufRegistry,
+    access: { mode: 'RBAC' },
+  });
+  const client = server.localClient();
+  const stop = new AbortController();
+  const keepers = createManager({ client, clock, random: seededRandom(seed + 2), log: logger, gracefulStopMs: 1 });
+  for (const controller of housekeepingControllers({
+    served: { listResources: () => listable(server), onChange: (callback) => server.registry.onChange(callback) },
+    certificateAuthority: authority.certificate,
+    signingAuthority: authority,
+  })) {
+    keepers.add(controller);
+  }
+  const keeping = keepers.run(stop.signal);
+
+  const bugs: unknown[] = [];
+  const cloud = await createCloud({
+    clock,
+    random: seededRandom(seed + 3),
+    world: defaultWorld,
+    region,
+    machines: { sockets: false, log: logger },
+    onError: (error, what) => void bugs.push(new Error(`the simulator failed: ${what}`, { cause: error })),
+  });
+  const cloudsYaml = renderCloudsYaml({ url: cloudUrl, region, secrets: cloud.secrets });
+  const plain: Transport = (request) => cloud.transport(request as Parameters<SimulatedCloud['transport']>[0]);
+  const openAs = async (name: string): Promise<OpenStack> =>
+    connect(await cloudFromText({ text: cloudsYaml, source: 'the simulated cloud', cloud: name, region }), {
+      transport: plain,
+      clock,
+      random: seededRandom(seed + 4),
+    });
+  await client.create(
+    Secrets,
+    {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'cloud-config', namespace: 'default' },
+      data: { 'clouds.yaml': Buffer.from(cloudsYaml).toString('base64') },
+    },
+    by,
+  );
+
+  let life: Life;
+  let closing = false;
+  const begin = (): void => {
+    counts.lives++;
+    const halt = new AbortController();
+    const own = new Life(activity, () => {
+      halt.abort();
+      // The next one starts by itself, as under a supervisor.
+      if (!closing) clock.after(1_000, begin);
+    });
+    life = own;
+    const mortal = own.client(countWrites(client, counts));
+    const lifeRandom = seededRandom(seed + 1_000 * counts.lives);
+    const dial = connectInProcess(cloud.network);
+    const manager = createManager({ client: mortal, clock, random: lifeRandom, log: logger, gracefulStopMs: 1 });
+    const common = { client: mortal, clock, random: lifeRandom };
+    const shared = setupClusterControllers(manager, {
+      ...common,
+      connectWorkload: async (kubeconfig) => {
+        const api = await own.call(() => dial(kubeconfig));
+        return {
+          client: own.client(api.client),
+          probe: (signal) => own.call(() => api.probe(signal)),
+          portForward: async (pod, port) =>
+            own.duplex(await own.call(() => api.portForward({ namespace: pod.namespace ?? '', name: pod.name }, port))),
+          close: () => api.close(),
+        };
+      },
+    });
+    setupBootstrapControllers(manager, { ...common, ...shared });
+    setupControlPlaneControllers(manager, { ...common, ...shared });
+    const infrastructure = setupInfrastructureControllers(manager, {
+      ...common,
+      workloads: shared.workloads,
+      transport: own.transport((request) => {
+        counts.requests++;
+        if (request.method !== 'GET' && !request.url.includes('/auth/tokens')) counts.mutations++;
+        return plain(request);
+      }),
+    });
+    halt.signal.addEventListener('abort', () => void infrastructure.close().catch(() => {}), { once: true });
+    void manager.run(halt.signal).catch(() => {});
+  };
+  begin();
+
+  const tenant = await openAs('openstack');
+  const admin = await openAs('admin');
+  const system: System = {
+    clock,
+    random,
+    client,
+    cloud,
+    tenant,
+    admin,
+    entries,
+    counts,
+    crashSoon: (within) => life.dieSoon(random, within),
+    async quiesce() {
+      let quiet = 0;
+      let seen = -1;
+      while (quiet < 8) {
+        await new Promise<void>((resolve) => setImmediate(resolve));
+        const now = activity.count + store.revision;
+        quiet = pendingCrypto() > 0 || now !== seen ? 0 : quiet + 1;
+        seen = now;
+      }
+      if (bugs.length > 0) throw bugs[0];
+      await options.watch?.(system);
+    },
+    async until(condition, limitMs) {
+      const limit = clock.now() + limitMs;
+      for (;;) {
+        await system.quiesce();
+        if (await condition()) return true;
+        const next = clock.untilNext();
+        if (next === undefined || clock.now() + next > limit) return false;
+        await clock.advance(next);
+      }
+    },
+    async pass(ms) {
+      const end = clock.now() + ms;
+      for (;;) {
+        await system.quiesce();
+        const next = clock.untilNext();
+        if (next === undefined || clock.now() + next >= end) break;
+        await clock.advance(next);
+      }
+      await clock.advance(end - clock.now());
+      await system.quiesce();
+    },
+    async stop() {
+      closing = true;
+      life.kill();
+      stop.abort();
+      // Whoever waits for time to pass gets some; the dead are not waited for.
+      let over = false;
+      void keeping.finally(() => {
+        over = true;
+      });
+      for (let turns = 0; !over && turns < 1_000; turns++) {
+        await new Promise<void>((resolve) => setImmediate(resolve));
+        await clock.advance(Math.min(clock.untilNext() ?? 0, 1_000));
+      }
+      await cloud.close();
+      await server.stop(0);
+      await store.close();
+    },
+  };
+  return system;
+}
+
+function listable(server: ApiServer): Resource[] {
+  return [...server.registry.all()].flatMap(({ definition }) => {
+    const version = definition.versions.find(({ served }) => served);
+    const verbs: readonly string[] = definition.verbs;
+    if (!version || !['list', 'watch', 'delete'].every((verb) => verbs.includes(verb))) return [];
+    const { group, kind, plural, namespaced } = definition;
+    return [{ group, version: version.name, kind, plural, namespaced } as Resource];
+  });
+}
+
+/** Events are told and forgotten; they are not counted. */
+function countWrites(client: Client, counts: { writes: number }): Client {
+  const count = ({ plural }: Resource): void => {
+    if (plural !== 'events') counts.writes++;
+  };
+  return {
+    get: (resource, key, options) => client.get(resource, key, options),
+    list: (resource, options) => client.list(resource, options),
+    watch: (resource, options) => client.watch(resource, options),
+    create: <T extends KubeObject>(resource: Resource<T>, object: T, options: Parameters<Client['create']>[2]) => {
+      count(resource);
+      return client.create(resource, object, options);
+    },
+    update: (resource, object, options) => {
+      count(resource);
+      return client.update(resource, object, options);
+    },
+    patch: (resource, key, type, patch, options) => {
+      count(resource);
+      return client.patch(resource, key, type, patch, options);
+    },
+    apply: (resource, object, options) => {
+      count(resource);
+      return client.apply(resource, object, options);
+    },
+    delete: (resource, key, options) => {
+      count(resource);
+      return client.delete(resource, key, options);
+    },
+    deleteCollection: (resource, options) => {
+      count(resource);
+      return client.deleteCollection(resource, options);
+    },
+    createSubresource: (resource, key, subresource, body, options) => {
+      count(resource);
+      return client.createSubresource(resource, key, subresource, body, options);
+    },
+  };
+}

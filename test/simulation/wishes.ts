@@ -1,0 +1,164 @@
+import { clusters, kubeadmControlPlanes, machineDeployments, machines } from '../../src/api/index.ts';
+import { isAlreadyExists, isConflict, isNotFound, type JsonObject, type Random } from '../../src/machinery/index.ts';
+import {
+  type ClusterWish,
+  controlPlaneName,
+  deploymentName,
+  type Manifest,
+  machineTemplate,
+  manifestsOf,
+  namespace,
+  templateName,
+  versions,
+} from './cluster-manifests.ts';
+import { beginning, by, type System } from './system.ts';
+
+/** What the user of a simulation wants at the moment; changes as the story goes on. */
+export interface Story {
+  readonly system: System;
+  readonly random: Random;
+  wishes: ClusterWish[];
+  /** what happened, for whoever reads a failure */
+  readonly log: string[];
+  readonly onTell?: ((line: string) => void) | undefined;
+}
+
+const pick = <T>(random: Random, items: readonly T[]): T => items[Math.floor(random.next() * items.length)]!;
+
+export function drawWish(random: Random, index: number): ClusterWish {
+  return {
+    name: `c${index}`,
+    index,
+    endpoint: random.next() < 0.5 ? 'floating-ip' : 'load-balancer',
+    controlPlanes: random.next() < 0.6 ? 1 : 3,
+    workers: Math.floor(random.next() * 3),
+    version: random.next() < 0.5 ? versions[0] : versions[1],
+    flavor: 'm1.medium',
+    bootFromVolume: random.next() < 0.25,
+    healthCheck: random.next() < 0.5,
+  };
+}
+
+export function tell(story: Story, what: string): void {
+  const seconds = Math.round((story.system.clock.now() - beginning) / 1_000);
+  const line = `${String(seconds).padStart(6)} s  ${what}`;
+  story.log.push(line);
+  story.onTell?.(line);
+}
+
+/** Creates everything, in any order. */
+export async function applyWish(story: Story, wish: ClusterWish): Promise<void> {
+  const left = manifestsOf(wish);
+  tell(story, `the user wants ${JSON.stringify(wish)}`);
+  while (left.length > 0) {
+    const [manifest] = left.splice(Math.floor(story.random.next() * left.length), 1);
+    await story.system.client.create(manifest!.resource, manifest!.object, by);
+  }
+  story.wishes.push(wish);
+}
+
+async function ensure(story: Story, { resource, object }: Manifest): Promise<void> {
+  try {
+    await story.system.client.create(resource, object, by);
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+  }
+}
+
+/** Changes that are made to a cluster in the middle of whatever is going on. */
+type Change = (story: Story, wish: ClusterWish) => Promise<ClusterWish | undefined>;
+
+const changes: Readonly<Record<string, Change>> = {
+  async 'scale workers'(story, wish) {
+    const workers = Math.floor(story.random.next() * 4);
+    await patch(story, machineDeployments, deploymentName(wish), { spec: { replicas: workers } });
+    return { ...wish, workers };
+  },
+  async 'scale the control plane'(story, wish) {
+    const controlPlanes = wish.controlPlanes === 1 ? 3 : 1;
+    await patch(story, kubeadmControlPlanes, controlPlaneName(wish), { spec: { replicas: controlPlanes } });
+    return { ...wish, controlPlanes };
+  },
+  async upgrade(story, wish) {
+    const version = versions[versions.indexOf(wish.version as (typeof versions)[number]) + 1];
+    if (version === undefined) return undefined;
+    const next = { ...wish, version };
+    await roll(story, next);
+    return next;
+  },
+  async 'other machines'(story, wish) {
+    const next = { ...wish, flavor: wish.flavor === 'm1.medium' ? 'm1.large' : 'm1.medium' };
+    await roll(story, next);
+    return next;
+  },
+  async 'delete a machine'(story, wish) {
+    const { items } = await story.system.client.list(machines, { namespace });
+    const own = items.filter(({ spec, metadata }) => spec.clusterName === wish.name && !metadata.deletionTimestamp);
+    const controlPlanes = own.filter(
+      ({ metadata }) => metadata.labels?.['cluster.x-k8s.io/control-plane'] !== undefined,
+    );
+    // The only machine of a control plane takes the cluster with it; nobody may ask for that and expect it back.
+    const safe = controlPlanes.length > 2 ? own : own.filter((machine) => !controlPlanes.includes(machine));
+    if (safe.length === 0) return undefined;
+    const { name } = pick(story.random, safe).metadata;
+    await story.system.client.delete(machines, { namespace, name: name! });
+    tell(story, `the user deleted Machine ${name}`);
+    return wish;
+  },
+  async 'pause for a while'(story, wish) {
+    await patch(story, clusters, wish.name, { spec: { paused: true } });
+    await story.system.pass(30_000);
+    await patch(story, clusters, wish.name, { spec: { paused: null } });
+    return wish;
+  },
+};
+
+async function roll(story: Story, next: ClusterWish): Promise<void> {
+  await ensure(story, machineTemplate(next, 'control-plane'));
+  await ensure(story, machineTemplate(next, 'workers'));
+  await patch(story, kubeadmControlPlanes, controlPlaneName(next), {
+    spec: {
+      version: next.version,
+      machineTemplate: { spec: { infrastructureRef: { name: templateName(next, 'control-plane') } } },
+    },
+  });
+  await patch(story, machineDeployments, deploymentName(next), {
+    spec: {
+      template: { spec: { version: next.version, infrastructureRef: { name: templateName(next, 'workers') } } },
+    },
+  });
+}
+
+/** The user changes their mind about one of the clusters. */
+export async function changeSomething(story: Story): Promise<void> {
+  if (story.wishes.length === 0) return;
+  const wish = pick(story.random, story.wishes);
+  const name = pick(story.random, Object.keys(changes));
+  tell(story, `the user: ${name} of ${wish.name}`);
+  const next = await changes[name]!(story, wish);
+  if (next) story.wishes = story.wishes.map((each) => (each === wish ? next : each));
+}
+
+export async function deleteCluster(story: Story, wish: ClusterWish): Promise<void> {
+  tell(story, `the user deletes ${wish.name}`);
+  story.wishes = story.wishes.filter((each) => each !== wish);
+  await story.system.client.delete(clusters, { namespace, name: wish.name }).catch((error: unknown) => {
+    if (!isNotFound(error)) throw error;
+  });
+}
+
+async function patch(
+  story: Story,
+  resource: Parameters<System['client']['patch']>[0],
+  name: string,
+  body: JsonObject,
+): Promise<void> {
+  for (;;) {
+    try {
+      await story.system.client.patch(resource, { namespace, name }, 'merge', body, by);
+      return;
+    } catch (error) {
+      if (!isConflict(error)) throw error;
+    }
+  }
+}
