@@ -9,6 +9,8 @@ export const dependencyFailedReason = 'DependencyFailed';
 export const invalidMachineSpecReason = 'InvalidMachineSpec';
 export const portCreateFailedReason = 'PortCreateFailed';
 export const instanceCreateFailedReason = 'InstanceCreateFailed';
+/** ours: upstream leaves a server that failed to build to people */
+export const instanceBuildFailedReason = 'InstanceBuildFailed';
 export const instanceNotFoundReason = 'InstanceNotFound';
 export const instanceNotReadyReason = 'InstanceNotReady';
 export const instanceStateErrorReason = 'InstanceStateError';

@@ -45,6 +45,7 @@ import { createServerMemories } from './memory.ts';
 import { explainStop } from './outcome.ts';
 import { attachAddress, claimedAddress } from './pool-address.ts';
 import { ensurePorts } from './ports.ts';
+import { failedToBuild, forgetFailedBuild, isBeingReplaced, removeFailedBuild } from './rebuild.ts';
 import { isResolved, resolveSpec } from './resolve-spec.ts';
 import { createScope, judge, type ServerScope, save, updateStatus } from './scope.ts';
 import { stateOf } from './server-state.ts';
@@ -250,20 +251,22 @@ function withoutCloud(context: ReconcileContext, draft: OpenStackServer, error: 
 }
 
 /** Says of the server what the shared lists show of it. */
-async function observe(scope: ServerScope): Promise<undefined> {
+async function observe(scope: ServerScope): Promise<Result | undefined> {
   const { server, cloud, sighting } = scope;
   const id = server.status?.instanceID;
-  if (id === undefined) return;
+  if (id === undefined) return undefined;
   scope.follows.push({ type: 'server', id });
   if (sighting.isGone('server', id)) {
+    if (isBeingReplaced(server)) return await forgetFailedBuild(scope);
     const message = `Server ${server.metadata.name} (${id}) does not exist any more: it was deleted outside of this program; delete the machine to have it replaced`;
     judge(scope, instanceReadyCondition, notReady(instanceNotFoundReason, message));
     updateStatus(server, { ready: false, instanceState: 'DELETED' });
-    return;
+    return undefined;
   }
   const seen = cloud.view.current('server', id);
   // the list that tells is on its way, and wakes us
-  if (!seen) return;
+  if (!seen) return undefined;
+  if (failedToBuild(seen)) return await removeFailedBuild(scope, seen);
   const { ready, verdict } = stateOf(seen);
   judge(scope, instanceReadyCondition, verdict);
   const addresses = addressesOf(seen);
@@ -272,9 +275,10 @@ async function observe(scope: ServerScope): Promise<undefined> {
     instanceState: seen.status,
     ...(!deepEqual(server.status?.addresses, addresses) && { addresses }),
   });
-  if (!ready) return;
+  if (!ready) return undefined;
   await applyAddressPairs(scope);
   await attachClaimed(scope);
+  return undefined;
 }
 
 /** A server that runs is no less ready while its address is on the way: that has a condition of its own. */
