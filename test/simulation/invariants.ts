@@ -124,6 +124,7 @@ async function checkQuorum(system: System): Promise<void> {
 async function checkAddresses(system: System): Promise<void> {
   const floating = await collect(system.admin.network.floatingIps.list());
   const ports = new Map((await collect(system.admin.network.ports.list())).map((port) => [port.id, port]));
+  const balancers = await collect(system.admin.loadBalancer.loadBalancers.list());
   for (const { metadata, spec } of (await system.client.list(clusters, {})).items) {
     const host = spec.controlPlaneEndpoint?.host;
     const floatingIp = floating.find(({ address }) => address === host);
@@ -132,11 +133,11 @@ async function checkAddresses(system: System): Promise<void> {
     const servers = port.deviceOwner.startsWith('compute:')
       ? [await system.admin.compute.servers.get(port.deviceId).catch(() => undefined)]
       : [];
-    const leadsTo = servers[0]?.name ?? port.name;
-    if (!leadsTo.includes(`${metadata.name}-`)) {
-      throw new BrokenPromise('the API address leads to its control plane', `${host} leads to ${leadsTo}`);
-    }
-    if (servers[0] && !leadsTo.startsWith(`${metadata.name}-control-plane-`)) {
+    const leadsTo = servers[0]?.name ?? balancers.find(({ vipPortId }) => vipPortId === port.id)?.name ?? port.name;
+    const isRight =
+      leadsTo.startsWith(`${metadata.name}-control-plane-`) ||
+      leadsTo === `k8s-clusterapi-cluster-${metadata.namespace}-${metadata.name}-kubeapi`;
+    if (!isRight) {
       throw new BrokenPromise('the API address leads to its control plane', `${host} leads to ${leadsTo}`);
     }
   }

@@ -67,6 +67,9 @@ export async function removeFailedBuild(scope: ServerScope, seen: Server): Promi
 export async function forgetFailedBuild(scope: ServerScope): Promise<Result> {
   const { instanceID: _, ...status } = scope.server.status ?? { ready: false };
   scope.server.status = status;
+  // some volumes go with their server: those that are left are looked for
+  for (const id of scope.memory.volumes.values()) scope.cloud.view.forget('volume', id);
+  scope.memory.volumes.clear();
   await save(scope);
   return after(0, 'the server is built anew');
 }

@@ -138,26 +138,29 @@ describe('an OpenStackServer', () => {
 });
 
 describe('a server that has trouble', () => {
-  it('is built anew when nova gives up on it, with its ports and volumes', async () => {
-    const { cloud } = await openWorld();
-    cloud.operator.faults.set({
-      id: 'no-host',
-      when: { operation: 'server.build', name: 's1' },
-      count: 2,
-      effect: { kind: 'error', message: 'No valid host was found.' },
-    });
-    await createServer(world, 's1', { rootVolume: { sizeGiB: 10 } });
-    await world.until(async () => (await status('s1'))?.instanceState === 'ERROR');
-    const first = (await status('s1'))!;
-    await world.restart();
-    await world.until(() => isReady('s1'));
-    const now = (await status('s1'))!;
-    expect(now.instanceID).not.toBe(first.instanceID);
-    expect(now.resources?.ports).toEqual(first.resources?.ports);
-    expect(await collect(world.tenant.compute.servers.list())).toHaveLength(1);
-    await deleteServer(world, 's1');
-    expect(await leftBehind(world)).toEqual([]);
-  });
+  it.each([false, true])(
+    'is built anew when nova gives up on it, with its ports and volumes; crash: %s',
+    async (crashes) => {
+      const { cloud } = await openWorld();
+      cloud.operator.faults.set({
+        id: 'no-host',
+        when: { operation: 'server.build', name: 's1' },
+        count: 2,
+        effect: { kind: 'error', message: 'No valid host was found.' },
+      });
+      await createServer(world, 's1', { rootVolume: { sizeGiB: 10 } });
+      await world.until(async () => (await status('s1'))?.instanceState === 'ERROR');
+      const first = (await status('s1'))!;
+      if (crashes) await world.restart();
+      await world.until(() => isReady('s1'));
+      const now = (await status('s1'))!;
+      expect(now.instanceID).not.toBe(first.instanceID);
+      expect(now.resources?.ports).toEqual(first.resources?.ports);
+      expect(await collect(world.tenant.compute.servers.list())).toHaveLength(1);
+      await deleteServer(world, 's1');
+      expect(await leftBehind(world)).toEqual([]);
+    },
+  );
 
   it('tells what nova says went wrong, and can be deleted', async () => {
     const { cloud } = await openWorld();
@@ -168,7 +171,9 @@ describe('a server that has trouble', () => {
     });
     await createServer(world, 's1');
     await world.until(async () => (await status('s1'))?.instanceState === 'ERROR');
-    expect(await instanceReady(world, 's1')).toMatch(/^False InstanceBuildFailed: .*No valid host was found; it is built anew/);
+    expect(await instanceReady(world, 's1')).toMatch(
+      /^False InstanceBuildFailed: .*No valid host was found; it is built anew/,
+    );
     await deleteServer(world, 's1');
     expect(await leftBehind(world)).toEqual([]);
   });
