@@ -8,7 +8,7 @@ export default defineConfig({
           name: 'unit',
           include: ['src/**/*.test.ts'],
           setupFiles: ['test/support/property-seed.ts'],
-          testTimeout: 20_000,
+          testTimeout: 60_000,
         },
       },
       {

@@ -131,21 +131,26 @@ export function manifestsOf(wish: ClusterWish): Manifest[] {
     },
   ];
   if (wish.healthCheck) {
-    all.push({
-      resource: machineHealthChecks,
-      object: object(machineHealthChecks, `${name}-workers`, {
-        clusterName: name,
-        selector: { matchLabels: labels },
-        checks: {
-          unhealthyNodeConditions: [
-            { type: 'Ready', status: 'Unknown', timeoutSeconds: 120 },
-            { type: 'Ready', status: 'False', timeoutSeconds: 120 },
-          ],
-        },
-      }),
-    });
+    all.push(healthCheck(wish, 'workers', { matchLabels: labels }));
+    all.push(healthCheck(wish, 'control-plane', { matchLabels: { 'cluster.x-k8s.io/control-plane': '' } }));
   }
   return all;
+}
+
+function healthCheck(wish: ClusterWish, role: string, selector: JsonObject): Manifest {
+  const unhealthyNodeConditions = ['Unknown', 'False'].map((status) => ({
+    type: 'Ready',
+    status,
+    timeoutSeconds: 120,
+  }));
+  return {
+    resource: machineHealthChecks,
+    object: object(machineHealthChecks, `${wish.name}-${role}`, {
+      clusterName: wish.name,
+      selector,
+      checks: { unhealthyNodeConditions },
+    }),
+  };
 }
 
 function object(resource: Resource, name: string, spec: JsonObject): KubeObject {

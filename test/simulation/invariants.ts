@@ -100,8 +100,14 @@ async function checkOwnership(system: System): Promise<void> {
 /** Whoever serves an API says that etcd agrees: a majority is never given away. */
 async function checkQuorum(system: System): Promise<void> {
   const { machines } = system.cloud;
+  // whoever deletes a cluster gives up its etcd with it
+  const living = new Set<string>();
+  for (const { metadata } of (await system.client.list(clusters, {})).items) {
+    if (!metadata.deletionTimestamp) living.add(metadata.name ?? '');
+  }
   for (const { metadata, status } of (await system.client.list(openStackMachines, {})).items) {
     if (metadata.labels?.['cluster.x-k8s.io/control-plane'] === undefined) continue;
+    if (!living.has(metadata.labels['cluster.x-k8s.io/cluster-name'] ?? '')) continue;
     const id = (status as { instanceID?: string } | undefined)?.instanceID;
     const machine = id === undefined ? undefined : machines?.running(id);
     if (!machine) continue;

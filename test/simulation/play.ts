@@ -187,7 +187,7 @@ export async function play(seed: number, onTell?: (line: string) => void): Promi
 }
 
 /** What the objects say of themselves, for whoever reads a failure. */
-async function situation({ client, entries }: System): Promise<string> {
+async function situation({ client, entries, admin }: System): Promise<string> {
   const lines: string[] = [];
   for (const kind of [
     clusters,
@@ -208,6 +208,11 @@ async function situation({ client, entries }: System): Promise<string> {
         `  ${kind.kind} ${object.metadata.name}${object.metadata.deletionTimestamp ? ' (deleting)' : ''}: ${text}`,
       );
     }
+  }
+  for (const { id, name } of await collect(admin.compute.servers.list({ allTenants: true }))) {
+    const console = await admin.compute.servers.consoleOutput(id).catch(() => '');
+    const said = console.split('\n').filter((line) => /error|fail|warn|finished/i.test(line));
+    lines.push(...said.slice(-4).map((line) => `  ${name}: ${line}`));
   }
   const errors = entries.filter(({ level }) => level === 'error').slice(-5);
   return [...lines, ...errors.map((entry) => `  ${JSON.stringify(entry)}`)].join('\n');

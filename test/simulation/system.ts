@@ -1,7 +1,7 @@
 import './pending-crypto.ts';
 import { builtinDefinitions, builtinSchema, ownDefinitions, protobufRegistry, Secrets } from '../../src/api/index.ts';
 import { type ApiServer, createApiServer, openObjectStore } from '../../src/apiserver/index.ts';
-import type { Client } from '../../src/client/index.ts';
+import { ApiUnreachableError, type Client } from '../../src/client/index.ts';
 import {
   setupBootstrapControllers,
   setupClusterControllers,
@@ -12,7 +12,7 @@ import { housekeepingControllers } from '../../src/housekeeping/index.ts';
 import { type KubeObject, ManualClock, type Random, type Resource, seededRandom } from '../../src/machinery/index.ts';
 import { cloudFromText, connect, type OpenStack, type Transport } from '../../src/openstack/index.ts';
 import { createAuthority } from '../../src/pki/index.ts';
-import { createManager, type LogEntry, memoryLogger } from '../../src/runtime/index.ts';
+import { createManager, faultyClient, type LogEntry, memoryLogger } from '../../src/runtime/index.ts';
 import {
   connectInProcess,
   createCloud,
@@ -46,6 +46,8 @@ export interface System {
   readonly entries: readonly LogEntry[];
   /** what the controllers did so far: requests to the cloud, those that change it, writes to the management API */
   readonly counts: { requests: number; mutations: number; writes: number; lives: number };
+  /** of calls of the controllers to the management API: how many fail, half of them after they were carried out */
+  readonly faults: { probability: number };
   /** the controllers die at one of their next calls, and others start */
   crashSoon(within: number): void;
   /** lets everything happen that happens at this moment */
@@ -68,6 +70,7 @@ export async function createSystem(options: SystemOptions): Promise<System> {
   const random = seededRandom(seed);
   const { logger, entries } = memoryLogger();
   const activity = { count: 0 };
+  const faults = { probability: 0 };
   const counts = { requests: 0, mutations: 0, writes: 0, lives: 0 };
 
   const store = await openObjectStore({ engine: memoryEngine(), clock });
@@ -132,8 +135,8 @@ export async function createSystem(options: SystemOptions): Promise<System> {
       if (!closing) clock.after(1_000, begin);
     });
     life = own;
-    const mortal = own.client(countWrites(client, counts));
     const lifeRandom = seededRandom(seed + 1_000 * counts.lives);
+    const mortal = own.client(unreliable(countWrites(client, counts), faults, seededRandom(seed + 7 * counts.lives)));
     const dial = connectInProcess(cloud.network);
     const manager = createManager({ client: mortal, clock, random: lifeRandom, log: logger, gracefulStopMs: 1 });
     const common = { client: mortal, clock, random: lifeRandom };
@@ -177,6 +180,7 @@ export async function createSystem(options: SystemOptions): Promise<System> {
     admin,
     entries,
     counts,
+    faults,
     crashSoon: (within) => life.dieSoon(random, within),
     async quiesce() {
       let quiet = 0;
@@ -280,4 +284,19 @@ function countWrites(client: Client, counts: { writes: number }): Client {
       return client.createSubresource(resource, key, subresource, body, options);
     },
   };
+}
+
+/** A client whose calls fail now and then: refused, or carried out with the answer lost. */
+function unreliable(client: Client, faults: { readonly probability: number }, random: Random): Client {
+  const chance = (): Random => ({ ...random, next: () => (random.next() < faults.probability ? 0 : 1) });
+  const error = (): Error => new ApiUnreachableError('read ECONNRESET');
+  const verbs = ['get', 'list', 'create', 'update', 'patch', 'apply', 'delete'] as const;
+  return faultyClient(
+    client,
+    [
+      { verb: verbs, probability: 0.5, when: 'before', error },
+      { verb: verbs, probability: 0.5, when: 'after', error },
+    ],
+    chance(),
+  );
 }

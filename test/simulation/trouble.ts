@@ -1,3 +1,4 @@
+import { clusters, machines } from '../../src/api/index.ts';
 import { collect } from '../../src/openstack/index.ts';
 import type { FaultEffect, FaultRule } from '../../src/simulator/index.ts';
 import { type Story, tell } from './wishes.ts';
@@ -48,31 +49,134 @@ export function calmTheCloud(story: Story): void {
   tell(story, 'no more trouble');
 }
 
+/** Something that befalls the installation; what it befalls was looked up before. */
+interface Blow {
+  readonly what: string;
+  land(): void | Promise<void>;
+}
+
 /** What people and hardware do to single things, behind everybody's back. */
 export async function strike(story: Story): Promise<void> {
-  const { system, random } = story;
-  const { operator } = system.cloud;
-  const project = await system.tenant.projectId();
-  const servers = await collect(system.admin.compute.servers.list({ allTenants: true }));
-  // Nobody replaces a machine that is lost where no health check asks for it.
-  const guarded = story.wishes.filter(({ healthCheck }) => healthCheck).map(({ name }) => `${name}-md-`);
-  const workers = servers.filter(({ name }) => guarded.some((prefix) => name.startsWith(prefix)));
-  const blows: [string, () => void][] = [
-    ['the controllers crash', () => system.crashSoon(40)],
-    ['the controllers crash', () => system.crashSoon(200)],
-    ['all tokens end', () => operator.expireTokens(project)],
+  const blows = [
+    ...onControllers(story),
+    ...(await onServers(story)),
+    ...(await onControlPlanes(story)),
+    ...(await onAddresses(story)),
+    ...(await onRules(story)),
+    ...(await onQuota(story)),
   ];
-  for (const server of workers.slice(0, 2)) {
-    blows.push(
-      [`worker ${server.name} is deleted in the cloud`, () => operator.deleteServer(server.id)],
-      [`worker ${server.name} is stopped in the cloud`, () => operator.stopServer(server.id)],
-    );
-  }
-  const [what, blow] = blows[Math.floor(random.next() * blows.length)]!;
+  const { what, land } = blows[Math.floor(story.random.next() * blows.length)]!;
   tell(story, what);
   try {
-    blow();
+    await land();
   } catch (error) {
     tell(story, `  (it was too late for that: ${error instanceof Error ? error.message : String(error)})`);
   }
+}
+
+function onControllers({ system }: Story): Blow[] {
+  const { faults } = system;
+  return [
+    { what: 'the controllers crash', land: () => system.crashSoon(40) },
+    { what: 'the controllers crash later', land: () => system.crashSoon(200) },
+    {
+      what: 'the management API loses some answers and refuses some writes for a while',
+      land() {
+        faults.probability = 0.05;
+        system.clock.after(30_000, () => {
+          faults.probability = 0;
+        });
+      },
+    },
+    {
+      what: 'all tokens end',
+      land: async () => system.cloud.operator.expireTokens(await system.tenant.projectId()),
+    },
+  ];
+}
+
+async function onServers(story: Story): Promise<Blow[]> {
+  const { system, wishes } = story;
+  const { operator } = system.cloud;
+  const servers = await collect(system.admin.compute.servers.list({ allTenants: true }));
+  // Nobody replaces a machine that is lost where no health check asks for it.
+  const guarded = wishes.filter(({ healthCheck }) => healthCheck).map(({ name }) => `${name}-md-`);
+  return servers
+    .filter(({ name }) => guarded.some((prefix) => name.startsWith(prefix)))
+    .slice(0, 2)
+    .flatMap(({ id, name }) => [
+      { what: `worker ${name} is deleted in the cloud`, land: () => operator.deleteServer(id) },
+      { what: `worker ${name} is stopped in the cloud`, land: () => operator.stopServer(id) },
+    ]);
+}
+
+/** One of three machines of a control plane is lost; never a second one, which nobody could make good. */
+async function onControlPlanes(story: Story): Promise<Blow[]> {
+  const { system, wishes } = story;
+  if (story.hasLostControlPlane) return [];
+  const { items } = await system.client.list(machines, {});
+  return wishes.flatMap(({ name, healthCheck, controlPlanes }) => {
+    const own = items.filter(
+      ({ metadata, spec }) =>
+        spec.clusterName === name && metadata.labels?.['cluster.x-k8s.io/control-plane'] !== undefined,
+    );
+    const isWhole =
+      own.length === 3 &&
+      own.every(({ metadata, status }) => !metadata.deletionTimestamp && status?.phase === 'Running');
+    const id = own[0]?.spec.providerID?.split('/').at(-1);
+    if (!healthCheck || controlPlanes !== 3 || !isWhole || id === undefined) return [];
+    const land = (): void => {
+      story.hasLostControlPlane = true;
+      system.cloud.operator.deleteServer(id);
+    };
+    return [{ what: `control plane machine ${own[0]?.metadata.name} is deleted in the cloud`, land }];
+  });
+}
+
+/** An address that was taken from its port comes back to it. */
+async function onAddresses(story: Story): Promise<Blow[]> {
+  const { system, wishes } = story;
+  const floating = await collect(system.admin.network.floatingIps.list());
+  const { items } = await system.client.list(clusters, {});
+  return items.flatMap(({ metadata, spec }) => {
+    const host = spec.controlPlaneEndpoint?.host;
+    const one = floating.find(({ address, portId }) => address === host && portId !== undefined);
+    if (!one || !wishes.some(({ name }) => name === metadata.name)) return [];
+    const what = `somebody takes ${host} from the control plane of ${metadata.name}`;
+    return [{ what, land: () => system.cloud.operator.moveFloatingIp(one.id, null) }];
+  });
+}
+
+/** Rules of security groups and interfaces of routers that vanish are put back. */
+async function onRules({ system }: Story): Promise<Blow[]> {
+  const groups = await collect(system.admin.network.securityGroups.list());
+  const blows = groups
+    .filter(({ name }) => name.startsWith('k8s-cluster-'))
+    .slice(0, 1)
+    .map(({ id, name }) => ({
+      what: `somebody deletes a rule of ${name}`,
+      async land() {
+        const [rule] = await collect(system.admin.network.securityGroupRules.list({ securityGroupId: id }));
+        if (rule) await system.admin.network.securityGroupRules.delete(rule.id);
+      },
+    }));
+  return blows;
+}
+
+async function onQuota({ system }: Story): Promise<Blow[]> {
+  const project = await system.tenant.projectId();
+  const { operator } = system.cloud;
+  return [
+    {
+      what: 'there is no more quota for servers and ports, for two minutes',
+      land() {
+        operator.setQuota('compute', project, { instances: 0 });
+        operator.setQuota('network', project, { port: 0 });
+        system.clock.after(120_000, () => {
+          operator.setQuota('compute', project, { instances: 1_000 });
+          operator.setQuota('network', project, { port: 10_000 });
+        });
+      },
+    },
+  ];
 }

@@ -18,6 +18,8 @@ export interface Story {
   readonly system: System;
   readonly random: Random;
   wishes: ClusterWish[];
+  /** a machine of a control plane was lost: no second one may follow */
+  hasLostControlPlane?: boolean;
   /** what happened, for whoever reads a failure */
   readonly log: string[];
   readonly onTell?: ((line: string) => void) | undefined;

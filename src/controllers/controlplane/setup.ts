@@ -4,6 +4,7 @@ import type { Manager } from '../../runtime/index.ts';
 import type { ExternalObjects, WorkloadClusters } from '../shared/index.ts';
 import { kubeadmControlPlaneController } from './kubeadm/control-plane-controller.ts';
 import { etcdConnector } from './kubeadm/etcd/connect.ts';
+import { pooledEtcd } from './kubeadm/etcd/pool.ts';
 import type { OpenEtcd } from './kubeadm/etcd/types.ts';
 import { type ReadServingCertificate, servingCertificateReader } from './kubeadm/workload/serving-certificate.ts';
 
@@ -38,7 +39,7 @@ export function setupControlPlaneControllers(manager: Manager, options: ControlP
       random,
       workloads,
       externals,
-      etcd: options.etcd ?? etcdConnector({ client, workloads, clock }),
+      etcd: options.etcd ?? pooledEtcd(etcdConnector({ client, workloads, clock }), clock),
       servingCertificate: options.servingCertificate ?? servingCertificateReader({ workloads, clock }),
       ...(options.watchFilter !== undefined && { watchFilter: options.watchFilter }),
       ...(options.concurrency !== undefined && { concurrency: options.concurrency }),

@@ -46,7 +46,7 @@ export type ChangeListener<T> = (change: Change<T>) => void;
 export interface ObservationIntervals {
   /** when nothing is under way; default 60 s */
   readonly quietMs: number;
-  /** the same for what hardly ever changes and is long to list: networks, routers, security groups; default 10 min */
+  /** the same for what hardly ever changes and is long to list: networks, routers, security groups; default 2 min */
   readonly seldomMs: number;
   /** while something somebody waits for is under way; default 2 s */
   readonly busyMs: number;
@@ -62,7 +62,7 @@ export interface ObservationIntervals {
 
 export const defaultIntervals: ObservationIntervals = {
   quietMs: 60_000,
-  seldomMs: 600_000,
+  seldomMs: 120_000,
   busyMs: 2_000,
   busyMaxMs: 10_000,
   completeMs: 600_000,

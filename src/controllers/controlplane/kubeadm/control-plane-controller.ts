@@ -9,6 +9,7 @@ import {
 import { type ObjectKey, objectKey } from '../../../client/index.ts';
 import { clone, isNotFound, parseApiVersion, type UnstructuredObject } from '../../../machinery/index.ts';
 import {
+  after,
   type ControllerDefinition,
   defineController,
   done,
@@ -27,6 +28,7 @@ import {
   ensureTemplate,
   isDeleting,
   isFilteredOut,
+  isNotConnected,
   objectIndexValue,
   ownerOf,
   pausedBy,
@@ -64,6 +66,8 @@ import { noteCertificateExpiry } from './workload/certificate-expiry.ts';
 
 const defaultConcurrency = 10;
 const byTemplate = 'infrastructureTemplate';
+/** Should the event get lost that says a workload API can be reached. */
+const connectionMs = 20_000;
 
 /** In this order; a step that has to wait keeps those after it from building on sand. */
 const normal: readonly Step[] = [
@@ -235,6 +239,8 @@ async function run(
       const result = await step(scope);
       if (result) return { result, error: undefined };
     } catch (cause) {
+      // Not a failure of anybody's: the connection wakes us when it is there, and the conditions say what is missing.
+      if (isNotConnected(cause)) return { result: after(connectionMs, 'no connection yet'), error: undefined };
       return { result: done(), error: { cause } };
     }
   }

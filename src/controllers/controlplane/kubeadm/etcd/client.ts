@@ -19,6 +19,7 @@ export function etcdClient(channel: GrpcChannel): EtcdClient {
     async moveLeader(targetId, signal) {
       await channel.call(`${maintenance}/MoveLeader`, memberIdRequest(targetId), signal);
     },
+    isClosed: () => channel.isClosed(),
     close: () => channel.close(),
   };
 }

@@ -6,6 +6,8 @@ import { EtcdError } from './types.ts';
 /** Unary gRPC calls over one HTTP/2 connection. */
 export interface GrpcChannel {
   call(path: string, request: Buffer, signal: AbortSignal): Promise<Buffer>;
+  /** whether no more calls can be made */
+  isClosed(): boolean;
   close(): void;
 }
 
@@ -92,6 +94,7 @@ export function openGrpcChannel(options: GrpcChannelOptions): GrpcChannel {
 
   return {
     call,
+    isClosed: () => session.closed || session.destroyed || stream.destroyed,
     close() {
       session.destroy();
       stream.destroy();

@@ -44,6 +44,8 @@ export interface EtcdClient {
   promoteMember(id: string, signal: AbortSignal): Promise<EtcdMember[]>;
   /** only the leader can do it */
   moveLeader(targetId: string, signal: AbortSignal): Promise<void>;
+  /** whether the connection is gone */
+  isClosed(): boolean;
   close(): void;
 }
 

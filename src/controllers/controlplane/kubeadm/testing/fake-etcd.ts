@@ -109,6 +109,7 @@ export class FakeEtcd {
         this.leader = id;
         this.log.push(`leader ${target.name}`);
       },
+      isClosed: () => false,
       close: () => {},
     };
   }
