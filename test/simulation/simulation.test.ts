@@ -1,20 +1,26 @@
+import { availableParallelism } from 'node:os';
 import { describe, expect, it } from 'vitest';
-import { play } from './play.ts';
+import { playMany } from './many.ts';
 
-/** CI plays these; more by `npm run simulate -- --seeds 10000`. */
+/** So many are played here; more by `npm run simulate -- --seeds 10000`. */
 const seeds = Number(process.env['CAPSTAN_SIMULATION_SEEDS'] ?? 300);
 const first = Number(process.env['CAPSTAN_SIMULATION_FIRST'] ?? 1);
-const perTest = 10;
 
 describe('whole installations on simulated time, with crashes, faults and users who change their minds', () => {
-  const batches = Array.from({ length: Math.ceil(seeds / perTest) }, (_, index) => first + index * perTest);
-  it.each(batches)(`keep every promise: ${perTest} seeds from %i on`, async (from) => {
-    for (let seed = from; seed < Math.min(from + perTest, first + seeds); seed++) {
-      const { problem, story } = await play(seed);
-      expect(
-        problem,
-        `replay with: npm run simulate -- --seed ${seed}\n${story.join('\n')}\n${problem}`,
-      ).toBeUndefined();
-    }
+  it(`keep every promise in ${seeds} lives`, { timeout: 30 * 60_000 }, async () => {
+    const failures: string[] = [];
+    let played = 0;
+    await playMany({
+      first,
+      count: seeds,
+      workers: availableParallelism(),
+      onOutcome({ seed, problem, story }) {
+        played++;
+        if (problem === undefined) return;
+        failures.push(`replay with: npm run simulate -- --seed ${seed}\n${story.join('\n')}\n${problem}`);
+      },
+    });
+    expect(failures).toEqual([]);
+    expect(played).toBe(seeds);
   });
 });
