@@ -309,7 +309,9 @@ export class TypeObserver<T extends { readonly id: string }> {
     if (this.#isBusy()) {
       return Math.min(intervals.busyMaxMs, intervals.busyMs * 1.3 ** this.#looksInVain) * jitter;
     }
-    return Math.max(intervals.quietMs * jitter, pace.book(clock.now(), this.#lastRequests));
+    // Early, never late: what vanishes is to be known within the interval, and a list and its answer take time too.
+    const early = 0.85 + random.next() * 0.1;
+    return Math.max(intervals.quietMs * early, pace.book(clock.now(), this.#lastRequests));
   }
 
   /** Whether somebody waits for something that is under way. */

@@ -221,6 +221,25 @@ describe('ports', () => {
     await member.make('port', { network_id: networkId });
   });
 
+  it('made in bulk lose their address pairs and options, as with neutron', async () => {
+    const { networkId } = await makeNetwork(member, '10.0.0.0/24');
+    const wish = {
+      network_id: networkId,
+      allowed_address_pairs: [{ ip_address: '10.0.0.200' }],
+      extra_dhcp_opts: [{ opt_name: 'bootfile-name', opt_value: 'a' }],
+    };
+    const alone = await member.make('port', wish);
+    expect(alone).toMatchObject({
+      allowed_address_pairs: [{ ip_address: '10.0.0.200' }],
+      extra_dhcp_opts: [{ opt_value: 'a' }],
+    });
+    const { body } = await member.send('POST', '/ports', { ports: [wish, { network_id: networkId }] });
+    expect((body as Json).ports).toMatchObject([
+      { allowed_address_pairs: [], extra_dhcp_opts: [] },
+      { allowed_address_pairs: [], extra_dhcp_opts: [] },
+    ]);
+  });
+
   it('keep their addresses when the list names them again', async () => {
     const { networkId, subnetId } = await makeNetwork(member, '10.0.0.0/24');
     const port = await member.make('port', { network_id: networkId, fixed_ips: [{ ip_address: '10.0.0.5' }] });

@@ -3,6 +3,7 @@
 //   npm run conformance:openstack                 start it if need be, then run the contract suite against it
 //   npm run conformance:openstack -- -t TEXT      only expectations whose full name matches TEXT
 //   npm run conformance:openstack -- --clouds-yaml FILE    against a cloud that runs already (its entry `admin`)
+//   npm run conformance:openstack -- infrastructure    clusters of `capstan up` on it, seen by the openstack command (-t, --clouds-yaml too)
 //   npm run conformance:openstack -- install      the Debian packages (root)
 //   npm run conformance:openstack -- up           start it and leave it running; prints its clouds.yaml
 //   npm run conformance:openstack -- down         stop it, keep its state
@@ -14,6 +15,7 @@ import { MissingPrerequisite } from '../go-build.ts';
 import { bringUp, takeDown } from './bring-up.ts';
 import { runContract } from './contract.ts';
 import { apiAnswers, daemonMemory, listDaemons, logFile } from './daemons.ts';
+import { runInfrastructure } from './infrastructure/run.ts';
 import { baseUrl, type Layout, type Listener, prepareLayout, readLayout } from './layout.ts';
 import { installPackages } from './packages.ts';
 
@@ -42,6 +44,8 @@ async function main(): Promise<number> {
       const cloudsYaml = values['clouds-yaml'] ?? (await up()).cloudsYaml;
       return runContract(cloudsYaml, values.testNamePattern);
     }
+    case 'infrastructure':
+      return runInfrastructure(values['clouds-yaml'] ?? (await up()).cloudsYaml, values.testNamePattern);
     case 'status':
       return status();
     case 'down':
@@ -55,7 +59,7 @@ async function main(): Promise<number> {
       return 0;
     }
     default:
-      throw new MissingPrerequisite(`"${verb}" is none of: test, install, up, down, status, wipe`);
+      throw new MissingPrerequisite(`"${verb}" is none of: test, infrastructure, install, up, down, status, wipe`);
   }
 }
 

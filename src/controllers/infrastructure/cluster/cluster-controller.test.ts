@@ -109,7 +109,7 @@ describe('a cluster with everything managed and no load balancer', () => {
     expect([...kinds].sort()).toEqual(
       ['floatingips', 'networks', 'ports', 'routers', 'security-groups'].map((kind) => `GET /network/v2.0/${kind}`),
     );
-    expect(world.requests.length - start).toBeLessThanOrEqual(60 + 60 + 3 * 31 + 2);
+    expect(world.requests.length - start).toBeLessThanOrEqual(2 * 71 + 3 * 36);
   });
 
   it('is quiet after a restart too, at the price of one list for each kind of resource', async () => {

@@ -115,14 +115,16 @@ async function removeBalancer(scope: DeletionScope): Promise<Wait | undefined> {
     follow(scope, 'loadBalancer', balancer.id, true);
     if (balancer.provisioningStatus.startsWith('PENDING_')) return pending;
     const name = `load balancer ${balancer.name} (${balancer.id})`;
-    const done = await remove(scope, name, () =>
-      openstack.loadBalancer.loadBalancers.delete(balancer.id, { cascade: true, signal }),
-    ).catch((error: unknown) => {
+    try {
+      const done = await remove(scope, name, () =>
+        openstack.loadBalancer.loadBalancers.delete(balancer.id, { cascade: true, signal }),
+      );
+      if (!done) return undefined;
+    } catch (error) {
+      if (!isOpenStackError(error, 'immutable')) throw error;
       // somebody changes it at this moment: it will be free again
-      if (isOpenStackError(error, 'immutable')) return true;
-      throw error;
-    });
-    if (!done) return undefined;
+      return { ...pending, message: `${name} is busy with a change and will be deleted after it` };
+    }
     view.forget('loadBalancer', balancer.id);
     record(scope, 'SuccessfulDeleteLoadBalancer', `Deleted load balancer ${balancer.name} with id ${balancer.id}`);
     return pending;

@@ -196,6 +196,9 @@ describe('a cloud in trouble', () => {
     await until(isProvisioned);
     await world.client.delete(openStackClusters, key());
     await until((cluster) => conditionOf(cluster, 'Ready')?.reason === 'WaitingForLoadBalancer');
+    expect(conditionOf(await get(), 'Ready')?.message).toMatch(
+      /load balancer .* is busy with a change and will be deleted/,
+    );
     const from = world.clock.now();
     await createOpenStackCluster(world, 'c2', { ...managed });
     await until(isProvisioned, 'c2');

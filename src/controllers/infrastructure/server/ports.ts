@@ -1,5 +1,5 @@
 import type { ResolvedPort } from '../../../api/index.ts';
-import { collect, type OpenStack, type Port } from '../../../openstack/index.ts';
+import { collect, type OpenStack, type Port, type Ports, type PortWish } from '../../../openstack/index.ts';
 import { attempt } from '../common/outcomes.ts';
 import { carriesMark } from '../common/ownership.ts';
 import { portCreateFailedReason } from './conditions.ts';
@@ -8,7 +8,7 @@ import { sameTags } from './tags.ts';
 import { ensureTrunk } from './trunks.ts';
 import { portWish } from './wishes.ts';
 
-/** Makes the ports that are missing, all of them in one request, and records their ids in the order of the spec. */
+/** Makes the ports that are missing, as many as possible in one request, and records their ids in the order of the spec. */
 export async function ensurePorts(scope: ServerScope): Promise<readonly string[]> {
   const wanted = scope.server.status?.resolved?.ports ?? [];
   const isFirst = scope.memory.untried.delete('ports');
@@ -66,16 +66,37 @@ async function createPorts(scope: ServerScope, wanted: readonly ResolvedPort[]):
   const doing = `${wanted.length === 1 ? 'Port' : 'Ports'} ${names} cannot be created`;
   const made = await attempt(doing, portCreateFailedReason, async () => {
     const hasTrustedVif = await knowsTrustedVif(scope.cloud.openstack, wanted);
-    const wishes = wanted.map((port) => portWish(port, hasTrustedVif));
-    if (wishes.length === 1) return [await network.ports.create(wishes[0]!, { signal })];
-    const answered = await network.ports.createMany(wishes, { signal });
-    // neutron answers in the order it was asked; names make sure
-    return wanted.map(({ name }, index) => answered.find((port) => port.name === name) ?? answered[index]!);
+    return askForPorts(
+      network.ports,
+      wanted.map((port) => portWish(port, hasTrustedVif)),
+      signal,
+    );
   });
   for (const { name, id } of made) {
     events.event(scope.server, 'Normal', 'Successfulcreateport', `Created port ${name} with id ${id}`);
   }
   return made;
+}
+
+/** One request for all that can share one; the answers in the order of the wishes. */
+async function askForPorts(ports: Ports, wishes: readonly PortWish[], signal: AbortSignal): Promise<Port[]> {
+  const isShared = (wish: PortWish): boolean => wishes.length > 1 && !isForgottenInBulk(wish);
+  const shared = wishes.filter(isShared);
+  const answered = shared.length === 0 ? [] : await ports.createMany(shared, { signal });
+  const made: Port[] = [];
+  for (const wish of wishes) {
+    // neutron answers in the order it was asked; names make sure
+    const port = isShared(wish)
+      ? (answered.find(({ name }) => name === wish.name) ?? answered[shared.indexOf(wish)])
+      : await ports.create(wish, { signal });
+    made.push(port!);
+  }
+  return made;
+}
+
+/** Neutron (Zed at least) says yes to address pairs and options of ports made in bulk, and makes the ports without them. */
+function isForgottenInBulk({ allowedAddressPairs = [], extra = {} }: PortWish): boolean {
+  return allowedAddressPairs.length > 0 || Object.keys(extra).length > 0;
 }
 
 /** Only asked where it makes a difference. */

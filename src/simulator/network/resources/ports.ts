@@ -161,7 +161,8 @@ export function portResource(neutron: Neutron): Resource<PortRow> {
         fixedIps: values['fixed_ips'] as FixedIpWish[] | undefined,
         securityGroups: groups,
         portSecurityEnabled: isSecure,
-        allowedAddressPairs: pairs,
+        // Neutron checks these of ports made in bulk, and then forgets them.
+        allowedAddressPairs: isBulk ? [] : pairs,
         host: (values['binding:host_id'] as string | null | undefined) ?? '',
         // Neutron takes tags along only when several ports are made at once.
         tags: isBulk ? (values['tags'] as string[]) : [],
@@ -170,7 +171,7 @@ export function portResource(neutron: Neutron): Resource<PortRow> {
           'binding:profile': (values['binding:profile'] as Record<string, unknown> | null | undefined) ?? {},
           dns_name: values['dns_name'] as string,
           dns_domain: values['dns_domain'] as string,
-          extra_dhcp_opts: mergeOptions([], values),
+          extra_dhcp_opts: isBulk ? [] : mergeOptions([], values),
         },
       });
     },

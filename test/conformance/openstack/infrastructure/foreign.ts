@@ -1,0 +1,51 @@
+import type { OpenStackShell } from '../../../e2e/openstack-command/openstack-shell.ts';
+
+/** What somebody else has in the project and nobody else may touch. */
+export interface Foreign {
+  readonly keyName: string;
+  /** every detail of it, for comparing before and after */
+  look(): Promise<Record<string, unknown>>;
+}
+
+/** Kind as the openstack command calls it, and id. */
+export type Belonging = readonly [kind: string, id: string];
+
+/** Makes something with the openstack command and gives its id. */
+export async function make(openstack: OpenStackShell, ...args: string[]): Promise<string> {
+  return (await openstack.json<{ id: string }>(...args)).id;
+}
+
+/** Every detail of things, as the openstack command shows them. */
+export async function look(openstack: OpenStackShell, things: readonly Belonging[]): Promise<Record<string, unknown>> {
+  const seen: Record<string, unknown> = {};
+  for (const [kind, id] of things) seen[`${kind} ${id}`] = await openstack.json(...kind.split(' '), 'show', id);
+  return seen;
+}
+
+/** Some of everything, under the very names the cluster's resources will get. */
+export async function makeForeign(openstack: OpenStackShell, namespace: string, cluster: string): Promise<Foreign> {
+  const base = `${namespace}-${cluster}`;
+  const keyName = `${namespace}-key`;
+  // without a key of their own it makes one, and prints the private half
+  await openstack.run('keypair', 'create', keyName);
+  const networkName = `k8s-clusterapi-cluster-${base}`;
+  const network = await make(openstack, 'network', 'create', networkName);
+  const range = ['--network', network, '--subnet-range', '192.0.2.0/24'];
+  const subnet = await make(openstack, 'subnet', 'create', networkName, ...range);
+  const router = await make(openstack, 'router', 'create', networkName);
+  const group = await make(openstack, 'security', 'group', 'create', `k8s-cluster-${base}-secgroup-worker`);
+  const floatingIp = await make(openstack, 'floating', 'ip', 'create', 'public');
+  const port = await make(openstack, 'port', 'create', `${cluster}-0`, '--network', network);
+  const volume = await make(openstack, 'volume', 'create', `${cluster}-root`, '--size', '1');
+  const things: readonly Belonging[] = [
+    ['volume', volume],
+    ['port', port],
+    ['floating ip', floatingIp],
+    ['security group', group],
+    ['router', router],
+    ['subnet', subnet],
+    ['network', network],
+    ['keypair', keyName],
+  ];
+  return { keyName, look: () => look(openstack, things) };
+}

@@ -1,0 +1,37 @@
+import type { OpenStackShell } from '../../../e2e/openstack-command/openstack-shell.ts';
+
+/** What is looked through for leftovers, as the openstack command lists it. */
+const kinds = [
+  'server',
+  'server group',
+  'volume',
+  'port',
+  'network',
+  'subnet',
+  'router',
+  'security group',
+  'security group rule',
+  'floating ip',
+  'network trunk',
+  'loadbalancer',
+  'loadbalancer listener',
+  'loadbalancer pool',
+  'loadbalancer healthmonitor',
+  'keypair',
+] as const;
+
+/** By kind: everything the project has, as `id name`. */
+export type Inventory = Readonly<Record<(typeof kinds)[number], readonly string[]>>;
+
+/** What a project has, seen by the openstack command. */
+export async function takeInventory(openstack: OpenStackShell): Promise<Inventory> {
+  const found: Partial<Record<(typeof kinds)[number], string[]>> = {};
+  for (const kind of kinds) {
+    const rows = await openstack.json<Record<string, unknown>[]>(...kind.split(' '), 'list');
+    found[kind] = rows
+      .map((row) => [row['ID'] ?? row['id'] ?? row['Fingerprint'], row['Name'] ?? row['name']])
+      .map((words) => words.filter((word) => typeof word === 'string').join(' '))
+      .sort();
+  }
+  return found as Inventory;
+}
