@@ -211,8 +211,8 @@ async function situation({ client, entries, admin }: System): Promise<string> {
   }
   for (const { id, name } of await collect(admin.compute.servers.list({ allTenants: true }))) {
     const console = await admin.compute.servers.consoleOutput(id).catch(() => '');
-    const said = console.split('\n').filter((line) => /error|fail|warn|finished/i.test(line));
-    lines.push(...said.slice(-4).map((line) => `  ${name}: ${line}`));
+    const said = console.split('\n').filter((line) => /error|fail|warn/i.test(line));
+    lines.push(...said.slice(-7).map((line) => `  ${name}: ${line}`));
   }
   const errors = entries.filter(({ level }) => level === 'error').slice(-5);
   return [...lines, ...errors.map((entry) => `  ${JSON.stringify(entry)}`)].join('\n');

@@ -1,8 +1,19 @@
+import type { Machine } from '../../../api/index.ts';
 import { after, type Result } from '../../../runtime/index.ts';
 import { judgeRemoval, labelOf } from './decisions/quorum.ts';
+import type { EtcdMember } from './etcd/types.ts';
 import { membersOf, removeMember } from './etcd-operations.ts';
 import { strangersOf } from './health/machine-health.ts';
-import { type ControlPlaneScope, waitBecause } from './scope.ts';
+import { type ControlPlaneScope, nameOf, waitBecause } from './scope.ts';
+
+/**
+ * Whether a machine that has no member yet could be the one that announced this: a member has no name before it starts, and
+ * then only an address tells whose it is; a machine whose address is not known yet may be anybody.
+ */
+export function mayBeItsMember({ status }: Machine, { name }: EtcdMember): boolean {
+  const hasAddress = (status?.addresses ?? []).length > 0;
+  return !hasAddress && (name === '' || !status?.nodeRef);
+}
 
 /**
  * Members without a machine count in every vote and never give one. They are taken out, one at a time, before anything
@@ -15,9 +26,9 @@ export async function removeStrangers(scope: ControlPlaneScope): Promise<Result 
   const strangers = strangersOf(inspection?.etcd, health).sort((a, b) => (a.name < b.name ? -1 : 1));
   const [stranger] = strangers;
   if (!stranger) return undefined;
-  // a machine that has no address yet may be the one that announced it
-  const unborn = machines.filter(({ status }) => !status?.nodeRef && (status?.addresses ?? []).length === 0);
-  if (unborn.length > 0) return undefined;
+  if (machines.some((machine) => !health.get(nameOf(machine))?.member && mayBeItsMember(machine, stranger))) {
+    return undefined;
+  }
   const judgement = judgeRemoval(members, stranger.id);
   if (!judgement.safe) {
     const detail = `etcd member ${labelOf(stranger)} does not have a corresponding Machine and cannot be removed: ${judgement.problem}`;
