@@ -251,7 +251,7 @@ export class LocalClient {
       settings: settingsOf(options),
       query: new URLSearchParams(),
     });
-    if (answer.type === 'text' || answer.type === 'websocket') throw statusError.methodNotAllowed();
+    if (answer.type === 'text' || answer.type === 'conversation') throw statusError.methodNotAllowed();
     return (answer.type === 'value' ? answer.value : answer.written.object) as unknown as R;
   }
 

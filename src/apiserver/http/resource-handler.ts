@@ -300,10 +300,10 @@ export class ResourceHandler {
         exchange.end();
         return;
       }
-      case 'websocket': {
+      case 'conversation': {
         const { wire } = exchange;
         if (!wire.upgrade) throw statusError.badRequest('Upgrade request required');
-        answer.serve(await wire.upgrade(answer.protocols));
+        await wire.upgrade(answer.offers);
         exchange.statusCode = 101;
       }
     }

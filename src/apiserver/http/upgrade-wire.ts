@@ -1,9 +1,8 @@
 import { type IncomingHttpHeaders, type IncomingMessage, ServerResponse } from 'node:http';
 import { type Duplex, Readable } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
-import type { WebSocket } from 'ws';
 import { statusError } from '../../machinery/index.ts';
-import { asTlsSocket, type ResponseHeaders, type Wire } from './wire.ts';
+import { asTlsSocket, type ResponseHeaders, type UpgradeOffer, type Wire } from './wire.ts';
 
 /**
  * A request to go on in another protocol on the same connection. Until it is granted it can be answered like any other,
@@ -67,25 +66,64 @@ export class UpgradeWire implements Wire {
     this.output.setHeader('connection', 'close');
   }
 
-  async upgrade(protocols: readonly string[]): Promise<WebSocket> {
-    const asked = (this.headers['sec-websocket-protocol'] ?? '').split(',').map((protocol) => protocol.trim());
+  async upgrade(offers: readonly UpgradeOffer[]): Promise<void> {
+    if (this.headers.upgrade?.toLowerCase() === spdyVersion.toLowerCase()) return this.#upgradeToSpdy(offers);
+    const asked = listed(this.headers['sec-websocket-protocol']);
     const isWebSocket = this.headers.upgrade?.toLowerCase() === 'websocket';
-    if (!isWebSocket || !asked.some((protocol) => protocols.includes(protocol))) {
+    const offer = isWebSocket && offers.find((candidate) => asked.includes(webSocketProtocol(candidate)));
+    if (!offer) {
       throw statusError.badRequest(
-        `unable to upgrade: this server speaks WebSocket with the protocols ${protocols.join(', ')}`,
+        `unable to upgrade: this server speaks ${spdyVersion}, and WebSocket with the protocols ${offers.map(webSocketProtocol).join(', ')}`,
       );
     }
+    offer.check?.();
     // Servers whose Pods nobody connects to do not pay for loading it.
-    const { WebSocketServer } = await import('ws');
+    const { createWebSocketStream, WebSocketServer } = await import('ws');
     const server = new WebSocketServer({
       noServer: true,
       clientTracking: false,
       perMessageDeflate: false,
-      handleProtocols: (offered) => protocols.find((protocol) => offered.has(protocol)) ?? false,
+      handleProtocols: () => webSocketProtocol(offer),
     });
     this.output.detachSocket(this.#socket as TLSSocket);
-    return await new Promise((resolve) => {
-      server.handleUpgrade(this.#request, this.#socket, this.#head, resolve);
+    await new Promise<void>((resolve) => {
+      server.handleUpgrade(this.#request, this.#socket, this.#head, (socket) => {
+        if (offer.over === 'spdy') offer.serve(createWebSocketStream(socket));
+        else offer.serve(socket);
+        resolve();
+      });
     });
   }
+
+  #upgradeToSpdy(offers: readonly UpgradeOffer[]): void {
+    const asked = listed(this.headers['x-stream-protocol-version']);
+    const offer = offers.find((candidate) => candidate.over === 'spdy' && asked.includes(candidate.protocol));
+    if (offer?.over !== 'spdy') {
+      const spoken = offers.filter(({ over }) => over === 'spdy').map(({ protocol }) => protocol);
+      throw statusError.badRequest(
+        `unable to upgrade: unable to negotiate protocol: client supports [${asked.join(' ')}], server accepts [${spoken.join(' ')}]`,
+      );
+    }
+    offer.check?.();
+    this.output.detachSocket(this.#socket as TLSSocket);
+    this.#socket.write(
+      `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${spdyVersion}\r\nX-Stream-Protocol-Version: ${offer.protocol}\r\n\r\n`,
+    );
+    if (this.#head.length > 0) this.#socket.unshift(this.#head);
+    offer.serve(this.#socket);
+  }
+}
+
+const spdyVersion = 'SPDY/3.1';
+
+/** SPDY can travel inside a WebSocket, for proxies that let no other upgrade pass. */
+function webSocketProtocol(offer: UpgradeOffer): string {
+  return offer.over === 'spdy' ? `${spdyVersion}+${offer.protocol}` : offer.protocol;
+}
+
+function listed(header: string | string[] | undefined): string[] {
+  return String(header ?? '')
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
 }

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { constants, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
-import type { Readable, Writable } from 'node:stream';
+import type { Duplex, Readable, Writable } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import type { WebSocket } from 'ws';
 
@@ -26,8 +26,29 @@ export interface Wire {
   flushHead(): void;
   /** says that this answer is the last on the connection, where the protocol can */
   announceClose(): void;
-  /** turns the connection into a WebSocket, for requests that ask for one; rejects when they name no protocol of these */
-  upgrade?(protocols: readonly string[]): Promise<WebSocket>;
+  /** goes on in the protocol the request asks for and one of these offers; rejects when none does */
+  upgrade?(offers: readonly UpgradeOffer[]): Promise<void>;
+}
+
+/** A protocol that a connection can go on with. */
+export type UpgradeOffer = MessagesOffer | StreamsOffer;
+
+interface Offer {
+  protocol: string;
+  /** throws what is wrong with the request, while it can still be answered */
+  check?(): void;
+}
+
+/** The messages of a WebSocket. */
+interface MessagesOffer extends Offer {
+  over: 'websocket';
+  serve(socket: WebSocket): void;
+}
+
+/** Streams within SPDY/3.1, on the connection itself or inside a WebSocket. */
+interface StreamsOffer extends Offer {
+  over: 'spdy';
+  serve(connection: Duplex): void;
 }
 
 export class Http1Wire implements Wire {

@@ -1,8 +1,10 @@
 import type { Duplex } from 'node:stream';
 import { statusError, type UnstructuredObject } from '../../machinery/index.ts';
+import type { UpgradeOffer } from '../http/wire.ts';
 import { getRecord } from '../service/reads.ts';
 import { checkNodeExists, chooseContainer, nodeOf } from './pod-location.ts';
 import { portForwardProtocols, servePortForward } from './port-forward-channels.ts';
+import { portForwardSpdyProtocol, servePortForwardStreams } from './port-forward-spdy.ts';
 import type { SubresourceHandler, SubresourceRequest } from './types.ts';
 
 /**
@@ -34,11 +36,26 @@ export function podPortForwardHandler(connect: PodConnector | undefined): Subres
     const ports = asked.map(Number);
     const outside = ports.find((port) => port < 1 || port > 65_535);
     if (outside !== undefined) throw statusError.badRequest(`port ${outside} must be between 1 and 65535`);
-    if (ports.length === 0) throw statusError.badRequest('query parameter "ports" is required');
+    const connectPort = (port: number): Promise<Duplex> => connect(pod, port);
     return {
-      type: 'websocket',
-      protocols: portForwardProtocols,
-      serve: (socket) => servePortForward(socket, ports, (port) => connect(pod, port)),
+      type: 'conversation',
+      offers: [
+        {
+          over: 'spdy',
+          protocol: portForwardSpdyProtocol,
+          serve: (connection) => servePortForwardStreams(connection, connectPort),
+        },
+        ...portForwardProtocols.map(
+          (protocol): UpgradeOffer => ({
+            over: 'websocket',
+            protocol,
+            check: () => {
+              if (ports.length === 0) throw statusError.badRequest('query parameter "ports" is required');
+            },
+            serve: (socket) => servePortForward(socket, ports, connectPort),
+          }),
+        ),
+      ],
     };
   };
 }

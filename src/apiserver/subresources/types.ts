@@ -1,5 +1,5 @@
-import type { WebSocket } from 'ws';
 import type { JsonObject, TablePrinter, Verb } from '../../machinery/index.ts';
+import type { UpgradeOffer } from '../http/wire.ts';
 import type { ServiceContext } from '../service/context.ts';
 import type { PatchKind } from '../service/patch.ts';
 import type { Caller, DecodedBody, NamedTarget, WriteSettings, WrittenObject } from '../service/types.ts';
@@ -21,7 +21,7 @@ export type SubresourceAnswer =
   | { type: 'value'; code: number; value: JsonObject; printer?: TablePrinter }
   | { type: 'written'; code: number; written: WrittenObject }
   | { type: 'text'; text: AsyncIterable<string> | string }
-  | { type: 'websocket'; protocols: readonly string[]; serve(socket: WebSocket): void };
+  | { type: 'conversation'; offers: readonly UpgradeOffer[] };
 
 export type SubresourceHandler = (request: SubresourceRequest) => Promise<SubresourceAnswer>;
 

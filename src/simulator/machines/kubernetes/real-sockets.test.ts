@@ -1,11 +1,13 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:http2';
-import { type AddressInfo, createServer, type Server } from 'node:net';
+import { request as httpsRequest } from 'node:https';
+import { type AddressInfo, createServer, connect as dialTcp, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Duplex } from 'node:stream';
 import { connect as tlsConnect } from 'node:tls';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { loadKubeconfig, portForward } from '../../../client/index.ts';
 import { systemClock } from '../../../machinery/index.ts';
 import { createAuthority, issueCertificate } from '../../../pki/index.ts';
@@ -18,8 +20,14 @@ import {
   initDocuments,
   initialized,
   joinDocument,
+  shareAuthorities,
 } from './testing/documents.ts';
 import { createLab, type Lab, type LabMachine } from './testing/lab.ts';
+
+interface KeyPair {
+  certificate: string;
+  privateKey: string;
+}
 
 const kubectl = await new Promise<boolean>((resolve) => {
   execFile('kubectl', ['version', '--client'], (error) => resolve(error === null));
@@ -88,11 +96,7 @@ describe.skipIf(!bindable)(
     );
 
     it('leads to etcd through pods/portforward, for those with a certificate of its authority', async () => {
-      const authority = {
-        certificate: machine.disk.read('/etc/kubernetes/pki/etcd/ca.crt')!,
-        privateKey: machine.disk.read('/etc/kubernetes/pki/etcd/ca.key')!,
-      };
-      const pair = await issueCertificate({ authority, commonName: 'test', usages: ['client'], clock: systemClock });
+      const { authority, pair } = await etcdIdentity();
       const members = await callEtcd('/etcdserverpb.Cluster/MemberList', { 1: true }, authority.certificate, pair);
       const [member] = members.get(2) ?? [];
       expect(textFields(readFields(member as Buffer), 2)).toEqual(['cp-0']);
@@ -112,15 +116,29 @@ describe.skipIf(!bindable)(
       await expect(callEtcd('/etcdserverpb.KV/Range', {}, authority.certificate, other)).rejects.toThrow();
     });
 
+    async function etcdIdentity(): Promise<{ authority: KeyPair; pair: KeyPair }> {
+      const authority = {
+        certificate: machine.disk.read('/etc/kubernetes/pki/etcd/ca.crt')!,
+        privateKey: machine.disk.read('/etc/kubernetes/pki/etcd/ca.key')!,
+      };
+      const pair = await issueCertificate({ authority, commonName: 'test', usages: ['client'], clock: systemClock });
+      return { authority, pair };
+    }
+
     /** One gRPC call to the member on cp-0, through the API server. */
     async function callEtcd(
       path: string,
       fields: Parameters<typeof writeFields>[0],
       authority: string,
-      pair: { certificate: string; privateKey: string },
+      pair: KeyPair,
+      open: () => Promise<Duplex> = async () =>
+        await portForward(
+          await loadKubeconfig({ path: kubeconfig, env: {} }),
+          { namespace: 'kube-system', name: 'etcd-cp-0' },
+          2379,
+        ),
     ): Promise<ReturnType<typeof readFields>> {
-      const config = await loadKubeconfig({ path: kubeconfig, env: {} });
-      const stream = await portForward(config, { namespace: 'kube-system', name: 'etcd-cp-0' }, 2379);
+      const stream = await open();
       const session = connect('https://localhost', {
         createConnection: () =>
           tlsConnect({
@@ -163,6 +181,110 @@ describe.skipIf(!bindable)(
         stream.destroy();
       }
     }
+
+    it.skipIf(!kubectl).each([
+      ['WebSocket', 'true'],
+      ['SPDY', 'false'],
+    ])(
+      'forwards ports for kubectl over %s',
+      async (_way, webSockets) => {
+        const { authority, pair } = await etcdIdentity();
+        const forwarder = spawn(
+          'kubectl',
+          ['--kubeconfig', kubeconfig, '--namespace', 'kube-system', 'port-forward', 'etcd-cp-0', ':2379', ':1'],
+          { env: { ...process.env, KUBECTL_PORT_FORWARD_WEBSOCKETS: webSockets } },
+        );
+        try {
+          let said = '';
+          const listen = (chunk: Buffer): void => {
+            said += chunk.toString();
+          };
+          forwarder.stdout.on('data', listen);
+          forwarder.stderr.on('data', listen);
+          const portTo = (target: number): number =>
+            Number(new RegExp(`127.0.0.1:(\\d+) -> ${target}\\n`).exec(said)?.[1]);
+          await vi.waitFor(() => expect(portTo(1), said).toBeGreaterThan(0), 15_000);
+          const dial = async (port: number): Promise<Duplex> => dialTcp(port, '127.0.0.1');
+          // several connections, one after the other and at once, share one connection to the API server
+          for (let round = 0; round < 3; round++) {
+            const calls = Array.from({ length: 4 }, () =>
+              callEtcd('/etcdserverpb.Cluster/MemberList', { 1: true }, authority.certificate, pair, () =>
+                dial(portTo(2379)),
+              ),
+            );
+            for (const members of await Promise.all(calls)) expect(members.get(2)).toHaveLength(1);
+          }
+          (await dial(portTo(1))).on('error', () => {});
+          await vi.waitFor(
+            () => expect(said).toMatch(/an error occurred forwarding \d+ -> 1: .*connection refused/),
+            5_000,
+          );
+        } finally {
+          forwarder.kill();
+        }
+      },
+      30_000,
+    );
+
+    it.each<[string, Record<string, string>, string]>([
+      ['no upgrade', {}, 'Upgrade request required'],
+      ['an upgrade to something else', { upgrade: 'h2c' }, 'this server speaks SPDY/3.1, and WebSocket'],
+      [
+        'SPDY with an unknown protocol',
+        { upgrade: 'SPDY/3.1', 'x-stream-protocol-version': 'v5.example.com' },
+        'unable to negotiate protocol: client supports [v5.example.com], server accepts [portforward.k8s.io]',
+      ],
+      [
+        'channels without ports',
+        { upgrade: 'websocket', 'sec-websocket-protocol': 'v4.channel.k8s.io' },
+        'query parameter "ports" is required',
+      ],
+    ])('refuses to forward with %s', async (_what, headers, words) => {
+      const config = await loadKubeconfig({ path: kubeconfig, env: {} });
+      const { clientCertificate } = await config.credentials.get();
+      const answer = await new Promise<{ code: number; message: string }>((resolve, reject) => {
+        const request = httpsRequest(
+          new URL('/api/v1/namespaces/kube-system/pods/etcd-cp-0/portforward', config.server),
+          {
+            method: 'GET',
+            ca: config.certificateAuthority,
+            cert: clientCertificate!.certificate,
+            key: clientCertificate!.key,
+            headers: { ...headers, ...(headers['upgrade'] && { connection: 'Upgrade' }) },
+          },
+          async (response) => {
+            const body = JSON.parse((await response.toArray()).join('')) as { message: string };
+            resolve({ code: response.statusCode ?? 0, message: body.message });
+          },
+        );
+        request.on('error', reject);
+        request.end();
+      });
+      expect(answer).toEqual({ code: 400, message: expect.stringContaining(words) as string });
+    });
+
+    it('answers the call that removes the member of the very machine it passes through', async () => {
+      const { port } = listener.address() as AddressInfo;
+      const second = lab.machine('cp-1');
+      shareAuthorities(machine, second);
+      second.disk.write(
+        configPath,
+        joinDocument(authorityHash(machine), { controlPlane: true })
+          .replace(':6443', `:${port}`)
+          .replace('localAPIEndpoint: {}', `localAPIEndpoint: {bindPort: ${port}}`),
+      );
+      expect(await finished(lab, second.run('kubeadm', 'join', '--config', configPath)), second.console()).toBe(0);
+      lab.endpoint(endpointAddress, second, machine);
+      const { authority, pair } = await etcdIdentity();
+      const list = async (): Promise<ReturnType<typeof readFields>[]> => {
+        const answer = await callEtcd('/etcdserverpb.Cluster/MemberList', { 1: true }, authority.certificate, pair);
+        return (answer.get(2) ?? []).map((member) => readFields(member as Buffer));
+      };
+      const joined = (await list()).find((member) => textFields(member, 2)[0] === 'cp-1')!;
+      await callEtcd('/etcdserverpb.Cluster/MemberRemove', { 1: numberField(joined, 1) }, authority.certificate, pair);
+      expect((await list()).flatMap((member) => textFields(member, 2))).toEqual(['cp-0']);
+      expect(second.console()).toContain('has been permanently removed from the cluster');
+    }, 30_000);
 
     it('refuses ports nobody listens on, in the words of a kubelet', async () => {
       const config = await loadKubeconfig({ path: kubeconfig, env: {} });

@@ -20,6 +20,8 @@ export interface EtcdData {
 
 const learnerCheckMs = 100;
 const etcdPort = 2379;
+/** etcd stays for a second after its removal, and connections to an API server outlive its etcd. */
+const removedMemberLingersMs = 1_000;
 
 export function readEtcdData(machine: RunningMachine): EtcdData | undefined {
   const text = machine.disk.read(paths.etcdData);
@@ -177,8 +179,18 @@ export class ControlPlane {
   memberRemoved(memberId: string): void {
     if (memberId !== this.#memberId) return;
     this.#say(`etcd: the member ${memberId} has been permanently removed from the cluster; stopped`);
+    const instance = this.#instance;
+    const etcdServer = this.#etcdServer;
+    this.#instance = undefined;
+    this.#etcdServer = undefined;
     this.#stop();
     this.#onChange();
+    // The call that removed the member may have come through here, and waits for its answer.
+    const end = (): void => {
+      instance?.stop();
+      etcdServer?.close();
+    };
+    this.#machine.pass(removedMemberLingersMs).then(end, end);
   }
 
   /** A connection to a port of a static Pod; undefined when none of them listens there. */

@@ -1,0 +1,87 @@
+import { Duplex } from 'node:stream';
+import { dataFrame, resetFrame, resetStatus } from './frames.ts';
+import type { SpdyHeaders } from './header-block.ts';
+
+/** Data frames hold their length in 24 bits; far smaller ones let streams take turns. */
+const maxFrameBytes = 64 * 1024;
+
+/** How a stream reaches its connection. */
+export interface StreamLink {
+  /** calls back when there is room for more */
+  send(frame: Buffer, sent?: () => void): void;
+  /** the stream is over in both directions, or was given up */
+  forget(): void;
+}
+
+/** One stream of a SPDY connection. Ending it says FIN, destroying it before both sides are done says RST. */
+export class SpdyStream extends Duplex {
+  readonly id: number;
+  readonly headers: SpdyHeaders;
+  readonly #link: StreamLink;
+  #wanted: (() => void) | undefined;
+  #receivedLast = false;
+  #sentLast = false;
+  #gone = false;
+
+  constructor(id: number, headers: SpdyHeaders, link: StreamLink) {
+    super({ allowHalfOpen: true });
+    this.id = id;
+    this.headers = headers;
+    this.#link = link;
+  }
+
+  /** Takes what came for it; a promise means that its reader has enough for now. */
+  receive(data: Buffer, last: boolean): Promise<void> | undefined {
+    if (this.#receivedLast || this.destroyed) return undefined;
+    const hungry = data.length === 0 || this.push(data);
+    if (last) {
+      this.#receivedLast = true;
+      this.push(null);
+      this.#forgetWhenDone();
+      return undefined;
+    }
+    if (hungry) return undefined;
+    return new Promise((resolve) => {
+      this.#wanted = resolve;
+    });
+  }
+
+  /** The other side has given it up, or the connection is gone: there is nobody to say RST to. */
+  lose(error?: Error): void {
+    this.#gone = true;
+    this.destroy(error);
+  }
+
+  override _read(): void {
+    const wanted = this.#wanted;
+    this.#wanted = undefined;
+    wanted?.();
+  }
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
+    let offset = 0;
+    for (; offset + maxFrameBytes < chunk.length; offset += maxFrameBytes) {
+      this.#link.send(dataFrame(this.id, chunk.subarray(offset, offset + maxFrameBytes), false));
+    }
+    this.#link.send(dataFrame(this.id, chunk.subarray(offset), false), () => done());
+  }
+
+  override _final(done: (error?: Error | null) => void): void {
+    this.#sentLast = true;
+    this.#link.send(dataFrame(this.id, Buffer.alloc(0), true), () => done());
+    this.#forgetWhenDone();
+  }
+
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    if (!this.#gone && !(this.#receivedLast && this.#sentLast)) {
+      this.#link.send(resetFrame(this.id, resetStatus.cancel));
+    }
+    this.#link.forget();
+    this._read();
+    done(error);
+  }
+
+  #forgetWhenDone(): void {
+    if (this.#receivedLast && this.#sentLast) this.#link.forget();
+  }
+}
