@@ -32,7 +32,7 @@ export function drawWish(random: Random, index: number): ClusterWish {
     name: `c${index}`,
     index,
     endpoint: random.next() < 0.5 ? 'floating-ip' : 'load-balancer',
-    controlPlanes: random.next() < 0.6 ? 1 : 3,
+    controlPlanes: random.next() < 0.75 ? 1 : 3,
     workers: Math.floor(random.next() * 3),
     version: random.next() < 0.5 ? versions[0] : versions[1],
     flavor: 'm1.medium',
