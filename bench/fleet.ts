@@ -1,19 +1,12 @@
 /** Measures how long a fleet of clusters takes to be Ready on a simulated cloud, and what that costs. */
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { type Client, createInformerFactory, httpClient, loadKubeconfig, restMapper } from '../src/client/index.ts';
-import {
-  isJsonObject,
-  type JsonObject,
-  type KubeObject,
-  type Resource,
-  systemClock,
-  systemRandom,
-} from '../src/machinery/index.ts';
+import { type HttpClient, httpClient, loadKubeconfig, restMapper } from '../src/client/index.ts';
+import { isJsonObject, type KubeObject, type Resource } from '../src/machinery/index.ts';
 import { buildCapstan, residentBytes, startCapstan } from './lib/capstan.ts';
 import { type CloudProcess, startCloudProcess } from './lib/cloud-process.ts';
 import { Figures } from './lib/figures.ts';
-import { clusterManifests } from './lib/fleet-manifests.ts';
+import { type FleetShape, isControlPlane, type MachineView, openFleet } from './lib/fleet.ts';
 import { processCpuSeconds } from './lib/target.ts';
 
 const { values } = parseArgs({
@@ -25,37 +18,60 @@ const { values } = parseArgs({
     boot: { type: 'string', default: '10' },
     /** etcd, the API server and the registration of a node take this long each, in seconds */
     step: { type: 'string', default: '2' },
-    /** share by which every one of these times varies */
+    /** share by which every one of these times varies; without any, the cloud's own time is known and told */
     jitter: { type: 'string', default: '0.2' },
+    /** so many clusters are made and deleted first, for a program that has been running for a while */
+    'warm-up': { type: 'string', default: '0' },
     /** how long the fleet is watched at rest, in seconds */
     rest: { type: 'string', default: '30' },
     /** how long the fleet may take, in seconds */
     patience: { type: 'string', default: '1200' },
     /** delete the fleet at the end and measure that too */
     delete: { type: 'boolean', default: false },
+    /** the cloud refuses to delete the servers of one cluster: shows what that means for the others; implies --delete */
+    stuck: { type: 'boolean', default: false },
+    /** also tell the memory after a collection at rest; costs a little of everything else */
+    memory: { type: 'boolean', default: false },
+    /** write the metrics of the management API to this file when the fleet is Ready */
+    metrics: { type: 'string' },
+    /** write a CPU profile of both processes to this directory */
+    profile: { type: 'string' },
     /** measure the managers behind another management API, with the processes whose cost counts */
     kubeconfig: { type: 'string' },
     pid: { type: 'string', multiple: true, default: [] },
   },
 });
 
-const size = {
+const shape: FleetShape = {
+  prefix: 'fleet',
   clusters: Number(values.clusters),
   controlPlanes: Number(values['control-planes']),
   workers: Number(values.workers),
 };
-const machineCount = size.clusters * (size.controlPlanes + size.workers);
+const machineCount = shape.clusters * (shape.controlPlanes + shape.workers);
+const warmUp = Number(values['warm-up']);
 const target = values.kubeconfig === undefined ? 'capstan' : 'other';
-const kind = `${size.clusters} x ${size.controlPlanes}+${size.workers}`;
+const kind = `${shape.clusters} x ${shape.controlPlanes}+${shape.workers}`;
 const figures = new Figures();
 const build = await buildCapstan();
-const cloud = await startCloudProcess(build.program);
+const cloud = await startCloudProcess(build.program, profiling('cloud'));
 try {
-  await prepareCloud(cloud);
+  await liftQuotas(cloud);
   if (values.kubeconfig === undefined) {
-    const capstan = await startCapstan({ program: build.program, probe: false });
+    const capstan = await startCapstan({
+      program: build.program,
+      probe: values.memory,
+      nodeArguments: profiling('capstan'),
+    });
     try {
-      await measure(capstan.kubeconfig, [capstan.pid]);
+      const emptyBytes = capstan.residentBytes();
+      const settled = async (): Promise<void> => {
+        const { memory } = await capstan.report({ collectGarbage: true });
+        add('settled_heap_mib', memory.heapUsed / 2 ** 20, 'MiB');
+        add('settled_mib', capstan.residentBytes() / 2 ** 20, 'MiB');
+        add('settled_mib_per_cluster', (capstan.residentBytes() - emptyBytes) / shape.clusters / 2 ** 20, 'MiB', 2);
+      };
+      await measure(capstan.kubeconfig, [capstan.pid], values.memory ? settled : undefined);
     } finally {
       await capstan.stop();
     }
@@ -68,23 +84,126 @@ try {
 }
 figures.print();
 
-/** Machines as slow as asked for, and room for all of them. */
-async function prepareCloud({ operate, cloudsYaml }: CloudProcess): Promise<void> {
-  const around = (seconds: number): [number, number] => {
-    const spread = Number(values.jitter);
-    return [seconds * 1000 * (1 - spread), seconds * 1000 * (1 + spread)];
-  };
-  const step = around(Number(values.step));
+function profiling(name: string): string[] {
+  return values.profile === undefined
+    ? []
+    : [
+        '--cpu-prof',
+        '--cpu-prof-interval=1000',
+        `--cpu-prof-dir=${values.profile}`,
+        `--cpu-prof-name=${name}.cpuprofile`,
+      ];
+}
+
+async function measure(kubeconfig: string, pids: readonly number[], settled?: () => Promise<void>): Promise<void> {
+  const client = httpClient(await loadKubeconfig({ path: kubeconfig, env: {} }), { maxConnections: 16 });
+  const stop = new AbortController();
+  const limits = { patienceMs: Number(values.patience) * 1000, signal: stop.signal };
+  try {
+    await createSecret(client);
+    if (warmUp > 0) {
+      await setTimings(cloud, { boot: 1, step: 0.2, jitter: 0.2 });
+      const first = await openFleet(client, { ...shape, prefix: 'warm-up', clusters: warmUp }, limits);
+      await Promise.all([first.untilReady(), first.apply()]);
+      await Promise.all([first.untilGone(), first.delete()]);
+    }
+    await setTimings(cloud, {
+      boot: Number(values.boot),
+      step: Number(values.step),
+      jitter: Number(values.jitter),
+    });
+    const fleet = await openFleet(client, shape, limits);
+    await untilReady(client, fleet, pids);
+    await atRest(pids);
+    await settled?.();
+    if (values.stuck) await deleteWithOneStuck(fleet);
+    else if (values.delete) await deleteAll(fleet);
+  } finally {
+    stop.abort();
+    await client.close();
+  }
+}
+
+type Fleet = Awaited<ReturnType<typeof openFleet>>;
+
+async function untilReady(client: HttpClient, fleet: Fleet, pids: readonly number[]): Promise<void> {
+  await cloud.operate('DELETE', '/requests');
+  const [before, cloudBefore] = [cpuSeconds(pids), cpuSeconds([cloud.pid])];
+  const started = performance.now();
+  const seconds = (): number => (performance.now() - started) / 1000;
+  const stages = stageTimes(seconds);
+  const ready = fleet.untilReady(stages.look);
+  await fleet.apply();
+  await ready;
+  const readyIn = seconds();
+  add('seconds_until_ready', readyIn, 's', readyAim());
+  stages.report();
+  if (Number(values.jitter) === 0) {
+    // a control plane boots and starts etcd and the API server, then the workers boot and join
+    const path = 2 * Number(values.boot) + 3 * Number(values.step);
+    add('seconds_of_the_cloud', path, 's');
+    add('share_beyond_the_cloud', (readyIn - path) / path, '', 0.05);
+  }
+  add('cpu_seconds', cpuSeconds(pids) - before, 's');
+  add('cloud_cpu_seconds', cpuSeconds([cloud.pid]) - cloudBefore, 's');
+  add('resident_mib', pids.map(residentBytes).reduce((sum, each) => sum + each, 0) / 2 ** 20, 'MiB');
+  add('cloud_resident_mib', residentBytes(cloud.pid) / 2 ** 20, 'MiB');
+  const requests = await requestCount();
+  add('requests_per_cluster', requests / shape.clusters, '');
+  add('requests_per_machine', requests / machineCount, '', 12);
+  if (values.metrics !== undefined) writeFileSync(values.metrics, (await client.raw('/metrics')).body);
+}
+
+async function atRest(pids: readonly number[]): Promise<void> {
+  await cloud.operate('DELETE', '/requests');
+  const before = cpuSeconds(pids);
+  const seconds = Number(values.rest);
+  await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+  add('requests_per_second_at_rest', (await requestCount()) / seconds, '/s', 1);
+  add('cores_at_rest', (cpuSeconds(pids) - before) / seconds, '');
+}
+
+async function deleteAll(fleet: Fleet): Promise<void> {
+  const started = performance.now();
+  await Promise.all([fleet.untilGone(), fleet.delete()]);
+  add('seconds_until_deleted', (performance.now() - started) / 1000, 's');
+}
+
+/** One cluster cannot go: its servers stay whatever is asked. All others go as if it were not there. */
+async function deleteWithOneStuck(fleet: Fleet): Promise<void> {
+  const [stuck = ''] = fleet.names;
+  await cloud.operate('PUT', '/faults/stuck', {
+    when: { operation: 'server.delete', name: `${stuck}-*` },
+    effect: { kind: 'stuck' },
+  });
+  const started = performance.now();
+  await Promise.all([fleet.untilGone([stuck]), fleet.delete()]);
+  add('seconds_until_all_but_the_stuck_one_deleted', (performance.now() - started) / 1000, 's');
+  // without this the figure would also be told when nothing was stuck at all
+  const left = await fleet.existing();
+  if (!left.includes(stuck)) throw new Error(`${stuck} was to be stuck, but it was deleted with the others`);
+  await cloud.operate('DELETE', '/faults/stuck');
+}
+
+/** Machines as slow as asked for. */
+async function setTimings(
+  { operate }: CloudProcess,
+  { boot, step, jitter }: { boot: number; step: number; jitter: number },
+): Promise<void> {
+  const around = (seconds: number): [number, number] => [seconds * 1000 * (1 - jitter), seconds * 1000 * (1 + jitter)];
   await operate('PATCH', '/timings', {
     timings: {
       // The boot is counted from the creation of the server.
       ...{ 'server.schedule': 0, 'server.network': 0, 'server.devices': 0, 'server.spawn': 0 },
-      'machine.boot': around(Number(values.boot)),
-      'node.etcd': step,
-      'node.apiserver': step,
-      'node.join': step,
+      'machine.boot': around(boot),
+      'node.etcd': around(step),
+      'node.apiserver': around(step),
+      'node.join': around(step),
     },
   });
+}
+
+async function liftQuotas({ operate, cloudsYaml }: CloudProcess): Promise<void> {
   const project = /project_id: (\S+)/.exec(readFileSync(cloudsYaml, 'utf8'))?.[1];
   const unlimited = (...names: string[]): Record<string, number> => Object.fromEntries(names.map((name) => [name, -1]));
   await operate('PATCH', `/quotas/compute/${project}`, unlimited('instances', 'cores', 'ram'));
@@ -95,83 +214,19 @@ async function prepareCloud({ operate, cloudsYaml }: CloudProcess): Promise<void
   );
 }
 
-async function measure(kubeconfig: string, pids: readonly number[]): Promise<void> {
-  const client = httpClient(await loadKubeconfig({ path: kubeconfig, env: {} }), { maxConnections: 16 });
-  const cpu = (): number => pids.map(processCpuSeconds).reduce((sum, each) => sum + each, 0);
-  const stop = new AbortController();
-  try {
-    const mapper = restMapper(client);
-    const resource = async (kindName: string, group: string): Promise<Resource<KubeObject>> => {
-      const found = await mapper.forKind({ kind: kindName, group });
-      if (!found) throw new Error(`the management API does not serve ${kindName}`);
-      return found as Resource<KubeObject>;
-    };
-    const machines = await resource('Machine', 'cluster.x-k8s.io');
-    const clusters = await resource('Cluster', 'cluster.x-k8s.io');
-    await createSecret(client, await resource('Secret', ''));
-    await cloud.operate('DELETE', '/requests');
-    const cloudBefore = processCpuSeconds(cloud.pid);
-    const before = cpu();
-    const started = performance.now();
-    const seconds = (): number => (performance.now() - started) / 1000;
-    const ready = untilMachines(
-      client,
-      machines,
-      (all) => all.filter(isNodeReady).length === machineCount,
-      stop.signal,
-    );
-    await inParallel(
-      Array.from({ length: size.clusters }, (_, index) => `fleet-${index}`),
-      8,
-      async (name) => {
-        for (const object of clusterManifests({ name, controlPlanes: size.controlPlanes, workers: size.workers })) {
-          const [group = '', version = ''] = String(object['apiVersion']).split('/');
-          const served = await mapper.forKind({ group, version, kind: String(object['kind']) });
-          await client.apply(served as Resource<KubeObject>, object as unknown as KubeObject, {
-            fieldManager: 'bench',
-          });
-        }
-      },
-    );
-    await ready;
-    add('seconds_until_ready', seconds(), 's', readyAim());
-    add('cpu_seconds', cpu() - before, 's');
-    add('cloud_cpu_seconds', processCpuSeconds(cloud.pid) - cloudBefore, 's');
-    add('resident_mib', pids.map(residentBytes).reduce((sum, each) => sum + each, 0) / 2 ** 20, 'MiB');
-    const requests = await requestCount();
-    add('requests_per_cluster', requests / size.clusters, '');
-    add('requests_per_machine', requests / machineCount, '', size.controlPlanes === 1 ? undefined : 12);
-
-    await cloud.operate('DELETE', '/requests');
-    const restCpu = cpu();
-    const restSeconds = Number(values.rest);
-    await new Promise((resolve) => setTimeout(resolve, restSeconds * 1000));
-    add('requests_per_second_at_rest', (await requestCount()) / restSeconds, '/s', 1);
-    add('cores_at_rest', (cpu() - restCpu) / restSeconds, '');
-    if (!values.delete) return;
-    const deleting = performance.now();
-    const gone = untilMachines(client, clusters, (all) => all.length === 0, stop.signal);
-    await inParallel(
-      Array.from({ length: size.clusters }, (_, index) => `fleet-${index}`),
-      8,
-      (name) => client.delete(clusters, { namespace: 'default', name }),
-    );
-    await gone;
-    add('seconds_until_deleted', (performance.now() - deleting) / 1000, 's');
-  } finally {
-    stop.abort();
-    await client.close();
-  }
+function cpuSeconds(pids: readonly number[]): number {
+  return pids.map(processCpuSeconds).reduce((sum, each) => sum + each, 0);
 }
 
 function add(figure: string, value: number, unit: string, aim?: number): void {
-  figures.add({ figure, target, kind }, value, { unit, better: 'lower', ...(aim !== undefined && { aim }) });
+  const warm = warmUp > 0 ? `${kind}, warm` : kind;
+  figures.add({ figure, target, kind: warm }, value, { unit, better: 'lower', ...(aim !== undefined && { aim }) });
 }
 
 /** What the plan asks for, with the timings it asks for. */
 function readyAim(): number | undefined {
-  const isUsual = values.boot === '10' && values.step === '2' && size.controlPlanes === 1 && size.workers === 2;
-  return isUsual ? ({ 1: 30, 50: 35 } as Record<number, number>)[size.clusters] : undefined;
+  const isUsual = values.boot === '10' && values.step === '2' && shape.controlPlanes === 1 && shape.workers === 2;
+  return isUsual ? ({ 1: 30, 50: 35 } as Record<number, number>)[shape.clusters] : undefined;
 }
 
 async function requestCount(): Promise<number> {
@@ -181,57 +236,48 @@ async function requestCount(): Promise<number> {
     if (typeof value === 'number') total += value;
     else if (isJsonObject(value)) for (const part of Object.values(value)) visit(part);
   };
-  visit(isJsonObject(answer) && 'requests' in answer ? answer['requests'] : answer);
+  visit(answer);
   return total;
 }
 
-async function createSecret(client: Client, secrets: Resource<KubeObject>): Promise<void> {
+async function createSecret(client: HttpClient): Promise<void> {
+  const secrets = (await restMapper(client).forKind({ kind: 'Secret', group: '' })) as Resource<KubeObject>;
   const cloudsYaml = readFileSync(cloud.cloudsYaml).toString('base64');
   const secret = { metadata: { name: 'simulated-cloud', namespace: 'default' }, data: { 'clouds.yaml': cloudsYaml } };
   const typed = { apiVersion: 'v1', kind: 'Secret', ...secret } as unknown as KubeObject;
   await client.apply(secrets, typed, { fieldManager: 'bench', force: true });
 }
 
-function isNodeReady(machine: KubeObject): boolean {
-  const { conditions } = (machine as { status?: { conditions?: JsonObject[] } }).status ?? {};
-  return conditions?.some(({ type, status }) => type === 'NodeReady' && status === 'True') ?? false;
-}
-
-/** Watches a kind until its objects satisfy the condition. */
-async function untilMachines(
-  client: Client,
-  resource: Resource<KubeObject>,
-  isEnough: (all: KubeObject[]) => boolean,
-  signal: AbortSignal,
-): Promise<void> {
-  const factory = createInformerFactory({ client, clock: systemClock, random: systemRandom, namespace: 'default' });
-  const informer = factory.informer(resource);
-  const stop = new AbortController();
-  const patience = Number(values.patience) * 1000;
-  const running = factory.run(AbortSignal.any([stop.signal, signal]));
-  try {
-    await informer.waitForSync(signal);
-    await new Promise<void>((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error(`the fleet was not done within ${values.patience} s`)), patience);
-      const look = (): void => {
-        if (!isEnough(informer.lister.list())) return;
-        clearTimeout(timer);
-        resolve();
-      };
-      informer.addHandler({ onAdd: look, onUpdate: look, onDelete: look });
-      look();
-    });
-  } finally {
-    stop.abort();
-    await running;
-  }
-}
-
-async function inParallel<T>(items: readonly T[], width: number, work: (item: T) => Promise<unknown>): Promise<void> {
-  const queue = items[Symbol.iterator]();
-  await Promise.all(
-    Array.from({ length: width }, async () => {
-      for (const item of queue) await work(item);
-    }),
-  );
+/** When the last machine of the fleet reached each stage. */
+function stageTimes(seconds: () => number): { look(all: readonly MachineView[]): void; report(): void } {
+  const isProvisioned = ({ status }: MachineView): boolean =>
+    status?.initialization?.infrastructureProvisioned === true;
+  const controlPlanes = shape.clusters * shape.controlPlanes;
+  const stages: { name: string; reached: (machine: MachineView) => boolean; count: number; at?: number }[] = [
+    {
+      name: 'control_plane_servers',
+      reached: (machine) => isControlPlane(machine) && isProvisioned(machine),
+      count: controlPlanes,
+    },
+    {
+      name: 'control_plane_nodes',
+      reached: (machine) => isControlPlane(machine) && machine.status?.nodeRef !== undefined,
+      count: controlPlanes,
+    },
+    {
+      name: 'worker_servers',
+      reached: (machine) => !isControlPlane(machine) && isProvisioned(machine),
+      count: shape.clusters * shape.workers,
+    },
+  ];
+  return {
+    look(all) {
+      for (const stage of stages) {
+        if (stage.at === undefined && all.filter(stage.reached).length === stage.count) stage.at = seconds();
+      }
+    },
+    report() {
+      for (const { name, at } of stages) if (at !== undefined) add(`seconds_until_${name}`, at, 's');
+    },
+  };
 }

@@ -13,11 +13,17 @@ export interface CloudProcess {
   stop(): Promise<void>;
 }
 
-export async function startCloudProcess(program: string): Promise<CloudProcess> {
+export async function startCloudProcess(program: string, nodeArguments: readonly string[] = []): Promise<CloudProcess> {
   const directory = mkdtempSync(join(tmpdir(), 'capstan-bench-cloud-'));
   const child = spawn(
     process.execPath,
-    [...shippedNodeArguments(), program, 'cloud', '--in-memory', '--data-dir', directory, '--listen', '127.0.0.1:0'],
+    [
+      ...shippedNodeArguments(),
+      ...nodeArguments,
+      program,
+      'cloud',
+      ...['--in-memory', '--data-dir', directory, '--listen', '127.0.0.1:0'],
+    ],
     { stdio: ['ignore', 'pipe', 'ignore'], env: { ...process.env, NODE_ENV: 'production' } },
   );
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));

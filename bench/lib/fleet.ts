@@ -1,0 +1,140 @@
+import { type Client, createInformerFactory, type HttpClient, restMapper } from '../../src/client/index.ts';
+import {
+  type JsonObject,
+  type KubeObject,
+  type Resource,
+  systemClock,
+  systemRandom,
+} from '../../src/machinery/index.ts';
+import { clusterManifests } from './fleet-manifests.ts';
+
+/** A Machine as far as the benchmarks read it. */
+export type MachineView = KubeObject & {
+  spec: { clusterName: string };
+  status?: { initialization?: { infrastructureProvisioned?: boolean }; nodeRef?: unknown; conditions?: JsonObject[] };
+};
+
+/** Clusters of one shape, named after a prefix. */
+export interface FleetShape {
+  prefix: string;
+  clusters: number;
+  controlPlanes: number;
+  workers: number;
+}
+
+export interface Fleet {
+  readonly names: readonly string[];
+  apply(): Promise<void>;
+  /** resolves when the nodes of all machines are Ready; `look` sees the machines whenever one changes */
+  untilReady(look?: (machines: readonly MachineView[]) => void): Promise<void>;
+  delete(): Promise<void>;
+  /** names of the clusters of the fleet that exist */
+  existing(): Promise<string[]>;
+  /** resolves when no more than these clusters of the fleet are left */
+  untilGone(except?: readonly string[]): Promise<void>;
+}
+
+const namespace = 'default';
+const parallel = 8;
+
+/** How clusters are made and watched through a management API; `signal` ends whatever waits. */
+export async function openFleet(
+  client: HttpClient,
+  shape: FleetShape,
+  options: { patienceMs: number; signal: AbortSignal },
+): Promise<Fleet> {
+  const mapper = restMapper(client);
+  const resource = async (kind: string, group: string): Promise<Resource<KubeObject>> => {
+    const found = await mapper.forKind({ kind, group });
+    if (!found) throw new Error(`the management API does not serve ${kind}`);
+    return found as Resource<KubeObject>;
+  };
+  const machines = await resource('Machine', 'cluster.x-k8s.io');
+  const clusters = await resource('Cluster', 'cluster.x-k8s.io');
+  const names = Array.from({ length: shape.clusters }, (_, index) => `${shape.prefix}-${index}`);
+  const mine = new Set(names);
+  const machineCount = shape.clusters * (shape.controlPlanes + shape.workers);
+  return {
+    names,
+    apply: () =>
+      inParallel(names, async (name) => {
+        for (const object of clusterManifests({ name, controlPlanes: shape.controlPlanes, workers: shape.workers })) {
+          const [group = '', version = ''] = String(object['apiVersion']).split('/');
+          const served = await mapper.forKind({ group, version, kind: String(object['kind']) });
+          await client.apply(served as Resource<KubeObject>, object as unknown as KubeObject, {
+            fieldManager: 'bench',
+          });
+        }
+      }),
+    untilReady: (look) =>
+      until(client, machines, options, (all) => {
+        const own = (all as MachineView[]).filter(({ spec }) => mine.has(spec.clusterName));
+        look?.(own);
+        return own.filter(isNodeReady).length === machineCount;
+      }),
+    delete: () => inParallel(names, (name) => client.delete(clusters, { namespace, name })),
+    existing: async () => {
+      const { items } = await client.list(clusters, { namespace });
+      return items.map(({ metadata }) => metadata.name ?? '').filter((name) => mine.has(name));
+    },
+    untilGone: (except = []) =>
+      until(client, clusters, options, (all) => {
+        const left = all.map(({ metadata }) => metadata.name ?? '').filter((name) => mine.has(name));
+        return left.every((name) => except.includes(name));
+      }),
+  };
+}
+
+export function isControlPlane({ metadata }: KubeObject): boolean {
+  return metadata.labels?.['cluster.x-k8s.io/control-plane'] !== undefined;
+}
+
+function isNodeReady({ status }: MachineView): boolean {
+  return status?.conditions?.some(({ type, status: value }) => type === 'NodeReady' && value === 'True') ?? false;
+}
+
+/** Watches a kind until its objects satisfy the condition. */
+async function until(
+  client: Client,
+  resource: Resource<KubeObject>,
+  { patienceMs, signal }: { patienceMs: number; signal: AbortSignal },
+  isEnough: (all: KubeObject[]) => boolean,
+): Promise<void> {
+  const factory = createInformerFactory({ client, clock: systemClock, random: systemRandom, namespace });
+  const informer = factory.informer(resource);
+  const stop = new AbortController();
+  const running = factory.run(AbortSignal.any([stop.signal, signal]));
+  try {
+    await informer.waitForSync(signal);
+    await new Promise<void>((resolve, reject) => {
+      const timer = setTimeout(() => reject(new Error(`the fleet was not done within ${patienceMs} ms`)), patienceMs);
+      let waiting = false;
+      const look = (): void => {
+        waiting = false;
+        if (!isEnough(informer.lister.list())) return;
+        clearTimeout(timer);
+        resolve();
+      };
+      // the load generator must not be what is measured: one look for all that changed in a moment
+      const soon = (): void => {
+        if (waiting) return;
+        waiting = true;
+        setTimeout(look, 20);
+      };
+      informer.addHandler({ onAdd: soon, onUpdate: soon, onDelete: soon });
+      soon();
+    });
+  } finally {
+    stop.abort();
+    await running;
+  }
+}
+
+async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
+  const queue = items[Symbol.iterator]();
+  await Promise.all(
+    Array.from({ length: parallel }, async () => {
+      for (const item of queue) await work(item);
+    }),
+  );
+}
