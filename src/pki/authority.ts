@@ -1,11 +1,32 @@
 import { createPublicKey, type KeyObject, randomBytes, X509Certificate } from 'node:crypto';
-import { isIP } from 'node:net';
-import type { Extension, Name, SubjectKeyIdentifierExtension, X509Certificate as X509Reader } from '@peculiar/x509';
 import type { Clock } from '../machinery/index.ts';
-import { type CertificateInfo, extendedKeyUsageIds, parseCertificate } from './certificate.ts';
-import { generateKeys, importKeys, importPublicKey, type KeyAlgorithm } from './keys.ts';
+import {
+  type CertificateInfo,
+  encodedSubject,
+  extendedKeyUsageIds,
+  findExtension,
+  parseCertificate,
+} from './certificate.ts';
+import { readDer } from './der.ts';
+import { contextTag, derSequence, derSmallInteger, derTag, derTime, writeDer } from './der-writer.ts';
+import { generateKeys, type KeyAlgorithm, signingKey } from './keys.ts';
 import { encodePem } from './pem.ts';
-import { loadX509 } from './x509.ts';
+import {
+  alternativeNamesExtension,
+  authorityKeyIdentifierExtension,
+  basicConstraintsExtension,
+  encodedPublicKey,
+  extendedKeyUsageExtension,
+  extensionIds,
+  keyIdentifier,
+  keyUsageBits,
+  keyUsageExtension,
+  namesOfHosts,
+  signatureAlgorithmOf,
+  signedDocument,
+  subjectKeyIdentifierExtension,
+  subjectName,
+} from './x509-parts.ts';
 
 /** A certificate with its private key, both PEM. */
 export interface CertificateAndKey {
@@ -45,149 +66,153 @@ const day = 24 * 60 * 60 * 1000;
 const backdateMs = 5 * 60 * 1000;
 
 /** RFC 5280: positive, at most 20 octets. 127 random bits never repeat in practice. */
-function newSerialNumber(): string {
+function newSerialNumber(): Buffer {
   const bytes = randomBytes(16);
   bytes[0] = (bytes[0]! & 0x7f) | 0x40;
-  return bytes.toString('hex');
+  return bytes;
 }
 
-/**
- * Groups first, each in a name of its own, then the user: the order kubeadm and Go write. Values are given to the writer
- * as typed strings, because it would read a plain `#0c…` as encoded bytes and so turn one name into another.
- */
-export async function subjectName(commonName: string, organizations: readonly string[] = []): Promise<Name> {
-  const { Name } = await loadX509();
-  return new Name([
-    ...organizations.map((organization) => ({ O: [{ utf8String: organization }] })),
-    { CN: [{ utf8String: commonName }] },
-  ]);
+/** What a certificate says, its names and extensions already encoded. */
+interface CertificateContent {
+  issuer: Uint8Array;
+  subject: Uint8Array;
+  notBefore: number;
+  notAfter: number;
+  publicKey: KeyObject;
+  extensions: readonly Uint8Array[];
 }
 
-export async function alternativeNames(hosts: readonly string[]): Promise<Extension[]> {
-  if (hosts.length === 0) return [];
-  const x509 = await loadX509();
-  return [
-    new x509.SubjectAlternativeNameExtension(
-      hosts.map((host) => ({ type: isIP(host) === 0 ? ('dns' as const) : ('ip' as const), value: host })),
-    ),
-  ];
+const version3 = writeDer(contextTag(0, true), derSmallInteger(2));
+
+function writeCertificate(content: CertificateContent, privateKey: KeyObject): string {
+  const algorithm = signatureAlgorithmOf(privateKey);
+  const toBeSigned = derSequence(
+    version3,
+    writeDer(derTag.integer, newSerialNumber()),
+    algorithm.identifier,
+    content.issuer,
+    derSequence(derTime(content.notBefore), derTime(content.notAfter)),
+    content.subject,
+    encodedPublicKey(content.publicKey),
+    writeDer(contextTag(3, true), derSequence(...content.extensions)),
+  );
+  return encodePem('CERTIFICATE', signedDocument(toBeSigned, algorithm, privateKey));
 }
 
 /** Makes a self-signed certificate authority. */
 export async function createAuthority(options: AuthorityOptions): Promise<CertificateAndKey> {
-  // Keys are made on other threads while the library loads.
-  const [x509, privateKey] = await Promise.all([
-    loadX509(),
-    options.privateKey ?? generateKeys(options.algorithm).then((pair) => pair.privateKey),
-  ]);
-  const keys = await importKeys(privateKey);
+  const privateKey = options.privateKey ?? (await generateKeys(options.algorithm)).privateKey;
+  const key = signingKey(privateKey);
+  const publicKey = createPublicKey(key);
   const now = options.clock.now();
-  const certificate = await x509.X509CertificateGenerator.createSelfSigned({
-    serialNumber: newSerialNumber(),
-    name: await subjectName(options.commonName),
-    notBefore: new Date(now - backdateMs),
-    notAfter: new Date(now + (options.validityMs ?? 3650 * day)),
-    keys,
-    signingAlgorithm: keys.algorithm,
-    extensions: [
-      new x509.KeyUsagesExtension(
-        x509.KeyUsageFlags.digitalSignature | x509.KeyUsageFlags.keyEncipherment | x509.KeyUsageFlags.keyCertSign,
-        true,
-      ),
-      new x509.BasicConstraintsExtension(true, options.pathLength, true),
-      await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
-      ...(await alternativeNames([options.commonName].filter((name) => /^[a-z0-9.-]+$/.test(name)))),
-    ],
-  });
-  return { certificate: encodePem('CERTIFICATE', new Uint8Array(certificate.rawData)), privateKey };
+  const name = subjectName(options.commonName);
+  const { digitalSignature, keyEncipherment, keyCertSign } = keyUsageBits;
+  const certificate = writeCertificate(
+    {
+      issuer: name,
+      subject: name,
+      notBefore: now - backdateMs,
+      notAfter: now + (options.validityMs ?? 3650 * day),
+      publicKey,
+      extensions: [
+        keyUsageExtension(digitalSignature | keyEncipherment | keyCertSign),
+        basicConstraintsExtension(true, options.pathLength),
+        subjectKeyIdentifierExtension(keyIdentifier(publicKey)),
+        ...alternativeNamesExtension(
+          namesOfHosts([options.commonName].filter((commonName) => /^[a-z0-9.-]+$/.test(commonName))),
+        ),
+      ],
+    },
+    key,
+  );
+  return { certificate, privateKey };
 }
 
 export interface SignRequest {
   authority: CertificateAndKey;
-  subject: Name;
+  /** an encoded Name */
+  subject: Uint8Array;
   publicKey: KeyObject;
   notBefore: number;
   notAfter: number;
-  /** bits of x509.KeyUsageFlags */
+  /** bits of the keyUsage extension */
   keyUsage: number;
   /** object ids */
   extendedKeyUsages: readonly string[];
-  extensions: readonly Extension[];
+  /** further extensions, encoded */
+  extensions: readonly Uint8Array[];
 }
 
 interface Issuer {
   info: CertificateInfo;
-  issuer: X509Reader;
-  identifier: SubjectKeyIdentifierExtension | null;
+  /** the encoded subject, taken over byte by byte: chains are built by comparing them */
+  name: Buffer;
+  keyIdentifier: Buffer;
 }
 
 const recentIssuers = new Map<string, Issuer>();
 const maxRecentIssuers = 64;
 
-/** An authority as the writer reads it; few authorities sign many certificates. */
-function issuerOf(certificate: string, x509: Awaited<ReturnType<typeof loadX509>>): Issuer {
+/** What is needed of an authority to sign in its name; few authorities sign many certificates. */
+function issuerOf(certificate: string): Issuer {
   let known = recentIssuers.get(certificate);
   if (!known) {
-    const issuer = new x509.X509Certificate(new Uint8Array(new X509Certificate(certificate).raw));
-    const identifier = issuer.getExtension(x509.SubjectKeyIdentifierExtension);
-    known = { info: parseCertificate(certificate), issuer, identifier };
+    const opened = new X509Certificate(certificate);
+    // The authority's own identifier where it has one: makers compute it differently, and OpenSSL insists on a match.
+    const own = findExtension(opened.raw, extensionIds.subjectKeyIdentifier);
+    known = {
+      info: parseCertificate(opened),
+      name: encodedSubject(opened.raw),
+      keyIdentifier: own === undefined ? keyIdentifier(opened.publicKey) : readDer(own)[0]!.content,
+    };
     if (recentIssuers.size >= maxRecentIssuers) recentIssuers.delete(recentIssuers.keys().next().value!);
     recentIssuers.set(certificate, known);
   }
   return known;
 }
 
+/** When an authority ends, from what is kept of those that signed lately. */
+export function authorityEnd(certificate: string): number {
+  return issuerOf(certificate).info.notAfter;
+}
+
 /** Signs a public key under an authority; everything a leaf certificate needs besides its names is added here. */
-export async function signCertificate(request: SignRequest): Promise<string> {
-  const x509 = await loadX509();
-  const { info: authorityInfo, issuer, identifier } = issuerOf(request.authority.certificate, x509);
-  const [authorityKeys, publicKey] = await Promise.all([
-    importKeys(request.authority.privateKey),
-    importPublicKey(request.publicKey),
-  ]);
-  const certificate = await x509.X509CertificateGenerator.create({
-    serialNumber: newSerialNumber(),
-    subject: request.subject,
-    issuer: issuer.subjectName,
-    notBefore: new Date(request.notBefore),
-    notAfter: new Date(Math.min(request.notAfter, authorityInfo.notAfter)),
-    publicKey,
-    signingKey: authorityKeys.privateKey,
-    signingAlgorithm: authorityKeys.algorithm,
-    extensions: [
-      ...(request.keyUsage === 0 ? [] : [new x509.KeyUsagesExtension(request.keyUsage, true)]),
-      ...(request.extendedKeyUsages.length === 0
-        ? []
-        : [new x509.ExtendedKeyUsageExtension([...request.extendedKeyUsages])]),
-      new x509.BasicConstraintsExtension(false, undefined, true),
-      // The authority's own identifier where it has one: makers compute it differently, and OpenSSL insists on a match.
-      identifier === null
-        ? await x509.AuthorityKeyIdentifierExtension.create(authorityKeys.publicKey)
-        : new x509.AuthorityKeyIdentifierExtension(identifier.keyId),
-      ...request.extensions,
-    ],
-  });
-  return encodePem('CERTIFICATE', new Uint8Array(certificate.rawData));
+export function signCertificate(request: SignRequest): string {
+  const issuer = issuerOf(request.authority.certificate);
+  return writeCertificate(
+    {
+      issuer: issuer.name,
+      subject: request.subject,
+      notBefore: request.notBefore,
+      notAfter: Math.min(request.notAfter, issuer.info.notAfter),
+      publicKey: request.publicKey,
+      extensions: [
+        ...(request.keyUsage === 0 ? [] : [keyUsageExtension(request.keyUsage)]),
+        ...(request.extendedKeyUsages.length === 0 ? [] : [extendedKeyUsageExtension(request.extendedKeyUsages)]),
+        basicConstraintsExtension(false),
+        authorityKeyIdentifierExtension(issuer.keyIdentifier),
+        ...request.extensions,
+      ],
+    },
+    signingKey(request.authority.privateKey),
+  );
 }
 
 /** Issues a certificate for servers, clients or both, with a new key unless one is given. */
 export async function issueCertificate(options: CertificateOptions): Promise<CertificateAndKey> {
-  const [x509, privateKey] = await Promise.all([
-    loadX509(),
-    options.privateKey ?? generateKeys(options.algorithm).then((pair) => pair.privateKey),
-  ]);
+  const privateKey = options.privateKey ?? (await generateKeys(options.algorithm)).privateKey;
   const now = options.clock.now();
-  const certificate = await signCertificate({
+  const certificate = signCertificate({
     authority: options.authority,
-    subject: await subjectName(options.commonName, options.organizations),
+    subject: subjectName(options.commonName, options.organizations),
     publicKey: createPublicKey(privateKey),
     notBefore: now - backdateMs,
     notAfter: now + (options.validityMs ?? 365 * day),
-    keyUsage: x509.KeyUsageFlags.digitalSignature | x509.KeyUsageFlags.keyEncipherment,
+    keyUsage: keyUsageBits.digitalSignature | keyUsageBits.keyEncipherment,
     extendedKeyUsages: options.usages.map(
       (usage) => extendedKeyUsageIds[usage === 'server' ? 'serverAuth' : 'clientAuth'],
     ),
-    extensions: await alternativeNames(options.hosts ?? []),
+    extensions: alternativeNamesExtension(namesOfHosts(options.hosts ?? [])),
   });
   return { certificate, privateKey };
 }

@@ -1,11 +1,12 @@
-import { createHash, createPublicKey, X509Certificate } from 'node:crypto';
+import 'reflect-metadata';
+import { createHash, createPrivateKey, createPublicKey, webcrypto, X509Certificate } from 'node:crypto';
+import { BasicConstraintsExtension, SubjectKeyIdentifierExtension, X509CertificateGenerator } from '@peculiar/x509';
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../machinery/index.ts';
 import { createAuthority, issueCertificate } from './authority.ts';
 import { belongsTogether, caCertHash, extendedKeyUsageIds, parseCertificate } from './certificate.ts';
-import { generateKeys, importKeys } from './keys.ts';
+import { generateKeys } from './keys.ts';
 import { decodePem, encodePem, splitCertificates } from './pem.ts';
-import { loadX509 } from './x509.ts';
 
 const day = 24 * 60 * 60 * 1000;
 const clock = new ManualClock(Date.UTC(2026, 5, 1));
@@ -89,16 +90,23 @@ describe('issueCertificate', () => {
   it('refers to its authority by the identifier that authority gives itself', async () => {
     // Makers hash the key in their own ways; Go changed its way in 1.25.
     const { privateKey } = await generateKeys();
-    const [x509, keys] = await Promise.all([loadX509(), importKeys(privateKey)]);
-    const certificate = await x509.X509CertificateGenerator.createSelfSigned({
+    const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
+    const { subtle } = webcrypto;
+    const pkcs8 = createPrivateKey(privateKey).export({ type: 'pkcs8', format: 'der' });
+    const spki = createPublicKey(privateKey).export({ type: 'spki', format: 'der' });
+    const keys = {
+      privateKey: await subtle.importKey('pkcs8', pkcs8, algorithm, true, ['sign']),
+      publicKey: await subtle.importKey('spki', spki, algorithm, true, ['verify']),
+    };
+    const certificate = await X509CertificateGenerator.createSelfSigned({
       name: 'CN=foreign',
       notBefore: new Date(clock.now() - day),
       notAfter: new Date(clock.now() + 400 * day),
       keys,
-      signingAlgorithm: keys.algorithm,
+      signingAlgorithm: algorithm,
       extensions: [
-        new x509.BasicConstraintsExtension(true, undefined, true),
-        new x509.SubjectKeyIdentifierExtension('0102030405060708090a0b0c0d0e0f1011121314'),
+        new BasicConstraintsExtension(true, undefined, true),
+        new SubjectKeyIdentifierExtension('0102030405060708090a0b0c0d0e0f1011121314'),
       ],
     });
     const foreign = { certificate: certificate.toString('pem'), privateKey };

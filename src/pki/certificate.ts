@@ -1,5 +1,6 @@
 import { createHash, createPrivateKey, X509Certificate } from 'node:crypto';
 import { type DerElement, derObjectId, derText, readDer } from './der.ts';
+import { derTag, writeDer } from './der-writer.ts';
 
 export interface SubjectAlternativeNames {
   dnsNames: string[];
@@ -76,14 +77,34 @@ export function parseAlternativeNames(value: Buffer): SubjectAlternativeNames {
   return names;
 }
 
-function findExtension(fields: readonly DerElement[], id: string): Buffer | undefined {
+/** The fields of what is signed in a certificate, from the serial number on. */
+function certificateFields(der: Buffer): DerElement[] {
+  const fields = readDer(readDer(readDer(der)[0]!.content)[0]!.content);
+  return fields[0]?.tag === contextTag(0) ? fields.slice(1) : fields;
+}
+
+function extensionOf(fields: readonly DerElement[], id: string): Buffer | undefined {
   const wrapped = fields.find(({ tag }) => tag === contextTag(3));
-  if (wrapped === undefined) return undefined;
-  for (const extension of readDer(readDer(wrapped.content)[0]!.content)) {
+  return wrapped === undefined ? undefined : findInExtensions(readDer(wrapped.content)[0]!.content, id);
+}
+
+/** The value of an extension in the content of a list of them. */
+export function findInExtensions(extensions: Buffer, id: string): Buffer | undefined {
+  for (const extension of readDer(extensions)) {
     const parts = readDer(extension.content);
     if (derObjectId(parts[0]!.content) === id) return parts.at(-1)!.content;
   }
   return undefined;
+}
+
+/** The value of an extension of an encoded certificate. */
+export function findExtension(der: Buffer, id: string): Buffer | undefined {
+  return extensionOf(certificateFields(der), id);
+}
+
+/** The subject of an encoded certificate as it is encoded there. */
+export function encodedSubject(der: Buffer): Buffer {
+  return writeDer(derTag.sequence, certificateFields(der)[4]!.content);
 }
 
 /**
@@ -92,12 +113,11 @@ function findExtension(fields: readonly DerElement[], id: string): Buffer | unde
  */
 export function parseCertificate(source: string | Buffer | X509Certificate): CertificateInfo {
   const certificate = source instanceof X509Certificate ? source : new X509Certificate(source);
-  const toBeSigned = readDer(readDer(readDer(certificate.raw)[0]!.content)[0]!.content);
-  const first = toBeSigned[0]?.tag === contextTag(0) ? 1 : 0;
-  const alternative = findExtension(toBeSigned, subjectAltNameId);
+  const fields = certificateFields(certificate.raw);
+  const alternative = extensionOf(fields, subjectAltNameId);
   return {
-    subject: parseName(toBeSigned[first + 4]!.content),
-    issuer: parseName(toBeSigned[first + 2]!.content),
+    subject: parseName(fields[4]!.content),
+    issuer: parseName(fields[2]!.content),
     isAuthority: certificate.ca,
     serialNumber: certificate.serialNumber.toLowerCase(),
     notBefore: Date.parse(certificate.validFrom),

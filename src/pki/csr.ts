@@ -1,24 +1,32 @@
-import { createPublicKey, type KeyObject } from 'node:crypto';
-import type { JsonGeneralName } from '@peculiar/x509';
+import { createPrivateKey, createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { CapstanError, type Clock } from '../machinery/index.ts';
-import { alternativeNames, type CertificateAndKey, signCertificate, subjectName } from './authority.ts';
+import { authorityEnd, type CertificateAndKey, signCertificate } from './authority.ts';
 import {
   type CertificateSubject,
+  findInExtensions,
   parseAlternativeNames,
-  parseCertificate,
   parseName,
   type SubjectAlternativeNames,
 } from './certificate.ts';
-import { readDer } from './der.ts';
-import { generateKeys, importKeys, type KeyAlgorithm } from './keys.ts';
+import { derObjectId, readDer } from './der.ts';
+import { contextTag, derObjectIdOf, derSequence, derSmallInteger, derTag, writeDer } from './der-writer.ts';
+import { generateKeys, type KeyAlgorithm } from './keys.ts';
 import { decodePem, encodePem } from './pem.ts';
 import { signerObjection } from './signers.ts';
-import { loadX509 } from './x509.ts';
+import {
+  alternativeNamesExtension,
+  encodedPublicKey,
+  extensionIds,
+  namesOfHosts,
+  signatureAlgorithmOf,
+  signedDocument,
+  subjectName,
+} from './x509-parts.ts';
 
 export interface ParsedCsr extends SubjectAlternativeNames {
   subject: CertificateSubject;
   /** the whole encoded subject, which a certificate takes over as it is */
-  subjectBytes: Uint8Array<ArrayBuffer>;
+  subjectBytes: Uint8Array;
   publicKey: KeyObject;
   /** the bytes between the PEM lines */
   der: Buffer;
@@ -32,28 +40,47 @@ export interface CsrOptions {
   privateKey?: string;
 }
 
+const requestedExtensionsId = '1.2.840.113549.1.9.14';
+const attributesTag = contextTag(0, true);
+
 /** Makes a certificate signing request, with a new key unless one is given. */
 export async function createCsr(options: CsrOptions): Promise<{ csr: string; privateKey: string }> {
-  const [x509, privateKey] = await Promise.all([
-    loadX509(),
-    options.privateKey ?? generateKeys(options.algorithm).then((pair) => pair.privateKey),
-  ]);
-  const keys = await importKeys(privateKey);
-  const request = await x509.Pkcs10CertificateRequestGenerator.create({
-    name: await subjectName(options.commonName, options.organizations),
-    keys,
-    signingAlgorithm: keys.algorithm,
-    extensions: await alternativeNames(options.hosts ?? []),
-  });
-  return { csr: encodePem('CERTIFICATE REQUEST', new Uint8Array(request.rawData)), privateKey };
+  const privateKey = options.privateKey ?? (await generateKeys(options.algorithm)).privateKey;
+  const key = createPrivateKey(privateKey);
+  const algorithm = signatureAlgorithmOf(key);
+  const extensions = alternativeNamesExtension(namesOfHosts(options.hosts ?? []));
+  const attributes =
+    extensions.length === 0
+      ? []
+      : [derSequence(derObjectIdOf(requestedExtensionsId), writeDer(derTag.set, derSequence(...extensions)))];
+  const toBeSigned = derSequence(
+    derSmallInteger(0),
+    subjectName(options.commonName, options.organizations),
+    encodedPublicKey(createPublicKey(key)),
+    writeDer(attributesTag, ...attributes),
+  );
+  return { csr: encodePem('CERTIFICATE REQUEST', signedDocument(toBeSigned, algorithm, key)), privateKey };
 }
 
 /** What Go says of a signature that does not hold, by kind of key: these words reach users in refusals. */
 const verificationFailures: Readonly<Record<string, string>> = {
-  ECDSA: 'x509: ECDSA verification failure',
-  'RSASSA-PKCS1-v1_5': 'crypto/rsa: verification error',
-  Ed25519: 'x509: Ed25519 verification failure',
+  ec: 'x509: ECDSA verification failure',
+  rsa: 'crypto/rsa: verification error',
+  ed25519: 'x509: Ed25519 verification failure',
 };
+
+/** The hash of each signature algorithm a request may be signed with; Ed25519 hashes by itself. */
+const signatureHashes: Readonly<Record<string, string | null>> = {
+  '1.2.840.10045.4.3.2': 'sha256',
+  '1.2.840.10045.4.3.3': 'sha384',
+  '1.2.840.10045.4.3.4': 'sha512',
+  '1.2.840.113549.1.1.11': 'sha256',
+  '1.2.840.113549.1.1.12': 'sha384',
+  '1.2.840.113549.1.1.13': 'sha512',
+  '1.3.101.112': null,
+};
+
+const structureError = 'asn1: structure error: the block holds no certificate request';
 
 /**
  * Reads a PEM signing request and checks that its sender holds the private key.
@@ -64,27 +91,42 @@ export async function parseCsr(pem: string): Promise<ParsedCsr> {
   if (block?.label !== 'CERTIFICATE REQUEST') {
     throw new CapstanError('CAP_CSR_INVALID', 'PEM block type must be CERTIFICATE REQUEST');
   }
-  const x509 = await loadX509();
-  let unverified = '';
+  let parsed: ParsedCsr;
+  let isGenuine: boolean;
   try {
-    const request = new x509.Pkcs10CertificateRequest(new Uint8Array(block.bytes));
-    unverified = verificationFailures[request.publicKey.algorithm.name ?? ''] ?? unverified;
-    if (!(await request.verify())) throw new Error('it is signed with another key');
-    const alternative = request.getExtension('2.5.29.17');
-    const subjectBytes = new Uint8Array(request.subjectName.toArrayBuffer());
-    return {
-      subject: parseName(readDer(Buffer.from(subjectBytes))[0]!.content),
-      subjectBytes,
-      publicKey: createPublicKey({ key: Buffer.from(request.publicKey.rawData), format: 'der', type: 'spki' }),
+    const [outer, ...trailing] = readDer(block.bytes);
+    const [signed, algorithm, signature] = readDer(outer!.content);
+    const [, subject, key, attributes] = readDer(signed!.content);
+    if (trailing.length > 0 || outer!.tag !== derTag.sequence) throw new RangeError('not one sequence');
+    const publicKey = createPublicKey({ key: writeDer(key!.tag, key!.content), format: 'der', type: 'spki' });
+    const alternative = attributes?.tag === attributesTag ? requestedNames(attributes.content) : undefined;
+    parsed = {
+      subject: parseName(subject!.content),
+      subjectBytes: writeDer(subject!.tag, subject!.content),
+      publicKey,
       der: block.bytes,
-      ...(alternative === null
-        ? { dnsNames: [], ipAddresses: [], emailAddresses: [], uris: [] }
-        : parseAlternativeNames(Buffer.from(alternative.value))),
+      ...parseAlternativeNames(alternative ?? Buffer.alloc(0)),
     };
+    const hash = signatureHashes[derObjectId(readDer(algorithm!.content)[0]!.content)];
+    const toBeSigned = writeDer(signed!.tag, signed!.content);
+    isGenuine = hash !== undefined && verify(hash, toBeSigned, publicKey, signature!.content.subarray(1));
   } catch (error) {
-    const text = unverified === '' ? 'asn1: structure error: the block holds no certificate request' : unverified;
-    throw new CapstanError('CAP_CSR_INVALID', text, { cause: error });
+    throw new CapstanError('CAP_CSR_INVALID', structureError, { cause: error });
   }
+  if (isGenuine) return parsed;
+  const words = verificationFailures[parsed.publicKey.asymmetricKeyType ?? ''] ?? structureError;
+  throw new CapstanError('CAP_CSR_INVALID', words);
+}
+
+/** The subjectAltName among the extensions a request asks for. */
+function requestedNames(attributes: Buffer): Buffer | undefined {
+  for (const attribute of readDer(attributes)) {
+    const [id, values] = readDer(attribute.content);
+    if (derObjectId(id!.content) !== requestedExtensionsId) continue;
+    const [extensions] = readDer(values!.content);
+    return extensions && findInExtensions(extensions.content, extensionIds.subjectAlternativeName);
+  }
+  return undefined;
 }
 
 export interface SignCsrOptions {
@@ -163,31 +205,24 @@ export async function signCsr(options: SignCsrOptions): Promise<string> {
   const objection = signerObjection(csr, options.usages, options.signerName);
   if (objection !== undefined) throw new CapstanError('CAP_CSR_REFUSED', objection);
   const usages = translateUsages(options.usages);
-  const x509 = await loadX509();
   const now = options.clock.now();
   const backdate = 5 * minute;
   const most = options.maxValidityMs ?? 365 * 24 * hour;
   const asked = options.expirationSeconds === undefined ? most : options.expirationSeconds * 1000;
   const validity = Math.min(Math.max(asked, 10 * minute), most);
-  if (now >= parseCertificate(options.authority.certificate).notAfter) {
+  if (now >= authorityEnd(options.authority.certificate)) {
     throw new CapstanError('CAP_CSR_REFUSED', 'the certificate authority has expired', {
       hint: 'renew the authority before signing anything with it',
     });
   }
-  const names: JsonGeneralName[] = [
-    ...csr.dnsNames.map((value) => ({ type: 'dns' as const, value })),
-    ...csr.ipAddresses.map((value) => ({ type: 'ip' as const, value })),
-    ...csr.emailAddresses.map((value) => ({ type: 'email' as const, value })),
-    ...csr.uris.map((value) => ({ type: 'url' as const, value })),
-  ];
   return signCertificate({
     authority: options.authority,
-    subject: new x509.Name(csr.subjectBytes),
+    subject: csr.subjectBytes,
     publicKey: csr.publicKey,
     notBefore: now - backdate,
     // Only long-lived certificates end earlier by what they were backdated.
     notAfter: now + validity - (validity < 8 * hour ? 0 : backdate),
     ...usages,
-    extensions: names.length === 0 ? [] : [new x509.SubjectAlternativeNameExtension(names)],
+    extensions: alternativeNamesExtension(csr),
   });
 }

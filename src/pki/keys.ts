@@ -1,11 +1,4 @@
-import {
-  createPrivateKey,
-  createPublicKey,
-  generateKeyPair,
-  generateKeyPairSync,
-  type KeyObject,
-  webcrypto,
-} from 'node:crypto';
+import { createPrivateKey, createPublicKey, generateKeyPair, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { promisify } from 'node:util';
 
 /** P-256 is quick to make and understood by everything; the others are for settings that ask for them. */
@@ -49,60 +42,16 @@ export function publicKeyOf(pem: string): string {
   return createPublicKey(pem).export({ type: 'spki', format: 'pem' }) as string;
 }
 
-export interface SigningAlgorithm {
-  name: 'ECDSA' | 'RSASSA-PKCS1-v1_5';
-  namedCurve?: string;
-  hash: string;
-}
-
-const curves: Readonly<Record<string, { namedCurve: string; hash: string }>> = {
-  prime256v1: { namedCurve: 'P-256', hash: 'SHA-256' },
-  secp384r1: { namedCurve: 'P-384', hash: 'SHA-384' },
-  secp521r1: { namedCurve: 'P-521', hash: 'SHA-512' },
-};
-
-/** How WebCrypto must be told to use a key. */
-export function signingAlgorithm(key: KeyObject): SigningAlgorithm {
-  if (key.asymmetricKeyType === 'rsa') return { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' };
-  const curve = curves[key.asymmetricKeyDetails?.namedCurve ?? ''];
-  if (key.asymmetricKeyType === 'ec' && curve !== undefined) return { name: 'ECDSA', ...curve };
-  throw new TypeError(`keys of type ${key.asymmetricKeyType ?? 'unknown'} are not supported; use RSA or an EC key`);
-}
-
-export interface ImportedKeys {
-  privateKey: webcrypto.CryptoKey;
-  publicKey: webcrypto.CryptoKey;
-  algorithm: SigningAlgorithm;
-}
-
-const recentKeys = new Map<string, Promise<ImportedKeys>>();
+const recentKeys = new Map<string, KeyObject>();
 const maxRecentKeys = 64;
 
-/** A PEM private key as the pair of WebCrypto keys the certificate writer works with. Authorities are used again and again. */
-export function importKeys(privateKeyPem: string): Promise<ImportedKeys> {
-  let imported = recentKeys.get(privateKeyPem);
-  if (!imported) {
-    imported = importNewKeys(privateKeyPem);
-    // What cannot be read is not worth remembering.
-    imported.catch(() => recentKeys.delete(privateKeyPem));
+/** A PEM private key ready to sign with. Authorities are used again and again, and reading a key takes longer than signing. */
+export function signingKey(privateKeyPem: string): KeyObject {
+  let key = recentKeys.get(privateKeyPem);
+  if (!key) {
+    key = createPrivateKey(privateKeyPem);
     if (recentKeys.size >= maxRecentKeys) recentKeys.delete(recentKeys.keys().next().value!);
-    recentKeys.set(privateKeyPem, imported);
+    recentKeys.set(privateKeyPem, key);
   }
-  return imported;
-}
-
-async function importNewKeys(privateKeyPem: string): Promise<ImportedKeys> {
-  const privateKey = createPrivateKey(privateKeyPem);
-  const algorithm = signingAlgorithm(privateKey);
-  const [imported, publicKey] = await Promise.all([
-    webcrypto.subtle.importKey('pkcs8', privateKey.export({ type: 'pkcs8', format: 'der' }), algorithm, true, ['sign']),
-    importPublicKey(createPublicKey(privateKey)),
-  ]);
-  return { privateKey: imported, publicKey, algorithm };
-}
-
-export function importPublicKey(key: KeyObject): Promise<webcrypto.CryptoKey> {
-  return webcrypto.subtle.importKey('spki', key.export({ type: 'spki', format: 'der' }), signingAlgorithm(key), true, [
-    'verify',
-  ]);
+  return key;
 }

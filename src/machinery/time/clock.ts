@@ -1,3 +1,5 @@
+import { type Timer, TimerHeap } from './timer-heap.ts';
+
 /** Stops a timer that has not fired yet. */
 export type CancelTimer = () => void;
 
@@ -17,17 +19,11 @@ export const systemClock: Clock = {
   },
 };
 
-interface Timer {
-  due: number;
-  sequence: number;
-  callback: () => void;
-}
-
 /** A clock that moves only when told to; timers fire in order of their due time. */
 export class ManualClock implements Clock {
   #now: number;
   #sequence = 0;
-  readonly #timers: Timer[] = [];
+  readonly #timers = new TimerHeap();
 
   constructor(startMs: number = Date.UTC(2026, 0, 1)) {
     this.#now = startMs;
@@ -38,34 +34,27 @@ export class ManualClock implements Clock {
   }
 
   after(ms: number, callback: () => void): CancelTimer {
-    const timer = { due: this.#now + Math.max(0, ms), sequence: this.#sequence++, callback };
-    this.#timers.push(timer);
-    return () => {
-      const index = this.#timers.indexOf(timer);
-      if (index >= 0) this.#timers.splice(index, 1);
-    };
+    const timer: Timer = { due: this.#now + Math.max(0, ms), sequence: this.#sequence++, callback };
+    this.#timers.add(timer);
+    return () => this.#timers.cancel(timer);
   }
 
   /** Time until the next timer, or undefined when nothing waits. */
   untilNext(): number | undefined {
-    let due = Number.POSITIVE_INFINITY;
-    for (const timer of this.#timers) due = Math.min(due, timer.due);
-    return due === Number.POSITIVE_INFINITY ? undefined : due - this.#now;
+    const next = this.#timers.peek();
+    return next && next.due - this.#now;
   }
 
   /** Moves time forward, firing due timers in order; microtasks run between them. */
   async advance(ms: number): Promise<void> {
     const end = this.#now + ms;
-    for (;;) {
-      let next: Timer | undefined;
-      for (const timer of this.#timers) {
-        if (timer.due > end) continue;
-        if (!next || timer.due < next.due || (timer.due === next.due && timer.sequence < next.sequence)) next = timer;
-      }
-      if (!next) break;
-      this.#timers.splice(this.#timers.indexOf(next), 1);
+    for (let next = this.#timers.peek(); next && next.due <= end; next = this.#timers.peek()) {
+      this.#timers.pop();
       this.#now = next.due;
-      next.callback();
+      const { callback } = next;
+      // cancelling it from now on means nothing
+      next.callback = undefined;
+      callback?.();
       await new Promise<void>((resolve) => setImmediate(resolve));
     }
     this.#now = end;
