@@ -50,6 +50,8 @@ export async function startControllers(api: ManagementApi, options: ControllersO
     random: systemRandom,
     log,
     metrics,
+    // a cluster coming up makes hundreds of small changes, most of them echoes of each other
+    restFactor: 10,
     ...(namespace !== undefined && { namespace }),
   });
   const close = addControllers(manager, client, options);

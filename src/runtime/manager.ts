@@ -45,6 +45,8 @@ export interface ManagerOptions {
     Partial<Pick<LeaderElectionOptions, 'leaseDurationMs' | 'renewDeadlineMs' | 'retryPeriodMs'>>;
   /** how long a stop may take; default 30 s */
   gracefulStopMs?: number;
+  /** how many times as long as its work took a key rests afterwards, to answer many changes at once; default 0 */
+  restFactor?: number;
   /** name of this instance in events */
   instance?: string;
 }
@@ -220,6 +222,7 @@ export function createManager(options: ManagerOptions): Manager {
         log,
         metrics,
         events: events.recorder(definition.name),
+        ...(options.restFactor !== undefined && { restFactor: options.restFactor }),
       });
       controllers.push(controller);
       return controller;

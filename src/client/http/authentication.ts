@@ -1,7 +1,8 @@
+import { createSecureContext, type SecureContext } from 'node:tls';
 import type { ConnectionConfig, Credential } from '../kubeconfig/types.ts';
 
 /** What Node's TLS needs to trust the server and to show who we are. */
-export interface TlsIdentity {
+interface TlsIdentity {
   ca?: string;
   cert?: string;
   key?: string;
@@ -9,7 +10,7 @@ export interface TlsIdentity {
   servername?: string;
 }
 
-export function tlsIdentity(config: ConnectionConfig, credential: Credential): TlsIdentity {
+function tlsIdentity(config: ConnectionConfig, credential: Credential): TlsIdentity {
   return {
     ...(config.certificateAuthority !== undefined && { ca: config.certificateAuthority }),
     ...(credential.clientCertificate && {
@@ -19,6 +20,32 @@ export function tlsIdentity(config: ConnectionConfig, credential: Credential): T
     ...(config.insecureSkipTlsVerify === true && { rejectUnauthorized: false as const }),
     ...(config.tlsServerName !== undefined && { servername: config.tlsServerName }),
   };
+}
+
+/** What every connection to a server is made with. */
+export interface TlsConnection {
+  secureContext?: SecureContext;
+  rejectUnauthorized?: false;
+  servername?: string;
+}
+
+const knownConnections = new WeakMap<Credential, { ca: string | undefined; connection: TlsConnection }>();
+
+/** The same, with keys and authorities read once for all connections: reading them costs more than the rest of opening one. */
+export function tlsConnection(config: ConnectionConfig, credential: Credential): TlsConnection {
+  const { ca, cert, key, ...rest } = tlsIdentity(config, credential);
+  const known = knownConnections.get(credential);
+  if (known && known.ca === ca) return known.connection;
+  const connection: TlsConnection = {
+    ...rest,
+    secureContext: createSecureContext({
+      ...(ca !== undefined && { ca }),
+      ...(cert !== undefined && { cert }),
+      ...(key !== undefined && { key }),
+    }),
+  };
+  knownConnections.set(credential, { ca, connection });
+  return connection;
 }
 
 /** Headers that say who asks, and as whom. */

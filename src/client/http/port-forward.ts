@@ -7,7 +7,7 @@ import { CapstanError, type Clock, systemClock } from '../../machinery/index.ts'
 import { errorFromResponse } from '../errors.ts';
 import type { ConnectionConfig, Credential } from '../kubeconfig/types.ts';
 import type { ObjectKey } from '../types.ts';
-import { identityHeaders, type TlsIdentity, tlsIdentity } from './authentication.ts';
+import { identityHeaders, type TlsConnection, tlsConnection } from './authentication.ts';
 import { unreachable } from './transport.ts';
 
 /** The WebSocket protocol of `pods/portforward` which every kubelet speaks: channel 0 carries data, channel 1 errors. */
@@ -65,7 +65,7 @@ async function dial(
   const { signal } = options;
   const clock = options.clock ?? systemClock;
   const base = new URL(config.server);
-  const tls = tlsIdentity(config, credential);
+  const tls = base.protocol === 'http:' ? {} : tlsConnection(config, credential);
   const tunnel = config.proxyUrl === undefined ? undefined : await tunnelThrough(config, base, tls, signal);
   return await new Promise<Duplex>((resolve, reject) => {
     const socket = new ws.WebSocket(
@@ -180,7 +180,7 @@ function forwardedPort(socket: WebSocket, port: number): Duplex {
 async function tunnelThrough(
   config: ConnectionConfig,
   base: URL,
-  tls: TlsIdentity,
+  tls: TlsConnection,
   signal: AbortSignal | undefined,
 ): Promise<Duplex> {
   const proxy = new URL(config.proxyUrl ?? '');

@@ -3,7 +3,7 @@ import { ApiStatusError, type Clock, errorMessage, type Random, sleep } from '..
 import { sharedSignal } from '../abort.ts';
 import { ApiUnreachableError, errorFromResponse } from '../errors.ts';
 import type { ConnectionConfig, Credential } from '../kubeconfig/types.ts';
-import { identityHeaders, tlsIdentity } from './authentication.ts';
+import { identityHeaders, type TlsConnection, tlsConnection } from './authentication.ts';
 import { parseWarnings } from './warnings.ts';
 
 /** One finished attempt, for `rest_client_requests_total` and `rest_client_request_duration_seconds`. */
@@ -78,10 +78,11 @@ export function createTransport(options: TransportOptions): Transport {
     if (!dispatchers || dispatchers.certificate !== certificate) {
       // an exec plugin issued a new certificate: new connections use it, those in use finish in peace
       if (dispatchers) retired.push(dispatchers.requests, dispatchers.watches);
+      const tls = base.protocol === 'https:' ? tlsConnection(config, credential) : {};
       dispatchers = {
-        requests: createDispatcher(options, credential, options.maxConnections),
+        requests: createDispatcher(options, tls, options.maxConnections),
         // HTTP/1.1 gives each watch a connection for its whole life, so these must not be counted with the others
-        watches: createDispatcher(options, credential, undefined),
+        watches: createDispatcher(options, tls, undefined),
         certificate,
       };
     }
@@ -293,14 +294,9 @@ export function unreachable(
   });
 }
 
-function createDispatcher(
-  options: TransportOptions,
-  credential: Credential,
-  connections: number | undefined,
-): Dispatcher {
+function createDispatcher(options: TransportOptions, tls: TlsConnection, connections: number | undefined): Dispatcher {
   const { config } = options;
   const host = new URL(config.server).hostname;
-  const tls = tlsIdentity(config, credential);
   // time limits are ours (on the injected clock); undici's own would cut quiet watches
   const common = {
     ...(connections !== undefined && { connections }),

@@ -14,7 +14,7 @@ import { runUntil, settle } from '../testkit/eventually.ts';
 import { type FaultRule, faultyClient } from '../testkit/faulty-client.ts';
 import { memoryClient } from '../testkit/memory-client.ts';
 import { gadget, gadgets, type Widget, widget, widgets } from '../testkit/test-kinds.ts';
-import { type ControllerDefinition, defineController } from './definition.ts';
+import { type ControllerDefinition, defineController, type ReconcileContext } from './definition.ts';
 import { allOf, anyOf, generationChanged, labelsChanged, not, objectMatches } from './predicates.ts';
 // renamed: linters take `lookAgain(` in a test for a hook
 import { done, after as lookAgain, soonest, TerminalError } from './result.ts';
@@ -26,7 +26,7 @@ const at = (name: string) => ({ namespace: 'default', name });
 
 function world(
   definition: Omit<ControllerDefinition, 'name' | 'for'>,
-  options: { rules?: FaultRule[]; gracefulStopMs?: number; watchLagMs?: number } = {},
+  options: { rules?: FaultRule[]; gracefulStopMs?: number; watchLagMs?: number; restFactor?: number } = {},
 ) {
   const clock = new ManualClock();
   const server = memoryClient({ clock });
@@ -37,6 +37,7 @@ function world(
     random: seededRandom(5),
     log: logger,
     ...(options.gracefulStopMs !== undefined && { gracefulStopMs: options.gracefulStopMs }),
+    ...(options.restFactor !== undefined && { restFactor: options.restFactor }),
   });
   const controller = manager.add(defineController({ name: 'widget', for: widgetsOf, ...definition }));
   const stop = new AbortController();
@@ -188,6 +189,32 @@ describe('a controller', () => {
     await w.start();
     await runUntil(w.clock, () => calls === 2);
     expect(w.entries.filter(({ level }) => level === 'error' || level === 'warn')).toEqual([]);
+    await w.stop();
+  });
+
+  it('answers the echoes of slow work with one look, however many there are', async () => {
+    const begun: number[] = [];
+    const slow = {
+      reconcile: async ({ clock }: ReconcileContext) => {
+        begun.push(clock.now());
+        await sleep(clock, 10);
+        return done();
+      },
+    };
+    const w = world(slow, { restFactor: 10 });
+    await w.server.create(widgets, widget('a'), by);
+    const starting = w.start();
+    await runUntil(w.clock, () => begun.length === 1);
+    await starting;
+    await w.clock.advance(10);
+    for (const size of [2, 3, 4]) {
+      await w.server.patch(widgets, at('a'), 'merge', { spec: { size } }, by);
+      await w.clock.advance(20);
+    }
+    expect(begun).toHaveLength(1);
+    await w.clock.advance(1_000);
+    expect(begun).toHaveLength(2);
+    expect(begun[1]! - begun[0]!).toBeLessThanOrEqual(160);
     await w.stop();
   });
 

@@ -7,7 +7,7 @@ import {
   parseKey,
   sharedSignal,
 } from '../../client/index.ts';
-import { type Clock, isConflict, type KubeObject, type Random } from '../../machinery/index.ts';
+import { type Clock, isConflict, type KubeObject, type Random, sleep } from '../../machinery/index.ts';
 import type { EventRecorder } from '../events/recorder.ts';
 import type { Logger } from '../log.ts';
 import type { RuntimeMetrics } from '../metrics.ts';
@@ -16,7 +16,7 @@ import type { CacheReader, ControllerDefinition } from './definition.ts';
 import type { ObjectEvent } from './predicates.ts';
 import { type Result, TerminalError } from './result.ts';
 import { type Watch, watchObjects } from './watches.ts';
-import { trackWrites, waitForWrites } from './write-tracker.ts';
+import { trackWrites, type Written, waitForWrites } from './write-tracker.ts';
 
 export interface ControllerOptions {
   client: Client;
@@ -27,6 +27,12 @@ export interface ControllerOptions {
   log: Logger;
   metrics: RuntimeMetrics;
   events: EventRecorder;
+  /**
+   * A key rests after its work for this multiple of what the work took, so that the echoes of one change (its own writes,
+   * those of the controllers it woke) are answered by one reconcile instead of one each. The slower everything is, the
+   * more is gathered. Default 0: every change is answered at once.
+   */
+  restFactor?: number;
 }
 
 export interface Controller {
@@ -46,6 +52,7 @@ export interface Controller {
 const defaultTimeoutMs = 5 * 60_000;
 /** How long a key waits for the caches to show what was written; normally a few milliseconds. */
 const ownWritesTimeoutMs = 2_000;
+const defaultMaxRestMs = 150;
 
 export function createController(definition: ControllerDefinition, options: ControllerOptions): Controller {
   const { name } = definition;
@@ -150,19 +157,28 @@ export function createController(definition: ControllerDefinition, options: Cont
       stop.removeEventListener('abort', onStop);
       measured.activeWorkers(-1);
     }
-    measured.finished(finish(key, keyLog, outcome, stop.aborted), (clock.now() - startedAt) / 1000);
+    const tookMs = clock.now() - startedAt;
+    measured.finished(finish(key, keyLog, outcome, stop.aborted), tookMs / 1000);
     const written = tracked.written();
-    if (written.length === 0) {
+    const restMs = Math.min(definition.maxRestMs ?? defaultMaxRestMs, tookMs * (options.restFactor ?? 0));
+    if (written.length === 0 && restMs <= 0) {
       queue.done(key);
       return;
     }
-    const settled = waitForWrites(written, informers.informers(), { timeoutMs: ownWritesTimeoutMs, signal: stop }).then(
-      () => {
-        settling.delete(settled);
-        queue.done(key);
-      },
-    );
+    const settled = settle(written, restMs, stop).then(() => {
+      settling.delete(settled);
+      queue.done(key);
+    });
     settling.add(settled);
+  };
+
+  /** Resolves when a key may be worked on again; its worker does not wait for that. */
+  const settle = async (written: readonly Written[], restMs: number, stop: AbortSignal): Promise<void> => {
+    await Promise.all([
+      written.length > 0 &&
+        waitForWrites(written, informers.informers(), { timeoutMs: ownWritesTimeoutMs, signal: stop }),
+      restMs > 0 && sleep(clock, restMs, stop).catch(() => {}),
+    ]);
   };
 
   const work = async (hardStop: AbortSignal): Promise<void> => {

@@ -46,6 +46,11 @@ export interface ControllerDefinition {
   concurrency?: number;
   /** after this long the signal aborts; default 5 minutes */
   timeoutMs?: number;
+  /**
+   * how long a key rests at most after its work (see `restFactor` of the manager), so that one look answers many changes;
+   * default 150 ms. Longer suits those that only tell what others did.
+   */
+  maxRestMs?: number;
   /** keys of one group take turns with other groups; default: the namespace */
   groupOf?(key: ObjectKey): string;
   /** runs also on instances that do not lead; default false */

@@ -1,7 +1,8 @@
 import { type Client, formatKey, type Informer, isAtLeast, resourceId } from '../../client/index.ts';
 import type { KubeObject, Resource } from '../../machinery/index.ts';
 
-interface Written {
+/** One object as it was written. */
+export interface Written {
   resource: Resource;
   namespace: string | undefined;
   key: string;

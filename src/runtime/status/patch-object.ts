@@ -56,7 +56,14 @@ export async function patchObject<T extends KubeObject>(
       return stored;
   }
   if (statusBefore === statusAfter && options.observedGeneration !== true) return stored;
-  return await writeStatus(client, resource, before, after, stored, options);
+  return await writeStatus(
+    client,
+    resource,
+    before,
+    after,
+    { stored, wroteSpec: main?.['spec'] !== undefined },
+    options,
+  );
 }
 
 /** The status half of `patchObject`. `before` must carry the resourceVersion the status was read at. */
@@ -67,7 +74,7 @@ export function patchStatus<T extends KubeObject>(
   after: T,
   options: PatchObjectOptions,
 ): Promise<T> {
-  return writeStatus(client, resource, before, after, before, options);
+  return writeStatus(client, resource, before, after, { stored: before, wroteSpec: false }, options);
 }
 
 /** `stored` is the newest state known, `before` the one our changes were made from. */
@@ -76,12 +83,12 @@ async function writeStatus<T extends KubeObject>(
   resource: Resource<T>,
   before: T,
   after: T,
-  stored: T,
+  { stored, wroteSpec }: { stored: T; wroteSpec: boolean },
   options: PatchObjectOptions,
 ): Promise<T> {
   const paths = options.conditionPaths ?? defaultConditionPaths;
   const wished = statusOf(after);
-  const generation = after.metadata.generation;
+  const generation = observedGeneration(after.metadata.generation, stored.metadata.generation, wroteSpec);
   if (options.observedGeneration === true && generation !== undefined) wished['observedGeneration'] = generation;
   const changes = paths.map((path) =>
     diffConditions(conditionsAt(before, path), conditionsAt({ status: wished }, path)),
@@ -112,6 +119,15 @@ async function writeStatus<T extends KubeObject>(
       base = latest;
     }
   }
+}
+
+/** What was read, and what our own write made of it: more than one step further, somebody else changed something too. */
+function observedGeneration(
+  read: number | undefined,
+  stored: number | undefined,
+  wroteSpec: boolean,
+): number | undefined {
+  return wroteSpec && read !== undefined && stored === read + 1 ? stored : read;
 }
 
 /** The patch against `base`: our own differences, with conditions merged into those of `base`. */

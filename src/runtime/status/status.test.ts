@@ -133,6 +133,20 @@ describe('writing an object back', () => {
     expect(stored.status).toEqual({ phase: 'New' });
   });
 
+  it('counts a generation its own write made as observed, and none that somebody else made', async () => {
+    const { client, object, options } = await setUp();
+    const resized = { ...clone(object), spec: { size: 2 } };
+    const own = await patchObject(client, widgets, object, resized, { ...options, observedGeneration: true });
+    expect(own).toMatchObject({ metadata: { generation: 2 }, status: { observedGeneration: 2 } });
+    await client.patch(widgets, key, 'merge', { spec: { size: 3 } }, by);
+    const labelled = { ...clone(own), metadata: { ...own.metadata, labels: { a: 'b' } } };
+    const late = await patchObject(client, widgets, own, labelled, { ...options, observedGeneration: true });
+    expect(late).toMatchObject({ metadata: { generation: 3 }, status: { observedGeneration: 2 } });
+    const both = { ...clone(own), spec: { size: 4 } };
+    const mixed = await patchObject(client, widgets, own, both, { ...options, observedGeneration: true });
+    expect(mixed).toMatchObject({ metadata: { generation: 4 }, status: { observedGeneration: 2 } });
+  });
+
   it('records the generation it looked at', async () => {
     const { client, object, options } = await setUp();
     const stored = await patchStatus(client, widgets, object, clone(object), { ...options, observedGeneration: true });

@@ -98,6 +98,8 @@ export function clusterController(dependencies: ClusterControllerDependencies): 
     name: 'cluster',
     for: clusters,
     concurrency: dependencies.concurrency ?? defaultConcurrency,
+    // mostly sums up what others do
+    maxRestMs: 250,
     setup: registerIndexes,
     watches: [
       watchObjects(clusters, { predicates: watchFilter(dependencies.watchFilter) }),

@@ -103,6 +103,8 @@ export function machineDeploymentController(dependencies: ClusterControllerDepen
     name: 'machinedeployment',
     for: machineDeployments,
     concurrency: dependencies.concurrency ?? defaultConcurrency,
+    // mostly sums up what others do
+    maxRestMs: 1000,
     setup: registerIndexes,
     watches: [
       watchObjects(machineDeployments, { predicates: watchFilter(dependencies.watchFilter) }),

@@ -124,6 +124,8 @@ export function machineSetController(dependencies: ClusterControllerDependencies
     name: 'machineset',
     for: machineSets,
     concurrency: dependencies.concurrency ?? defaultConcurrency,
+    // mostly sums up what others do
+    maxRestMs: 1000,
     setup: registerIndexes,
     watches: [
       watchObjects(machineSets, { predicates: watchFilter(dependencies.watchFilter) }),

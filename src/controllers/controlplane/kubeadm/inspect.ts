@@ -106,7 +106,9 @@ async function inspection(scope: ControlPlaneScope): Promise<Inspection> {
   const nodes = nodesOfMachines(scope);
   const names = nodes.map(({ metadata }) => metadata.name).join(' ');
   const last = memory.inspection;
-  if (last && !isBusy(scope) && last.nodes === names && now - last.at < goodEnoughMs) return last;
+  if (last && !isChanging(scope) && last.nodes === names) {
+    if (now - last.at < (isUneasy(scope) ? fastestPaceMs : goodEnoughMs)) return last;
+  }
   const pods = await readControlPlanePods(dependencies.workloads.client(cluster), context.signal);
   const etcd = isEtcdManaged(controlPlane)
     ? await lookAtEtcd({
@@ -123,14 +125,18 @@ async function inspection(scope: ControlPlaneScope): Promise<Inspection> {
   return seen;
 }
 
-/** Something is about to change or is not well: decisions must rest on a fresh look. */
-function isBusy({ machines, controlPlane, outdated, memory }: ControlPlaneScope): boolean {
+/** Something is about to change: decisions must rest on a fresh look. */
+function isChanging({ machines, controlPlane, outdated }: ControlPlaneScope): boolean {
   return (
-    memory.uneasySince !== undefined ||
     machines.length !== controlPlane.spec.replicas ||
     outdated.size > 0 ||
-    machines.some((machine) => isDeleting(machine) || !machine.status?.nodeRef || isToBeRemediated(machine))
+    machines.some((machine) => isDeleting(machine) || isToBeRemediated(machine))
   );
+}
+
+/** Not all is well yet: looked at often, but not for every echo of what was seen a moment ago. */
+function isUneasy({ machines, memory }: ControlPlaneScope): boolean {
+  return memory.uneasySince !== undefined || machines.some((machine) => !machine.status?.nodeRef);
 }
 
 function nodesOfMachines(scope: ControlPlaneScope): Node[] {

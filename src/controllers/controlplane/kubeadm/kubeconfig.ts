@@ -25,12 +25,17 @@ export async function ensureKubeconfig(scope: ControlPlaneScope): Promise<undefi
   const { client, clock, signal } = context;
   const now = clock.now();
   const connected = scope.dependencies.workloads.state(objectKey(cluster)).connected;
-  if (connected && memory.kubeconfigCheckedAt !== undefined && now - memory.kubeconfigCheckedAt < lookAgainMs) return;
+  const checked = memory.kubeconfigChecked;
+  const isFresh = checked !== undefined && now - checked.at < lookAgainMs;
+  if (connected && isFresh) return;
   const { name: clusterName = '', namespace = '' } = cluster.metadata;
   const key = { namespace, name: clusterSecretName(clusterName, 'kubeconfig') };
   const { host = '', port = 0 } = cluster.spec.controlPlaneEndpoint ?? {};
   const server = endpointUrl({ host, port });
   const existing = await client.get(Secrets, key, { signal }).catch(ignoreNotFound);
+  // without a connection the Secret itself is looked at every time, but read only when it changed
+  const isSame = existing !== undefined && existing.metadata.resourceVersion === checked?.resourceVersion;
+  if (isFresh && isSame && checked.server === server) return;
   const ours = existing !== undefined && (isControlledBy(existing, controlPlane) || lostItsOwner(existing));
   // one that somebody brought is theirs to renew
   const keep = existing !== undefined && (!ours || isCurrent(existing, server, now));
@@ -40,9 +45,13 @@ export async function ensureKubeconfig(scope: ControlPlaneScope): Promise<undefi
     // told by the certificates; without them there is nothing to sign with
     if (!authority) return;
     const text = await createClusterKubeconfig({ clusterName, server, authority, clock });
-    await store(scope, key, existing, { value: Buffer.from(text).toString('base64') });
-  } else if (ours && !isControlledBy(existing, controlPlane)) await store(scope, key, existing, undefined);
-  memory.kubeconfigCheckedAt = now;
+    const stored = await store(scope, key, existing, { value: Buffer.from(text).toString('base64') });
+    memory.kubeconfigChecked = { at: now, server, resourceVersion: stored?.metadata.resourceVersion };
+    return;
+  }
+  const adopted =
+    ours && !isControlledBy(existing, controlPlane) ? await store(scope, key, existing, undefined) : existing;
+  memory.kubeconfigChecked = { at: now, server, resourceVersion: adopted?.metadata.resourceVersion };
 }
 
 /** Backups bring Secrets back without their owners. */
@@ -65,7 +74,7 @@ async function store(
   key: { namespace: string; name: string },
   existing: Secret | undefined,
   data: Record<string, string> | undefined,
-): Promise<void> {
+): Promise<Secret | undefined> {
   const { client, signal } = context;
   const owner = ownerReference(controlPlane, kubeadmControlPlanes, { controller: true });
   const labels = { [clusterNameLabel]: cluster.metadata.name ?? '' };
@@ -77,8 +86,7 @@ async function store(
       },
       ...(data && { data }),
     };
-    await client.patch(Secrets, key, 'merge', withOptimisticLock(patch, existing), { fieldManager, signal });
-    return;
+    return await client.patch(Secrets, key, 'merge', withOptimisticLock(patch, existing), { fieldManager, signal });
   }
   const secret: Secret = {
     apiVersion: 'v1',
@@ -87,7 +95,8 @@ async function store(
     type: clusterSecretType,
     data: data ?? {},
   };
-  await client.create(Secrets, secret, { fieldManager, signal }).catch((error: unknown) => {
+  return await client.create(Secrets, secret, { fieldManager, signal }).catch((error: unknown) => {
     if (!isAlreadyExists(error)) throw error;
+    return undefined;
   });
 }

@@ -34,7 +34,8 @@ export interface ControlPlaneMemory {
   /** since when not all is well, for the pace of looking again */
   uneasySince?: number;
   certificatesCheckedAt?: number;
-  kubeconfigCheckedAt?: number;
+  /** the kubeconfig Secret of this version was found good for this server */
+  kubeconfigChecked?: { at: number; server: string; resourceVersion: string | undefined };
   /** the add-ons were as this text says */
   addOns?: { wish: string; at: number };
   /** when the certificate of a machine's API server was last looked at */

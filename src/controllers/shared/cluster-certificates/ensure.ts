@@ -97,14 +97,17 @@ const defaultValidityDays = 3650;
 
 async function make(options: EnsureCertificatesOptions, plan: CertificatePlan): Promise<ClusterCertificate> {
   const { client, cluster, owner, signal } = options;
-  const secret = certificateSecret(cluster, plan, await makePair(options, plan), owner);
-  const call = { fieldManager, ...(signal && { signal }) };
-  const stored = await client.create(Secrets, secret, call).catch((error: unknown) => {
+  const pair = await makePair(options, plan);
+  const secret = certificateSecret(cluster, plan, pair, owner);
+  try {
+    const stored = await client.create(Secrets, secret, { fieldManager, ...(signal && { signal }) });
+    return { plan, ...pair, secret: stored };
+  } catch (error) {
     if (!isAlreadyExists(error)) throw error;
     // somebody was quicker: theirs is the pair of the cluster
-    return client.get(Secrets, objectKey(secret), { ...(signal && { signal }) });
-  });
-  return certificateFromSecret(stored, plan);
+    const stored = await client.get(Secrets, objectKey(secret), { ...(signal && { signal }) });
+    return certificateFromSecret(stored, plan);
+  }
 }
 
 async function makePair({ clock }: EnsureCertificatesOptions, plan: CertificatePlan): Promise<CertificateAndKey> {

@@ -1,8 +1,8 @@
-import { createPrivateKey, createPublicKey, X509Certificate } from 'node:crypto';
+import { createPrivateKey, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { clusterNameLabel, type Secret } from '../../../api/index.ts';
 import { type ObjectKey, objectKey } from '../../../client/index.ts';
 import type { OwnerReference } from '../../../machinery/index.ts';
-import { belongsTogether, type CertificateAndKey, splitCertificates } from '../../../pki/index.ts';
+import { type CertificateAndKey, splitCertificates } from '../../../pki/index.ts';
 import { clusterSecretName, clusterSecretType } from '../names.ts';
 import type { CertificatePlan } from './plan.ts';
 import { type ClusterCertificate, ClusterCertificateError } from './types.ts';
@@ -38,27 +38,29 @@ export function certificateFromSecret(secret: Secret, plan: CertificatePlan): Cl
   if (privateKey === undefined && plan.keyFile !== undefined) {
     return refuse(`has no ${privateKeyKey}`, 'put the PEM private key there');
   }
+  let parts: { holders: readonly (X509Certificate | KeyObject)[]; key: KeyObject | undefined };
   try {
-    if (plan.purpose === 'sa') createPublicKey(certificate);
-    else for (const one of splitCertificates(certificate)) new X509Certificate(one);
-    if (privateKey !== undefined) createPrivateKey(privateKey);
+    parts = {
+      holders:
+        plan.purpose === 'sa'
+          ? [createPublicKey(certificate)]
+          : splitCertificates(certificate).map((one) => new X509Certificate(one)),
+      key: privateKey === undefined ? undefined : createPrivateKey(privateKey),
+    };
   } catch (cause) {
     return refuse('does not hold keys in PEM form', 'replace its contents', cause);
   }
-  if (plan.purpose !== 'sa' && splitCertificates(certificate).length === 0) {
-    return refuse(`has no PEM certificate in ${certificateKey}`, 'replace its contents');
-  }
-  if (privateKey !== undefined && !isPair(certificate, privateKey, plan)) {
+  const { holders, key } = parts;
+  if (holders.length === 0) return refuse(`has no PEM certificate in ${certificateKey}`, 'replace its contents');
+  if (key !== undefined && !holders.some((holder) => isPair(holder, key))) {
     return refuse('holds a private key that is not the one of its certificate', 'make them a pair');
   }
   return { plan, certificate, ...(privateKey !== undefined && { privateKey }), secret };
 }
 
-function isPair(certificate: string, privateKey: string, { purpose }: CertificatePlan): boolean {
-  if (purpose !== 'sa') return splitCertificates(certificate).some((one) => belongsTogether(one, privateKey));
-  const der = (pem: string): Buffer => createPublicKey(pem).export({ type: 'spki', format: 'der' });
-  // the file may be a certificate or a public key; both give the public key
-  return der(certificate).equals(der(privateKey));
+/** The pair of a service account key may be a certificate or a public key; both give the public key. */
+function isPair(holder: X509Certificate | KeyObject, key: KeyObject): boolean {
+  return holder instanceof X509Certificate ? holder.checkPrivateKey(key) : holder.equals(createPublicKey(key));
 }
 
 /** The Secret of a pair that was made here. */

@@ -22,12 +22,23 @@ export interface ConnectionOptions {
   cluster: ObjectKey;
   onNode(node: Node): void;
   onSynced(): void;
+  /** the watch of Nodes broke, which may be the first sign that the API is gone */
+  onTrouble(): void;
 }
 
 export function openConnection(options: ConnectionOptions): Connection {
   const { api, clock, random } = options;
   const stop = new AbortController();
-  const nodes = createInformer<Node>({ client: api.client, resource: Nodes, clock, random, transform: slim });
+  const nodes = createInformer<Node>({
+    client: api.client,
+    resource: Nodes,
+    clock,
+    random,
+    transform: slim,
+    onError: () => {
+      if (!stop.signal.aborted) options.onTrouble();
+    },
+  });
   nodes.addIndexer(providerIdIndex, (node) => {
     const id = node.spec?.providerID;
     return id === undefined || id === '' ? [] : [id];

@@ -20,7 +20,13 @@ import {
 import { explain } from '../conditions.ts';
 import { type ClusterSecretPurpose, clusterSecretName } from '../names.ts';
 import { type Connection, openConnection, providerIdIndex } from './connection.ts';
-import { type ConnectWorkload, type WorkloadClusters, WorkloadNotConnectedError, type WorkloadState } from './types.ts';
+import {
+  type ConnectWorkload,
+  type WorkloadApi,
+  type WorkloadClusters,
+  WorkloadNotConnectedError,
+  type WorkloadState,
+} from './types.ts';
 
 export interface WorkloadClustersOptions {
   /** the management API, where the kubeconfigs are */
@@ -30,8 +36,10 @@ export interface WorkloadClustersOptions {
   connect: ConnectWorkload;
   clock: Clock;
   random: Random;
-  /** how often a connection is tried; default 10 s */
+  /** how often a connection that failed to answer is tried; default 10 s */
   probeIntervalMs?: number;
+  /** how often one that answers is tried while its watch of Nodes lives too; default 60 s */
+  calmProbeIntervalMs?: number;
   /** how long an answer may take; default 5 s */
   probeTimeoutMs?: number;
   /** probes in a row that must fail before a connection is given up; default 5 */
@@ -43,19 +51,22 @@ export interface WorkloadClustersOptions {
 
 interface Entry {
   connection?: Connection;
+  /** has not answered yet; kept from one attempt to the next */
+  candidate?: { api: WorkloadApi; fingerprint: string };
   state: WorkloadState;
   /** the grace period has passed and those concerned know */
   graceTold?: boolean;
 }
 
 /** Control planes come up within seconds of each other's steps: early attempts are frequent, late ones are not. */
-const firstRetryMs = 1_000;
-const eagerAttempts = 30;
+const firstRetryMs = 400;
+const eagerAttempts = 100;
 const lateRetryMs = 10_000;
 
 export function createWorkloadClusters(options: WorkloadClustersOptions): WorkloadClusters {
   const { clock, random } = options;
   const probeIntervalMs = options.probeIntervalMs ?? 10_000;
+  const calmProbeIntervalMs = options.calmProbeIntervalMs ?? Math.max(probeIntervalMs, 60_000);
   const probeTimeoutMs = options.probeTimeoutMs ?? 5_000;
   const maxFailures = options.maxFailures ?? 5;
   const gracePeriodMs = options.gracePeriodMs ?? 300_000;
@@ -79,12 +90,23 @@ export function createWorkloadClusters(options: WorkloadClustersOptions): Worklo
     entries.set(key, entry);
     return entry;
   };
+  /** Nothing has to be asked often where the watch of Nodes would tell of an end. */
+  const nextProbe = ({ connection }: Entry): Result => {
+    const isCalm = connection?.nodes.hasSynced() === true && connection.nodes.lastError() === undefined;
+    return after(isCalm ? calmProbeIntervalMs : probeIntervalMs, 'next probe of the workload API');
+  };
+  let probeSoon = (_cluster: ObjectKey): void => {};
   const tell = (cluster: ObjectKey): void => {
     for (const listener of connectionListeners) listener(cluster);
   };
-  const disconnect = (entry: Entry): void => {
+  const giveUp = (entry: Entry): void => {
     entry.connection?.close();
     delete entry.connection;
+  };
+  const disconnect = (entry: Entry): void => {
+    giveUp(entry);
+    if (entry.candidate) void Promise.resolve(entry.candidate.api.close()).catch(() => {});
+    delete entry.candidate;
   };
   const failed = (entry: Entry, cluster: ObjectKey, error: unknown): void => {
     const { state } = entry;
@@ -101,7 +123,7 @@ export function createWorkloadClusters(options: WorkloadClustersOptions): Worklo
       failingSince,
       problem: explain(error),
     };
-    if (given) disconnect(entry);
+    if (given) giveUp(entry);
     if (wasConnected !== entry.state.connected || failures === maxFailures || (graceOver && !entry.graceTold)) {
       if (graceOver) entry.graceTold = true;
       tell(cluster);
@@ -154,29 +176,31 @@ export function createWorkloadClusters(options: WorkloadClustersOptions): Worklo
     const secret = await readSecret();
     const kubeconfig = secret?.data?.['value'];
     if (kubeconfig === undefined) {
-      if (entry.connection) {
-        disconnect(entry);
+      const wasConnected = entry.connection !== undefined;
+      disconnect(entry);
+      if (wasConnected) {
         entry.state = { ...entry.state, connected: false, problem: 'the kubeconfig Secret is gone' };
         tell(key);
       }
       // the Secret wakes us when it comes
       return done();
     }
-    if (entry.connection && entry.connection.fingerprint !== kubeconfig) disconnect(entry);
+    const known = entry.connection ?? entry.candidate;
+    if (known && known.fingerprint !== kubeconfig) disconnect(entry);
     try {
       if (entry.connection) {
         const { api } = entry.connection;
         await bounded(signal, (limited) => api.probe(limited));
         succeeded(entry, key);
-        return after(probeIntervalMs, 'next probe of the workload API');
+        return nextProbe(entry);
       }
-      const api = await options.connect(Buffer.from(kubeconfig, 'base64').toString('utf8'), key);
-      try {
-        await bounded(signal, (limited) => api.probe(limited));
-      } catch (error) {
-        await api.close();
-        throw error;
-      }
+      entry.candidate ??= {
+        api: await options.connect(Buffer.from(kubeconfig, 'base64').toString('utf8'), key),
+        fingerprint: kubeconfig,
+      };
+      const { api } = entry.candidate;
+      await bounded(signal, (limited) => api.probe(limited));
+      delete entry.candidate;
       entry.connection = openConnection({
         api,
         fingerprint: kubeconfig,
@@ -187,9 +211,13 @@ export function createWorkloadClusters(options: WorkloadClustersOptions): Worklo
           for (const listener of nodeListeners) listener(key, node);
         },
         onSynced: () => tell(key),
+        onTrouble: () => {
+          // once: while it fails to answer, it is asked often enough anyway
+          if (entry.state.failures === 0) probeSoon(key);
+        },
       });
       succeeded(entry, key);
-      return after(probeIntervalMs, 'next probe of the workload API');
+      return nextProbe(entry);
     } catch (error) {
       if (signal.aborted) throw error;
       failed(entry, key, error);
@@ -244,6 +272,7 @@ export function createWorkloadClusters(options: WorkloadClustersOptions): Worklo
       sources: [
         {
           async start({ enqueue, signal }) {
+            probeSoon = enqueue;
             const wake = (secret: Secret): void => {
               const cluster = clusterOf(secret);
               if (cluster) enqueue(cluster);

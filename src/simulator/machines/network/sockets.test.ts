@@ -110,15 +110,18 @@ describe.skipIf(!isBindable)('sockets at loopback addresses (this system lets an
     expect(await hear(address, 8445)).toBe('ECONNREFUSED');
   });
 
-  it('leave an address alone that somebody else listens on', async () => {
+  it('leave an address alone that somebody else listens on, until it is free', async () => {
     const taken = createServer((socket) => socket.end('mine'));
     // The first address of the pool goes to the router, the floating one is not known beforehand: take the port on all.
     await new Promise<void>((resolve) => taken.listen({ host: '0.0.0.0', port: 0, exclusive: true }, resolve));
     const { port } = taken.address() as { port: number };
-    const { address, cloud } = await cloudWithServer(port);
+    const { address, cloud, clock } = await cloudWithServer(port);
     await cloud.machines!.socketsSettled();
     expect(await hear(address, port)).toBe('mine');
     await new Promise((resolve) => taken.close(resolve));
+    await clock.advance(5_000);
+    await cloud.machines!.socketsSettled();
+    expect(await hear(address, port)).toBe('s');
   });
 
   it('are a thousand without trouble', async () => {

@@ -18,6 +18,8 @@ interface OpenSocket {
 }
 
 /** Addresses that are this computer's without being configured. */
+/** How long a taken address is left alone before it is tried again. */
+const retryMs = 2_000;
 const loopback = /^127\.\d+\.\d+\.\d+$/;
 
 /**
@@ -109,11 +111,19 @@ export class Sockets {
         server.once('error', (error: NodeJS.ErrnoException) => {
           this.#forget(address, port, server);
           this.#complain(error, address, port);
+          if (error.code === 'EADDRINUSE') this.#tryAgain(address);
           resolve();
         });
         server.listen({ host: address, port, exclusive: true }, resolve);
       }),
     );
+  }
+
+  /** Another simulated cloud on the same machine may have the address at the moment. */
+  #tryAgain(address: string): void {
+    this.#core.clock.after(retryMs, () => {
+      if (!this.#isClosed) this.#settle(address);
+    });
   }
 
   #accept(socket: Socket, connections: Set<Socket>, address: string, port: number): void {
