@@ -13,6 +13,11 @@ const projects = ['cluster-api', 'cluster-api-provider-openstack', 'orc'];
 /** kinds whose definition upstream carries inside a program instead of publishing it with the others */
 const unpublished = ['Provider'];
 
+/** where we ask for less than upstream: a load balancer that is being made has no address yet, and not all have one outside */
+const relaxed: Readonly<Record<string, RegExp>> = {
+  OpenStackCluster: /^\.status\.apiServer(Managed)?LoadBalancer(\.(ip|internalIP))? /,
+};
+
 interface UpstreamVersion {
   name: string;
   storage: boolean;
@@ -74,7 +79,9 @@ describe.skipIf(data === undefined)('definitions against upstream (skipped witho
 
   it.each(checked)('$kind $name has the schema of upstream', ({ definition, version }) => {
     const ours = definition.versions.find(({ name }) => name === version.name)!;
-    expect(facts(sortRules(ours.schema))).toEqual(facts(sortRules(version.schema.openAPIV3Schema)));
+    const compared = (schema: Schema): string[] =>
+      facts(sortRules(schema)).filter((line) => !relaxed[definition.kind]?.test(line));
+    expect(compared(ours.schema)).toEqual(compared(version.schema.openAPIV3Schema));
   });
 
   it.each(checked)('$kind $name is printed, scaled and stored as upstream does', ({ definition, version, crd }) => {
