@@ -27,7 +27,7 @@ function run(args, { quiet }) {
 
 const [tests, lives] = await Promise.all([
   run(['node_modules/vitest/vitest.mjs', 'run'], { quiet: false }),
-  run(['--import', 'tsx', 'test/simulation/command.ts', '--seeds', seeds, '--first', first, '--workers', '1'], {
+  run(['--import', 'tsx', 'test/simulation/command.ts', '--seeds', seeds, '--first', first, '--workers', '2'], {
     quiet: true,
   }),
 ]);
