@@ -147,10 +147,11 @@ export async function play(seed: number, onTell?: (line: string) => void): Promi
   let problem: string | undefined;
   try {
     const before = await foreignThings(system);
-    const amount = random.next() < 0.85 ? 1 : 2;
-    for (let index = 0; index < amount; index++) await applyWish(story, drawWish(random, index));
+    const isLarge = seed % 4 === 0;
+    const amount = isLarge && random.next() < 0.4 ? 2 : 1;
+    for (let index = 0; index < amount; index++) await applyWish(story, drawWish(random, index, isLarge));
     if (random.next() < 0.8) troubleTheCloud(story);
-    const acts = 1 + Math.floor(random.next() * 4);
+    const acts = 1 + Math.floor(random.next() * (isLarge ? 4 : 2));
     for (let act = 0; act < acts; act++) {
       await system.pass(Math.floor(random.next() * 120_000));
       if (random.next() < 0.5) await strike(story);
@@ -163,7 +164,7 @@ export async function play(seed: number, onTell?: (line: string) => void): Promi
     await untilWished(story);
     await checkPromises(system);
     await checkForeign(system, before);
-    if (random.next() < 0.4) await checkQuiet(story);
+    if (random.next() < (isLarge ? 0.5 : 0.2)) await checkQuiet(story);
     if (random.next() < 0.5) troubleTheCloud(story);
     for (const wish of [...story.wishes]) await deleteCluster(story, wish);
     if (random.next() < 0.5) system.crashSoon(60);

@@ -27,13 +27,14 @@ export interface Story {
 
 const pick = <T>(random: Random, items: readonly T[]): T => items[Math.floor(random.next() * items.length)]!;
 
-export function drawWish(random: Random, index: number): ClusterWish {
+/** Large clusters are rare: most of what goes wrong goes wrong with small ones, which are played in a fraction of the time. */
+export function drawWish(random: Random, index: number, isLarge: boolean): ClusterWish {
   return {
     name: `c${index}`,
     index,
     endpoint: random.next() < 0.5 ? 'floating-ip' : 'load-balancer',
-    controlPlanes: random.next() < 0.75 ? 1 : 3,
-    workers: Math.floor(random.next() * 3),
+    controlPlanes: random.next() < (isLarge ? 0.5 : 0.05) ? 3 : 1,
+    workers: Math.floor(random.next() * (isLarge ? 3 : 2)),
     version: random.next() < 0.5 ? versions[0] : versions[1],
     flavor: 'm1.medium',
     bootFromVolume: random.next() < 0.25,
