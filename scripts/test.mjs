@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process';
 import { setPriority } from 'node:os';
 
-const seeds = process.env.CAPSTAN_SIMULATION_SEEDS ?? '300';
+const seeds = process.env.CAPSTAN_SIMULATION_SEEDS ?? '50';
 const first = process.env.CAPSTAN_SIMULATION_FIRST ?? '1';
 const lowPriority = 10;
 
