@@ -16,8 +16,9 @@ const allowed = {
   hosting: ['runtime', 'client', 'pki', 'api', 'machinery'],
   controllers: ['hosting', 'runtime', 'client', 'openstack', 'pki', 'template', 'api', 'machinery'],
   housekeeping: ['runtime', 'client', 'pki', 'api', 'machinery'],
-  podhost: ['housekeeping', 'apiserver', 'client', 'runtime', 'pki', 'api', 'machinery'],
-  simulator: ['housekeeping', 'apiserver', 'client', 'runtime', 'pki', 'api', 'store', 'machinery'],
+  simkube: ['housekeeping', 'apiserver', 'client', 'runtime', 'pki', 'api', 'store', 'machinery'],
+  podhost: ['simkube', 'housekeeping', 'apiserver', 'client', 'runtime', 'pki', 'api', 'machinery'],
+  simulator: ['simkube', 'housekeeping', 'apiserver', 'client', 'runtime', 'pki', 'api', 'store', 'machinery'],
   dashboard: ['controllers', 'runtime', 'client', 'api', 'machinery'],
   cli: '*',
 };

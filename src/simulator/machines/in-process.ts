@@ -1,7 +1,8 @@
 import type { Client } from '../../client/index.ts';
 import { mergeKubeconfigs, parseKubeconfig } from '../../client/index.ts';
 import { CapstanError } from '../../machinery/index.ts';
-import type { ApiCredentials, ReachableApi, SimulatedNetwork } from './types.ts';
+import type { ApiCredentials, ReachableApi } from '../../simkube/index.ts';
+import type { SimulatedNetwork } from './types.ts';
 
 /** A way to a workload API; the shape in which controllers take one. */
 export interface InProcessApi {

@@ -1,7 +1,6 @@
-import type { Duplex } from 'node:stream';
-import type { Client } from '../../client/index.ts';
 import type { Clock, Random } from '../../machinery/index.ts';
 import type { Logger } from '../../runtime/index.ts';
+import type { PortService } from '../../simkube/index.ts';
 import type { Console, Machine } from '../core/contracts.ts';
 import type { Timings } from '../core/timings.ts';
 
@@ -15,36 +14,6 @@ export interface Disk {
   remove(path: string): void;
   /** paths that begin with the prefix, sorted */
   list(prefix: string): string[];
-}
-
-/** How a caller shows who it is, and whom it believes; the same facts a kubeconfig holds. */
-export interface ApiCredentials {
-  /** PEM of the authorities the caller trusts; undefined: it does not check */
-  readonly certificateAuthority: string | undefined;
-  /** PEM */
-  readonly clientCertificate?: { readonly certificate: string; readonly key: string };
-  readonly token?: string;
-  /** the name or address the caller dialled, which the serving certificate must be good for */
-  readonly serverName: string;
-}
-
-/** A Kubernetes API on a machine, for callers in this process who need no bytes on a wire. */
-export interface ReachableApi {
-  /** The client a caller with these credentials gets; throws what a TLS handshake would fail with. */
-  connect(credentials: ApiCredentials): Client;
-  /** PEM of the certificate it serves with, as a caller sees it who trusts nobody yet */
-  servingCertificate(): string;
-  /** answers a GET of a path that is no resource, such as /healthz */
-  raw(path: string): Promise<string>;
-  /** a byte stream to a port of a Pod */
-  portForward(pod: { namespace: string; name: string }, port: number): Promise<Duplex>;
-}
-
-/** What answers at one port of one machine. */
-export interface PortService {
-  /** a connection came in over a real socket */
-  accept(socket: Duplex): void;
-  readonly api?: ReachableApi;
 }
 
 /** Ways through the simulated network. */

@@ -1,8 +1,9 @@
 import { sleep } from '../../../machinery/index.ts';
+import type { PortService } from '../../../simkube/index.ts';
 import type { Console, Machine } from '../../core/contracts.ts';
 import type { Core } from '../../core/core.ts';
 import type { Listeners } from '../network/listeners.ts';
-import type { PortService, RunningMachine, SimulatedNetwork } from '../types.ts';
+import type { RunningMachine, SimulatedNetwork } from '../types.ts';
 import { type MachineDisk, openDisk } from './disk.ts';
 
 /** A running machine as its host sees it. */

@@ -1,8 +1,8 @@
 import { ApiUnreachableError, type Client } from '../../../client/index.ts';
 import { errorMessage } from '../../../machinery/index.ts';
-import type { ApiCredentials, ReachableApi, RunningMachine } from '../types.ts';
-import { clusterOfApi } from './cluster/api-instance.ts';
-import type { WorkloadCluster } from './cluster/workload-cluster.ts';
+import type { ApiCredentials, ReachableApi, WorkloadCluster } from '../../../simkube/index.ts';
+import { clusterOfApi } from '../../../simkube/index.ts';
+import type { RunningMachine } from '../types.ts';
 import { type KubeconfigFacts, serverAddress } from './kubeadm/kubeconfigs.ts';
 
 /** An API that a machine has reached through the network. */

@@ -1,5 +1,4 @@
-import type { Clock, Random } from '../../../machinery/index.ts';
-import type { Logger } from '../../../runtime/index.ts';
+import type { SimulatedKubernetesOptions } from '../../../simkube/index.ts';
 import type { Timings } from '../../core/timings.ts';
 
 /**
@@ -8,16 +7,11 @@ import type { Timings } from '../../core/timings.ts';
  */
 export type CniRule = 'builtin' | 'required';
 
-export interface KubernetesSoftwareOptions {
-  readonly clock: Clock;
-  readonly random: Random;
+export interface KubernetesSoftwareOptions extends SimulatedKubernetesOptions {
   /** of the whole cloud; the steps of nodes are declared in it */
   readonly timings: Timings;
-  /** where the data of etcd is kept; absent: in memory */
-  readonly directory?: string;
   /** whether connections over real sockets come in; without them no TLS server is ever made */
   readonly sockets: boolean;
-  readonly log: Logger;
   /** default builtin; the image property `capstan_cni` of a machine's image decides otherwise for that machine */
   readonly cni?: CniRule;
 }

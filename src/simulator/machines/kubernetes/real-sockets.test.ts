@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { loadKubeconfig, portForward } from '../../../client/index.ts';
 import { systemClock } from '../../../machinery/index.ts';
 import { createAuthority, issueCertificate } from '../../../pki/index.ts';
-import { numberField, readFields, textFields, writeFields } from './etcd/protobuf.ts';
+import { numberField, readFields, textFields, writeFields } from '../../../simkube/index.ts';
 import {
   authorityHash,
   configPath,

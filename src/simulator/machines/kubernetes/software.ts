@@ -1,6 +1,6 @@
+import type { CloudView } from '../../../simkube/index.ts';
+import { ClusterRegistry } from '../../../simkube/index.ts';
 import type { RunningMachine, Software } from '../types.ts';
-import { ClusterRegistry } from './cluster/registry.ts';
-import type { CloudView } from './cluster/workload-cluster.ts';
 import { paths } from './kubeadm/names.ts';
 import { kubeadmProgram } from './kubeadm/program.ts';
 import { Kubelet } from './kubelet/kubelet.ts';

@@ -1,6 +1,7 @@
+import type { PortService } from '../../../simkube/index.ts';
 import type { Landing, Origin } from '../../core/contracts.ts';
 import type { Core } from '../../core/core.ts';
-import type { PortService, RunningMachine, SimulatedNetwork } from '../types.ts';
+import type { RunningMachine, SimulatedNetwork } from '../types.ts';
 import type { Listeners } from './listeners.ts';
 import { UnreachableError } from './unreachable.ts';
 

@@ -1,4 +1,4 @@
-import type { PortService } from '../types.ts';
+import type { PortService } from '../../../simkube/index.ts';
 
 /** What answers at the ports of all machines that are switched on. */
 export class Listeners {

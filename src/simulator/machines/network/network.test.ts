@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { PortService } from '../../../simkube/index.ts';
 import { type BootingCloud, bootingCloud } from '../testing/booting-cloud.ts';
-import type { PortService } from '../types.ts';
 import { UnreachableError } from './unreachable.ts';
 
 /** A project with a router to the outside, and servers that serve ports. */

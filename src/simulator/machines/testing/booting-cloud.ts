@@ -1,7 +1,8 @@
 import { PassThrough } from 'node:stream';
+import type { PortService } from '../../../simkube/index.ts';
 import type { CloudOptions } from '../../cloud.ts';
 import { type TestTenant, testTenant } from '../../testing/test-tenant.ts';
-import type { PortService, RunningMachine, Software } from '../types.ts';
+import type { RunningMachine, Software } from '../types.ts';
 
 /** A server of a cloud that boots, as tests look at it. */
 export interface BootingCloud extends TestTenant {

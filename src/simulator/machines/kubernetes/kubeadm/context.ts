@@ -1,5 +1,5 @@
+import type { ClusterRegistry } from '../../../../simkube/index.ts';
 import type { RunningMachine } from '../../types.ts';
-import type { ClusterRegistry } from '../cluster/registry.ts';
 import type { Kubelet } from '../kubelet/kubelet.ts';
 import { KubeadmFailure } from './failure.ts';
 

@@ -10,7 +10,7 @@ import {
   type JsonValue,
 } from '../../../../machinery/index.ts';
 import { issueCertificate } from '../../../../pki/index.ts';
-import type { WorkloadCluster } from '../cluster/workload-cluster.ts';
+import type { WorkloadCluster } from '../../../../simkube/index.ts';
 import { connectWith } from '../connect.ts';
 import { writeEtcdData } from '../kubelet/control-plane.ts';
 import { ensureControlPlanePki, missingSharedCertificates } from './certificates.ts';

@@ -23,4 +23,3 @@ export const manifestPath = (component: ControlPlaneComponent): string => `${pat
 export const bootstrapTokenGroup = 'system:bootstrappers:kubeadm:default-node-token';
 export const controlPlaneLabel = 'node-role.kubernetes.io/control-plane';
 export const excludeBalancersLabel = 'node.kubernetes.io/exclude-from-external-load-balancers';
-export const uninitializedTaint = 'node.cloudprovider.kubernetes.io/uninitialized';

@@ -1,6 +1,6 @@
 import { errorMessage } from '../../../../machinery/index.ts';
+import type { ClusterRegistry } from '../../../../simkube/index.ts';
 import type { Program, RunningMachine } from '../../types.ts';
-import type { ClusterRegistry } from '../cluster/registry.ts';
 import type { Kubelet } from '../kubelet/kubelet.ts';
 import { type KubeadmCommand, parseCommand } from './arguments.ts';
 import type { KubeadmContext } from './context.ts';

@@ -11,10 +11,9 @@ import {
   type UnstructuredObject,
 } from '../../../../machinery/index.ts';
 import type { Logger } from '../../../../runtime/index.ts';
-import type { ReachableApi, RunningMachine } from '../../types.ts';
-import { duplexPair } from '../cluster/duplex-pair.ts';
-import type { ClusterRegistry } from '../cluster/registry.ts';
-import type { ClusterNode, WorkloadCluster } from '../cluster/workload-cluster.ts';
+import type { ClusterNode, ClusterRegistry, ReachableApi, WorkloadCluster } from '../../../../simkube/index.ts';
+import { duplexPair } from '../../../../simkube/index.ts';
+import type { RunningMachine } from '../../types.ts';
 import { connectWith } from '../connect.ts';
 import { type KubeconfigFacts, readKubeconfig, serverAddress } from '../kubeadm/kubeconfigs.ts';
 import { controlPlaneComponents, paths } from '../kubeadm/names.ts';

@@ -1,7 +1,7 @@
 import type { Node, NodeCondition, Taint } from '../../../../api/index.ts';
 import { formatTime } from '../../../../machinery/index.ts';
+import { uninitializedTaint } from '../../../../simkube/index.ts';
 import type { RunningMachine } from '../../types.ts';
-import { uninitializedTaint } from '../kubeadm/names.ts';
 import { parseLabels, parseTaints } from './flags.ts';
 
 export interface NodeFacts {

@@ -2,9 +2,10 @@ import { sharedSignal } from '../../../../client/index.ts';
 import { type Clock, ManualClock, type Random, seededRandom, sleep } from '../../../../machinery/index.ts';
 import { createAuthority } from '../../../../pki/index.ts';
 import { nullLogger, runUntil } from '../../../../runtime/index.ts';
+import type { PortService } from '../../../../simkube/index.ts';
 import type { Machine } from '../../../core/contracts.ts';
 import { type Timing, Timings } from '../../../core/timings.ts';
-import type { Disk, PortService, RunningMachine, Software } from '../../types.ts';
+import type { Disk, RunningMachine, Software } from '../../types.ts';
 import { type CniRule, createKubernetesSoftware } from '../index.ts';
 
 /** Machines without a cloud around them: switched on and off by hand, on a network where everybody reaches everybody. */

@@ -7,7 +7,7 @@ import {
   type Pod,
   Pods,
   protobufRegistry,
-} from '../../../../api/index.ts';
+} from '../../api/index.ts';
 import {
   type AccessControl,
   type ApiServer,
@@ -16,8 +16,8 @@ import {
   objectKey,
   openObjectStore,
   StoredObject,
-} from '../../../../apiserver/index.ts';
-import type { Client } from '../../../../client/index.ts';
+} from '../../apiserver/index.ts';
+import type { Client } from '../../client/index.ts';
 import {
   ApiStatusError,
   type CancelTimer,
@@ -27,10 +27,10 @@ import {
   sleep,
   statusError,
   type UnstructuredObject,
-} from '../../../../machinery/index.ts';
-import type { CertificateAndKey } from '../../../../pki/index.ts';
-import type { Logger } from '../../../../runtime/index.ts';
-import type { Engine, Store, StoreEvent } from '../../../../store/index.ts';
+} from '../../machinery/index.ts';
+import type { CertificateAndKey } from '../../pki/index.ts';
+import type { Logger } from '../../runtime/index.ts';
+import type { Engine, Store, StoreEvent } from '../../store/index.ts';
 import { type ClusterControllers, startClusterControllers } from '../controllers/index.ts';
 import { EtcdCluster, type EtcdSnapshot } from '../etcd/etcd-cluster.ts';
 import { podLog } from './pod-log.ts';

@@ -1,12 +1,6 @@
-import { type Pod, Pods, type ReplicaSet, ReplicaSets } from '../../../../api/index.ts';
-import { deepEqual, type JsonObject, type KubeObject, type Resource } from '../../../../machinery/index.ts';
-import {
-  type ControllerDefinition,
-  defineController,
-  done,
-  watchObjects,
-  watchOwned,
-} from '../../../../runtime/index.ts';
+import { type Pod, Pods, type ReplicaSet, ReplicaSets } from '../../api/index.ts';
+import { deepEqual, type JsonObject, type KubeObject, type Resource } from '../../machinery/index.ts';
+import { type ControllerDefinition, defineController, done, watchObjects, watchOwned } from '../../runtime/index.ts';
 import { isActive, isPodReady } from './placement.ts';
 import { createPod, deletePod, indexPodsByOwner, ownedPods, podFromTemplate } from './pods.ts';
 

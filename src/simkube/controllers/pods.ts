@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { type Pod, Pods, type PodTemplateSpec } from '../../../../api/index.ts';
-import type { Client, InformerFactory, Lister } from '../../../../client/index.ts';
+import { type Pod, Pods, type PodTemplateSpec } from '../../api/index.ts';
+import type { Client, InformerFactory, Lister } from '../../client/index.ts';
 import {
   clone,
   isAlreadyExists,
@@ -8,7 +8,7 @@ import {
   type KubeObject,
   type LabelSelectorObject,
   labelSelectorFromObject,
-} from '../../../../machinery/index.ts';
+} from '../../machinery/index.ts';
 
 export const podsByOwner = 'by-controller';
 

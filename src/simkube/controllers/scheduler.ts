@@ -1,5 +1,5 @@
-import { type Node, Nodes, type Pod, Pods } from '../../../../api/index.ts';
-import type { Client, InformerFactory } from '../../../../client/index.ts';
+import { type Node, Nodes, type Pod, Pods } from '../../api/index.ts';
+import type { Client, InformerFactory } from '../../client/index.ts';
 import {
   formatTime,
   isConflict,
@@ -7,14 +7,8 @@ import {
   type JsonObject,
   type KubeObject,
   type Resource,
-} from '../../../../machinery/index.ts';
-import {
-  type ControllerDefinition,
-  defineController,
-  done,
-  watchMapped,
-  watchObjects,
-} from '../../../../runtime/index.ts';
+} from '../../machinery/index.ts';
+import { type ControllerDefinition, defineController, done, watchMapped, watchObjects } from '../../runtime/index.ts';
 import { matchesSelection, tolerates, untoleratedTaint } from './placement.ts';
 
 const fieldManager = 'kube-scheduler';

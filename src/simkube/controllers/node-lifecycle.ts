@@ -1,5 +1,5 @@
-import { Leases, type Node, type NodeCondition, Nodes, type Pod, Pods, type Taint } from '../../../../api/index.ts';
-import type { Client } from '../../../../client/index.ts';
+import { Leases, type Node, type NodeCondition, Nodes, type Pod, Pods, type Taint } from '../../api/index.ts';
+import type { Client } from '../../client/index.ts';
 import {
   type Clock,
   deepEqual,
@@ -8,8 +8,8 @@ import {
   type JsonObject,
   type KubeObject,
   type Resource,
-} from '../../../../machinery/index.ts';
-import { after, type ControllerDefinition, defineController, done } from '../../../../runtime/index.ts';
+} from '../../machinery/index.ts';
+import { after, type ControllerDefinition, defineController, done } from '../../runtime/index.ts';
 import { indexPodsByNode, podsByNode } from './scheduler.ts';
 
 const fieldManager = 'kube-controller-manager';

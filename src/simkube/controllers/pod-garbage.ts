@@ -1,5 +1,5 @@
-import { type Node, Nodes, type Pod, Pods, type Toleration } from '../../../../api/index.ts';
-import { isNotFound, type KubeObject, type Resource } from '../../../../machinery/index.ts';
+import { type Node, Nodes, type Pod, Pods, type Toleration } from '../../api/index.ts';
+import { isNotFound, type KubeObject, type Resource } from '../../machinery/index.ts';
 import {
   after,
   type ControllerDefinition,
@@ -7,7 +7,7 @@ import {
   done,
   watchMapped,
   watchObjects,
-} from '../../../../runtime/index.ts';
+} from '../../runtime/index.ts';
 import { tolerates } from './placement.ts';
 import { deletePod } from './pods.ts';
 import { indexPodsByNode, podsByNode } from './scheduler.ts';

@@ -1,10 +1,10 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { errorMessage } from '../../../../machinery/index.ts';
-import { privateFileMode, writeFileAtomic } from '../../../../pki/index.ts';
-import { lmdbEngine, memoryEngine } from '../../../../store/index.ts';
+import { errorMessage } from '../../machinery/index.ts';
+import { privateFileMode, writeFileAtomic } from '../../pki/index.ts';
+import { lmdbEngine, memoryEngine } from '../../store/index.ts';
 import type { EtcdSnapshot } from '../etcd/etcd-cluster.ts';
-import type { KubernetesSoftwareOptions } from '../options.ts';
+import type { SimulatedKubernetesOptions } from '../options.ts';
 import { type CloudView, WorkloadCluster } from './workload-cluster.ts';
 
 /** What is kept of a cluster besides its objects. */
@@ -26,11 +26,11 @@ const fileName = 'cluster.json';
 
 /** Every workload cluster of a cloud, found by the id its machines have on their disks. */
 export class ClusterRegistry {
-  readonly #options: KubernetesSoftwareOptions;
+  readonly #options: SimulatedKubernetesOptions;
   readonly #cloud: CloudView;
   readonly #entries = new Map<string, Entry>();
 
-  constructor(options: KubernetesSoftwareOptions, cloud: CloudView) {
+  constructor(options: SimulatedKubernetesOptions, cloud: CloudView) {
     this.#options = options;
     this.#cloud = cloud;
     if (options.directory !== undefined) this.#readKept(options.directory);

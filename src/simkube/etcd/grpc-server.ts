@@ -5,7 +5,7 @@ import {
   type ServerHttp2Stream,
 } from 'node:http2';
 import type { Duplex } from 'node:stream';
-import { errorMessage } from '../../../../machinery/index.ts';
+import { errorMessage } from '../../machinery/index.ts';
 import { EtcdError, grpcCode } from './errors.ts';
 import { callEtcd, type EtcdEndpoint } from './methods.ts';
 import { readFields } from './protobuf.ts';

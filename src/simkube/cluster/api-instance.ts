@@ -1,9 +1,9 @@
 import type { Duplex } from 'node:stream';
-import { type Acceptor, type UserInfo, withAuthenticatedGroup } from '../../../../apiserver/index.ts';
-import { type Client, sharedSignal } from '../../../../client/index.ts';
-import { statusError } from '../../../../machinery/index.ts';
-import type { CertificateAndKey } from '../../../../pki/index.ts';
-import type { ApiCredentials, PortService, ReachableApi } from '../../types.ts';
+import { type Acceptor, type UserInfo, withAuthenticatedGroup } from '../../apiserver/index.ts';
+import { type Client, sharedSignal } from '../../client/index.ts';
+import { statusError } from '../../machinery/index.ts';
+import type { CertificateAndKey } from '../../pki/index.ts';
+import type { ApiCredentials, PortService, ReachableApi } from '../types.ts';
 import { connectedClient } from './connected-client.ts';
 import { checkServingCertificate, userOfCertificate } from './trust.ts';
 import type { WorkloadCluster } from './workload-cluster.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { seededRandom } from '../../../../machinery/index.ts';
+import { seededRandom } from '../../machinery/index.ts';
 import { EtcdCluster } from './etcd-cluster.ts';
 import { numberField, readFields, textFields, writeFields } from './protobuf.ts';
 

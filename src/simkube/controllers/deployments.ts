@@ -1,11 +1,5 @@
-import {
-  type Deployment,
-  type DeploymentStatus,
-  Deployments,
-  type ReplicaSet,
-  ReplicaSets,
-} from '../../../../api/index.ts';
-import type { Client } from '../../../../client/index.ts';
+import { type Deployment, type DeploymentStatus, Deployments, type ReplicaSet, ReplicaSets } from '../../api/index.ts';
+import type { Client } from '../../client/index.ts';
 import {
   deepEqual,
   formatTime,
@@ -15,14 +9,8 @@ import {
   type KubeObject,
   percentOf,
   type Resource,
-} from '../../../../machinery/index.ts';
-import {
-  type ControllerDefinition,
-  defineController,
-  done,
-  watchObjects,
-  watchOwned,
-} from '../../../../runtime/index.ts';
+} from '../../machinery/index.ts';
+import { type ControllerDefinition, defineController, done, watchObjects, watchOwned } from '../../runtime/index.ts';
 import { templateHash } from './pods.ts';
 
 const fieldManager = 'kube-controller-manager';

@@ -1,4 +1,4 @@
-import { loopbackUser } from '../../../../apiserver/index.ts';
+import { loopbackUser } from '../../apiserver/index.ts';
 import {
   bootstrapTokenCleaner,
   certificateApprovalController,
@@ -9,9 +9,9 @@ import {
   rootCaPublisher,
   serviceAccountController,
   volumeProtection,
-} from '../../../../housekeeping/index.ts';
-import { errorMessage } from '../../../../machinery/index.ts';
-import { createManager, createMetrics, nullLogger, type RuntimeMetrics } from '../../../../runtime/index.ts';
+} from '../../housekeeping/index.ts';
+import { errorMessage } from '../../machinery/index.ts';
+import { createManager, createMetrics, nullLogger, type RuntimeMetrics } from '../../runtime/index.ts';
 import type { WorkloadCluster } from '../cluster/workload-cluster.ts';
 import { cloudControllers } from './cloud-controller.ts';
 import { startCollector } from './collector.ts';

@@ -5,22 +5,10 @@ import {
   Pods,
   type StatefulSet,
   StatefulSets,
-} from '../../../../api/index.ts';
-import type { Client } from '../../../../client/index.ts';
-import {
-  deepEqual,
-  isAlreadyExists,
-  type JsonObject,
-  type KubeObject,
-  type Resource,
-} from '../../../../machinery/index.ts';
-import {
-  type ControllerDefinition,
-  defineController,
-  done,
-  watchObjects,
-  watchOwned,
-} from '../../../../runtime/index.ts';
+} from '../../api/index.ts';
+import type { Client } from '../../client/index.ts';
+import { deepEqual, isAlreadyExists, type JsonObject, type KubeObject, type Resource } from '../../machinery/index.ts';
+import { type ControllerDefinition, defineController, done, watchObjects, watchOwned } from '../../runtime/index.ts';
 import { isPodReady } from './placement.ts';
 import { createPod, deletePod, indexPodsByOwner, ownedPods, podFromTemplate, templateHash } from './pods.ts';
 

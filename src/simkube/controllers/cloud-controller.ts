@@ -1,14 +1,8 @@
-import { type Node, Nodes, type Pod, Pods } from '../../../../api/index.ts';
-import type { JsonObject, KubeObject, Resource } from '../../../../machinery/index.ts';
-import {
-  type ControllerDefinition,
-  defineController,
-  done,
-  watchMapped,
-  watchObjects,
-} from '../../../../runtime/index.ts';
+import { type Node, Nodes, type Pod, Pods } from '../../api/index.ts';
+import type { JsonObject, KubeObject, Resource } from '../../machinery/index.ts';
+import { type ControllerDefinition, defineController, done, watchMapped, watchObjects } from '../../runtime/index.ts';
 import type { CloudView } from '../cluster/workload-cluster.ts';
-import { uninitializedTaint } from '../kubeadm/names.ts';
+import { uninitializedTaint } from '../names.ts';
 import { isPodReady } from './placement.ts';
 
 const fieldManager = 'openstack-cloud-controller-manager';

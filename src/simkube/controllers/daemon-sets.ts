@@ -1,14 +1,6 @@
-import {
-  type DaemonSet,
-  DaemonSets,
-  type Node,
-  Nodes,
-  type Pod,
-  Pods,
-  type Toleration,
-} from '../../../../api/index.ts';
-import type { Client } from '../../../../client/index.ts';
-import { clone, deepEqual, type JsonObject, type KubeObject, type Resource } from '../../../../machinery/index.ts';
+import { type DaemonSet, DaemonSets, type Node, Nodes, type Pod, Pods, type Toleration } from '../../api/index.ts';
+import type { Client } from '../../client/index.ts';
+import { clone, deepEqual, type JsonObject, type KubeObject, type Resource } from '../../machinery/index.ts';
 import {
   type ControllerDefinition,
   defineController,
@@ -16,7 +8,7 @@ import {
   watchMapped,
   watchObjects,
   watchOwned,
-} from '../../../../runtime/index.ts';
+} from '../../runtime/index.ts';
 import { boundNode, isActive, isFinished, isPodReady, matchesSelection, untoleratedTaint } from './placement.ts';
 import { createPod, deletePod, indexPodsByOwner, ownedPods, podFromTemplate, templateHash } from './pods.ts';
 

@@ -1,8 +1,8 @@
-import { loopbackUser, type StoredObject } from '../../../../apiserver/index.ts';
-import { garbageCollector, namespaceController, type ServedResources } from '../../../../housekeeping/index.ts';
-import { type CancelTimer, errorMessage, type Resource } from '../../../../machinery/index.ts';
-import { createManager, nullLogger, type RuntimeMetrics } from '../../../../runtime/index.ts';
-import type { StoreEvent } from '../../../../store/index.ts';
+import { loopbackUser, type StoredObject } from '../../apiserver/index.ts';
+import { garbageCollector, namespaceController, type ServedResources } from '../../housekeeping/index.ts';
+import { type CancelTimer, errorMessage, type Resource } from '../../machinery/index.ts';
+import { createManager, nullLogger, type RuntimeMetrics } from '../../runtime/index.ts';
+import type { StoreEvent } from '../../store/index.ts';
 import type { WorkloadCluster } from '../cluster/workload-cluster.ts';
 
 /** how long after the last deletion it goes on looking */

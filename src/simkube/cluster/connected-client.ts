@@ -1,4 +1,4 @@
-import type { ApiServer, AuthorizationAttributes, UserInfo } from '../../../../apiserver/index.ts';
+import type { ApiServer, AuthorizationAttributes, UserInfo } from '../../apiserver/index.ts';
 import {
   ApiUnreachableError,
   type ApplyOptions,
@@ -11,7 +11,7 @@ import {
   type WatchEvent,
   type WatchOptions,
   type WriteOptions,
-} from '../../../../client/index.ts';
+} from '../../client/index.ts';
 import {
   exactFieldValue,
   type JsonValue,
@@ -19,7 +19,7 @@ import {
   type ObjectList,
   parseFieldSelector,
   type Resource,
-} from '../../../../machinery/index.ts';
+} from '../../machinery/index.ts';
 
 export interface ClientConnection {
   readonly server: ApiServer;

@@ -1,13 +1,8 @@
 import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
-import type { UserInfo } from '../../../../apiserver/index.ts';
-import type { Clock } from '../../../../machinery/index.ts';
-import {
-  type CertificateInfo,
-  extendedKeyUsageIds,
-  parseCertificate,
-  splitCertificates,
-} from '../../../../pki/index.ts';
+import type { UserInfo } from '../../apiserver/index.ts';
+import type { Clock } from '../../machinery/index.ts';
+import { type CertificateInfo, extendedKeyUsageIds, parseCertificate, splitCertificates } from '../../pki/index.ts';
 
 // What a TLS handshake would check, for connections that never leave the process.
 

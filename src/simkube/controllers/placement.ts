@@ -1,4 +1,4 @@
-import type { Node, Pod, PodSpec, Taint, Toleration } from '../../../../api/index.ts';
+import type { Node, Pod, PodSpec, Taint, Toleration } from '../../api/index.ts';
 
 // Where a Pod may run: the part of the scheduler's and the DaemonSet controller's rules that simulated nodes differ in.
 

@@ -1,4 +1,4 @@
-import type { Random } from '../../../../machinery/index.ts';
+import type { Random } from '../../machinery/index.ts';
 import { etcdErrors } from './errors.ts';
 
 /** Who belongs to an etcd cluster, as every member knows it. */

@@ -1,5 +1,5 @@
-import type { PodLogSource } from '../../../../apiserver/index.ts';
-import { type Clock, formatMicroTime, parseRfc3339 } from '../../../../machinery/index.ts';
+import type { PodLogSource } from '../../apiserver/index.ts';
+import { type Clock, formatMicroTime, parseRfc3339 } from '../../machinery/index.ts';
 
 /** What the containers of simulated Pods have to say: when they started, and that they are simulated. */
 export function podLog(clock: Clock): PodLogSource {

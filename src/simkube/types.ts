@@ -1,0 +1,34 @@
+import type { Duplex } from 'node:stream';
+import type { Client } from '../client/index.ts';
+
+// Where callers meet the programs of a simulated Kubernetes, whichever machine or Pod these run on.
+
+/** How a caller shows who it is, and whom it believes; the same facts a kubeconfig holds. */
+export interface ApiCredentials {
+  /** PEM of the authorities the caller trusts; undefined: it does not check */
+  readonly certificateAuthority: string | undefined;
+  /** PEM */
+  readonly clientCertificate?: { readonly certificate: string; readonly key: string };
+  readonly token?: string;
+  /** the name or address the caller dialled, which the serving certificate must be good for */
+  readonly serverName: string;
+}
+
+/** A Kubernetes API on a machine, for callers in this process who need no bytes on a wire. */
+export interface ReachableApi {
+  /** The client a caller with these credentials gets; throws what a TLS handshake would fail with. */
+  connect(credentials: ApiCredentials): Client;
+  /** PEM of the certificate it serves with, as a caller sees it who trusts nobody yet */
+  servingCertificate(): string;
+  /** answers a GET of a path that is no resource, such as /healthz */
+  raw(path: string): Promise<string>;
+  /** a byte stream to a port of a Pod */
+  portForward(pod: { namespace: string; name: string }, port: number): Promise<Duplex>;
+}
+
+/** What answers at one port of one machine. */
+export interface PortService {
+  /** a connection came in over a real socket */
+  accept(socket: Duplex): void;
+  readonly api?: ReachableApi;
+}
