@@ -13,4 +13,5 @@ export { createEtcdServer, type EtcdServer } from './etcd/grpc-server.ts';
 export { numberField, readFields, textFields, writeFields } from './etcd/protobuf.ts';
 export { uninitializedTaint } from './names.ts';
 export type { SimulatedKubernetesOptions } from './options.ts';
+export type { ProcessFiles, SimulatedProcess, SimulatedProgram } from './process.ts';
 export type { ApiCredentials, PortService, ReachableApi } from './types.ts';

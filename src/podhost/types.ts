@@ -1,0 +1,121 @@
+import type { Duplex } from 'node:stream';
+import type { PortService } from '../simkube/index.ts';
+
+// Where the host of Pods meets what runs their containers: simulated programs, or real ones.
+
+/** Which Pod it is. The uid tells a Pod from its successor of the same name. */
+export interface PodIdentity {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly hostname: string;
+}
+
+/** A file as a Secret, a ConfigMap, the downward API or a token brings it. */
+export interface VolumeFile {
+  readonly content: Buffer;
+  readonly mode: number;
+}
+
+/** What is mounted into containers. */
+export type Volume =
+  /** follows its objects: `replace` is called on the sandbox when they change */
+  | { readonly kind: 'files'; readonly name: string; readonly files: ReadonlyMap<string, VolumeFile> }
+  /** a directory the back end keeps: of the Pod (an emptyDir), or of a claim that outlives it */
+  | { readonly kind: 'directory'; readonly name: string; readonly directory: string };
+
+export interface Mount {
+  readonly volume: string;
+  readonly path: string;
+  readonly subPath?: string;
+  readonly readOnly: boolean;
+}
+
+/** One run of one container: everything is resolved, nothing is looked up any more. */
+export interface ContainerRun {
+  readonly name: string;
+  readonly image: string;
+  /** undefined: what the image starts by itself */
+  readonly command?: readonly string[];
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly workingDirectory?: string;
+  readonly mounts: readonly Mount[];
+}
+
+export interface ContainerExit {
+  readonly exitCode: number;
+  readonly signal?: number;
+  /** in the words of whoever ended it: Completed, Error, OOMKilled */
+  readonly reason: string;
+  readonly message?: string;
+}
+
+export interface ExecResult {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A container that was started. */
+export interface RunningContainer {
+  /** settles once, however it ended */
+  readonly exited: Promise<ContainerExit>;
+  /** what it said so far, oldest first, each line with its time; `onLine` tells of more */
+  logs(): readonly LogLine[];
+  onLine(callback: (line: LogLine) => void): () => void;
+  exec(command: readonly string[]): Promise<ExecResult>;
+  /** asks it to end, and ends it when the grace is over */
+  stop(graceMs: number): Promise<void>;
+}
+
+export interface LogLine {
+  readonly at: number;
+  readonly text: string;
+}
+
+/** Why a container cannot be started: the reason a kubelet shows while it waits (ErrImagePull, InvalidImageName …). */
+export class ContainerRefusedError extends Error {
+  readonly reason: string;
+  constructor(reason: string, message: string) {
+    super(message);
+    this.name = 'ContainerRefusedError';
+    this.reason = reason;
+  }
+}
+
+/** The place of one Pod: its address, its volumes, its containers. */
+export interface PodSandbox {
+  readonly address: string;
+  setVolumes(volumes: readonly Volume[]): Promise<void>;
+  /** throws ContainerRefusedError */
+  start(run: ContainerRun): Promise<RunningContainer>;
+  /** what answers at a port of the Pod; undefined: nobody listens */
+  service(port: number): PortService | undefined;
+  /** a byte stream to a port; throws ECONNREFUSED */
+  connect(port: number): Duplex;
+  /** an HTTP(S) GET for a probe; the status code */
+  httpGet(options: { port: number; path: string; scheme: 'HTTP' | 'HTTPS'; host?: string }): Promise<number>;
+  /** ends all its containers and gives the address back */
+  remove(): Promise<void>;
+}
+
+/** What runs the containers of Pods. */
+export interface PodBackend {
+  /** shown to users as the container runtime of the node */
+  readonly name: string;
+  createSandbox(identity: PodIdentity): Promise<PodSandbox>;
+  /** makes a directory that outlives Pods; answers its handle, the same again for the same name */
+  createDirectory(name: string, options: { capacityBytes: number }): Promise<string>;
+  /** removes it with all that is in it */
+  removeDirectory(directory: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Ways to what runs on the host, for callers in this process; over sockets the same addresses lead there. */
+export interface HostNetwork {
+  /** addresses of a name: a Service, a Pod of a headless Service, a host of an Ingress or a Gateway; empty: unknown */
+  resolve(name: string, namespace?: string): readonly string[];
+  /** a Pod, a cluster IP, the address of a load balancer, a port of the node; throws an error with a `code` */
+  dial(address: string, port: number): PortService;
+}
