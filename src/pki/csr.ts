@@ -8,7 +8,7 @@ import {
   parseName,
   type SubjectAlternativeNames,
 } from './certificate.ts';
-import { derObjectId, readDer } from './der.ts';
+import { type DerElement, derObjectId, readDer } from './der.ts';
 import { contextTag, derObjectIdOf, derSequence, derSmallInteger, derTag, writeDer } from './der-writer.ts';
 import { generateKeys, type KeyAlgorithm } from './keys.ts';
 import { decodePem, encodePem } from './pem.ts';
@@ -94,10 +94,13 @@ export async function parseCsr(pem: string): Promise<ParsedCsr> {
   let parsed: ParsedCsr;
   let isGenuine: boolean;
   try {
-    const [outer, ...trailing] = readDer(block.bytes);
-    const [signed, algorithm, signature] = readDer(outer!.content);
+    const [outer] = elements(block.bytes, [derTag.sequence]);
+    const [signed, algorithm, signature] = elements(outer!.content, [
+      derTag.sequence,
+      derTag.sequence,
+      derTag.bitString,
+    ]);
     const [, subject, key, attributes] = readDer(signed!.content);
-    if (trailing.length > 0 || outer!.tag !== derTag.sequence) throw new RangeError('not one sequence');
     const publicKey = createPublicKey({ key: writeDer(key!.tag, key!.content), format: 'der', type: 'spki' });
     const alternative = attributes?.tag === attributesTag ? requestedNames(attributes.content) : undefined;
     parsed = {
@@ -107,8 +110,9 @@ export async function parseCsr(pem: string): Promise<ParsedCsr> {
       der: block.bytes,
       ...parseAlternativeNames(alternative ?? Buffer.alloc(0)),
     };
-    const hash = signatureHashes[derObjectId(readDer(algorithm!.content)[0]!.content)];
+    const hash = signatureHashes[signatureAlgorithm(algorithm!.content)];
     const toBeSigned = writeDer(signed!.tag, signed!.content);
+    if (signature!.content[0] !== 0) throw new RangeError('the signature is no whole number of bytes');
     isGenuine = hash !== undefined && verify(hash, toBeSigned, publicKey, signature!.content.subarray(1));
   } catch (error) {
     throw new CapstanError('CAP_CSR_INVALID', structureError, { cause: error });
@@ -116,6 +120,25 @@ export async function parseCsr(pem: string): Promise<ParsedCsr> {
   if (isGenuine) return parsed;
   const words = verificationFailures[parsed.publicKey.asymmetricKeyType ?? ''] ?? structureError;
   throw new CapstanError('CAP_CSR_INVALID', words);
+}
+
+/** Elements of exactly these tags. The signature does not cover everything: what it leaves out has one spelling only. */
+function elements(bytes: Buffer, tags: readonly number[]): DerElement[] {
+  const found = readDer(bytes);
+  if (found.length !== tags.length || found.some(({ tag }, index) => tag !== tags[index])) {
+    throw new RangeError('not the elements of a certificate request');
+  }
+  return found;
+}
+
+/** The id of a signature algorithm, whose parameters are absent or, of RSA, null. */
+function signatureAlgorithm(bytes: Buffer): string {
+  const [id, parameters, ...more] = readDer(bytes);
+  const hasParameters = parameters !== undefined && (parameters.tag !== derTag.null || parameters.content.length > 0);
+  if (id?.tag !== derTag.objectId || hasParameters || more.length > 0) {
+    throw new RangeError('not a signature algorithm');
+  }
+  return derObjectId(id.content);
 }
 
 /** The subjectAltName among the extensions a request asks for. */

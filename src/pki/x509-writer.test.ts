@@ -149,14 +149,15 @@ describe('parseCsr', () => {
     const der = (await parseCsr(csr)).der;
     const pem = (bytes: Buffer): string =>
       `-----BEGIN CERTIFICATE REQUEST-----\n${bytes.toString('base64')}\n-----END CERTIFICATE REQUEST-----\n`;
-    await fc.assert(
-      fc.asyncProperty(fc.nat(der.length - 1), fc.integer({ min: 1, max: 255 }), async (at, flip) => {
+    const refused = { code: 'CAP_CSR_INVALID' };
+    for (let at = 0; at < der.length; at++) {
+      await expect(parseCsr(pem(der.subarray(0, at)))).rejects.toMatchObject(refused);
+      for (let bit = 0; bit < 8; bit++) {
         const altered = Buffer.from(der);
-        altered[at]! ^= flip;
-        await expect(parseCsr(pem(altered))).rejects.toMatchObject({ code: 'CAP_CSR_INVALID' });
-        await expect(parseCsr(pem(der.subarray(0, at)))).rejects.toMatchObject({ code: 'CAP_CSR_INVALID' });
-      }),
-    );
+        altered[at]! ^= 1 << bit;
+        await expect(parseCsr(pem(altered)), `bit ${bit} of byte ${at}`).rejects.toMatchObject(refused);
+      }
+    }
   });
 });
 
