@@ -1,5 +1,5 @@
-// The tests: vitest, and beside it whole installations from seeds. Those need a core for minutes and nothing of what the
-// others wait for, so they are played meanwhile, at low priority. Exit code 0 when both hold.
+// The tests, in two lanes that leave each other alone: those through the real entrances, which wait a lot, and beside them
+// the unit tests and then whole installations from seeds, which need a core for minutes. Exit code 0 when all hold.
 import { spawn } from 'node:child_process';
 import { setPriority } from 'node:os';
 
@@ -7,12 +7,18 @@ const seeds = process.env.CAPSTAN_SIMULATION_SEEDS ?? '50';
 const first = process.env.CAPSTAN_SIMULATION_FIRST ?? '1';
 const lowPriority = 10;
 
-/** @returns {Promise<{ code: number, output: string }>} */
-function run(args, { quiet }) {
+const vitest = ['node_modules/vitest/vitest.mjs', 'run'];
+const simulation = ['--import', 'tsx', 'test/simulation/command.ts', '--workers', '1'];
+
+/**
+ * Runs one part; what the second lane says is shown in one piece, when it has ended.
+ * @returns {Promise<boolean>} whether it held
+ */
+function run(name, args, { aside }) {
   const child = spawn(process.execPath, args, {
-    stdio: ['ignore', quiet ? 'pipe' : 'inherit', quiet ? 'pipe' : 'inherit'],
+    stdio: ['ignore', aside ? 'pipe' : 'inherit', aside ? 'pipe' : 'inherit'],
   });
-  if (quiet && child.pid !== undefined) setPriority(child.pid, lowPriority);
+  if (aside && child.pid !== undefined) setPriority(child.pid, lowPriority);
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream?.setEncoding('utf8').on('data', (text) => {
@@ -20,16 +26,36 @@ function run(args, { quiet }) {
     });
   }
   return new Promise((resolve) => {
-    child.on('error', (error) => resolve({ code: 1, output: `${output}${error.message}\n` }));
-    child.on('close', (code) => resolve({ code: code ?? 1, output }));
+    const end = (code, more = '') => {
+      if (aside) process.stdout.write(`\n${name}:\n${output}${more}`);
+      resolve(code === 0);
+    };
+    child.on('error', (error) => end(1, `${error.message}\n`));
+    child.on('close', (code) => end(code ?? 1));
   });
 }
 
-const [tests, lives] = await Promise.all([
-  run(['node_modules/vitest/vitest.mjs', 'run'], { quiet: false }),
-  run(['--import', 'tsx', 'test/simulation/command.ts', '--seeds', seeds, '--first', first, '--workers', '2'], {
-    quiet: true,
-  }),
+const [entrances, units, lives] = await Promise.all([
+  run('Tests through the entrances', [...vitest, '--project', 'e2e'], { aside: false }),
+  ...chain(
+    () => run('Unit tests', [...vitest, '--project', 'unit', '--reporter', 'dot'], { aside: true }),
+    () =>
+      run('Simulated installations (npm run simulate)', [...simulation, '--seeds', seeds, '--first', first], {
+        aside: true,
+      }),
+  ),
 ]);
-process.stdout.write(`\nSimulated installations (npm run simulate):\n${lives.output}`);
-process.exit(tests.code === 0 && lives.code === 0 ? 0 : 1);
+for (const [held, name] of [
+  [units, 'unit tests'],
+  [entrances, 'tests through the entrances'],
+  [lives, 'simulated installations'],
+]) {
+  process.stdout.write(`${held ? 'passed' : 'FAILED'}  ${name}\n`);
+}
+process.exit(units && entrances && lives ? 0 : 1);
+
+/** One after the other. */
+function chain(one, other) {
+  const begun = one();
+  return [begun, begun.then(other)];
+}
