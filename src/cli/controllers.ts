@@ -18,6 +18,7 @@ import type { ControllerArea } from './controller-areas.ts';
 import { controllersUser, ensureControllerIdentity } from './controller-identity.ts';
 import type { ManagementApi } from './management-api.ts';
 import { ensureProviderInventory } from './provider-inventory.ts';
+import { type RunningManager, runManager } from './running-manager.ts';
 
 export interface ControllersOptions {
   areas: ReadonlySet<ControllerArea>;
@@ -30,14 +31,8 @@ export interface ControllersOptions {
   signal: AbortSignal;
 }
 
-export interface RunningControllers {
-  /** rejects when a controller cannot go on */
-  failed: Promise<void>;
-  stop(): Promise<void>;
-}
-
 /** Starts the controllers that make clusters of objects and resolves when their caches are filled. */
-export async function startControllers(api: ManagementApi, options: ControllersOptions): Promise<RunningControllers> {
+export async function startControllers(api: ManagementApi, options: ControllersOptions): Promise<RunningManager> {
   const { areas, log, signal, metrics, namespace } = options;
   const { server } = api;
   const administrator: Client = server.localClient(loopbackUser);
@@ -55,31 +50,12 @@ export async function startControllers(api: ManagementApi, options: ControllersO
     ...(namespace !== undefined && { namespace }),
   });
   const close = addControllers(manager, client, options);
-  server.addHealthCheck({
-    name: 'cluster-controllers',
-    in: ['readyz'],
-    check() {
-      const { ok, problems } = manager.ready();
-      if (!ok) throw new Error(problems.join('; '));
-    },
-  });
-  server.addHealthCheck({
-    name: 'cluster-controllers',
-    in: ['livez'],
-    check() {
-      const { ok, problems } = manager.healthy();
-      if (!ok) throw new Error(problems.join('; '));
-    },
-  });
-  const stop = new AbortController();
-  const running = manager.run(AbortSignal.any([stop.signal, signal]));
-  await Promise.race([manager.whenReady(signal), running]);
+  const running = await runManager(manager, { server, name: 'cluster-controllers', signal });
   return {
-    failed: running,
+    failed: running.failed,
     stop: async () => {
-      stop.abort();
       try {
-        await running;
+        await running.stop();
       } finally {
         await close();
       }

@@ -1,6 +1,6 @@
 import './pending-crypto.ts';
 import { builtinDefinitions, builtinSchema, ownDefinitions, protobufRegistry, Secrets } from '../../src/api/index.ts';
-import { type ApiServer, createApiServer, openObjectStore } from '../../src/apiserver/index.ts';
+import { createApiServer, followableResources, openObjectStore } from '../../src/apiserver/index.ts';
 import { ApiUnreachableError, type Client } from '../../src/client/index.ts';
 import {
   setupBootstrapControllers,
@@ -9,10 +9,10 @@ import {
   setupInfrastructureControllers,
 } from '../../src/controllers/index.ts';
 import { housekeepingControllers } from '../../src/housekeeping/index.ts';
-import { type KubeObject, ManualClock, type Random, type Resource, seededRandom } from '../../src/machinery/index.ts';
+import { ManualClock, type Random, seededRandom } from '../../src/machinery/index.ts';
 import { cloudFromText, connect, type OpenStack, type Transport } from '../../src/openstack/index.ts';
 import { createAuthority } from '../../src/pki/index.ts';
-import { createManager, faultyClient, type LogEntry, memoryLogger } from '../../src/runtime/index.ts';
+import { countingClient, createManager, faultyClient, type LogEntry, memoryLogger } from '../../src/runtime/index.ts';
 import {
   connectInProcess,
   createCloud,
@@ -88,7 +88,7 @@ export async function createSystem(options: SystemOptions): Promise<System> {
   const stop = new AbortController();
   const keepers = createManager({ client, clock, random: seededRandom(seed + 2), log: logger, gracefulStopMs: 1 });
   for (const controller of housekeepingControllers({
-    served: { listResources: () => listable(server), onChange: (callback) => server.registry.onChange(callback) },
+    served: followableResources(server.registry),
     certificateAuthority: authority.certificate,
     signingAuthority: authority,
   })) {
@@ -136,7 +136,13 @@ export async function createSystem(options: SystemOptions): Promise<System> {
     });
     life = own;
     const lifeRandom = seededRandom(seed + 1_000 * counts.lives);
-    const mortal = own.client(unreliable(countWrites(client, counts), faults, seededRandom(seed + 7 * counts.lives)));
+    const mortal = own.client(
+      unreliable(
+        countingClient(client, () => counts.writes++),
+        faults,
+        seededRandom(seed + 7 * counts.lives),
+      ),
+    );
     const dial = connectInProcess(cloud.network);
     const manager = createManager({ client: mortal, clock, random: lifeRandom, log: logger, gracefulStopMs: 1 });
     const common = { client: mortal, clock, random: lifeRandom };
@@ -234,56 +240,6 @@ export async function createSystem(options: SystemOptions): Promise<System> {
     },
   };
   return system;
-}
-
-function listable(server: ApiServer): Resource[] {
-  return [...server.registry.all()].flatMap(({ definition }) => {
-    const version = definition.versions.find(({ served }) => served);
-    const verbs: readonly string[] = definition.verbs;
-    if (!version || !['list', 'watch', 'delete'].every((verb) => verbs.includes(verb))) return [];
-    const { group, kind, plural, namespaced } = definition;
-    return [{ group, version: version.name, kind, plural, namespaced } as Resource];
-  });
-}
-
-/** Events are told and forgotten; they are not counted. */
-function countWrites(client: Client, counts: { writes: number }): Client {
-  const count = ({ plural }: Resource): void => {
-    if (plural !== 'events') counts.writes++;
-  };
-  return {
-    get: (resource, key, options) => client.get(resource, key, options),
-    list: (resource, options) => client.list(resource, options),
-    watch: (resource, options) => client.watch(resource, options),
-    create: <T extends KubeObject>(resource: Resource<T>, object: T, options: Parameters<Client['create']>[2]) => {
-      count(resource);
-      return client.create(resource, object, options);
-    },
-    update: (resource, object, options) => {
-      count(resource);
-      return client.update(resource, object, options);
-    },
-    patch: (resource, key, type, patch, options) => {
-      count(resource);
-      return client.patch(resource, key, type, patch, options);
-    },
-    apply: (resource, object, options) => {
-      count(resource);
-      return client.apply(resource, object, options);
-    },
-    delete: (resource, key, options) => {
-      count(resource);
-      return client.delete(resource, key, options);
-    },
-    deleteCollection: (resource, options) => {
-      count(resource);
-      return client.deleteCollection(resource, options);
-    },
-    createSubresource: (resource, key, subresource, body, options) => {
-      count(resource);
-      return client.createSubresource(resource, key, subresource, body, options);
-    },
-  };
 }
 
 /** A client whose calls fail now and then: refused, or carried out with the answer lost. */

@@ -1,22 +1,21 @@
-import { type IncomingHttpHeaders, type IncomingMessage, ServerResponse } from 'node:http';
+import { type IncomingMessage, ServerResponse } from 'node:http';
 import { type Duplex, Readable } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { statusError } from '../../machinery/index.ts';
-import { asTlsSocket, type ResponseHeaders, type UpgradeOffer, type Wire } from './wire.ts';
+import { RequestWire, type UpgradeOffer } from './wire.ts';
 
 /**
  * A request to go on in another protocol on the same connection. Until it is granted it can be answered like any other,
  * which ends the connection: nobody reads further requests from it.
  */
-export class UpgradeWire implements Wire {
+export class UpgradeWire extends RequestWire {
   readonly input: Readable = Readable.from([]);
   readonly output: ServerResponse;
-  readonly #request: IncomingMessage;
   readonly #socket: Duplex;
   readonly #head: Buffer;
 
   constructor(request: IncomingMessage, socket: Duplex, head: Buffer) {
-    this.#request = request;
+    super(request);
     this.#socket = socket;
     this.#head = head;
     socket.on('error', () => socket.destroy());
@@ -24,46 +23,6 @@ export class UpgradeWire implements Wire {
     this.output.shouldKeepAlive = false;
     this.output.assignSocket(socket as TLSSocket);
     this.output.on('finish', () => socket.end());
-  }
-
-  get method(): string {
-    return this.#request.method ?? 'GET';
-  }
-
-  get url(): string {
-    return this.#request.url ?? '/';
-  }
-
-  get headers(): IncomingHttpHeaders {
-    return this.#request.headers;
-  }
-
-  get rawHeaders(): readonly string[] {
-    return this.#request.rawHeaders;
-  }
-
-  get socket(): TLSSocket | undefined {
-    return asTlsSocket(this.#request.socket);
-  }
-
-  get remoteAddress(): string | undefined {
-    return this.#request.socket.remoteAddress;
-  }
-
-  get headersSent(): boolean {
-    return this.output.headersSent;
-  }
-
-  writeHead(code: number, headers: ResponseHeaders): void {
-    this.output.writeHead(code, headers);
-  }
-
-  flushHead(): void {
-    this.output.flushHeaders();
-  }
-
-  announceClose(): void {
-    this.output.setHeader('connection', 'close');
   }
 
   async upgrade(offers: readonly UpgradeOffer[]): Promise<void> {
@@ -87,7 +46,7 @@ export class UpgradeWire implements Wire {
     });
     this.output.detachSocket(this.#socket as TLSSocket);
     await new Promise<void>((resolve) => {
-      server.handleUpgrade(this.#request, this.#socket, this.#head, (socket) => {
+      server.handleUpgrade(this.request, this.#socket, this.#head, (socket) => {
         if (offer.over === 'spdy') offer.serve(createWebSocketStream(socket));
         else offer.serve(socket);
         resolve();

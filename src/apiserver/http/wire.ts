@@ -51,37 +51,38 @@ interface StreamsOffer extends Offer {
   serve(connection: Duplex): void;
 }
 
-export class Http1Wire implements Wire {
-  readonly input: IncomingMessage;
-  readonly output: ServerResponse;
+/** What a request of HTTP/1.1 says, however its answer goes out. */
+export abstract class RequestWire implements Wire {
+  abstract readonly input: Readable;
+  abstract readonly output: ServerResponse;
+  protected readonly request: IncomingMessage;
 
-  constructor(request: IncomingMessage, response: ServerResponse) {
-    this.input = request;
-    this.output = response;
+  constructor(request: IncomingMessage) {
+    this.request = request;
   }
 
   get method(): string {
-    return this.input.method ?? 'GET';
+    return this.request.method ?? 'GET';
   }
 
   get url(): string {
-    return this.input.url ?? '/';
+    return this.request.url ?? '/';
   }
 
   get headers(): IncomingHttpHeaders {
-    return this.input.headers;
+    return this.request.headers;
   }
 
   get rawHeaders(): readonly string[] {
-    return this.input.rawHeaders;
+    return this.request.rawHeaders;
   }
 
   get socket(): TLSSocket | undefined {
-    return asTlsSocket(this.input.socket);
+    return asTlsSocket(this.request.socket);
   }
 
   get remoteAddress(): string | undefined {
-    return this.input.socket.remoteAddress;
+    return this.request.socket.remoteAddress;
   }
 
   get headersSent(): boolean {
@@ -98,6 +99,17 @@ export class Http1Wire implements Wire {
 
   announceClose(): void {
     this.output.setHeader('connection', 'close');
+  }
+}
+
+export class Http1Wire extends RequestWire {
+  readonly input: IncomingMessage;
+  readonly output: ServerResponse;
+
+  constructor(request: IncomingMessage, response: ServerResponse) {
+    super(request);
+    this.input = request;
+    this.output = response;
   }
 }
 

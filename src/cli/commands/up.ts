@@ -6,7 +6,6 @@ import { CapstanError, systemClock } from '../../machinery/index.ts';
 import { createMetrics, type Logger } from '../../runtime/index.ts';
 import type { CommandContext } from '../context.ts';
 import { parseControllerAreas } from '../controller-areas.ts';
-import type { RunningControllers } from '../controllers.ts';
 import { startHousekeeping } from '../housekeeping.ts';
 import {
   defaultDataDirectory,
@@ -15,6 +14,7 @@ import {
   parseListenAddress,
   startManagementApi,
 } from '../management-api.ts';
+import type { RunningManager } from '../running-manager.ts';
 import type { RunningCloud } from '../simulated-cloud.ts';
 
 export interface UpOptions {
@@ -60,7 +60,7 @@ export async function up(options: UpOptions, context: CommandContext): Promise<n
     const housekeeping = await startHousekeeping(api, { metrics, log, signal });
     stops.unshift(housekeeping.stop);
     if (cloud) await publishCredentials(api, cloud, signal);
-    let controllers: RunningControllers | undefined;
+    let controllers: RunningManager | undefined;
     if (areas.size > 0) {
       const { startControllers } = await import('../controllers.ts');
       controllers = await startControllers(api, {

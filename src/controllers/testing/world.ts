@@ -24,6 +24,7 @@ import {
 } from '../../machinery/index.ts';
 import {
   type ControllerDefinition,
+  countingClient,
   createManager,
   type FaultRule,
   faultyClient,
@@ -158,7 +159,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   await client.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }, by);
 
   const start = async (generation: number): Promise<{ manager: Manager; halt(): Promise<void> }> => {
-    const counted = counting(client, () => {
+    const counted = countingClient(client, () => {
       writes++;
     });
     const controllersClient = options.faults ? faultyClient(counted, options.faults) : counted;
@@ -262,40 +263,6 @@ const definitionResource: Resource<UnstructuredObject> = {
 function isEstablished({ status }: UnstructuredObject): boolean {
   const conditions = (status as { conditions?: { type: string; status: string }[] } | undefined)?.conditions ?? [];
   return conditions.some(({ type, status: value }) => type === 'Established' && value === 'True');
-}
-
-function counting(client: Client, count: () => void): Client {
-  const bound: Client = {
-    get: (resource, key, opts) => client.get(resource, key, opts),
-    list: (resource, opts) => client.list(resource, opts),
-    watch: (resource, opts) => client.watch(resource, opts),
-    create: (resource, object, opts) => {
-      if (resource.plural !== 'events') count();
-      return client.create(resource, object, opts);
-    },
-    update: (resource, object, opts) => {
-      count();
-      return client.update(resource, object, opts);
-    },
-    patch: (resource, key, type, patch, opts) => {
-      if (resource.plural !== 'events') count();
-      return client.patch(resource, key, type, patch, opts);
-    },
-    apply: (resource, object, opts) => {
-      count();
-      return client.apply(resource, object, opts);
-    },
-    delete: (resource, key, opts) => {
-      count();
-      return client.delete(resource, key, opts);
-    },
-    deleteCollection: (resource, opts) => client.deleteCollection(resource, opts),
-    createSubresource: (resource, key, subresource, body, opts) => {
-      count();
-      return client.createSubresource(resource, key, subresource, body, opts);
-    },
-  };
-  return bound;
 }
 
 /** A cluster with imaginary infrastructure and, unless told otherwise, an imaginary hosted control plane. */

@@ -4,6 +4,7 @@ import {
   type ApiServerOptions,
   controllerBackedPlugins,
   createApiServer,
+  followableResources,
   openObjectStore,
 } from '../../apiserver/index.ts';
 import type { Client } from '../../client/index.ts';
@@ -91,15 +92,5 @@ export async function embeddedWorld(options: EmbeddedWorldOptions): Promise<Embe
 }
 
 export function servedBy(server: ApiServer): ServedResources {
-  return {
-    listResources: () =>
-      [...server.registry.all()].flatMap(({ definition }) => {
-        const version = definition.versions.find(({ served }) => served);
-        const verbs: readonly string[] = definition.verbs;
-        const usable = ['list', 'watch', 'delete'].every((verb) => verbs.includes(verb));
-        const { group, kind, plural, namespaced } = definition;
-        return version && usable ? [{ group, version: version.name, kind, plural, namespaced }] : [];
-      }),
-    onChange: (callback) => server.registry.onChange(callback),
-  };
+  return followableResources(server.registry);
 }

@@ -1,3 +1,4 @@
+export * from './counting-client.ts';
 export * from './eventually.ts';
 export * from './faulty-client.ts';
 export * from './memory-client.ts';

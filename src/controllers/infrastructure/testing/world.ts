@@ -25,6 +25,7 @@ import {
 } from '../../../openstack/index.ts';
 import {
   type ControllerDefinition,
+  countingClient,
   createManager,
   type FaultRule,
   faultyClient,
@@ -178,7 +179,7 @@ export async function createInfrastructureWorld(options: WorldOptions): Promise<
 
   const start = async (generation: number): Promise<() => Promise<void>> => {
     const random = seededRandom(seed + 100 * generation);
-    const countedClient = countWrites(client, () => {
+    const countedClient = countingClient(client, () => {
       writes++;
     });
     const own = options.faults ? faultyClient(countedClient, options.faults) : countedClient;
@@ -348,43 +349,4 @@ export async function createOpenStackCluster(
     },
     by,
   );
-}
-
-function countWrites(client: Client, count: () => void): Client {
-  const unlessEvent = (resource: Resource): void => {
-    if (resource.plural !== 'events') count();
-  };
-  return {
-    get: (resource, key, options) => client.get(resource, key, options),
-    list: (resource, options) => client.list(resource, options),
-    watch: (resource, options) => client.watch(resource, options),
-    create: (resource, object, options) => {
-      unlessEvent(resource);
-      return client.create(resource, object, options);
-    },
-    update: (resource, object, options) => {
-      unlessEvent(resource);
-      return client.update(resource, object, options);
-    },
-    patch: (resource, key, type, patch, options) => {
-      unlessEvent(resource);
-      return client.patch(resource, key, type, patch, options);
-    },
-    apply: (resource, object, options) => {
-      unlessEvent(resource);
-      return client.apply(resource, object, options);
-    },
-    delete: (resource, key, options) => {
-      unlessEvent(resource);
-      return client.delete(resource, key, options);
-    },
-    deleteCollection: (resource, options) => {
-      unlessEvent(resource);
-      return client.deleteCollection(resource, options);
-    },
-    createSubresource: (resource, key, subresource, body, options) => {
-      unlessEvent(resource);
-      return client.createSubresource(resource, key, subresource, body, options);
-    },
-  };
 }
