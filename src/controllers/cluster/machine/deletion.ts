@@ -1,5 +1,5 @@
 import { type Machine, type MachineDrainRule, machineDrainRules, Nodes } from '../../../api/index.ts';
-import { objectKey } from '../../../client/index.ts';
+import { type Client, objectKey } from '../../../client/index.ts';
 import { ignoreNotFound, isNotFound, parseApiVersion } from '../../../machinery/index.ts';
 import { after, type Result } from '../../../runtime/index.ts';
 import {
@@ -28,8 +28,11 @@ const nodeDeletionAttemptsMs = 10_000;
 export async function reconcileDelete(scope: MachineScope): Promise<Result | undefined> {
   scope.deletion = { reason: 'Deleting', message: 'Deletion started' };
   const mayTouchNode = await nodeIsOurs(scope);
+  const isLinked = scope.machine.status?.nodeRef !== undefined;
   const steps: ((scope: MachineScope) => Promise<DeletionStep> | DeletionStep)[] = [
-    ...(mayTouchNode ? [preDrainHooks, (s: MachineScope) => drainPhase(s, () => drainRules(s)), volumes] : []),
+    ...(mayTouchNode && isLinked
+      ? [preDrainHooks, (s: MachineScope) => drainPhase(s, () => drainRules(s)), volumes]
+      : []),
     preTerminateHooks,
     infrastructure,
     bootstrap,
@@ -134,12 +137,13 @@ async function deleteProvider({ context, follower }: MachineScope, { object }: P
 
 async function node(scope: MachineScope): Promise<DeletionStep> {
   const { machine, context, cluster, dependencies, nodeDeletionAttempts } = scope;
-  const name = machine.status?.nodeRef?.name;
-  if (name === undefined || !cluster) return 'done';
+  if (!cluster) return 'done';
   const uid = machine.metadata.uid ?? '';
+  let name = machine.status?.nodeRef?.name;
   try {
     const workload = dependencies.workloads.client(objectKey(cluster));
-    await workload.delete(Nodes, { name }, { signal: context.signal }).catch(ignoreNotFound);
+    name ??= await unlinkedNode(workload, machine.spec.providerID, context.signal);
+    if (name !== undefined) await workload.delete(Nodes, { name }, { signal: context.signal }).catch(ignoreNotFound);
     nodeDeletionAttempts.delete(uid);
     return 'done';
   } catch (error) {
@@ -162,7 +166,21 @@ async function node(scope: MachineScope): Promise<DeletionStep> {
         isNotConnected(error) ? 'the workload API is not connected' : 'deleting the Node',
       ),
       reason: 'DeletingNode',
-      message: `Error deleting Node ${name}: ${explain(error)}`,
+      message: `Error deleting Node ${name ?? `of ${machine.spec.providerID}`}: ${explain(error)}`,
     };
   }
+}
+
+/**
+ * The Node of a machine that was never linked to one: it may have joined while nobody could look. The machine is gone by now,
+ * so what the API says is the last word.
+ */
+async function unlinkedNode(
+  workload: Client,
+  providerId: string | undefined,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  if (providerId === undefined) return undefined;
+  const { items } = await workload.list(Nodes, { signal });
+  return items.find(({ spec }) => spec?.providerID === providerId)?.metadata.name;
 }

@@ -320,6 +320,23 @@ describe('the deletion of a machine', () => {
     expect(w.clock.now() - asked).toBeLessThan(10_000);
   });
 
+  it('takes a node down that joined while nobody could look', async () => {
+    world = await createWorld();
+    const w = world;
+    await createCluster(w);
+    await w.until(async () => conditionOf(await w.find(clusters, 'c1'), 'RemoteConnectionProbe')?.status === 'True');
+    w.setWorkloadDown(true);
+    await createMachine(w, 'm1', { deletion: { nodeDeletionTimeoutSeconds: 600 } });
+    await w.until(async () => (await w.workload.list(Nodes)).items.length === 1);
+    expect((await w.find(machines, 'm1'))?.status?.nodeRef).toBeUndefined();
+    await w.client.delete(machines, key(w));
+    await w.until(async () => (await deletion(w))?.reason === 'DeletingNode');
+    expect(await w.find(fakeMachines, 'm1')).toBeUndefined();
+    w.setWorkloadDown(false);
+    await w.until(gone(w));
+    expect((await w.workload.list(Nodes)).items).toEqual([]);
+  });
+
   it('says what it waits for when infrastructure does not go, and delays no other machine', async () => {
     const w = await begin({ stuck: (name) => name === 'm1' });
     await createMachine(w, 'm2');

@@ -12,7 +12,7 @@ export async function nodeIsOurs(scope: MachineScope): Promise<boolean> {
   const { cluster, machine, context, follower } = scope;
   if (!cluster || isDeleting(cluster)) return false;
   lateLink(scope);
-  if (!machine.status?.nodeRef) return false;
+  if (!machine.status?.nodeRef && machine.spec.providerID === undefined) return false;
   const reference = cluster.spec.controlPlaneRef;
   if (reference) {
     const controlPlane = await follower.get(reference, cluster.metadata.namespace ?? '', {
