@@ -16,7 +16,7 @@ const { values } = parseArgs({
     bytes: { type: 'string', default: '6000' },
     runs: { type: 'string', default: '3' },
     /** how long to wait before memory is read: a process gives back what it needed to start only after a while */
-    settle: { type: 'string', default: '3' },
+    settle: { type: 'string', default: '20' },
     only: { type: 'string', default: 'empty,first,full' },
     'node-argument': { type: 'string', multiple: true, default: [] },
     /** directory for a heap snapshot of the filled server */

@@ -1,0 +1,19 @@
+import { describe, expect, it } from 'vitest';
+import { isWorthCollecting } from './idle-memory.ts';
+
+const mebibyte = 1024 * 1024;
+const calm = { utilization: 0.01, youngBytes: 128 * mebibyte };
+const busy = { utilization: 0.6, youngBytes: 128 * mebibyte };
+const tidy = { utilization: 0.01, youngBytes: 20 * mebibyte };
+
+describe('memory is collected', () => {
+  it.each([
+    ['after two calm looks with much to give back', [busy, calm, calm], true],
+    ['not after one', [busy, calm], false],
+    ['not while there is work', [calm, busy], false],
+    ['not for little', [calm, tidy], false],
+    ['not before anybody looked', [], false],
+  ])('%s', (_, samples, expected) => {
+    expect(isWorthCollecting(samples)).toBe(expected);
+  });
+});
