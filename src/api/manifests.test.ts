@@ -6,6 +6,7 @@ import {
   clone,
   type JsonValue,
   parseApiVersion,
+  type ResourceDefinition,
   type UnstructuredObject,
   validateAgainstSchema,
 } from '../machinery/index.ts';
@@ -18,15 +19,20 @@ function documents(name: string): UnstructuredObject[] {
   return parseAllDocuments(readFileSync(file(name), 'utf8')).map((document) => document.toJS() as UnstructuredObject);
 }
 
-function convert(object: UnstructuredObject, version: string): UnstructuredObject {
+function definitionOf(object: UnstructuredObject): ResourceDefinition {
   const { group } = parseApiVersion(object.apiVersion);
-  const definition = ownDefinitions.find((d) => d.group === group && d.kind === object.kind)!;
-  return definition.convert!(object, version) as UnstructuredObject;
+  return ownDefinitions.find((definition) => definition.group === group && definition.kind === object.kind)!;
 }
 
-describe.each(['hosted-k0smotron', 'hosted-kamaji', 'kubeadm-v1alpha3', 'kubeadm-v1beta1'])('manifest %s', (name) => {
+function convert(object: UnstructuredObject, version: string): UnstructuredObject {
+  return definitionOf(object).convert!(object, version) as UnstructuredObject;
+}
+
+const manifests = ['hosted-k0smotron', 'hosted-kamaji', 'hosted-teutonet', 'kubeadm-v1alpha3', 'kubeadm-v1beta1'];
+
+describe.each(manifests)('manifest %s', (name) => {
   const written = documents(`${name}.yaml`);
-  const stored = written.map((object) => convert(object, 'v1beta2'));
+  const stored = written.map((object) => convert(object, definitionOf(object).storageVersion));
 
   it('is stored in the hub version as the golden file says', () => {
     const text = stored.map((object) => stringify(object, { lineWidth: 0 })).join('---\n');
@@ -37,8 +43,7 @@ describe.each(['hosted-k0smotron', 'hosted-kamaji', 'kubeadm-v1alpha3', 'kubeadm
   it.each(stored.map((object) => ({ kind: object.kind, object })))(
     'gives a $kind that the hub version accepts once it has its defaults',
     ({ object }) => {
-      const { group } = parseApiVersion(object.apiVersion);
-      const definition = ownDefinitions.find((d) => d.group === group && d.kind === object.kind)!;
+      const definition = definitionOf(object);
       const draft = clone(object);
       definition.strategy.applyDefaults!(draft);
       const { schema } = definition.versions[0]!;

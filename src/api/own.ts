@@ -1,5 +1,7 @@
 // Our own kinds: those of Cluster API, of its kubeadm providers and of its OpenStack provider.
 import type { Resource, ResourceDefinition } from '../machinery/index.ts';
+import { k0sWorkerConfigKind, k0sWorkerConfigTemplateKind } from './bootstrap/k0s/kinds.ts';
+import type { K0sWorkerConfig, K0sWorkerConfigTemplate } from './bootstrap/k0s/types.ts';
 import { kubeadmConfigKind, kubeadmConfigTemplateKind } from './bootstrap/kinds.ts';
 import type { KubeadmConfig, KubeadmConfigTemplate } from './bootstrap/types.ts';
 import { clusterKind, machineDeploymentKind, machineKind, machineSetKind } from './cluster/kinds.ts';
@@ -15,8 +17,16 @@ import type {
 } from './cluster/types.ts';
 import { providerKind } from './clusterctl/kinds.ts';
 import type { Provider } from './clusterctl/types.ts';
+import { hostedControlPlaneKind, hostedControlPlaneTemplateKind } from './controlplane/hosted/kinds.ts';
+import type { HostedControlPlane, HostedControlPlaneTemplate } from './controlplane/hosted/types.ts';
+import { k0smotronControlPlaneKind, k0smotronControlPlaneTemplateKind } from './controlplane/k0smotron/kinds.ts';
+import type { K0smotronControlPlane, K0smotronControlPlaneTemplate } from './controlplane/k0smotron/types.ts';
+import { kamajiControlPlaneKind, kamajiControlPlaneTemplateKind } from './controlplane/kamaji/kinds.ts';
+import type { KamajiControlPlane, KamajiControlPlaneTemplate } from './controlplane/kamaji/types.ts';
 import { kubeadmControlPlaneKind, kubeadmControlPlaneTemplateKind } from './controlplane/kinds.ts';
 import type { KubeadmControlPlane, KubeadmControlPlaneTemplate } from './controlplane/types.ts';
+import { gatewayClassKind, gatewayKind, referenceGrantKind, tlsRouteKind } from './gateway/kinds.ts';
+import type { Gateway, GatewayClass, ReferenceGrant, TLSRoute } from './gateway/types.ts';
 import { openStackClusterIdentityKind } from './infrastructure/cluster-identity.ts';
 import { openStackClusterTemplateKind } from './infrastructure/cluster-template.ts';
 import { openStackFloatingIPPoolKind } from './infrastructure/floating-ip-pool.ts';
@@ -33,24 +43,41 @@ import type {
 } from './infrastructure/types.ts';
 import { ipAddressClaimKind, ipAddressKind } from './ipam/kinds.ts';
 import type { IPAddress, IPAddressClaim } from './ipam/types.ts';
+import { joinTokenRequestKind, k0smotronClusterKind } from './k0smotron/kinds.ts';
+import type { JoinTokenRequest, K0smotronCluster } from './k0smotron/types.ts';
+import { dataStoreKind, kubeconfigGeneratorKind, tenantControlPlaneKind } from './kamaji/kinds.ts';
+import type { DataStore, KubeconfigGenerator, TenantControlPlane } from './kamaji/types.ts';
 import { imageKind } from './orc/kinds.ts';
 import type { Image } from './orc/types.ts';
 
 export { withFormerDefaults } from './bootstrap/former-defaults.ts';
-export { bootstrapGroup } from './bootstrap/kinds.ts';
+export { bootstrapGroup } from './bootstrap/group.ts';
+export type * from './bootstrap/k0s/types.ts';
 export type * from './bootstrap/types.ts';
 export * from './cluster/labels.ts';
 export { contractApiVersion } from './cluster/references.ts';
 export type * from './cluster/types.ts';
 export * from './cluster/version.ts';
 export type * from './clusterctl/types.ts';
+export * from './common/image-reference.ts';
+export * from './common/k0s-version.ts';
+export { controlPlaneGroup } from './controlplane/group.ts';
+export type * from './controlplane/hosted/types.ts';
 export { skipCoreDnsAnnotation, skipKubeProxyAnnotation } from './controlplane/image-tags.ts';
-export { controlPlaneGroup } from './controlplane/kinds.ts';
+export type * from './controlplane/k0smotron/types.ts';
+export type * from './controlplane/kamaji/types.ts';
 export type * from './controlplane/types.ts';
+export { gatewayGroup } from './gateway/common-schema.ts';
+export type * from './gateway/types.ts';
 export * from './infrastructure/group.ts';
 export type * from './infrastructure/types.ts';
 export { ipamGroup } from './ipam/kinds.ts';
 export type * from './ipam/types.ts';
+export { k0smotronGroup } from './k0smotron/kinds.ts';
+export type * from './k0smotron/types.ts';
+export { defaultAdmissionPlugins } from './kamaji/component-schema.ts';
+export { kamajiGroup } from './kamaji/kinds.ts';
+export type * from './kamaji/types.ts';
 export { conversionDataAnnotation } from './kind/conversion.ts';
 export type * from './orc/types.ts';
 
@@ -77,6 +104,23 @@ export const ownDefinitions: readonly ResourceDefinition[] = [
   ipAddressKind.definition,
   imageKind.definition,
   providerKind.definition,
+  k0smotronControlPlaneKind.definition,
+  k0smotronControlPlaneTemplateKind.definition,
+  k0sWorkerConfigKind.definition,
+  k0sWorkerConfigTemplateKind.definition,
+  k0smotronClusterKind.definition,
+  joinTokenRequestKind.definition,
+  kamajiControlPlaneKind.definition,
+  kamajiControlPlaneTemplateKind.definition,
+  tenantControlPlaneKind.definition,
+  dataStoreKind.definition,
+  kubeconfigGeneratorKind.definition,
+  hostedControlPlaneKind.definition,
+  hostedControlPlaneTemplateKind.definition,
+  gatewayClassKind.definition,
+  gatewayKind.definition,
+  tlsRouteKind.definition,
+  referenceGrantKind.definition,
 ];
 
 // Handles for typed clients, in the hub version.
@@ -102,3 +146,24 @@ export const ipAddressClaims: Resource<IPAddressClaim> = ipAddressClaimKind.reso
 export const ipAddresses: Resource<IPAddress> = ipAddressKind.resource;
 export const images: Resource<Image> = imageKind.resource;
 export const providers: Resource<Provider> = providerKind.resource;
+export const k0smotronControlPlanes: Resource<K0smotronControlPlane> = k0smotronControlPlaneKind.resource;
+export const k0smotronControlPlaneTemplates: Resource<K0smotronControlPlaneTemplate> =
+  k0smotronControlPlaneTemplateKind.resource;
+export const k0sWorkerConfigs: Resource<K0sWorkerConfig> = k0sWorkerConfigKind.resource;
+export const k0sWorkerConfigTemplates: Resource<K0sWorkerConfigTemplate> = k0sWorkerConfigTemplateKind.resource;
+/** `kmc`, not the Cluster of Cluster API */
+export const k0smotronClusters: Resource<K0smotronCluster> = k0smotronClusterKind.resource;
+export const joinTokenRequests: Resource<JoinTokenRequest> = joinTokenRequestKind.resource;
+export const kamajiControlPlanes: Resource<KamajiControlPlane> = kamajiControlPlaneKind.resource;
+export const kamajiControlPlaneTemplates: Resource<KamajiControlPlaneTemplate> =
+  kamajiControlPlaneTemplateKind.resource;
+export const tenantControlPlanes: Resource<TenantControlPlane> = tenantControlPlaneKind.resource;
+export const dataStores: Resource<DataStore> = dataStoreKind.resource;
+export const kubeconfigGenerators: Resource<KubeconfigGenerator> = kubeconfigGeneratorKind.resource;
+export const hostedControlPlanes: Resource<HostedControlPlane> = hostedControlPlaneKind.resource;
+export const hostedControlPlaneTemplates: Resource<HostedControlPlaneTemplate> =
+  hostedControlPlaneTemplateKind.resource;
+export const gatewayClasses: Resource<GatewayClass> = gatewayClassKind.resource;
+export const gateways: Resource<Gateway> = gatewayKind.resource;
+export const tlsRoutes: Resource<TLSRoute> = tlsRouteKind.resource;
+export const referenceGrants: Resource<ReferenceGrant> = referenceGrantKind.resource;

@@ -38,6 +38,7 @@ export interface DaemonSet extends KubeObject {
     updatedNumberScheduled?: number;
     numberAvailable?: number;
     numberUnavailable?: number;
+    collisionCount?: number;
     conditions?: Condition[];
   };
 }

@@ -58,6 +58,8 @@ export interface Job extends KubeObject {
     completionTime?: string;
     completedIndexes?: string;
     failedIndexes?: string;
+    /** Pods that ended and are about to be counted, by uid */
+    uncountedTerminatedPods?: { succeeded?: string[]; failed?: string[] };
     conditions?: Condition[];
   };
 }

@@ -3,12 +3,12 @@ import {
   boolean,
   type Field,
   int32,
-  intOrString,
   listKeyedBy,
   mapOf,
   object,
   once,
   oneOf,
+  quantity,
   string,
   stringMap,
   type UntypedField,
@@ -23,9 +23,6 @@ import type {
   KubeadmEnvironmentVariable,
   KubeadmHostPathMount,
 } from './types.ts';
-
-const quantityPattern =
-  '^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$';
 
 /** command line arguments were a map until v1beta2, in which a name can be given once only */
 export const argumentMap = (what: string): Field<Record<string, string>> =>
@@ -87,7 +84,7 @@ const environmentVariables = (era: Era): Field<KubeadmEnvironmentVariable[]> =>
           resourceFieldRef: object(
             {
               containerName: string('Container whose resource is meant.'),
-              divisor: intOrString('Unit the amount is given in.', { pattern: quantityPattern }),
+              divisor: quantity('Unit the amount is given in.'),
               resource: string('Resource whose amount is given.').required(),
             },
             'An amount of a resource.',

@@ -3,6 +3,7 @@ import { defineKind, type Kind } from '../kind/define.ts';
 import { ageColumn, conditionColumn, textColumn, wide } from '../kind/printer.ts';
 import { kubeadmConfigStrategy, kubeadmConfigTemplateStrategy } from './admission.ts';
 import { kubeadmConfigAlphas, kubeadmConfigTemplateAlphas } from './alpha.ts';
+import { bootstrapGroup } from './group.ts';
 import {
   kubeadmConfigSpec,
   kubeadmConfigSpecV1beta1,
@@ -13,8 +14,6 @@ import {
 } from './kubeadm-config-schema.ts';
 import type { KubeadmConfig, KubeadmConfigTemplate } from './types.ts';
 import { kubeadmConfigTemplateV1beta1, kubeadmConfigV1beta1 } from './v1beta1.ts';
-
-export const bootstrapGroup = 'bootstrap.cluster.x-k8s.io';
 
 const labels = contractLabels('bootstrap-kubeadm');
 const clusterColumn = textColumn('Cluster', ".metadata.labels['cluster\\.x-k8s\\.io/cluster-name']");

@@ -1,9 +1,9 @@
-import type { ScalePaths } from '../../machinery/index.ts';
 import { contractLabels } from '../kind/contract-labels.ts';
 import { defineKind, type Kind } from '../kind/define.ts';
 import { ageColumn, booleanColumn, conditionColumn, countColumn, textColumn, wide } from '../kind/printer.ts';
 import { kubeadmControlPlaneStrategy, kubeadmControlPlaneTemplateStrategy } from './admission.ts';
 import { kubeadmControlPlaneAlphas, kubeadmControlPlaneTemplateAlphas } from './alpha.ts';
+import { controlPlaneGroup, planeScale } from './group.ts';
 import {
   kubeadmControlPlaneSpec,
   kubeadmControlPlaneSpecV1beta1,
@@ -15,15 +15,7 @@ import {
 import type { KubeadmControlPlane, KubeadmControlPlaneTemplate } from './types.ts';
 import { kubeadmControlPlaneTemplateV1beta1, kubeadmControlPlaneV1beta1 } from './v1beta1.ts';
 
-export const controlPlaneGroup = 'controlplane.cluster.x-k8s.io';
-
 const labels = contractLabels('control-plane-kubeadm');
-const scale: ScalePaths = {
-  specReplicasPath: '.spec.replicas',
-  statusReplicasPath: '.status.replicas',
-  labelSelectorPath: '.status.selector',
-};
-
 const clusterColumn = textColumn('Cluster', ".metadata.labels['cluster\\.x-k8s\\.io/cluster-name']");
 const versionColumn = textColumn('Version', '.spec.version');
 const columnsV1beta1 = [
@@ -52,7 +44,7 @@ export const kubeadmControlPlaneKind: Kind<KubeadmControlPlane> = defineKind<Kub
     spec: kubeadmControlPlaneSpec,
     status: kubeadmControlPlaneStatus,
     specRequired: true,
-    scale,
+    scale: planeScale,
     columns: [
       clusterColumn,
       conditionColumn('Available', 'Available'),
@@ -74,10 +66,10 @@ export const kubeadmControlPlaneKind: Kind<KubeadmControlPlane> = defineKind<Kub
       spec: kubeadmControlPlaneSpecV1beta1,
       status: kubeadmControlPlaneStatusV1beta1,
       mapping: kubeadmControlPlaneV1beta1,
-      scale,
+      scale: planeScale,
       columns: columnsV1beta1,
     },
-    ...kubeadmControlPlaneAlphas.map((version) => ({ ...version, scale, columns: columnsV1beta1 })),
+    ...kubeadmControlPlaneAlphas.map((version) => ({ ...version, scale: planeScale, columns: columnsV1beta1 })),
   ],
 });
 

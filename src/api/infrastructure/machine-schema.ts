@@ -2,12 +2,12 @@ import { conditions, deprecatedConditions } from '../cluster/common-schema.ts';
 import {
   boolean,
   type Field,
-  intOrString,
   listKeyedBy,
   mapOf,
   object,
   once,
   oneOf,
+  quantity,
   SchemaField,
   setOf,
   string,
@@ -271,10 +271,8 @@ export const openStackMachineStatusV1beta1: () => UntypedField = once(() =>
   ),
 );
 
-const quantityPattern =
-  '^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$';
 const templateStatusFields = () => ({
-  capacity: mapOf(intOrString('', { pattern: quantityPattern }), 'What a machine of this template offers.'),
+  capacity: mapOf(quantity(), 'What a machine of this template offers.'),
   nodeInfo: object(
     { operatingSystem: string('Operating system of the image.') },
     'What a Node of this template would say.',

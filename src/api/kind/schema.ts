@@ -1,4 +1,4 @@
-import type { JsonValue, Schema, ValidationRule } from '../../machinery/index.ts';
+import type { JsonObject, JsonValue, Schema, ValidationRule } from '../../machinery/index.ts';
 
 /** Constraints a field may carry besides its type; the names are those of the published schema. */
 export type Constraints = Omit<
@@ -113,10 +113,27 @@ export function intOrString(description = '', constraints: Constraints = {}): Fi
   );
 }
 
+/** the pattern every published quantity has */
+export const quantityPattern: string =
+  '^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$';
+
+/** an amount such as `500m` or `1Gi` */
+export function quantity(description = ''): Field<number | string> {
+  return intOrString(description, { pattern: quantityPattern });
+}
+
 /** any JSON, stored as it is written */
 export function anyValue(description = ''): Field<JsonValue> {
   return new SchemaField<JsonValue, AllNames<JsonValue>, false>(
     withDescription(description, { 'x-kubernetes-preserve-unknown-fields': true }),
+    false,
+  );
+}
+
+/** an object whose fields are somebody else's, stored as it is written */
+export function anyObject(description = ''): Field<JsonObject> {
+  return new SchemaField<JsonObject, AllNames<JsonObject>, false>(
+    withDescription(description, { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }),
     false,
   );
 }

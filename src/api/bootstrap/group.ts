@@ -1,0 +1,1 @@
+export const bootstrapGroup = 'bootstrap.cluster.x-k8s.io';

@@ -1,0 +1,161 @@
+import { labelSelector } from '../cluster/common-schema.ts';
+import { plainConditions } from '../k0smotron/schema.ts';
+import { boolean, type Field, int64, integer, list, object, once, oneOf, string } from '../kind/schema.ts';
+import type {
+  CompoundValue,
+  ContentOrSecret,
+  DataStoreSpec,
+  DataStoreStatus,
+  KubeconfigGeneratorSpec,
+  KubeconfigGeneratorStatus,
+} from './types.ts';
+
+const contentOrSecret = (description: string): Field<ContentOrSecret> =>
+  object(
+    {
+      content: string('The value itself, in base64.', { format: 'byte' }),
+      secretReference: object(
+        {
+          keyPath: string('Key of the Secret.', { minLength: 1 }).required(),
+          name: string('Name of the Secret.'),
+          namespace: string('Namespace of the Secret.'),
+        },
+        'A key of a Secret.',
+        { 'x-kubernetes-map-type': 'atomic' },
+      ),
+    },
+    description,
+  );
+
+/** upstream says each requirement of etcd as a rule of its own */
+const etcdNeeds = (path: string): string =>
+  `(self.driver == "etcd") ? (self.tlsConfig != null && (has(self.tlsConfig.${path}.secretReference) || has(self.tlsConfig.${path}.content))) : true`;
+const othersNeed = (name: string): string =>
+  `(self.driver != "etcd" && has(self.basicAuth)) ? ((has(self.basicAuth.${name}.secretReference) || has(self.basicAuth.${name}.content))) : true`;
+
+export const dataStoreSpec: () => Field<DataStoreSpec> = once(() =>
+  object(
+    {
+      basicAuth: object(
+        {
+          password: contentOrSecret('The password.').required(),
+          username: contentOrSecret('The user.').required(),
+        },
+        'User and password of a database.',
+      ),
+      driver: oneOf(['etcd', 'MySQL', 'PostgreSQL', 'NATS'], 'What keeps the data; cannot change.')
+        .rule('self == oldSelf', 'Datastore driver is immutable')
+        .required(),
+      endpoints: list(string(), 'Where it answers, each as host:port.', { minItems: 1 }).required(),
+      tlsConfig: object(
+        {
+          certificateAuthority: object(
+            {
+              certificate: contentOrSecret('Certificate of the authority.').required(),
+              privateKey: contentOrSecret('Its key, with which users of etcd get their certificates.'),
+            },
+            'Whom to trust.',
+          ).required(),
+          clientCertificate: object(
+            {
+              certificate: contentOrSecret('The certificate.').required(),
+              privateKey: contentOrSecret('Its key.').required(),
+            },
+            'As whom to connect.',
+          ),
+        },
+        'Certificates.',
+      ),
+    },
+    'What is wanted.',
+  )
+    .rule(
+      etcdNeeds('certificateAuthority.privateKey'),
+      'certificateAuthority privateKey must have secretReference or content when driver is etcd',
+    )
+    .rule(
+      etcdNeeds('clientCertificate.certificate'),
+      'clientCertificate must have secretReference or content when driver is etcd',
+    )
+    .rule(
+      etcdNeeds('clientCertificate.privateKey'),
+      'clientCertificate privateKey must have secretReference or content when driver is etcd',
+    )
+    .rule(
+      '(self.driver != "etcd" && has(self.tlsConfig) && has(self.tlsConfig.clientCertificate)) ? (((has(self.tlsConfig.clientCertificate.certificate.secretReference) || has(self.tlsConfig.clientCertificate.certificate.content)))) : true',
+      'When driver is not etcd and tlsConfig exists, clientCertificate must be null or contain valid content',
+    )
+    .rule(
+      othersNeed('username'),
+      'When driver is not etcd and basicAuth exists, username must have secretReference or content',
+    )
+    .rule(
+      othersNeed('password'),
+      'When driver is not etcd and basicAuth exists, password must have secretReference or content',
+    )
+    .rule(
+      '(self.driver != "etcd") ? (has(self.tlsConfig) || has(self.basicAuth)) : true',
+      'When driver is not etcd, either tlsConfig or basicAuth must be provided',
+    )
+    .rule(
+      'oldSelf == null || self.driver == oldSelf.driver',
+      'driver is immutable and cannot be changed after creation',
+    ),
+);
+
+const observedGeneration = (): Field<number> => int64('Generation of the spec this status is about.');
+
+export const dataStoreStatus: () => Field<DataStoreStatus> = once(() =>
+  object(
+    {
+      conditions: plainConditions(),
+      observedGeneration: observedGeneration(),
+      ready: boolean('True while it can be used.').required(),
+      usedBy: list(string(), 'Control planes that use it, as namespace/name.'),
+    },
+    'What is there.',
+  ),
+);
+
+const compoundValue = (description: string): Field<CompoundValue> =>
+  object(
+    {
+      fromDefinition: string('Dotted path of a text in the TenantControlPlane.'),
+      stringValue: string('The text itself.'),
+    },
+    description,
+  ).rule(
+    '(has(self.stringValue) || has(self.fromDefinition)) && !(has(self.stringValue) && has(self.fromDefinition))',
+    'Either stringValue or fromDefinition must be set, but not both.',
+  );
+
+export const kubeconfigGeneratorSpec: () => Field<KubeconfigGeneratorSpec> = once(() =>
+  object(
+    {
+      controlPlaneEndpointFrom: string('Key of the admin kubeconfig whose endpoint is taken.').default('admin.svc'),
+      groups: list(compoundValue(''), 'Groups of the user.'),
+      namespaceSelector: labelSelector().describe('In which namespaces; all when empty.'),
+      tenantControlPlaneSelector: labelSelector().describe('For which control planes; all when empty.'),
+      user: compoundValue('Name of the user.').required(),
+    },
+    'What is wanted.',
+  ),
+);
+
+export const kubeconfigGeneratorStatus: () => Field<KubeconfigGeneratorStatus> = once(() =>
+  object(
+    {
+      availableResources: integer('Kubeconfigs that exist.').default(0).required(),
+      errors: list(
+        object({
+          message: string('What went wrong.').required(),
+          resource: string('The control plane.').required(),
+        }),
+        'What went wrong, by control plane.',
+      ),
+      observedGeneration: observedGeneration(),
+      resources: integer('Control planes that are selected.').default(0).required(),
+    },
+    'What is there.',
+  ),
+);
