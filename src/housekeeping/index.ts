@@ -27,6 +27,20 @@ export type { ServedResources } from './served-resources.ts';
 export { serviceAccountController } from './service-accounts.ts';
 export { type ClaimProtectionOptions, claimProtection } from './storage/claim-protection.ts';
 export { volumeProtection } from './storage/volume-protection.ts';
+export { matchesSelection, tolerates, untoleratedTaint } from './workloads/common/placement.ts';
+export { indexPodsByNode, podsByNode } from './workloads/common/pod-index.ts';
+export { isPodReady } from './workloads/common/pods.ts';
+export type {
+  ProvisionedVolume,
+  Provisioner,
+  Provisioners,
+  ProvisionRequest,
+} from './workloads/volumes/provisioner.ts';
+export {
+  type WorkloadControllersOptions,
+  type WorkloadPart,
+  workloadControllers,
+} from './workloads/workload-controllers.ts';
 
 /** All of them, ready to be added to a manager. */
 export function housekeepingControllers(options: {

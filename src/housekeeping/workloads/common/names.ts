@@ -1,0 +1,5 @@
+/** who the workload controllers write as */
+export const fieldManager = 'kube-controller-manager';
+export const podTemplateHashLabel = 'pod-template-hash';
+export const revisionHashLabel = 'controller-revision-hash';
+export const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration';

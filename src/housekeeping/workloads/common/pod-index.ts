@@ -1,0 +1,51 @@
+import { type Pod, Pods } from '../../../api/index.ts';
+import type { InformerFactory, Lister } from '../../../client/index.ts';
+
+/** name of the index of Pods by the node they were given; those without one are under the empty name */
+export const podsByNode = 'by-node';
+const podsByLabel = 'by-label';
+
+/** Makes Pods found by the node they run on. */
+export function indexPodsByNode(cache: InformerFactory): Lister<Pod> {
+  const informer = cache.informer(Pods);
+  informer.addIndexer(podsByNode, (pod) => [pod.spec.nodeName ?? '']);
+  return informer.lister;
+}
+
+/** Makes Pods found by their labels: a namespace may hold thousands of which a selector is for three. */
+export function indexPodsByLabel(cache: InformerFactory): Lister<Pod> {
+  const informer = cache.informer(Pods);
+  informer.addIndexer(podsByLabel, ({ metadata: { namespace, labels } }) => {
+    const values: string[] = [];
+    for (const key in labels) values.push(labelValue(namespace, key, labels[key]!));
+    return values;
+  });
+  return informer.lister;
+}
+
+function labelValue(namespace: string | undefined, key: string, value: string): string {
+  return `${namespace ?? ''}/${key}=${value}`;
+}
+
+/** Pods of a namespace that have all the labels; of the label lists the shortest is looked through. */
+export function podsWithLabels(
+  lister: Lister<Pod>,
+  namespace: string,
+  labels: Readonly<Record<string, string>>,
+): Pod[] {
+  let shortest: Pod[] | undefined;
+  for (const key in labels) {
+    const pods = lister.byIndex(podsByLabel, labelValue(namespace, key, labels[key]!));
+    if (!shortest || pods.length < shortest.length) shortest = pods;
+    if (shortest.length === 0) return shortest;
+  }
+  return shortest ? shortest.filter(({ metadata }) => hasLabels(metadata.labels, labels)) : lister.list({ namespace });
+}
+
+export function hasLabels(
+  labels: Readonly<Record<string, string>> | undefined,
+  wished: Readonly<Record<string, string>>,
+): boolean {
+  for (const key in wished) if (labels?.[key] !== wished[key]) return false;
+  return true;
+}

@@ -1,0 +1,82 @@
+import type { DaemonSet, Node, Pod, Toleration } from '../../../api/index.ts';
+import { revisionHashLabel } from '../common/names.ts';
+import { boundNode, matchesSelection, untoleratedTaint } from '../common/placement.ts';
+import { podFromTemplate } from '../common/pods.ts';
+
+const generationLabel = 'pod-template-generation';
+const generationAnnotation = 'deprecated.daemonset.template.generation';
+
+/** what every Pod of a DaemonSet puts up with */
+const daemonTolerations: readonly Toleration[] = [
+  { key: 'node.kubernetes.io/not-ready', operator: 'Exists', effect: 'NoExecute' },
+  { key: 'node.kubernetes.io/unreachable', operator: 'Exists', effect: 'NoExecute' },
+  { key: 'node.kubernetes.io/disk-pressure', operator: 'Exists', effect: 'NoSchedule' },
+  { key: 'node.kubernetes.io/memory-pressure', operator: 'Exists', effect: 'NoSchedule' },
+  { key: 'node.kubernetes.io/pid-pressure', operator: 'Exists', effect: 'NoSchedule' },
+  { key: 'node.kubernetes.io/unschedulable', operator: 'Exists', effect: 'NoSchedule' },
+];
+const hostTolerations: readonly Toleration[] = [
+  { key: 'node.kubernetes.io/network-unavailable', operator: 'Exists', effect: 'NoSchedule' },
+];
+
+export function tolerationsOf({ spec }: DaemonSet): Toleration[] {
+  const pod = spec.template?.spec;
+  const all = [...(pod?.tolerations ?? []), ...daemonTolerations, ...(pod?.hostNetwork ? hostTolerations : [])];
+  const isSame = (a: Toleration, b: Toleration): boolean =>
+    a.key === b.key && a.operator === b.operator && a.effect === b.effect && a.value === b.value;
+  return all.filter((toleration, index) => all.findIndex((other) => isSame(other, toleration)) === index);
+}
+
+/** Whether a Pod of the set belongs on a node, and whether one that is there may stay. */
+export function placeOn(
+  set: DaemonSet,
+  node: Node,
+  tolerations: readonly Toleration[],
+): { readonly isWanted: boolean; readonly mayStay: boolean } {
+  const spec = set.spec.template?.spec;
+  if (!spec || !matchesSelection(node, spec) || (spec.nodeName && spec.nodeName !== node.metadata.name)) {
+    return { isWanted: false, mayStay: false };
+  }
+  return {
+    isWanted: untoleratedTaint(node, tolerations, ['NoSchedule', 'NoExecute']) === undefined,
+    mayStay: untoleratedTaint(node, tolerations, ['NoExecute']) === undefined,
+  };
+}
+
+/** The node a Pod is for, also before it was given to it. */
+export function nodeOf(pod: Pod): string {
+  return pod.spec.nodeName ?? boundNode(pod.spec) ?? '';
+}
+
+export function isUpdated(pod: Pod, hash: string): boolean {
+  return pod.metadata.labels?.[revisionHashLabel] === hash;
+}
+
+/** The Pod of the set for one node. */
+export function daemonPod(set: DaemonSet, nodeName: string, hash: string, tolerations: readonly Toleration[]): Pod {
+  const pod = podFromTemplate(set, set.spec.template ?? {}, {
+    generateName: `${set.metadata.name}-`,
+    labels: {
+      [revisionHashLabel]: hash,
+      [generationLabel]: set.metadata.annotations?.[generationAnnotation] ?? '1',
+    },
+  });
+  pod.spec.tolerations = [...tolerations];
+  pod.spec.affinity = withNode(pod.spec.affinity, nodeName);
+  return pod;
+}
+
+type Affinity = NonNullable<Pod['spec']['affinity']>;
+
+/** Other demands on the node were met when it was chosen; from then on there is only this one. */
+function withNode(affinity: Affinity | undefined, nodeName: string): Affinity {
+  return {
+    ...affinity,
+    nodeAffinity: {
+      ...affinity?.nodeAffinity,
+      requiredDuringSchedulingIgnoredDuringExecution: {
+        nodeSelectorTerms: [{ matchFields: [{ key: 'metadata.name', operator: 'In', values: [nodeName] }] }],
+      },
+    },
+  };
+}

@@ -1,0 +1,159 @@
+import {
+  type Deployment,
+  Deployments,
+  type PodTemplateSpec,
+  type ReplicaSet,
+  ReplicaSets,
+} from '../../../api/index.ts';
+import { objectKey } from '../../../client/index.ts';
+import {
+  createMergePatch,
+  deepEqual,
+  errorMessage,
+  isAlreadyExists,
+  type JsonObject,
+} from '../../../machinery/index.ts';
+import { isNamespaceTerminating } from '../common/make-pods.ts';
+import { fieldManager, podTemplateHashLabel } from '../common/names.ts';
+import { controllerOf, controllerReference } from '../common/ownership.ts';
+import { contentHash } from '../common/template-hash.ts';
+import { copiedAnnotations, revisionAnnotation, revisionHistoryAnnotation, sizeAnnotations } from './annotations.ts';
+import { growCurrent } from './rolling-step.ts';
+import type { DeploymentScope } from './scope.ts';
+import { withDeploymentCondition } from './status.ts';
+
+/** Oldest first. */
+export function byAge(a: ReplicaSet, b: ReplicaSet): number {
+  const [left = '', right = ''] = [a.metadata.creationTimestamp, b.metadata.creationTimestamp];
+  if (left !== right) return left < right ? -1 : 1;
+  return (a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1;
+}
+
+/** The ReplicaSet of the Deployment's template; of several the oldest, so that all who look choose the same. */
+export function findCurrent(deployment: Deployment, sets: readonly ReplicaSet[]): ReplicaSet | undefined {
+  return sets.find((set) => isSameTemplate(set.spec.template, deployment.spec.template));
+}
+
+function isSameTemplate(made: PodTemplateSpec | undefined, wished: PodTemplateSpec | undefined): boolean {
+  if (!deepEqual(made?.spec, wished?.spec)) return false;
+  return deepEqual(withoutHash(made), withoutHash(wished));
+}
+
+function withoutHash(template: PodTemplateSpec | undefined): unknown {
+  const { labels = {}, ...rest } = template?.metadata ?? {};
+  const { [podTemplateHashLabel]: _hash, ...own } = labels;
+  return { ...rest, labels: own };
+}
+
+export function revisionOf({ metadata }: ReplicaSet | Deployment): number {
+  return Number(metadata.annotations?.[revisionAnnotation] ?? 0) || 0;
+}
+
+/** Keeps revision numbers and annotations of the current ReplicaSet and the Deployment as they should be. */
+export async function markCurrent(scope: DeploymentScope): Promise<void> {
+  const { current, deployment, old, client } = scope;
+  if (!current) return;
+  const revision = Math.max(revisionOf(current), 1 + Math.max(0, ...old.map(revisionOf)));
+  const annotations = current.metadata.annotations ?? {};
+  const before = annotations[revisionAnnotation];
+  const wished = {
+    ...annotations,
+    ...copiedAnnotations(deployment),
+    [revisionAnnotation]: String(revision),
+    ...(before !== undefined &&
+      Number(before) < revision && { [revisionHistoryAnnotation]: withRevision(annotations, before) }),
+  };
+  const minReady = deployment.spec.minReadySeconds ?? 0;
+  const patch: JsonObject = {};
+  const marks = createMergePatch(annotations, wished);
+  if (marks) patch['metadata'] = { annotations: marks };
+  if (minReady !== (current.spec.minReadySeconds ?? 0)) patch['spec'] = { minReadySeconds: minReady };
+  if (marks || patch['spec']) {
+    scope.current = await client.patch(ReplicaSets, objectKey(current), 'merge', patch, { fieldManager });
+  }
+  if (!scope.conditions.some(({ type }) => type === 'Progressing')) {
+    const message = `Found new replica set "${current.metadata.name}"`;
+    say(scope, 'FoundNewReplicaSet', message);
+  }
+  await numberDeployment(scope, revision);
+}
+
+function withRevision(annotations: Readonly<Record<string, string>>, revision: string): string {
+  const history = annotations[revisionHistoryAnnotation];
+  return history === undefined ? revision : `${history},${revision}`;
+}
+
+async function numberDeployment({ client, deployment }: DeploymentScope, revision: number): Promise<void> {
+  if (deployment.metadata.annotations?.[revisionAnnotation] === String(revision)) return;
+  const patch = { metadata: { annotations: { [revisionAnnotation]: String(revision) } } };
+  await client.patch(Deployments, objectKey(deployment), 'merge', patch, { fieldManager });
+}
+
+function say(scope: DeploymentScope, reason: string, message: string): void {
+  const condition = { type: 'Progressing', status: 'True', reason, message } as const;
+  scope.conditions = withDeploymentCondition(scope.conditions, condition, scope.clock.now());
+}
+
+/** Makes the ReplicaSet of the template as it is now; false when there is no place for it any more. */
+export async function createCurrent(scope: DeploymentScope): Promise<boolean> {
+  const { client, deployment, old, events } = scope;
+  const replicas = growCurrent(deployment, undefined, old);
+  const revision = 1 + Math.max(0, ...old.map(revisionOf));
+  for (;;) {
+    const hash = contentHash(deployment.spec.template, scope.collisions);
+    const wished = replicaSetOf(deployment, hash, replicas, revision);
+    try {
+      const made = await client.create(ReplicaSets, wished, { fieldManager });
+      scope.current = made;
+      const name = made.metadata.name;
+      if (replicas > 0) {
+        events.event(deployment, 'Normal', 'ScalingReplicaSet', `Scaled up replica set ${name} from 0 to ${replicas}`);
+      }
+      say(scope, 'NewReplicaSetCreated', `Created new replica set "${name}"`);
+      break;
+    } catch (error) {
+      if (isNamespaceTerminating(error)) return false;
+      if (isAlreadyExists(error)) {
+        const taken = await client.get(ReplicaSets, objectKey(wished));
+        if (controllerOf(taken)?.uid === deployment.metadata.uid && findCurrent(deployment, [taken])) {
+          scope.current = taken;
+          break;
+        }
+        scope.collisions++;
+        continue;
+      }
+      const message = `Failed to create new replica set "${wished.metadata.name}": ${errorMessage(error)}`;
+      events.event(deployment, 'Warning', 'ReplicaSetCreateError', message);
+      throw error;
+    }
+  }
+  await numberDeployment(scope, revision);
+  return true;
+}
+
+function replicaSetOf(deployment: Deployment, hash: string, replicas: number, revision: number): ReplicaSet {
+  const { metadata, spec } = deployment;
+  const template = spec.template ?? {};
+  const labels = { ...template.metadata?.labels, [podTemplateHashLabel]: hash };
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'ReplicaSet',
+    metadata: {
+      name: `${metadata.name}-${hash}`,
+      namespace: metadata.namespace!,
+      labels,
+      annotations: {
+        ...copiedAnnotations(deployment),
+        ...sizeAnnotations(deployment),
+        [revisionAnnotation]: String(revision),
+      },
+      ownerReferences: [controllerReference(deployment)],
+    },
+    spec: {
+      replicas,
+      ...(spec.minReadySeconds !== undefined && { minReadySeconds: spec.minReadySeconds }),
+      selector: { ...spec.selector, matchLabels: { ...spec.selector?.matchLabels, [podTemplateHashLabel]: hash } },
+      template: { ...template, metadata: { ...template.metadata, labels } },
+    },
+  };
+}

@@ -1,0 +1,99 @@
+import { type Deployment, Deployments, type Pod, Pods, type ReplicaSet, ReplicaSets } from '../../../api/index.ts';
+import type { Lister, ObjectKey } from '../../../client/index.ts';
+import { type KubeObject, labelSelectorFromObject, type Resource } from '../../../machinery/index.ts';
+import {
+  after,
+  type ControllerDefinition,
+  defineController,
+  done,
+  ownerKeys,
+  watchMapped,
+  watchObjects,
+  watchOwned,
+} from '../../../runtime/index.ts';
+import { claimObjects, controllerOf, indexByController, watchOrphans } from '../common/ownership.ts';
+import { isTerminating } from '../common/pods.ts';
+import { writeStatus } from '../common/status.ts';
+import { byAge, findCurrent } from './current-set.ts';
+import { isPaused, notePause, pruneHistory, rollOut, scaleOnly } from './phases.ts';
+import { isScaled } from './proportional-scaling.ts';
+import { allSets, type DeploymentScope } from './scope.ts';
+import { deploymentStatus, isComplete, progressDeadlineIn } from './status.ts';
+
+/** Moves a Deployment from ReplicaSet to ReplicaSet as its template changes. */
+export function deploymentController(): ControllerDefinition {
+  let deployments: Lister<Deployment> | undefined;
+  let sets: Lister<ReplicaSet> | undefined;
+  let pods: Lister<Pod> | undefined;
+
+  /** A Pod that is gone may be the last one a Deployment waited for before it makes new ones. */
+  const waitingFor = (pod: Pod): ObjectKey[] => {
+    const owner = controllerOf(pod);
+    const { namespace } = pod.metadata;
+    if (owner?.kind !== 'ReplicaSet' || namespace === undefined) return [];
+    const set = sets?.get({ namespace, name: owner.name });
+    return set ? ownerKeys(set, Deployments).filter((key) => isRecreated(deployments?.get(key))) : [];
+  };
+
+  return defineController({
+    name: 'deployment-controller',
+    for: Deployments as Resource<KubeObject>,
+    watches: [
+      watchObjects(Deployments),
+      watchOwned(ReplicaSets, Deployments),
+      watchOrphans(ReplicaSets, () => deployments, selects),
+      watchMapped(Pods, waitingFor, { predicates: [({ type }) => type === 'delete'] }),
+    ],
+    setup(cache) {
+      deployments = cache.informer(Deployments).lister;
+      sets = indexByController(cache, ReplicaSets);
+      pods = indexByController(cache, Pods);
+    },
+    async reconcile(context, key) {
+      const deployment = deployments!.get(key);
+      if (!deployment) return done();
+      const { client, events, clock } = context;
+      const owned = await claimObjects({
+        client,
+        resource: ReplicaSets,
+        lister: sets!,
+        owner: deployment,
+        selects: (set) => selects(deployment, set),
+      });
+      const sorted = owned.sort(byAge);
+      const current = findCurrent(deployment, sorted);
+      const scope: DeploymentScope = {
+        client,
+        events,
+        clock,
+        deployment,
+        pods: pods!,
+        current,
+        old: sorted.filter((set) => set !== current),
+        conditions: deployment.status?.conditions ?? [],
+        collisions: deployment.status?.collisionCount ?? 0,
+      };
+      const goesOn = !isTerminating(deployment);
+      const isResting = isPaused(deployment) || isScaled(deployment, allSets(scope));
+      if (goesOn) {
+        notePause(scope);
+        const isChanged = isResting ? await scaleOnly(scope) : await rollOut(scope);
+        // What was changed comes back as an event, and is counted then.
+        if (isChanged && scope.conditions === deployment.status?.conditions) return done();
+      }
+      const status = deploymentStatus(scope, goesOn && !isResting);
+      await writeStatus(client, Deployments, deployment, status);
+      if (goesOn && (isPaused(deployment) || isComplete(deployment, status))) await pruneHistory(scope);
+      const deadlineMs = goesOn && !isResting ? progressDeadlineIn(deployment, status, clock.now()) : undefined;
+      return deadlineMs === undefined ? done() : after(deadlineMs, 'the deadline of a rollout');
+    },
+  });
+}
+
+function isRecreated(deployment: Deployment | undefined): boolean {
+  return deployment?.spec.strategy?.type === 'Recreate';
+}
+
+function selects(deployment: Deployment, { metadata }: ReplicaSet): boolean {
+  return labelSelectorFromObject(deployment.spec.selector).matches(metadata.labels ?? {});
+}

@@ -1,0 +1,82 @@
+import type { Deployment, ReplicaSet } from '../../../api/index.ts';
+import { desiredReplicasAnnotation, maxReplicasAnnotation } from './annotations.ts';
+import { rolloutLimits } from './limits.ts';
+import type { Resize } from './rolling-step.ts';
+import { replicasOf, wishedBy } from './scope.ts';
+
+/** Whether somebody scaled the Deployment since its ReplicaSets were last sized for it. */
+export function isScaled(deployment: Deployment, sets: readonly ReplicaSet[]): boolean {
+  return sets.some((set) => {
+    const desired = set.metadata.annotations?.[desiredReplicasAnnotation];
+    return replicasOf(set) > 0 && desired !== undefined && Number(desired) !== replicasOf(deployment);
+  });
+}
+
+/**
+ * What a changed number of replicas means for ReplicaSets, also in the middle of a rollout: then each gets its share, so
+ * that as much of the risk stays as was there.
+ */
+export function scalingSteps(
+  deployment: Deployment,
+  current: ReplicaSet | undefined,
+  old: readonly ReplicaSet[],
+): Resize[] {
+  const wished = replicasOf(deployment);
+  const all = current ? [...old, current] : old;
+  const active = all.filter((set) => replicasOf(set) > 0);
+  if (active.length <= 1) {
+    const only = active[0] ?? current ?? old.at(-1);
+    return only ? [{ set: only, replicas: wished }] : [];
+  }
+  if (current && isSaturated(deployment, current)) {
+    return old.filter((set) => replicasOf(set) > 0).map((set) => ({ set, replicas: 0 }));
+  }
+  if (deployment.spec.strategy?.type === 'Recreate') return [];
+  return shares(deployment, active);
+}
+
+function isSaturated(deployment: Deployment, current: ReplicaSet): boolean {
+  const wished = replicasOf(deployment);
+  return (
+    replicasOf(current) === wished &&
+    Number(current.metadata.annotations?.[desiredReplicasAnnotation]) === wished &&
+    (current.status?.availableReplicas ?? 0) === wished
+  );
+}
+
+function shares(deployment: Deployment, active: readonly ReplicaSet[]): Resize[] {
+  const wished = replicasOf(deployment);
+  const allowed = wished === 0 ? 0 : wished + rolloutLimits(deployment).maxSurge;
+  const toAdd = allowed - wishedBy(active);
+  const isGrowing = toAdd > 0;
+  const bySize = [...active].sort((a, b) => replicasOf(b) - replicasOf(a) || (isGrowing ? -1 : 1) * compareAge(a, b));
+  let added = 0;
+  const resizes = bySize.map((set) => {
+    const share = shareOf(set, deployment, toAdd, added);
+    added += share;
+    return { set, replicas: replicasOf(set) + share };
+  });
+  const [largest, ...rest] = resizes;
+  if (!largest) return [];
+  return [{ set: largest.set, replicas: Math.max(0, largest.replicas + toAdd - added) }, ...rest];
+}
+
+/** Negative when `a` is the older one. */
+function compareAge(a: ReplicaSet, b: ReplicaSet): number {
+  return (a.metadata.creationTimestamp ?? '') < (b.metadata.creationTimestamp ?? '') ? -1 : 1;
+}
+
+function shareOf(set: ReplicaSet, deployment: Deployment, toAdd: number, added: number): number {
+  if (toAdd === 0 || toAdd === added) return 0;
+  const wished = replicasOf(deployment);
+  const limit = toAdd - added;
+  const fraction = wished === 0 ? -replicasOf(set) : grownSize(set, deployment) - replicasOf(set);
+  return toAdd > 0 ? Math.min(fraction, limit) : Math.max(fraction, limit);
+}
+
+/** The size it would have had under the limits of now, from that under the limits it was sized for. */
+function grownSize(set: ReplicaSet, deployment: Deployment): number {
+  const before = Number(set.metadata.annotations?.[maxReplicasAnnotation]) || (deployment.status?.replicas ?? 0);
+  if (before === 0) return replicasOf(set);
+  return Math.round((replicasOf(set) * (replicasOf(deployment) + rolloutLimits(deployment).maxSurge)) / before);
+}

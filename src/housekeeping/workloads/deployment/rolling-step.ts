@@ -1,0 +1,67 @@
+import type { Deployment, ReplicaSet } from '../../../api/index.ts';
+import { rolloutLimits } from './limits.ts';
+import { availableOf, replicasOf, wishedBy } from './scope.ts';
+
+/** A ReplicaSet and how many Pods it is to have from now on. */
+export interface Resize {
+  readonly set: ReplicaSet;
+  readonly replicas: number;
+}
+
+/** What a rolling update does next: the new ReplicaSet grows as far as it may; else the old ones shrink as far as they may. */
+export function rollingStep(deployment: Deployment, current: ReplicaSet, old: readonly ReplicaSet[]): Resize[] {
+  const grown = growCurrent(deployment, current, old);
+  if (grown !== replicasOf(current)) return [{ set: current, replicas: grown }];
+  return shrinkOld(deployment, current, old);
+}
+
+/** How many Pods the new ReplicaSet may have now. */
+export function growCurrent(
+  deployment: Deployment,
+  current: ReplicaSet | undefined,
+  old: readonly ReplicaSet[],
+): number {
+  const wished = replicasOf(deployment);
+  const has = current ? replicasOf(current) : 0;
+  if (deployment.spec.strategy?.type === 'Recreate' || has >= wished) return wished;
+  const room = wished + rolloutLimits(deployment).maxSurge - wishedBy(old) - has;
+  return has + Math.max(0, Math.min(room, wished - has));
+}
+
+function shrinkOld(deployment: Deployment, current: ReplicaSet, old: readonly ReplicaSet[]): Resize[] {
+  const oldCount = wishedBy(old);
+  if (oldCount === 0) return [];
+  const minAvailable = replicasOf(deployment) - rolloutLimits(deployment).maxUnavailable;
+  const notYetAvailable = replicasOf(current) - (current.status?.availableReplicas ?? 0);
+  const mayGo = oldCount + replicasOf(current) - minAvailable - notYetAvailable;
+  if (mayGo <= 0) return [];
+  const sizes = new Map(old.map((set) => [set, replicasOf(set)]));
+  takeBroken(old, sizes, mayGo);
+  takeAvailable(old, sizes, availableOf([current, ...old]) - minAvailable);
+  return old.flatMap((set) => {
+    const replicas = sizes.get(set)!;
+    return replicas === replicasOf(set) ? [] : [{ set, replicas }];
+  });
+}
+
+/** Pods of old templates that serve nobody go first. */
+function takeBroken(old: readonly ReplicaSet[], sizes: Map<ReplicaSet, number>, limit: number): void {
+  let rest = limit;
+  for (const set of old) {
+    const has = sizes.get(set)!;
+    const going = Math.min(rest, Math.max(0, has - (set.status?.availableReplicas ?? 0)));
+    sizes.set(set, has - going);
+    rest -= going;
+  }
+}
+
+function takeAvailable(old: readonly ReplicaSet[], sizes: Map<ReplicaSet, number>, limit: number): void {
+  let rest = limit;
+  for (const set of old) {
+    if (rest <= 0) return;
+    const has = sizes.get(set)!;
+    const going = Math.min(rest, has);
+    sizes.set(set, has - going);
+    rest -= going;
+  }
+}

@@ -1,0 +1,199 @@
+import {
+  type Endpoint,
+  type EndpointSlice,
+  EndpointSlices,
+  type Node,
+  Nodes,
+  type Pod,
+  Pods,
+  type Service,
+  Services,
+} from '../../../api/index.ts';
+import { type Client, type Lister, objectKey } from '../../../client/index.ts';
+import { deepEqual, ignoreNotFound, type KubeObject, type Resource } from '../../../machinery/index.ts';
+import {
+  type ControllerDefinition,
+  defineController,
+  done,
+  watchMapped,
+  watchObjects,
+  watchOwned,
+} from '../../../runtime/index.ts';
+import { isNamespaceTerminating } from '../common/make-pods.ts';
+import { fieldManager } from '../common/names.ts';
+import { controlledBy, controllerReference, indexByController } from '../common/ownership.ts';
+import { indexPodsByLabel } from '../common/pod-index.ts';
+import { isPodReady, isTerminating } from '../common/pods.ts';
+import {
+  addressOf,
+  familiesOf,
+  hasPods,
+  headlessLabel,
+  hostnameAt,
+  isAboutEndpoints,
+  isHeadless,
+  podsBehind,
+  portsAt,
+  type ResolvedPort,
+  servicesOf,
+  targetOf,
+} from './service-pods.ts';
+
+const serviceNameLabel = 'kubernetes.io/service-name';
+const managedByLabel = 'endpointslice.kubernetes.io/managed-by';
+const ownName = 'endpointslice-controller.k8s.io';
+const zoneLabel = 'topology.kubernetes.io/zone';
+const maxEndpoints = 100;
+
+/** What a slice says, without its identity. */
+type SliceContent = Required<Pick<EndpointSlice, 'addressType' | 'endpoints' | 'ports'>>;
+
+/** Keeps the addresses behind Services in slices. */
+export function endpointSliceController(): ControllerDefinition {
+  let services: Lister<Service> | undefined;
+  let pods: Lister<Pod> | undefined;
+  let nodes: Lister<Node> | undefined;
+  let slices: Lister<EndpointSlice> | undefined;
+  return defineController({
+    name: 'endpoint-slice-controller',
+    for: Services as Resource<KubeObject>,
+    watches: [
+      watchObjects(Services),
+      watchMapped(Pods, (pod) => servicesOf(services, pod), { predicates: [isAboutEndpoints] }),
+      watchOwned(EndpointSlices, Services),
+    ],
+    setup(cache) {
+      services = cache.informer(Services).lister;
+      nodes = cache.informer(Nodes).lister;
+      pods = indexPodsByLabel(cache);
+      slices = indexByController(cache, EndpointSlices);
+    },
+    async reconcile({ client }, key) {
+      const service = services!.get(key);
+      // With the Service its slices go: they are its own.
+      if (!service || isTerminating(service) || service.spec.selector === undefined) return done();
+      const present = controlledBy(slices!, service).filter(
+        ({ metadata }) => metadata.labels?.[managedByLabel] === ownName && metadata.deletionTimestamp === undefined,
+      );
+      const zoneOf = (name: string | undefined): string | undefined =>
+        name === undefined ? undefined : nodes!.get({ name })?.metadata.labels?.[zoneLabel];
+      const wished = hasPods(service.spec) ? contentsOf(service, podsBehind(pods!, service), zoneOf) : [];
+      await write(client, service, present, wished);
+      return done();
+    },
+  });
+}
+
+function contentsOf(
+  service: Service,
+  pods: readonly Pod[],
+  zoneOf: (node: string | undefined) => string | undefined,
+): SliceContent[] {
+  return familiesOf(service).flatMap((family) => {
+    const groups = new Map<string, { ports: ResolvedPort[]; endpoints: Endpoint[] }>();
+    for (const pod of pods) {
+      const address = addressOf(pod, family);
+      if (address === undefined) continue;
+      const ports = portsAt(service, pod);
+      const key = JSON.stringify(ports);
+      let group = groups.get(key);
+      if (!group) {
+        group = { ports, endpoints: [] };
+        groups.set(key, group);
+      }
+      group.endpoints.push(endpointOf(service, pod, address, zoneOf(pod.spec.nodeName)));
+    }
+    // A Service without Pods has a slice too, so that all can see that there is nobody.
+    if (groups.size === 0) return [{ addressType: family, endpoints: [], ports: [] }];
+    return [...groups.values()].flatMap(({ ports, endpoints }) =>
+      chunks(endpoints).map((some) => ({ addressType: family, endpoints: some, ports })),
+    );
+  });
+}
+
+function chunks(endpoints: readonly Endpoint[]): Endpoint[][] {
+  const parts: Endpoint[][] = [];
+  for (let start = 0; start < endpoints.length; start += maxEndpoints) {
+    parts.push(endpoints.slice(start, start + maxEndpoints));
+  }
+  return parts;
+}
+
+function endpointOf(service: Service, pod: Pod, address: string, zone: string | undefined): Endpoint {
+  const serving = isPodReady(pod);
+  const terminating = isTerminating(pod);
+  const hostname = hostnameAt(service, pod);
+  const isPublished = service.spec.publishNotReadyAddresses ?? false;
+  return {
+    addresses: [address],
+    conditions: { ready: isPublished || (serving && !terminating), serving, terminating },
+    ...(hostname !== undefined && { hostname }),
+    ...(pod.spec.nodeName !== undefined && { nodeName: pod.spec.nodeName }),
+    targetRef: targetOf(pod),
+    ...(zone !== undefined && { zone }),
+  };
+}
+
+function labelsOf(service: Service): Record<string, string> {
+  return {
+    ...service.metadata.labels,
+    [serviceNameLabel]: service.metadata.name!,
+    [managedByLabel]: ownName,
+    ...(isHeadless(service) && { [headlessLabel]: '' }),
+  };
+}
+
+/** Slices that say what is wished stay; the others are changed to, as far as there are any. */
+async function write(
+  client: Client,
+  service: Service,
+  present: readonly EndpointSlice[],
+  wished: readonly SliceContent[],
+): Promise<void> {
+  const labels = labelsOf(service);
+  const left = new Set(present);
+  const missing = wished.filter((content) => {
+    const same = [...left].find((slice) => isSame(slice, content) && deepEqual(slice.metadata.labels, labels));
+    return same === undefined || !left.delete(same);
+  });
+  for (const content of missing) {
+    // What kind of addresses a slice holds is its own for ever.
+    const reused = [...left].find(({ addressType }) => addressType === content.addressType);
+    if (reused) {
+      left.delete(reused);
+      const changed: EndpointSlice = { ...reused, ...content, metadata: { ...reused.metadata, labels } };
+      await client.update(EndpointSlices, changed, { fieldManager }).catch(ignoreNotFound);
+    } else await create(client, service, labels, content);
+  }
+  for (const slice of left) await client.delete(EndpointSlices, objectKey(slice)).catch(ignoreNotFound);
+}
+
+function isSame(slice: EndpointSlice, { addressType, endpoints, ports }: SliceContent): boolean {
+  return (
+    slice.addressType === addressType &&
+    deepEqual(slice.endpoints ?? [], endpoints) &&
+    deepEqual(slice.ports ?? [], ports)
+  );
+}
+
+async function create(
+  client: Client,
+  service: Service,
+  labels: Record<string, string>,
+  content: SliceContent,
+): Promise<void> {
+  const slice: EndpointSlice = {
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    metadata: {
+      generateName: `${service.metadata.name}-`,
+      namespace: service.metadata.namespace!,
+      labels,
+      ownerReferences: [controllerReference({ ...service, apiVersion: 'v1', kind: Services.kind })],
+    },
+    ...content,
+  };
+  await client.create(EndpointSlices, slice, { fieldManager }).catch((error: unknown) => {
+    if (!isNamespaceTerminating(error)) throw error;
+  });
+}

@@ -1,0 +1,95 @@
+import type { Pod, Service, ServicePort } from '../../../api/index.ts';
+import { type Lister, type ObjectKey, objectKey } from '../../../client/index.ts';
+import { deepEqual, ipFamily } from '../../../machinery/index.ts';
+import type { ObjectEvent } from '../../../runtime/index.ts';
+import { hasLabels, podsWithLabels } from '../common/pod-index.ts';
+import { isFinished, isPodReady, isTerminating } from '../common/pods.ts';
+
+// What Endpoints and EndpointSlices have in common: which Pods stand behind a Service, and at which ports.
+
+export const headlessLabel = 'service.kubernetes.io/headless';
+
+/** Services a Pod stands behind. */
+export function servicesOf(services: Lister<Service> | undefined, { metadata }: Pod): ObjectKey[] {
+  const { namespace, labels } = metadata;
+  if (!services || namespace === undefined) return [];
+  return services
+    .list({ namespace, filter: ({ spec }) => hasPods(spec) && hasLabels(labels, spec.selector!) })
+    .map(objectKey);
+}
+
+/** Whether the Service has Pods chosen by labels; others have their addresses from somebody else. */
+export function hasPods({ selector, type }: Service['spec']): boolean {
+  return selector !== undefined && type !== 'ExternalName' && Object.keys(selector).length > 0;
+}
+
+/** Changes of a Pod that callers of a Service can notice. */
+export function isAboutEndpoints(event: ObjectEvent<Pod>): boolean {
+  if (event.type !== 'update') return event.object.status?.podIP !== undefined;
+  const { old, object } = event;
+  return (
+    isTerminating(old) !== isTerminating(object) ||
+    isPodReady(old) !== isPodReady(object) ||
+    isFinished(old) !== isFinished(object) ||
+    !deepEqual(old.status?.podIPs, object.status?.podIPs) ||
+    !deepEqual(old.metadata.labels, object.metadata.labels)
+  );
+}
+
+/** Pods behind a Service that have an address and are not over, in the order of their names. */
+export function podsBehind(pods: Lister<Pod>, { metadata, spec }: Service): Pod[] {
+  return podsWithLabels(pods, metadata.namespace!, spec.selector ?? {})
+    .filter((pod) => !isFinished(pod) && pod.status?.podIP !== undefined)
+    .sort((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1));
+}
+
+export function addressOf({ status }: Pod, family: string): string | undefined {
+  const addresses = status?.podIPs ?? (status?.podIP === undefined ? [] : [{ ip: status.podIP }]);
+  return addresses.find(({ ip }) => ipFamily(ip) === family)?.ip;
+}
+
+export function familiesOf({ spec }: Service): readonly string[] {
+  return spec.ipFamilies && spec.ipFamilies.length > 0 ? spec.ipFamilies : ['IPv4'];
+}
+
+export function isHeadless({ spec }: Service): boolean {
+  return spec.clusterIP === 'None';
+}
+
+/** A port as it is open at a Pod. */
+export interface ResolvedPort {
+  name: string;
+  protocol: string;
+  port: number;
+  appProtocol?: string;
+}
+
+/** Ports of a Service at one Pod; a named port the Pod does not have is left out. */
+export function portsAt(service: Service, pod: Pod): ResolvedPort[] {
+  return (service.spec.ports ?? []).flatMap((wished) => {
+    const port = portNumber(wished, pod);
+    if (port === undefined) return [];
+    const { name = '', protocol = 'TCP', appProtocol } = wished;
+    return [{ name, protocol, port, ...(appProtocol !== undefined && { appProtocol }) }];
+  });
+}
+
+function portNumber({ port, targetPort = port, protocol = 'TCP' }: ServicePort, { spec }: Pod): number | undefined {
+  if (typeof targetPort === 'number') return targetPort;
+  const sidecars = (spec.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === 'Always');
+  for (const container of [...spec.containers, ...sidecars]) {
+    for (const open of container.ports ?? []) {
+      if (open.name === targetPort && (open.protocol ?? 'TCP') === protocol) return open.containerPort;
+    }
+  }
+  return undefined;
+}
+
+/** The name under which a Pod is found below a headless Service. */
+export function hostnameAt({ metadata }: Service, { spec }: Pod): string | undefined {
+  return spec.hostname !== undefined && spec.subdomain === metadata.name ? spec.hostname : undefined;
+}
+
+export function targetOf({ metadata }: Pod): { kind: string; namespace: string; name: string; uid: string } {
+  return { kind: 'Pod', namespace: metadata.namespace!, name: metadata.name!, uid: metadata.uid! };
+}

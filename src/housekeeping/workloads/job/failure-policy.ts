@@ -1,0 +1,43 @@
+import type { Job, Pod, PodFailurePolicyRule } from '../../../api/index.ts';
+
+/** What a Job's policy makes of a Pod that failed. */
+export type FailureVerdict =
+  | { readonly action: 'Count' | 'Ignore' }
+  | { readonly action: 'FailJob'; readonly message: string };
+
+/** The first rule that is for the failure decides; without one it counts. */
+export function judgeFailure(job: Job, pod: Pod): FailureVerdict {
+  const rules = job.spec.podFailurePolicy?.rules ?? [];
+  for (const [index, rule] of rules.entries()) {
+    const why = matchOf(rule, pod);
+    if (why === undefined) continue;
+    if (rule.action === 'Ignore') return { action: 'Ignore' };
+    if (rule.action !== 'FailJob') return { action: 'Count' };
+    return { action: 'FailJob', message: `${why} matching FailJob rule at index ${index}` };
+  }
+  return { action: 'Count' };
+}
+
+/** Why a rule is for the Pod, in the words of the Job's condition. */
+function matchOf({ onExitCodes, onPodConditions }: PodFailurePolicyRule, pod: Pod): string | undefined {
+  const { namespace, name } = pod.metadata;
+  if (onExitCodes) {
+    const { containerName, operator, values } = onExitCodes;
+    const statuses = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])];
+    for (const status of statuses) {
+      const exitCode = status.state?.terminated?.exitCode;
+      if (exitCode === undefined || exitCode === 0) continue;
+      if (containerName !== undefined && containerName !== status.name) continue;
+      if (values.includes(exitCode) !== (operator === 'In')) continue;
+      return `Container ${status.name} for pod ${namespace}/${name} failed with exit code ${exitCode}`;
+    }
+    return undefined;
+  }
+  for (const pattern of onPodConditions ?? []) {
+    const isMet = pod.status?.conditions?.some(
+      ({ type, status }) => type === pattern.type && status === (pattern.status ?? 'True'),
+    );
+    if (isMet) return `Pod ${namespace}/${name} has condition ${pattern.type}`;
+  }
+  return undefined;
+}

@@ -1,0 +1,42 @@
+import { type Job, Jobs } from '../../../api/index.ts';
+import { objectKey } from '../../../client/index.ts';
+import { ignoreNotFound, isConflict, type KubeObject, parseRfc3339, type Resource } from '../../../machinery/index.ts';
+import { after, type ControllerDefinition, defineController, done, watchObjects } from '../../../runtime/index.ts';
+import { isFinishedJob } from './outcome.ts';
+
+/** Removes Jobs that are over when the time they were to be kept for has passed. */
+export function finishedJobCleaner(): ControllerDefinition {
+  return defineController({
+    name: 'ttl-after-finished-controller',
+    for: Jobs as Resource<KubeObject>,
+    watches: [watchObjects(Jobs, { predicates: [({ type, object }) => type !== 'delete' && isPerishable(object)] })],
+    async reconcile({ client, cache, clock }, key) {
+      const job = cache.lister(Jobs).get(key);
+      if (!job || !isPerishable(job)) return done();
+      const restMs = finishedAt(job, clock.now()) + job.spec.ttlSecondsAfterFinished! * 1_000 - clock.now();
+      if (restMs > 0) return after(restMs, 'a finished Job to be removed');
+      const { uid, resourceVersion } = job.metadata;
+      // Somebody may have given it more time meanwhile: then the event brings us back.
+      await client
+        .delete(Jobs, objectKey(job), {
+          propagationPolicy: 'Foreground',
+          preconditions: { uid: uid!, resourceVersion: resourceVersion! },
+        })
+        .catch((error: unknown) => (isConflict(error) ? undefined : ignoreNotFound(error)));
+      return done();
+    },
+  });
+}
+
+function isPerishable(job: Job): boolean {
+  return (
+    job.spec.ttlSecondsAfterFinished !== undefined && job.metadata.deletionTimestamp === undefined && isFinishedJob(job)
+  );
+}
+
+function finishedAt({ status }: Job, now: number): number {
+  const condition = status?.conditions?.find(
+    ({ type, status }) => status === 'True' && (type === 'Complete' || type === 'Failed'),
+  );
+  return parseRfc3339(condition?.lastTransitionTime ?? '') ?? now;
+}

@@ -1,0 +1,154 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Job, type JobSpec, Jobs, Pods } from '../../../api/index.ts';
+import { template, type WorkloadWorld, workloadWorld } from '../testing/workload-world.ts';
+import { formatIndexes, parseIndexes } from './indexes.ts';
+
+let world: WorkloadWorld;
+beforeEach(async () => {
+  world = await workloadWorld({ parts: ['jobs'] });
+});
+afterEach(() => world.stop());
+
+function job(spec: Partial<JobSpec> = {}): Job {
+  const { metadata, spec: pod } = template({ app: 'job' });
+  return {
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata: { name: 'job' },
+    spec: { template: { metadata, spec: { ...pod, restartPolicy: 'Never' } }, ...spec },
+  };
+}
+
+const get = (): Promise<Job> => world.get(Jobs, 'job');
+const condition = async (type: string) => (await get()).status?.conditions?.find((one) => one.type === type);
+const isOver = async (): Promise<boolean> =>
+  (await get()).status?.conditions?.some(({ type }) => type === 'Complete' || type === 'Failed') ?? false;
+
+describe('a Job', () => {
+  it('runs as many Pods as it needs, as many at a time as it may, and counts each once', async () => {
+    world.fate = () => 'succeeded';
+    await world.create(Jobs, job({ completions: 5, parallelism: 2 }));
+    const counts = await world.watchCounts();
+    await world.until(isOver);
+    counts();
+    expect((await get()).status).toMatchObject({ succeeded: 5, ready: 0, terminating: 0, uncountedTerminatedPods: {} });
+    expect((await get()).status?.active).toBeUndefined();
+    expect((await get()).status?.completionTime).toBeDefined();
+    expect(await condition('Complete')).toMatchObject({
+      status: 'True',
+      reason: 'CompletionsReached',
+      message: 'Reached expected number of succeeded pods',
+    });
+    const pods = await world.pods();
+    expect(pods).toHaveLength(5);
+    expect(pods.every(({ metadata }) => metadata.finalizers === undefined)).toBe(true);
+    expect(await world.reasons('job')).toContain('Completed');
+    expect(await world.writesAtRest()).toBe(0);
+  });
+
+  it('counts a Pod that somebody deletes after it ended', async () => {
+    world.fate = ({ metadata }) => (metadata.annotations?.['look'] ? 'succeeded' : 'running');
+    await world.create(Jobs, job({ completions: 2, parallelism: 1 }));
+    await world.until(async () => (await get()).status?.active === 1);
+    await world.redecide();
+    await world.until(async () => (await get()).status?.succeeded === 1);
+    const ended = (await world.pods()).find(({ status }) => status?.phase === 'Succeeded')!;
+    await world.remove(Pods, ended.metadata.name!);
+    await world.until(async () => (await get()).status?.active === 1);
+    await world.redecide();
+    await world.until(isOver);
+    expect((await get()).status).toMatchObject({ succeeded: 2 });
+  });
+
+  it('gives up after too many failures, with longer and longer pauses', async () => {
+    world.fate = () => 'failed';
+    await world.create(Jobs, job({ backoffLimit: 2 }));
+    const began = world.clock.now();
+    await world.until(isOver);
+    expect(world.clock.now() - began).toBeGreaterThanOrEqual(30_000);
+    expect((await get()).status).toMatchObject({ failed: 3 });
+    expect(await condition('Failed')).toMatchObject({
+      reason: 'BackoffLimitExceeded',
+      message: 'Job has reached the specified backoff limit',
+    });
+    expect(await world.pods()).toHaveLength(3);
+  });
+
+  it('ends when its time is up, and its Pods with it', async () => {
+    await world.create(Jobs, job({ activeDeadlineSeconds: 60, parallelism: 2, completions: 2 }));
+    await world.until(isOver);
+    expect(await condition('Failed')).toMatchObject({ reason: 'DeadlineExceeded' });
+    expect((await world.pods()).filter(({ status }) => status?.phase === 'Running')).toEqual([]);
+  });
+
+  it('rests while it is suspended', async () => {
+    world.fate = ({ metadata }) => (metadata.annotations?.['look'] ? 'succeeded' : 'running');
+    await world.create(Jobs, job({ suspend: true }));
+    await world.until(async () => (await condition('Suspended'))?.status === 'True');
+    expect(await world.pods()).toEqual([]);
+    await world.patch(Jobs, 'job', { spec: { suspend: false } });
+    await world.until(async () => (await get()).status?.active === 1);
+    expect((await condition('Suspended'))?.status).toBe('False');
+    await world.patch(Jobs, 'job', { spec: { suspend: true } });
+    await world.until(async () => (await world.pods()).length === 0);
+    await world.patch(Jobs, 'job', { spec: { suspend: false } });
+    await world.until(async () => (await get()).status?.active === 1);
+    await world.redecide();
+    await world.until(isOver);
+    expect(await condition('Complete')).toMatchObject({ status: 'True' });
+  });
+
+  it('is removed when it was kept for long enough', async () => {
+    world.fate = () => 'succeeded';
+    await world.create(Jobs, job({ ttlSecondsAfterFinished: 100 }));
+    await world.until(isOver);
+    const ended = Date.parse((await get()).status!.completionTime!);
+    await world.until(async () => (await world.find(Jobs, 'job', world.namespace)) === undefined);
+    expect(world.clock.now() - ended).toBeGreaterThanOrEqual(100_000);
+    await world.until(async () => (await world.pods()).length === 0);
+  });
+
+  it('does what its policy says about failures', async () => {
+    world.fate = () => 'failed';
+    const rules = [{ action: 'FailJob', onExitCodes: { operator: 'In', values: [1] } }];
+    await world.create(Jobs, job({ podFailurePolicy: { rules } }));
+    await world.until(isOver);
+    expect(await condition('Failed')).toMatchObject({ reason: 'PodFailurePolicy' });
+    expect((await condition('Failed'))?.message).toMatch(
+      /^Container app for pod default\/job-\w+ failed with exit code 1 matching FailJob rule at index 0$/,
+    );
+  });
+
+  it('gives every Pod its number when it is indexed', async () => {
+    world.fate = ({ metadata }) =>
+      metadata.annotations?.['batch.kubernetes.io/job-completion-index'] === '1' ? 'running' : 'succeeded';
+    await world.create(Jobs, job({ completionMode: 'Indexed', completions: 4, parallelism: 4 }));
+    await world.until(async () => (await get()).status?.succeeded === 3);
+    expect((await get()).status?.completedIndexes).toBe('0,2,3');
+    world.fate = () => 'succeeded';
+    await world.redecide();
+    await world.until(isOver);
+    expect((await get()).status).toMatchObject({ succeeded: 4, completedIndexes: '0-3' });
+    expect((await world.pods()).map(({ spec }) => spec.hostname).sort()).toEqual(['job-0', 'job-1', 'job-2', 'job-3']);
+  });
+
+  it('takes its Pods with it when it goes', async () => {
+    await world.create(Jobs, job({ parallelism: 2, completions: 2 }));
+    await world.until(async () => (await world.pods()).length === 2);
+    await world.remove(Jobs, 'job');
+    await world.until(async () => (await world.pods()).length === 0);
+  });
+});
+
+describe('indexes', () => {
+  it.each([
+    [[], ''],
+    [[0], '0'],
+    [[0, 1], '0,1'],
+    [[0, 1, 2], '0-2'],
+    [[0, 2, 3, 4, 7, 8], '0,2-4,7,8'],
+  ])('%j are written %j', (indexes, text) => {
+    expect(formatIndexes(new Set(indexes))).toBe(text);
+    expect([...parseIndexes(text, 100)]).toEqual(indexes);
+  });
+});

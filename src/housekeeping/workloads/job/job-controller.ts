@@ -1,0 +1,202 @@
+import { type Job, Jobs, type Pod, Pods } from '../../../api/index.ts';
+import { type Client, type Lister, type ObjectKey, objectKey } from '../../../client/index.ts';
+import {
+  type Condition,
+  formatTime,
+  ignoreNotFound,
+  type KubeObject,
+  labelSelectorFromObject,
+  type Resource,
+} from '../../../machinery/index.ts';
+import {
+  after,
+  type ControllerDefinition,
+  defineController,
+  done,
+  type ReconcileContext,
+  type Result,
+  soonest,
+  watchObjects,
+  watchOwned,
+} from '../../../runtime/index.ts';
+import { createPods, deletePods } from '../common/make-pods.ts';
+import { fieldManager } from '../common/names.ts';
+import { claimObjects, controllerOf, indexByController, watchOrphans } from '../common/ownership.ts';
+import { setCondition, writeStatus } from '../common/status.ts';
+import { surplusPods } from '../replica-set/surplus.ts';
+import { indexOf, isIndexed, isTracked, jobPod, trackingFinalizer } from './job-pod.ts';
+import {
+  deadlineIn,
+  isConditionTrue,
+  isFinishedJob,
+  type JobOutcome,
+  outcomeOf,
+  pauseMs,
+  wantedActive,
+} from './outcome.ts';
+import { type JobTally, talliedStatus, tallyPods } from './tally.ts';
+
+const ownManager = 'kubernetes.io/job-controller';
+type JobCondition = Condition & { lastProbeTime?: string };
+
+/** Runs the Pods of a Job until enough of them have ended well, or too many have not. */
+export function jobController(): ControllerDefinition {
+  let jobs: Lister<Job> | undefined;
+  let pods: Lister<Pod> | undefined;
+  return defineController({
+    name: 'job-controller',
+    for: Jobs as Resource<KubeObject>,
+    watches: [watchObjects(Jobs), watchOwned(Pods, Jobs), watchOrphans(Pods, () => jobs, selects)],
+    setup(cache) {
+      jobs = cache.informer(Jobs).lister;
+      pods = indexByController(cache, Pods);
+    },
+    async reconcile(context, key) {
+      const { client } = context;
+      const job = jobs!.get(key);
+      if (!job) {
+        await releasePods(client, podsOfLostJob(pods!, key));
+        return done();
+      }
+      if ((job.spec.managedBy ?? ownManager) !== ownManager) return done();
+      const owned = await claimObjects({
+        client,
+        resource: Pods,
+        lister: pods!,
+        owner: job,
+        selects: (pod) => selects(job, pod),
+      });
+      if (isFinishedJob(job) || job.metadata.deletionTimestamp !== undefined) {
+        await releasePods(client, owned);
+        return done();
+      }
+      return await advance(context, job, owned);
+    },
+  });
+}
+
+function selects(job: Job, { metadata }: Pod): boolean {
+  return labelSelectorFromObject(job.spec.selector).matches(metadata.labels ?? {});
+}
+
+/** Nobody counts them any more. */
+function podsOfLostJob(pods: Lister<Pod>, { namespace = '', name }: ObjectKey): Pod[] {
+  return pods.list({
+    namespace,
+    filter: (pod) => {
+      if (!isTracked(pod)) return false;
+      const owner = controllerOf(pod);
+      return owner?.kind === Jobs.kind && owner.name === name;
+    },
+  });
+}
+
+async function releasePods(client: Client, pods: readonly Pod[]): Promise<void> {
+  for (const pod of pods) {
+    if (!isTracked(pod)) continue;
+    const { finalizers = [], resourceVersion } = pod.metadata;
+    const rest = finalizers.filter((name) => name !== trackingFinalizer);
+    const patch = { metadata: { resourceVersion: resourceVersion!, finalizers: rest } };
+    await client.patch(Pods, objectKey(pod), 'merge', patch, { fieldManager }).catch(ignoreNotFound);
+  }
+}
+
+/** One step of a Job that is not over: what ended is counted, then Pods are made or taken away. */
+async function advance(context: ReconcileContext, job: Job, pods: readonly Pod[]): Promise<Result> {
+  const { client, clock } = context;
+  const now = clock.now();
+  const tally = tallyPods(job, pods);
+  const outcome = outcomeOf(job, tally, now);
+  const isQuiet = tally.active.length === 0 && tally.terminating === 0;
+  const isSettled = tally.uncounted.succeeded.length + tally.uncounted.failed.length === 0;
+  const isOver = outcome !== undefined && isQuiet && isSettled;
+  await writeStatus(client, Jobs, job, statusOf(job, tally, outcome, isOver, now));
+  await releasePods(client, tally.release);
+  if (isOver) {
+    if (outcome.isSuccess) context.events.event(job, 'Normal', 'Completed', 'Job completed');
+    else context.events.event(job, 'Warning', outcome.reason, outcome.message);
+    return done();
+  }
+  tellSuspension(context, job);
+  const wait = outcome ? await stop(context, job, tally) : await keepRunning(context, job, tally, pods);
+  const deadlineMs = deadlineIn(job, now);
+  return soonest(wait, deadlineMs ? after(deadlineMs, 'the deadline of a Job') : done());
+}
+
+async function stop(context: ReconcileContext, job: Job, tally: JobTally): Promise<Result> {
+  const failure = await deletePods(context, job, tally.active);
+  if (failure) throw failure.error;
+  return done();
+}
+
+async function keepRunning(
+  context: ReconcileContext,
+  job: Job,
+  tally: JobTally,
+  pods: readonly Pod[],
+): Promise<Result> {
+  const wanted = wantedActive(job, tally);
+  const missing = wanted - tally.active.length;
+  if (missing < 0) {
+    const failure = await deletePods(context, job, surplusPods(tally.active, wanted));
+    if (failure) throw failure.error;
+    return done();
+  }
+  const leaving = job.spec.podReplacementPolicy === 'Failed' ? tally.terminating : 0;
+  const amount = missing - leaving;
+  if (amount <= 0) return done();
+  const restMs = pauseMs(job, tally, pods, context.clock.now());
+  if (restMs > 0) return after(restMs, 'a pause after Pods that failed');
+  const failure = await createPods(context, job, newPods(job, tally, amount));
+  if (failure) throw failure.error;
+  return done();
+}
+
+function* newPods(job: Job, tally: JobTally, amount: number): Generator<Pod> {
+  if (!isIndexed(job)) {
+    for (let made = 0; made < amount; made++) yield jobPod(job, undefined);
+    return;
+  }
+  const taken = new Set([...tally.completedIndexes, ...tally.active.map(indexOf)]);
+  let made = 0;
+  for (let index = 0; index < (job.spec.completions ?? 0) && made < amount; index++) {
+    if (taken.has(index)) continue;
+    made++;
+    yield jobPod(job, index);
+  }
+}
+
+function statusOf(
+  job: Job,
+  tally: JobTally,
+  outcome: JobOutcome | undefined,
+  isOver: boolean,
+  now: number,
+): NonNullable<Job['status']> {
+  const before = job.status ?? {};
+  let conditions: readonly JobCondition[] = before.conditions ?? [];
+  const say = (type: string, status: 'True' | 'False', reason: string, message: string): void => {
+    conditions = setCondition(conditions, { type, status, reason, message, lastProbeTime: formatTime(now) }, now);
+  };
+  if (outcome) {
+    const { isSuccess, reason, message } = outcome;
+    say(isSuccess ? 'SuccessCriteriaMet' : 'FailureTarget', 'True', reason, message);
+    if (isOver) say(isSuccess ? 'Complete' : 'Failed', 'True', reason, message);
+  } else if (job.spec.suspend) say('Suspended', 'True', 'JobSuspended', 'Job suspended');
+  else if (isConditionTrue(job, 'Suspended')) say('Suspended', 'False', 'JobResumed', 'Job resumed');
+  // The clock of the deadline starts anew when a suspended Job goes on.
+  const startTime = job.spec.suspend && !outcome ? undefined : (before.startTime ?? formatTime(now));
+  return {
+    ...talliedStatus(job, tally),
+    ...(startTime !== undefined && { startTime }),
+    ...(isOver && outcome?.isSuccess && { completionTime: formatTime(now) }),
+    ...(conditions.length > 0 && { conditions: [...conditions] }),
+  };
+}
+
+function tellSuspension({ events }: ReconcileContext, job: Job): void {
+  const wasSuspended = isConditionTrue(job, 'Suspended');
+  if (wasSuspended === (job.spec.suspend ?? false)) return;
+  if (wasSuspended) events.event(job, 'Normal', 'Resumed', 'Job resumed');
+  else events.event(job, 'Normal', 'Suspended', 'Job suspended');
+}

@@ -1,0 +1,67 @@
+import type { Container, Job, Pod } from '../../../api/index.ts';
+import { parseRfc3339 } from '../../../machinery/index.ts';
+import { isTerminating, podFromTemplate } from '../common/pods.ts';
+
+/** holds a Pod until its end was counted */
+export const trackingFinalizer = 'batch.kubernetes.io/job-tracking';
+const indexMark = 'batch.kubernetes.io/job-completion-index';
+const indexVariable = 'JOB_COMPLETION_INDEX';
+
+export function isIndexed({ spec }: Job): boolean {
+  return spec.completionMode === 'Indexed';
+}
+
+/** The number of a Pod of an indexed Job; undefined when it has none. */
+export function indexOf({ metadata }: Pod): number | undefined {
+  const text = metadata.annotations?.[indexMark];
+  return text === undefined ? undefined : Number(text);
+}
+
+export function isTracked({ metadata }: Pod): boolean {
+  return metadata.finalizers?.includes(trackingFinalizer) ?? false;
+}
+
+/** Whether a Pod counts as failed: one that is taken away may never have the time to say so. */
+export function isFailedPod(job: Job, pod: Pod): boolean {
+  if (pod.status?.phase === 'Failed') return true;
+  if (pod.status?.phase === 'Succeeded' || job.spec.podReplacementPolicy === 'Failed') return false;
+  return isTerminating(pod);
+}
+
+/** When its last container ended, or it was taken away. */
+export function endOf(pod: Pod): number | undefined {
+  let latest: number | undefined;
+  for (const { state } of pod.status?.containerStatuses ?? []) {
+    const at = parseRfc3339(state?.terminated?.finishedAt ?? '');
+    if (at !== undefined && (latest === undefined || at > latest)) latest = at;
+  }
+  if (latest !== undefined) return latest;
+  const ready = pod.status?.conditions?.find(({ type }) => type === 'Ready');
+  return (
+    parseRfc3339(pod.metadata.deletionTimestamp ?? '') ??
+    parseRfc3339(ready?.lastTransitionTime ?? '') ??
+    parseRfc3339(pod.metadata.creationTimestamp ?? '')
+  );
+}
+
+/** The next Pod of a Job; `index` is for indexed ones. */
+export function jobPod(job: Job, index: number | undefined): Pod {
+  const name = job.metadata.name!;
+  const template = job.spec.template ?? {};
+  const pod = podFromTemplate(job, template, {
+    generateName: index === undefined ? `${name}-` : `${name}-${index}-`,
+    finalizers: [trackingFinalizer],
+    ...(index !== undefined && { labels: { [indexMark]: String(index) } }),
+  });
+  if (index === undefined) return pod;
+  pod.metadata.annotations = { ...pod.metadata.annotations, [indexMark]: String(index) };
+  pod.spec.hostname = `${name}-${index}`;
+  for (const container of [...pod.spec.containers, ...(pod.spec.initContainers ?? [])]) tellIndex(container);
+  return pod;
+}
+
+function tellIndex(container: Container): void {
+  if (container.env?.some(({ name }) => name === indexVariable)) return;
+  const fieldRef = { apiVersion: 'v1', fieldPath: `metadata.labels['${indexMark}']` };
+  container.env = [...(container.env ?? []), { name: indexVariable, valueFrom: { fieldRef } }];
+}

@@ -1,0 +1,83 @@
+import type { Job, Pod } from '../../../api/index.ts';
+import { type Condition, parseRfc3339 } from '../../../machinery/index.ts';
+import { endOf, isFailedPod } from './job-pod.ts';
+import type { JobTally } from './tally.ts';
+
+/** How a Job ends, before its last Pods have gone. */
+export interface JobOutcome {
+  readonly isSuccess: boolean;
+  readonly reason: string;
+  readonly message: string;
+}
+
+const firstPauseMs = 10_000;
+const longestPauseMs = 10 * 60_000;
+
+export function isConditionTrue(job: Job, type: string): boolean {
+  return job.status?.conditions?.some((condition) => condition.type === type && condition.status === 'True') ?? false;
+}
+
+export function isFinishedJob(job: Job): boolean {
+  return isConditionTrue(job, 'Complete') || isConditionTrue(job, 'Failed');
+}
+
+/** Whether a Job is over, and why; what was decided once stands. */
+export function outcomeOf(job: Job, tally: JobTally, now: number): JobOutcome | undefined {
+  const decided = job.status?.conditions?.find(
+    ({ type, status }) => status === 'True' && (type === 'FailureTarget' || type === 'SuccessCriteriaMet'),
+  );
+  if (decided) return fromCondition(decided);
+  const fail = (reason: string, message: string): JobOutcome => ({ isSuccess: false, reason, message });
+  if (tally.verdict !== undefined) return fail('PodFailurePolicy', tally.verdict);
+  const limit = job.spec.backoffLimit ?? 6;
+  if (tally.failed > limit || isRestartedTooOften(job, tally.active, limit)) {
+    return fail('BackoffLimitExceeded', 'Job has reached the specified backoff limit');
+  }
+  if (deadlineIn(job, now) === 0) return fail('DeadlineExceeded', 'Job was active longer than specified deadline');
+  const { completions } = job.spec;
+  const isComplete =
+    completions === undefined ? tally.succeeded > 0 && tally.active.length === 0 : tally.succeeded >= completions;
+  return isComplete
+    ? { isSuccess: true, reason: 'CompletionsReached', message: 'Reached expected number of succeeded pods' }
+    : undefined;
+}
+
+function fromCondition({ type, reason = '', message = '' }: Condition): JobOutcome {
+  return { isSuccess: type === 'SuccessCriteriaMet', reason, message };
+}
+
+/** Pods that restart their containers themselves never fail; their restarts count instead. */
+function isRestartedTooOften(job: Job, active: readonly Pod[], limit: number): boolean {
+  if (job.spec.template?.spec?.restartPolicy !== 'OnFailure') return false;
+  let restarts = 0;
+  for (const { status } of active) {
+    for (const { restartCount } of status?.initContainerStatuses ?? []) restarts += restartCount;
+    for (const { restartCount } of status?.containerStatuses ?? []) restarts += restartCount;
+  }
+  return limit === 0 ? restarts > 0 : restarts >= limit;
+}
+
+/** In how many milliseconds the Job has been active for too long; undefined: it may last. */
+export function deadlineIn(job: Job, now: number): number | undefined {
+  const { activeDeadlineSeconds, suspend } = job.spec;
+  const start = parseRfc3339(job.status?.startTime ?? '');
+  if (activeDeadlineSeconds === undefined || start === undefined || suspend) return undefined;
+  return Math.max(0, start + activeDeadlineSeconds * 1_000 - now);
+}
+
+/** How many Pods are to run at the same time now. */
+export function wantedActive(job: Job, tally: JobTally): number {
+  const { completions, parallelism = 1, suspend } = job.spec;
+  if (suspend) return 0;
+  if (completions === undefined) return tally.succeeded > 0 ? Math.min(tally.active.length, parallelism) : parallelism;
+  return Math.min(parallelism, Math.max(0, completions - tally.succeeded));
+}
+
+/** How long to wait before the next Pod because the last ones failed. */
+export function pauseMs(job: Job, tally: JobTally, pods: readonly Pod[], now: number): number {
+  if (tally.failed === 0) return 0;
+  let last = 0;
+  for (const pod of pods) if (isFailedPod(job, pod)) last = Math.max(last, endOf(pod) ?? 0);
+  const pause = Math.min(firstPauseMs * 2 ** Math.min(tally.failed - 1, 16), longestPauseMs);
+  return Math.max(0, last + pause - now);
+}

@@ -1,0 +1,103 @@
+import type { Job, Pod } from '../../../api/index.ts';
+import { isActive, isPodReady, isTerminating } from '../common/pods.ts';
+import { judgeFailure } from './failure-policy.ts';
+import { formatIndexes, parseIndexes } from './indexes.ts';
+import { indexOf, isFailedPod, isIndexed, isTracked } from './job-pod.ts';
+
+/**
+ * Who ended how. A Pod is first written down as ended, then let go, then added to the totals: whatever happens in between,
+ * it is counted once.
+ */
+export interface JobTally {
+  readonly active: readonly Pod[];
+  readonly ready: number;
+  readonly terminating: number;
+  /** totals with those that are only written down yet */
+  readonly succeeded: number;
+  readonly failed: number;
+  /** totals of those that were let go */
+  readonly settledSucceeded: number;
+  readonly settledFailed: number;
+  readonly uncounted: { readonly succeeded: readonly string[]; readonly failed: readonly string[] };
+  /** Pods that may be let go once the above is stored */
+  readonly release: readonly Pod[];
+  readonly completedIndexes: ReadonlySet<number>;
+  /** why the Job is to fail because of the way a Pod failed */
+  readonly verdict: string | undefined;
+}
+
+export function tallyPods(job: Job, pods: readonly Pod[]): JobTally {
+  const status = job.status ?? {};
+  const tracked = new Map(pods.filter(isTracked).map((pod) => [pod.metadata.uid!, pod]));
+  const written = status.uncountedTerminatedPods ?? {};
+  let settledSucceeded = status.succeeded ?? 0;
+  let settledFailed = status.failed ?? 0;
+  const succeeded: string[] = [];
+  const failed: string[] = [];
+  for (const uid of written.succeeded ?? []) {
+    if (tracked.has(uid)) succeeded.push(uid);
+    else settledSucceeded++;
+  }
+  for (const uid of written.failed ?? []) {
+    if (tracked.has(uid)) failed.push(uid);
+    else settledFailed++;
+  }
+  const known = new Set([...succeeded, ...failed]);
+  const release: Pod[] = [];
+  const completedIndexes = parseIndexes(status.completedIndexes, job.spec.completions ?? 0);
+  let verdict: string | undefined;
+  for (const [uid, pod] of tracked) {
+    const isSucceeded = pod.status?.phase === 'Succeeded';
+    if (!isSucceeded && !isFailedPod(job, pod)) continue;
+    release.push(pod);
+    if (known.has(uid)) continue;
+    if (isSucceeded) {
+      const index = indexOf(pod);
+      if (!isIndexed(job)) succeeded.push(uid);
+      else if (index !== undefined && !completedIndexes.has(index)) {
+        completedIndexes.add(index);
+        succeeded.push(uid);
+      }
+      continue;
+    }
+    const judged = judgeFailure(job, pod);
+    if (judged.action === 'FailJob') verdict ??= judged.message;
+    if (judged.action !== 'Ignore') failed.push(uid);
+  }
+  const active = pods.filter(isActive);
+  return {
+    active,
+    ready: active.filter(isPodReady).length,
+    terminating: pods.filter((pod) => isTerminating(pod) && !isEnded(pod)).length,
+    succeeded: settledSucceeded + succeeded.length,
+    failed: settledFailed + failed.length,
+    settledSucceeded,
+    settledFailed,
+    uncounted: { succeeded, failed },
+    release,
+    completedIndexes,
+    verdict,
+  };
+}
+
+function isEnded({ status }: Pod): boolean {
+  return status?.phase === 'Succeeded' || status?.phase === 'Failed';
+}
+
+/** The totals as the status shows them. */
+export function talliedStatus(job: Job, tally: JobTally): NonNullable<Job['status']> {
+  const { succeeded, failed } = tally.uncounted;
+  return {
+    ...(tally.active.length > 0 && { active: tally.active.length }),
+    ready: tally.ready,
+    terminating: tally.terminating,
+    ...(tally.settledSucceeded > 0 && { succeeded: tally.settledSucceeded }),
+    ...(tally.settledFailed > 0 && { failed: tally.settledFailed }),
+    ...(isIndexed(job) &&
+      tally.completedIndexes.size > 0 && { completedIndexes: formatIndexes(tally.completedIndexes) }),
+    uncountedTerminatedPods: {
+      ...(succeeded.length > 0 && { succeeded: [...succeeded] }),
+      ...(failed.length > 0 && { failed: [...failed] }),
+    },
+  };
+}

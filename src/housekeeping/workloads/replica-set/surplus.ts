@@ -1,0 +1,44 @@
+import type { Pod } from '../../../api/index.ts';
+import { readySince } from '../common/pods.ts';
+
+const deletionCostAnnotation = 'controller.kubernetes.io/pod-deletion-cost';
+const phaseRanks: Readonly<Record<string, number>> = { Pending: 0, Unknown: 1, Running: 2 };
+
+/** Which Pods go first when there are too many, in the order ReplicaSets have always taken them. */
+export function surplusPods(pods: readonly Pod[], wished: number): Pod[] {
+  if (pods.length <= wished) return [];
+  if (wished === 0) return [...pods];
+  const crowds = new Map<string, number>();
+  for (const { spec } of pods) crowds.set(spec.nodeName ?? '', (crowds.get(spec.nodeName ?? '') ?? 0) + 1);
+  const ranked = pods.map((pod) => ({ pod, ranks: ranksOf(pod, crowds) }));
+  ranked.sort((a, b) => compareRanks(a.ranks, b.ranks) || compareNames(a.pod, b.pod));
+  return ranked.slice(0, pods.length - wished).map(({ pod }) => pod);
+}
+
+/** Lower goes first: what serves least, costs least, is crowded most, and is youngest. */
+function ranksOf(pod: Pod, crowds: ReadonlyMap<string, number>): number[] {
+  const { spec, status, metadata } = pod;
+  const since = readySince(pod);
+  return [
+    spec.nodeName === undefined ? 0 : 1,
+    phaseRanks[status?.phase ?? 'Unknown'] ?? 1,
+    since === undefined ? 0 : 1,
+    Number(metadata.annotations?.[deletionCostAnnotation] ?? 0) || 0,
+    -(crowds.get(spec.nodeName ?? '') ?? 0),
+    -(since ?? 0),
+    -Math.max(0, ...(status?.containerStatuses ?? []).map(({ restartCount }) => restartCount)),
+    -Date.parse(metadata.creationTimestamp ?? '') || 0,
+  ];
+}
+
+function compareRanks(a: readonly number[], b: readonly number[]): number {
+  for (let index = 0; index < a.length; index++) {
+    const difference = a[index]! - b[index]!;
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}
+
+function compareNames(a: Pod, b: Pod): number {
+  return (a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1;
+}

@@ -1,0 +1,107 @@
+import {
+  type PersistentVolumeClaim,
+  PersistentVolumeClaims,
+  type Pod,
+  Pods,
+  type StatefulSet,
+  StatefulSets,
+} from '../../../api/index.ts';
+import { type Lister, objectKey } from '../../../client/index.ts';
+import {
+  deepEqual,
+  errorMessage,
+  ignoreNotFound,
+  isAlreadyExists,
+  type JsonObject,
+  type OwnerReference,
+} from '../../../machinery/index.ts';
+import type { ReconcileContext } from '../../../runtime/index.ts';
+import { fieldManager } from '../common/names.ts';
+import { controllerReference } from '../common/ownership.ts';
+import { claimName } from './member.ts';
+
+type ClaimContext = Pick<ReconcileContext, 'client' | 'events'>;
+
+/** Makes the claims of a member that are missing. */
+export async function createClaims(
+  { client, events }: ClaimContext,
+  claims: Lister<PersistentVolumeClaim>,
+  set: StatefulSet,
+  podName: string,
+): Promise<void> {
+  const namespace = set.metadata.namespace!;
+  for (const template of set.spec.volumeClaimTemplates ?? []) {
+    const name = claimName(template, podName);
+    if (claims.get({ namespace, name })) continue;
+    const about = `Claim ${name} Pod ${podName} in StatefulSet ${set.metadata.name}`;
+    try {
+      await client.create(PersistentVolumeClaims, newClaim(set, template, name), { fieldManager });
+      events.event(set, 'Normal', 'SuccessfulCreate', `create ${about} success`);
+    } catch (error) {
+      if (isAlreadyExists(error)) continue;
+      events.event(set, 'Warning', 'FailedCreate', `create ${about} failed error: ${errorMessage(error)}`);
+      throw error;
+    }
+  }
+}
+
+function newClaim(set: StatefulSet, template: PersistentVolumeClaim, name: string): PersistentVolumeClaim {
+  const { labels, annotations } = template.metadata;
+  const owners = wishedOwners(set, undefined);
+  return {
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: {
+      name,
+      namespace: set.metadata.namespace!,
+      labels: { ...labels, ...set.spec.selector?.matchLabels },
+      ...(annotations && { annotations }),
+      ...(owners.length > 0 && { ownerReferences: owners }),
+    },
+    spec: template.spec,
+  };
+}
+
+/** Whom a claim is to go with: the set, or the Pod that is no longer wished. */
+function wishedOwners(set: StatefulSet, condemned: Pod | undefined): OwnerReference[] {
+  const { whenDeleted, whenScaled } = set.spec.persistentVolumeClaimRetentionPolicy ?? {};
+  if (condemned && whenScaled === 'Delete') return [controllerReference(typed(condemned))];
+  return whenDeleted === 'Delete' ? [controllerReference(set)] : [];
+}
+
+/** Lists may leave out what kind of objects they are lists of. */
+function typed(pod: Pod): Pod {
+  return { ...pod, apiVersion: 'v1', kind: Pods.kind };
+}
+
+/** Keeps on the claims of a member whom they go with. */
+export async function keepClaimOwners(
+  { client }: ClaimContext,
+  claims: Lister<PersistentVolumeClaim>,
+  set: StatefulSet,
+  pod: Pod,
+  isCondemned: boolean,
+): Promise<void> {
+  const wished = wishedOwners(set, isCondemned ? pod : undefined);
+  for (const template of set.spec.volumeClaimTemplates ?? []) {
+    const key = { namespace: set.metadata.namespace!, name: claimName(template, pod.metadata.name!) };
+    const claim = claims.get(key);
+    if (!claim || claim.metadata.deletionTimestamp !== undefined) continue;
+    const present = claim.metadata.ownerReferences ?? [];
+    const others = present.filter(({ uid, kind, name }) => {
+      const isMember = kind === Pods.kind && name === pod.metadata.name;
+      return uid !== set.metadata.uid && !isMember && !(kind === StatefulSets.kind && name === set.metadata.name);
+    });
+    const owners = others.some(({ controller }) => controller) ? present : [...others, ...wished];
+    if (deepEqual(present, owners)) continue;
+    const patch = {
+      metadata: {
+        resourceVersion: claim.metadata.resourceVersion!,
+        ownerReferences: owners as unknown as JsonObject[],
+      },
+    };
+    await client
+      .patch(PersistentVolumeClaims, objectKey(claim), 'merge', patch, { fieldManager })
+      .catch(ignoreNotFound);
+  }
+}

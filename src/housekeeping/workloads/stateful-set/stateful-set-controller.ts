@@ -1,0 +1,161 @@
+import {
+  type ControllerRevision,
+  ControllerRevisions,
+  type PersistentVolumeClaim,
+  PersistentVolumeClaims,
+  type Pod,
+  Pods,
+  type StatefulSet,
+  StatefulSets,
+} from '../../../api/index.ts';
+import type { Lister } from '../../../client/index.ts';
+import { errorMessage, type KubeObject, labelSelectorFromObject, type Resource } from '../../../machinery/index.ts';
+import {
+  after,
+  type ControllerDefinition,
+  defineController,
+  done,
+  type ReconcileContext,
+  watchObjects,
+  watchOwned,
+} from '../../../runtime/index.ts';
+import { isNamespaceTerminating } from '../common/make-pods.ts';
+import { claimObjects, indexByController, watchOrphans } from '../common/ownership.ts';
+import { createPod, deletePod, isTerminating } from '../common/pods.ts';
+import { ensureRevision, pruneRevisions, sortRevisions } from '../common/revisions.ts';
+import { writeStatus } from '../common/status.ts';
+import { createClaims, keepClaimOwners } from './claims.ts';
+import { memberName, memberPod, ordinalOf, revisionName } from './member.ts';
+import { type MemberPlan, planMembers } from './plan.ts';
+import { statefulSetStatus } from './status.ts';
+
+const hashLabel = 'controller.kubernetes.io/hash';
+
+/** Keeps the numbered Pods of a StatefulSet and their claims. */
+export function statefulSetController(): ControllerDefinition {
+  let sets: Lister<StatefulSet> | undefined;
+  let pods: Lister<Pod> | undefined;
+  let claims: Lister<PersistentVolumeClaim> | undefined;
+  let revisions: Lister<ControllerRevision> | undefined;
+  return defineController({
+    name: 'statefulset-controller',
+    for: StatefulSets as Resource<KubeObject>,
+    watches: [watchObjects(StatefulSets), watchOwned(Pods, StatefulSets), watchOrphans(Pods, () => sets, selects)],
+    setup(cache) {
+      sets = cache.informer(StatefulSets).lister;
+      claims = cache.informer(PersistentVolumeClaims).lister;
+      pods = indexByController(cache, Pods);
+      revisions = indexByController(cache, ControllerRevisions);
+    },
+    async reconcile(context, key) {
+      const set = sets!.get(key);
+      if (!set || isTerminating(set)) return done();
+      const { client, clock } = context;
+      const members = await claimObjects({
+        client,
+        resource: Pods,
+        lister: pods!,
+        owner: set,
+        selects: (pod) => selects(set, pod),
+      });
+      const history = sortRevisions(
+        await claimObjects({
+          client,
+          resource: ControllerRevisions,
+          lister: revisions!,
+          owner: set,
+          selects: ({ metadata }) => labelSelectorFromObject(set.spec.selector).matches(metadata.labels ?? {}),
+        }),
+      );
+      const settings = { client, hashLabel, collisions: set.status?.collisionCount ?? 0 };
+      const { revision: update, collisions } = await ensureRevision(set, history, settings);
+      const current = history.find(({ metadata }) => metadata.name === set.status?.currentRevision) ?? update;
+      const names = { current: current.metadata.name!, update: update.metadata.name! };
+      const plan = planMembers(set, members, names, clock.now());
+      await carryOut(context, claims!, { set, members, plan, current, update });
+      const status = statefulSetStatus(set, members, names, collisions, clock.now());
+      const isMoving = plan.create.length + plan.remove.length > 0;
+      // What was made or removed comes back as an event, and is counted then; a new template is told at once.
+      if (!isMoving || tellsOfTemplate(set, status)) await writeStatus(client, StatefulSets, set, status);
+      const live = new Set([names.current, names.update, ...members.map(revisionName)]);
+      const isLive = ({ metadata }: ControllerRevision): boolean => live.has(metadata.name!);
+      await pruneRevisions(client, history, isLive, set.spec.revisionHistoryLimit ?? 10);
+      return plan.lookAgainMs === undefined
+        ? done()
+        : after(plan.lookAgainMs, 'a Pod that must stay ready for a while');
+    },
+  });
+}
+
+function selects(set: StatefulSet, pod: Pod): boolean {
+  return (
+    ordinalOf(set, pod) !== undefined && labelSelectorFromObject(set.spec.selector).matches(pod.metadata.labels ?? {})
+  );
+}
+
+function tellsOfTemplate({ status: before }: StatefulSet, status: NonNullable<StatefulSet['status']>): boolean {
+  return before?.observedGeneration !== status.observedGeneration || before?.updateRevision !== status.updateRevision;
+}
+
+interface Work {
+  readonly set: StatefulSet;
+  readonly members: readonly Pod[];
+  readonly plan: MemberPlan;
+  readonly current: ControllerRevision;
+  readonly update: ControllerRevision;
+}
+
+async function carryOut(
+  context: Pick<ReconcileContext, 'client' | 'events'>,
+  claims: Lister<PersistentVolumeClaim>,
+  { set, members, plan, current, update }: Work,
+): Promise<void> {
+  if ((set.spec.volumeClaimTemplates ?? []).length > 0) {
+    for (const pod of members) {
+      // A claim may be lost while its Pod still waits to be placed.
+      if (pod.status?.phase === 'Pending' && !isTerminating(pod)) {
+        await createClaims(context, claims, set, pod.metadata.name!);
+      }
+      await keepClaimOwners(context, claims, set, pod, plan.condemned.includes(pod));
+    }
+  }
+  for (const pod of plan.remove) await remove(context, set, pod);
+  for (const { ordinal, revision } of plan.create) {
+    await create(context, claims, set, ordinal, revision === current.metadata.name ? current : update);
+  }
+}
+
+async function create(
+  { client, events }: Pick<ReconcileContext, 'client' | 'events'>,
+  claims: Lister<PersistentVolumeClaim>,
+  set: StatefulSet,
+  ordinal: number,
+  revision: ControllerRevision,
+): Promise<void> {
+  const name = memberName(set, ordinal);
+  const about = `Pod ${name} in StatefulSet ${set.metadata.name}`;
+  try {
+    await createClaims({ client, events }, claims, set, name);
+    await createPod(client, memberPod(set, ordinal, revision));
+    events.event(set, 'Normal', 'SuccessfulCreate', `create ${about} successful`);
+  } catch (error) {
+    if (isNamespaceTerminating(error)) return;
+    events.event(set, 'Warning', 'FailedCreate', `create ${about} failed error: ${errorMessage(error)}`);
+    throw error;
+  }
+}
+
+async function remove(
+  { client, events }: Pick<ReconcileContext, 'client' | 'events'>,
+  set: StatefulSet,
+  pod: Pod,
+): Promise<void> {
+  const about = `Pod ${pod.metadata.name} in StatefulSet ${set.metadata.name}`;
+  try {
+    await deletePod(client, pod);
+    events.event(set, 'Normal', 'SuccessfulDelete', `delete ${about} successful`);
+  } catch (error) {
+    events.event(set, 'Warning', 'FailedDelete', `delete ${about} failed error: ${errorMessage(error)}`);
+    throw error;
+  }
+}

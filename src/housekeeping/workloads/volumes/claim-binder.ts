@@ -1,0 +1,88 @@
+import {
+  type PersistentVolume,
+  type PersistentVolumeClaim,
+  PersistentVolumeClaims,
+  PersistentVolumes,
+  type Pod,
+  Pods,
+  type StorageClass,
+  StorageClasses,
+} from '../../../api/index.ts';
+import { type Lister, type ObjectKey, objectKey } from '../../../client/index.ts';
+import type { KubeObject, Resource } from '../../../machinery/index.ts';
+import {
+  type ControllerDefinition,
+  defineController,
+  done,
+  watchMapped,
+  watchObjects,
+} from '../../../runtime/index.ts';
+import { isFinished } from '../common/pods.ts';
+import { bind, settleBound } from './binding.ts';
+import { claimsOf, classOf, matchingVolume } from './claims.ts';
+import type { Provisioners } from './provisioner.ts';
+import { finishAbandoned, isBeingProvisioned, provisionFor } from './provisioning.ts';
+
+const podsByClaim = 'by-claim';
+
+/** Gives claims their volumes: those that are there, or new ones. */
+export function claimBinder(provisioners: Provisioners): ControllerDefinition {
+  let claims: Lister<PersistentVolumeClaim> | undefined;
+  let volumes: Lister<PersistentVolume> | undefined;
+  let classes: Lister<StorageClass> | undefined;
+  let pods: Lister<Pod> | undefined;
+
+  const waiting = (isConcerned: (claim: PersistentVolumeClaim) => boolean): ObjectKey[] =>
+    (claims?.list({ filter: (claim) => !claim.spec.volumeName && isConcerned(claim) }) ?? []).map(objectKey);
+
+  return defineController({
+    name: 'persistentvolume-controller',
+    for: PersistentVolumeClaims as Resource<KubeObject>,
+    concurrency: 4,
+    watches: [
+      watchObjects(PersistentVolumeClaims),
+      watchMapped(PersistentVolumes, (volume) => [
+        ...claimKey(volume),
+        ...(volume.spec.claimRef ? [] : waiting((claim) => classOf(claim) === classOf(volume))),
+      ]),
+      watchMapped(StorageClasses, ({ metadata }) => waiting((claim) => classOf(claim) === metadata.name)),
+      watchMapped(Pods, (pod) => claimsOf(pod).map((name) => ({ namespace: pod.metadata.namespace!, name })), {
+        predicates: [({ type }) => type === 'add'],
+      }),
+    ],
+    setup(cache) {
+      claims = cache.informer(PersistentVolumeClaims).lister;
+      volumes = cache.informer(PersistentVolumes).lister;
+      classes = cache.informer(StorageClasses).lister;
+      const informer = cache.informer(Pods);
+      informer.addIndexer(podsByClaim, (pod) => claimsOf(pod).map((name) => `${pod.metadata.namespace}/${name}`));
+      pods = informer.lister;
+    },
+    async reconcile(context, key) {
+      const claim = claims!.get(key);
+      if (!claim) return done();
+      const { volumeName } = claim.spec;
+      const storageClass = classes!.get({ name: classOf(claim) });
+      if (claim.metadata.deletionTimestamp !== undefined) {
+        if (isBeingProvisioned(claim)) await finishAbandoned(context, claim, storageClass, provisioners);
+        return done();
+      }
+      if (volumeName) {
+        await settleBound(context, claim, volumes!.get({ name: volumeName }), storageClass, provisioners);
+        return done();
+      }
+      const isUsed = (): boolean =>
+        pods!.byIndex(podsByClaim, `${key.namespace}/${key.name}`).some((pod) => !isFinished(pod));
+      const mustWait = storageClass?.volumeBindingMode === 'WaitForFirstConsumer' && !isUsed();
+      const volume = mustWait ? undefined : matchingVolume(claim, volumes!.list());
+      if (volume) await bind(context, claim, volume);
+      else await provisionFor(context, claim, storageClass, provisioners, mustWait);
+      return done();
+    },
+  });
+}
+
+function claimKey({ spec }: PersistentVolume): ObjectKey[] {
+  const { namespace, name } = spec.claimRef ?? {};
+  return namespace !== undefined && name !== undefined ? [{ namespace, name }] : [];
+}

@@ -1,0 +1,63 @@
+import type { PersistentVolume, PersistentVolumeClaim, Pod } from '../../../api/index.ts';
+import { compareQuantities, labelSelectorFromObject } from '../../../machinery/index.ts';
+import { isTerminating } from '../common/pods.ts';
+
+/** annotation of the time before the class was a field; it still wins */
+const classAnnotation = 'volume.beta.kubernetes.io/storage-class';
+
+export function classOf({ metadata, spec }: PersistentVolumeClaim | PersistentVolume): string {
+  return metadata.annotations?.[classAnnotation] ?? spec.storageClassName ?? '';
+}
+
+/** Whether a volume was promised to exactly this claim, by its uid where that is known. */
+export function isPromisedTo({ spec }: PersistentVolume, { metadata }: PersistentVolumeClaim): boolean {
+  const reference = spec.claimRef;
+  if (reference?.name !== metadata.name || reference?.namespace !== metadata.namespace) return false;
+  return !reference?.uid || reference.uid === metadata.uid;
+}
+
+/** The volume for a claim: one promised to it, else the smallest free one that is large enough. */
+export function matchingVolume(
+  claim: PersistentVolumeClaim,
+  volumes: readonly PersistentVolume[],
+): PersistentVolume | undefined {
+  const usable = volumes.filter((volume) => !isTerminating(volume) && isFit(volume, claim));
+  const promised = usable.find((volume) => isPromisedTo(volume, claim));
+  if (promised) return promised;
+  let best: PersistentVolume | undefined;
+  for (const volume of usable) {
+    if (volume.spec.claimRef !== undefined || !isSelected(volume, claim)) continue;
+    if (!best || compareQuantities(sizeOf(volume), sizeOf(best)) < 0) best = volume;
+  }
+  return best;
+}
+
+export function sizeOf({ spec }: PersistentVolume): string | undefined {
+  return spec.capacity?.['storage'];
+}
+
+export function requestOf({ spec }: PersistentVolumeClaim): string {
+  return spec.resources?.requests?.['storage'] ?? '0';
+}
+
+function isFit(volume: PersistentVolume, claim: PersistentVolumeClaim): boolean {
+  const modes = volume.spec.accessModes ?? [];
+  return (
+    classOf(volume) === classOf(claim) &&
+    (volume.spec.volumeMode ?? 'Filesystem') === (claim.spec.volumeMode ?? 'Filesystem') &&
+    (claim.spec.accessModes ?? []).every((mode) => modes.includes(mode)) &&
+    compareQuantities(sizeOf(volume), requestOf(claim)) >= 0
+  );
+}
+
+function isSelected({ metadata }: PersistentVolume, { spec }: PersistentVolumeClaim): boolean {
+  return spec.selector === undefined || labelSelectorFromObject(spec.selector).matches(metadata.labels ?? {});
+}
+
+/** Names of the claims a Pod uses, those made for it included. */
+export function claimsOf({ metadata, spec }: Pod): string[] {
+  return (spec.volumes ?? []).flatMap(({ name, persistentVolumeClaim, ephemeral }) => {
+    if (persistentVolumeClaim) return [persistentVolumeClaim.claimName];
+    return ephemeral ? [`${metadata.name}-${name}`] : [];
+  });
+}

@@ -1,0 +1,152 @@
+import {
+  type PersistentVolume,
+  type PersistentVolumeClaim,
+  PersistentVolumeClaims,
+  PersistentVolumes,
+  type StorageClass,
+} from '../../../api/index.ts';
+import { objectKey } from '../../../client/index.ts';
+import { errorMessage, ignoreNotFound, isAlreadyExists, quantityValue } from '../../../machinery/index.ts';
+import type { ReconcileContext } from '../../../runtime/index.ts';
+import { fieldManager } from '../common/names.ts';
+import { bind } from './binding.ts';
+import { classOf, requestOf } from './claims.ts';
+import type { Provisioner, Provisioners } from './provisioner.ts';
+
+/** holds a claim while its volume is made, so that none is made that nobody knows of */
+export const provisioningFinalizer = 'capstan.dev/provisioning';
+/** holds a volume until its data was dealt with */
+export const reclaimFinalizer = 'external-provisioner.volume.kubernetes.io/finalizer';
+const provisionedBy = 'pv.kubernetes.io/provisioned-by';
+const storageProvisioner = 'volume.kubernetes.io/storage-provisioner';
+const storageProvisionerBeta = 'volume.beta.kubernetes.io/storage-provisioner';
+
+type Context = Pick<ReconcileContext, 'client' | 'events' | 'clock'>;
+
+/** Who made a volume, by the name storage classes know it by; empty when it was brought. */
+export function provisionerOf({ metadata }: PersistentVolume): string {
+  return metadata.annotations?.[provisionedBy] ?? '';
+}
+
+export function isBeingProvisioned({ metadata }: PersistentVolumeClaim): boolean {
+  return metadata.finalizers?.includes(provisioningFinalizer) ?? false;
+}
+
+/** Makes the volume of a claim nobody had one for, or says what it waits for. */
+export async function provisionFor(
+  context: Context,
+  claim: PersistentVolumeClaim,
+  storageClass: StorageClass | undefined,
+  provisioners: Provisioners,
+  mustWait: boolean,
+): Promise<void> {
+  const { client, events } = context;
+  const className = classOf(claim);
+  if (className === '') {
+    const message = 'no persistent volumes available for this claim and no storage class is set';
+    events.event(claim, 'Normal', 'FailedBinding', message);
+    return;
+  }
+  if (!storageClass) {
+    events.event(claim, 'Warning', 'ProvisioningFailed', `storageclass.storage.k8s.io "${className}" not found`);
+    return;
+  }
+  if (mustWait) {
+    events.event(claim, 'Normal', 'WaitForFirstConsumer', 'waiting for first consumer to be created before binding');
+    return;
+  }
+  const name = storageClass.provisioner ?? '';
+  const provisioner = provisioners[name];
+  if (!provisioner) {
+    const message = `Waiting for a volume to be created either by the external provisioner '${name}' or manually by the system administrator. If volume creation is delayed, please verify that the provisioner is running and correctly registered.`;
+    events.event(claim, 'Normal', 'ExternalProvisioning', message);
+    return;
+  }
+  const { annotations, finalizers = [], resourceVersion } = claim.metadata;
+  const held = isBeingProvisioned(claim)
+    ? claim
+    : await client.patch(
+        PersistentVolumeClaims,
+        objectKey(claim),
+        'merge',
+        {
+          metadata: {
+            resourceVersion: resourceVersion!,
+            annotations: { ...annotations, [storageProvisioner]: name, [storageProvisionerBeta]: name },
+            finalizers: [...finalizers, provisioningFinalizer],
+          },
+        },
+        { fieldManager },
+      );
+  await bind(context, held, await makeVolume(context, held, storageClass, provisioner));
+}
+
+/** A claim that goes while its volume is made: the volume is finished, so that it goes the way of all volumes. */
+export async function finishAbandoned(
+  context: Context,
+  claim: PersistentVolumeClaim,
+  storageClass: StorageClass | undefined,
+  provisioners: Provisioners,
+): Promise<void> {
+  const provisioner = provisioners[storageClass?.provisioner ?? ''];
+  if (storageClass && provisioner) await makeVolume(context, claim, storageClass, provisioner);
+  const { finalizers = [], resourceVersion } = claim.metadata;
+  const rest = finalizers.filter((name) => name !== provisioningFinalizer);
+  const patch = { metadata: { resourceVersion: resourceVersion!, finalizers: rest } };
+  await context.client
+    .patch(PersistentVolumeClaims, objectKey(claim), 'merge', patch, { fieldManager })
+    .catch(ignoreNotFound);
+}
+
+async function makeVolume(
+  { client, events }: Context,
+  claim: PersistentVolumeClaim,
+  storageClass: StorageClass,
+  provisioner: Provisioner,
+): Promise<PersistentVolume> {
+  const name = `pvc-${claim.metadata.uid}`;
+  const capacity = requestOf(claim);
+  let made: Awaited<ReturnType<Provisioner['provision']>>;
+  try {
+    made = await provisioner.provision({ name, claim, storageClass, capacityBytes: quantityValue(capacity) });
+  } catch (error) {
+    const message = `failed to provision volume with StorageClass "${storageClass.metadata.name}": ${errorMessage(error)}`;
+    events.event(claim, 'Warning', 'ProvisioningFailed', message);
+    throw error;
+  }
+  const { namespace, name: claimName, uid, resourceVersion } = claim.metadata;
+  const volume: PersistentVolume = {
+    apiVersion: 'v1',
+    kind: 'PersistentVolume',
+    metadata: {
+      name,
+      annotations: { [provisionedBy]: storageClass.provisioner! },
+      finalizers: [reclaimFinalizer],
+    },
+    spec: {
+      ...made.source,
+      capacity: { storage: made.capacity ?? capacity },
+      accessModes: claim.spec.accessModes ?? [],
+      claimRef: {
+        apiVersion: 'v1',
+        kind: 'PersistentVolumeClaim',
+        namespace: namespace!,
+        name: claimName!,
+        uid: uid!,
+        resourceVersion: resourceVersion!,
+      },
+      persistentVolumeReclaimPolicy: storageClass.reclaimPolicy ?? 'Delete',
+      storageClassName: storageClass.metadata.name!,
+      ...(storageClass.mountOptions && { mountOptions: storageClass.mountOptions }),
+      volumeMode: claim.spec.volumeMode ?? 'Filesystem',
+    },
+  };
+  try {
+    const stored = await client.create(PersistentVolumes, volume, { fieldManager });
+    events.event(claim, 'Normal', 'ProvisioningSucceeded', `Successfully provisioned volume ${name}`);
+    return stored;
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+    return await client.get(PersistentVolumes, { name });
+  }
+}
