@@ -3,15 +3,26 @@
 export { type ApiInstance, clusterOfApi, startApiInstance } from './cluster/api-instance.ts';
 export { duplexPair } from './cluster/duplex-pair.ts';
 export { ClusterRegistry } from './cluster/registry.ts';
-export {
-  type CloudView,
-  type ClusterNode,
-  type ClusterSettings,
-  WorkloadCluster,
-} from './cluster/workload-cluster.ts';
+export type { ClusterSettings, ControllerManagerSettings, ControllerRoles } from './cluster/settings.ts';
+export { type CloudView, type ClusterNode, WorkloadCluster } from './cluster/workload-cluster.ts';
+export { schedulerController } from './controllers/scheduler.ts';
+export { dialWords } from './dial-words.ts';
+export type { EtcdEndpoint } from './etcd/endpoint.ts';
 export { createEtcdServer, type EtcdServer } from './etcd/grpc-server.ts';
+export { EtcdKeys } from './etcd/keys.ts';
 export { numberField, readFields, textFields, writeFields } from './etcd/protobuf.ts';
+export { httpService } from './http-service.ts';
+export { type KubeconfigFacts, readKubeconfig, renderKubeconfig, serverAddress } from './kubeconfigs.ts';
 export { uninitializedTaint } from './names.ts';
 export type { SimulatedKubernetesOptions } from './options.ts';
 export type { ProcessFiles, SimulatedProcess, SimulatedProgram } from './process.ts';
-export type { ApiCredentials, PortService, ReachableApi } from './types.ts';
+export { simulatedProgram } from './programs/index.ts';
+export { workerConfigName } from './programs/k0s/stacks.ts';
+export { decodeJoinToken, encodeJoinToken } from './programs/k0s/token.ts';
+export { SimulatedKubernetes } from './programs/kubernetes.ts';
+export { createProgramLab, type LabPod, type ProgramLab } from './programs/testing/lab.ts';
+export { normalPath, type ShellDisk, type ShellHost } from './shell/host.ts';
+export { runScript, simulatedBinary } from './shell/run.ts';
+export { freshState, pathIn, type ShellState, type Streams, type Tool } from './shell/state.ts';
+export { flagsOf } from './shell/tools/files.ts';
+export type { ApiCredentials, HttpAnswer, PortService, ReachableApi } from './types.ts';

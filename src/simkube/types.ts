@@ -26,9 +26,17 @@ export interface ReachableApi {
   portForward(pod: { namespace: string; name: string }, port: number): Promise<Duplex>;
 }
 
+/** What a GET was answered with. */
+export interface HttpAnswer {
+  readonly status: number;
+  readonly body: string;
+}
+
 /** What answers at one port of one machine. */
 export interface PortService {
   /** a connection came in over a real socket */
   accept(socket: Duplex): void;
   readonly api?: ReachableApi;
+  /** Answers a GET of a path as probes send it, without bytes and handshakes; absent: it does not speak HTTP. */
+  readonly get?: (path: string) => Promise<HttpAnswer>;
 }

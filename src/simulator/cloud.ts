@@ -14,6 +14,7 @@ import { stableId } from './core/stable-id.ts';
 import { type Journal, loadState, startJournal } from './core/state/journal.ts';
 import { createMachineHost, type Machines } from './machines/host/machine-host.ts';
 import type { CniRule } from './machines/kubernetes/options.ts';
+import type { Outside } from './machines/network/dial.ts';
 import { UnreachableError } from './machines/network/unreachable.ts';
 import { silentLog } from './machines/silent-log.ts';
 import type { SimulatedNetwork, Software, SoftwareBase } from './machines/types.ts';
@@ -30,6 +31,8 @@ export interface MachinesOptions {
   readonly cni?: CniRule;
   /** floating addresses and load balancers in 127.0.0.0/8 are reachable over real sockets; off by default */
   readonly sockets?: boolean;
+  /** what machines find beyond the cloud, by name or address; nothing by default */
+  readonly outside?: Outside;
   readonly log?: Logger;
 }
 
@@ -117,7 +120,7 @@ const emptyNetwork: SimulatedNetwork = {
 };
 
 async function startMachines(core: Core, options: MachinesOptions, directory: string | undefined): Promise<Machines> {
-  const { sockets = false, log = silentLog } = options;
+  const { sockets = false, log = silentLog, outside } = options;
   const build = options.software ?? (await kubernetesSoftware(options.cni));
   const software = build({
     clock: core.clock,
@@ -127,7 +130,7 @@ async function startMachines(core: Core, options: MachinesOptions, directory: st
     sockets,
     log,
   });
-  const machines = createMachineHost({ core, software, sockets, log });
+  const machines = createMachineHost({ core, software, sockets, log, ...(outside && { outside }) });
   core.useMachineHost(machines);
   return machines;
 }

@@ -3,12 +3,13 @@ import { type Acceptor, type UserInfo, withAuthenticatedGroup } from '../../apis
 import { type Client, sharedSignal } from '../../client/index.ts';
 import { statusError } from '../../machinery/index.ts';
 import type { CertificateAndKey } from '../../pki/index.ts';
-import type { ApiCredentials, PortService, ReachableApi } from '../types.ts';
+import type { ApiCredentials, HttpAnswer, PortService, ReachableApi } from '../types.ts';
 import { connectedClient } from './connected-client.ts';
+import type { ClusterSettings } from './settings.ts';
 import { checkServingCertificate, userOfCertificate } from './trust.ts';
 import type { WorkloadCluster } from './workload-cluster.ts';
 
-/** The API server on one control-plane machine. All of a cluster serve the same data. */
+/** The API server on one control-plane machine, or in one Pod. All of a cluster serve the same data. */
 export interface ApiInstance {
   readonly cluster: WorkloadCluster;
   readonly service: PortService;
@@ -23,23 +24,30 @@ export function clusterOfApi(api: ReachableApi | undefined): WorkloadCluster | u
   return api && clusters.get(api);
 }
 
-/** Starts an API server of a cluster with the serving certificate of its machine. */
-export function startApiInstance(cluster: WorkloadCluster, serving: CertificateAndKey): ApiInstance {
+/** Starts an API server of a cluster with settings and the serving certificate of its machine. */
+export async function startApiInstance(
+  cluster: WorkloadCluster,
+  settings: ClusterSettings,
+  serving: Readonly<CertificateAndKey>,
+): Promise<ApiInstance> {
+  const served = await cluster.serve(settings);
+  const { server } = served;
   const ended = new AbortController();
   sharedSignal(ended.signal);
-  let acceptor: Acceptor | undefined;
+  let acceptor: { readonly certificate: string; readonly accepts: Acceptor } | undefined;
+  const acceptors = new Set<Acceptor>();
 
   const userOf = (credentials: ApiCredentials): (() => UserInfo) => {
-    const { access, clock, clientAuthority } = cluster;
     const { clientCertificate, token } = credentials;
-    const byCertificate = clientCertificate && userOfCertificate(clientCertificate, clientAuthority, clock);
+    const byCertificate =
+      clientCertificate && userOfCertificate(clientCertificate, settings.clientAuthorities, cluster.clock);
     if (byCertificate) {
       const user = withAuthenticatedGroup(byCertificate);
       return () => user;
     }
     if (clientCertificate && token === undefined) return refuse;
     const authorization = token === undefined ? undefined : `Bearer ${token}`;
-    return () => access.authenticator.authenticate({ authorization, socket: undefined }) ?? refuse();
+    return () => server.access.authenticator.authenticate({ authorization, socket: undefined }) ?? refuse();
   };
 
   const api: ReachableApi = {
@@ -49,7 +57,7 @@ export function startApiInstance(cluster: WorkloadCluster, serving: CertificateA
         checkServingCertificate(serving.certificate, trusted, cluster.clock);
       }
       return connectedClient({
-        server: cluster.server,
+        server,
         user: userOf(credentials),
         signal: ended.signal,
         gate: () => cluster.gate(),
@@ -64,25 +72,45 @@ export function startApiInstance(cluster: WorkloadCluster, serving: CertificateA
     portForward: (pod, port) => cluster.portForward(pod, port),
   };
   clusters.set(api, cluster);
+  let isStopped = false;
   return {
     cluster,
     service: {
       api,
+      get: (path) => answer(cluster, settings, path),
       accept(socket: Duplex): void {
-        // Simulations without sockets never pay for a TLS server.
-        acceptor ??= cluster.server.acceptor({
-          cert: serving.certificate,
-          key: serving.privateKey,
-          clientCa: cluster.clientAuthority,
-        });
-        acceptor.accept(socket);
+        const { certificate } = serving;
+        // Simulations without sockets never pay for a TLS server; a new certificate is used from the next connection on.
+        if (acceptor?.certificate !== certificate) {
+          const tls = { cert: certificate, key: serving.privateKey, clientCa: settings.clientAuthorities };
+          acceptor = { certificate, accepts: server.acceptor(tls) };
+          acceptors.add(acceptor.accepts);
+        }
+        acceptor.accepts.accept(socket);
       },
     },
     stop() {
+      if (isStopped) return;
+      isStopped = true;
       ended.abort();
-      acceptor?.close();
+      for (const each of acceptors) each.close();
+      served.release();
     },
   };
+}
+
+const healthPaths: ReadonlySet<string> = new Set(['/healthz', '/livez', '/readyz']);
+
+/** What anybody may GET. */
+async function answer(cluster: WorkloadCluster, settings: ClusterSettings, path: string): Promise<HttpAnswer> {
+  const [plain = ''] = path.split('?');
+  if (healthPaths.has(plain)) {
+    const problem = cluster.healthProblem();
+    if (problem === undefined) return { status: 200, body: 'ok' };
+    return { status: 500, body: `[+]ping ok\n[-]etcd failed: reason withheld\n${plain.slice(1)} check failed\n` };
+  }
+  if (plain === '/version') return { status: 200, body: JSON.stringify({ gitVersion: settings.kubernetesVersion }) };
+  return { status: 403, body: `forbidden: User "system:anonymous" cannot get path "${plain}"` };
 }
 
 function refuse(): never {

@@ -2,107 +2,155 @@ import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorMessage } from '../../machinery/index.ts';
 import { privateFileMode, writeFileAtomic } from '../../pki/index.ts';
-import { lmdbEngine, memoryEngine } from '../../store/index.ts';
-import type { EtcdSnapshot } from '../etcd/etcd-cluster.ts';
+import { type Engine, lmdbEngine, memoryEngine } from '../../store/index.ts';
+import { EtcdCluster, type EtcdSnapshot } from '../etcd/etcd-cluster.ts';
 import type { SimulatedKubernetesOptions } from '../options.ts';
-import { type CloudView, WorkloadCluster } from './workload-cluster.ts';
+import { WorkloadCluster } from './workload-cluster.ts';
 
-/** What is kept of a cluster besides its objects. */
+/** What is kept of an etcd cluster besides the objects. */
 interface KeptCluster {
   readonly etcd: EtcdSnapshot;
-  /** servers that hold data of it: with the last of them it is gone */
+  /** servers and members that hold data of it: with the last of them it is gone */
   readonly servers: readonly string[];
+  /** prefixes under which something is stored */
+  readonly keyspaces?: readonly string[];
 }
 
 interface Entry {
-  etcd: EtcdSnapshot;
-  readonly servers: Set<string>;
-  opened: Promise<WorkloadCluster> | undefined;
+  readonly etcd: EtcdCluster;
+  readonly holders: Set<string>;
+  readonly keyspaces: Map<string, WorkloadCluster>;
+  /** prefixes that were used by an earlier process */
+  readonly knownPrefixes: Set<string>;
   /** writes of the file one after the other */
   saving: Promise<void>;
+  isSaved: boolean;
 }
 
 const fileName = 'cluster.json';
+/** where kube-apiserver keeps everything when it is not told otherwise */
+export const defaultPrefix = '/registry';
 
-/** Every workload cluster of a cloud, found by the id its machines have on their disks. */
+/** Every simulated etcd cluster with the Kubernetes clusters in it, found by the id that is on disks and volumes. */
 export class ClusterRegistry {
   readonly #options: SimulatedKubernetesOptions;
-  readonly #cloud: CloudView;
   readonly #entries = new Map<string, Entry>();
 
-  constructor(options: SimulatedKubernetesOptions, cloud: CloudView) {
+  constructor(options: SimulatedKubernetesOptions) {
     this.#options = options;
-    this.#cloud = cloud;
     if (options.directory !== undefined) this.#readKept(options.directory);
   }
 
   /** A new etcd cluster without members. */
-  create(): Promise<WorkloadCluster> {
-    const { random } = this.#options;
-    const id = `${random.text(1, '123456789abcdef')}${random.text(15, '0123456789abcdef')}`;
-    const etcd: EtcdSnapshot = { id, members: [], leaderId: undefined, term: 1, alarms: [] };
-    const entry: Entry = { etcd, servers: new Set(), opened: undefined, saving: Promise.resolve() };
-    this.#entries.set(id, entry);
-    return this.#open(entry);
+  createEtcd(): EtcdCluster {
+    const entry = this.#add(new EtcdCluster({ random: this.#options.random }));
+    return entry.etcd;
   }
 
   /** undefined: nobody has its data any more */
-  async find(id: string): Promise<WorkloadCluster | undefined> {
-    const entry = this.#entries.get(id);
-    return entry && (await this.#open(entry));
+  etcd(id: string): EtcdCluster | undefined {
+    return this.#entries.get(id)?.etcd;
   }
 
-  /** A server has data of the cluster on its disk. */
-  claim(id: string, serverId: string): void {
+  /** The Kubernetes cluster whose keys are below a prefix; throws when the etcd cluster is gone. */
+  keyspace(id: string, prefix: string = defaultPrefix): WorkloadCluster {
     const entry = this.#entries.get(id);
-    if (!entry || entry.servers.has(serverId)) return;
-    entry.servers.add(serverId);
+    if (!entry) throw new Error(`the data of etcd cluster ${id} is gone`);
+    let keyspace = entry.keyspaces.get(prefix);
+    if (!keyspace) {
+      const { clock, random, log } = this.#options;
+      keyspace = new WorkloadCluster({
+        clock,
+        random,
+        log,
+        etcd: entry.etcd,
+        prefix,
+        hasRun: entry.knownPrefixes.has(prefix),
+        openEngine: this.#engineOf(id, prefix),
+      });
+      entry.keyspaces.set(prefix, keyspace);
+      if (!entry.knownPrefixes.has(prefix)) {
+        entry.knownPrefixes.add(prefix);
+        this.#save(entry);
+      }
+    }
+    return keyspace;
+  }
+
+  /** Everything that is stored in an etcd cluster. */
+  keyspaces(id: string): WorkloadCluster[] {
+    const entry = this.#entries.get(id);
+    return entry ? [...entry.knownPrefixes].sort().map((prefix) => this.keyspace(id, prefix)) : [];
+  }
+
+  /** Forgets what is below a prefix. */
+  async dropKeyspace(id: string, prefix: string): Promise<void> {
+    const entry = this.#entries.get(id);
+    if (!entry?.knownPrefixes.delete(prefix)) return;
+    const keyspace = entry.keyspaces.get(prefix);
+    entry.keyspaces.delete(prefix);
+    this.#save(entry);
+    await keyspace?.close();
+    const directory = this.#directoryOf(id);
+    if (directory !== undefined) rmSync(storeDirectory(directory, prefix), { recursive: true, force: true });
+  }
+
+  /** resolves when what is known of the members is on the disk */
+  async saved(id: string): Promise<void> {
+    await this.#entries.get(id)?.saving;
+  }
+
+  /** A server, or a volume, has data of the cluster. */
+  claim(id: string, holder: string): void {
+    const entry = this.#entries.get(id);
+    if (!entry || entry.holders.has(holder)) return;
+    entry.holders.add(holder);
     this.#save(entry);
   }
 
   /** A server is gone, and its disk with it. */
-  release(serverId: string): void {
-    for (const [id, entry] of this.#entries) {
-      if (!entry.servers.delete(serverId)) continue;
-      if (entry.servers.size > 0) this.#save(entry);
-      else this.#destroy(id, entry);
-    }
+  release(holder: string): void {
+    for (const id of [...this.#entries.keys()]) this.releaseFrom(id, holder);
   }
 
-  /** Clusters that are open now. */
-  async opened(): Promise<WorkloadCluster[]> {
-    const all = await Promise.allSettled([...this.#entries.values()].map((entry) => entry.opened));
-    return all.flatMap((result) => (result.status === 'fulfilled' && result.value ? [result.value] : []));
+  /** A holder has no data of this cluster any more. */
+  releaseFrom(id: string, holder: string): void {
+    const entry = this.#entries.get(id);
+    if (!entry?.holders.delete(holder)) return;
+    if (entry.holders.size > 0) this.#save(entry);
+    else this.#destroy(id, entry);
   }
 
   async close(): Promise<void> {
-    const clusters = await this.opened();
-    await Promise.all(clusters.map((cluster) => cluster.close()));
-    await Promise.all([...this.#entries.values()].map(({ saving }) => saving));
+    const entries = [...this.#entries.values()];
+    await Promise.all(entries.flatMap(({ keyspaces }) => [...keyspaces.values()]).map((each) => each.close()));
+    await Promise.all(entries.map(({ saving }) => saving));
   }
 
-  #open(entry: Entry): Promise<WorkloadCluster> {
-    entry.opened ??= this.#openNow(entry);
-    return entry.opened;
+  #add(etcd: EtcdCluster, kept?: KeptCluster): Entry {
+    const entry: Entry = {
+      etcd,
+      holders: new Set(kept?.servers),
+      keyspaces: new Map(),
+      knownPrefixes: new Set(kept?.keyspaces ?? (kept ? [defaultPrefix] : [])),
+      saving: Promise.resolve(),
+      isSaved: true,
+    };
+    this.#entries.set(etcd.id, entry);
+    etcd.onChange(() => this.#save(entry));
+    return entry;
   }
 
-  async #openNow(entry: Entry): Promise<WorkloadCluster> {
-    const { clock, random, log } = this.#options;
-    const directory = this.#directoryOf(entry.etcd.id);
-    if (directory !== undefined) mkdirSync(directory, { recursive: true, mode: 0o700 });
-    const engine = directory === undefined ? memoryEngine() : await lmdbEngine({ directory: join(directory, 'store') });
-    return new WorkloadCluster({
-      clock,
-      random,
-      log,
-      engine,
-      snapshot: entry.etcd,
-      cloud: this.#cloud,
-      save: (snapshot) => {
-        entry.etcd = snapshot;
-        this.#save(entry);
-      },
-    });
+  #engineOf(id: string, prefix: string): () => Promise<Engine> {
+    const directory = this.#directoryOf(id);
+    if (directory === undefined) {
+      const engine = memoryEngine();
+      return async () => engine;
+    }
+    return async () => {
+      mkdirSync(directory, { recursive: true, mode: 0o700 });
+      return await lmdbEngine({ directory: storeDirectory(directory, prefix) });
+    };
   }
 
   #destroy(id: string, entry: Entry): void {
@@ -110,7 +158,7 @@ export class ClusterRegistry {
     const directory = this.#directoryOf(id);
     const end = async (): Promise<void> => {
       await entry.saving;
-      await (await entry.opened)?.close();
+      await Promise.all([...entry.keyspaces.values()].map((keyspace) => keyspace.close()));
       if (directory !== undefined) rmSync(directory, { recursive: true, force: true });
     };
     end().catch((error: unknown) =>
@@ -123,12 +171,21 @@ export class ClusterRegistry {
     return directory === undefined ? undefined : join(directory, id);
   }
 
+  /** Changes that come together are written together. */
   #save(entry: Entry): void {
-    const directory = this.#directoryOf(entry.etcd.id);
-    if (directory === undefined) return;
+    const { etcd } = entry;
+    const directory = this.#directoryOf(etcd.id);
+    if (directory === undefined || !entry.isSaved || this.#entries.get(etcd.id) !== entry) return;
+    entry.isSaved = false;
     entry.saving = entry.saving.then(async () => {
+      entry.isSaved = true;
       try {
-        const kept: KeptCluster = { etcd: entry.etcd, servers: [...entry.servers] };
+        const kept: KeptCluster = {
+          etcd: etcd.snapshot(),
+          servers: [...entry.holders],
+          keyspaces: [...entry.knownPrefixes],
+        };
+        mkdirSync(directory, { recursive: true, mode: 0o700 });
         await writeFileAtomic(join(directory, fileName), `${JSON.stringify(kept, undefined, 2)}\n`, privateFileMode);
       } catch (error) {
         this.#options.log.error('Members of a workload cluster could not be saved', { error: errorMessage(error) });
@@ -141,16 +198,14 @@ export class ClusterRegistry {
     for (const name of readdirSync(directory)) {
       try {
         const kept = JSON.parse(readFileSync(join(directory, name, fileName), 'utf8')) as KeptCluster;
-        const servers = new Set(kept.servers);
-        this.#entries.set(kept.etcd.id, {
-          etcd: kept.etcd,
-          servers,
-          opened: undefined,
-          saving: Promise.resolve(),
-        });
+        this.#add(new EtcdCluster({ random: this.#options.random, snapshot: kept.etcd }), kept);
       } catch (error) {
         this.#options.log.warn('Data of a workload cluster cannot be read', { name, error: errorMessage(error) });
       }
     }
   }
+}
+
+function storeDirectory(directory: string, prefix: string): string {
+  return join(directory, prefix === defaultPrefix ? 'store' : `store-${encodeURIComponent(prefix)}`);
 }

@@ -1,17 +1,8 @@
 import type { Duplex } from 'node:stream';
-import {
-  builtinDefinitions,
-  builtinSchema,
-  type Lease,
-  Leases,
-  type Pod,
-  Pods,
-  protobufRegistry,
-} from '../../api/index.ts';
+import { type Lease, Leases, type Pod, Pods } from '../../api/index.ts';
 import {
   type AccessControl,
   type ApiServer,
-  createApiServer,
   keyPrefix,
   objectKey,
   openObjectStore,
@@ -28,23 +19,12 @@ import {
   statusError,
   type UnstructuredObject,
 } from '../../machinery/index.ts';
-import type { CertificateAndKey } from '../../pki/index.ts';
 import type { Logger } from '../../runtime/index.ts';
 import type { Engine, Store, StoreEvent } from '../../store/index.ts';
 import { type ClusterControllers, startClusterControllers } from '../controllers/index.ts';
-import { EtcdCluster, type EtcdSnapshot } from '../etcd/etcd-cluster.ts';
-import { podLog } from './pod-log.ts';
-
-/** What the API servers of a cluster are started with; the same on all its control-plane machines. */
-export interface ClusterSettings {
-  /** signs and vouches for client certificates */
-  readonly authority: CertificateAndKey;
-  /** PEM of the key that signs tokens of service accounts */
-  readonly serviceAccountKey: string;
-  readonly kubernetesVersion: string;
-  readonly serviceCidr: string;
-  readonly serviceAccountIssuer: string;
-}
+import type { EtcdCluster } from '../etcd/etcd-cluster.ts';
+import { ApiServers, type ServedApi } from './api-servers.ts';
+import type { ClusterSettings, ControllerManagerSettings, ControllerRoles } from './settings.ts';
 
 /** A kubelet, as its cluster needs it. */
 export interface ClusterNode {
@@ -56,18 +36,23 @@ export interface ClusterNode {
   connect(pod: UnstructuredObject, port: number): Duplex;
   /** the member of etcd on this machine was removed by the others */
   memberRemoved(memberId: string): void;
+  /** the cluster is gone and calls nobody any more */
+  clusterClosed(cluster: WorkloadCluster): void;
+  /** the cloud its machine is in: what runs on it may ask there */
+  readonly cloud?: CloudView;
 }
 
 export interface WorkloadClusterOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  readonly engine: Engine;
-  readonly snapshot?: EtcdSnapshot;
-  /** keeps who the members are */
-  save(snapshot: EtcdSnapshot): void;
-  /** the machines in the cloud, for the cloud controller manager of the cluster */
-  readonly cloud: CloudView;
+  readonly etcd: EtcdCluster;
+  /** below which its keys are, such as /registry */
+  readonly prefix: string;
+  /** whether it has been used before, maybe by an earlier process */
+  readonly hasRun: boolean;
+  /** what is stored: the same again after it was closed */
+  openEngine(): Promise<Engine>;
 }
 
 /** What a cloud controller manager learns from the cloud. */
@@ -83,50 +68,65 @@ export interface CloudView {
 /** kube-apiserver gives up on etcd after this long. */
 const etcdPatienceMs = 7_000;
 const heartbeatMs = 10_000;
+/** how long what is stored stays in memory after the last API server has ended */
+const idleMs = 30_000;
+/** Controllers that come and go together are restarted together. */
+const settleMs = 100;
 
 /** History is for watches that come back; those here come back soon. */
 const history = { minRevisions: 200, minAgeMs: 60_000, maxRevisions: 5_000, maxBytes: 2 * 1024 * 1024 };
 
+const nothingIsGone: CloudView = { isGone: () => false, server: () => undefined };
+
 /**
- * One Kubernetes cluster inside the simulated cloud: what its etcd members hold, the API over it, and the controllers.
- * It lives as long as one of its machines exists, and works while enough of them run.
+ * One simulated Kubernetes cluster: what etcd holds of it under its prefix, the API over that, and the controllers. Its
+ * API servers and controllers come and go with machines or Pods; what is stored is here while any of them is.
  */
 export class WorkloadCluster {
   readonly etcd: EtcdCluster;
+  readonly prefix: string;
   readonly clock: Clock;
   readonly random: Random;
-  readonly cloud: CloudView;
   readonly log: Logger;
   readonly #options: WorkloadClusterOptions;
   readonly #nodes = new Map<string, ClusterNode>();
-  readonly #controlPlanes = new Set<string>();
+  readonly #roles = new Map<string, ControllerRoles>();
   readonly #declaredDead = new Set<string>();
-  #knownMembers = new Set<string>();
-  #opening: Promise<void> | undefined;
+  readonly #servers: ApiServers;
+  readonly #stopFollowingEtcd: () => void;
+  #cloud: CloudView = nothingIsGone;
+  #knownMembers: ReadonlySet<string>;
+  #opening: Promise<Store<StoredObject>> | undefined;
   #store: Store<StoredObject> | undefined;
-  #server: ApiServer | undefined;
-  #settings: ClusterSettings | undefined;
-  #controllers: ClusterControllers | undefined;
+  #storeUsers = 0;
+  #revision = 0;
+  #controllers: { readonly running: ClusterControllers; readonly server: ApiServer; readonly key: string } | undefined;
   #cancelHeartbeat: CancelTimer | undefined;
+  #cancelAdjust: CancelTimer | undefined;
+  #cancelIdle: CancelTimer | undefined;
   #stopWatching: (() => void) | undefined;
   #hasRun: boolean;
   #closed = false;
 
   constructor(options: WorkloadClusterOptions) {
     this.#options = options;
-    this.#hasRun = (options.snapshot?.members.length ?? 0) > 0;
+    this.#hasRun = options.hasRun;
+    this.etcd = options.etcd;
+    this.prefix = options.prefix;
     this.clock = options.clock;
     this.random = options.random;
-    this.cloud = options.cloud;
     this.log = options.log;
-    this.etcd = new EtcdCluster({
+    this.#knownMembers = new Set(this.etcd.members.map(({ id }) => id));
+    const base = {
+      clock: options.clock,
       random: options.random,
-      ...(options.snapshot && { snapshot: options.snapshot }),
-      onChange: (etcd) => {
-        options.save(etcd.snapshot());
-        this.#adjust();
-      },
-    });
+      log: options.log,
+      connectPod: async (pod: UnstructuredObject, port: number) => this.#connect(pod, port),
+      gate: () => this.gate(),
+      healthProblem: () => this.healthProblem(),
+    };
+    this.#servers = new ApiServers(base, () => this.#adjust());
+    this.#stopFollowingEtcd = this.etcd.onChange(() => this.#etcdChanged());
   }
 
   get id(): string {
@@ -134,22 +134,26 @@ export class WorkloadCluster {
   }
 
   get server(): ApiServer {
-    if (!this.#server) throw new Error('no API server of the cluster was ever started');
-    return this.#server;
+    return this.#newest().server;
   }
 
   get access(): AccessControl {
     return this.server.access;
   }
 
-  /** PEM of the authority whose client certificates the API believes */
-  get clientAuthority(): string {
-    return this.settings.authority.certificate;
+  get settings(): ClusterSettings {
+    return this.#newest().settings;
   }
 
-  get settings(): ClusterSettings {
-    if (!this.#settings) throw new Error('no API server of the cluster was ever started');
-    return this.#settings;
+  #newest(): { server: ApiServer; settings: ClusterSettings } {
+    const { newest } = this.#servers;
+    if (!newest) throw new Error('no API server of the cluster runs');
+    return newest;
+  }
+
+  /** the cloud its nodes are in */
+  get cloud(): CloudView {
+    return this.#cloud;
   }
 
   /** whether its controllers have run before, in this process or an earlier one */
@@ -158,7 +162,7 @@ export class WorkloadCluster {
   }
 
   get revision(): number {
-    return this.#store?.revision ?? 0;
+    return this.#store?.revision ?? this.#revision;
   }
 
   /** Access for what runs on the control plane itself. */
@@ -172,51 +176,85 @@ export class WorkloadCluster {
     return store ? store.watch('/', store.revision, callback) : () => {};
   }
 
-  /** Makes the API, the first time an API server of the cluster starts. */
-  open(settings: ClusterSettings): Promise<void> {
-    this.#opening ??= this.#open(settings);
-    return this.#opening;
+  /** The API for an instance that was started with these settings; to be released when the instance ends. */
+  async serve(settings: ClusterSettings): Promise<ServedApi> {
+    const store = await this.#useStore();
+    try {
+      const served = await this.#servers.use(store, settings);
+      let isReleased = false;
+      return {
+        ...served,
+        release: () => {
+          if (isReleased) return;
+          isReleased = true;
+          served.release();
+          this.#storeUnused();
+        },
+      };
+    } catch (error) {
+      this.#storeUnused();
+      throw error;
+    }
   }
 
-  async #open(settings: ClusterSettings): Promise<void> {
-    const { clock, random, engine, log } = this.#options;
-    this.#settings = settings;
-    const store = await openObjectStore({ engine, clock, history });
+  /** whether an API server uses what is stored */
+  get isServed(): boolean {
+    return !this.#servers.isEmpty;
+  }
+
+  /** Works on what is stored itself, as etcd does. */
+  async withStore<R>(work: (store: Store<StoredObject>) => Promise<R>): Promise<R> {
+    const store = await this.#useStore();
+    try {
+      return await work(store);
+    } finally {
+      this.#storeUnused();
+    }
+  }
+
+  async #useStore(): Promise<Store<StoredObject>> {
+    if (this.#closed) throw new Error('the cluster is closed');
+    this.#storeUsers++;
+    this.#cancelIdle?.();
+    this.#cancelIdle = undefined;
+    this.#opening ??= this.#openStore();
+    try {
+      return await this.#opening;
+    } catch (error) {
+      this.#storeUsers--;
+      this.#opening = undefined;
+      throw error;
+    }
+  }
+
+  async #openStore(): Promise<Store<StoredObject>> {
+    const engine = await this.#options.openEngine();
+    const store = await openObjectStore({ engine, clock: this.clock, history });
     this.#store = store;
-    this.#server = await createApiServer({
-      store,
-      clock,
-      random,
-      definitions: builtinDefinitions,
-      metaSchema: builtinSchema,
-      protobuf: protobufRegistry,
-      access: {
-        mode: 'RBAC',
-        clientCa: settings.authority.certificate,
-        serviceAccounts: { issuer: settings.serviceAccountIssuer, signingKeyPem: settings.serviceAccountKey },
-        bootstrapTokens: true,
-        anonymous: true,
-        nodes: true,
-      },
-      serviceCidr: settings.serviceCidr,
-      version: versionInfo(settings.kubernetesVersion),
-      podLogs: podLog(clock),
-      podConnector: async (pod, port) => this.#connect(pod, port),
-      gate: () => this.gate(),
-      healthChecks: [
-        {
-          name: 'etcd',
-          in: ['livez', 'readyz'],
-          check: () => {
-            const problem = this.healthProblem();
-            if (problem !== undefined) throw new Error(problem);
-          },
-        },
-      ],
-      onError: (error, what) => log.error('Workload API failed unexpectedly', { cluster: this.id, what, error }),
-    });
     this.#watchPods(store);
-    this.#adjust();
+    return store;
+  }
+
+  #storeUnused(): void {
+    this.#storeUsers--;
+    if (this.#storeUsers > 0 || this.#closed || this.#cancelIdle) return;
+    this.#cancelIdle = this.clock.after(idleMs, () => {
+      this.#cancelIdle = undefined;
+      if (this.#storeUsers === 0 && !this.#closed) void this.#closeStore();
+    });
+  }
+
+  async #closeStore(): Promise<void> {
+    const opening = this.#opening;
+    this.#opening = undefined;
+    const store = await opening?.catch(() => undefined);
+    if (!store) return;
+    this.#stopWatching?.();
+    this.#stopWatching = undefined;
+    this.#revision = store.revision;
+    if (this.#store === store) this.#store = undefined;
+    await this.#servers.settled();
+    await store.close();
   }
 
   /** Requests wait for a majority of etcd, and fail when it does not come back in time. */
@@ -264,6 +302,7 @@ export class WorkloadCluster {
   /** A kubelet begins to work for the cluster. */
   addNode(node: ClusterNode): void {
     this.#nodes.set(node.name, node);
+    if (node.cloud) this.#cloud = node.cloud;
     this.#scheduleHeartbeat();
   }
 
@@ -271,14 +310,14 @@ export class WorkloadCluster {
     if (this.#nodes.get(node.name) === node) this.#nodes.delete(node.name);
   }
 
-  /** kube-controller-manager and kube-scheduler run on a machine; one of them leads. */
-  addControlPlane(machineId: string): void {
-    this.#controlPlanes.add(machineId);
+  /** Controllers run on a machine or in a Pod; of those that do the same, one leads. */
+  addControllers(id: string, roles: ControllerRoles): void {
+    this.#roles.set(id, roles);
     this.#adjust();
   }
 
-  removeControlPlane(machineId: string): void {
-    if (this.#controlPlanes.delete(machineId)) this.#adjust();
+  removeControllers(id: string): void {
+    if (this.#roles.delete(id)) this.#adjust();
   }
 
   /** One timer for all nodes: their heartbeats become one batch of writes. */
@@ -307,26 +346,64 @@ export class WorkloadCluster {
     });
   }
 
-  /** Controllers run while there is one machine for them and etcd agrees. */
-  #adjust(): void {
+  #etcdChanged(): void {
     const known = this.#knownMembers;
     this.#knownMembers = new Set(this.etcd.members.map(({ id }) => id));
     for (const id of known) {
       if (this.#knownMembers.has(id)) continue;
       for (const node of this.#nodes.values()) node.memberRemoved(id);
     }
-    const shouldRun =
-      !this.#closed && this.#server !== undefined && this.#controlPlanes.size > 0 && this.etcd.hasQuorum;
-    if (shouldRun && !this.#controllers) {
-      this.#controllers = startClusterControllers(this);
-      this.#hasRun = true;
-    } else if (!shouldRun && this.#controllers) {
-      const { stop } = this.#controllers;
-      this.#controllers = undefined;
-      stop().catch((error: unknown) =>
+    this.#adjust();
+  }
+
+  /** Controllers run while there is a place for them, an API to talk to, and etcd agrees. */
+  #adjust(): void {
+    const wish = this.#wishedControllers();
+    const { newest } = this.#servers;
+    const shouldRun = !this.#closed && newest !== undefined && wish !== undefined && this.etcd.hasQuorum;
+    const current = this.#controllers;
+    if (!shouldRun) {
+      this.#cancelAdjust?.();
+      this.#cancelAdjust = undefined;
+      this.#stopControllers();
+    } else if (!current) {
+      this.#startControllers(newest.server, wish);
+    } else if ((current.server !== newest.server || current.key !== wish.key) && !this.#cancelAdjust) {
+      this.#cancelAdjust = this.clock.after(settleMs, () => {
+        this.#cancelAdjust = undefined;
+        this.#stopControllers();
+        this.#adjust();
+      });
+    }
+  }
+
+  #wishedControllers(): { key: string; manager?: ControllerManagerSettings; scheduler: boolean } | undefined {
+    let manager: ControllerManagerSettings | undefined;
+    let scheduler = false;
+    for (const roles of this.#roles.values()) {
+      manager ??= roles.manager;
+      scheduler ||= roles.scheduler ?? false;
+    }
+    if (!manager && !scheduler) return undefined;
+    return { key: JSON.stringify({ manager, scheduler }), ...(manager && { manager }), scheduler };
+  }
+
+  #startControllers(
+    server: ApiServer,
+    wish: { key: string; manager?: ControllerManagerSettings; scheduler: boolean },
+  ): void {
+    this.#controllers = { running: startClusterControllers(this, server, wish), server, key: wish.key };
+    this.#hasRun = true;
+  }
+
+  #stopControllers(): void {
+    const current = this.#controllers;
+    this.#controllers = undefined;
+    current?.running
+      .stop()
+      .catch((error: unknown) =>
         this.log.warn('Controllers of a workload did not stop cleanly', { error: errorMessage(error) }),
       );
-    }
   }
 
   /**
@@ -371,19 +448,15 @@ export class WorkloadCluster {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
+    this.#stopFollowingEtcd();
     this.#cancelHeartbeat?.();
-    const stopping = this.#controllers?.stop();
+    this.#cancelIdle?.();
+    this.#cancelAdjust?.();
+    const stopping = this.#controllers?.running.stop();
     this.#controllers = undefined;
     await stopping?.catch(() => undefined);
-    await this.#opening?.catch(() => undefined);
-    this.#stopWatching?.();
-    await this.#server?.stop(0);
-    if (this.#store) await this.#store.close();
-    else await this.#options.engine.close();
+    await this.#servers.close();
+    await this.#closeStore();
+    for (const node of [...this.#nodes.values()]) node.clusterClosed(this);
   }
-}
-
-function versionInfo(version: string): { major: string; minor: string; gitVersion: string } {
-  const [, major = '1', minor = '34'] = /^v?(\d+)\.(\d+)/.exec(version) ?? [];
-  return { major, minor, gitVersion: version.startsWith('v') ? version : `v${version}` };
 }

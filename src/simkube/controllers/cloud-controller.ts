@@ -1,9 +1,9 @@
 import { type Node, Nodes, type Pod, Pods } from '../../api/index.ts';
+import { isPodReady } from '../../housekeeping/index.ts';
 import type { JsonObject, KubeObject, Resource } from '../../machinery/index.ts';
 import { type ControllerDefinition, defineController, done, watchMapped, watchObjects } from '../../runtime/index.ts';
 import type { CloudView } from '../cluster/workload-cluster.ts';
 import { uninitializedTaint } from '../names.ts';
-import { isPodReady } from './placement.ts';
 
 const fieldManager = 'openstack-cloud-controller-manager';
 const everyNode = { name: '*' };
@@ -21,7 +21,7 @@ function isCloudController(pod: Pod): boolean {
  * What the cloud controller manager does for nodes, in clusters where somebody has deployed it: tells Nodes which server
  * they are and where, takes the taint from them that keeps Pods away until then, and removes Nodes whose server is gone.
  */
-export function cloudControllers(cloud: CloudView): ControllerDefinition[] {
+export function cloudControllers(cluster: { readonly cloud: CloudView }): ControllerDefinition[] {
   return [
     defineController({
       name: 'cloud-node',
@@ -31,6 +31,7 @@ export function cloudControllers(cloud: CloudView): ControllerDefinition[] {
         watchMapped(Pods, () => [everyNode], { predicates: [({ object }) => isCloudController(object)] }),
       ],
       async reconcile({ client, cache }, { name }) {
+        const { cloud } = cluster;
         const nodes = cache.lister(Nodes);
         const concerned = name === everyNode.name ? nodes.list() : [nodes.get({ name })];
         const waiting = concerned.filter(

@@ -1,6 +1,6 @@
-import { loopbackUser, type StoredObject } from '../../apiserver/index.ts';
-import { garbageCollector, namespaceController, type ServedResources } from '../../housekeeping/index.ts';
-import { type CancelTimer, errorMessage, type Resource } from '../../machinery/index.ts';
+import { type ApiServer, followableResources, loopbackUser, type StoredObject } from '../../apiserver/index.ts';
+import { garbageCollector, namespaceController } from '../../housekeeping/index.ts';
+import { type CancelTimer, errorMessage } from '../../machinery/index.ts';
 import { createManager, nullLogger, type RuntimeMetrics } from '../../runtime/index.ts';
 import type { StoreEvent } from '../../store/index.ts';
 import type { WorkloadCluster } from '../cluster/workload-cluster.ts';
@@ -16,17 +16,18 @@ const ownerless = ['/coordination.k8s.io/', '/core/events/', '/core/pods/', '/ce
  * where thousands of clusters are simulated and little is deleted: they run from a deletion until all is calm again, and
  * find then what they have missed.
  */
-export function startCollector(cluster: WorkloadCluster, metrics: RuntimeMetrics): { stop(): Promise<void> } {
+export function startCollector(
+  cluster: WorkloadCluster,
+  server: ApiServer,
+  metrics: RuntimeMetrics,
+): { stop(): Promise<void> } {
   let current: { stop: AbortController; ended: Promise<void> } | undefined;
   let cancel: CancelTimer = () => {};
   let isStopped = false;
 
   const run = (): void => {
-    const { server, clock, random } = cluster;
-    const served: ServedResources = {
-      listResources: () => listableResources(cluster),
-      onChange: (callback) => server.registry.onChange(callback),
-    };
+    const { clock, random } = cluster;
+    const served = followableResources(server.registry);
     const client = server.localClient(loopbackUser, isReadWhole);
     const manager = createManager({ client, clock, random, log: nullLogger, metrics });
     manager.add(garbageCollector({ served }));
@@ -74,16 +75,4 @@ function isDeletion(event: StoreEvent<StoredObject>): boolean {
 /** Namespaces are looked into; of everything else the identities are enough. */
 function isReadWhole({ group, plural }: { group: string; plural: string }): boolean {
   return group === '' && plural === 'namespaces';
-}
-
-function listableResources({ server }: WorkloadCluster): Resource[] {
-  const resources: Resource[] = [];
-  for (const { definition } of server.registry.all()) {
-    const version = definition.versions.find(({ served }) => served);
-    const verbs: readonly string[] = definition.verbs;
-    if (!version || !['list', 'watch', 'delete'].every((verb) => verbs.includes(verb))) continue;
-    const { group, kind, plural, namespaced } = definition;
-    resources.push({ group, version: version.name, kind, plural, namespaced });
-  }
-  return resources;
 }

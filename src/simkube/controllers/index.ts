@@ -1,4 +1,4 @@
-import { loopbackUser } from '../../apiserver/index.ts';
+import { type ApiServer, loopbackUser } from '../../apiserver/index.ts';
 import {
   bootstrapTokenCleaner,
   certificateApprovalController,
@@ -9,19 +9,24 @@ import {
   rootCaPublisher,
   serviceAccountController,
   volumeProtection,
+  type WorkloadPart,
+  workloadControllers,
 } from '../../housekeeping/index.ts';
 import { errorMessage } from '../../machinery/index.ts';
-import { createManager, createMetrics, nullLogger, type RuntimeMetrics } from '../../runtime/index.ts';
+import {
+  type ControllerDefinition,
+  createManager,
+  createMetrics,
+  nullLogger,
+  type RuntimeMetrics,
+} from '../../runtime/index.ts';
+import type { ControllerManagerSettings } from '../cluster/settings.ts';
 import type { WorkloadCluster } from '../cluster/workload-cluster.ts';
 import { cloudControllers } from './cloud-controller.ts';
 import { startCollector } from './collector.ts';
-import { daemonSetController } from './daemon-sets.ts';
-import { deploymentController } from './deployments.ts';
 import { nodeLifecycleController } from './node-lifecycle.ts';
-import { podGarbageController } from './pod-garbage.ts';
-import { replicaSetController } from './replica-sets.ts';
+import { startOnDemand } from './on-demand.ts';
 import { schedulerController } from './scheduler.ts';
-import { statefulSetController } from './stateful-sets.ts';
 
 /** kube-controller-manager, kube-scheduler and, where it is deployed, the cloud controller manager of one cluster. */
 export interface ClusterControllers {
@@ -31,30 +36,24 @@ export interface ClusterControllers {
 /** Nobody reads the metrics of thousands of simulated controller managers; they share one set. */
 let metrics: RuntimeMetrics | undefined;
 
-export function startClusterControllers(cluster: WorkloadCluster): ClusterControllers {
-  const { server, clock, random, settings } = cluster;
+/** Which of them run: those of the controller manager that leads, and the scheduler. */
+export interface WishedControllers {
+  readonly manager?: ControllerManagerSettings;
+  readonly scheduler: boolean;
+}
+
+export function startClusterControllers(
+  cluster: WorkloadCluster,
+  server: ApiServer,
+  wish: WishedControllers,
+): ClusterControllers {
+  const { clock, random } = cluster;
   const client = server.localClient(loopbackUser, isReadWhole);
   metrics ??= createMetrics();
   const manager = createManager({ client, clock, random, log: nullLogger, metrics });
-  const { authority } = settings;
   const controllers = [
-    serviceAccountController(),
-    rootCaPublisher({ certificateAuthority: authority.certificate }),
-    claimProtection({ reader: cluster.loopback }),
-    volumeProtection(),
-    bootstrapTokenCleaner(),
-    clusterInfoSigner(),
-    certificateApprovalController(),
-    certificateCleaner(),
-    certificateSigningController({ authority }),
-    nodeLifecycleController(cluster),
-    podGarbageController(),
-    schedulerController(),
-    daemonSetController(),
-    deploymentController(),
-    replicaSetController(),
-    statefulSetController(),
-    ...cloudControllers(cluster.cloud),
+    ...(wish.manager ? managerControllers(cluster, server, wish.manager) : []),
+    ...(wish.scheduler ? [schedulerController()] : []),
   ];
   for (const controller of controllers) manager.add(controller);
   const stop = new AbortController();
@@ -62,14 +61,39 @@ export function startClusterControllers(cluster: WorkloadCluster): ClusterContro
   running.catch((error: unknown) =>
     cluster.log.error('Controllers of a workload cluster failed', { cluster: cluster.id, error: errorMessage(error) }),
   );
-  const collector = startCollector(cluster, metrics);
+  const collector = wish.manager && startCollector(cluster, server, metrics);
+  const rare = wish.manager && startOnDemand(cluster, server, metrics);
   return {
     async stop() {
       stop.abort();
-      await Promise.all([running, collector.stop()]);
+      await Promise.all([running, collector?.stop(), rare?.stop()]);
     },
   };
 }
+
+function managerControllers(
+  cluster: WorkloadCluster,
+  server: ApiServer,
+  { signingAuthority, rootAuthorities }: ControllerManagerSettings,
+): ControllerDefinition[] {
+  return [
+    serviceAccountController(),
+    ...(rootAuthorities === undefined ? [] : [rootCaPublisher({ certificateAuthority: rootAuthorities })]),
+    claimProtection({ reader: server.localClient() }),
+    volumeProtection(),
+    bootstrapTokenCleaner(),
+    clusterInfoSigner(),
+    certificateApprovalController(),
+    certificateCleaner(),
+    ...(signingAuthority ? [certificateSigningController({ authority: signingAuthority })] : []),
+    nodeLifecycleController(cluster),
+    ...workloadControllers({ parts: workloadParts, events: false }),
+    ...cloudControllers(cluster),
+  ];
+}
+
+/** What Pods of clusters in the cloud are made by; nobody reads what they would tell by events. */
+const workloadParts: readonly WorkloadPart[] = ['deployments', 'statefulSets', 'daemonSets', 'podGarbage'];
 
 const wholeCoreKinds: ReadonlySet<string> = new Set(['namespaces', 'nodes', 'pods']);
 

@@ -1,5 +1,6 @@
 import { Leases, type Node, type NodeCondition, Nodes, type Pod, Pods, type Taint } from '../../api/index.ts';
 import type { Client } from '../../client/index.ts';
+import { indexPodsByNode, podsByNode } from '../../housekeeping/index.ts';
 import {
   type Clock,
   deepEqual,
@@ -10,7 +11,6 @@ import {
   type Resource,
 } from '../../machinery/index.ts';
 import { after, type ControllerDefinition, defineController, done } from '../../runtime/index.ts';
-import { indexPodsByNode, podsByNode } from './scheduler.ts';
 
 const fieldManager = 'kube-controller-manager';
 const graceMs = 40_000;

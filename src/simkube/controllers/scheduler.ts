@@ -1,5 +1,12 @@
 import { type Node, Nodes, type Pod, Pods } from '../../api/index.ts';
-import type { Client, InformerFactory } from '../../client/index.ts';
+import type { Client } from '../../client/index.ts';
+import {
+  indexPodsByNode,
+  matchesSelection,
+  podsByNode,
+  tolerates,
+  untoleratedTaint,
+} from '../../housekeeping/index.ts';
 import {
   formatTime,
   isConflict,
@@ -9,18 +16,12 @@ import {
   type Resource,
 } from '../../machinery/index.ts';
 import { type ControllerDefinition, defineController, done, watchMapped, watchObjects } from '../../runtime/index.ts';
-import { matchesSelection, tolerates, untoleratedTaint } from './placement.ts';
 
 const fieldManager = 'kube-scheduler';
-export const podsByNode = 'by-node';
 /** pods without a node are kept under this name, which no node can have */
 const unplaced = '';
 /** No object has such a name: a node concerns every Pod that waits. */
 const everyPending = { namespace: '', name: '*' };
-
-export function indexPodsByNode(cache: InformerFactory): void {
-  cache.informer(Pods).addIndexer(podsByNode, (pod) => [pod.spec.nodeName ?? unplaced]);
-}
 
 /** Gives Pods to nodes: taints, selectors and affinity to nodes count; among those that fit, the emptiest is taken. */
 export function schedulerController(): ControllerDefinition {

@@ -3,6 +3,7 @@ export const grpcCode = {
   ok: 0,
   invalidArgument: 3,
   notFound: 5,
+  permissionDenied: 7,
   failedPrecondition: 9,
   unimplemented: 12,
   internal: 13,
@@ -39,4 +40,21 @@ export const etcdErrors = {
     new EtcdError(grpcCode.failedPrecondition, 'etcdserver: re-configuration failed due to not enough started members'),
   notLeader: (): EtcdError => new EtcdError(grpcCode.failedPrecondition, 'etcdserver: not leader'),
   badTransferee: (): EtcdError => new EtcdError(grpcCode.failedPrecondition, 'etcdserver: bad leader transferee'),
+  rootUserMissing: (): EtcdError => new EtcdError(grpcCode.failedPrecondition, 'etcdserver: root user does not exist'),
+  rootRoleMissing: (): EtcdError =>
+    new EtcdError(grpcCode.failedPrecondition, 'etcdserver: root user does not have root role'),
+  userExists: (): EtcdError => new EtcdError(grpcCode.failedPrecondition, 'etcdserver: user name already exists'),
+  userNameEmpty: (): EtcdError => new EtcdError(grpcCode.failedPrecondition, 'etcdserver: user name is empty'),
+  userNotFound: (): EtcdError => new EtcdError(grpcCode.failedPrecondition, 'etcdserver: user name not found'),
+  userEmpty: (): EtcdError => new EtcdError(grpcCode.invalidArgument, 'etcdserver: user name is empty'),
+  roleExists: (): EtcdError => new EtcdError(grpcCode.failedPrecondition, 'etcdserver: role name already exists'),
+  roleNameEmpty: (): EtcdError => new EtcdError(grpcCode.failedPrecondition, 'etcdserver: role name is empty'),
+  roleNotFound: (): EtcdError => new EtcdError(grpcCode.failedPrecondition, 'etcdserver: role name not found'),
+  roleNotGranted: (): EtcdError =>
+    new EtcdError(grpcCode.failedPrecondition, 'etcdserver: role is not granted to the user'),
+  permissionNotGranted: (): EtcdError =>
+    new EtcdError(grpcCode.failedPrecondition, 'etcdserver: permission is not granted to the role'),
+  permissionDenied: (): EtcdError => new EtcdError(grpcCode.permissionDenied, 'etcdserver: permission denied'),
+  invalidAuthManagement: (): EtcdError =>
+    new EtcdError(grpcCode.invalidArgument, 'etcdserver: invalid auth management'),
 };

@@ -1,5 +1,7 @@
 import type { Random } from '../../machinery/index.ts';
+import { EtcdAccess, type EtcdAccessSnapshot } from './access.ts';
 import { etcdErrors } from './errors.ts';
+import { isOlder, minorOf } from './version.ts';
 
 /** Who belongs to an etcd cluster, as every member knows it. */
 export interface EtcdMember {
@@ -26,14 +28,25 @@ export interface EtcdSnapshot {
   readonly leaderId: string | undefined;
   readonly term: number;
   readonly alarms: readonly EtcdAlarm[];
+  /** of the program every member ran last, by member */
+  readonly versions?: Readonly<Record<string, string>>;
+  /** what the members have agreed to speak, such as 3.6 */
+  readonly version?: string;
+  readonly access?: EtcdAccessSnapshot;
 }
 
 export interface EtcdClusterOptions {
   readonly random: Random;
   /** continues where an earlier process ended; absent: a new cluster without members */
   readonly snapshot?: EtcdSnapshot;
-  /** membership, leadership or which members run has changed */
-  onChange?(cluster: EtcdCluster): void;
+}
+
+/** What a member says of itself when it starts. */
+export interface StartedMember {
+  readonly name: string;
+  readonly clientUrls: readonly string[];
+  /** of the program, such as 3.6.4 */
+  readonly version?: string;
 }
 
 /** etcd keeps one learner at a time unless told otherwise. */
@@ -45,23 +58,35 @@ const maxLearners = 1;
  */
 export class EtcdCluster {
   readonly id: string;
+  /** users and roles, for clusters that several tenants share */
+  readonly access: EtcdAccess;
   readonly #random: Random;
-  readonly #onChange: ((cluster: EtcdCluster) => void) | undefined;
+  readonly #listeners = new Set<() => void>();
   readonly #members = new Map<string, EtcdMember>();
   readonly #running = new Set<string>();
   readonly #alarms: EtcdAlarm[] = [];
+  readonly #versions = new Map<string, string>();
+  #version: string | undefined;
   #leaderId: string | undefined;
   #term: number;
 
   constructor(options: EtcdClusterOptions) {
     const { snapshot } = options;
     this.#random = options.random;
-    this.#onChange = options.onChange;
+    this.access = new EtcdAccess(snapshot?.access, () => this.#tell());
     this.id = snapshot?.id ?? this.#newId();
     for (const member of snapshot?.members ?? []) this.#members.set(member.id, member);
     this.#alarms.push(...(snapshot?.alarms ?? []));
     this.#leaderId = snapshot?.leaderId;
     this.#term = snapshot?.term ?? 1;
+    this.#version = snapshot?.version;
+    for (const [id, version] of Object.entries(snapshot?.versions ?? {})) this.#versions.set(id, version);
+  }
+
+  /** Tells when membership, leadership, which members run or who may do what has changed; answers how to stop. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
   }
 
   get members(): EtcdMember[] {
@@ -74,6 +99,15 @@ export class EtcdCluster {
 
   isRunning(id: string): boolean {
     return this.#running.has(id);
+  }
+
+  get runs(): boolean {
+    return this.#running.size > 0;
+  }
+
+  /** what the members have agreed to speak, such as 3.6; undefined until they could agree for the first time */
+  get version(): string | undefined {
+    return this.#version;
   }
 
   get leaderId(): string | undefined {
@@ -107,10 +141,13 @@ export class EtcdCluster {
       leaderId: this.#leaderId,
       term: this.#term,
       alarms: [...this.#alarms],
+      ...(this.#versions.size > 0 && { versions: Object.fromEntries(this.#versions) }),
+      ...(this.#version !== undefined && { version: this.#version }),
+      ...(this.access.isUsed && { access: this.access.snapshot() }),
     };
   }
 
-  /** The first member, which needs nobody's consent. */
+  /** A first member, which needs nobody's consent. */
   found(member: Omit<EtcdMember, 'id' | 'isLearner'>): EtcdMember {
     const founder = { ...member, id: this.#newId(), isLearner: false };
     this.#members.set(founder.id, founder);
@@ -133,11 +170,12 @@ export class EtcdCluster {
   }
 
   /** A member's process is up and has found the others. Answers false when it has been removed meanwhile. */
-  start(id: string, facts: { name: string; clientUrls: readonly string[] }): boolean {
+  start(id: string, { name, clientUrls, version }: StartedMember): boolean {
     const member = this.#members.get(id);
     if (!member) return false;
-    this.#members.set(id, { ...member, ...facts });
+    this.#members.set(id, { ...member, name, clientUrls });
     this.#running.add(id);
+    if (version !== undefined) this.#versions.set(id, version);
     this.#changed();
     return true;
   }
@@ -168,6 +206,7 @@ export class EtcdCluster {
     }
     this.#members.delete(id);
     this.#running.delete(id);
+    this.#versions.delete(id);
     this.clearAlarms(id);
     this.#changed();
   }
@@ -189,13 +228,13 @@ export class EtcdCluster {
     if (targetId === this.#leaderId) return;
     this.#leaderId = targetId;
     this.#term++;
-    this.#onChange?.(this);
+    this.#tell();
   }
 
   raiseAlarm(alarm: EtcdAlarm): void {
     if (this.#alarms.some(({ memberId, type }) => memberId === alarm.memberId && type === alarm.type)) return;
     this.#alarms.push(alarm);
-    this.#onChange?.(this);
+    this.#tell();
   }
 
   /** Lifts alarms of a member (all members when empty) and type (all types when absent). */
@@ -214,7 +253,23 @@ export class EtcdCluster {
 
   #changed(): void {
     this.#elect();
-    this.#onChange?.(this);
+    this.#agreeOnVersion();
+    this.#tell();
+  }
+
+  #tell(): void {
+    for (const listener of [...this.#listeners]) listener();
+  }
+
+  /** The oldest program decides, and nobody goes back. */
+  #agreeOnVersion(): void {
+    if (!this.hasQuorum) return;
+    let oldest: string | undefined;
+    for (const version of this.#versions.values()) {
+      const minor = minorOf(version);
+      if (oldest === undefined || isOlder(minor, oldest)) oldest = minor;
+    }
+    if (oldest !== undefined && (this.#version === undefined || isOlder(this.#version, oldest))) this.#version = oldest;
   }
 
   #elect(): void {

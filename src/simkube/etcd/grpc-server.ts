@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
   createSecureServer,
   type Http2SecureServer,
@@ -5,16 +6,19 @@ import {
   type ServerHttp2Stream,
 } from 'node:http2';
 import type { Duplex } from 'node:stream';
+import type { TLSSocket } from 'node:tls';
 import { errorMessage } from '../../machinery/index.ts';
+import type { EtcdEndpoint } from './endpoint.ts';
 import { EtcdError, grpcCode } from './errors.ts';
-import { callEtcd, type EtcdEndpoint } from './methods.ts';
+import { answerHealth } from './health.ts';
+import { callEtcd } from './methods.ts';
 import { readFields } from './protobuf.ts';
 
 export interface EtcdTls {
   readonly certificate: string;
   readonly privateKey: string;
-  /** PEM of the authority of etcd: clients without a certificate of it are turned away */
-  readonly authority: string;
+  /** PEM of the authority of etcd: clients without a certificate of it are turned away; absent: all may come */
+  readonly authority?: string;
 }
 
 export interface EtcdServer {
@@ -25,16 +29,17 @@ export interface EtcdServer {
 const prefixBytes = 5;
 const maxRequestBytes = 1_572_864;
 
-/** Serves etcd's gRPC API on connections that come in elsewhere. */
+/** Serves etcd's gRPC API on connections that come in elsewhere. Its certificate is read anew for every handshake. */
 export function createEtcdServer(endpoint: EtcdEndpoint, tls: EtcdTls): EtcdServer {
   const sessions = new Set<ServerHttp2Session>();
   // Most members are never talked to; the TLS server is made for the first connection.
-  let server: Http2SecureServer | undefined;
+  let made: { readonly server: Http2SecureServer; readonly certificate: string } | undefined;
   return {
     accept(socket) {
       socket.on('error', () => socket.destroy());
-      server ??= tlsServer(endpoint, tls, sessions);
-      server.emit('connection', socket);
+      const { certificate } = tls;
+      if (made?.certificate !== certificate) made = { server: tlsServer(endpoint, tls, sessions), certificate };
+      made.server.emit('connection', socket);
     },
     close() {
       for (const session of sessions) session.destroy();
@@ -46,10 +51,17 @@ function tlsServer(endpoint: EtcdEndpoint, tls: EtcdTls, sessions: Set<ServerHtt
   const server = createSecureServer({
     cert: tls.certificate,
     key: tls.privateKey,
-    ca: tls.authority,
-    requestCert: true,
-    rejectUnauthorized: true,
+    ...(tls.authority !== undefined && { ca: tls.authority, requestCert: true, rejectUnauthorized: true }),
     minVersion: 'TLSv1.2',
+    allowHTTP1: true,
+  });
+  // A listener for 'request' makes Node wrap every HTTP/2 stream as well, by a listener for this event.
+  server.removeAllListeners('newListener');
+  server.on('request', (request, response) => {
+    if (request.httpVersionMajor >= 2) return;
+    const { status, body } = answerHealth(endpoint, request.url ?? '/');
+    const answer = response as unknown as ServerResponse<IncomingMessage>;
+    answer.writeHead(status, { 'content-type': 'application/json' }).end(body);
   });
   server.on('session', (session) => {
     sessions.add(session);
@@ -57,7 +69,12 @@ function tlsServer(endpoint: EtcdEndpoint, tls: EtcdTls, sessions: Set<ServerHtt
     session.once('close', () => sessions.delete(session));
   });
   server.on('stream', (stream, headers) => {
-    void answer(stream, String(headers[':path'] ?? ''), endpoint);
+    const path = String(headers[':path'] ?? '');
+    if (headers[':method'] === 'GET') {
+      const { status, body } = answerHealth(endpoint, path);
+      stream.respond({ ':status': status, 'content-type': 'application/json' });
+      stream.end(body);
+    } else void answer(stream, path, endpoint);
   });
   // What a client does wrong is between it and its handshake.
   server.on('tlsClientError', (_error, socket) => socket.destroy());
@@ -69,14 +86,12 @@ async function answer(stream: ServerHttp2Stream, path: string, endpoint: EtcdEnd
   stream.on('error', () => stream.destroy());
   try {
     const request = await readMessage(stream);
-    const response = callEtcd(endpoint, path, readFields(request));
-    const frame = Buffer.allocUnsafe(prefixBytes + response.length);
-    frame[0] = 0;
-    frame.writeUInt32BE(response.length, 1);
-    response.copy(frame, prefixBytes);
+    const messages = await callEtcd({ endpoint, user: userOf(stream) }, path, readFields(request));
+    if (stream.destroyed) return;
     stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true });
     stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': String(grpcCode.ok), 'grpc-message': '' }));
-    stream.end(frame);
+    for (const message of messages) stream.write(framed(message));
+    stream.end();
   } catch (error) {
     if (stream.destroyed) return;
     const code = error instanceof EtcdError ? error.code : grpcCode.internal;
@@ -90,6 +105,21 @@ async function answer(stream: ServerHttp2Stream, path: string, endpoint: EtcdEnd
       { endStream: true },
     );
   }
+}
+
+/** Whom the client's certificate names. */
+function userOf(stream: ServerHttp2Stream): string {
+  const subject = (stream.session?.socket as TLSSocket | undefined)?.getPeerCertificate?.()?.subject;
+  const name = subject?.CN as string | string[] | undefined;
+  return (Array.isArray(name) ? name.at(-1) : name) ?? '';
+}
+
+function framed(message: Buffer): Buffer {
+  const frame = Buffer.allocUnsafe(prefixBytes + message.length);
+  frame[0] = 0;
+  frame.writeUInt32BE(message.length, 1);
+  message.copy(frame, prefixBytes);
+  return frame;
 }
 
 async function readMessage(stream: ServerHttp2Stream): Promise<Buffer> {

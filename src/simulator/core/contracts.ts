@@ -101,6 +101,8 @@ export interface Reachability {
   fromOutside(address: string): Landing | undefined;
   /** where it leads from a port: its network, networks behind the same router, and outside through the router's gateway */
   fromPort(portId: string, address: string): { readonly landing: Landing; readonly origin: Origin } | undefined;
+  /** whether a port has a way to what is beyond the cloud: a router with a gateway, or an external network of its own */
+  leadsOut(portId: string): boolean;
   /** where it leads in a subnet */
   inSubnet(subnetId: string, address: string): Landing | undefined;
   /** the server a port belongs to, also through a trunk; undefined when it is down or nobody's */

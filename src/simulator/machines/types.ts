@@ -74,6 +74,8 @@ export interface SoftwareBase {
 export interface Software {
   readonly programs: Readonly<Record<string, Program>>;
   readonly services: readonly BootService[];
+  /** what a machine gets when it loads something from the outside world; undefined: there is nothing of that name */
+  download?(url: URL): string | undefined;
   /** the server is gone for good */
   forget(serverId: string): void;
   /** ends everything that runs, for when the cloud is closed */

@@ -112,6 +112,16 @@ export function reachability(neutron: Neutron): Reachability {
     return outside && { landing: outside, origin: directly(port, address) };
   };
 
+  const leadsOut = (portId: string): boolean => {
+    const port = ports.get(portId);
+    if (!port || !isUp(port)) return false;
+    if (networks.get(port.network_id)?.['router:external']) return true;
+    return port.fixed_ips.some(({ subnet_id }) => {
+      const router = routerOf(subnets.get(subnet_id)!);
+      return router !== undefined && outsideFace(port, router) !== undefined;
+    });
+  };
+
   const rulesLet = (
     direction: 'ingress' | 'egress',
     port: Readonly<PortRow>,
@@ -140,6 +150,7 @@ export function reachability(neutron: Neutron): Reachability {
   return {
     fromOutside,
     fromPort,
+    leadsOut,
     inSubnet: landingIn,
     serverOf(portId) {
       const port = ports.get(portId);

@@ -1,3 +1,4 @@
+import { normalPath, type ShellDisk } from '../../../simkube/index.ts';
 import type { DiskStore } from '../../core/contracts.ts';
 import type { Disk } from '../types.ts';
 
@@ -7,27 +8,7 @@ const usualMode = 0o644;
 const usualDirectoryMode = 0o755;
 
 /** A disk as the boot sequence and the shell need it: with directories and modes. */
-export interface MachineDisk extends Disk {
-  mode(path: string): number | undefined;
-  changeMode(path: string, mode: number): void;
-  makeDirectory(path: string): void;
-  /** whether it was made, or has something in it */
-  isDirectory(path: string): boolean;
-  /** Removes a file, or a directory with everything in it; says whether there was anything. */
-  removeTree(path: string): boolean;
-}
-
-/** An absolute path without detours; `/var/run` is the same as `/run`. */
-export function normalPath(path: string): string {
-  const parts: string[] = [];
-  for (const part of path.split('/')) {
-    if (part === '' || part === '.') continue;
-    if (part === '..') parts.pop();
-    else parts.push(part);
-  }
-  if (parts[0] === 'var' && parts[1] === 'run') parts.shift();
-  return `/${parts.join('/')}`;
-}
+export type MachineDisk = Disk & ShellDisk;
 
 interface StoredFile {
   readonly content: string;

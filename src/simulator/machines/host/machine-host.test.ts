@@ -3,11 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ManualClock, seededRandom } from '../../../machinery/index.ts';
+import { normalPath } from '../../../simkube/index.ts';
 import { createCloud, type SimulatedCloud } from '../../cloud.ts';
 import { smallWorld } from '../../testing/small-world.ts';
 import { bootingCloud, testSoftware } from '../testing/booting-cloud.ts';
 import { memoryDisks } from '../testing/lone-machine.ts';
-import { normalPath, openDisk } from './disk.ts';
+import { openDisk } from './disk.ts';
 import { hostnameOf } from './running-machine.ts';
 
 let directory: string;

@@ -5,7 +5,7 @@ import type { Core } from '../../core/core.ts';
 import { bootTimings } from '../boot/boot-timings.ts';
 import { finishedMark, interruptedMark } from '../boot/marks.ts';
 import { boot } from '../boot/sequence.ts';
-import { createNetwork, type MachineNetwork } from '../network/dial.ts';
+import { createNetwork, type MachineNetwork, type Outside } from '../network/dial.ts';
 import { Listeners } from '../network/listeners.ts';
 import { Sockets } from '../network/sockets.ts';
 import { watchTopology } from '../network/topology-watch.ts';
@@ -18,6 +18,8 @@ export interface MachineHostOptions {
   /** floating addresses and load balancers are reachable over real sockets where their addresses are this machine's */
   readonly sockets: boolean;
   readonly log: Logger;
+  /** what machines find beyond the cloud */
+  readonly outside?: Outside;
 }
 
 /** Makes servers boot: runs what their user data says, and serves what that brings up. */
@@ -30,7 +32,8 @@ export interface Machines extends MachineHost {
   close(): Promise<void>;
 }
 
-export function createMachineHost({ core, software, sockets: wantsSockets, log }: MachineHostOptions): Machines {
+export function createMachineHost(options: MachineHostOptions): Machines {
+  const { core, software, sockets: wantsSockets, log, outside } = options;
   core.timings.declare(bootTimings);
   const machines = new Map<string, HostedMachine>();
   const suspended = new Set<string>();
@@ -40,7 +43,7 @@ export function createMachineHost({ core, software, sockets: wantsSockets, log }
     const server = machines.get(serverId)?.server;
     for (const { id } of server?.interfaces ?? []) watch.portTouched(id);
   });
-  const network = createNetwork({ core, listeners, portsOf });
+  const network = createNetwork({ core, listeners, portsOf, ...(outside && { outside }) });
   const sockets = wantsSockets ? new Sockets({ core, network, listeners, log }) : undefined;
   const watch = watchTopology(core, (touched) => {
     const { loadBalancer } = core.services;

@@ -304,6 +304,25 @@ describe('a machine that is switched off', () => {
     await lab.until(async () => (await findNode(client, 'worker-0'))?.spec?.taints === undefined);
   });
 
+  it('corrects whoever says that its static Pods are not ready because the node was silent', async () => {
+    const { client } = await begin();
+    await lab.until(isReady(client, 'cp-0'));
+    const key = { namespace: 'kube-system', name: 'etcd-cp-0' };
+    const readiness = async () =>
+      (await client.get(Pods, key)).status?.conditions?.find(({ type }) => type === 'Ready');
+    await lab.until(async () => (await readiness())?.status === 'True');
+    const declared = { type: 'Ready', status: 'False', reason: 'NodeNotReady' };
+    await client.patch(
+      Pods,
+      key,
+      'strategic',
+      { status: { conditions: [declared] } },
+      { ...by, subresource: 'status' },
+    );
+    // long before the next report of the whole status
+    await lab.until(async () => (await readiness())?.status === 'True', minute);
+  });
+
   it('keeps the data of its cluster', async () => {
     const { first, client } = await begin();
     await client.create(

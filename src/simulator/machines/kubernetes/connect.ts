@@ -1,9 +1,7 @@
 import { ApiUnreachableError, type Client } from '../../../client/index.ts';
-import { errorMessage } from '../../../machinery/index.ts';
 import type { ApiCredentials, ReachableApi, WorkloadCluster } from '../../../simkube/index.ts';
-import { clusterOfApi } from '../../../simkube/index.ts';
+import { clusterOfApi, dialWords, type KubeconfigFacts, serverAddress } from '../../../simkube/index.ts';
 import type { RunningMachine } from '../types.ts';
-import { type KubeconfigFacts, serverAddress } from './kubeadm/kubeconfigs.ts';
 
 /** An API that a machine has reached through the network. */
 export interface ReachedApi {
@@ -47,18 +45,4 @@ export function connectTo(
     ...(token !== undefined && { token }),
   };
   return api.connect(credentials);
-}
-
-const words: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'connect: connection refused',
-  ETIMEDOUT: 'i/o timeout',
-  EHOSTUNREACH: 'connect: no route to host',
-  ENETUNREACH: 'connect: network is unreachable',
-  ENOTFOUND: 'lookup failed: no such host',
-  ECONNRESET: 'read: connection reset by peer',
-};
-
-function dialWords(error: unknown): string {
-  const { code } = error as { code?: string };
-  return words[code ?? ''] ?? errorMessage(error);
 }

@@ -1,6 +1,10 @@
 import type { CloudView } from '../../../simkube/index.ts';
 import { ClusterRegistry } from '../../../simkube/index.ts';
 import type { RunningMachine, Software } from '../types.ts';
+import { unitFile } from './k0s/arguments.ts';
+import { downloadK0s } from './k0s/binary.ts';
+import { k0sMachineProgram } from './k0s/program.ts';
+import { K0sWorker } from './k0s/worker.ts';
 import { paths } from './kubeadm/names.ts';
 import { kubeadmProgram } from './kubeadm/program.ts';
 import { Kubelet } from './kubelet/kubelet.ts';
@@ -17,7 +21,7 @@ const stepTimings = {
 
 const cniProperty = 'capstan_cni';
 
-/** The kubeadm, kubelet and container images that a Kubernetes machine image has installed. */
+/** What a Kubernetes machine image has installed, kubeadm, kubelet and container images, and k0s where it is loaded. */
 export function createKubernetesSoftware(options: KubernetesSoftwareOptions): Software {
   options.timings.declare(stepTimings);
   const running = new Map<string, RunningMachine>();
@@ -32,12 +36,12 @@ export function createKubernetesSoftware(options: KubernetesSoftwareOptions): So
       return { id, availabilityZone, addresses: machine.addresses };
     },
   };
-  const registry = new ClusterRegistry(options, cloud);
+  const registry = new ClusterRegistry(options);
 
   const kubeletOf = (machine: RunningMachine): Kubelet => {
     let kubelet = kubelets.get(machine);
     if (!kubelet) {
-      kubelet = new Kubelet({ machine, registry, cni: cniRule(options, machine), log: options.log });
+      kubelet = new Kubelet({ machine, registry, cloud, cni: cniRule(options, machine), log: options.log });
       kubelets.set(machine, kubelet);
       running.set(machine.server.id, machine);
       machine.signal.addEventListener(
@@ -51,8 +55,18 @@ export function createKubernetesSoftware(options: KubernetesSoftwareOptions): So
     return kubelet;
   };
 
+  const workers = new WeakMap<RunningMachine, K0sWorker>();
+  const workerOf = (machine: RunningMachine): K0sWorker => {
+    let worker = workers.get(machine);
+    if (!worker) {
+      worker = new K0sWorker(machine, kubeletOf(machine));
+      workers.set(machine, worker);
+    }
+    return worker;
+  };
+
   return {
-    programs: { kubeadm: kubeadmProgram({ registry, kubeletOf }) },
+    programs: { kubeadm: kubeadmProgram({ registry, kubeletOf }), k0s: k0sMachineProgram(workerOf) },
     services: [
       {
         name: 'kubelet.service',
@@ -63,7 +77,13 @@ export function createKubernetesSoftware(options: KubernetesSoftwareOptions): So
           kubelet.start();
         },
       },
+      {
+        name: 'k0sworker.service',
+        enabled: (disk) => disk.read(unitFile) !== undefined,
+        start: (machine) => workerOf(machine).start(),
+      },
     ],
+    download: downloadK0s,
     forget(serverId) {
       running.delete(serverId);
       gone.add(serverId);

@@ -18,15 +18,23 @@ export interface MachineNetwork extends SimulatedNetwork {
   answers(landing: Landing, port: number, origin: Origin): boolean;
 }
 
+/**
+ * What lies beyond the cloud, by name or address. Undefined: nothing of that name or address is known. Throws an error with
+ * a `code` when it is known and does not answer.
+ */
+export type Outside = (host: string, port: number) => PortService | undefined;
+
 export interface NetworkParts {
   readonly core: Pick<Core, 'services'>;
   readonly listeners: Listeners;
   /** the running machine's own ports, by server */
   portsOf(serverId: string): readonly string[];
+  /** absent: there is nothing beyond the cloud */
+  readonly outside?: Outside;
 }
 
 /** Leads from addresses to what answers there, as the cloud's networks, routers, groups and load balancers have it. */
-export function createNetwork({ core, listeners, portsOf }: NetworkParts): MachineNetwork {
+export function createNetwork({ core, listeners, portsOf, outside }: NetworkParts): MachineNetwork {
   /** What a connection meets at a port; a code when it meets nothing. */
   const arrive = (landing: Landing, port: number, origin: Origin): PortService | 'ECONNREFUSED' | 'ETIMEDOUT' => {
     const { reach } = core.services.network;
@@ -62,14 +70,31 @@ export function createNetwork({ core, listeners, portsOf }: NetworkParts): Machi
 
   const dialFrom = (source: string, address: string, port: number): PortService => {
     const landing = core.services.network.reach.fromOutside(address);
-    if (!landing) throw new UnreachableError('EHOSTUNREACH', address, port);
-    return land(landing, port, { address: source }, address);
+    if (landing) return land(landing, port, { address: source }, address);
+    const beyond = outside?.(address, port);
+    if (!beyond) throw new UnreachableError('EHOSTUNREACH', address, port);
+    return beyond;
+  };
+
+  /** Out of the cloud from a machine, when one of its networks leads there and its security groups let it. */
+  const dialBeyond = (host: string, port: number, serverId: string): PortService | undefined => {
+    const { reach } = core.services.network;
+    const exits = outside ? portsOf(serverId).filter((portId) => reach.leadsOut(portId)) : [];
+    if (exits.length === 0) return undefined;
+    if (!exits.some((portId) => reach.letsOut(portId, port, { address: host }))) {
+      throw new UnreachableError('ETIMEDOUT', host, port);
+    }
+    return outside!(host, port);
   };
 
   const dialAsMachine = (name: string, port: number, from: RunningMachine): PortService => {
-    const address = named(name, from);
-    if (address === undefined) throw new UnreachableError('ENOTFOUND', name, port);
     const { id } = from.server;
+    const address = named(name, from);
+    if (address === undefined) {
+      const beyond = dialBeyond(name, port, id);
+      if (!beyond) throw new UnreachableError('ENOTFOUND', name, port);
+      return beyond;
+    }
     if (ownNames.has(address) || from.addresses.includes(address)) {
       const own = listeners.get(id, port);
       if (own) return own;
@@ -84,7 +109,9 @@ export function createNetwork({ core, listeners, portsOf }: NetworkParts): Machi
       if (!reach.letsOut(portId, port, far)) throw new UnreachableError('ETIMEDOUT', address, port);
       return land(way.landing, port, way.origin, address);
     }
-    throw new UnreachableError('EHOSTUNREACH', address, port);
+    const beyond = dialBeyond(address, port, id);
+    if (!beyond) throw new UnreachableError('EHOSTUNREACH', address, port);
+    return beyond;
   };
 
   return {

@@ -1,9 +1,9 @@
+import { runScript } from '../../../../simkube/index.ts';
 import type { HostedMachine } from '../../host/running-machine.ts';
 import type { Software } from '../../types.ts';
 import { journal, logTime, serviceLine, stampedWriter } from '../console-text.ts';
 import { finishedMark } from '../marks.ts';
-import { runScript } from '../shell/run.ts';
-import { freshState } from '../shell/state.ts';
+import { machineShell } from '../shell/machine-shell.ts';
 import { combineParts } from './config.ts';
 import { type ModuleContext, ModuleError, stages } from './modules.ts';
 import { readUserData } from './parts.ts';
@@ -85,7 +85,7 @@ function networkTable({ server }: HostedMachine, say: (line: string) => void): v
 
 async function script(machine: HostedMachine, software: Software, path: string, text: string): Promise<number> {
   const writer = stampedWriter(machine, 'cloud-init[987]');
-  const state = freshState(machine, software, path, {
+  const state = machineShell(machine, software, path, {
     INSTANCE_ID: machine.server.id,
     DEBIAN_FRONTEND: 'noninteractive',
   });

@@ -1,10 +1,10 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are variables of another language
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runScript } from '../../../../simkube/index.ts';
 import { testSoftware } from '../../testing/booting-cloud.ts';
 import { type LoneMachine, loneMachine } from '../../testing/lone-machine.ts';
-import { runScript } from './run.ts';
-import { freshState } from './state.ts';
+import { machineShell } from './machine-shell.ts';
 
 interface Outcome {
   readonly status: number;
@@ -18,7 +18,7 @@ async function run(script: string, files: Readonly<Record<string, string>> = {})
   for (const [path, content] of Object.entries(files)) machine.disk.write(path, content, 0o755);
   const out: string[] = [];
   const error: string[] = [];
-  const state = freshState(machine, testSoftware(), 'script');
+  const state = machineShell(machine, testSoftware(), 'script');
   const work = runScript(state, script, {
     input: { text: '' },
     out: (text) => void out.push(text),
@@ -182,7 +182,7 @@ nosuch 2> err; echo done 2>&1 > quiet
 
   it('waits on the machine clock', async () => {
     const machine = loneMachine();
-    const state = freshState(machine, testSoftware(), 'script');
+    const state = machineShell(machine, testSoftware(), 'script');
     const start = machine.clock.now();
     const work = runScript(state, 'sleep 90; sleep 1m', { input: { text: '' }, out: () => {}, error: () => {} });
     while (machine.clock.untilNext() === undefined) await Promise.resolve();
@@ -194,7 +194,7 @@ nosuch 2> err; echo done 2>&1 > quiet
 
   it('ends when the power goes', async () => {
     const machine = loneMachine();
-    const state = freshState(machine, testSoftware(), 'script');
+    const state = machineShell(machine, testSoftware(), 'script');
     const work = runScript(state, 'while true; do sleep 1; done', {
       input: { text: '' },
       out: () => {},

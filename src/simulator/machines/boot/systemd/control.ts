@@ -1,8 +1,8 @@
+import { runScript, type Streams } from '../../../../simkube/index.ts';
 import type { HostedMachine } from '../../host/running-machine.ts';
 import type { Software } from '../../types.ts';
 import { failedLine, okLine, serviceLine, stampedWriter } from '../console-text.ts';
-import { runScript } from '../shell/run.ts';
-import { freshState, type Streams } from '../shell/state.ts';
+import { machineShell } from '../shell/machine-shell.ts';
 import { parseUnit, type Unit } from './unit.ts';
 
 const unitDirectory = '/etc/systemd/system';
@@ -164,7 +164,7 @@ async function runUnit(machine: HostedMachine, software: Software, name: string,
       if (match) environment[match[1]!] = match[2]!.replace(/^(["'])(.*)\1$/, '$2');
     }
   }
-  const state = freshState(machine, software, name, environment);
+  const state = machineShell(machine, software, name, environment);
   if (unit.workingDirectory !== undefined) state.directory = unit.workingDirectory;
   let status = 0;
   for (const line of [...unit.startPre, ...unit.start, ...unit.startPost]) {

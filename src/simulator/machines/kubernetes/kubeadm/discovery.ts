@@ -2,11 +2,11 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { ConfigMaps } from '../../../../api/index.ts';
 import { errorMessage, isNotFound } from '../../../../machinery/index.ts';
 import { caCertHash, splitCertificates } from '../../../../pki/index.ts';
+import { type KubeconfigFacts, readKubeconfig, serverAddress } from '../../../../simkube/index.ts';
 import type { RunningMachine } from '../../types.ts';
 import { connectTo, reachApi } from '../connect.ts';
 import type { Discovery, JoinSettings } from './documents.ts';
 import { KubeadmFailure } from './failure.ts';
-import { type KubeconfigFacts, readKubeconfig, serverAddress } from './kubeconfigs.ts';
 
 /** What a joining machine believes about its cluster after it has checked it. */
 export interface DiscoveredCluster {

@@ -2,6 +2,7 @@ import { type Node, Nodes, type Taint } from '../../../../api/index.ts';
 import type { Client } from '../../../../client/index.ts';
 import { isNotFound, type JsonObject } from '../../../../machinery/index.ts';
 import { issueCertificate } from '../../../../pki/index.ts';
+import { renderKubeconfig } from '../../../../simkube/index.ts';
 import { writeEtcdData } from '../kubelet/control-plane.ts';
 import { coreDns, kubeProxy } from './addons.ts';
 import { type ControlPlanePki, ensureControlPlanePki } from './certificates.ts';
@@ -23,7 +24,6 @@ import {
 } from './documents.ts';
 import { ensureObjects } from './ensure-object.ts';
 import { KubeadmFailure } from './failure.ts';
-import { renderKubeconfig } from './kubeconfigs.ts';
 import { kubeletConfiguration, nodeNameOf, registrationTaints, writeKubeletFiles } from './kubelet-start.ts';
 import { writeManifests } from './manifests.ts';
 import {
@@ -225,7 +225,7 @@ export function usesLocalApi(cluster: ClusterConfiguration, version: KubernetesV
 /** A new etcd cluster whose first member is on this machine. */
 async function foundEtcd({ context, cluster: configuration, nodeName, advertiseAddress }: InitRun): Promise<void> {
   const { machine, registry, say } = context;
-  const cluster = await registry.create();
+  const cluster = registry.keyspace(registry.createEtcd().id);
   registry.claim(cluster.id, machine.server.id);
   if (configuration.isExternalEtcd) {
     const member = cluster.etcd.found({ name: 'external', peerUrls: [], clientUrls: [] });

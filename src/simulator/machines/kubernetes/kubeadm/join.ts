@@ -11,6 +11,7 @@ import {
 } from '../../../../machinery/index.ts';
 import { issueCertificate } from '../../../../pki/index.ts';
 import type { WorkloadCluster } from '../../../../simkube/index.ts';
+import { renderKubeconfig } from '../../../../simkube/index.ts';
 import { connectWith } from '../connect.ts';
 import { writeEtcdData } from '../kubelet/control-plane.ts';
 import { ensureControlPlanePki, missingSharedCertificates } from './certificates.ts';
@@ -26,7 +27,6 @@ import {
 } from './documents.ts';
 import { KubeadmFailure } from './failure.ts';
 import { endpointOf, ignoredIn, markControlPlane, usesLocalApi } from './init.ts';
-import { renderKubeconfig } from './kubeconfigs.ts';
 import { nodeNameOf, registrationTaints, writeKubeletFiles } from './kubelet-start.ts';
 import { writeManifests } from './manifests.ts';
 import { paths } from './names.ts';

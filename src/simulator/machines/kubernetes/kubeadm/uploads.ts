@@ -1,8 +1,8 @@
 import { stringify } from 'yaml';
 import type { ConfigMap } from '../../../../api/index.ts';
 import { clone, formatTime, type JsonObject, type KubeObject } from '../../../../machinery/index.ts';
+import { renderKubeconfig } from '../../../../simkube/index.ts';
 import type { BootstrapToken, ClusterConfiguration } from './documents.ts';
-import { renderKubeconfig } from './kubeconfigs.ts';
 import { bootstrapTokenGroup } from './names.ts';
 import type { KubernetesVersion } from './version.ts';
 

@@ -3,7 +3,13 @@ import { parse } from 'yaml';
 import type { Pod } from '../../../../api/index.ts';
 import { errorMessage } from '../../../../machinery/index.ts';
 import type { ClusterRegistry, WorkloadCluster } from '../../../../simkube/index.ts';
-import { type ApiInstance, createEtcdServer, type EtcdServer, startApiInstance } from '../../../../simkube/index.ts';
+import {
+  type ApiInstance,
+  createEtcdServer,
+  EtcdKeys,
+  type EtcdServer,
+  startApiInstance,
+} from '../../../../simkube/index.ts';
 import type { RunningMachine } from '../../types.ts';
 import { type ControlPlanePki, readControlPlanePki } from '../kubeadm/certificates.ts';
 import { flagOf } from '../kubeadm/manifests.ts';
@@ -109,9 +115,7 @@ export class ControlPlane {
     if (!data || !apiManifest) throw new Error('the manifests of the control plane are not complete');
     const pki = readControlPlanePki(machine.disk, pkiDirectory(apiManifest));
     if (!pki) throw new Error('certificates of the control plane are missing');
-    const cluster = await this.#registry.find(data.clusterId);
-    if (!cluster) throw new Error(`the data of etcd cluster ${data.clusterId} is gone`);
-    machine.signal.throwIfAborted();
+    const cluster = this.#registry.keyspace(data.clusterId);
     this.#cluster = cluster;
     this.#registry.claim(cluster.id, machine.server.id);
     if (data.memberId !== undefined) await this.#startEtcd(cluster, data.memberId, pki);
@@ -127,17 +131,16 @@ export class ControlPlane {
     await machine.pass(machine.timings.sample('node.etcd'));
     const name = flagOf(manifest, 'name') ?? machine.hostname;
     const clientUrls = (flagOf(manifest, 'advertise-client-urls') ?? '').split(',').filter((url) => url !== '');
-    if (!cluster.etcd.start(memberId, { name, clientUrls })) {
+    const version = /:v?(\d+\.\d+\.\d+)/.exec(manifest.spec.containers[0]?.image ?? '')?.[1] ?? '3.5.16';
+    if (!cluster.etcd.start(memberId, { name, clientUrls, version })) {
       throw new Error(`etcd: the member ${memberId} has been permanently removed from the cluster`);
     }
     this.#memberId = memberId;
-    const image = manifest.spec.containers[0]?.image ?? '';
     const endpoint = {
       cluster: cluster.etcd,
       memberId,
-      version: /:v?(\d+\.\d+\.\d+)/.exec(image)?.[1] ?? '3.5.16',
-      revision: () => cluster.revision,
-      databaseBytes: () => 2_000_000 + cluster.revision * 1_000,
+      version,
+      data: new EtcdKeys(this.#registry, cluster.etcd),
     };
     const server = createEtcdServer(endpoint, {
       ...pki.etcdServer,
@@ -154,21 +157,26 @@ export class ControlPlane {
       await machine.pass(learnerCheckMs);
     }
     await machine.pass(machine.timings.sample('node.apiserver'));
-    await cluster.open({
-      authority: pki.authority,
+    const settings = {
+      clientAuthorities: pki.authority.certificate,
       serviceAccountKey: pki.serviceAccountKey,
       kubernetesVersion: /:(v[^:]+)$/.exec(manifest.spec.containers[0]?.image ?? '')?.[1] ?? 'v1.34.0',
       serviceCidr: ipv4Range(flagOf(manifest, 'service-cluster-ip-range')),
       serviceAccountIssuer: flagOf(manifest, 'service-account-issuer') ?? 'https://kubernetes.default.svc',
-    });
-    machine.signal.throwIfAborted();
+    };
+    const instance = await startApiInstance(cluster, settings, pki.apiServer);
+    if (machine.signal.aborted) {
+      instance.stop();
+      machine.signal.throwIfAborted();
+    }
     if (this.#memberId !== undefined && !cluster.etcd.member(this.#memberId)) {
+      instance.stop();
       throw new Error('etcd on this machine was removed from its cluster');
     }
-    const instance = startApiInstance(cluster, pki.apiServer);
     this.#instance = instance;
     this.#stopListening.push(machine.listen(Number(flagOf(manifest, 'secure-port') ?? 6443), instance.service));
-    cluster.addControlPlane(machine.server.id);
+    const manager = { signingAuthority: pki.authority, rootAuthorities: pki.authority.certificate };
+    cluster.addControllers(machine.server.id, { manager, scheduler: true });
     this.#apiUp.resolve();
     this.#onChange();
   }
@@ -218,7 +226,7 @@ export class ControlPlane {
     this.#etcdServer?.close();
     this.#etcdServer = undefined;
     if (this.#memberId !== undefined) this.#cluster?.etcd.stop(this.#memberId);
-    this.#cluster?.removeControlPlane(machine.server.id);
+    this.#cluster?.removeControllers(machine.server.id);
     this.#memberId = undefined;
     const reason = new Error('the machine was switched off');
     this.#etcdUp.reject(reason);

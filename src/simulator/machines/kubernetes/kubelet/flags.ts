@@ -15,15 +15,21 @@ export function writeKubeletFlags(disk: Disk, flags: readonly Argument[]): void 
 export function readKubeletFlags(disk: Disk): ReadonlyMap<string, string> {
   const text = disk.read(paths.kubeletFlags) ?? '';
   const content = /^KUBELET_KUBEADM_ARGS="?((?:[^"\\\n]|\\.)*)"?\s*$/m.exec(text)?.[1] ?? '';
+  return parseKubeletArguments(content.replaceAll('\\"', '"'));
+}
+
+/** Arguments in one text, as a unit or a flag of k0s has them. */
+export function parseKubeletArguments(text: string): Map<string, string> {
   const flags = new Map<string, string>();
-  for (const word of splitWords(content.replaceAll('\\"', '"'))) {
+  for (const word of splitWords(text)) {
     const match = /^--?([^=]+)(?:=(.*))?$/s.exec(word);
     if (match) flags.set(match[1]!, match[2] ?? 'true');
   }
   return flags;
 }
 
-function splitWords(text: string): string[] {
+/** Words as a shell sees them: divided by spaces, without their quotes. */
+export function splitWords(text: string): string[] {
   const words: string[] = [];
   let word = '';
   let isOpen = false;

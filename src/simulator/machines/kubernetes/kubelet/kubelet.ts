@@ -11,22 +11,29 @@ import {
   type UnstructuredObject,
 } from '../../../../machinery/index.ts';
 import type { Logger } from '../../../../runtime/index.ts';
-import type { ClusterNode, ClusterRegistry, ReachableApi, WorkloadCluster } from '../../../../simkube/index.ts';
-import { duplexPair } from '../../../../simkube/index.ts';
+import type {
+  CloudView,
+  ClusterNode,
+  ClusterRegistry,
+  ReachableApi,
+  WorkloadCluster,
+} from '../../../../simkube/index.ts';
+import { duplexPair, type KubeconfigFacts, readKubeconfig, serverAddress } from '../../../../simkube/index.ts';
 import type { RunningMachine } from '../../types.ts';
 import { connectWith } from '../connect.ts';
-import { type KubeconfigFacts, readKubeconfig, serverAddress } from '../kubeadm/kubeconfigs.ts';
 import { controlPlaneComponents, paths } from '../kubeadm/names.ts';
 import type { CniRule } from '../options.ts';
 import { ControlPlane } from './control-plane.ts';
 import { readKubeletFlags } from './flags.ts';
-import { ensureMirrorPods } from './mirror-pods.ts';
+import { ensureMirrorPods, isMirrorPod } from './mirror-pods.ts';
 import { type NodeFacts, newNode, nodeStatus, noNetwork, notReadyYet } from './node-object.ts';
-import { PodRunner } from './pod-runner.ts';
+import { oneAfterTheOther } from './one-after-the-other.ts';
+import { PodRunner, wasDeclaredNotReady } from './pod-runner.ts';
 
 export interface KubeletOptions {
   readonly machine: RunningMachine;
   readonly registry: ClusterRegistry;
+  readonly cloud: CloudView;
   readonly cni: CniRule;
   readonly log: Logger;
 }
@@ -37,6 +44,22 @@ const leaseSeconds = 40;
 /** heartbeats between two reports of the whole status: five minutes */
 const statusEvery = 30;
 const retryMs = 2_000;
+const lookMs = 10_000;
+
+/** What a kubelet is started with: by kubeadm's unit, or by k0s. */
+export interface KubeletSetup {
+  readonly kubeconfigFile: string;
+  readonly flags: ReadonlyMap<string, string>;
+  readonly version: string;
+}
+
+function kubeadmSetup({ disk }: RunningMachine): KubeletSetup {
+  return {
+    kubeconfigFile: paths.kubeletKubeconfig,
+    flags: readKubeletFlags(disk),
+    version: disk.read(versionFile)?.trim() ?? 'v1.34.0',
+  };
+}
 
 /** The kubelet of a machine: registers its Node, keeps it alive, and runs the Pods given to it. */
 export class Kubelet implements ClusterNode {
@@ -52,6 +75,7 @@ export class Kubelet implements ClusterNode {
   #isStarted = false;
   #hasControlPlane = false;
   #isSettled = false;
+  #isRegistered = false;
   #beats = 0;
   #postedReady: string | undefined;
 
@@ -68,6 +92,10 @@ export class Kubelet implements ClusterNode {
     });
   }
 
+  get cloud(): CloudView {
+    return this.#options.cloud;
+  }
+
   get name(): string {
     return this.#facts?.name ?? this.machine.hostname;
   }
@@ -80,19 +108,19 @@ export class Kubelet implements ClusterNode {
   }
 
   /** Begins to work with the credentials on the disk; does nothing while there are none. */
-  start(): void {
+  start(setup: KubeletSetup = kubeadmSetup(this.machine)): void {
     const { machine } = this;
-    const text = machine.disk.read(paths.kubeletKubeconfig);
+    const text = machine.disk.read(setup.kubeconfigFile);
     const kubeconfig = text === undefined ? undefined : readKubeconfig(text, machine.disk);
     if (this.#isStarted || !kubeconfig) return;
     this.#isStarted = true;
     this.#kubeconfig = kubeconfig;
     this.#server = serverAddress(kubeconfig.server);
-    const flags = readKubeletFlags(machine.disk);
+    const { flags } = setup;
     this.#facts = {
       name: flags.get('hostname-override') ?? machine.hostname.toLowerCase(),
       flags,
-      kubeletVersion: machine.disk.read(versionFile)?.trim() ?? 'v1.34.0',
+      kubeletVersion: setup.version,
       bootId: machine.random.uuid(),
     };
     machine.signal.addEventListener('abort', () => this.#leave(), { once: true });
@@ -119,6 +147,7 @@ export class Kubelet implements ClusterNode {
         await machine.pass(retryMs);
       }
     }
+    this.#isRegistered = true;
     this.#cluster?.addNode(this);
     await this.#attempt(() => this.#pods.takeAll(this.name));
     await this.#attempt(() => this.#syncMirrorPods());
@@ -150,8 +179,30 @@ export class Kubelet implements ClusterNode {
     }
     const { client, reached } = connectWith(this.machine, kubeconfig);
     this.#connection = { api: reached.api, client };
-    this.#cluster = reached.cluster;
+    this.#moveTo(reached.cluster);
     return client;
+  }
+
+  /** The endpoint may lead to another cluster than before: one that was restored from a backup. */
+  #moveTo(cluster: WorkloadCluster): void {
+    const before = this.#cluster;
+    this.#cluster = cluster;
+    if (before === cluster || !this.#isRegistered) return;
+    before?.removeNode(this);
+    cluster.addNode(this);
+    void this.#attempt(() => this.#pods.takeAll(this.name));
+  }
+
+  /** Nobody calls for heartbeats any more: it looks by itself until it finds a cluster again. */
+  clusterClosed(cluster: WorkloadCluster): void {
+    const { machine } = this;
+    const look = async (): Promise<void> => {
+      while (this.#cluster === cluster) {
+        await machine.pass(lookMs);
+        await this.heartbeat();
+      }
+    };
+    if (!machine.signal.aborted) look().catch(() => undefined);
   }
 
   async heartbeat(): Promise<void> {
@@ -231,14 +282,18 @@ export class Kubelet implements ClusterNode {
     this.#pods.networkMayHaveChanged();
   }
 
-  async #syncMirrorPods(): Promise<void> {
+  readonly #syncMirrorPods: () => Promise<void> = oneAfterTheOther(async () => {
     if (!this.#cluster || !this.#hasControlPlane) return;
     const ready = new Set(controlPlaneComponents.filter((component) => this.controlPlane.isReady(component)));
     await ensureMirrorPods(this.machine, this.#connect(), this.name, ready);
-  }
+  });
 
   podChanged(pod: Pod | { deleted: true; namespace: string; name: string }): void {
     this.#pods.changed(pod);
+    // Somebody took the node for dead when it had just been heard of again.
+    if (!('deleted' in pod) && isMirrorPod(pod) && wasDeclaredNotReady(pod)) {
+      void this.#attempt(() => this.#syncMirrorPods());
+    }
   }
 
   connect(pod: UnstructuredObject, port: number): Duplex {

@@ -11,6 +11,10 @@ const writes = { fieldManager: 'kubelet' };
 const hashAnnotation = 'kubernetes.io/config.hash';
 const mirrorAnnotation = 'kubernetes.io/config.mirror';
 
+export function isMirrorPod({ metadata }: Pod): boolean {
+  return metadata.annotations?.[mirrorAnnotation] !== undefined;
+}
+
 /** Shows the static Pods of a machine in the API, with what their containers are doing. */
 export async function ensureMirrorPods(
   machine: RunningMachine,

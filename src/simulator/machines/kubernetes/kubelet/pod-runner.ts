@@ -3,6 +3,7 @@ import type { Client } from '../../../../client/index.ts';
 import type { CancelTimer, JsonObject } from '../../../../machinery/index.ts';
 import type { RunningMachine } from '../../types.ts';
 import { isCniPod } from './cni.ts';
+import { isMirrorPod } from './mirror-pods.ts';
 import { runningStatus } from './pod-status.ts';
 
 export interface PodRunnerOptions {
@@ -24,7 +25,6 @@ interface KnownPod {
 }
 
 const writes = { fieldManager: 'kubelet' };
-const mirrorAnnotation = 'kubernetes.io/config.mirror';
 const retryMs = 5_000;
 const never: CancelTimer = () => {};
 
@@ -51,8 +51,8 @@ export class PodRunner {
       this.#drop(`${change.namespace}/${change.name}`);
       return;
     }
+    if (isMirrorPod(change)) return;
     const { metadata } = change;
-    if (metadata.annotations?.[mirrorAnnotation] !== undefined) return;
     const key = `${metadata.namespace}/${metadata.name}`;
     let known = this.#pods.get(key);
     if (known && known.pod.metadata.uid !== metadata.uid) {
@@ -158,7 +158,8 @@ function keyOf(pod: Pod): { namespace: string; name: string } {
   return { namespace: pod.metadata.namespace ?? '', name: pod.metadata.name ?? '' };
 }
 
-function wasDeclaredNotReady({ status }: Pod): boolean {
+/** Whether the controller of Nodes wrote that a Pod is not ready because its node was not heard of. */
+export function wasDeclaredNotReady({ status }: Pod): boolean {
   return status?.conditions?.some(({ type, reason }) => type === 'Ready' && reason === 'NodeNotReady') ?? false;
 }
 

@@ -2,8 +2,8 @@ import { type Node, Nodes, type Pod, Pods } from '../../../../api/index.ts';
 import type { Client } from '../../../../client/index.ts';
 import { isNotFound, ManualClock } from '../../../../machinery/index.ts';
 import { caCertHash } from '../../../../pki/index.ts';
+import { readKubeconfig, serverAddress } from '../../../../simkube/index.ts';
 import { connectTo } from '../connect.ts';
-import { readKubeconfig, serverAddress } from '../kubeadm/kubeconfigs.ts';
 import type { Lab, LabMachine } from './lab.ts';
 
 export const endpointAddress = '127.64.0.10';

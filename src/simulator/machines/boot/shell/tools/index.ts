@@ -1,20 +1,8 @@
-import type { Tool } from '../state.ts';
-import { builtins } from './builtins.ts';
-import { fileTools } from './files.ts';
+import type { Tool } from '../../../../../simkube/index.ts';
 import { networkTools } from './network.ts';
 import { silentTools, systemTools } from './system.ts';
-import { testTools } from './test.ts';
-import { textTools } from './text.ts';
 
-/** Every command a simulated image has, by name. */
-export const tools: ReadonlyMap<string, Tool> = new Map(
-  Object.entries({
-    ...silentTools,
-    ...systemTools,
-    ...networkTools,
-    ...fileTools,
-    ...textTools,
-    ...testTools,
-    ...builtins,
-  }),
+/** The commands of a machine image that ask or change the machine itself, by name. */
+export const machineTools: ReadonlyMap<string, Tool> = new Map(
+  Object.entries({ ...silentTools, ...systemTools, ...networkTools }),
 );

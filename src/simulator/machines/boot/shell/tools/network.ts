@@ -1,13 +1,14 @@
+import { flagsOf, pathIn, type ShellState, type Tool } from '../../../../../simkube/index.ts';
 import { metadataAnswer } from '../../metadata.ts';
-import { pathIn, type ShellState, type Tool } from '../state.ts';
-import { flagsOf } from './files.ts';
+import { machineOf } from '../machine-shell.ts';
 
 const metadataAddress = '169.254.169.254';
 
 type Fetched = { readonly text: string } | { readonly exit: number; readonly message: string };
 
 /** What an address answers a GET with: the metadata service, or an API on a machine. There is no other network. */
-async function fetchUrl({ machine }: ShellState, text: string): Promise<Fetched> {
+async function fetchUrl(state: ShellState, text: string): Promise<Fetched> {
+  const { machine, software } = machineOf(state);
   const given = text.includes('://') ? text : `http://${text}`;
   if (!URL.canParse(given)) return { exit: 3, message: 'URL rejected: Malformed input to a URL function' };
   const url = new URL(given);
@@ -16,6 +17,8 @@ async function fetchUrl({ machine }: ShellState, text: string): Promise<Fetched>
     const answer = metadataAnswer(machine, url.pathname);
     return answer === undefined ? { exit: 22, message: 'The requested URL returned error: 404' } : { text: answer };
   }
+  const download = software.download?.(url);
+  if (download !== undefined) return { text: download };
   const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80);
   try {
     const service = machine.network.dial(host, port, machine);
@@ -45,7 +48,7 @@ const curl: Tool = async ({ state, streams }, args) => {
   const file =
     values.get('o') ?? values.get('output') ?? (flags.has('O') ? new URL(url).pathname.split('/').pop() : undefined);
   if (file === undefined) streams.out(fetched.text);
-  else if (file !== '/dev/null') state.machine.disk.write(pathIn(state, file), fetched.text);
+  else if (file !== '/dev/null') machineOf(state).machine.disk.write(pathIn(state, file), fetched.text);
   return 0;
 };
 
@@ -59,13 +62,13 @@ const wget: Tool = async ({ state, streams }, args) => {
   }
   const file = values.get('O') ?? url.split('/').pop() ?? 'index.html';
   if (file === '-') streams.out(fetched.text);
-  else state.machine.disk.write(pathIn(state, file), fetched.text);
+  else machineOf(state).machine.disk.write(pathIn(state, file), fetched.text);
   return 0;
 };
 
 /** `ip addr`, `ip route`: what scripts look for in it, in the form they take apart. */
 const ip: Tool = ({ state, streams }, args) => {
-  const { machine } = state;
+  const { machine } = machineOf(state);
   const word = args.find((arg) => !arg.startsWith('-')) ?? '';
   if ('address'.startsWith(word)) {
     for (const [index, port] of machine.server.interfaces.entries()) {
@@ -90,7 +93,7 @@ const netcat: Tool = ({ state, streams }, args) => {
   const { rest } = flagsOf(args, 'wqip');
   const [host = '', port = ''] = rest;
   try {
-    state.machine.network.dial(host, Number(port), state.machine);
+    machineOf(state).machine.network.dial(host, Number(port), machineOf(state).machine);
     return 0;
   } catch (error) {
     streams.error(`nc: connect to ${host} port ${port} (tcp) failed: ${error instanceof Error ? error.message : ''}\n`);

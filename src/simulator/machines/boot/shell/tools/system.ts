@@ -1,7 +1,7 @@
+import { flagsOf, pathIn, type Tool } from '../../../../../simkube/index.ts';
 import { journal } from '../../console-text.ts';
 import { disableUnit, enableUnit, isUnitEnabled, knownUnit, restartUnit, unitName } from '../../systemd/control.ts';
-import { pathIn, type Tool } from '../state.ts';
-import { flagsOf } from './files.ts';
+import { machineOf } from '../machine-shell.ts';
 
 /** What is installed on a node image and has nothing to change here. */
 const quiet = [
@@ -34,7 +34,7 @@ const install =
   (name: string): Tool =>
   async ({ state, streams }, args) => {
     const [verb = '', ...packages] = args.filter((arg) => !arg.startsWith('-'));
-    await state.machine.pass(state.machine.timings.sample('machine.install'));
+    await machineOf(state).machine.pass(machineOf(state).machine.timings.sample('machine.install'));
     streams.out('Reading package lists...\nBuilding dependency tree...\n');
     if (/install|upgrade/.test(verb)) {
       for (const each of packages) streams.out(`Setting up ${each} ...\n`);
@@ -46,7 +46,7 @@ const install =
 const systemctl: Tool = async ({ state, streams }, args) => {
   const { flags, rest } = flagsOf(args, 't');
   const [verb = '', ...names] = rest;
-  const { machine, software } = state;
+  const { machine, software } = machineOf(state);
   let status = 0;
   for (const name of names.map(unitName)) {
     const isKnown = knownUnit(machine, software, name);
@@ -97,7 +97,7 @@ const systemctl: Tool = async ({ state, streams }, args) => {
 };
 
 const hostname: Tool = ({ state, streams }, args) => {
-  const { machine } = state;
+  const { machine } = machineOf(state);
   const [flag] = args;
   if (flag === undefined || flag === '-s' || flag === '-f' || flag === '--fqdn') streams.out(`${machine.hostname}\n`);
   else if (flag === '-I' || flag === '-i') streams.out(`${machine.addresses.join(' ')} \n`);
@@ -106,7 +106,7 @@ const hostname: Tool = ({ state, streams }, args) => {
 };
 
 const date: Tool = ({ state, streams }, args) => {
-  const now = new Date(state.machine.clock.now());
+  const now = new Date(machineOf(state).machine.clock.now());
   const format = args.find((arg) => arg.startsWith('+'))?.slice(1);
   const two = (value: number): string => String(value).padStart(2, '0');
   const parts: Readonly<Record<string, string>> = {
@@ -137,14 +137,14 @@ export const systemTools: Readonly<Record<string, Tool>> = {
   systemctl,
   hostname,
   hostnamectl: ({ state, streams }, [verb, name]) => {
-    if ((verb === 'set-hostname' || verb === 'hostname') && name !== undefined) state.machine.rename(name);
-    else streams.out(` Static hostname: ${state.machine.hostname}\n`);
+    if ((verb === 'set-hostname' || verb === 'hostname') && name !== undefined) machineOf(state).machine.rename(name);
+    else streams.out(` Static hostname: ${machineOf(state).machine.hostname}\n`);
     return 0;
   },
   date,
   uname: ({ state, streams }, args) => {
     const { flags } = flagsOf(args);
-    const all = { s: 'Linux', n: state.machine.hostname, r: journal.kernel, m: 'x86_64' } as const;
+    const all = { s: 'Linux', n: machineOf(state).machine.hostname, r: journal.kernel, m: 'x86_64' } as const;
     const shown = flags.has('a')
       ? Object.values(all)
       : [...flags].map((flag) => all[flag as keyof typeof all] ?? 'Linux');
@@ -156,7 +156,7 @@ export const systemTools: Readonly<Record<string, Tool>> = {
     return 0;
   },
   nproc: ({ state, streams }) => {
-    streams.out(`${state.machine.server.flavor.vcpus}\n`);
+    streams.out(`${machineOf(state).machine.server.flavor.vcpus}\n`);
     return 0;
   },
   whoami: ({ streams }) => {
@@ -169,16 +169,16 @@ export const systemTools: Readonly<Record<string, Tool>> = {
   },
   'cloud-init-per': ({ state, streams, runner }, [, name = '', ...words]) => {
     const mark = `/var/lib/cloud/instance/sem/bootper.${name}.instance`;
-    if (state.machine.disk.read(mark) !== undefined) return 0;
-    state.machine.disk.write(mark, '');
+    if (machineOf(state).machine.disk.read(mark) !== undefined) return 0;
+    machineOf(state).machine.disk.write(mark, '');
     return runner.run(state, words, streams);
   },
   getent: ({ state, streams }, [database, key = '']) => {
-    if (database === 'hosts' && key === state.machine.hostname) {
-      streams.out(`${state.machine.addresses[0] ?? '127.0.1.1'} ${key}\n`);
+    if (database === 'hosts' && key === machineOf(state).machine.hostname) {
+      streams.out(`${machineOf(state).machine.addresses[0] ?? '127.0.1.1'} ${key}\n`);
       return 0;
     }
-    const file = state.machine.disk.read(pathIn(state, `/etc/${database ?? ''}`)) ?? '';
+    const file = machineOf(state).machine.disk.read(pathIn(state, `/etc/${database ?? ''}`)) ?? '';
     const line = file.split('\n').find((each) => each.startsWith(`${key}:`));
     if (line === undefined) return 2;
     streams.out(`${line}\n`);

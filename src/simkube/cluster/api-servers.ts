@@ -1,0 +1,161 @@
+import { builtinDefinitions, builtinSchema, protobufRegistry } from '../../api/index.ts';
+import { type ApiServer, createApiServer, type PodConnector, type StoredObject } from '../../apiserver/index.ts';
+import { type Clock, errorMessage, type Random } from '../../machinery/index.ts';
+import type { Logger } from '../../runtime/index.ts';
+import type { Store } from '../../store/index.ts';
+import { podLog } from './pod-log.ts';
+import type { ClusterSettings } from './settings.ts';
+
+/** What all API servers of a cluster are built on. */
+export interface ApiServerBase {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly connectPod: PodConnector;
+  gate(): Promise<void> | undefined;
+  healthProblem(): string | undefined;
+}
+
+/** An API server that instances with the same settings share. */
+export interface ServedApi {
+  readonly server: ApiServer;
+  readonly settings: ClusterSettings;
+  /** the instance needs it no longer */
+  release(): void;
+}
+
+interface Entry {
+  readonly settings: ClusterSettings;
+  readonly making: Promise<ApiServer>;
+  server: ApiServer | undefined;
+  users: number;
+}
+
+/**
+ * The API servers over the data of one cluster: one for all instances that were started alike, more only while a new
+ * version, authority or key is rolled out.
+ */
+export class ApiServers {
+  readonly #base: ApiServerBase;
+  readonly #entries = new Map<string, Entry>();
+  readonly #stopping = new Set<Promise<void>>();
+  readonly #changed: () => void;
+
+  constructor(base: ApiServerBase, changed: () => void) {
+    this.#base = base;
+    this.#changed = changed;
+  }
+
+  /** the one that was started last */
+  get newest(): { readonly server: ApiServer; readonly settings: ClusterSettings } | undefined {
+    let newest: { server: ApiServer; settings: ClusterSettings } | undefined;
+    for (const { server, settings } of this.#entries.values()) if (server) newest = { server, settings };
+    return newest;
+  }
+
+  get isEmpty(): boolean {
+    return this.#entries.size === 0;
+  }
+
+  async use(store: Store<StoredObject>, settings: ClusterSettings): Promise<ServedApi> {
+    const key = JSON.stringify(settings);
+    let entry = this.#entries.get(key);
+    if (!entry) {
+      const made: Entry = { settings, making: make(this.#base, store, settings), server: undefined, users: 0 };
+      this.#entries.set(key, made);
+      made.making.then(
+        (server) => {
+          made.server = server;
+        },
+        () => this.#entries.delete(key),
+      );
+      entry = made;
+    }
+    const used = entry;
+    used.users++;
+    let isReleased = false;
+    const release = (): void => {
+      if (isReleased) return;
+      isReleased = true;
+      used.users--;
+      if (used.users === 0) this.#end(key, used);
+    };
+    try {
+      const server = await used.making;
+      this.#changed();
+      return { server, settings, release };
+    } catch (error) {
+      release();
+      throw error;
+    }
+  }
+
+  #end(key: string, entry: Entry): void {
+    if (this.#entries.get(key) === entry) this.#entries.delete(key);
+    this.#changed();
+    const stopping = entry.making
+      .then((server) => server.stop(0))
+      .catch((error: unknown) =>
+        this.#base.log.warn('A workload API did not stop cleanly', { error: errorMessage(error) }),
+      )
+      .then(() => void this.#stopping.delete(stopping));
+    this.#stopping.add(stopping);
+  }
+
+  /** resolves when servers that nobody uses any more have ended */
+  async settled(): Promise<void> {
+    await Promise.all(this.#stopping);
+  }
+
+  async close(): Promise<void> {
+    for (const [key, entry] of [...this.#entries]) this.#end(key, entry);
+    await this.settled();
+  }
+}
+
+function make(base: ApiServerBase, store: Store<StoredObject>, settings: ClusterSettings): Promise<ApiServer> {
+  const { clock, random, log } = base;
+  const nodes = settings.nodeAuthorization ?? true;
+  return createApiServer({
+    store,
+    clock,
+    random,
+    definitions: builtinDefinitions,
+    metaSchema: builtinSchema,
+    protobuf: protobufRegistry,
+    access: {
+      mode: settings.authorization ?? 'RBAC',
+      clientCa: settings.clientAuthorities,
+      serviceAccounts: {
+        issuer: settings.serviceAccountIssuer,
+        signingKeyPem: settings.serviceAccountKey,
+        ...(settings.olderServiceAccountKeys && { olderKeysPem: settings.olderServiceAccountKeys }),
+      },
+      bootstrapTokens: settings.bootstrapTokens ?? true,
+      anonymous: settings.anonymous ?? true,
+      nodes,
+    },
+    admissionPlugins: { disable: (settings.nodeRestriction ?? true) ? [] : ['NodeRestriction'] },
+    serviceCidr: settings.serviceCidr,
+    version: versionInfo(settings.kubernetesVersion),
+    podLogs: podLog(clock),
+    podConnector: base.connectPod,
+    gate: () => base.gate(),
+    healthChecks: [
+      {
+        name: 'etcd',
+        in: ['livez', 'readyz'],
+        check: () => {
+          const problem = base.healthProblem();
+          if (problem !== undefined) throw new Error(problem);
+        },
+      },
+    ],
+    onError: (error, what) => log.error('Workload API failed unexpectedly', { what, error }),
+  });
+}
+
+function versionInfo(version: string): { major: string; minor: string; gitVersion: string } {
+  const [, major = '1', minor = '34'] = /^v?(\d+)\.(\d+)/.exec(version) ?? [];
+  return { major, minor, gitVersion: version.startsWith('v') ? version : `v${version}` };
+}

@@ -1,0 +1,114 @@
+import { Leases } from '../../../api/index.ts';
+import { errorMessage, isAlreadyExists, isNotFound } from '../../../machinery/index.ts';
+import type { ControllerRoles } from '../../cluster/settings.ts';
+import type { WorkloadCluster } from '../../cluster/workload-cluster.ts';
+import type { SimulatedProcess } from '../../process.ts';
+import { ProgramFailure } from '../failure.ts';
+import { klog } from '../klog.ts';
+import type { Closing } from '../running.ts';
+import { type ReachedApi, reachByKubeconfig } from './api-client.ts';
+
+export interface ComponentSettings {
+  readonly name: 'kube-controller-manager' | 'kube-scheduler';
+  readonly kubeconfig: string;
+  readonly roles: ControllerRoles;
+}
+
+const retryMs = 1_000;
+const checkMs = 10_000;
+/** how many looks in a row may find nobody before the lease is lost */
+const patience = 2;
+
+/**
+ * Works for the cluster its kubeconfig leads to, from the moment the API lets it in until it cannot be reached any longer.
+ * Resolves with the exit code. Which of several leads is the cluster's affair: all that may work are known to it.
+ */
+export async function workForCluster(
+  process: SimulatedProcess,
+  closing: Closing,
+  settings: ComponentSettings,
+): Promise<number> {
+  const { name } = settings;
+  const reached = await enter(process, settings);
+  let { cluster } = reached;
+  const id = `${process.namespace}/${process.hostname}/${name}`;
+  cluster.addControllers(id, settings.roles);
+  closing.add(() => cluster.removeControllers(id));
+  klog(process, 'I', 'leaderelection.go:271', `successfully acquired lease kube-system/${name}`);
+  for (let misses = 0; misses < patience; ) {
+    await process.pass(checkMs);
+    const found = look(process, settings);
+    if (!found) {
+      misses++;
+      continue;
+    }
+    misses = 0;
+    if (found === cluster) continue;
+    // The endpoint leads elsewhere now: the data was restored into a new cluster.
+    cluster.removeControllers(id);
+    cluster = found;
+    cluster.addControllers(id, settings.roles);
+  }
+  klog(
+    process,
+    'E',
+    'leaderelection.go:448',
+    `error retrieving resource lock kube-system/${name}: context deadline exceeded`,
+  );
+  klog(process, 'F', 'controllermanager.go:340', 'leaderelection lost');
+  return 1;
+}
+
+function look(process: SimulatedProcess, { kubeconfig }: ComponentSettings): WorkloadCluster | undefined {
+  try {
+    return reachByKubeconfig(process, kubeconfig).cluster;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Waits until the API answers and allows it to lead. */
+async function enter(process: SimulatedProcess, settings: ComponentSettings): Promise<ReachedApi> {
+  const { kubeconfig, name } = settings;
+  let said = '';
+  for (;;) {
+    try {
+      const reached = reachByKubeconfig(process, kubeconfig);
+      await takeLease(process, reached, name);
+      return reached;
+    } catch (error) {
+      if (process.signal.aborted || error instanceof ProgramFailure) throw error;
+      const reason = errorMessage(error);
+      if (reason !== said) {
+        klog(process, 'E', 'leaderelection.go:448', `error retrieving resource lock kube-system/${name}: ${reason}`);
+      }
+      said = reason;
+    }
+    await process.pass(retryMs);
+  }
+}
+
+/** Proves that the API knows the program and lets it have the lease; written once, not renewed. */
+async function takeLease(process: SimulatedProcess, { client }: ReachedApi, name: string): Promise<void> {
+  const key = { namespace: 'kube-system', name };
+  try {
+    await client.get(Leases, key);
+    return;
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+  try {
+    await client.create(
+      Leases,
+      {
+        apiVersion: 'coordination.k8s.io/v1',
+        kind: 'Lease',
+        metadata: key,
+        spec: { holderIdentity: process.hostname, leaseDurationSeconds: 15, leaseTransitions: 0 },
+      },
+      { fieldManager: name },
+    );
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+  }
+}

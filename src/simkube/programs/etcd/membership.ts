@@ -1,0 +1,164 @@
+import { createHash } from 'node:crypto';
+import type { EtcdCluster, EtcdMember } from '../../etcd/etcd-cluster.ts';
+import { isOlder, minorOf, minorSteps } from '../../etcd/version.ts';
+import type { SimulatedProcess } from '../../process.ts';
+import { ProgramFailure } from '../failure.ts';
+import type { SimulatedKubernetes } from '../kubernetes.ts';
+import { dataFile, readEtcdData } from './data-directory.ts';
+import type { EtcdSettings } from './settings.ts';
+import { etcdBehind } from './way.ts';
+
+/** Which member of which cluster a process is. */
+export interface Membership {
+  readonly etcd: EtcdCluster;
+  readonly memberId: string;
+  /** nothing of it is on its volume yet */
+  readonly isFresh: boolean;
+}
+
+/** Clusters that begin: found by what their first members are started with, until all of them have started. */
+export class Bootstraps {
+  readonly #clusters = new Map<string, string>();
+
+  find(key: string): string | undefined {
+    return this.#clusters.get(key);
+  }
+
+  set(key: string, clusterId: string): void {
+    this.#clusters.set(key, clusterId);
+  }
+}
+
+/** Finds out who a process is, from its volume, from its peers, or because it is the first; throws as etcd does. */
+export function findMembership(
+  kubernetes: SimulatedKubernetes,
+  process: SimulatedProcess,
+  settings: EtcdSettings,
+): Membership {
+  const data = readEtcdData(process.files.read(dataFile(settings.dataDirectory)));
+  const membership = data
+    ? restarted(kubernetes, data)
+    : settings.isNewCluster
+      ? bootstrapped(kubernetes, process, settings)
+      : joined(process, settings);
+  checkVersion(membership.etcd, settings.version);
+  return membership;
+}
+
+function restarted(
+  kubernetes: SimulatedKubernetes,
+  { clusterId, memberId }: { clusterId: string; memberId: string },
+): Membership {
+  const etcd = kubernetes.clusters.etcd(clusterId);
+  if (!etcd) throw fatal('failed to recover v3 backend from snapshot', `the data of cluster ${clusterId} is damaged`);
+  return { etcd, memberId, isFresh: false };
+}
+
+/** The cluster other members from the list are in, when one of them answers. */
+export function clusterOfPeers(
+  process: SimulatedProcess,
+  { initialCluster, name }: EtcdSettings,
+): EtcdCluster | undefined {
+  for (const member of initialCluster) {
+    if (member.name === name) continue;
+    const { hostname, port } = new URL(member.peerUrl);
+    try {
+      const way = etcdBehind(process.dial(hostname.replace(/^\[|\]$/g, ''), Number(port) || 2380));
+      if (way) return way.endpoint.cluster;
+    } catch {
+      // Others may answer.
+    }
+  }
+  return undefined;
+}
+
+function bootstrapped(kubernetes: SimulatedKubernetes, process: SimulatedProcess, settings: EtcdSettings): Membership {
+  const { bootstraps, clusters } = kubernetes;
+  const key = bootstrapKey(process, settings);
+  const known = clusters.etcd(bootstraps.find(key) ?? '');
+  const peers = clusterOfPeers(process, settings);
+  const own = (etcd: EtcdCluster): EtcdMember | undefined =>
+    etcd.members.find(({ peerUrls }) => settings.peerUrls.some((url) => peerUrls.includes(url)));
+  if (peers) {
+    const member = own(peers);
+    if (!member) throw fatal('discovery failed', 'member count is unequal');
+    if (member.clientUrls.length > 0) {
+      throw fatal('discovery failed', `member ${member.id} has already been bootstrapped`);
+    }
+    return { etcd: peers, memberId: member.id, isFresh: true };
+  }
+  const waiting = known && own(known);
+  if (known && waiting && waiting.clientUrls.length === 0) {
+    return { etcd: known, memberId: waiting.id, isFresh: true };
+  }
+  const etcd = clusters.createEtcd();
+  bootstraps.set(key, etcd.id);
+  for (const { name, peerUrl } of settings.initialCluster) {
+    etcd.found({ name, peerUrls: [peerUrl], clientUrls: [] });
+  }
+  return { etcd, memberId: own(etcd)!.id, isFresh: true };
+}
+
+function joined(process: SimulatedProcess, settings: EtcdSettings): Membership {
+  const etcd = clusterOfPeers(process, settings);
+  if (!etcd) {
+    throw fatal(
+      'discovery failed',
+      'cannot fetch cluster info from peer urls: could not retrieve cluster information from the given URLs',
+    );
+  }
+  const listed = settings.initialCluster.map(({ peerUrl }) => peerUrl);
+  const { members } = etcd;
+  if (members.length !== new Set(settings.initialCluster.map(({ name }) => name)).size) {
+    throw fatal('discovery failed', 'error validating peerURLs: member count is unequal');
+  }
+  const stranger = members.find(({ peerUrls }) => !peerUrls.some((url) => listed.includes(url)));
+  if (stranger) {
+    throw fatal(
+      'discovery failed',
+      `error validating peerURLs: unmatched member while checking PeerURLs ("${stranger.peerUrls.join(',')}")`,
+    );
+  }
+  const own = members.find(({ peerUrls }) => settings.peerUrls.some((url) => peerUrls.includes(url)));
+  if (!own) throw fatal('discovery failed', 'error validating peerURLs: unmatched member while checking PeerURLs');
+  if (own.clientUrls.length > 0) {
+    // It once had data that the leader counts on.
+    throw new ProgramFailure(
+      `${JSON.stringify({
+        level: 'panic',
+        msg: `tocommit(${etcd.term + 1}) is out of range [lastIndex(0)]. Was the raft log corrupted, truncated, or lost?`,
+      })}\npanic: member ${own.id} has lost its data; remove it from the cluster and add it anew`,
+      2,
+    );
+  }
+  return { etcd, memberId: own.id, isFresh: true };
+}
+
+/** One minor version at a time, and never back. */
+function checkVersion({ version }: EtcdCluster, programVersion: string): void {
+  if (version === undefined) return;
+  const own = minorOf(programVersion);
+  if (isOlder(own, version)) {
+    throw fatal(
+      'invalid downgrade; server version is lower than determined cluster version',
+      `current-server-version ${programVersion}, determined-cluster-version ${version}`,
+    );
+  }
+  if (minorSteps(version, own) > 1) {
+    throw fatal(
+      'failed to start etcd',
+      `incompatible with current running cluster: version ${programVersion} cannot follow cluster version ${version}, minor versions must be taken one by one`,
+    );
+  }
+}
+
+function bootstrapKey({ namespace }: SimulatedProcess, { token, initialCluster }: EtcdSettings): string {
+  const urls = initialCluster.map(({ peerUrl }) => peerUrl).sort();
+  return createHash('sha256')
+    .update([namespace, token, ...urls].join('\n'))
+    .digest('base64url');
+}
+
+export function fatal(msg: string, error: string): ProgramFailure {
+  return new ProgramFailure(JSON.stringify({ level: 'fatal', msg, error }));
+}

@@ -1,0 +1,10 @@
+/** A program ends with words. */
+export class ProgramFailure extends Error {
+  readonly exitCode: number;
+
+  constructor(message: string, exitCode = 1) {
+    super(message);
+    this.name = 'ProgramFailure';
+    this.exitCode = exitCode;
+  }
+}

@@ -1,0 +1,32 @@
+import { parseAllDocuments } from 'yaml';
+import { errorMessage, isJsonObject, type KubeObject } from '../../../machinery/index.ts';
+import type { SimulatedProcess } from '../../process.ts';
+import { applyObject, type ObjectWriter } from './objects.ts';
+
+const directory = '/var/lib/k0s/manifests/';
+
+/** Applies what lies below the directory of manifests, each stack in the order of its files. Says what cannot be. */
+export async function applyManifests(
+  process: SimulatedProcess,
+  writer: ObjectWriter,
+  applied: Map<string, string>,
+): Promise<void> {
+  const { files } = process;
+  for (const path of files.list(directory)) {
+    if (!/\.ya?ml$/.test(path) || path.includes('/..')) continue;
+    const text = files.read(path) ?? '';
+    if (applied.get(path) === text) continue;
+    try {
+      for (const document of parseAllDocuments(text)) {
+        const object: unknown = document.toJS();
+        if (isJsonObject(object) && object['kind'] !== undefined)
+          await applyObject(writer, object as unknown as KubeObject);
+      }
+      applied.set(path, text);
+    } catch (error) {
+      process.log(
+        `level=warning msg="failed to apply manifests" component=applier path=${path} error="${errorMessage(error)}"`,
+      );
+    }
+  }
+}

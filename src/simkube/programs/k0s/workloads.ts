@@ -1,0 +1,56 @@
+import type { JsonObject, KubeObject } from '../../../machinery/index.ts';
+
+/** A workload in few words. */
+export interface WorkloadWish {
+  readonly name: string;
+  readonly namespace?: string;
+  readonly image: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly replicas?: number;
+  /** more of the Pod's spec */
+  readonly pod?: JsonObject;
+}
+
+const tolerateAll: JsonObject[] = [{ operator: 'Exists' }];
+
+function template({ name, image, labels, pod }: WorkloadWish): {
+  labels: Record<string, string>;
+  template: JsonObject;
+} {
+  const all = labels ?? { 'k8s-app': name };
+  return {
+    labels: { ...all },
+    template: { metadata: { labels: { ...all } }, spec: { containers: [{ name, image }], ...pod } },
+  };
+}
+
+export function daemonSet(wish: WorkloadWish): KubeObject {
+  const { labels, template: made } = template({
+    ...wish,
+    pod: { hostNetwork: true, tolerations: tolerateAll, ...wish.pod },
+  });
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'DaemonSet',
+    metadata: { name: wish.name, namespace: wish.namespace ?? 'kube-system', labels },
+    spec: { selector: { matchLabels: labels }, template: made },
+  } as KubeObject;
+}
+
+export function deployment(wish: WorkloadWish): KubeObject {
+  const { labels, template: made } = template(wish);
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: wish.name, namespace: wish.namespace ?? 'kube-system', labels },
+    spec: { replicas: wish.replicas ?? 1, selector: { matchLabels: labels }, template: made },
+  } as KubeObject;
+}
+
+export function serviceAccount(name: string, namespace = 'kube-system'): KubeObject {
+  return { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace } };
+}
+
+export function configMap(name: string, data: Readonly<Record<string, string>>): KubeObject {
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'kube-system' }, data } as KubeObject;
+}

@@ -1,0 +1,61 @@
+import type { Duplex } from 'node:stream';
+import { ClusterRegistry } from '../cluster/registry.ts';
+import type { SimulatedKubernetesOptions } from '../options.ts';
+import type { SimulatedProcess } from '../process.ts';
+import type { PortService } from '../types.ts';
+import { readEtcdData } from './etcd/data-directory.ts';
+import { Bootstraps } from './etcd/membership.ts';
+
+/** What the programs of all Pods share: what is stored, and the sockets inside of Pods. */
+export class SimulatedKubernetes {
+  readonly clusters: ClusterRegistry;
+  /** etcd clusters whose first members are starting */
+  readonly bootstraps: Bootstraps = new Bootstraps();
+  readonly #sockets = new Map<string, PortService>();
+
+  constructor(options: SimulatedKubernetesOptions) {
+    this.clusters = new ClusterRegistry(options);
+  }
+
+  /** Listens on a unix socket, which the containers of one Pod share. */
+  listenLocally(process: SimulatedProcess, path: string, service: PortService): () => void {
+    const key = socketKey(process, path);
+    if (this.#sockets.has(key)) {
+      throw Object.assign(new Error(`listen unix ${path}: bind: address already in use`), { code: 'EADDRINUSE' });
+    }
+    this.#sockets.set(key, service);
+    return () => {
+      if (this.#sockets.get(key) === service) this.#sockets.delete(key);
+    };
+  }
+
+  /** undefined: nobody listens there */
+  dialLocally(process: SimulatedProcess, path: string): PortService | undefined {
+    return this.#sockets.get(socketKey(process, path));
+  }
+
+  /**
+   * Files are about to be gone for good, with a volume or with a Pod: data of etcd that nobody has elsewhere goes with them.
+   * The content of every file is to be given.
+   */
+  filesRemoved(contents: Iterable<string>): void {
+    for (const content of contents) {
+      const data = readEtcdData(content);
+      if (data) this.clusters.releaseFrom(data.clusterId, data.memberId);
+    }
+  }
+
+  /** Ends what still runs; what is stored stays for the next start. */
+  async close(): Promise<void> {
+    await this.clusters.close();
+  }
+}
+
+/** A socket that nobody outside of this process can speak to. */
+export function localOnly(service: Omit<PortService, 'accept'> = {}): PortService {
+  return { ...service, accept: (socket: Duplex) => void socket.destroy() };
+}
+
+function socketKey({ namespace, hostname }: SimulatedProcess, path: string): string {
+  return `${namespace}/${hostname}${path}`;
+}

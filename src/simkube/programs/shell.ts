@@ -1,0 +1,131 @@
+import type { ProcessFiles, SimulatedProcess, SimulatedProgram } from '../process.ts';
+import { normalPath, type ShellDisk, type ShellHost } from '../shell/host.ts';
+import { runScript } from '../shell/run.ts';
+import { freshState, type Streams, type Tool } from '../shell/state.ts';
+import { ProgramFailure } from './failure.ts';
+import type { SimulatedKubernetes } from './kubernetes.ts';
+import { program } from './running.ts';
+
+/** Finds what a name stands for in an image. */
+export type ProgramFinder = (name: string) => ((kubernetes: SimulatedKubernetes) => SimulatedProgram) | undefined;
+
+/** The shell of an image: runs a script, and from it the programs of the image. */
+export function shellProgram(kubernetes: SimulatedKubernetes, find: ProgramFinder): SimulatedProgram {
+  return program(async (process) => {
+    const { script, name, args, stopsAtErrors } = scriptOf(process);
+    const output = lineWriter((line) => process.log(line));
+    const state = freshState(hostOf(process, kubernetes, find), name, process.env);
+    state.arguments = args;
+    state.options.stopsAtErrors = stopsAtErrors;
+    const streams: Streams = { input: { text: '' }, out: output.write, error: output.write };
+    const status = await runScript(state, script, streams);
+    await Promise.all(state.background);
+    output.end();
+    return status;
+  });
+}
+
+interface Script {
+  readonly script: string;
+  readonly name: string;
+  readonly args: readonly string[];
+  readonly stopsAtErrors: boolean;
+}
+
+function scriptOf({ argv, files }: SimulatedProcess): Script {
+  const [shell = 'sh', ...rest] = argv;
+  let stopsAtErrors = false;
+  for (let index = 0; index < rest.length; index++) {
+    const word = rest[index]!;
+    if (/^[-+][a-z]+$/.test(word)) {
+      stopsAtErrors ||= word.startsWith('-') && word.includes('e');
+      if (!word.includes('c')) continue;
+      const script = rest[index + 1];
+      if (script === undefined) throw new ProgramFailure(`${shell}: -c requires an argument`, 2);
+      return { script, name: rest[index + 2] ?? shell, args: rest.slice(index + 3), stopsAtErrors };
+    }
+    const script = files.read(word);
+    if (script === undefined)
+      throw new ProgramFailure(`${shell}: can't open '${word}': No such file or directory`, 127);
+    return { script, name: word, args: rest.slice(index + 1), stopsAtErrors };
+  }
+  return { script: '', name: shell, args: [], stopsAtErrors };
+}
+
+function hostOf(process: SimulatedProcess, kubernetes: SimulatedKubernetes, find: ProgramFinder): ShellHost {
+  return {
+    disk: diskOf(process.files),
+    hostname: process.hostname,
+    random: process.random,
+    signal: process.signal,
+    timeScale: 1,
+    pass: (ms) => process.pass(ms),
+    command(name) {
+      const make = find(name);
+      return make && toolOf(process, name, make(kubernetes));
+    },
+  };
+}
+
+/** A program as a command of a shell: it gets the shell's environment, and writes where the command writes. */
+function toolOf(process: SimulatedProcess, name: string, started: SimulatedProgram): Tool {
+  return ({ state, streams }, args) => {
+    const env: Record<string, string> = {};
+    for (const key of state.exported) env[key] = state.variables.get(key) ?? '';
+    return started({ ...process, argv: [name, ...args], env, log: (line) => streams.out(`${line}\n`) });
+  };
+}
+
+const usualDirectories: ReadonlySet<string> = new Set([
+  '/',
+  '/bin',
+  '/etc',
+  '/run',
+  '/tmp',
+  '/usr',
+  '/var',
+  '/var/lib',
+]);
+
+/** Containers know files only; directories are there when something is in them, or as long as the shell remembers. */
+function diskOf(files: ProcessFiles): ShellDisk {
+  const made = new Set<string>();
+  const below = (path: string): string => `${path === '/' ? '' : path}/`;
+  return {
+    read: (path) => files.read(normalPath(path)),
+    write: (path, content, mode) => files.write(normalPath(path), content, mode),
+    remove: (path) => files.remove(normalPath(path)),
+    list: (prefix) => files.list(prefix),
+    // What is mounted has the mode its volume says; a shell of the superuser runs it in any case.
+    mode: () => undefined,
+    changeMode: () => {},
+    makeDirectory: (path) => void made.add(normalPath(path)),
+    isDirectory(given) {
+      const path = normalPath(given);
+      return made.has(path) || usualDirectories.has(path) || files.list(below(path)).length > 0;
+    },
+    removeTree(given) {
+      const path = normalPath(given);
+      const paths = files.list(below(path));
+      if (files.read(path) !== undefined) paths.push(path);
+      for (const each of paths) files.remove(each);
+      return made.delete(path) || paths.length > 0;
+    },
+  };
+}
+
+/** Makes lines of what is written in pieces. */
+function lineWriter(log: (line: string) => void): { write(text: string): void; end(): void } {
+  let rest = '';
+  return {
+    write(text) {
+      const lines = (rest + text).split('\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) log(line);
+    },
+    end() {
+      if (rest !== '') log(rest);
+      rest = '';
+    },
+  };
+}

@@ -1,0 +1,180 @@
+import { sharedSignal } from '../../../client/index.ts';
+import { type Clock, ManualClock, type Random, seededRandom, sleep } from '../../../machinery/index.ts';
+import { nullLogger, runUntil } from '../../../runtime/index.ts';
+import type { ProcessFiles, SimulatedProcess } from '../../process.ts';
+import type { PortService } from '../../types.ts';
+import { simulatedProgram } from '../index.ts';
+import { SimulatedKubernetes } from '../kubernetes.ts';
+
+/** Pods without anything that runs them: started and ended by hand, on a network where every name is a Pod's. */
+export interface ProgramLab {
+  readonly clock: Clock;
+  readonly kubernetes: SimulatedKubernetes;
+  /** a place for containers, whose files stay when these end */
+  pod(name: string, files?: Readonly<Record<string, string>>): LabPod;
+  /** another name for Pods, as a Service: the first that listens answers */
+  name(name: string, ...pods: readonly LabPod[]): void;
+  /** what listens somewhere; throws ECONNREFUSED */
+  dial(name: string, port: number): PortService;
+  /** lets time pass until the condition holds */
+  until(condition: () => boolean | Promise<boolean>, limitMs?: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface LabPod {
+  readonly name: string;
+  readonly files: Map<string, string>;
+  /** what its containers said */
+  readonly lines: string[];
+  start(image: string, argv: readonly string[], env?: Readonly<Record<string, string>>): LabContainer;
+  /** runs a program until it ends: its exit code, and what it said */
+  exec(image: string, ...argv: readonly string[]): Promise<{ code: number; lines: string[] }>;
+}
+
+export interface LabContainer {
+  readonly exited: Promise<number>;
+  /** undefined while it runs */
+  exitCode(): number | undefined;
+  stop(): Promise<number>;
+}
+
+export interface ProgramLabOptions {
+  readonly clock?: Clock;
+  readonly directory?: string;
+  readonly seed?: number;
+}
+
+export function createProgramLab(options: ProgramLabOptions = {}): ProgramLab {
+  const clock = options.clock ?? new ManualClock();
+  const random = seededRandom(options.seed ?? 5);
+  const { directory } = options;
+  const kubernetes = new SimulatedKubernetes({
+    clock,
+    random,
+    log: nullLogger,
+    ...(directory !== undefined && { directory }),
+  });
+  const pods = new Map<string, LabPodState>();
+  const names = new Map<string, readonly LabPod[]>();
+  const dial = (name: string, port: number): PortService => {
+    const targets = names.get(name) ?? [...pods.values()].filter((pod) => pod.name === name);
+    for (const target of targets) {
+      const service = pods.get(target.name)?.ports.get(port);
+      if (service) return service;
+    }
+    throw Object.assign(new Error(`connect ECONNREFUSED ${name}:${port}`), { code: 'ECONNREFUSED' });
+  };
+  return {
+    clock,
+    kubernetes,
+    pod(name, files = {}) {
+      const pod = new LabPodState({ name, clock, random, kubernetes, dial, files: new Map(Object.entries(files)) });
+      pods.set(name, pod);
+      return pod;
+    },
+    name: (name, ...targets) => void names.set(name, targets),
+    dial,
+    async until(condition, limitMs = 120_000) {
+      if (!(clock instanceof ManualClock)) throw new TypeError('this lab runs on real time');
+      await runUntil(clock, condition, { limitMs });
+    },
+    async close() {
+      for (const pod of pods.values()) pod.stopAll();
+      await kubernetes.close();
+    },
+  };
+}
+
+interface PodParts {
+  readonly name: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly kubernetes: SimulatedKubernetes;
+  readonly files: Map<string, string>;
+  dial(name: string, port: number): PortService;
+}
+
+class LabPodState implements LabPod {
+  readonly name: string;
+  readonly files: Map<string, string>;
+  readonly lines: string[] = [];
+  readonly ports = new Map<number, PortService>();
+  readonly #parts: PodParts;
+  readonly #stops = new Set<AbortController>();
+
+  constructor(parts: PodParts) {
+    this.#parts = parts;
+    this.name = parts.name;
+    this.files = parts.files;
+  }
+
+  start(image: string, argv: readonly string[], env: Readonly<Record<string, string>> = {}): LabContainer {
+    return this.#run(image, argv, env, this.lines);
+  }
+
+  async exec(image: string, ...argv: readonly string[]): Promise<{ code: number; lines: string[] }> {
+    const lines: string[] = [];
+    const code = await this.#run(image, argv, {}, lines).exited;
+    return { code, lines };
+  }
+
+  stopAll(): void {
+    for (const stop of this.#stops) stop.abort(new Error('terminated'));
+  }
+
+  #run(image: string, argv: readonly string[], env: Readonly<Record<string, string>>, lines: string[]): LabContainer {
+    const { clock, random, kubernetes, dial } = this.#parts;
+    const program = simulatedProgram(image, argv, kubernetes);
+    if (!program) throw new Error(`nobody knows what ${image} ${argv.join(' ')} is`);
+    const stop = new AbortController();
+    sharedSignal(stop.signal);
+    this.#stops.add(stop);
+    const process: SimulatedProcess = {
+      argv,
+      env,
+      image,
+      hostname: this.name,
+      namespace: 'default',
+      address: this.name,
+      files: filesOf(this.files),
+      clock,
+      random,
+      signal: stop.signal,
+      log: (line) => void lines.push(line),
+      listen: (port, service) => this.#listen(port, service),
+      dial: (host, port) => (host === 'localhost' || host === '127.0.0.1' ? dial(this.name, port) : dial(host, port)),
+      pass: (ms) => sleep(clock, ms, stop.signal),
+    };
+    let code: number | undefined;
+    const exited = program(process).then((exitCode) => {
+      code = exitCode;
+      this.#stops.delete(stop);
+      return exitCode;
+    });
+    return {
+      exited,
+      exitCode: () => code,
+      stop() {
+        stop.abort(new Error('terminated'));
+        return exited;
+      },
+    };
+  }
+
+  #listen(port: number, service: PortService): () => void {
+    if (this.ports.has(port)) throw Object.assign(new Error(`listen EADDRINUSE :${port}`), { code: 'EADDRINUSE' });
+    this.ports.set(port, service);
+    return () => {
+      if (this.ports.get(port) === service) this.ports.delete(port);
+    };
+  }
+}
+
+function filesOf(files: Map<string, string>): ProcessFiles {
+  return {
+    read: (path) => files.get(path),
+    write: (path, content) => void files.set(path, content),
+    remove: (path) => void files.delete(path),
+    list: (prefix) => [...files.keys()].filter((path) => path.startsWith(prefix)).sort(),
+  };
+}

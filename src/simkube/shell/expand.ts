@@ -1,0 +1,272 @@
+import { evaluate } from './arithmetic.ts';
+import { normalPath } from './host.ts';
+import { patternSource, patternToRegExp } from './pattern.ts';
+import { Leave, pathIn, type ShellState } from './state.ts';
+import type { Piece, Script, Word } from './syntax.ts';
+
+/** Runs what stands in `$(…)` and gives what it wrote. */
+export type Substitute = (script: Script) => Promise<string>;
+
+/** A run of text with what may still be split or matched against files. */
+interface Chunk {
+  readonly text: string;
+  readonly isQuoted: boolean;
+  /** begins a new field: the elements of "$@" */
+  readonly startsField?: boolean;
+}
+
+/** What a word becomes as an argument list: variables, substitution, splitting, braces, file names. */
+export async function expandWords(
+  state: ShellState,
+  words: readonly Word[],
+  substitute: Substitute,
+  report: (message: string) => void,
+): Promise<string[]> {
+  const fields: string[] = [];
+  for (const word of words) {
+    for (const variant of braces(word)) {
+      const chunks = await chunksOf(state, variant, substitute, report);
+      for (const field of split(chunks)) fields.push(...fileNames(state, field));
+    }
+  }
+  return fields;
+}
+
+/** What a word becomes where only one is wanted: an assignment, a file to redirect to. */
+export async function expandText(
+  state: ShellState,
+  word: Word,
+  substitute: Substitute,
+  report: (message: string) => void,
+): Promise<string> {
+  const chunks = await chunksOf(state, word, substitute, report);
+  return chunks.map(({ text, startsField }, index) => (startsField && index > 0 ? ` ${text}` : text)).join('');
+}
+
+/** As a pattern: what was quoted stands for itself. */
+export async function expandPattern(
+  state: ShellState,
+  word: Word,
+  substitute: Substitute,
+  report: (message: string) => void,
+): Promise<string> {
+  const chunks = await chunksOf(state, word, substitute, report);
+  return chunks.map(({ text, isQuoted }) => (isQuoted ? text.replace(/[*?[\\]/g, '\\$&') : text)).join('');
+}
+
+async function chunksOf(
+  state: ShellState,
+  word: Word,
+  substitute: Substitute,
+  report: (message: string) => void,
+): Promise<Chunk[]> {
+  const chunks: Chunk[] = [];
+  for (const [index, piece] of word.entries()) {
+    switch (piece.kind) {
+      case 'text':
+        chunks.push({
+          text: index === 0 && !piece.isQuoted ? withHome(state, piece.text) : piece.text,
+          isQuoted: piece.isQuoted,
+        });
+        break;
+      case 'command':
+        chunks.push({ text: (await substitute(piece.script)).replace(/\n+$/, ''), isQuoted: piece.isQuoted });
+        break;
+      case 'arithmetic': {
+        const text = await expandText(state, piece.expression, substitute, report);
+        chunks.push({ text: String(evaluate(text, state.variables)), isQuoted: piece.isQuoted });
+        break;
+      }
+      case 'variable':
+        if ((piece.name === '@' || piece.name === '*') && piece.operator === undefined && piece.isQuoted) {
+          if (piece.name === '*') chunks.push({ text: state.arguments.join(' '), isQuoted: true });
+          else
+            for (const [n, text] of state.arguments.entries())
+              chunks.push({ text, isQuoted: true, startsField: n > 0 });
+        } else {
+          chunks.push({ text: await variable(state, piece, substitute, report), isQuoted: piece.isQuoted });
+        }
+        break;
+    }
+  }
+  return chunks;
+}
+
+function withHome(state: ShellState, text: string): string {
+  return text === '~' || text.startsWith('~/') ? pathIn(state, text) : text;
+}
+
+async function variable(
+  state: ShellState,
+  piece: Extract<Piece, { kind: 'variable' }>,
+  substitute: Substitute,
+  report: (message: string) => void,
+): Promise<string> {
+  const { name, operator, operand } = piece;
+  const value = variableValue(state, name);
+  const text = (word: Word | undefined): Promise<string> =>
+    word ? expandText(state, word, substitute, report) : Promise.resolve('');
+  const isMissing = operator?.startsWith(':') ? !value : value === undefined;
+  switch (operator) {
+    case undefined:
+      if (value === undefined && state.options.refusesUnset) {
+        report(`${name}: unbound variable`);
+        throw new Leave('exit', 1);
+      }
+      return value ?? '';
+    case 'length':
+      return String((value ?? '').length);
+    case ':-':
+    case '-':
+      return isMissing ? text(operand) : (value ?? '');
+    case ':=':
+    case '=': {
+      if (!isMissing) return value ?? '';
+      const given = await text(operand);
+      state.variables.set(name, given);
+      return given;
+    }
+    case ':+':
+    case '+':
+      return isMissing ? '' : text(operand);
+    case ':?':
+    case '?':
+      if (!isMissing) return value ?? '';
+      report(`${name}: ${(await text(operand)) || 'parameter null or not set'}`);
+      throw new Leave('exit', 1);
+    case '/':
+    case '//': {
+      const pattern = await expandPattern(state, operand ?? [], substitute, report);
+      const by = await text(piece.replacement);
+      const source = new RegExp(patternSource(pattern, true), operator === '//' ? 'gs' : 's');
+      return (value ?? '').replace(source, () => by);
+    }
+    default:
+      return trimmed(value ?? '', operator, await expandPattern(state, operand ?? [], substitute, report));
+  }
+}
+
+/** `#`, `##`, `%`, `%%`: the shortest or longest beginning or end that fits goes. */
+function trimmed(value: string, operator: string, pattern: string): string {
+  const fits = patternToRegExp(pattern);
+  const isLongest = operator.length === 2;
+  const isSuffix = operator.startsWith('%');
+  for (let i = 0; i <= value.length; i++) {
+    const length = isLongest ? value.length - i : i;
+    const part = isSuffix ? value.slice(value.length - length) : value.slice(0, length);
+    if (fits.test(part)) return isSuffix ? value.slice(0, value.length - length) : value.slice(length);
+  }
+  return value;
+}
+
+export function variableValue(state: ShellState, name: string): string | undefined {
+  switch (name) {
+    case '?':
+      return String(state.status);
+    case '#':
+      return String(state.arguments.length);
+    case '@':
+    case '*':
+      return state.arguments.join(' ');
+    case '$':
+      return String(1000 + state.depth);
+    case '!':
+      return String(2000 + state.background.length);
+    case '-':
+      return state.options.stopsAtErrors ? 'e' : '';
+    case '0':
+      return state.name;
+    case 'PWD':
+      return state.directory;
+    case 'HOSTNAME':
+      return state.host.hostname;
+    case 'RANDOM':
+      return String(Math.floor(state.host.random.next() * 32_768));
+    case 'LINENO':
+      return String(state.line);
+    case 'EUID':
+    case 'UID':
+      return '0';
+  }
+  return /^[1-9]\d*$/.test(name) ? state.arguments[Number(name) - 1] : state.variables.get(name);
+}
+
+interface Field {
+  readonly text: string;
+  /** the text with what was quoted made literal, when it has pattern characters that were not */
+  readonly pattern: string | undefined;
+}
+
+function split(chunks: readonly Chunk[]): Field[] {
+  const fields: Field[] = [];
+  let text = '';
+  let pattern = '';
+  let isStarted = false;
+  let isPattern = false;
+  const end = (): void => {
+    if (isStarted) fields.push({ text, pattern: isPattern ? pattern : undefined });
+    text = '';
+    pattern = '';
+    isStarted = false;
+    isPattern = false;
+  };
+  for (const chunk of chunks) {
+    if (chunk.startsField && isStarted) end();
+    if (chunk.isQuoted) {
+      text += chunk.text;
+      pattern += chunk.text.replace(/[*?[\\]/g, '\\$&');
+      isStarted = true;
+      continue;
+    }
+    const parts = chunk.text.split(/[ \t\n]+/);
+    for (const [index, part] of parts.entries()) {
+      if (index > 0) end();
+      if (part === '') continue;
+      text += part;
+      pattern += part;
+      isStarted = true;
+      if (/[*?[]/.test(part)) isPattern = true;
+    }
+  }
+  end();
+  return fields;
+}
+
+function fileNames(state: ShellState, { text, pattern }: Field): string[] {
+  if (pattern === undefined || !pattern.includes('/')) {
+    if (pattern === undefined || state.directory === '/') return [text];
+  }
+  const path = pattern.startsWith('/') ? pattern : `${state.directory}/${pattern}`;
+  const fixed = path.slice(0, path.search(/[*?[]/));
+  const base = normalPath(fixed.slice(0, fixed.lastIndexOf('/') + 1));
+  const fits = patternToRegExp(path, false);
+  const depth = path.split('/').length;
+  const found = new Set<string>();
+  for (const file of state.host.disk.list(base === '/' ? '/' : `${base}/`)) {
+    const candidate = file.split('/').slice(0, depth).join('/');
+    if (fits.test(candidate)) found.add(candidate);
+  }
+  if (found.size === 0) return [text];
+  const prefix = pattern.startsWith('/') ? 0 : state.directory.length + 1;
+  return [...found].sort().map((name) => name.slice(prefix));
+}
+
+/** `a{b,c}d` is two words; only unquoted braces with a comma count. */
+function braces(word: Word): Word[] {
+  for (const [index, piece] of word.entries()) {
+    if (piece.kind !== 'text' || piece.isQuoted) continue;
+    const match = /^([^{]*)\{([^{}]*,[^{}]*)\}(.*)$/s.exec(piece.text);
+    if (!match) continue;
+    const [, before = '', list = '', after = ''] = match;
+    return list
+      .split(',')
+      .flatMap((item) =>
+        braces([
+          ...word.slice(0, index),
+          { kind: 'text', text: before + item + after, isQuoted: false },
+          ...word.slice(index + 1),
+        ]),
+      );
+  }
+  return [word];
+}

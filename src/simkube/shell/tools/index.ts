@@ -1,0 +1,15 @@
+import type { Tool } from '../state.ts';
+import { builtins } from './builtins.ts';
+import { fileTools } from './files.ts';
+import { testTools } from './test.ts';
+import { textTools } from './text.ts';
+
+/** The commands every image has, by name. */
+export const tools: ReadonlyMap<string, Tool> = new Map(
+  Object.entries({
+    ...fileTools,
+    ...textTools,
+    ...testTools,
+    ...builtins,
+  }),
+);

@@ -1,0 +1,301 @@
+import { createHash } from 'node:crypto';
+import { pathIn, type ShellState, type Streams, type Tool } from '../state.ts';
+import { flagsOf } from './files.ts';
+import { SedError, sed, toRegExp } from './sed.ts';
+
+interface Context {
+  readonly state: ShellState;
+  readonly streams: Streams;
+}
+
+/** The files named, or what comes in; undefined, and said so, when one is not there. */
+function inputs(
+  { state, streams }: Context,
+  name: string,
+  files: readonly string[],
+): { name: string; text: string }[] | undefined {
+  if (files.length === 0) {
+    const { text } = streams.input;
+    streams.input.text = '';
+    return [{ name: '-', text }];
+  }
+  const found: { name: string; text: string }[] = [];
+  let isWhole = true;
+  for (const file of files) {
+    const text = file === '-' ? streams.input.text : state.host.disk.read(pathIn(state, file));
+    if (text === undefined) {
+      streams.error(`${name}: ${file}: No such file or directory\n`);
+      isWhole = false;
+    } else found.push({ name: file, text });
+  }
+  return isWhole ? found : undefined;
+}
+
+const joined = (list: readonly { text: string }[]): string => list.map(({ text }) => text).join('');
+
+function linesOf(text: string): string[] {
+  const lines = text.split('\n');
+  if (lines.at(-1) === '') lines.pop();
+  return lines;
+}
+
+/** A tool that turns the whole input into another text. */
+const filter =
+  (name: string, valued: string, work: (text: string, args: ReturnType<typeof flagsOf>) => string): Tool =>
+  (context, args) => {
+    const parsed = flagsOf(args, valued);
+    const found = inputs(context, name, parsed.rest);
+    if (!found) return 1;
+    context.streams.out(work(joined(found), parsed));
+    return 0;
+  };
+
+const grep: Tool = (context, args) => {
+  const { flags, rest, values } = flagsOf(args, 'emABC');
+  const pattern = values.get('e') ?? rest[0] ?? '';
+  const files = values.has('e') ? rest : rest.slice(1);
+  const found = inputs(context, 'grep', files);
+  if (!found) return 2;
+  let expression: RegExp;
+  try {
+    const source = flags.has('F') ? pattern.replace(/[.*+?^${}()|[\]\\]/g, '\\$&') : pattern;
+    const isExtended = flags.has('E') || flags.has('P') || flags.has('F');
+    expression = toRegExp(
+      flags.has('w') ? `\\b${source}\\b` : flags.has('x') ? `^${source}$` : source,
+      isExtended,
+      (flags.has('i') ? 'i' : '') + (flags.has('o') ? 'g' : ''),
+    );
+  } catch (error) {
+    if (!(error instanceof SedError)) throw error;
+    context.streams.error(`grep: ${error.message}\n`);
+    return 2;
+  }
+  let count = 0;
+  let out = '';
+  for (const { name, text } of found) {
+    const prefix = files.length > 1 && !flags.has('h') ? `${name}:` : '';
+    for (const line of linesOf(text)) {
+      expression.lastIndex = 0;
+      if (expression.test(line) === flags.has('v')) continue;
+      count++;
+      const shown = flags.has('o') ? (line.match(expression) ?? []) : [line];
+      for (const each of shown) out += `${prefix}${each}\n`;
+    }
+  }
+  if (flags.has('c')) out = `${count}\n`;
+  if (!flags.has('q')) context.streams.out(out);
+  return count > 0 ? 0 : 1;
+};
+
+const sedTool: Tool = (context, args) => {
+  const isInPlace = args.some((arg) => /^-[nErsz]*i/.test(arg) || arg.startsWith('--in-place'));
+  const { flags, rest, values } = flagsOf(
+    args.map((arg) => (/^-i\S+/.test(arg) ? '-i' : arg)),
+    'ef',
+  );
+  const scripts = values.has('e') ? [values.get('e')!] : [rest[0] ?? ''];
+  const files = values.has('e') ? rest : rest.slice(1);
+  const options = { isExtended: flags.has('E') || flags.has('r'), isQuiet: flags.has('n') };
+  const found = inputs(context, "sed: can't read", files);
+  if (!found) return 2;
+  try {
+    if (!isInPlace) context.streams.out(sed(scripts, joined(found), options));
+    else {
+      for (const { name, text } of found) {
+        context.state.host.disk.write(pathIn(context.state, name), sed(scripts, text, options));
+      }
+    }
+    return 0;
+  } catch (error) {
+    if (!(error instanceof SedError)) throw error;
+    context.streams.error(`sed: -e expression #1: ${error.message}\n`);
+    return 1;
+  }
+};
+
+/** The one thing scripts of machines do with awk: pick columns of lines that fit. */
+const awk: Tool = (context, args) => {
+  const { rest, values } = flagsOf(args, 'Fv');
+  const program = /^\s*(?:\/(.*?)\/|NR\s*==\s*(\d+))?\s*\{\s*print\s*([^}]*?)\s*;?\s*(?:exit\s*;?\s*)?\}\s*$/.exec(
+    rest[0] ?? '',
+  );
+  if (!program) {
+    context.streams.error('awk: this program is beyond what is simulated\n');
+    return 2;
+  }
+  const found = inputs(context, 'awk', rest.slice(1));
+  if (!found) return 2;
+  const separator = values.get('F');
+  const [, pattern, number, columns = ''] = program;
+  const expression = pattern === undefined ? undefined : toRegExp(pattern, true);
+  for (const [index, line] of linesOf(joined(found)).entries()) {
+    if (expression && !expression.test(line)) continue;
+    if (number !== undefined && Number(number) !== index + 1) continue;
+    const fields = separator === undefined ? line.trim().split(/\s+/) : line.split(separator);
+    const shown = columns
+      .split(',')
+      .map((column) =>
+        [...column.matchAll(/\$NF|\$(\d+)|"([^"]*)"/g)]
+          .map(
+            ([all, digit, literal]) =>
+              literal ?? (all === '$NF' ? fields.at(-1) : digit === '0' ? line : fields[Number(digit) - 1]) ?? '',
+          )
+          .join(''),
+      );
+    context.streams.out(`${columns === '' ? line : shown.join(' ')}\n`);
+    if (rest[0]?.includes('exit')) break;
+  }
+  return 0;
+};
+
+const cut = filter('cut', 'dfc', (text, { values }) => {
+  const delimiter = values.get('d') ?? '\t';
+  const characters = values.get('c');
+  const wanted = (values.get('f') ?? characters ?? '1').split(',').map((part) => {
+    const [from = '', to] = part.split('-');
+    return {
+      from: Number(from || 1),
+      to: to === undefined ? Number(from) : to === '' ? Number.POSITIVE_INFINITY : Number(to),
+    };
+  });
+  return linesOf(text)
+    .map((line) => {
+      const fields = characters === undefined ? line.split(delimiter) : [...line];
+      if (characters === undefined && fields.length === 1) return `${line}\n`;
+      const kept = fields.filter((_, index) => wanted.some(({ from, to }) => index + 1 >= from && index + 1 <= to));
+      return `${kept.join(characters === undefined ? delimiter : '')}\n`;
+    })
+    .join('');
+});
+
+const translate: Tool = ({ streams }, args) => {
+  const { flags, rest } = flagsOf(args);
+  const [from, to] = rest.map(charactersOf);
+  const { text } = streams.input;
+  const set = from ?? [];
+  let out = '';
+  for (const char of text) {
+    const at = set.indexOf(char);
+    if (at < 0) out += char;
+    else if (!flags.has('d')) {
+      const by = to?.[Math.min(at, to.length - 1)] ?? char;
+      if (!flags.has('s') || !out.endsWith(by)) out += by;
+    }
+  }
+  streams.out(out);
+  return 0;
+};
+
+function charactersOf(set: string): string[] {
+  const classes: Readonly<Record<string, string>> = {
+    '[:upper:]': 'A-Z',
+    '[:lower:]': 'a-z',
+    '[:digit:]': '0-9',
+    '[:space:]': ' \t\n',
+  };
+  const text = (classes[set] ?? set).replaceAll('\\n', '\n').replaceAll('\\t', '\t');
+  return [
+    ...text.replace(/(.)-(.)/gs, (_, first: string, last: string) => {
+      let all = '';
+      for (let code = first.charCodeAt(0); code <= last.charCodeAt(0); code++) all += String.fromCharCode(code);
+      return all;
+    }),
+  ];
+}
+
+const countOf = (values: ReadonlyMap<string, string>, flags: ReadonlySet<string>): number => {
+  const short = [...flags].filter((flag) => /^\d$/.test(flag)).join('');
+  return Number((values.get('n') ?? short) || 10);
+};
+
+const base64: Tool = (context, args) => {
+  const { flags, rest } = flagsOf(args, 'w');
+  const found = inputs(context, 'base64', rest);
+  if (!found) return 1;
+  const text = joined(found);
+  const isDecoding = flags.has('d') || flags.has('decode') || flags.has('D');
+  context.streams.out(
+    isDecoding ? Buffer.from(text, 'base64').toString() : `${Buffer.from(text).toString('base64')}\n`,
+  );
+  return 0;
+};
+
+/** What works on text: lines in, lines out. */
+export const textTools: Readonly<Record<string, Tool>> = {
+  cat: filter('cat', '', (text) => text),
+  tee: ({ state, streams }, args) => {
+    const { flags, rest } = flagsOf(args);
+    const { text } = streams.input;
+    for (const name of rest) {
+      const path = pathIn(state, name);
+      if (path !== '/dev/null') {
+        state.host.disk.write(path, (flags.has('a') ? (state.host.disk.read(path) ?? '') : '') + text);
+      }
+    }
+    streams.out(text);
+    return 0;
+  },
+  grep,
+  egrep: (context, args) => grep(context, ['-E', ...args]),
+  fgrep: (context, args) => grep(context, ['-F', ...args]),
+  sed: sedTool,
+  awk,
+  gawk: awk,
+  cut,
+  tr: translate,
+  head: filter('head', 'nc', (text, { flags, values }) =>
+    linesOf(text)
+      .slice(0, countOf(values, flags))
+      .map((line) => `${line}\n`)
+      .join(''),
+  ),
+  tail: filter('tail', 'nc', (text, { flags, values }) =>
+    linesOf(text)
+      .slice(-countOf(values, flags))
+      .map((line) => `${line}\n`)
+      .join(''),
+  ),
+  sort: filter('sort', 'kt', (text, { flags }) => {
+    const lines = linesOf(text).sort((a, b) => (flags.has('n') ? Number(a) - Number(b) : a < b ? -1 : a > b ? 1 : 0));
+    if (flags.has('r')) lines.reverse();
+    return (flags.has('u') ? [...new Set(lines)] : lines).map((line) => `${line}\n`).join('');
+  }),
+  uniq: filter('uniq', '', (text) =>
+    linesOf(text)
+      .filter((line, index, all) => line !== all[index - 1])
+      .map((line) => `${line}\n`)
+      .join(''),
+  ),
+  wc: filter('wc', '', (text, { flags }) =>
+    flags.has('l')
+      ? `${linesOf(text).length}\n`
+      : flags.has('c')
+        ? `${Buffer.byteLength(text)}\n`
+        : `${linesOf(text).length} ${text.split(/\s+/).filter(Boolean).length} ${Buffer.byteLength(text)}\n`,
+  ),
+  base64,
+  sha256sum: filter('sha256sum', '', (text) => `${createHash('sha256').update(text).digest('hex')}  -\n`),
+  seq: ({ streams }, args) => {
+    const numbers = args.map(Number);
+    const [first, last] = numbers.length === 1 ? [1, numbers[0]!] : [numbers[0]!, numbers.at(-1)!];
+    const step = numbers.length === 3 ? numbers[1]! : 1;
+    for (let i = first; step > 0 ? i <= last : i >= last; i += step || 1) streams.out(`${i}\n`);
+    return 0;
+  },
+  envsubst: ({ state, streams }) => {
+    streams.out(
+      streams.input.text.replace(/\$\{(\w+)\}|\$(\w+)/g, (_, braced?: string, bare?: string) =>
+        state.exported.has(braced ?? bare ?? '') ? (state.variables.get(braced ?? bare ?? '') ?? '') : '',
+      ),
+    );
+    return 0;
+  },
+  xargs: ({ state, streams, runner }, args) => {
+    const { rest } = flagsOf(args, 'nPI');
+    return runner.run(
+      state,
+      [...(rest.length === 0 ? ['echo'] : rest), ...streams.input.text.trim().split(/\s+/).filter(Boolean)],
+      { ...streams, input: { text: '' } },
+    );
+  },
+};

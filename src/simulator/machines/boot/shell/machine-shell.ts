@@ -1,0 +1,53 @@
+import { freshState, type ShellHost, type ShellState, type Tool } from '../../../../simkube/index.ts';
+import type { HostedMachine } from '../../host/running-machine.ts';
+import type { Software } from '../../types.ts';
+import { machineTools } from './tools/index.ts';
+
+/** What a shell of a machine runs on. */
+export interface MachineShell {
+  readonly machine: HostedMachine;
+  readonly software: Software;
+}
+
+const shells = new WeakMap<ShellHost, MachineShell>();
+
+/** The machine a shell runs on. */
+export function machineOf({ host }: ShellState): MachineShell {
+  const shell = shells.get(host);
+  if (!shell) throw new TypeError('this shell runs on no machine');
+  return shell;
+}
+
+/** A shell on a machine, as root. */
+export function machineShell(
+  machine: HostedMachine,
+  software: Software,
+  name: string,
+  environment: Readonly<Record<string, string>> = {},
+): ShellState {
+  const host: ShellHost = {
+    disk: machine.disk,
+    get hostname() {
+      return machine.hostname;
+    },
+    random: machine.random,
+    signal: machine.signal,
+    get timeScale() {
+      return machine.timings.scale;
+    },
+    pass: (ms) => machine.pass(ms),
+    command: (command) => programTool(software, command) ?? machineTools.get(command),
+  };
+  shells.set(host, { machine, software });
+  return freshState(host, name, environment);
+}
+
+/** A program of the image as a command: what it writes goes where the command's output goes. */
+function programTool(software: Software, name: string): Tool | undefined {
+  const program = Object.hasOwn(software.programs, name) ? software.programs[name] : undefined;
+  if (!program) return undefined;
+  return ({ state, streams }, args) => {
+    const { machine } = machineOf(state);
+    return machine.whileWriting(streams.out, () => program(machine, args));
+  };
+}
