@@ -1,0 +1,71 @@
+import { gatewayHost, konnectivityEndpoint, loadBalancerHost, planeEndpoint, serviceNames } from '../endpoint.ts';
+import { maxEtcdMembers, memberName } from '../etcd/members.ts';
+import type { PlaneFacts } from '../facts.ts';
+import { kubernetesAddresses } from '../network.ts';
+import type { EtcdClusterWish, PlaneWish } from '../wish.ts';
+
+/** Names sorted, each once: a certificate made anew from the same wish says the same. */
+export const uniqueHosts = (hosts: readonly (string | undefined)[]): string[] =>
+  [...new Set(hosts.filter((host) => host !== undefined && host !== ''))].sort() as string[];
+
+/** Every name and address the API server answers to. */
+export function apiServerHosts(wish: PlaneWish, facts: PlaneFacts): string[] {
+  const { exposure, network } = wish;
+  const answer = planeEndpoint(wish, facts);
+  const gateway = exposure.gateway === undefined ? undefined : gatewayHost(wish, facts);
+  return uniqueHosts([
+    'localhost',
+    '127.0.0.1',
+    'kubernetes',
+    'kubernetes.default',
+    'kubernetes.default.svc',
+    `kubernetes.default.svc.${network.domain}`,
+    ...kubernetesAddresses(network),
+    ...serviceNames(wish),
+    ...(facts.service?.clusterIPs ?? []).filter((address) => address !== 'None'),
+    loadBalancerHost(facts),
+    answer.known ? answer.endpoint.host : undefined,
+    exposure.address,
+    exposure.advertiseAddress,
+    exposure.ingress?.host.split(':')[0],
+    gateway?.split(':')[0],
+    // agents reach the server of konnectivity, which shows the same certificate, under a host of its own
+    wish.konnectivity === undefined ? undefined : konnectivityEndpoint(wish, facts)?.host,
+    ...exposure.sans,
+  ]);
+}
+
+/** Every name members of etcd answer to, those of members to come included: growing needs no new certificates. */
+export function etcdHosts(wish: EtcdClusterWish): string[] {
+  const { naming, identity } = wish;
+  const services = [naming.etcdService, naming.etcdClientService].flatMap((service) => [
+    service,
+    `${service}.${identity.namespace}.svc`,
+    `${service}.${identity.namespace}.svc.cluster.local`,
+  ]);
+  const headless = services.slice(0, 3);
+  const members = Array.from({ length: maxEtcdMembers }, (_, index) => memberName(naming, index));
+  return uniqueHosts([
+    'localhost',
+    '127.0.0.1',
+    ...services,
+    ...headless.map((service) => `*.${service}`),
+    ...members.flatMap((member) => [member, ...headless.map((service) => `${member}.${service}`)]),
+  ]);
+}
+
+/** Names of the proxy on nodes that stands for the API where it is behind an Ingress. */
+export function ingressProxyHosts(wish: PlaneWish): string[] {
+  const { domain } = wish.network;
+  return uniqueHosts([
+    'kubernetes',
+    'kubernetes.default',
+    'kubernetes.default.svc',
+    'kubernetes.default.svc.cluster',
+    `kubernetes.default.svc.${domain}`,
+    `kubernetes.svc.${domain}`,
+    'localhost',
+    '127.0.0.1',
+    ...kubernetesAddresses(wish.network),
+  ]);
+}

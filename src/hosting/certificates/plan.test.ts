@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest';
+import type { PlaneFacts } from '../facts.ts';
+import { factsOf, hostedWish, k0smotronWish, kamajiWish } from '../testing/wishes.ts';
+import { certificatePlan, etcdOperatorCredential } from './plan.ts';
+import { dueRenewals, nextRenewal, renewAt } from './renewals.ts';
+import type { ObservedCredential, PlannedCertificate, PlannedCredential } from './types.ts';
+
+const noFacts: PlaneFacts = { checksums: new Map(), trust: {} };
+const find = (plan: readonly PlannedCredential[], name: string) => plan.find((planned) => planned.name === name);
+
+describe('a certificate plan', () => {
+  it.each([
+    ['k0smotron', k0smotronWish()],
+    ['kamaji', kamajiWish()],
+    ['hosted', hostedWish()],
+  ])('of %s signs nothing before there is a signer', (_, wish) => {
+    const made = new Set<string>();
+    for (const planned of certificatePlan(wish, factsOf(wish))) {
+      if ('signer' in planned && typeof planned.signer === 'string') expect(made).toContain(planned.signer);
+      made.add(planned.name);
+    }
+    expect(made.size).toBeGreaterThan(5);
+  });
+
+  it.each([
+    ['k0smotron', k0smotronWish()],
+    ['hosted', hostedWish()],
+  ])('of %s has everything that does not depend on the address from the start', (_, wish) => {
+    const early = certificatePlan(wish, noFacts).map(({ name }) => name);
+    expect(early).toEqual(
+      expect.arrayContaining(['ca', 'sa', 'etcd-ca', 'etcd-server', 'etcd-peer', 'apiserver-etcd-client']),
+    );
+    expect(early).not.toContain('apiserver');
+    expect(early).not.toContain('cluster-kubeconfig');
+  });
+
+  it('names the API server after all that leads to it', () => {
+    const wish = hostedWish();
+    const planned = find(certificatePlan(wish, factsOf(wish)), 'apiserver') as PlannedCertificate;
+    expect(planned.hosts).toEqual(
+      expect.arrayContaining([
+        '10.96.0.1',
+        '127.0.0.1',
+        '203.0.113.9',
+        'api.shop.example.org',
+        'konnectivity.shop.teams.planes.example.org',
+        'kubernetes.default.svc.cluster.local',
+        's-shop',
+        's-shop.teams.svc',
+        'shop.teams.planes.example.org',
+      ]),
+    );
+  });
+
+  it('takes what a user brought as it is', () => {
+    const wish = k0smotronWish({ certificates: { ...k0smotronWish().certificates, external: { ca: 'my-ca' } } });
+    expect(find(certificatePlan(wish, noFacts), 'ca')).toMatchObject({ external: true, place: { name: 'my-ca' } });
+    expect(
+      dueRenewals(certificatePlan(wish, noFacts), new Map(), 0).map(({ credential }) => credential.name),
+    ).not.toContain('ca');
+  });
+
+  it('tells who we are to etcd', () => {
+    expect(etcdOperatorCredential(hostedWish())).toBe('etcd-operator');
+    expect(etcdOperatorCredential(k0smotronWish())).toBe('apiserver-etcd-client');
+  });
+});
+
+describe('a certificate is made anew', () => {
+  const wish = hostedWish();
+  const plan = certificatePlan(wish, factsOf(wish));
+  const planned = find(plan, 'apiserver') as PlannedCertificate;
+  const hour = 3_600_000;
+  const seen: ObservedCredential = {
+    notBefore: 0,
+    notAfter: 24 * hour,
+    commonName: planned.commonName,
+    organizations: planned.organizations,
+    hosts: planned.hosts,
+    signedByCurrent: true,
+    trustsAll: true,
+  };
+  const reasonAt = (now: number, more: Partial<ObservedCredential>) =>
+    dueRenewals([planned], new Map([['apiserver', { ...seen, ...more }]]), now)[0]?.reason;
+
+  it.each<[string, number, Partial<ObservedCredential>, string | undefined]>([
+    ['not while it is good', hour, {}, undefined],
+    ['before it ends', 12 * hour, {}, 'expiring'],
+    ['when a name is missing', hour, { hosts: planned.hosts.slice(1) }, 'hosts'],
+    ['not for a name too many', hour, { hosts: [...planned.hosts, 'former.example.org'] }, undefined],
+    ['when its authority was replaced', hour, { signedByCurrent: false }, 'signer'],
+    ['when trust beside it is old', hour, { trustsAll: false }, 'trust'],
+    ['when it says another name', hour, { commonName: 'other' }, 'subject'],
+  ])('%s', (_, now, more, reason) => {
+    expect(reasonAt(now, more)).toBe(reason);
+  });
+
+  it('when there is none', () => {
+    expect(dueRenewals([planned], new Map(), 0)).toEqual([{ credential: planned, reason: 'missing' }]);
+  });
+
+  it('in good time also where its authority ended sooner than wished', () => {
+    const short = { ...seen, notAfter: 2 * hour };
+    expect(renewAt(planned, short)).toBe(hour);
+  });
+
+  it('at the earliest of all times', () => {
+    const admin = find(plan, 'cluster-kubeconfig')!;
+    const observed = new Map([
+      ['apiserver', seen],
+      ['cluster-kubeconfig', { ...seen, notAfter: 20 * hour }],
+    ] as const);
+    expect(nextRenewal([planned, admin], observed)).toBe(10 * hour);
+  });
+});

@@ -1,0 +1,116 @@
+import type { PlaneFacts } from './facts.ts';
+import type { EndpointAnswer, EndpointProblem } from './result.ts';
+import type { PlaneWish } from './wish.ts';
+
+const gatewayPort = 443;
+
+/** Where clients reach the API. What was written down once stays. */
+export function planeEndpoint(wish: PlaneWish, facts: PlaneFacts): EndpointAnswer {
+  if (facts.endpoint) return { known: true, endpoint: facts.endpoint };
+  const { exposure } = wish;
+  const at = (host: string, port: number): EndpointAnswer => ({ known: true, endpoint: { host, port } });
+  if (exposure.ingress) return at(...splitHostPort(exposure.ingress.host, exposure.ingress.port));
+  if (exposure.gateway) return gatewayEndpoint(wish, facts);
+  const { apiPort, address } = exposure;
+  if (address !== undefined && address !== '') return at(address, apiPort);
+  switch (exposure.type) {
+    case 'LoadBalancer': {
+      const host = loadBalancerHost(facts);
+      return host === undefined
+        ? waiting('WaitingForLoadBalancer', `Service ${wish.naming.apiService} has no load balancer address yet`)
+        : at(host, apiPort);
+    }
+    case 'NodePort':
+      return facts.nodeAddress === undefined
+        ? waiting('NodeAddressMissing', 'no node of the hosting cluster has an address; set the external address')
+        : at(facts.nodeAddress, apiPort);
+    default:
+      return clusterIpEndpoint(wish, facts);
+  }
+}
+
+/** k0smotron's users name the address of a plane behind a ClusterIP themselves; Kamaji's take the address of the Service. */
+function clusterIpEndpoint(wish: PlaneWish, facts: PlaneFacts): EndpointAnswer {
+  if (wish.layout === 'k0s') {
+    return waiting('AddressMissing', 'a Service of type ClusterIP needs the external address of the plane to be set');
+  }
+  const host = facts.service?.clusterIPs[0];
+  return host === undefined
+    ? waiting('WaitingForService', `Service ${wish.naming.apiService} has no address yet`)
+    : { known: true, endpoint: { host, port: wish.exposure.apiPort } };
+}
+
+function gatewayEndpoint(wish: PlaneWish, facts: PlaneFacts): EndpointAnswer {
+  const { gateway } = wish.exposure;
+  if (!gateway) throw new TypeError('the wish has no gateway');
+  if (facts.gateway?.problem !== undefined) return waiting('GatewayNotUsable', facts.gateway.problem);
+  const host = gatewayHost(wish, facts);
+  if (host === undefined) {
+    return waiting(
+      'WaitingForGateway',
+      `Gateway ${gateway.namespace}/${gateway.name} has no listener for the plane yet`,
+    );
+  }
+  const [name, port] = splitHostPort(host, gateway.externalPort ?? facts.gateway?.port ?? gatewayPort);
+  return { known: true, endpoint: { host: name, port } };
+}
+
+/** The host of the API behind a Gateway. */
+export function gatewayHost(wish: PlaneWish, facts: PlaneFacts): string | undefined {
+  const { gateway } = wish.exposure;
+  if (gateway?.hostname !== undefined) return gateway.hostname;
+  const domain = facts.gateway?.domain;
+  return domain === undefined ? undefined : `${wish.identity.clusterName}.${wish.identity.namespace}.${domain}`;
+}
+
+/** The host agents of konnectivity connect to. */
+export function konnectivityEndpoint(wish: PlaneWish, facts: PlaneFacts): { host: string; port: number } | undefined {
+  const answer = planeEndpoint(wish, facts);
+  if (!answer.known) return undefined;
+  const { ingress, gateway, konnectivityPort } = wish.exposure;
+  const { host, port } = answer.endpoint;
+  if (ingress) return { host: ingress.konnectivityHost ?? host, port: ingress.port };
+  // one host for each route: the Gateway tells them apart by the name in the TLS handshake
+  if (gateway) return { host: wish.layout === 'apart' ? `konnectivity.${host}` : host, port };
+  return konnectivityPort === undefined ? undefined : { host, port: konnectivityPort };
+}
+
+/** An address wins over a name. */
+export function loadBalancerHost(facts: PlaneFacts): string | undefined {
+  const entries = facts.service?.ingress ?? [];
+  for (const { ip } of entries) if (ip !== undefined && ip !== '') return ip;
+  for (const { hostname } of entries) if (hostname !== undefined && hostname !== '') return hostname;
+  return undefined;
+}
+
+/** Names of the API's Service inside the management cluster, shortest first. */
+export function serviceNames(wish: PlaneWish): string[] {
+  const { apiService } = wish.naming;
+  const { namespace } = wish.identity;
+  return [
+    apiService,
+    `${apiService}.${namespace}`,
+    `${apiService}.${namespace}.svc`,
+    `${apiService}.${namespace}.svc.cluster.local`,
+  ];
+}
+
+/** https:// address of the API for callers in the management cluster. */
+export function internalServer(wish: PlaneWish): string {
+  const port = wish.exposure.legacyApiPort ?? wish.exposure.apiPort;
+  return `https://${wish.naming.apiService}.${wish.identity.namespace}.svc:${port}`;
+}
+
+/** https:// address; IPv6 hosts in brackets. */
+export function serverUrl({ host, port }: { host: string; port: number }): string {
+  return `https://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+function splitHostPort(text: string, port: number): [host: string, port: number] {
+  const match = /^([^:]+):(\d+)$/.exec(text);
+  return match ? [match[1]!, Number(match[2])] : [text, port];
+}
+
+function waiting(reason: EndpointProblem, message: string): EndpointAnswer {
+  return { known: false, reason, message };
+}

@@ -1,0 +1,35 @@
+import type { PlaneNaming } from '../naming/types.ts';
+import type { EtcdClusterWish } from '../wish.ts';
+
+/** More members make etcd slower, not safer. */
+export const maxEtcdMembers = 5;
+
+export const etcdClientPort = 2379;
+export const etcdPeerPort = 2380;
+export const etcdMetricsPort = 2381;
+
+export const memberName = (naming: PlaneNaming, index: number): string => `${naming.etcd}-${index}`;
+
+/** The number at the end of a member's name; undefined for strangers. */
+export function memberIndex(naming: PlaneNaming, name: string): number | undefined {
+  const match = /^(.*)-(\d+)$/.exec(name);
+  return match && match[1] === naming.etcd ? Number(match[2]) : undefined;
+}
+
+/** Under which members reach each other. */
+export function peerUrl(wish: Pick<EtcdClusterWish, 'naming' | 'identity'>, name: string): string {
+  return `https://${name}.${wish.naming.etcdService}.${wish.identity.namespace}.svc:${etcdPeerPort}`;
+}
+
+/** ETCD_INITIAL_CLUSTER */
+export function initialCluster(wish: Pick<EtcdClusterWish, 'naming' | 'identity'>, names: readonly string[]): string {
+  return names.map((name) => `${name}=${peerUrl(wish, name)}`).join(',');
+}
+
+/** Name of the claim of a member. */
+export const claimName = (naming: PlaneNaming, member: string): string => `${naming.etcdVolume}-${member}`;
+
+/** Odd and between 1 and 5: an even number is rounded up, since its last member would only be one more that can fail. */
+export function etcdMembersFor(replicas: number): number {
+  return Math.min(maxEtcdMembers, Math.max(1, replicas % 2 === 0 ? replicas + 1 : replicas));
+}

@@ -1,0 +1,59 @@
+import type { EtcdSettings } from '../facts.ts';
+import type { EtcdClusterWish } from '../wish.ts';
+import { initialCluster } from './members.ts';
+
+export const initialClusterKey = 'ETCD_INITIAL_CLUSTER';
+export const initialClusterStateKey = 'ETCD_INITIAL_CLUSTER_STATE';
+const claimsKey = 'claims';
+const discardKey = 'discard';
+
+/** The settings as a ConfigMap holds them. */
+export function settingsData(settings: EtcdSettings): Record<string, string> {
+  return {
+    [initialClusterKey]: settings.initialCluster,
+    [initialClusterStateKey]: settings.initialClusterState,
+    [claimsKey]: JSON.stringify(sorted(settings.claims)),
+    [discardKey]: JSON.stringify(sorted(settings.discard)),
+  };
+}
+
+/** The settings in a ConfigMap; undefined when it was not written by us. */
+export function parseSettings(data: Readonly<Record<string, string>> | undefined): EtcdSettings | undefined {
+  const cluster = data?.[initialClusterKey];
+  if (data === undefined || cluster === undefined) return undefined;
+  return {
+    initialCluster: cluster,
+    initialClusterState: data[initialClusterStateKey] === 'new' ? 'new' : 'existing',
+    claims: stringMap(data[claimsKey]),
+    discard: stringMap(data[discardKey]),
+  };
+}
+
+/** Names in ETCD_INITIAL_CLUSTER. */
+export function settledNames({ initialCluster: text }: EtcdSettings): string[] {
+  return text
+    .split(',')
+    .map((entry) => entry.split('=')[0] ?? '')
+    .filter((name) => name !== '');
+}
+
+/** Settings for members that begin together. */
+export function bootstrapSettings(wish: EtcdClusterWish, names: readonly string[]): EtcdSettings {
+  return { initialCluster: initialCluster(wish, names), initialClusterState: 'new', claims: {}, discard: {} };
+}
+
+/** What is not ours in there counts as nothing: the record is written anew from what is observed. */
+function stringMap(text: string | undefined): Record<string, string> {
+  if (text === undefined) return {};
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value !== 'object' || value === null) return {};
+    return Object.fromEntries(Object.entries(value).filter(([, uid]) => typeof uid === 'string'));
+  } catch {
+    return {};
+  }
+}
+
+function sorted(map: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1)));
+}

@@ -1,0 +1,241 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { hostedWish, k0smotronWish } from '../testing/wishes.ts';
+import type { PlaneWish } from '../wish.ts';
+import { memberName, peerUrl } from './members.ts';
+import { bootstrapSettings } from './settings.ts';
+import { etcdStep } from './step.ts';
+import { EtcdModel } from './testing/etcd-model.ts';
+import type { EtcdMember, EtcdObservation } from './types.ts';
+
+const image = 'registry.k8s.io/etcd:3.6.5-0';
+
+function wishOf(members: number, more: Partial<PlaneWish> = {}): PlaneWish {
+  const store = { kind: 'own-etcd', members, storage: { size: '1Gi' }, deleteVolumes: true } as const;
+  return hostedWish({ dataStore: store, ...more });
+}
+
+const wish = wishOf(3);
+const nameOf = (index: number): string => memberName(wish.naming, index);
+
+function member(index: number, more: Partial<EtcdMember> = {}): EtcdMember {
+  return {
+    id: `id-${index}`,
+    name: nameOf(index),
+    peerUrls: [peerUrl(wish, nameOf(index))],
+    isLearner: false,
+    isLeader: index === 0,
+    healthy: true,
+    inSync: true,
+    alarms: [],
+    ...more,
+  };
+}
+
+/** An etcd as it should be, with so many members. */
+function observed(count: number, more: Partial<EtcdObservation> = {}): EtcdObservation {
+  const names = Array.from({ length: count }, (_, index) => nameOf(index));
+  return {
+    set: {
+      replicas: count,
+      image,
+      settings: {
+        ...bootstrapSettings(wish, names),
+        initialClusterState: 'existing',
+        claims: Object.fromEntries(names.map((name) => [name, `uid-${name}`])),
+      },
+    },
+    pods: names.map((name) => ({ name, ready: true, image, upToDate: true, terminating: false, dataLost: false })),
+    claims: new Map(names.map((name) => [name, `uid-${name}`])),
+    members: names.map((_, index) => member(index)),
+    defragmentDue: false,
+    ...more,
+  };
+}
+
+describe('an etcd', () => {
+  it('that is as wished is left alone', () => {
+    expect(etcdStep(wish, observed(3))).toEqual({ kind: 'none' });
+  });
+
+  it('begins with all members at once', () => {
+    const step = etcdStep(wish, { pods: [], claims: new Map(), defragmentDue: false });
+    expect(step).toMatchObject({ kind: 'bootstrap', replicas: 3, image, settings: { initialClusterState: 'new' } });
+  });
+
+  it('is not begun while the plane sleeps', () => {
+    const asleep = wishOf(3, { replicas: 0 });
+    expect(etcdStep(asleep, { pods: [], claims: new Map(), defragmentDue: false })).toEqual({ kind: 'none' });
+  });
+
+  it('goes to sleep and comes back with the members it had', () => {
+    expect(etcdStep(wishOf(3, { replicas: 0 }), observed(3))).toEqual({ kind: 'scale', replicas: 0 });
+    const { set, ...rest } = observed(3);
+    const sleeping: EtcdObservation = { ...rest, pods: [], set: { ...set!, replicas: 0 } };
+    expect(etcdStep(wishOf(3, { replicas: 0 }), sleeping)).toEqual({ kind: 'none' });
+    expect(etcdStep(wish, sleeping)).toEqual({ kind: 'scale', replicas: 3 });
+  });
+
+  it('is waited for while its members find each other', () => {
+    const { set, ...rest } = observed(3);
+    const forming = { ...set!, settings: { ...set!.settings, initialClusterState: 'new' as const, claims: {} } };
+    const members = [member(0), member(1), member(2, { healthy: false })];
+    expect(etcdStep(wish, { ...rest, set: forming, members })).toMatchObject({ kind: 'wait', reason: 'EtcdForming' });
+    const settled = etcdStep(wish, { ...rest, set: forming });
+    expect(settled).toMatchObject({ kind: 'settings', settings: { initialClusterState: 'existing' } });
+  });
+
+  it('without a majority is not touched', () => {
+    const members = [member(0), member(1, { healthy: false }), member(2, { healthy: false })];
+    expect(etcdStep(wishOf(1), observed(3, { members }))).toMatchObject({ kind: 'wait', reason: 'EtcdNoQuorum' });
+  });
+
+  it('that lost all its data is not begun anew', () => {
+    const { pods, members: _, ...rest } = observed(1);
+    const step = etcdStep(wishOf(1), { ...rest, pods: pods.map((pod) => ({ ...pod, ready: false, dataLost: true })) });
+    expect(step).toMatchObject({ kind: 'wait', reason: 'EtcdDataLost' });
+  });
+
+  it('hands its leadership over before the leader is restarted, and restarts it last', () => {
+    const { pods } = observed(3);
+    const outdated = (...indexes: number[]) =>
+      pods.map((pod, index) => ({ ...pod, upToDate: !indexes.includes(index) }));
+    expect(etcdStep(wish, observed(3, { pods: outdated(0, 1, 2) }))).toEqual({ kind: 'restart', name: nameOf(1) });
+    expect(etcdStep(wish, observed(3, { pods: outdated(0) }))).toEqual({
+      kind: 'move-leader',
+      from: 'id-0',
+      to: 'id-1',
+    });
+    expect(etcdStep(wishOf(1), observed(1, { pods: outdated(0).slice(0, 1) }))).toEqual({
+      kind: 'restart',
+      name: nameOf(0),
+    });
+  });
+
+  it('does not restart a second member while one is ill', () => {
+    const { pods } = observed(3);
+    const members = [member(0), member(1, { healthy: false }), member(2)];
+    const outdated = pods.map((pod, index) => ({ ...pod, upToDate: index === 1 }));
+    expect(etcdStep(wish, observed(3, { pods: outdated, members }))).toMatchObject({
+      kind: 'wait',
+      reason: 'EtcdRolling',
+    });
+    // the ill one itself has nothing to lose
+    const all = pods.map((pod) => ({ ...pod, upToDate: false }));
+    expect(etcdStep(wish, observed(3, { pods: all, members }))).toEqual({ kind: 'restart', name: nameOf(1) });
+  });
+
+  it('is brought to a new image minor by minor, and never back', () => {
+    const at = (running: string, wanted: string) => {
+      const { set, ...rest } = observed(3);
+      return etcdStep(wishOf(3, { images: { etcd: wanted } }), { ...rest, set: { ...set!, image: running } });
+    };
+    expect(at('e:v3.5.13', 'e:v3.5.21')).toEqual({ kind: 'image', image: 'e:v3.5.21' });
+    expect(at('e:v3.5.13', 'e:v3.7.1')).toMatchObject({ kind: 'image', image: expect.stringMatching(/^e:v3\.6\./) });
+    expect(at('e:v3.7.1', 'e:v3.5.13')).toMatchObject({ kind: 'wait', reason: 'EtcdImageRefused' });
+  });
+
+  it('is defragmented one by one, the leader last', () => {
+    const big = { dbSize: 1000, dbSizeInUse: 500 };
+    const members = [member(0, big), member(1, big), member(2)];
+    expect(etcdStep(wish, observed(3, { members }))).toEqual({ kind: 'none' });
+    const due = { members, defragmentDue: true };
+    expect(etcdStep(wish, observed(3, due))).toEqual({ kind: 'defragment', id: 'id-1', name: nameOf(1) });
+    const last = { members: [member(0, big), member(1), member(2)], defragmentDue: true };
+    expect(etcdStep(wish, observed(3, last))).toMatchObject({ kind: 'defragment', id: 'id-0' });
+    const ill = { members: [member(0, big), member(1, { healthy: false }), member(2)], defragmentDue: true };
+    expect(etcdStep(wish, observed(3, ill))).toEqual({ kind: 'none' });
+  });
+
+  it('that is full gets room, then its alarm taken back', () => {
+    const full = (dbSize: number, dbSizeInUse: number) =>
+      observed(1, { members: [member(0, { alarms: ['NOSPACE'], dbSize, dbSizeInUse })], quotaBytes: 1000 });
+    expect(etcdStep(wishOf(1), full(1000, 300))).toMatchObject({ kind: 'defragment' });
+    expect(etcdStep(wishOf(1), full(300, 300))).toMatchObject({ kind: 'disarm' });
+    expect(etcdStep(wishOf(1), full(990, 990))).toMatchObject({ kind: 'wait', reason: 'EtcdNoSpace' });
+  });
+});
+
+describe('members of an etcd', () => {
+  it.each([
+    [1, 3],
+    [3, 1],
+    [1, 5],
+    [5, 3],
+    [3, 3],
+  ])('change from %d to %d with real changes of the membership', (from, to) => {
+    const model = new EtcdModel(wishOf(from));
+    model.runToRest();
+    expect(model.voters()).toHaveLength(from);
+    model.wish = wishOf(to);
+    const steps = model.runToRest();
+    expect(model.voters().map(({ name }) => name)).toEqual(Array.from({ length: to }, (_, index) => nameOf(index)));
+    expect(model.replicas()).toBe(to);
+    expect(steps.filter((kind) => kind === 'add-learner')).toHaveLength(Math.max(0, to - from));
+    expect(steps.filter((kind) => kind === 'remove')).toHaveLength(Math.max(0, from - to));
+  });
+
+  it('that come back after they left begin with an empty volume', () => {
+    const model = new EtcdModel(wishOf(3));
+    model.runToRest();
+    model.wish = wishOf(1);
+    model.runToRest();
+    model.wish = wishOf(3);
+    expect(model.runToRest()).toContain('delete-claim');
+    expect(model.voters()).toHaveLength(3);
+  });
+
+  it('are replaced when their volume is lost', () => {
+    const model = new EtcdModel(k0smotronWish({ dataStore: wishOf(3).dataStore, images: { etcd: image } }));
+    model.runToRest();
+    model.loseVolume(1);
+    const steps = model.runToRest();
+    expect(steps).toContain('remove');
+    expect(steps).toContain('promote');
+    expect(model.voters().every(({ healthy }) => healthy)).toBe(true);
+  });
+});
+
+describe('whatever happens to volumes and Pods, and whatever is wished', () => {
+  const happening = fc.oneof(
+    {
+      weight: 4,
+      arbitrary: fc.record({ kind: fc.constant('steps' as const), count: fc.integer({ min: 1, max: 12 }) }),
+    },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('lose' as const), index: fc.nat(4) }) },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('crash' as const), index: fc.nat(4) }) },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('want' as const), members: fc.constantFrom(1, 3, 5) }) },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('roll' as const) }) },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('sleep' as const) }) },
+  );
+
+  it('no step gives the majority away, and in the end all is as wished', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(1, 3, 5), fc.array(happening, { maxLength: 25 }), (first, story) => {
+        const model = new EtcdModel(wishOf(first));
+        model.runToRest();
+        let wanted = first;
+        for (const one of story) {
+          if (one.kind === 'steps') model.run(one.count);
+          else if (one.kind === 'lose') model.loseVolumeIfBearable(one.index);
+          else if (one.kind === 'crash') model.crashIfBearable(one.index);
+          else if (one.kind === 'roll') model.outdateAll();
+          else if (one.kind === 'want') {
+            wanted = one.members;
+            model.wish = wishOf(wanted);
+          } else {
+            model.wish = wishOf(wanted, { replicas: 0 });
+            model.run(2);
+            model.wish = wishOf(wanted);
+          }
+        }
+        model.wish = wishOf(wanted);
+        model.runToRest();
+        expect(model.voters()).toHaveLength(wanted);
+        expect(model.voters().every(({ healthy }) => healthy)).toBe(true);
+        expect(model.replicas()).toBe(wanted);
+      }),
+      { numRuns: 120 },
+    );
+  });
+});

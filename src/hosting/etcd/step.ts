@@ -1,0 +1,305 @@
+import { deepEqual } from '../../machinery/index.ts';
+import type { EtcdSettings } from '../facts.ts';
+import type { EtcdClusterWish, OwnEtcdWish } from '../wish.ts';
+import { nextEtcdImage } from './images.ts';
+import { initialCluster, memberIndex, memberName, peerUrl } from './members.ts';
+import { hasQuorum, judgeRemoval } from './quorum.ts';
+import { bootstrapSettings, settledNames } from './settings.ts';
+import type { EtcdMember, EtcdObservation, EtcdStep } from './types.ts';
+
+// One step at a time, each decided from what is seen now: after a crash the same step, or the one after it, comes out.
+
+const none: EtcdStep = { kind: 'none' };
+const wait = (reason: string, message: string): EtcdStep => ({ kind: 'wait', reason, message });
+
+type StatefulSetFacts = NonNullable<EtcdObservation['set']>;
+
+/** All a decision looks at. */
+interface Situation {
+  readonly wish: EtcdClusterWish;
+  readonly store: OwnEtcdWish;
+  readonly image: string;
+  readonly set: StatefulSetFacts;
+  readonly observed: EtcdObservation;
+  /** ours, by name: those that never started are known by their address */
+  readonly members: ReadonlyMap<string, EtcdMember>;
+  readonly all: readonly EtcdMember[];
+}
+
+/** The next thing to do for an etcd. Never gives its majority away. */
+export function etcdStep(wish: EtcdClusterWish, observed: EtcdObservation): EtcdStep {
+  const { dataStore: store, images } = wish;
+  if (store.kind !== 'own-etcd') return none;
+  if (images.etcd === undefined) throw new TypeError('a plane with an etcd of its own needs its image');
+  const { set } = observed;
+  const isAsleep = wish.replicas === 0;
+  if (!set) {
+    if (isAsleep) return none;
+    const names = Array.from({ length: store.members }, (_, index) => memberName(wish.naming, index));
+    return { kind: 'bootstrap', replicas: store.members, image: images.etcd, settings: bootstrapSettings(wish, names) };
+  }
+  if (isAsleep) return set.replicas === 0 ? none : { kind: 'scale', replicas: 0 };
+  const awake = highestOf(wish, settledNames(set.settings)) + 1;
+  if (set.replicas < awake) return { kind: 'scale', replicas: awake };
+  if (!observed.members) return silence(observed);
+  const all = observed.members;
+  if (!hasQuorum(all)) {
+    return wait(
+      'EtcdNoQuorum',
+      `too few members of etcd are healthy: ${all.filter((m) => m.healthy).length} of ${all.length}`,
+    );
+  }
+  const situation: Situation = {
+    wish,
+    store,
+    image: images.etcd,
+    set,
+    observed,
+    all,
+    members: new Map(
+      all.flatMap((member) => (nameOf(wish, member) === undefined ? [] : [[nameOf(wish, member)!, member]])),
+    ),
+  };
+  for (const decide of decisions) {
+    const step = decide(situation);
+    if (step) return step;
+  }
+  return none;
+}
+
+/** In the order in which matters are settled: what is broken, who is a member, what they run, how tidy their files are. */
+const decisions: readonly ((situation: Situation) => EtcdStep | undefined)[] = [
+  awaitForming,
+  recordSettings,
+  removeLost,
+  scaleToMembers,
+  finishLearner,
+  discardClaims,
+  addMissing,
+  removeExcess,
+  restartOutdated,
+  stepImage,
+  freeSpace,
+  defragment,
+];
+
+/** Nobody answers: the first start, or all are down. */
+function silence({ pods, set }: EtcdObservation): EtcdStep {
+  const lost = pods.filter(({ dataLost }) => dataLost);
+  if (lost.length > 0 && set?.settings.initialClusterState === 'existing') {
+    return wait(
+      'EtcdDataLost',
+      `etcd does not answer and ${lost.map(({ name }) => name).join(', ')} lost its data; restore the plane from a backup`,
+    );
+  }
+  return wait(
+    'EtcdNotAnswering',
+    `etcd does not answer yet: ${pods.filter(({ ready }) => ready).length} of ${pods.length} Pods are ready`,
+  );
+}
+
+/** Members that begin together must all read the same: nothing changes until all of them are there. */
+function awaitForming({ set, store, observed, members, all }: Situation): EtcdStep | undefined {
+  const expected = settledNames(set.settings).length;
+  if (set.settings.initialClusterState === 'existing' || store.members !== expected) return undefined;
+  if (observed.pods.some(({ dataLost }) => dataLost)) return undefined;
+  const present = all.filter(({ healthy }) => healthy).length;
+  return present === expected && members.size === expected
+    ? undefined
+    : wait('EtcdForming', `${present} of ${expected} members of etcd have started`);
+}
+
+/** Members whose data is gone can never come back as who they were. */
+function removeLost(situation: Situation): EtcdStep | undefined {
+  const { members, all } = situation;
+  for (const [name, member] of members) {
+    if (!hasLostData(situation, name, member)) continue;
+    const judgement = judgeRemoval(withoutStarting(all, member), member.id);
+    if (!judgement.safe)
+      return wait('EtcdMemberLost', `${name} lost its data and cannot be replaced yet: ${judgement.problem}`);
+    return { kind: 'remove', id: member.id, name };
+  }
+  return undefined;
+}
+
+function hasLostData({ observed, set }: Situation, name: string, member: EtcdMember): boolean {
+  // one that has not started since it was added has no data to lose; what its Pod says is about its predecessor
+  if (member.name === '' || member.healthy) return false;
+  if (saysDataLost(observed, name)) return true;
+  const recorded = set.settings.claims[name];
+  const present = observed.claims.get(name);
+  return recorded !== undefined && present !== undefined && present !== recorded;
+}
+
+/** What a member that starts reads must be true before it starts. */
+function recordSettings(situation: Situation): EtcdStep | undefined {
+  const { set } = situation;
+  const settings = wantedSettings(situation);
+  return deepEqual(settings, set.settings) ? undefined : { kind: 'settings', settings };
+}
+
+function wantedSettings({ wish, set, members, observed }: Situation): EtcdSettings {
+  const { settings } = set;
+  const claims: Record<string, string> = {};
+  const discard: Record<string, string> = {};
+  for (const [name, member] of members) {
+    const present = observed.claims.get(name);
+    const used = member.healthy && present !== undefined ? present : settings.claims[name];
+    // one that was lost before anything was recorded leaves a claim that was used all the same
+    const recorded = used ?? (saysDataLost(observed, name) ? present : undefined);
+    if (recorded !== undefined && member.name !== '') claims[name] = recorded;
+  }
+  for (const name of [...Object.keys(settings.claims), ...Object.keys(settings.discard)]) {
+    const present = observed.claims.get(name);
+    if (members.has(name) || present === undefined) continue;
+    const wasMember = settings.claims[name] !== undefined;
+    if (wasMember || settings.discard[name] === present) discard[name] = present;
+  }
+  return {
+    initialCluster: initialCluster(wish, sortedNames(wish, members)),
+    initialClusterState: 'existing',
+    claims,
+    discard,
+  };
+}
+
+const saysDataLost = ({ pods }: EtcdObservation, name: string): boolean =>
+  pods.some((pod) => pod.name === name && pod.dataLost);
+
+/** As many Pods as the last member needs; Pods of members that left go. */
+function scaleToMembers({ wish, set, members }: Situation): EtcdStep | undefined {
+  const needed = highestOf(wish, members.keys()) + 1;
+  return needed === set.replicas || needed === 0 ? undefined : { kind: 'scale', replicas: needed };
+}
+
+function finishLearner(situation: Situation): EtcdStep | undefined {
+  const { members, observed, store, wish } = situation;
+  for (const [name, member] of members) {
+    if (!member.isLearner) continue;
+    if ((memberIndex(wish.naming, name) ?? 0) >= store.members) return { kind: 'remove', id: member.id, name };
+    if (member.healthy && member.inSync) return { kind: 'promote', id: member.id, name };
+    const pod = observed.pods.find((one) => one.name === name);
+    // it failed while it was no member, and would wait long before it tries again
+    if (pod?.dataLost && !pod.terminating) return { kind: 'restart', name };
+    return wait('EtcdMemberStarting', `${name} is catching up with the other members of etcd`);
+  }
+  return undefined;
+}
+
+/** Data of a member that left would keep a new one of its name from starting. */
+function discardClaims({ set, observed, wish, store }: Situation): EtcdStep | undefined {
+  for (const [name, uid] of Object.entries(set.settings.discard)) {
+    // kept for as long as nobody needs the name: it was the user's volume
+    if ((memberIndex(wish.naming, name) ?? store.members) >= store.members) continue;
+    if (observed.claims.get(name) === uid) return { kind: 'delete-claim', name, uid };
+  }
+  return undefined;
+}
+
+function addMissing({ wish, store, members }: Situation): EtcdStep | undefined {
+  for (let index = 0; index < store.members; index++) {
+    const name = memberName(wish.naming, index);
+    if (!members.has(name)) return { kind: 'add-learner', name, peerUrl: peerUrl(wish, name) };
+  }
+  return undefined;
+}
+
+function removeExcess({ wish, store, members, all }: Situation): EtcdStep | undefined {
+  const name = sortedNames(wish, members).at(-1);
+  if (name === undefined || (memberIndex(wish.naming, name) ?? 0) < store.members) return undefined;
+  const member = members.get(name)!;
+  const judgement = judgeRemoval(all, member.id);
+  if (!judgement.safe) return wait('EtcdScalingDown', `${name} cannot leave etcd yet: ${judgement.problem}`);
+  return withoutLeadership(all, member) ?? { kind: 'remove', id: member.id, name };
+}
+
+/** Pods that run something older than the StatefulSet says, one after the other and the leader's last. */
+function restartOutdated({ observed, members, all }: Situation): EtcdStep | undefined {
+  const outdated = observed.pods.filter(({ upToDate }) => !upToDate);
+  if (outdated.length === 0) return undefined;
+  if (observed.pods.some(({ terminating }) => terminating))
+    return wait('EtcdRolling', 'a member of etcd is being restarted');
+  const down = outdated.find(({ name }) => members.get(name)?.healthy === false);
+  if (down) return { kind: 'restart', name: down.name };
+  const ill = all.find(({ healthy }) => !healthy);
+  if (ill) return wait('EtcdRolling', `${ill.name} must be healthy before the next member of etcd is restarted`);
+  const pod = outdated.find(({ name }) => members.get(name)?.isLeader !== true) ?? outdated[0]!;
+  const member = members.get(pod.name);
+  return (member && withoutLeadership(all, member)) ?? { kind: 'restart', name: pod.name };
+}
+
+function stepImage({ set, image, all }: Situation): EtcdStep | undefined {
+  if (set.image === image) return undefined;
+  const ill = all.find(({ healthy }) => !healthy);
+  if (ill) return wait('EtcdUpgrading', `${ill.name} must be healthy before etcd gets another image`);
+  const next = nextEtcdImage(set.image, image);
+  if ('problem' in next) return wait('EtcdImageRefused', next.problem);
+  return next.image === set.image ? undefined : { kind: 'image', image: next.image };
+}
+
+const spaceShare = 0.1;
+
+/** An etcd without space refuses writes until its files are made smaller and the alarm is taken back. */
+function freeSpace({ all, observed }: Situation): EtcdStep | undefined {
+  const alarmed = all.filter(({ alarms }) => alarms.includes('NOSPACE'));
+  const fragmented = followersFirst(alarmed).find((member) => freeShare(member) >= spaceShare);
+  if (fragmented) return { kind: 'defragment', id: fragmented.id, name: fragmented.name };
+  for (const member of alarmed) {
+    const { quotaBytes } = observed;
+    if (quotaBytes !== undefined && (member.dbSize ?? 0) < quotaBytes * (1 - spaceShare)) {
+      return { kind: 'disarm', id: member.id, alarm: 'NOSPACE' };
+    }
+  }
+  return alarmed.length === 0
+    ? undefined
+    : wait('EtcdNoSpace', 'etcd is full: enlarge its volume, or delete objects of the workload cluster');
+}
+
+const defaultFragmentation = 0.2;
+
+/** Each member stands still meanwhile: one at a time, the leader last, and only while all others are there. */
+function defragment({ store, observed, all }: Situation): EtcdStep | undefined {
+  if (!observed.defragmentDue || !all.every(({ healthy }) => healthy)) return undefined;
+  const { fragmentation = defaultFragmentation, freeBytes } = store.defragment ?? {};
+  const member = followersFirst(all).find(
+    (one) =>
+      freeShare(one) >= fragmentation ||
+      (freeBytes !== undefined && (one.dbSize ?? 0) - (one.dbSizeInUse ?? 0) >= freeBytes),
+  );
+  return member && { kind: 'defragment', id: member.id, name: member.name };
+}
+
+const freeShare = ({ dbSize = 0, dbSizeInUse = dbSize }: EtcdMember): number =>
+  dbSize === 0 ? 0 : (dbSize - dbSizeInUse) / dbSize;
+
+const followersFirst = (members: readonly EtcdMember[]): EtcdMember[] => [
+  ...members.filter(({ isLeader }) => !isLeader),
+  ...members.filter(({ isLeader }) => isLeader),
+];
+
+/** A leader that hands over first costs its clients nothing. */
+function withoutLeadership(all: readonly EtcdMember[], member: EtcdMember): EtcdStep | undefined {
+  if (!member.isLeader) return undefined;
+  const heir = all.find((other) => other !== member && other.healthy && !other.isLearner);
+  return heir && { kind: 'move-leader', from: member.id, to: heir.id };
+}
+
+/** A lost member is itself one that has not been seen healthy: it must not count as one that is just starting. */
+const withoutStarting = (all: readonly EtcdMember[], leaving: EtcdMember): EtcdMember[] =>
+  all.filter((member) => member === leaving || (!member.isLearner && member.name !== ''));
+
+function nameOf(wish: EtcdClusterWish, { name, peerUrls }: EtcdMember): string | undefined {
+  if (name !== '') return memberIndex(wish.naming, name) === undefined ? undefined : name;
+  const host = /^https?:\/\/([^.:/]+)/.exec(peerUrls[0] ?? '')?.[1];
+  return host !== undefined && memberIndex(wish.naming, host) !== undefined ? host : undefined;
+}
+
+function sortedNames({ naming }: EtcdClusterWish, members: ReadonlyMap<string, EtcdMember>): string[] {
+  return [...members.keys()].sort((a, b) => (memberIndex(naming, a) ?? 0) - (memberIndex(naming, b) ?? 0));
+}
+
+function highestOf({ naming }: EtcdClusterWish, names: Iterable<string>): number {
+  let highest = -1;
+  for (const name of names) highest = Math.max(highest, memberIndex(naming, name) ?? -1);
+  return highest;
+}

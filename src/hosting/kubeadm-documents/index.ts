@@ -1,0 +1,8 @@
+export * from './api-version.ts';
+export {
+  clusterConfigurationDocument,
+  initConfigurationDocument,
+  joinConfigurationDocument,
+  type KubeadmClusterFacts,
+  type KubeadmDocument,
+} from './documents.ts';

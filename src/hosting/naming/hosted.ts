@@ -1,0 +1,92 @@
+import { clusterNameLabel } from '../../api/index.ts';
+import { clusterSecretType } from './k0smotron.ts';
+import type { AuthorityName, BundlePlace, PlaneNaming, PlanePart, SecretPlace } from './types.ts';
+
+/** Names of a plane with a Deployment for each component and an etcd of its own, after its Cluster. */
+export function hostedNaming(clusterName: string): PlaneNaming {
+  const below = (end: string): string => `${clusterName}-${end}`;
+  const pair = (end: string): SecretPlace => ({
+    name: below(end),
+    type: 'kubernetes.io/tls',
+    certificate: ['tls.crt'],
+    privateKey: ['tls.key'],
+    bundle: ['ca.crt'],
+  });
+  const kubeconfig = (name: string): SecretPlace => ({
+    name,
+    type: clusterSecretType,
+    certificate: [],
+    privateKey: [],
+    kubeconfig: ['value'],
+  });
+  const bundle = (authority: AuthorityName): BundlePlace => ({
+    name: below(`${authority}-bundle`),
+    current: 'current.crt',
+    old: 'old.crt',
+    all: 'ca.crt',
+  });
+  const labels = (part: PlanePart): Record<string, string> => ({
+    [clusterNameLabel]: clusterName,
+    'app.kubernetes.io/component': part === 'control-plane' ? 'api-server' : part,
+  });
+  const service = `s-${clusterName}`;
+  return {
+    provider: 'hosted',
+    fieldManager: 'hosted-control-plane-controller',
+    controlPlane: below('api-server'),
+    controllerManager: below('controller-manager'),
+    scheduler: below('scheduler'),
+    etcd: below('etcd'),
+    apiService: service,
+    etcdService: `e-${clusterName}-etcd`,
+    etcdClientService: `e-${clusterName}-etcd-client`,
+    etcdSettings: below('etcd-settings'),
+    etcdDefragJob: below('etcd-defrag'),
+    etcdVolume: 'etcd-data',
+    configs: {
+      k0s: below('k0s'),
+      entrypoint: below('entrypoint'),
+      telemetry: below('telemetry'),
+      endpoint: below('endpoint'),
+      ingress: below('ingress'),
+      'ingress-konnectivity': below('ingress-konnectivity'),
+      prometheus: below('prometheus'),
+      'prometheus-proxy': below('prometheus-proxy'),
+      kubeadm: below('kubeadm'),
+      'egress-selector': below('konnectivity'),
+      authentication: below('authentication'),
+      audit: below('audit'),
+    },
+    ingress: clusterName,
+    apiRoute: clusterName,
+    konnectivityRoute: below('konnectivity'),
+    secrets: {
+      ca: pair('ca'),
+      'etcd-ca': pair('etcd-ca'),
+      'front-proxy-ca': pair('front-proxy-ca'),
+      sa: pair('service-account'),
+      apiserver: pair('apiserver'),
+      'apiserver-kubelet-client': pair('apiserver-kubelet-client'),
+      'front-proxy-client': pair('front-proxy'),
+      'apiserver-etcd-client': pair('etcd-apiserver-client'),
+      'etcd-server': pair('etcd-server'),
+      'etcd-peer': pair('etcd-peer'),
+      'etcd-operator': pair('etcd-controller-client'),
+      'cluster-kubeconfig': kubeconfig(below('kubeconfig')),
+      'controller-manager-kubeconfig': kubeconfig(below('kube-controller-manager-kubeconfig')),
+      'scheduler-kubeconfig': kubeconfig(below('kube-scheduler-kubeconfig')),
+      'konnectivity-kubeconfig': kubeconfig(below('konnectivity-client-kubeconfig')),
+      'operator-kubeconfig': kubeconfig(below('control-plane-controller-kubeconfig')),
+    },
+    bundles: {
+      ca: bundle('ca'),
+      'etcd-ca': bundle('etcd-ca'),
+      'front-proxy-ca': bundle('front-proxy-ca'),
+    },
+    rotationState: below('rotation'),
+    encryptionKeys: below('encryption'),
+    labels,
+    selector: labels,
+    policy: (part) => (part === 'control-plane' ? below('api-server') : below(part)),
+  };
+}

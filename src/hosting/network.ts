@@ -1,0 +1,22 @@
+import { ipFamily, ipToBigInt } from '../machinery/index.ts';
+import type { NetworkWish } from './wish.ts';
+
+/** The address at a place of a range: 0 is the network itself. */
+export function addressInRange(cidr: string, place: number): string {
+  const [base = '', length = ''] = cidr.split('/');
+  const isV4 = ipFamily(base) === 'IPv4';
+  const hostBits = BigInt((isV4 ? 32 : 128) - Number(length));
+  const value = ((ipToBigInt(base) >> hostBits) << hostBits) + BigInt(place);
+  if (isV4) return [24n, 16n, 8n, 0n].map((shift) => (value >> shift) & 255n).join('.');
+  const groups = Array.from({ length: 8 }, (_, index) => ((value >> BigInt(112 - index * 16)) & 0xffffn).toString(16));
+  // a URL writes addresses in their shortest form
+  return new URL(`http://[${groups.join(':')}]`).hostname.slice(1, -1);
+}
+
+/** Address of the Service `kubernetes` in every family. */
+export const kubernetesAddresses = ({ serviceCidrs }: NetworkWish): string[] =>
+  serviceCidrs.map((cidr) => addressInRange(cidr, 1));
+
+/** Addresses of the DNS Service in every family. */
+export const dnsAddresses = ({ serviceCidrs, dnsAddresses: wished }: NetworkWish): string[] =>
+  wished !== undefined && wished.length > 0 ? [...wished] : serviceCidrs.map((cidr) => addressInRange(cidr, 10));

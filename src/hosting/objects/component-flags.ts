@@ -1,0 +1,199 @@
+import { ipFamily } from '../../machinery/index.ts';
+import { loadBalancerHost, planeEndpoint, serverUrl } from '../endpoint.ts';
+import { etcdClientPort } from '../etcd/members.ts';
+import type { PlaneFacts } from '../facts.ts';
+import type { PlaneWish } from '../wish.ts';
+import {
+  auditDirectory,
+  auditWebhookDirectory,
+  authenticationDirectory,
+  egressFile,
+  encryptionDirectory,
+  encryptionFile,
+  konnectivityDirectory,
+  pki,
+} from './component-files.ts';
+import { type Flags, type MergedFlags, mergeFlags } from './flags.ts';
+
+/** Nodes may only change what is theirs; without it one stolen node is enough for all of them. */
+const nodeRestriction = 'NodeRestriction';
+
+export const kineSocketDirectory = '/uds';
+export const kineSocket: string = `unix://${kineSocketDirectory}/kine`;
+
+export const apiTargetPort = ({ exposure }: PlaneWish): number => exposure.apiTargetPort ?? exposure.apiPort;
+
+/** Command line of the API server. */
+export function apiServerArgs(wish: PlaneWish, facts: PlaneFacts): MergedFlags {
+  const fixed: Flags = {
+    ...apiServerFixedFlags(wish, facts),
+    ...dataStoreFlags(wish),
+    ...(wish.konnectivity && {
+      'egress-selector-config-file': `${konnectivityDirectory}/configurations/${egressFile}`,
+    }),
+    ...extraConfigFlags(wish),
+  };
+  const user = wish.components.apiServer?.args ?? [];
+  const hasAuthorization = user.some((argument) => /^-*authorization-config(=|$)/.test(argument));
+  const defaults: Flags = {
+    'allow-privileged': 'true',
+    'enable-bootstrap-token-auth': 'true',
+    'requestheader-extra-headers-prefix': 'X-Remote-Extra-',
+    'requestheader-group-headers': 'X-Remote-Group',
+    'requestheader-username-headers': 'X-Remote-User',
+    'service-account-issuer': serviceAccountIssuer(wish),
+    ...(!hasAuthorization && { 'authorization-mode': 'Node,RBAC' }),
+  };
+  // where the user's list of a flag is the wish itself, it is ours already
+  return wish.layout === 'together'
+    ? mergeFlags(fixed, defaults, user)
+    : mergeFlags({ ...fixed, ...defaults }, {}, user);
+}
+
+const serviceAccountIssuer = ({ apiServer, layout, network }: PlaneWish): string =>
+  apiServer.serviceAccountIssuer ??
+  (layout === 'together' ? `https://kubernetes.default.svc.${network.domain}` : 'https://kubernetes.default.svc');
+
+function apiServerFixedFlags(wish: PlaneWish, facts: PlaneFacts): Flags {
+  const { apiServer, network } = wish;
+  const advertised = advertiseAddress(wish, facts);
+  const answer = planeEndpoint(wish, facts);
+  const plugins = [...new Set([...apiServer.admissionPlugins, nodeRestriction])];
+  const isApart = wish.layout === 'apart';
+  return {
+    ...(advertised !== undefined && { 'advertise-address': advertised }),
+    'client-ca-file': pki('ca.crt'),
+    'enable-admission-plugins': plugins.join(','),
+    'kubelet-client-certificate': pki('apiserver-kubelet-client.crt'),
+    'kubelet-client-key': pki('apiserver-kubelet-client.key'),
+    'kubelet-preferred-address-types': (
+      apiServer.kubeletPreferredAddressTypes ?? ['InternalIP', isApart ? 'InternalDNS' : 'ExternalIP', 'Hostname']
+    ).join(','),
+    'proxy-client-cert-file': pki('front-proxy-client.crt'),
+    'proxy-client-key-file': pki('front-proxy-client.key'),
+    'requestheader-allowed-names': 'front-proxy-client',
+    'requestheader-client-ca-file': pki('front-proxy-ca.crt'),
+    'secure-port': String(apiTargetPort(wish)),
+    'service-account-key-file': pki('sa.pub'),
+    'service-account-signing-key-file': pki('sa.key'),
+    'service-cluster-ip-range': network.serviceCidrs.join(','),
+    'tls-cert-file': pki('apiserver.crt'),
+    'tls-private-key-file': pki('apiserver.key'),
+    ...(isApart &&
+      answer.known && {
+        'external-hostname': answer.endpoint.host,
+        'service-account-jwks-uri': `${serverUrl(answer.endpoint)}/openid/v1/jwks`,
+      }),
+  };
+}
+
+/** The address Pods of the workload cluster are told: behind a Gateway only the load balancer can be called by address. */
+function advertiseAddress(wish: PlaneWish, facts: PlaneFacts): string | undefined {
+  const answer = planeEndpoint(wish, facts);
+  const candidates = [
+    wish.exposure.advertiseAddress,
+    loadBalancerHost(facts),
+    wish.exposure.address,
+    answer.known ? answer.endpoint.host : undefined,
+    ...(facts.service?.clusterIPs ?? []),
+  ];
+  return candidates.find((candidate) => candidate !== undefined && ipFamily(candidate) !== undefined);
+}
+
+function dataStoreFlags({ dataStore, naming, identity }: PlaneWish): Flags {
+  const files = {
+    'etcd-cafile': pki('etcd/ca.crt'),
+    'etcd-certfile': pki('etcd/client.crt'),
+    'etcd-keyfile': pki('etcd/client.key'),
+  };
+  switch (dataStore.kind) {
+    case 'own-etcd':
+      return {
+        'etcd-servers': `https://${naming.etcdClientService}.${identity.namespace}.svc:${etcdClientPort}`,
+        ...files,
+      };
+    case 'shared-etcd': {
+      const overrides = dataStore.overrides?.map(
+        ({ resource, endpoints }) => `${resource}#${endpoints.map((endpoint) => `https://${endpoint}`).join(';')}`,
+      );
+      return {
+        'etcd-servers': dataStore.endpoints.map((endpoint) => `https://${endpoint}`).join(','),
+        'etcd-prefix': `/${dataStore.prefix}`,
+        // whoever keeps the store compacts it, for all that share it
+        'etcd-compaction-interval': '0',
+        ...files,
+        ...(overrides && overrides.length > 0 && { 'etcd-servers-overrides': overrides.join(',') }),
+      };
+    }
+    case 'kine':
+      return { 'etcd-servers': kineSocket };
+    case 'k0s':
+      throw new TypeError('only k0s stores its data by itself');
+  }
+}
+
+function extraConfigFlags({ apiServer }: PlaneWish): Flags {
+  const { audit, authentication, encryptionAtRest } = apiServer;
+  return {
+    ...(authentication && { 'authentication-config': `${authenticationDirectory}/authentication.yaml` }),
+    ...(encryptionAtRest && { 'encryption-provider-config': `${encryptionDirectory}/${encryptionFile}` }),
+    ...(audit && {
+      'audit-policy-file': `${auditDirectory}/policy.yaml`,
+      ...(audit.webhook
+        ? { 'audit-webhook-config-file': `${auditWebhookDirectory}/kubeconfig`, 'audit-webhook-mode': audit.mode }
+        : { 'audit-log-path': '-', 'audit-log-mode': audit.mode }),
+    }),
+  };
+}
+
+/** Command line of the controller manager. */
+export function controllerManagerArgs(wish: PlaneWish, kubeconfig: string, replicas: number): MergedFlags {
+  const { network, naming, identity, layout } = wish;
+  const own: Flags = {
+    'allocate-node-cidrs': 'true',
+    'authentication-kubeconfig': kubeconfig,
+    'authorization-kubeconfig': kubeconfig,
+    'bind-address': '0.0.0.0',
+    'client-ca-file': pki('ca.crt'),
+    'cluster-cidr': network.podCidrs.join(','),
+    'cluster-name': layout === 'together' ? naming.controlPlane : identity.clusterName,
+    'cluster-signing-cert-file': pki('signer.crt'),
+    'cluster-signing-key-file': pki('ca.key'),
+    controllers: '*,bootstrapsigner,tokencleaner',
+    kubeconfig,
+    'leader-elect': String(layout === 'together' || replicas > 1),
+    'requestheader-client-ca-file': pki('front-proxy-ca.crt'),
+    'root-ca-file': pki('ca.crt'),
+    'service-account-private-key-file': pki('sa.key'),
+    'service-cluster-ip-range': network.serviceCidrs.join(','),
+    'use-service-account-credentials': 'true',
+  };
+  const user = wish.components.controllerManager?.args;
+  return layout === 'together' ? mergeFlags({}, own, user) : mergeFlags(own, {}, user);
+}
+
+/** Command line of the scheduler. */
+export function schedulerArgs(wish: PlaneWish, kubeconfig: string, replicas: number): MergedFlags {
+  return mergeFlags(
+    {
+      'authentication-kubeconfig': kubeconfig,
+      'authorization-kubeconfig': kubeconfig,
+      'bind-address': '0.0.0.0',
+      kubeconfig,
+      'leader-elect': String(wish.layout === 'together' || replicas > 1),
+    },
+    {},
+    wish.components.scheduler?.args,
+  );
+}
+
+/** Flags of the user that ours stand against, by component: people are told of them. */
+export function overriddenArguments(wish: PlaneWish, facts: PlaneFacts): Record<string, readonly string[]> {
+  if (wish.layout === 'k0s') return {};
+  const found = {
+    'kube-apiserver': apiServerArgs(wish, facts).overridden,
+    'kube-controller-manager': controllerManagerArgs(wish, '', 1).overridden,
+    'kube-scheduler': schedulerArgs(wish, '', 1).overridden,
+  };
+  return Object.fromEntries(Object.entries(found).filter(([, names]) => names.length > 0));
+}

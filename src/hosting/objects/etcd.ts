@@ -1,0 +1,222 @@
+import type { Container, EnvVar, Probe, Service, StatefulSet } from '../../api/index.ts';
+import { type KubeObject, quantityValue } from '../../machinery/index.ts';
+import { etcdClientPort, etcdMetricsPort, etcdPeerPort } from '../etcd/members.ts';
+import { initialClusterKey, initialClusterStateKey, settingsData } from '../etcd/settings.ts';
+import type { EtcdSetFacts, PlaneFacts } from '../facts.ts';
+import type { EtcdClusterWish, OwnEtcdWish } from '../wish.ts';
+import { mergeFlags } from './flags.ts';
+import { checksumOf, configMap, metadataOf } from './metadata.ts';
+import {
+  containerSettings,
+  credentialFiles,
+  podBase,
+  podLabels,
+  preferApart,
+  restrictedContainer,
+  restrictedPod,
+  type SecretFile,
+  secretVolume,
+  spreadOverNodes,
+  trustFile,
+} from './pods.ts';
+
+interface EtcdPlaces {
+  readonly dataDirectory: string;
+  readonly certificates: string;
+}
+
+const places: Readonly<Record<'k0smotron' | 'other', EtcdPlaces>> = {
+  k0smotron: { dataDirectory: '/var/lib/k0s/etcd', certificates: '/var/lib/k0s/pki/etcd' },
+  other: { dataDirectory: '/var/lib/etcd', certificates: '/etc/etcd/pki' },
+};
+
+const placesOf = ({ naming }: EtcdClusterWish): EtcdPlaces =>
+  places[naming.provider === 'k0smotron' ? 'k0smotron' : 'other'];
+
+/** The etcd of a plane, as far as the membership steps have come; empty until the first of them. */
+export function etcdObjects(wish: EtcdClusterWish, facts: Pick<PlaneFacts, 'etcd' | 'trust'>): KubeObject[] {
+  const { dataStore: store } = wish;
+  if (store.kind !== 'own-etcd' || !facts.etcd) return [];
+  return [
+    configMap(wish, wish.naming.etcdSettings, 'etcd', settingsData(facts.etcd.settings)),
+    ...etcdServices(wish),
+    etcdStatefulSet(wish, store, facts.etcd, facts.trust['etcd-ca']),
+  ];
+}
+
+export function etcdServices(wish: EtcdClusterWish): Service[] {
+  const { naming } = wish;
+  const service = (name: string, spec: Service['spec']): Service => ({
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: metadataOf(wish, name, 'etcd'),
+    spec: { type: 'ClusterIP', selector: { ...naming.selector('etcd') }, ...spec },
+  });
+  const port = (name: string, number: number) => ({ name, port: number, targetPort: number, protocol: 'TCP' });
+  const client = port('client', etcdClientPort);
+  return [
+    service(naming.etcdService, {
+      clusterIP: 'None',
+      // members must find each other before they can become ready
+      publishNotReadyAddresses: true,
+      ports: [client, port('peer', etcdPeerPort), port('metrics', etcdMetricsPort)],
+    }),
+    ...(naming.etcdClientService === naming.etcdService
+      ? []
+      : [service(naming.etcdClientService, { ports: [client, port('metrics', etcdMetricsPort)] })]),
+  ];
+}
+
+function etcdStatefulSet(
+  wish: EtcdClusterWish,
+  store: OwnEtcdWish,
+  facts: EtcdSetFacts,
+  trust: string | undefined,
+): StatefulSet {
+  const { naming, pods, components } = wish;
+  const isK0s = naming.provider === 'k0smotron';
+  const selector = naming.selector('etcd');
+  const files: SecretFile[] = [
+    trustFile(wish, 'etcd-ca', 'ca.crt'),
+    ...credentialFiles(wish, 'etcd-server', { certificate: 'server.crt', privateKey: 'server.key' }),
+    ...credentialFiles(wish, 'etcd-peer', { certificate: 'peer.crt', privateKey: 'peer.key' }),
+  ];
+  const { priorityClassName } = components.etcd ?? {};
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'StatefulSet',
+    metadata: metadataOf(wish, naming.etcd, 'etcd'),
+    spec: {
+      serviceName: naming.etcdService,
+      replicas: facts.replicas,
+      // members that begin together wait for each other
+      podManagementPolicy: 'Parallel',
+      // a StatefulSet does not know which member may go: it is decided step by step
+      updateStrategy: { type: 'OnDelete' },
+      persistentVolumeClaimRetentionPolicy: {
+        whenDeleted: store.deleteVolumes ? 'Delete' : 'Retain',
+        whenScaled: 'Retain',
+      },
+      selector: { matchLabels: { ...selector } },
+      template: {
+        metadata: {
+          labels: podLabels(wish, 'etcd'),
+          annotations: {
+            ...pods.metadata?.annotations,
+            // certificates are read anew at every handshake, the trust only at the start
+            ...(trust !== undefined && { 'checksum/trust': checksumOf(trust) }),
+          },
+        },
+        spec: {
+          ...podBase(pods),
+          ...(priorityClassName !== undefined && { priorityClassName }),
+          securityContext: pods.securityContext ?? (isK0s ? { fsGroup: 1001 } : restrictedPod),
+          affinity: pods.affinity ?? preferApart(selector),
+          ...etcdSpread(wish, isK0s),
+          containers: [etcdContainer(wish, store, facts.image, isK0s)],
+          volumes: [secretVolume('certificates', files)],
+        },
+      },
+      volumeClaimTemplates: [
+        {
+          apiVersion: 'v1',
+          kind: 'PersistentVolumeClaim',
+          metadata: { name: naming.etcdVolume, labels: { ...selector } },
+          spec: {
+            accessModes: ['ReadWriteOnce'],
+            ...(store.storage.storageClass !== undefined && { storageClassName: store.storage.storageClass }),
+            // templates cannot change: claims that grow do so one by one
+            resources: { requests: { storage: facts.volumeSize ?? store.storage.size } },
+          },
+        },
+      ],
+    },
+  };
+}
+
+function etcdSpread({ pods, naming }: EtcdClusterWish, isK0s: boolean) {
+  const wished = pods.topologySpreadConstraints;
+  if (wished) return { topologySpreadConstraints: [...wished] };
+  return isK0s ? {} : { topologySpreadConstraints: spreadOverNodes(naming.selector('etcd')) };
+}
+
+function etcdContainer(wish: EtcdClusterWish, store: OwnEtcdWish, image: string, isK0s: boolean): Container {
+  const { naming, components } = wish;
+  const { dataDirectory, certificates } = placesOf(wish);
+  const fromSettings = (name: string): EnvVar => ({
+    name,
+    valueFrom: { configMapKeyRef: { name: naming.etcdSettings, key: name } },
+  });
+  const health = (path: string): Probe => ({ httpGet: { path, port: etcdMetricsPort, scheme: 'HTTP' } });
+  // every release has /health; what is live or ready apart came later
+  const ready = health(isK0s ? '/health' : '/readyz');
+  return {
+    name: 'etcd',
+    image,
+    imagePullPolicy: 'IfNotPresent',
+    command: ['etcd'],
+    args: [...etcdArgs(wish, store)],
+    env: [
+      { name: 'ETCD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
+      fromSettings(initialClusterKey),
+      fromSettings(initialClusterStateKey),
+    ],
+    ports: [
+      { name: 'client', containerPort: etcdClientPort },
+      { name: 'peer', containerPort: etcdPeerPort },
+      { name: 'metrics', containerPort: etcdMetricsPort },
+    ],
+    startupProbe: { ...ready, periodSeconds: 1, timeoutSeconds: 15, failureThreshold: 240 },
+    readinessProbe: { ...ready, periodSeconds: isK0s ? 5 : 1, timeoutSeconds: 5, failureThreshold: 3 },
+    ...(!isK0s && {
+      livenessProbe: { ...health('/livez'), periodSeconds: 10, timeoutSeconds: 15, failureThreshold: 8 },
+    }),
+    volumeMounts: [
+      { name: naming.etcdVolume, mountPath: dataDirectory },
+      { name: 'certificates', mountPath: certificates, readOnly: true },
+    ],
+    ...(!isK0s && { securityContext: { ...restrictedContainer, capabilities: { drop: ['ALL'] } } }),
+    ...containerSettings(components.etcd),
+  };
+}
+
+function etcdArgs(wish: EtcdClusterWish, store: OwnEtcdWish): readonly string[] {
+  const { naming, identity, components } = wish;
+  const { dataDirectory, certificates } = placesOf(wish);
+  const own = `https://$(ETCD_NAME).${naming.etcdService}.${identity.namespace}.svc`;
+  const isK0s = naming.provider === 'k0smotron';
+  const quota = quotaBytes(wish, store);
+  return mergeFlags(
+    {
+      'data-dir': dataDirectory,
+      'listen-client-urls': `https://0.0.0.0:${etcdClientPort}`,
+      'listen-peer-urls': `https://0.0.0.0:${etcdPeerPort}`,
+      'listen-metrics-urls': `http://0.0.0.0:${etcdMetricsPort}`,
+      'advertise-client-urls': `${own}:${etcdClientPort}`,
+      'initial-advertise-peer-urls': `${own}:${etcdPeerPort}`,
+      'initial-cluster-token': isK0s ? naming.etcd : 'etcd-cluster',
+      'client-cert-auth': 'true',
+      'trusted-ca-file': `${certificates}/ca.crt`,
+      'cert-file': `${certificates}/server.crt`,
+      'key-file': `${certificates}/server.key`,
+      'peer-client-cert-auth': 'true',
+      'peer-trusted-ca-file': `${certificates}/ca.crt`,
+      'peer-cert-file': `${certificates}/peer.crt`,
+      'peer-key-file': `${certificates}/peer.key`,
+    },
+    {
+      'auto-compaction-mode': 'periodic',
+      'auto-compaction-retention': isK0s ? '5m' : '72h',
+      'snapshot-count': '10000',
+      'tls-min-version': 'TLS1.2',
+      'enable-pprof': 'false',
+      ...(quota !== undefined && { 'quota-backend-bytes': String(quota) }),
+    },
+    components.etcd?.args,
+  ).args;
+}
+
+/** How large the file of a member may grow. k0smotron leaves it at etcd's own default. */
+export function quotaBytes({ naming }: EtcdClusterWish, store: OwnEtcdWish): number | undefined {
+  return naming.provider === 'k0smotron' ? undefined : Math.floor(quantityValue(store.storage.size) * 0.9);
+}

@@ -1,0 +1,166 @@
+import type { Ingress, Service, ServicePort } from '../../api/index.ts';
+import { ipFamily, type KubeObject } from '../../machinery/index.ts';
+import { gatewayHost, konnectivityEndpoint, planeEndpoint } from '../endpoint.ts';
+import type { PlaneFacts } from '../facts.ts';
+import type { ProviderName } from '../naming/types.ts';
+import type { PlaneWish } from '../wish.ts';
+import { metadataOf } from './metadata.ts';
+
+const portNames: Readonly<Record<ProviderName, { api: string; konnectivity: string }>> = {
+  k0smotron: { api: 'api', konnectivity: 'konnectivity' },
+  kamaji: { api: 'kube-apiserver', konnectivity: 'konnectivity-server' },
+  hosted: { api: 'api', konnectivity: 'konnectivity' },
+};
+
+/** The Service in front of the API, and its second name. */
+export function exposureObjects(wish: PlaneWish, facts: PlaneFacts): KubeObject[] {
+  return [apiService(wish), ...aliasService(wish, facts)];
+}
+
+function servicePorts({ exposure, naming, konnectivity, layout }: PlaneWish): ServicePort[] {
+  const names = portNames[naming.provider];
+  const isNodePort = exposure.type === 'NodePort';
+  const port = (name: string, number: number, targetPort: number): ServicePort => ({
+    name,
+    port: number,
+    targetPort,
+    protocol: 'TCP',
+    ...(isNodePort && { nodePort: number }),
+  });
+  const target = exposure.apiTargetPort ?? exposure.apiPort;
+  const agents = layout === 'k0s' || konnectivity !== undefined ? exposure.konnectivityPort : undefined;
+  return [
+    port(names.api, exposure.apiPort, target),
+    ...(exposure.legacyApiPort === undefined ? [] : [port('legacy-api', exposure.legacyApiPort, target)]),
+    ...(agents === undefined ? [] : [port(names.konnectivity, agents, agents)]),
+    ...(exposure.additionalPorts ?? []),
+  ];
+}
+
+function apiService(wish: PlaneWish): Service {
+  const { exposure, naming } = wish;
+  const isLoadBalancer = exposure.type === 'LoadBalancer';
+  const address =
+    exposure.address !== undefined && ipFamily(exposure.address) !== undefined ? exposure.address : undefined;
+  return {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: metadataOf(wish, naming.apiService, 'control-plane', exposure.metadata),
+    spec: {
+      type: exposure.type,
+      selector: { ...naming.selector('control-plane') },
+      ports: servicePorts(wish),
+      ...(exposure.addressAsExternalIp && address !== undefined && { externalIPs: [address] }),
+      ...(isLoadBalancer && {
+        // a tenant's fixed address is what the load balancer is asked for; k0s's is only a name for what is there
+        ...(wish.layout === 'together' && address !== undefined && { loadBalancerIP: address }),
+        ...(exposure.loadBalancerClass !== undefined && { loadBalancerClass: exposure.loadBalancerClass }),
+        ...(exposure.loadBalancerSourceRanges && { loadBalancerSourceRanges: [...exposure.loadBalancerSourceRanges] }),
+        ...(exposure.allocateLoadBalancerNodePorts !== undefined && {
+          allocateLoadBalancerNodePorts: exposure.allocateLoadBalancerNodePorts,
+        }),
+      }),
+      ...(exposure.type !== 'ClusterIP' &&
+        exposure.externalTrafficPolicy !== undefined && { externalTrafficPolicy: exposure.externalTrafficPolicy }),
+    },
+  };
+}
+
+/** The class of Services that only show the address of another one. */
+export const aliasLoadBalancerClass = 'controlplane.cluster.x-k8s.io/alias';
+
+/** Shows the address of the plane under the name guides tell people to look for; it has no load balancer of its own. */
+function aliasService(wish: PlaneWish, facts: PlaneFacts): Service[] {
+  const { exposure, naming } = wish;
+  const name = exposure.aliasServiceName;
+  const answer = planeEndpoint(wish, facts);
+  if (name === undefined || name === naming.apiService || !answer.known) return [];
+  return [
+    {
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: metadataOf(wish, name, 'cluster'),
+      spec: {
+        type: 'LoadBalancer',
+        // nobody makes a load balancer for it: its status is written by whoever drives the plane
+        loadBalancerClass: aliasLoadBalancerClass,
+        allocateLoadBalancerNodePorts: false,
+        selector: { ...naming.selector('control-plane') },
+        ports: servicePorts(wish).map(({ nodePort: _, ...port }) => port),
+      },
+    },
+  ];
+}
+
+/** What leads hosts to the Service: an Ingress or routes of a Gateway. */
+export function routeObjects(wish: PlaneWish, facts: PlaneFacts): KubeObject[] {
+  return [...ingress(wish), ...tlsRoutes(wish, facts)];
+}
+
+function ingress(wish: PlaneWish): Ingress[] {
+  const { exposure, naming } = wish;
+  const { ingress: wanted } = exposure;
+  if (!wanted?.deploy) return [];
+  const rule = (host: string, port: number) => ({
+    host,
+    http: {
+      paths: [
+        { path: '/', pathType: 'Prefix', backend: { service: { name: naming.apiService, port: { number: port } } } },
+      ],
+    },
+  });
+  const host = wanted.host.split(':')[0]!;
+  const agents = wanted.konnectivityHost;
+  return [
+    {
+      apiVersion: 'networking.k8s.io/v1',
+      kind: 'Ingress',
+      metadata: metadataOf(wish, naming.ingress, 'ingress', wanted.metadata),
+      spec: {
+        ...(wanted.className !== undefined && { ingressClassName: wanted.className }),
+        rules: [
+          rule(host, exposure.apiPort),
+          ...(agents === undefined || exposure.konnectivityPort === undefined
+            ? []
+            : [rule(agents, exposure.konnectivityPort)]),
+        ],
+      },
+    } as Ingress,
+  ];
+}
+
+function tlsRoutes(wish: PlaneWish, facts: PlaneFacts): KubeObject[] {
+  const { exposure, naming, konnectivity } = wish;
+  const { gateway } = exposure;
+  const host = gateway && gatewayHost(wish, facts)?.split(':')[0];
+  if (!gateway || host === undefined) return [];
+  const route = (name: string, hostname: string, port: number, section: string | undefined): KubeObject =>
+    ({
+      apiVersion: 'gateway.networking.k8s.io/v1alpha2',
+      kind: 'TLSRoute',
+      metadata: metadataOf(wish, name, name === naming.apiRoute ? 'control-plane' : 'konnectivity', gateway.metadata),
+      spec: {
+        hostnames: [hostname],
+        parentRefs: [
+          {
+            group: 'gateway.networking.k8s.io',
+            kind: 'Gateway',
+            namespace: gateway.namespace,
+            name: gateway.name,
+            ...(section !== undefined && { sectionName: section }),
+            ...(gateway.port !== undefined && section === gateway.sectionName && { port: gateway.port }),
+          },
+        ],
+        rules: [{ backendRefs: [{ group: '', kind: 'Service', name: naming.apiService, port, weight: 1 }] }],
+      },
+    }) as KubeObject;
+  const agents = konnectivity === undefined ? undefined : konnectivityEndpoint(wish, facts);
+  // where both have the same host, listeners tell them apart
+  const agentSection = agents?.host === host ? portNames[naming.provider].konnectivity : gateway.sectionName;
+  return [
+    route(naming.apiRoute, host, exposure.apiPort, gateway.sectionName),
+    ...(agents && exposure.konnectivityPort !== undefined
+      ? [route(naming.konnectivityRoute, agents.host, exposure.konnectivityPort, agentSection)]
+      : []),
+  ];
+}

@@ -1,0 +1,164 @@
+import { compareKubernetesVersions, parseK0sVersion } from '../../api/index.ts';
+import { clone, isJsonObject, type JsonObject, type JsonValue } from '../../machinery/index.ts';
+import { splitCertificates } from '../../pki/index.ts';
+import { uniqueHosts } from '../certificates/hosts.ts';
+import { planeEndpoint, serviceNames } from '../endpoint.ts';
+import { etcdClientPort } from '../etcd/members.ts';
+import type { PlaneFacts } from '../facts.ts';
+import type { PlaneWish } from '../wish.ts';
+
+export const k0sPki = '/var/lib/k0s/pki';
+
+/** Stands in the configuration for the address of a database, which only the Pod knows. */
+export const kinePlaceholder = '__K0SMOTRON_KINE_DATASOURCE_URL_PLACEHOLDER__';
+
+/** From this version on k0s takes a port in the address of konnectivity. */
+const konnectivityPortSince = { major: 1, minor: 35, patch: 1, suffix: '' };
+
+/** The user's ClusterConfig with what a hosted plane needs written over it. */
+export function k0sConfig(wish: PlaneWish, facts: PlaneFacts): JsonObject {
+  const config = clone(wish.k0s?.config ?? {}) as JsonObject;
+  config['apiVersion'] = 'k0s.k0sproject.io/v1beta1';
+  config['kind'] = 'ClusterConfig';
+  config['metadata'] = { name: 'k0s', ...objectAt(config, 'metadata') };
+  const spec = objectAt(config, 'spec');
+  config['spec'] = spec;
+  spec['api'] = apiSection(wish, facts, objectAt(spec, 'api'), spec);
+  spec['konnectivity'] = { ...objectAt(spec, 'konnectivity'), ...konnectivitySection(wish) };
+  spec['storage'] = storageSection(wish);
+  spec['network'] = networkSection(wish, objectAt(spec, 'network'));
+  if (isRotating(facts)) {
+    const manager = objectAt(spec, 'controllerManager');
+    spec['controllerManager'] = {
+      ...manager,
+      extraArgs: { ...objectAt(manager, 'extraArgs'), 'root-ca-file': `${k0sPki}/ca-bundle.crt` },
+    };
+  }
+  return config;
+}
+
+/** What k0s takes over while it runs: all but what belongs to a single controller. */
+export function k0sDynamicConfig(wish: PlaneWish, facts: PlaneFacts): JsonObject {
+  const config = k0sConfig(wish, facts);
+  const spec = objectAt(config, 'spec');
+  delete spec['storage'];
+  const network = objectAt(spec, 'network');
+  delete network['controlPlaneLoadBalancing'];
+  return { ...config, metadata: { name: 'k0s', namespace: 'kube-system' }, spec };
+}
+
+/** What k0s reads only when it starts: a change of it must restart the Pods, a change of the rest must not. */
+export function k0sStartConfig(config: JsonObject): JsonObject {
+  const spec = objectAt(config, 'spec');
+  return {
+    api: spec['api'] ?? null,
+    storage: spec['storage'] ?? null,
+    konnectivity: spec['konnectivity'] ?? null,
+    controllerManager: spec['controllerManager'] ?? null,
+    controlPlaneLoadBalancing: objectAt(spec, 'network')['controlPlaneLoadBalancing'] ?? null,
+  };
+}
+
+/** Two authorities are trusted: more than the one file k0s knows is needed. */
+export function isRotating({ trust }: PlaneFacts): boolean {
+  return trust.ca !== undefined && splitCertificates(trust.ca).length > 1;
+}
+
+function apiSection(wish: PlaneWish, facts: PlaneFacts, given: JsonObject, spec: JsonObject): JsonObject {
+  const { exposure } = wish;
+  const answer = planeEndpoint(wish, facts);
+  const host = answer.known ? answer.endpoint.host : undefined;
+  const hasLocalBalancer = objectAt(objectAt(spec, 'network'), 'nodeLocalLoadBalancing')['enabled'] === true;
+  const extraArgs = {
+    ...objectAt(given, 'extraArgs'),
+    ...(exposure.ingress && { 'endpoint-reconciler-type': 'none' }),
+    ...(isRotating(facts) && { 'client-ca-file': `${k0sPki}/ca-bundle.crt` }),
+  };
+  const external = exposure.ingress
+    ? `${exposure.ingress.host}:${exposure.ingress.port}`
+    : hasLocalBalancer
+      ? undefined
+      : host;
+  return {
+    ...given,
+    port: exposure.apiPort,
+    sans: uniqueHosts([
+      ...strings(given['sans']),
+      ...exposure.sans,
+      host,
+      exposure.address,
+      ...serviceNames(wish),
+      ...(facts.service?.clusterIPs ?? []).filter((address) => address !== 'None'),
+      ...(exposure.ingress ? [exposure.ingress.host, exposure.ingress.konnectivityHost, 'localhost', '127.0.0.1'] : []),
+    ]),
+    ...(external !== undefined && { externalAddress: external }),
+    ...(Object.keys(extraArgs).length > 0 && { extraArgs }),
+  };
+}
+
+function konnectivitySection({ exposure, version }: PlaneWish): JsonObject {
+  const { ingress } = exposure;
+  const parsed = parseK0sVersion(version);
+  const takesPort = parsed !== undefined && compareKubernetesVersions(parsed, konnectivityPortSince) >= 0;
+  const host = ingress?.konnectivityHost;
+  return {
+    ...(exposure.konnectivityPort !== undefined && { agentPort: exposure.konnectivityPort }),
+    ...(ingress && host !== undefined && { externalAddress: takesPort ? `${host}:${ingress.port}` : host }),
+  };
+}
+
+function storageSection({ dataStore, naming, identity }: PlaneWish): JsonObject {
+  switch (dataStore.kind) {
+    case 'own-etcd':
+      return {
+        type: 'etcd',
+        etcd: {
+          externalCluster: {
+            endpoints: [`https://${naming.etcdClientService}:${etcdClientPort}`],
+            etcdPrefix: identity.clusterName,
+            caFile: `${k0sPki}/etcd-ca.crt`,
+            clientCertFile: `${k0sPki}/apiserver-etcd-client.crt`,
+            clientKeyFile: `${k0sPki}/apiserver-etcd-client.key`,
+          },
+        },
+      };
+    case 'k0s':
+      return { type: 'kine', kine: { dataSource: kineSource(dataStore.source, identity.clusterName) } };
+    default:
+      throw new TypeError(`k0s cannot store its data in ${dataStore.kind}`);
+  }
+}
+
+type KineSource = Extract<PlaneWish['dataStore'], { kind: 'k0s' }>['source'];
+
+function kineSource(source: KineSource, clusterName: string): string {
+  switch (source.type) {
+    case 'kine':
+      return source.url;
+    case 'kine-secret':
+      return kinePlaceholder;
+    case 'nats':
+      return `nats://127.0.0.1:4222?bucket=${clusterName}&serverConfig=/etc/k0s/nats.conf`;
+  }
+}
+
+/** Only what the user left open. */
+function networkSection({ network }: PlaneWish, given: JsonObject): JsonObject {
+  const open = (key: string, value: string | undefined): JsonObject =>
+    value === undefined || (given[key] !== undefined && given[key] !== '') ? {} : { [key]: value };
+  return {
+    ...given,
+    ...open('podCIDR', network.podCidrs[0]),
+    ...open('serviceCIDR', network.serviceCidrs[0]),
+    ...open('clusterDomain', network.domain),
+  };
+}
+
+function objectAt(holder: JsonObject, key: string): JsonObject {
+  const value = holder[key];
+  return isJsonObject(value) ? value : {};
+}
+
+function strings(value: JsonValue | undefined): string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
+}

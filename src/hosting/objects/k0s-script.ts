@@ -1,0 +1,49 @@
+import type { PlaneWish } from '../wish.ts';
+import { flagName } from './flags.ts';
+import { kinePlaceholder } from './k0s-config.ts';
+
+export const configVariable = 'K0SMOTRON_K0S_YAML';
+export const kineVariable = 'K0SMOTRON_KINE_DATASOURCE_URL';
+const configFile = '/etc/k0s/k0s.yaml';
+
+/** `k0s controller` with the user's flags; those a hosted plane needs are added unless the user gives them. */
+export function k0sCommand({ k0s, exposure }: PlaneWish): string[] {
+  const flags = k0s?.flags ?? [];
+  const given = new Set(flags.map(flagName));
+  const disabled = flags.filter((flag) => flagName(flag) === 'disable-components');
+  const withIngress = exposure.ingress !== undefined;
+  return [
+    'k0s',
+    'controller',
+    ...flags.filter((flag) => !withIngress || !disabled.includes(flag)),
+    // nobody but the proxy on each node knows where the API is
+    ...(withIngress
+      ? [`--disable-components=${[...disabled.map((flag) => flag.split('=')[1]), 'endpoint-reconciler'].join(',')}`]
+      : []),
+    ...(given.has('config') ? [] : [`--config=${configFile}`]),
+    ...(given.has('enable-dynamic-config') ? [] : ['--enable-dynamic-config']),
+  ];
+}
+
+/** Turns what the Pod was given into files, then becomes k0s. */
+export function entryScript(wish: PlaneWish): string {
+  const { dataStore } = wish;
+  const source = dataStore.kind === 'k0s' ? dataStore.source.type : undefined;
+  return [
+    '#!/bin/sh',
+    'set -eu',
+    'mkdir -p /etc/k0s',
+    `printf '%s\\n' "$${configVariable}" > ${configFile}`,
+    ...(source === 'kine-secret'
+      ? [
+          '# characters that sed would understand stay what they are',
+          `address=$(printf '%s' "$${kineVariable}" | sed 's/[&|\\\\]/\\\\&/g')`,
+          `sed -i "s|${kinePlaceholder}|$address|" ${configFile}`,
+        ]
+      : []),
+    `exec ${k0sCommand(wish).map(quoted).join(' ')}`,
+    '',
+  ].join('\n');
+}
+
+const quoted = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);

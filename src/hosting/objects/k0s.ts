@@ -1,0 +1,313 @@
+import type {
+  ConfigMap,
+  Container,
+  PersistentVolumeClaim,
+  PodSpec,
+  Probe,
+  StatefulSet,
+  Volume,
+  VolumeMount,
+} from '../../api/index.ts';
+import { formatYaml, type JsonObject, type KubeObject } from '../../machinery/index.ts';
+import { planeEndpoint } from '../endpoint.ts';
+import type { PlaneFacts } from '../facts.ts';
+import type { K0sWish, PlaneWish } from '../wish.ts';
+import { isRotating, k0sConfig, k0sPki, k0sStartConfig } from './k0s-config.ts';
+import { k0sIngressConfigs } from './k0s-ingress.ts';
+import { monitoringConfigs, monitoringParts } from './k0s-monitoring.ts';
+import { configVariable, entryScript } from './k0s-script.ts';
+import { checksumOf, configMap, metadataOf } from './metadata.ts';
+import {
+  containerSettings,
+  credentialFiles,
+  podBase,
+  podLabels,
+  preferApart,
+  type SecretFile,
+  secretVolume,
+  trustFile,
+  withNumbers,
+} from './pods.ts';
+
+const dataDirectory = '/var/lib/k0s';
+const script = 'k0smotron-entrypoint.sh';
+/** below which only the mighty may listen */
+const firstFreePort = 1024;
+
+/** Configuration of the controllers; nothing before the address of the API is known, since it is part of it. */
+export function k0sConfigObjects(wish: PlaneWish, facts: PlaneFacts): ConfigMap[] {
+  const answer = planeEndpoint(wish, facts);
+  if (!answer.known) return [];
+  const { configs } = wish.naming;
+  const { host, port } = answer.endpoint;
+  return [
+    configMap(wish, configs.k0s, 'cluster', { [configVariable]: formatYaml(k0sConfig(wish, facts)) }),
+    configMap(wish, configs.entrypoint, 'entrypoint', { [script]: entryScript(wish), ...natsConfig(wish) }),
+    configMap(wish, configs.endpoint, 'config', { 'endpoint.yaml': endpointManifest(host, port) }),
+    ...k0sIngressConfigs(wish),
+    ...monitoringConfigs(wish),
+  ];
+}
+
+/** Tells network plugins of the workload cluster where the API is, for when there is no kube-proxy. */
+function endpointManifest(host: string, port: number): string {
+  return formatYaml({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'control-plane-endpoint', namespace: 'kube-system' },
+    data: { apiServerHost: host, apiServerPort: String(port) },
+  });
+}
+
+function natsConfig({ dataStore, replicas, naming }: PlaneWish): Record<string, string> {
+  if (dataStore.kind !== 'k0s' || dataStore.source.type !== 'nats') return {};
+  const peers = Array.from(
+    { length: replicas },
+    (_, index) => `nats://${naming.controlPlane}-${index}.${natsService(naming.controlPlane)}:6222`,
+  );
+  const lines = [
+    'listen: 127.0.0.1:4222',
+    'jetstream { store_dir: /nats-data }',
+    ...(replicas > 1
+      ? [`cluster { name: ${naming.controlPlane}, listen: 0.0.0.0:6222, routes: [${peers.join(', ')}] }`]
+      : []),
+  ];
+  return { 'nats.conf': `${lines.join('\n')}\n` };
+}
+
+const natsService = (plane: string): string => `${plane}-nats`;
+
+/** The StatefulSet of k0s controllers. */
+export function k0sObjects(wish: PlaneWish, facts: PlaneFacts): KubeObject[] {
+  const answer = planeEndpoint(wish, facts);
+  if (!answer.known || !wish.k0s) return [];
+  return [...natsObjects(wish), controllers(wish, wish.k0s, facts)];
+}
+
+function natsObjects(wish: PlaneWish): KubeObject[] {
+  if (wish.dataStore.kind !== 'k0s' || wish.dataStore.source.type !== 'nats') return [];
+  return [
+    {
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: metadataOf(wish, natsService(wish.naming.controlPlane), 'control-plane'),
+      spec: {
+        type: 'ClusterIP',
+        clusterIP: 'None',
+        publishNotReadyAddresses: true,
+        selector: { ...wish.naming.selector('control-plane') },
+        ports: [{ name: 'cluster', port: 6222, targetPort: 6222, protocol: 'TCP' }],
+      },
+    } as KubeObject,
+  ];
+}
+
+function controllers(wish: PlaneWish, k0s: K0sWish, facts: PlaneFacts): StatefulSet {
+  const { naming, pods } = wish;
+  const selector = naming.selector('control-plane');
+  const certificates = certificateFiles(wish, facts);
+  const nats =
+    wish.dataStore.kind === 'k0s' && wish.dataStore.source.type === 'nats' ? wish.dataStore.source : undefined;
+  const claims = claimTemplates(wish, k0s, nats);
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'StatefulSet',
+    metadata: metadataOf(wish, naming.controlPlane, 'control-plane', pods.workloadMetadata),
+    spec: {
+      serviceName: nats ? natsService(naming.controlPlane) : naming.apiService,
+      replicas: wish.replicas,
+      ...(nats && { podManagementPolicy: 'Parallel' }),
+      ...(k0s.persistence.type === 'pvc' && {
+        persistentVolumeClaimRetentionPolicy: {
+          whenDeleted: k0s.persistence.autoDelete ? 'Delete' : 'Retain',
+          whenScaled: 'Retain',
+        },
+      }),
+      selector: { matchLabels: { ...selector } },
+      template: {
+        metadata: {
+          labels: podLabels(wish, 'control-plane', { 'cluster.x-k8s.io/control-plane': 'true' }),
+          annotations: {
+            ...pods.metadata?.annotations,
+            ...(k0s.monitoring && {
+              'prometheus.io/scrape': 'true',
+              'prometheus.io/port': '8090',
+              'prometheus.io/path': '/metrics',
+            }),
+            ...rollingChecksums(wish, facts, certificates),
+          },
+        },
+        spec: podSpec(wish, k0s, certificates, nats !== undefined),
+      },
+      ...(claims.length > 0 && { volumeClaimTemplates: claims }),
+    },
+  };
+}
+
+function claimTemplates(
+  { naming }: PlaneWish,
+  { persistence }: K0sWish,
+  nats: { readonly size: string; readonly storageClass?: string } | undefined,
+): PersistentVolumeClaim[] {
+  const claim = { apiVersion: 'v1', kind: 'PersistentVolumeClaim' };
+  const templates: PersistentVolumeClaim[] = [];
+  if (persistence.type === 'pvc') {
+    const given = persistence.claim as Partial<PersistentVolumeClaim>;
+    templates.push({
+      ...claim,
+      metadata: { ...given.metadata, name: naming.controlPlane },
+      spec: { accessModes: ['ReadWriteOnce'], ...given.spec },
+    });
+  }
+  if (nats) {
+    templates.push({
+      ...claim,
+      metadata: { name: 'nats-data' },
+      spec: {
+        accessModes: ['ReadWriteOnce'],
+        ...(nats.storageClass !== undefined && { storageClassName: nats.storageClass }),
+        resources: { requests: { storage: nats.size } },
+      },
+    });
+  }
+  return templates;
+}
+
+/** Changes exactly when something changes that the controllers read only at their start. */
+function rollingChecksums(wish: PlaneWish, facts: PlaneFacts, files: readonly SecretFile[]): Record<string, string> {
+  const secrets = [...new Set(files.map(({ secret }) => secret))].sort();
+  return {
+    'checksum/config': checksumOf([k0sStartConfig(k0sConfig(wish, facts)), entryScript(wish)]),
+    'checksum/secrets': checksumOf(secrets.map((secret) => [secret, facts.checksums.get(secret) ?? ''])),
+  };
+}
+
+/** Files of /var/lib/k0s/pki that are not k0s's own to make. */
+function certificateFiles(wish: PlaneWish, facts: PlaneFacts): SecretFile[] {
+  const pair = (stem: string) => ({ certificate: `${stem}.crt`, privateKey: `${stem}.key` });
+  return [
+    ...credentialFiles(wish, 'ca', pair('ca')),
+    ...(isRotating(facts) ? [trustFile(wish, 'ca', 'ca-bundle.crt')] : []),
+    ...credentialFiles(wish, 'sa', { certificate: 'sa.pub', privateKey: 'sa.key' }),
+    ...credentialFiles(wish, 'front-proxy-ca', pair('front-proxy-ca')),
+    ...(wish.dataStore.kind === 'own-etcd'
+      ? [
+          trustFile(wish, 'etcd-ca', 'etcd-ca.crt'),
+          ...credentialFiles(wish, 'apiserver-etcd-client', pair('apiserver-etcd-client')),
+        ]
+      : []),
+  ];
+}
+
+function podSpec(wish: PlaneWish, k0s: K0sWish, files: readonly SecretFile[], hasNats: boolean): PodSpec {
+  const { naming, pods, images, components, exposure } = wish;
+  const { persistence } = k0s;
+  const isMighty = exposure.apiPort < firstFreePort || (exposure.konnectivityPort ?? firstFreePort) < firstFreePort;
+  const extra = extraVolumes(wish, k0s);
+  const monitoring = monitoringParts(wish);
+  const data: VolumeMount = { name: naming.controlPlane, mountPath: dataDirectory };
+  const source = wish.dataStore.kind === 'k0s' ? wish.dataStore.source : undefined;
+  const status: Probe = { exec: { command: ['k0s', 'status'] } };
+  const container: Container = {
+    name: 'controller',
+    image: images.k0s ?? '',
+    imagePullPolicy: 'IfNotPresent',
+    args: ['/bin/sh', '-c', `/${script}`],
+    envFrom: [
+      { configMapRef: { name: naming.configs.k0s } },
+      ...(source?.type === 'kine-secret' ? [{ secretRef: { name: source.secretName } }] : []),
+    ],
+    ports: [
+      { name: 'api', containerPort: exposure.apiPort, protocol: 'TCP' },
+      ...(exposure.konnectivityPort === undefined
+        ? []
+        : [{ name: 'konnectivity', containerPort: exposure.konnectivityPort, protocol: 'TCP' }]),
+    ],
+    // a start is watched closely, so that nobody waits for a control plane that is up
+    startupProbe: withNumbers(
+      { ...status, periodSeconds: 1, timeoutSeconds: 10, failureThreshold: 300 },
+      components.k0s?.probes?.startup,
+    ),
+    readinessProbe: withNumbers(
+      { ...status, periodSeconds: 10, timeoutSeconds: 10, failureThreshold: 15 },
+      components.k0s?.probes?.readiness,
+    ),
+    livenessProbe: withNumbers(
+      { ...status, periodSeconds: 10, timeoutSeconds: 10, failureThreshold: 10 },
+      components.k0s?.probes?.liveness,
+    ),
+    volumeMounts: [
+      data,
+      { name: naming.configs.entrypoint, mountPath: `/${script}`, subPath: script },
+      ...(hasNats
+        ? [
+            { name: naming.configs.entrypoint, mountPath: '/etc/k0s/nats.conf', subPath: 'nats.conf' },
+            { name: 'nats-data', mountPath: '/nats-data' },
+          ]
+        : []),
+      ...extra.mounts,
+    ],
+    ...containerSettings(components.k0s),
+  };
+  return {
+    ...podBase(pods),
+    affinity: pods.affinity ?? preferApart({ app: 'k0smotron', cluster: wish.identity.clusterName }),
+    ...(pods.topologySpreadConstraints && { topologySpreadConstraints: [...pods.topologySpreadConstraints] }),
+    ...((pods.securityContext || isMighty) && {
+      securityContext: {
+        ...pods.securityContext,
+        ...(isMighty && { sysctls: [{ name: 'net.ipv4.ip_unprivileged_port_start', value: '0' }] }),
+      },
+    }),
+    initContainers: [certificateInit(images.k0s ?? '', data), ...(pods.initContainers ?? [])],
+    containers: [container, ...monitoring.containers, ...(pods.containers ?? [])],
+    volumes: [
+      ...(persistence.type === 'emptyDir' ? [{ name: naming.controlPlane, emptyDir: {} }] : []),
+      ...(persistence.type === 'hostPath' ? [{ name: naming.controlPlane, hostPath: { path: persistence.path } }] : []),
+      secretVolume('certs-init', files),
+      { name: naming.configs.entrypoint, configMap: { name: naming.configs.entrypoint, defaultMode: 0o744 } },
+      ...extra.volumes,
+      ...monitoring.volumes,
+      ...(pods.volumes ?? []),
+    ],
+  };
+}
+
+/** k0s makes whatever it does not find: what it made under former names or authorities must not be found. */
+function certificateInit(image: string, data: VolumeMount): Container {
+  return {
+    name: 'certs-init',
+    image,
+    imagePullPolicy: 'IfNotPresent',
+    command: [
+      '/bin/sh',
+      '-c',
+      `mkdir -p ${k0sPki} && rm -f ${k0sPki}/*.crt ${k0sPki}/*.key && cp /certs-init/*.* ${k0sPki}/`,
+    ],
+    volumeMounts: [data, { name: 'certs-init', mountPath: '/certs-init', readOnly: true }],
+  };
+}
+
+/** Manifests k0s applies to the workload cluster, and whatever else a user mounts. */
+function extraVolumes(wish: PlaneWish, k0s: K0sWish): { volumes: Volume[]; mounts: VolumeMount[] } {
+  const { configs } = wish.naming;
+  const ours = [configs.endpoint, ...k0sIngressConfigs(wish).map(({ metadata }) => metadata.name ?? '')];
+  const manifests: Volume[] = [
+    ...ours.map((name) => ({ name, configMap: { name } })),
+    ...k0s.manifests.map((volume) => ({ ...volume })),
+  ];
+  const volumes: Volume[] = [...manifests];
+  const mounts: VolumeMount[] = manifests.map(({ name }) => ({
+    name,
+    mountPath: `${dataDirectory}/manifests/${name}`,
+    readOnly: true,
+  }));
+  for (const [index, { path, readOnly, source }] of k0s.mounts.entries()) {
+    const name = `mount-${index}`;
+    volumes.push({ name, ...(source as JsonObject) });
+    // the API server refuses to mount these for writing
+    const isFixed = source['configMap'] !== undefined || source['secret'] !== undefined;
+    mounts.push({ name, mountPath: path, ...((readOnly || isFixed) && { readOnly: true }) });
+  }
+  return { volumes, mounts };
+}

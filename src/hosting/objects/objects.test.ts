@@ -1,0 +1,329 @@
+import { describe, expect, it } from 'vitest';
+import type { Deployment, Service, StatefulSet } from '../../api/index.ts';
+import type { KubeObject } from '../../machinery/index.ts';
+import { planeEndpoint } from '../endpoint.ts';
+import type { PlaneFacts } from '../facts.ts';
+import { k0smotronNaming, shortenedName } from '../naming/index.ts';
+import { addressInRange } from '../network.ts';
+import { certificateText, factsOf, hostedWish, k0smotronWish, kamajiWish } from '../testing/wishes.ts';
+import type { PlaneWish } from '../wish.ts';
+import { overriddenArguments } from './component-flags.ts';
+import { mergeFlags } from './flags.ts';
+import { planeObjects } from './index.ts';
+import { k0sConfig, k0sDynamicConfig } from './k0s-config.ts';
+import { entryScript, k0sCommand } from './k0s-script.ts';
+import { checksumOf } from './metadata.ts';
+import { PatchRefusedError } from './patches.ts';
+
+const all = (wish: PlaneWish, facts: PlaneFacts = factsOf(wish)): KubeObject[] =>
+  Object.values(planeObjects(wish, facts)).flat();
+
+function one<T extends KubeObject>(wish: PlaneWish, kind: string, name: string, facts?: PlaneFacts): T {
+  const found = all(wish, facts).find((object) => object.kind === kind && object.metadata.name === name);
+  if (!found) throw new Error(`there is no ${kind} ${name}`);
+  return found as T;
+}
+
+/** What decides whether Pods are replaced. */
+const templates = (wish: PlaneWish, facts: PlaneFacts): string =>
+  checksumOf(planeObjects(wish, facts).controlPlane.map((object) => (object as Deployment).spec.template));
+
+describe('names', () => {
+  it('that are too long end in a checksum', () => {
+    const name = shortenedName(`kmc-${'x'.repeat(80)}`);
+    expect(name).toHaveLength(63);
+    expect(name).toMatch(/^kmc-x+-[0-9a-f]{5}$/);
+    expect(shortenedName('kmc-short')).toBe('kmc-short');
+  });
+
+  it('of the Service say how it is exposed, the kubeconfig keeps its own', () => {
+    const long = 'y'.repeat(70);
+    expect(k0smotronNaming('c', 'NodePort').apiService).toBe('kmc-c-nodeport');
+    expect(k0smotronNaming('c', 'ClusterIP').apiService).toBe('kmc-c');
+    expect(k0smotronNaming(long, 'ClusterIP').secrets['cluster-kubeconfig']?.name).toBe(`${long}-kubeconfig`);
+  });
+});
+
+describe('the endpoint', () => {
+  const facts = (more: Partial<PlaneFacts> = {}): PlaneFacts => ({ checksums: new Map(), trust: {}, ...more });
+  const exposed = (more: Partial<PlaneWish['exposure']>): PlaneWish =>
+    k0smotronWish({ exposure: { ...k0smotronWish().exposure, ...more } });
+  const ingress = (entries: readonly object[]): PlaneFacts =>
+    facts({ service: { clusterIPs: ['10.0.0.1'], ingress: entries } });
+
+  it.each<[string, PlaneWish, PlaneFacts, string]>([
+    [
+      'is the address of the load balancer',
+      exposed({}),
+      ingress([{ hostname: 'lb.example' }, { ip: '192.0.2.1' }]),
+      '192.0.2.1:6443',
+    ],
+    ['may be a name', exposed({}), ingress([{ hostname: 'lb.example' }]), 'lb.example:6443'],
+    ['is waited for', exposed({}), facts(), 'WaitingForLoadBalancer'],
+    [
+      'stays what was written down',
+      exposed({}),
+      { ...ingress([{ ip: '192.0.2.1' }]), endpoint: { host: 'a.example', port: 1 } },
+      'a.example:1',
+    ],
+    ['is what the user says', exposed({ address: 'api.example' }), facts(), 'api.example:6443'],
+    ['of a node port is a node', exposed({ type: 'NodePort' }), facts({ nodeAddress: '192.0.2.7' }), '192.0.2.7:6443'],
+    ['must be given for k0s behind a ClusterIP', exposed({ type: 'ClusterIP' }), facts(), 'AddressMissing'],
+    [
+      'of an Ingress is its host',
+      exposed({ ingress: { deploy: true, host: 'k.example', port: 443 } }),
+      facts(),
+      'k.example:443',
+    ],
+    ['of a Gateway is below its domain', hostedWish(), factsOf(hostedWish()), 'shop.teams.planes.example.org:443'],
+    [
+      'of a Gateway that cannot be used is explained',
+      hostedWish(),
+      facts({ gateway: { addresses: [], problem: 'no listener' } }),
+      'GatewayNotUsable',
+    ],
+    [
+      'of a tenant may be the cluster IP',
+      kamajiWish({ exposure: { ...kamajiWish().exposure, type: 'ClusterIP' } }),
+      ingress([]),
+      '10.0.0.1:6443',
+    ],
+  ])('%s', (_, wish, seen, expected) => {
+    const answer = planeEndpoint(wish, seen);
+    expect(answer.known ? `${answer.endpoint.host}:${answer.endpoint.port}` : answer.reason).toBe(expected);
+  });
+
+  it.each([k0smotronWish(), kamajiWish(), hostedWish()])(
+    'is waited for before anything runs ($naming.provider)',
+    (wish) => {
+      const objects = planeObjects(wish, facts());
+      expect(objects.controlPlane).toEqual([]);
+      expect(objects.exposure).toHaveLength(1);
+    },
+  );
+});
+
+describe('Pods are replaced', () => {
+  it.each([k0smotronWish(), kamajiWish(), hostedWish()])(
+    'when a Secret they mount changes, and only then ($naming.provider)',
+    (wish) => {
+      const facts = factsOf(wish);
+      const before = templates(wish, facts);
+      expect(templates(wish, factsOf(wish))).toBe(before);
+      const changed = new Map(facts.checksums).set(wish.naming.secrets.sa?.name ?? '', 'other');
+      expect(templates(wish, { ...facts, checksums: changed })).not.toBe(before);
+      const unrelated = new Map(facts.checksums).set('somebody-elses', 'other');
+      expect(templates(wish, { ...facts, checksums: unrelated })).toBe(before);
+    },
+  );
+
+  it('of k0s not for what it takes over while it runs', () => {
+    const wish = k0smotronWish();
+    const facts = factsOf(wish);
+    const withConfig = (spec: object): PlaneWish => ({ ...wish, k0s: { ...wish.k0s!, config: { spec } as never } });
+    const charts = withConfig({ extensions: { helm: { charts: [] } }, network: wish.k0s!.config['spec'] });
+    expect(templates(charts, facts)).toBe(templates(wish, facts));
+    expect(templates(withConfig({ api: { sans: ['more.example'] } }), facts)).not.toBe(templates(wish, facts));
+  });
+
+  it('not when replicas change', () => {
+    const wish = hostedWish();
+    expect(templates({ ...wish, replicas: 5 }, factsOf(wish))).toBe(templates(wish, factsOf(wish)));
+  });
+});
+
+describe('a plane that sleeps', () => {
+  it.each([k0smotronWish({ replicas: 0 }), kamajiWish({ replicas: 0 }), hostedWish({ replicas: 0 })])(
+    'runs nothing ($naming.provider)',
+    (wish) => {
+      const objects = planeObjects(wish, factsOf(wish)).controlPlane as Deployment[];
+      expect(objects.map(({ spec }) => spec.replicas)).toEqual(objects.map(() => 0));
+      expect(objects.length).toBeGreaterThan(0);
+    },
+  );
+});
+
+describe('flags', () => {
+  it('of ours win, those that can be chosen do not, and others keep their order', () => {
+    const merged = mergeFlags({ a: '1', b: '2' }, { c: '3', d: '4' }, ['--v=2', '--a=9', '--c=8', '--x', '--x=again']);
+    expect(merged.args).toEqual(['--a=1', '--b=2', '--d=4', '--v=2', '--c=8', '--x', '--x=again']);
+    expect(merged.overridden).toEqual(['a']);
+  });
+
+  it('people gave in vain are told', () => {
+    const wish = hostedWish({ components: { apiServer: { args: ['--secure-port=1', '--v=4'] } } });
+    expect(overriddenArguments(wish, factsOf(wish))).toEqual({ 'kube-apiserver': ['secure-port'] });
+  });
+
+  it.each([kamajiWish(), hostedWish()])('keep nodes to themselves ($naming.provider)', (wish) => {
+    const args = JSON.stringify(planeObjects(wish, factsOf(wish)).controlPlane);
+    expect(args).toMatch(/--enable-admission-plugins=[^"]*NodeRestriction/);
+  });
+});
+
+describe('k0s', () => {
+  it('is given what a hosted plane needs over what the user says', () => {
+    const wish = k0smotronWish({
+      k0s: {
+        ...k0smotronWish().k0s!,
+        config: { spec: { api: { port: 1, sans: ['my.example'] }, storage: { type: 'kine' } } },
+      },
+    });
+    const { api, storage, network } = k0sConfig(wish, factsOf(wish))['spec'] as Record<string, Record<string, unknown>>;
+    expect(api).toMatchObject({ port: 6443, externalAddress: '203.0.113.9' });
+    expect(api!['sans']).toEqual(expect.arrayContaining(['my.example', '203.0.113.9', 'kmc-openstack-hcp-cluster-lb']));
+    expect(storage).toMatchObject({ type: 'etcd' });
+    expect(network).toEqual({ podCIDR: '10.244.0.0/16', serviceCIDR: '10.96.0.0/12', clusterDomain: 'cluster.local' });
+  });
+
+  it('keeps the networks a user chose', () => {
+    const wish = k0smotronWish({
+      network: { serviceCidrs: ['10.1.0.0/16'], podCidrs: ['10.2.0.0/16'], domain: 'other' },
+    });
+    const { network } = k0sConfig(wish, factsOf(wish))['spec'] as Record<string, Record<string, unknown>>;
+    expect(network).toMatchObject({ podCIDR: '10.244.0.0/16', serviceCIDR: '10.96.0.0/12', clusterDomain: 'other' });
+  });
+
+  it('is not told again what only its start decides', () => {
+    const wish = k0smotronWish();
+    const { spec } = k0sDynamicConfig(wish, factsOf(wish)) as { spec: Record<string, unknown> };
+    expect(Object.keys(spec)).not.toContain('storage');
+    expect(Object.keys(spec)).toContain('extensions');
+  });
+
+  it('trusts two authorities while one is replaced', () => {
+    const wish = k0smotronWish();
+    const facts = factsOf(wish, { trust: { ca: certificateText('new') + certificateText('old') } });
+    expect(k0sConfig(wish, facts)).toMatchObject({
+      spec: { api: { extraArgs: { 'client-ca-file': '/var/lib/k0s/pki/ca-bundle.crt' } } },
+    });
+    const set = one<StatefulSet>(wish, 'StatefulSet', 'kmc-openstack-hcp-cluster', facts);
+    expect(JSON.stringify(set.spec.template)).toContain('ca-bundle.crt');
+  });
+
+  it('is started with the flags of the user and those it needs', () => {
+    expect(k0sCommand(k0smotronWish())).toEqual([
+      'k0s',
+      'controller',
+      '--enable-cloud-provider=true',
+      '--debug=true',
+      '--config=/etc/k0s/k0s.yaml',
+      '--enable-dynamic-config',
+    ]);
+    const own = k0smotronWish({ k0s: { ...k0smotronWish().k0s!, flags: ['--config=/mine.yaml', "--labels=a b'c"] } });
+    expect(k0sCommand(own)).not.toContain('--config=/etc/k0s/k0s.yaml');
+    expect(entryScript(own)).toContain(`'--labels=a b'\\''c'`);
+  });
+
+  it('learns the address of its database when it starts', () => {
+    const wish = k0smotronWish({ dataStore: { kind: 'k0s', source: { type: 'kine-secret', secretName: 'db' } } });
+    const set = one<StatefulSet>(wish, 'StatefulSet', 'kmc-openstack-hcp-cluster');
+    expect(set.spec.template?.spec?.containers[0]?.envFrom).toContainEqual({ secretRef: { name: 'db' } });
+    expect(entryScript(wish)).toContain('sed -i');
+    expect(planeObjects(wish, factsOf(wish)).etcd).toEqual([]);
+  });
+});
+
+describe('patches of the user', () => {
+  const patched = (type: 'json' | 'merge' | 'strategic', content: string, kind = 'Service'): PlaneWish =>
+    k0smotronWish({ patches: [{ kind, component: 'control-plane', type, content }] });
+  const service = (wish: PlaneWish): Service => one<Service>(wish, 'Service', 'kmc-openstack-hcp-cluster-lb');
+
+  it.each([
+    ['merge', 'metadata: {annotations: {a: b}}'],
+    ['strategic', 'metadata: {annotations: {a: b}}'],
+    ['json', '[{"op":"add","path":"/metadata/annotations","value":{"a":"b"}}]'],
+  ] as const)('reach the Service (%s)', (type, content) => {
+    const changed = service(patched(type, content));
+    expect(changed.metadata.annotations).toEqual({ a: 'b' });
+    expect(changed.spec.ports).toHaveLength(2);
+  });
+
+  it('merge containers by name', () => {
+    const content = 'spec: {template: {spec: {containers: [{name: controller, resources: {limits: {cpu: "2"}}}]}}}';
+    const set = one<StatefulSet>(
+      patched('strategic', content, 'StatefulSet'),
+      'StatefulSet',
+      'kmc-openstack-hcp-cluster',
+    );
+    expect(set.spec.template?.spec?.containers).toMatchObject([
+      { name: 'controller', resources: { limits: { cpu: '2' } }, args: expect.any(Array) },
+    ]);
+  });
+
+  it.each([
+    ['json', '[{"op":"remove","path":"/spec/none"}]'],
+    ['json', 'no list'],
+    ['merge', 'metadata: {name: other}'],
+    ['merge', 'a: [1'],
+  ] as const)('that cannot be applied are refused with their place (%s %s)', (type, content) => {
+    expect(() => service(patched(type, content))).toThrow(PatchRefusedError);
+    expect(() => service(patched(type, content))).toThrow(/spec\.patches\[0\]/);
+  });
+});
+
+describe('exposure', () => {
+  it('has the second name from the moment there is an address, and no load balancer is made for it', () => {
+    const wish = k0smotronWish();
+    const { spec } = one<Service>(wish, 'Service', 'openstack-hcp-cluster-cp');
+    expect(spec).toMatchObject({ type: 'LoadBalancer', loadBalancerClass: expect.any(String) });
+    const waiting = factsOf(wish, { service: { clusterIPs: [], ingress: [] } });
+    expect(planeObjects(wish, waiting).exposure).toHaveLength(1);
+  });
+
+  it('takes node ports as they are asked for', () => {
+    const wish = k0smotronWish({
+      exposure: { type: 'NodePort', apiPort: 30443, konnectivityPort: 30132, sans: [], address: 'n.example' },
+      naming: k0smotronNaming('openstack-hcp-cluster', 'NodePort'),
+    });
+    expect(one<Service>(wish, 'Service', 'kmc-openstack-hcp-cluster-nodeport').spec.ports).toMatchObject([
+      { nodePort: 30443 },
+      { nodePort: 30132 },
+    ]);
+  });
+
+  it('by Ingress leads two hosts to the Service and a proxy to every node', () => {
+    const wish = k0smotronWish({
+      exposure: {
+        type: 'ClusterIP',
+        apiPort: 6443,
+        konnectivityPort: 8132,
+        sans: [],
+        ingress: { deploy: true, host: 'api.example', konnectivityHost: 'konn.example', port: 443, className: 'nginx' },
+      },
+    });
+    expect(one<KubeObject>(wish, 'Ingress', 'kmc-openstack-hcp-cluster')).toMatchObject({
+      spec: { ingressClassName: 'nginx', rules: [{ host: 'api.example' }, { host: 'konn.example' }] },
+    });
+    expect(JSON.stringify(one(wish, 'ConfigMap', 'kmc-openstack-hcp-cluster-ingress'))).toContain('k0smotron-haproxy');
+    expect(k0sConfig(wish, factsOf(wish))).toMatchObject({
+      spec: { api: { externalAddress: 'api.example:443' }, konnectivity: { externalAddress: 'konn.example' } },
+    });
+  });
+});
+
+describe('a tenant with a database', () => {
+  it('has kine between itself and it', () => {
+    const wish = kamajiWish({
+      dataStore: { kind: 'kine', driver: 'PostgreSQL', endpoints: ['db:5432'], schema: 's', user: 'u', tls: true },
+    });
+    const { spec } = one<Deployment>(wish, 'Deployment', 'kamaji-quickstart-control-plane').spec.template!;
+    const kine = spec!.containers.find(({ name }) => name === 'kine');
+    expect(kine?.args).toContain(
+      '--endpoint=postgres://$(DB_USER):$(DB_PASSWORD)@$(DB_CONNECTION_STRING)/$(DB_SCHEMA)',
+    );
+    expect(spec!.containers[0]?.args).toContain('--etcd-servers=unix:///uds/kine');
+    expect(spec!.initContainers).toHaveLength(1);
+  });
+});
+
+describe('addresses', () => {
+  it.each([
+    ['10.96.0.0/12', 1, '10.96.0.1'],
+    ['10.96.0.0/12', 10, '10.96.0.10'],
+    ['10.96.3.7/16', 300, '10.96.1.44'],
+    ['fd00:10:96::/112', 10, 'fd00:10:96::a'],
+  ])('of %s at %d are %s', (cidr, place, address) => {
+    expect(addressInRange(cidr, place)).toBe(address);
+  });
+});

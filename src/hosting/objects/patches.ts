@@ -1,0 +1,79 @@
+import { builtinDefinitions } from '../../api/index.ts';
+import {
+  applyJsonPatch,
+  applyMergePatch,
+  applyStrategicMergePatch,
+  CapstanError,
+  errorMessage,
+  type JsonObject,
+  type JsonValue,
+  type KubeObject,
+  parseApiVersion,
+  parseYaml,
+  type Schema,
+} from '../../machinery/index.ts';
+import type { ObjectPatch } from '../wish.ts';
+
+const componentLabel = 'app.kubernetes.io/component';
+
+/** A patch of the user's that cannot be applied; nothing of the plane is changed while it stands. */
+export class PatchRefusedError extends CapstanError {
+  constructor(patch: ObjectPatch, index: number, problem: string, cause?: unknown) {
+    super(
+      'CAP_PLANE_PATCH',
+      `spec.patches[${index}] cannot be applied to the ${patch.kind} of ${patch.component}: ${problem}`,
+      {
+        hint: 'correct the patch',
+        ...(cause !== undefined && { cause }),
+      },
+    );
+    this.name = 'PatchRefusedError';
+  }
+}
+
+/** The objects with the user's patches applied in order. Who an object is does not change. */
+export function withPatches(objects: readonly KubeObject[], patches: readonly ObjectPatch[]): readonly KubeObject[] {
+  if (patches.length === 0) return objects;
+  return objects.map((object) => {
+    let patched = object;
+    for (const [index, patch] of patches.entries()) {
+      if (patch.kind !== object.kind || object.metadata.labels?.[componentLabel] !== patch.component) continue;
+      patched = applied(patched, patch, index);
+    }
+    return patched;
+  });
+}
+
+function applied(object: KubeObject, patch: ObjectPatch, index: number): KubeObject {
+  const before = JSON.parse(JSON.stringify(object)) as JsonObject;
+  let after: JsonValue;
+  try {
+    const content = parseYaml(patch.content).value;
+    after = applyOne(before, patch, content, object);
+  } catch (error) {
+    throw new PatchRefusedError(patch, index, errorMessage(error), error);
+  }
+  const result = after as unknown as KubeObject;
+  if (result?.metadata?.name !== object.metadata.name || result.kind !== object.kind) {
+    throw new PatchRefusedError(patch, index, 'it changes the name or kind of the object');
+  }
+  return result;
+}
+
+function applyOne(before: JsonObject, patch: ObjectPatch, content: JsonValue, object: KubeObject): JsonValue {
+  switch (patch.type) {
+    case 'json':
+      return applyJsonPatch(before, content);
+    case 'merge':
+      return applyMergePatch(before, content);
+    case 'strategic':
+      return applyStrategicMergePatch(before, content, schemaOf(object));
+  }
+}
+
+/** Of kinds that are not built in nothing is known: their lists are replaced as wholes. */
+function schemaOf({ apiVersion, kind }: KubeObject): Schema {
+  const { group, version } = parseApiVersion(apiVersion);
+  const definition = builtinDefinitions.find((one) => one.group === group && one.kind === kind);
+  return definition?.versions.find(({ name }) => name === version)?.schema ?? {};
+}

@@ -1,0 +1,133 @@
+import type { Container, PodSpec, Probe, ProjectedSource, Volume } from '../../api/index.ts';
+import type { CredentialName, PlanePart, SecretPlace } from '../naming/types.ts';
+import type { ComponentWish, EtcdClusterWish, Labels, PodSettings, ProbeNumbers } from '../wish.ts';
+
+/** What makes a container safe to run beside those of others. */
+export const restrictedContainer = {
+  allowPrivilegeEscalation: false,
+  readOnlyRootFilesystem: true,
+  capabilities: { drop: ['ALL'] },
+  seccompProfile: { type: 'RuntimeDefault' },
+} as const;
+
+export const restrictedPod = {
+  runAsUser: 1000,
+  runAsGroup: 1000,
+  runAsNonRoot: true,
+  fsGroup: 1000,
+  seccompProfile: { type: 'RuntimeDefault' },
+} as const;
+
+/** The settings all Pods of a plane share, laid under what a builder says. */
+export function podBase(pods: PodSettings): Partial<PodSpec> {
+  return {
+    automountServiceAccountToken: pods.automountServiceAccountToken ?? false,
+    ...(pods.nodeSelector && { nodeSelector: { ...pods.nodeSelector } }),
+    ...(pods.tolerations && { tolerations: [...pods.tolerations] }),
+    ...(pods.runtimeClassName !== undefined && { runtimeClassName: pods.runtimeClassName }),
+    ...(pods.serviceAccountName !== undefined && { serviceAccountName: pods.serviceAccountName }),
+    ...(pods.imagePullSecrets && { imagePullSecrets: pods.imagePullSecrets.map((name) => ({ name })) }),
+  };
+}
+
+/** Prefers other zones, then other nodes, than those of its like. */
+export function preferApart(selector: Labels): NonNullable<PodSpec['affinity']> {
+  const term = (weight: number, topologyKey: string) => ({
+    weight,
+    podAffinityTerm: { topologyKey, labelSelector: { matchLabels: { ...selector } } },
+  });
+  return {
+    podAntiAffinity: {
+      preferredDuringSchedulingIgnoredDuringExecution: [
+        term(100, 'topology.kubernetes.io/zone'),
+        term(50, 'kubernetes.io/hostname'),
+      ],
+    },
+  };
+}
+
+/** Insists on different nodes. */
+export function spreadOverNodes(selector: Labels): NonNullable<PodSpec['topologySpreadConstraints']> {
+  return [
+    {
+      maxSkew: 1,
+      topologyKey: 'kubernetes.io/hostname',
+      whenUnsatisfiable: 'DoNotSchedule',
+      labelSelector: { matchLabels: { ...selector } },
+    },
+  ];
+}
+
+/** A user's numbers over ours. */
+export function withNumbers(probe: Probe, ...numbers: readonly (ProbeNumbers | undefined)[]): Probe {
+  return Object.assign({ ...probe }, ...numbers.filter((one) => one !== undefined));
+}
+
+/** What a user may set on any container of ours. */
+export function containerSettings(component: ComponentWish | undefined): Partial<Container> {
+  return {
+    ...(component?.resources && { resources: component.resources }),
+    ...(component?.imagePullPolicy !== undefined && { imagePullPolicy: component.imagePullPolicy }),
+    ...(component?.securityContext && { securityContext: component.securityContext }),
+  };
+}
+
+/** One file of a Secret, under the name a program looks for. */
+export interface SecretFile {
+  readonly secret: string;
+  readonly key: string;
+  readonly path: string;
+}
+
+/** The files of a credential: `stem.crt` and `stem.key`, or what the caller calls them. */
+export function credentialFiles(
+  wish: EtcdClusterWish,
+  name: CredentialName,
+  names: { certificate?: string; privateKey?: string },
+): SecretFile[] {
+  const place = placeOf(wish, name);
+  const file = (keys: readonly string[], path: string | undefined): SecretFile[] =>
+    path === undefined || keys[0] === undefined ? [] : [{ secret: place.name, key: keys[0], path }];
+  return [...file(place.certificate, names.certificate), ...file(place.privateKey, names.privateKey)];
+}
+
+/** The file with everybody an authority's name is trusted for: the one in use, the one to come, the one before. */
+export function trustFile(wish: EtcdClusterWish, name: 'ca' | 'etcd-ca' | 'front-proxy-ca', path: string): SecretFile {
+  const repeated = wish.naming.bundles[name];
+  if (repeated) return { secret: repeated.name, key: repeated.all, path };
+  const place = placeOf(wish, name);
+  // what a user brought has the one certificate, and never another
+  const isBrought = wish.certificates.external?.[name] !== undefined;
+  return { secret: place.name, key: (isBrought ? undefined : place.bundle?.[0]) ?? place.certificate[0]!, path };
+}
+
+/** Where a credential of this plane is, with what a user brought. */
+export function placeOf(wish: EtcdClusterWish, name: CredentialName | 'datastore-config'): SecretPlace {
+  const place = wish.naming.secrets[name];
+  if (!place) throw new TypeError(`${wish.naming.provider} has no Secret for ${name}`);
+  const brought = name === 'datastore-config' ? undefined : wish.certificates.external?.[name];
+  return brought === undefined ? place : { ...place, name: brought };
+}
+
+/** A projected volume of files from several Secrets. */
+export function secretVolume(name: string, files: readonly SecretFile[]): Volume {
+  const sources = new Map<string, { key: string; path: string }[]>();
+  for (const { secret, key, path } of files) {
+    const items = sources.get(secret);
+    if (items) items.push({ key, path });
+    else sources.set(secret, [{ key, path }]);
+  }
+  const list: ProjectedSource[] = [...sources].map(([secret, items]) => ({ secret: { name: secret, items } }));
+  return { name, projected: { sources: list } };
+}
+
+/** Labels a Pod carries: those of its part and of its owner, and a user's own that do not collide with them. */
+export function podLabels(wish: EtcdClusterWish, part: PlanePart, extra: Labels = {}): Record<string, string> {
+  return {
+    ...wish.pods.metadata?.labels,
+    ...wish.identity.metadata?.labels,
+    ...wish.naming.labels(part),
+    ...wish.naming.selector(part),
+    ...extra,
+  };
+}

@@ -1,0 +1,69 @@
+import type { NetworkPolicy, NetworkPolicyPeer, PodDisruptionBudget } from '../../api/index.ts';
+import type { KubeObject } from '../../machinery/index.ts';
+import { etcdClientPort, etcdMetricsPort, etcdPeerPort } from '../etcd/members.ts';
+import type { PlanePart } from '../naming/types.ts';
+import type { PlaneWish } from '../wish.ts';
+import { apiTargetPort } from './component-flags.ts';
+import { controllerManagerPort, schedulerPort } from './components.ts';
+import { metadataOf } from './metadata.ts';
+
+/** How many of a plane's Pods may go at once, and who may talk to them. */
+export function policyObjects(wish: PlaneWish): KubeObject[] {
+  return [...budgets(wish), ...networkPolicies(wish)];
+}
+
+/** A single Pod has no budget: it would keep its node from ever being emptied. */
+function budgets(wish: PlaneWish): PodDisruptionBudget[] {
+  const { naming, components, dataStore, replicas, layout } = wish;
+  const budget = (part: PlanePart, count: number, spec: PodDisruptionBudget['spec']): PodDisruptionBudget[] =>
+    count < 2
+      ? []
+      : [
+          {
+            apiVersion: 'policy/v1',
+            kind: 'PodDisruptionBudget',
+            metadata: metadataOf(wish, naming.policy(part), part),
+            spec: { ...spec, selector: { matchLabels: { ...naming.selector(part) } } },
+          },
+        ];
+  const isApart = layout === 'apart' && replicas > 0;
+  return [
+    ...budget('control-plane', replicas, { minAvailable: 1 }),
+    ...(isApart ? budget('controller-manager', components.controllerManager?.replicas ?? 1, { minAvailable: 1 }) : []),
+    ...(isApart ? budget('scheduler', components.scheduler?.replicas ?? 1, { minAvailable: 1 }) : []),
+    ...(dataStore.kind === 'own-etcd' && replicas > 0 ? budget('etcd', dataStore.members, { maxUnavailable: 1 }) : []),
+  ];
+}
+
+/** Only HostedControlPlane's users know these; in other planes they would cut off what people have put beside them. */
+function networkPolicies(wish: PlaneWish): NetworkPolicy[] {
+  if (wish.layout !== 'apart') return [];
+  const { naming, exposure } = wish;
+  const pods = (part: PlanePart): NetworkPolicyPeer => ({ podSelector: { matchLabels: { ...naming.selector(part) } } });
+  const ports = (...numbers: number[]) => numbers.map((port) => ({ port, protocol: 'TCP' }));
+  const policy = (part: PlanePart, ingress: NonNullable<NetworkPolicy['spec']>['ingress']): NetworkPolicy => ({
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'NetworkPolicy',
+    metadata: metadataOf(wish, naming.policy(part), part),
+    spec: {
+      podSelector: { matchLabels: { ...naming.selector(part) } },
+      policyTypes: ['Ingress'],
+      ...(ingress && { ingress }),
+    },
+  });
+  const agents = wish.konnectivity && exposure.konnectivityPort !== undefined ? [exposure.konnectivityPort] : [];
+  return [
+    policy('control-plane', [{ ports: ports(apiTargetPort(wish), ...agents) }]),
+    policy('controller-manager', [{ ports: ports(controllerManagerPort) }]),
+    policy('scheduler', [{ ports: ports(schedulerPort) }]),
+    ...(wish.dataStore.kind === 'own-etcd'
+      ? [
+          policy('etcd', [
+            { from: [pods('control-plane')], ports: ports(etcdClientPort) },
+            { from: [pods('etcd')], ports: ports(etcdClientPort, etcdPeerPort) },
+            { ports: ports(etcdMetricsPort) },
+          ]),
+        ]
+      : []),
+  ];
+}

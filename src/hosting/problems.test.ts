@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest';
+import { wishProblems } from './problems.ts';
+import { hostedWish, k0smotronWish, kamajiWish } from './testing/wishes.ts';
+import type { PlaneWish } from './wish.ts';
+
+describe('a wish', () => {
+  it.each([k0smotronWish(), kamajiWish(), hostedWish()])('of $naming.provider is fine', (wish) => {
+    expect(wishProblems(wish)).toEqual([]);
+  });
+
+  const store = { kind: 'own-etcd', storage: { size: '1Gi' }, deleteVolumes: false } as const;
+  const { exposure } = k0smotronWish();
+
+  it.each<[string, Partial<PlaneWish>, string]>([
+    ['latest as version', { version: 'latest' }, 'VersionUnknown'],
+    ['two members of etcd', { dataStore: { ...store, members: 2 } }, 'EtcdMembersRefused'],
+    ['seven members of etcd', { dataStore: { ...store, members: 7 } }, 'EtcdMembersRefused'],
+    ['no image', { images: { etcd: 'etcd:v3.5.13' } }, 'ImageMissing'],
+    ['a range that is none', { network: { serviceCidrs: ['10.96.0.0'], podCidrs: [], domain: 'a' } }, 'NetworkRefused'],
+    ['no range', { network: { serviceCidrs: [], podCidrs: [], domain: 'a' } }, 'NetworkRefused'],
+    ['a name that is none', { exposure: { ...exposure, sans: ['https://api.example'] } }, 'HostRefused'],
+    ['an address that is none', { exposure: { ...exposure, address: 'not a host' } }, 'HostRefused'],
+  ])('with %s is explained', (_, more, reason) => {
+    const problems = wishProblems(k0smotronWish(more));
+    expect(problems.map((problem) => problem.reason)).toEqual([reason]);
+    expect(problems[0]?.message).not.toBe('');
+  });
+
+  it('may ask for names below a domain', () => {
+    expect(wishProblems(k0smotronWish({ exposure: { ...exposure, sans: ['*.example.org', '2001:db8::1'] } }))).toEqual(
+      [],
+    );
+  });
+});

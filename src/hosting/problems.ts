@@ -1,0 +1,65 @@
+import { parseK0sVersion, parseKubernetesVersion, withLeadingV } from '../api/index.ts';
+import { checkDns1123Subdomain, cidrFamily, ipFamily } from '../machinery/index.ts';
+import { maxEtcdMembers } from './etcd/members.ts';
+import type { WishProblem } from './result.ts';
+import type { PlaneWish } from './wish.ts';
+
+/** What is wrong with a wish, whoever made it; nothing of a plane is made while the list is not empty. */
+export function wishProblems(wish: PlaneWish): WishProblem[] {
+  return [...versionProblems(wish), ...storeProblems(wish), ...networkProblems(wish), ...nameProblems(wish)];
+}
+
+function versionProblems({ version, layout }: PlaneWish): WishProblem[] {
+  const known = layout === 'k0s' ? parseK0sVersion(version) : parseKubernetesVersion(withLeadingV(version));
+  return known ? [] : [{ reason: 'VersionUnknown', message: `"${version}" is no version; write it like v1.32.6` }];
+}
+
+function storeProblems({ dataStore, images, layout, k0s }: PlaneWish): WishProblem[] {
+  const problems: WishProblem[] = [];
+  if (dataStore.kind === 'own-etcd') {
+    const { members } = dataStore;
+    if (!Number.isInteger(members) || members < 1 || members > maxEtcdMembers || members % 2 === 0) {
+      problems.push({
+        reason: 'EtcdMembersRefused',
+        message: `${members} members of etcd are no good number: an even one can lose its majority sooner; use 1, 3 or 5`,
+      });
+    }
+    if (images.etcd === undefined || images.etcd === '') {
+      problems.push({ reason: 'ImageMissing', message: 'an etcd of its own needs an image' });
+    }
+  }
+  if ((layout === 'k0s') !== (k0s !== undefined)) throw new TypeError('the k0s layout and its settings come together');
+  if (layout === 'k0s' ? !images.k0s : !images.apiServer || !images.controllerManager || !images.scheduler) {
+    problems.push({ reason: 'ImageMissing', message: 'the image of a component of the control plane is not given' });
+  }
+  return problems;
+}
+
+function networkProblems({ network }: PlaneWish): WishProblem[] {
+  const wrong = [...network.serviceCidrs, ...network.podCidrs].filter((cidr) => cidrFamily(cidr) === undefined);
+  const problems = wrong.map((cidr) => ({
+    reason: 'NetworkRefused',
+    message: `"${cidr}" is no range of addresses; write it like 10.96.0.0/12`,
+  }));
+  if (network.serviceCidrs.length === 0)
+    problems.push({ reason: 'NetworkRefused', message: 'Services have no range of addresses' });
+  return problems;
+}
+
+/** A certificate with a name nobody can ask for is refused by some clients as a whole. */
+function nameProblems({ exposure }: PlaneWish): WishProblem[] {
+  const isName = (host: string): boolean =>
+    ipFamily(host) !== undefined || checkDns1123Subdomain(host.replace(/^\*\./, '').toLowerCase()).length === 0;
+  const hosts = [
+    ...exposure.sans,
+    exposure.address,
+    exposure.ingress?.host.split(':')[0],
+    exposure.ingress?.konnectivityHost,
+  ];
+  return hosts
+    .filter((host): host is string => host !== undefined && host !== '' && !isName(host))
+    .map((host) => ({
+      reason: 'HostRefused',
+      message: `"${host}" is neither a DNS name nor an address and cannot be a name of the API server`,
+    }));
+}

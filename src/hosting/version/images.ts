@@ -1,0 +1,53 @@
+import { parseKubernetesVersion, withLeadingV } from '../../api/index.ts';
+
+/** Where the community publishes the images of Kubernetes. */
+export const defaultRegistry = 'registry.k8s.io';
+
+/** The newest minor release the images of konnectivity follow. */
+const newestKonnectivity = 36;
+
+/** Image tags know no `+`. */
+export const imageTag = (version: string): string => withLeadingV(version).replaceAll('+', '_');
+
+/** An image of Kubernetes' own, e.g. kube-apiserver. */
+export function componentImage(registry: string, name: string, version: string, suffix = ''): string {
+  return `${registry.replace(/\/+$/, '')}/${name}:${imageTag(version)}${suffix}`;
+}
+
+/** konnectivity is released with the minor releases of Kubernetes. */
+export function konnectivityVersion(kubernetesVersion: string): string {
+  const minor = parseKubernetesVersion(withLeadingV(kubernetesVersion))?.minor ?? newestKonnectivity;
+  return `v0.${Math.min(minor, newestKonnectivity)}.0`;
+}
+
+/** The version of CoreDNS that comes with a version of Kubernetes. */
+export function coreDnsVersion(kubernetesVersion: string): string {
+  const minor = parseKubernetesVersion(withLeadingV(kubernetesVersion))?.minor ?? 0;
+  if (minor >= 34) return 'v1.12.1';
+  if (minor >= 33) return 'v1.12.0';
+  if (minor >= 31) return 'v1.11.3';
+  return 'v1.11.1';
+}
+
+/** The images of a plane that is made of Kubernetes' own components. */
+export interface KubernetesImages {
+  readonly apiServer: string;
+  readonly controllerManager: string;
+  readonly scheduler: string;
+  readonly konnectivityServer: string;
+  readonly konnectivityAgent: string;
+  readonly coreDns: string;
+  readonly kubeProxy: string;
+}
+
+export function kubernetesImages(version: string, registry: string = defaultRegistry): KubernetesImages {
+  return {
+    apiServer: componentImage(registry, 'kube-apiserver', version),
+    controllerManager: componentImage(registry, 'kube-controller-manager', version),
+    scheduler: componentImage(registry, 'kube-scheduler', version),
+    konnectivityServer: `${registry}/kas-network-proxy/proxy-server:${konnectivityVersion(version)}`,
+    konnectivityAgent: `${registry}/kas-network-proxy/proxy-agent:${konnectivityVersion(version)}`,
+    coreDns: `${registry}/coredns/coredns:${coreDnsVersion(version)}`,
+    kubeProxy: componentImage(registry, 'kube-proxy', version),
+  };
+}

@@ -1,0 +1,71 @@
+import {
+  compareKubernetesVersions,
+  type KubernetesVersion,
+  kubernetesVersionOfK0s,
+  parseKubernetesVersion,
+  withLeadingV,
+} from '../../api/index.ts';
+
+/** How many minor releases a kubelet may be behind its API server. */
+const kubeletSkew = 3;
+/** before this minor release it was less */
+const wideSkewSince = 28;
+const formerKubeletSkew = 2;
+
+export type VersionDecision =
+  | { readonly allowed: true; readonly version: string }
+  | {
+      readonly allowed: false;
+      readonly reason: 'VersionUnknown' | 'VersionDowngrade' | 'VersionJump' | 'VersionSkew';
+      readonly message: string;
+    };
+
+/**
+ * The version the control plane is to run now: the one wished for, unless that would be a step back, more than one minor release
+ * at once, or too far ahead of the workers. Planes that do not run yet begin with any version.
+ */
+export function nextVersion(
+  running: string | undefined,
+  wished: string,
+  kubeletVersions: readonly string[] = [],
+): VersionDecision {
+  const to = parsed(wished);
+  if (!to) return refuse('VersionUnknown', `"${wished}" is no version of Kubernetes; write it like v1.32.6`);
+  const from = running === undefined ? undefined : parsed(running);
+  if (!from) return { allowed: true, version: wished };
+  if (compareKubernetesVersions(to, from) < 0) {
+    return refuse('VersionDowngrade', `the control plane runs ${running} and cannot go back to ${wished}`);
+  }
+  if (to.major !== from.major || to.minor > from.minor + 1) {
+    return refuse(
+      'VersionJump',
+      `the control plane runs ${running} and cannot jump to ${wished}; upgrade to v${from.major}.${from.minor + 1} first`,
+    );
+  }
+  const skew = to.minor >= wideSkewSince ? kubeletSkew : formerKubeletSkew;
+  const behind = kubeletVersions.filter((version) => (parsed(version)?.minor ?? to.minor) < to.minor - skew);
+  if (behind.length > 0) {
+    return refuse(
+      'VersionSkew',
+      `${behind.length} of ${kubeletVersions.length} nodes run ${behind[0]}, too old for a control plane of ${wished}; upgrade the workers to v${to.major}.${to.minor - skew} or newer first`,
+    );
+  }
+  return { allowed: true, version: wished };
+}
+
+/** Whether workers may run a version beside this control plane: never a newer minor release than it. */
+export function workersMayRun(controlPlane: string | undefined, workers: string): boolean {
+  const plane = controlPlane === undefined ? undefined : parsed(controlPlane);
+  const worker = parsed(workers);
+  if (!plane || !worker) return false;
+  return plane.major === worker.major && worker.minor <= plane.minor;
+}
+
+/** k0s's own ending is no part of the comparison. */
+function parsed(text: string): KubernetesVersion | undefined {
+  return parseKubernetesVersion(withLeadingV(kubernetesVersionOfK0s(text)));
+}
+
+function refuse(reason: Exclude<VersionDecision, { allowed: true }>['reason'], message: string): VersionDecision {
+  return { allowed: false, reason, message };
+}

@@ -1,0 +1,126 @@
+import { applyJsonPatch, formatYaml, type JsonObject, type JsonValue } from '../../machinery/index.ts';
+import { planeEndpoint, serverUrl } from '../endpoint.ts';
+import type { PlaneFacts } from '../facts.ts';
+import { dnsAddresses } from '../network.ts';
+import type { WorkloadObject } from '../result.ts';
+import type { PlaneWish } from '../wish.ts';
+import { planeClusterConfiguration } from './cluster-configuration.ts';
+import { binding, role, type Subject, workloadConfigMap } from './rbac.ts';
+
+// What `kubeadm join` reads in a cluster, and what it needs permission for: nobody ran `kubeadm init` here.
+
+const joining: Subject = ['Group', 'system:bootstrappers:kubeadm:default-node-token'];
+const nodes: Subject = ['Group', 'system:nodes'];
+const system = 'kube-system';
+const approver = 'system:certificates.k8s.io:certificatesigningrequests';
+
+/** Empty until the address and the authority of the API are known. */
+export function kubeadmObjects(wish: PlaneWish, facts: PlaneFacts): WorkloadObject[] {
+  if (!wish.addons.kubeadm) return [];
+  return [...clusterInfo(wish, facts), ...documents(wish, facts), ...permissions()].map((object) => ({
+    object,
+    mode: 'keep',
+  }));
+}
+
+/** Where the API is and who vouches for it, for everybody to read; signed for those who hold a token. */
+function clusterInfo(wish: PlaneWish, facts: PlaneFacts): WorkloadObject['object'][] {
+  const answer = planeEndpoint(wish, facts);
+  const trust = facts.trust.ca;
+  if (!answer.known || trust === undefined) return [];
+  const name = 'kubeadm:bootstrap-signer-clusterinfo';
+  const kubeconfig = formatYaml({
+    apiVersion: 'v1',
+    clusters: [
+      {
+        cluster: {
+          'certificate-authority-data': Buffer.from(trust).toString('base64'),
+          server: serverUrl(answer.endpoint),
+        },
+        name: '',
+      },
+    ],
+    contexts: null,
+    'current-context': '',
+    kind: 'Config',
+    preferences: {},
+    users: null,
+  });
+  return [
+    workloadConfigMap('kube-public', 'cluster-info', { kubeconfig }),
+    role(name, 'kube-public', [readOne('cluster-info')]),
+    binding(name, 'kube-public', ['Role', name], [['User', 'system:anonymous']]),
+  ];
+}
+
+function documents(wish: PlaneWish, facts: PlaneFacts): WorkloadObject['object'][] {
+  const configAccess = 'kubeadm:nodes-kubeadm-config';
+  const kubeletAccess = 'kubeadm:kubelet-config';
+  return [
+    workloadConfigMap(system, 'kubeadm-config', { ClusterConfiguration: planeClusterConfiguration(wish, facts) }),
+    role(configAccess, system, [readOne('kubeadm-config')]),
+    binding(configAccess, system, ['Role', configAccess], [joining, nodes]),
+    workloadConfigMap(system, 'kubelet-config', { kubelet: formatYaml(kubeletConfiguration(wish)) }),
+    role(kubeletAccess, system, [readOne('kubelet-config')]),
+    binding(kubeletAccess, system, ['Role', kubeletAccess], [nodes, joining]),
+  ];
+}
+
+function permissions(): WorkloadObject['object'][] {
+  return [
+    role('kubeadm:get-nodes', undefined, [{ apiGroups: [''], resources: ['nodes'], verbs: ['get'] }]),
+    binding('kubeadm:get-nodes', undefined, ['ClusterRole', 'kubeadm:get-nodes'], [joining]),
+    binding('kubeadm:kubelet-bootstrap', undefined, ['ClusterRole', 'system:node-bootstrapper'], [joining]),
+    binding('kubeadm:node-autoapprove-bootstrap', undefined, ['ClusterRole', `${approver}:nodeclient`], [joining]),
+    // a node may renew its own certificate, and nobody else's
+    binding(
+      'kubeadm:node-autoapprove-certificate-rotation',
+      undefined,
+      ['ClusterRole', `${approver}:selfnodeclient`],
+      [nodes],
+    ),
+    binding(
+      'kubeadm:cluster-admins',
+      undefined,
+      ['ClusterRole', 'cluster-admin'],
+      [['Group', 'kubeadm:cluster-admins']],
+    ),
+    binding(
+      'kubeadm:apiserver-kubelet-client',
+      undefined,
+      ['ClusterRole', 'system:kubelet-api-admin'],
+      [['User', 'kube-apiserver-kubelet-client']],
+    ),
+  ];
+}
+
+const readOne = (name: string) => ({
+  apiGroups: [''],
+  resources: ['configmaps'],
+  resourceNames: [name],
+  verbs: ['get'],
+});
+
+/** How kubelets of the cluster run, unless their machine says otherwise. */
+export function kubeletConfiguration(wish: PlaneWish): JsonObject {
+  const { addons, network } = wish;
+  const configuration: JsonObject = {
+    apiVersion: 'kubelet.config.k8s.io/v1beta1',
+    kind: 'KubeletConfiguration',
+    authentication: {
+      anonymous: { enabled: false },
+      webhook: { enabled: true },
+      x509: { clientCAFile: '/etc/kubernetes/pki/ca.crt' },
+    },
+    authorization: { mode: 'Webhook' },
+    cgroupDriver: addons.kubeletCgroupDriver ?? 'systemd',
+    clusterDNS: dnsAddresses(network),
+    clusterDomain: network.domain,
+    healthzBindAddress: '127.0.0.1',
+    healthzPort: 10248,
+    rotateCertificates: true,
+    staticPodPath: '/etc/kubernetes/manifests',
+  };
+  const patches = addons.kubeletPatches ?? [];
+  return patches.length === 0 ? configuration : (applyJsonPatch(configuration, patches as JsonValue) as JsonObject);
+}

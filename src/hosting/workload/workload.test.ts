@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import type { ConfigMap } from '../../api/index.ts';
+import { factsOf, hostedWish, k0smotronWish, kamajiWish } from '../testing/wishes.ts';
+import { cloudConf } from './cloud-credentials.ts';
+import { workloadObjects } from './index.ts';
+import { kubeletConfiguration } from './kubeadm.ts';
+
+const find = (wish: ReturnType<typeof hostedWish>, kind: string, name: string) =>
+  workloadObjects(wish, factsOf(wish)).find(({ object }) => object.kind === kind && object.metadata.name === name);
+
+describe('a workload cluster', () => {
+  it('tells everybody where its API is and who vouches for it', () => {
+    const info = find(hostedWish(), 'ConfigMap', 'cluster-info')?.object as ConfigMap;
+    const { clusters } = parse(info.data?.['kubeconfig'] ?? '') as {
+      clusters: { name: string; cluster: Record<string, string> }[];
+    };
+    expect(clusters).toMatchObject([{ name: '', cluster: { server: 'https://shop.teams.planes.example.org:443' } }]);
+  });
+
+  it('lets nodes renew their own certificates only', () => {
+    const binding = find(kamajiWish(), 'ClusterRoleBinding', 'kubeadm:node-autoapprove-certificate-rotation');
+    expect(binding?.object).toMatchObject({ roleRef: { name: expect.stringMatching(/:selfnodeclient$/) } });
+  });
+
+  it('leaves the Corefile and the number of its replicas to its users', () => {
+    expect(find(hostedWish(), 'ConfigMap', 'coredns')?.mode).toBe('once');
+    expect(find(hostedWish(), 'Deployment', 'coredns')).toMatchObject({
+      mode: 'once',
+      follow: [['spec', 'template', 'spec', 'containers', 'coredns', 'image']],
+    });
+  });
+
+  it.each(['coredns', 'konnectivity-agent'])('runs %s on nodes nobody has initialized yet', (name) => {
+    const text = JSON.stringify(find(hostedWish(), 'Deployment', name));
+    expect(text).toContain('node.cloudprovider.kubernetes.io/uninitialized');
+    expect(text).toContain('node.cluster.x-k8s.io/uninitialized');
+  });
+
+  it('has no more agents than nodes', () => {
+    const wish = hostedWish();
+    const agents = workloadObjects(wish, factsOf(wish, { workload: { nodes: 1, kubeletVersions: [] } }));
+    expect(
+      agents.find(({ object }) => object.metadata.name === 'konnectivity-agent' && object.kind === 'Deployment')
+        ?.object,
+    ).toMatchObject({
+      spec: { replicas: 1 },
+    });
+    expect(find(kamajiWish(), 'DaemonSet', 'konnectivity-agent')).toBeDefined();
+  });
+
+  it('of k0s brings its own add-ons', () => {
+    expect(workloadObjects(k0smotronWish(), factsOf(k0smotronWish()))).toEqual([]);
+  });
+
+  it('takes patches of the kubelet configuration', () => {
+    const wish = kamajiWish({
+      addons: { kubeadm: true, kubeletPatches: [{ op: 'add', path: '/maxPods', value: 50 }] },
+    });
+    expect(kubeletConfiguration(wish)).toMatchObject({ maxPods: 50, clusterDNS: ['10.96.0.10'] });
+  });
+});
+
+describe('credentials of the cloud', () => {
+  const cloudsYaml = `clouds:
+  openstack:
+    auth: {auth_url: https://cloud.example:5000/v3, application_credential_id: abc, application_credential_secret: 'p;"w'}
+    region_name: RegionOne
+    verify: false
+`;
+  const credentials = { secretName: 'cloud-config', namespace: 'kube-system', cloudsYaml, cloudName: 'openstack' };
+
+  it('reach the workload cluster in both forms', () => {
+    const [secret] = workloadObjects(k0smotronWish({ cloudCredentials: credentials }), factsOf(k0smotronWish()));
+    expect(secret).toMatchObject({
+      mode: 'once',
+      object: { kind: 'Secret', data: { 'clouds.yaml': expect.any(String), 'cloud.conf': expect.any(String) } },
+    });
+  });
+
+  it('are said as the cloud controller reads them', () => {
+    expect(cloudConf(credentials)).toBe(
+      '[Global]\nauth-url=https://cloud.example:5000/v3\napplication-credential-id=abc\napplication-credential-secret="p;\\"w"\nregion=RegionOne\ntls-insecure=true\n',
+    );
+  });
+});
