@@ -1,4 +1,5 @@
-import { loopbackUser } from '../apiserver/index.ts';
+import { Pods } from '../api/index.ts';
+import { loopbackUser, type PodConnector } from '../apiserver/index.ts';
 import type { Client } from '../client/index.ts';
 import {
   connectOverHttp,
@@ -12,7 +13,7 @@ import {
   setupInfrastructureControllers,
   type WorkloadClusters,
 } from '../controllers/index.ts';
-import { type Clock, type Random, systemClock, systemRandom } from '../machinery/index.ts';
+import { type Clock, type Random, systemClock, systemRandom, type UnstructuredObject } from '../machinery/index.ts';
 import { createManager, type Logger, type Manager, type RuntimeMetrics } from '../runtime/index.ts';
 import type { ControllerArea } from './controller-areas.ts';
 import { controllersUser, ensureControllerIdentity } from './controller-identity.ts';
@@ -26,6 +27,8 @@ export interface ControllersOptions {
   watchFilter?: string;
   /** look after the objects of one namespace only */
   namespace?: string;
+  /** how ports of Pods are reached that run in this process */
+  podConnector?: PodConnector;
   metrics: RuntimeMetrics;
   log: Logger;
   signal: AbortSignal;
@@ -75,7 +78,18 @@ function addControllers(manager: Manager, client: Client, options: ControllersOp
   };
   const shared = areas.has('cluster') ? setupClusterControllers(manager, common) : setupShared(manager, common);
   if (areas.has('bootstrap')) setupBootstrapControllers(manager, { ...common, ...shared });
-  if (areas.has('control-plane')) setupControlPlaneControllers(manager, { ...common, ...shared });
+  if (areas.has('control-plane')) {
+    const { podConnector, metrics } = options;
+    setupControlPlaneControllers(manager, {
+      ...common,
+      ...shared,
+      metrics,
+      ...(podConnector && {
+        connectPod: async (pod, port, signal) =>
+          podConnector((await client.get(Pods, pod, { signal })) as unknown as UnstructuredObject, port),
+      }),
+    });
+  }
   if (!areas.has('infrastructure')) return async () => {};
   const infrastructure = setupInfrastructureControllers(manager, { ...common, workloads: shared.workloads });
   return () => infrastructure.close();

@@ -11,10 +11,12 @@ import {
   fileAuditSink,
   type Listener,
   openObjectStore,
+  type PodConnector,
+  type PodLogSource,
   type StoredObject,
   secretSealer,
 } from '../apiserver/index.ts';
-import { CapstanError, systemClock, systemRandom } from '../machinery/index.ts';
+import { CapstanError, statusError, systemClock, systemRandom } from '../machinery/index.ts';
 import { ensureServerPki, type ServerPki } from '../pki/index.ts';
 import type { Logger } from '../runtime/index.ts';
 import { lmdbEngine, type Store } from '../store/index.ts';
@@ -26,7 +28,15 @@ export interface ManagementApiOptions {
   encryptionKeyFile: string;
   auditLog?: string;
   serviceCidr?: string;
+  /** Pods will be run in this process: `pods.attach` is called once that is so */
+  runsPods?: boolean;
   log: Logger;
+}
+
+/** Ways to Pods that are run in this process. */
+export interface PodAccess {
+  readonly podLogs: PodLogSource;
+  readonly podConnector: PodConnector;
 }
 
 export interface ManagementApi {
@@ -35,6 +45,8 @@ export interface ManagementApi {
   pki: ServerPki;
   listener: Listener;
   url: string;
+  /** whoever runs the Pods says how to reach them */
+  attachPods(access: PodAccess): void;
   stop(): Promise<void>;
 }
 
@@ -63,6 +75,7 @@ export async function startManagementApi(options: ManagementApiOptions): Promise
       closers.unshift(() => sink.close());
       auditSink = sink;
     }
+    let pods: PodAccess | undefined;
     const server = await createApiServer({
       store,
       definitions: [...builtinDefinitions, ...ownDefinitions],
@@ -75,6 +88,7 @@ export async function startManagementApi(options: ManagementApiOptions): Promise
       },
       ...(auditSink && { auditor: createAuditor({ sink: auditSink, clock: systemClock, random: systemRandom }) }),
       ...(options.serviceCidr !== undefined && { serviceCidr: options.serviceCidr }),
+      ...(options.runsPods && podHooks(() => pods)),
       onError: (error, what) => {
         // A bug or trouble with the disk: the trace is what its report needs.
         const stack = error instanceof Error ? error.stack : undefined;
@@ -87,11 +101,27 @@ export async function startManagementApi(options: ManagementApiOptions): Promise
       tls: { cert: pki.server.certificate, key: pki.server.privateKey, clientCa: pki.authority.certificate },
     });
     const url = `https://${formatHost(dialHost(listener.host))}:${listener.port}`;
-    return { server, store, pki, listener, url, stop: () => closeAll(closers) };
+    const attachPods = (access: PodAccess): void => {
+      pods = access;
+    };
+    return { server, store, pki, listener, url, attachPods, stop: () => closeAll(closers) };
   } catch (error) {
     await closeAll(closers).catch(() => {});
     throw error;
   }
+}
+
+/** The server is there before anything runs on it; until then Pods cannot be reached. */
+function podHooks(access: () => PodAccess | undefined): PodAccess {
+  const running = (): PodAccess => {
+    const found = access();
+    if (!found) throw statusError.serviceUnavailable('the host of pods is still starting');
+    return found;
+  };
+  return {
+    podLogs: (pod, options) => running().podLogs(pod, options),
+    podConnector: async (pod, port) => running().podConnector(pod, port),
+  };
 }
 
 async function closeAll(closers: readonly (() => Promise<void>)[]): Promise<void> {

@@ -40,6 +40,11 @@ export function buildProgram(setExitCode: (code: number) => void): Command {
     .option('--service-cidr <cidr>', 'addresses of Services', '10.96.0.0/16')
     .option('--simulated-cloud', 'run a simulated OpenStack too and write DATA_DIR/clouds.yaml for it')
     .option('--cloud-listen <host:port>', 'address of the simulated cloud; port 0 takes a free one', '127.0.0.1:0')
+    .addOption(
+      new Option('--pods <how>', 'what runs Pods of the management API')
+        .choices(['simulated', 'none'])
+        .default('simulated'),
+    )
     .option('--controllers <list>', 'controllers to run: all, none, or names; -NAME leaves one out', 'all')
     .option(
       '--watch-filter <value>',

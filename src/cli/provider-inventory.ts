@@ -15,6 +15,7 @@ interface BuiltInProvider {
 }
 
 const clusterApiVersion = 'v1.14.0';
+const k0smotronVersion = 'v2.1.0';
 
 const builtIn: readonly BuiltInProvider[] = [
   {
@@ -37,6 +38,20 @@ const builtIn: readonly BuiltInProvider[] = [
     providerName: 'kubeadm',
     type: 'ControlPlaneProvider',
     version: clusterApiVersion,
+  },
+  {
+    area: 'bootstrap',
+    label: 'bootstrap-k0sproject-k0smotron',
+    providerName: 'k0sproject-k0smotron',
+    type: 'BootstrapProvider',
+    version: k0smotronVersion,
+  },
+  {
+    area: 'control-plane',
+    label: 'control-plane-k0sproject-k0smotron',
+    providerName: 'k0sproject-k0smotron',
+    type: 'ControlPlaneProvider',
+    version: k0smotronVersion,
   },
   {
     area: 'infrastructure',

@@ -12,6 +12,7 @@ import {
   ensureCloudTls,
   type FaultRule,
   type ListenOptions,
+  type Outside,
   parseFaultRule,
   renderCloudsYaml,
   type SimulatedCloud,
@@ -27,6 +28,8 @@ export interface SimulatedCloudOptions {
   without?: readonly string[];
   /** file with rules of trouble, YAML or JSON */
   faultsFile?: string;
+  /** what servers find beyond the cloud */
+  outside?: Outside;
   log: Logger;
 }
 
@@ -54,7 +57,7 @@ export async function startSimulatedCloud(options: SimulatedCloudOptions): Promi
     ...(options.inMemory ? {} : { directory }),
     ...(options.timeScale !== undefined && { timeScale: options.timeScale }),
     ...(options.without && { without: options.without }),
-    machines: { sockets: true, log },
+    machines: { sockets: true, log, ...(options.outside && { outside: options.outside }) },
     onError: (error, what) => log.error('The simulated cloud failed unexpectedly', { what, error }),
   });
   try {

@@ -77,8 +77,10 @@ describe("clusterctl's inventory", () => {
   it('holds the providers whose controllers run, written once', async () => {
     expect(await writesOf(() => ensure())).toBe(0);
     expect(await entries()).toEqual([
+      `${systemNamespace}/bootstrap-k0sproject-k0smotron BootstrapProvider`,
       `${systemNamespace}/bootstrap-kubeadm BootstrapProvider`,
       `${systemNamespace}/cluster-api CoreProvider`,
+      `${systemNamespace}/control-plane-k0sproject-k0smotron ControlPlaneProvider`,
       `${systemNamespace}/control-plane-kubeadm ControlPlaneProvider`,
       `${systemNamespace}/infrastructure-openstack InfrastructureProvider`,
     ]);
@@ -96,6 +98,7 @@ describe("clusterctl's inventory", () => {
     await api.connection.client.create(providers, foreign, { fieldManager: 'test' });
     await ensure(['cluster', 'bootstrap']);
     expect(await entries()).toEqual([
+      `${systemNamespace}/bootstrap-k0sproject-k0smotron BootstrapProvider`,
       `${systemNamespace}/cluster-api CoreProvider`,
       'default/bootstrap-kubeadm BootstrapProvider',
     ]);

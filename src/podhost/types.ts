@@ -9,6 +9,12 @@ export interface PodIdentity {
   readonly name: string;
   readonly uid: string;
   readonly hostname: string;
+  /** shares the address of the node */
+  readonly hostNetwork: boolean;
+  /** the address it had before the host was started anew; kept when it is still free */
+  readonly address?: string;
+  /** further names, as in a hosts file */
+  readonly hostAliases: ReadonlyMap<string, string>;
 }
 
 /** A file as a Secret, a ConfigMap, the downward API or a token brings it. */
@@ -19,9 +25,9 @@ export interface VolumeFile {
 
 /** What is mounted into containers. */
 export type Volume =
-  /** follows its objects: `replace` is called on the sandbox when they change */
+  /** follows its objects: `setVolumes` is called on the sandbox again when they change */
   | { readonly kind: 'files'; readonly name: string; readonly files: ReadonlyMap<string, VolumeFile> }
-  /** a directory the back end keeps: of the Pod (an emptyDir), or of a claim that outlives it */
+  /** a directory the back end made: of the Pod (an emptyDir), or of a claim that outlives it */
   | { readonly kind: 'directory'; readonly name: string; readonly directory: string };
 
 export interface Mount {
@@ -41,6 +47,8 @@ export interface ContainerRun {
   readonly env: Readonly<Record<string, string>>;
   readonly workingDirectory?: string;
   readonly mounts: readonly Mount[];
+  /** ports its spec declares; informational, as in life */
+  readonly ports: readonly number[];
 }
 
 export interface ContainerExit {
@@ -59,12 +67,12 @@ export interface ExecResult {
 
 /** A container that was started. */
 export interface RunningContainer {
-  /** settles once, however it ended */
+  /** settles once, however it ended; never rejects */
   readonly exited: Promise<ContainerExit>;
   /** what it said so far, oldest first, each line with its time; `onLine` tells of more */
   logs(): readonly LogLine[];
   onLine(callback: (line: LogLine) => void): () => void;
-  exec(command: readonly string[]): Promise<ExecResult>;
+  exec(command: readonly string[], signal: AbortSignal): Promise<ExecResult>;
   /** asks it to end, and ends it when the grace is over */
   stop(graceMs: number): Promise<void>;
 }
@@ -84,38 +92,54 @@ export class ContainerRefusedError extends Error {
   }
 }
 
+export interface HttpGetOptions {
+  readonly port: number;
+  readonly path: string;
+  readonly scheme: 'HTTP' | 'HTTPS';
+  readonly headers: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+}
+
 /** The place of one Pod: its address, its volumes, its containers. */
 export interface PodSandbox {
   readonly address: string;
+  /** all volumes of the Pod; called again when files changed */
   setVolumes(volumes: readonly Volume[]): Promise<void>;
   /** throws ContainerRefusedError */
   start(run: ContainerRun): Promise<RunningContainer>;
   /** what answers at a port of the Pod; undefined: nobody listens */
   service(port: number): PortService | undefined;
-  /** a byte stream to a port; throws ECONNREFUSED */
+  /** a byte stream to a port; throws an error with the code ECONNREFUSED */
   connect(port: number): Duplex;
-  /** an HTTP(S) GET for a probe; the status code */
-  httpGet(options: { port: number; path: string; scheme: 'HTTP' | 'HTTPS'; host?: string }): Promise<number>;
+  /** an HTTP(S) GET for a probe, certificates unchecked; the status code */
+  httpGet(options: HttpGetOptions): Promise<number>;
   /** ends all its containers and gives the address back */
   remove(): Promise<void>;
 }
 
 /** What runs the containers of Pods. */
 export interface PodBackend {
-  /** shown to users as the container runtime of the node */
+  /** shown to users as the container runtime of the node, NAME://VERSION */
   readonly name: string;
   createSandbox(identity: PodIdentity): Promise<PodSandbox>;
   /** makes a directory that outlives Pods; answers its handle, the same again for the same name */
   createDirectory(name: string, options: { capacityBytes: number }): Promise<string>;
-  /** removes it with all that is in it */
+  /** removes it with all that is in it; not an error when it is gone already */
   removeDirectory(directory: string): Promise<void>;
+  /** ends everything that runs; directories stay */
   close(): Promise<void>;
 }
 
 /** Ways to what runs on the host, for callers in this process; over sockets the same addresses lead there. */
 export interface HostNetwork {
-  /** addresses of a name: a Service, a Pod of a headless Service, a host of an Ingress or a Gateway; empty: unknown */
+  /**
+   * Addresses of a name as a Pod of the namespace would resolve it: a Service, a Pod of a headless Service, a host of an
+   * Ingress or a Gateway. Empty: unknown.
+   */
   resolve(name: string, namespace?: string): readonly string[];
-  /** a Pod, a cluster IP, the address of a load balancer, a port of the node; throws an error with a `code` */
-  dial(address: string, port: number): PortService;
+  /**
+   * What a connection to a name or an address meets: a Pod, a cluster IP, the address of a load balancer, a port of the
+   * node. Throws an error with a `code` such as ENOTFOUND, ECONNREFUSED or EHOSTUNREACH when nothing answers.
+   */
+  dial(host: string, port: number, namespace?: string): PortService;
 }

@@ -16,6 +16,7 @@ import type { AdmissionStep } from './types.ts';
 export type AdmissionPlugin =
   | 'LimitRanger'
   | 'ServiceAccount'
+  | 'NodeRestriction'
   | 'Priority'
   | 'DefaultTolerationSeconds'
   | 'DefaultStorageClass'

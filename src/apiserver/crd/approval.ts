@@ -2,7 +2,9 @@ import type { FieldError } from '../../machinery/index.ts';
 import { fieldError } from '../../machinery/index.ts';
 import type { CustomResourceDefinition } from './types.ts';
 
-const annotation = 'api-approved.kubernetes.io';
+/** On definitions of protected groups: the address of their review, or why there is none. */
+export const approvalAnnotation = 'api-approved.kubernetes.io';
+const annotation = approvalAnnotation;
 const policy = 'see https://github.com/kubernetes/enhancements/pull/1111';
 
 /** Groups of the Kubernetes community need an annotation that names their review. */

@@ -13,6 +13,7 @@ import type { ResourceApi } from '../service/resource-api.ts';
 import type { Caller } from '../service/types.ts';
 import { keyPrefix, objectKey } from '../storage/keys.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
+import { approvalAnnotation, isProtectedGroup } from './approval.ts';
 import { defaultCrd } from './defaults.ts';
 import type { CustomResourceDefinition } from './types.ts';
 
@@ -21,6 +22,14 @@ const settings = { dryRun: false, fieldManager: 'capstan', fieldValidation: 'Ign
 /** Says to people why a definition cannot be changed; owning it keeps ownership of the other fields from being guessed. */
 const builtInAnnotation = 'capstan.dev/built-in';
 const annotations = { [builtInAnnotation]: 'true' };
+
+/** Kinds of protected groups that are compiled in serve what the community reviewed, and are no definition of theirs. */
+function marksOf({ spec }: NonNullable<ResourceDefinition['crd']>): Record<string, string> {
+  const { group = '' } = spec as { group?: string };
+  return isProtectedGroup(group)
+    ? { ...annotations, [approvalAnnotation]: 'unapproved, built into the server' }
+    : annotations;
+}
 
 /** Kinds that are compiled in, by the name of the CustomResourceDefinition they are published as. */
 export type NativeKinds = ReadonlyMap<string, ResourceDefinition>;
@@ -122,7 +131,7 @@ export async function publishNativeKinds(api: ResourceApi, definitions: Iterable
     await api.apply({
       target: { ...crds, namespace: undefined, name },
       subresource: undefined,
-      body: { value: { apiVersion, kind, metadata: { name, annotations } }, duplicateFields: [] },
+      body: { value: { apiVersion, kind, metadata: { name, annotations: marksOf(crd) } }, duplicateFields: [] },
       force: true,
       caller,
       settings,

@@ -3,10 +3,12 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { writeKubeconfigEntry } from '../../client/index.ts';
 import { CapstanError, systemClock } from '../../machinery/index.ts';
+import type { PodHost } from '../../podhost/index.ts';
 import { createMetrics, type Logger } from '../../runtime/index.ts';
 import type { CommandContext } from '../context.ts';
 import { parseControllerAreas } from '../controller-areas.ts';
 import { startHousekeeping } from '../housekeeping.ts';
+import { giveMemoryBackAtRest } from '../idle-memory.ts';
 import {
   defaultDataDirectory,
   defaultEncryptionKeyFile,
@@ -26,6 +28,7 @@ export interface UpOptions {
   serviceCidr?: string;
   simulatedCloud?: boolean;
   cloudListen: string;
+  pods: 'simulated' | 'none';
   controllers: string;
   watchFilter?: string;
   namespace?: string;
@@ -45,20 +48,32 @@ export async function up(options: UpOptions, context: CommandContext): Promise<n
     encryptionKeyFile: options.encryptionKeyFile ?? defaultEncryptionKeyFile(env, dataDirectory),
     ...(options.auditLog !== undefined && { auditLog: resolve(options.auditLog) }),
     ...(options.serviceCidr !== undefined && { serviceCidr: options.serviceCidr }),
+    runsPods: options.pods !== 'none',
     log,
   });
   // Newest first: what was started last leans on what was started before.
   const stops: (() => Promise<void>)[] = [() => api.stop()];
   try {
     let cloud: RunningCloud | undefined;
+    let pods: PodHost | undefined;
     if (options.simulatedCloud) {
       const { startSimulatedCloud } = await import('../simulated-cloud.ts');
-      cloud = await startSimulatedCloud({ dataDirectory, listen: cloudListen, log });
+      cloud = await startSimulatedCloud({
+        dataDirectory,
+        listen: cloudListen,
+        outside: (host, port) => pods?.outside(host, port),
+        log,
+      });
       stops.unshift(cloud.stop);
     }
     const metrics = createMetrics(api.server.metrics.registry);
     const housekeeping = await startHousekeeping(api, { metrics, log, signal });
     stops.unshift(housekeeping.stop);
+    if (options.pods !== 'none') {
+      const { startPods } = await import('../podhost.ts');
+      pods = await startPods(api, { dataDirectory, metrics, log, signal });
+      stops.unshift(pods.stop);
+    }
     if (cloud) await publishCredentials(api, cloud, signal);
     let controllers: RunningManager | undefined;
     if (areas.size > 0) {
@@ -68,6 +83,7 @@ export async function up(options: UpOptions, context: CommandContext): Promise<n
         metrics,
         log,
         signal,
+        ...(pods && { podConnector: pods.podConnector }),
         ...(options.watchFilter !== undefined && { watchFilter: options.watchFilter }),
         ...(options.namespace !== undefined && { namespace: options.namespace }),
       });
@@ -81,8 +97,11 @@ export async function up(options: UpOptions, context: CommandContext): Promise<n
     stdout(`data            ${dataDirectory}\n`);
     stdout(`try             kubectl --kubeconfig ${kubeconfig} --context ${contextName} get namespaces\n`);
     for (const line of cloud?.lines ?? []) stdout(`${line}\n`);
+    const stopGivingBack = giveMemoryBackAtRest();
+    stops.unshift(async () => stopGivingBack());
     stdout('ready\n');
-    await Promise.race([context.stopped, housekeeping.failed, ...(controllers ? [controllers.failed] : [])]);
+    const parts = [housekeeping, pods, controllers].filter((part) => part !== undefined);
+    await Promise.race([context.stopped, ...parts.map(({ failed }) => failed)]);
     log.info('Stopping');
   } finally {
     await stopAll(stops, log);

@@ -1,0 +1,82 @@
+import { join } from 'node:path';
+import { loopbackUser } from '../apiserver/index.ts';
+import type { Client } from '../client/index.ts';
+import { systemClock, systemRandom } from '../machinery/index.ts';
+import { createSimulatedBackend, type PodHost, startPodHost } from '../podhost/index.ts';
+import type { Logger, RuntimeMetrics } from '../runtime/index.ts';
+import { type PortService, SimulatedKubernetes, simulatedProgram } from '../simkube/index.ts';
+import type { ManagementApi } from './management-api.ts';
+
+export interface PodsOptions {
+  dataDirectory: string;
+  metrics: RuntimeMetrics;
+  log: Logger;
+  signal: AbortSignal;
+}
+
+/** Runs the Pods of the management API as simulated programs; what they keep is below DATA_DIR/pods. */
+export async function startPods(api: ManagementApi, options: PodsOptions): Promise<PodHost> {
+  const { dataDirectory, metrics, log, signal } = options;
+  const { server } = api;
+  const client: Client = server.localClient(loopbackUser);
+  const kubernetes = new SimulatedKubernetes({
+    clock: systemClock,
+    random: systemRandom,
+    directory: join(dataDirectory, 'pods', 'etcd'),
+    log,
+  });
+  const host = await startPodHost(
+    {
+      client,
+      clock: systemClock,
+      random: systemRandom,
+      log,
+      metrics,
+      sockets: true,
+      managementApi: managementApi(api),
+      backend: ({ network, nodeAddress }) =>
+        createSimulatedBackend({
+          clock: systemClock,
+          random: systemRandom,
+          network,
+          nodeAddress,
+          directory: join(dataDirectory, 'pods', 'volumes'),
+          programs: (image, argv) => simulatedProgram(image, argv, kubernetes),
+          filesRemoved: (contents) => kubernetes.filesRemoved(contents),
+        }),
+    },
+    signal,
+  );
+  api.attachPods(host);
+  server.addHealthCheck({
+    name: 'pods',
+    in: ['readyz'],
+    check() {
+      const { ok, problems } = host.ready();
+      if (!ok) throw new Error(problems.join('; '));
+    },
+  });
+  return {
+    ...host,
+    async stop() {
+      await host.stop();
+      await kubernetes.close();
+    },
+  };
+}
+
+/** The API as Pods reach it by its Service. */
+function managementApi({ server, pki }: ManagementApi): PortService {
+  let acceptor: ReturnType<typeof server.acceptor> | undefined;
+  return {
+    accept(socket) {
+      // Few Pods ever ask.
+      acceptor ??= server.acceptor({
+        cert: pki.server.certificate,
+        key: pki.server.privateKey,
+        clientCa: pki.authority.certificate,
+      });
+      acceptor.accept(socket);
+    },
+  };
+}

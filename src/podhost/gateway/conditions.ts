@@ -1,0 +1,34 @@
+import type { StatusCondition } from '../../api/index.ts';
+import { withCondition } from '../../runtime/index.ts';
+
+/** One thing that is told about a Gateway, a listener or a route. */
+export interface Finding {
+  readonly type: string;
+  readonly isTrue: boolean;
+  readonly reason: string;
+  readonly message?: string;
+}
+
+/** The conditions with what was found put in; times change with the status only. */
+export function withFindings(
+  before: readonly StatusCondition[] | undefined,
+  findings: readonly Finding[],
+  generation: number | undefined,
+  nowMs: number,
+): StatusCondition[] {
+  let conditions: readonly object[] = before ?? [];
+  for (const { type, isTrue, reason, message = '' } of findings) {
+    conditions = withCondition(
+      conditions as readonly StatusCondition[],
+      {
+        type,
+        status: isTrue ? 'True' : 'False',
+        reason,
+        message,
+        ...(generation !== undefined && { observedGeneration: generation }),
+      },
+      nowMs,
+    );
+  }
+  return conditions as StatusCondition[];
+}

@@ -1,0 +1,93 @@
+import {
+  type Gateway,
+  type GatewayClass,
+  gatewayClasses,
+  gateways,
+  type Ingress,
+  IngressClasses,
+  Ingresses,
+  type Namespace,
+  Namespaces,
+  type ReferenceGrant,
+  type RouteBackend,
+  referenceGrants,
+  type TLSRoute,
+  tlsRoutes,
+} from '../../api/index.ts';
+import type { InformerFactory } from '../../client/index.ts';
+
+/** What Gateways and GatewayClasses name as the one who serves them. */
+export const gatewayControllerName = 'capstan.dev/gateway';
+/** The same for Ingresses. */
+export const ingressControllerName = 'capstan.dev/ingress';
+
+const defaultClassAnnotation = 'ingressclass.kubernetes.io/is-default-class';
+
+/** The objects that hosts are made of, read from the caches. */
+export interface GatewayView {
+  /** Gateways that are ours to serve */
+  gateways(): Gateway[];
+  gateway(namespace: string, name: string): Gateway | undefined;
+  isOurs(gateway: Gateway): boolean;
+  routes(): TLSRoute[];
+  /** Ingresses that are ours to serve */
+  ingresses(): Ingress[];
+  isOurIngress(ingress: Ingress): boolean;
+  namespace(name: string): Namespace | undefined;
+  /** whether a route may use a Service of another namespace */
+  isGranted(route: TLSRoute, backend: RouteBackend): boolean;
+  /** told after any of these objects changed */
+  onChange(callback: () => void): void;
+}
+
+/** To be called before the caches start. */
+export function gatewayView(cache: InformerFactory): GatewayView {
+  const classes = cache.informer(gatewayClasses);
+  const gatewayInformer = cache.informer(gateways);
+  const routes = cache.informer(tlsRoutes);
+  const grants = cache.informer(referenceGrants);
+  const ingresses = cache.informer(Ingresses);
+  const ingressClasses = cache.informer(IngressClasses);
+  const namespaces = cache.informer(Namespaces);
+
+  const isOurs = ({ spec }: Gateway): boolean => isOurClass(classes.lister.get({ name: spec.gatewayClassName }));
+  const isOurIngress = ({ spec, metadata }: Ingress): boolean => {
+    const name = spec?.ingressClassName ?? metadata.annotations?.['kubernetes.io/ingress.class'];
+    const found = name === undefined ? ingressClasses.lister.list() : [ingressClasses.lister.get({ name })];
+    return found.some(
+      (one) =>
+        one?.spec?.controller === ingressControllerName &&
+        (name !== undefined || one.metadata.annotations?.[defaultClassAnnotation] === 'true'),
+    );
+  };
+  return {
+    gateways: () => gatewayInformer.lister.list().filter(isOurs),
+    gateway: (namespace, name) => gatewayInformer.lister.get({ namespace, name }),
+    isOurs,
+    routes: () => routes.lister.list(),
+    ingresses: () => ingresses.lister.list().filter(isOurIngress),
+    isOurIngress,
+    namespace: (name) => namespaces.lister.get({ name }),
+    isGranted(route, { namespace, name }) {
+      if (namespace === undefined || namespace === route.metadata.namespace) return true;
+      return grants.lister.list({ namespace }).some((grant) => lets(grant, route, name));
+    },
+    onChange(callback) {
+      const handler = { onAdd: callback, onUpdate: callback, onDelete: callback };
+      for (const informer of [classes, gatewayInformer, routes, grants, ingresses, ingressClasses, namespaces]) {
+        informer.addHandler(handler);
+      }
+    },
+  };
+}
+
+export function isOurClass(gatewayClass: GatewayClass | undefined): boolean {
+  return gatewayClass?.spec.controllerName === gatewayControllerName;
+}
+
+function lets({ spec }: ReferenceGrant, route: TLSRoute, service: string): boolean {
+  return (
+    spec.from.some(({ kind, namespace }) => kind === 'TLSRoute' && namespace === route.metadata.namespace) &&
+    spec.to.some(({ kind, name }) => kind === 'Service' && (name === undefined || name === service))
+  );
+}

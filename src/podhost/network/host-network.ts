@@ -1,0 +1,84 @@
+import { isIP } from 'node:net';
+import type { Service, ServicePort } from '../../api/index.ts';
+import type { PortService } from '../../simkube/index.ts';
+import type { RunningPods } from '../pods/pod-controller.ts';
+import type { HostNetwork } from '../types.ts';
+import { resolveClusterName } from './names.ts';
+import type { ServiceTable } from './services.ts';
+import { UnreachableError } from './unreachable.ts';
+
+/** Hosts that are told apart by the name a client asks for: those of Gateways and Ingresses. */
+export interface NamedHosts {
+  /** addresses that answer for a host */
+  addresses(host: string): readonly string[];
+  /** what answers at an address and port for clients that ask for this host, or that have yet to say; undefined: not ours */
+  at(address: string, port: number, host: string | undefined): PortService | undefined;
+  /** whether the address is of a Gateway or of the Ingress */
+  owns(address: string): boolean;
+}
+
+export interface HostNetworkParts {
+  readonly table: ServiceTable;
+  readonly hosts: NamedHosts;
+  pods(): Pick<RunningPods, 'service'>;
+  /** addresses at which ports of the node are reached */
+  readonly nodeAddresses: ReadonlySet<string>;
+  /** the API that the host itself runs on, as Pods reach it */
+  readonly managementApi?: PortService;
+}
+
+/** Leads from names and addresses to what runs on the host. */
+export function createHostNetwork(parts: HostNetworkParts): HostNetwork {
+  const { table, hosts, nodeAddresses, managementApi } = parts;
+  /** whose turn it is behind a port of a Service */
+  const turns = new Map<string, number>();
+
+  const resolve = (name: string, namespace?: string): readonly string[] =>
+    isIP(name) ? [name] : resolveClusterName(table, name, namespace, (host) => hosts.addresses(host));
+
+  const dialPod = (address: string, port: number): PortService | undefined => {
+    const service = parts.pods().service(address, port);
+    if (service === 'absent') return undefined;
+    if (!service) throw new UnreachableError('ECONNREFUSED', address, port);
+    return service;
+  };
+
+  const dialService = (address: string, port: number, service: Service, servicePort: ServicePort): PortService => {
+    const { namespace, name } = service.metadata;
+    if (managementApi && namespace === 'default' && name === 'kubernetes') return managementApi;
+    const targets = table.targets(service, servicePort);
+    const key = `${namespace}/${name}:${servicePort.port}`;
+    const turn = (turns.get(key) ?? -1) + 1;
+    turns.set(key, turn);
+    const target = targets[turn % targets.length];
+    const met = target && dialPod(target.address, target.port);
+    // Behind a Service without endpoints nobody answers, and it says so.
+    if (!met) throw new UnreachableError('ECONNREFUSED', address, port);
+    return met;
+  };
+
+  const dialAddress = (address: string, port: number, name: string | undefined): PortService => {
+    const named = hosts.at(address, port, name);
+    if (named) return named;
+    const found = table.at(address, port);
+    if (typeof found === 'object') return dialService(address, port, found.service, found.port);
+    const pod = dialPod(address, port);
+    if (pod) return pod;
+    if (nodeAddresses.has(address)) {
+      const byNodePort = table.atNodePort(port);
+      if (byNodePort) return dialService(address, port, byNodePort.service, byNodePort.port);
+    }
+    const isKnown = found === 'other-port' || nodeAddresses.has(address) || hosts.owns(address);
+    throw new UnreachableError(isKnown ? 'ECONNREFUSED' : 'EHOSTUNREACH', address, port);
+  };
+
+  return {
+    resolve,
+    dial(host, port, namespace) {
+      if (isIP(host)) return dialAddress(host, port, undefined);
+      const [address] = resolve(host, namespace);
+      if (address === undefined) throw new UnreachableError('ENOTFOUND', host, port);
+      return dialAddress(address, port, host);
+    },
+  };
+}

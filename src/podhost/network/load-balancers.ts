@@ -1,0 +1,149 @@
+import { type Service, Services } from '../../api/index.ts';
+import { formatKey } from '../../client/index.ts';
+import { type Condition, deepEqual, isNotFound, type KubeObject, type Resource } from '../../machinery/index.ts';
+import {
+  after,
+  type ControllerDefinition,
+  defineController,
+  done,
+  type ReconcileContext,
+  type Result,
+  watchObjects,
+} from '../../runtime/index.ts';
+import type { AddressBook, AddressGrant } from './address-book.ts';
+import { nodeAddress } from './addresses.ts';
+import type { ServiceTable } from './services.ts';
+import type { HostSockets } from './sockets.ts';
+
+const fieldManager = 'service-controller';
+const ourClass = 'capstan.dev/loopback';
+/** How long an address that another program holds is left alone before it is tried again. */
+const retryMs = 10_000;
+
+export interface LoadBalancerOptions {
+  readonly book: AddressBook;
+  readonly sockets: HostSockets;
+  readonly table: Pick<ServiceTable, 'isHeldByOther'>;
+}
+
+/** Gives Services of type LoadBalancer an address that answers, and opens the node ports of all Services. */
+export function loadBalancerController({ book, sockets, table }: LoadBalancerOptions): ControllerDefinition {
+  /** node ports that are open, by Service */
+  const nodePorts = new Map<string, ReadonlySet<number>>();
+
+  const keepNodePorts = async (key: string, service: Service | undefined): Promise<number[]> => {
+    const wanted = new Set((service?.spec.ports ?? []).flatMap(({ nodePort }) => (nodePort ? [nodePort] : [])));
+    const before = nodePorts.get(key);
+    if (wanted.size > 0) nodePorts.set(key, wanted);
+    else nodePorts.delete(key);
+    const taken: number[] = [];
+    for (const address of nodeListenAddresses) {
+      for (const port of before ?? []) if (!wanted.has(port)) await sockets.close(address, port);
+      for (const port of wanted) {
+        const problem = await sockets.open(address, port);
+        if (problem?.code === 'EADDRINUSE') taken.push(port);
+      }
+    }
+    return taken;
+  };
+
+  const reconcile = async (context: ReconcileContext, key: { namespace?: string; name: string }): Promise<Result> => {
+    const id = formatKey(key);
+    const service = context.cache.lister(Services).get(key);
+    const isGoing = !service || service.metadata.deletionTimestamp !== undefined;
+    const taken = await keepNodePorts(id, isGoing ? undefined : service);
+    if (isGoing || !isBalanced(service)) {
+      await book.release(id);
+      if (service && !isGoing && (service.status?.loadBalancer?.ingress?.length ?? 0) > 0 && !isForeign(service)) {
+        await writeStatus(context, service, undefined);
+      }
+    } else {
+      const grant = await balance(context, id, service);
+      if (grant?.problems.some(({ problem }) => problem.code === 'EADDRINUSE')) {
+        return after(retryMs, 'another program holds an address');
+      }
+    }
+    return taken.length > 0 ? after(retryMs, 'another program holds a node port') : done();
+  };
+
+  const balance = async (
+    context: ReconcileContext,
+    id: string,
+    service: Service,
+  ): Promise<AddressGrant | undefined> => {
+    const { spec, status } = service;
+    const recorded = status?.loadBalancer?.ingress?.[0]?.ip;
+    const grant = await book.grant({
+      owner: id,
+      ports: (spec.ports ?? []).filter(({ protocol }) => (protocol ?? 'TCP') === 'TCP').map(({ port }) => port),
+      ...(recorded !== undefined && { recorded }),
+      ...(spec.loadBalancerIP && { asked: spec.loadBalancerIP }),
+      isHeldByOther: (address) => table.isHeldByOther(address, service),
+    });
+    tellProblems(context, service, grant);
+    if (grant) await writeStatus(context, service, grant.address);
+    return grant;
+  };
+
+  return defineController({
+    name: 'service-lb-controller',
+    for: Services as Resource<KubeObject>,
+    watches: [watchObjects(Services, { predicates: [concernsUs] })],
+    reconcile,
+  });
+}
+
+/** Users on this machine expect node ports at its usual address; machines of a simulated cloud have that one themselves. */
+const nodeListenAddresses: readonly string[] = ['127.0.0.1', nodeAddress];
+
+function concernsUs(event: { object: Service; old?: Service }): boolean {
+  return [event.object, event.old].some((service) => service && isExposed(service));
+}
+
+function isExposed({ spec, status }: Service): boolean {
+  return spec.type === 'LoadBalancer' || spec.type === 'NodePort' || (status?.loadBalancer?.ingress?.length ?? 0) > 0;
+}
+
+function isBalanced(service: Service): boolean {
+  return service.spec.type === 'LoadBalancer' && !isForeign(service);
+}
+
+/** Somebody else's kind of load balancer is theirs to provide. */
+function isForeign({ spec }: Service): boolean {
+  return spec.loadBalancerClass !== undefined && spec.loadBalancerClass !== ourClass;
+}
+
+function tellProblems({ events }: ReconcileContext, service: Service, grant: AddressGrant | undefined): void {
+  if (!grant) {
+    const { loadBalancerIP } = service.spec;
+    const message = `Error syncing load balancer: address ${loadBalancerIP} cannot be given: it must be a free one of 127.0.0.0/8`;
+    events.event(service, 'Warning', 'SyncLoadBalancerFailed', message);
+    return;
+  }
+  for (const { port, problem } of grant.problems) {
+    const cure =
+      problem.code === 'EACCES'
+        ? ': ports below 1024 need the right to use them, see net.ipv4.ip_unprivileged_port_start'
+        : '';
+    const message = `Port ${port} of ${grant.address} is not open on this machine: ${problem.message}${cure}`;
+    events.event(service, 'Warning', 'ListenFailed', message);
+  }
+}
+
+async function writeStatus(
+  { client, signal, events }: ReconcileContext,
+  service: Service,
+  address: string | undefined,
+): Promise<void> {
+  const loadBalancer = address === undefined ? {} : { ingress: [{ ip: address, ipMode: 'VIP' }] };
+  const before = service.status?.loadBalancer ?? {};
+  if (deepEqual(before, loadBalancer)) return;
+  const status: { loadBalancer: typeof loadBalancer; conditions?: Condition[] } = { ...service.status, loadBalancer };
+  try {
+    await client.update(Services, { ...service, status }, { fieldManager, subresource: 'status', signal });
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+    return;
+  }
+  if (address !== undefined) events.event(service, 'Normal', 'EnsuredLoadBalancer', 'Ensured load balancer');
+}

@@ -1,0 +1,156 @@
+import { connect } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { type EndpointSlice, EndpointSlices, type Service, type ServiceSpec, Services } from '../../api/index.ts';
+import { duplexPair, type PortService, type SimulatedProgram } from '../../simkube/index.ts';
+import { by, container, type HostWorld, hostWorld, isReady, namespace, untilStopped } from '../testing/host-world.ts';
+
+let world: HostWorld;
+beforeAll(async () => {
+  world = await hostWorld({ sockets: true });
+});
+afterEach(async () => {
+  await world.clear();
+  for (const name of ['web', 'pods', 'alias', 'balanced', 'wished', 'other', 'node'])
+    await world.client.delete(Services, { namespace, name }).catch(() => {});
+});
+afterAll(() => world.stop());
+
+/** answers with its own name and hangs up */
+const echoes: SimulatedProgram = async ({ listen, hostname, signal }) => {
+  listen(8080, { accept: (socket) => void socket.end(`this is ${hostname}`) });
+  await untilStopped(signal);
+  return 0;
+};
+
+const createService = (name: string, spec: ServiceSpec): Promise<Service> =>
+  world.client.create(Services, { apiVersion: 'v1', kind: 'Service', metadata: { name, namespace }, spec }, by);
+
+async function createBackends(names: readonly string[]): Promise<void> {
+  world.use({ app: echoes });
+  for (const name of names) {
+    await world.createPod(
+      name,
+      { hostname: name, subdomain: 'pods', containers: [container()] },
+      { labels: { app: 'web' } },
+    );
+  }
+  for (const name of names) await world.podUntil(name, isReady);
+}
+
+const ports = [{ port: 80, targetPort: 8080 }];
+const codeOf = (dial: () => unknown): string => {
+  try {
+    dial();
+    return 'answered';
+  } catch (error) {
+    return (error as { code: string }).code;
+  }
+};
+const endpoints = async (name: string): Promise<number> => {
+  const { items } = await world.client.list(EndpointSlices, { namespace });
+  const slices = items.filter(
+    ({ metadata }: EndpointSlice) => metadata.labels?.['kubernetes.io/service-name'] === name,
+  );
+  return slices.flatMap((slice) => slice.endpoints ?? []).filter(({ conditions }) => conditions?.ready).length;
+};
+const ask = (service: PortService): Promise<string> => {
+  const [near, far] = duplexPair();
+  const answer = everything(near);
+  service.accept(far);
+  return answer;
+};
+const askOverSocket = (host: string, port: number): Promise<string> => everything(connect({ host, port }));
+const everything = (stream: Duplex): Promise<string> =>
+  new Promise((resolve, reject) => {
+    let text = '';
+    stream.on('data', (chunk: Buffer) => {
+      text += chunk.toString();
+    });
+    stream.on('end', () => resolve(text));
+    stream.on('error', reject);
+  });
+
+describe('the network of the host', () => {
+  it('leads to Pods through the address and all names of a Service, in turns', async () => {
+    await createBackends(['a', 'b']);
+    const { spec } = await createService('web', { selector: { app: 'web' }, ports });
+    await world.until(async () => (await endpoints('web')) === 2);
+    const { network } = world.host;
+    const names = ['web', 'web.default', 'web.default.svc', 'web.default.svc.cluster.local', 'WEB.default.svc.'];
+    for (const name of names) expect(network.resolve(name, namespace)).toEqual([spec.clusterIP]);
+    expect(network.resolve('web', 'elsewhere')).toEqual([]);
+    const answers = [
+      await ask(network.dial(spec.clusterIP!, 80)),
+      await ask(network.dial('web', 80, namespace)),
+      await ask(network.dial('web.default.svc', 80)),
+    ];
+    expect(new Set(answers)).toEqual(new Set(['this is a', 'this is b']));
+    expect(codeOf(() => network.dial(spec.clusterIP!, 81))).toBe('ECONNREFUSED');
+    expect(codeOf(() => network.dial('nobody', 80, namespace))).toBe('ENOTFOUND');
+    expect(codeOf(() => network.dial('203.0.113.9', 80))).toBe('EHOSTUNREACH');
+    const { status } = await world.pod('a');
+    expect(await ask(network.dial(status!.podIP!, 8080))).toBe('this is a');
+    expect(codeOf(() => network.dial(status!.podIP!, 9))).toBe('ECONNREFUSED');
+  });
+
+  it('resolves headless Services to their Pods, Pods by host name, and aliases to what they stand for', async () => {
+    await createBackends(['a', 'b']);
+    await createService('pods', { clusterIP: 'None', selector: { app: 'web' }, ports });
+    await createService('alias', { type: 'ExternalName', externalName: 'pods.default.svc.cluster.local' });
+    await world.until(async () => (await endpoints('pods')) === 2);
+    const { network } = world.host;
+    const addresses = [(await world.pod('a')).status!.podIP!, (await world.pod('b')).status!.podIP!].sort();
+    expect(network.resolve('pods', namespace)).toEqual(addresses);
+    expect(network.resolve('alias', namespace)).toEqual(addresses);
+    expect(network.resolve('a.pods', namespace)).toEqual([(await world.pod('a')).status!.podIP]);
+    expect(network.resolve('c.pods', namespace)).toEqual([]);
+  });
+
+  it('gives a load balancer an address that answers over a real socket, and keeps it over a restart', async () => {
+    await createBackends(['a']);
+    await createService('balanced', {
+      type: 'LoadBalancer',
+      selector: { app: 'web' },
+      ports: [{ port: 18080, targetPort: 8080 }],
+    });
+    const address = async (): Promise<string | undefined> =>
+      (await world.find(Services, 'balanced'))?.status?.loadBalancer?.ingress?.[0]?.ip;
+    await world.until(async () => (await address()) !== undefined && (await endpoints('balanced')) === 1);
+    const given = (await address())!;
+    expect(given).toMatch(/^127\.65\./);
+    expect(await askOverSocket(given, 18080)).toBe('this is a');
+    expect(await ask(world.host.outside(given, 18080)!)).toBe('this is a');
+    await world.restart();
+    await world.podUntil('a', (pod) => isReady(pod) && pod.status?.containerStatuses?.[0]?.restartCount === 1);
+    await world.until(async () => (await endpoints('balanced')) === 1);
+    expect(await address()).toBe(given);
+    expect(await askOverSocket(given, 18080)).toBe('this is a');
+    await world.client.delete(Services, { namespace, name: 'balanced' });
+    await world.until(() => codeOf(() => world.host.network.dial(given, 18080)) === 'EHOSTUNREACH');
+    await expect(askOverSocket(given, 18080)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+  });
+
+  it('honours the address a load balancer asks for, and says when it cannot be had', async () => {
+    const balanced = (loadBalancerIP: string): ServiceSpec => ({ type: 'LoadBalancer', loadBalancerIP, ports });
+    await createService('wished', { ...balanced('127.65.200.7'), ports: [{ port: 18081 }] });
+    await world.until(
+      async () => (await world.find(Services, 'wished'))?.status?.loadBalancer?.ingress?.[0]?.ip !== undefined,
+    );
+    expect((await world.find(Services, 'wished'))?.status?.loadBalancer?.ingress).toEqual([
+      { ip: '127.65.200.7', ipMode: 'VIP' },
+    ]);
+    await createService('other', balanced('192.0.2.1'));
+    await world.until(async () => (await world.events('other')).length > 0);
+    expect((await world.events('other'))[0]).toMatchObject({ reason: 'SyncLoadBalancerFailed', type: 'Warning' });
+  });
+
+  it('opens node ports', async () => {
+    await createBackends(['a']);
+    const { spec } = await createService('node', { type: 'NodePort', selector: { app: 'web' }, ports });
+    await world.until(async () => (await endpoints('node')) === 1);
+    const { nodePort } = spec.ports![0]!;
+    expect(await askOverSocket('127.0.0.1', nodePort!)).toBe('this is a');
+    expect(await askOverSocket('127.65.0.1', nodePort!)).toBe('this is a');
+  });
+});

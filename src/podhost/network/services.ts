@@ -1,0 +1,103 @@
+import { type EndpointSlice, EndpointSlices, type Service, type ServicePort, Services } from '../../api/index.ts';
+import type { InformerFactory, Lister } from '../../client/index.ts';
+
+const byAddress = 'podhost-by-address';
+const byNodePort = 'podhost-by-node-port';
+const byService = 'podhost-by-service';
+const serviceNameLabel = 'kubernetes.io/service-name';
+
+/** Where a connection to a port of a Service may go. */
+export interface Target {
+  readonly address: string;
+  readonly port: number;
+}
+
+/** Services as the network sees them: by their addresses, with what stands behind them. */
+export interface ServiceTable {
+  get(namespace: string, name: string): Service | undefined;
+  /** the Service that has this cluster IP or load-balancer address for this port */
+  at(address: string, port: number): { service: Service; port: ServicePort } | 'other-port' | undefined;
+  atNodePort(port: number): { service: Service; port: ServicePort } | undefined;
+  /** ready addresses behind a port */
+  targets(service: Service, port: ServicePort): Target[];
+  /** addresses behind a headless Service: all, or those of one host name */
+  addresses(service: Service, hostname?: string): string[];
+  /** whether the address is written down for another Service */
+  isHeldByOther(address: string, service?: Service): boolean;
+}
+
+/** To be called before the caches start. */
+export function serviceTable(cache: InformerFactory): ServiceTable {
+  const services = cache.informer(Services);
+  const slices = cache.informer(EndpointSlices);
+  services.addIndexer(byAddress, addressesOf);
+  services.addIndexer(byNodePort, ({ spec }) =>
+    (spec.ports ?? []).flatMap(({ nodePort }) => (nodePort ? [String(nodePort)] : [])),
+  );
+  slices.addIndexer(byService, ({ metadata }) => {
+    const name = metadata.labels?.[serviceNameLabel];
+    return name === undefined ? [] : [`${metadata.namespace}/${name}`];
+  });
+  const { lister } = services;
+  const slicesOf = ({ metadata }: Service): EndpointSlice[] =>
+    ipv4(slices.lister.byIndex(byService, `${metadata.namespace}/${metadata.name}`));
+
+  return {
+    get: (namespace, name) => lister.get({ namespace, name }),
+    at(address, port) {
+      const found = lister.byIndex(byAddress, address);
+      for (const service of found) {
+        const servicePort = service.spec.ports?.find((candidate) => candidate.port === port && isTcp(candidate));
+        if (servicePort) return { service, port: servicePort };
+      }
+      return found.length > 0 ? 'other-port' : undefined;
+    },
+    atNodePort: (port) => findNodePort(lister, port),
+    targets: (service, port) => targetsOf(slicesOf(service), port),
+    addresses(service, hostname) {
+      const found: string[] = [];
+      for (const { endpoints = [] } of slicesOf(service)) {
+        for (const { addresses, conditions, hostname: own } of endpoints) {
+          if (hostname !== undefined && own !== hostname) continue;
+          if (conditions?.ready !== false) found.push(...addresses);
+        }
+      }
+      return found.sort();
+    },
+    isHeldByOther: (address, service) =>
+      lister.byIndex(byAddress, address).some(({ metadata }) => metadata.uid !== service?.metadata.uid),
+  };
+}
+
+function addressesOf({ spec, status }: Service): string[] {
+  const balanced = spec.type === 'LoadBalancer' ? (status?.loadBalancer?.ingress ?? []) : [];
+  const all = [...(spec.clusterIPs ?? []), ...(spec.externalIPs ?? []), ...balanced.map(({ ip }) => ip ?? '')];
+  return [...new Set(all.filter((address) => address !== '' && address !== 'None'))];
+}
+
+function findNodePort(lister: Lister<Service>, port: number): { service: Service; port: ServicePort } | undefined {
+  const [service] = lister.byIndex(byNodePort, String(port));
+  const servicePort = service?.spec.ports?.find(({ nodePort }) => nodePort === port);
+  return service && servicePort && { service, port: servicePort };
+}
+
+function isTcp({ protocol }: ServicePort): boolean {
+  return (protocol ?? 'TCP') === 'TCP';
+}
+
+function ipv4(slices: EndpointSlice[]): EndpointSlice[] {
+  return slices.filter(({ addressType }) => (addressType ?? 'IPv4') === 'IPv4');
+}
+
+function targetsOf(slices: readonly EndpointSlice[], { name = '' }: ServicePort): Target[] {
+  const targets: Target[] = [];
+  for (const { endpoints = [], ports = [] } of slices) {
+    const port = ports.find((candidate) => (candidate.name ?? '') === name)?.port;
+    if (port === undefined) continue;
+    for (const { addresses, conditions } of endpoints) {
+      if (conditions?.ready !== false && addresses[0]) targets.push({ address: addresses[0], port });
+    }
+  }
+  // The order of endpoints in their slices is nobody's promise.
+  return targets.sort((left, right) => (left.address < right.address ? -1 : left.address > right.address ? 1 : 0));
+}

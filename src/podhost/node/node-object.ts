@@ -1,0 +1,75 @@
+import type { Node, NodeCondition } from '../../api/index.ts';
+import { formatTime } from '../../machinery/index.ts';
+
+export interface NodeFacts {
+  readonly name: string;
+  readonly address: string;
+  /** what runs the containers */
+  readonly runtime: string;
+  /** of the API, and so of all that belongs to it */
+  readonly version: string;
+  readonly machineId: string;
+  readonly architecture: string;
+}
+
+/** More than any plane needs: programs of a simulation take no room. */
+export const nodeResources: Readonly<Record<string, string>> = {
+  cpu: '1024',
+  'ephemeral-storage': '16Ti',
+  memory: '4Ti',
+  pods: '100000',
+};
+
+/** The node as which the host of Pods shows itself. */
+export function nodeObject(facts: NodeFacts, nowMs: number, before?: Node): Node {
+  const { name, architecture } = facts;
+  return {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: {
+      name,
+      labels: {
+        'kubernetes.io/arch': architecture,
+        'kubernetes.io/hostname': name,
+        'kubernetes.io/os': 'linux',
+      },
+    },
+    status: {
+      addresses: [
+        { type: 'InternalIP', address: facts.address },
+        { type: 'Hostname', address: name },
+      ],
+      capacity: { ...nodeResources },
+      allocatable: { ...nodeResources },
+      conditions: conditions(nowMs, before?.status?.conditions ?? []),
+      daemonEndpoints: { kubeletEndpoint: { Port: 10_250 } },
+      nodeInfo: {
+        architecture,
+        bootID: facts.machineId,
+        containerRuntimeVersion: facts.runtime,
+        kernelVersion: 'none',
+        kubeProxyVersion: facts.version,
+        kubeletVersion: facts.version,
+        machineID: facts.machineId,
+        operatingSystem: 'linux',
+        osImage: 'capstan',
+        systemUUID: facts.machineId,
+      },
+    },
+  };
+}
+
+function conditions(nowMs: number, before: readonly NodeCondition[]): NodeCondition[] {
+  const time = formatTime(nowMs);
+  const make = (type: string, status: string, reason: string, message: string): NodeCondition => {
+    const earlier = before.find((condition) => condition.type === type);
+    const since = earlier?.status === status ? (earlier.lastTransitionTime ?? time) : time;
+    return { type, status, reason, message, lastHeartbeatTime: time, lastTransitionTime: since };
+  };
+  return [
+    make('MemoryPressure', 'False', 'KubeletHasSufficientMemory', 'kubelet has sufficient memory available'),
+    make('DiskPressure', 'False', 'KubeletHasNoDiskPressure', 'kubelet has no disk pressure'),
+    make('PIDPressure', 'False', 'KubeletHasSufficientPID', 'kubelet has sufficient PID available'),
+    make('Ready', 'True', 'KubeletReady', 'kubelet is posting ready status'),
+  ];
+}

@@ -1,0 +1,73 @@
+import type { Container, Pod, ResourceFieldRef } from '../../api/index.ts';
+import { parseQuantity } from '../../machinery/index.ts';
+
+/** What a Pod can be told about itself beyond its object. */
+export interface PodSurroundings {
+  readonly nodeName: string;
+  readonly nodeAddress: string;
+  readonly podAddress: string;
+  /** what the node has, for containers without limits */
+  readonly allocatable: Readonly<Record<string, string>>;
+}
+
+/** The value of a field of the Pod, as `fieldRef` names it; undefined: there is no such field to ask for. */
+export function podField(pod: Pod, path: string, around: PodSurroundings): string | undefined {
+  const { metadata, spec } = pod;
+  const indexed = /^metadata\.(labels|annotations)\['(.+)'\]$/.exec(path);
+  if (indexed) return metadata[indexed[1] as 'labels' | 'annotations']?.[indexed[2]!] ?? '';
+  switch (path) {
+    case 'metadata.name':
+      return metadata.name ?? '';
+    case 'metadata.namespace':
+      return metadata.namespace ?? '';
+    case 'metadata.uid':
+      return metadata.uid ?? '';
+    case 'metadata.labels':
+      return formatMap(metadata.labels);
+    case 'metadata.annotations':
+      return formatMap(metadata.annotations);
+    case 'spec.nodeName':
+      return around.nodeName;
+    case 'spec.serviceAccountName':
+      return spec.serviceAccountName ?? '';
+    case 'status.hostIP':
+    case 'status.hostIPs':
+      return around.nodeAddress;
+    case 'status.podIP':
+    case 'status.podIPs':
+      return around.podAddress;
+    default:
+      return undefined;
+  }
+}
+
+/** Labels and annotations as the downward API writes them: one per line, sorted, values quoted. */
+function formatMap(map: Readonly<Record<string, string>> | undefined): string {
+  return Object.keys(map ?? {})
+    .sort()
+    .map((key) => `${key}=${JSON.stringify(map![key])}`)
+    .join('\n');
+}
+
+/** A request or limit of a container, in units of the divisor, rounded up. */
+export function containerResource(
+  pod: Pod,
+  reference: ResourceFieldRef,
+  own: Container | undefined,
+  around: PodSurroundings,
+): string | undefined {
+  const containers = [...pod.spec.containers, ...(pod.spec.initContainers ?? [])];
+  const named = reference.containerName
+    ? containers.find(({ name }) => name === reference.containerName)
+    : (own ?? containers[0]);
+  const [side, ...rest] = reference.resource.split('.');
+  const resource = rest.join('.');
+  if (!named || (side !== 'limits' && side !== 'requests')) return undefined;
+  const amounts = named.resources;
+  const text = amounts?.[side]?.[resource] ?? (side === 'limits' ? around.allocatable[resource] : undefined) ?? '0';
+  const amount = parseQuantity(text);
+  const given = reference.divisor && reference.divisor !== '0' ? reference.divisor : '1';
+  const divisor = parseQuantity(given);
+  if (!amount || !divisor || divisor.nanos <= 0n) return undefined;
+  return String((amount.nanos + divisor.nanos - 1n) / divisor.nanos);
+}

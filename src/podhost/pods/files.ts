@@ -1,0 +1,73 @@
+import type { ConfigMap, DownwardApiFile, KeyToPath, Pod, Secret } from '../../api/index.ts';
+import type { VolumeFile } from '../types.ts';
+import { containerResource, type PodSurroundings, podField } from './downward.ts';
+
+// What the files of volumes contain that are made of objects.
+
+/** Why a volume cannot be mounted, in the words of a kubelet. */
+export class MountError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'MountError';
+  }
+}
+
+/** A Secret is mounted into many Pods; its decoded content is shared for as long as that version of it lives. */
+const decoded = new WeakMap<object, Map<string, Buffer>>();
+
+function contentsOf(object: Secret | ConfigMap): ReadonlyMap<string, Buffer> {
+  const known = decoded.get(object);
+  if (known) return known;
+  const contents = new Map<string, Buffer>();
+  if (object.kind === 'ConfigMap') {
+    const { data, binaryData } = object as ConfigMap;
+    for (const [key, text] of Object.entries(data ?? {})) contents.set(key, Buffer.from(text, 'utf8'));
+    for (const [key, text] of Object.entries(binaryData ?? {})) contents.set(key, Buffer.from(text, 'base64'));
+  } else {
+    for (const [key, text] of Object.entries((object as Secret).data ?? {})) {
+      contents.set(key, Buffer.from(text, 'base64'));
+    }
+  }
+  decoded.set(object, contents);
+  return contents;
+}
+
+/** The files of a Secret or a ConfigMap: all keys, or those that are named, where they are to be. */
+export function objectFiles(
+  object: Secret | ConfigMap,
+  options: { items?: readonly KeyToPath[]; mode: number; optional: boolean },
+): Map<string, VolumeFile> {
+  const contents = contentsOf(object);
+  const files = new Map<string, VolumeFile>();
+  if (!options.items || options.items.length === 0) {
+    for (const [key, content] of contents) files.set(key, { content, mode: options.mode });
+    return files;
+  }
+  for (const { key, path, mode } of options.items) {
+    const content = contents.get(key);
+    if (content) files.set(path, { content, mode: mode ?? options.mode });
+    else if (!options.optional) {
+      const kind = object.kind === 'ConfigMap' ? 'config' : 'secret';
+      throw new MountError(`references non-existent ${kind} key: ${key}`);
+    }
+  }
+  return files;
+}
+
+/** The files of the downward API. */
+export function downwardFiles(
+  pod: Pod,
+  items: readonly DownwardApiFile[],
+  defaultMode: number,
+  around: PodSurroundings,
+): Map<string, VolumeFile> {
+  const files = new Map<string, VolumeFile>();
+  for (const { path, fieldRef, resourceFieldRef, mode } of items) {
+    const value = fieldRef
+      ? podField(pod, fieldRef.fieldPath, around)
+      : resourceFieldRef && containerResource(pod, resourceFieldRef, undefined, around);
+    if (value === undefined) throw new MountError(`downward API file ${path} refers to nothing a pod has`);
+    files.set(path, { content: Buffer.from(value, 'utf8'), mode: mode ?? defaultMode });
+  }
+  return files;
+}

@@ -1,0 +1,43 @@
+import {
+  type ConfigMap,
+  ConfigMaps,
+  type PersistentVolume,
+  type PersistentVolumeClaim,
+  PersistentVolumeClaims,
+  PersistentVolumes,
+  type Secret,
+  Secrets,
+} from '../../api/index.ts';
+import type { Client, InformerFactory, ObjectKey } from '../../client/index.ts';
+import { isNotFound, type KubeObject, type Resource } from '../../machinery/index.ts';
+
+/** Objects that Pods refer to; undefined: there is none. */
+export interface ObjectLookup {
+  configMap(namespace: string, name: string): Promise<ConfigMap | undefined>;
+  secret(namespace: string, name: string): Promise<Secret | undefined>;
+  claim(namespace: string, name: string): Promise<PersistentVolumeClaim | undefined>;
+  volume(name: string): Promise<PersistentVolume | undefined>;
+}
+
+/** Looks into the caches, and asks the API before it says that something is missing: caches may be a moment late. */
+export function objectLookup(client: Client, cache: InformerFactory): ObjectLookup {
+  const finder = <T extends KubeObject>(resource: Resource<T>): ((key: ObjectKey) => Promise<T | undefined>) => {
+    const { lister } = cache.informer(resource);
+    return async (key) =>
+      lister.get(key) ??
+      client.get(resource, key).catch((error: unknown) => {
+        if (!isNotFound(error)) throw error;
+        return undefined;
+      });
+  };
+  const configMap = finder(ConfigMaps);
+  const secret = finder(Secrets);
+  const claim = finder(PersistentVolumeClaims);
+  const volume = finder(PersistentVolumes);
+  return {
+    configMap: (namespace, name) => configMap({ namespace, name }),
+    secret: (namespace, name) => secret({ namespace, name }),
+    claim: (namespace, name) => claim({ namespace, name }),
+    volume: (name) => volume({ name }),
+  };
+}

@@ -1,0 +1,97 @@
+import type { Duplex } from 'node:stream';
+import type { PodConnector, PodLogOptions, PodLogSource } from '../../apiserver/index.ts';
+import { type Clock, formatMicroTime, statusError } from '../../machinery/index.ts';
+import type { LogLine, RunningContainer } from '../types.ts';
+import type { RunningPods } from './pod-controller.ts';
+
+/** Reads what containers said, and goes on while they run when that is asked for. */
+export function podLogSource(pods: RunningPods, clock: Clock): PodLogSource {
+  return (pod, options) => {
+    const { container: name, previous } = options;
+    const worker = pods.worker(pod)?.container(name);
+    const log = worker?.logs(previous);
+    if (!worker || !log) {
+      const state = worker?.status('ContainerCreating').state?.waiting?.reason;
+      const label = `container "${name}" in pod "${pod.metadata.name}"`;
+      throw previous
+        ? statusError.badRequest(`previous terminated ${label} not found`)
+        : statusError.badRequest(`${label} is waiting to start: ${state ?? 'ContainerCreating'}`);
+    }
+    return readLog(log, options, clock);
+  };
+}
+
+async function* readLog(
+  log: { lines: readonly LogLine[]; container: RunningContainer | undefined },
+  options: PodLogOptions,
+  clock: Clock,
+): AsyncGenerator<string> {
+  const { tailLines, sinceSeconds, limitBytes = Number.POSITIVE_INFINITY, timestamps, follow, signal } = options;
+  const since = sinceSeconds === undefined ? 0 : clock.now() - sinceSeconds * 1000;
+  const recent = log.lines.filter(({ at }) => at >= since);
+  const kept = tailLines === undefined ? recent : tailLines === 0 ? [] : recent.slice(-tailLines);
+  let left = limitBytes;
+  const cut = ({ at, text }: LogLine): string => {
+    const line = Buffer.from(timestamps ? `${formatMicroTime(at)} ${text}\n` : `${text}\n`, 'utf8');
+    const part = line.subarray(0, Math.min(line.length, left));
+    left -= part.length;
+    return part.toString('utf8');
+  };
+  const fresh = follow && log.container ? newLines(log.container, signal) : undefined;
+  for (const line of [...kept]) {
+    if (left <= 0) return;
+    yield cut(line);
+  }
+  for await (const line of fresh ?? []) {
+    if (left <= 0) return;
+    yield cut(line);
+  }
+}
+
+/** Lines as they come, until the container ends or the reader goes. Listens from the moment it is called. */
+function newLines(container: RunningContainer, signal: AbortSignal): AsyncIterable<LogLine> {
+  const waiting: LogLine[] = [];
+  let isOver = signal.aborted;
+  let wake = (): void => {};
+  const end = (): void => {
+    isOver = true;
+    wake();
+  };
+  const stop = container.onLine((line) => {
+    waiting.push(line);
+    wake();
+  });
+  signal.addEventListener('abort', end, { once: true });
+  container.exited.then(end, end);
+  return {
+    async *[Symbol.asyncIterator]() {
+      try {
+        for (;;) {
+          for (let line = waiting.shift(); line; line = waiting.shift()) yield line;
+          if (isOver) return;
+          await new Promise<void>((resolve) => {
+            wake = resolve;
+          });
+        }
+      } finally {
+        stop();
+        signal.removeEventListener('abort', end);
+      }
+    },
+  };
+}
+
+/** Leads to ports of Pods that run here. */
+export function podPortConnector(pods: RunningPods): PodConnector {
+  return async (pod, port): Promise<Duplex> => {
+    const sandbox = pods.worker(pod)?.sandbox;
+    if (!sandbox) throw new Error(`pod ${pod.metadata.name} is not running`);
+    try {
+      return sandbox.connect(port);
+    } catch (cause) {
+      throw new Error(`failed to connect to localhost:${port} inside pod ${pod.metadata.name}: connection refused`, {
+        cause,
+      });
+    }
+  };
+}

@@ -1,0 +1,160 @@
+import { ConfigMaps, PersistentVolumeClaims, type Pod, Pods, Secrets } from '../../api/index.ts';
+import { formatKey, type ObjectKey, objectKey } from '../../client/index.ts';
+import { type Clock, deepEqual, isNotFound, type KubeObject, type Resource } from '../../machinery/index.ts';
+import {
+  after,
+  type ControllerDefinition,
+  defineController,
+  done,
+  type EventRecorder,
+  type ReconcileContext,
+  type Result,
+  watchMapped,
+  watchObjects,
+} from '../../runtime/index.ts';
+import type { PortService } from '../../simkube/index.ts';
+import type { PodBackend, PodSandbox } from '../types.ts';
+import { objectLookup } from './lookup.ts';
+import { PodWorker, type PodWorkerParts } from './pod-worker.ts';
+import { type PodReferences, podReferences } from './references.ts';
+
+const fieldManager = 'kubelet';
+const mirrorAnnotation = 'kubernetes.io/config.mirror';
+
+export interface PodControllerOptions
+  extends Omit<PodWorkerParts, 'lookup' | 'tell' | 'wake' | 'placed' | 'left' | 'clock'> {
+  readonly backend: PodBackend;
+  readonly clock: Clock;
+}
+
+/** The Pods that run here, for those who want to reach them. */
+export interface RunningPods {
+  /** what answers at a port of the Pod with this address; undefined: nobody listens there; `absent`: there is no such Pod */
+  service(address: string, port: number): PortService | 'absent' | undefined;
+  worker(pod: KubeObject): PodWorker | undefined;
+  /** ends everything that runs; the objects stay as they are */
+  stop(): Promise<void>;
+}
+
+/** Runs the Pods given to the node and tells how they are, as a kubelet does. */
+export function podController(options: PodControllerOptions): { controller: ControllerDefinition; pods: RunningPods } {
+  const { nodeName, clock } = options;
+  const workers = new Map<string, PodWorker>();
+  /** by address; those on the network of the node share one */
+  const places = new Map<string, Set<PodSandbox>>();
+  const isOurs = ({ spec, metadata }: Pod): boolean =>
+    spec.nodeName === nodeName && metadata.annotations?.[mirrorAnnotation] === undefined;
+  let enqueue: (key: ObjectKey) => void = () => {};
+  let events: EventRecorder | undefined;
+  let parts: PodWorkerParts;
+  let references: PodReferences;
+
+  const reconcile = async (context: ReconcileContext, key: ObjectKey): Promise<Result> => {
+    events ??= context.events;
+    const id = formatKey(key);
+    const pod = context.cache.lister(Pods).get(key);
+    let worker = workers.get(id);
+    if (worker && (!pod || worker.uid !== pod.metadata.uid)) {
+      // Gone without a goodbye, perhaps followed by another of its name, which waits until nothing is left of this one.
+      worker.end(0);
+      if (!worker.isEnded) return done();
+      workers.delete(id);
+      worker = undefined;
+    }
+    if (!pod || !isOurs(pod)) return done();
+    if (!worker) {
+      if (isFinished(pod)) return pod.metadata.deletionTimestamp === undefined ? done() : remove(context, pod);
+      worker = new PodWorker(pod, parts);
+      workers.set(id, worker);
+    }
+    const due = worker.sync(pod, references.keyOf(pod));
+    await writeStatus(context, pod, worker);
+    if (worker.isEnded && pod.metadata.deletionTimestamp !== undefined) return remove(context, pod);
+    return due === undefined ? done() : after(Math.max(0, due - clock.now()), 'a container has to wait');
+  };
+
+  return {
+    controller: defineController({
+      name: 'kubelet',
+      for: Pods as Resource<KubeObject>,
+      concurrency: 16,
+      watches: [
+        watchObjects(Pods, { predicates: [({ object }) => isOurs(object)] }),
+        watchMapped(Secrets, (secret) => references.podsOf('secret', secret)),
+        watchMapped(ConfigMaps, (map) => references.podsOf('configmap', map)),
+        watchMapped(PersistentVolumeClaims, (claim) => references.podsOf('claim', claim)),
+      ],
+      sources: [
+        {
+          start(source) {
+            enqueue = (key) => source.enqueue(key);
+          },
+        },
+      ],
+      setup(cache) {
+        references = podReferences(cache, isOurs);
+        parts = {
+          ...options,
+          lookup: objectLookup(options.client, cache),
+          tell: (pod, type, reason, message) => events?.event(pod, type, reason, message),
+          wake: (pod) => enqueue(objectKey(pod)),
+          placed(sandbox) {
+            const neighbours = places.get(sandbox.address) ?? new Set();
+            places.set(sandbox.address, neighbours.add(sandbox));
+          },
+          left(sandbox) {
+            const neighbours = places.get(sandbox.address);
+            neighbours?.delete(sandbox);
+            if (neighbours?.size === 0) places.delete(sandbox.address);
+          },
+        };
+      },
+      reconcile,
+    }),
+    pods: {
+      service(address, port) {
+        const sandboxes = places.get(address);
+        if (!sandboxes) return 'absent';
+        for (const sandbox of sandboxes) {
+          const service = sandbox.service(port);
+          if (service) return service;
+        }
+        return undefined;
+      },
+      worker(pod) {
+        const worker = workers.get(formatKey(objectKey(pod)));
+        return worker?.uid === pod.metadata.uid ? worker : undefined;
+      },
+      async stop() {
+        await options.backend.close();
+      },
+    },
+  };
+}
+
+function isFinished({ status }: Pod): boolean {
+  return status?.phase === 'Succeeded' || status?.phase === 'Failed';
+}
+
+async function writeStatus({ client, signal }: ReconcileContext, pod: Pod, worker: PodWorker): Promise<void> {
+  const status = worker.status();
+  if (deepEqual(status, pod.status)) return;
+  await client
+    .update(Pods, { ...pod, status }, { fieldManager, subresource: 'status', signal })
+    .catch((error: unknown) => {
+      if (!isNotFound(error)) throw error;
+    });
+}
+
+/** The last word about a Pod: nothing of it is left here. */
+async function remove({ client, signal }: ReconcileContext, pod: Pod): Promise<Result> {
+  // Finalizers of others may keep the object; we are through with it.
+  if (pod.metadata.deletionGracePeriodSeconds === 0 && (pod.metadata.finalizers?.length ?? 0) > 0) return done();
+  const preconditions = { uid: pod.metadata.uid! };
+  await client
+    .delete(Pods, objectKey(pod), { gracePeriodSeconds: 0, preconditions, signal })
+    .catch((error: unknown) => {
+      if (!isNotFound(error)) throw error;
+    });
+  return done();
+}

@@ -1,0 +1,307 @@
+import { createHash } from 'node:crypto';
+import type { Container, Pod, PodStatus } from '../../api/index.ts';
+import { type Clock, errorMessage, parseRfc3339 } from '../../machinery/index.ts';
+import type { ContainerRun, PodBackend, PodIdentity, PodSandbox, RunningContainer } from '../types.ts';
+import { ContainerWorker, type TellPod } from './container-worker.ts';
+import type { PodSurroundings } from './downward.ts';
+import { containerEnvironment } from './environment.ts';
+import { expandVariables } from './expand.ts';
+import { MountError } from './files.ts';
+import type { ObjectLookup } from './lookup.ts';
+import { type PodView, podStatus } from './pod-status.ts';
+import type { ContainerKind } from './restart.ts';
+import { emptyDirName, resolveVolumes, type VolumeParts } from './volumes.ts';
+
+/** What all Pods of the node share. */
+export interface PodWorkerParts {
+  readonly backend: PodBackend;
+  readonly clock: Clock;
+  readonly lookup: ObjectLookup;
+  readonly client: VolumeParts['client'];
+  readonly nodeName: string;
+  readonly nodeAddress: string;
+  readonly allocatable: Readonly<Record<string, string>>;
+  tell(pod: Pod, ...event: Parameters<TellPod>): void;
+  wake(pod: Pod): void;
+  /** a sandbox can be reached from now on, or no more */
+  placed(sandbox: PodSandbox): void;
+  left(sandbox: PodSandbox): void;
+}
+
+type Life = 'alive' | 'ending' | 'ended';
+
+/** Runs one Pod from the moment it was given to the node until nothing of it is left. */
+export class PodWorker {
+  readonly uid: string;
+  #pod: Pod;
+  readonly #parts: PodWorkerParts;
+  readonly #init: readonly ContainerWorker[];
+  readonly #main: readonly ContainerWorker[];
+  #sandbox: PodSandbox | undefined;
+  #isPreparing = false;
+  #isPrepared = false;
+  /** objects its volumes were made of when they were made */
+  #volumesKey: string | undefined;
+  #renewAt: number | undefined;
+  #retryAt: number | undefined;
+  #life: Life = 'alive';
+  #verdict: { phase: 'Failed'; reason: string; message: string } | undefined;
+
+  constructor(pod: Pod, parts: PodWorkerParts) {
+    this.#pod = pod;
+    this.uid = pod.metadata.uid!;
+    this.#parts = parts;
+    const { initContainers = [], containers } = pod.spec;
+    this.#init = initContainers.map((spec) =>
+      this.#container(spec, spec.restartPolicy === 'Always' ? 'sidecar' : 'init'),
+    );
+    this.#main = containers.map((spec) => this.#container(spec, 'main'));
+  }
+
+  get sandbox(): PodSandbox | undefined {
+    return this.#sandbox;
+  }
+
+  /** nothing of it runs any more, and nothing will */
+  get isEnded(): boolean {
+    return this.#life === 'ended';
+  }
+
+  container(name: string): ContainerWorker | undefined {
+    return [...this.#init, ...this.#main].find(({ spec }) => spec.name === name);
+  }
+
+  /**
+   * Does what is due, without waiting for any of it; answers when something is due next. `volumesKey` tells one state of
+   * the objects its volumes are made of from another.
+   */
+  sync(pod: Pod, volumesKey: string): number | undefined {
+    this.#pod = pod;
+    if (this.#life !== 'alive') return undefined;
+    if (pod.metadata.deletionTimestamp !== undefined) {
+      this.end((pod.metadata.deletionGracePeriodSeconds ?? 30) * 1000);
+      return undefined;
+    }
+    const due = [this.#keepDeadline(), this.#keepPrepared(volumesKey)];
+    if (this.#isPrepared && this.#life === 'alive') due.push(...this.#keepContainers());
+    const soonest = Math.min(...due.filter((time) => time !== undefined));
+    return Number.isFinite(soonest) ? soonest : undefined;
+  }
+
+  status(): PodStatus {
+    const isInitialized = this.#isInitialized();
+    const initIdle = this.#isPrepared ? 'PodInitializing' : 'ContainerCreating';
+    const mainIdle = this.#init.length > 0 ? 'PodInitializing' : 'ContainerCreating';
+    const view: PodView = {
+      nodeAddress: this.#parts.nodeAddress,
+      podAddress: this.#sandbox?.address ?? this.#pod.status?.podIP,
+      isPrepared: this.#isPrepared && this.#life === 'alive',
+      init: this.#init.map((worker) => worker.status(initIdle)),
+      main: this.#main.map((worker) => worker.status(isInitialized ? 'ContainerCreating' : mainIdle)),
+      isInitialized,
+      incompleteInit: this.#init.filter((worker) => !isThrough(worker)).map(({ spec }) => spec.name),
+      sidecars: new Set(this.#init.filter(({ kind }) => kind === 'sidecar').map(({ spec }) => spec.name)),
+      phase: this.#phase(isInitialized),
+      ...(this.#verdict && { reason: this.#verdict.reason, message: this.#verdict.message }),
+    };
+    return podStatus(this.#pod, view, this.#parts.clock.now());
+  }
+
+  /** Ends everything; main containers first, then sidecars from the last to the first. */
+  end(graceMs: number): void {
+    if (this.#life !== 'alive') return;
+    this.#life = 'ending';
+    this.#tearDown(graceMs)
+      .catch((error: unknown) => this.#tell('Warning', 'FailedKillPod', `error killing pod: ${errorMessage(error)}`))
+      .finally(() => {
+        this.#life = 'ended';
+        this.#parts.wake(this.#pod);
+      })
+      .catch(() => {});
+  }
+
+  async #tearDown(graceMs: number): Promise<void> {
+    await Promise.all(this.#main.map((worker) => worker.stop(graceMs, '')));
+    for (const worker of [...this.#init].reverse()) await worker.stop(graceMs, '');
+    if (this.#sandbox) {
+      this.#parts.left(this.#sandbox);
+      await this.#sandbox.remove();
+      this.#sandbox = undefined;
+    }
+    this.#isPrepared = false;
+    const { backend } = this.#parts;
+    for (const { name, emptyDir } of this.#pod.spec.volumes ?? []) {
+      if (emptyDir) await backend.removeDirectory(emptyDirName(this.#pod, name));
+    }
+  }
+
+  /** A Pod that may run for so long only. */
+  #keepDeadline(): number | undefined {
+    const { activeDeadlineSeconds } = this.#pod.spec;
+    const startedAt = parseRfc3339(this.#pod.status?.startTime ?? '');
+    if (activeDeadlineSeconds === undefined || startedAt === undefined) return undefined;
+    const deadline = startedAt + activeDeadlineSeconds * 1000;
+    if (this.#parts.clock.now() < deadline) return deadline;
+    const message = 'Pod was active on the node longer than the specified deadline';
+    this.#verdict = { phase: 'Failed', reason: 'DeadlineExceeded', message };
+    this.#tell('Normal', 'DeadlineExceeded', message);
+    this.end((this.#pod.spec.terminationGracePeriodSeconds ?? 30) * 1000);
+    return undefined;
+  }
+
+  #keepPrepared(volumesKey: string): number | undefined {
+    const now = this.#parts.clock.now();
+    const isStale = this.#volumesKey !== volumesKey || (this.#renewAt !== undefined && this.#renewAt <= now);
+    if (this.#volumesKey !== volumesKey) for (const worker of [...this.#init, ...this.#main]) worker.reconsider();
+    const isDue = isStale || (this.#retryAt !== undefined && this.#retryAt <= now);
+    if (isDue && !this.#isPreparing) {
+      this.#isPreparing = true;
+      this.#retryAt = undefined;
+      this.#prepare(volumesKey)
+        .catch((error: unknown) => this.#prepareFailed(error))
+        .finally(() => {
+          this.#isPreparing = false;
+          this.#parts.wake(this.#pod);
+        })
+        .catch(() => {});
+    }
+    return this.#retryAt ?? this.#renewAt;
+  }
+
+  async #prepare(volumesKey: string): Promise<void> {
+    const { backend, clock, lookup, client } = this.#parts;
+    const pod = this.#pod;
+    this.#volumesKey = volumesKey;
+    if (!this.#sandbox) {
+      const sandbox = await backend.createSandbox(identityOf(pod));
+      // Deleted while its sandbox was being made.
+      if (this.#life !== 'alive') return sandbox.remove();
+      this.#sandbox = sandbox;
+      this.#parts.placed(sandbox);
+    }
+    const { volumes, renewAt } = await resolveVolumes(pod, this.#around(), { client, lookup, backend }, clock.now());
+    await this.#sandbox.setVolumes(volumes);
+    this.#renewAt = renewAt;
+    this.#isPrepared = this.#life === 'alive';
+  }
+
+  #prepareFailed(error: unknown): void {
+    const isMount = error instanceof MountError;
+    // What is missing wakes the Pod when it comes; anything else may be worth another try.
+    this.#retryAt = isMount ? undefined : this.#parts.clock.now() + 10_000;
+    this.#tell('Warning', isMount ? 'FailedMount' : 'FailedCreatePodSandBox', errorMessage(error));
+  }
+
+  #keepContainers(): (number | undefined)[] {
+    const due: (number | undefined)[] = [];
+    for (const worker of this.#init) {
+      if (worker.kind === 'init' && worker.hasSucceeded) continue;
+      due.push(worker.ensureRunning());
+      if (worker.isOver) return this.#finish();
+      if (worker.kind === 'init' || !worker.isStarted) return due;
+    }
+    for (const worker of this.#main) due.push(worker.ensureRunning());
+    return this.#main.every(({ isOver }) => isOver) ? this.#finish() : due;
+  }
+
+  /** Every container is through: what served them ends too. */
+  #finish(): [] {
+    this.end((this.#pod.spec.terminationGracePeriodSeconds ?? 30) * 1000);
+    return [];
+  }
+
+  #isInitialized(): boolean {
+    return this.#init.every(isThrough) || this.#main.some(({ isRunning, exit }) => isRunning || exit !== undefined);
+  }
+
+  #phase(isInitialized: boolean): PodView['phase'] {
+    if (this.#verdict) return this.#verdict.phase;
+    if (this.#init.some(({ kind, isOver, hasSucceeded }) => kind === 'init' && isOver && !hasSucceeded))
+      return 'Failed';
+    const isGoing = this.#pod.metadata.deletionTimestamp !== undefined && this.#life === 'ended';
+    if (isGoing || this.#main.every(({ isOver }) => isOver)) {
+      return this.#main.every(({ hasSucceeded }) => hasSucceeded) ? 'Succeeded' : 'Failed';
+    }
+    // Once it ran it does not go back to Pending, also not when a container has to wait for its next turn.
+    const hasRun = this.#pod.status?.phase === 'Running' && this.#sandbox !== undefined;
+    const isUp = this.#main.every((worker) => worker.container !== undefined || worker.hasRun);
+    return isInitialized && (isUp || hasRun) ? 'Running' : 'Pending';
+  }
+
+  #container(spec: Container, kind: ContainerKind): ContainerWorker {
+    const { clock } = this.#parts;
+    const { metadata, status, spec: podSpec } = this.#pod;
+    const statuses = kind === 'main' ? status?.containerStatuses : status?.initContainerStatuses;
+    const earlier = statuses?.find(({ name }) => name === spec.name);
+    const runtime = this.#parts.backend.name.split(':')[0];
+    return new ContainerWorker({
+      spec,
+      kind,
+      restartPolicy: podSpec.restartPolicy ?? 'Always',
+      podLabel: `${metadata.name}_${metadata.namespace}(${metadata.uid})`,
+      idOf: (name, restart) =>
+        `${runtime}://${createHash('sha256').update(`${metadata.uid} ${name} ${restart}`).digest('hex')}`,
+      graceMs: (podSpec.terminationGracePeriodSeconds ?? 30) * 1000,
+      clock,
+      tell: (...event) => this.#tell(...event),
+      launch: () => this.#launch(spec),
+      sandbox: () => this.#sandbox!,
+      wake: () => this.#parts.wake(this.#pod),
+      ...(earlier && { earlier }),
+    });
+  }
+
+  async #launch(spec: Container): Promise<RunningContainer> {
+    const env = await containerEnvironment(this.#pod, spec, this.#around(), this.#parts.lookup);
+    const sandbox = this.#sandbox;
+    if (!sandbox) throw new Error('the sandbox of the pod is gone');
+    return sandbox.start(containerRun(spec, env));
+  }
+
+  #around(): PodSurroundings {
+    const { nodeName, nodeAddress, allocatable } = this.#parts;
+    return { nodeName, nodeAddress, allocatable, podAddress: this.#sandbox?.address ?? '' };
+  }
+
+  #tell(...event: Parameters<TellPod>): void {
+    this.#parts.tell(this.#pod, ...event);
+  }
+}
+
+/** Whether an init container holds up what comes after it no more. */
+function isThrough(worker: ContainerWorker): boolean {
+  return worker.kind === 'sidecar' ? worker.isStarted : worker.hasSucceeded;
+}
+
+function containerRun(spec: Container, env: Record<string, string>): ContainerRun {
+  const expand = (text: string): string => expandVariables(text, env);
+  return {
+    name: spec.name,
+    image: spec.image ?? '',
+    ...(spec.command && { command: spec.command.map(expand) }),
+    args: (spec.args ?? []).map(expand),
+    env,
+    ...(spec.workingDir !== undefined && { workingDirectory: spec.workingDir }),
+    mounts: (spec.volumeMounts ?? []).map(({ name, mountPath, subPath, subPathExpr, readOnly }) => {
+      const part = subPathExpr === undefined ? subPath : expand(subPathExpr);
+      return { volume: name, path: mountPath, readOnly: readOnly ?? false, ...(part && { subPath: part }) };
+    }),
+    ports: (spec.ports ?? []).map(({ containerPort }) => containerPort),
+  };
+}
+
+function identityOf({ metadata, spec, status }: Pod): PodIdentity {
+  const hostAliases = new Map<string, string>();
+  for (const { ip = '', hostnames = [] } of spec.hostAliases ?? []) {
+    for (const hostname of hostnames) hostAliases.set(hostname, ip);
+  }
+  return {
+    namespace: metadata.namespace ?? '',
+    name: metadata.name ?? '',
+    uid: metadata.uid ?? '',
+    hostname: spec.hostname || (metadata.name ?? ''),
+    hostNetwork: spec.hostNetwork ?? false,
+    ...(status?.podIP && { address: status.podIP }),
+    hostAliases,
+  };
+}

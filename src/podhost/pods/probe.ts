@@ -1,0 +1,133 @@
+import type { Container, Handler, Probe } from '../../api/index.ts';
+import { type CancelTimer, type Clock, errorMessage } from '../../machinery/index.ts';
+import type { PodSandbox, RunningContainer } from '../types.ts';
+import { grpcHealth } from './grpc-health.ts';
+
+/** What a check found; the text is what users read when it failed. */
+export interface CheckResult {
+  readonly isGood: boolean;
+  readonly output: string;
+}
+
+export interface ProbeTarget {
+  readonly sandbox: PodSandbox;
+  readonly container: RunningContainer;
+  readonly spec: Container;
+}
+
+/** Does once what a probe or a lifecycle hook says. Never rejects. */
+export async function check(handler: Handler, target: ProbeTarget, signal: AbortSignal): Promise<CheckResult> {
+  try {
+    return await attempt(handler, target, signal);
+  } catch (error) {
+    return { isGood: false, output: errorMessage(error) };
+  }
+}
+
+async function attempt(handler: Handler, target: ProbeTarget, signal: AbortSignal): Promise<CheckResult> {
+  const { sandbox, container, spec } = target;
+  const { exec, httpGet, tcpSocket, grpc, sleep } = handler;
+  if (exec) {
+    const { exitCode, stdout, stderr } = await container.exec(exec.command ?? [], signal);
+    return { isGood: exitCode === 0, output: `${stdout}${stderr}`.trim() || `command exited with code ${exitCode}` };
+  }
+  if (httpGet) {
+    const status = await sandbox.httpGet({
+      port: portNumber(httpGet.port, spec),
+      path: httpGet.path || '/',
+      scheme: httpGet.scheme === 'HTTPS' ? 'HTTPS' : 'HTTP',
+      headers: Object.fromEntries((httpGet.httpHeaders ?? []).map(({ name, value }) => [name, value])),
+      signal,
+    });
+    return { isGood: status >= 200 && status < 400, output: `HTTP probe failed with statuscode: ${status}` };
+  }
+  if (tcpSocket) {
+    const port = portNumber(tcpSocket.port, spec);
+    if (!sandbox.service(port)) throw new Error(`dial tcp ${sandbox.address}:${port}: connect: connection refused`);
+    return good;
+  }
+  if (grpc) {
+    await grpcHealth(sandbox.connect(grpc.port), grpc.service ?? '', signal);
+    return good;
+  }
+  return sleep ? good : { isGood: false, output: 'missing probe handler' };
+}
+
+const good: CheckResult = { isGood: true, output: '' };
+
+function portNumber(port: number | string, { ports, name }: Container): number {
+  if (typeof port === 'number') return port;
+  const found = ports?.find((candidate) => candidate.name === port)?.containerPort ?? Number(port);
+  if (Number.isInteger(found)) return found;
+  throw new Error(`container ${name} has no port named ${port}`);
+}
+
+export interface ProbeOptions {
+  readonly probe: Probe;
+  readonly clock: Clock;
+  check(signal: AbortSignal): Promise<CheckResult>;
+  /** one check failed */
+  failed(output: string): void;
+  /** enough checks in a row agreed; only told when that is news */
+  settled(isGood: boolean): void;
+}
+
+/** Checks at intervals until it is stopped; answers how to stop it. */
+export function startProbe({ probe, clock, ...options }: ProbeOptions): () => void {
+  const periodMs = (probe.periodSeconds ?? 10) * 1000;
+  const timeoutMs = (probe.timeoutSeconds ?? 1) * 1000;
+  const stop = new AbortController();
+  let streak = 0;
+  let wasGood: boolean | undefined;
+  let known: boolean | undefined;
+  let cancel: CancelTimer = () => {};
+
+  const round = async (): Promise<void> => {
+    const { isGood, output } = await within(clock, timeoutMs, stop.signal, (signal) => options.check(signal));
+    if (stop.signal.aborted) return;
+    cancel = clock.after(periodMs, next);
+    streak = isGood === wasGood ? streak + 1 : 1;
+    wasGood = isGood;
+    if (!isGood) options.failed(output);
+    const enough = isGood ? (probe.successThreshold ?? 1) : (probe.failureThreshold ?? 3);
+    if (streak >= enough && known !== isGood) {
+      known = isGood;
+      options.settled(isGood);
+    }
+  };
+  const next = (): void => {
+    round().catch(() => {});
+  };
+  const delayMs = (probe.initialDelaySeconds ?? 0) * 1000;
+  if (delayMs > 0) cancel = clock.after(delayMs, next);
+  else next();
+  return () => {
+    stop.abort();
+    cancel();
+  };
+}
+
+/** A check that takes too long has failed. */
+async function within(
+  clock: Clock,
+  ms: number,
+  stop: AbortSignal,
+  work: (signal: AbortSignal) => Promise<CheckResult>,
+): Promise<CheckResult> {
+  const controller = new AbortController();
+  const onStop = (): void => controller.abort(stop.reason);
+  stop.addEventListener('abort', onStop, { once: true });
+  let cancel: CancelTimer = () => {};
+  const late = new Promise<CheckResult>((resolve) => {
+    cancel = clock.after(ms, () => {
+      resolve({ isGood: false, output: `command timed out: context deadline exceeded after ${ms / 1000}s` });
+      controller.abort(new Error('context deadline exceeded'));
+    });
+  });
+  try {
+    return await Promise.race([work(controller.signal), late]);
+  } finally {
+    cancel();
+    stop.removeEventListener('abort', onStop);
+  }
+}

@@ -1,0 +1,197 @@
+import { type Pod, type ProjectedSource, ServiceAccounts, type Volume as VolumeSpec } from '../../api/index.ts';
+import type { Client } from '../../client/index.ts';
+import { type KubeObject, parseRfc3339 } from '../../machinery/index.ts';
+import { claimDirectory } from '../storage/provisioner.ts';
+import type { PodBackend, Volume, VolumeFile } from '../types.ts';
+import type { PodSurroundings } from './downward.ts';
+import { downwardFiles, MountError, objectFiles } from './files.ts';
+import type { ObjectLookup } from './lookup.ts';
+
+export interface VolumeParts {
+  readonly client: Client;
+  readonly lookup: ObjectLookup;
+  readonly backend: PodBackend;
+}
+
+/** The volumes of a Pod, and when they are to be made anew although no object changed: tokens grow old. */
+export interface ResolvedVolumes {
+  readonly volumes: readonly Volume[];
+  readonly renewAt?: number;
+}
+
+interface Gathering {
+  readonly pod: Pod;
+  readonly around: PodSurroundings;
+  readonly parts: VolumeParts;
+  readonly now: number;
+  renewAt: number;
+}
+
+const fileMode = 0o644;
+const mebibyte = 1024 * 1024;
+
+/** Makes everything the Pod's volumes consist of. Throws MountError with what a kubelet says when something is missing. */
+export async function resolveVolumes(
+  pod: Pod,
+  around: PodSurroundings,
+  parts: VolumeParts,
+  now: number,
+): Promise<ResolvedVolumes> {
+  const gathering: Gathering = { pod, around, parts, now, renewAt: Number.POSITIVE_INFINITY };
+  const volumes: Volume[] = [];
+  for (const spec of pod.spec.volumes ?? []) {
+    try {
+      volumes.push(await resolveVolume(spec, gathering));
+    } catch (error) {
+      if (!(error instanceof MountError)) throw error;
+      throw new MountError(`MountVolume.SetUp failed for volume "${spec.name}" : ${error.message}`);
+    }
+  }
+  const { renewAt } = gathering;
+  return { volumes, ...(renewAt !== Number.POSITIVE_INFINITY && { renewAt }) };
+}
+
+async function resolveVolume(spec: VolumeSpec, gathering: Gathering): Promise<Volume> {
+  const { name, secret, configMap, downwardAPI, projected, emptyDir, hostPath, persistentVolumeClaim, ephemeral } =
+    spec;
+  const { pod, around, parts } = gathering;
+  if (secret) {
+    const { secretName, ...settings } = secret;
+    return filesVolume(name, await secretFiles({ ...settings, name: secretName ?? '' }, secret.defaultMode, gathering));
+  }
+  if (configMap) return filesVolume(name, await configMapFiles(configMap, configMap.defaultMode, gathering));
+  if (downwardAPI) {
+    const mode = downwardAPI.defaultMode ?? fileMode;
+    return filesVolume(name, downwardFiles(pod, downwardAPI.items ?? [], mode, around));
+  }
+  if (projected) return filesVolume(name, await projectedFiles(projected, gathering));
+  if (persistentVolumeClaim) return claimVolume(name, persistentVolumeClaim.claimName, gathering);
+  if (ephemeral) return claimVolume(name, `${pod.metadata.name}-${name}`, gathering);
+  if (emptyDir) return directoryVolume(name, emptyDirName(pod, name), parts);
+  // The node of a simulated Pod has no files of its own: whoever names the same path shares it.
+  if (hostPath) return directoryVolume(name, `host${hostPath.path}`, parts);
+  const source = Object.keys(spec).find((key) => key !== 'name');
+  throw new MountError(`volumes of type ${source} cannot be mounted on this node`);
+}
+
+/** The directory of an emptyDir, which goes with its Pod. */
+export function emptyDirName(pod: Pod, volume: string): string {
+  return `pod-${pod.metadata.uid}-${volume}`;
+}
+
+function filesVolume(name: string, files: ReadonlyMap<string, VolumeFile>): Volume {
+  return { kind: 'files', name, files };
+}
+
+async function directoryVolume(name: string, directoryName: string, { backend }: VolumeParts): Promise<Volume> {
+  const directory = await backend.createDirectory(directoryName, { capacityBytes: 1024 * mebibyte });
+  return { kind: 'directory', name, directory };
+}
+
+interface KeysWish {
+  readonly name?: string;
+  readonly items?: { key: string; path: string; mode?: number }[];
+  readonly optional?: boolean;
+}
+
+async function secretFiles(
+  wish: KeysWish,
+  mode = fileMode,
+  { pod, parts }: Gathering,
+): Promise<Map<string, VolumeFile>> {
+  const found = await parts.lookup.secret(pod.metadata.namespace ?? '', wish.name ?? '');
+  return filesOf(found, wish, mode, 'secret');
+}
+
+async function configMapFiles(
+  wish: KeysWish,
+  mode = fileMode,
+  { pod, parts }: Gathering,
+): Promise<Map<string, VolumeFile>> {
+  const found = await parts.lookup.configMap(pod.metadata.namespace ?? '', wish.name ?? '');
+  return filesOf(found, wish, mode, 'configmap');
+}
+
+function filesOf(
+  object: Parameters<typeof objectFiles>[0] | undefined,
+  { name, items, optional = false }: KeysWish,
+  mode: number,
+  kind: string,
+): Map<string, VolumeFile> {
+  if (object) return objectFiles(object, { ...(items && { items }), mode, optional });
+  if (optional) return new Map();
+  throw new MountError(`${kind} "${name}" not found`);
+}
+
+async function projectedFiles(
+  { sources = [], defaultMode = fileMode }: NonNullable<VolumeSpec['projected']>,
+  gathering: Gathering,
+): Promise<Map<string, VolumeFile>> {
+  const files = new Map<string, VolumeFile>();
+  for (const source of sources) {
+    for (const [path, file] of await sourceFiles(source, defaultMode, gathering)) files.set(path, file);
+  }
+  return files;
+}
+
+async function sourceFiles(
+  { secret, configMap, downwardAPI, serviceAccountToken }: ProjectedSource,
+  mode: number,
+  gathering: Gathering,
+): Promise<ReadonlyMap<string, VolumeFile>> {
+  if (secret) return secretFiles(secret, mode, gathering);
+  if (configMap) return configMapFiles(configMap, mode, gathering);
+  if (downwardAPI) return downwardFiles(gathering.pod, downwardAPI.items ?? [], mode, gathering.around);
+  if (!serviceAccountToken) return new Map();
+  const token = await accountToken(serviceAccountToken, gathering);
+  return new Map([[serviceAccountToken.path, { content: Buffer.from(token, 'utf8'), mode: 0o600 }]]);
+}
+
+interface TokenRequest extends KubeObject {
+  spec: {
+    audiences: string[];
+    expirationSeconds: number;
+    boundObjectRef: { apiVersion: string; kind: string; name: string; uid: string };
+  };
+  status?: { token: string; expirationTimestamp: string };
+}
+
+async function accountToken(
+  wish: NonNullable<ProjectedSource['serviceAccountToken']>,
+  gathering: Gathering,
+): Promise<string> {
+  const { pod, parts, now } = gathering;
+  const { namespace = '', name = '', uid = '' } = pod.metadata;
+  const request: TokenRequest = {
+    apiVersion: 'authentication.k8s.io/v1',
+    kind: 'TokenRequest',
+    metadata: {},
+    spec: {
+      audiences: wish.audience ? [wish.audience] : [],
+      expirationSeconds: wish.expirationSeconds ?? 3600,
+      boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name, uid },
+    },
+  };
+  const account = { namespace, name: pod.spec.serviceAccountName || 'default' };
+  const answer = await parts.client.createSubresource(ServiceAccounts, account, 'token', request, {
+    fieldManager: 'kubelet',
+  });
+  const expiresAt = parseRfc3339(answer.status?.expirationTimestamp ?? '') ?? now + 3_600_000;
+  // Renewed as a kubelet does: when four fifths of its life are over.
+  gathering.renewAt = Math.min(gathering.renewAt, now + (expiresAt - now) * 0.8);
+  return answer.status?.token ?? '';
+}
+
+async function claimVolume(name: string, claimName: string, { pod, parts }: Gathering): Promise<Volume> {
+  const claim = await parts.lookup.claim(pod.metadata.namespace ?? '', claimName);
+  if (!claim) throw new MountError(`persistentvolumeclaim "${claimName}" not found`);
+  const { volumeName } = claim.spec;
+  if (!volumeName || claim.status?.phase !== 'Bound') {
+    throw new MountError(`persistentvolumeclaim "${claimName}" is not bound`);
+  }
+  const volume = await parts.lookup.volume(volumeName);
+  const directory = volume && claimDirectory(volume);
+  if (!volume) throw new MountError(`persistentvolume "${volumeName}" of claim "${claimName}" not found`);
+  if (!directory) throw new MountError(`persistentvolume "${volumeName}" is of a type this node cannot mount`);
+  return { kind: 'directory', name, directory: await parts.backend.createDirectory(directory, { capacityBytes: 0 }) };
+}

@@ -1,0 +1,97 @@
+import { errorMessage, sleep } from '../../machinery/index.ts';
+import type { PortService, SimulatedProcess, SimulatedProgram } from '../../simkube/index.ts';
+import type { ContainerExit, ExecResult, RunningContainer } from '../types.ts';
+import { LogBuffer } from './log-buffer.ts';
+
+type Surroundings = Omit<SimulatedProcess, 'signal' | 'log' | 'listen' | 'pass'>;
+
+export interface ContainerParts {
+  readonly program: SimulatedProgram;
+  readonly process: Surroundings;
+  /** what a command does that is run beside the program */
+  readonly commands: (argv: readonly string[]) => SimulatedProgram | undefined;
+  readonly execMs: number;
+  listen(port: number, service: PortService): () => void;
+  ended(): void;
+}
+
+/** Runs a program until it ends or is ended. */
+export function startContainer(parts: ContainerParts): RunningContainer {
+  const { clock } = parts.process;
+  const log = new LogBuffer();
+  const stop = new AbortController();
+  const closers = new Set<() => void>();
+  let finish = (_exit: ContainerExit): void => {};
+  const exited = new Promise<ContainerExit>((resolve) => {
+    finish = (exit) => {
+      // What a program leaves open ends with it, as files and sockets of a process do.
+      for (const close of closers) close();
+      closers.clear();
+      parts.ended();
+      finish = () => {};
+      resolve(exit);
+    };
+  });
+  const process: SimulatedProcess = {
+    ...parts.process,
+    signal: stop.signal,
+    log: (line) => log.add(clock.now(), line),
+    listen(port, service) {
+      const close = parts.listen(port, service);
+      closers.add(close);
+      return () => {
+        closers.delete(close);
+        close();
+      };
+    },
+    pass: (ms) => sleep(clock, ms, stop.signal),
+  };
+  run(parts.program, process).then(
+    (code) => finish(exitOf(code)),
+    (error: unknown) => {
+      // A program interrupted while it waits has been asked to end, and did.
+      if (stop.signal.aborted) return finish(exitOf(0));
+      log.add(clock.now(), `panic: ${errorMessage(error)}`);
+      finish(exitOf(2));
+    },
+  );
+  return {
+    exited,
+    logs: () => log.lines(),
+    onLine: (callback) => log.onLine(callback),
+    exec: (command, signal) => execute(parts, command, signal),
+    async stop(graceMs) {
+      stop.abort(new Error('terminated'));
+      if (graceMs <= 0) finish({ exitCode: 137, signal: 9, reason: 'Error' });
+      const cancel = clock.after(graceMs, () => finish({ exitCode: 137, signal: 9, reason: 'Error' }));
+      await exited;
+      cancel();
+    },
+  };
+}
+
+/** Even a program that fails at once fails as a rejection. */
+async function run(program: SimulatedProgram, process: SimulatedProcess): Promise<number> {
+  return program(process);
+}
+
+function exitOf(exitCode: number): ContainerExit {
+  return { exitCode, reason: exitCode === 0 ? 'Completed' : 'Error' };
+}
+
+async function execute(parts: ContainerParts, command: readonly string[], signal: AbortSignal): Promise<ExecResult> {
+  const { clock } = parts.process;
+  await sleep(clock, parts.execMs, signal);
+  const program = parts.commands(command);
+  if (!program) return { exitCode: 0, stdout: '', stderr: '' };
+  const lines: string[] = [];
+  const exitCode = await run(program, {
+    ...parts.process,
+    argv: command,
+    signal,
+    log: (line) => lines.push(line),
+    listen: parts.listen,
+    pass: (ms) => sleep(clock, ms, signal),
+  });
+  return { exitCode, stdout: lines.map((line) => `${line}\n`).join(''), stderr: '' };
+}

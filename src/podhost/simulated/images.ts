@@ -1,0 +1,48 @@
+import { ContainerRefusedError } from '../types.ts';
+
+/** A reference as container runtimes read it: host, path, tag, digest. */
+const reference =
+  /^(?:((?:localhost|[a-zA-Z0-9-]+\.[a-zA-Z0-9.-]*)(?::\d+)?|[a-zA-Z0-9-]+:\d+)\/)?([a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:\/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)*)(?::([\w][\w.-]{0,127}))?(?:@(sha256:[0-9a-f]{64}))?$/;
+
+/** Releases there are of images whose tags everybody knows; of all other images every tag is there. */
+const knownTags: readonly { readonly image: RegExp; readonly tag: RegExp }[] = [
+  { image: /(?:^|\/)kube-(?:apiserver|controller-manager|scheduler|proxy)$/, tag: /^v1\.[1-4]\d\.\d+(?:[-.].*)?$/ },
+  { image: /(?:^|\/)k0s$/, tag: /^v1\.[1-4]\d\.\d+(?:[-+.].*)?$/ },
+  { image: /(?:^|\/)etcd$/, tag: /^v?3\.\d+\.\d+(?:[-.].*)?$/ },
+];
+
+/** Throws what a container runtime says about an image it cannot have. */
+export function checkImage(image: string): void {
+  const match = reference.exec(image);
+  if (!match) {
+    throw new ContainerRefusedError(
+      'InvalidImageName',
+      `Failed to apply default image tag "${image}": couldn't parse image name "${image}": invalid reference format`,
+    );
+  }
+  const [, host = '', path = '', tag = 'latest', digest] = match;
+  if (host.replace(/:\d+$/, '').endsWith('.invalid')) {
+    throw new ContainerRefusedError(
+      'ErrImagePull',
+      `failed to pull and unpack image "${image}": failed to resolve reference "${image}": dial tcp: lookup ${host}: no such host`,
+    );
+  }
+  const known = digest === undefined && knownTags.find((entry) => entry.image.test(path));
+  if (known && !known.tag.test(tag) && tag !== 'latest') {
+    throw new ContainerRefusedError(
+      'ErrImagePull',
+      `failed to pull and unpack image "${image}": failed to resolve reference "${image}": ${image}: not found`,
+    );
+  }
+}
+
+/** The last part of an image's name, by which it is started when nobody says how. */
+export function imageProgramName(image: string): string {
+  return (
+    image
+      .replace(/@.*$/, '')
+      .replace(/:[^/:]*$/, '')
+      .split('/')
+      .at(-1) ?? image
+  );
+}

@@ -1,0 +1,142 @@
+import { isIP } from 'node:net';
+import { gatewayClasses, IngressClasses, StorageClasses } from '../api/index.ts';
+import type { PodConnector, PodLogSource } from '../apiserver/index.ts';
+import type { Client } from '../client/index.ts';
+import { workloadControllers } from '../housekeeping/index.ts';
+import { type Clock, isAlreadyExists, type KubeObject, type Random, type Resource } from '../machinery/index.ts';
+import {
+  type CheckResult,
+  type ControllerDefinition,
+  createManager,
+  type Logger,
+  type RuntimeMetrics,
+} from '../runtime/index.ts';
+import { type PortService, schedulerController } from '../simkube/index.ts';
+import { gatewayClassController, gatewayController, standardGatewayClass } from './gateway/gateway-controller.ts';
+import { gatewayHosts } from './gateway/hosts.ts';
+import { ingressController, standardIngressClass } from './gateway/ingress-controller.ts';
+import { tlsRouteController } from './gateway/route-controller.ts';
+import { type GatewayView, gatewayView } from './gateway/view.ts';
+import { type AddressBook, addressBook } from './network/address-book.ts';
+import { isHostAddress, nodeAddress } from './network/addresses.ts';
+import { createHostNetwork, type NamedHosts } from './network/host-network.ts';
+import { loadBalancerController } from './network/load-balancers.ts';
+import { type ServiceTable, serviceTable } from './network/services.ts';
+import { hostSockets, noSockets } from './network/sockets.ts';
+import { nodeResources } from './node/node-object.ts';
+import { nodeLeaseController, registerNode } from './node/registration.ts';
+import { podLogSource, podPortConnector } from './pods/pod-access.ts';
+import { podController, type RunningPods } from './pods/pod-controller.ts';
+import { directoryProvisioner, directoryProvisionerName, standardStorageClass } from './storage/provisioner.ts';
+import type { HostNetwork, PodBackend } from './types.ts';
+
+export interface PodHostOptions {
+  /** trusted: the host is a part of the API it runs on */
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly metrics?: RuntimeMetrics;
+  /** what runs the containers; its programs reach each other through the network */
+  backend(parts: { network: HostNetwork; nodeAddress: string }): PodBackend;
+  /** whether load balancers, node ports and Gateways listen on real sockets */
+  readonly sockets: boolean;
+  /** whether the kinds of the Gateway API are served, and so Gateways and Ingresses are to be; default true */
+  readonly gateways?: boolean;
+  readonly nodeName?: string;
+  /** of the API, as the node shows it */
+  readonly version?: string;
+  /** the management API as Pods reach it by the Service `kubernetes` */
+  readonly managementApi?: PortService;
+}
+
+/** Pods of a management API that run in this process. */
+export interface PodHost {
+  readonly network: HostNetwork;
+  readonly podLogs: PodLogSource;
+  readonly podConnector: PodConnector;
+  /** what callers outside of the host find at an address or a name of it; undefined: nothing there is the host's */
+  outside(host: string, port: number): PortService | undefined;
+  ready(): CheckResult;
+  /** rejects when a controller cannot go on */
+  readonly failed: Promise<void>;
+  /** ends all Pods; their objects and volumes stay for the next start */
+  stop(): Promise<void>;
+}
+
+/** Registers the node and starts all that makes Pods run; resolves when its caches are filled. */
+export async function startPodHost(options: PodHostOptions, signal?: AbortSignal): Promise<PodHost> {
+  const { client, clock, random, log, metrics, nodeName = 'capstan', version = 'v1.34.0+capstan' } = options;
+  const manager = createManager({ client, clock, random, log, instance: nodeName, ...(metrics && { metrics }) });
+  const table = serviceTable(manager.cache);
+  const view = options.gateways === false ? undefined : gatewayView(manager.cache);
+  const hosts = view ? gatewayHosts({ view, services: table, clock, network: () => network }) : noHosts;
+  let pods: RunningPods | undefined;
+  const network: HostNetwork = createHostNetwork({
+    table,
+    hosts,
+    pods: () => pods ?? nothingRuns,
+    nodeAddresses: new Set([nodeAddress, '127.0.0.1']),
+    ...(options.managementApi && { managementApi: options.managementApi }),
+  });
+  const backend = options.backend({ network, nodeAddress });
+  const sockets = options.sockets ? hostSockets(network, log) : noSockets;
+  const book = addressBook(sockets);
+  const node = { client, clock, facts: { name: nodeName, address: nodeAddress, runtime: backend.name, version } };
+  const running = podController({ backend, client, clock, nodeName, nodeAddress, allocatable: nodeResources });
+  pods = running.pods;
+  const controllers = [
+    nodeLeaseController(node),
+    schedulerController(),
+    running.controller,
+    loadBalancerController({ book, sockets, table }),
+    ...(view ? gatewayControllers(view, book, table) : []),
+    ...workloadControllers({ provisioners: { [directoryProvisionerName]: directoryProvisioner(backend) } }),
+  ];
+  for (const controller of controllers) manager.add(controller);
+  await registerNode(node);
+  await ensureObject(client, StorageClasses, standardStorageClass);
+  if (view) {
+    await ensureObject(client, IngressClasses, standardIngressClass);
+    await ensureObject(client, gatewayClasses, standardGatewayClass);
+  }
+  const stop = new AbortController();
+  const working = manager.run(signal ? AbortSignal.any([stop.signal, signal]) : stop.signal);
+  await Promise.race([manager.whenReady(signal), working]);
+  return {
+    network,
+    podLogs: podLogSource(running.pods, clock),
+    podConnector: podPortConnector(running.pods),
+    outside: (host, port) => {
+      const address = isIP(host) ? host : hosts.addresses(host)[0];
+      return address !== undefined && isHostAddress(address) ? network.dial(host, port) : undefined;
+    },
+    ready: () => manager.ready(),
+    failed: working,
+    async stop() {
+      stop.abort();
+      await working;
+      await sockets.closeAll();
+      await running.pods.stop();
+    },
+  };
+}
+
+function gatewayControllers(view: GatewayView, book: AddressBook, table: ServiceTable): ControllerDefinition[] {
+  return [
+    gatewayClassController(),
+    gatewayController({ view, book, isHeldByOther: (address) => table.isHeldByOther(address) }),
+    tlsRouteController(view, table),
+    ingressController(view, book),
+  ];
+}
+
+/** Makes what users count on finding; whatever they made of it since stays. */
+async function ensureObject<T extends KubeObject>(client: Client, resource: Resource<T>, object: T): Promise<void> {
+  await client.create(resource, object, { fieldManager: 'capstan' }).catch((error: unknown) => {
+    if (!isAlreadyExists(error)) throw error;
+  });
+}
+
+const nothingRuns: Pick<RunningPods, 'service'> = { service: () => 'absent' };
+const noHosts: NamedHosts = { addresses: () => [], at: () => undefined, owns: () => false };

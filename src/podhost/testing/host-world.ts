@@ -1,0 +1,219 @@
+import {
+  builtinDefinitions,
+  builtinSchema,
+  ConfigMaps,
+  type Container,
+  type CoreEvent,
+  CoreEvents,
+  gatewayGroup,
+  ownDefinitions,
+  type Pod,
+  type PodSpec,
+  Pods,
+  protobufRegistry,
+  Secrets,
+} from '../../api/index.ts';
+import { controllerBackedPlugins, createApiServer, openObjectStore } from '../../apiserver/index.ts';
+import type { Client } from '../../client/index.ts';
+import { isNotFound, type KubeObject, ManualClock, type Resource, seededRandom } from '../../machinery/index.ts';
+import { createServiceAccountKeyPair } from '../../pki/index.ts';
+import { type LogEntry, memoryLogger, runUntil, settle } from '../../runtime/index.ts';
+import type { SimulatedProgram } from '../../simkube/index.ts';
+import { memoryEngine } from '../../store/index.ts';
+import { createSimulatedBackend } from '../simulated/backend.ts';
+import { imageProgramName } from '../simulated/images.ts';
+import { type PodHost, startPodHost } from '../start.ts';
+
+export const by: { fieldManager: string } = { fieldManager: 'test' };
+export const namespace = 'default';
+
+export interface HostWorldOptions {
+  /** what images do, by the last part of their name; commands run in containers are found by their own */
+  readonly programs?: Readonly<Record<string, SimulatedProgram>>;
+  /** where volumes are kept; absent: in memory */
+  readonly directory?: string;
+  readonly sockets?: boolean;
+  /** serve Gateways and Ingresses too */
+  readonly gateways?: boolean;
+}
+
+/** A host of Pods on a real API server of ours, on a clock that moves only when told to. */
+export interface HostWorld {
+  readonly clock: ManualClock;
+  readonly client: Client;
+  readonly host: PodHost;
+  readonly entries: readonly LogEntry[];
+  readonly nodeName: string;
+  /** lines of removed files, as the back end told of them */
+  readonly removed: string[];
+  find<T extends KubeObject>(resource: Resource<T>, name: string): Promise<T | undefined>;
+  createPod(
+    name: string,
+    spec: Partial<PodSpec> & { containers: Container[] },
+    more?: Partial<Pod['metadata']>,
+  ): Promise<Pod>;
+  pod(name: string): Promise<Pod>;
+  /** waits until the Pod is as wished */
+  podUntil(name: string, condition: (pod: Pod) => boolean, limitMs?: number): Promise<Pod>;
+  events(name: string): Promise<CoreEvent[]>;
+  until(condition: () => boolean | Promise<boolean>, limitMs?: number): Promise<void>;
+  pass(ms: number): Promise<void>;
+  log(pod: string, options?: { container?: string; previous?: boolean; tailLines?: number }): Promise<string>;
+  /** what images do from now on */
+  use(programs: Readonly<Record<string, SimulatedProgram>>): void;
+  /** removes all Pods, for the next test */
+  clear(): Promise<void>;
+  /** ends the host as a crash would, and starts another on the same API */
+  restart(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function hostWorld(options: HostWorldOptions = {}): Promise<HostWorld> {
+  const clock = new ManualClock();
+  const store = await openObjectStore({ engine: memoryEngine(), clock });
+  const keys = await createServiceAccountKeyPair();
+  const server = await createApiServer({
+    store,
+    clock,
+    random: seededRandom(3),
+    definitions: [...builtinDefinitions, ...(options.gateways ? gatewayDefinitions() : [])],
+    admissionPlugins: { disable: controllerBackedPlugins },
+    metaSchema: builtinSchema,
+    protobuf: protobufRegistry,
+    access: { mode: 'RBAC', serviceAccounts: { issuer: 'https://test', signingKeyPem: keys.privateKey } },
+  });
+  const client: Client = server.localClient();
+  const { logger, entries } = memoryLogger();
+  const removed: string[] = [];
+  let programs = options.programs ?? {};
+  let lives = 0;
+  const start = (): Promise<PodHost> =>
+    startPodHost({
+      client,
+      clock,
+      random: seededRandom(5 + lives++),
+      log: logger,
+      sockets: options.sockets ?? false,
+      gateways: options.gateways ?? false,
+      backend: ({ network, nodeAddress }) =>
+        createSimulatedBackend({
+          clock,
+          random: seededRandom(6),
+          network,
+          nodeAddress,
+          programs: (image, [command = '']) => programs[command] ?? programs[imageProgramName(image)],
+          ...(options.directory !== undefined && { directory: options.directory }),
+          filesRemoved: (contents) => removed.push(...contents),
+        }),
+    });
+  let host = await start();
+
+  const find = <T extends KubeObject>(resource: Resource<T>, name: string): Promise<T | undefined> =>
+    client.get(resource, resource.namespaced ? { namespace, name } : { name }).catch((error: unknown) => {
+      if (!isNotFound(error)) throw error;
+      return undefined;
+    });
+  const until: HostWorld['until'] = (condition, limitMs) =>
+    runUntil(clock, condition, {
+      limitMs: limitMs ?? 600_000,
+      describe: () =>
+        entries
+          .filter(({ level }) => level === 'error' || level === 'warn')
+          .slice(-5)
+          .map((entry) => JSON.stringify(entry))
+          .join('\n'),
+    });
+  const pod = async (name: string): Promise<Pod> => client.get(Pods, { namespace, name });
+
+  return {
+    clock,
+    client,
+    get host() {
+      return host;
+    },
+    entries,
+    nodeName: 'capstan',
+    removed,
+    find,
+    createPod: (name, spec, more = {}) =>
+      client.create(Pods, { apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace, ...more }, spec }, by),
+    pod,
+    async podUntil(name, condition, limitMs) {
+      let seen: Pod | undefined;
+      await until(async () => {
+        seen = await find(Pods, name);
+        return seen !== undefined && condition(seen);
+      }, limitMs).catch((error: unknown) => {
+        throw new Error(`pod ${name} never got there: ${JSON.stringify(seen?.status, null, 1)}`, { cause: error });
+      });
+      return seen!;
+    },
+    async events(name) {
+      await settle();
+      const { items } = await client.list(CoreEvents, { namespace });
+      return items.filter(({ involvedObject }) => involvedObject.name === name);
+    },
+    until,
+    async pass(ms) {
+      await settle();
+      await clock.advance(ms);
+      await settle();
+    },
+    async log(name, { container, ...more } = {}) {
+      const object = await pod(name);
+      const text: string[] = [];
+      for await (const part of host.podLogs(object as never, {
+        container: container ?? object.spec.containers[0]!.name,
+        follow: false,
+        previous: false,
+        timestamps: false,
+        signal: new AbortController().signal,
+        ...more,
+      })) {
+        text.push(part);
+      }
+      return text.join('');
+    },
+    use(next) {
+      programs = next;
+    },
+    async clear() {
+      const { items } = await client.list(Pods, { namespace });
+      for (const { metadata } of items) {
+        await client.delete(Pods, { namespace, name: metadata.name! }, { gracePeriodSeconds: 0 });
+      }
+      await until(async () => (await client.list(Pods, { namespace })).items.length === 0);
+      for (const kind of [CoreEvents, ConfigMaps, Secrets]) {
+        await client.deleteCollection(kind as Resource<KubeObject>, { namespace });
+      }
+      removed.length = 0;
+    },
+    async restart() {
+      await host.stop();
+      host = await start();
+    },
+    async stop() {
+      await host.stop();
+      await server.stop(0);
+      await store.close();
+    },
+  };
+}
+
+function gatewayDefinitions(): typeof ownDefinitions {
+  return ownDefinitions.filter(({ group }) => group === gatewayGroup);
+}
+
+export function container(more: Partial<Container> = {}): Container {
+  return { name: 'main', image: 'registry.example.test/app:1', ...more };
+}
+
+export function isReady({ status }: Pod): boolean {
+  return status?.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'True') ?? false;
+}
+
+/** A program that runs until it is told to end. */
+export async function untilStopped(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+}
