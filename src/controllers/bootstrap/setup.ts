@@ -7,6 +7,8 @@ import {
   type ExternalObjects,
   type WorkloadClusters,
 } from '../shared/index.ts';
+import { k0sWorkerConfigController } from './k0s/k0s-worker-config-controller.ts';
+import { providerIdController } from './k0s/provider-id-controller.ts';
 import { kubeadmConfigController } from './kubeadm/kubeadm-config-controller.ts';
 
 export interface BootstrapControllersOptions {
@@ -24,24 +26,24 @@ export interface BootstrapControllersOptions {
   namespace?: string;
   /** keys of one kind reconciled at the same time; default 10 */
   concurrency?: number;
-  /** how long a bootstrap token is good for; default 15 minutes */
+  /** how long a token to join with is good for; default 15 minutes with kubeadm, a day with k0s */
   tokenTtlMs?: number;
 }
 
 /** Adds the controllers that make user data to a manager. */
 export function setupBootstrapControllers(manager: Manager, options: BootstrapControllersOptions): void {
   const { client, clock, workloads, watchFilter, concurrency, tokenTtlMs } = options;
-  manager.add(
-    kubeadmConfigController({
-      cache: manager.reader,
-      client,
-      workloads,
-      externals:
-        options.externals ??
-        createExternalObjects({ cache: manager.cache, contracts: createContractResolver({ client, clock }) }),
-      ...(watchFilter !== undefined && { watchFilter }),
-      ...(concurrency !== undefined && { concurrency }),
-      ...(tokenTtlMs !== undefined && { tokenTtlMs }),
-    }),
-  );
+  const common = {
+    cache: manager.reader,
+    workloads,
+    externals:
+      options.externals ??
+      createExternalObjects({ cache: manager.cache, contracts: createContractResolver({ client, clock }) }),
+    ...(watchFilter !== undefined && { watchFilter }),
+    ...(concurrency !== undefined && { concurrency }),
+    ...(tokenTtlMs !== undefined && { tokenTtlMs }),
+  };
+  manager.add(kubeadmConfigController({ ...common, client }));
+  manager.add(k0sWorkerConfigController(common));
+  manager.add(providerIdController(common));
 }

@@ -1,11 +1,14 @@
 import type { Client } from '../../client/index.ts';
 import type { Clock, Random } from '../../machinery/index.ts';
-import type { Manager } from '../../runtime/index.ts';
-import type { ExternalObjects, WorkloadClusters } from '../shared/index.ts';
+import type { Manager, RuntimeMetrics } from '../../runtime/index.ts';
+import { type ConnectWorkload, connectOverHttp, type ExternalObjects, type WorkloadClusters } from '../shared/index.ts';
+import { pooledEtcd } from './etcd/pool.ts';
+import type { OpenEtcd } from './etcd/types.ts';
+import type { ConnectPod } from './hosting/index.ts';
+import { setupK0smotronControllers } from './k0smotron/setup.ts';
+import { setupKamajiControllers } from './kamaji/setup.ts';
 import { kubeadmControlPlaneController } from './kubeadm/control-plane-controller.ts';
-import { etcdConnector } from './kubeadm/etcd/connect.ts';
-import { pooledEtcd } from './kubeadm/etcd/pool.ts';
-import type { OpenEtcd } from './kubeadm/etcd/types.ts';
+import { etcdConnector, etcdTargetKey } from './kubeadm/etcd-connector.ts';
 import { type ReadServingCertificate, servingCertificateReader } from './kubeadm/workload/serving-certificate.ts';
 
 export interface ControlPlaneControllersOptions {
@@ -28,9 +31,16 @@ export interface ControlPlaneControllersOptions {
   etcd?: OpenEtcd;
   /** how the certificate of an API server is looked at; default: likewise */
   servingCertificate?: ReadServingCertificate;
+  /** how ports of Pods on the management API are reached: hosted control planes have their etcd there */
+  connectPod?: ConnectPod;
+  /** how hosted clusters that belong to no Cluster are reached; default: over HTTPS */
+  connectWorkload?: ConnectWorkload;
+  metrics?: RuntimeMetrics;
 }
 
-/** Adds the controllers of control planes on machines to a manager. */
+const noWayToPods: ConnectPod = () => Promise.reject(new Error('this program has no way to ports of Pods'));
+
+/** Adds the controllers of control planes, on machines and in Pods, to a manager. */
 export function setupControlPlaneControllers(manager: Manager, options: ControlPlaneControllersOptions): void {
   const { client, clock, random, workloads, externals } = options;
   manager.add(
@@ -39,7 +49,7 @@ export function setupControlPlaneControllers(manager: Manager, options: ControlP
       random,
       workloads,
       externals,
-      etcd: options.etcd ?? pooledEtcd(etcdConnector({ client, workloads, clock }), clock),
+      etcd: options.etcd ?? pooledEtcd(etcdConnector({ client, workloads, clock }), etcdTargetKey, clock),
       servingCertificate: options.servingCertificate ?? servingCertificateReader({ workloads, clock }),
       ...(options.watchFilter !== undefined && { watchFilter: options.watchFilter }),
       ...(options.concurrency !== undefined && { concurrency: options.concurrency }),
@@ -48,4 +58,21 @@ export function setupControlPlaneControllers(manager: Manager, options: ControlP
       }),
     }),
   );
+  const hosted = {
+    cache: manager.reader,
+    workloads,
+    externals,
+    connectPod: options.connectPod ?? noWayToPods,
+    connectWorkload: options.connectWorkload ?? connectOverHttp(),
+    ...(options.metrics && { metrics: options.metrics }),
+    ...(options.watchFilter !== undefined && { watchFilter: options.watchFilter }),
+    ...(options.concurrency !== undefined && { concurrency: options.concurrency }),
+  };
+  setupK0smotronControllers(manager, hosted);
+  setupKamajiControllers(manager, {
+    ...hosted,
+    clock,
+    // who sees one namespace only keeps everything there
+    ...(options.namespace !== undefined && { systemNamespace: options.namespace }),
+  });
 }

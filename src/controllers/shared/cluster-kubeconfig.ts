@@ -17,10 +17,42 @@ export function endpointUrl(endpoint: { host: string; port: number }): string {
   return `https://${host}:${endpoint.port}`;
 }
 
+/** What a kubeconfig for one user of one cluster says. */
+export interface KubeconfigContent {
+  /** https:// address of the API server */
+  server: string;
+  /** PEM of all authorities to trust */
+  trust: string;
+  /** of the client */
+  pair: CertificateAndKey;
+  /** names of its parts */
+  cluster: string;
+  user: string;
+  context: string;
+}
+
+/** The text of a kubeconfig; key by key as upstream writes it. */
+export function kubeconfigText({ server, trust, pair, cluster, user, context }: KubeconfigContent): string {
+  const base64 = (text: string): string => Buffer.from(text).toString('base64');
+  return stringify({
+    apiVersion: 'v1',
+    clusters: [{ cluster: { 'certificate-authority-data': base64(trust), server }, name: cluster }],
+    contexts: [{ context: { cluster, user }, name: context }],
+    'current-context': context,
+    kind: 'Config',
+    users: [
+      {
+        name: user,
+        user: { 'client-certificate-data': base64(pair.certificate), 'client-key-data': base64(pair.privateKey) },
+      },
+    ],
+  });
+}
+
 /** An administrator's kubeconfig of a workload cluster, with the names upstream gives its parts. */
 export async function createClusterKubeconfig(options: ClusterKubeconfigOptions): Promise<string> {
   const { clusterName, server, authority, clock } = options;
-  const { certificate, privateKey } = await issueCertificate({
+  const pair = await issueCertificate({
     authority,
     commonName: 'kubernetes-admin',
     organizations: ['system:masters'],
@@ -28,17 +60,13 @@ export async function createClusterKubeconfig(options: ClusterKubeconfigOptions)
     clock,
   });
   const user = `${clusterName}-admin`;
-  const context = `${user}@${clusterName}`;
-  const base64 = (text: string): string => Buffer.from(text).toString('base64');
-  return stringify({
-    apiVersion: 'v1',
-    clusters: [{ cluster: { 'certificate-authority-data': base64(authority.certificate), server }, name: clusterName }],
-    contexts: [{ context: { cluster: clusterName, user }, name: context }],
-    'current-context': context,
-    kind: 'Config',
-    users: [
-      { name: user, user: { 'client-certificate-data': base64(certificate), 'client-key-data': base64(privateKey) } },
-    ],
+  return kubeconfigText({
+    server,
+    trust: authority.certificate,
+    pair,
+    cluster: clusterName,
+    user,
+    context: `${user}@${clusterName}`,
   });
 }
 

@@ -1,5 +1,19 @@
 // The door of what all controllers share: names, conditions, ownership, provider objects, access to workload clusters.
+
+export {
+  clusterConfigurationDocument,
+  initConfigurationDocument,
+  joinConfigurationDocument,
+  type KubeadmApiVersion,
+  type KubeadmClusterFacts,
+  type KubeadmDocument,
+  kubeadmApiVersionFor,
+  kubeadmApiVersions,
+  kubeadmGroup,
+  UnsupportedKubernetesVersionError,
+} from '../../hosting/index.ts';
 export * from './apply-once.ts';
+export * from './bootstrap-token.ts';
 export * from './clone-template.ts';
 export * from './cluster-certificates/index.ts';
 export * from './cluster-kubeconfig.ts';
@@ -11,13 +25,14 @@ export * from './contract.ts';
 export * from './contract-names.ts';
 export * from './contract-resolver.ts';
 export * from './external-objects.ts';
-export * from './kubeadm-documents/index.ts';
+export * from './k0s-join-token.ts';
 export * from './legacy-conditions.ts';
 export * from './machine-aggregates.ts';
 export * from './machine-texts.ts';
 export * from './names.ts';
 export * from './ownership.ts';
 export * from './paused.ts';
+export * from './provider-id.ts';
 export * from './template-owner.ts';
 export * from './watch-filter.ts';
 export * from './workload/index.ts';

@@ -28,6 +28,13 @@ export const maxReplicasAnnotation = 'machinedeployment.clusters.x-k8s.io/max-re
 export const updateInProgressAnnotation = 'in-place-updates.internal.cluster.x-k8s.io/update-in-progress';
 export const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration';
 
+/** Control planes that run as Pods and say themselves where their API is: infrastructure must wait for that. */
+export const hostedControlPlaneKinds: ReadonlySet<string> = new Set([
+  'K0smotronControlPlane',
+  'KamajiControlPlane',
+  'HostedControlPlane',
+]);
+
 // On Nodes of a workload cluster.
 export const nodeClusterNameAnnotation = 'cluster.x-k8s.io/cluster-name';
 export const nodeClusterNamespaceAnnotation = 'cluster.x-k8s.io/cluster-namespace';

@@ -12,15 +12,17 @@ export interface CloudConfig extends MachineContent {
 /** The first line makes cloud-init fill in expressions such as `{{ ds.meta_data.local_hostname }}` before it reads on. */
 const header = '## template: jinja\n#cloud-config\n';
 
-/** User data for cloud-init. */
-export function renderCloudConfig(config: CloudConfig): string {
+/** User data for cloud-init. `besides` is a configuration of the user's own: its files and commands follow ours. */
+export function renderCloudConfig(config: CloudConfig, besides: Readonly<Record<string, unknown>> = {}): string {
+  const { write_files: moreFiles, runcmd: moreCommands, ...others } = besides;
   const { files, bootCommands, commands, ntp, users, diskSetup, mounts } = config;
   const { partitions, filesystems } = diskSetup ?? {};
   const document = new Document(
     {
-      write_files: files.map(fileEntry),
+      ...others,
+      write_files: [...files.map(fileEntry), ...listOf(moreFiles)],
       ...(bootCommands?.length && { bootcmd: bootCommands }),
-      runcmd: commands,
+      runcmd: [...commands, ...listOf(moreCommands)],
       ...(ntp && { ntp: present({ enabled: ntp.enabled, servers: ntp.servers }) }),
       ...(users?.length && { users: users.map(userEntry) }),
       ...(partitions?.length && {
@@ -35,6 +37,8 @@ export function renderCloudConfig(config: CloudConfig): string {
   keepExpressionsWhole(document);
   return header + document.toString({ lineWidth: 0, singleQuote: true });
 }
+
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 const expression = /\{[{%#]/;
 const escapable = /['"\\]/;

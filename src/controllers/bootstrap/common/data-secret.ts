@@ -23,6 +23,11 @@ export interface DataSecretWish extends DataSecretAccess {
   clusterName: string;
   userData: string;
   format: BootstrapFormat;
+  /** of the Secret, beside what every such Secret carries */
+  labels?: Readonly<Record<string, string>>;
+  annotations?: Readonly<Record<string, string>>;
+  /** what has to be found again, beside the user data itself */
+  extra?: Readonly<Record<string, string>>;
 }
 
 /** Stores what a machine boots with, under the name of its configuration; resolves with that name. */
@@ -39,13 +44,16 @@ export async function writeDataSecret(wish: DataSecretWish): Promise<string> {
   return config.metadata.name ?? '';
 }
 
-/** Makes sure the Secret, where it exists, belongs to its configuration; false when there is none. */
-export async function keepDataSecretOwned(access: DataSecretAccess): Promise<boolean> {
-  const { client, config, signal } = access;
-  const secret = await client.get(Secrets, objectKey(config), { signal }).catch(ignoreNotFound);
-  if (!secret) return false;
-  await update(access, secret, undefined);
-  return true;
+/** The Secret as it is; undefined when there is none. */
+export function findDataSecret({ client, config, signal }: DataSecretAccess): Promise<Secret | undefined> {
+  return client.get(Secrets, objectKey(config), { signal }).catch(ignoreNotFound);
+}
+
+/** Makes sure the Secret, where it exists, belongs to its configuration; undefined when there is none. */
+export async function keepDataSecretOwned(access: DataSecretAccess): Promise<Secret | undefined> {
+  const secret = await findDataSecret(access);
+  if (secret) await update(access, secret, undefined);
+  return secret;
 }
 
 async function update(access: DataSecretAccess, existing: Secret, wished: Secret | undefined): Promise<void> {
@@ -63,10 +71,12 @@ async function update(access: DataSecretAccess, existing: Secret, wished: Secret
   const metadata: JsonObject = {};
   if (owners !== existing.metadata.ownerReferences) metadata['ownerReferences'] = owners as unknown as JsonValue;
   if (wished) {
-    const label = wished.metadata.labels?.[clusterNameLabel] ?? '';
-    if (existing.metadata.labels?.[clusterNameLabel] !== label) metadata['labels'] = { [clusterNameLabel]: label };
-    const changed = Object.entries(wished.data ?? {}).filter(([key, value]) => existing.data?.[key] !== value);
-    if (changed.length > 0) patch['data'] = Object.fromEntries(changed);
+    const labels = missing(wished.metadata.labels, existing.metadata.labels);
+    if (labels) metadata['labels'] = labels;
+    const annotations = missing(wished.metadata.annotations, existing.metadata.annotations);
+    if (annotations) metadata['annotations'] = annotations;
+    const data = missing(wished.data, existing.data);
+    if (data) patch['data'] = data;
   }
   if (Object.keys(metadata).length > 0) patch['metadata'] = metadata;
   if (Object.keys(patch).length === 0) return;
@@ -76,7 +86,16 @@ async function update(access: DataSecretAccess, existing: Secret, wished: Secret
   });
 }
 
-function dataSecret({ config, resource, clusterName, userData, format }: DataSecretWish): Secret {
+type Texts = Readonly<Record<string, string>>;
+
+/** What of a wish is not there, or not so; undefined when all of it is. */
+function missing(wished: Texts | undefined, existing: Texts | undefined): Record<string, string> | undefined {
+  const changed = Object.entries(wished ?? {}).filter(([key, value]) => existing?.[key] !== value);
+  return changed.length === 0 ? undefined : Object.fromEntries(changed);
+}
+
+function dataSecret(wish: DataSecretWish): Secret {
+  const { config, resource, clusterName, userData, format, labels, annotations, extra } = wish;
   const base64 = (text: string): string => Buffer.from(text).toString('base64');
   const { name = '', namespace = '' } = config.metadata;
   return {
@@ -85,10 +104,13 @@ function dataSecret({ config, resource, clusterName, userData, format }: DataSec
     metadata: {
       name,
       namespace,
-      labels: { [clusterNameLabel]: clusterName },
+      labels: { ...labels, [clusterNameLabel]: clusterName },
+      ...(annotations && { annotations: { ...annotations } }),
       ownerReferences: [ownerReference(config, resource, { controller: true })],
     },
     type: clusterSecretType,
-    data: { value: base64(userData), format: base64(format) },
+    data: Object.fromEntries(
+      Object.entries({ ...extra, value: userData, format }).map(([key, value]) => [key, base64(value)]),
+    ),
   };
 }

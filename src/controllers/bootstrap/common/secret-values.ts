@@ -1,10 +1,19 @@
-import { type BootstrapFile, type BootstrapUser, type SecretKeySource, Secrets } from '../../../api/index.ts';
+import {
+  type BootstrapFile,
+  type BootstrapUser,
+  type ConfigMap,
+  ConfigMaps,
+  type Secret,
+  type SecretKeySource,
+  type SecretOrConfigMapKey,
+  Secrets,
+} from '../../../api/index.ts';
 import type { Client } from '../../../client/index.ts';
 import { ignoreNotFound } from '../../../machinery/index.ts';
 import { type FileTemplateData, renderFileTemplate } from './file-template.ts';
 import { BootstrapInputError } from './machine-content.ts';
 
-/** Reads keys of Secrets in one namespace. */
+/** Reads keys of Secrets and ConfigMaps in one namespace. */
 export interface SecretValues {
   client: Client;
   namespace: string;
@@ -42,22 +51,45 @@ export async function resolveUsers(
   return resolved;
 }
 
-async function read(values: SecretValues, { secret }: SecretKeySource, wantedBy: string): Promise<string> {
+function read(values: SecretValues, { secret }: SecretKeySource, wantedBy: string): Promise<string> {
+  return readReferenced(values, { secretRef: secret }, wantedBy);
+}
+
+/** The text under a key of a Secret or ConfigMap; `wantedBy` is the field that refers to it. */
+export async function readReferenced(
+  values: SecretValues,
+  { secretRef, configMapRef }: SecretOrConfigMapKey,
+  wantedBy: string,
+): Promise<string> {
   const { client, namespace, signal } = values;
-  const found = await client.get(Secrets, { namespace, name: secret.name }, { signal }).catch(ignoreNotFound);
-  if (!found) {
-    throw new BootstrapInputError(`${wantedBy}: Secret ${namespace}/${secret.name} does not exist; create it`, {
-      mayHeal: true,
-    });
+  const reference = secretRef ?? configMapRef;
+  if (!reference) throw new BootstrapInputError(`${wantedBy}: names neither a Secret nor a ConfigMap`);
+  const key = { namespace, name: reference.name };
+  const found = secretRef
+    ? await client
+        .get(Secrets, key, { signal })
+        .then(({ data }) => decoded(data))
+        .catch(ignoreNotFound)
+    : await client.get(ConfigMaps, key, { signal }).then(texts).catch(ignoreNotFound);
+  const who = `${wantedBy}: ${secretRef ? 'Secret' : 'ConfigMap'} ${namespace}/${reference.name}`;
+  if (!found) throw new BootstrapInputError(`${who} does not exist; create it`, { mayHeal: true });
+  const text = found(reference.key);
+  if (text === undefined) {
+    throw new BootstrapInputError(`${who} has no key "${reference.key}"; add it`, { mayHeal: true });
   }
-  const data = found.data?.[secret.key];
-  if (data === undefined) {
-    throw new BootstrapInputError(
-      `${wantedBy}: Secret ${namespace}/${secret.name} has no key "${secret.key}"; add it`,
-      {
-        mayHeal: true,
-      },
-    );
-  }
-  return Buffer.from(data, 'base64').toString('utf8');
+  return text;
+}
+
+type TextOfKey = (key: string) => string | undefined;
+
+function decoded(data: Secret['data']): TextOfKey {
+  return (key) => {
+    const value = data?.[key];
+    return value === undefined ? undefined : Buffer.from(value, 'base64').toString('utf8');
+  };
+}
+
+function texts({ data, binaryData }: ConfigMap): TextOfKey {
+  const encoded = decoded(binaryData);
+  return (key) => data?.[key] ?? encoded(key);
 }

@@ -8,8 +8,14 @@ import {
 } from '../../../api/index.ts';
 import { clone } from '../../../machinery/index.ts';
 import { patchObject } from '../../../runtime/index.ts';
-import { authorityHashes, type ClusterCertificates, endpointUrl, fieldManager } from '../../shared/index.ts';
-import { newToken } from './bootstrap-token.ts';
+import {
+  authorityHashes,
+  type ClusterCertificates,
+  endpointUrl,
+  fieldManager,
+  formatToken,
+  newToken,
+} from '../../shared/index.ts';
 import { type KubeadmConfigScope, specOf } from './scope.ts';
 
 /** host:port of the cluster's API; undefined while nobody has said it. */
@@ -58,7 +64,9 @@ export async function recordDiscovery(
   const { config, cluster, context } = scope;
   const spec = specOf(config);
   const join = spec.joinConfiguration;
-  const discovery = completeDiscovery(join?.discovery, cluster, certificates, () => newToken(context.random));
+  const discovery = completeDiscovery(join?.discovery, cluster, certificates, () =>
+    formatToken(newToken(context.random)),
+  );
   if (!discovery || discovery === join?.discovery) return discovery;
   await recordSpec(scope, { ...spec, joinConfiguration: { ...join, discovery } });
   return discovery;
@@ -69,7 +77,7 @@ export async function recordNewToken(scope: KubeadmConfigScope): Promise<string>
   const { config, context } = scope;
   const spec = specOf(config);
   const join = spec.joinConfiguration;
-  const token = newToken(context.random);
+  const token = formatToken(newToken(context.random));
   const discovery = { ...join?.discovery, bootstrapToken: { ...join?.discovery?.bootstrapToken, token } };
   await recordSpec(scope, { ...spec, joinConfiguration: { ...join, discovery } });
   return token;

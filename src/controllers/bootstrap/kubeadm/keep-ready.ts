@@ -1,9 +1,17 @@
 import { kubeadmConfigs } from '../../../api/index.ts';
 import { objectKey } from '../../../client/index.ts';
 import { after, done, type Result } from '../../../runtime/index.ts';
-import { isNotConnected, isTrue } from '../../shared/index.ts';
+import {
+  isNotConnected,
+  isTrue,
+  keepTokenAlive,
+  kubeadmTokenPurpose,
+  shouldRotate,
+  type TokenAccess,
+  tokenCheckMs,
+} from '../../shared/index.ts';
 import { keepDataSecretOwned } from '../common/data-secret.ts';
-import { keepTokenAlive, shouldRotate, type TokenAccess, tokenCheckMs } from './bootstrap-token.ts';
+import { requireToken } from './bootstrap-token.ts';
 import { recordNewToken } from './discovery.ts';
 import { releaseInitLock } from './init-lock.ts';
 import { type KubeadmConfigScope, specOf } from './scope.ts';
@@ -31,14 +39,16 @@ export async function keepReady(scope: KubeadmConfigScope, secretName: string): 
   return keepToken(scope, token);
 }
 
-async function keepToken(scope: KubeadmConfigScope, token: string): Promise<Result | undefined> {
+async function keepToken(scope: KubeadmConfigScope, text: string): Promise<Result | undefined> {
   const { context, cluster, owner, dependencies, tokenTtlMs } = scope;
+  const token = requireToken(text);
   const again = after(tokenCheckMs(tokenTtlMs), 'life of the bootstrap token');
   try {
     const access: TokenAccess = {
       client: dependencies.workloads.client(objectKey(cluster)),
       nowMs: context.clock.now(),
       ttlMs: tokenTtlMs,
+      purpose: kubeadmTokenPurpose,
       signal: context.signal,
     };
     if (owner.kind === 'MachinePool' && owner.hasNodes) {

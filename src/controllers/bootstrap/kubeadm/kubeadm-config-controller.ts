@@ -1,20 +1,11 @@
-import {
-  type Cluster,
-  clusterNameLabel,
-  clusters,
-  type KubeadmConfig,
-  kubeadmConfigs,
-  type Machine,
-  machines,
-} from '../../../api/index.ts';
-import { type InformerFactory, type ObjectKey, objectKey } from '../../../client/index.ts';
+import { clusters, type KubeadmConfig, kubeadmConfigs, machines } from '../../../api/index.ts';
+import { type ObjectKey, objectKey } from '../../../client/index.ts';
 import { clone, isConflict } from '../../../machinery/index.ts';
 import {
   after,
   type ControllerDefinition,
   defineController,
   done,
-  type Predicate,
   type ReconcileContext,
   type Result,
   watchMapped,
@@ -23,7 +14,6 @@ import {
 import {
   ClusterCertificateError,
   conditionOf,
-  controlPlaneLabel,
   explain,
   isDeleting,
   isFilteredOut,
@@ -36,22 +26,29 @@ import {
   writeObject,
 } from '../../shared/index.ts';
 import { BootstrapInputError } from '../common/machine-content.ts';
+import { configOwnerOf } from '../common/owner.ts';
+import {
+  clusterMatters,
+  clusterOfMachine,
+  configOfMachine,
+  configsOfCluster,
+  machineMatters,
+  registerConfigIndex,
+} from '../common/watches.ts';
 import { defaultTokenTtlMs } from './bootstrap-token.ts';
 import { keepReady } from './keep-ready.ts';
 import { makeUserData } from './make-user-data.ts';
-import { configOwnerOf } from './owner.ts';
 import type { KubeadmConfigDependencies, KubeadmConfigScope } from './scope.ts';
 import { certificatesMissing, dataSecretAvailable, dataSecretRefused, dataSecretWaiting, observe } from './status.ts';
 
 const defaultConcurrency = 10;
 const healRetryMs = 30_000;
 const certificateRetryMs = 10_000;
-const byCluster = 'kubeadm-config-cluster';
 
 /** KubeadmConfigs: the user data with which machines make a cluster or join one. */
 export function kubeadmConfigController(dependencies: KubeadmConfigDependencies): ControllerDefinition {
-  const ofCluster = ({ namespace, name }: ObjectKey): KubeadmConfig[] =>
-    dependencies.cache.lister(kubeadmConfigs).byIndex(byCluster, `${namespace ?? ''}/${name}`);
+  const ofCluster = (cluster: ObjectKey): KubeadmConfig[] =>
+    configsOfCluster(dependencies.cache, kubeadmConfigs, cluster);
   const follower = dependencies.externals.follow(() => []);
 
   const reconcile = async (context: ReconcileContext, key: ObjectKey): Promise<Result> => {
@@ -91,12 +88,15 @@ export function kubeadmConfigController(dependencies: KubeadmConfigDependencies)
     name: 'kubeadm-config',
     for: kubeadmConfigs,
     concurrency: dependencies.concurrency ?? defaultConcurrency,
-    setup: registerIndexes,
+    setup: registerConfigIndex(kubeadmConfigs),
     watches: [
       watchObjects(kubeadmConfigs, { predicates: watchFilter(dependencies.watchFilter) }),
       watchMapped(
         machines,
-        (machine, { type }) => (type === 'delete' ? ofCluster(clusterKey(machine)).map(objectKey) : configKey(machine)),
+        (machine, { type }) =>
+          type === 'delete'
+            ? ofCluster(clusterOfMachine(machine)).map(objectKey)
+            : configOfMachine(machine, kubeadmConfigs),
         { predicates: [machineMatters] },
       ),
       watchMapped(clusters, (cluster) => ofCluster(objectKey(cluster)).map(objectKey), {
@@ -177,49 +177,3 @@ function tellOfProblem({ context, original, dataSecret }: KubeadmConfigScope): v
   if (conditionOf(original, 'DataSecretAvailable')?.message === message) return;
   context.events.event(original, 'Warning', 'DataSecretGenerationFailed', message);
 }
-
-function registerIndexes(cache: InformerFactory): void {
-  cache.informer(machines);
-  cache.informer(clusters);
-  cache.informer(kubeadmConfigs).addIndexer(byCluster, ({ metadata }: KubeadmConfig) => {
-    const name = metadata.labels?.[clusterNameLabel];
-    return name === undefined ? [] : [`${metadata.namespace ?? ''}/${name}`];
-  });
-}
-
-const clusterKey = ({ metadata, spec }: Machine): ObjectKey => ({
-  namespace: metadata.namespace ?? '',
-  name: spec.clusterName,
-});
-
-function configKey({ metadata, spec }: Machine): ObjectKey[] {
-  const reference = spec.bootstrap.configRef;
-  if (reference?.kind !== kubeadmConfigs.kind || reference.apiGroup !== kubeadmConfigs.group) return [];
-  return [{ namespace: metadata.namespace ?? '', name: reference.name }];
-}
-
-/** A machine that goes may have held the lock others of its control plane wait for. */
-const machineMatters: Predicate<Machine> = (event) => {
-  if (event.type === 'delete') return event.object.metadata.labels?.[controlPlaneLabel] !== undefined;
-  if (event.type !== 'update') return true;
-  const { object: now, old } = event;
-  return (
-    now.spec.version !== old.spec.version ||
-    now.spec.bootstrap.dataSecretName !== old.spec.bootstrap.dataSecretName ||
-    now.status?.nodeRef?.name !== old.status?.nodeRef?.name ||
-    now.metadata.deletionTimestamp !== old.metadata.deletionTimestamp ||
-    now.metadata.labels?.[controlPlaneLabel] !== old.metadata.labels?.[controlPlaneLabel]
-  );
-};
-
-const clusterMatters: Predicate<Cluster> = (event) => {
-  if (event.type !== 'update') return true;
-  const { object: now, old } = event;
-  return (
-    now.spec.paused !== old.spec.paused ||
-    now.spec.controlPlaneEndpoint?.host !== old.spec.controlPlaneEndpoint?.host ||
-    now.spec.controlPlaneEndpoint?.port !== old.spec.controlPlaneEndpoint?.port ||
-    now.status?.initialization?.infrastructureProvisioned !== old.status?.initialization?.infrastructureProvisioned ||
-    conditionOf(now, 'ControlPlaneInitialized')?.status !== conditionOf(old, 'ControlPlaneInitialized')?.status
-  );
-};

@@ -4,7 +4,7 @@ import type { JsonObject, Resource, UnstructuredObject } from '../../../machiner
 import { legacyConditionOf, ownerReference } from '../../shared/index.ts';
 import { definitionOf } from '../../testing/provider-kinds.ts';
 import { by, createCluster } from '../../testing/world.ts';
-import { machinePools } from './owner.ts';
+import { machinePools } from '../common/owner.ts';
 import {
   bringAuthority,
   config,

@@ -8,16 +8,19 @@ import {
   controlPlaneCertificatePlans,
   ensureClusterCertificates,
   isTrue,
+  keepTokenAlive,
+  kubeadmTokenPurpose,
   ownerReference,
   requireClusterCertificates,
   textAt,
+  tokenCheckMs,
   workerCertificatePlans,
 } from '../../shared/index.ts';
 import { writeDataSecret } from '../common/data-secret.ts';
 import type { FileTemplateData } from '../common/file-template.ts';
 import { resolveFiles, resolveUsers } from '../common/secret-values.ts';
 import { userDataSizeProblem } from '../common/user-data-size.ts';
-import { keepTokenAlive, tokenCheckMs } from './bootstrap-token.ts';
+import { requireToken } from './bootstrap-token.ts';
 import { recordDiscovery } from './discovery.ts';
 import { releaseInitLock, takeInitLock } from './init-lock.ts';
 import { type RenderInput, renderControlPlaneJoin, renderInit, renderWorkerJoin, requireVersion } from './render.ts';
@@ -91,7 +94,9 @@ async function join(scope: KubeadmConfigScope): Promise<Result> {
   const token = discovery.file ? undefined : discovery.bootstrapToken?.token;
   if (token !== undefined) {
     const client = dependencies.workloads.client(objectKey(cluster));
-    await keepTokenAlive({ client, nowMs: context.clock.now(), ttlMs: tokenTtlMs, signal: context.signal }, token);
+    const { clock, signal } = context;
+    const access = { client, nowMs: clock.now(), ttlMs: tokenTtlMs, purpose: kubeadmTokenPurpose, signal };
+    await keepTokenAlive(access, requireToken(token));
   }
   const input = await renderInput(scope, kubernetesVersion, certificates);
   await store(scope, owner.isControlPlane ? renderControlPlaneJoin(input) : renderWorkerJoin(input));

@@ -2,7 +2,7 @@ import type { Cluster, KubeadmConfig, KubeadmConfigSpec } from '../../../api/ind
 import type { Client } from '../../../client/index.ts';
 import type { CacheReader, ReconcileContext } from '../../../runtime/index.ts';
 import type { ExternalObjects, Follower, LegacyVerdict, Verdict, WorkloadClusters } from '../../shared/index.ts';
-import type { ConfigOwner } from './owner.ts';
+import type { ConfigOwner } from '../common/owner.ts';
 
 /** What the controller is given. */
 export interface KubeadmConfigDependencies {

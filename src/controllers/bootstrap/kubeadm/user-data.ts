@@ -109,10 +109,13 @@ function ignition(data: KubeadmUserData): { text: string; warnings: readonly str
   const generated = mergeIgnition(machine, kubeadm);
   const { additionalConfig, strict } = spec.ignition?.containerLinuxConfig ?? {};
   if (additionalConfig === undefined) return { text: encodeIgnition(generated), warnings: [] };
-  const additional = readAdditionalConfig(additionalConfig, strict === true);
+  const additional = readAdditionalConfig(additionalConfig, {
+    field: 'spec.ignition.containerLinuxConfig.additionalConfig',
+    strict: strict === true,
+  });
   return {
     text: encodeIgnition(mergeIgnition(generated, additional.content)),
-    warnings: additional.warnings.map((warning) => `spec.ignition.containerLinuxConfig.additionalConfig: ${warning}`),
+    warnings: additional.warnings,
   };
 }
 

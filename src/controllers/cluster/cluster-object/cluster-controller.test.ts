@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { clusterNameLabel, clusters, machineDeployments, machines, Secrets } from '../../../api/index.ts';
 import { parseKubeconfig } from '../../../client/index.ts';
 import { createAuthority } from '../../../pki/index.ts';
-import { conditionOf, kubeconfigNeedsRotation, legacyConditionOf } from '../../shared/index.ts';
+import { conditionOf, kubeconfigNeedsRotation, legacyConditionOf, type WorkloadClusters } from '../../shared/index.ts';
 import { fakeClusters, fakeControlPlanes } from '../../testing/provider-kinds.ts';
 import {
   by,
@@ -166,6 +166,51 @@ describe('a cluster', () => {
     expect(conditionOf(await w.find(clusters, 'c1'), 'Available')?.message).toBe(
       '* InfrastructureReady: FakeCluster has been deleted while the cluster still exists',
     );
+  });
+
+  it('stays available when its API is silent for a moment', async () => {
+    let workloads: WorkloadClusters | undefined;
+    world = await createWorld({
+      extend: (_manager, shared) => {
+        workloads = shared.workloads;
+      },
+    });
+    const w = world;
+    await createCluster(w);
+    await w.until(available(w));
+    // a connection that answers is asked once a minute: the last answer is older than what counts as silence
+    await w.until(() => w.clock.now() - workloads!.state(key(w)).lastSuccess > 55_000);
+    w.setWorkloadDown(true);
+    await w.until(() => workloads!.state(key(w)).failures === 1);
+    await w.client.patch(clusters, key(w), 'merge', { metadata: { annotations: { touched: '' } } }, by);
+    await w.pass(1_000);
+    expect(conditionOf(await w.find(clusters, 'c1'), 'RemoteConnectionProbe')?.status).toBe('True');
+  });
+
+  it('hears of the end of a silence, however short it was', async () => {
+    let workloads: WorkloadClusters | undefined;
+    const told: string[] = [];
+    const stop = new AbortController();
+    world = await createWorld({
+      extend: (_manager, shared) => {
+        workloads = shared.workloads;
+        const source = workloads.connectionSource(({ name }) => {
+          told.push(name);
+          return [];
+        });
+        void source.start({ enqueue: () => {}, signal: stop.signal } as Parameters<typeof source.start>[0]);
+      },
+    });
+    const w = world;
+    await createCluster(w);
+    await w.until(available(w));
+    w.setWorkloadDown(true);
+    await w.until(() => workloads!.state(key(w)).failures === 2);
+    told.length = 0;
+    w.setWorkloadDown(false);
+    await w.until(() => workloads!.state(key(w)).failures === 0);
+    expect(told).toEqual(['c1']);
+    stop.abort();
   });
 
   it('notices a new kubeconfig at once', async () => {

@@ -171,7 +171,7 @@ function countWorkers(
 
 function probeVerdict(cluster: Cluster, seen: ClusterObservation): { verdict?: Verdict; result: Result } {
   const { nowMs } = seen;
-  const { lastSuccess, failures, problem } = seen.workload;
+  const { lastSuccess, failures, failingSince = nowMs, problem } = seen.workload;
   const failed = (message: string): { verdict: Verdict; result: Result } => ({
     verdict: { status: 'False', reason: 'ProbeFailed', message },
     result: done(),
@@ -187,7 +187,8 @@ function probeVerdict(cluster: Cluster, seen: ClusterObservation): { verdict?: V
   }
   const why = problem === undefined ? '' : ` (${problem})`;
   if (lastSuccess === 0) return failed(`Remote connection probe failed${why}`);
-  const silence = nowMs - lastSuccess;
+  // not since it last answered: one that answers is asked less often than that
+  const silence = nowMs - failingSince;
   if (failures > 0 && silence > probeGraceMs) {
     return failed(`Remote connection probe failed, probe last succeeded at ${formatTime(lastSuccess)}${why}`);
   }

@@ -11,7 +11,7 @@ import {
 } from '../../../api/index.ts';
 import type { InformerFactory } from '../../../client/index.ts';
 import type { KubeObject } from '../../../machinery/index.ts';
-import { controllerOf, referenceIndexValue } from '../../shared/index.ts';
+import { comparableProviderId, controllerOf, referenceIndexValue } from '../../shared/index.ts';
 
 // Names of the indexes over the shared caches.
 export const byCluster = 'cluster';
@@ -43,7 +43,9 @@ export function registerIndexes(cache: InformerFactory): void {
   machineCache.addIndexer(byReference, (machine: Machine) =>
     references(machine, machine.spec.bootstrap?.configRef, machine.spec.infrastructureRef),
   );
-  machineCache.addIndexer(byProviderId, ({ spec }: Machine) => (spec.providerID ? [spec.providerID] : []));
+  machineCache.addIndexer(byProviderId, ({ spec }: Machine) =>
+    spec.providerID ? [comparableProviderId(spec.providerID)] : [],
+  );
   machineCache.addIndexer(byNodeName, ({ status }: Machine) => (status?.nodeRef ? [status.nodeRef.name] : []));
 
   const setCache = cache.informer(machineSets);

@@ -25,6 +25,7 @@ import {
 } from '../../../runtime/index.ts';
 import {
   certificatesExpiryAnnotation,
+  comparableProviderId,
   conditionOf,
   controllerOf,
   controlPlaneLabel,
@@ -156,7 +157,7 @@ export function machineController(dependencies: ClusterControllerDependencies): 
     const lister = dependencies.cache.lister(machines);
     const found = [
       ...lister.byIndex(byNodeName, node.metadata.name ?? ''),
-      ...(node.spec?.providerID ? lister.byIndex(byProviderId, node.spec.providerID) : []),
+      ...(node.spec?.providerID ? lister.byIndex(byProviderId, comparableProviderId(node.spec.providerID)) : []),
     ];
     return found
       .filter(({ metadata, spec }) => metadata.namespace === cluster.namespace && spec.clusterName === cluster.name)

@@ -5,7 +5,7 @@ import { done, type Result } from '../../../runtime/index.ts';
 import { conditionOf, explain, fieldManager, preTerminateHookPrefix } from '../../shared/index.ts';
 import { preflightProblems } from './decisions/preflight.ts';
 import { judgeRemoval } from './decisions/quorum.ts';
-import { EtcdError } from './etcd/types.ts';
+import { EtcdError } from '../etcd/types.ts';
 import { membersOf, moveLeadershipAway, removeMember } from './etcd-operations.ts';
 import { cleanupHook } from './names.ts';
 import { addMachine, preflightInput } from './scale.ts';

@@ -24,7 +24,7 @@ import {
   parseRemediation,
   type RemediationRecord,
 } from './decisions/remediation.ts';
-import { EtcdError } from './etcd/types.ts';
+import { EtcdError } from '../etcd/types.ts';
 import { membersOf, moveLeadershipAway } from './etcd-operations.ts';
 import { remediationForAnnotation, remediationInProgressAnnotation } from './names.ts';
 import { deleteMachine } from './scale.ts';

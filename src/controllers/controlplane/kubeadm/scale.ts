@@ -6,7 +6,7 @@ import { explain } from '../../shared/index.ts';
 import { type PlannedChange, type PreflightInput, preflightProblems } from './decisions/preflight.ts';
 import { labelOf } from './decisions/quorum.ts';
 import { controlPlaneDomains, domainForNewMachine, machineToRemove } from './decisions/selection.ts';
-import { EtcdError } from './etcd/types.ts';
+import { EtcdError } from '../etcd/types.ts';
 import { membersOf, moveLeadershipAway } from './etcd-operations.ts';
 import { strangersOf } from './health/machine-health.ts';
 import { createMachine } from './machines/create-machine.ts';

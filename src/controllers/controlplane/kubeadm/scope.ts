@@ -9,7 +9,7 @@ import {
   isDeleting,
   type WorkloadClusters,
 } from '../../shared/index.ts';
-import type { OpenEtcd } from './etcd/types.ts';
+import type { OpenEtcd } from '../etcd/types.ts';
 import type { Inspection } from './health/inspection.ts';
 import type { MachineHealth } from './health/machine-health.ts';
 import type { ReadServingCertificate } from './workload/serving-certificate.ts';

@@ -1,3 +1,4 @@
+import { hostedControlPlaneKinds } from '../../shared/index.ts';
 import { floatingIpAnnotation } from '../common/names.ts';
 import { attempt, type Wait } from '../common/outcomes.ts';
 import { reserveFloatingIp } from './floating-ip.ts';
@@ -25,6 +26,14 @@ export async function reconcileEndpoint(scope: ClusterScope): Promise<Wait | und
     publish(scope, host);
     return undefined;
   }
+  const hosted = scope.cluster?.spec.controlPlaneRef;
+  if (hosted && hostedControlPlaneKinds.has(hosted.kind)) {
+    return {
+      ms: 600_000,
+      reason: 'WaitingForControlPlaneEndpoint',
+      message: `waiting for ${hosted.kind} ${hosted.name} to say where its API is reached`,
+    };
+  }
   return {
     // whoever knows the endpoint writes it into an object, and that wakes us
     ms: 600_000,
@@ -40,6 +49,8 @@ async function chooseHost(scope: ClusterScope): Promise<string | undefined> {
   const known = scope.cluster?.spec.controlPlaneEndpoint;
   if (isComplete(known)) return known.host;
   if ((spec.controlPlaneEndpoint?.host ?? '') !== '') return spec.controlPlaneEndpoint?.host;
+  // an address in the cloud would lead nowhere, and whoever published it first could not be corrected any more
+  if (hostedControlPlaneKinds.has(scope.cluster?.spec.controlPlaneRef?.kind ?? '')) return undefined;
   if (wantsFloatingIp(spec)) {
     const { address } = await attempt('no floating IP could be reserved for the API', reason, () =>
       reserveFloatingIp(scope, {

@@ -1,6 +1,7 @@
 import { type Node, Nodes } from '../../../api/index.ts';
 import { createInformer, type Informer, type ObjectKey } from '../../../client/index.ts';
 import { type Clock, deepEqual, type Random } from '../../../machinery/index.ts';
+import { comparableProviderId } from '../provider-id.ts';
 import type { WorkloadApi } from './types.ts';
 
 export const providerIdIndex = 'providerID';
@@ -41,7 +42,7 @@ export function openConnection(options: ConnectionOptions): Connection {
   });
   nodes.addIndexer(providerIdIndex, (node) => {
     const id = node.spec?.providerID;
-    return id === undefined || id === '' ? [] : [id];
+    return id === undefined || id === '' ? [] : [comparableProviderId(id)];
   });
   nodes.addHandler({
     onAdd: (node, initial) => {

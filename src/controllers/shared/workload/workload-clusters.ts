@@ -19,6 +19,7 @@ import {
 } from '../../../runtime/index.ts';
 import { explain } from '../conditions.ts';
 import { type ClusterSecretPurpose, clusterSecretName } from '../names.ts';
+import { comparableProviderId } from '../provider-id.ts';
 import { type Connection, openConnection, providerIdIndex } from './connection.ts';
 import {
   type ConnectWorkload,
@@ -130,7 +131,8 @@ export function createWorkloadClusters(options: WorkloadClustersOptions): Worklo
     }
   };
   const succeeded = (entry: Entry, cluster: ObjectKey): void => {
-    const news = !entry.state.connected || entry.state.failures >= maxFailures;
+    // who was asked meanwhile has heard of the failures, however few there were
+    const news = !entry.state.connected || entry.state.failures > 0;
     entry.state = { connected: true, lastSuccess: clock.now(), failures: 0 };
     entry.graceTold = false;
     if (news) tell(cluster);
@@ -245,7 +247,8 @@ export function createWorkloadClusters(options: WorkloadClustersOptions): Worklo
     state: (cluster) => entries.get(formatKey(cluster))?.state ?? { connected: false, lastSuccess: 0, failures: 0 },
     client: (cluster) => connected(cluster).api.client,
     nodes: (cluster): Lister<Node> => synced(cluster).lister,
-    nodesByProviderId: (cluster, providerId) => synced(cluster).lister.byIndex(providerIdIndex, providerId),
+    nodesByProviderId: (cluster, providerId) =>
+      synced(cluster).lister.byIndex(providerIdIndex, comparableProviderId(providerId)),
     portForward: async (cluster, pod, port, signal) => await connected(cluster).api.portForward(pod, port, signal),
     connectionSource: (keysOf): ExternalSource => ({
       start({ enqueue, signal }) {

@@ -14,8 +14,21 @@ export interface AdditionalConfig {
   warnings: readonly string[];
 }
 
-/** Reads what a user adds to the generated configuration. */
-export function readAdditionalConfig(text: string, strict: boolean): AdditionalConfig {
+/** Reads what a user adds to the generated configuration in a field; problems name that field. */
+export function readAdditionalConfig(
+  text: string,
+  { field, strict }: { field: string; strict: boolean },
+): AdditionalConfig {
+  try {
+    const { content, warnings } = readConfig(text, strict);
+    return { content, warnings: warnings.map((warning) => `${field}: ${warning}`) };
+  } catch (error) {
+    if (!(error instanceof BootstrapInputError)) throw error;
+    throw new BootstrapInputError(`${field}: ${error.message}`);
+  }
+}
+
+function readConfig(text: string, strict: boolean): AdditionalConfig {
   const document = parseDocument(text, { version: '1.1', uniqueKeys: true });
   const problem = document.errors[0];
   if (problem) return refuse(problem.message);
@@ -40,7 +53,7 @@ export function readAdditionalConfig(text: string, strict: boolean): AdditionalC
 }
 
 function refuse(problem: string): never {
-  throw new BootstrapInputError(`spec.ignition.containerLinuxConfig.additionalConfig: ${problem}`);
+  throw new BootstrapInputError(problem);
 }
 
 function unknownFields(value: JsonObject): string[] {

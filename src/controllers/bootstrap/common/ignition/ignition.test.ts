@@ -59,7 +59,8 @@ describe('Ignition content', () => {
 });
 
 describe('additional configuration', () => {
-  const content = (lines: string[], strict = true) => readAdditionalConfig(lines.join('\n'), strict).content;
+  const content = (lines: string[], strict = true) =>
+    readAdditionalConfig(lines.join('\n'), { field: 'spec.x', strict }).content;
 
   it('reads the older kind and Butane alike', () => {
     const older = content([
@@ -123,24 +124,24 @@ describe('additional configuration', () => {
 
   it('warns of what it does not know, and refuses it in strict mode', () => {
     const text = 'storage:\n  files:\n  - {path: /a, colour: blue}\nshelves: {}\n';
-    expect(readAdditionalConfig(text, false).warnings).toEqual([
-      'section shelves is not known',
-      'storage.files[0].colour is not known',
+    expect(readAdditionalConfig(text, { field: 'spec.x', strict: false }).warnings).toEqual([
+      'spec.x: section shelves is not known',
+      'spec.x: storage.files[0].colour is not known',
     ]);
-    expect(() => readAdditionalConfig(text, true)).toThrow(
-      'section shelves is not known; storage.files[0].colour is not known',
+    expect(() => readAdditionalConfig(text, { field: 'spec.x', strict: true })).toThrow(
+      'spec.x: section shelves is not known; storage.files[0].colour is not known',
     );
   });
 
   it.each([
     ['etcd: {version: 3}', 'section etcd is not supported'],
     ['- a', 'it is not a map'],
-    ['a: [', 'additionalConfig: '],
+    ['a: [', 'spec.x: '],
     ['storage: {files: {}}', 'storage.files is not a list'],
     ['storage: {files: [{path: /a, contents: {local: x}}]}', 'use inline'],
     ['storage: {files: [{path: /a, filesystem: data}]}', 'only root can be written to'],
     ['storage: {disks: [{device: /d, partitions: [{size: big}]}]}', 'partition size "big"'],
   ])('refuses %j in its own words', (text, reason) => {
-    expect(() => readAdditionalConfig(text, false)).toThrow(reason);
+    expect(() => readAdditionalConfig(text, { field: 'spec.x', strict: false })).toThrow(reason);
   });
 });

@@ -1,30 +1,8 @@
-import { parse } from 'yaml';
-import {
-  type KubeadmConfig,
-  type KubeadmConfigSpec,
-  kubeadmConfigs,
-  type Machine,
-  machines,
-  type Secret,
-  Secrets,
-} from '../../../../api/index.ts';
-import { ManualClock } from '../../../../machinery/index.ts';
-import { createAuthority } from '../../../../pki/index.ts';
-import { conditionOf, controlPlaneLabel, isTrue } from '../../../shared/index.ts';
-import { fakeMachines, infrastructureGroup } from '../../../testing/provider-kinds.ts';
-import { by, createWorld, type World, type WorldOptions } from '../../../testing/world.ts';
-import { setupBootstrapControllers } from '../../setup.ts';
+import { type KubeadmConfig, type KubeadmConfigSpec, kubeadmConfigs } from '../../../../api/index.ts';
+import { conditionOf, isTrue } from '../../../shared/index.ts';
+import { createMachineWith, world } from '../../testing/bootstrap-world.ts';
 
-// A world with the bootstrap controllers in it, and the words its tests are written in.
-
-export const minute = 60_000;
-export const hour: number = 60 * minute;
-/** The world of the test that runs; made by `start`. */
-export let world: World;
-
-export async function start(options: WorldOptions = {}): Promise<void> {
-  world = await createWorld({ ...options, extend: (manager, given) => setupBootstrapControllers(manager, given) });
-}
+export * from '../../testing/bootstrap-world.ts';
 
 export interface MachineWish {
   controlPlane?: boolean;
@@ -34,80 +12,25 @@ export interface MachineWish {
 
 /** A machine with a configuration and infrastructure of its own name. */
 export async function createMachine(name: string, wish: MachineWish = {}): Promise<void> {
-  const { client, namespace } = world;
-  const labels = { 'cluster.x-k8s.io/cluster-name': 'c1', ...(wish.controlPlane && { [controlPlaneLabel]: '' }) };
-  await client.create(
-    kubeadmConfigs,
-    {
+  await createMachineWith(name, {
+    resource: kubeadmConfigs,
+    config: {
       apiVersion: 'bootstrap.cluster.x-k8s.io/v1beta2',
       kind: 'KubeadmConfig',
-      metadata: { name, namespace },
+      metadata: { name, namespace: world.namespace },
       ...(wish.spec && { spec: wish.spec }),
     } as KubeadmConfig,
-    by,
-  );
-  await client.create(
-    fakeMachines,
-    { apiVersion: `${infrastructureGroup}/v1`, kind: 'FakeMachine', metadata: { name, namespace }, spec: {} },
-    by,
-  );
-  await client.create(
-    machines,
-    {
-      apiVersion: 'cluster.x-k8s.io/v1beta2',
-      kind: 'Machine',
-      metadata: { name, namespace, labels },
-      spec: {
-        clusterName: 'c1',
-        ...(wish.version !== null && { version: wish.version ?? 'v1.33.0' }),
-        bootstrap: { configRef: { apiGroup: 'bootstrap.cluster.x-k8s.io', kind: 'KubeadmConfig', name } },
-        infrastructureRef: { apiGroup: infrastructureGroup, kind: 'FakeMachine', name },
-      },
-    },
-    by,
-  );
-}
-
-/** The authority of a cluster whose control plane is made elsewhere, as that would store it. */
-export async function bringAuthority(data: Record<string, string> | undefined = undefined): Promise<Secret> {
-  const pair = await createAuthority({ commonName: 'kubernetes', clock: new ManualClock() });
-  const base64 = (text: string): string => Buffer.from(text).toString('base64');
-  return world.client.create(
-    Secrets,
-    {
-      apiVersion: 'v1',
-      kind: 'Secret',
-      metadata: { name: 'c1-ca', namespace: world.namespace },
-      type: 'Opaque',
-      data: data ?? { 'tls.crt': base64(pair.certificate), 'tls.key': base64(pair.privateKey) },
-    },
-    by,
-  );
+    ...(wish.controlPlane !== undefined && { controlPlane: wish.controlPlane }),
+    ...(wish.version !== null && { version: wish.version ?? 'v1.33.0' }),
+  });
 }
 
 export const config = async (name: string): Promise<KubeadmConfig> => (await world.find(kubeadmConfigs, name))!;
-export const machine = async (name: string): Promise<Machine> => (await world.find(machines, name))!;
 export const isReady = async (name: string): Promise<boolean> => isTrue(await config(name), 'Ready');
 export const message = async (name: string, type = 'DataSecretAvailable'): Promise<string> =>
   conditionOf(await config(name), type)?.message ?? '';
 export const untilSays = (name: string, text: RegExp, type?: string): Promise<void> =>
   world.until(async () => text.test(await message(name, type)));
-export const textOf = (secret: Secret | undefined, key: string): string =>
-  Buffer.from(secret?.data?.[key] ?? '', 'base64').toString('utf8');
-
-export async function userData(name: string): Promise<string> {
-  return textOf(await world.find(Secrets, name), 'value');
-}
-
-export async function fileOf(name: string, path: string): Promise<string | undefined> {
-  const { write_files: files } = parse(await userData(name)) as { write_files: { path: string; content: string }[] };
-  return files.find((file) => file.path === path)?.content;
-}
-
-export async function tokens(): Promise<Secret[]> {
-  const { items } = await world.workload.list(Secrets, { namespace: 'kube-system' });
-  return items.filter(({ type }) => type === 'bootstrap.kubernetes.io/token');
-}
 
 export const tokenOf = async (name: string): Promise<string | undefined> =>
   (await config(name)).spec?.joinConfiguration?.discovery?.bootstrapToken?.token;

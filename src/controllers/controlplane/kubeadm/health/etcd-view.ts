@@ -1,6 +1,6 @@
 import type { ObjectKey } from '../../../../client/index.ts';
 import { type Clock, errorMessage } from '../../../../machinery/index.ts';
-import type { EtcdAlarm, EtcdClient, EtcdMember, EtcdStatus, OpenEtcd } from '../etcd/types.ts';
+import type { EtcdAlarm, EtcdClient, EtcdMember, EtcdStatus, OpenEtcd } from '../../etcd/types.ts';
 
 /** What the member on one Node answered. */
 export type MemberAnswer = { memberId: string } | { problem: string };

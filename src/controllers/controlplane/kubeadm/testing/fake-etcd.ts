@@ -1,5 +1,5 @@
 import { hasQuorum } from '../decisions/quorum.ts';
-import type { EtcdAlarm, EtcdClient, EtcdMember, OpenEtcd } from '../etcd/types.ts';
+import type { EtcdAlarm, EtcdClient, EtcdMember, OpenEtcd } from '../../etcd/types.ts';
 
 interface Member {
   id: string;
@@ -83,6 +83,7 @@ export class FakeEtcd {
         raftIndex: 10,
         raftAppliedIndex: 10,
         dbSizeBytes: 4096,
+        dbSizeInUseBytes: 4096,
         errors: [],
       }),
       alarms: async () => [...this.alarms],

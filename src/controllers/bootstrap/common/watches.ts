@@ -1,0 +1,67 @@
+import { type Cluster, clusterNameLabel, clusters, type Machine, machines } from '../../../api/index.ts';
+import type { InformerFactory, ObjectKey } from '../../../client/index.ts';
+import type { KubeObject, Resource } from '../../../machinery/index.ts';
+import type { CacheReader, Predicate } from '../../../runtime/index.ts';
+import { conditionOf, controlPlaneLabel } from '../../shared/index.ts';
+
+const indexName = ({ plural }: Resource): string => `${plural}-by-cluster`;
+
+/** Caches every bootstrap controller reads, and its configurations by the cluster they are for. */
+export function registerConfigIndex<T extends KubeObject>(resource: Resource<T>): (cache: InformerFactory) => void {
+  return (cache) => {
+    cache.informer(machines);
+    cache.informer(clusters);
+    cache.informer(resource).addIndexer(indexName(resource), ({ metadata }) => {
+      const name = metadata.labels?.[clusterNameLabel];
+      return name === undefined ? [] : [`${metadata.namespace ?? ''}/${name}`];
+    });
+  };
+}
+
+export function configsOfCluster<T extends KubeObject>(
+  cache: CacheReader,
+  resource: Resource<T>,
+  { namespace, name }: ObjectKey,
+): T[] {
+  return cache.lister(resource).byIndex(indexName(resource), `${namespace ?? ''}/${name}`);
+}
+
+export const clusterOfMachine = ({ metadata, spec }: Machine): ObjectKey => ({
+  namespace: metadata.namespace ?? '',
+  name: spec.clusterName,
+});
+
+/** The configuration a machine boots with, if it is of this kind. */
+export function configOfMachine({ metadata, spec }: Machine, resource: Resource): ObjectKey[] {
+  const reference = spec.bootstrap.configRef;
+  if (reference?.kind !== resource.kind || reference.apiGroup !== resource.group) return [];
+  return [{ namespace: metadata.namespace ?? '', name: reference.name }];
+}
+
+/** What of a machine its configuration depends on. */
+export const machineMatters: Predicate<Machine> = (event) => {
+  // one that goes may have held what others of its control plane wait for
+  if (event.type === 'delete') return event.object.metadata.labels?.[controlPlaneLabel] !== undefined;
+  if (event.type !== 'update') return true;
+  const { object: now, old } = event;
+  return (
+    now.spec.version !== old.spec.version ||
+    now.spec.bootstrap.dataSecretName !== old.spec.bootstrap.dataSecretName ||
+    now.status?.nodeRef?.name !== old.status?.nodeRef?.name ||
+    now.metadata.deletionTimestamp !== old.metadata.deletionTimestamp ||
+    now.metadata.labels?.[controlPlaneLabel] !== old.metadata.labels?.[controlPlaneLabel]
+  );
+};
+
+/** What of a cluster the configurations of its machines depend on. */
+export const clusterMatters: Predicate<Cluster> = (event) => {
+  if (event.type !== 'update') return true;
+  const { object: now, old } = event;
+  return (
+    now.spec.paused !== old.spec.paused ||
+    now.spec.controlPlaneEndpoint?.host !== old.spec.controlPlaneEndpoint?.host ||
+    now.spec.controlPlaneEndpoint?.port !== old.spec.controlPlaneEndpoint?.port ||
+    now.status?.initialization?.infrastructureProvisioned !== old.status?.initialization?.infrastructureProvisioned ||
+    conditionOf(now, 'ControlPlaneInitialized')?.status !== conditionOf(old, 'ControlPlaneInitialized')?.status
+  );
+};

@@ -1,0 +1,68 @@
+import { type BootstrapFile, parseK0sVersion, Secrets } from '../../../api/index.ts';
+import { ignoreNotFound } from '../../../machinery/index.ts';
+import { at, authorityFromSecret, numberAt, type ProviderObject, textAt } from '../../shared/index.ts';
+import { BootstrapInputError } from '../common/machine-content.ts';
+import { ingressFiles } from './ingress.ts';
+import type { K0sWorkerConfigScope } from './scope.ts';
+
+const defaultIngressPort = 443;
+
+/** What a worker has to know of the control plane it joins. */
+export interface ControlPlaneFacts {
+  /** the version that runs; undefined while nobody has said it */
+  version: string | undefined;
+  /** where the API is found by name */
+  ingress: { host: string; port: number } | undefined;
+}
+
+export async function readControlPlane(scope: K0sWorkerConfigScope): Promise<ControlPlaneFacts> {
+  const { cluster, context, follower } = scope;
+  const reference = cluster.spec.controlPlaneRef;
+  const found =
+    reference &&
+    (await follower.get(reference, cluster.metadata.namespace ?? '', {
+      client: context.client,
+      signal: context.signal,
+    }));
+  return {
+    version: found && textAt(found.object, 'status', 'version'),
+    ingress: reference?.kind === 'K0smotronControlPlane' && found ? ingressOf(found) : undefined,
+  };
+}
+
+function ingressOf({ object }: ProviderObject): ControlPlaneFacts['ingress'] {
+  if (at(object, 'spec', 'ingress') === undefined) return undefined;
+  const host = textAt(object, 'spec', 'ingress', 'apiHost');
+  return host === undefined
+    ? undefined
+    : { host, port: numberAt(object, 'spec', 'ingress', 'port') ?? defaultIngressPort };
+}
+
+/** A kubelet must not be newer than the API server it talks to. */
+export function refuseNewerThanControlPlane(version: string, controlPlaneVersion: string | undefined): void {
+  const own = parseK0sVersion(version);
+  const theirs = controlPlaneVersion === undefined ? undefined : parseK0sVersion(controlPlaneVersion);
+  if (!own || !theirs || own.major < theirs.major) return;
+  if (own.major === theirs.major && own.minor <= theirs.minor) return;
+  throw new BootstrapInputError(
+    `k0s ${version} is newer than the control plane, which runs ${controlPlaneVersion}; ` +
+      'upgrade the control plane first, or lower spec.version',
+    { mayHeal: true },
+  );
+}
+
+/** The certificate of the proxies on the nodes, which the control plane keeps. */
+export async function readIngressFiles(scope: K0sWorkerConfigScope, authority: string): Promise<BootstrapFile[]> {
+  const { cluster, context } = scope;
+  const { name = '', namespace = '' } = cluster.metadata;
+  const key = { namespace, name: `${name}-ingress-haproxy` };
+  const secret = await context.client.get(Secrets, key, { signal: context.signal }).catch(ignoreNotFound);
+  const serving = authorityFromSecret(secret);
+  if (!serving) {
+    const state = secret ? 'has no tls.crt and tls.key' : 'does not exist';
+    throw new BootstrapInputError(`Secret ${namespace}/${key.name} ${state}; it is made by the control plane`, {
+      mayHeal: true,
+    });
+  }
+  return ingressFiles(authority, serving);
+}

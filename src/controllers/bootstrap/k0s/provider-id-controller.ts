@@ -1,0 +1,98 @@
+import { clusters, k0sWorkerConfigs, type Machine, machines, type Node, Nodes } from '../../../api/index.ts';
+import { type ObjectKey, objectKey, withOptimisticLock } from '../../../client/index.ts';
+import {
+  type ControllerDefinition,
+  defineController,
+  done,
+  type Predicate,
+  type ReconcileContext,
+  type Result,
+  watchMapped,
+  watchObjects,
+} from '../../../runtime/index.ts';
+import { fieldManager, isDeleting, isFilteredOut, isNotConnected, pausedBy, watchFilter } from '../../shared/index.ts';
+import { clusterMatters, clusterOfMachine, configOfMachine } from '../common/watches.ts';
+import { machineNameLabel } from './commands.ts';
+import { nodeOfMachine } from './node-of-machine.ts';
+import type { K0sWorkerConfigDependencies } from './scope.ts';
+
+const defaultConcurrency = 10;
+const waitingByCluster = 'k0s-machines-without-node';
+
+const clusterValue = ({ namespace, name }: ObjectKey): string => `${namespace ?? ''}/${name}`;
+
+/** A worker of k0s that is known to the cloud, and that no Node is known for. */
+const isWaiting = (machine: Machine): boolean =>
+  machine.spec.providerID !== undefined &&
+  machine.status?.nodeRef === undefined &&
+  !isDeleting(machine) &&
+  configOfMachine(machine, k0sWorkerConfigs).length > 0;
+
+/**
+ * Nodes of k0s do not say which server they are unless a cloud controller manager tells them, which a cluster need not
+ * have: the machine knows, and by that its Node is found from then on.
+ */
+export function providerIdController(dependencies: K0sWorkerConfigDependencies): ControllerDefinition {
+  const { cache, workloads } = dependencies;
+  const waitingIn = (cluster: ObjectKey): ObjectKey[] =>
+    cache.lister(machines).byIndex(waitingByCluster, clusterValue(cluster)).map(objectKey);
+
+  const reconcile = async (context: ReconcileContext, key: ObjectKey): Promise<Result> => {
+    const machine = context.cache.lister(machines).get(key);
+    if (!machine || !isWaiting(machine) || isFilteredOut(machine, dependencies.watchFilter)) return done();
+    const cluster = clusterOfMachine(machine);
+    const owner = context.cache.lister(clusters).get(cluster);
+    if (!owner || pausedBy(machine, owner).length > 0) return done();
+    const providerID = machine.spec.providerID ?? '';
+    try {
+      if (workloads.nodesByProviderId(cluster, providerID).length > 0) return done();
+      const node = nodeOfMachine(machine, workloads.nodes(cluster).list());
+      // a Node that says it is another server is not ours to correct
+      if (!node || node.spec?.providerID) return done();
+      await tell(context, cluster, node, machine, providerID);
+    } catch (error) {
+      if (!isNotConnected(error)) throw error;
+    }
+    return done();
+  };
+
+  const tell = async (
+    { signal }: ReconcileContext,
+    cluster: ObjectKey,
+    node: Node,
+    machine: Machine,
+    providerID: string,
+  ): Promise<void> => {
+    const labels = { [machineNameLabel]: machine.metadata.name ?? '' };
+    const isKnown = node.metadata.labels?.[machineNameLabel] !== undefined;
+    const patch = { spec: { providerID }, ...(!isKnown && { metadata: { labels } }) };
+    await workloads
+      .client(cluster)
+      .patch(Nodes, objectKey(node), 'merge', withOptimisticLock(patch, node), { fieldManager, signal });
+  };
+
+  return defineController({
+    name: 'k0s-provider-id',
+    for: machines,
+    concurrency: dependencies.concurrency ?? defaultConcurrency,
+    setup(informers) {
+      informers.informer(clusters);
+      informers
+        .informer(machines)
+        .addIndexer(waitingByCluster, (machine) =>
+          isWaiting(machine) ? [clusterValue(clusterOfMachine(machine))] : [],
+        );
+    },
+    watches: [
+      watchObjects(machines, { predicates: [...watchFilter(dependencies.watchFilter), waits] }),
+      watchMapped(clusters, (cluster) => waitingIn(objectKey(cluster)), { predicates: [clusterMatters] }),
+    ],
+    sources: [
+      workloads.connectionSource(waitingIn),
+      workloads.nodeSource((cluster, node) => (node.spec?.providerID ? [] : waitingIn(cluster))),
+    ],
+    reconcile,
+  });
+}
+
+const waits: Predicate<Machine> = ({ object, type }) => type !== 'delete' && isWaiting(object);

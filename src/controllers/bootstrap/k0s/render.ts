@@ -1,0 +1,110 @@
+import type { BootstrapFile, BootstrapFormat, K0sWorkerConfigSpec } from '../../../api/index.ts';
+import { type BootstrapToken, k0sJoinToken } from '../../shared/index.ts';
+import { type CloudConfig, renderCloudConfig } from '../common/cloud-config.ts';
+import {
+  encodeIgnition,
+  ignitionContent,
+  ignitionFile,
+  mergeIgnition,
+  readAdditionalConfig,
+} from '../common/ignition/index.ts';
+import { BootstrapInputError } from '../common/machine-content.ts';
+import { tokenPath, workerCommands } from './commands.ts';
+import { withCustomUserData } from './custom-user-data.ts';
+import { ingressCommands } from './ingress.ts';
+
+/** Everything the user data of a worker is made of. */
+export interface WorkerUserData {
+  spec: K0sWorkerConfigSpec;
+  machineName: string;
+  /** of k0s; empty: the newest there is */
+  version: string;
+  token: BootstrapToken;
+  /** https:// address of the API server */
+  server: string;
+  /** PEM of what the API server is trusted by */
+  authority: string;
+  /** the user's, with their content in them */
+  files: readonly BootstrapFile[];
+  /** what a proxy to an API behind an Ingress needs; absent without one */
+  ingressFiles?: readonly BootstrapFile[];
+  customUserData?: string;
+}
+
+export interface RenderedWorker {
+  format: BootstrapFormat;
+  text: string;
+  /** wishes that were left out, and why */
+  warnings: readonly string[];
+}
+
+/** The user data with which a machine becomes a worker of k0s. */
+export function renderWorker(data: WorkerUserData): RenderedWorker {
+  const { type = 'cloud-config', platform = 'linux' } = data.spec.provisioner ?? {};
+  if (platform !== 'linux') {
+    throw new BootstrapInputError(`spec.provisioner.platform: ${platform} machines are not supported; use linux`);
+  }
+  const content = machineContent(data);
+  switch (type) {
+    case 'cloud-config':
+      return { format: type, text: cloudConfig(content, data.customUserData), warnings: [] };
+    case 'ignition':
+      return { format: type, ...ignition(content, data) };
+    default:
+      throw new BootstrapInputError(
+        `spec.provisioner.type: ${type} is for Windows machines, which are not supported; use cloud-config or ignition`,
+      );
+  }
+}
+
+function machineContent(data: WorkerUserData): CloudConfig {
+  const { spec, token, server, authority, ingressFiles } = data;
+  const joinToken = k0sJoinToken({ role: 'worker', token, server, authority });
+  return {
+    files: [{ path: tokenPath(spec), permissions: '0600', content: joinToken }, ...data.files, ...(ingressFiles ?? [])],
+    commands: workerCommands({ ...data, ingress: ingressFiles ? ingressCommands : [] }),
+  };
+}
+
+function cloudConfig(content: CloudConfig, customUserData: string | undefined): string {
+  return customUserData === undefined ? renderCloudConfig(content) : withCustomUserData(content, customUserData);
+}
+
+const scriptPath = '/etc/k0s-bootstrap.sh';
+/** survives a reboot, unlike what is below /run: a worker is installed once */
+const donePath = '/etc/k0s-bootstrap.done';
+
+const bootstrapUnit = [
+  '[Unit]',
+  'Description=k0s bootstrap',
+  `ConditionPathExists=!${donePath}`,
+  'Wants=network-online.target',
+  'After=network-online.target',
+  '[Service]',
+  'Type=oneshot',
+  `ExecStart=/bin/sh ${scriptPath}`,
+  'RemainAfterExit=true',
+  '[Install]',
+  'WantedBy=multi-user.target',
+  '',
+].join('\n');
+
+/** Ignition runs no commands: a unit runs a script of them, once. */
+function ignition(content: CloudConfig, data: WorkerUserData): Omit<RenderedWorker, 'format'> {
+  const { ignition: wish, customUserDataRef } = data.spec.provisioner ?? {};
+  const script = ['#!/bin/sh', 'set -e', ...content.commands, `touch ${donePath}`, ''].join('\n');
+  const generated = mergeIgnition(ignitionContent({ files: content.files }), {
+    units: [{ name: 'k0s-bootstrap.service', enabled: true, contents: bootstrapUnit }],
+    files: [ignitionFile(scriptPath, 0o700, script)],
+  });
+  const warnings = customUserDataRef
+    ? ['spec.provisioner.customUserDataRef is for cloud-config and was left out; use ignition.additionalConfig']
+    : [];
+  if (!wish?.additionalConfig) return { text: encodeIgnition(generated), warnings };
+  const field = 'spec.provisioner.ignition.additionalConfig';
+  const additional = readAdditionalConfig(wish.additionalConfig, { field, strict: false });
+  return {
+    text: encodeIgnition(mergeIgnition(generated, additional.content)),
+    warnings: [...warnings, ...additional.warnings],
+  };
+}

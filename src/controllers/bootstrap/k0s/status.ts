@@ -1,0 +1,35 @@
+import { setVerdict, summarize } from '../../shared/index.ts';
+import type { K0sWorkerConfigScope } from './scope.ts';
+
+export function dataSecretAvailable(scope: K0sWorkerConfigScope, name: string): void {
+  const { config } = scope;
+  config.status = {
+    ...config.status,
+    dataSecretName: name,
+    initialization: { ...config.status?.initialization, dataSecretCreated: true },
+  };
+  scope.dataSecret = { status: 'True', reason: 'Available', message: 'Bootstrap secret created' };
+}
+
+/** Nothing is wrong; something else has to happen first. */
+export function dataSecretWaiting(scope: K0sWorkerConfigScope, message: string): void {
+  scope.dataSecret = { status: 'False', reason: 'WaitingForControlPlaneInitialization', message };
+}
+
+/** User data could not be made of what the user wrote. */
+export function dataSecretRefused(scope: K0sWorkerConfigScope, message: string): void {
+  scope.dataSecret = { status: 'False', reason: 'DataSecretGenerationFailed', message };
+}
+
+/** Something failed that is not the user's doing; it is tried again. */
+export function dataSecretFailed(scope: K0sWorkerConfigScope, message: string): void {
+  scope.dataSecret = { status: 'False', reason: 'InternalError', message };
+}
+
+/** Puts the findings of a pass on the draft. */
+export function observe({ config, context, dataSecret }: K0sWorkerConfigScope): void {
+  const now = context.clock.now();
+  if (dataSecret) setVerdict(config, 'DataSecretAvailable', dataSecret, now);
+  const reasons = { issue: 'NotReady', unknown: 'ReadyUnknown', good: 'Ready' };
+  setVerdict(config, 'Ready', summarize(config, { of: ['DataSecretAvailable'], reasons }), now);
+}

@@ -1,0 +1,87 @@
+import type { GrpcChannel } from './grpc.ts';
+import { EtcdError, type EtcdTenant, type EtcdTenants } from './types.ts';
+import { bytesMessage, numberMessage } from './wire.ts';
+
+const auth = '/etcdserverpb.Auth';
+const keys = '/etcdserverpb.KV';
+const readWrite = 2n;
+const root = 'root';
+
+/** What etcd answers when a thing is made twice or taken away twice: the wish is fulfilled either way. */
+const alreadyThere = /already exists|already granted|role name already|user name already/i;
+const alreadyGone = /not found|does not exist|not granted/i;
+
+/** Users, roles and keys by etcd's own API. Every step may have been done before by somebody who crashed after it. */
+export function etcdTenants(channel: GrpcChannel): EtcdTenants {
+  const attempt = async (path: string, request: Buffer, fine: RegExp, signal: AbortSignal): Promise<void> => {
+    try {
+      await channel.call(path, request, signal);
+    } catch (error) {
+      if (!(error instanceof EtcdError) || error.status === undefined || !fine.test(error.message)) throw error;
+    }
+  };
+  const addUser = (name: string, signal: AbortSignal): Promise<void> =>
+    // without a password: whoever shows a certificate with this common name is that user
+    attempt(
+      `${auth}/UserAdd`,
+      Buffer.concat([bytesMessage(1, name), bytesMessage(3, numberMessage(1, 1n))]),
+      alreadyThere,
+      signal,
+    );
+  const addRole = (name: string, signal: AbortSignal): Promise<void> =>
+    attempt(`${auth}/RoleAdd`, bytesMessage(1, name), alreadyThere, signal);
+  const grant = (user: string, role: string, signal: AbortSignal): Promise<void> =>
+    attempt(
+      `${auth}/UserGrantRole`,
+      Buffer.concat([bytesMessage(1, user), bytesMessage(2, role)]),
+      alreadyThere,
+      signal,
+    );
+  return {
+    async ensure({ user, role, prefix }, signal) {
+      await addUser(user, signal);
+      await addRole(role, signal);
+      const permission = Buffer.concat([
+        numberMessage(1, readWrite),
+        bytesMessage(2, prefix),
+        bytesMessage(3, endOf(prefix)),
+      ]);
+      await attempt(
+        `${auth}/RoleGrantPermission`,
+        Buffer.concat([bytesMessage(1, role), bytesMessage(2, permission)]),
+        alreadyThere,
+        signal,
+      );
+      await grant(user, role, signal);
+    },
+    async drop({ user, role, prefix }: EtcdTenant, options, signal) {
+      if (options.keys) {
+        await channel.call(
+          `${keys}/DeleteRange`,
+          Buffer.concat([bytesMessage(1, prefix), bytesMessage(2, endOf(prefix))]),
+          signal,
+        );
+      }
+      await attempt(`${auth}/UserDelete`, bytesMessage(1, user), alreadyGone, signal);
+      await attempt(`${auth}/RoleDelete`, bytesMessage(1, role), alreadyGone, signal);
+    },
+    async enforce(signal) {
+      await addUser(root, signal);
+      await addRole(root, signal);
+      await grant(root, root, signal);
+      await channel.call(`${auth}/AuthEnable`, Buffer.alloc(0), signal);
+    },
+  };
+}
+
+/** The first key after all that begin with the prefix. */
+function endOf(prefix: string): Buffer {
+  const end = Buffer.from(prefix);
+  for (let at = end.length - 1; at >= 0; at--) {
+    const byte = end[at] ?? 0xff;
+    if (byte === 0xff) continue;
+    end[at] = byte + 1;
+    return end.subarray(0, at + 1);
+  }
+  return Buffer.from([0]);
+}

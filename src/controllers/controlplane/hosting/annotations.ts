@@ -1,0 +1,75 @@
+import type { BackupWish } from '../../../hosting/index.ts';
+import type { KubeObject } from '../../../machinery/index.ts';
+import type { PlaneRequest, RestoreRequest, RotationRequest } from './types.ts';
+
+// Wishes that the kinds of hosted control planes have no fields for. People write them as annotations of their object.
+
+const domain = 'controlplane.cluster.x-k8s.io';
+
+/** `rotate-<what>`: any value that was not there before begins a rotation */
+const rotations: Readonly<Record<RotationRequest['what'], string>> = {
+  ca: `${domain}/rotate-ca`,
+  'etcd-ca': `${domain}/rotate-etcd-ca`,
+  'front-proxy-ca': `${domain}/rotate-front-proxy-ca`,
+  sa: `${domain}/rotate-sa`,
+};
+
+/** name of a backup, or `latest`; a plane goes back to it once for every new value of both */
+const restoreAnnotation = `${domain}/restore`;
+/** `namespace/name` of the plane the backup was made of, where that was another one */
+const restoreFromAnnotation = `${domain}/restore-from`;
+const restoreTokenAnnotation = `${domain}/restore-token`;
+
+/** cron, or @daily and the like */
+const backupScheduleAnnotation = `${domain}/backup-schedule`;
+const backupDirectoryAnnotation = `${domain}/backup-directory`;
+/** a Secret with the keys accessKeyID, secretAccessKey, host, region and bucket */
+const backupSecretAnnotation = `${domain}/backup-secret`;
+
+/** Rotations and a restore somebody asks for. */
+export function annotatedRequests({ metadata }: KubeObject): Pick<PlaneRequest, 'rotate' | 'restore'> {
+  const annotations = metadata.annotations ?? {};
+  const rotate = (Object.keys(rotations) as RotationRequest['what'][]).flatMap((what): RotationRequest[] => {
+    const token = annotations[rotations[what]];
+    return token ? [{ what, token }] : [];
+  });
+  const restore = restoreRequest(annotations);
+  return { ...(rotate.length > 0 && { rotate }), ...(restore && { restore }) };
+}
+
+function restoreRequest(annotations: Readonly<Record<string, string>>): RestoreRequest | undefined {
+  const backup = annotations[restoreAnnotation];
+  if (!backup) return undefined;
+  const source = annotations[restoreFromAnnotation];
+  const [namespace = '', name] = (source ?? '').split('/');
+  return {
+    backup,
+    ...(name !== undefined && { from: { namespace, name } }),
+    token: [backup, source ?? '', annotations[restoreTokenAnnotation] ?? ''].join(' '),
+  };
+}
+
+/** Backups somebody asks for; undefined without a schedule and a place. */
+export function annotatedBackup({ metadata }: KubeObject): BackupWish | undefined {
+  const annotations = metadata.annotations ?? {};
+  const schedule = annotations[backupScheduleAnnotation];
+  const path = annotations[backupDirectoryAnnotation];
+  const secretName = annotations[backupSecretAnnotation];
+  if (!schedule || (!path && !secretName)) return undefined;
+  if (path) return { schedule, target: { type: 'directory', path } };
+  return {
+    schedule,
+    target: {
+      type: 's3',
+      secretNamespace: metadata.namespace ?? '',
+      secretName: secretName ?? '',
+      keys: {
+        accessKeyId: 'accessKeyID',
+        secretAccessKey: 'secretAccessKey',
+        host: 'host',
+        region: 'region',
+        bucket: 'bucket',
+      },
+    },
+  };
+}

@@ -1,0 +1,119 @@
+import { createHash } from 'node:crypto';
+import { type Client, formatKey, objectKey, resourceId } from '../../../client/index.ts';
+import {
+  CapstanError,
+  errorMessage,
+  isInvalid,
+  isNotFound,
+  type KubeObject,
+  type Resource,
+} from '../../../machinery/index.ts';
+import type { CacheReader } from '../../../runtime/index.ts';
+import { shows } from '../../shared/index.ts';
+import { followedResources, resourceOfObject } from './resources.ts';
+
+/** On objects of a plane: a checksum of what was last applied, so that a program that starts anew need not apply it again. */
+export const appliedAnnotation = 'controlplane.cluster.x-k8s.io/applied-checksum';
+
+/** The management API refuses an object of a plane. */
+export class PlaneObjectError extends CapstanError {
+  /** a field cannot be changed while the object lives */
+  readonly isImmutable: boolean;
+  readonly object: KubeObject;
+
+  constructor(object: KubeObject, cause: unknown) {
+    const { kind, metadata } = object;
+    super('CAP_PLANE_OBJECT', `${kind} ${metadata.name ?? ''} is refused: ${errorMessage(cause)}`, { cause });
+    this.name = 'PlaneObjectError';
+    this.object = object;
+    this.isImmutable = /immutable|forbidden|may not change/i.test(errorMessage(cause));
+  }
+}
+
+interface Applied {
+  readonly checksum: string;
+  readonly uid: string;
+  /** generation, or where a kind has none the resource version, that our write led to */
+  readonly stamp: string;
+  readonly at: number;
+}
+
+/** What was applied, remembered for one plane. It saves requests; nothing is decided by it. */
+export type AppliedMemory = Map<string, Applied>;
+
+export interface ApplyOptions {
+  client: Client;
+  cache: CacheReader;
+  fieldManager: string;
+  memory: AppliedMemory;
+  nowMs: number;
+  signal: AbortSignal;
+  /** told of every write */
+  onWrite?(object: KubeObject): void;
+}
+
+/** Kinds that are not followed are looked at once in a while. */
+const lookAgainMs = 10 * 60_000;
+const followed = new Set(followedResources.map(resourceId));
+
+/**
+ * Server-side apply, in order. An object is written when the wish changed, when somebody changed a field of ours, or when it is
+ * gone. Resolves with all of them as stored.
+ */
+export async function applyObjects(options: ApplyOptions, objects: readonly KubeObject[]): Promise<KubeObject[]> {
+  const stored: KubeObject[] = [];
+  for (const object of objects) stored.push(await applyObject(options, object));
+  return stored;
+}
+
+export async function applyObject(options: ApplyOptions, object: KubeObject): Promise<KubeObject> {
+  const { client, memory, fieldManager, nowMs, signal } = options;
+  const resource = resourceOfObject(object);
+  const checksum = checksumOf(object);
+  const id = `${resourceId(resource)} ${formatKey(objectKey(object))}`;
+  const known = memory.get(id);
+  const live = liveObject(options, resource, object);
+  if (live && isAsWished(live, object, checksum, known)) return live;
+  if (!followed.has(resourceId(resource)) && known?.checksum === checksum && nowMs - known.at < lookAgainMs)
+    return object;
+  const wish: KubeObject = {
+    ...object,
+    metadata: { ...object.metadata, annotations: { ...object.metadata.annotations, [appliedAnnotation]: checksum } },
+  };
+  try {
+    const stored = await client.apply(resource, wish, { fieldManager, force: true, signal });
+    options.onWrite?.(stored);
+    memory.set(id, { checksum, uid: stored.metadata.uid ?? '', stamp: stampOf(stored), at: nowMs });
+    return stored;
+  } catch (error) {
+    memory.delete(id);
+    if (isInvalid(error)) throw new PlaneObjectError(object, error);
+    // a kind that is not served at all
+    if (isNotFound(error) && !followed.has(resourceId(resource))) throw new PlaneObjectError(object, error);
+    throw error;
+  }
+}
+
+function liveObject(
+  { cache }: ApplyOptions,
+  resource: Resource<KubeObject>,
+  object: KubeObject,
+): KubeObject | undefined {
+  return followed.has(resourceId(resource)) ? cache.lister(resource).get(objectKey(object)) : undefined;
+}
+
+function isAsWished(live: KubeObject, wish: KubeObject, checksum: string, known: Applied | undefined): boolean {
+  if (live.metadata.annotations?.[appliedAnnotation] !== checksum || live.metadata.deletionTimestamp !== undefined) {
+    return false;
+  }
+  // the server writes some values in its own way; what our own write led to is as wished
+  if (known?.checksum === checksum && known.uid === live.metadata.uid && known.stamp === stampOf(live)) return true;
+  return shows(live, wish);
+}
+
+const stampOf = ({ metadata }: KubeObject): string =>
+  metadata.generation === undefined ? `version ${metadata.resourceVersion ?? ''}` : `generation ${metadata.generation}`;
+
+function checksumOf(object: KubeObject): string {
+  return createHash('sha256').update(JSON.stringify(object)).digest('hex').slice(0, 16);
+}

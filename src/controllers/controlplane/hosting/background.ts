@@ -1,0 +1,69 @@
+import { formatKey, type ObjectKey } from '../../../client/index.ts';
+import type { ExternalSource } from '../../../runtime/index.ts';
+
+/** How a piece of work is doing. */
+export type WorkState<T> =
+  | { readonly kind: 'running'; readonly since: number }
+  | { readonly kind: 'finished'; readonly value: T }
+  | { readonly kind: 'failed'; readonly error: unknown };
+
+/** Work that takes longer than a pass may: it goes on beside the queue, and wakes its object when it ends. */
+export interface BackgroundWork {
+  /** to be named among the sources of the controller; work stops with it */
+  readonly source: ExternalSource;
+  start<T>(owner: ObjectKey, purpose: string, nowMs: number, work: (signal: AbortSignal) => Promise<T>): void;
+  /** an end is told once */
+  take<T>(owner: ObjectKey, purpose: string): WorkState<T> | undefined;
+  forget(owner: ObjectKey): void;
+}
+
+export function createBackgroundWork(): BackgroundWork {
+  const states = new Map<string, { state: WorkState<unknown>; stop: AbortController }>();
+  let enqueue: (key: ObjectKey) => void = () => {};
+  const idOf = (owner: ObjectKey, purpose: string): string => `${formatKey(owner)} ${purpose}`;
+  return {
+    source: {
+      start(context) {
+        enqueue = context.enqueue;
+        context.signal.addEventListener(
+          'abort',
+          () => {
+            for (const { stop } of states.values()) stop.abort(context.signal.reason);
+            states.clear();
+          },
+          { once: true },
+        );
+      },
+    },
+    start(owner, purpose, nowMs, work) {
+      const id = idOf(owner, purpose);
+      if (states.get(id)?.state.kind === 'running') return;
+      const stop = new AbortController();
+      const entry = { state: { kind: 'running', since: nowMs } as WorkState<unknown>, stop };
+      states.set(id, entry);
+      const settle = (state: WorkState<unknown>): void => {
+        if (states.get(id) !== entry) return;
+        entry.state = state;
+        enqueue(owner);
+      };
+      work(stop.signal).then(
+        (value) => settle({ kind: 'finished', value }),
+        (error: unknown) => settle({ kind: 'failed', error }),
+      );
+    },
+    take<T>(owner: ObjectKey, purpose: string) {
+      const id = idOf(owner, purpose);
+      const entry = states.get(id);
+      if (entry && entry.state.kind !== 'running') states.delete(id);
+      return entry?.state as WorkState<T> | undefined;
+    },
+    forget(owner) {
+      const prefix = idOf(owner, '');
+      for (const [id, { stop }] of states) {
+        if (!id.startsWith(prefix)) continue;
+        stop.abort(new Error('its owner is gone'));
+        states.delete(id);
+      }
+    },
+  };
+}

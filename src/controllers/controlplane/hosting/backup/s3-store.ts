@@ -1,0 +1,193 @@
+import { createHash } from 'node:crypto';
+import { request } from 'undici';
+import { CapstanError, type Clock } from '../../../../machinery/index.ts';
+import type { BackupStore } from '../types.ts';
+import { emptyBodyHash, encodeSegment, type S3Credentials, signedHeaders } from './aws-signature.ts';
+
+export interface S3Location extends S3Credentials {
+  /** host with optional port, or a whole address; https unless said otherwise */
+  host: string;
+  /** `bucket` or `bucket/prefix` */
+  bucket: string;
+}
+
+/** The store refused, or did not answer as one. */
+export class BackupStoreError extends CapstanError {
+  constructor(message: string, options: { hint?: string; cause?: unknown } = {}) {
+    super('CAP_BACKUP_STORE', message, options);
+    this.name = 'BackupStoreError';
+  }
+}
+
+interface Answer {
+  status: number;
+  header(name: string): string | undefined;
+  text(): Promise<string>;
+  body: AsyncIterable<Buffer>;
+}
+
+/** Larger backups go up in parts of this size, so that no more than one of them is in memory. */
+export const partBytes: number = 32 * 1024 * 1024;
+/** A store that is silent this long is given up for this time. */
+const silenceMs = 60_000;
+
+/** Backups in a bucket of an S3-compatible store, addressed by path as all of them understand it. */
+export function s3Store(location: S3Location, clock: Clock, limits: { partBytes?: number } = {}): BackupStore {
+  const size = limits.partBytes ?? partBytes;
+  const base = new URL(/^https?:\/\//.test(location.host) ? location.host : `https://${location.host}`);
+  const [bucket = '', ...prefixParts] = location.bucket.split('/').filter((part) => part !== '');
+  const prefix = prefixParts.length === 0 ? '' : `${prefixParts.join('/')}/`;
+
+  const ask = async (
+    method: 'GET' | 'PUT' | 'POST' | 'DELETE',
+    key: string,
+    query: Readonly<Record<string, string>>,
+    body: Buffer | undefined,
+    signal: AbortSignal,
+  ): Promise<Answer> => {
+    const url = new URL(base);
+    const segments = key === '' ? [bucket] : [bucket, ...key.split('/')];
+    url.pathname = `${base.pathname.replace(/\/+$/, '')}/${segments.map(encodeSegment).join('/')}`;
+    url.search = Object.entries(query)
+      .map(([name, value]) => `${encodeSegment(name)}=${encodeSegment(value)}`)
+      .join('&');
+    const bodyHash = body === undefined ? emptyBodyHash : createHash('sha256').update(body).digest('hex');
+    const { host: _, ...headers } = signedHeaders({ method, url, bodyHash }, location, clock.now());
+    try {
+      const answer = await request(url, {
+        method,
+        headers,
+        signal,
+        headersTimeout: silenceMs,
+        bodyTimeout: silenceMs,
+        ...(body !== undefined && { body }),
+      });
+      return {
+        status: answer.statusCode,
+        header: (name) => {
+          const value = answer.headers[name];
+          return Array.isArray(value) ? value[0] : value;
+        },
+        text: () => answer.body.text(),
+        body: answer.body as AsyncIterable<Buffer>,
+      };
+    } catch (cause) {
+      if (signal.aborted) throw signal.reason;
+      const why = cause instanceof Error ? cause.message : String(cause);
+      throw new BackupStoreError(`the backup store ${base.host} does not answer: ${why}`, {
+        hint: 'check the host in the Secret of the backup, and the way there',
+        cause,
+      });
+    }
+  };
+  const expectOk = async (answer: Answer, what: string): Promise<string> => {
+    const text = await answer.text();
+    if (answer.status >= 200 && answer.status < 300 && !text.includes('<Error>')) return text;
+    throw refusal(what, answer.status, text);
+  };
+  const refusal = (what: string, status: number, text: string): BackupStoreError => {
+    const code = tagged(text, 'Code')[0];
+    const message = tagged(text, 'Message')[0];
+    const why = [code, message].filter((part) => part !== undefined).join(': ') || `HTTP ${status}`;
+    return new BackupStoreError(`the backup store ${base.host} refused ${what} in bucket ${bucket}: ${why}`, {
+      hint: 'check keys, region and bucket in the Secret of the backup',
+    });
+  };
+
+  const writeInParts = async (
+    key: string,
+    pieces: AsyncIterator<Buffer>,
+    first: Buffer,
+    second: Buffer,
+    signal: AbortSignal,
+  ): Promise<void> => {
+    const opened = await expectOk(await ask('POST', key, { uploads: '' }, undefined, signal), 'an upload');
+    const uploadId = tagged(opened, 'UploadId')[0];
+    if (uploadId === undefined)
+      throw new BackupStoreError(`the backup store ${base.host} opened an upload without an id`);
+    try {
+      const tags: string[] = [];
+      const put = async (part: Buffer): Promise<void> => {
+        const query = { partNumber: String(tags.length + 1), uploadId };
+        const answer = await ask('PUT', key, query, part, signal);
+        await expectOk(answer, `part ${tags.length + 1}`);
+        tags.push(answer.header('etag') ?? '');
+      };
+      await put(first);
+      await put(second);
+      for (let next = await pieces.next(); next.done !== true; next = await pieces.next()) await put(next.value);
+      const list = tags.map((tag, at) => `<Part><PartNumber>${at + 1}</PartNumber><ETag>${tag}</ETag></Part>`).join('');
+      const body = Buffer.from(`<CompleteMultipartUpload>${list}</CompleteMultipartUpload>`);
+      await expectOk(await ask('POST', key, { uploadId }, body, signal), 'the end of an upload');
+    } catch (error) {
+      // parts that lie about cost money; that they cannot be taken away must not hide what went wrong first
+      const late = AbortSignal.timeout(silenceMs);
+      await ask('DELETE', key, { uploadId }, undefined, late).catch(() => {});
+      throw error;
+    }
+  };
+
+  return {
+    async write(name, parts, signal) {
+      const key = `${prefix}${name}`;
+      const pieces = piecesOf(parts, size)[Symbol.asyncIterator]();
+      const first = await pieces.next();
+      const second = first.done === true ? first : await pieces.next();
+      if (second.done === true) {
+        const whole = first.done === true ? Buffer.alloc(0) : first.value;
+        await expectOk(await ask('PUT', key, {}, whole, signal), `the backup ${key}`);
+      } else {
+        await writeInParts(key, pieces, first.value as Buffer, second.value, signal);
+      }
+    },
+    async list(wanted, signal) {
+      const names: string[] = [];
+      let token: string | undefined;
+      do {
+        const query = {
+          'list-type': '2',
+          prefix: `${prefix}${wanted}`,
+          ...(token !== undefined && { 'continuation-token': token }),
+        };
+        const text = await expectOk(await ask('GET', '', query, undefined, signal), 'the list of backups');
+        for (const key of tagged(text, 'Key')) names.push(key.slice(prefix.length));
+        token = tagged(text, 'IsTruncated')[0] === 'true' ? tagged(text, 'NextContinuationToken')[0] : undefined;
+      } while (token !== undefined);
+      return names.sort();
+    },
+    async *read(name, signal) {
+      const answer = await ask('GET', `${prefix}${name}`, {}, undefined, signal);
+      if (answer.status !== 200) throw refusal(`the backup ${prefix}${name}`, answer.status, await answer.text());
+      for await (const part of answer.body) yield part;
+    },
+  };
+}
+
+/** What comes in any sizes as pieces of one size; only the last may be smaller. */
+async function* piecesOf(parts: AsyncIterable<Buffer>, size: number): AsyncGenerator<Buffer, void> {
+  let waiting: Buffer[] = [];
+  let length = 0;
+  for await (const part of parts) {
+    waiting.push(part);
+    length += part.length;
+    while (length >= size) {
+      const whole = Buffer.concat(waiting);
+      yield whole.subarray(0, size);
+      waiting = [whole.subarray(size)];
+      length -= size;
+    }
+  }
+  if (length > 0) yield Buffer.concat(waiting);
+}
+
+/** Contents of all elements of a name; the few answers that are read have them without attributes. */
+function tagged(text: string, name: string): string[] {
+  return [...text.matchAll(new RegExp(`<${name}>([^<]*)</${name}>`, 'g'))].map(([, content = '']) =>
+    content
+      .replaceAll('&lt;', '<')
+      .replaceAll('&gt;', '>')
+      .replaceAll('&quot;', '"')
+      .replaceAll('&apos;', "'")
+      .replaceAll('&amp;', '&'),
+  );
+}

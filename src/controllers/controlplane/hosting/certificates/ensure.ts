@@ -1,0 +1,422 @@
+import { type Secret, Secrets } from '../../../../api/index.ts';
+import { type Client, formatKey, type ObjectKey } from '../../../../client/index.ts';
+import {
+  type AuthorityName,
+  type CertificatePlan,
+  type CredentialName,
+  dueRenewals,
+  type ExternalAuthority,
+  nextRenewal,
+  type ObservedCredential,
+  type PlannedAuthority,
+  type PlannedCertificate,
+  type PlannedCredential,
+  type PlannedKey,
+  type PlannedKubeconfig,
+  type Renewal,
+} from '../../../../hosting/index.ts';
+import { CapstanError, type Clock, formatTime, ignoreNotFound } from '../../../../machinery/index.ts';
+import {
+  type CertificateAndKey,
+  createAuthority,
+  createServiceAccountKeyPair,
+  issueCertificate,
+  parseCertificate,
+} from '../../../../pki/index.ts';
+import { kubeconfigText, secretText } from '../../../shared/index.ts';
+import type { SecretDrafts } from '../secret-drafts.ts';
+import { type PlaneState, rotationOf } from '../state.ts';
+import type { CertificateReport } from '../types.ts';
+import { observeLeaf, storedPair, type Vouching } from './stored.ts';
+
+/** On a Secret of Kamaji, empty: make anew what is in it. The answer is the time. */
+export const rotateAnnotation = 'certs.kamaji.clastix.io/rotate';
+
+/** A Secret with a credential is missing or cannot be used; the message names it and says what to do. */
+export class PlaneCredentialError extends CapstanError {
+  constructor(secret: ObjectKey, problem: string, hint: string) {
+    super('CAP_PLANE_CREDENTIAL', `Secret ${formatKey(secret)} ${problem}; ${hint}`, { hint });
+    this.name = 'PlaneCredentialError';
+  }
+}
+
+/** An authority while this pass lasts. */
+export interface LivingAuthority {
+  /** PEM; without a key nothing new can be signed */
+  readonly pair: { readonly certificate: string; readonly privateKey?: string };
+  /** PEM of all that are to be trusted in its place, the one in use first */
+  readonly trust: string;
+  /** vouches for the one in use before those who know only the one before */
+  readonly cross?: string;
+}
+
+/** What was read of leaves, as long as their Secrets and signers stay the same. Saves reading certificates. */
+export type CredentialMemory = Map<
+  CredentialName,
+  { readonly stamp: string; readonly observed: ObservedCredential | undefined }
+>;
+
+export interface EnsureCredentialsOptions {
+  client: Client;
+  clock: Clock;
+  signal: AbortSignal;
+  namespace: string;
+  plan: CertificatePlan;
+  state: PlaneState;
+  read(key: ObjectKey): Secret | undefined;
+  drafts: SecretDrafts;
+  memory: CredentialMemory;
+}
+
+export interface EnsuredCredentials {
+  readonly authorities: ReadonlyMap<AuthorityName, LivingAuthority>;
+  /** what exists, read */
+  readonly observed: ReadonlyMap<CredentialName, ObservedCredential>;
+  /** what was made in this pass */
+  readonly renewed: readonly Renewal[];
+  readonly reports: readonly CertificateReport[];
+  /** when the next thing comes due by time alone */
+  readonly nextMs: number | undefined;
+  /** authorities and keys that a Secret's annotation asks to rotate -> a name for the wish */
+  readonly asked: ReadonlyMap<AuthorityName | 'sa', string>;
+}
+
+/**
+ * Everything with a key in it that the plan names: read where it is, made where it is missing or due. What the rotation state
+ * says of authorities decides who signs and who is trusted. Nothing is written here: the drafts are.
+ */
+export async function ensureCredentials(options: EnsureCredentialsOptions): Promise<EnsuredCredentials> {
+  const { plan, clock, drafts } = options;
+  const authorities = new Map<AuthorityName, LivingAuthority>();
+  const observed = new Map<CredentialName, ObservedCredential>();
+  const asked = new Map<AuthorityName | 'sa', string>();
+  for (const planned of plan) {
+    if (planned.kind === 'authority') {
+      const authority = await ensureAuthority(options, planned);
+      authorities.set(planned.name, authority);
+      observed.set(planned.name, observedAuthority(authority));
+    } else if (planned.kind === 'key') await ensureServiceAccountKey(options, planned);
+    const wish = rotationWish(options, planned);
+    if (wish !== undefined && (planned.kind === 'authority' || planned.kind === 'key')) asked.set(planned.name, wish);
+  }
+  const leaves = plan.filter((planned) => planned.kind === 'certificate' || planned.kind === 'kubeconfig');
+  const vouchings = new Map<PlannedCredential, Vouching & { signer: CertificateAndKey }>();
+  const wished = new Set<CredentialName>();
+  for (const planned of leaves) {
+    const vouching = await vouchingFor(options, planned, authorities);
+    vouchings.set(planned, vouching);
+    const seen = observeOnce(options, planned, vouching);
+    if (planned.external) checkBrought(options, planned, seen);
+    if (rotationWish(options, planned) !== undefined) wished.add(planned.name);
+    else if (seen) observed.set(planned.name, seen);
+  }
+  const renewed = dueRenewals(leaves, observed, clock.now());
+  for (const { credential } of renewed) {
+    const vouching = vouchings.get(credential);
+    if (!vouching || (credential.kind !== 'certificate' && credential.kind !== 'kubeconfig')) continue;
+    const made = await makeLeaf(options, credential, vouching);
+    observed.set(credential.name, made);
+    if (wished.has(credential.name)) {
+      drafts.put(credential.place.name, { annotations: { [rotateAnnotation]: formatTime(clock.now()) }, data: {} });
+    }
+  }
+  return {
+    authorities,
+    observed,
+    renewed,
+    reports: reportsOf(plan, observed),
+    nextMs: nextRenewal(plan, observed),
+    asked,
+  };
+}
+
+const secretOf = (options: EnsureCredentialsOptions, { place }: PlannedCredential): Secret | undefined =>
+  options.read({ namespace: options.namespace, name: place.name });
+
+function rotationWish(options: EnsureCredentialsOptions, planned: PlannedCredential): string | undefined {
+  const secret = secretOf(options, planned);
+  return secret?.metadata.annotations?.[rotateAnnotation] === '' && !planned.external
+    ? `annotation of Secret ${planned.place.name} ${secret.metadata.resourceVersion ?? ''}`
+    : undefined;
+}
+
+function everyKey(keys: readonly string[] | undefined, text: string): Record<string, string> {
+  return Object.fromEntries((keys ?? []).map((key) => [key, text]));
+}
+
+async function ensureAuthority(options: EnsureCredentialsOptions, planned: PlannedAuthority): Promise<LivingAuthority> {
+  const { namespace, state, clock, drafts } = options;
+  const { place } = planned;
+  const key = { namespace, name: place.name };
+  const secret = secretOf(options, planned);
+  const stored = storedPair(planned, secret);
+  const { record, next, old, cross } = rotationOf(state, planned.name);
+  if (planned.external) {
+    const certificate = stored?.certificate ?? place.certificate.map((name) => secretText(secret, name)).find(Boolean);
+    if (certificate === undefined) {
+      throw new PlaneCredentialError(
+        key,
+        'holds no certificate authority',
+        `put ${place.certificate[0]} and ${place.privateKey[0]} there`,
+      );
+    }
+    const pair = { certificate, ...(stored && { privateKey: stored.privateKey }) };
+    return { pair, trust: certificate };
+  }
+  if (!stored && secret && (secretText(secret, place.certificate[0] ?? '') ?? '') !== '') {
+    // machines and kubeconfigs may rely on it: another one made in its place would lock them all out
+    throw new PlaneCredentialError(
+      key,
+      'holds a certificate authority that cannot be used',
+      'restore it, or delete the Secret to begin anew',
+    );
+  }
+  const inUse =
+    (record.phase === 'switched' ? next : undefined) ??
+    stored ??
+    // no limit below it: a successor must be able to stand under it for those who know only this one
+    (await createAuthority({
+      commonName: planned.commonName,
+      clock,
+      algorithm: planned.algorithm,
+      validityMs: planned.durationMs,
+    }));
+  const beside = record.phase === 'introduced' ? next?.certificate : record.phase === 'switched' ? old : undefined;
+  const trust = joined([inUse.certificate, beside]);
+  drafts.put(place.name, {
+    ...secretShape(planned),
+    data: {
+      ...everyKey(place.certificate, inUse.certificate),
+      ...everyKey(place.privateKey, inUse.privateKey),
+      ...everyKey(place.bundle, trust),
+    },
+    ...(record.phase !== 'stable' &&
+      rotationWish(options, planned) !== undefined && {
+        annotations: { ...planned.annotations, [rotateAnnotation]: formatTime(clock.now()) },
+      }),
+  });
+  if (planned.repeatedIn) {
+    const { name, current, old: oldKey, all } = planned.repeatedIn;
+    const data = { [current]: inUse.certificate, [oldKey]: beside ?? '', [all]: trust };
+    drafts.put(name, { labels: planned.labels, data });
+  }
+  return { pair: inUse, trust, ...(cross !== undefined && { cross }) };
+}
+
+async function ensureServiceAccountKey(options: EnsureCredentialsOptions, planned: PlannedKey): Promise<void> {
+  const { namespace, state, drafts, clock } = options;
+  const { place } = planned;
+  const stored = storedPair(planned, secretOf(options, planned));
+  if (planned.external) {
+    if (stored) return;
+    throw new PlaneCredentialError(
+      { namespace, name: place.name },
+      'holds no pair of keys',
+      `put ${place.certificate[0]} and ${place.privateKey[0]} there`,
+    );
+  }
+  const { record, next, old } = rotationOf(state, 'sa');
+  let inUse =
+    (record.phase === 'switched' ? next : undefined) ??
+    (stored && { ...stored, certificate: firstPublicKey(stored.certificate) });
+  if (!inUse) {
+    const made = await createServiceAccountKeyPair(planned.algorithm);
+    inUse = { certificate: made.publicKey, privateKey: made.privateKey };
+  }
+  const beside = record.phase === 'introduced' ? next?.certificate : record.phase === 'switched' ? old : undefined;
+  drafts.put(place.name, {
+    ...secretShape(planned),
+    data: {
+      ...everyKey(place.certificate, joined([inUse.certificate, beside])),
+      ...everyKey(place.privateKey, inUse.privateKey),
+      ...everyKey(place.bundle, joined([inUse.certificate, beside])),
+    },
+    ...(record.phase !== 'stable' &&
+      rotationWish(options, planned) !== undefined && {
+        annotations: { ...planned.annotations, [rotateAnnotation]: formatTime(clock.now()) },
+      }),
+  });
+}
+
+const joined = (parts: readonly (string | undefined)[]): string =>
+  parts
+    .filter((part) => part !== undefined)
+    .map((part) => (part.endsWith('\n') ? part : `${part}\n`))
+    .join('');
+
+/** The keys before it are those of rotations that were. */
+export function firstPublicKey(keys: string): string {
+  const end = '-----END PUBLIC KEY-----\n';
+  const at = keys.indexOf(end);
+  return at < 0 ? keys : keys.slice(0, at + end.length);
+}
+
+function secretShape(planned: PlannedCredential): {
+  type?: string;
+  labels: Readonly<Record<string, string>>;
+  annotations?: Readonly<Record<string, string>>;
+} {
+  return {
+    ...(planned.place.type !== undefined && { type: planned.place.type }),
+    labels: planned.labels,
+    ...(planned.annotations && { annotations: planned.annotations }),
+  };
+}
+
+async function vouchingFor(
+  options: EnsureCredentialsOptions,
+  planned: PlannedCertificate | PlannedKubeconfig,
+  authorities: ReadonlyMap<AuthorityName, LivingAuthority>,
+): Promise<Vouching & { signer: CertificateAndKey }> {
+  const { signer } = planned;
+  if (typeof signer !== 'string') {
+    const pair = await foreignAuthority(options, signer);
+    return { authority: pair.certificate, trust: pair.certificate, signer: pair };
+  }
+  const authority = authorities.get(signer);
+  if (!authority) throw new TypeError(`the plan has no authority ${signer} for ${planned.name}`);
+  const isServing = planned.kind === 'certificate' && planned.usages.includes('server');
+  return {
+    authority: authority.pair.certificate,
+    trust: authority.trust,
+    signer: { certificate: authority.pair.certificate, privateKey: authority.pair.privateKey ?? '' },
+    ...(isServing && authority.cross !== undefined && { chain: authority.cross }),
+  };
+}
+
+async function foreignAuthority(
+  options: EnsureCredentialsOptions,
+  where: ExternalAuthority,
+): Promise<CertificateAndKey> {
+  const key = { namespace: where.secretNamespace, name: where.secretName };
+  const { signal } = options;
+  const secret = options.read(key) ?? (await options.client.get(Secrets, key, { signal }).catch(ignoreNotFound));
+  const certificate = secretText(secret, where.certificateKey);
+  const privateKey = secretText(secret, where.privateKeyKey);
+  if (certificate !== undefined && privateKey !== undefined) return { certificate, privateKey };
+  throw new PlaneCredentialError(
+    key,
+    secret ? 'holds no certificate authority' : 'does not exist',
+    `it needs ${where.certificateKey} and ${where.privateKeyKey}`,
+  );
+}
+
+function observeOnce(
+  options: EnsureCredentialsOptions,
+  planned: PlannedCertificate | PlannedKubeconfig,
+  vouching: Vouching,
+): ObservedCredential | undefined {
+  const secret = secretOf(options, planned);
+  const stamp = `${secret?.metadata.uid ?? ''} ${secret?.metadata.resourceVersion ?? ''} ${vouching.trust}${vouching.chain ?? ''}`;
+  const known = options.memory.get(planned.name);
+  if (known?.stamp === stamp) return known.observed;
+  const observed = observeLeaf(planned, secret, vouching);
+  options.memory.set(planned.name, { stamp, observed });
+  return observed;
+}
+
+function checkBrought(
+  options: EnsureCredentialsOptions,
+  planned: PlannedCredential,
+  seen: ObservedCredential | undefined,
+): void {
+  const key = { namespace: options.namespace, name: planned.place.name };
+  if (!seen) throw new PlaneCredentialError(key, `holds no usable ${planned.name}`, 'replace its contents');
+  if (options.clock.now() >= seen.notAfter) {
+    throw new PlaneCredentialError(key, `holds a certificate that ended at ${formatTime(seen.notAfter)}`, 'renew it');
+  }
+}
+
+async function makeLeaf(
+  options: EnsureCredentialsOptions,
+  planned: PlannedCertificate | PlannedKubeconfig,
+  vouching: Vouching & { signer: CertificateAndKey },
+): Promise<ObservedCredential> {
+  const { clock, drafts, namespace } = options;
+  if (vouching.signer.privateKey === '') {
+    const name = typeof planned.signer === 'string' ? planned.signer : planned.signer.secretName;
+    throw new PlaneCredentialError(
+      { namespace, name: planned.place.name },
+      `cannot be made: the key of ${name} is not here`,
+      'bring the certificate too, or the key',
+    );
+  }
+  const pair = await issueCertificate({
+    authority: vouching.signer,
+    commonName: planned.commonName,
+    organizations: planned.organizations,
+    usages: planned.kind === 'kubeconfig' ? ['client'] : planned.usages,
+    clock,
+    validityMs: planned.durationMs,
+    algorithm: planned.algorithm,
+    ...(planned.kind === 'certificate' && { hosts: planned.hosts }),
+  });
+  const data =
+    planned.kind === 'kubeconfig' ? kubeconfigs(planned, pair, vouching) : certificateData(planned, pair, vouching);
+  drafts.put(planned.place.name, { ...secretShape(planned), data });
+  const { notBefore, notAfter } = parseCertificate(pair.certificate);
+  return {
+    notBefore,
+    notAfter,
+    commonName: planned.commonName,
+    organizations: planned.organizations,
+    hosts: planned.kind === 'certificate' ? planned.hosts : [],
+    signedByCurrent: true,
+    trustsAll: true,
+    ...(planned.kind === 'kubeconfig' && { server: planned.server, internalServer: planned.internalServer }),
+  };
+}
+
+function certificateData(
+  planned: PlannedCertificate,
+  pair: CertificateAndKey,
+  vouching: Vouching,
+): Record<string, string> {
+  return {
+    ...everyKey(planned.place.certificate, joined([pair.certificate, vouching.chain])),
+    ...everyKey(planned.place.privateKey, pair.privateKey),
+    ...everyKey(planned.trustKeys, vouching.trust),
+  };
+}
+
+function kubeconfigs(planned: PlannedKubeconfig, pair: CertificateAndKey, { trust }: Vouching): Record<string, string> {
+  const text = (server: string): string =>
+    kubeconfigText({
+      server,
+      trust,
+      pair,
+      cluster: planned.clusterEntry,
+      user: planned.userEntry,
+      context: planned.contextEntry,
+    });
+  const { kubeconfig, internalKubeconfig } = planned.place;
+  return {
+    ...(kubeconfig && everyKey(kubeconfig, text(planned.server))),
+    ...(internalKubeconfig && everyKey(internalKubeconfig, text(planned.internalServer))),
+  };
+}
+
+function observedAuthority({ pair, trust }: LivingAuthority): ObservedCredential {
+  const { notBefore, notAfter, subject } = parseCertificate(pair.certificate);
+  return {
+    notBefore,
+    notAfter,
+    commonName: subject.commonName,
+    organizations: subject.organizations,
+    hosts: [],
+    signedByCurrent: true,
+    trustsAll: trust !== '',
+  };
+}
+
+function reportsOf(
+  plan: CertificatePlan,
+  observed: ReadonlyMap<CredentialName, ObservedCredential>,
+): CertificateReport[] {
+  const reports: CertificateReport[] = [];
+  for (const { name, place } of plan) {
+    const seen = observed.get(name);
+    if (seen) reports.push({ credential: name, secret: place.name, expiresAt: seen.notAfter });
+  }
+  return reports;
+}

@@ -1,0 +1,156 @@
+import {
+  type CertificatePlan,
+  type PlannedAuthority,
+  type PlannedKey,
+  type Rotatable,
+  rotationStep,
+} from '../../../../hosting/index.ts';
+import type { Clock } from '../../../../machinery/index.ts';
+import {
+  type CertificateAndKey,
+  createAuthority,
+  createServiceAccountKeyPair,
+  crossSignAuthority,
+  parseCertificate,
+  splitCertificates,
+} from '../../../../pki/index.ts';
+import { type PlaneState, type RotationEntry, rotationOf, withRotation } from '../state.ts';
+import type { RotationRequest } from '../types.ts';
+import type { EnsuredCredentials } from './ensure.ts';
+
+const dayMs = 24 * 3_600_000;
+/** Tokens of service accounts are renewed by kubelets within the hour; programs that read them once are given longer. */
+const tokenOverlapMs = dayMs;
+/** Certificates of kubelets are signed for a year. */
+const nodeOverlapMs = 365 * dayMs;
+
+export interface RotationInput {
+  plan: CertificatePlan;
+  state: PlaneState;
+  credentials: EnsuredCredentials;
+  requests: readonly RotationRequest[];
+  /** all Pods run with what the Secrets say, and the workload cluster shows it */
+  isRolledOut: boolean;
+  nodes: number;
+  clock: Clock;
+  /** the pair of `sa` as it is stored */
+  serviceAccountKey: CertificateAndKey | undefined;
+}
+
+export interface RotationOutcome {
+  /** the very same when nothing is to be written */
+  state: PlaneState;
+  /** what is under way, in words */
+  messages: string[];
+  nextMs: number | undefined;
+}
+
+/** Moves every rotation by at most one step. The state is written before anything follows from it. */
+export async function rotate(input: RotationInput): Promise<RotationOutcome> {
+  let { state } = input;
+  const messages: string[] = [];
+  let nextMs: number | undefined;
+  for (const planned of input.plan) {
+    if ((planned.kind !== 'authority' && planned.kind !== 'key') || planned.external) continue;
+    const entry = rotationOf(state, planned.name);
+    const now = input.clock.now();
+    const request = requestFor(input, planned, now);
+    const oldEnd =
+      planned.kind === 'authority' && entry.old !== undefined ? parseCertificate(entry.old).notAfter : undefined;
+    const step = rotationStep({
+      record: entry.record,
+      now,
+      trustedEverywhere: input.isRolledOut,
+      leavesReplaced: input.isRolledOut && input.credentials.renewed.length === 0,
+      holdouts: 0,
+      overlapMs: overlapOf(planned.name, input.nodes),
+      ...(request !== undefined && { request }),
+      ...(oldEnd !== undefined && { oldNotAfter: oldEnd }),
+    });
+    switch (step.kind) {
+      case 'none':
+        break;
+      case 'wait':
+        messages.push(`${planned.name}: ${step.message}`);
+        if (step.until !== undefined && (nextMs === undefined || step.until < nextMs)) nextMs = step.until;
+        break;
+      case 'introduce':
+        state = withRotation(state, planned.name, await introduced(input, planned, entry, step.record));
+        messages.push(`${planned.name}: the next one is made known`);
+        break;
+      case 'switch':
+        state = withRotation(state, planned.name, switched(input, planned, entry, step.record));
+        messages.push(`${planned.name}: the next one is taken into use`);
+        break;
+      case 'retire': {
+        const { next: _, old: __, ...rest } = entry;
+        state = withRotation(state, planned.name, { ...rest, record: step.record });
+        break;
+      }
+    }
+  }
+  return { state, messages, nextMs };
+}
+
+function overlapOf(name: Rotatable, nodes: number): number {
+  if (name === 'sa') return tokenOverlapMs;
+  return name === 'ca' && nodes > 0 ? nodeOverlapMs : 0;
+}
+
+function requestFor(
+  { credentials, requests }: RotationInput,
+  planned: PlannedAuthority | PlannedKey,
+  now: number,
+): string | undefined {
+  const asked = requests.find(({ what }) => what === planned.name)?.token ?? credentials.asked.get(planned.name);
+  if (asked !== undefined || planned.kind === 'key') return asked;
+  const end = credentials.observed.get(planned.name)?.notAfter;
+  return end !== undefined && now >= end - planned.renewBeforeMs ? `end ${end}` : undefined;
+}
+
+async function introduced(
+  { clock, credentials }: RotationInput,
+  planned: PlannedAuthority | PlannedKey,
+  entry: RotationEntry,
+  record: RotationEntry['record'],
+): Promise<RotationEntry> {
+  const { cross } = entry;
+  if (planned.kind === 'key') {
+    const { publicKey, privateKey } = await createServiceAccountKeyPair(planned.algorithm);
+    return { record, next: { certificate: publicKey, privateKey } };
+  }
+  const { commonName, algorithm, durationMs } = planned;
+  const next = await createAuthority({ commonName, clock, algorithm, validityMs: durationMs });
+  const current = credentials.authorities.get(planned.name)?.pair;
+  const nextCross =
+    current?.privateKey === undefined
+      ? undefined
+      : crossSignAuthority({
+          certificate: next.certificate,
+          signer: { certificate: current.certificate, privateKey: current.privateKey },
+          clock,
+        });
+  return { record, next, ...(cross !== undefined && { cross }), ...(nextCross !== undefined && { nextCross }) };
+}
+
+function switched(
+  { credentials, serviceAccountKey, clock }: RotationInput,
+  planned: PlannedAuthority | PlannedKey,
+  { next, cross, nextCross }: RotationEntry,
+  record: RotationEntry['record'],
+): RotationEntry {
+  const old =
+    planned.kind === 'key'
+      ? serviceAccountKey?.certificate
+      : credentials.authorities.get(planned.name)?.pair.certificate;
+  // those who know only an authority from before the last one find their way along all of them
+  const living = splitCertificates(`${nextCross ?? ''}${cross ?? ''}`).filter(
+    (certificate) => parseCertificate(certificate).notAfter > clock.now(),
+  );
+  return {
+    record,
+    ...(next && { next }),
+    ...(old !== undefined && { old }),
+    ...(living.length > 0 && { cross: living.join('') }),
+  };
+}

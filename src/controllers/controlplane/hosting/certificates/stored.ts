@@ -1,0 +1,131 @@
+import { createPrivateKey, createPublicKey } from 'node:crypto';
+import type { Secret } from '../../../../api/index.ts';
+import { parseKubeconfig } from '../../../../client/index.ts';
+import type { ObservedCredential, PlannedCredential } from '../../../../hosting/index.ts';
+import { belongsTogether, type CertificateAndKey, parseCertificate, splitCertificates } from '../../../../pki/index.ts';
+import { secretText } from '../../../shared/index.ts';
+
+/** The pair a Secret holds; undefined unless both halves are there and belong together. */
+export function storedPair(planned: PlannedCredential, secret: Secret | undefined): CertificateAndKey | undefined {
+  const certificate = firstText(secret, planned.place.certificate);
+  const privateKey = firstText(secret, planned.place.privateKey);
+  if (certificate === undefined || privateKey === undefined) return undefined;
+  const isPair = planned.kind === 'key' ? isKeyPair(certificate, privateKey) : belongsTogether(certificate, privateKey);
+  return isPair ? { certificate, privateKey } : undefined;
+}
+
+function firstText(secret: Secret | undefined, keys: readonly string[] | undefined): string | undefined {
+  for (const key of keys ?? []) {
+    const text = secretText(secret, key);
+    if (text !== undefined) return text;
+  }
+  return undefined;
+}
+
+/** Of several public keys the first is the one that signs. */
+function isKeyPair(publicKeys: string, privateKey: string): boolean {
+  try {
+    return createPublicKey(publicKeys).equals(createPublicKey(createPrivateKey(privateKey)));
+  } catch {
+    return false;
+  }
+}
+
+/** What a leaf is held against: who signs now, and whom everybody is to trust. */
+export interface Vouching {
+  /** PEM of the authority in use */
+  readonly authority: string;
+  /** PEM of all authorities */
+  readonly trust: string;
+  /** what is served behind the leaf */
+  readonly chain?: string;
+}
+
+/** A leaf as its Secret holds it, read; undefined when it is not there or cannot be used. */
+export function observeLeaf(
+  planned: Extract<PlannedCredential, { kind: 'certificate' | 'kubeconfig' }>,
+  secret: Secret | undefined,
+  vouching: Vouching,
+): ObservedCredential | undefined {
+  if (!secret) return undefined;
+  try {
+    return planned.kind === 'kubeconfig'
+      ? observeKubeconfig(planned, secret, vouching)
+      : observeCertificate(planned, secret, vouching);
+  } catch {
+    // what cannot be read is made anew
+    return undefined;
+  }
+}
+
+function observeCertificate(
+  planned: Extract<PlannedCredential, { kind: 'certificate' }>,
+  secret: Secret,
+  vouching: Vouching,
+): ObservedCredential | undefined {
+  const pair = storedPair(planned, secret);
+  if (!pair) return undefined;
+  const chain = splitCertificates(pair.certificate).slice(1).join('');
+  const trusts = planned.trustKeys.every((key) => containsAll(secretText(secret, key), vouching.trust));
+  return observed(pair, vouching, { trustsAll: trusts && chain === (vouching.chain ?? '') });
+}
+
+function observeKubeconfig(
+  planned: Extract<PlannedCredential, { kind: 'kubeconfig' }>,
+  secret: Secret,
+  vouching: Vouching,
+): ObservedCredential | undefined {
+  const { kubeconfig = [], internalKubeconfig = [] } = planned.place;
+  const texts = [...kubeconfig, ...internalKubeconfig].map((key) => secretText(secret, key));
+  if (texts.length === 0 || texts.some((text) => text === undefined)) return undefined;
+  const parsed = texts.map((text) => readKubeconfig(text ?? ''));
+  const first = parsed[0];
+  if (!first) return undefined;
+  const outside = kubeconfig.length > 0 ? parsed[0]?.server : undefined;
+  const inside = internalKubeconfig.length > 0 ? parsed[kubeconfig.length]?.server : undefined;
+  return observed(first.pair, vouching, {
+    trustsAll: parsed.every(({ trust }) => containsAll(trust, vouching.trust)),
+    ...(outside !== undefined && { server: outside }),
+    ...(inside !== undefined && { internalServer: inside }),
+  });
+}
+
+function observed(
+  pair: CertificateAndKey,
+  vouching: Vouching,
+  more: Pick<ObservedCredential, 'trustsAll' | 'server' | 'internalServer'>,
+): ObservedCredential {
+  const { notBefore, notAfter, subject, dnsNames, ipAddresses } = parseCertificate(pair.certificate);
+  return {
+    notBefore,
+    notAfter,
+    commonName: subject.commonName,
+    organizations: subject.organizations,
+    hosts: [...dnsNames, ...ipAddresses],
+    signedByCurrent: belongsTogether(pair.certificate, pair.privateKey, vouching.authority),
+    ...more,
+  };
+}
+
+function readKubeconfig(text: string): { server: string; trust: string; pair: CertificateAndKey } {
+  const file = parseKubeconfig(text, 'of the cluster');
+  const decoded = (data: string | undefined): string => Buffer.from(data ?? '', 'base64').toString('utf8');
+  const cluster = file.clusters?.[0]?.cluster;
+  const user = file.users?.[0]?.user;
+  return {
+    server: cluster?.server ?? '',
+    trust: decoded(cluster?.['certificate-authority-data']),
+    pair: {
+      certificate: decoded(user?.['client-certificate-data']),
+      privateKey: decoded(user?.['client-key-data']),
+    },
+  };
+}
+
+/** Trust that was given up must leave as well: the same certificates, in whatever order. */
+function containsAll(text: string | undefined, trust: string): boolean {
+  if (text === trust) return true;
+  const here = splitCertificates(text ?? '');
+  const wanted = splitCertificates(trust);
+  return here.length === wanted.length && wanted.every((certificate) => here.includes(certificate));
+}

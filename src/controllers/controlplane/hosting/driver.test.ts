@@ -1,0 +1,69 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { clusters, Deployments, Services, StatefulSets } from '../../../api/index.ts';
+import { parseKubeconfig } from '../../../client/index.ts';
+import { fakeClusters } from '../../testing/provider-kinds.ts';
+import { clusterName, createPlaneWorld, type PlaneWorld } from './testing/plane-world.ts';
+
+const worlds: PlaneWorld[] = [];
+const start = async (options: Parameters<typeof createPlaneWorld>[0] = {}): Promise<PlaneWorld> => {
+  const world = await createPlaneWorld(options);
+  worlds.push(world);
+  return world;
+};
+afterEach(async () => {
+  for (const world of worlds.splice(0)) await world.stop();
+});
+
+describe('a plane', () => {
+  it('comes up: Service, endpoint, certificates, etcd, programs, kubeconfig', async () => {
+    const world = await start();
+    await world.untilSettled();
+    const report = world.report();
+    expect([...report.stages].filter(([, { status }]) => status !== 'True')).toEqual([]);
+    expect(report.endpoint).toEqual({ host: '127.65.0.1', port: 6443 });
+    expect(report.counts).toEqual({ desired: 2, replicas: 2, ready: 2, available: 2, upToDate: 2 });
+    expect(report.runningVersion).toBe('v1.33.1');
+    expect(report.etcd).toMatchObject({ members: 3, ready: 3, hasQuorum: true });
+    const infrastructure = await world.find(fakeClusters, clusterName);
+    expect(infrastructure?.['spec']).toMatchObject({ controlPlaneEndpoint: { host: '127.65.0.1', port: 6443 } });
+    expect((await world.find(clusters, clusterName))?.spec.controlPlaneEndpoint).toEqual({
+      host: '127.65.0.1',
+      port: 6443,
+    });
+    const kubeconfig = parseKubeconfig((await world.secret('c1-kubeconfig', 'value')) ?? '', 'test');
+    expect(kubeconfig.clusters?.[0]?.cluster.server).toBe('https://127.65.0.1:6443');
+    expect((await world.find(StatefulSets, 'c1-etcd'))?.spec.replicas).toBe(3);
+    expect(world.etcd.violations).toEqual([]);
+  });
+
+  it('is quiet at rest, also after the controllers started anew', async () => {
+    const world = await start();
+    await world.untilSettled();
+    await world.pass(1_000);
+    const before = world.writes();
+    await world.pass(120_000);
+    expect(world.writes()).toBe(before);
+    await world.restart();
+    await world.pass(120_000);
+    expect(world.writes()).toBe(before);
+  });
+
+  it('waits for a load balancer without asking, and makes etcd meanwhile', async () => {
+    const world = await start({ balances: false });
+    await world.until(() => world.etcd.hasQuorum());
+    expect(world.report().stages.get('exposure')).toMatchObject({ status: 'False', reason: 'WaitingForLoadBalancer' });
+    expect(await world.find(Deployments, 'c1-api-server')).toBeUndefined();
+    await world.pass(10 * 60_000);
+    expect(world.report().stages.get('exposure')?.message).toMatch(/implementation of load balancers/);
+    const status = { loadBalancer: { ingress: [{ hostname: 'lb.example.org' }] } };
+    await world.client.patch(
+      Services,
+      { namespace: world.namespace, name: 's-c1' },
+      'merge',
+      { status },
+      { fieldManager: 'test', subresource: 'status' },
+    );
+    await world.untilSettled();
+    expect(world.report().endpoint).toEqual({ host: 'lb.example.org', port: 6443 });
+  });
+});

@@ -1,0 +1,268 @@
+import {
+  type Deployment,
+  Deployments,
+  machines,
+  PersistentVolumeClaims,
+  type Pod,
+  Pods,
+  ReplicaSets,
+  StatefulSets,
+} from '../../../api/index.ts';
+import { type InformerFactory, type ObjectKey, objectKey } from '../../../client/index.ts';
+import { formatLabelSelectorObject, isConflict, type KubeObject, type Resource } from '../../../machinery/index.ts';
+import {
+  after,
+  done,
+  type ExternalSource,
+  type ObjectEvent,
+  ownerKeys,
+  soonest,
+  type Watch,
+  watchMapped,
+  watchOwned,
+} from '../../../runtime/index.ts';
+import { controllerOf, explain, isNotConnected } from '../../shared/index.ts';
+import { createBackgroundWork } from './background.ts';
+import { planeEtcd } from './etcd/connect.ts';
+import { driveEtcdCluster, type EtcdClusterReport, type EtcdClusterRequest } from './etcd-cluster.ts';
+import { planeMetrics } from './metrics.ts';
+import { type RemovalRequest, removePlane } from './removal.ts';
+import { followedResources } from './resources.ts';
+import { bad, newPlaneMemory, type PlaneMemory, type PlaneScope, readSecret, type Stage, tell } from './scope.ts';
+import { secretDrafts } from './secret-drafts.ts';
+import { registerPodIndexes } from './sets.ts';
+import { keepBackups } from './stages/backup.ts';
+import { issueCredentials, tellKubeconfig } from './stages/credentials.ts';
+import { keepEtcd } from './stages/etcd.ts';
+import { expose, publish } from './stages/exposure.ts';
+import { judgeFunction, keepParts } from './stages/in-cluster.ts';
+import { observePlane } from './stages/observe.ts';
+import { moveRotations } from './stages/rotation.ts';
+import { judgeVersion, keepRoutes, keepWorkloads } from './stages/workloads.ts';
+import { readState } from './state.ts';
+import type { PlaneDependencies, PlaneReport, PlaneRequest, PlaneStage, RemovalReport } from './types.ts';
+import { runningVersionOf } from './workload-sets.ts';
+
+/** Drives the planes of one kind. Every controller of a hosted kind has one. */
+export interface PlaneDriver {
+  /** Brings a plane nearer to what is wished and tells how far it is. What fails is in the report, to be thrown after it is shown. */
+  drive(request: PlaneRequest): Promise<PlaneReport>;
+  /** Takes a plane down; to be called until it is gone. */
+  remove(request: RemovalRequest): Promise<RemovalReport>;
+  /** An etcd that belongs to no plane, with its certificates: a store that several share. */
+  driveEtcd(request: EtcdClusterRequest): Promise<EtcdClusterReport>;
+  /** registers what is read from the caches */
+  setup(informers: InformerFactory): void;
+  /** wakes the owner of a plane when something of it changes */
+  watches(owner: Resource<KubeObject>): Watch[];
+  /** wakes it for what no object tells */
+  readonly source: ExternalSource;
+}
+
+/** In this order; one that has to wait keeps those after it from building on sand. */
+const stages: readonly (readonly [PlaneStage, Stage])[] = [
+  ['exposure', observePlane],
+  ['version', judgeVersion],
+  ['exposure', expose],
+  ['endpoint', publish],
+  ['certificates', issueCredentials],
+  ['etcd', keepEtcd],
+  ['kubeconfig', tellKubeconfig],
+  ['exposure', stopWithoutEndpoint],
+  ['routes', keepRoutes],
+  ['workloads', keepWorkloads],
+  ['backup', keepBackups],
+  ['functional', judgeFunction],
+  ['inCluster', keepParts],
+  ['rotation', moveRotations],
+];
+
+/** Certificates and etcd do not need the address of the API; everything else does. */
+function stopWithoutEndpoint({ endpoint }: PlaneScope): 'stop' | undefined {
+  return endpoint ? undefined : 'stop';
+}
+
+export function createPlaneDriver(dependencies: PlaneDependencies): PlaneDriver {
+  const memories = new Map<string, PlaneMemory>();
+  const background = createBackgroundWork();
+  const metrics = planeMetrics(dependencies.metrics?.registry);
+  let openEtcd = dependencies.etcd;
+
+  const memoryOf = ({ metadata }: KubeObject): PlaneMemory => {
+    const uid = metadata.uid ?? '';
+    const known = memories.get(uid);
+    if (known) return known;
+    const memory = newPlaneMemory();
+    memories.set(uid, memory);
+    return memory;
+  };
+
+  return {
+    source: background.source,
+    async drive(request) {
+      openEtcd ??= planeEtcd(dependencies.connectPod, request.context.clock);
+      const scope = openScope(request, { dependencies, openEtcd, background, memory: memoryOf(request.owner) });
+      const error = await runStages(scope);
+      if (scope.credentials) metrics.show(scope.key, scope.credentials.reports);
+      return reportOf(scope, error);
+    },
+    async remove(request) {
+      const report = await removePlane(request);
+      if (report.isGone) {
+        memories.delete(request.owner.metadata.uid ?? '');
+        background.forget(objectKey(request.owner));
+        metrics.forget(objectKey(request.owner));
+      }
+      return report;
+    },
+    async driveEtcd(request) {
+      openEtcd ??= planeEtcd(dependencies.connectPod, request.context.clock);
+      return await driveEtcdCluster(request, { open: openEtcd, memory: memoryOf(request.owner) });
+    },
+    setup(informers) {
+      registerPodIndexes(informers);
+      informers.informer(PersistentVolumeClaims);
+      informers.informer(machines);
+    },
+    watches: (owner) => [
+      ...followedResources.map((resource) => watchOwned(resource, owner)),
+      watchMapped(Pods, (pod) => ownersOfPod(dependencies, pod, owner), { predicates: [podMatters] }),
+    ],
+  };
+}
+
+function openScope(
+  request: PlaneRequest,
+  parts: Pick<PlaneScope, 'dependencies' | 'openEtcd' | 'background' | 'memory'>,
+): PlaneScope {
+  const { context, wish, owner } = request;
+  const { client, cache, clock, signal } = context;
+  const { naming, identity } = wish;
+  const { namespace } = identity;
+  const scope: PlaneScope = {
+    request,
+    ...parts,
+    key: objectKey(owner),
+    wish,
+    apply: {
+      client,
+      cache,
+      fieldManager: naming.fieldManager,
+      memory: parts.memory.applied,
+      nowMs: clock.now(),
+      signal,
+      onWrite: () => {
+        scope.hasWritten = true;
+      },
+    },
+    drafts: secretDrafts({
+      client,
+      namespace,
+      owner: identity.owner,
+      fieldManager: naming.fieldManager,
+      read: (key) => readSecret(scope, key),
+      signal,
+    }),
+    written: new Map(),
+    state: { rotations: {} },
+    facts: { checksums: new Map(), trust: {} },
+    stages: new Map(),
+    endpoint: undefined,
+    credentials: undefined,
+    etcd: undefined,
+    controlPlane: undefined,
+    holdsBack: false,
+    hasWritten: false,
+    isRolledOut: false,
+    isFunctional: false,
+    isInClusterSettled: false,
+    rotations: [],
+    backup: undefined,
+    later: done(),
+  };
+  scope.state = readState(readSecret(scope, { namespace, name: naming.rotationState }));
+  return scope;
+}
+
+/** Somebody else wrote in between: not a failure, the next look sees it. */
+const conflictRetryMs = 50;
+
+async function runStages(scope: PlaneScope): Promise<unknown> {
+  for (const [name, stage] of stages) {
+    try {
+      if ((await stage(scope)) === 'stop') return undefined;
+    } catch (error) {
+      if (scope.request.context.signal.aborted) throw error;
+      if (isNotConnected(error)) {
+        tell(scope, name, bad('NotAnswering', explain(error)));
+        return undefined;
+      }
+      if (isConflict(error)) {
+        scope.later = soonest(scope.later, after(conflictRetryMs, 'written by somebody else meanwhile'));
+        return undefined;
+      }
+      tell(scope, name, bad('Failed', explain(error)));
+      return error;
+    }
+  }
+  return undefined;
+}
+
+/** Going on without these the plane is still as wished. */
+const besides: ReadonlySet<PlaneStage> = new Set(['rotation', 'backup']);
+
+function reportOf(scope: PlaneScope, error: unknown): PlaneReport {
+  const { wish, controlPlane, etcd, facts, endpoint, credentials } = scope;
+  const counts = controlPlane?.counts ?? { desired: wish.replicas, replicas: 0, ready: 0, available: 0, upToDate: 0 };
+  const runningVersion = (controlPlane && runningVersionOf(wish, controlPlane)) ?? undefined;
+  const address = facts.service?.ingress[0];
+  const serviceAddress = address?.ip ?? address?.hostname ?? facts.service?.clusterIPs[0];
+  const isSettled =
+    error === undefined &&
+    [...scope.stages].every(([stage, { status }]) => besides.has(stage) || status === 'True') &&
+    (wish.replicas === 0 || (scope.isRolledOut && scope.isFunctional));
+  return {
+    stages: scope.stages,
+    isSettled,
+    counts: { ...counts, desired: wish.replicas },
+    selector: formatLabelSelectorObject({ matchLabels: { ...wish.naming.selector('control-plane') } }),
+    isFunctional: scope.isFunctional,
+    certificates: credentials?.reports ?? [],
+    rotations: scope.rotations,
+    result: scope.later,
+    ...(endpoint && { endpoint }),
+    ...(serviceAddress !== undefined && { serviceAddress }),
+    ...(runningVersion !== undefined && { runningVersion }),
+    ...(etcd && { etcd: etcd.report }),
+    ...(scope.backup && { backup: scope.backup }),
+    ...(error !== undefined && { error }),
+  };
+}
+
+function ownersOfPod({ cache }: PlaneDependencies, pod: Pod, owner: Resource<KubeObject>): ObjectKey[] {
+  const set = controllerOf(pod);
+  const { namespace = '' } = pod.metadata;
+  if (set?.kind === 'StatefulSet') {
+    const found = cache.lister(StatefulSets).get({ namespace, name: set.name });
+    return found ? ownerKeys(found, owner) : [];
+  }
+  if (set?.kind !== 'ReplicaSet') return [];
+  const replicaSet = cache.lister(ReplicaSets).get({ namespace, name: set.name });
+  const deployment: Deployment | undefined =
+    replicaSet && cache.lister(Deployments).get({ namespace, name: controllerOf(replicaSet)?.name ?? '' });
+  return deployment ? ownerKeys(deployment, owner) : [];
+}
+
+/** Readiness, and why a container waits; the rest of a Pod's life is told by its set. */
+function podMatters(event: ObjectEvent<Pod>): boolean {
+  if (event.type !== 'update') return true;
+  return outlineOf(event.object) !== outlineOf(event.old);
+}
+
+function outlineOf({ metadata, status }: Pod): string {
+  const ready = status?.conditions?.find(({ type }) => type === 'Ready')?.status ?? '';
+  const waits = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])].map(
+    ({ state, lastState }) => `${state?.waiting?.reason ?? ''} ${lastState?.terminated?.message ?? ''}`,
+  );
+  return [metadata.deletionTimestamp ?? '', status?.phase ?? '', ready, ...waits].join('|');
+}

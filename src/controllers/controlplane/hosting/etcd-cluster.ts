@@ -1,0 +1,84 @@
+import { Secrets } from '../../../api/index.ts';
+import type { ObjectKey } from '../../../client/index.ts';
+import { type EtcdClusterWish, etcdCertificatePlan, etcdObjects } from '../../../hosting/index.ts';
+import type { KubeObject } from '../../../machinery/index.ts';
+import { after, type ReconcileContext, type Result, soonest } from '../../../runtime/index.ts';
+import type { Verdict } from '../../shared/index.ts';
+import { ensureCredentials } from './certificates/ensure.ts';
+import { etcdTargetOf, type OpenPlaneEtcd } from './etcd/connect.ts';
+import { driveEtcd } from './etcd/drive.ts';
+import type { PlaneMemory } from './scope.ts';
+import { secretDrafts } from './secret-drafts.ts';
+import { readState } from './state.ts';
+import type { CertificateReport, EtcdReport } from './types.ts';
+
+/** An etcd of its own, without a plane on top. */
+export interface EtcdClusterRequest {
+  context: ReconcileContext;
+  /** the object it belongs to */
+  owner: KubeObject;
+  wish: EtcdClusterWish;
+}
+
+export interface EtcdClusterReport {
+  verdict: Verdict;
+  /** enough members answer */
+  isServing: boolean;
+  /** nothing is left to be done */
+  isSettled: boolean;
+  etcd: EtcdReport;
+  certificates: readonly CertificateReport[];
+  result: Result;
+}
+
+const longestMs = 24 * 3_600_000;
+
+export async function driveEtcdCluster(
+  { context, wish }: EtcdClusterRequest,
+  { open, memory }: { open: OpenPlaneEtcd; memory: PlaneMemory },
+): Promise<EtcdClusterReport> {
+  const { client, cache, clock, signal } = context;
+  const { naming, identity } = wish;
+  const { namespace } = identity;
+  const read = (key: ObjectKey) => cache.lister(Secrets).get(key);
+  const { fieldManager } = naming;
+  const drafts = secretDrafts({ client, namespace, owner: identity.owner, fieldManager, read, signal });
+  const state = readState(read({ namespace, name: naming.rotationState }));
+  const credentials = await ensureCredentials({
+    client,
+    clock,
+    signal,
+    namespace,
+    plan: etcdCertificatePlan(wish),
+    state,
+    read,
+    drafts,
+    memory: memory.credentials,
+  });
+  await drafts.flush();
+  const trust = { 'etcd-ca': credentials.authorities.get('etcd-ca')?.trust ?? '' };
+  const outcome = await driveEtcd({
+    context,
+    wish,
+    apply: { client, cache, fieldManager, memory: memory.applied, nowMs: clock.now(), signal },
+    memory: memory.etcd,
+    objects: (etcd) => etcdObjects(wish, { etcd, trust }),
+    open,
+    targetOf: etcdTargetOf(wish, read),
+    lastDefragmentedMs: undefined,
+    defragmentDue: false,
+  });
+  const { nextMs } = credentials;
+  const renewal =
+    nextMs === undefined
+      ? outcome.result
+      : after(Math.max(0, Math.min(nextMs - clock.now(), longestMs)), 'a certificate comes due');
+  return {
+    verdict: outcome.verdict,
+    isServing: outcome.isServing,
+    isSettled: outcome.isSettled,
+    etcd: outcome.report,
+    certificates: credentials.reports,
+    result: soonest(outcome.result, renewal),
+  };
+}

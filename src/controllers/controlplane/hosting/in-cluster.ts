@@ -1,0 +1,114 @@
+import { type Client, objectKey } from '../../../client/index.ts';
+import type { WorkloadObject } from '../../../hosting/index.ts';
+import {
+  ignoreNotFound,
+  isAlreadyExists,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type KubeObject,
+} from '../../../machinery/index.ts';
+import { shows } from '../../shared/index.ts';
+import { resourceOfObject } from './resources.ts';
+
+export interface InClusterOptions {
+  /** of the workload cluster */
+  client: Client;
+  fieldManager: string;
+  signal: AbortSignal;
+}
+
+/**
+ * Sees to it that a workload cluster contains what it must. Everything is read first: a cluster that is as wished is not written
+ * to. Resolves with the number of writes.
+ */
+export async function keepInCluster(options: InClusterOptions, wishes: readonly WorkloadObject[]): Promise<number> {
+  let writes = 0;
+  for (const wish of wishes) if (await keepOne(options, wish)) writes++;
+  return writes;
+}
+
+async function keepOne(options: InClusterOptions, { object, mode, follow }: WorkloadObject): Promise<boolean> {
+  const { client, fieldManager, signal } = options;
+  const resource = resourceOfObject(object);
+  const live = await client.get(resource, objectKey(object), { signal }).catch(ignoreNotFound);
+  if (live && mode === 'keep') {
+    if (shows(live, object)) return false;
+    await client.apply(resource, object, { fieldManager, force: true, signal });
+    return true;
+  }
+  if (live) {
+    const patch = followed(live, object, follow ?? []);
+    if (!patch) return false;
+    await client.apply(resource, patch, { fieldManager, force: true, signal });
+    return true;
+  }
+  if (mode === 'keep') {
+    await client.apply(resource, object, { fieldManager, force: true, signal });
+    return true;
+  }
+  // made once and then the users': as a plain object of theirs, not as fields of ours
+  await client.create(resource, object, { fieldManager, signal }).catch((error: unknown) => {
+    if (!isAlreadyExists(error)) throw error;
+  });
+  return true;
+}
+
+/** What is to be applied so that the paths follow the wish and nothing else changes; undefined when they do. */
+export function followed(
+  live: KubeObject,
+  wish: KubeObject,
+  paths: readonly (readonly string[])[],
+): KubeObject | undefined {
+  const partial: JsonObject = {};
+  let differs = false;
+  for (const path of paths) {
+    const wanted = at(wish, path);
+    if (wanted === undefined) continue;
+    if (!shows(at(live, path), wanted)) differs = true;
+    put(partial, path, wanted, wish);
+  }
+  if (!differs) return undefined;
+  const { name, namespace } = wish.metadata;
+  return {
+    ...partial,
+    apiVersion: wish.apiVersion,
+    kind: wish.kind,
+    metadata: { ...(name !== undefined && { name }), ...(namespace !== undefined && { namespace }) },
+  } as KubeObject;
+}
+
+/** A step into a list is the name of its entry. */
+function at(object: unknown, path: readonly string[]): JsonValue | undefined {
+  let node: unknown = object;
+  for (const step of path) {
+    if (Array.isArray(node)) node = node.find((entry) => isJsonObject(entry) && entry['name'] === step);
+    else node = isJsonObject(node) ? node[step] : undefined;
+  }
+  return node as JsonValue | undefined;
+}
+
+/** Makes the way to a value, with the entries of lists known by their names as server-side apply wants them. */
+function put(into: JsonObject, path: readonly string[], value: JsonValue, wish: unknown): void {
+  const [step = '', ...rest] = path;
+  if (rest.length === 0) {
+    into[step] = value;
+    return;
+  }
+  const source = at(wish, [step]);
+  if (!Array.isArray(source)) {
+    const child = isJsonObject(into[step]) ? into[step] : {};
+    into[step] = child;
+    put(child, rest, value, source);
+    return;
+  }
+  const [name = '', ...inside] = rest;
+  const list = Array.isArray(into[step]) ? (into[step] as JsonObject[]) : [];
+  into[step] = list;
+  let entry = list.find((one) => one['name'] === name);
+  if (!entry) {
+    entry = { name };
+    list.push(entry);
+  }
+  if (inside.length > 0) put(entry, inside, value, at(source, [name]));
+}

@@ -1,0 +1,259 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import {
+  ConfigMaps,
+  clusters,
+  Deployments,
+  PersistentVolumeClaims,
+  Pods,
+  Secrets,
+  Services,
+  StatefulSets,
+} from '../../../api/index.ts';
+import { kubernetesImages, type OwnEtcdWish, type PlaneWish } from '../../../hosting/index.ts';
+import { belongsTogether, splitCertificates } from '../../../pki/index.ts';
+import { fakeClusters, fakeControlPlanes } from '../../testing/provider-kinds.ts';
+import { clusterName, createPlaneWorld, type PlaneWorld } from './testing/plane-world.ts';
+
+const by = { fieldManager: 'test' };
+const worlds: PlaneWorld[] = [];
+const start = async (options: Parameters<typeof createPlaneWorld>[0] = {}): Promise<PlaneWorld> => {
+  const world = await createPlaneWorld(options);
+  worlds.push(world);
+  return world;
+};
+afterEach(async () => {
+  for (const world of worlds.splice(0)) await world.stop();
+});
+
+const withEtcd =
+  (change: Partial<OwnEtcdWish>) =>
+  (wish: PlaneWish): PlaneWish => ({ ...wish, dataStore: { ...(wish.dataStore as OwnEtcdWish), ...change } });
+const members = (count: number) => withEtcd({ members: count });
+const atVersion =
+  (version: string) =>
+  (wish: PlaneWish): PlaneWish => ({ ...wish, version, images: { ...wish.images, ...kubernetesImages(version) } });
+const secretOf = async (world: PlaneWorld, name: string, key: string): Promise<string> => {
+  const text = await world.secret(name, key);
+  if (text === undefined) throw new Error(`Secret ${name} has no ${key}`);
+  return text;
+};
+
+describe('the etcd of a plane', () => {
+  it('grows, shrinks and grows again by changes of its membership', async () => {
+    const world = await start();
+    const becomes = async (count: number): Promise<void> => {
+      await world.wish(members(count));
+      await world.until(() => world.etcd.names().length === count);
+      await world.untilSettled();
+      await world.until(async () => (await world.find(StatefulSets, 'c1-etcd'))?.status?.readyReplicas === count);
+    };
+    await becomes(1);
+    expect(world.etcd.names()).toEqual(['c1-etcd-0']);
+    await becomes(3);
+    expect(world.etcd.log.slice(-4)).toEqual(['added c1-etcd-1', 'promoted c1-etcd-1', 'added c1-etcd-2', 'promoted c1-etcd-2']);
+    await becomes(1);
+    await becomes(3);
+    expect(world.etcd.names()).toEqual(['c1-etcd-0', 'c1-etcd-1', 'c1-etcd-2']);
+    expect(world.etcd.violations).toEqual([]);
+  });
+
+  it('replaces a member whose volume is gone', async () => {
+    const world = await start();
+    await world.untilSettled();
+    const { namespace } = world;
+    world.etcd.log.length = 0;
+    await world.client.delete(PersistentVolumeClaims, { namespace, name: 'etcd-data-c1-etcd-1' });
+    await world.client.delete(Pods, { namespace, name: 'c1-etcd-1' });
+    await world.until(() => world.etcd.log.includes('promoted c1-etcd-1'));
+    await world.untilSettled();
+    expect(world.etcd.log).toEqual(['removed c1-etcd-1', 'added c1-etcd-1', 'promoted c1-etcd-1']);
+    expect(world.etcd.violations).toEqual([]);
+  });
+
+  it('is tidied member by member, the leader last', async () => {
+    const world = await start();
+    await world.untilSettled();
+    for (const member of world.etcd.members) Object.assign(member, { dbSize: 1000, dbSizeInUse: 100 });
+    const leader = world.etcd.members.find(({ id }) => id === world.etcd.leader)?.name;
+    await world.wish(withEtcd({ defragment: { fragmentation: 0.5 } }));
+    await world.until(() => world.etcd.log.filter((line) => line.startsWith('defragmented')).length === 3, 4 * 3_600_000);
+    expect(world.etcd.log.at(-1)).toBe(`defragmented ${leader}`);
+    expect(world.etcd.violations).toEqual([]);
+  });
+});
+
+describe('a plane that lives on', () => {
+  it('is upgraded by one minor release, and refuses to jump or to go back', async () => {
+    const world = await start();
+    await world.untilSettled();
+    await world.wish(atVersion('v1.35.0'));
+    await world.until(() => world.report().stages.get('version')?.status === 'False');
+    expect(world.report().stages.get('version')).toMatchObject({ reason: 'VersionJump' });
+    expect(world.report().runningVersion).toBe('v1.33.1');
+    await world.wish(atVersion('v1.34.2'));
+    await world.until(() => world.report().isSettled && world.report().runningVersion === 'v1.34.2');
+    await world.wish(atVersion('v1.33.1'));
+    await world.until(() => world.report().stages.get('version')?.reason === 'VersionDowngrade');
+    const pods = (await world.list(Pods)).flatMap(({ spec }) => spec?.containers ?? []);
+    expect(pods.some(({ image }) => image === 'registry.k8s.io/kube-apiserver:v1.34.2')).toBe(true);
+  });
+
+  it('sleeps with all its data, and wakes', async () => {
+    const world = await start();
+    await world.untilSettled();
+    await world.wish((wish) => ({ ...wish, replicas: 0 }));
+    await world.until(async () => (await world.list(Pods)).length === 0);
+    expect((await world.list(PersistentVolumeClaims)).length).toBe(3);
+    expect(world.report().stages.get('workloads')).toMatchObject({ status: 'True', reason: 'Hibernated' });
+    await world.wish((wish) => wish);
+    await world.untilSettled();
+    expect(world.etcd.log.filter((line) => line.startsWith('removed'))).toEqual([]);
+    expect(world.report().counts.ready).toBe(2);
+  });
+
+  it('puts back what somebody changed or deleted, and leaves alone what is theirs', async () => {
+    const world = await start();
+    await world.untilSettled();
+    const { client, namespace } = world;
+    const key = { namespace, name: 'c1-api-server' };
+    await client.patch(Deployments, key, 'merge', { spec: { replicas: 7 }, metadata: { labels: { mine: 'yes' } } }, by);
+    await client.delete(Services, { namespace, name: 'e-c1-etcd' });
+    await client.delete(Secrets, { namespace, name: 'c1-kubeconfig' });
+    await world.until(async () => (await world.find(Deployments, 'c1-api-server'))?.spec.replicas === 2);
+    await world.until(async () => (await world.find(Services, 'e-c1-etcd')) !== undefined);
+    await world.until(async () => (await world.secret('c1-kubeconfig', 'value')) !== undefined);
+    expect((await world.find(Deployments, 'c1-api-server'))?.metadata.labels?.['mine']).toBe('yes');
+  });
+
+  it('says which Pod fails and with which words', async () => {
+    const world = await start({ broken: 'flag provided but not defined: -oops' });
+    await world.until(() => /oops/.test(world.report().stages.get('workloads')?.message ?? ''));
+    expect(world.report().stages.get('workloads')).toMatchObject({ status: 'False', reason: 'RollingOut' });
+  });
+
+  it('writes backups by schedule, and tells of the last and the next', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'capstan-plane-'));
+    try {
+      const world = await start();
+      await world.untilSettled();
+      await world.wish((wish) => ({
+        ...wish,
+        backup: { schedule: '0 * * * *', target: { type: 'directory', path: directory } },
+      }));
+      await world.until(async () => {
+        // files are written by the machine, not by simulated time
+        await new Promise((resolve) => setImmediate(resolve));
+        return world.report().backup?.lastName !== undefined;
+      }, 3 * 3_600_000);
+      const { lastName = '', nextMs = 0, lastMs = 0 } = world.report().backup ?? {};
+      expect(await readFile(join(directory, lastName), 'utf8')).toBe('snapshot of everything');
+      expect(nextMs - lastMs).toBeLessThanOrEqual(3_600_000);
+      await world.wish((wish) => ({ ...wish, backup: { schedule: 'now', target: { type: 'directory', path: directory } } }));
+      await world.until(() => world.report().stages.get('backup')?.reason === 'ScheduleRefused');
+    } finally {
+      await rm(directory, { recursive: true });
+    }
+  });
+});
+
+describe('credentials of a plane', () => {
+  it('are renewed before they end, without another authority', async () => {
+    const world = await start();
+    const hourMs = 3_600_000;
+    await world.wish((wish) => ({
+      ...wish,
+      certificates: { ...wish.certificates, leafDurationMs: 4 * hourMs, leafRenewBeforeMs: hourMs },
+    }));
+    await world.client.delete(Secrets, { namespace: world.namespace, name: 'c1-apiserver' });
+    const endOf = (): number =>
+      world.report().certificates.find(({ credential }) => credential === 'apiserver')?.expiresAt ?? 0;
+    await world.until(() => world.report().isSettled && endOf() - world.clock.now() < 5 * hourMs);
+    const before = await secretOf(world, 'c1-apiserver', 'tls.crt');
+    const authority = await secretOf(world, 'c1-ca', 'tls.crt');
+    const first = endOf();
+    await world.until(() => endOf() !== first, 5 * hourMs);
+    expect(first - world.clock.now()).toBeGreaterThan(0.9 * hourMs);
+    await world.untilSettled();
+    expect(await secretOf(world, 'c1-apiserver', 'tls.crt')).not.toBe(before);
+    expect(await secretOf(world, 'c1-ca', 'tls.crt')).toBe(authority);
+  });
+
+  it('get another authority in steps, in none of which somebody is not trusted', async () => {
+    const world = await start();
+    await world.untilSettled();
+    const old = await secretOf(world, 'c1-ca', 'tls.crt');
+    const bundles: string[][] = [splitCertificates(await secretOf(world, 'c1-ca', 'ca.crt'))];
+    await world.ask({ rotate: [{ what: 'ca', token: 'please' }] });
+    await world.until(async () => {
+      const bundle = splitCertificates(await secretOf(world, 'c1-ca', 'ca.crt'));
+      const authority = await secretOf(world, 'c1-ca', 'tls.crt');
+      expect(bundle[0]).toBe(authority);
+      if (JSON.stringify(bundles.at(-1)) !== JSON.stringify(bundle)) bundles.push(bundle);
+      return authority !== old && world.report().isSettled && world.report().rotations.length === 0;
+    });
+    expect(bundles.map((bundle) => bundle.length)).toEqual([1, 2, 2, 1]);
+    const authority = await secretOf(world, 'c1-ca', 'tls.crt');
+    const chain = splitCertificates(await secretOf(world, 'c1-apiserver', 'tls.crt'));
+    const key = await secretOf(world, 'c1-apiserver', 'tls.key');
+    expect(belongsTogether(chain[0] ?? '', key, authority)).toBe(true);
+    // who knows only the old authority follows the chain
+    expect(chain).toHaveLength(2);
+    await world.pass(60_000);
+    expect(await secretOf(world, 'c1-ca', 'tls.crt')).toBe(authority);
+  });
+
+  it('get another key for service accounts while tokens of the old one stay good for a day', async () => {
+    const world = await start();
+    await world.untilSettled();
+    const key = await secretOf(world, 'c1-service-account', 'tls.key');
+    await world.ask({ rotate: [{ what: 'sa', token: '1' }] });
+    await world.until(async () => (await secretOf(world, 'c1-service-account', 'tls.key')) !== key);
+    await world.untilSettled();
+    const count = async () => (await secretOf(world, 'c1-service-account', 'tls.crt')).match(/BEGIN PUBLIC KEY/g)?.length;
+    expect(await count()).toBe(2);
+    expect(world.report().rotations).toEqual(['sa: what the old one signed may still be shown']);
+  });
+
+  it('that a user brought are used as they are, and missing ones are named', async () => {
+    const world = await start();
+    await world.wish((wish) => ({ ...wish, certificates: { ...wish.certificates, external: { 'front-proxy-ca': 'mine' } } }));
+    await world.until(() => /Secret .*mine holds no certificate authority/.test(world.report().stages.get('certificates')?.message ?? ''));
+    expect(await world.find(Secrets, 'mine')).toBeUndefined();
+  });
+});
+
+describe('the endpoint of a plane', () => {
+  it('is not forced upon an infrastructure that says something else', async () => {
+    const world = await start({ balances: false });
+    const { client, namespace } = world;
+    const spec = { controlPlaneEndpoint: { host: '203.0.113.9', port: 6443 } };
+    await client.patch(fakeClusters, { namespace, name: clusterName }, 'merge', { spec }, by);
+    await world.until(async () => (await world.find(clusters, clusterName))?.spec.controlPlaneEndpoint?.host === '203.0.113.9');
+    const status = { loadBalancer: { ingress: [{ ip: '127.65.0.9' }] } };
+    await client.patch(Services, { namespace, name: 's-c1' }, 'merge', { status }, { ...by, subresource: 'status' });
+    await world.until(() => world.report().stages.get('endpoint')?.reason === 'EndpointConflict');
+    expect(world.report().stages.get('endpoint')?.message).toMatch(/203\.0\.113\.9.*127\.65\.0\.9/);
+    expect(await world.find(Deployments, 'c1-api-server')).toBeUndefined();
+  });
+});
+
+describe('the end of a plane', () => {
+  it.each([
+    ['with its volumes', true, 0],
+    ['without its volumes', false, 3],
+  ])('comes in order, %s', async (_, deleteVolumes, left) => {
+    const world = await start();
+    await world.wish(withEtcd({ deleteVolumes }));
+    await world.untilSettled();
+    world.setWorkloadDown(true);
+    await world.client.delete(fakeControlPlanes, { namespace: world.namespace, name: clusterName });
+    await world.until(async () => (await world.find(fakeControlPlanes, clusterName)) === undefined);
+    expect(await world.list(Pods)).toEqual([]);
+    expect(await world.list(StatefulSets)).toEqual([]);
+    expect(await world.list(PersistentVolumeClaims)).toHaveLength(left);
+    expect((await world.list(ConfigMaps)).length).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,60 @@
+import { type ConfigMap, ConfigMaps, type Secret } from '../../../api/index.ts';
+import { checksumOf, type PlaneWish } from '../../../hosting/index.ts';
+import { isJsonObject } from '../../../machinery/index.ts';
+import type { CacheReader } from '../../../runtime/index.ts';
+
+/** Names of Secrets and ConfigMaps in any part of a Pod that refers to them. */
+const secretFields = new Set(['secretName']);
+const referenceFields = new Set([
+  'secret',
+  'configMap',
+  'secretRef',
+  'configMapRef',
+  'secretKeyRef',
+  'configMapKeyRef',
+]);
+
+/** What users mount into the Pods of a plane, beside what is ours. */
+export function mountedByUser(wish: PlaneWish): string[] {
+  const names = new Set<string>();
+  const walk = (value: unknown, field: string): void => {
+    if (Array.isArray(value)) for (const item of value) walk(item, field);
+    if (!isJsonObject(value)) return;
+    if (referenceFields.has(field) && typeof value['name'] === 'string') names.add(value['name']);
+    for (const [key, child] of Object.entries(value)) {
+      if (secretFields.has(key) && typeof child === 'string') names.add(child);
+      else walk(child, key);
+    }
+  };
+  for (const part of [wish.components, wish.pods, wish.k0s?.manifests, wish.k0s?.mounts, wish.apiServer.audit])
+    walk(part, '');
+  return [...names].sort();
+}
+
+/** Checksums of what Pods mount, so that those whose programs read it only at their start are started anew when it changes. */
+export function mountedChecksums(
+  wish: PlaneWish,
+  cache: CacheReader,
+  read: (key: { namespace: string; name: string }) => Secret | undefined,
+): Map<string, string> {
+  const { namespace } = wish.identity;
+  const sums = new Map<string, string>();
+  const places = Object.values(wish.naming.secrets).map(({ name }) => name);
+  for (const name of new Set([...places, wish.naming.encryptionKeys, ...mountedByUser(wish)])) {
+    const content: Secret | ConfigMap | undefined =
+      read({ namespace, name }) ?? cache.lister(ConfigMaps).get({ namespace, name });
+    if (content) sums.set(name, contentChecksum(content));
+  }
+  return sums;
+}
+
+const known = new WeakMap<object, string>();
+
+/** Objects of caches do not change: one is read once. */
+function contentChecksum(content: Secret | ConfigMap): string {
+  const remembered = known.get(content);
+  if (remembered !== undefined) return remembered;
+  const sum = checksumOf(content.data ?? {});
+  known.set(content, sum);
+  return sum;
+}

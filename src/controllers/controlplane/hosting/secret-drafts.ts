@@ -1,0 +1,128 @@
+import { type Secret, Secrets } from '../../../api/index.ts';
+import type { Client, ObjectKey } from '../../../client/index.ts';
+import { deepEqual, type JsonObject, type JsonValue, type OwnerReference } from '../../../machinery/index.ts';
+import { controllerOf, withOwner } from '../../shared/index.ts';
+
+/** What is to be in a Secret; keys that others put there stay. */
+export interface SecretWish {
+  readonly type?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  /** key -> text; undefined takes the key away */
+  readonly data: Readonly<Record<string, string | undefined>>;
+}
+
+export interface SecretDraftsOptions {
+  client: Client;
+  namespace: string;
+  owner: OwnerReference;
+  fieldManager: string;
+  /** from a cache */
+  read(key: ObjectKey): Secret | undefined;
+  signal: AbortSignal;
+}
+
+/** Gathers what one pass wants in Secrets and writes each of them once, if at all: several credentials may share one. */
+export interface SecretDrafts {
+  put(name: string, wish: SecretWish): void;
+  /** resolves with the names of the Secrets that were written */
+  flush(): Promise<Map<string, Secret>>;
+}
+
+export function secretDrafts(options: SecretDraftsOptions): SecretDrafts {
+  const { client, namespace, owner, fieldManager, signal } = options;
+  const drafts = new Map<string, SecretWish>();
+
+  const create = (name: string, wish: SecretWish): Promise<Secret> =>
+    client.create(
+      Secrets,
+      {
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: {
+          name,
+          namespace,
+          ...(wish.labels && { labels: { ...wish.labels } }),
+          ...(wish.annotations && { annotations: { ...wish.annotations } }),
+          ownerReferences: [owner],
+        },
+        ...(wish.type !== undefined && { type: wish.type }),
+        data: encoded(wish.data) as Record<string, string>,
+      },
+      { fieldManager, signal },
+    );
+
+  const write = async (name: string, wish: SecretWish): Promise<Secret | undefined> => {
+    const live = options.read({ namespace, name });
+    // that the cache is late shows as a conflict, and the queue comes back
+    if (!live) return await create(name, wish);
+    const patch = difference(live, wish, owner);
+    if (!patch) return undefined;
+    const locked = {
+      ...patch,
+      metadata: {
+        ...(patch['metadata'] as JsonObject | undefined),
+        resourceVersion: live.metadata.resourceVersion ?? '',
+      },
+    };
+    return await client.patch(Secrets, { namespace, name }, 'merge', locked as JsonObject, { fieldManager, signal });
+  };
+
+  return {
+    put(name, wish) {
+      const before = drafts.get(name);
+      drafts.set(
+        name,
+        before
+          ? {
+              ...before,
+              ...wish,
+              labels: { ...before.labels, ...wish.labels },
+              annotations: { ...before.annotations, ...wish.annotations },
+              data: { ...before.data, ...wish.data },
+            }
+          : wish,
+      );
+    },
+    async flush() {
+      const written = new Map<string, Secret>();
+      const wishes = [...drafts];
+      drafts.clear();
+      for (const [name, wish] of wishes) {
+        const stored = await write(name, wish);
+        if (stored) written.set(name, stored);
+      }
+      return written;
+    },
+  };
+}
+
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
+
+function encoded(data: SecretWish['data']): Record<string, string | null> {
+  return Object.fromEntries(Object.entries(data).map(([key, text]) => [key, text === undefined ? null : base64(text)]));
+}
+
+/** A merge patch; undefined when all is as wished. */
+function difference(live: Secret, wish: SecretWish, owner: OwnerReference): JsonObject | undefined {
+  const data: JsonObject = {};
+  for (const [key, value] of Object.entries(encoded(wish.data))) {
+    if ((live.data?.[key] ?? null) !== value) data[key] = value;
+  }
+  const metadata: JsonObject = {};
+  for (const field of ['labels', 'annotations'] as const) {
+    const missing = Object.entries(wish[field] ?? {}).filter(([key, value]) => live.metadata[field]?.[key] !== value);
+    if (missing.length > 0) metadata[field] = Object.fromEntries(missing);
+  }
+  const others = controllerOf(live);
+  if (!others || others.uid === owner.uid || (others.kind === owner.kind && others.name === owner.name)) {
+    const owners = withOwner(live.metadata.ownerReferences, owner);
+    if (!deepEqual(owners, live.metadata.ownerReferences ?? [])) {
+      metadata['ownerReferences'] = owners as unknown as JsonValue;
+    }
+  }
+  const hasData = Object.keys(data).length > 0;
+  const hasMetadata = Object.keys(metadata).length > 0;
+  if (!hasData && !hasMetadata) return undefined;
+  return { ...(hasData && { data }), ...(hasMetadata && { metadata }) };
+}

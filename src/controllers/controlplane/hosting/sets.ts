@@ -1,0 +1,143 @@
+import {
+  type Deployment,
+  Deployments,
+  type Pod,
+  Pods,
+  type ReplicaSet,
+  ReplicaSets,
+  type StatefulSet,
+  StatefulSets,
+} from '../../../api/index.ts';
+import type { InformerFactory, ObjectKey } from '../../../client/index.ts';
+import type { KubeObject } from '../../../machinery/index.ts';
+import type { CacheReader } from '../../../runtime/index.ts';
+import { controllerOf } from '../../shared/index.ts';
+import type { PlaneCounts } from './types.ts';
+
+// What the Deployments and StatefulSets of a plane have led to.
+
+const byController = 'plane-controller';
+const revisionAnnotation = 'deployment.kubernetes.io/revision';
+
+/** Pods are found by who controls them: labels differ from provider to provider. */
+export function registerPodIndexes(informers: InformerFactory): void {
+  const controllers = (object: KubeObject): string[] => {
+    const owner = controllerOf(object);
+    return owner ? [owner.uid] : [];
+  };
+  informers.informer(Pods).addIndexer(byController, controllers);
+  informers.informer(ReplicaSets).addIndexer(byController, controllers);
+}
+
+export interface PodSight {
+  readonly pod: Pod;
+  readonly name: string;
+  readonly isReady: boolean;
+  /** runs what the set says now */
+  readonly isUpToDate: boolean;
+  readonly isTerminating: boolean;
+  /** why it does not run, in the words of whoever runs it */
+  readonly problem?: string;
+}
+
+export interface SetSight {
+  readonly set: StatefulSet | Deployment;
+  /** replicas asked for */
+  readonly wanted: number;
+  readonly pods: readonly PodSight[];
+  readonly counts: PlaneCounts;
+  /** everything that was asked for runs, and nothing else */
+  readonly isRolledOut: boolean;
+}
+
+export function readStatefulSet(cache: CacheReader, key: ObjectKey, stored?: StatefulSet): SetSight | undefined {
+  const set = newest(stored, cache.lister(StatefulSets).get(key));
+  if (!set) return undefined;
+  const revision = set.status?.updateRevision;
+  const pods = podsOf(cache, set.metadata.uid).map((pod) =>
+    sightOf(pod, pod.metadata.labels?.['controller-revision-hash'] === revision && isObserved(set)),
+  );
+  return sight(set, pods);
+}
+
+export function readDeployment(cache: CacheReader, key: ObjectKey, stored?: Deployment): SetSight | undefined {
+  const deployment = newest(stored, cache.lister(Deployments).get(key));
+  if (!deployment) return undefined;
+  const revision = deployment.metadata.annotations?.[revisionAnnotation];
+  const sets: ReplicaSet[] = cache.lister(ReplicaSets).byIndex(byController, deployment.metadata.uid ?? '');
+  const pods = sets.flatMap((set) => {
+    const isNewest = set.metadata.annotations?.[revisionAnnotation] === revision && isObserved(deployment);
+    return podsOf(cache, set.metadata.uid).map((pod) => sightOf(pod, isNewest));
+  });
+  return sight(deployment, pods);
+}
+
+/** What our own write answered may be newer than the cache. */
+function newest<T extends KubeObject>(stored: T | undefined, cached: T | undefined): T | undefined {
+  if (!stored || !cached) return cached ?? stored;
+  return (stored.metadata.generation ?? 0) > (cached.metadata.generation ?? 0) ? stored : cached;
+}
+
+function podsOf(cache: CacheReader, uid: string | undefined): Pod[] {
+  return cache
+    .lister(Pods)
+    .byIndex(byController, uid ?? '')
+    .sort((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1));
+}
+
+const isObserved = (set: StatefulSet | Deployment): boolean =>
+  (set.status?.observedGeneration ?? 0) >= (set.metadata.generation ?? 0);
+
+function sight(set: StatefulSet | Deployment, pods: readonly PodSight[]): SetSight {
+  const wanted = set.spec.replicas ?? 1;
+  const living = pods.filter(({ isTerminating }) => !isTerminating);
+  const ready = living.filter(({ isReady }) => isReady).length;
+  const upToDate = living.filter(({ isUpToDate }) => isUpToDate).length;
+  const counts: PlaneCounts = {
+    desired: wanted,
+    replicas: living.length,
+    ready,
+    available: Math.min(ready, set.status?.availableReplicas ?? 0),
+    upToDate,
+  };
+  const isRolledOut =
+    isObserved(set) && pods.length === wanted && living.length === wanted && ready === wanted && upToDate === wanted;
+  return { set, wanted, pods, counts, isRolledOut };
+}
+
+function sightOf(pod: Pod, isUpToDate: boolean): PodSight {
+  const problem = problemOf(pod);
+  return {
+    pod,
+    name: pod.metadata.name ?? '',
+    isReady: pod.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true,
+    isUpToDate,
+    isTerminating: pod.metadata.deletionTimestamp !== undefined,
+    ...(problem !== undefined && { problem }),
+  };
+}
+
+/** Waiting that passes by itself; everything else is worth telling. */
+const ordinary = new Set(['ContainerCreating', 'PodInitializing']);
+
+function problemOf(pod: Pod): string | undefined {
+  const { name } = pod.metadata;
+  const unschedulable = pod.status?.conditions?.find(
+    ({ type, status }) => type === 'PodScheduled' && status === 'False',
+  );
+  if (unschedulable) return `Pod ${name} cannot be placed: ${unschedulable.message || unschedulable.reason || ''}`;
+  for (const status of [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])]) {
+    const waiting = status.state?.waiting;
+    if (!waiting?.reason || ordinary.has(waiting.reason)) continue;
+    const last = status.lastState?.terminated;
+    const said = last?.message?.trim() || waiting.message || '';
+    return `Pod ${name}, container ${status.name}: ${waiting.reason}${said === '' ? '' : `: ${said}`}`;
+  }
+  return undefined;
+}
+
+/** The first thing that keeps a set from running. */
+export function problemOfSet({ pods }: SetSight): string | undefined {
+  for (const { problem } of pods) if (problem !== undefined) return problem;
+  return undefined;
+}

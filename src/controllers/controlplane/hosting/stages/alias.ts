@@ -1,0 +1,28 @@
+import { type Service, Services } from '../../../../api/index.ts';
+import { deepEqual, isConflict, isNotFound, type JsonObject } from '../../../../machinery/index.ts';
+import type { PlaneScope } from '../scope.ts';
+
+/** The second name of the Service shows the address of the first: people look at either. */
+export async function showAlias(scope: PlaneScope, service: Service | undefined): Promise<void> {
+  const { wish, request } = scope;
+  const name = wish.exposure.aliasServiceName;
+  const ingress = service?.status?.loadBalancer?.ingress;
+  if (name === undefined || name === wish.naming.apiService || !ingress) return;
+  const { cache, client, signal } = request.context;
+  const key = { namespace: wish.identity.namespace, name };
+  const alias = cache.lister(Services).get(key);
+  // one that was just made wakes us when the cache knows it
+  if (!alias || deepEqual(alias.status?.loadBalancer?.ingress, ingress)) return;
+  const status = { loadBalancer: { ingress } } as unknown as JsonObject;
+  try {
+    await client.patch(
+      Services,
+      key,
+      'merge',
+      { status },
+      { fieldManager: wish.naming.fieldManager, subresource: 'status', signal },
+    );
+  } catch (error) {
+    if (!isConflict(error) && !isNotFound(error)) throw error;
+  }
+}

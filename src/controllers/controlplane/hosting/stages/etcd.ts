@@ -1,0 +1,34 @@
+import { planeObjects } from '../../../../hosting/index.ts';
+import { soonest } from '../../../../runtime/index.ts';
+import { checkSchedule } from '../backup/due.ts';
+import { etcdTargetOf } from '../etcd/connect.ts';
+import { driveEtcd } from '../etcd/drive.ts';
+import { type PlaneScope, readSecret, tell } from '../scope.ts';
+import { writeState } from '../write-state.ts';
+
+/** The plane's own etcd, if it has one. API servers start when enough of its members answer. */
+export async function keepEtcd(scope: PlaneScope): Promise<'stop' | undefined> {
+  const { wish, request, memory, state } = scope;
+  if (wish.dataStore.kind !== 'own-etcd') return undefined;
+  const schedule = wish.dataStore.defragment?.schedule;
+  const now = request.context.clock.now();
+  const outcome = await driveEtcd({
+    context: request.context,
+    wish,
+    apply: scope.apply,
+    memory: memory.etcd,
+    objects: (etcd) => planeObjects(wish, { ...scope.facts, etcd }).etcd,
+    open: scope.openEtcd,
+    targetOf: etcdTargetOf(wish, (key) => readSecret(scope, key)),
+    lastDefragmentedMs: state.defragmentedMs,
+    defragmentDue: schedule !== undefined && checkSchedule(schedule, state.defragmentedMs ?? bornAt(scope), now),
+  });
+  scope.etcd = outcome;
+  scope.later = soonest(scope.later, outcome.result);
+  tell(scope, 'etcd', outcome.verdict);
+  if (outcome.defragmented) await writeState(scope, { ...scope.state, defragmentedMs: now });
+  // a plane that runs goes on without its majority; one that never ran has nothing to begin with
+  return outcome.isServing || wish.replicas === 0 || scope.controlPlane ? undefined : 'stop';
+}
+
+const bornAt = ({ request }: PlaneScope): number => Date.parse(request.owner.metadata.creationTimestamp ?? '') || 0;

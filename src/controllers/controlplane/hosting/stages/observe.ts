@@ -1,0 +1,157 @@
+import { Nodes, type Service, Services } from '../../../../api/index.ts';
+import type { GatewayFacts, PlaneFacts, PlaneWish, ServiceFacts } from '../../../../hosting/index.ts';
+import { isJsonObject, isNotFound, type Resource, type UnstructuredObject } from '../../../../machinery/index.ts';
+import { isNotConnected } from '../../../shared/index.ts';
+import { recordedEndpoint } from '../endpoint.ts';
+import { seeEtcd } from '../etcd/observe.ts';
+import { lookAgain, type PlaneScope } from '../scope.ts';
+import { runningVersionOf, seeControlPlane } from '../workload-sets.ts';
+
+/** Gateways are told of by nobody here: while one is not usable it is looked at often, and then once in a while. */
+const gatewayRetryMs = 5_000;
+const gatewayCalmMs = 10 * 60_000;
+
+/** What is known of the plane before anything is done. */
+export async function observePlane(scope: PlaneScope): Promise<undefined> {
+  const { wish, request } = scope;
+  const { cache } = request.context;
+  const { namespace } = wish.identity;
+  const service = cache.lister(Services).get({ namespace, name: wish.naming.apiService });
+  const endpoint = recordedEndpoint(request.cluster);
+  scope.controlPlane = seeControlPlane(cache, wish);
+  const runningVersion = scope.controlPlane && runningVersionOf(wish, scope.controlPlane);
+  const etcd = wish.dataStore.kind === 'own-etcd' ? seeEtcd(cache, wish).facts : undefined;
+  const gateway = wish.exposure.gateway ? await seeGateway(scope) : undefined;
+  const nodeAddress = needsNodeAddress(wish) ? await seeNodeAddress(scope) : undefined;
+  const workload = seeWorkload(scope);
+  scope.facts = {
+    checksums: new Map(),
+    trust: {},
+    ...(service && { service: serviceFacts(service) }),
+    ...(endpoint && { endpoint }),
+    ...(runningVersion !== undefined && { runningVersion }),
+    ...(etcd && { etcd }),
+    ...(gateway && { gateway }),
+    ...(nodeAddress !== undefined && { nodeAddress }),
+    ...(workload && { workload }),
+  };
+}
+
+export function serviceFacts({ spec, status }: Service): ServiceFacts {
+  const nodePorts: Record<string, number> = {};
+  for (const { name, nodePort } of spec?.ports ?? []) if (nodePort) nodePorts[name ?? ''] = nodePort;
+  return {
+    ...(spec?.type !== undefined && { type: spec.type }),
+    clusterIPs: spec?.clusterIPs ?? (spec?.clusterIP ? [spec.clusterIP] : []),
+    ingress: status?.loadBalancer?.ingress ?? [],
+    nodePorts,
+  };
+}
+
+const needsNodeAddress = ({ exposure }: PlaneWish): boolean =>
+  exposure.type === 'NodePort' && (exposure.address ?? '') === '' && !exposure.ingress && !exposure.gateway;
+
+/** An address from outside wins; nodes of the hosting cluster hardly ever change theirs. */
+async function seeNodeAddress(scope: PlaneScope): Promise<string | undefined> {
+  const { memory, request } = scope;
+  const { client, clock, signal } = request.context;
+  if (memory.nodeAddress && clock.now() - memory.nodeAddress.at < gatewayCalmMs) return memory.nodeAddress.address;
+  const { items } = await client.list(Nodes, { limit: 50, signal });
+  const addresses = items.flatMap(({ status }) => status?.addresses ?? []);
+  const address = ['ExternalDNS', 'ExternalIP', 'InternalIP']
+    .map((type) => addresses.find((one) => one.type === type)?.address)
+    .find((found) => found !== undefined);
+  if (address !== undefined) memory.nodeAddress = { address, at: clock.now() };
+  else lookAgain(scope, gatewayRetryMs, 'no node has an address yet');
+  return address;
+}
+
+const gateways: Resource<UnstructuredObject> = {
+  group: 'gateway.networking.k8s.io',
+  version: 'v1',
+  kind: 'Gateway',
+  plural: 'gateways',
+  namespaced: true,
+};
+
+async function seeGateway(scope: PlaneScope): Promise<GatewayFacts | undefined> {
+  const { wish, memory, request } = scope;
+  const { client, clock, signal } = request.context;
+  const wanted = wish.exposure.gateway;
+  if (!wanted) return undefined;
+  if (memory.gateway && clock.now() - memory.gateway.at < gatewayCalmMs) return memory.gateway.facts;
+  const key = { namespace: wanted.namespace, name: wanted.name };
+  try {
+    const gateway = await client.get(gateways, key, { signal });
+    const facts = gatewayFacts(gateway, wanted);
+    if (facts.problem === undefined) memory.gateway = { facts, at: clock.now() };
+    else lookAgain(scope, gatewayRetryMs, 'the Gateway is not usable yet');
+    return facts;
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+    lookAgain(scope, gatewayRetryMs, 'there is no Gateway yet');
+    return { addresses: [], problem: `Gateway ${key.namespace}/${key.name} does not exist` };
+  }
+}
+
+interface Listener {
+  name?: string;
+  hostname?: string;
+  port?: number;
+  protocol?: string;
+  tls?: { mode?: string };
+}
+
+/** A plane needs a listener that passes TLS on unopened, for names we may choose below its domain. */
+export function gatewayFacts(
+  gateway: UnstructuredObject,
+  wanted: NonNullable<PlaneWish['exposure']['gateway']>,
+): GatewayFacts {
+  const spec = isJsonObject(gateway['spec']) ? gateway['spec'] : {};
+  const status = isJsonObject(gateway['status']) ? gateway['status'] : {};
+  const listeners = (Array.isArray(spec['listeners']) ? spec['listeners'] : []) as Listener[];
+  const addresses = (Array.isArray(status['addresses']) ? status['addresses'] : [])
+    .map((entry) => (isJsonObject(entry) && typeof entry['value'] === 'string' ? entry['value'] : ''))
+    .filter((address) => address !== '');
+  const who = `Gateway ${wanted.namespace}/${wanted.name}`;
+  const passing = listeners.filter(
+    ({ name, protocol, tls, port }) =>
+      protocol === 'TLS' &&
+      tls?.mode === 'Passthrough' &&
+      (wanted.sectionName === undefined || name === wanted.sectionName) &&
+      (wanted.port === undefined || port === wanted.port),
+  );
+  const listener =
+    wanted.hostname === undefined
+      ? passing.find(({ hostname }) => hostname?.startsWith('*.') === true)
+      : passing.find(({ hostname }) => hostname === undefined || covers(hostname, wanted.hostname ?? ''));
+  if (!listener) {
+    const what = wanted.hostname === undefined ? 'a wildcard host name' : `a host name that covers ${wanted.hostname}`;
+    return { addresses, problem: `${who} has no listener with protocol TLS, mode Passthrough and ${what}; add one` };
+  }
+  return {
+    addresses,
+    ...(listener.hostname?.startsWith('*.') && { domain: listener.hostname.slice(2) }),
+    ...(listener.name !== undefined && { listener: listener.name }),
+    ...(listener.port !== undefined && { port: listener.port }),
+  };
+}
+
+function covers(pattern: string, host: string): boolean {
+  const name = host.split(':')[0] ?? '';
+  return pattern === name || (pattern.startsWith('*.') && name.endsWith(pattern.slice(1)));
+}
+
+function seeWorkload({ request, dependencies }: PlaneScope): PlaneFacts['workload'] {
+  const { cluster } = request;
+  if (!cluster) return undefined;
+  const { name = '', namespace = '' } = cluster.metadata;
+  try {
+    const nodes = dependencies.workloads.nodes({ namespace, name }).list();
+    const versions = nodes.map(({ status }) => status?.nodeInfo?.kubeletVersion ?? '').filter((text) => text !== '');
+    return { nodes: nodes.length, kubeletVersions: versions };
+  } catch (error) {
+    if (!isNotConnected(error)) throw error;
+    return undefined;
+  }
+}

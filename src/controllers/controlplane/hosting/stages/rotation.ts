@@ -1,0 +1,40 @@
+import { certificatePlan } from '../../../../hosting/index.ts';
+import { firstPublicKey } from '../certificates/ensure.ts';
+import { rotate } from '../certificates/rotate.ts';
+import { storedPair } from '../certificates/stored.ts';
+import { bad, good, lookAgain, lookAgainAt, type PlaneScope, readSecret, tell } from '../scope.ts';
+import { writeState } from '../write-state.ts';
+
+/** Moves rotations on. Each step is written down first; the next pass acts upon it. */
+export async function moveRotations(scope: PlaneScope): Promise<undefined> {
+  const { wish, credentials, request, state } = scope;
+  if (!credentials) return;
+  const { clock, events } = request.context;
+  const plan = certificatePlan(wish, scope.facts);
+  const planned = plan.find(({ kind }) => kind === 'key');
+  const stored =
+    planned && storedPair(planned, readSecret(scope, { namespace: wish.identity.namespace, name: planned.place.name }));
+  const outcome = await rotate({
+    plan,
+    state,
+    credentials,
+    requests: request.rotate ?? [],
+    isRolledOut: scope.isRolledOut && (scope.etcd?.isSettled ?? true) && scope.isInClusterSettled,
+    nodes: scope.facts.workload?.nodes ?? 0,
+    clock,
+    serviceAccountKey: stored && { ...stored, certificate: firstPublicKey(stored.certificate) },
+  });
+  scope.rotations = outcome.messages;
+  lookAgainAt(scope, outcome.nextMs, 'a rotation goes on');
+  if (outcome.state !== state) {
+    await writeState(scope, outcome.state);
+    for (const message of outcome.messages) events.event(request.owner, 'Normal', 'Rotating', message);
+    // the Secret of the state wakes nobody who waits for it: act upon it soon
+    lookAgain(scope, 0, 'a rotation took a step');
+  }
+  tell(
+    scope,
+    'rotation',
+    outcome.messages.length === 0 ? good('NotRotating') : bad('Rotating', outcome.messages.join('; ')),
+  );
+}

@@ -1,0 +1,64 @@
+import { nextVersion, planeObjects } from '../../../../hosting/index.ts';
+import { applyObjects } from '../apply-objects.ts';
+import { mountedChecksums } from '../mounted.ts';
+import { bad, good, type PlaneScope, readSecret, tell } from '../scope.ts';
+import { problemOfSet, type SetSight } from '../sets.ts';
+import { seeCompanions, seeControlPlane } from '../workload-sets.ts';
+
+/** Whether the version asked for may be the next one. One that may not leaves the Pods as they are, and says why. */
+export function judgeVersion(scope: PlaneScope): 'stop' | undefined {
+  const { wish, facts } = scope;
+  const decision = nextVersion(facts.runningVersion, wish.version, facts.workload?.kubeletVersions);
+  if (decision.allowed) {
+    tell(scope, 'version', good('Accepted'));
+    return undefined;
+  }
+  tell(scope, 'version', bad(decision.reason, decision.message));
+  scope.holdsBack = true;
+  return scope.controlPlane ? undefined : 'stop';
+}
+
+/** Configuration, and the Pods that read it. */
+export async function keepWorkloads(scope: PlaneScope): Promise<undefined> {
+  const { wish, request } = scope;
+  const { cache } = request.context;
+  scope.facts = { ...scope.facts, checksums: mountedChecksums(wish, cache, (key) => readSecret(scope, key)) };
+  if (!scope.holdsBack) {
+    const objects = planeObjects(wish, scope.facts);
+    await applyObjects(scope.apply, [...objects.config, ...objects.policies, ...objects.controlPlane]);
+  }
+  const controlPlane = seeControlPlane(cache, wish);
+  const companions = seeCompanions(cache, wish);
+  scope.controlPlane = controlPlane;
+  // what was written in this pass has had no consequences yet
+  scope.isRolledOut =
+    !scope.hasWritten && controlPlane?.isRolledOut === true && companions.every(({ isRolledOut }) => isRolledOut);
+  tellRollout(scope, controlPlane, companions);
+}
+
+function tellRollout(scope: PlaneScope, controlPlane: SetSight | undefined, companions: readonly SetSight[]): void {
+  const { wish } = scope;
+  if (wish.replicas === 0) {
+    const left = controlPlane?.pods.length ?? 0;
+    tell(scope, 'workloads', left === 0 ? good('Hibernated') : bad('Hibernating', `${left} Pods are being stopped`));
+    return;
+  }
+  if (scope.isRolledOut) {
+    tell(scope, 'workloads', good('RolledOut'));
+    return;
+  }
+  const problem = [controlPlane, ...companions]
+    .map((set) => set && problemOfSet(set))
+    .find((text) => text !== undefined);
+  const { ready = 0, upToDate = 0 } = controlPlane?.counts ?? {};
+  const how = `${ready} of ${wish.replicas} replicas are ready, ${upToDate} of them as wished`;
+  tell(scope, 'workloads', bad('RollingOut', problem === undefined ? how : `${how}; ${problem}`));
+}
+
+/** Ways in from outside that lead to the Service. */
+export async function keepRoutes(scope: PlaneScope): Promise<undefined> {
+  const { routes } = planeObjects(scope.wish, scope.facts);
+  if (routes.length === 0) return;
+  await applyObjects(scope.apply, routes);
+  tell(scope, 'routes', good('Applied'));
+}

@@ -1,0 +1,153 @@
+import type { Duplex } from 'node:stream';
+import type { Cluster } from '../../../api/index.ts';
+import type { Client, ObjectKey } from '../../../client/index.ts';
+import type { CredentialName, Endpoint, PlaneWish, Rotatable } from '../../../hosting/index.ts';
+import type { KubeObject } from '../../../machinery/index.ts';
+import type { CacheReader, ReconcileContext, Result, RuntimeMetrics } from '../../../runtime/index.ts';
+import type { Follower, Verdict, WorkloadClusters } from '../../shared/index.ts';
+import type { OpenPlaneEtcd } from './etcd/connect.ts';
+
+// Where the controllers of hosted kinds meet what drives a plane. They say what is wanted and show what is reported.
+
+/** A byte stream to a port of a Pod of the management API. Rejects with the reason, in the words of a kubelet. */
+export type ConnectPod = (pod: ObjectKey, port: number, signal: AbortSignal) => Promise<Duplex>;
+
+/** Whoever stores backups of a plane's etcd. */
+export interface BackupStore {
+  /** stores parts as they come; resolves when all is safe. A backup that was cut off must not be found later. */
+  write(name: string, parts: AsyncIterable<Buffer>, signal: AbortSignal): Promise<void>;
+  /** names that begin with the prefix, sorted */
+  list(prefix: string, signal: AbortSignal): Promise<string[]>;
+  read(name: string, signal: AbortSignal): AsyncIterable<Buffer>;
+}
+
+export interface PlaneDependencies {
+  /** the shared caches of the manager */
+  cache: CacheReader;
+  workloads: WorkloadClusters;
+  /** how ports of Pods on the management API are reached: its port-forward, or in one process what runs the Pods */
+  connectPod: ConnectPod;
+  /** how members of etcd are talked to; default: with TLS over `connectPod` */
+  etcd?: OpenPlaneEtcd;
+  metrics?: RuntimeMetrics;
+}
+
+/** One object and what is wanted of its plane. */
+export interface PlaneRequest {
+  context: ReconcileContext;
+  /** the object of the user: events are told of it, and wishes for a rotation are read from its annotations */
+  owner: KubeObject;
+  wish: PlaneWish;
+  /** absent for planes that belong to no Cluster */
+  cluster?: Cluster;
+  /** finds the infrastructure of the Cluster; needed where there is one */
+  follower?: Follower;
+  /** the way into the workload cluster; default: `workloads` under the key of the Cluster. Throws WorkloadNotConnectedError. */
+  workload?: () => Client;
+  /** the API has answered once before */
+  isInitialized: boolean;
+  /** asked for by people: which rotation, under a name that is new for every wish */
+  rotate?: readonly RotationRequest[];
+  /** a backup the plane is to begin with, or to go back to */
+  restore?: RestoreRequest;
+}
+
+export interface RotationRequest {
+  what: Rotatable;
+  /** tells this wish from the one before: the value of an annotation, a time */
+  token: string;
+}
+
+export interface RestoreRequest {
+  /** name of the backup in the store; `latest` takes the newest */
+  backup: string;
+  /** of the plane the backup was made of, where that was another one */
+  from?: ObjectKey;
+  token: string;
+}
+
+/** In the order in which they are worked off; each becomes a condition under the name its kind's users know. */
+export const planeStages = [
+  'version',
+  'certificates',
+  'exposure',
+  'endpoint',
+  'routes',
+  'etcd',
+  'restore',
+  'workloads',
+  'kubeconfig',
+  'functional',
+  'inCluster',
+  'rotation',
+  'backup',
+] as const;
+
+export type PlaneStage = (typeof planeStages)[number];
+
+export interface PlaneCounts {
+  desired: number;
+  replicas: number;
+  ready: number;
+  available: number;
+  upToDate: number;
+}
+
+export interface CertificateReport {
+  credential: CredentialName;
+  secret: string;
+  /** milliseconds since the epoch */
+  expiresAt: number;
+}
+
+export interface EtcdReport {
+  members: number;
+  ready: number;
+  hasQuorum: boolean;
+  version?: string;
+  /** of the largest member */
+  dbSizeBytes?: number;
+  dbSizeInUseBytes?: number;
+  volumeSize?: string;
+  lastDefragmentationMs?: number;
+}
+
+export interface BackupReport {
+  lastMs?: number;
+  nextMs?: number;
+  lastName?: string;
+}
+
+/** What was seen of a plane, and what it waits for. */
+export interface PlaneReport {
+  /** stages that were reached, in order; those that do not concern the plane are left out */
+  stages: ReadonlyMap<PlaneStage, Verdict>;
+  /** everything that is wanted is so */
+  isSettled: boolean;
+  endpoint?: Endpoint;
+  /** address of the load balancer, or whatever the Service shows */
+  serviceAddress?: string;
+  counts: PlaneCounts;
+  /** the lowest version that runs in a ready Pod, in the spelling of the wish */
+  runningVersion?: string;
+  /** of the Pods counted, for the scale subresource */
+  selector: string;
+  /** the workload API answers now */
+  isFunctional: boolean;
+  certificates: readonly CertificateReport[];
+  etcd?: EtcdReport;
+  backup?: BackupReport;
+  /** steps of rotations that are under way, in words */
+  rotations: readonly string[];
+  result: Result;
+  /** what went wrong and has to be tried again by the queue; the report tells how far it came */
+  error?: unknown;
+}
+
+/** How far the end of a plane is. */
+export interface RemovalReport {
+  isGone: boolean;
+  reason: string;
+  message: string;
+  result: Result;
+}

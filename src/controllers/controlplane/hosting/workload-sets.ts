@@ -1,0 +1,57 @@
+import {
+  compareKubernetesVersions,
+  k0sVersionOf,
+  kubernetesVersionOfK0s,
+  type Pod,
+  parseImage,
+  parseKubernetesVersion,
+  withLeadingV,
+} from '../../../api/index.ts';
+import type { PlaneWish } from '../../../hosting/index.ts';
+import type { CacheReader } from '../../../runtime/index.ts';
+import { readDeployment, readStatefulSet, type SetSight } from './sets.ts';
+
+/** The set whose Pods are counted as the control plane: k0s controllers, or API servers. */
+export function seeControlPlane(
+  cache: CacheReader,
+  wish: Pick<PlaneWish, 'layout' | 'naming' | 'identity'>,
+): SetSight | undefined {
+  const key = { namespace: wish.identity.namespace, name: wish.naming.controlPlane };
+  return wish.layout === 'k0s' ? readStatefulSet(cache, key) : readDeployment(cache, key);
+}
+
+/** All other sets of the plane besides etcd. */
+export function seeCompanions(cache: CacheReader, { layout, naming, identity }: PlaneWish): SetSight[] {
+  if (layout !== 'apart') return [];
+  return [naming.controllerManager, naming.scheduler]
+    .map((name) => readDeployment(cache, { namespace: identity.namespace, name }))
+    .filter((sight) => sight !== undefined);
+}
+
+/** The lowest version that runs in a ready Pod, in the spelling of the wish; undefined while none is ready. */
+export function runningVersionOf(wish: Pick<PlaneWish, 'layout'>, { pods }: SetSight): string | undefined {
+  let lowest: string | undefined;
+  for (const { pod, isReady, isTerminating } of pods) {
+    if (!isReady || isTerminating) continue;
+    const version = versionOfPod(wish, pod);
+    if (version === undefined) continue;
+    if (lowest === undefined || isOlder(version, lowest)) lowest = version;
+  }
+  return lowest;
+}
+
+const mainContainers = ['kube-apiserver', 'apiserver', 'api-server', 'controller'];
+
+function versionOfPod({ layout }: Pick<PlaneWish, 'layout'>, { spec }: Pod): string | undefined {
+  const containers = spec?.containers ?? [];
+  const main = containers.find(({ name }) => mainContainers.includes(name)) ?? containers[0];
+  const tag = main?.image === undefined ? undefined : parseImage(main.image).tag;
+  if (tag === undefined) return undefined;
+  return layout === 'k0s' ? k0sVersionOf(tag) : withLeadingV(tag.replaceAll('_', '+'));
+}
+
+function isOlder(a: string, b: string): boolean {
+  const left = parseKubernetesVersion(withLeadingV(kubernetesVersionOfK0s(a)));
+  const right = parseKubernetesVersion(withLeadingV(kubernetesVersionOfK0s(b)));
+  return left !== undefined && right !== undefined && compareKubernetesVersions(left, right) < 0;
+}

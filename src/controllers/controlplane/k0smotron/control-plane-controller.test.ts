@@ -1,0 +1,224 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import {
+  clusters,
+  k0smotronClusters,
+  k0smotronControlPlanes,
+  Namespaces,
+  PersistentVolumeClaims,
+  Secrets,
+  Services,
+  StatefulSets,
+} from '../../../api/index.ts';
+import { conditionOf, isTrue } from '../../shared/index.ts';
+import { fakeClusters } from '../../testing/provider-kinds.ts';
+import { by } from '../../testing/world.ts';
+import {
+  clusterName,
+  controlPlaneName,
+  createControlPlane,
+  createK0smotronWorld,
+  createPlane,
+  guideSpec,
+  type K0smotronWorld,
+} from './testing/k0smotron-world.ts';
+
+const minute = 60_000;
+const worlds: K0smotronWorld[] = [];
+const start = async (options: Parameters<typeof createK0smotronWorld>[0] = {}): Promise<K0smotronWorld> => {
+  const world = await createK0smotronWorld(options);
+  worlds.push(world);
+  const kubeSystem = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'kube-system' } };
+  await world.workload.create(Namespaces, kubeSystem, by);
+  return world;
+};
+afterEach(async () => {
+  for (const world of worlds.splice(0)) await world.stop();
+});
+
+const untilAvailable = (world: K0smotronWorld): Promise<void> =>
+  world.until(async () => {
+    const controlPlane = await world.controlPlane();
+    return isTrue(controlPlane, 'Available') && controlPlane.status?.readyReplicas === controlPlane.spec.replicas;
+  });
+const change = async (world: K0smotronWorld, spec: object): Promise<void> => {
+  const key = { namespace: world.namespace, name: controlPlaneName };
+  await world.client.patch(k0smotronControlPlanes, key, 'merge', { spec } as never, by);
+};
+
+describe('a K0smotronControlPlane as the guide has it', () => {
+  it('comes up, and says so in the words of the contract', async () => {
+    const world = await start();
+    await createControlPlane(world);
+    await untilAvailable(world);
+    await world.until(async () => (await world.find(clusters, clusterName))?.metadata.annotations !== undefined);
+    expect((await world.controlPlane()).status).toMatchObject({
+      initialization: { controlPlaneInitialized: true },
+      externalManagedControlPlane: true,
+      version: 'v1.32.6+k0s.0',
+      replicas: 1,
+      readyReplicas: 1,
+      availableReplicas: 1,
+      upToDateReplicas: 1,
+      selector: 'app=k0smotron,cluster=c1,component=cluster',
+    });
+    const cluster = await world.find(clusters, clusterName);
+    expect(cluster?.spec.controlPlaneEndpoint).toEqual({ host: '127.65.0.1', port: 6443 });
+    expect(cluster?.metadata.annotations?.['k0sproject.io/cluster-id']).toMatch(/^kube-system:.+/);
+    expect((await world.find(fakeClusters, clusterName))?.['spec']).toMatchObject({
+      controlPlaneEndpoint: { host: '127.65.0.1', port: 6443 },
+    });
+    const set = await world.find(StatefulSets, 'kmc-c1');
+    expect(set?.spec.template?.spec?.containers?.[0]?.image).toBe('ghcr.io/k0sproject/k0s:v1.32.6-k0s.0');
+    expect((await world.find(StatefulSets, 'kmc-c1-etcd'))?.spec.replicas).toBe(1);
+    for (const name of ['c1-ca', 'c1-sa', 'c1-proxy', 'c1-etcd', 'c1-kubeconfig']) {
+      expect(await world.find(Secrets, name), name).toBeDefined();
+    }
+  });
+
+  it('has its Service under both names', async () => {
+    const world = await start();
+    await createControlPlane(world);
+    await untilAvailable(world);
+    expect((await world.find(Services, 'kmc-c1-lb'))?.status?.loadBalancer?.ingress).toEqual([{ ip: '127.65.0.1' }]);
+    await world.until(
+      async () =>
+        (await world.find(Services, controlPlaneName))?.status?.loadBalancer?.ingress?.[0]?.ip === '127.65.0.1',
+    );
+  });
+
+  it('leaves a Service of that name to whoever has it', async () => {
+    const world = await start();
+    const { namespace, client } = world;
+    const spec = { ports: [{ port: 80 }], selector: { app: 'mine' } };
+    const metadata = { name: controlPlaneName, namespace };
+    await client.create(Services, { apiVersion: 'v1', kind: 'Service', metadata, spec }, by);
+    await createControlPlane(world);
+    await untilAvailable(world);
+    expect((await world.find(Services, controlPlaneName))?.spec?.selector).toEqual({ app: 'mine' });
+  });
+
+  it('writes nothing into what the user wrote', async () => {
+    const world = await start();
+    await createControlPlane(world);
+    const before = (await world.controlPlane()).spec;
+    await untilAvailable(world);
+    expect((await world.controlPlane()).spec).toEqual(before);
+    expect((await world.plane())?.spec).toMatchObject({ ...before, externalAddress: '127.65.0.1' });
+  });
+
+  it('is quiet at rest', async () => {
+    const world = await start();
+    await createControlPlane(world);
+    await untilAvailable(world);
+    await world.pass(minute);
+    const writes = world.writes();
+    await world.pass(10 * minute);
+    expect(world.writes()).toBe(writes);
+  });
+
+  it('explains what it waits for', async () => {
+    const world = await start({ balances: false });
+    await createControlPlane(world);
+    await world.until(
+      async () => conditionOf(await world.controlPlane(), 'Available')?.reason === 'WaitingForLoadBalancer',
+    );
+    expect(conditionOf(await world.controlPlane(), 'Available')?.message).toMatch(/kmc-c1-lb/);
+    expect((await world.controlPlane()).status?.externalManagedControlPlane).toBe(true);
+  });
+});
+
+describe('changes', () => {
+  it('scale controllers and etcd, up and down', async () => {
+    const world = await start();
+    await createControlPlane(world);
+    await untilAvailable(world);
+    await change(world, { replicas: 3 });
+    await world.until(async () => (await world.controlPlane()).status?.readyReplicas === 3);
+    await world.until(() => world.etcd.members.length === 3);
+    await change(world, { replicas: 1 });
+    await world.until(async () => (await world.controlPlane()).status?.replicas === 1);
+    await world.until(() => world.etcd.members.length === 1);
+    expect(world.etcd.violations).toEqual([]);
+  });
+
+  it('upgrade by version, in the spelling of the user', async () => {
+    const world = await start();
+    await createControlPlane(world);
+    await untilAvailable(world);
+    await change(world, { image: 'ghcr.io/k0sproject/k0s', version: 'v1.33.1-k0s.0' });
+    await world.until(async () => (await world.controlPlane()).status?.version === 'v1.33.1-k0s.0');
+    expect((await world.controlPlane()).status?.upToDateReplicas).toBe(1);
+  });
+
+  it('put the plane to sleep and wake it', async () => {
+    const world = await start();
+    await createControlPlane(world);
+    await untilAvailable(world);
+    await change(world, { replicas: 0 });
+    await world.until(async () => (await world.controlPlane()).status?.replicas === 0);
+    await world.until(async () => (await world.find(StatefulSets, 'kmc-c1-etcd'))?.spec.replicas === 0);
+    expect((await world.controlPlane()).status).toMatchObject({
+      version: 'v1.32.6+k0s.0',
+      initialization: { controlPlaneInitialized: true },
+    });
+    await change(world, { replicas: 1 });
+    await world.until(async () => (await world.controlPlane()).status?.readyReplicas === 1);
+    await untilAvailable(world);
+  });
+
+  it('wait while paused', async () => {
+    const world = await start();
+    await createControlPlane(world);
+    await untilAvailable(world);
+    const key = { namespace: world.namespace, name: clusterName };
+    await world.client.patch(clusters, key, 'merge', { spec: { paused: true } }, by);
+    await world.until(async () => isTrue(await world.controlPlane(), 'Paused'));
+    await change(world, { replicas: 3 });
+    await world.pass(10 * minute);
+    expect((await world.find(StatefulSets, 'kmc-c1'))?.spec.replicas).toBe(1);
+    await world.client.patch(clusters, key, 'merge', { spec: { paused: null } }, by);
+    await world.until(async () => (await world.controlPlane()).status?.readyReplicas === 3);
+  });
+});
+
+describe('the end', () => {
+  it.each([
+    [false, 1],
+    [true, 0],
+  ])('takes the plane down, and its volumes only where asked to (%s)', async (autoDeletePVCs, left) => {
+    const world = await start();
+    const etcd = { ...guideSpec.storage?.etcd, image: 'quay.io/k0sproject/etcd:v3.5.13', autoDeletePVCs };
+    await createControlPlane(world, { ...guideSpec, storage: { type: 'etcd', etcd } });
+    await untilAvailable(world);
+    await world.client.delete(clusters, { namespace: world.namespace, name: clusterName });
+    await world.until(async () => (await world.find(clusters, clusterName)) === undefined);
+    expect(await world.plane()).toBeUndefined();
+    expect(await world.find(k0smotronControlPlanes, controlPlaneName)).toBeUndefined();
+    expect(await world.list(StatefulSets)).toEqual([]);
+    expect(await world.list(PersistentVolumeClaims)).toHaveLength(left);
+  });
+
+  it('of the plane alone is followed by a new one', async () => {
+    const world = await start();
+    await createControlPlane(world);
+    await untilAvailable(world);
+    const before = (await world.plane())?.metadata.uid;
+    await world.client.delete(k0smotronClusters, { namespace: world.namespace, name: clusterName });
+    await world.until(async () => {
+      const plane = await world.plane();
+      return plane !== undefined && plane.metadata.uid !== before && isTrue(plane, 'Available');
+    });
+  });
+});
+
+describe('a plane of the name that is not ours', () => {
+  it('stays as it is, and is told of', async () => {
+    const world = await start();
+    await createPlane(world, { ...guideSpec, replicas: 1 });
+    await world.until(async () => isTrue(await world.plane(), 'Available'));
+    const before = await world.plane();
+    await createControlPlane(world);
+    await world.until(async () => conditionOf(await world.controlPlane(), 'Available')?.reason === 'PlaneNameTaken');
+    expect((await world.plane())?.metadata.ownerReferences).toEqual(before?.metadata.ownerReferences);
+  });
+});

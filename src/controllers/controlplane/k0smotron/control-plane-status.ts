@@ -1,0 +1,74 @@
+import { type K0smotronCluster, type K0smotronControlPlane, spelledLike } from '../../../api/index.ts';
+import { conditionOf, dropCondition, isTrue, setVerdict, type Verdict } from '../../shared/index.ts';
+import { shownConditions } from './plane-status.ts';
+
+interface Counts {
+  readonly desired: number;
+  readonly replicas: number;
+  readonly upToDate: number;
+}
+
+/** How its plane is, in the status of a K0smotronControlPlane. `version` is the lowest that runs, while any does. */
+export function observeControlPlane(
+  draft: K0smotronControlPlane,
+  plane: K0smotronCluster,
+  version: string | undefined,
+  nowMs: number,
+): void {
+  const { replicas = 0, readyReplicas = 0, updatedReplicas = 0, selector = '' } = plane.status ?? {};
+  const counts: Counts = { desired: draft.spec.replicas ?? 1, replicas, upToDate: updatedReplicas };
+  const isFunctional = isTrue(plane, 'ControlPlaneFunctional');
+  draft.status = {
+    ...draft.status,
+    externalManagedControlPlane: true,
+    replicas,
+    readyReplicas,
+    availableReplicas: readyReplicas,
+    upToDateReplicas: updatedReplicas,
+    selector,
+    ...(version !== undefined && { version: spelledLike(version, draft.spec.version) }),
+    // once it has answered it is initialized for good
+    ...(isFunctional && { initialization: { controlPlaneInitialized: true } }),
+  };
+  const set = (type: string, verdict: Verdict): void => setVerdict(draft, type, verdict, nowMs);
+  set('Available', availability(plane));
+  set('RollingOut', rollingOut(counts));
+  set('ScalingUp', scaling(counts, 'ScalingUp'));
+  set('ScalingDown', scaling(counts, 'ScalingDown'));
+  set('Deleting', { status: 'False', reason: 'NotDeleting' });
+  for (const type of shownConditions) {
+    const known = conditionOf(plane, type);
+    if (known) set(type, { status: known.status as Verdict['status'], reason: known.reason, message: known.message });
+    else dropCondition(draft, type);
+  }
+}
+
+/** Nothing is made of a wish that cannot be fulfilled; what is there goes on as before. */
+export function refuseControlPlane(draft: K0smotronControlPlane, reason: string, message: string, nowMs: number): void {
+  draft.status = { ...draft.status, externalManagedControlPlane: true };
+  setVerdict(draft, 'Available', { status: 'False', reason, message }, nowMs);
+}
+
+function availability(plane: K0smotronCluster): Verdict {
+  const known = conditionOf(plane, 'Available');
+  if (!known)
+    return { status: 'False', reason: 'ControlPlaneDoesNotExist', message: 'the plane has not been looked at' };
+  return { status: known.status as Verdict['status'], reason: known.reason, message: known.message };
+}
+
+function rollingOut({ replicas, upToDate }: Counts): Verdict {
+  return upToDate >= replicas
+    ? { status: 'False', reason: 'NotRollingOut' }
+    : {
+        status: 'True',
+        reason: 'RollingOut',
+        message: `${replicas - upToDate} of ${replicas} replicas not up-to-date`,
+      };
+}
+
+function scaling({ desired, replicas }: Counts, type: 'ScalingUp' | 'ScalingDown'): Verdict {
+  const isSo = type === 'ScalingUp' ? replicas < desired : replicas > desired;
+  if (!isSo) return { status: 'False', reason: `Not${type}` };
+  const direction = type === 'ScalingUp' ? 'up' : 'down';
+  return { status: 'True', reason: type, message: `Scaling ${direction} from ${replicas} to ${desired} replicas` };
+}

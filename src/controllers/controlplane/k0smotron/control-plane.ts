@@ -1,0 +1,90 @@
+import { type Cluster, type K0smotronCluster, k0smotronClusters, k0smotronControlPlanes } from '../../../api/index.ts';
+import { objectKey } from '../../../client/index.ts';
+import { ignoreNotFound, isNotFound } from '../../../machinery/index.ts';
+import { conditionOf, isDeleting, ownerOf, setVerdict, withoutFinalizer } from '../../shared/index.ts';
+import { runningVersionOf, seeControlPlane } from '../hosting/workload-sets.ts';
+import { childPlane } from './child.ts';
+import { tellCluster } from './cluster-facts.ts';
+import { observeControlPlane, refuseControlPlane } from './control-plane-status.ts';
+import { controlPlaneFinalizer, planeFieldManager } from './names.ts';
+import type { ControlPlaneScope } from './scope.ts';
+import { k0smotronPlaneNames } from './wish.ts';
+
+/** Brings the plane to what the control plane wishes, and shows how it is. */
+export async function keepControlPlane(scope: ControlPlaneScope, cluster: Cluster): Promise<void> {
+  const { context, draft, original } = scope;
+  const now = context.clock.now();
+  const live = await findPlane(scope);
+  if (live && !isOurs(scope, live)) {
+    const message = `Cluster ${live.metadata.name} of k0smotron.io is there already and not ours; delete it, or give this Cluster another name`;
+    return refuseControlPlane(draft, 'PlaneNameTaken', message, now);
+  }
+  if (live && isDeleting(live)) {
+    const progress = conditionOf(live, 'Deleting')?.message ?? '';
+    const message = `the plane is being deleted and is made anew when it is gone. ${progress}`.trim();
+    return refuseControlPlane(draft, 'PlaneDeleting', message, now);
+  }
+  const plane = await ensurePlane(scope, childPlane(original, cluster), live);
+  observeControlPlane(draft, plane, versionOf(scope, plane), now);
+  await tellCluster(scope, cluster, plane);
+}
+
+/** The plane goes first, and with it all that belongs to it. */
+export async function removeControlPlane(scope: ControlPlaneScope): Promise<void> {
+  const { context, draft } = scope;
+  const live = await findPlane(scope);
+  if (!live || !isOurs(scope, live)) {
+    draft.metadata.finalizers = withoutFinalizer(draft.metadata.finalizers, controlPlaneFinalizer);
+    return;
+  }
+  if (!isDeleting(live)) {
+    try {
+      await context.client.delete(k0smotronClusters, objectKey(live), { signal: context.signal });
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+    }
+  }
+  const progress = conditionOf(live, 'Deleting');
+  const begun = progress?.status === 'True';
+  setVerdict(
+    draft,
+    'Deleting',
+    {
+      status: 'True',
+      reason: begun ? progress.reason : 'Deleting',
+      message: begun ? progress.message : 'the plane is being deleted',
+    },
+    context.clock.now(),
+  );
+}
+
+/** A cache that does not have it may be late: what follows from "it is gone" cannot be taken back. */
+async function findPlane({ context, original, clusterName }: ControlPlaneScope): Promise<K0smotronCluster | undefined> {
+  if (clusterName === undefined) return undefined;
+  const key = { namespace: original.metadata.namespace ?? '', name: clusterName };
+  const cached = context.cache.lister(k0smotronClusters).get(key);
+  return cached ?? (await context.client.get(k0smotronClusters, key, { signal: context.signal }).catch(ignoreNotFound));
+}
+
+/** After a move to another management cluster the name is what is left of the owner. */
+const isOurs = ({ original }: ControlPlaneScope, plane: K0smotronCluster): boolean =>
+  ownerOf(plane, k0smotronControlPlanes)?.name === original.metadata.name;
+
+async function ensurePlane(
+  { context, planes }: ControlPlaneScope,
+  wish: K0smotronCluster,
+  live: K0smotronCluster | undefined,
+): Promise<K0smotronCluster> {
+  const { client, signal } = context;
+  if (live) return planes.apply(client, k0smotronClusters, wish, live, signal);
+  return client.apply(k0smotronClusters, wish, { fieldManager: planeFieldManager, force: true, signal });
+}
+
+/** The lowest that runs in a ready Pod. */
+function versionOf({ context, original }: ControlPlaneScope, plane: K0smotronCluster): string | undefined {
+  const { name: clusterName = '', namespace = '' } = plane.metadata;
+  const owner = { apiVersion: '', kind: '', name: '', uid: '' };
+  const names = k0smotronPlaneNames({ namespace, clusterName, owner, metadata: {}, spec: original.spec });
+  const sight = seeControlPlane(context.cache, { layout: 'k0s', ...names });
+  return sight && runningVersionOf({ layout: 'k0s' }, sight);
+}

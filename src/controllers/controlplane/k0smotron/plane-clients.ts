@@ -1,0 +1,31 @@
+import { type K0smotronCluster, k0smotronControlPlanes, Secrets } from '../../../api/index.ts';
+import { type Client, type ObjectKey, objectKey } from '../../../client/index.ts';
+import { done, type ReconcileContext, type Result } from '../../../runtime/index.ts';
+import { type ConnectWorkload, clusterSecretName, ownerOf, type WorkloadClusters } from '../../shared/index.ts';
+import { createPlaneWays } from '../plane-ways.ts';
+
+/** The ways into the clusters of planes, also of those that belong to no Cluster. */
+export interface PlaneClients {
+  /** throws WorkloadNotConnectedError */
+  client(plane: K0smotronCluster): Client;
+  /** Tries the way that the kubeconfig of a plane shows, where nobody else does. Answers when to look again. */
+  refresh(plane: K0smotronCluster, context: ReconcileContext): Promise<Result>;
+  forget(key: ObjectKey): void;
+}
+
+/** Whether a K0smotronControlPlane has made it; otherwise it is a user's. */
+export const isChild = (plane: K0smotronCluster): boolean => ownerOf(plane, k0smotronControlPlanes) !== undefined;
+
+export function createPlaneClients(options: { workloads: WorkloadClusters; connect: ConnectWorkload }): PlaneClients {
+  const ways = createPlaneWays(options.connect);
+  return {
+    client: (plane) => (isChild(plane) ? options.workloads.client(objectKey(plane)) : ways.client(objectKey(plane))),
+    async refresh(plane, context) {
+      if (isChild(plane)) return done();
+      const key = objectKey(plane);
+      const secret = { namespace: key.namespace ?? '', name: clusterSecretName(key.name, 'kubeconfig') };
+      return await ways.refresh(key, context.cache.lister(Secrets).get(secret)?.data?.['value'], context);
+    },
+    forget: ways.forget,
+  };
+}

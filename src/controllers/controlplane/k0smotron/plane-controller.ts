@@ -1,0 +1,181 @@
+import {
+  clusterNameLabel,
+  clusters,
+  type K0smotronCluster,
+  type K0smotronControlPlane,
+  k0smotronClusters,
+  k0smotronControlPlanes,
+} from '../../../api/index.ts';
+import { type ObjectKey, objectKey } from '../../../client/index.ts';
+import { clone, type KubeObject, type Resource } from '../../../machinery/index.ts';
+import {
+  type ControllerDefinition,
+  defineController,
+  done,
+  type ReconcileContext,
+  type Result,
+  soonest,
+  watchMapped,
+  watchObjects,
+} from '../../../runtime/index.ts';
+import {
+  ensureFinalizer,
+  type Follower,
+  isDeleting,
+  isFilteredOut,
+  ownerReference,
+  pausedBy,
+  pausedVerdict,
+  setVerdict,
+  watchFilter,
+  withoutFinalizer,
+  writeObject,
+} from '../../shared/index.ts';
+import { annotatedBackup, annotatedRequests, createPlaneDriver, type PlaneDriver } from '../hosting/index.ts';
+import { clusterMatters } from './cluster-news.ts';
+import { aliasServiceName, familyOf, inheritedMetadata, type PlaneFamily } from './family.ts';
+import { planeFinalizer } from './names.ts';
+import { isChild, type PlaneClients } from './plane-clients.ts';
+import { observePlane, observeRemoval, refusePlane } from './plane-status.ts';
+import type { K0smotronDependencies } from './scope.ts';
+import { type K0smotronWishInput, k0smotronPlaneNames, k0smotronWish } from './wish.ts';
+
+const defaultConcurrency = 10;
+
+/** One pass over one plane: what was read, and the draft that will be written. */
+interface PlaneScope extends PlaneFamily {
+  readonly context: ReconcileContext;
+  readonly driver: PlaneDriver;
+  readonly follower: Follower;
+  readonly clients: PlaneClients;
+  readonly plane: K0smotronCluster;
+  readonly draft: K0smotronCluster;
+}
+
+interface Outcome {
+  result: Result;
+  error?: unknown;
+}
+
+/** Clusters of k0smotron.io: planes of k0s in Pods, of a user's own or made by a K0smotronControlPlane. */
+export function k0smotronPlaneController(
+  dependencies: K0smotronDependencies,
+  clients: PlaneClients,
+): ControllerDefinition {
+  const driver = createPlaneDriver(dependencies);
+  // planes have the names of their Clusters
+  const planeNamed = (name: string | undefined, { metadata }: KubeObject): ObjectKey[] =>
+    name === undefined ? [] : [{ namespace: metadata.namespace ?? '', name }];
+  const follower = dependencies.externals.follow((object) =>
+    planeNamed(object.metadata.labels?.[clusterNameLabel], object),
+  );
+
+  const reconcile = async (context: ReconcileContext, key: ObjectKey): Promise<Result> => {
+    const plane = context.cache.lister(k0smotronClusters).get(key);
+    if (!plane) {
+      clients.forget(key);
+      return done();
+    }
+    if (isFilteredOut(plane, dependencies.watchFilter)) return done();
+    if (await ensureFinalizer(context, k0smotronClusters, plane, planeFinalizer)) return done();
+    const family = familyOf(context, plane);
+    if (isChild(plane) && !family.cluster && !isDeleting(plane)) return done();
+    const draft = clone(plane);
+    const pauses = [...pausedBy(plane, family.cluster), ...(family.parent ? pausedBy(family.parent, undefined) : [])];
+    setVerdict(draft, 'Paused', pausedVerdict(pauses), context.clock.now());
+    const scope: PlaneScope = { context, driver, follower, clients, plane, draft, ...family };
+    const { result, error } =
+      pauses.length > 0 ? { result: done() } : isDeleting(plane) ? await remove(scope) : await keep(scope);
+    await writeObject(context, k0smotronClusters, plane, draft, { observed: false });
+    if (error !== undefined) throw error;
+    return result;
+  };
+
+  return defineController({
+    name: 'k0smotron-plane',
+    for: k0smotronClusters,
+    concurrency: dependencies.concurrency ?? defaultConcurrency,
+    setup(informers) {
+      informers.informer(clusters);
+      informers.informer(k0smotronControlPlanes);
+      driver.setup(informers);
+    },
+    watches: [
+      watchObjects(k0smotronClusters, { predicates: watchFilter(dependencies.watchFilter) }),
+      ...driver.watches(k0smotronClusters as unknown as Resource<KubeObject>),
+      watchMapped(clusters, (cluster) => planeNamed(cluster.metadata.name, cluster), { predicates: [clusterMatters] }),
+      watchMapped(k0smotronControlPlanes, (parent: K0smotronControlPlane) =>
+        planeNamed(parent.metadata.labels?.[clusterNameLabel], parent),
+      ),
+    ],
+    sources: [driver.source, follower.source, dependencies.workloads.connectionSource((cluster) => [cluster])],
+    reconcile,
+  });
+}
+
+function wishInput({ context, plane, parent, cluster }: PlaneScope): K0smotronWishInput {
+  const { name = '', namespace = '' } = plane.metadata;
+  const alias = aliasServiceName(context, plane, parent);
+  const backup = annotatedBackup(plane);
+  return {
+    namespace,
+    clusterName: name,
+    // the address that was found out stands in the plane's own spec and is no wish of the user's
+    spec: parent?.spec ?? plane.spec,
+    owner: ownerReference(plane, k0smotronClusters, { controller: true }),
+    metadata: inheritedMetadata(plane),
+    ...(cluster && { cluster }),
+    ...(alias !== undefined && { aliasServiceName: alias }),
+    ...(backup && { backup }),
+  };
+}
+
+async function keep(scope: PlaneScope): Promise<Outcome> {
+  const { context, plane, draft, parent, cluster, driver, follower, clients } = scope;
+  const now = context.clock.now();
+  const translated = k0smotronWish(wishInput(scope));
+  if ('problem' in translated) {
+    refusePlane(draft, translated.problem, now);
+    return { result: done() };
+  }
+  const probed = await clients.refresh(plane, context);
+  const report = await driver.drive({
+    context,
+    owner: plane,
+    wish: translated.wish,
+    ...(cluster && { cluster, follower }),
+    ...(!isChild(plane) && { workload: () => clients.client(plane) }),
+    isInitialized: parent?.status?.initialization?.controlPlaneInitialized === true,
+    ...annotatedRequests(plane),
+  });
+  observePlane(draft, report, now);
+  if (isChild(plane) && report.endpoint && !draft.spec.ingress && !draft.spec.externalAddress) {
+    draft.spec = { ...draft.spec, externalAddress: report.endpoint.host };
+  }
+  return {
+    result: soonest(report.result, probed),
+    ...(report.error !== undefined && { error: report.error }),
+  };
+}
+
+async function remove(scope: PlaneScope): Promise<Outcome> {
+  const { context, plane, draft, cluster, driver, clients } = scope;
+  const input = wishInput(scope);
+  const { storage, persistence } = input.spec;
+  const report = await driver.remove({
+    context,
+    owner: plane,
+    ...(cluster && { cluster }),
+    wish: k0smotronPlaneNames(input),
+    volumes: {
+      etcd: storage?.etcd?.autoDeletePVCs === true,
+      controlPlane: persistence?.autoDeletePVCs === true,
+    },
+  });
+  observeRemoval(draft, report, context.clock.now());
+  if (report.isGone) {
+    clients.forget(objectKey(plane));
+    draft.metadata.finalizers = withoutFinalizer(draft.metadata.finalizers, planeFinalizer);
+  }
+  return { result: report.result };
+}

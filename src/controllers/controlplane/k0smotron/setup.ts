@@ -1,0 +1,21 @@
+import type { Manager } from '../../../runtime/index.ts';
+import type { ConnectWorkload } from '../../shared/index.ts';
+import { k0smotronControlPlaneController } from './control-plane-controller.ts';
+import { joinTokenRequestController } from './join-token-controller.ts';
+import { createPlaneClients } from './plane-clients.ts';
+import { k0smotronPlaneController } from './plane-controller.ts';
+import type { K0smotronDependencies } from './scope.ts';
+
+export interface K0smotronControllersOptions extends K0smotronDependencies {
+  /** the way into clusters of planes that belong to no Cluster */
+  connectWorkload: ConnectWorkload;
+}
+
+/** Adds the controllers of k0smotron's kinds to a manager. */
+export function setupK0smotronControllers(manager: Manager, options: K0smotronControllersOptions): void {
+  const { connectWorkload, ...dependencies } = options;
+  const clients = createPlaneClients({ workloads: dependencies.workloads, connect: connectWorkload });
+  manager.add(k0smotronControlPlaneController(dependencies));
+  manager.add(k0smotronPlaneController(dependencies, clients));
+  manager.add(joinTokenRequestController(dependencies, clients));
+}

@@ -1,0 +1,53 @@
+import type { K0smotronClusterSpec, K0smotronEtcd } from '../../../api/index.ts';
+import type { DataStoreWish, DefragmentWish } from '../../../hosting/index.ts';
+
+const defaultEtcdImage = 'quay.io/k0sproject/etcd:v3.7.1';
+const defaultSize = '1Gi';
+
+export const etcdOf = ({ storage }: K0smotronClusterSpec): K0smotronEtcd =>
+  storage?.etcd ?? { image: defaultEtcdImage };
+
+/** Where the data of the cluster is kept. */
+export function dataStoreWish(spec: K0smotronClusterSpec, members: number): DataStoreWish {
+  const { storage } = spec;
+  switch (storage?.type) {
+    case 'kine': {
+      const { dataSourceURL = '', dataSourceSecretName } = storage.kine ?? {};
+      return {
+        kind: 'k0s',
+        source: dataSourceSecretName
+          ? { type: 'kine-secret', secretName: dataSourceSecretName }
+          : { type: 'kine', url: dataSourceURL },
+      };
+    }
+    case 'nats': {
+      const { size, storageClass } = storage.nats?.persistence ?? {};
+      return {
+        kind: 'k0s',
+        source: { type: 'nats', size: String(size ?? defaultSize), ...(storageClass && { storageClass }) },
+      };
+    }
+    default:
+      return ownEtcd(etcdOf(spec), members);
+  }
+}
+
+function ownEtcd({ persistence, autoDeletePVCs, defragJob }: K0smotronEtcd, members: number): DataStoreWish {
+  const { size, storageClass } = persistence ?? {};
+  return {
+    kind: 'own-etcd',
+    members,
+    storage: { size: String(size ?? defaultSize), ...(storageClass && { storageClass }) },
+    deleteVolumes: autoDeletePVCs === true,
+    ...(defragJob?.enabled === true && { defragment: defragmentWish(defragJob.schedule, defragJob.rule) }),
+  };
+}
+
+const freeBytesRule = /dbSize\s*-\s*dbSizeInUse\s*>\s*([\d\s*]+)/;
+
+/** Of the rules people write for the job, the part that says from how much free space a member is worth the pause. */
+function defragmentWish(schedule: string, rule: string): DefragmentWish {
+  const factors = (freeBytesRule.exec(rule)?.[1] ?? '').split('*').map((factor) => Number(factor.trim() || Number.NaN));
+  const freeBytes = factors.reduce((product, factor) => product * factor, 1);
+  return { schedule, ...(Number.isSafeInteger(freeBytes) && { freeBytes }) };
+}

@@ -1,0 +1,97 @@
+import {
+  type Cluster,
+  clusterNameLabel,
+  clusters,
+  type KamajiControlPlane,
+  kamajiControlPlanes,
+  Secrets,
+  tenantControlPlanes,
+} from '../../../../api/index.ts';
+import type { ObjectKey } from '../../../../client/index.ts';
+import { clone } from '../../../../machinery/index.ts';
+import {
+  type ControllerDefinition,
+  defineController,
+  done,
+  type ReconcileContext,
+  type Result,
+  watchMapped,
+  watchObjects,
+  watchOwned,
+} from '../../../../runtime/index.ts';
+import {
+  createApplyOnce,
+  ensureFinalizer,
+  isDeleting,
+  isFilteredOut,
+  ownerOf,
+  pausedBy,
+  pausedVerdict,
+  setVerdict,
+  watchFilter,
+  writeObject,
+} from '../../../shared/index.ts';
+import { clusterMatters } from '../../k0smotron/cluster-news.ts';
+import { controlPlaneFieldManager, controlPlaneFinalizer } from '../names.ts';
+import { defaultConcurrency, type KamajiDependencies } from '../scope.ts';
+import { keepControlPlane, removeControlPlane } from './keep.ts';
+import type { ControlPlaneScope } from './scope.ts';
+
+/** KamajiControlPlanes: each makes a TenantControlPlane for its Cluster, and shows how that is. */
+export function kamajiControlPlaneController(dependencies: KamajiDependencies): ControllerDefinition {
+  const tenants = createApplyOnce(controlPlaneFieldManager);
+  const ofCluster = ({ spec, metadata }: Cluster): ObjectKey[] => {
+    const { kind, apiGroup, name } = spec.controlPlaneRef ?? { kind: '', apiGroup: '', name: '' };
+    if (kind !== kamajiControlPlanes.kind || apiGroup !== kamajiControlPlanes.group) return [];
+    return [{ namespace: metadata.namespace ?? '', name }];
+  };
+
+  const reconcile = async (context: ReconcileContext, key: ObjectKey): Promise<Result> => {
+    const original = context.cache.lister(kamajiControlPlanes).get(key);
+    if (!original || isFilteredOut(original, dependencies.watchFilter)) return done();
+    if (await ensureFinalizer(context, kamajiControlPlanes, original, controlPlaneFinalizer)) return done();
+    const cluster = clusterOf(original, context);
+    // nobody's yet: the Cluster controller makes itself the owner of what its Cluster refers to
+    if (!cluster && !isDeleting(original)) return done();
+    const draft = clone(original);
+    const pauses = pausedBy(original, cluster);
+    setVerdict(draft, 'Paused', pausedVerdict(pauses), context.clock.now());
+    const scope: ControlPlaneScope = { context, tenants, cluster, original, draft };
+    if (pauses.length === 0) {
+      if (isDeleting(original)) await removeControlPlane(scope);
+      else if (cluster) await keepControlPlane(scope, cluster);
+    }
+    // what the kind requires of a status
+    draft.status = { ready: false, version: '', externalManagedControlPlane: true, ...draft.status };
+    await writeObject(context, kamajiControlPlanes, original, draft, { observed: false });
+    return done();
+  };
+
+  return defineController({
+    name: 'kamaji-control-plane',
+    for: kamajiControlPlanes,
+    concurrency: dependencies.concurrency ?? defaultConcurrency,
+    setup(informers) {
+      informers.informer(clusters);
+      informers.informer(tenantControlPlanes);
+      informers.informer(Secrets);
+    },
+    watches: [
+      watchObjects(kamajiControlPlanes, { predicates: watchFilter(dependencies.watchFilter) }),
+      watchOwned(tenantControlPlanes, kamajiControlPlanes, { anyOwner: true }),
+      watchMapped(clusters, ofCluster, { predicates: [clusterMatters] }),
+      // Secrets of a TenantControlPlane, which has the name of what made it, and those made of them
+      watchMapped(Secrets, (secret) => {
+        const owner = ownerOf(secret, tenantControlPlanes) ?? ownerOf(secret, kamajiControlPlanes);
+        return owner ? [{ namespace: secret.metadata.namespace ?? '', name: owner.name }] : [];
+      }),
+    ],
+    reconcile,
+  });
+}
+
+function clusterOf(controlPlane: KamajiControlPlane, { cache }: ReconcileContext): Cluster | undefined {
+  const { namespace = '', labels } = controlPlane.metadata;
+  const name = ownerOf(controlPlane, clusters)?.name ?? labels?.[clusterNameLabel];
+  return name === undefined ? undefined : cache.lister(clusters).get({ namespace, name });
+}

@@ -1,0 +1,60 @@
+import {
+  type Cluster,
+  clusterNameLabel,
+  kamajiControlPlanes,
+  Secrets,
+  type TenantControlPlane,
+} from '../../../../api/index.ts';
+import { clusterSecretType, kamajiNaming } from '../../../../hosting/index.ts';
+import { clusterSecretName, ownerReference, secretText } from '../../../shared/index.ts';
+import { secretDrafts } from '../../hosting/secret-drafts.ts';
+import { capiSecretLabels, controlPlaneFieldManager, kubeconfigKeyAnnotation } from '../names.ts';
+import type { ControlPlaneScope } from './scope.ts';
+
+/**
+ * Cluster API looks for the kubeconfig and the authority of a Cluster under names of its own. True once both are there.
+ */
+export async function keepClusterSecrets(
+  { context, original }: ControlPlaneScope,
+  cluster: Cluster,
+  tenant: TenantControlPlane,
+): Promise<boolean> {
+  const { client, cache, signal } = context;
+  const { name = '', namespace = '' } = tenant.metadata;
+  const clusterName = cluster.metadata.name ?? '';
+  const naming = kamajiNaming(name);
+  const read = (secret: string | undefined) => cache.lister(Secrets).get({ namespace, name: secret ?? '' });
+  const kubeconfig = secretText(read(naming.secrets['admin-kubeconfig']?.name), kubeconfigKey(original));
+  const authority = read(naming.secrets.ca?.name);
+  const [certificate, privateKey] = [secretText(authority, 'tls.crt'), secretText(authority, 'tls.key')];
+  if (kubeconfig === undefined || certificate === undefined || privateKey === undefined) return false;
+  const drafts = secretDrafts({
+    client,
+    namespace,
+    owner: ownerReference(original, kamajiControlPlanes, { controller: true }),
+    fieldManager: controlPlaneFieldManager,
+    read: (key) => cache.lister(Secrets).get(key),
+    signal,
+  });
+  const put = (purpose: 'kubeconfig' | 'ca', data: Record<string, string>): void => {
+    const secret = clusterSecretName(clusterName, purpose);
+    // a control plane with the name of its Cluster has its authority there already
+    if (secret === naming.secrets.ca?.name) return;
+    drafts.put(secret, {
+      type: clusterSecretType,
+      labels: { ...capiSecretLabels(purpose, clusterName, name), [clusterNameLabel]: clusterName },
+      data,
+    });
+  };
+  put('kubeconfig', { value: kubeconfig });
+  put('ca', { 'tls.crt': certificate, 'tls.key': privateKey });
+  await drafts.flush();
+  return true;
+}
+
+/** Nodes that know another address than the management cluster does leave that one to the management cluster. */
+function kubeconfigKey({ metadata, spec }: ControlPlaneScope['original']): string {
+  const chosen = metadata.annotations?.[kubeconfigKeyAnnotation];
+  if (chosen) return chosen;
+  return spec.network?.advertiseAddress ? 'admin.svc' : 'admin.conf';
+}

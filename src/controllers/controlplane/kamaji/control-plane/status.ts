@@ -1,0 +1,116 @@
+import type {
+  Cluster,
+  KamajiControlPlane,
+  KamajiControlPlaneStatus,
+  TenantControlPlane,
+} from '../../../../api/index.ts';
+import { conditionOf, isTrue, setVerdict, type Verdict } from '../../../shared/index.ts';
+import { dataStoreCondition, readyCondition } from '../tenant/status.ts';
+
+export interface Surroundings {
+  readonly cluster: Cluster;
+  /** kubeconfig and authority are where Cluster API looks for them */
+  readonly hasSecrets: boolean;
+}
+
+/** How its TenantControlPlane is, in the status of a KamajiControlPlane. */
+export function observeControlPlane(
+  draft: KamajiControlPlane,
+  tenant: TenantControlPlane,
+  { cluster, hasSecrets }: Surroundings,
+  nowMs: number,
+): void {
+  const { deployment, version } = tenant.status?.kubernetesResources ?? {};
+  const isFunctional = isTrue(tenant, 'Functional');
+  const isReady = hasSecrets && (version?.status === 'Ready' || version?.status === 'Upgrading');
+  const wasInitialized = draft.status?.initialization?.controlPlaneInitialized === true;
+  const isInitialized = wasInitialized || (isFunctional && hasSecrets);
+  const status: KamajiControlPlaneStatus = {
+    ...draft.status,
+    ready: isReady,
+    version: version?.version ?? draft.status?.version ?? '',
+    externalManagedControlPlane: true,
+    replicas: deployment?.replicas ?? 0,
+    readyReplicas: deployment?.readyReplicas ?? 0,
+    availableReplicas: deployment?.availableReplicas ?? 0,
+    upToDateReplicas: deployment?.updatedReplicas ?? 0,
+    ...(deployment && { selector: deployment.selector }),
+    ...(isInitialized && { initialization: { controlPlaneInitialized: true } }),
+  };
+  delete status.failureReason;
+  delete status.failureMessage;
+  draft.status = status;
+  const set = (type: string, verdict: Verdict): void => setVerdict(draft, type, verdict, nowMs);
+  const obstacle = obstacleOf(tenant);
+  set('TenantControlPlaneCreated', { status: 'True', reason: 'TenantControlPlaneCreated' });
+  set(
+    'TenantControlPlaneAddressReady',
+    tenant.status?.controlPlaneEndpoint
+      ? { status: 'True', reason: 'TenantControlPlaneAddressReady' }
+      : mirrored(tenant, 'Exposed', obstacle),
+  );
+  set(
+    'ControlPlaneEndpointPatched',
+    draft.spec.controlPlaneEndpoint?.host
+      ? { status: 'True', reason: 'ControlPlaneEndpointPatched' }
+      : mirrored(tenant, 'Exposed', obstacle),
+  );
+  set('InfrastructureClusterPatched', infrastructureVerdict(tenant, cluster, obstacle));
+  set(
+    'KamajiControlPlaneIsInitialized',
+    isInitialized ? { status: 'True', reason: 'KamajiControlPlaneIsInitialized' } : obstacle,
+  );
+  set(
+    'KubeadmResourcesCreated',
+    hasSecrets
+      ? { status: 'True', reason: 'KubeadmResourcesCreated' }
+      : mirrored(tenant, 'KubeconfigAvailable', obstacle),
+  );
+  const whole: Verdict = isReady ? { status: 'True', reason: 'KamajiControlPlaneIsReady' } : notReady(tenant, obstacle);
+  set('KamajiControlPlaneIsReady', whole);
+  set('Available', isReady ? { status: 'True', reason: 'Available' } : whole);
+  set('Deleting', { status: 'False', reason: 'NotDeleting' });
+}
+
+/** Nothing is made of a wish that cannot be fulfilled; what is there goes on as before. */
+export function refuseControlPlane(draft: KamajiControlPlane, reason: string, message: string, nowMs: number): void {
+  const verdict: Verdict = { status: 'False', reason, message };
+  setVerdict(draft, 'TenantControlPlaneCreated', verdict, nowMs);
+  setVerdict(draft, 'Available', verdict, nowMs);
+}
+
+/** What the TenantControlPlane waits for. */
+function obstacleOf(tenant: TenantControlPlane): Verdict {
+  const store = conditionOf(tenant, dataStoreCondition);
+  const found = store?.status === 'False' ? store : conditionOf(tenant, readyCondition);
+  if (!found || found.status === 'True') {
+    return { status: 'False', reason: 'Waiting', message: 'the TenantControlPlane has not been looked at yet' };
+  }
+  return { status: 'False', reason: found.reason, message: found.message };
+}
+
+function mirrored(tenant: TenantControlPlane, type: string, obstacle: Verdict): Verdict {
+  const found = conditionOf(tenant, type);
+  if (!found || found.status === 'True') return obstacle;
+  return { status: 'False', reason: found.reason, message: found.message };
+}
+
+function infrastructureVerdict(tenant: TenantControlPlane, cluster: Cluster, obstacle: Verdict): Verdict {
+  const published = conditionOf(tenant, 'EndpointPublished');
+  if (published?.status === 'True' || cluster.spec.controlPlaneEndpoint?.host) {
+    return { status: 'True', reason: 'InfrastructureClusterPatched' };
+  }
+  return mirrored(tenant, 'EndpointPublished', obstacle);
+}
+
+function notReady(tenant: TenantControlPlane, obstacle: Verdict): Verdict {
+  const phase = tenant.status?.kubernetesResources?.version?.status;
+  if (phase === 'Sleeping') {
+    return {
+      status: 'False',
+      reason: 'Sleeping',
+      message: 'the control plane has no replicas; give it some to wake it',
+    };
+  }
+  return obstacle;
+}

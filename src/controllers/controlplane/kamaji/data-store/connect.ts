@@ -1,0 +1,105 @@
+import { connect as connectTcp } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { type DataStore, type Pod, Pods, Secrets, Services } from '../../../../api/index.ts';
+import type { ObjectKey } from '../../../../client/index.ts';
+import type { Clock } from '../../../../machinery/index.ts';
+import type { CacheReader } from '../../../../runtime/index.ts';
+import { explain } from '../../../shared/index.ts';
+import { etcdClient } from '../../etcd/client.ts';
+import { openGrpcChannel } from '../../etcd/grpc.ts';
+import { pooledEtcd } from '../../etcd/pool.ts';
+import { secureStream } from '../../etcd/secure-stream.ts';
+import { type EtcdAdministrator, EtcdError } from '../../etcd/types.ts';
+import { type OpenPlaneEtcd, planeEtcd } from '../../hosting/etcd/connect.ts';
+import type { KamajiDependencies } from '../scope.ts';
+import { isManaged } from './default-store.ts';
+import { readValue, type StoreValue } from './places.ts';
+
+/** A byte stream to a host outside the management cluster. */
+export type DialEndpoint = (host: string, port: number, signal: AbortSignal) => Promise<Duplex>;
+
+/** A connection to any member of the etcd behind a DataStore, as its root. */
+export type OpenStore = (store: DataStore, systemNamespace: string, signal: AbortSignal) => Promise<EtcdAdministrator>;
+
+interface OutsideTarget {
+  readonly host: string;
+  readonly port: number;
+  readonly trust: string;
+  readonly certificate: string;
+  readonly privateKey: string;
+}
+
+const timeoutMs = 5_000;
+const callTimeoutMs = 30_000;
+
+/** Members inside the management cluster are reached as its Pods, all others by the network. */
+export function storeConnector(dependencies: KamajiDependencies, clock: Clock): OpenStore {
+  const { cache } = dependencies;
+  const inside: OpenPlaneEtcd = dependencies.etcd ?? planeEtcd(dependencies.connectPod, clock);
+  const dial = dependencies.dial ?? dialTcp;
+  const outside = pooledEtcd(
+    async ({ host, port, trust, certificate, privateKey }: OutsideTarget, signal: AbortSignal) => {
+      const stream = await dial(host, port, signal);
+      const security = { authority: trust, certificate, privateKey, serverName: host, alpn: ['h2'], clock, timeoutMs };
+      const socket = await secureStream(stream, security, signal);
+      return etcdClient(openGrpcChannel({ stream: socket, authority: host, clock, callTimeoutMs }));
+    },
+    ({ host, port, certificate }) => `${host}:${port} ${certificate}`,
+    clock,
+  );
+
+  return async (store, systemNamespace, signal) => {
+    const value = (name: StoreValue): string => {
+      const text = readValue(store, name, systemNamespace, (key) => cache.lister(Secrets).get(key));
+      if (text === undefined) throw new EtcdError(`DataStore ${store.metadata.name} has no ${name} yet`);
+      return text;
+    };
+    const shown = { trust: value('ca.crt'), certificate: value('tls.crt'), privateKey: value('tls.key') };
+    const problems: string[] = [];
+    for (const endpoint of store.spec.endpoints) {
+      const { host, port } = parseEndpoint(endpoint);
+      try {
+        const pod = podBehind(cache, host);
+        if (!pod) return await outside({ host, port, ...shown }, signal);
+        return await inside({ pod, serverName: isManaged(store) ? 'localhost' : host, ...shown }, signal);
+      } catch (error) {
+        if (signal.aborted) throw error;
+        problems.push(`${endpoint}: ${explain(error)}`);
+      }
+    }
+    throw new EtcdError(`no member of DataStore ${store.metadata.name} can be reached: ${problems.join('; ')}`);
+  };
+}
+
+function parseEndpoint(endpoint: string): { host: string; port: number } {
+  const colon = endpoint.lastIndexOf(':');
+  return { host: endpoint.slice(0, colon).replace(/^\[|\]$/g, ''), port: Number(endpoint.slice(colon + 1)) };
+}
+
+/** `pod.service.namespace.svc…` and `service.namespace.svc…` are names of the management cluster. */
+function podBehind(cache: CacheReader, host: string): ObjectKey | undefined {
+  const labels = host.split('.');
+  const svc = labels.indexOf('svc');
+  const namespace = labels[svc - 1];
+  if (svc < 2 || namespace === undefined) return undefined;
+  if (svc === 3) return { namespace, name: labels[0]! };
+  const selector = cache.lister(Services).get({ namespace, name: labels[0]! })?.spec.selector;
+  if (!selector) return undefined;
+  const [pod] = cache.lister(Pods).list({ namespace, filter: (candidate) => isBehind(candidate, selector) });
+  return pod && { namespace, name: pod.metadata.name ?? '' };
+}
+
+function isBehind({ metadata, status }: Pod, selector: Readonly<Record<string, string>>): boolean {
+  const isReady = status?.conditions?.some(({ type, status: state }) => type === 'Ready' && state === 'True') === true;
+  return isReady && Object.entries(selector).every(([key, value]) => metadata.labels?.[key] === value);
+}
+
+const dialTcp: DialEndpoint = (host, port, signal) =>
+  new Promise((resolve, reject) => {
+    const socket = connectTcp({ host, port, signal });
+    socket.once('connect', () => {
+      socket.off('error', reject);
+      resolve(socket);
+    });
+    socket.once('error', reject);
+  });

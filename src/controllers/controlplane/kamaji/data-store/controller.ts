@@ -1,0 +1,221 @@
+import {
+  type DataStore,
+  dataStores,
+  Namespaces,
+  Secrets,
+  type TenantControlPlane,
+  tenantControlPlanes,
+} from '../../../../api/index.ts';
+import { formatKey, type ObjectKey, objectKey } from '../../../../client/index.ts';
+import { clone, isAlreadyExists, type KubeObject, type Resource } from '../../../../machinery/index.ts';
+import {
+  after,
+  type ControllerDefinition,
+  defineController,
+  done,
+  type ReconcileContext,
+  type Result,
+  soonest,
+  watchMapped,
+  watchObjects,
+} from '../../../../runtime/index.ts';
+import {
+  ensureFinalizer,
+  explain,
+  fieldManager,
+  isDeleting,
+  ownerReference,
+  setVerdict,
+  type Verdict,
+  withoutFinalizer,
+  writeObject,
+} from '../../../shared/index.ts';
+import { createPlaneDriver, type PlaneDriver } from '../../hosting/index.ts';
+import { secretDrafts } from '../../hosting/secret-drafts.ts';
+import { dataStoreAllowedDeletion, dataStoreFinalizer, dataStoreValidation, defaultSystemNamespace } from '../names.ts';
+import { defaultConcurrency, type KamajiDependencies } from '../scope.ts';
+import type { OpenStore } from './connect.ts';
+import { isManaged, managedEtcdWish } from './default-store.ts';
+import { contentSecretName, missingValues, placeOf, storeValues } from './places.ts';
+import { dataStoreNameOf } from './tenancy.ts';
+
+/** An etcd that does not answer yet is asked again soon: nothing tells of it. */
+const retryMs = 5_000;
+
+interface StoreScope {
+  readonly context: ReconcileContext;
+  readonly driver: PlaneDriver;
+  readonly open: OpenStore;
+  readonly systemNamespace: string;
+  readonly store: DataStore;
+  readonly draft: DataStore;
+  /** etcds whose users are known to be checked, by the uid of their DataStore */
+  readonly enforced: Set<string>;
+}
+
+/** DataStores: whether they can be used, by whom they are, and the etcd behind the one that is made here. */
+export function dataStoreController(dependencies: KamajiDependencies, open: OpenStore): ControllerDefinition {
+  const driver = createPlaneDriver(dependencies);
+  const systemNamespace = dependencies.systemNamespace ?? defaultSystemNamespace;
+  const enforced = new Set<string>();
+
+  const reconcile = async (context: ReconcileContext, key: ObjectKey): Promise<Result> => {
+    const store = context.cache.lister(dataStores).get(key);
+    if (!store) return done();
+    if (await ensureFinalizer(context, dataStores, store, dataStoreFinalizer)) return done();
+    const draft = clone(store);
+    const scope: StoreScope = { context, driver, open, systemNamespace, store, draft, enforced };
+    draft.status = { ready: false, ...draft.status, usedBy: usersOf(scope) };
+    const result = isDeleting(store) ? release(scope) : await keep(scope);
+    draft.status.observedGeneration = store.metadata.generation ?? 0;
+    await writeObject(context, dataStores, store, draft, { observed: false });
+    return result;
+  };
+
+  const everyStore = (): ObjectKey[] => dependencies.cache.lister(dataStores).list().map(objectKey);
+  return defineController({
+    name: 'kamaji-data-store',
+    for: dataStores,
+    concurrency: dependencies.concurrency ?? defaultConcurrency,
+    setup(informers) {
+      informers.informer(Namespaces);
+      informers.informer(tenantControlPlanes);
+      informers.informer(Secrets);
+      driver.setup(informers);
+    },
+    watches: [
+      watchObjects(dataStores),
+      ...driver.watches(dataStores as unknown as Resource<KubeObject>),
+      watchMapped(tenantControlPlanes, (tenant: TenantControlPlane) => [{ name: dataStoreNameOf(tenant) }], {
+        predicates: [
+          (event) => event.type !== 'update' || dataStoreNameOf(event.object) !== dataStoreNameOf(event.old),
+        ],
+      }),
+      watchMapped(Secrets, (secret) => everyStore().filter((key) => names(dependencies, systemNamespace, key, secret))),
+    ],
+    sources: [driver.source],
+    reconcile,
+  });
+}
+
+/** Whether a DataStore refers to a Secret. */
+function names(dependencies: KamajiDependencies, systemNamespace: string, key: ObjectKey, secret: KubeObject): boolean {
+  const store = dependencies.cache.lister(dataStores).get(key);
+  if (!store) return false;
+  const wanted = formatKey(objectKey(secret));
+  return [...storeValues(store).keys()].some(
+    (value) => formatKey(placeOf(store, value, systemNamespace)?.secret ?? { name: '' }) === wanted,
+  );
+}
+
+function usersOf({ context, store }: StoreScope): string[] {
+  return context.cache
+    .lister(tenantControlPlanes)
+    .list({ filter: (tenant) => dataStoreNameOf(tenant) === store.metadata.name })
+    .map((tenant) => formatKey(objectKey(tenant)))
+    .sort();
+}
+
+function release({ context, draft }: StoreScope): Result {
+  const users = draft.status?.usedBy ?? [];
+  const verdict: Verdict =
+    users.length === 0
+      ? { status: 'True', reason: 'DataStoreUnused' }
+      : { status: 'False', reason: 'DataStoreInUse', message: `used by ${users.join(', ')}; delete them first` };
+  setVerdict(draft, dataStoreAllowedDeletion, verdict, context.clock.now());
+  if (users.length === 0) draft.metadata.finalizers = withoutFinalizer(draft.metadata.finalizers, dataStoreFinalizer);
+  return done();
+}
+
+async function keep(scope: StoreScope): Promise<Result> {
+  const { draft, context } = scope;
+  const { verdict, result } = await inspect(scope);
+  draft.status = { ...draft.status, ready: verdict.status === 'True' };
+  setVerdict(draft, dataStoreValidation, verdict, context.clock.now());
+  return result;
+}
+
+interface Inspection {
+  readonly verdict: Verdict;
+  readonly result: Result;
+}
+
+async function inspect(scope: StoreScope): Promise<Inspection> {
+  const { store, systemNamespace, context } = scope;
+  await keepContents(scope);
+  const run = isManaged(store) ? await runEtcd(scope) : undefined;
+  if (run && run.verdict.status !== 'True') return run;
+  const result = run?.result ?? done();
+  const missing = missingValues(store, systemNamespace, (key) => context.cache.lister(Secrets).get(key));
+  if (missing.length > 0) {
+    return { verdict: { status: 'False', reason: 'SecretMissing', message: missing.join('; ') }, result };
+  }
+  if (store.spec.driver !== 'etcd') return { verdict: { status: 'True', reason: 'Valid' }, result };
+  return await enforceUsers(scope, result);
+}
+
+/** Values that stand in the DataStore itself are put where all others are. */
+async function keepContents({ context, store, systemNamespace }: StoreScope): Promise<void> {
+  const contents = [...storeValues(store)].filter(
+    ([, { content, secretReference }]) => content !== undefined && !secretReference,
+  );
+  if (contents.length === 0) return;
+  await ensureNamespace(context, systemNamespace);
+  const { client, signal, cache } = context;
+  const drafts = secretDrafts({
+    client,
+    namespace: systemNamespace,
+    owner: ownerReference(store, dataStores, { controller: true }),
+    fieldManager,
+    read: (key) => cache.lister(Secrets).get(key),
+    signal,
+  });
+  const data = Object.fromEntries(
+    contents.map(([value, { content = '' }]) => [value, Buffer.from(content, 'base64').toString('utf8')]),
+  );
+  drafts.put(contentSecretName(store.metadata.name ?? ''), { data });
+  await drafts.flush();
+}
+
+async function runEtcd({ context, driver, store, systemNamespace }: StoreScope): Promise<Inspection> {
+  await ensureNamespace(context, systemNamespace);
+  const report = await driver.driveEtcd({ context, owner: store, wish: managedEtcdWish(store, systemNamespace) });
+  const verdict: Verdict = report.isServing
+    ? { status: 'True', reason: 'Serving' }
+    : { status: 'False', reason: report.verdict.reason, message: report.verdict.message ?? '' };
+  return { verdict, result: report.result };
+}
+
+async function ensureNamespace({ client, cache, signal }: ReconcileContext, name: string): Promise<void> {
+  if (cache.lister(Namespaces).get({ name })) return;
+  try {
+    await client.create(
+      Namespaces,
+      { apiVersion: 'v1', kind: 'Namespace', metadata: { name } },
+      { fieldManager, signal },
+    );
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+  }
+}
+
+/** Tenants are kept apart by etcd itself, which has to be told to. */
+async function enforceUsers(scope: StoreScope, result: Result): Promise<Inspection> {
+  const { context, store, open, systemNamespace, enforced } = scope;
+  const uid = store.metadata.uid ?? '';
+  if (enforced.has(uid)) return { verdict: { status: 'True', reason: 'Valid' }, result };
+  try {
+    const etcd = await open(store, systemNamespace, context.signal);
+    try {
+      await etcd.tenants.enforce(context.signal);
+    } finally {
+      etcd.close();
+    }
+    enforced.add(uid);
+    return { verdict: { status: 'True', reason: 'Valid' }, result };
+  } catch (error) {
+    if (context.signal.aborted) throw error;
+    const verdict: Verdict = { status: 'False', reason: 'NotReachable', message: explain(error) };
+    return { verdict, result: soonest(result, after(retryMs, 'the data store does not answer')) };
+  }
+}

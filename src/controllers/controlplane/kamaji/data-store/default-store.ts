@@ -1,0 +1,107 @@
+import { type DataStore, dataStores } from '../../../../api/index.ts';
+import { type EtcdClusterWish, kamajiNaming, type PlaneNaming, type SecretPlace } from '../../../../hosting/index.ts';
+import { formatApiVersion } from '../../../../machinery/index.ts';
+import { ownerReference } from '../../../shared/index.ts';
+import { defaultDataStore } from '../names.ts';
+
+// The DataStore that is made when there is none: an etcd of three members, under the names of Kamaji's own etcd chart.
+
+const etcdName = 'kamaji-etcd';
+const members = 3;
+const image = 'registry.k8s.io/etcd:3.6.5-0';
+const authoritySecret = `${etcdName}-certs`;
+const clientSecret = `${etcdName}-root-client-certs`;
+const dayMs = 24 * 3_600_000;
+/** says that the etcd behind a DataStore is ours to run */
+const managedByLabel = 'app.kubernetes.io/managed-by';
+const us = 'capstan';
+
+export const isManaged = ({ metadata }: DataStore): boolean => metadata.labels?.[managedByLabel] === us;
+
+export function managedDataStore(systemNamespace: string): DataStore {
+  const secret = (name: string, keyPath: string) => ({
+    secretReference: { name, namespace: systemNamespace, keyPath },
+  });
+  return {
+    apiVersion: formatApiVersion(dataStores.group, dataStores.version),
+    kind: dataStores.kind,
+    metadata: { name: defaultDataStore, labels: { [managedByLabel]: us } },
+    spec: {
+      driver: 'etcd',
+      endpoints: Array.from(
+        { length: members },
+        (_, i) => `${etcdName}-${i}.${etcdName}.${systemNamespace}.svc.cluster.local:2379`,
+      ),
+      tlsConfig: {
+        certificateAuthority: {
+          certificate: secret(authoritySecret, 'ca.crt'),
+          privateKey: secret(authoritySecret, 'ca.key'),
+        },
+        clientCertificate: {
+          certificate: secret(clientSecret, 'tls.crt'),
+          privateKey: secret(clientSecret, 'tls.key'),
+        },
+      },
+    },
+  };
+}
+
+/** The etcd behind it, whose users are checked: we are `root` there. */
+export function managedEtcdWish(store: DataStore, systemNamespace: string): EtcdClusterWish {
+  return {
+    identity: {
+      namespace: systemNamespace,
+      clusterName: etcdName,
+      owner: ownerReference(store, dataStores, { controller: true }),
+    },
+    naming: etcdNaming,
+    replicas: 1,
+    images: { etcd: image },
+    components: {},
+    pods: { automountServiceAccountToken: false },
+    dataStore: {
+      kind: 'own-etcd',
+      members,
+      storage: { size: '10Gi' },
+      deleteVolumes: true,
+      operatorName: 'root',
+    },
+    certificates: {
+      authorityDurationMs: 3650 * dayMs,
+      leafDurationMs: 365 * dayMs,
+      leafRenewBeforeMs: 90 * dayMs,
+      authorityRenewBeforeMs: 365 * dayMs,
+    },
+    patches: [],
+  };
+}
+
+const labels = { 'app.kubernetes.io/name': etcdName, 'app.kubernetes.io/instance': etcdName };
+
+function place(secret: string, stem: string, bundle?: string): SecretPlace {
+  const [certificate, privateKey] = stem.endsWith('.pem')
+    ? [stem, stem.replace(/\.pem$/, '-key.pem')]
+    : [`${stem}.crt`, `${stem}.key`];
+  return {
+    name: secret,
+    certificate: [certificate],
+    privateKey: [privateKey],
+    ...(bundle !== undefined && { bundle: [bundle] }),
+  };
+}
+
+const etcdNaming: PlaneNaming = {
+  ...kamajiNaming(etcdName),
+  etcd: etcdName,
+  etcdService: etcdName,
+  etcdClientService: etcdName,
+  etcdVolume: 'data',
+  secrets: {
+    'etcd-ca': place(authoritySecret, 'ca', 'ca-bundle.crt'),
+    'etcd-server': place(authoritySecret, 'server.pem'),
+    'etcd-peer': place(authoritySecret, 'peer.pem'),
+    'etcd-operator': place(clientSecret, 'tls'),
+  },
+  labels: () => labels,
+  selector: () => labels,
+};

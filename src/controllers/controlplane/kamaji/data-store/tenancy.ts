@@ -1,0 +1,72 @@
+import { type DataStore, dataStores, type TenantControlPlane } from '../../../../api/index.ts';
+import { isAlreadyExists, isNotFound } from '../../../../machinery/index.ts';
+import type { ReconcileContext } from '../../../../runtime/index.ts';
+import { fieldManager } from '../../../shared/index.ts';
+import type { EtcdTenant } from '../../etcd/types.ts';
+import { defaultDataStore } from '../names.ts';
+import type { OpenStore } from './connect.ts';
+import { managedDataStore } from './default-store.ts';
+
+/** Where a control plane has its data: what it began with, then what it says. */
+export function dataStoreNameOf({ spec, status }: TenantControlPlane): string {
+  return status?.storage?.dataStoreName || spec.dataStore || defaultDataStore;
+}
+
+/** Where in a DataStore a control plane keeps its data, and as whom. */
+export interface Tenancy {
+  readonly schema: string;
+  readonly user: string;
+}
+
+/** What was set up once stays; a new object begins with a place nobody had before. */
+export function tenancyOf({ spec, status, metadata }: TenantControlPlane): Tenancy {
+  const known = status?.storage?.setup;
+  const uid = metadata.uid ?? '';
+  return {
+    schema: spec.dataStoreSchema || known?.schema || uid,
+    user: spec.dataStoreUsername || known?.user || uid,
+  };
+}
+
+const etcdTenant = ({ schema, user }: Tenancy): EtcdTenant => ({ user, role: schema, prefix: `/${schema}/` });
+
+/** Lets a control plane into the etcd of a DataStore. */
+export async function admit(
+  open: OpenStore,
+  store: DataStore,
+  tenancy: Tenancy,
+  systemNamespace: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const etcd = await open(store, systemNamespace, signal);
+  try {
+    await etcd.tenants.ensure(etcdTenant(tenancy), signal);
+  } finally {
+    etcd.close();
+  }
+}
+
+/** Takes its data and its user away. */
+export async function dismiss(
+  open: OpenStore,
+  store: DataStore,
+  tenancy: Tenancy,
+  systemNamespace: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const etcd = await open(store, systemNamespace, signal);
+  try {
+    await etcd.tenants.drop(etcdTenant(tenancy), { keys: true }, signal);
+  } finally {
+    etcd.close();
+  }
+}
+
+/** Makes the DataStore of whoever names none. */
+export async function createDefaultStore({ client, signal }: ReconcileContext, systemNamespace: string): Promise<void> {
+  try {
+    await client.create(dataStores, managedDataStore(systemNamespace), { fieldManager, signal });
+  } catch (error) {
+    if (!isAlreadyExists(error) && !isNotFound(error)) throw error;
+  }
+}

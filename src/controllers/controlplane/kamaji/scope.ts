@@ -1,0 +1,18 @@
+import type { ConnectWorkload, ExternalObjects } from '../../shared/index.ts';
+import type { PlaneDependencies } from '../hosting/index.ts';
+import type { DialEndpoint } from './data-store/connect.ts';
+
+/** What the controllers of Kamaji's kinds are given. */
+export interface KamajiDependencies extends PlaneDependencies {
+  externals: ExternalObjects;
+  /** opens the way into a cluster that belongs to no Cluster */
+  connectWorkload: ConnectWorkload;
+  /** where what belongs to no tenant is kept; default `kamaji-system` */
+  systemNamespace?: string;
+  /** how data stores outside the management cluster are reached; default: by TCP */
+  dial?: DialEndpoint;
+  watchFilter?: string;
+  concurrency?: number;
+}
+
+export const defaultConcurrency = 10;

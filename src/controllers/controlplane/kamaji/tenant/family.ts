@@ -1,0 +1,33 @@
+import {
+  type Cluster,
+  clusterNameLabel,
+  clusters,
+  type KamajiControlPlane,
+  kamajiControlPlanes,
+  type TenantControlPlane,
+} from '../../../../api/index.ts';
+import type { ReconcileContext } from '../../../../runtime/index.ts';
+import { ownerOf } from '../../../shared/index.ts';
+
+/** Who stands above a control plane: both for one that a KamajiControlPlane has made, neither for a user's own. */
+export interface TenantFamily {
+  readonly parent: KamajiControlPlane | undefined;
+  readonly cluster: Cluster | undefined;
+  /** of the Cluster; for control planes without one, of the object itself */
+  readonly clusterName: string;
+  /** whether a KamajiControlPlane has made it */
+  readonly isChild: boolean;
+}
+
+export function familyOf({ cache }: Pick<ReconcileContext, 'cache'>, tenant: TenantControlPlane): TenantFamily {
+  const { name = '', namespace = '', labels } = tenant.metadata;
+  const owner = ownerOf(tenant, kamajiControlPlanes);
+  if (!owner) return { parent: undefined, cluster: undefined, clusterName: name, isChild: false };
+  const clusterName = labels?.[clusterNameLabel] ?? name;
+  return {
+    parent: cache.lister(kamajiControlPlanes).get({ namespace, name: owner.name }),
+    cluster: cache.lister(clusters).get({ namespace, name: clusterName }),
+    clusterName,
+    isChild: true,
+  };
+}

@@ -1,0 +1,147 @@
+import { createHash } from 'node:crypto';
+import {
+  type DataStore,
+  dataStores,
+  Secrets,
+  type TenantControlPlane,
+  tenantControlPlanes,
+} from '../../../../api/index.ts';
+import { objectKey } from '../../../../client/index.ts';
+import { kamajiNaming, type PlaneWish } from '../../../../hosting/index.ts';
+import { after, done, soonest } from '../../../../runtime/index.ts';
+import { explain, ownerReference, setVerdict, type Verdict } from '../../../shared/index.ts';
+import { annotatedBackup, annotatedRequests } from '../../hosting/index.ts';
+import { secretDrafts } from '../../hosting/secret-drafts.ts';
+import { admit, createDefaultStore, dataStoreNameOf, type Tenancy, tenancyOf } from '../data-store/tenancy.ts';
+import { defaultDataStore } from '../names.ts';
+import { dataStoreWish, kineCertificates, kineSettings, type StoreInput } from './data-store-wish.ts';
+import type { Outcome, TenantScope } from './scope.ts';
+import { dataStoreCondition, observeTenant, refuseTenant } from './status.ts';
+import { tenantWish } from './wish.ts';
+
+/** A data store that does not answer is asked again soon: nothing tells of it. */
+const retryMs = 5_000;
+
+/** Brings a plane nearer to what is wished. */
+export async function keepTenant(scope: TenantScope): Promise<Outcome> {
+  const { context, draft, tenant } = scope;
+  const now = context.clock.now();
+  const store = await findStore(scope);
+  if ('reason' in store) {
+    refuseTenant(draft, dataStoreCondition, store, now);
+    return { result: done() };
+  }
+  const tenancy = tenancyOf(tenant);
+  const input: StoreInput = {
+    tenant,
+    store,
+    tenancy,
+    systemNamespace: scope.systemNamespace,
+    cache: context.cache,
+  };
+  const dataStore = dataStoreWish(input);
+  if ('reason' in dataStore) {
+    refuseTenant(draft, dataStoreCondition, { status: 'False', ...dataStore }, now);
+    return { result: done() };
+  }
+  const settled = await settleIn(scope, store, tenancy);
+  if (settled) {
+    refuseTenant(draft, dataStoreCondition, settled, now);
+    return { result: after(retryMs, 'the data store does not answer') };
+  }
+  setVerdict(draft, dataStoreCondition, { status: 'True', reason: 'Ready' }, now);
+  if (dataStore.kind === 'kine') await keepKineSecrets(scope, input);
+  const backup = annotatedBackup(tenant);
+  const wish = tenantWish({ ...scope, dataStore, isOfCluster: scope.isChild, ...(backup && { backup }) });
+  return await drive(scope, wish, store, tenancy);
+}
+
+async function drive(scope: TenantScope, wish: PlaneWish, store: DataStore, tenancy: Tenancy): Promise<Outcome> {
+  const { context, draft, tenant, cluster, driver, follower, ways, parent } = scope;
+  const key = objectKey(tenant);
+  const probed = scope.isChild ? done() : await ways.refresh(key, kubeconfigOf(scope), context);
+  const report = await driver.drive({
+    context,
+    owner: tenant,
+    wish,
+    ...(cluster && { cluster, follower }),
+    ...(!scope.isChild && { workload: () => ways.client(key) }),
+    isInitialized: isInitialized(tenant) || parent?.status?.initialization?.controlPlaneInitialized === true,
+    ...annotatedRequests(tenant),
+  });
+  observeTenant(draft, { context, wish, report, store, tenancy });
+  return {
+    result: soonest(report.result, probed),
+    ...(report.error !== undefined && { error: report.error }),
+  };
+}
+
+/** A version that ran is shown for ever after. */
+const isInitialized = ({ status }: TenantControlPlane): boolean =>
+  status?.kubernetesResources?.version?.version !== undefined;
+
+function kubeconfigOf({ context, tenant }: TenantScope): string | undefined {
+  const { name = '', namespace = '' } = tenant.metadata;
+  const place = kamajiNaming(name).secrets['super-admin-kubeconfig'];
+  const secret = context.cache.lister(Secrets).get({ namespace, name: place?.name ?? '' });
+  return secret?.data?.[place?.kubeconfig?.[0] ?? ''];
+}
+
+async function findStore(scope: TenantScope): Promise<DataStore | Verdict> {
+  const { context, tenant, systemNamespace } = scope;
+  const name = dataStoreNameOf(tenant);
+  const store = context.cache.lister(dataStores).get({ name });
+  if (!store && name === defaultDataStore) {
+    await createDefaultStore(context, systemNamespace);
+    return { status: 'False', reason: 'DataStoreBeingMade', message: `DataStore ${name} is being made` };
+  }
+  if (!store) {
+    const message = `spec.dataStore: there is no DataStore ${name}; make it, or leave the field out for one that is made for you`;
+    return { status: 'False', reason: 'DataStoreNotFound', message };
+  }
+  if (store.status?.ready === true || isInitialized(tenant)) return store;
+  const why = store.status?.conditions?.find(({ status }) => status === 'False')?.message ?? '';
+  return { status: 'False', reason: 'DataStoreNotReady', message: `DataStore ${name} is not ready: ${why}` };
+}
+
+/** Lets a control plane into its DataStore, once. What keeps it from there; undefined when it is in. */
+async function settleIn(scope: TenantScope, store: DataStore, tenancy: Tenancy): Promise<Verdict | undefined> {
+  const { context, draft, open, systemNamespace } = scope;
+  const checksum = createHash('md5').update(`${store.metadata.uid} ${tenancy.schema} ${tenancy.user}`).digest('hex');
+  const known = draft.status?.storage?.setup;
+  if (known?.checksum === checksum) return undefined;
+  if (store.spec.driver === 'etcd') {
+    try {
+      await admit(open, store, tenancy, systemNamespace, context.signal);
+    } catch (error) {
+      if (context.signal.aborted) throw error;
+      return { status: 'False', reason: 'DataStoreSetupFailed', message: explain(error) };
+    }
+  }
+  draft.status = {
+    ...draft.status,
+    storage: { ...draft.status?.storage, dataStoreName: store.metadata.name ?? '', setup: { ...tenancy, checksum } },
+  };
+  return undefined;
+}
+
+/** What kine needs to know of its database stands where Kamaji's users look for it. */
+async function keepKineSecrets({ context, tenant }: TenantScope, input: StoreInput): Promise<void> {
+  const { client, cache, signal } = context;
+  const { name = '', namespace = '' } = tenant.metadata;
+  const naming = kamajiNaming(name);
+  const drafts = secretDrafts({
+    client,
+    namespace,
+    owner: ownerReference(tenant, tenantControlPlanes, { controller: true }),
+    fieldManager: naming.fieldManager,
+    read: (key) => cache.lister(Secrets).get(key),
+    signal,
+  });
+  const labels = naming.labels('certificate');
+  drafts.put(naming.secrets['datastore-config']?.name ?? '', { labels, data: kineSettings(input) });
+  if (input.store.spec.tlsConfig) {
+    drafts.put(naming.secrets['datastore-client']?.name ?? '', { labels, data: kineCertificates(input) });
+  }
+  await drafts.flush();
+}

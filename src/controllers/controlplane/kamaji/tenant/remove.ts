@@ -1,0 +1,71 @@
+import { type DataStore, dataStores } from '../../../../api/index.ts';
+import { objectKey } from '../../../../client/index.ts';
+import { after, done } from '../../../../runtime/index.ts';
+import { explain, setVerdict, withoutFinalizer } from '../../../shared/index.ts';
+import { dataStoreNameOf, dismiss, tenancyOf } from '../data-store/tenancy.ts';
+import { tenantFinalizer } from '../names.ts';
+import type { Outcome, TenantScope } from './scope.ts';
+import { tenantPlaneNames } from './wish.ts';
+
+const retryMs = 5_000;
+/** Deletion ends, also with a data store that never answers again. */
+const patienceMs = 10 * 60_000;
+
+/** The pods first, then the data, then the object. */
+export async function removeTenant(scope: TenantScope): Promise<Outcome> {
+  const { context, tenant, draft, cluster, driver, ways, clusterName, isChild } = scope;
+  const report = await driver.remove({
+    context,
+    owner: tenant,
+    ...(cluster && { cluster }),
+    wish: tenantPlaneNames({ tenant, clusterName, isOfCluster: isChild }),
+    volumes: { etcd: false, controlPlane: false },
+  });
+  if (!report.isGone) {
+    setVerdict(
+      draft,
+      'Deleting',
+      { status: 'True', reason: report.reason, message: report.message },
+      context.clock.now(),
+    );
+    return { result: report.result };
+  }
+  const waiting = await leaveStore(scope);
+  if (waiting) return waiting;
+  ways.forget(objectKey(tenant));
+  draft.metadata.finalizers = withoutFinalizer(draft.metadata.finalizers, tenantFinalizer);
+  return { result: done() };
+}
+
+async function leaveStore(scope: TenantScope): Promise<Outcome | undefined> {
+  const { context, tenant, draft, open, systemNamespace } = scope;
+  // nothing was set up: nothing is left behind
+  if (tenant.status?.storage?.setup === undefined) return undefined;
+  const name = dataStoreNameOf(tenant);
+  const store = context.cache.lister(dataStores).get({ name });
+  if (!store) return undefined;
+  const tenancy = tenancyOf(tenant);
+  if (store.spec.driver !== 'etcd') {
+    leftBehind(scope, store, `database ${tenancy.schema} of DataStore ${name} is left: drop it there`);
+    return undefined;
+  }
+  try {
+    await dismiss(open, store, tenancy, systemNamespace, context.signal);
+    return undefined;
+  } catch (error) {
+    if (context.signal.aborted) throw error;
+    const since = Date.parse(tenant.metadata.deletionTimestamp ?? '');
+    if (context.clock.now() - since > patienceMs) {
+      leftBehind(scope, store, `keys below /${tenancy.schema}/ of DataStore ${name} are left: ${explain(error)}`);
+      return undefined;
+    }
+    const message = `data in DataStore ${name} cannot be removed yet: ${explain(error)}`;
+    setVerdict(draft, 'Deleting', { status: 'True', reason: 'RemovingData', message }, context.clock.now());
+    return { result: after(retryMs, 'the data store does not answer') };
+  }
+}
+
+function leftBehind({ context, tenant }: TenantScope, store: DataStore, message: string): void {
+  context.events.event(tenant, 'Warning', 'DataLeftBehind', message);
+  context.log.warn('Data of a control plane are left behind', { dataStore: store.metadata.name ?? '', message });
+}

@@ -1,0 +1,186 @@
+import {
+  type DataStore,
+  Deployments,
+  Services,
+  type TenantControlPlane,
+  type TenantControlPlanePhase,
+  type TenantControlPlaneStatus,
+  withLeadingV,
+} from '../../../../api/index.ts';
+import type { CredentialName, PlaneWish } from '../../../../hosting/index.ts';
+import { formatLabelSelectorObject } from '../../../../machinery/index.ts';
+import type { ReconcileContext } from '../../../../runtime/index.ts';
+import { dropCondition, setVerdict, type Verdict } from '../../../shared/index.ts';
+import { type PlaneReport, type PlaneStage, planeStages } from '../../hosting/index.ts';
+import type { Tenancy } from '../data-store/tenancy.ts';
+
+/** Conditions of our own: what each step of the way says. */
+const stageConditions: Readonly<Record<PlaneStage, string>> = {
+  version: 'VersionAccepted',
+  certificates: 'CertificatesAvailable',
+  exposure: 'Exposed',
+  endpoint: 'EndpointPublished',
+  routes: 'RoutesAvailable',
+  etcd: 'EtcdAvailable',
+  restore: 'Restored',
+  workloads: 'WorkloadsAvailable',
+  kubeconfig: 'KubeconfigAvailable',
+  functional: 'Functional',
+  inCluster: 'AddonsAvailable',
+  rotation: 'RotationSettled',
+  backup: 'BackupSucceeded',
+};
+
+/** Going on in the background, these keep nobody from working. */
+const besides: ReadonlySet<PlaneStage> = new Set(['inCluster', 'rotation', 'backup']);
+
+export const dataStoreCondition = 'DataStoreReady';
+export const readyCondition = 'Ready';
+
+export interface Observation {
+  readonly context: ReconcileContext;
+  readonly wish: PlaneWish;
+  readonly report: PlaneReport;
+  readonly store: DataStore;
+  readonly tenancy: Tenancy;
+}
+
+/** What was seen of a plane, in the status of its TenantControlPlane. */
+export function observeTenant(draft: TenantControlPlane, observation: Observation): void {
+  const { context, report, wish, store, tenancy } = observation;
+  const { endpoint } = report;
+  const { naming, identity } = wish;
+  const phase = phaseOf(draft, observation);
+  const running = report.runningVersion ?? draft.status?.kubernetesResources?.version?.version;
+  const status: TenantControlPlaneStatus = {
+    ...draft.status,
+    ...(endpoint && { controlPlaneEndpoint: `${endpoint.host}:${endpoint.port}` }),
+    kubernetesResources: {
+      ...draft.status?.kubernetesResources,
+      version: { status: phase, ...(running !== undefined && { version: withLeadingV(running) }) },
+      ...deploymentStatus(observation),
+      ...serviceStatus(observation),
+      ...(wish.exposure.ingress && { ingress: { name: naming.ingress, namespace: identity.namespace } }),
+    },
+    storage: {
+      driver: store.spec.driver,
+      dataStoreName: store.metadata.name ?? '',
+      ...(store.spec.driver !== 'etcd' && { config: { secretName: secretOf(wish, 'datastore-config') } }),
+      setup: { ...draft.status?.storage?.setup, schema: tenancy.schema, user: tenancy.user },
+      ...(store.spec.driver === 'etcd' && { certificate: { secretName: secretOf(wish, 'datastore-client') } }),
+    },
+    certificates: secrets(wish, {
+      ca: 'ca',
+      apiServer: 'apiserver',
+      apiServerKubeletClient: 'apiserver-kubelet-client',
+      frontProxyCA: 'front-proxy-ca',
+      frontProxyClient: 'front-proxy-client',
+      sa: 'sa',
+    }),
+    kubeconfig: endpoint
+      ? secrets(wish, {
+          admin: 'admin-kubeconfig',
+          controllerManager: 'controller-manager-kubeconfig',
+          scheduler: 'scheduler-kubeconfig',
+        })
+      : {},
+    kubeadmconfig: { configmapName: naming.configs.kubeadm },
+    addons: {
+      coreDNS: { enabled: wish.addons.coreDns !== undefined },
+      kubeProxy: { enabled: wish.addons.kubeProxy !== undefined },
+      konnectivity: { enabled: wish.konnectivity !== undefined },
+    },
+    ...(report.isSettled && { observedGeneration: draft.metadata.generation ?? 0 }),
+  };
+  draft.status = status;
+  showStages(draft, report, context.clock.now());
+}
+
+/** A wish that nothing can be made of yet: what is there stays as it is. */
+export function refuseTenant(draft: TenantControlPlane, type: string, verdict: Verdict, nowMs: number): void {
+  const { version } = draft.status?.kubernetesResources?.version ?? {};
+  const phase: TenantControlPlanePhase = version === undefined ? 'Provisioning' : 'NotReady';
+  draft.status = {
+    ...draft.status,
+    kubernetesResources: {
+      ...draft.status?.kubernetesResources,
+      version: { status: phase, ...(version !== undefined && { version }) },
+    },
+  };
+  setVerdict(draft, type, verdict, nowMs);
+  setVerdict(draft, readyCondition, { ...verdict, status: 'False' }, nowMs);
+}
+
+function showStages(draft: TenantControlPlane, report: PlaneReport, nowMs: number): void {
+  for (const stage of planeStages) {
+    const verdict = report.stages.get(stage);
+    if (verdict) setVerdict(draft, stageConditions[stage], verdict, nowMs);
+    else dropCondition(draft, stageConditions[stage]);
+  }
+  const obstacle = planeStages
+    .filter((stage) => !besides.has(stage))
+    .map((stage) => report.stages.get(stage))
+    .find((verdict) => verdict && verdict.status !== 'True');
+  const ready: Verdict = report.isFunctional
+    ? { status: 'True', reason: 'Ready' }
+    : { status: 'False', reason: obstacle?.reason ?? 'Waiting', message: obstacle?.message ?? '' };
+  setVerdict(draft, readyCondition, ready, nowMs);
+}
+
+/** One word for the whole, chosen as Kamaji does. */
+function phaseOf(draft: TenantControlPlane, { wish, report }: Observation): TenantControlPlanePhase {
+  const known = draft.status?.kubernetesResources?.version?.version;
+  if (wish.replicas === 0) return 'Sleeping';
+  if (report.rotations.some((step) => step.startsWith('ca'))) return 'CertificateAuthorityRotating';
+  if (known === undefined && !report.isFunctional) return 'Provisioning';
+  if (report.counts.ready === 0 || !report.isFunctional) return 'NotReady';
+  const running = report.runningVersion;
+  return running !== undefined && withLeadingV(running) !== wish.version ? 'Upgrading' : 'Ready';
+}
+
+const secretOf = ({ naming }: PlaneWish, name: CredentialName | 'datastore-config'): string =>
+  naming.secrets[name]?.name ?? '';
+
+function secrets<K extends string>(
+  wish: PlaneWish,
+  names: Readonly<Record<K, CredentialName>>,
+): { [key in K]?: { secretName: string } } {
+  const result: { [key in K]?: { secretName: string } } = {};
+  for (const key in names) result[key] = { secretName: secretOf(wish, names[key]) };
+  return result;
+}
+
+type Resources = NonNullable<TenantControlPlaneStatus['kubernetesResources']>;
+
+function deploymentStatus({ context, wish }: Observation): Pick<Resources, 'deployment'> {
+  const { namespace } = wish.identity;
+  const name = wish.naming.controlPlane;
+  const deployment = context.cache.lister(Deployments).get({ namespace, name });
+  if (!deployment) return {};
+  const { replicas, updatedReplicas, readyReplicas, availableReplicas, unavailableReplicas, observedGeneration } =
+    deployment.status ?? {};
+  return {
+    deployment: {
+      name,
+      namespace,
+      selector: formatLabelSelectorObject(deployment.spec.selector),
+      ...(replicas !== undefined && { replicas }),
+      ...(updatedReplicas !== undefined && { updatedReplicas }),
+      ...(readyReplicas !== undefined && { readyReplicas }),
+      ...(availableReplicas !== undefined && { availableReplicas }),
+      ...(unavailableReplicas !== undefined && { unavailableReplicas }),
+      ...(observedGeneration !== undefined && { observedGeneration }),
+    },
+  };
+}
+
+function serviceStatus({ context, wish }: Observation): Pick<Resources, 'service'> {
+  const { namespace } = wish.identity;
+  const name = wish.naming.apiService;
+  const service = context.cache.lister(Services).get({ namespace, name });
+  if (!service) return {};
+  const ingress = service.status?.loadBalancer?.ingress;
+  return {
+    service: { name, namespace, port: wish.exposure.apiPort, ...(ingress && { loadBalancer: { ingress } }) },
+  };
+}

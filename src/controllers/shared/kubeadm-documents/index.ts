@@ -1,8 +1,0 @@
-export * from './api-version.ts';
-export {
-  clusterConfigurationDocument,
-  initConfigurationDocument,
-  joinConfigurationDocument,
-  type KubeadmClusterFacts,
-  type KubeadmDocument,
-} from './documents.ts';
