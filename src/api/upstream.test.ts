@@ -43,8 +43,10 @@ const relaxed: Readonly<Record<string, RegExp>> = {
   'Cluster.k0smotron.io': keptOfService,
   'KamajiControlPlane.controlplane.cluster.x-k8s.io': kubernetesTypes,
   'KamajiControlPlaneTemplate.controlplane.cluster.x-k8s.io': kubernetesTypes,
-  // conditions say what is waited for
-  'TenantControlPlane.kamaji.clastix.io': new RegExp(`${kubernetesTypes.source}|^\\.status\\.conditions`),
+  // conditions say what is waited for, and rules look into a profile that may be left out
+  'TenantControlPlane.kamaji.clastix.io': new RegExp(
+    `${kubernetesTypes.source}|^\\.status\\.conditions|^\\.spec\\.networkProfile `,
+  ),
 };
 
 interface UpstreamVersion {

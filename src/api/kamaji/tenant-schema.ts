@@ -239,7 +239,8 @@ export const tenantControlPlaneSpec: () => Field<TenantControlPlaneSpec> = once(
         },
         'What Kubernetes is wanted.',
       ).required(),
-      networkProfile: networkProfile(),
+      // the rules below look into it
+      networkProfile: networkProfile().default({}),
       writePermissions: object(
         {
           blockCreation: boolean('Refuse what is new.'),

@@ -18,11 +18,6 @@ export const dataStoreAllowedDeletion: string = `${domain}/DataStoreAllowedDelet
 /** Under this name TenantControlPlanes are written. */
 export const controlPlaneFieldManager = 'kamaji-control-plane-provider';
 
-/** the DataStore of whoever names none */
-export const defaultDataStore = 'default';
-/** where what belongs to no tenant is kept */
-export const defaultSystemNamespace = 'kamaji-system';
-
 /** Labels of Secrets that are made for Cluster API. */
 export const capiSecretLabels = (secret: string, cluster: string, tenant: string): Record<string, string> => ({
   [`${domain}/component`]: 'capi',

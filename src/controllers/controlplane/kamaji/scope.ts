@@ -9,6 +9,8 @@ export interface KamajiDependencies extends PlaneDependencies {
   connectWorkload: ConnectWorkload;
   /** where what belongs to no tenant is kept; default `kamaji-system` */
   systemNamespace?: string;
+  /** the DataStore of whoever names none; default `default` */
+  defaultDataStore?: string;
   /** how data stores outside the management cluster are reached; default: by TCP */
   dial?: DialEndpoint;
   watchFilter?: string;
@@ -16,3 +18,14 @@ export interface KamajiDependencies extends PlaneDependencies {
 }
 
 export const defaultConcurrency = 10;
+
+/** What all of these controllers assume where nobody says anything. */
+export interface KamajiSettings {
+  readonly systemNamespace: string;
+  readonly defaultDataStore: string;
+}
+
+export const settingsOf = ({ systemNamespace, defaultDataStore }: KamajiDependencies): KamajiSettings => ({
+  systemNamespace: systemNamespace ?? 'kamaji-system',
+  defaultDataStore: defaultDataStore ?? 'default',
+});

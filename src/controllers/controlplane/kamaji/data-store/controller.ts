@@ -32,8 +32,8 @@ import {
 } from '../../../shared/index.ts';
 import { createPlaneDriver, type PlaneDriver } from '../../hosting/index.ts';
 import { secretDrafts } from '../../hosting/secret-drafts.ts';
-import { dataStoreAllowedDeletion, dataStoreFinalizer, dataStoreValidation, defaultSystemNamespace } from '../names.ts';
-import { defaultConcurrency, type KamajiDependencies } from '../scope.ts';
+import { dataStoreAllowedDeletion, dataStoreFinalizer, dataStoreValidation } from '../names.ts';
+import { defaultConcurrency, type KamajiDependencies, type KamajiSettings, settingsOf } from '../scope.ts';
 import type { OpenStore } from './connect.ts';
 import { isManaged, managedEtcdWish } from './default-store.ts';
 import { contentSecretName, missingValues, placeOf, storeValues } from './places.ts';
@@ -46,7 +46,7 @@ interface StoreScope {
   readonly context: ReconcileContext;
   readonly driver: PlaneDriver;
   readonly open: OpenStore;
-  readonly systemNamespace: string;
+  readonly settings: KamajiSettings;
   readonly store: DataStore;
   readonly draft: DataStore;
   /** etcds whose users are known to be checked, by the uid of their DataStore */
@@ -56,7 +56,7 @@ interface StoreScope {
 /** DataStores: whether they can be used, by whom they are, and the etcd behind the one that is made here. */
 export function dataStoreController(dependencies: KamajiDependencies, open: OpenStore): ControllerDefinition {
   const driver = createPlaneDriver(dependencies);
-  const systemNamespace = dependencies.systemNamespace ?? defaultSystemNamespace;
+  const settings = settingsOf(dependencies);
   const enforced = new Set<string>();
 
   const reconcile = async (context: ReconcileContext, key: ObjectKey): Promise<Result> => {
@@ -64,7 +64,7 @@ export function dataStoreController(dependencies: KamajiDependencies, open: Open
     if (!store) return done();
     if (await ensureFinalizer(context, dataStores, store, dataStoreFinalizer)) return done();
     const draft = clone(store);
-    const scope: StoreScope = { context, driver, open, systemNamespace, store, draft, enforced };
+    const scope: StoreScope = { context, driver, open, settings, store, draft, enforced };
     draft.status = { ready: false, ...draft.status, usedBy: usersOf(scope) };
     const result = isDeleting(store) ? release(scope) : await keep(scope);
     draft.status.observedGeneration = store.metadata.generation ?? 0;
@@ -86,12 +86,15 @@ export function dataStoreController(dependencies: KamajiDependencies, open: Open
     watches: [
       watchObjects(dataStores),
       ...driver.watches(dataStores as unknown as Resource<KubeObject>),
-      watchMapped(tenantControlPlanes, (tenant: TenantControlPlane) => [{ name: dataStoreNameOf(tenant) }], {
+      watchMapped(tenantControlPlanes, (tenant: TenantControlPlane) => [{ name: dataStoreNameOf(tenant, settings) }], {
         predicates: [
-          (event) => event.type !== 'update' || dataStoreNameOf(event.object) !== dataStoreNameOf(event.old),
+          (event) =>
+            event.type !== 'update' || dataStoreNameOf(event.object, settings) !== dataStoreNameOf(event.old, settings),
         ],
       }),
-      watchMapped(Secrets, (secret) => everyStore().filter((key) => names(dependencies, systemNamespace, key, secret))),
+      watchMapped(Secrets, (secret) =>
+        everyStore().filter((key) => names(dependencies, settings.systemNamespace, key, secret)),
+      ),
     ],
     sources: [driver.source],
     reconcile,
@@ -108,10 +111,10 @@ function names(dependencies: KamajiDependencies, systemNamespace: string, key: O
   );
 }
 
-function usersOf({ context, store }: StoreScope): string[] {
+function usersOf({ context, store, settings }: StoreScope): string[] {
   return context.cache
     .lister(tenantControlPlanes)
-    .list({ filter: (tenant) => dataStoreNameOf(tenant) === store.metadata.name })
+    .list({ filter: (tenant) => dataStoreNameOf(tenant, settings) === store.metadata.name })
     .map((tenant) => formatKey(objectKey(tenant)))
     .sort();
 }
@@ -141,12 +144,12 @@ interface Inspection {
 }
 
 async function inspect(scope: StoreScope): Promise<Inspection> {
-  const { store, systemNamespace, context } = scope;
+  const { store, context, settings } = scope;
   await keepContents(scope);
   const run = isManaged(store) ? await runEtcd(scope) : undefined;
   if (run && run.verdict.status !== 'True') return run;
   const result = run?.result ?? done();
-  const missing = missingValues(store, systemNamespace, (key) => context.cache.lister(Secrets).get(key));
+  const missing = missingValues(store, settings.systemNamespace, (key) => context.cache.lister(Secrets).get(key));
   if (missing.length > 0) {
     return { verdict: { status: 'False', reason: 'SecretMissing', message: missing.join('; ') }, result };
   }
@@ -155,7 +158,8 @@ async function inspect(scope: StoreScope): Promise<Inspection> {
 }
 
 /** Values that stand in the DataStore itself are put where all others are. */
-async function keepContents({ context, store, systemNamespace }: StoreScope): Promise<void> {
+async function keepContents({ context, store, settings }: StoreScope): Promise<void> {
+  const { systemNamespace } = settings;
   const contents = [...storeValues(store)].filter(
     ([, { content, secretReference }]) => content !== undefined && !secretReference,
   );
@@ -177,7 +181,8 @@ async function keepContents({ context, store, systemNamespace }: StoreScope): Pr
   await drafts.flush();
 }
 
-async function runEtcd({ context, driver, store, systemNamespace }: StoreScope): Promise<Inspection> {
+async function runEtcd({ context, driver, store, settings }: StoreScope): Promise<Inspection> {
+  const { systemNamespace } = settings;
   await ensureNamespace(context, systemNamespace);
   const report = await driver.driveEtcd({ context, owner: store, wish: managedEtcdWish(store, systemNamespace) });
   const verdict: Verdict = report.isServing
@@ -201,11 +206,11 @@ async function ensureNamespace({ client, cache, signal }: ReconcileContext, name
 
 /** Tenants are kept apart by etcd itself, which has to be told to. */
 async function enforceUsers(scope: StoreScope, result: Result): Promise<Inspection> {
-  const { context, store, open, systemNamespace, enforced } = scope;
+  const { context, store, open, settings, enforced } = scope;
   const uid = store.metadata.uid ?? '';
   if (enforced.has(uid)) return { verdict: { status: 'True', reason: 'Valid' }, result };
   try {
-    const etcd = await open(store, systemNamespace, context.signal);
+    const etcd = await open(store, settings.systemNamespace, context.signal);
     try {
       await etcd.tenants.enforce(context.signal);
     } finally {

@@ -2,7 +2,7 @@ import { type DataStore, dataStores } from '../../../../api/index.ts';
 import { type EtcdClusterWish, kamajiNaming, type PlaneNaming, type SecretPlace } from '../../../../hosting/index.ts';
 import { formatApiVersion } from '../../../../machinery/index.ts';
 import { ownerReference } from '../../../shared/index.ts';
-import { defaultDataStore } from '../names.ts';
+import type { KamajiSettings } from '../scope.ts';
 
 // The DataStore that is made when there is none: an etcd of three members, under the names of Kamaji's own etcd chart.
 
@@ -18,7 +18,7 @@ const us = 'capstan';
 
 export const isManaged = ({ metadata }: DataStore): boolean => metadata.labels?.[managedByLabel] === us;
 
-export function managedDataStore(systemNamespace: string): DataStore {
+export function managedDataStore({ systemNamespace, defaultDataStore }: KamajiSettings): DataStore {
   const secret = (name: string, keyPath: string) => ({
     secretReference: { name, namespace: systemNamespace, keyPath },
   });
@@ -95,7 +95,8 @@ const etcdNaming: PlaneNaming = {
   etcd: etcdName,
   etcdService: etcdName,
   etcdClientService: etcdName,
-  etcdVolume: 'data',
+  etcdSettings: `${etcdName}-settings`,
+  etcdDefragJob: `${etcdName}-defrag`,
   secrets: {
     'etcd-ca': place(authoritySecret, 'ca', 'ca-bundle.crt'),
     'etcd-server': place(authoritySecret, 'server.pem'),

@@ -3,12 +3,15 @@ import { isAlreadyExists, isNotFound } from '../../../../machinery/index.ts';
 import type { ReconcileContext } from '../../../../runtime/index.ts';
 import { fieldManager } from '../../../shared/index.ts';
 import type { EtcdTenant } from '../../etcd/types.ts';
-import { defaultDataStore } from '../names.ts';
+import type { KamajiSettings } from '../scope.ts';
 import type { OpenStore } from './connect.ts';
 import { managedDataStore } from './default-store.ts';
 
 /** Where a control plane has its data: what it began with, then what it says. */
-export function dataStoreNameOf({ spec, status }: TenantControlPlane): string {
+export function dataStoreNameOf(
+  { spec, status }: TenantControlPlane,
+  { defaultDataStore }: Pick<KamajiSettings, 'defaultDataStore'>,
+): string {
   return status?.storage?.dataStoreName || spec.dataStore || defaultDataStore;
 }
 
@@ -63,9 +66,12 @@ export async function dismiss(
 }
 
 /** Makes the DataStore of whoever names none. */
-export async function createDefaultStore({ client, signal }: ReconcileContext, systemNamespace: string): Promise<void> {
+export async function createDefaultStore(
+  { client, signal }: ReconcileContext,
+  settings: KamajiSettings,
+): Promise<void> {
   try {
-    await client.create(dataStores, managedDataStore(systemNamespace), { fieldManager, signal });
+    await client.create(dataStores, managedDataStore(settings), { fieldManager, signal });
   } catch (error) {
     if (!isAlreadyExists(error) && !isNotFound(error)) throw error;
   }

@@ -35,8 +35,8 @@ import { clusterMatters } from '../../k0smotron/cluster-news.ts';
 import { createPlaneWays } from '../../plane-ways.ts';
 import type { OpenStore } from '../data-store/connect.ts';
 import { dataStoreNameOf } from '../data-store/tenancy.ts';
-import { defaultSystemNamespace, pausedAnnotation, tenantFinalizer } from '../names.ts';
-import { defaultConcurrency, type KamajiDependencies } from '../scope.ts';
+import { pausedAnnotation, tenantFinalizer } from '../names.ts';
+import { defaultConcurrency, type KamajiDependencies, settingsOf } from '../scope.ts';
 import { familyOf } from './family.ts';
 import { keepTenant } from './keep.ts';
 import { removeTenant } from './remove.ts';
@@ -46,7 +46,7 @@ import type { TenantScope } from './scope.ts';
 export function tenantControlPlaneController(dependencies: KamajiDependencies, open: OpenStore): ControllerDefinition {
   const driver = createPlaneDriver(dependencies);
   const ways = createPlaneWays(dependencies.connectWorkload);
-  const systemNamespace = dependencies.systemNamespace ?? defaultSystemNamespace;
+  const settings = settingsOf(dependencies);
   const tenantsWhere = (filter: (tenant: TenantControlPlane) => boolean): ObjectKey[] =>
     dependencies.cache.lister(tenantControlPlanes).list({ filter }).map(objectKey);
   const ofCluster = (cluster: KubeObject): ObjectKey[] =>
@@ -76,8 +76,9 @@ export function tenantControlPlaneController(dependencies: KamajiDependencies, o
       driver,
       follower,
       ways,
+      workloads: dependencies.workloads,
       open,
-      systemNamespace,
+      settings,
       tenant,
       draft,
       ...family,
@@ -110,7 +111,7 @@ export function tenantControlPlaneController(dependencies: KamajiDependencies, o
       watchMapped(kamajiControlPlanes, (parent) => [objectKey(parent)]),
       watchMapped(
         dataStores,
-        (store: DataStore) => tenantsWhere((tenant) => dataStoreNameOf(tenant) === store.metadata.name),
+        (store: DataStore) => tenantsWhere((tenant) => dataStoreNameOf(tenant, settings) === store.metadata.name),
         { predicates: [storeMatters] },
       ),
     ],

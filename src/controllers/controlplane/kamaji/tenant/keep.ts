@@ -8,12 +8,11 @@ import {
 } from '../../../../api/index.ts';
 import { objectKey } from '../../../../client/index.ts';
 import { kamajiNaming, type PlaneWish } from '../../../../hosting/index.ts';
-import { after, done, soonest } from '../../../../runtime/index.ts';
-import { explain, ownerReference, setVerdict, type Verdict } from '../../../shared/index.ts';
+import { after, done, type Result, soonest } from '../../../../runtime/index.ts';
+import { explain, isNotConnected, ownerReference, setVerdict, type Verdict } from '../../../shared/index.ts';
 import { annotatedBackup, annotatedRequests } from '../../hosting/index.ts';
 import { secretDrafts } from '../../hosting/secret-drafts.ts';
 import { admit, createDefaultStore, dataStoreNameOf, type Tenancy, tenancyOf } from '../data-store/tenancy.ts';
-import { defaultDataStore } from '../names.ts';
 import { dataStoreWish, kineCertificates, kineSettings, type StoreInput } from './data-store-wish.ts';
 import type { Outcome, TenantScope } from './scope.ts';
 import { dataStoreCondition, observeTenant, refuseTenant } from './status.ts';
@@ -36,7 +35,7 @@ export async function keepTenant(scope: TenantScope): Promise<Outcome> {
     tenant,
     store,
     tenancy,
-    systemNamespace: scope.systemNamespace,
+    systemNamespace: scope.settings.systemNamespace,
     cache: context.cache,
   };
   const dataStore = dataStoreWish(input);
@@ -59,13 +58,13 @@ export async function keepTenant(scope: TenantScope): Promise<Outcome> {
 async function drive(scope: TenantScope, wish: PlaneWish, store: DataStore, tenancy: Tenancy): Promise<Outcome> {
   const { context, draft, tenant, cluster, driver, follower, ways, parent } = scope;
   const key = objectKey(tenant);
-  const probed = scope.isChild ? done() : await ways.refresh(key, kubeconfigOf(scope), context);
+  const probed = await findWay(scope);
   const report = await driver.drive({
     context,
     owner: tenant,
     wish,
     ...(cluster && { cluster, follower }),
-    ...(!scope.isChild && { workload: () => ways.client(key) }),
+    workload: () => ways.client(key),
     isInitialized: isInitialized(tenant) || parent?.status?.initialization?.controlPlaneInitialized === true,
     ...annotatedRequests(tenant),
   });
@@ -80,6 +79,29 @@ async function drive(scope: TenantScope, wish: PlaneWish, store: DataStore, tena
 const isInitialized = ({ status }: TenantControlPlane): boolean =>
   status?.kubernetesResources?.version?.version !== undefined;
 
+/**
+ * Opens the way of a super admin: nobody else has rights in a cluster before they are given. While others see the cluster
+ * answer, it need not be asked again.
+ */
+async function findWay(scope: TenantScope): Promise<Result> {
+  const { context, ways, tenant } = scope;
+  const key = objectKey(tenant);
+  const kubeconfig = kubeconfigOf(scope);
+  if (isConnected(scope) && ways.isOpen(key, kubeconfig)) return done();
+  return await ways.refresh(key, kubeconfig, context);
+}
+
+function isConnected({ isChild, workloads, tenant, clusterName }: TenantScope): boolean {
+  if (!isChild) return false;
+  try {
+    workloads.client({ namespace: tenant.metadata.namespace ?? '', name: clusterName });
+    return true;
+  } catch (error) {
+    if (!isNotConnected(error)) throw error;
+    return false;
+  }
+}
+
 function kubeconfigOf({ context, tenant }: TenantScope): string | undefined {
   const { name = '', namespace = '' } = tenant.metadata;
   const place = kamajiNaming(name).secrets['super-admin-kubeconfig'];
@@ -88,11 +110,11 @@ function kubeconfigOf({ context, tenant }: TenantScope): string | undefined {
 }
 
 async function findStore(scope: TenantScope): Promise<DataStore | Verdict> {
-  const { context, tenant, systemNamespace } = scope;
-  const name = dataStoreNameOf(tenant);
+  const { context, tenant, settings } = scope;
+  const name = dataStoreNameOf(tenant, settings);
   const store = context.cache.lister(dataStores).get({ name });
-  if (!store && name === defaultDataStore) {
-    await createDefaultStore(context, systemNamespace);
+  if (!store && name === settings.defaultDataStore) {
+    await createDefaultStore(context, settings);
     return { status: 'False', reason: 'DataStoreBeingMade', message: `DataStore ${name} is being made` };
   }
   if (!store) {
@@ -106,13 +128,13 @@ async function findStore(scope: TenantScope): Promise<DataStore | Verdict> {
 
 /** Lets a control plane into its DataStore, once. What keeps it from there; undefined when it is in. */
 async function settleIn(scope: TenantScope, store: DataStore, tenancy: Tenancy): Promise<Verdict | undefined> {
-  const { context, draft, open, systemNamespace } = scope;
+  const { context, draft, open, settings } = scope;
   const checksum = createHash('md5').update(`${store.metadata.uid} ${tenancy.schema} ${tenancy.user}`).digest('hex');
   const known = draft.status?.storage?.setup;
   if (known?.checksum === checksum) return undefined;
   if (store.spec.driver === 'etcd') {
     try {
-      await admit(open, store, tenancy, systemNamespace, context.signal);
+      await admit(open, store, tenancy, settings.systemNamespace, context.signal);
     } catch (error) {
       if (context.signal.aborted) throw error;
       return { status: 'False', reason: 'DataStoreSetupFailed', message: explain(error) };

@@ -38,10 +38,10 @@ export async function removeTenant(scope: TenantScope): Promise<Outcome> {
 }
 
 async function leaveStore(scope: TenantScope): Promise<Outcome | undefined> {
-  const { context, tenant, draft, open, systemNamespace } = scope;
+  const { context, tenant, draft, open, settings } = scope;
   // nothing was set up: nothing is left behind
   if (tenant.status?.storage?.setup === undefined) return undefined;
-  const name = dataStoreNameOf(tenant);
+  const name = dataStoreNameOf(tenant, settings);
   const store = context.cache.lister(dataStores).get({ name });
   if (!store) return undefined;
   const tenancy = tenancyOf(tenant);
@@ -50,7 +50,7 @@ async function leaveStore(scope: TenantScope): Promise<Outcome | undefined> {
     return undefined;
   }
   try {
-    await dismiss(open, store, tenancy, systemNamespace, context.signal);
+    await dismiss(open, store, tenancy, settings.systemNamespace, context.signal);
     return undefined;
   } catch (error) {
     if (context.signal.aborted) throw error;

@@ -1,9 +1,10 @@
 import type { TenantControlPlane } from '../../../../api/index.ts';
 import type { ReconcileContext, Result } from '../../../../runtime/index.ts';
-import type { Follower } from '../../../shared/index.ts';
+import type { Follower, WorkloadClusters } from '../../../shared/index.ts';
 import type { PlaneDriver } from '../../hosting/index.ts';
 import type { PlaneWays } from '../../plane-ways.ts';
 import type { OpenStore } from '../data-store/connect.ts';
+import type { KamajiSettings } from '../scope.ts';
 import type { TenantFamily } from './family.ts';
 
 /** One pass over one control plane: what was read, and the draft that will be written. */
@@ -11,9 +12,11 @@ export interface TenantScope extends TenantFamily {
   readonly context: ReconcileContext;
   readonly driver: PlaneDriver;
   readonly follower: Follower;
+  /** ours into the cluster, as a super admin: until the first rights are given nobody else gets in */
   readonly ways: PlaneWays;
+  readonly workloads: WorkloadClusters;
   readonly open: OpenStore;
-  readonly systemNamespace: string;
+  readonly settings: KamajiSettings;
   readonly tenant: TenantControlPlane;
   readonly draft: TenantControlPlane;
 }

@@ -1,0 +1,285 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import {
+  clusters,
+  Deployments,
+  dataStores,
+  kamajiControlPlanes,
+  Secrets,
+  Services,
+  StatefulSets,
+  tenantControlPlanes,
+} from '../../../api/index.ts';
+import { conditionOf, isTrue } from '../../shared/index.ts';
+import { fakeClusters } from '../../testing/provider-kinds.ts';
+import { by } from '../../testing/world.ts';
+import {
+  clusterName,
+  controlPlaneName,
+  createControlPlane,
+  createKamajiWorld,
+  guideSpec,
+  type KamajiWorld,
+} from './testing/kamaji-world.ts';
+
+const minute = 60_000;
+const worlds: KamajiWorld[] = [];
+const start = async (): Promise<KamajiWorld> => {
+  const world = await createKamajiWorld();
+  worlds.push(world);
+  return world;
+};
+afterEach(async () => {
+  for (const world of worlds.splice(0)) await world.stop();
+});
+
+const untilAvailable = (world: KamajiWorld): Promise<void> =>
+  world.until(async () => isTrue(await world.controlPlane(), 'Available'));
+const change = async (world: KamajiWorld, spec: object): Promise<void> => {
+  const key = { namespace: world.namespace, name: controlPlaneName };
+  await world.client.patch(kamajiControlPlanes, key, 'merge', { spec } as never, by);
+};
+
+describe('a KamajiControlPlane as the guide has it', () => {
+  let world: KamajiWorld;
+  beforeAll(async () => {
+    world = await createKamajiWorld();
+    await createControlPlane(world);
+    await untilAvailable(world);
+  });
+  afterAll(() => world.stop());
+
+  it('comes up with a data store of its own making', async () => {
+    expect((await world.controlPlane()).status).toMatchObject({
+      initialization: { controlPlaneInitialized: true },
+      ready: true,
+      externalManagedControlPlane: true,
+      version: 'v1.28.10',
+      replicas: 1,
+      readyReplicas: 1,
+      availableReplicas: 1,
+      upToDateReplicas: 1,
+      selector: `kamaji.clastix.io/name=${controlPlaneName}`,
+    });
+    const store = await world.find(dataStores, world.storeName);
+    expect(store?.status).toMatchObject({ ready: true, usedBy: [`${world.namespace}/${controlPlaneName}`] });
+    expect((await world.find(StatefulSets, 'kamaji-etcd'))?.spec.replicas).toBe(3);
+    const uid = (await world.tenant())?.metadata.uid;
+    expect(world.tenants.get(uid!)).toEqual({ user: uid, role: uid, prefix: `/${uid}/` });
+  });
+
+  it('tells Cluster API where the API is and how to get in', async () => {
+    const endpoint = { host: '127.65.0.1', port: 6443 };
+    await world.until(async () => (await world.find(clusters, clusterName))?.spec.controlPlaneEndpoint !== undefined);
+    expect((await world.find(clusters, clusterName))?.spec.controlPlaneEndpoint).toEqual(endpoint);
+    expect((await world.find(fakeClusters, clusterName))?.['spec']).toMatchObject({ controlPlaneEndpoint: endpoint });
+    expect((await world.controlPlane()).spec.controlPlaneEndpoint).toEqual(endpoint);
+    const kubeconfig = await world.find(Secrets, 'c1-kubeconfig');
+    expect(kubeconfig?.type).toBe('cluster.x-k8s.io/secret');
+    expect(Buffer.from(kubeconfig?.data?.['value'] ?? '', 'base64').toString()).toContain('https://127.65.0.1:6443');
+    expect(Object.keys((await world.find(Secrets, 'c1-ca'))?.data ?? {}).sort()).toEqual(['tls.crt', 'tls.key']);
+  });
+
+  it('makes the objects under the names of Kamaji', async () => {
+    const deployment = await world.find(Deployments, controlPlaneName);
+    const containers = deployment?.spec.template?.spec?.containers ?? [];
+    expect(containers.map(({ name }) => name).sort()).toEqual([
+      'konnectivity-server',
+      'kube-apiserver',
+      'kube-controller-manager',
+      'kube-scheduler',
+    ]);
+    const apiServer = containers.find(({ name }) => name === 'kube-apiserver');
+    expect(apiServer?.image).toBe('registry.k8s.io/kube-apiserver:v1.28.10');
+    expect(apiServer?.args).toContain('--cloud-provider=external');
+    expect(apiServer?.args?.find((arg) => arg.startsWith('--enable-admission-plugins'))).toContain('NodeRestriction');
+    const service = await world.find(Services, controlPlaneName);
+    expect(service?.metadata.annotations).toMatchObject(guideSpec.network!.serviceAnnotations!);
+    const endings = ['ca', 'api-server-certificate', 'sa-certificate', 'admin-kubeconfig', 'datastore-certificate'];
+    for (const ending of endings) {
+      expect(await world.find(Secrets, `${controlPlaneName}-${ending}`), ending).toBeDefined();
+    }
+  });
+
+  it('shows in its TenantControlPlane how it is', async () => {
+    expect((await world.tenant())?.status).toMatchObject({
+      controlPlaneEndpoint: '127.65.0.1:6443',
+      kubernetesResources: {
+        version: { version: 'v1.28.10', status: 'Ready' },
+        deployment: { name: controlPlaneName, replicas: 1, readyReplicas: 1 },
+        service: { name: controlPlaneName, port: 6443 },
+      },
+      storage: { driver: 'etcd', dataStoreName: world.storeName },
+      kubeconfig: { admin: { secretName: `${controlPlaneName}-admin-kubeconfig` } },
+      addons: { coreDNS: { enabled: true }, kubeProxy: { enabled: true }, konnectivity: { enabled: true } },
+    });
+  });
+
+  it('is quiet when all is as wished', async () => {
+    await world.pass(5 * minute);
+    const before = world.writes();
+    await world.pass(minute);
+    expect(world.writes()).toBe(before);
+  });
+
+  it('goes without a trace', async () => {
+    expect(world.tenants.size).toBe(1);
+    await world.client.delete(clusters, { namespace: world.namespace, name: clusterName });
+    await world.until(async () => (await world.find(clusters, clusterName)) === undefined);
+    expect(await world.tenant()).toBeUndefined();
+    expect(await world.find(Deployments, controlPlaneName)).toBeUndefined();
+    expect(world.tenants.size).toBe(0);
+    await world.until(async () => (await world.find(dataStores, world.storeName))?.status?.usedBy?.length === 0);
+  });
+});
+
+describe('a change of a KamajiControlPlane', () => {
+  it('puts it to sleep and wakes it', async () => {
+    const world = await start();
+    await createControlPlane(world);
+    await untilAvailable(world);
+    await change(world, { replicas: 0 });
+    await world.until(async () => {
+      const tenant = await world.tenant();
+      return tenant?.status?.kubernetesResources?.version?.status === 'Sleeping';
+    });
+    await world.until(async () => conditionOf(await world.controlPlane(), 'Available')?.reason === 'Sleeping');
+    expect((await world.controlPlane()).status).toMatchObject({ initialization: { controlPlaneInitialized: true } });
+    await change(world, { replicas: 2 });
+    await world.until(async () => (await world.controlPlane()).status?.readyReplicas === 2);
+    await untilAvailable(world);
+  });
+
+  it('upgrades it, one minor version at a time', async () => {
+    const world = await start();
+    await createControlPlane(world);
+    await untilAvailable(world);
+    await change(world, { version: 'v1.29.3' });
+    await world.until(async () => (await world.controlPlane()).status?.version === 'v1.29.3');
+    await untilAvailable(world);
+    await expect(change(world, { version: 'v1.28.0' })).rejects.toThrow(/cannot go back to v1.28.0/);
+  });
+});
+
+describe('what keeps a control plane from coming up', () => {
+  const reasonOf = async (world: KamajiWorld): Promise<string | undefined> =>
+    conditionOf(await world.controlPlane(), 'Available')?.reason;
+
+  it('is a data store that nobody has', async () => {
+    const world = await start();
+    await createControlPlane(world, { ...guideSpec, dataStoreName: 'elsewhere' });
+    await world.until(async () => (await reasonOf(world)) === 'DataStoreNotFound');
+    expect(conditionOf(await world.controlPlane(), 'Available')?.message).toBe(
+      'spec.dataStore: there is no DataStore elsewhere; make it, or leave the field out for one that is made for you',
+    );
+    expect(await world.find(Deployments, controlPlaneName)).toBeUndefined();
+  });
+
+  it('is a data store that does not answer, until it does', async () => {
+    const world = await start();
+    world.refuse('etcd is out for lunch');
+    await createControlPlane(world);
+    const message = async () => conditionOf(await world.controlPlane(), 'Available')?.message ?? '';
+    await world.until(async () => (await message()).includes('etcd is out for lunch'));
+    expect(await reasonOf(world)).toBe('DataStoreNotReady');
+    expect(await world.find(Deployments, controlPlaneName)).toBeUndefined();
+    world.refuse(undefined);
+    await untilAvailable(world);
+  });
+
+  it('is a cluster that pods cannot be run on', async () => {
+    const world = await start();
+    const externalClusterReference = { kubeconfigSecretName: 's', kubeconfigSecretKey: 'k', deploymentNamespace: 'n' };
+    await createControlPlane(world, { ...guideSpec, deployment: { externalClusterReference } });
+    await world.until(async () => (await reasonOf(world)) === 'ExternalClusterNotSupported');
+  });
+
+  it('is a TenantControlPlane of somebody else under its name', async () => {
+    const world = await start();
+    await world.client.create(
+      tenantControlPlanes,
+      {
+        apiVersion: 'kamaji.clastix.io/v1alpha1',
+        kind: 'TenantControlPlane',
+        metadata: { name: controlPlaneName, namespace: world.namespace },
+        spec: {
+          dataStore: 'elsewhere',
+          kubernetes: { version: 'v1.33.0', kubelet: {} },
+          controlPlane: { service: { serviceType: 'LoadBalancer' } },
+        },
+      },
+      by,
+    );
+    await createControlPlane(world);
+    await world.until(async () => (await reasonOf(world)) === 'TenantControlPlaneNameTaken');
+  });
+});
+
+it('a TenantControlPlane without a Cluster is reached through its own kubeconfig', async () => {
+  const world = await start();
+  await world.client.create(
+    tenantControlPlanes,
+    {
+      apiVersion: 'kamaji.clastix.io/v1alpha1',
+      kind: 'TenantControlPlane',
+      metadata: { name: controlPlaneName, namespace: world.namespace },
+      spec: {
+        kubernetes: { version: 'v1.33.0', kubelet: {} },
+        controlPlane: { service: { serviceType: 'LoadBalancer' } },
+        dataStoreSchema: 'mine',
+        dataStoreUsername: 'me',
+      },
+    },
+    by,
+  );
+  await world.until(async () => (await world.tenant())?.status?.kubernetesResources?.version?.status === 'Ready');
+  expect([...world.tenants.values()]).toEqual([{ user: 'me', role: 'mine', prefix: '/mine/' }]);
+});
+
+describe('a DataStore', () => {
+  it('cannot be deleted while it is used', async () => {
+    const world = await start();
+    await createControlPlane(world);
+    await untilAvailable(world);
+    await world.client.delete(dataStores, { name: world.storeName });
+    const deletion = async () =>
+      conditionOf(await world.find(dataStores, world.storeName), 'kamaji.clastix.io/DataStoreAllowedDeletion');
+    await world.until(async () => (await deletion())?.status === 'False');
+    expect((await deletion())?.message).toBe(`used by ${world.namespace}/${controlPlaneName}; delete them first`);
+    await world.client.delete(clusters, { namespace: world.namespace, name: clusterName });
+    await world.until(async () => (await world.find(dataStores, world.storeName)) === undefined);
+  });
+
+  it('of SQL is read by kine from where Kamaji keeps it', async () => {
+    const world = await start();
+    const text = (value: string) => ({ content: Buffer.from(value).toString('base64') });
+    await world.client.create(
+      dataStores,
+      {
+        apiVersion: 'kamaji.clastix.io/v1alpha1',
+        kind: 'DataStore',
+        metadata: { name: 'sql' },
+        spec: {
+          driver: 'PostgreSQL',
+          endpoints: ['db.example.org:5432'],
+          basicAuth: { username: text('kamaji'), password: text('secret') },
+        },
+      },
+      by,
+    );
+    await createControlPlane(world, { ...guideSpec, dataStoreName: 'sql', dataStoreSchema: 'plane' });
+    await untilAvailable(world);
+    const config = await world.find(Secrets, `${controlPlaneName}-datastore-config`);
+    const values = Object.entries(config?.data ?? {}).map(([key, data]) => [
+      key,
+      Buffer.from(data, 'base64').toString(),
+    ]);
+    expect(Object.fromEntries(values)).toEqual({
+      DB_CONNECTION_STRING: 'db.example.org:5432',
+      DB_SCHEMA: 'plane',
+      DB_USER: 'kamaji',
+      DB_PASSWORD: 'secret',
+    });
+    const containers = (await world.find(Deployments, controlPlaneName))?.spec.template?.spec?.containers ?? [];
+    expect(containers.map(({ name }) => name)).toContain('kine');
+  });
+});
