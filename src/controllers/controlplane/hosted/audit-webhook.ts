@@ -1,0 +1,64 @@
+import { type HostedAuditTarget, hostedControlPlanes, Secrets } from '../../../api/index.ts';
+import { hostedNaming, type WishProblem } from '../../../hosting/index.ts';
+import { formatYaml } from '../../../machinery/index.ts';
+import { ownerReference } from '../../shared/index.ts';
+import { secretDrafts } from '../hosting/secret-drafts.ts';
+import { auditWebhookSecretName } from './names.ts';
+import type { HostedScope } from './scope.ts';
+
+/** Keeps the Secret by which API servers send their audit log away. Why they cannot; undefined when all is well. */
+export async function keepAuditWebhook(scope: HostedScope): Promise<WishProblem | undefined> {
+  const { context, controlPlane, clusterName } = scope;
+  const targets = controlPlane.spec.deployment?.apiServer?.audit?.webhook?.targets ?? [];
+  const [target] = targets;
+  if (!target) return undefined;
+  if (targets.length > 1) {
+    return {
+      reason: 'AuditTargetsRefused',
+      message: `spec.deployment.apiServer.audit.webhook.targets: ${targets.length} targets were given, an API server sends its log to one; give the address of something that passes it on`,
+    };
+  }
+  const token = tokenOf(scope, target);
+  if (typeof token === 'object') return token;
+  const { namespace = '' } = controlPlane.metadata;
+  const naming = hostedNaming(clusterName);
+  const drafts = secretDrafts({
+    client: context.client,
+    namespace,
+    owner: ownerReference(controlPlane, hostedControlPlanes, { controller: true }),
+    fieldManager: naming.fieldManager,
+    read: (key) => context.cache.lister(Secrets).get(key),
+    signal: context.signal,
+  });
+  const data = { kubeconfig: kubeconfigOf(target.server, token) };
+  drafts.put(auditWebhookSecretName(clusterName), { labels: naming.labels('control-plane'), data });
+  await drafts.flush();
+  return undefined;
+}
+
+/** undefined: the target wants none */
+function tokenOf(
+  { context, controlPlane }: HostedScope,
+  { authentication }: HostedAuditTarget,
+): string | undefined | WishProblem {
+  if (!authentication) return undefined;
+  const { secretName, secretNamespace, tokenKey = 'token' } = authentication;
+  const namespace = secretNamespace || (controlPlane.metadata.namespace ?? '');
+  const value = context.cache.lister(Secrets).get({ namespace, name: secretName })?.data?.[tokenKey];
+  if (value !== undefined) return Buffer.from(value, 'base64').toString('utf8').trim();
+  return {
+    reason: 'AuditTokenMissing',
+    message: `Secret ${namespace}/${secretName} with the key ${tokenKey} is not there; the audit log is sent with the token in it`,
+  };
+}
+
+function kubeconfigOf(server: string, token: string | undefined): string {
+  return formatYaml({
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'audit', cluster: { server } }],
+    users: [{ name: 'audit', user: token === undefined ? {} : { token } }],
+    contexts: [{ name: 'audit', context: { cluster: 'audit', user: 'audit' } }],
+    'current-context': 'audit',
+  });
+}

@@ -1,0 +1,188 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import {
+  clusters,
+  Deployments,
+  hostedControlPlanes,
+  PersistentVolumeClaims,
+  Secrets,
+  Services,
+  StatefulSets,
+} from '../../../api/index.ts';
+import type { JsonObject } from '../../../machinery/index.ts';
+import { conditionOf, isTrue } from '../../shared/index.ts';
+import { by } from '../../testing/world.ts';
+import {
+  clusterName,
+  controlPlaneName,
+  createControlPlane,
+  createGateway,
+  createHostedWorld,
+  type HostedWorld,
+  tlsRoutes,
+} from './testing/hosted-world.ts';
+
+const minute = 60_000;
+const worlds: HostedWorld[] = [];
+const start = async (): Promise<HostedWorld> => {
+  const world = await createHostedWorld();
+  worlds.push(world);
+  return world;
+};
+afterEach(async () => {
+  for (const world of worlds.splice(0)) await world.stop();
+});
+
+const untilAvailable = (world: HostedWorld): Promise<void> =>
+  world.until(async () => isTrue(await world.controlPlane(), 'Available'));
+const change = async (world: HostedWorld, spec: JsonObject): Promise<void> => {
+  const key = { namespace: world.namespace, name: controlPlaneName };
+  await world.client.patch(hostedControlPlanes, key, 'merge', { spec }, by);
+};
+
+describe('a HostedControlPlane', () => {
+  let world: HostedWorld;
+  beforeAll(async () => {
+    world = await createHostedWorld();
+    await createGateway(world);
+    await createControlPlane(world);
+    await untilAvailable(world);
+  });
+  afterAll(() => world.stop());
+
+  it('comes up with three API servers and three members of etcd', async () => {
+    await world.until(async () => (await world.controlPlane()).status?.readyReplicas === 3);
+    expect((await world.controlPlane()).status).toMatchObject({
+      initialization: { controlPlaneInitialized: true },
+      ready: true,
+      externalManagedControlPlane: true,
+      version: 'v1.33.6',
+      replicas: 3,
+      availableReplicas: 3,
+      upToDateReplicas: 3,
+      legacyIP: '127.65.0.1',
+    });
+    expect((await world.find(StatefulSets, 'c1-etcd'))?.spec.replicas).toBe(3);
+    for (const name of ['api-server', 'controller-manager', 'scheduler']) {
+      expect(await world.find(Deployments, `c1-${name}`), name).toBeDefined();
+    }
+  });
+
+  it('is reached through the Gateway, under a name of its domain', async () => {
+    const host = `c1.${world.namespace}.planes.example.org`;
+    await world.until(async () => (await world.find(clusters, clusterName))?.spec.controlPlaneEndpoint !== undefined);
+    expect((await world.find(clusters, clusterName))?.spec.controlPlaneEndpoint).toEqual({ host, port: 443 });
+    const route = await world.find(tlsRoutes, 'c1');
+    expect(route?.spec).toMatchObject({ hostnames: [host], parentRefs: [{ name: 'planes' }] });
+    const service = await world.find(Services, 's-c1');
+    expect(service?.spec.ports?.map(({ port }) => port).sort()).toEqual([443, 6443, 8132]);
+    const kubeconfig = await world.find(Secrets, 'c1-kubeconfig');
+    expect(Buffer.from(kubeconfig?.data?.['value'] ?? '', 'base64').toString()).toContain(`https://${host}:443`);
+  });
+
+  it('lets kubelets touch only what is theirs', async () => {
+    const deployment = await world.find(Deployments, 'c1-api-server');
+    const container = deployment?.spec.template?.spec?.containers.find(({ args }) =>
+      args?.some((arg) => arg.startsWith('--etcd-servers')),
+    );
+    expect(container?.args?.find((arg) => arg.startsWith('--enable-admission-plugins'))).toContain('NodeRestriction');
+  });
+
+  it('shows every step of the way', async () => {
+    const controlPlane = await world.controlPlane();
+    for (const type of [
+      'CACertificatesReady',
+      'CABundleReady',
+      'APIServerServiceReady',
+      'SyncControlPlaneEndpointReady',
+      'APIServerTLSRoutesReady',
+      'CertificatesReady',
+      'EtcdClusterReady',
+      'InternalKubeconfigReady',
+      'APIServerDeploymentsReady',
+      'AdminKubeconfigReady',
+      'Ready',
+    ]) {
+      expect(conditionOf(controlPlane, type)?.status, type).toBe('True');
+    }
+  });
+
+  it('is quiet when all is as wished', async () => {
+    await world.pass(15 * minute);
+    const before = world.writes();
+    await world.pass(minute);
+    expect(world.writes()).toBe(before);
+  });
+
+  it('goes with all that is its own', async () => {
+    await world.client.delete(clusters, { namespace: world.namespace, name: clusterName });
+    await world.until(async () => (await world.find(clusters, clusterName)) === undefined);
+    expect(await world.find(hostedControlPlanes, controlPlaneName)).toBeUndefined();
+    expect(await world.find(Deployments, 'c1-api-server')).toBeUndefined();
+    expect(await world.list(PersistentVolumeClaims)).toEqual([]);
+  });
+});
+
+describe('a change of a HostedControlPlane', () => {
+  it('scales it, puts it to sleep and wakes it', async () => {
+    const world = await start();
+    await createGateway(world);
+    await createControlPlane(world, { replicas: 1 });
+    await untilAvailable(world);
+    await change(world, { replicas: 2 });
+    await world.until(async () => (await world.controlPlane()).status?.readyReplicas === 2);
+    await change(world, { replicas: 0 });
+    await world.until(async () => conditionOf(await world.controlPlane(), 'Available')?.reason === 'Hibernated');
+    await change(world, { replicas: 1 });
+    await untilAvailable(world);
+  });
+
+  it('upgrades it', async () => {
+    const world = await start();
+    await createGateway(world);
+    await createControlPlane(world, { replicas: 1 });
+    await untilAvailable(world);
+    await change(world, { version: 'v1.34.2' });
+    await world.until(async () => (await world.controlPlane()).status?.version === 'v1.34.2');
+  });
+});
+
+describe('what keeps a HostedControlPlane from coming up', () => {
+  it('is a Gateway that is not there, until it is', async () => {
+    const world = await start();
+    await createControlPlane(world, { replicas: 1 });
+    const condition = async () => conditionOf(await world.controlPlane(), 'Available');
+    await world.until(async () => (await condition())?.status === 'False');
+    await world.until(async () => (await condition())?.message?.includes('does not exist') === true);
+    await createGateway(world);
+    await untilAvailable(world);
+  });
+
+  it('is an audit log that has several places to go, or no token', async () => {
+    const world = await start();
+    await createGateway(world);
+    const audit = (targets: object[]): JsonObject =>
+      ({
+        deployment: { apiServer: { audit: { policy: { rules: [{ level: 'Metadata' }] }, webhook: { targets } } } },
+      }) as never;
+    const server = 'https://audit.example.org';
+    await createControlPlane(world, { replicas: 1, ...(audit([{ server }, { server }]) as object) });
+    const reason = async () => conditionOf(await world.controlPlane(), 'Available')?.reason;
+    await world.until(async () => (await reason()) === 'AuditTargetsRefused');
+    const authentication = { secretName: 'audit-token' };
+    await change(world, audit([{ server, authentication }]));
+    await world.until(async () => (await reason()) === 'AuditTokenMissing');
+    await world.client.create(
+      Secrets,
+      {
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: { name: 'audit-token', namespace: world.namespace },
+        data: { token: Buffer.from('s3cret').toString('base64') },
+      },
+      by,
+    );
+    await untilAvailable(world);
+    const secret = await world.find(Secrets, 'c1-audit-webhook');
+    expect(Buffer.from(secret?.data?.['kubeconfig'] ?? '', 'base64').toString()).toContain('token: s3cret');
+  });
+});

@@ -1,0 +1,122 @@
+import { type HostedControlPlane, type HostedControlPlaneStatus, withLeadingV } from '../../../api/index.ts';
+import { formatQuantity, formatTime } from '../../../machinery/index.ts';
+import { dropCondition, setVerdict, type Verdict } from '../../shared/index.ts';
+import { type PlaneReport, type PlaneStage, planeStages } from '../hosting/index.ts';
+import { rollingOut, scaling } from '../scaling-conditions.ts';
+
+/** Conditions users know, each with the steps it tells of, in the order of the way. */
+const stageConditions: readonly (readonly [type: string, ...stages: PlaneStage[]])[] = [
+  ['VersionAccepted', 'version'],
+  ['CACertificatesReady', 'certificates'],
+  ['CABundleReady', 'certificates'],
+  ['APIServerServiceReady', 'exposure'],
+  ['SyncControlPlaneEndpointReady', 'endpoint'],
+  ['APIServerTLSRoutesReady', 'routes'],
+  ['CertificatesReady', 'certificates'],
+  ['EtcdClusterReady', 'etcd', 'restore'],
+  ['InternalKubeconfigReady', 'kubeconfig'],
+  ['APIServerDeploymentsReady', 'workloads', 'functional'],
+  ['AdminKubeconfigReady', 'kubeconfig'],
+  ['CARotationReady', 'rotation'],
+  ['WorkloadSetupReady', 'inCluster'],
+  ['EtcdBackupReady', 'backup'],
+];
+
+/** Going on in the background, these keep nobody from working. */
+const besides: ReadonlySet<PlaneStage> = new Set(['inCluster', 'rotation', 'backup']);
+
+/** What was seen of a plane, in the status of its HostedControlPlane. */
+export function observeHosted(draft: HostedControlPlane, report: PlaneReport, nowMs: number): void {
+  const { counts, etcd, backup } = report;
+  const version = report.runningVersion ?? draft.status?.version;
+  const usage = etcd?.dbSizeBytes;
+  const status: HostedControlPlaneStatus = {
+    ...draft.status,
+    externalManagedControlPlane: true,
+    replicas: counts.replicas,
+    readyReplicas: counts.ready,
+    availableReplicas: counts.available,
+    upToDateReplicas: counts.upToDate,
+    selector: report.selector,
+    ready: report.isFunctional,
+    ...(version !== undefined && { version: withLeadingV(version) }),
+    ...(report.serviceAddress !== undefined && { legacyIP: report.serviceAddress }),
+    ...(etcd?.volumeSize !== undefined && { etcdVolumeSize: etcd.volumeSize }),
+    ...(usage !== undefined && { etcdVolumeUsage: roundedBytes(usage) }),
+    ...(etcd?.lastDefragmentationMs !== undefined && {
+      etcdLastDefragTime: formatTime(etcd.lastDefragmentationMs),
+      etcdLastAttemptedDefragTime: formatTime(etcd.lastDefragmentationMs),
+    }),
+    ...(backup?.lastMs !== undefined && { etcdLastBackupTime: formatTime(backup.lastMs) }),
+    ...(backup?.nextMs !== undefined && { etcdNextBackupTime: formatTime(backup.nextMs) }),
+    // once it has answered it is initialized for good
+    ...(report.isFunctional && { initialization: { controlPlaneInitialized: true } }),
+  };
+  draft.status = status;
+  const set = (type: string, verdict: Verdict): void => setVerdict(draft, type, verdict, nowMs);
+  for (const [type, ...stages] of stageConditions) {
+    const verdict = verdictOf(report, stages);
+    if (verdict) set(type, verdict);
+    else dropCondition(draft, type);
+  }
+  const obstacle = obstacleAmong(
+    report,
+    planeStages.filter((stage) => !besides.has(stage)),
+  );
+  const available: Verdict = report.isFunctional
+    ? { status: 'True', reason: 'Available', ...(obstacle && { message: wordsOf(obstacle) }) }
+    : {
+        status: 'False',
+        reason: obstacle?.reason ?? 'Waiting',
+        message: obstacle ? wordsOf(obstacle) : 'the control plane has not been looked at yet',
+      };
+  set('Ready', available.status === 'True' ? { ...available, reason: 'Ready' } : available);
+  set('Available', available);
+  set('RollingOut', rollingOut(counts));
+  set('ScalingUp', scaling(counts, 'ScalingUp'));
+  set('ScalingDown', scaling(counts, 'ScalingDown'));
+  set('Deleting', { status: 'False', reason: 'NotDeleting' });
+}
+
+/** The size of a file changes all the time; what people look for is how full it is. */
+function roundedBytes(bytes: number): string {
+  const mebibytes = Math.ceil(bytes / (1024 * 1024));
+  return formatQuantity({ nanos: BigInt(mebibytes) * 1024n * 1024n * 1_000_000_000n, format: 'BinarySI' });
+}
+
+/** A wish nothing can be made of; what is there stays as it is. */
+export function refuseHosted(
+  draft: HostedControlPlane,
+  { reason, message }: { reason: string; message: string },
+  nowMs: number,
+): void {
+  draft.status = { ...draft.status, externalManagedControlPlane: true };
+  setVerdict(draft, 'Ready', { status: 'False', reason, message }, nowMs);
+  setVerdict(draft, 'Available', { status: 'False', reason, message }, nowMs);
+}
+
+/** How far the end of a control plane is. */
+export function observeRemoval(
+  draft: HostedControlPlane,
+  { reason, message }: { reason: string; message: string },
+  nowMs: number,
+): void {
+  setVerdict(draft, 'Deleting', { status: 'True', reason, message }, nowMs);
+  setVerdict(draft, 'Available', { status: 'False', reason: 'Deleting', message }, nowMs);
+}
+
+function verdictOf(report: PlaneReport, stages: readonly PlaneStage[]): Verdict | undefined {
+  const told = stages.map((stage) => report.stages.get(stage)).filter((verdict) => verdict !== undefined);
+  return obstacleAmong(report, stages) ?? told.at(-1);
+}
+
+/** The first of some steps that is not done. */
+function obstacleAmong({ stages }: PlaneReport, among: readonly PlaneStage[]): Verdict | undefined {
+  for (const stage of among) {
+    const verdict = stages.get(stage);
+    if (verdict && verdict.status !== 'True') return verdict;
+  }
+  return undefined;
+}
+
+const wordsOf = ({ reason, message }: Verdict): string => message || reason;

@@ -1,0 +1,40 @@
+import { type HostedControlPlane, PersistentVolumeClaims } from '../../../api/index.ts';
+import { objectKey } from '../../../client/index.ts';
+import type { PlaneWish } from '../../../hosting/index.ts';
+import { addQuantities, compareQuantities, ignoreNotFound, quantityValue } from '../../../machinery/index.ts';
+import type { HostedScope } from './scope.ts';
+
+const startSize = '1Gi';
+const stepSize = '1Gi';
+/** with less than this left on a volume it is made larger */
+const reserveBytes = 500 * 1024 * 1024;
+
+/** How large each volume of etcd is to be. One that grows by itself is as large as it was, or a step larger. */
+export function wishedVolumeSize({ spec, status }: HostedControlPlane): string {
+  const { volumeSize, autoGrow } = spec.etcd ?? {};
+  if (volumeSize !== undefined) return String(volumeSize);
+  const size = String(status?.etcdVolumeSize ?? startSize);
+  if (autoGrow === false || status?.etcdVolumeUsage === undefined) return size;
+  const freeBytes = quantityValue(size) - quantityValue(status.etcdVolumeUsage);
+  return freeBytes < reserveBytes ? addQuantities(size, stepSize) : size;
+}
+
+/** Makes the claims of etcd ask for more where they have too little; that they get it is the matter of their class. */
+export async function growVolumes({ context, draft }: HostedScope, { naming, identity }: PlaneWish): Promise<void> {
+  const { client, cache, signal } = context;
+  const size = wishedVolumeSize(draft);
+  const prefix = `${naming.etcdVolume}-${naming.etcd}-`;
+  const claims = cache.lister(PersistentVolumeClaims).list({
+    namespace: identity.namespace,
+    filter: ({ metadata }) => metadata.deletionTimestamp === undefined && (metadata.name ?? '').startsWith(prefix),
+  });
+  for (const claim of claims) {
+    // a claim can grow only once it has its volume
+    const isBound = claim.status?.phase === 'Bound';
+    if (!isBound || compareQuantities(claim.spec.resources?.requests?.['storage'], size) >= 0) continue;
+    const patch = { spec: { resources: { requests: { storage: size } } } };
+    await client
+      .patch(PersistentVolumeClaims, objectKey(claim), 'merge', patch, { fieldManager: naming.fieldManager, signal })
+      .catch(ignoreNotFound);
+  }
+}
