@@ -4,6 +4,7 @@ export { setupClusterControllers } from './cluster/index.ts';
 export { setupControlPlaneControllers } from './controlplane/index.ts';
 export { setupInfrastructureControllers } from './infrastructure/index.ts';
 export {
+  type ConnectWorkload,
   connectOverHttp,
   createContractResolver,
   createExternalObjects,

@@ -2,12 +2,14 @@ import { type Client, formatKey, type ObjectKey } from '../../client/index.ts';
 import { after, done, type ReconcileContext, type Result } from '../../runtime/index.ts';
 import { type ConnectWorkload, explain, type WorkloadApi, WorkloadNotConnectedError } from '../shared/index.ts';
 
-/** The ways into clusters of hosted planes that belong to no Cluster, and so are kept by nobody else. */
+/** Ways into clusters of hosted planes that nobody else keeps: of planes without a Cluster, or with more rights. */
 export interface PlaneWays {
   /** throws WorkloadNotConnectedError */
   client(plane: ObjectKey): Client;
   /** Tries the way a kubeconfig (in base64) shows. Answers when to look again. */
   refresh(plane: ObjectKey, kubeconfig: string | undefined, context: ReconcileContext): Promise<Result>;
+  /** whether the way this kubeconfig shows has answered */
+  isOpen(plane: ObjectKey, kubeconfig: string | undefined): boolean;
   forget(plane: ObjectKey): void;
 }
 
@@ -66,6 +68,10 @@ export function createPlaneWays(connect: ConnectWorkload): PlaneWays {
         way.problem = explain(error);
         return after(eagerMs, 'the workload API does not answer');
       }
+    },
+    isOpen(key, kubeconfig) {
+      const way = ways.get(formatKey(key));
+      return way?.answeredMs !== undefined && way.kubeconfig === kubeconfig;
     },
     forget,
   };

@@ -4,7 +4,8 @@ import type { Manager, RuntimeMetrics } from '../../runtime/index.ts';
 import { type ConnectWorkload, connectOverHttp, type ExternalObjects, type WorkloadClusters } from '../shared/index.ts';
 import { pooledEtcd } from './etcd/pool.ts';
 import type { OpenEtcd } from './etcd/types.ts';
-import type { ConnectPod } from './hosting/index.ts';
+import { hostedControlPlaneController } from './hosted/controller.ts';
+import type { ConnectPod, SnapshotReader } from './hosting/index.ts';
 import { setupK0smotronControllers } from './k0smotron/setup.ts';
 import { setupKamajiControllers } from './kamaji/setup.ts';
 import { kubeadmControlPlaneController } from './kubeadm/control-plane-controller.ts';
@@ -36,6 +37,8 @@ export interface ControlPlaneControllersOptions {
   /** how hosted clusters that belong to no Cluster are reached; default: over HTTPS */
   connectWorkload?: ConnectWorkload;
   metrics?: RuntimeMetrics;
+  /** for backups of hosted planes that an etcd made which is not a real one */
+  snapshotReaders?: readonly SnapshotReader[];
 }
 
 const noWayToPods: ConnectPod = () => Promise.reject(new Error('this program has no way to ports of Pods'));
@@ -65,9 +68,11 @@ export function setupControlPlaneControllers(manager: Manager, options: ControlP
     connectPod: options.connectPod ?? noWayToPods,
     connectWorkload: options.connectWorkload ?? connectOverHttp(),
     ...(options.metrics && { metrics: options.metrics }),
+    ...(options.snapshotReaders && { snapshotReaders: options.snapshotReaders }),
     ...(options.watchFilter !== undefined && { watchFilter: options.watchFilter }),
     ...(options.concurrency !== undefined && { concurrency: options.concurrency }),
   };
+  manager.add(hostedControlPlaneController(hosted));
   setupK0smotronControllers(manager, hosted);
   setupKamajiControllers(manager, {
     ...hosted,

@@ -1,4 +1,5 @@
 import type { GrpcChannel } from './grpc.ts';
+import { etcdKeys } from './keys.ts';
 import {
   addLearnerRequest,
   disarmRequest,
@@ -50,6 +51,7 @@ export function etcdClient(channel: GrpcChannel): EtcdAdministrator {
       await channel.call(`${maintenance}/Alarm`, disarmRequest(alarm), signal);
     },
     tenants: etcdTenants(channel),
+    keys: etcdKeys(channel),
     isClosed: () => channel.isClosed(),
     close: () => channel.close(),
   };

@@ -9,8 +9,9 @@ import { Secrets } from '../../../api/index.ts';
 import { seededRandom, systemClock } from '../../../machinery/index.ts';
 import { createAuthority, issueCertificate } from '../../../pki/index.ts';
 import { memoryClient } from '../../../runtime/index.ts';
+import { isBoltFile, keysOfSnapshot } from '../hosting/backup/bolt.ts';
 import { etcdConnector } from '../kubeadm/etcd-connector.ts';
-import type { EtcdClient, OpenEtcd } from './types.ts';
+import type { EtcdAdministrator, EtcdTarget } from './types.ts';
 
 const binary = process.env['CAPSTAN_REAL_ETCD'] ?? 'etcd';
 const found = spawnSync(binary, ['--version'], { encoding: 'utf8' });
@@ -26,9 +27,9 @@ describe.skipIf(missing)(
     let directory = '';
     const processes: ChildProcess[] = [];
     const ports = new Map<string, number>();
-    let open: OpenEtcd;
-    const clients: EtcdClient[] = [];
-    const client = async (node: string): Promise<EtcdClient> => {
+    let open: (target: EtcdTarget, signal: AbortSignal) => Promise<EtcdAdministrator>;
+    const clients: EtcdAdministrator[] = [];
+    const client = async (node: string): Promise<EtcdAdministrator> => {
       const opened = await open({ cluster, node }, signal);
       clients.push(opened);
       return opened;
@@ -161,6 +162,55 @@ describe.skipIf(missing)(
         },
       });
       await expect(strangers({ cluster, node: 'a' }, signal)).rejects.toThrow(/no secure connection/);
+    });
+
+    it('stores keys, and gives them back in a snapshot', async () => {
+      const any = await client('a');
+      const put = (key: string, value: string) =>
+        any.keys.put({ key: Buffer.from(key), value: Buffer.from(value) }, signal);
+      const content = async (): Promise<Map<string, string>> => {
+        const parts: Buffer[] = [];
+        await any.snapshot((part) => {
+          parts.push(Buffer.from(part));
+        }, signal);
+        const file = Buffer.concat(parts);
+        expect(isBoltFile(file)).toBe(true);
+        return new Map(keysOfSnapshot(file).map(({ key, value }) => [key.toString(), value.toString()]));
+      };
+      const wanted = new Map<string, string>();
+      // enough for several pages and a tree of more than one level
+      for (let index = 0; index < 3_000; index++) wanted.set(`/registry/things/${index}`, `value ${index} `.repeat(8));
+      await Promise.all([...wanted].map(([key, value]) => put(key, value)));
+      await put('/registry/things/7', 'changed');
+      wanted.set('/registry/things/7', 'changed');
+      const seen = await content();
+      expect(seen.size).toBe(wanted.size);
+      expect(seen).toEqual(wanted);
+      expect(await any.keys.deleteAll(signal)).toBe(3_000);
+      expect((await content()).size).toBe(0);
+      await put('/registry/last', 'x');
+      expect(await content()).toEqual(new Map([['/registry/last', 'x']]));
+      await any.defragment(signal);
+    });
+
+    it('takes a learner, and lets it go', async () => {
+      const any = await client('a');
+      const id = await any.addLearner(['http://127.0.0.1:1'], signal);
+      const learner = (await any.members(signal)).find((member) => member.id === id);
+      expect(learner).toMatchObject({ name: '', isLearner: true, peerUrls: ['http://127.0.0.1:1'] });
+      await expect(any.promoteMember(id, signal)).rejects.toThrow(/can only promote a learner member which is in sync/);
+      expect((await any.removeMember(id, signal)).map((member) => member.id)).not.toContain(id);
+    });
+
+    it('knows tenants, made and dropped any number of times', async () => {
+      const any = await client('a');
+      const tenant = { user: 'tenant', role: 'tenant', prefix: '/tenant/' };
+      await any.tenants.ensure(tenant, signal);
+      await any.tenants.ensure(tenant, signal);
+      await any.keys.put({ key: Buffer.from('/tenant/a'), value: Buffer.from('1') }, signal);
+      await any.tenants.drop(tenant, { keys: true }, signal);
+      await any.tenants.drop(tenant, { keys: true }, signal);
+      expect(await any.keys.deleteAll(signal)).toBe(1);
     });
 
     it('moves its leadership, which only the leader can do, and lets a member go', async () => {

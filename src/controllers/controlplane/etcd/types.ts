@@ -64,6 +64,19 @@ export interface EtcdAdministrator extends EtcdClient {
   disarm(alarm: EtcdAlarm, signal: AbortSignal): Promise<void>;
   /** users, roles and keys of tenants that share this etcd */
   readonly tenants: EtcdTenants;
+  /** what is stored, key by key */
+  readonly keys: EtcdKeys;
+}
+
+export interface EtcdKey {
+  key: Buffer;
+  value: Buffer;
+}
+
+export interface EtcdKeys {
+  put(entry: EtcdKey, signal: AbortSignal): Promise<void>;
+  /** forgets everything; resolves with the number of keys */
+  deleteAll(signal: AbortSignal): Promise<number>;
 }
 
 /** Several API servers in one etcd: each may touch its own keys and no others. */

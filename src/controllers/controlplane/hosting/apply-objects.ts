@@ -3,10 +3,10 @@ import { type Client, formatKey, objectKey, resourceId } from '../../../client/i
 import {
   CapstanError,
   errorMessage,
+  ignoreNotFound,
   isInvalid,
   isNotFound,
   type KubeObject,
-  type Resource,
 } from '../../../machinery/index.ts';
 import type { CacheReader } from '../../../runtime/index.ts';
 import { shows } from '../../shared/index.ts';
@@ -69,38 +69,39 @@ export async function applyObjects(options: ApplyOptions, objects: readonly Kube
 export async function applyObject(options: ApplyOptions, object: KubeObject): Promise<KubeObject> {
   const { client, memory, fieldManager, nowMs, signal } = options;
   const resource = resourceOfObject(object);
+  const isFollowed = followed.has(resourceId(resource));
   const checksum = checksumOf(object);
   const id = `${resourceId(resource)} ${formatKey(objectKey(object))}`;
   const known = memory.get(id);
-  const live = liveObject(options, resource, object);
-  if (live && isAsWished(live, object, checksum, known)) return live;
-  if (!followed.has(resourceId(resource)) && known?.checksum === checksum && nowMs - known.at < lookAgainMs)
-    return object;
-  const wish: KubeObject = {
-    ...object,
-    metadata: { ...object.metadata, annotations: { ...object.metadata.annotations, [appliedAnnotation]: checksum } },
-  };
+  if (!isFollowed && known?.checksum === checksum && nowMs - known.at < lookAgainMs) return object;
   try {
+    const live = isFollowed
+      ? options.cache.lister(resource).get(objectKey(object))
+      : await client.get(resource, objectKey(object), { signal }).catch(ignoreNotFound);
+    if (live && isAsWished(live, object, checksum, known)) {
+      if (!isFollowed) memory.set(id, appliedNow(live, checksum, nowMs));
+      return live;
+    }
+    const annotations = { ...object.metadata.annotations, [appliedAnnotation]: checksum };
+    const wish: KubeObject = { ...object, metadata: { ...object.metadata, annotations } };
     const stored = await client.apply(resource, wish, { fieldManager, force: true, signal });
-    options.onWrite?.(stored);
-    memory.set(id, { checksum, uid: stored.metadata.uid ?? '', stamp: stampOf(stored), at: nowMs });
+    if (stored.metadata.resourceVersion !== live?.metadata.resourceVersion) options.onWrite?.(stored);
+    memory.set(id, appliedNow(stored, checksum, nowMs));
     return stored;
   } catch (error) {
     memory.delete(id);
-    if (isInvalid(error)) throw new PlaneObjectError(object, error);
-    // a kind that is not served at all
-    if (isNotFound(error) && !followed.has(resourceId(resource))) throw new PlaneObjectError(object, error);
+    // refused, or of a kind that is not served at all
+    if (isInvalid(error) || (isNotFound(error) && !isFollowed)) throw new PlaneObjectError(object, error);
     throw error;
   }
 }
 
-function liveObject(
-  { cache }: ApplyOptions,
-  resource: Resource<KubeObject>,
-  object: KubeObject,
-): KubeObject | undefined {
-  return followed.has(resourceId(resource)) ? cache.lister(resource).get(objectKey(object)) : undefined;
-}
+const appliedNow = (stored: KubeObject, checksum: string, nowMs: number): Applied => ({
+  checksum,
+  uid: stored.metadata.uid ?? '',
+  stamp: stampOf(stored),
+  at: nowMs,
+});
 
 function isAsWished(live: KubeObject, wish: KubeObject, checksum: string, known: Applied | undefined): boolean {
   if (live.metadata.annotations?.[appliedAnnotation] !== checksum || live.metadata.deletionTimestamp !== undefined) {

@@ -9,6 +9,7 @@ import {
   StatefulSets,
 } from '../../../api/index.ts';
 import { type InformerFactory, type ObjectKey, objectKey } from '../../../client/index.ts';
+import { PatchRefusedError } from '../../../hosting/index.ts';
 import { formatLabelSelectorObject, isConflict, type KubeObject, type Resource } from '../../../machinery/index.ts';
 import {
   after,
@@ -22,7 +23,10 @@ import {
   watchOwned,
 } from '../../../runtime/index.ts';
 import { controllerOf, explain, isNotConnected } from '../../shared/index.ts';
+import { EtcdError } from '../etcd/types.ts';
+import { PlaneObjectError } from './apply-objects.ts';
 import { createBackgroundWork } from './background.ts';
+import { PlaneCredentialError } from './certificates/ensure.ts';
 import { planeEtcd } from './etcd/connect.ts';
 import { driveEtcdCluster, type EtcdClusterReport, type EtcdClusterRequest } from './etcd-cluster.ts';
 import { planeMetrics } from './metrics.ts';
@@ -37,6 +41,7 @@ import { keepEtcd } from './stages/etcd.ts';
 import { expose, publish } from './stages/exposure.ts';
 import { judgeFunction, keepParts } from './stages/in-cluster.ts';
 import { observePlane } from './stages/observe.ts';
+import { keepRestore } from './stages/restore.ts';
 import { moveRotations } from './stages/rotation.ts';
 import { judgeVersion, keepRoutes, keepWorkloads } from './stages/workloads.ts';
 import { readState } from './state.ts';
@@ -67,6 +72,7 @@ const stages: readonly (readonly [PlaneStage, Stage])[] = [
   ['endpoint', publish],
   ['certificates', issueCredentials],
   ['etcd', keepEtcd],
+  ['restore', keepRestore],
   ['kubeconfig', tellKubeconfig],
   ['exposure', stopWithoutEndpoint],
   ['routes', keepRoutes],
@@ -172,6 +178,7 @@ function openScope(
     etcd: undefined,
     controlPlane: undefined,
     holdsBack: false,
+    isRestoring: false,
     hasWritten: false,
     isRolledOut: false,
     isFunctional: false,
@@ -186,6 +193,7 @@ function openScope(
 
 /** Somebody else wrote in between: not a failure, the next look sees it. */
 const conflictRetryMs = 50;
+const settleMs = 1_000;
 
 async function runStages(scope: PlaneScope): Promise<unknown> {
   for (const [name, stage] of stages) {
@@ -201,11 +209,19 @@ async function runStages(scope: PlaneScope): Promise<unknown> {
         scope.later = soonest(scope.later, after(conflictRetryMs, 'written by somebody else meanwhile'));
         return undefined;
       }
-      tell(scope, name, bad('Failed', explain(error)));
+      tell(scope, name, bad(reasonOf(error), explain(error)));
       return error;
     }
   }
   return undefined;
+}
+
+/** What a user can do something about has a name of its own. */
+function reasonOf(error: unknown): string {
+  if (error instanceof PlaneObjectError) return 'ObjectRefused';
+  if (error instanceof PlaneCredentialError) return 'CredentialNotUsable';
+  if (error instanceof PatchRefusedError) return 'PatchRefused';
+  return error instanceof EtcdError ? 'EtcdNotAnswering' : 'Failed';
 }
 
 /** Going on without these the plane is still as wished. */
@@ -229,7 +245,8 @@ function reportOf(scope: PlaneScope, error: unknown): PlaneReport {
     isFunctional: scope.isFunctional,
     certificates: credentials?.reports ?? [],
     rotations: scope.rotations,
-    result: scope.later,
+    // what was written in this pass takes effect without anybody telling, where its kind is not followed
+    result: scope.hasWritten ? soonest(scope.later, after(settleMs, 'what was written takes effect')) : scope.later,
     ...(endpoint && { endpoint }),
     ...(serviceAddress !== undefined && { serviceAddress }),
     ...(runningVersion !== undefined && { runningVersion }),

@@ -55,7 +55,7 @@ export async function driveEtcdCluster(
     drafts,
     memory: memory.credentials,
   });
-  await drafts.flush();
+  credentials.rememberWritten(await drafts.flush());
   const trust = { 'etcd-ca': credentials.authorities.get('etcd-ca')?.trust ?? '' };
   const outcome = await driveEtcd({
     context,

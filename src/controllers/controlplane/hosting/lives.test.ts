@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -53,7 +53,12 @@ describe('the etcd of a plane', () => {
     await becomes(1);
     expect(world.etcd.names()).toEqual(['c1-etcd-0']);
     await becomes(3);
-    expect(world.etcd.log.slice(-4)).toEqual(['added c1-etcd-1', 'promoted c1-etcd-1', 'added c1-etcd-2', 'promoted c1-etcd-2']);
+    expect(world.etcd.log.slice(-4)).toEqual([
+      'added c1-etcd-1',
+      'promoted c1-etcd-1',
+      'added c1-etcd-2',
+      'promoted c1-etcd-2',
+    ]);
     await becomes(1);
     await becomes(3);
     expect(world.etcd.names()).toEqual(['c1-etcd-0', 'c1-etcd-1', 'c1-etcd-2']);
@@ -79,7 +84,10 @@ describe('the etcd of a plane', () => {
     for (const member of world.etcd.members) Object.assign(member, { dbSize: 1000, dbSizeInUse: 100 });
     const leader = world.etcd.members.find(({ id }) => id === world.etcd.leader)?.name;
     await world.wish(withEtcd({ defragment: { fragmentation: 0.5 } }));
-    await world.until(() => world.etcd.log.filter((line) => line.startsWith('defragmented')).length === 3, 4 * 3_600_000);
+    await world.until(
+      () => world.etcd.log.filter((line) => line.startsWith('defragmented')).length === 3,
+      4 * 3_600_000,
+    );
     expect(world.etcd.log.at(-1)).toBe(`defragmented ${leader}`);
     expect(world.etcd.violations).toEqual([]);
   });
@@ -151,8 +159,42 @@ describe('a plane that lives on', () => {
       const { lastName = '', nextMs = 0, lastMs = 0 } = world.report().backup ?? {};
       expect(await readFile(join(directory, lastName), 'utf8')).toBe('snapshot of everything');
       expect(nextMs - lastMs).toBeLessThanOrEqual(3_600_000);
-      await world.wish((wish) => ({ ...wish, backup: { schedule: 'now', target: { type: 'directory', path: directory } } }));
+      await world.wish((wish) => ({
+        ...wish,
+        backup: { schedule: 'now', target: { type: 'directory', path: directory } },
+      }));
       await world.until(() => world.report().stages.get('backup')?.reason === 'ScheduleRefused');
+    } finally {
+      await rm(directory, { recursive: true });
+    }
+  });
+
+  it('goes back to a backup while its programs stand still', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'capstan-restore-'));
+    try {
+      const world = await start();
+      await writeFile(join(directory, 'made-by-hand.etcd'), 'KEYS /registry/configmaps/a /registry/events/b');
+      world.etcd.keys.set('/registry/configmaps/broken', 'x');
+      const target = { type: 'directory', path: directory } as const;
+      await world.wish((wish) => ({ ...wish, backup: { schedule: '@yearly', target } }));
+      await world.untilSettled();
+      const seen = new Set<number>();
+      world.etcd.onKeysReplaced = (pods) => seen.add(pods);
+      await world.ask({ restore: { backup: 'made-by-hand.etcd', token: 'now' } });
+      await world.until(async () => {
+        await new Promise((resolve) => setImmediate(resolve));
+        return world.report().stages.get('restore')?.reason === 'Restored' && world.report().isSettled;
+      });
+      // what had a lease would never end without it
+      expect([...world.etcd.keys.keys()]).toEqual(['/registry/configmaps/a']);
+      expect([...seen]).toEqual([0]);
+      await world.ask({ restore: { backup: 'nothing.etcd', token: 'again' } });
+      await world.until(async () => {
+        await new Promise((resolve) => setImmediate(resolve));
+        return world.report().stages.get('restore')?.reason === 'RestoreFailed';
+      });
+      expect(world.report().stages.get('restore')?.message).toBe('there is no backup nothing.etcd in the store');
+      expect(world.etcd.keys.size).toBe(1);
     } finally {
       await rm(directory, { recursive: true });
     }
@@ -212,15 +254,21 @@ describe('credentials of a plane', () => {
     await world.ask({ rotate: [{ what: 'sa', token: '1' }] });
     await world.until(async () => (await secretOf(world, 'c1-service-account', 'tls.key')) !== key);
     await world.untilSettled();
-    const count = async () => (await secretOf(world, 'c1-service-account', 'tls.crt')).match(/BEGIN PUBLIC KEY/g)?.length;
+    const count = async () =>
+      (await secretOf(world, 'c1-service-account', 'tls.crt')).match(/BEGIN PUBLIC KEY/g)?.length;
     expect(await count()).toBe(2);
     expect(world.report().rotations).toEqual(['sa: what the old one signed may still be shown']);
   });
 
   it('that a user brought are used as they are, and missing ones are named', async () => {
     const world = await start();
-    await world.wish((wish) => ({ ...wish, certificates: { ...wish.certificates, external: { 'front-proxy-ca': 'mine' } } }));
-    await world.until(() => /Secret .*mine holds no certificate authority/.test(world.report().stages.get('certificates')?.message ?? ''));
+    await world.wish((wish) => ({
+      ...wish,
+      certificates: { ...wish.certificates, external: { 'front-proxy-ca': 'mine' } },
+    }));
+    await world.until(() =>
+      /Secret .*mine holds no certificate authority/.test(world.report().stages.get('certificates')?.message ?? ''),
+    );
     expect(await world.find(Secrets, 'mine')).toBeUndefined();
   });
 });
@@ -231,7 +279,9 @@ describe('the endpoint of a plane', () => {
     const { client, namespace } = world;
     const spec = { controlPlaneEndpoint: { host: '203.0.113.9', port: 6443 } };
     await client.patch(fakeClusters, { namespace, name: clusterName }, 'merge', { spec }, by);
-    await world.until(async () => (await world.find(clusters, clusterName))?.spec.controlPlaneEndpoint?.host === '203.0.113.9');
+    await world.until(
+      async () => (await world.find(clusters, clusterName))?.spec.controlPlaneEndpoint?.host === '203.0.113.9',
+    );
     const status = { loadBalancer: { ingress: [{ ip: '127.65.0.9' }] } };
     await client.patch(Services, { namespace, name: 's-c1' }, 'merge', { status }, { ...by, subresource: 'status' });
     await world.until(() => world.report().stages.get('endpoint')?.reason === 'EndpointConflict');

@@ -39,7 +39,9 @@ export function mountedChecksums(
 ): Map<string, string> {
   const { namespace } = wish.identity;
   const sums = new Map<string, string>();
-  const places = Object.values(wish.naming.secrets).map(({ name }) => name);
+  const { secrets, bundles } = wish.naming;
+  const places = [...Object.values(secrets), ...Object.values(bundles)].map(({ name }) => name);
+  places.push(...Object.values(wish.certificates.external ?? {}));
   for (const name of new Set([...places, wish.naming.encryptionKeys, ...mountedByUser(wish)])) {
     const content: Secret | ConfigMap | undefined =
       read({ namespace, name }) ?? cache.lister(ConfigMaps).get({ namespace, name });

@@ -128,7 +128,8 @@ async function removeAll({ context }: RemovalRequest, objects: readonly Found[])
     left.push(`${object.kind} ${object.metadata.name ?? ''}`);
     if (isDeleting(object)) continue;
     try {
-      const propagationPolicy = object.kind === 'StatefulSet' || object.kind === 'Deployment' ? 'Foreground' : 'Background';
+      const propagationPolicy =
+        object.kind === 'StatefulSet' || object.kind === 'Deployment' ? 'Foreground' : 'Background';
       await client.delete(resource, objectKey(object), { propagationPolicy, signal });
     } catch (error) {
       if (!isNotFound(error)) throw error;

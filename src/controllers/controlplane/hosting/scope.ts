@@ -23,6 +23,7 @@ export interface PlaneMemory {
   gateway?: { readonly facts: NonNullable<PlaneFacts['gateway']>; readonly at: number };
   nodeAddress?: { readonly address: string | undefined; readonly at: number };
   backupFailure?: { readonly message: string; readonly at: number };
+  restoreFailure?: { readonly message: string; readonly at: number };
   /** expiry as it was last shown in metrics, by credential */
   shown?: Set<string>;
 }
@@ -53,6 +54,8 @@ export interface PlaneScope {
   controlPlane: SetSight | undefined;
   /** the Pods are to stay as they are: the wish for them cannot be followed */
   holdsBack: boolean;
+  /** the programs must not run: what they store is being replaced */
+  isRestoring: boolean;
   /** this pass changed something whose consequences are still to come */
   hasWritten: boolean;
   isRolledOut: boolean;

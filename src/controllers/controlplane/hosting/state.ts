@@ -27,10 +27,10 @@ export interface BackupState {
   readonly scheduledMs: number;
 }
 
-/** Going back to a backup: the plane is stopped, its data taken away, and etcd begins from the backup. */
+/** Going back to a backup: the programs are stopped, then the keys of etcd replaced. */
 export interface RestoreState {
   readonly token: string;
-  readonly phase: 'stopping' | 'clearing' | 'seeding' | 'done';
+  readonly phase: 'stopping' | 'done';
   readonly backup: string;
 }
 

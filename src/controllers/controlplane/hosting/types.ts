@@ -5,6 +5,7 @@ import type { CredentialName, Endpoint, PlaneWish, Rotatable } from '../../../ho
 import type { KubeObject } from '../../../machinery/index.ts';
 import type { CacheReader, ReconcileContext, Result, RuntimeMetrics } from '../../../runtime/index.ts';
 import type { Follower, Verdict, WorkloadClusters } from '../../shared/index.ts';
+import type { EtcdKey } from '../etcd/types.ts';
 import type { OpenPlaneEtcd } from './etcd/connect.ts';
 
 // Where the controllers of hosted kinds meet what drives a plane. They say what is wanted and show what is reported.
@@ -21,6 +22,9 @@ export interface BackupStore {
   read(name: string, signal: AbortSignal): AsyncIterable<Buffer>;
 }
 
+/** Reads a snapshot of another form than etcd's own; undefined: it is none of that form. */
+export type SnapshotReader = (file: Buffer) => Promise<readonly EtcdKey[] | undefined>;
+
 export interface PlaneDependencies {
   /** the shared caches of the manager */
   cache: CacheReader;
@@ -30,6 +34,8 @@ export interface PlaneDependencies {
   /** how members of etcd are talked to; default: with TLS over `connectPod` */
   etcd?: OpenPlaneEtcd;
   metrics?: RuntimeMetrics;
+  /** for backups that an etcd made which is not a real one */
+  snapshotReaders?: readonly SnapshotReader[];
 }
 
 /** One object and what is wanted of its plane. */

@@ -79,7 +79,9 @@ describe('a K0smotronControlPlane as the guide has it', () => {
     const world = await start();
     await createControlPlane(world);
     await untilAvailable(world);
-    expect((await world.find(Services, 'kmc-c1-lb'))?.status?.loadBalancer?.ingress).toEqual([{ ip: '127.65.0.1' }]);
+    expect((await world.find(Services, 'kmc-c1-lb'))?.status?.loadBalancer?.ingress).toMatchObject([
+      { ip: '127.65.0.1' },
+    ]);
     await world.until(
       async () =>
         (await world.find(Services, controlPlaneName))?.status?.loadBalancer?.ingress?.[0]?.ip === '127.65.0.1',

@@ -1,12 +1,7 @@
 import { type K0smotronCluster, type K0smotronControlPlane, spelledLike } from '../../../api/index.ts';
 import { conditionOf, dropCondition, isTrue, setVerdict, type Verdict } from '../../shared/index.ts';
+import { type ReplicaCounts, rollingOut, scaling } from '../scaling-conditions.ts';
 import { shownConditions } from './plane-status.ts';
-
-interface Counts {
-  readonly desired: number;
-  readonly replicas: number;
-  readonly upToDate: number;
-}
 
 /** How its plane is, in the status of a K0smotronControlPlane. `version` is the lowest that runs, while any does. */
 export function observeControlPlane(
@@ -16,7 +11,7 @@ export function observeControlPlane(
   nowMs: number,
 ): void {
   const { replicas = 0, readyReplicas = 0, updatedReplicas = 0, selector = '' } = plane.status ?? {};
-  const counts: Counts = { desired: draft.spec.replicas ?? 1, replicas, upToDate: updatedReplicas };
+  const counts: ReplicaCounts = { desired: draft.spec.replicas ?? 1, replicas, upToDate: updatedReplicas };
   const isFunctional = isTrue(plane, 'ControlPlaneFunctional');
   draft.status = {
     ...draft.status,
@@ -54,21 +49,4 @@ function availability(plane: K0smotronCluster): Verdict {
   if (!known)
     return { status: 'False', reason: 'ControlPlaneDoesNotExist', message: 'the plane has not been looked at' };
   return { status: known.status as Verdict['status'], reason: known.reason, message: known.message };
-}
-
-function rollingOut({ replicas, upToDate }: Counts): Verdict {
-  return upToDate >= replicas
-    ? { status: 'False', reason: 'NotRollingOut' }
-    : {
-        status: 'True',
-        reason: 'RollingOut',
-        message: `${replicas - upToDate} of ${replicas} replicas not up-to-date`,
-      };
-}
-
-function scaling({ desired, replicas }: Counts, type: 'ScalingUp' | 'ScalingDown'): Verdict {
-  const isSo = type === 'ScalingUp' ? replicas < desired : replicas > desired;
-  if (!isSo) return { status: 'False', reason: `Not${type}` };
-  const direction = type === 'ScalingUp' ? 'up' : 'down';
-  return { status: 'True', reason: type, message: `Scaling ${direction} from ${replicas} to ${desired} replicas` };
 }

@@ -23,6 +23,7 @@ import {
   type Follower,
   isDeleting,
   isFilteredOut,
+  isNotConnected,
   ownerReference,
   pausedBy,
   pausedVerdict,
@@ -33,6 +34,7 @@ import {
 } from '../../shared/index.ts';
 import { annotatedBackup, annotatedRequests, createPlaneDriver, type PlaneDriver } from '../hosting/index.ts';
 import { clusterMatters } from './cluster-news.ts';
+import { type CredentialKeeper, createCredentialKeeper } from './credential-keeper.ts';
 import { aliasServiceName, familyOf, inheritedMetadata, type PlaneFamily } from './family.ts';
 import { planeFinalizer } from './names.ts';
 import { isChild, type PlaneClients } from './plane-clients.ts';
@@ -48,6 +50,7 @@ interface PlaneScope extends PlaneFamily {
   readonly driver: PlaneDriver;
   readonly follower: Follower;
   readonly clients: PlaneClients;
+  readonly credentials: CredentialKeeper;
   readonly plane: K0smotronCluster;
   readonly draft: K0smotronCluster;
 }
@@ -63,6 +66,7 @@ export function k0smotronPlaneController(
   clients: PlaneClients,
 ): ControllerDefinition {
   const driver = createPlaneDriver(dependencies);
+  const credentials = createCredentialKeeper();
   // planes have the names of their Clusters
   const planeNamed = (name: string | undefined, { metadata }: KubeObject): ObjectKey[] =>
     name === undefined ? [] : [{ namespace: metadata.namespace ?? '', name }];
@@ -83,7 +87,7 @@ export function k0smotronPlaneController(
     const draft = clone(plane);
     const pauses = [...pausedBy(plane, family.cluster), ...(family.parent ? pausedBy(family.parent, undefined) : [])];
     setVerdict(draft, 'Paused', pausedVerdict(pauses), context.clock.now());
-    const scope: PlaneScope = { context, driver, follower, clients, plane, draft, ...family };
+    const scope: PlaneScope = { context, driver, follower, clients, credentials, plane, draft, ...family };
     const { result, error } =
       pauses.length > 0 ? { result: done() } : isDeleting(plane) ? await remove(scope) : await keep(scope);
     await writeObject(context, k0smotronClusters, plane, draft, { observed: false });
@@ -152,10 +156,21 @@ async function keep(scope: PlaneScope): Promise<Outcome> {
   if (isChild(plane) && report.endpoint && !draft.spec.ingress && !draft.spec.externalAddress) {
     draft.spec = { ...draft.spec, externalAddress: report.endpoint.host };
   }
+  const kept = report.isFunctional ? await keepCredentials(scope) : done();
   return {
-    result: soonest(report.result, probed),
+    result: soonest(report.result, soonest(probed, kept)),
     ...(report.error !== undefined && { error: report.error }),
   };
+}
+
+async function keepCredentials({ context, plane, parent, credentials, clients }: PlaneScope): Promise<Result> {
+  try {
+    return await credentials.look(context, plane, parent?.spec ?? plane.spec, clients.client(plane));
+  } catch (error) {
+    // lost in this very moment: the connection wakes us
+    if (!isNotConnected(error)) throw error;
+    return done();
+  }
 }
 
 async function remove(scope: PlaneScope): Promise<Outcome> {
@@ -175,6 +190,7 @@ async function remove(scope: PlaneScope): Promise<Outcome> {
   observeRemoval(draft, report, context.clock.now());
   if (report.isGone) {
     clients.forget(objectKey(plane));
+    scope.credentials.forget(plane);
     draft.metadata.finalizers = withoutFinalizer(draft.metadata.finalizers, planeFinalizer);
   }
   return { result: report.result };

@@ -6,7 +6,7 @@ import { authorityFromSecret, clusterSecretName, type WorkloadClusters } from '.
 import { etcdClient } from '../etcd/client.ts';
 import { openGrpcChannel } from '../etcd/grpc.ts';
 import { secureStream } from '../etcd/secure-stream.ts';
-import { EtcdError, type EtcdTarget, type OpenEtcd } from '../etcd/types.ts';
+import { type EtcdAdministrator, EtcdError, type EtcdTarget } from '../etcd/types.ts';
 
 export interface EtcdConnectorOptions {
   /** the management API, where the authority of etcd is */
@@ -33,7 +33,9 @@ interface Identity {
 export const etcdTargetKey = ({ cluster, node }: EtcdTarget): string => `${formatKey(cluster)} ${node}`;
 
 /** Talks to the members of workload clusters through the port-forward of their API servers. */
-export function etcdConnector(options: EtcdConnectorOptions): OpenEtcd {
+export function etcdConnector(
+  options: EtcdConnectorOptions,
+): (target: EtcdTarget, signal: AbortSignal) => Promise<EtcdAdministrator> {
   const { clock, workloads } = options;
   const dialTimeoutMs = options.dialTimeoutMs ?? 5_000;
   const identities = new Map<string, Identity>();

@@ -237,6 +237,20 @@ describe('the endpoint', () => {
     await remove(name);
   });
 
+  it('comes from a hosted control plane, although nothing forbids a floating IP', async () => {
+    const controlPlaneRef = { apiGroup: 'controlplane.cluster.x-k8s.io', kind: 'K0smotronControlPlane', name: 'plane' };
+    const name = await create(managed, { cluster: { controlPlaneRef } });
+    await world.until(
+      async () => conditionOf(await find(name), 'APIEndpointReady')?.reason === 'WaitingForControlPlaneEndpoint',
+    );
+    expect(conditionOf(await find(name), 'APIEndpointReady')?.message).toContain('K0smotronControlPlane plane');
+    const endpoint = { host: '192.0.2.12', port: 6443 };
+    await world.client.patch(openStackClusters, key(name), 'merge', { spec: { controlPlaneEndpoint: endpoint } }, by);
+    expect((await provisioned(name)).spec.controlPlaneEndpoint).toEqual(endpoint);
+    expect(await collect(world.tenant.network.floatingIps.list())).toEqual([]);
+    await remove(name);
+  });
+
   it('is the one the Cluster names already, and no address is reserved for nothing', async () => {
     const name = await create(managed, { cluster: { controlPlaneEndpoint: { host: '192.0.2.11', port: 443 } } });
     expect((await provisioned(name)).spec.controlPlaneEndpoint).toEqual({ host: '192.0.2.11', port: 443 });

@@ -74,6 +74,8 @@ export interface EnsuredCredentials {
   readonly observed: ReadonlyMap<CredentialName, ObservedCredential>;
   /** what was made in this pass */
   readonly renewed: readonly Renewal[];
+  /** what was made need not be read again once it is written */
+  rememberWritten(written: ReadonlyMap<string, Secret>): void;
   readonly reports: readonly CertificateReport[];
   /** when the next thing comes due by time alone */
   readonly nextMs: number | undefined;
@@ -94,7 +96,7 @@ export async function ensureCredentials(options: EnsureCredentialsOptions): Prom
     if (planned.kind === 'authority') {
       const authority = await ensureAuthority(options, planned);
       authorities.set(planned.name, authority);
-      observed.set(planned.name, observedAuthority(authority));
+      observed.set(planned.name, observedAuthority(options, planned.name, authority));
     } else if (planned.kind === 'key') await ensureServiceAccountKey(options, planned);
     const wish = rotationWish(options, planned);
     if (wish !== undefined && (planned.kind === 'authority' || planned.kind === 'key')) asked.set(planned.name, wish);
@@ -124,6 +126,15 @@ export async function ensureCredentials(options: EnsureCredentialsOptions): Prom
     authorities,
     observed,
     renewed,
+    rememberWritten(written) {
+      for (const { credential } of renewed) {
+        const secret = written.get(credential.place.name);
+        const vouching = vouchings.get(credential);
+        const made = observed.get(credential.name);
+        if (secret && vouching && made)
+          options.memory.set(credential.name, { stamp: stampOf(secret, vouching), observed: made });
+      }
+    },
     reports: reportsOf(plan, observed),
     nextMs: nextRenewal(plan, observed),
     asked,
@@ -307,13 +318,16 @@ function observeOnce(
   vouching: Vouching,
 ): ObservedCredential | undefined {
   const secret = secretOf(options, planned);
-  const stamp = `${secret?.metadata.uid ?? ''} ${secret?.metadata.resourceVersion ?? ''} ${vouching.trust}${vouching.chain ?? ''}`;
+  const stamp = stampOf(secret, vouching);
   const known = options.memory.get(planned.name);
   if (known?.stamp === stamp) return known.observed;
   const observed = observeLeaf(planned, secret, vouching);
   options.memory.set(planned.name, { stamp, observed });
   return observed;
 }
+
+const stampOf = (secret: Secret | undefined, { trust, chain = '' }: Vouching): string =>
+  `${secret?.metadata.uid ?? ''} ${secret?.metadata.resourceVersion ?? ''} ${trust}${chain}`;
 
 function checkBrought(
   options: EnsureCredentialsOptions,
@@ -396,9 +410,15 @@ function kubeconfigs(planned: PlannedKubeconfig, pair: CertificateAndKey, { trus
   };
 }
 
-function observedAuthority({ pair, trust }: LivingAuthority): ObservedCredential {
+function observedAuthority(
+  { memory }: EnsureCredentialsOptions,
+  name: AuthorityName,
+  { pair, trust }: LivingAuthority,
+): ObservedCredential {
+  const known = memory.get(name);
+  if (known?.stamp === trust && known.observed) return known.observed;
   const { notBefore, notAfter, subject } = parseCertificate(pair.certificate);
-  return {
+  const observed = {
     notBefore,
     notAfter,
     commonName: subject.commonName,
@@ -407,6 +427,8 @@ function observedAuthority({ pair, trust }: LivingAuthority): ObservedCredential
     signedByCurrent: true,
     trustsAll: trust !== '',
   };
+  memory.set(name, { stamp: trust, observed });
+  return observed;
 }
 
 function reportsOf(

@@ -5,8 +5,21 @@ import type { ObservedCredential, PlannedCredential } from '../../../../hosting/
 import { belongsTogether, type CertificateAndKey, parseCertificate, splitCertificates } from '../../../../pki/index.ts';
 import { secretText } from '../../../shared/index.ts';
 
+/** Secrets of caches do not change: whether a pair is one is found out once for each. */
+const known = new WeakMap<Secret, Map<string, CertificateAndKey | undefined>>();
+
 /** The pair a Secret holds; undefined unless both halves are there and belong together. */
 export function storedPair(planned: PlannedCredential, secret: Secret | undefined): CertificateAndKey | undefined {
+  if (!secret) return undefined;
+  const pairs = known.get(secret) ?? new Map<string, CertificateAndKey | undefined>();
+  if (!pairs.has(planned.name)) {
+    pairs.set(planned.name, readPair(planned, secret));
+    known.set(secret, pairs);
+  }
+  return pairs.get(planned.name);
+}
+
+function readPair(planned: PlannedCredential, secret: Secret): CertificateAndKey | undefined {
   const certificate = firstText(secret, planned.place.certificate);
   const privateKey = firstText(secret, planned.place.privateKey);
   if (certificate === undefined || privateKey === undefined) return undefined;

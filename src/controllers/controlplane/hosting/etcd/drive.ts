@@ -7,6 +7,8 @@ import {
   type EtcdStep,
   etcdStep,
   hasQuorum,
+  maxEtcdMembers,
+  memberName,
   quotaBytes,
 } from '../../../../hosting/index.ts';
 import { isNotFound, type KubeObject, parseQuantity } from '../../../../machinery/index.ts';
@@ -326,7 +328,7 @@ function outcome(
     isSettled: isSettled && (isAsleep || isRunning),
     defragmented,
     report: reportOf(scope, sight, members, isServing),
-    verdict: verdictOf({ step, sight, answers, isRunning, isAsleep, wanted }),
+    verdict: verdictOf({ step, sight, answers, isRunning, isAsleep, wanted, unbound: unboundClaim(scope) }),
     result: isSettled
       ? isAsleep
         ? done()
@@ -342,13 +344,16 @@ function verdictOf(seen: {
   isRunning: boolean;
   isAsleep: boolean;
   wanted: number;
+  unbound: string | undefined;
 }): Verdict {
   const { step, sight, answers, wanted } = seen;
   if (seen.isAsleep) return { status: 'True', reason: 'Hibernated', message: 'etcd sleeps; its volumes are kept' };
   if (seen.isRunning) return { status: 'True', reason: 'Available' };
   const problem = sight.set && problemOfSet(sight.set);
   const ready = sight.pods.filter((pod) => pod.ready).length;
-  const details = [problem, ...answers.problems.slice(0, 1)].filter((text) => text !== undefined).join('; ');
+  const details = [seen.unbound ?? problem, ...answers.problems.slice(0, 1)]
+    .filter((text) => text !== undefined)
+    .join('; ');
   const suffix = details === '' ? '' : `; ${details}`;
   if (step.kind === 'wait') return { status: 'False', reason: step.reason, message: `${step.message}${suffix}` };
   return {
@@ -356,6 +361,22 @@ function verdictOf(seen: {
     reason: 'EtcdNotReady',
     message: `${ready} of ${wanted} members of etcd are ready${suffix}`,
   };
+}
+
+/** A member without its volume waits for ever, and its Pod does not say for what. */
+function unboundClaim({ context, wish }: EtcdScope): string | undefined {
+  for (let index = 0; index < maxEtcdMembers; index++) {
+    const key = { namespace: wish.identity.namespace, name: claimName(wish.naming, memberName(wish.naming, index)) };
+    const claim = context.cache.lister(PersistentVolumeClaims).get(key);
+    if (claim?.status?.phase !== 'Pending') continue;
+    const { storageClassName } = claim.spec ?? {};
+    const why =
+      (storageClassName ?? '') === ''
+        ? 'no StorageClass is the default one; name one for the volumes of etcd, or make one the default'
+        : `StorageClass ${storageClassName} has not made a volume; look at the events of the claim`;
+    return `PersistentVolumeClaim ${key.name} is not bound: ${why}`;
+  }
+  return undefined;
 }
 
 function reportOf(scope: EtcdScope, sight: EtcdSight, members: readonly EtcdMember[], isServing: boolean): EtcdReport {

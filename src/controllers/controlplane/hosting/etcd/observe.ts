@@ -49,7 +49,14 @@ export function seeEtcd(cache: CacheReader, wish: EtcdClusterWish): EtcdSight {
     if (claim && claim.metadata.deletionTimestamp === undefined) claims.set(member, claim.metadata.uid ?? '');
   }
   const settings = parseSettings(cache.lister(ConfigMaps).get({ namespace, name: naming.etcdSettings })?.data);
-  const facts = set && settings && { replicas: set.wanted, image: imageOf(set), settings };
+  const volumeSize = set && templateSize(set);
+  const facts = set &&
+    settings && {
+      replicas: set.wanted,
+      image: imageOf(set),
+      settings,
+      ...(volumeSize !== undefined && { volumeSize }),
+    };
   const pods = set?.pods ?? [];
   return {
     set,
@@ -167,4 +174,10 @@ export function etcdObservation(
     ...(answers.members && { members: answers.members }),
     ...more,
   };
+}
+
+/** The size in the template of claims, which stays as it was made whatever the claims have become. */
+function templateSize({ set }: SetSight): string | undefined {
+  const [template] = 'volumeClaimTemplates' in set.spec ? (set.spec.volumeClaimTemplates ?? []) : [];
+  return template?.spec.resources?.requests?.['storage'];
 }

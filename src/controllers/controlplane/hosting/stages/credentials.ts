@@ -22,6 +22,7 @@ export async function issueCredentials(scope: PlaneScope): Promise<undefined> {
   });
   makeEncryptionKeys(scope);
   await flushSecrets(scope);
+  credentials.rememberWritten(scope.written);
   for (const { credential, reason } of credentials.renewed) {
     log.info('Credential made', { credential: credential.name, secret: credential.place.name, reason });
     if (reason !== 'expiring') continue;

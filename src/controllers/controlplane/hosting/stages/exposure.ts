@@ -1,9 +1,10 @@
+import { isIP } from 'node:net';
 import { type Service, Services } from '../../../../api/index.ts';
-import { loadBalancerHost, planeEndpoint, planeObjects } from '../../../../hosting/index.ts';
+import { type EndpointAnswer, loadBalancerHost, planeEndpoint, planeObjects } from '../../../../hosting/index.ts';
 import type { KubeObject } from '../../../../machinery/index.ts';
 import { endpointUrl } from '../../../shared/index.ts';
 import { applyObjects } from '../apply-objects.ts';
-import { publishEndpoint, sameEndpoint } from '../endpoint.ts';
+import { publishEndpoint } from '../endpoint.ts';
 import { bad, good, lookAgain, type PlaneScope, tell } from '../scope.ts';
 import { showAlias } from './alias.ts';
 import { serviceFacts } from './observe.ts';
@@ -18,14 +19,26 @@ export async function expose(scope: PlaneScope): Promise<undefined> {
   const service = newest(scope, stored);
   if (service) scope.facts = { ...scope.facts, service: serviceFacts(service) };
   await showAlias(scope, service);
-  const answer = planeEndpoint(wish, scope.facts);
+  const answer = ownEndpoint(scope);
   if (!answer.known) {
-    tell(scope, 'exposure', bad(answer.reason, `${answer.message}${await whyLate(scope, service)}`));
+    tell(scope, 'exposure', bad(answer.reason, `${answer.message}${whyLate(scope, service)}`));
     return;
   }
   scope.endpoint = answer.endpoint;
+  scope.facts = { ...scope.facts, endpoint: answer.endpoint };
   const problem = movedAway(scope);
   tell(scope, 'exposure', problem === undefined ? good('Exposed') : bad('AddressChanged', problem));
+}
+
+/**
+ * Where the API is. Once nodes have joined, what was written down counts. Before that it counts only when it is a name, which a
+ * user may have made to lead here; an address that is not ours was written by somebody who does not know of this plane.
+ */
+function ownEndpoint({ wish, facts, request }: PlaneScope): EndpointAnswer {
+  const { endpoint: recorded, ...seen } = facts;
+  if (!recorded || request.isInitialized) return planeEndpoint(wish, facts);
+  const own = planeEndpoint(wish, seen);
+  return own.known && isIP(recorded.host) === 0 ? { known: true, endpoint: recorded } : own;
 }
 
 function newest({ request, wish }: PlaneScope, stored: readonly KubeObject[]): Service | undefined {
@@ -38,7 +51,7 @@ function newest({ request, wish }: PlaneScope, stored: readonly KubeObject[]): S
 }
 
 /** A load balancer that does not come is the commonest reason why nothing happens: after a while say what to look at. */
-async function whyLate(scope: PlaneScope, service: Service | undefined): Promise<string> {
+function whyLate(scope: PlaneScope, service: Service | undefined): string {
   const { exposure } = scope.wish;
   if (exposure.type !== 'LoadBalancer' || !service) return '';
   const since = Date.parse(service.metadata.creationTimestamp ?? '');
@@ -57,7 +70,8 @@ function movedAway({ wish, facts, endpoint }: PlaneScope): string | undefined {
   if (!facts.endpoint || !endpoint || exposure.type !== 'LoadBalancer') return undefined;
   if (exposure.ingress || exposure.gateway || (exposure.address ?? '') !== '') return undefined;
   const host = loadBalancerHost(facts);
-  if (host === undefined || host === facts.endpoint.host) return undefined;
+  // a name is the user's to lead somewhere
+  if (host === undefined || host === facts.endpoint.host || isIP(facts.endpoint.host) === 0) return undefined;
   return `Service ${naming.apiService} is at ${host} now, and nodes and kubeconfigs know ${endpointUrl(facts.endpoint)}; give the load balancer its old address back`;
 }
 
@@ -70,13 +84,9 @@ export async function publish(scope: PlaneScope): Promise<'stop' | undefined> {
     tell(scope, 'endpoint', good('Published'));
     return undefined;
   }
-  const { facts } = scope;
-  // what is observed now, whatever was written down: a conflict must be seen
-  const { endpoint: _, ...fresh } = facts;
-  const own = planeEndpoint(wish, fresh);
-  const ours = own.known && !request.isInitialized ? own.endpoint : endpoint;
-  const outcome = await publishEndpoint(context, cluster, follower, ours, wish.naming.fieldManager);
+  const outcome = await publishEndpoint(context, cluster, follower, endpoint, wish.naming.fieldManager);
   tell(scope, 'endpoint', outcome.verdict);
-  if (outcome.isAgreed) return undefined;
-  return request.isInitialized || sameEndpoint(ours, endpoint) ? undefined : 'stop';
+  if (outcome.isAgreed || request.isInitialized) return undefined;
+  // certificates and kubeconfigs for a place nobody will look at would have to be taken back
+  return outcome.verdict.reason === 'WaitingForInfrastructure' ? undefined : 'stop';
 }

@@ -24,7 +24,7 @@ export async function keepWorkloads(scope: PlaneScope): Promise<undefined> {
   const { cache } = request.context;
   scope.facts = { ...scope.facts, checksums: mountedChecksums(wish, cache, (key) => readSecret(scope, key)) };
   if (!scope.holdsBack) {
-    const objects = planeObjects(wish, scope.facts);
+    const objects = planeObjects(scope.isRestoring ? { ...wish, replicas: 0 } : wish, scope.facts);
     await applyObjects(scope.apply, [...objects.config, ...objects.policies, ...objects.controlPlane]);
   }
   const controlPlane = seeControlPlane(cache, wish);
@@ -32,7 +32,10 @@ export async function keepWorkloads(scope: PlaneScope): Promise<undefined> {
   scope.controlPlane = controlPlane;
   // what was written in this pass has had no consequences yet
   scope.isRolledOut =
-    !scope.hasWritten && controlPlane?.isRolledOut === true && companions.every(({ isRolledOut }) => isRolledOut);
+    !scope.hasWritten &&
+    !scope.isRestoring &&
+    controlPlane?.isRolledOut === true &&
+    companions.every(({ isRolledOut }) => isRolledOut);
   tellRollout(scope, controlPlane, companions);
 }
 
@@ -41,6 +44,10 @@ function tellRollout(scope: PlaneScope, controlPlane: SetSight | undefined, comp
   if (wish.replicas === 0) {
     const left = controlPlane?.pods.length ?? 0;
     tell(scope, 'workloads', left === 0 ? good('Hibernated') : bad('Hibernating', `${left} Pods are being stopped`));
+    return;
+  }
+  if (scope.isRestoring) {
+    tell(scope, 'workloads', bad('Stopped', 'the programs do not run while a backup is restored'));
     return;
   }
   if (scope.isRolledOut) {

@@ -33,6 +33,11 @@ export class FakePlaneEtcd {
   readonly volumes: Map<string, string> = new Map<string, string>();
   readonly images: Map<string, string> = new Map<string, string>();
   snapshot: readonly Buffer[] = [Buffer.from('snapshot of '), Buffer.from('everything')];
+  /** how many programs ran when the keys were replaced */
+  onKeysReplaced: (programs: number) => void = () => {};
+  programs: () => number = () => 0;
+  /** what is stored */
+  readonly keys: Map<string, string> = new Map();
   #ids = 0x100;
 
   /** A Pod begins. Answers why it cannot, in etcd's words. */
@@ -198,6 +203,20 @@ export class FakePlaneEtcd {
       disarm: async () => {},
       snapshot: async (write) => {
         for (const part of this.snapshot) await write(part);
+      },
+      keys: {
+        put: async ({ key, value }) => {
+          agree();
+          this.keys.set(key.toString(), value.toString());
+        },
+        deleteAll: async () => {
+          agree();
+          const count = this.keys.size;
+          this.keys.clear();
+          this.onKeysReplaced(this.programs());
+          note(`deleted ${count} keys`);
+          return count;
+        },
       },
       tenants: { ensure: async () => {}, drop: async () => {}, enforce: async () => {} },
       isClosed: () => !own.isUp,

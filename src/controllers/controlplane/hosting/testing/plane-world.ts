@@ -1,4 +1,4 @@
-import { type Cluster, clusters, Secrets } from '../../../../api/index.ts';
+import { type Cluster, clusters, Pods, Secrets } from '../../../../api/index.ts';
 import { hostedNaming, kubernetesImages, type PlaneWish } from '../../../../hosting/index.ts';
 import { workloadControllers } from '../../../../housekeeping/index.ts';
 import { ignoreNotFound, type JsonObject, type UnstructuredObject } from '../../../../machinery/index.ts';
@@ -11,6 +11,7 @@ import {
   infrastructureGroup,
 } from '../../../testing/provider-kinds.ts';
 import { createWorld, type World } from '../../../testing/world.ts';
+import type { EtcdKey } from '../../etcd/types.ts';
 import { createPlaneDriver } from '../driver.ts';
 import type { PlaneReport, PlaneRequest, RemovalReport } from '../types.ts';
 import { FakePlaneEtcd } from './fake-etcd.ts';
@@ -85,8 +86,13 @@ export async function createPlaneWorld(options: { balances?: boolean; broken?: s
         connectPod: () => Promise.reject(new Error('no Pod can be reached here')),
         etcd: etcd.open,
         metrics: manager.metrics,
+        snapshotReaders: [keysOfText],
       });
       const key = { namespace, name: clusterName };
+      etcd.programs = () =>
+        manager.reader
+          .lister(Pods)
+          .list({ namespace, filter: ({ metadata }) => metadata.name?.startsWith('c1-api-server') === true }).length;
       const follower = externals.follow(() => [key]);
       manager.add(
         defineController({
@@ -173,11 +179,22 @@ export async function createPlaneWorld(options: { balances?: boolean; broken?: s
       try {
         await world.until(() => report?.isSettled === true);
       } catch (cause) {
-        const stages = [...(report?.stages ?? [])].map(([stage, { status, reason, message = '' }]) => `${stage}: ${status} ${reason} ${message}`);
-        throw new Error(`the plane never settled:\n${stages.join('\n')}\n${JSON.stringify(report?.counts)} ${String(report?.error)}`, { cause });
+        const stages = [...(report?.stages ?? [])].map(
+          ([stage, { status, reason, message = '' }]) => `${stage}: ${status} ${reason} ${message}`,
+        );
+        throw new Error(
+          `the plane never settled:\n${stages.join('\n')}\n${JSON.stringify(report?.counts)} ${String(report?.error)}`,
+          { cause },
+        );
       }
     },
   });
+}
+
+/** Backups of these tests: a word, and then keys. */
+async function keysOfText(file: Buffer): Promise<EtcdKey[] | undefined> {
+  const [word, ...keys] = file.toString('utf8').split(' ');
+  return word === 'KEYS' ? keys.map((key) => ({ key: Buffer.from(key), value: Buffer.from('value') })) : undefined;
 }
 
 async function createPlane({ client, namespace }: World): Promise<void> {

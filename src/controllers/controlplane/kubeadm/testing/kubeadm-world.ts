@@ -37,11 +37,19 @@ export interface KubeadmWorld extends World {
   patchControlPlane(patch: JsonObject): Promise<void>;
 }
 
+export interface KubeadmWorldOptions extends WorldOptions {
+  certificateLifeMs?: number;
+  /** of the control plane's controllers; the others take everything */
+  watchFilter?: string;
+  /** is told the node of every member of etcd that is called */
+  etcdOpened?: (node: string) => void;
+}
+
 const components = ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler', 'etcd'];
 
 /** Machines whose kubeadm really makes or joins a cluster, in memory. */
 export async function createKubeadmWorld(
-  options: WorldOptions & { certificateLifeMs?: number } = {},
+  options: KubeadmWorldOptions = {},
 ): Promise<KubeadmWorld> {
   const etcd = new FakeEtcd();
   const asked: string[] = [];
@@ -53,7 +61,11 @@ export async function createKubeadmWorld(
     extend(manager, given) {
       setupControlPlaneControllers(manager, {
         ...given,
-        etcd: etcd.open,
+        etcd: (target, signal) => {
+          options.etcdOpened?.(target.node);
+          return etcd.open(target, signal);
+        },
+        ...(options.watchFilter !== undefined && { watchFilter: options.watchFilter }),
         servingCertificate: async ({ node }) => {
           asked.push(node);
           return given.clock.now() + (options.certificateLifeMs ?? 365 * 24 * 3_600_000);

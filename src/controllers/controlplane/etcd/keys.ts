@@ -1,0 +1,22 @@
+import type { GrpcChannel } from './grpc.ts';
+import type { EtcdKeys } from './types.ts';
+import { bytesMessage, numberOf, readFields } from './wire.ts';
+
+const service = '/etcdserverpb.KV';
+/** From the first key, and as its end: to the last. */
+const everything = Buffer.from([0]);
+
+/** What etcd stores, by its own API. */
+export function etcdKeys(channel: GrpcChannel): EtcdKeys {
+  return {
+    async put({ key, value }, signal) {
+      await channel.call(`${service}/Put`, Buffer.concat([bytesMessage(1, key), bytesMessage(2, value)]), signal);
+    },
+    async deleteAll(signal) {
+      const request = Buffer.concat([bytesMessage(1, everything), bytesMessage(2, everything)]);
+      const answer = await channel.call(`${service}/DeleteRange`, request, signal);
+      for (const field of readFields(answer)) if (field.number === 2) return numberOf(field);
+      return 0;
+    },
+  };
+}

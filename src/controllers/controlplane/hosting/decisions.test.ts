@@ -1,0 +1,209 @@
+import { describe, expect, it } from 'vitest';
+import type { Secret } from '../../../api/index.ts';
+import { hostedNaming, type PlannedAuthority, type PlannedKey } from '../../../hosting/index.ts';
+import { ManualClock, type UnstructuredObject } from '../../../machinery/index.ts';
+import { createAuthority, createServiceAccountKeyPair } from '../../../pki/index.ts';
+import type { EnsuredCredentials } from './certificates/ensure.ts';
+import { rotate } from './certificates/rotate.ts';
+import { recordedEndpoint } from './endpoint.ts';
+import { followed } from './in-cluster.ts';
+import { mountedByUser } from './mounted.ts';
+import { gatewayFacts } from './stages/observe.ts';
+import { emptyState, type PlaneState, readState, stateData } from './state.ts';
+import { hostedWish } from './testing/plane-world.ts';
+
+const hourMs = 3_600_000;
+
+describe('the state of a plane', () => {
+  const secret = (data: Record<string, string>): Secret => ({
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: {},
+    data: Object.fromEntries(Object.entries(data).map(([key, text]) => [key, Buffer.from(text).toString('base64')])),
+  });
+
+  it('is read as it was written', () => {
+    const state: PlaneState = {
+      rotations: {
+        ca: { record: { phase: 'introduced', request: 'x', since: 7 }, next: { certificate: 'c', privateKey: 'k' } },
+      },
+      defragmentedMs: 5,
+    };
+    expect(readState(secret(stateData(state)))).toEqual(state);
+  });
+
+  it.each(['', 'no JSON', '[]', '{"rotations":3}'])('is empty when it says %j', (text) => {
+    expect(readState(secret({ state: text }))).toEqual(emptyState);
+  });
+});
+
+describe('rotations', () => {
+  const sa: PlannedKey = {
+    kind: 'key',
+    name: 'sa',
+    place: hostedNaming('c1').secrets.sa!,
+    labels: {},
+    external: false,
+    algorithm: 'ECDSA-P256',
+  };
+  const ca: PlannedAuthority = {
+    kind: 'authority',
+    name: 'ca',
+    place: hostedNaming('c1').secrets.ca!,
+    labels: {},
+    external: false,
+    commonName: 'kubernetes',
+    durationMs: 48 * hourMs,
+    renewBeforeMs: 24 * hourMs,
+    algorithm: 'ECDSA-P256',
+  };
+
+  it('keep the old key of service accounts for a day, and then forget it', async () => {
+    const clock = new ManualClock();
+    const { publicKey, privateKey } = await createServiceAccountKeyPair();
+    const credentials = {
+      observed: new Map(),
+      authorities: new Map(),
+      asked: new Map(),
+      renewed: [],
+    } as unknown as EnsuredCredentials;
+    let state = emptyState;
+    const phases: string[] = [];
+    const step = async (): Promise<void> => {
+      const outcome = await rotate({
+        plan: [sa],
+        state,
+        credentials,
+        requests: [{ what: 'sa', token: 'once' }],
+        isRolledOut: true,
+        nodes: 3,
+        clock,
+        serviceAccountKey: { certificate: publicKey, privateKey },
+      });
+      ({ state } = outcome);
+      phases.push(state.rotations.sa?.record.phase ?? '');
+    };
+    await step();
+    await step();
+    expect(state.rotations.sa).toMatchObject({ old: publicKey, next: { privateKey: expect.any(String) } });
+    await clock.advance(23 * hourMs);
+    await step();
+    await clock.advance(2 * hourMs);
+    await step();
+    await step();
+    expect(phases).toEqual(['introduced', 'switched', 'switched', 'stable', 'stable']);
+    expect(state.rotations.sa).toEqual({ record: { phase: 'stable', request: 'once', since: clock.now() } });
+  });
+
+  it('begin by themselves before an authority ends, and never while trust is being rolled out', async () => {
+    const clock = new ManualClock();
+    const pair = await createAuthority({ commonName: 'kubernetes', clock, validityMs: 48 * hourMs });
+    const end = clock.now() + 48 * hourMs;
+    const credentials = {
+      observed: new Map([['ca', { notAfter: end }]]),
+      authorities: new Map([['ca', { pair, trust: pair.certificate }]]),
+      asked: new Map(),
+      renewed: [],
+    } as unknown as EnsuredCredentials;
+    const input = { plan: [ca], credentials, requests: [], nodes: 0, clock, serviceAccountKey: undefined };
+    const early = await rotate({ ...input, state: emptyState, isRolledOut: true });
+    expect(early.state).toBe(emptyState);
+    await clock.advance(25 * hourMs);
+    const begun = await rotate({ ...input, state: emptyState, isRolledOut: true });
+    expect(begun.state.rotations.ca?.record.phase).toBe('introduced');
+    const held = await rotate({ ...input, state: begun.state, isRolledOut: false });
+    expect(held.state).toBe(begun.state);
+    expect(held.messages).toEqual(['ca: the new trust is being rolled out']);
+  });
+});
+
+describe('a Gateway', () => {
+  const gateway = (...listeners: object[]): UnstructuredObject =>
+    ({
+      apiVersion: 'gateway.networking.k8s.io/v1',
+      kind: 'Gateway',
+      metadata: {},
+      spec: { listeners },
+      status: { addresses: [{ value: '192.0.2.1' }, {}] },
+    }) as unknown as UnstructuredObject;
+  const passing = { name: 'tls', protocol: 'TLS', port: 8443, tls: { mode: 'Passthrough' } };
+  const wanted = { namespace: 'gateways', name: 'g' };
+
+  it('is used by its listener that passes TLS on for a wildcard', () => {
+    const facts = gatewayFacts(
+      gateway({ name: 'http', protocol: 'HTTP', port: 80 }, { ...passing, hostname: '*.example.org' }),
+      wanted,
+    );
+    expect(facts).toEqual({ addresses: ['192.0.2.1'], domain: 'example.org', listener: 'tls', port: 8443 });
+  });
+
+  it.each([
+    ['has no listener', []],
+    ['opens TLS itself', [{ ...passing, tls: { mode: 'Terminate' }, hostname: '*.example.org' }]],
+    ['has no wildcard', [{ ...passing, hostname: 'one.example.org' }]],
+  ])('that %s is explained', (_, listeners) => {
+    expect(gatewayFacts(gateway(...listeners), wanted).problem).toMatch(
+      /^Gateway gateways\/g has no listener with protocol TLS/,
+    );
+  });
+
+  it("may be asked for a host name of one's own", () => {
+    const object = gateway({ ...passing, hostname: '*.example.org' });
+    expect(gatewayFacts(object, { ...wanted, hostname: 'api.example.org' }).problem).toBeUndefined();
+    expect(gatewayFacts(object, { ...wanted, hostname: 'api.example.com' }).problem).toContain('api.example.com');
+    expect(gatewayFacts(object, { ...wanted, sectionName: 'other' }).problem).toBeDefined();
+  });
+});
+
+describe('an object made once', () => {
+  const deployment = (image: string, replicas: number) => ({
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: 'coredns', namespace: 'kube-system', labels: { a: 'b' } },
+    spec: { replicas, template: { spec: { containers: [{ name: 'coredns', image, args: ['-conf'] }] } } },
+  });
+  const paths = [['spec', 'template', 'spec', 'containers', 'coredns', 'image']];
+
+  it('follows the wish in the fields named and in no others', () => {
+    const changed = followed(deployment('v1', 5), deployment('v2', 2), paths);
+    expect(changed).toEqual({
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { name: 'coredns', namespace: 'kube-system' },
+      spec: { template: { spec: { containers: [{ name: 'coredns', image: 'v2' }] } } },
+    });
+    expect(followed(deployment('v2', 5), deployment('v2', 2), paths)).toBeUndefined();
+    expect(followed(deployment('v1', 5), deployment('v2', 2), [])).toBeUndefined();
+  });
+});
+
+describe('what is known of a plane', () => {
+  const owner = { apiVersion: 'x/v1', kind: 'X', metadata: { name: 'c1', uid: 'u' } } as UnstructuredObject;
+
+  it('includes the Secrets and ConfigMaps users mount', () => {
+    const wish = hostedWish(owner, 'ns');
+    const mounted = mountedByUser({
+      ...wish,
+      components: {
+        apiServer: {
+          volumes: [
+            { name: 'a', secret: { secretName: 'one' } },
+            { name: 'b', configMap: { name: 'two' } },
+            { name: 'c', projected: { sources: [{ secret: { name: 'three' } }] } },
+          ],
+        },
+      },
+      pods: { containers: [{ name: 'x', envFrom: [{ secretRef: { name: 'four' } }] }] },
+    });
+    expect(mounted).toEqual(['four', 'one', 'three', 'two']);
+  });
+
+  it('takes an endpoint for written down when it is whole', () => {
+    const cluster = (controlPlaneEndpoint: { host?: string; port?: number }) =>
+      ({ spec: { controlPlaneEndpoint } }) as unknown as Parameters<typeof recordedEndpoint>[0];
+    expect(recordedEndpoint(cluster({ host: 'a', port: 1 }))).toEqual({ host: 'a', port: 1 });
+    expect(recordedEndpoint(cluster({ host: 'a', port: 0 }))).toBeUndefined();
+    expect(recordedEndpoint(cluster({ host: '', port: 1 }))).toBeUndefined();
+    expect(recordedEndpoint(undefined)).toBeUndefined();
+  });
+});

@@ -1,0 +1,74 @@
+import { type K0smotronClusterSpec, type Secret, Secrets } from '../../../api/index.ts';
+import { type Client, type ObjectKey, withOptimisticLock } from '../../../client/index.ts';
+import { cloudConf } from '../../../hosting/index.ts';
+import { ignoreNotFound, isConflict, isJsonObject, type JsonValue, parseYaml } from '../../../machinery/index.ts';
+import { fieldManager, secretText } from '../../shared/index.ts';
+
+// Charts of a cloud are told the name of a Secret with credentials that people make themselves inside the workload cluster.
+// The programs of these charts read cloud.conf; what people have at hand is a clouds.yaml.
+
+const cloudsKey = 'clouds.yaml';
+const confKey = 'cloud.conf';
+
+/** The Secrets the charts of a configuration of k0s expect and do not make themselves. */
+export function expectedSecrets({ k0sConfig }: K0smotronClusterSpec): ObjectKey[] {
+  const charts = at(k0sConfig, 'spec', 'extensions', 'helm', 'charts');
+  const keys = new Map<string, ObjectKey>();
+  for (const chart of Array.isArray(charts) ? charts : []) {
+    const values = at(chart, 'values');
+    const secret = typeof values === 'string' ? at(readYaml(values), 'secret') : undefined;
+    const name = at(secret, 'name');
+    if (typeof name !== 'string' || name === '' || at(secret, 'create') !== false) continue;
+    const namespace = at(chart, 'namespace');
+    const key = { namespace: typeof namespace === 'string' ? namespace : 'kube-system', name };
+    keys.set(`${key.namespace}/${name}`, key);
+  }
+  return [...keys.values()];
+}
+
+/** Adds cloud.conf to Secrets that have only a clouds.yaml; true when all of them have both, or one of the user's own kind. */
+export async function completeSecrets(
+  client: Client,
+  keys: readonly ObjectKey[],
+  signal: AbortSignal,
+): Promise<boolean> {
+  let isComplete = true;
+  for (const key of keys) {
+    const secret = await client.get(Secrets, key, { signal }).catch(ignoreNotFound);
+    if (!secret || !(await complete(client, key, secret, signal))) isComplete = false;
+  }
+  return isComplete;
+}
+
+async function complete(client: Client, key: ObjectKey, secret: Secret, signal: AbortSignal): Promise<boolean> {
+  const cloudsYaml = secretText(secret, cloudsKey);
+  if (cloudsYaml === undefined || secretText(secret, confKey) !== undefined) return true;
+  const clouds = at(readYaml(cloudsYaml), 'clouds');
+  const [first] = isJsonObject(clouds) ? Object.keys(clouds) : [];
+  // nothing can be made of it; whoever mends it is found at the next look
+  if (first === undefined) return false;
+  const cloudName = isJsonObject(clouds) && 'openstack' in clouds ? 'openstack' : first;
+  const text = cloudConf({ secretName: key.name, namespace: key.namespace ?? '', cloudsYaml, cloudName });
+  const patch = { data: { [confKey]: Buffer.from(text).toString('base64') } };
+  try {
+    await client.patch(Secrets, key, 'merge', withOptimisticLock(patch, secret), { fieldManager, signal });
+    return true;
+  } catch (error) {
+    if (!isConflict(error)) throw error;
+    return false;
+  }
+}
+
+function readYaml(text: string): JsonValue | undefined {
+  try {
+    return parseYaml(text).value as JsonValue;
+  } catch {
+    return undefined;
+  }
+}
+
+function at(value: JsonValue | undefined, ...path: readonly string[]): JsonValue | undefined {
+  let node = value;
+  for (const step of path) node = isJsonObject(node) ? node[step] : undefined;
+  return node;
+}

@@ -1,0 +1,45 @@
+import type { K0smotronCluster, K0smotronClusterSpec } from '../../../api/index.ts';
+import type { Client } from '../../../client/index.ts';
+import { after, done, type ReconcileContext, type Result } from '../../../runtime/index.ts';
+import { completeSecrets, expectedSecrets } from './cloud-secrets.ts';
+
+/** Looks after the Secrets that charts expect, until they have what the charts read. */
+export interface CredentialKeeper {
+  /** Answers when to look again. */
+  look(context: ReconcileContext, plane: K0smotronCluster, spec: K0smotronClusterSpec, client: Client): Promise<Result>;
+  forget(plane: K0smotronCluster): void;
+}
+
+/** People make the Secret soon after the cluster, or much later: nobody tells of it, so the looks become rarer. */
+const firstLookMs = 5_000;
+const rarestLookMs = 5 * 60_000;
+const calmMs = 30 * 60_000;
+const reason = 'credentials inside the workload cluster';
+
+export function createCredentialKeeper(): CredentialKeeper {
+  const looks = new Map<string, { readonly sinceMs: number; nextMs: number }>();
+  return {
+    async look({ clock, log, signal }, { metadata }, spec, client) {
+      const keys = expectedSecrets(spec);
+      if (keys.length === 0) return done();
+      const now = clock.now();
+      const known = looks.get(metadata.uid ?? '') ?? { sinceMs: now, nextMs: now };
+      looks.set(metadata.uid ?? '', known);
+      if (now < known.nextMs) return after(known.nextMs - now, reason);
+      let isComplete = false;
+      try {
+        isComplete = await completeSecrets(client, keys, signal);
+      } catch (error) {
+        if (signal.aborted) throw error;
+        // the plane itself is well
+        log.info('Credentials of the workload cluster cannot be looked at', { error });
+      }
+      const wait = isComplete ? calmMs : Math.min(rarestLookMs, Math.max(firstLookMs, (now - known.sinceMs) / 10));
+      known.nextMs = now + wait;
+      return after(wait, reason);
+    },
+    forget({ metadata }) {
+      looks.delete(metadata.uid ?? '');
+    },
+  };
+}
