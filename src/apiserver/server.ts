@@ -59,8 +59,14 @@ import type { StoredObject } from './storage/stored-object.ts';
 import { handleCsrApproval } from './subresources/csr-approval.ts';
 import { handleNamespaceFinalize } from './subresources/namespace-finalize.ts';
 import { handlePodBinding } from './subresources/pod-binding.ts';
-import { handlePodContainerStream, type PodConnector, podPortForwardHandler } from './subresources/pod-connect.ts';
+import {
+  handlePodContainerStream,
+  type PodConnector,
+  podExecHandler,
+  podPortForwardHandler,
+} from './subresources/pod-connect.ts';
 import { handlePodEviction } from './subresources/pod-eviction.ts';
+import type { PodExecutor } from './subresources/pod-exec.ts';
 import { type PodLogSource, podLogHandler } from './subresources/pod-log.ts';
 import { serviceAccountTokenHandler } from './subresources/service-account-token.ts';
 import type { SubresourceHandlers } from './subresources/types.ts';
@@ -88,6 +94,8 @@ export interface ApiServerOptions {
   podLogs?: PodLogSource;
   /** leads to ports of Pods; without it there is nothing to forward */
   podConnector?: PodConnector;
+  /** runs commands in containers of Pods */
+  podExecutor?: PodExecutor;
   /** asked before every request for a resource is served: may make it wait, and what it throws is the answer */
   gate?(): Promise<void> | undefined;
   /** leaves out built-in admission steps, such as those that count on controllers nobody runs */
@@ -203,7 +211,7 @@ export class ApiServer {
       ['/pods/attach', handlePodContainerStream],
       ['/pods/binding', handlePodBinding],
       ['/pods/eviction', handlePodEviction],
-      ['/pods/exec', handlePodContainerStream],
+      ['/pods/exec', podExecHandler(options.podExecutor)],
       ['/pods/log', podLogHandler(options.podLogs)],
       ['/pods/portforward', podPortForwardHandler(options.podConnector)],
       ['/serviceaccounts/token', serviceAccountTokenHandler(this.access)],

@@ -128,6 +128,38 @@ export async function createAuthority(options: AuthorityOptions): Promise<Certif
   return { certificate, privateKey };
 }
 
+/**
+ * The certificate of one authority signed by another. Whoever trusts only the signer accepts, with this beside it, what the new
+ * authority vouches for: so an authority is replaced without going to everybody who knows the old one.
+ */
+export function crossSignAuthority(options: {
+  /** PEM; the one to be vouched for */
+  certificate: string;
+  signer: CertificateAndKey;
+  clock: Clock;
+}): string {
+  const { signer, clock } = options;
+  const opened = new X509Certificate(options.certificate);
+  const issuer = issuerOf(signer.certificate);
+  const { digitalSignature, keyEncipherment, keyCertSign } = keyUsageBits;
+  return writeCertificate(
+    {
+      issuer: issuer.name,
+      subject: encodedSubject(opened.raw),
+      notBefore: clock.now() - backdateMs,
+      notAfter: Math.min(parseCertificate(opened).notAfter, issuer.info.notAfter),
+      publicKey: opened.publicKey,
+      extensions: [
+        keyUsageExtension(digitalSignature | keyEncipherment | keyCertSign),
+        basicConstraintsExtension(true),
+        subjectKeyIdentifierExtension(issuerOf(options.certificate).keyIdentifier),
+        authorityKeyIdentifierExtension(issuer.keyIdentifier),
+      ],
+    },
+    signingKey(signer.privateKey),
+  );
+}
+
 export interface SignRequest {
   authority: CertificateAndKey;
   /** an encoded Name */

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
-import { gatewayClasses, IngressClasses, StorageClasses } from '../api/index.ts';
-import type { PodConnector, PodLogSource } from '../apiserver/index.ts';
+import { gatewayClasses, IngressClasses, PersistentVolumeClaims, StorageClasses } from '../api/index.ts';
+import type { PodConnector, PodExecutor, PodLogSource } from '../apiserver/index.ts';
 import type { Client } from '../client/index.ts';
 import { workloadControllers } from '../housekeeping/index.ts';
 import { type Clock, isAlreadyExists, type KubeObject, type Random, type Resource } from '../machinery/index.ts';
@@ -10,6 +10,7 @@ import {
   createManager,
   type Logger,
   type RuntimeMetrics,
+  watchMapped,
 } from '../runtime/index.ts';
 import { type PortService, schedulerController } from '../simkube/index.ts';
 import { gatewayClassController, gatewayController, standardGatewayClass } from './gateway/gateway-controller.ts';
@@ -25,8 +26,9 @@ import { type ServiceTable, serviceTable } from './network/services.ts';
 import { hostSockets, noSockets } from './network/sockets.ts';
 import { nodeResources } from './node/node-object.ts';
 import { nodeLeaseController, registerNode } from './node/registration.ts';
-import { podLogSource, podPortConnector } from './pods/pod-access.ts';
+import { podCommandRunner, podLogSource, podPortConnector } from './pods/pod-access.ts';
 import { podController, type RunningPods } from './pods/pod-controller.ts';
+import { podReferences } from './pods/references.ts';
 import { directoryProvisioner, directoryProvisionerName, standardStorageClass } from './storage/provisioner.ts';
 import type { HostNetwork, PodBackend } from './types.ts';
 
@@ -55,8 +57,11 @@ export interface PodHost {
   readonly network: HostNetwork;
   readonly podLogs: PodLogSource;
   readonly podConnector: PodConnector;
+  readonly podExecutor: PodExecutor;
   /** what callers outside of the host find at an address or a name of it; undefined: nothing there is the host's */
   outside(host: string, port: number): PortService | undefined;
+  /** whether a name or an address is one of this host's, whatever answers there */
+  knows(host: string): boolean;
   ready(): CheckResult;
   /** rejects when a controller cannot go on */
   readonly failed: Promise<void>;
@@ -83,11 +88,25 @@ export async function startPodHost(options: PodHostOptions, signal?: AbortSignal
   const sockets = options.sockets ? hostSockets(network, log) : noSockets;
   const book = addressBook(sockets);
   const node = { client, clock, facts: { name: nodeName, address: nodeAddress, runtime: backend.name, version } };
-  const running = podController({ backend, client, clock, nodeName, nodeAddress, allocatable: nodeResources });
+  const references = podReferences(manager.cache);
+  const running = podController({
+    references,
+    backend,
+    client,
+    clock,
+    nodeName,
+    nodeAddress,
+    allocatable: nodeResources,
+  });
   pods = running.pods;
   const controllers = [
     nodeLeaseController(node),
-    schedulerController(),
+    schedulerController({
+      announces: true,
+      concurrency: 8,
+      waitsFor: (pod) => references.unboundClaim(pod),
+      watches: [watchMapped(PersistentVolumeClaims, (claim) => references.podsOf('claim', claim))],
+    }),
     running.controller,
     loadBalancerController({ book, sockets, table }),
     ...(view ? gatewayControllers(view, book, table) : []),
@@ -107,10 +126,12 @@ export async function startPodHost(options: PodHostOptions, signal?: AbortSignal
     network,
     podLogs: podLogSource(running.pods, clock),
     podConnector: podPortConnector(running.pods),
+    podExecutor: podCommandRunner(running.pods),
     outside: (host, port) => {
       const address = isIP(host) ? host : hosts.addresses(host)[0];
       return address !== undefined && isHostAddress(address) ? network.dial(host, port) : undefined;
     },
+    knows: (host) => (isIP(host) ? isHostAddress(host) || table.isHeldByOther(host) : network.resolve(host).length > 0),
     ready: () => manager.ready(),
     failed: working,
     async stop() {

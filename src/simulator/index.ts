@@ -11,7 +11,7 @@ export type { CloudListener, ListenOptions } from './core/http/listener.ts';
 export type { Transport, WireRequest, WireResponse } from './core/http/wire.ts';
 export type { Timing } from './core/timings.ts';
 export type { Machines } from './machines/host/machine-host.ts';
-export { connectInProcess, type InProcessApi } from './machines/in-process.ts';
+export { connectInProcess } from './machines/in-process.ts';
 export type { Outside } from './machines/network/dial.ts';
 export { UnreachableError } from './machines/network/unreachable.ts';
 export type * from './machines/types.ts';

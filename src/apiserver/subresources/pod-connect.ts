@@ -2,6 +2,7 @@ import type { Duplex } from 'node:stream';
 import { statusError, type UnstructuredObject } from '../../machinery/index.ts';
 import type { UpgradeOffer } from '../http/wire.ts';
 import { getRecord } from '../service/reads.ts';
+import { execProtocols, type PodExecutor, serveExec } from './pod-exec.ts';
 import { checkNodeExists, chooseContainer, nodeOf } from './pod-location.ts';
 import { portForwardProtocols, servePortForward } from './port-forward-channels.ts';
 import { portForwardSpdyProtocol, servePortForwardStreams } from './port-forward-spdy.ts';
@@ -20,6 +21,32 @@ export const handlePodContainerStream: SubresourceHandler = async (request) => {
   });
   throw noKubelet(node);
 };
+
+/** pods/x/exec: a command run in one container. */
+export function podExecHandler(execute: PodExecutor | undefined): SubresourceHandler {
+  if (!execute) return handlePodContainerStream;
+  return async (request) => {
+    const command = request.query.getAll('command');
+    let container = '';
+    const { pod } = await locate(request, (found) => {
+      container = chooseContainer(found, request.query.get('container') ?? '');
+    });
+    const check = (): void => {
+      if (command.length === 0) throw statusError.badRequest('you must specify at least 1 command for the container');
+    };
+    return {
+      type: 'conversation',
+      offers: execProtocols.map(
+        (protocol): UpgradeOffer => ({
+          over: 'websocket',
+          protocol,
+          check,
+          serve: (socket) => serveExec(socket, (signal) => execute(pod, { container, command, signal })),
+        }),
+      ),
+    };
+  };
+}
 
 /** pods/x/portforward: streams to ports of the pod. */
 export function podPortForwardHandler(connect: PodConnector | undefined): SubresourceHandler {

@@ -64,7 +64,7 @@ async function takeFromBudget(request: SubresourceRequest, pod: UnstructuredObje
     );
   }
   const budget = matching[0];
-  if (!budget) return;
+  if (!budget || isMissedByNobody(pod, budget)) return;
   const name = budget.metadata.name!;
   await updateObject({
     context,
@@ -75,6 +75,7 @@ async function takeFromBudget(request: SubresourceRequest, pod: UnstructuredObje
     next: (live) => {
       const draft = clone(live);
       const status: JsonObject = isJsonObject(draft.status) ? draft.status : {};
+      if (Number(status['observedGeneration'] ?? 0) < Number(live.metadata.generation ?? 0)) throw notYetCounted(live);
       const allowed = Number(status['disruptionsAllowed'] ?? 0);
       if (allowed <= 0) throw budgetViolated(live);
       status['disruptionsAllowed'] = allowed - 1;
@@ -86,6 +87,25 @@ async function takeFromBudget(request: SubresourceRequest, pod: UnstructuredObje
       return { draft, conditional: false };
     },
   });
+}
+
+/** A Pod that is not ready serves nobody: its eviction costs nothing while the others are enough, or the budget says so. */
+function isMissedByNobody(pod: UnstructuredObject, budget: UnstructuredObject): boolean {
+  const podStatus = isJsonObject(pod.status) ? pod.status : {};
+  const conditions = Array.isArray(podStatus['conditions']) ? podStatus['conditions'] : [];
+  if (conditions.some((one) => isJsonObject(one) && one['type'] === 'Ready' && one['status'] === 'True')) return false;
+  const spec = isJsonObject(budget.spec) ? budget.spec : {};
+  if (spec['unhealthyPodEvictionPolicy'] === 'AlwaysAllow') return true;
+  const status = isJsonObject(budget.status) ? budget.status : {};
+  const desired = Number(status['desiredHealthy'] ?? 0);
+  return desired > 0 && Number(status['currentHealthy'] ?? 0) >= desired;
+}
+
+function notYetCounted(budget: UnstructuredObject): Error {
+  const error = statusError.tooManyRequests("Cannot evict pod as it would violate the pod's disruption budget.", 10);
+  const message = `The disruption budget ${budget.metadata.name} is still being processed by the server.`;
+  error.status.details = { ...error.status.details, causes: [{ reason: 'DisruptionBudget', message }] };
+  return error;
 }
 
 function budgetViolated(budget: UnstructuredObject): Error {

@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import type { PodConnector, PodLogOptions, PodLogSource } from '../../apiserver/index.ts';
+import type { PodConnector, PodExecutor, PodLogOptions, PodLogSource } from '../../apiserver/index.ts';
 import { type Clock, formatMicroTime, statusError } from '../../machinery/index.ts';
 import type { LogLine, RunningContainer } from '../types.ts';
 import type { RunningPods } from './pod-controller.ts';
@@ -93,5 +93,14 @@ export function podPortConnector(pods: RunningPods): PodConnector {
         cause,
       });
     }
+  };
+}
+
+/** Runs commands in containers that run here. */
+export function podCommandRunner(pods: RunningPods): PodExecutor {
+  return async (pod, { container: name, command, signal }) => {
+    const container = pods.worker(pod)?.container(name)?.container;
+    if (!container) throw new Error(`container not found ("${name}")`);
+    return container.exec(command, signal);
   };
 }

@@ -13,18 +13,18 @@ import {
   watchObjects,
 } from '../../runtime/index.ts';
 import type { PortService } from '../../simkube/index.ts';
-import type { PodBackend, PodSandbox } from '../types.ts';
+import type { PodSandbox } from '../types.ts';
 import { objectLookup } from './lookup.ts';
 import { PodWorker, type PodWorkerParts } from './pod-worker.ts';
-import { type PodReferences, podReferences } from './references.ts';
+import type { PodReferences } from './references.ts';
 
 const fieldManager = 'kubelet';
 const mirrorAnnotation = 'kubernetes.io/config.mirror';
 
 export interface PodControllerOptions
   extends Omit<PodWorkerParts, 'lookup' | 'tell' | 'wake' | 'placed' | 'left' | 'clock'> {
-  readonly backend: PodBackend;
   readonly clock: Clock;
+  readonly references: PodReferences;
 }
 
 /** The Pods that run here, for those who want to reach them. */
@@ -38,7 +38,7 @@ export interface RunningPods {
 
 /** Runs the Pods given to the node and tells how they are, as a kubelet does. */
 export function podController(options: PodControllerOptions): { controller: ControllerDefinition; pods: RunningPods } {
-  const { nodeName, clock } = options;
+  const { nodeName, clock, references } = options;
   const workers = new Map<string, PodWorker>();
   /** by address; those on the network of the node share one */
   const places = new Map<string, Set<PodSandbox>>();
@@ -47,7 +47,6 @@ export function podController(options: PodControllerOptions): { controller: Cont
   let enqueue: (key: ObjectKey) => void = () => {};
   let events: EventRecorder | undefined;
   let parts: PodWorkerParts;
-  let references: PodReferences;
 
   const reconcile = async (context: ReconcileContext, key: ObjectKey): Promise<Result> => {
     events ??= context.events;
@@ -92,7 +91,6 @@ export function podController(options: PodControllerOptions): { controller: Cont
         },
       ],
       setup(cache) {
-        references = podReferences(cache, isOurs);
         parts = {
           ...options,
           lookup: objectLookup(options.client, cache),

@@ -52,7 +52,7 @@ describe('a Pod', () => {
         { name: 'main', ready: true, started: true, restartCount: 0, state: { running: {} }, lastState: {} },
       ],
     });
-    expect(await reasons('p')).toEqual(['Pulled', 'Created', 'Started']);
+    expect(await reasons('p')).toEqual(['Scheduled', 'Pulled', 'Created', 'Started']);
     expect(await world.log('p')).toBe('up\n');
     const { resourceVersion } = pod.metadata;
     await world.pass(600_000);
@@ -233,7 +233,7 @@ describe('a Pod', () => {
       containers: [container({ volumeMounts: [{ name: 'keys', mountPath: '/etc/keys' }] })],
     });
     await world.until(async () => (await reasons('p')).includes('FailedMount'));
-    expect((await world.events('p'))[0]?.message).toBe(
+    expect((await world.events('p')).find(({ reason }) => reason === 'FailedMount')?.message).toBe(
       'MountVolume.SetUp failed for volume "keys" : secret "s" not found',
     );
     expect(state(await world.pod('p'))?.state?.waiting?.reason).toBe('ContainerCreating');

@@ -76,58 +76,52 @@ export interface ProbeOptions {
 export function startProbe({ probe, clock, ...options }: ProbeOptions): () => void {
   const periodMs = (probe.periodSeconds ?? 10) * 1000;
   const timeoutMs = (probe.timeoutSeconds ?? 1) * 1000;
-  const stop = new AbortController();
+  /** of all rounds until one is cut off: probes are most of what Pods at rest do */
+  let round = new AbortController();
+  let isStopped = false;
   let streak = 0;
   let wasGood: boolean | undefined;
   let known: boolean | undefined;
   let cancel: CancelTimer = () => {};
 
-  const round = async (): Promise<void> => {
-    const { isGood, output } = await within(clock, timeoutMs, stop.signal, (signal) => options.check(signal));
-    if (stop.signal.aborted) return;
+  /** One check; one that takes too long has failed, whatever it still finds. */
+  const checkOnce = (done: (result: CheckResult) => void): void => {
+    let isOver = false;
+    const finish = (result: CheckResult): void => {
+      if (isOver || isStopped) return;
+      isOver = true;
+      cancel();
+      done(result);
+    };
+    cancel = clock.after(timeoutMs, () => {
+      const cut = round;
+      round = new AbortController();
+      finish({ isGood: false, output: `command timed out: context deadline exceeded after ${timeoutMs / 1000}s` });
+      cut.abort(new Error('context deadline exceeded'));
+    });
+    options
+      .check(round.signal)
+      .then(finish, (error: unknown) => finish({ isGood: false, output: errorMessage(error) }));
+  };
+
+  const take = ({ isGood, output }: CheckResult): void => {
     cancel = clock.after(periodMs, next);
     streak = isGood === wasGood ? streak + 1 : 1;
     wasGood = isGood;
     if (!isGood) options.failed(output);
     const enough = isGood ? (probe.successThreshold ?? 1) : (probe.failureThreshold ?? 3);
-    if (streak >= enough && known !== isGood) {
-      known = isGood;
-      options.settled(isGood);
-    }
+    if (streak < enough || known === isGood) return;
+    known = isGood;
+    options.settled(isGood);
   };
-  const next = (): void => {
-    round().catch(() => {});
-  };
+  const next = (): void => checkOnce(take);
+
   const delayMs = (probe.initialDelaySeconds ?? 0) * 1000;
   if (delayMs > 0) cancel = clock.after(delayMs, next);
   else next();
   return () => {
-    stop.abort();
+    isStopped = true;
     cancel();
+    round.abort(new Error('the probe was stopped'));
   };
-}
-
-/** A check that takes too long has failed. */
-async function within(
-  clock: Clock,
-  ms: number,
-  stop: AbortSignal,
-  work: (signal: AbortSignal) => Promise<CheckResult>,
-): Promise<CheckResult> {
-  const controller = new AbortController();
-  const onStop = (): void => controller.abort(stop.reason);
-  stop.addEventListener('abort', onStop, { once: true });
-  let cancel: CancelTimer = () => {};
-  const late = new Promise<CheckResult>((resolve) => {
-    cancel = clock.after(ms, () => {
-      resolve({ isGood: false, output: `command timed out: context deadline exceeded after ${ms / 1000}s` });
-      controller.abort(new Error('context deadline exceeded'));
-    });
-  });
-  try {
-    return await Promise.race([work(controller.signal), late]);
-  } finally {
-    cancel();
-    stop.removeEventListener('abort', onStop);
-  }
 }

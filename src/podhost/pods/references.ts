@@ -1,4 +1,4 @@
-import { ConfigMaps, PersistentVolumeClaims, type Pod, Pods, Secrets } from '../../api/index.ts';
+import { ConfigMaps, PersistentVolumeClaims, type Pod, Pods, Secrets, StorageClasses } from '../../api/index.ts';
 import { claimNames, configMapNames, secretNames } from '../../apiserver/index.ts';
 import type { InformerFactory, ObjectKey } from '../../client/index.ts';
 import type { KubeObject } from '../../machinery/index.ts';
@@ -11,15 +11,18 @@ export interface PodReferences {
   keyOf(pod: Pod): string;
   /** the Pods that refer to an object */
   podsOf(kind: 'secret' | 'configmap' | 'claim', object: KubeObject): ObjectKey[];
+  /** whether claims of the Pod hold it up, and in the words of the scheduler why, unless their volumes are just being made */
+  unboundClaim(pod: Pod): { readonly problem?: string } | undefined;
 }
 
 /** To be called before the caches start. */
-export function podReferences(cache: InformerFactory, isOurs: (pod: Pod) => boolean): PodReferences {
+export function podReferences(cache: InformerFactory): PodReferences {
   const pods = cache.informer(Pods);
   const secrets = cache.informer(Secrets).lister;
   const configMaps = cache.informer(ConfigMaps).lister;
   const claims = cache.informer(PersistentVolumeClaims).lister;
-  pods.addIndexer(byReference, (pod) => (isOurs(pod) ? referencesOf(pod) : []));
+  const classes = cache.informer(StorageClasses).lister;
+  pods.addIndexer(byReference, referencesOf);
   return {
     keyOf(pod) {
       const namespace = pod.metadata.namespace!;
@@ -42,6 +45,21 @@ export function podReferences(cache: InformerFactory, isOurs: (pod: Pod) => bool
       pods.lister
         .byIndex(byReference, `${kind} ${metadata.namespace}/${metadata.name}`)
         .map(({ metadata: { namespace, name } }) => ({ namespace: namespace!, name: name! })),
+    unboundClaim(pod) {
+      const namespace = pod.metadata.namespace!;
+      for (const name of claimNames(pod.metadata.name!, referring(pod))) {
+        const claim = claims.get({ namespace, name });
+        if (!claim) return { problem: `persistentvolumeclaim "${name}" not found` };
+        if (claim.metadata.deletionTimestamp !== undefined) {
+          return { problem: `persistentvolumeclaim "${name}" is being deleted` };
+        }
+        if (claim.status?.phase === 'Bound') continue;
+        const { storageClassName } = claim.spec;
+        if (storageClassName && classes.get({ name: storageClassName })) return {};
+        return { problem: 'pod has unbound immediate PersistentVolumeClaims' };
+      }
+      return undefined;
+    },
   };
 }
 

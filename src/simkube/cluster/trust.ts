@@ -45,8 +45,10 @@ export function checkServingCertificate(
   trusted: { readonly authority: string; readonly serverName: string },
   clock: Clock,
 ): void {
-  const leaf = read(certificatePem);
-  if (!isIssuedBy(leaf, trusted.authority)) {
+  const [leaf, ...between] = chainOf(certificatePem);
+  // a server may send certificates that lead from its own to an authority the client knows
+  const isTrusted = isIssuedBy(leaf, trusted.authority) || isLinked(leaf, between, trusted.authority);
+  if (!isTrusted) {
     throw new HandshakeError(
       'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
       'tls: failed to verify certificate: x509: certificate signed by unknown authority',
@@ -67,6 +69,32 @@ export function checkServingCertificate(
       ? `tls: failed to verify certificate: x509: certificate is valid for ${dnsNames.join(', ')}, not ${serverName}`
       : `tls: failed to verify certificate: x509: certificate is valid for ${ipAddresses.join(', ')}, not ${serverName}`,
   );
+}
+
+/** What a server sends: its certificate, and those behind it. */
+function chainOf(pem: string): readonly [ReadCertificate, ...ReadCertificate[]] {
+  const [, ...between] = pem.indexOf('BEGIN', pem.indexOf('BEGIN') + 1) < 0 ? [] : splitCertificates(pem);
+  return [read(pem), ...between.map(read)];
+}
+
+/** Whether one certificate after the other leads from the leaf to an authority that is trusted. */
+function isLinked(leaf: ReadCertificate, between: readonly ReadCertificate[], authority: string): boolean {
+  let current = leaf;
+  const left = [...between];
+  while (left.length > 0) {
+    const next = left.findIndex(
+      ({ certificate }) =>
+        certificate.ca &&
+        current.certificate.checkIssued(certificate) &&
+        current.certificate.verify(certificate.publicKey),
+    );
+    if (next < 0) return false;
+    const [found] = left.splice(next, 1);
+    if (!found) return false;
+    if (isIssuedBy(found, authority)) return true;
+    current = found;
+  }
+  return false;
 }
 
 /** The user a client certificate stands for; undefined when the authority does not vouch for it. */

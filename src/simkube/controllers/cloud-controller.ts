@@ -13,7 +13,8 @@ function isCloudController(pod: Pod): boolean {
   const isNamed = (name: string): boolean => /^openstack-(cloud-)?controller-manager|^openstack-ccm/.test(name);
   return (
     (pod.metadata.ownerReferences?.some(({ name }) => isNamed(name)) ?? false) ||
-    isNamed(pod.metadata.labels?.['k8s-app'] ?? '')
+    isNamed(pod.metadata.labels?.['k8s-app'] ?? '') ||
+    isNamed(pod.metadata.labels?.['app'] ?? '')
   );
 }
 

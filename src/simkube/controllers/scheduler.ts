@@ -15,7 +15,14 @@ import {
   type KubeObject,
   type Resource,
 } from '../../machinery/index.ts';
-import { type ControllerDefinition, defineController, done, watchMapped, watchObjects } from '../../runtime/index.ts';
+import {
+  type ControllerDefinition,
+  defineController,
+  done,
+  type Watch,
+  watchMapped,
+  watchObjects,
+} from '../../runtime/index.ts';
 
 const fieldManager = 'kube-scheduler';
 /** pods without a node are kept under this name, which no node can have */
@@ -23,17 +30,33 @@ const unplaced = '';
 /** No object has such a name: a node concerns every Pod that waits. */
 const everyPending = { namespace: '', name: '*' };
 
+export interface SchedulerOptions {
+  /** tells users by events what became of their Pods, a write for each; default false */
+  readonly announces?: boolean;
+  /**
+   * what a Pod has to wait for whatever the nodes are like, such as a volume; undefined: nothing. Without a problem it is
+   * on its way, and nothing is said.
+   */
+  readonly waitsFor?: (pod: Pod) => { readonly problem?: string } | undefined;
+  /** when to look at such Pods again */
+  readonly watches?: readonly Watch[];
+  /** Pods placed at the same time; default 1 */
+  readonly concurrency?: number;
+}
+
 /** Gives Pods to nodes: taints, selectors and affinity to nodes count; among those that fit, the emptiest is taken. */
-export function schedulerController(): ControllerDefinition {
+export function schedulerController(options: SchedulerOptions = {}): ControllerDefinition {
   return defineController({
     name: 'scheduler',
     for: Pods as Resource<KubeObject>,
+    ...(options.concurrency !== undefined && { concurrency: options.concurrency }),
     watches: [
       watchObjects(Pods, { predicates: [({ object }) => isWaiting(object)] }),
       watchMapped(Nodes, () => [everyPending]),
+      ...(options.watches ?? []),
     ],
     setup: indexPodsByNode,
-    async reconcile({ client, cache, clock }, key) {
+    async reconcile({ client, cache, clock, events }, key) {
       const pods = cache.lister(Pods);
       const nodes = cache.lister(Nodes).list();
       const load = (name: string): number => pods.byIndex(podsByNode, name).length;
@@ -41,8 +64,21 @@ export function schedulerController(): ControllerDefinition {
       const placed = new Map<string, number>();
       for (const pod of waiting) {
         if (!pod || !isWaiting(pod)) continue;
-        const name = await place(client, pod, nodes, (node) => load(node) + (placed.get(node) ?? 0), clock.now());
-        if (name !== undefined) placed.set(name, (placed.get(name) ?? 0) + 1);
+        const wait = options.waitsFor?.(pod);
+        if (wait && wait.problem === undefined) continue;
+        const choice = wait
+          ? { problem: `0/${nodes.length} nodes are available: ${wait.problem}` }
+          : choose(pod, nodes, (node) => load(node) + (placed.get(node) ?? 0));
+        if ('problem' in choice) {
+          const isNews = await sayUnschedulable(client, pod, choice.problem, clock.now());
+          if (isNews && options.announces) events.event(pod, 'Warning', 'FailedScheduling', choice.problem);
+          continue;
+        }
+        placed.set(choice.node, (placed.get(choice.node) ?? 0) + 1);
+        const isBound = await bind(client, pod, choice.node);
+        if (!isBound || !options.announces) continue;
+        const { namespace, name } = pod.metadata;
+        events.event(pod, 'Normal', 'Scheduled', `Successfully assigned ${namespace}/${name} to ${choice.node}`);
       }
       return done();
     },
@@ -70,55 +106,59 @@ function objection(node: Node, pod: Pod): string | undefined {
   return taint && `node(s) had untolerated taint {${taint.key}: ${taint.value ?? ''}}`;
 }
 
-async function place(
-  client: Client,
+/** The node for a Pod, or why there is none. */
+function choose(
   pod: Pod,
   nodes: readonly Node[],
   load: (name: string) => number,
-  now: number,
-): Promise<string | undefined> {
+): { readonly node: string } | { readonly problem: string } {
   const objections = new Map<string, number>();
-  let best: { name: string; load: number } | undefined;
+  const fitting: string[] = [];
   for (const node of nodes) {
-    const name = node.metadata.name!;
     const reason = objection(node, pod);
-    if (reason !== undefined) objections.set(reason, (objections.get(reason) ?? 0) + 1);
-    else if (!best || load(name) < best.load) best = { name, load: load(name) };
+    if (reason === undefined) fitting.push(node.metadata.name!);
+    else objections.set(reason, (objections.get(reason) ?? 0) + 1);
   }
-  if (!best) {
-    await sayUnschedulable(client, pod, nodes.length, objections, now);
-    return undefined;
+  if (fitting.length === 0) return { problem: noNode(nodes.length, objections) };
+  // Counting Pods is the dear part, and idle where there is nothing to choose.
+  if (fitting.length === 1) return { node: fitting[0]! };
+  let best = { node: '', load: Number.POSITIVE_INFINITY };
+  for (const node of fitting) {
+    const own = load(node);
+    if (own < best.load) best = { node, load: own };
   }
+  return { node: best.node };
+}
+
+function noNode(nodeCount: number, objections: ReadonlyMap<string, number>): string {
+  if (nodeCount === 0) return 'no nodes available to schedule pods';
+  const reasons = [...objections].map(([reason, count]) => `${count} ${reason}`).sort();
+  return `0/${nodeCount} nodes are available: ${reasons.join(', ')}. preemption: 0/${nodeCount} nodes are available: ${nodeCount} Preemption is not helpful for scheduling.`;
+}
+
+/** Answers whether the Pod is on the node now. */
+async function bind(client: Client, pod: Pod, node: string): Promise<boolean> {
   const { namespace, name, uid } = pod.metadata;
   const binding = {
     apiVersion: 'v1',
     kind: 'Binding',
     metadata: { name: name!, namespace: namespace!, uid: uid! },
-    target: { apiVersion: 'v1', kind: 'Node', name: best.name },
+    target: { apiVersion: 'v1', kind: 'Node', name: node },
   };
   try {
     await client.createSubresource(Pods, { namespace: namespace!, name: name! }, 'binding', binding, { fieldManager });
+    return true;
   } catch (error) {
     // Deleted or placed meanwhile: then there is nothing left to do.
     if (!isNotFound(error) && !isConflict(error)) throw error;
+    return false;
   }
-  return best.name;
 }
 
-async function sayUnschedulable(
-  client: Client,
-  pod: Pod,
-  nodeCount: number,
-  objections: ReadonlyMap<string, number>,
-  now: number,
-): Promise<void> {
-  const reasons = [...objections].map(([reason, count]) => `${count} ${reason}`).sort();
-  const message =
-    nodeCount === 0
-      ? 'no nodes available to schedule pods'
-      : `0/${nodeCount} nodes are available: ${reasons.join(', ')}. preemption: 0/${nodeCount} nodes are available: ${nodeCount} Preemption is not helpful for scheduling.`;
+/** Answers whether that is news. */
+async function sayUnschedulable(client: Client, pod: Pod, message: string, now: number): Promise<boolean> {
   const before = pod.status?.conditions?.find(({ type }) => type === 'PodScheduled');
-  if (before?.status === 'False' && before.message === message) return;
+  if (before?.status === 'False' && before.message === message) return false;
   const condition: JsonObject = {
     type: 'PodScheduled',
     status: 'False',
@@ -136,7 +176,9 @@ async function sayUnschedulable(
       { status: { phase: 'Pending', conditions: [condition] } },
       { fieldManager, subresource: 'status' },
     );
+    return true;
   } catch (error) {
     if (!isNotFound(error)) throw error;
+    return false;
   }
 }

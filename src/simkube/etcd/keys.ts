@@ -44,6 +44,11 @@ export class EtcdKeys {
     return createHash('sha256').update(`${this.#etcd.id} ${revision}`).digest().readUInt32BE(0);
   }
 
+  /** resolves when who the members are is on the disk */
+  saved(): Promise<void> {
+    return this.#registry.saved(this.#etcd.id);
+  }
+
   async range(range: KeyRange, limit = 0): Promise<{ entries: EtcdEntry[]; count: number }> {
     const entries: EtcdEntry[] = [];
     let count = 0;
@@ -97,7 +102,9 @@ export class EtcdKeys {
     for (const keyspace of this.#registry.keyspaces(this.#etcd.id)) {
       const { prefix } = keyspace;
       await keyspace.withStore(async (store) => {
-        for (const { key, value } of store.list('/').records) entries.push({ prefix, key, value: value.json });
+        for (const { key, value } of store.list('/').records) {
+          if (!isFleeting(key)) entries.push({ prefix, key, value: value.json });
+        }
       });
     }
     return snapshotLines({ clusterId: this.#etcd.id, revision: this.revision(), entries });
@@ -119,6 +126,11 @@ export class EtcdKeys {
       .keyspaces(this.#etcd.id)
       .filter(({ prefix }) => (to === '\0' || prefix < to) && `${prefix}/\u{10ffff}` >= from);
   }
+}
+
+/** Events go away by themselves, with leases that no snapshot keeps. */
+function isFleeting(key: string): boolean {
+  return key.startsWith('/core/events/') || key.startsWith('/events.k8s.io/');
 }
 
 async function putObject(store: Store<StoredObject>, key: string, object: UnstructuredObject): Promise<void> {

@@ -130,5 +130,7 @@ export async function callEtcd(call: EtcdCall, path: string, request: Fields): P
   const { endpoint } = call;
   if (!endpoint.cluster.isRunning(endpoint.memberId)) throw etcdErrors.stopped();
   const answer = await method(call, request);
+  // What changes who belongs to the cluster, and who may do what, is durable before it is answered.
+  if (service !== 'etcdserverpb.KV') await endpoint.data.saved();
   return Buffer.isBuffer(answer) ? [answer] : answer;
 }

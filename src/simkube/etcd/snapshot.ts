@@ -44,6 +44,15 @@ export function readSnapshot(text: string): SnapshotContent {
   return { clusterId, revision, entries };
 }
 
+/** The keys in a snapshot of a simulated etcd; undefined when it is something else, SyntaxError when it is damaged. */
+export function simulatedSnapshotKeys(file: Buffer): { key: Buffer; value: Buffer }[] | undefined {
+  if (file.subarray(0, magic.length).toString('utf8') !== magic) return undefined;
+  return readSnapshot(file.toString('utf8')).entries.map(({ prefix, key, value }) => ({
+    key: Buffer.from(prefix + key),
+    value: Buffer.from(value),
+  }));
+}
+
 function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }

@@ -4,15 +4,15 @@ import { findProgram, imageProgram } from './table.ts';
 
 /**
  * What a container of this image does when it is started with this command line, or what a command in it does; undefined:
- * nobody here knows, it just stays up. `argv` may be empty: the image's own program.
+ * nobody here knows, it just stays up. `argv` may be empty, or begin with a flag: the image's own program.
  */
 export function simulatedProgram(
   image: string,
   argv: readonly string[],
   kubernetes: SimulatedKubernetes,
 ): SimulatedProgram | undefined {
-  const name = argv[0] === undefined ? imageProgram(image) : argv[0].slice(argv[0].lastIndexOf('/') + 1);
-  const isFlag = name?.startsWith('-') ?? false;
-  const maker = findProgram((isFlag ? imageProgram(image) : name) ?? '');
-  return maker?.(kubernetes);
+  const [first] = argv;
+  const isNamed = first !== undefined && !first.startsWith('-');
+  const name = isNamed ? first.slice(first.lastIndexOf('/') + 1) : imageProgram(image);
+  return name === undefined ? undefined : findProgram(name)?.(kubernetes);
 }

@@ -119,6 +119,13 @@ describe('k0s in a Pod', () => {
       return items.filter((item) => item['status'] !== undefined).map(({ metadata }) => metadata.name!);
     };
     await lab.until(async () => (await chartNames()).length === 2);
+    const versionOf = async (name: string): Promise<number> => {
+      const { metadata } = await client.get(Charts, { namespace: 'kube-system', name });
+      return Number(metadata.resourceVersion);
+    };
+    expect(await versionOf('k0s-addon-chart-openstack-ccm')).toBeLessThan(
+      await versionOf('k0s-addon-chart-openstack-csi'),
+    );
     const { items } = await client.list(DaemonSets, { namespace: 'kube-system' });
     expect(items.map(({ metadata }) => metadata.name)).toEqual([
       'calico-node',

@@ -1,5 +1,11 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ConfigMaps, Namespaces, ServiceAccounts } from '../../api/index.ts';
+import { systemClock } from '../../machinery/index.ts';
+import { simulatedSnapshotKeys } from '../etcd/snapshot.ts';
+import { etcdBehind } from './etcd/way.ts';
 import { createProgramLab, type ProgramLab } from './testing/lab.ts';
 import {
   adminOf,
@@ -54,7 +60,7 @@ describe('a plane of Pods', () => {
     expect(manager.lines.join('\n')).toContain('successfully acquired lease');
   });
 
-  it('keeps its objects when all its Pods are started anew, and loses them with its volume', async () => {
+  it('keeps its objects when all its Pods are started anew', async () => {
     lab = createProgramLab();
     const pki = await createPlanePki(lab.clock);
     const { etcd, api, etcdRun, apiRun } = await startPlane(lab, pki);
@@ -70,5 +76,46 @@ describe('a plane of Pods', () => {
     await lab.until(() => isServing(lab, 'api-0'));
     const kept = await (await adminOf(lab, pki, 'api-0')).get(ConfigMaps, { namespace: 'default', name: 'kept' });
     expect(kept.data).toEqual({ a: 'b' });
+  });
+
+  it('is emptied and filled again through etcd itself, as a restore does it', async () => {
+    lab = createProgramLab();
+    const pki = await createPlanePki(lab.clock);
+    const { api, apiRun } = await startPlane(lab, pki);
+    await (await adminOf(lab, pki, 'api-0')).create(ConfigMaps, map('kept'), writes);
+    await apiRun.stop();
+    const { data } = etcdBehind(lab.dial('etcd-0', 2379))!.endpoint;
+    const backup = simulatedSnapshotKeys(Buffer.from(await data.snapshot()))!;
+    expect(await data.deleteRange({ from: '\0', to: '\0' })).toBe(backup.length);
+    expect((await data.range({ from: '\0', to: '\0' })).count).toBe(0);
+    for (const { key, value } of backup) await data.put(key.toString(), value.toString());
+    api.start(apiServerImage, apiArgs('https://etcd-0:2379'));
+    await lab.until(() => isServing(lab, 'api-0'));
+    const kept = await (await adminOf(lab, pki, 'api-0')).get(ConfigMaps, { namespace: 'default', name: 'kept' });
+    expect(kept.data).toEqual({ a: 'b' });
+  });
+
+  it('is found again by another process, and gone with the volume of its etcd', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'capstan-planes-'));
+    try {
+      lab = createProgramLab({ directory, clock: systemClock });
+      const pki = await createPlanePki(lab.clock);
+      const { etcd } = await startPlane(lab, pki);
+      await (await adminOf(lab, pki, 'api-0')).create(ConfigMaps, map('kept'), writes);
+      const volume = new Map(etcd.files);
+      await lab.close();
+      lab = createProgramLab({ directory, seed: 9, clock: systemClock });
+      const args = [`--initial-cluster=${initialCluster('etcd-0')}`];
+      lab.pod('etcd-0', Object.fromEntries(volume)).start(etcdImage, etcdArgs('etcd-0', args));
+      lab.pod('api-0', await pki.apiFiles('api-0')).start(apiServerImage, apiArgs('https://etcd-0:2379'));
+      await lab.until(() => isServing(lab, 'api-0'));
+      const kept = await (await adminOf(lab, pki, 'api-0')).get(ConfigMaps, { namespace: 'default', name: 'kept' });
+      expect(kept.data).toEqual({ a: 'b' });
+      lab.kubernetes.filesRemoved(volume.values());
+      await vi.waitFor(() => expect(readdirSync(directory)).toEqual([]));
+    } finally {
+      await lab.close();
+      rmSync(directory, { recursive: true, force: true });
+    }
   });
 });

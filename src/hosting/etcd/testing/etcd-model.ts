@@ -17,6 +17,8 @@ interface Pod {
   upToDate: boolean;
   dataLost: boolean;
   running: boolean;
+  /** turns until it comes back */
+  down: number;
 }
 
 /** A claim, and the id of the member whose data is on it. */
@@ -55,7 +57,7 @@ export class EtcdModel {
     const kinds: string[] = [];
     for (let turn = 0; turn < 300; turn++) {
       const kind = this.#turn();
-      if (kind === 'none') return kinds;
+      if (kind === 'none' && [...this.#pods.values()].every(({ running }) => running)) return kinds;
       kinds.push(kind);
     }
     throw new Error(`no rest after 300 steps: ${kinds.slice(-20).join(' ')}`);
@@ -77,9 +79,11 @@ export class EtcdModel {
     if (this.#isBearable(index)) this.loseVolume(index);
   }
 
-  crashIfBearable(index: number): void {
+  crashIfBearable(index: number, turns: number): void {
     const pod = this.#pods.get(memberName(this.wish.naming, index));
-    if (pod && this.#isBearable(index)) pod.running = false;
+    if (!pod || !this.#isBearable(index)) return;
+    pod.running = false;
+    pod.down = turns;
   }
 
   outdateAll(): void {
@@ -165,9 +169,10 @@ export class EtcdModel {
     for (let index = 0; index < this.#set.replicas; index++) {
       const name = memberName(this.wish.naming, index);
       if (!this.#claims.has(name)) this.#claims.set(name, { uid: this.#id('claim'), data: undefined });
-      const pod = this.#pods.get(name) ?? { upToDate: true, dataLost: false, running: false };
+      const pod = this.#pods.get(name) ?? { upToDate: true, dataLost: false, running: false, down: 0 };
       this.#pods.set(name, pod);
-      if (!pod.running) this.#start(name, pod);
+      if (pod.down > 0) pod.down--;
+      else if (!pod.running) this.#start(name, pod);
     }
     if (this.#members.every(({ name }) => this.#pods.get(name)?.running)) this.#formed = true;
     if (!this.#isUp(this.#leader))

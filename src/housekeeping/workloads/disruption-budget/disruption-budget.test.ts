@@ -70,6 +70,24 @@ describe('a PodDisruptionBudget', () => {
     await evict(second!.metadata.name!);
   });
 
+  it.each([
+    ['AlwaysAllow', { maxUnavailable: 0, unhealthyPodEvictionPolicy: 'AlwaysAllow' }, true],
+    ['its default, while others are too few', { maxUnavailable: 0 }, false],
+    ['its default, while the others are enough', { minAvailable: 3 }, true],
+  ])('lets a Pod that is not ready be evicted with %s: %#', async (_, spec, isAllowed) => {
+    await begin(spec);
+    const [broken] = await world.pods();
+    const name = broken!.metadata.name!;
+    world.fate = ({ metadata }) => (metadata.name === name ? 'running' : 'ready');
+    await world.redecide();
+    await world.until(async () => (await status()).currentHealthy === 3);
+    const refused = await evict(name).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    expect(isTooManyRequests(refused)).toBe(!isAllowed);
+  });
+
   it('trusts an eviction that never began no longer than two minutes', async () => {
     await begin({ maxUnavailable: 2 });
     const [pod] = await world.pods();

@@ -9,6 +9,7 @@ import {
 } from '../../../machinery/index.ts';
 import { type ControllerDefinition, defineController, done, watchObjects } from '../../../runtime/index.ts';
 import { garbageCollector } from '../../garbage-collector/garbage-collector.ts';
+import type { ServedResources } from '../../served-resources.ts';
 import { claimProtection } from '../../storage/claim-protection.ts';
 import { volumeProtection } from '../../storage/volume-protection.ts';
 import { type EmbeddedWorld, embeddedWorld } from '../../testing/embedded-world.ts';
@@ -50,7 +51,7 @@ export async function workloadWorld(options: WorkloadControllersOptions = {}): P
   const world = await embeddedWorld({
     controllers: (served) => [
       ...workloadControllers(options),
-      garbageCollector({ served }),
+      garbageCollector({ served: onlyWorkloads(served) }),
       claimProtection(),
       volumeProtection(),
       kubelet(state),
@@ -145,6 +146,16 @@ export async function workloadWorld(options: WorkloadControllersOptions = {}): P
       return key in state ? Reflect.set(state, key, value) : Reflect.set(target, key, value);
     },
   });
+}
+
+const collectedGroups: ReadonlySet<string> = new Set(['apps', 'batch', 'discovery.k8s.io']);
+const collectedKinds: ReadonlySet<string> = new Set(['Pod', 'Service', 'PersistentVolumeClaim', 'Node']);
+
+/** Following every kind there is takes longer than most tests. */
+function onlyWorkloads(served: ServedResources): ServedResources {
+  const isCollected = ({ group, kind }: Resource): boolean =>
+    collectedGroups.has(group) || (group === '' && collectedKinds.has(kind));
+  return { ...served, listResources: async () => (await served.listResources()).filter(isCollected) };
 }
 
 /** Places Pods and does with them what the test says. */

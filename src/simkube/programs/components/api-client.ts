@@ -3,7 +3,7 @@ import { ApiUnreachableError } from '../../../client/index.ts';
 import { clusterOfApi } from '../../cluster/api-instance.ts';
 import type { WorkloadCluster } from '../../cluster/workload-cluster.ts';
 import { dialWords } from '../../dial-words.ts';
-import { readKubeconfig, serverAddress } from '../../kubeconfigs.ts';
+import { type KubeconfigFacts, readKubeconfig, serverAddress } from '../../kubeconfigs.ts';
 import type { SimulatedProcess } from '../../process.ts';
 import type { ReachableApi } from '../../types.ts';
 import { ProgramFailure } from '../failure.ts';
@@ -15,24 +15,48 @@ export interface ReachedApi {
   readonly cluster: WorkloadCluster;
 }
 
-/** Goes to the API a kubeconfig names, as its user; throws as Go's client does. */
-export function reachByKubeconfig(process: SimulatedProcess, path: string): ReachedApi {
-  const { files } = process;
-  const text = files.read(path);
-  if (text === undefined) throw new ProgramFailure(`Error: stat ${path}: no such file or directory`);
+/**
+ * A way to the API a kubeconfig names, as its user. Every call goes the way anew and throws as Go's client does; the file
+ * is read again only when it has changed, and hands are shaken only with an API that was not met before.
+ */
+export function kubeconfigWay(process: SimulatedProcess, path: string): () => ReachedApi {
+  let known: { readonly text: string; readonly facts: KubeconfigFacts } | undefined;
+  let reached: ReachedApi | undefined;
+  return () => {
+    const text = process.files.read(path);
+    if (text === undefined) throw new ProgramFailure(`Error: stat ${path}: no such file or directory`);
+    if (known?.text !== text) {
+      known = { text, facts: readFacts(process, path, text) };
+      reached = undefined;
+    }
+    const { facts } = known;
+    const { host, port } = serverAddress(facts.server);
+    const api = dialApi(process, facts.server, host, port);
+    if (reached?.api !== api) reached = enter(api, facts, host);
+    return reached;
+  };
+}
+
+function readFacts({ files }: SimulatedProcess, path: string, text: string): KubeconfigFacts {
   const facts = readKubeconfig(text, files);
-  if (!facts) {
-    throw new ProgramFailure(`Error: error loading config file "${path}": no configuration has been provided`);
-  }
-  const { host, port } = serverAddress(facts.server);
+  if (facts) return facts;
+  throw new ProgramFailure(`Error: error loading config file "${path}": no configuration has been provided`);
+}
+
+function dialApi(process: SimulatedProcess, server: string, host: string, port: number): ReachableApi {
   let api: ReachableApi | undefined;
   try {
     api = process.dial(host, port).api;
   } catch (cause) {
-    throw new ApiUnreachableError(`Get "${facts.server}/": dial tcp ${host}:${port}: ${dialWords(cause)}`, { cause });
+    throw new ApiUnreachableError(`Get "${server}/": dial tcp ${host}:${port}: ${dialWords(cause)}`, { cause });
   }
+  if (!api) throw new ApiUnreachableError(`Get "${server}/": EOF`);
+  return api;
+}
+
+function enter(api: ReachableApi, facts: KubeconfigFacts, host: string): ReachedApi {
   const cluster = clusterOfApi(api);
-  if (!api || !cluster) throw new ApiUnreachableError(`Get "${facts.server}/": EOF`);
+  if (!cluster) throw new ApiUnreachableError(`Get "${facts.server}/": EOF`);
   const { certificateAuthority, clientCertificate, token } = facts;
   const client = api.connect({
     certificateAuthority,

@@ -6,7 +6,7 @@ import type { SimulatedProcess } from '../../process.ts';
 import { ProgramFailure } from '../failure.ts';
 import { klog } from '../klog.ts';
 import type { Closing } from '../running.ts';
-import { type ReachedApi, reachByKubeconfig } from './api-client.ts';
+import { kubeconfigWay, type ReachedApi } from './api-client.ts';
 
 export interface ComponentSettings {
   readonly name: 'kube-controller-manager' | 'kube-scheduler';
@@ -29,7 +29,8 @@ export async function workForCluster(
   settings: ComponentSettings,
 ): Promise<number> {
   const { name } = settings;
-  const reached = await enter(process, settings);
+  const reach = kubeconfigWay(process, settings.kubeconfig);
+  const reached = await enter(process, reach, name);
   let { cluster } = reached;
   const id = `${process.namespace}/${process.hostname}/${name}`;
   cluster.addControllers(id, settings.roles);
@@ -37,7 +38,7 @@ export async function workForCluster(
   klog(process, 'I', 'leaderelection.go:271', `successfully acquired lease kube-system/${name}`);
   for (let misses = 0; misses < patience; ) {
     await process.pass(checkMs);
-    const found = look(process, settings);
+    const found = look(reach);
     if (!found) {
       misses++;
       continue;
@@ -59,21 +60,20 @@ export async function workForCluster(
   return 1;
 }
 
-function look(process: SimulatedProcess, { kubeconfig }: ComponentSettings): WorkloadCluster | undefined {
+function look(reach: () => ReachedApi): WorkloadCluster | undefined {
   try {
-    return reachByKubeconfig(process, kubeconfig).cluster;
+    return reach().cluster;
   } catch {
     return undefined;
   }
 }
 
 /** Waits until the API answers and allows it to lead. */
-async function enter(process: SimulatedProcess, settings: ComponentSettings): Promise<ReachedApi> {
-  const { kubeconfig, name } = settings;
+async function enter(process: SimulatedProcess, reach: () => ReachedApi, name: string): Promise<ReachedApi> {
   let said = '';
   for (;;) {
     try {
-      const reached = reachByKubeconfig(process, kubeconfig);
+      const reached = reach();
       await takeLease(process, reached, name);
       return reached;
     } catch (error) {

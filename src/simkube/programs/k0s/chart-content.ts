@@ -18,16 +18,21 @@ export function chartContent(chart: HelmChart): KubeObject[] {
   const fullName =
     textAt(values, 'fullnameOverride') || (chart.name.includes(kind) ? chart.name : `${chart.name}-${kind}`);
   if (kind === 'openstack-cloud-controller-manager') {
+    const credentials = cloudCredentials(chart, values, true);
     return [
+      ...credentials.objects,
       daemonSet({
         name: fullName,
         namespace,
         image: 'registry.k8s.io/provider-os/openstack-cloud-controller-manager:v1.31.1',
         labels: { ...labels, 'k8s-app': kind },
-        pod: placement(values, {
-          nodeSelector: { 'node-role.kubernetes.io/control-plane': '' },
-          tolerations: cloudTolerations,
-        }),
+        pod: {
+          ...placement(values, {
+            nodeSelector: { 'node-role.kubernetes.io/control-plane': '' },
+            tolerations: cloudTolerations,
+          }),
+          ...credentials.pod,
+        },
       }),
     ];
   }
@@ -41,6 +46,27 @@ export function chartContent(chart: HelmChart): KubeObject[] {
       pod: placement(values, {}),
     }),
   ];
+}
+
+/** The Secret with the credentials of the cloud: made by the chart, or brought by somebody else and waited for. */
+function cloudCredentials(
+  { name: release, namespace }: HelmChart,
+  values: JsonObject,
+  byDefault: boolean,
+): { objects: KubeObject[]; pod: JsonObject } {
+  const secret = objectAt(values, 'secret');
+  if ((secret['enabled'] ?? byDefault) !== true) return { objects: [], pod: {} };
+  const name = textAt(secret, 'name') || 'cloud-config';
+  const made = {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name, namespace, labels: { [releaseLabel]: release } },
+    stringData: { 'cloud.conf': '[Global]\n' },
+  } as KubeObject;
+  return {
+    objects: (secret['create'] ?? byDefault) === true ? [made] : [],
+    pod: { volumes: [{ name: 'cloud-config-volume', secret: { secretName: name } }] },
+  };
 }
 
 const cloudTolerations: JsonObject[] = [
@@ -65,6 +91,7 @@ function placement(
 
 function cinderCsi(chart: HelmChart, values: JsonObject, labels: Record<string, string>): KubeObject[] {
   const { namespace } = chart;
+  const credentials = cloudCredentials(chart, values, false);
   const image = 'registry.k8s.io/provider-os/cinder-csi-plugin:v1.31.2';
   const classes = objectAt(values, 'storageClass');
   const storageClass = (policy: 'Delete' | 'Retain'): KubeObject => {
@@ -85,6 +112,7 @@ function cinderCsi(chart: HelmChart, values: JsonObject, labels: Record<string, 
     } as KubeObject;
   };
   return [
+    ...credentials.objects,
     {
       apiVersion: 'storage.k8s.io/v1',
       kind: 'CSIDriver',
@@ -96,12 +124,14 @@ function cinderCsi(chart: HelmChart, values: JsonObject, labels: Record<string, 
       namespace,
       image,
       labels: { ...labels, component: 'nodeplugin' },
+      pod: credentials.pod,
     }),
     deployment({
       name: `${chart.name}-cinder-csi-controllerplugin`,
       namespace,
       image,
       labels: { ...labels, component: 'controllerplugin' },
+      pod: credentials.pod,
     }),
     ...(classes['enabled'] === false ? [] : [storageClass('Delete'), storageClass('Retain')]),
   ];

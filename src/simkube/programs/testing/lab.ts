@@ -44,6 +44,9 @@ export interface ProgramLabOptions {
   readonly seed?: number;
 }
 
+/** how often a lab on real time looks */
+const pollMs = 10;
+
 export function createProgramLab(options: ProgramLabOptions = {}): ProgramLab {
   const clock = options.clock ?? new ManualClock();
   const random = seededRandom(options.seed ?? 5);
@@ -75,8 +78,15 @@ export function createProgramLab(options: ProgramLabOptions = {}): ProgramLab {
     name: (name, ...targets) => void names.set(name, targets),
     dial,
     async until(condition, limitMs = 120_000) {
-      if (!(clock instanceof ManualClock)) throw new TypeError('this lab runs on real time');
-      await runUntil(clock, condition, { limitMs });
+      if (clock instanceof ManualClock) {
+        await runUntil(clock, condition, { limitMs });
+        return;
+      }
+      const deadline = clock.now() + limitMs;
+      while (!(await condition())) {
+        if (clock.now() > deadline) throw new Error('the condition never held');
+        await sleep(clock, pollMs);
+      }
     },
     async close() {
       for (const pod of pods.values()) pod.stopAll();

@@ -26,7 +26,7 @@ export interface PlanePki {
 
 export async function createPlanePki(clock: Clock): Promise<PlanePki> {
   const authority = await createAuthority({ commonName: 'kubernetes', clock });
-  const etcdAuthority = await createAuthority({ commonName: 'etcd', clock });
+  const etcdAuthority = await createAuthority({ commonName: 'etcd-ca', clock });
   const serviceAccounts = await createServiceAccountKeyPair();
   return {
     authority,

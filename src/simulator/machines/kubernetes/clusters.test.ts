@@ -2,7 +2,17 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { ConfigMaps, DaemonSets, Deployments, Leases, Nodes, Pods, Secrets, Services } from '../../../api/index.ts';
+import {
+  ConfigMaps,
+  DaemonSets,
+  Deployments,
+  Leases,
+  Nodes,
+  PodDisruptionBudgets,
+  Pods,
+  Secrets,
+  Services,
+} from '../../../api/index.ts';
 import type { Client } from '../../../client/index.ts';
 import { type KubeObject, systemClock } from '../../../machinery/index.ts';
 import {
@@ -81,15 +91,17 @@ describe('kubeadm init', () => {
     expect(node?.status?.nodeInfo?.kubeletVersion).toBe('v1.33.1');
     await lab.until(async () => (await pods(client)).every((pod) => pod.status?.phase === 'Running'));
     const running = await pods(client);
-    expect(running.map(({ metadata }) => metadata.name!.replace(/(-[a-z0-9]{10})?-[a-z0-9]{5}$/, '')).sort()).toEqual([
-      'coredns',
-      'coredns',
-      'etcd-cp-0',
-      'kube-apiserver-cp-0',
-      'kube-controller-manager-cp-0',
-      'kube-proxy',
-      'kube-scheduler-cp-0',
-    ]);
+    expect(running.map(({ metadata }) => metadata.name!.replace(/(-[a-z0-9]{6,10})?-[a-z0-9]{5}$/, '')).sort()).toEqual(
+      [
+        'coredns',
+        'coredns',
+        'etcd-cp-0',
+        'kube-apiserver-cp-0',
+        'kube-controller-manager-cp-0',
+        'kube-proxy',
+        'kube-scheduler-cp-0',
+      ],
+    );
     const etcd = running.find(({ metadata }) => metadata.name === 'etcd-cp-0')!;
     expect(etcd.metadata.labels).toEqual({ component: 'etcd', tier: 'control-plane' });
     expect(etcd.metadata.annotations).toMatchObject({
@@ -398,6 +410,18 @@ describe('a cluster whose images bring no network', () => {
 });
 
 describe('workloads', () => {
+  it('may be evicted as far as a budget allows, once somebody makes one', async () => {
+    const { client } = await begin();
+    const key = { namespace: 'kube-system', name: 'dns' };
+    const spec = { maxUnavailable: 1, selector: { matchLabels: { 'k8s-app': 'kube-dns' } } };
+    await client.create(
+      PodDisruptionBudgets,
+      { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', metadata: key, spec },
+      by,
+    );
+    await lab.until(async () => (await client.get(PodDisruptionBudgets, key)).status?.disruptionsAllowed === 1);
+  });
+
   it('roll, scale and leave tainted nodes alone', async () => {
     const { first, client } = await begin();
     await joined(lab, first, 'worker-0');

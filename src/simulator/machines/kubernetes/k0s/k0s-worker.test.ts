@@ -1,10 +1,18 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import { Nodes } from '../../../../api/index.ts';
+import { Nodes, Pods, Secrets } from '../../../../api/index.ts';
 import type { Client } from '../../../../client/index.ts';
-import { seededRandom } from '../../../../machinery/index.ts';
+import { type ManualClock, seededRandom } from '../../../../machinery/index.ts';
 import { nullLogger } from '../../../../runtime/index.ts';
-import { createProgramLab, type LabPod, type ProgramLab, readKubeconfig, runScript } from '../../../../simkube/index.ts';
+import {
+  clusterOfApi,
+  createProgramLab,
+  EtcdKeys,
+  type LabPod,
+  type ProgramLab,
+  readKubeconfig,
+  runScript,
+} from '../../../../simkube/index.ts';
 import { machineShell } from '../../boot/shell/machine-shell.ts';
 import { type LoneMachine, loneMachine } from '../../testing/lone-machine.ts';
 import type { Software } from '../../types.ts';
@@ -12,6 +20,7 @@ import { createKubernetesSoftware } from '../index.ts';
 
 const image = 'ghcr.io/k0sproject/k0s:v1.32.6-k0s.0';
 const endpoint = '127.65.0.7';
+const controllerCommand = ['k0s', 'controller', '--config=/etc/k0s/k0s.yaml'];
 const download =
   'curl -sSfL --retry 5 https://get.k0s.sh | K0S_INSTALL_PATH=/usr/local/bin K0S_VERSION=v1.32.6+k0s.0 sh';
 const install =
@@ -21,6 +30,7 @@ const start = '(command -v systemctl > /dev/null 2>&1 && systemctl start k0swork
 interface Place {
   readonly lab: ProgramLab;
   readonly pod: LabPod;
+  readonly controller: ReturnType<LabPod['start']>;
   readonly machine: LoneMachine;
   readonly software: Software;
   readonly admin: Client;
@@ -36,7 +46,7 @@ afterEach(async () => {
 });
 
 /** A k0s plane, and a machine that reaches it. */
-async function createPlace(): Promise<Place> {
+async function createPlace(spec: object = {}): Promise<Place> {
   const lone = loneMachine({ name: 'server-1' });
   const { clock, timings } = lone;
   const lab = createProgramLab({ clock });
@@ -52,22 +62,26 @@ async function createPlace(): Promise<Place> {
     '/etc/k0s/k0s.yaml': stringify({
       apiVersion: 'k0s.k0sproject.io/v1beta1',
       kind: 'ClusterConfig',
-      spec: { api: { port: 6443, externalAddress: endpoint, sans: [endpoint] } },
+      spec: { api: { port: 6443, externalAddress: endpoint, sans: [endpoint] }, ...spec },
     }),
   });
   lab.name(endpoint, pod);
-  pod.start(image, ['k0s', 'controller', '--config=/etc/k0s/k0s.yaml']);
+  const controller = pod.start(image, controllerCommand);
   await lab.until(async () => (await pod.exec(image, 'k0s', 'status')).code === 0);
-  const { lines } = await pod.exec(image, 'k0s', 'kubeconfig', 'admin');
-  const facts = readKubeconfig(lines.join('\n'), { read: () => undefined })!;
-  const admin = lab.dial(endpoint, 6443).api!.connect({ ...facts, serverName: endpoint });
+  const admin = await adminOf({ lab, pod });
   const run = async (...commands: readonly string[]): Promise<number> => {
     const state = machineShell(machine, software, 'runcmd');
     const write = (text: string): void => machine.screen.write(text);
     return await runScript(state, commands.join('\n'), { input: { text: '' }, out: write, error: write });
   };
-  place = { lab, pod, machine, software, admin, run };
+  place = { lab, pod, controller, machine, software, admin, run };
   return place;
+}
+
+async function adminOf({ lab, pod }: Pick<Place, 'lab' | 'pod'>): Promise<Client> {
+  const { lines } = await pod.exec(image, 'k0s', 'kubeconfig', 'admin');
+  const facts = readKubeconfig(lines.join('\n'), { read: () => undefined })!;
+  return lab.dial(endpoint, 6443).api!.connect({ ...facts, serverName: endpoint });
 }
 
 async function writeToken({ pod, machine }: Place, ...more: readonly string[]): Promise<void> {
@@ -90,6 +104,70 @@ describe('a k0s worker', () => {
     expect(node.status?.nodeInfo?.kubeletVersion).toBe('v1.32.6+k0s');
     expect(node.spec?.taints?.map(({ key }) => key)).toContain('node.cloudprovider.kubernetes.io/uninitialized');
     expect(machine.written()).toContain('k0s is now executable in /usr/local/bin');
+  });
+
+  it('is initialized by the cloud controller manager of a chart, once this has its credentials', async () => {
+    const charts = [
+      {
+        name: 'openstack-ccm',
+        chartname: 'openstack/openstack-cloud-controller-manager',
+        namespace: 'kube-system',
+        version: '2.31.1',
+        values: 'secret: {enabled: true, create: false, name: cloud}\nnodeSelector: null\n',
+      },
+    ];
+    const { lab, admin, run } = await createPlace({
+      extensions: { helm: { repositories: [{ name: 'openstack', url: 'https://charts.example.org' }], charts } },
+    });
+    await writeToken(place!);
+    await run(download, install, start);
+    const pods = async () => (await admin.list(Pods, { namespace: 'kube-system' })).items;
+    await lab.until(async () => (await pods()).some(({ metadata }) => metadata.name?.startsWith('openstack-ccm')));
+    await (lab.clock as ManualClock).advance(30_000);
+    const waiting = (await pods()).find(({ metadata }) => metadata.name?.startsWith('openstack-ccm'));
+    expect(waiting?.status?.phase).not.toBe('Running');
+    expect((await admin.get(Nodes, { name: 'worker-1' })).spec?.providerID).toBeUndefined();
+    const credentials = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'cloud', namespace: 'kube-system' } };
+    await admin.create(Secrets, credentials, { fieldManager: 'test' });
+    const initialized = async (): Promise<boolean> =>
+      (await admin.get(Nodes, { name: 'worker-1' })).spec?.providerID !== undefined;
+    await lab.until(initialized);
+    const { spec } = await admin.get(Nodes, { name: 'worker-1' });
+    expect(spec?.providerID).toMatch(/^openstack:\/\/\//);
+    expect(spec?.taints ?? []).toEqual([]);
+  });
+
+  it('stays a node of its cluster when the plane is restored from a backup', async () => {
+    const { lab, pod, run } = await createPlace();
+    await writeToken(place!);
+    await run(download, install, start);
+    const readyIn = async (): Promise<boolean> => {
+      const { items } = await (await adminOf(place!)).list(Nodes);
+      return items[0]?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false;
+    };
+    await lab.until(readyIn);
+    const before = clusterOfApi(lab.dial(endpoint, 6443).api)!;
+    const backup = await new EtcdKeys(lab.kubernetes.clusters, before.etcd).snapshot();
+    await place!.controller.stop();
+    const file = '/var/lib/k0s/etcd/member/snap/db';
+    lab.kubernetes.filesRemoved([pod.files.get(file)!]);
+    pod.files.delete(file);
+    pod.files.set('/backup', backup);
+    const restored = await pod.exec(
+      'etcd:v3.6.4',
+      'etcdutl',
+      'snapshot',
+      'restore',
+      '/backup',
+      '--data-dir=/var/lib/k0s/etcd',
+    );
+    expect(restored.code).toBe(0);
+    pod.start(image, controllerCommand);
+    await lab.until(async () => (await pod.exec(image, 'k0s', 'status')).code === 0);
+    expect(clusterOfApi(lab.dial(endpoint, 6443).api)).not.toBe(before);
+    // Without heartbeats a node is given up after less than a minute.
+    await (lab.clock as ManualClock).advance(180_000);
+    expect(await readyIn()).toBe(true);
   });
 
   it.each([

@@ -4,6 +4,7 @@ import type { CancelTimer, JsonObject } from '../../../../machinery/index.ts';
 import type { RunningMachine } from '../../types.ts';
 import { isCniPod } from './cni.ts';
 import { isMirrorPod } from './mirror-pods.ts';
+import { missingMount } from './pod-mounts.ts';
 import { runningStatus } from './pod-status.ts';
 
 export interface PodRunnerOptions {
@@ -106,6 +107,10 @@ export class PodRunner {
   async #postRunning(key: string, known: KnownPod): Promise<void> {
     const { machine } = this.#options;
     const { pod } = known;
+    if (known.state === 'starting') {
+      const missing = await missingMount(this.#options.client(), pod);
+      if (missing !== undefined) throw new Error(missing);
+    }
     const hostAddress = machine.addresses[0] ?? '';
     const podAddress = pod.spec.hostNetwork ? hostAddress : (pod.status?.podIP ?? this.#nextAddress());
     const status = runningStatus(pod, { hostAddress, podAddress }, machine.clock.now());
