@@ -2,6 +2,7 @@ import { Pods } from '../api/index.ts';
 import { loopbackUser, type PodConnector } from '../apiserver/index.ts';
 import type { Client } from '../client/index.ts';
 import {
+  type ConnectWorkload,
   connectOverHttp,
   createContractResolver,
   createExternalObjects,
@@ -29,6 +30,8 @@ export interface ControllersOptions {
   namespace?: string;
   /** how ports of Pods are reached that run in this process */
   podConnector?: PodConnector;
+  /** how workload APIs are reached; over HTTPS by default */
+  connectWorkload?: ConnectWorkload;
   metrics: RuntimeMetrics;
   log: Logger;
   signal: AbortSignal;
@@ -68,13 +71,14 @@ export async function startControllers(api: ManagementApi, options: ControllersO
 
 /** Adds the controllers of the chosen areas; answers how to close what they opened. */
 function addControllers(manager: Manager, client: Client, options: ControllersOptions): () => Promise<void> {
-  const { areas, watchFilter, namespace } = options;
+  const { areas, watchFilter, namespace, connectWorkload } = options;
   const common: CommonOptions = {
     client,
     clock: systemClock,
     random: systemRandom,
     ...(watchFilter !== undefined && { watchFilter }),
     ...(namespace !== undefined && { namespace }),
+    ...(connectWorkload && { connectWorkload }),
   };
   const shared = areas.has('cluster') ? setupClusterControllers(manager, common) : setupShared(manager, common);
   if (areas.has('bootstrap')) setupBootstrapControllers(manager, { ...common, ...shared });
@@ -87,6 +91,8 @@ function addControllers(manager: Manager, client: Client, options: ControllersOp
       ...(podConnector && {
         connectPod: async (pod, port, signal) =>
           podConnector((await client.get(Pods, pod, { signal })) as unknown as UnstructuredObject, port),
+        // Pods that are run here may be simulated, and so may be the backups they made
+        snapshotReaders: [async (file) => (await import('../simkube/index.ts')).simulatedSnapshotKeys(file)],
       }),
     });
   }
@@ -101,18 +107,19 @@ interface CommonOptions {
   random: Random;
   watchFilter?: string;
   namespace?: string;
+  connectWorkload?: ConnectWorkload;
 }
 
 /** What areas share, where the cluster controllers that would bring it are somebody else's. */
 function setupShared(
   manager: Manager,
-  { client, clock, random, namespace }: CommonOptions,
+  { client, clock, random, namespace, connectWorkload }: CommonOptions,
 ): { workloads: WorkloadClusters; externals: ExternalObjects } {
   const workloads = createWorkloadClusters({
     client,
     clock,
     random,
-    connect: connectOverHttp(),
+    connect: connectWorkload ?? connectOverHttp(),
     ...(namespace !== undefined && { namespace }),
   });
   manager.add(workloads.controller);

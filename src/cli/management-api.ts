@@ -12,6 +12,7 @@ import {
   type Listener,
   openObjectStore,
   type PodConnector,
+  type PodExecutor,
   type PodLogSource,
   type StoredObject,
   secretSealer,
@@ -37,6 +38,7 @@ export interface ManagementApiOptions {
 export interface PodAccess {
   readonly podLogs: PodLogSource;
   readonly podConnector: PodConnector;
+  readonly podExecutor: PodExecutor;
 }
 
 export interface ManagementApi {
@@ -121,6 +123,7 @@ function podHooks(access: () => PodAccess | undefined): PodAccess {
   return {
     podLogs: (pod, options) => running().podLogs(pod, options),
     podConnector: async (pod, port) => running().podConnector(pod, port),
+    podExecutor: async (pod, command) => running().podExecutor(pod, command),
   };
 }
 

@@ -21,12 +21,14 @@ export function buildProgram(setExitCode: (code: number) => void): Command {
     );
 
   const runs =
-    <O>(action: (options: O, context: CommandContext, ...args: string[]) => Promise<number>) =>
+    <O>(action: (options: O, context: CommandContext, ...args: string[]) => Promise<number>, usualLevel?: LogLevel) =>
     async (...received: unknown[]): Promise<void> => {
       const command = received.at(-1) as Command;
       const args = received.slice(0, -2) as string[];
       const { logLevel } = command.optsWithGlobals<GlobalOptions>();
-      setExitCode(await action(command.opts() as O, processContext(logLevel), ...args));
+      const isChosen = command.getOptionValueSourceWithGlobals('logLevel') !== 'default';
+      const level = isChosen ? logLevel : (usualLevel ?? logLevel);
+      setExitCode(await action(command.opts() as O, processContext(level), ...args));
     };
 
   program
@@ -57,6 +59,22 @@ export function buildProgram(setExitCode: (code: number) => void): Command {
       '\nExamples:\n  capstan up\n  capstan up --simulated-cloud\n  capstan up --listen 127.0.0.1:0 --data-dir ./data --kubeconfig ./kubeconfig\n',
     )
     .action(runs(async (options, context) => (await import('./commands/up.ts')).up(options as never, context)));
+
+  program
+    .command('demo')
+    .description('try it: everything in a throw-away directory, with a hosted cluster on a simulated cloud')
+    .addOption(
+      new Option('--flavor <kind>', 'what the control plane is made by')
+        .choices(['k0smotron', 'kamaji', 'hosted'])
+        .default('k0smotron'),
+    )
+    .option('--exit', 'end by itself when all is Ready')
+    .option('--timeout <time>', 'how long the cluster may take; 0 waits without end', '5m')
+    .addHelpText('after', '\nExamples:\n  capstan demo\n  capstan demo --flavor kamaji --exit\n')
+    .action(
+      // progress is told in its own way: the log is for what goes wrong
+      runs(async (options, context) => (await import('./commands/demo.ts')).demo(options as never, context), 'error'),
+    );
 
   program
     .command('cloud')

@@ -1,6 +1,7 @@
 import { CommanderError } from 'commander';
 import { ApiStatusError, CapstanError, errorMessage } from '../machinery/index.ts';
 import { spellOutBooleans } from './boolean-flags.ts';
+import { optionsBehindVerb } from './leading-options.ts';
 import { buildProgram } from './program.ts';
 
 /** Exit codes scripts can rely on: 0 fine, 1 failed, 2 wrong usage. */
@@ -14,7 +15,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     exitCode = code;
   });
   try {
-    await program.parseAsync(spellOutBooleans(argv, program), { from: 'user' });
+    await program.parseAsync(spellOutBooleans(optionsBehindVerb(argv), program), { from: 'user' });
     return exitCode;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitUsage;

@@ -38,7 +38,39 @@ const contextName = 'capstan';
 
 /** Runs the management API and its controllers in the foreground until a signal asks it to stop. */
 export async function up(options: UpOptions, context: CommandContext): Promise<number> {
-  const { env, log, signal, stdout } = context;
+  const { log, stdout } = context;
+  const running = await startInstallation(options, context);
+  try {
+    const { api, kubeconfig, dataDirectory, cloud } = running;
+    stdout(`management API  ${api.url}\n`);
+    stdout(`kubeconfig      ${kubeconfig} (context ${contextName})\n`);
+    stdout(`data            ${dataDirectory}\n`);
+    stdout(`try             kubectl --kubeconfig ${kubeconfig} --context ${contextName} get namespaces\n`);
+    for (const line of cloud?.lines ?? []) stdout(`${line}\n`);
+    stdout('ready\n');
+    await Promise.race([context.stopped, running.failed]);
+    log.info('Stopping');
+  } finally {
+    await running.stop();
+  }
+  return 0;
+}
+
+/** Everything `capstan up` runs, while it runs. */
+export interface RunningInstallation {
+  readonly api: ManagementApi;
+  readonly cloud: RunningCloud | undefined;
+  readonly dataDirectory: string;
+  /** where the kubeconfig of the administrator was written */
+  readonly kubeconfig: string;
+  /** rejects when a part of it fails for good */
+  readonly failed: Promise<unknown>;
+  stop(): Promise<void>;
+}
+
+/** Starts all parts; resolves when they are ready. */
+export async function startInstallation(options: UpOptions, context: CommandContext): Promise<RunningInstallation> {
+  const { env, log, signal } = context;
   const areas = parseControllerAreas(options.controllers);
   const dataDirectory = resolve(options.dataDir ?? defaultDataDirectory(env));
   const cloudListen = parseListenAddress(options.cloudListen, '--cloud-listen');
@@ -83,7 +115,10 @@ export async function up(options: UpOptions, context: CommandContext): Promise<n
         metrics,
         log,
         signal,
-        ...(pods && { podConnector: pods.podConnector }),
+        ...(pods && {
+          podConnector: pods.podConnector,
+          connectWorkload: (await import('../workload-connection.ts')).connectBeside(pods),
+        }),
         ...(options.watchFilter !== undefined && { watchFilter: options.watchFilter }),
         ...(options.namespace !== undefined && { namespace: options.namespace }),
       });
@@ -92,21 +127,21 @@ export async function up(options: UpOptions, context: CommandContext): Promise<n
       log.info('No cluster controllers run here: others are expected to');
     }
     const kubeconfig = await writeAdminKubeconfig(api, options, context);
-    stdout(`management API  ${api.url}\n`);
-    stdout(`kubeconfig      ${kubeconfig} (context ${contextName})\n`);
-    stdout(`data            ${dataDirectory}\n`);
-    stdout(`try             kubectl --kubeconfig ${kubeconfig} --context ${contextName} get namespaces\n`);
-    for (const line of cloud?.lines ?? []) stdout(`${line}\n`);
     const stopGivingBack = giveMemoryBackAtRest();
     stops.unshift(async () => stopGivingBack());
-    stdout('ready\n');
     const parts = [housekeeping, pods, controllers].filter((part) => part !== undefined);
-    await Promise.race([context.stopped, ...parts.map(({ failed }) => failed)]);
-    log.info('Stopping');
-  } finally {
+    return {
+      api,
+      cloud,
+      dataDirectory,
+      kubeconfig,
+      failed: Promise.race(parts.map(({ failed }) => failed)),
+      stop: () => stopAll(stops, log),
+    };
+  } catch (error) {
     await stopAll(stops, log);
+    throw error;
   }
-  return 0;
 }
 
 /** Stops everything, whatever happens to one part of it. */

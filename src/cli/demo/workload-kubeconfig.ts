@@ -1,0 +1,24 @@
+import { parse, stringify } from 'yaml';
+import { ipFamily } from '../../machinery/index.ts';
+
+interface KubeconfigFile {
+  clusters?: { cluster: { server: string; 'tls-server-name'?: string } }[];
+}
+
+/**
+ * A kubeconfig whose server is a name of a Gateway, as one that needs nobody to resolve it: the name of the API is asked for at
+ * the Gateway's address.
+ */
+export function throughGateway(kubeconfig: string, address: string): string {
+  const file = parse(kubeconfig) as KubeconfigFile;
+  let isChanged = false;
+  for (const { cluster } of file.clusters ?? []) {
+    const url = new URL(cluster.server);
+    if (ipFamily(url.hostname.replace(/^\[|\]$/g, '')) !== undefined) continue;
+    cluster['tls-server-name'] = url.hostname;
+    url.hostname = address;
+    cluster.server = url.href.replace(/\/$/, '');
+    isChanged = true;
+  }
+  return isChanged ? stringify(file) : kubeconfig;
+}
