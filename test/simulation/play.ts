@@ -215,6 +215,19 @@ async function situation({ client, entries, admin }: System): Promise<string> {
     const said = console.split('\n').filter((line) => /error|fail|warn/i.test(line));
     lines.push(...said.slice(-7).map((line) => `  ${name}: ${line}`));
   }
+  lines.push(...(await balancing(admin)));
   const errors = entries.filter(({ level }) => level === 'error').slice(-5);
   return [...lines, ...errors.map((entry) => `  ${JSON.stringify(entry)}`)].join('\n');
+}
+
+/** Where connections to the load balancers go. */
+async function balancing({ loadBalancer }: System['admin']): Promise<string[]> {
+  const lines: string[] = [];
+  for (const pool of await collect(loadBalancer.pools.list())) {
+    lines.push(`  pool ${pool.name}: ${pool.provisioningStatus} ${pool.operatingStatus}`);
+    for (const member of await collect(loadBalancer.members(pool.id).list())) {
+      lines.push(`    ${member.name} ${member.address}: ${member.provisioningStatus} ${member.operatingStatus}`);
+    }
+  }
+  return lines;
 }

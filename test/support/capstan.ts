@@ -13,6 +13,8 @@ export interface CapstanOptions {
   args?: readonly string[];
   /** which cluster controllers run; default none: most suites are about the API alone */
   controllers?: string;
+  /** what runs Pods; default none, for the same reason */
+  pods?: 'simulated' | 'none';
 }
 
 /** A `capstan up` of our own. */
@@ -59,6 +61,7 @@ export async function startCapstan(options: CapstanOptions = {}): Promise<Capsta
       ...['--kubeconfig', kubeconfig],
       ...['--encryption-key-file', join(directory, 'key')],
       ...['--controllers', options.controllers ?? 'none'],
+      ...['--pods', options.pods ?? 'none'],
       ...(options.args ?? []),
     ],
     { cwd: root, env: { ...(process.env as Record<string, string>), NO_COLOR: '1' } },

@@ -1,0 +1,128 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { eventually } from '../../support/eventually.ts';
+import { missingKubectl } from '../../support/kubectl.ts';
+import { openWorkbench, type Workbench } from './workbench.ts';
+
+const missing = await missingKubectl();
+const patienceMs = 180_000;
+const namespace = 'hcp-system';
+
+// Guide 000 step by step, in its order and with its flaws: a control plane of k0smotron in Pods, workers on servers.
+describe.skipIf(missing !== undefined)(`guide 000${missing ? ` (${missing})` : ''}`, { timeout: 240_000 }, () => {
+  let bench: Workbench;
+  beforeAll(async () => {
+    bench = await openWorkbench();
+  });
+  afterAll(() => bench?.stop());
+  // Every step stands on the one before; after a failure the others would only wait in vain.
+  let failed = false;
+  beforeEach((context) => context.skip(failed, 'an earlier step failed'));
+  afterEach(({ task }) => {
+    failed ||= task.result?.state === 'fail';
+  });
+
+  const kubectl = (...args: string[]): Promise<string> => bench.kubectl('-n', namespace, ...args);
+  const lines = (text: string): string[] => text.split('\n').filter((line) => line !== '');
+
+  it('prepares namespace, credentials and storage', async () => {
+    await bench.kubectl('create', 'namespace', namespace);
+    await kubectl(
+      ...['create', 'secret', 'generic', 'openstack-cloud-config'],
+      `--from-file=clouds.yaml=${bench.cloudsYaml}`,
+    );
+    expect(await bench.kubectl('get', 'storageclass')).toMatch(/\(default\)/);
+  });
+
+  it('applies the manifest in the worst order, and sees the Pods of the control plane come', async () => {
+    await bench.apply((documents) => documents.toReversed());
+    await eventually(async () => {
+      const pods = lines(await kubectl('get', 'pods', '--no-headers'));
+      expect(pods).toEqual(
+        expect.arrayContaining([
+          expect.stringMatching(/^kmc-openstack-hcp-cluster-0 +1\/1 +Running/),
+          expect.stringMatching(/^kmc-openstack-hcp-cluster-etcd-0 +1\/1 +Running/),
+        ]),
+      );
+    }, patienceMs);
+    expect(await kubectl('get', 'pvc', '--no-headers')).toMatch(
+      /^etcd-data-kmc-openstack-hcp-cluster-etcd-0 +Bound .* 1Gi/,
+    );
+  });
+
+  it('finds the Service under the name of the guide and under its own, at one address', async () => {
+    const address = async (name: string): Promise<string> => {
+      const path = 'jsonpath={.status.loadBalancer.ingress[0].ip}';
+      return kubectl('get', 'svc', name, '-o', path);
+    };
+    await eventually(async () => {
+      expect(await address('openstack-hcp-cluster-cp')).toMatch(/^127\.65\./);
+    }, patienceMs);
+    expect(await address('kmc-openstack-hcp-cluster-lb')).toBe(await address('openstack-hcp-cluster-cp'));
+    expect(await kubectl('get', 'svc', 'openstack-hcp-cluster-cp', '-o', 'wide')).toMatch(
+      /openstack-hcp-cluster-cp +LoadBalancer +\S+ +127\.65\.\S+ +6443/,
+    );
+  });
+
+  it('gets a worker and no floating address: the endpoint is that of the Service', async () => {
+    await eventually(async () => {
+      const [node, ...others] = lines(await bench.workload('get', 'nodes', '--no-headers'));
+      expect(others).toEqual([]);
+      expect(node).toMatch(/^openstack-hcp-cluster-md-\S+ +(Not)?Ready/);
+    }, patienceMs);
+    const { floatingIps, servers } = await bench.cloud.inventory();
+    expect(floatingIps).toEqual([]);
+    expect(servers).toEqual([expect.stringMatching(/^openstack-hcp-cluster-md-/)]);
+    const host = await kubectl(
+      'get',
+      'openstackcluster',
+      'openstack-hcp-cluster',
+      '-o',
+      'jsonpath={.spec.controlPlaneEndpoint.host}',
+    );
+    expect(host).toMatch(/^127\.65\./);
+  });
+
+  it('gives the cluster its credentials, and all of it becomes ready', async () => {
+    await bench.workload(
+      ...['-n', 'kube-system', 'create', 'secret', 'generic', 'openstack-cloud-config'],
+      `--from-file=clouds.yaml=${bench.cloudsYaml}`,
+    );
+    // the programs of the charts read another form than people have at hand
+    await eventually(async () => {
+      const command = ['-n', 'kube-system', 'get', 'secret', 'openstack-cloud-config', '-o', 'json'];
+      const { data } = JSON.parse(await bench.workload(...command)) as { data: Record<string, string> };
+      expect(Buffer.from(data['cloud.conf'] ?? '', 'base64').toString()).toMatch(/^\[Global\]\nauth-url=http/);
+    }, patienceMs);
+    await eventually(async () => {
+      const pods = lines(await bench.workload('-n', 'kube-system', 'get', 'pods', '--no-headers'));
+      for (const name of ['openstack-cloud-controller-manager', 'openstack-cinder', 'calico']) {
+        expect(pods.filter((line) => line.includes(name) && /Running/.test(line))).not.toEqual([]);
+      }
+      expect(await bench.workload('get', 'sc')).toMatch(/\(default\)/);
+      for (const node of lines(await bench.workload('get', 'nodes', '--no-headers'))) expect(node).toMatch(/ Ready /);
+    }, patienceMs);
+  });
+
+  it('says so in the objects', async () => {
+    await eventually(async () => {
+      const status = JSON.parse(
+        await kubectl('get', 'k0smotroncontrolplane', 'openstack-hcp-cluster-cp', '-o', 'json'),
+      ) as { status: object };
+      expect(status.status).toMatchObject({
+        externalManagedControlPlane: true,
+        initialization: { controlPlaneInitialized: true },
+        readyReplicas: 1,
+        version: 'v1.32.6+k0s.0',
+      });
+      const deployment = await kubectl('get', 'machinedeployment', 'openstack-hcp-cluster-md', '-o', 'json');
+      expect((JSON.parse(deployment) as { status: object }).status).toMatchObject({ readyReplicas: 1 });
+    }, patienceMs);
+  });
+
+  it('is deleted with one command; the volume of etcd and the network stay', async () => {
+    await kubectl('delete', 'cluster', 'openstack-hcp-cluster', '--wait=true', '--timeout=180s');
+    expect(await bench.cloud.inventory()).toEqual(bench.before);
+    expect(lines(await kubectl('get', 'pods', '--no-headers'))).toEqual([]);
+    expect(lines(await kubectl('get', 'pvc', '--no-headers'))).toHaveLength(1);
+  });
+});

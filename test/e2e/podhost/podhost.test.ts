@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type CapstanProcess, startCapstan } from '../../support/capstan.ts';
+import { eventually } from '../../support/eventually.ts';
+import { missingKubectl } from '../../support/kubectl.ts';
+import { openSandbox, type Sandbox } from '../../support/sandbox.ts';
+
+const missing = await missingKubectl();
+const suite = missing === undefined ? 'Pods of the embedded API' : `Pods of the embedded API (${missing})`;
+
+const app = {
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { name: 'web' },
+  spec: {
+    replicas: 2,
+    selector: { matchLabels: { app: 'web' } },
+    template: {
+      metadata: { labels: { app: 'web' } },
+      spec: {
+        containers: [
+          {
+            name: 'web',
+            image: 'nginx:1.27',
+            ports: [{ containerPort: 80 }],
+            readinessProbe: { httpGet: { port: 80 }, periodSeconds: 1 },
+          },
+        ],
+      },
+    },
+  },
+};
+
+const database = {
+  apiVersion: 'apps/v1',
+  kind: 'StatefulSet',
+  metadata: { name: 'db' },
+  spec: {
+    serviceName: 'db',
+    replicas: 1,
+    selector: { matchLabels: { app: 'db' } },
+    template: {
+      metadata: { labels: { app: 'db' } },
+      spec: {
+        containers: [{ name: 'db', image: 'database:1', volumeMounts: [{ name: 'data', mountPath: '/data' }] }],
+      },
+    },
+    volumeClaimTemplates: [
+      {
+        metadata: { name: 'data' },
+        spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+      },
+    ],
+  },
+};
+
+/** What a person does with kubectl who takes the embedded API for any other Kubernetes. */
+describe.skipIf(missing !== undefined)(suite, () => {
+  let capstan: CapstanProcess;
+  let s: Sandbox;
+  beforeAll(async () => {
+    capstan = await startCapstan({ pods: 'simulated' });
+    s = await openSandbox({ name: 'capstan', kubeconfig: capstan.kubeconfig, stop: async () => {} });
+  });
+  afterAll(async () => {
+    await s?.close();
+    await capstan?.stop();
+  });
+  const address = (): Promise<string> => s.ok`get service web -o ${'jsonpath={.status.loadBalancer.ingress[0].ip}'}`;
+  const page = async (): Promise<string> => (await fetch(`http://${await address()}:18085/`)).text();
+
+  it('a Deployment rolls out and answers at the address of its load balancer', async () => {
+    await s.with(app).ok`apply -f -`;
+    await s.ok`expose deployment web --type=LoadBalancer --port=18085 --target-port=80`;
+    await s.ok`rollout status deployment web --timeout=60s`;
+    await s.ok`wait service web --for=${'jsonpath={.status.loadBalancer.ingress}'} --timeout=30s`;
+    await eventually(async () => expect(await page()).toMatch(/^web-\S+: simulated container of image nginx:1.27$/m));
+  });
+
+  it('logs are read, followed and refused as elsewhere', async () => {
+    expect(await s.ok`logs deployment/web`).toContain('simulated container of image nginx:1.27 started');
+    const follow = s.start`logs -f deployment/web`;
+    await follow.until((out) => out.includes('started'), 'the first line');
+    const [pod = ''] = (await s.ok`get pods -l app=web -o name`).trim().split('\n');
+    expect(await s.fails`logs ${pod} --previous`).toMatch(/previous terminated container "web" in pod ".*" not found/);
+  });
+
+  it('it scales, and a new image is rolled out without a gap', async () => {
+    await s.ok`scale deployment web --replicas=3`;
+    await s.ok`rollout status deployment web --timeout=60s`;
+    expect(await s.ok`get deployment web -o ${'jsonpath={.status.readyReplicas}'}`).toBe('3');
+    await s.ok`set image deployment/web web=nginx:1.28`;
+    await s.ok`rollout status deployment web --timeout=60s`;
+    await eventually(async () => expect(await page()).toContain('nginx:1.28'));
+  });
+
+  it('a port of a Pod is forwarded', async () => {
+    const forward = s.start`port-forward deployment/web ${':80'}`;
+    await forward.until((out) => /127\.0\.0\.1:\d+/.test(out), 'the local port');
+    const local = /127\.0\.0\.1:(\d+)/.exec(forward.stdout())?.[1];
+    expect(await (await fetch(`http://127.0.0.1:${local}/`)).text()).toContain('simulated container');
+  });
+
+  it('a command is run in a container, with its output and its exit code', async () => {
+    const etcd = {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'shell' },
+      spec: { containers: [{ name: 'shell', image: 'quay.io/k0sproject/k0s:v1.33.4-k0s.0', command: ['sleep', '3600'] }] },
+    };
+    await s.with(etcd).ok`apply -f -`;
+    await s.ok`wait pod shell --for=condition=Ready --timeout=30s`;
+    expect(await s.ok`exec shell -- sh -c ${'echo one; echo two'}`).toBe('one\ntwo\n');
+    expect((await s.run`exec shell -- sh -c ${'exit 3'}`).code).toBe(3);
+    await s.ok`delete pod shell --now`;
+  });
+
+  it('what it cannot run says why', async () => {
+    await s.ok`run odd --image=registry.invalid/nothing:1`;
+    await s.ok`wait pod odd --for=${'jsonpath={.status.containerStatuses[0].state.waiting.reason}=ErrImagePull'} --timeout=20s`;
+    expect(await s.ok`describe pod odd`).toContain('no such host');
+    await s.ok`delete pod odd`;
+  });
+
+  it('a StatefulSet has its volume, and all of it is there again after the program was killed', async () => {
+    await s.with(database).ok`apply -f -`;
+    await s.ok`rollout status statefulset db --timeout=60s`;
+    const before = await s.json`pod db-0`;
+    const claim = await s.ok`get pvc data-db-0 -o ${'jsonpath={.status.phase} {.spec.volumeName}'}`;
+    expect(claim).toMatch(/^Bound pvc-/);
+    const balancer = await address();
+    capstan = await capstan.restart('SIGKILL');
+    await s.ok`wait pod db-0 --for=${'jsonpath={.status.containerStatuses[0].restartCount}=1'} --timeout=30s`;
+    await s.ok`wait pod --all --for=condition=Ready --timeout=30s`;
+    expect((await s.json`pod db-0`).metadata.uid).toBe(before.metadata.uid);
+    expect(await s.ok`get pvc data-db-0 -o ${'jsonpath={.status.phase} {.spec.volumeName}'}`).toBe(claim);
+    expect(await address()).toBe(balancer);
+    await eventually(async () => expect(await page()).toContain('nginx:1.28'));
+  });
+
+  it('and everything goes', async () => {
+    await s.ok`delete statefulset/db deployment/web service/web pvc/data-db-0 --timeout=60s`;
+    await s.ok`wait pod --all --for=delete --timeout=60s`;
+    await eventually(async () => expect(await s.ok`get pv -o name`).toBe(''));
+  });
+});
