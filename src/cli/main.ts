@@ -5,4 +5,9 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
 });
 
-process.exitCode = await run(process.argv.slice(2));
+const code = await run(process.argv.slice(2));
+// Connections that wait for another use would keep the program for half a minute after it has done its work.
+const written = (stream: NodeJS.WriteStream): Promise<void> =>
+  new Promise((resolve) => stream.write('', () => resolve()));
+await Promise.all([written(process.stdout), written(process.stderr)]);
+process.exit(code);

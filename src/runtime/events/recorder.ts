@@ -114,8 +114,14 @@ export function createEventBroadcaster(options: EventBroadcasterOptions): EventB
       return;
     }
     queue.push(event);
-    delivering ??= deliver().finally(() => {
+    if (!delivering) startDelivery();
+  };
+
+  const startDelivery = (): void => {
+    delivering = deliver().finally(() => {
       delivering = undefined;
+      // An event may have come after the last look at the queue and before this.
+      if (queue.length > 0 && !stop.signal.aborted) startDelivery();
     });
   };
 

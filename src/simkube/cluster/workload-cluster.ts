@@ -1,19 +1,11 @@
 import type { Duplex } from 'node:stream';
 import { type Lease, Leases, type Pod, Pods } from '../../api/index.ts';
-import {
-  type AccessControl,
-  type ApiServer,
-  keyPrefix,
-  objectKey,
-  openObjectStore,
-  StoredObject,
-} from '../../apiserver/index.ts';
+import { type AccessControl, type ApiServer, keyPrefix, objectKey, StoredObject } from '../../apiserver/index.ts';
 import type { Client } from '../../client/index.ts';
 import {
   ApiStatusError,
   type CancelTimer,
   type Clock,
-  errorMessage,
   type Random,
   sleep,
   statusError,
@@ -21,10 +13,12 @@ import {
 } from '../../machinery/index.ts';
 import type { Logger } from '../../runtime/index.ts';
 import type { Engine, Store, StoreEvent } from '../../store/index.ts';
-import { type ClusterControllers, startClusterControllers } from '../controllers/index.ts';
+import { startClusterControllers } from '../controllers/index.ts';
 import type { EtcdCluster } from '../etcd/etcd-cluster.ts';
 import { ApiServers, type ServedApi } from './api-servers.ts';
-import type { ClusterSettings, ControllerManagerSettings, ControllerRoles } from './settings.ts';
+import { ControllerSwitch } from './controller-switch.ts';
+import type { ClusterSettings, ControllerRoles } from './settings.ts';
+import { SharedStore } from './shared-store.ts';
 
 /** A kubelet, as its cluster needs it. */
 export interface ClusterNode {
@@ -68,14 +62,6 @@ export interface CloudView {
 /** kube-apiserver gives up on etcd after this long. */
 const etcdPatienceMs = 7_000;
 const heartbeatMs = 10_000;
-/** how long what is stored stays in memory after the last API server has ended */
-const idleMs = 30_000;
-/** Controllers that come and go together are restarted together. */
-const settleMs = 100;
-
-/** History is for watches that come back; those here come back soon. */
-const history = { minRevisions: 200, minAgeMs: 60_000, maxRevisions: 5_000, maxBytes: 2 * 1024 * 1024 };
-
 const nothingIsGone: CloudView = { isGone: () => false, server: () => undefined };
 
 /**
@@ -88,28 +74,20 @@ export class WorkloadCluster {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  readonly #options: WorkloadClusterOptions;
   readonly #nodes = new Map<string, ClusterNode>();
-  readonly #roles = new Map<string, ControllerRoles>();
   readonly #declaredDead = new Set<string>();
   readonly #servers: ApiServers;
+  readonly #store: SharedStore;
+  readonly #controllers: ControllerSwitch;
   readonly #stopFollowingEtcd: () => void;
   #cloud: CloudView = nothingIsGone;
   #knownMembers: ReadonlySet<string>;
-  #opening: Promise<Store<StoredObject>> | undefined;
-  #store: Store<StoredObject> | undefined;
-  #storeUsers = 0;
-  #revision = 0;
-  #controllers: { readonly running: ClusterControllers; readonly server: ApiServer; readonly key: string } | undefined;
   #cancelHeartbeat: CancelTimer | undefined;
-  #cancelAdjust: CancelTimer | undefined;
-  #cancelIdle: CancelTimer | undefined;
   #stopWatching: (() => void) | undefined;
   #hasRun: boolean;
   #closed = false;
 
   constructor(options: WorkloadClusterOptions) {
-    this.#options = options;
     this.#hasRun = options.hasRun;
     this.etcd = options.etcd;
     this.prefix = options.prefix;
@@ -125,7 +103,26 @@ export class WorkloadCluster {
       gate: () => this.gate(),
       healthProblem: () => this.healthProblem(),
     };
-    this.#servers = new ApiServers(base, () => this.#adjust());
+    this.#servers = new ApiServers(base, () => this.#controllers.adjust());
+    this.#controllers = new ControllerSwitch({
+      clock: options.clock,
+      log: options.log,
+      server: () => (this.etcd.hasQuorum ? this.#servers.newest?.server : undefined),
+      start: (server, wish) => {
+        const controllers = startClusterControllers(this, server, wish);
+        this.#hasRun = true;
+        return controllers;
+      },
+    });
+    this.#store = new SharedStore({
+      clock: options.clock,
+      openEngine: () => options.openEngine(),
+      opened: (store) => this.#watchPods(store),
+      closing: async () => {
+        this.#stopWatching?.();
+        await this.#servers.settled();
+      },
+    });
     this.#stopFollowingEtcd = this.etcd.onChange(() => this.#etcdChanged());
   }
 
@@ -162,7 +159,7 @@ export class WorkloadCluster {
   }
 
   get revision(): number {
-    return this.#store?.revision ?? this.#revision;
+    return this.#store.revision;
   }
 
   /** Access for what runs on the control plane itself. */
@@ -172,13 +169,13 @@ export class WorkloadCluster {
 
   /** Tells of every change from now on; answers how to stop. */
   onStored(callback: (events: readonly StoreEvent<StoredObject>[]) => void): () => void {
-    const store = this.#store;
+    const store = this.#store.current;
     return store ? store.watch('/', store.revision, callback) : () => {};
   }
 
   /** The API for an instance that was started with these settings; to be released when the instance ends. */
   async serve(settings: ClusterSettings): Promise<ServedApi> {
-    const store = await this.#useStore();
+    const store = await this.#store.use();
     try {
       const served = await this.#servers.use(store, settings);
       let isReleased = false;
@@ -188,11 +185,11 @@ export class WorkloadCluster {
           if (isReleased) return;
           isReleased = true;
           served.release();
-          this.#storeUnused();
+          this.#store.release();
         },
       };
     } catch (error) {
-      this.#storeUnused();
+      this.#store.release();
       throw error;
     }
   }
@@ -204,57 +201,12 @@ export class WorkloadCluster {
 
   /** Works on what is stored itself, as etcd does. */
   async withStore<R>(work: (store: Store<StoredObject>) => Promise<R>): Promise<R> {
-    const store = await this.#useStore();
+    const store = await this.#store.use();
     try {
       return await work(store);
     } finally {
-      this.#storeUnused();
+      this.#store.release();
     }
-  }
-
-  async #useStore(): Promise<Store<StoredObject>> {
-    if (this.#closed) throw new Error('the cluster is closed');
-    this.#storeUsers++;
-    this.#cancelIdle?.();
-    this.#cancelIdle = undefined;
-    this.#opening ??= this.#openStore();
-    try {
-      return await this.#opening;
-    } catch (error) {
-      this.#storeUsers--;
-      this.#opening = undefined;
-      throw error;
-    }
-  }
-
-  async #openStore(): Promise<Store<StoredObject>> {
-    const engine = await this.#options.openEngine();
-    const store = await openObjectStore({ engine, clock: this.clock, history });
-    this.#store = store;
-    this.#watchPods(store);
-    return store;
-  }
-
-  #storeUnused(): void {
-    this.#storeUsers--;
-    if (this.#storeUsers > 0 || this.#closed || this.#cancelIdle) return;
-    this.#cancelIdle = this.clock.after(idleMs, () => {
-      this.#cancelIdle = undefined;
-      if (this.#storeUsers === 0 && !this.#closed) void this.#closeStore();
-    });
-  }
-
-  async #closeStore(): Promise<void> {
-    const opening = this.#opening;
-    this.#opening = undefined;
-    const store = await opening?.catch(() => undefined);
-    if (!store) return;
-    this.#stopWatching?.();
-    this.#stopWatching = undefined;
-    this.#revision = store.revision;
-    if (this.#store === store) this.#store = undefined;
-    await this.#servers.settled();
-    await store.close();
   }
 
   /** Requests wait for a majority of etcd, and fail when it does not come back in time. */
@@ -312,12 +264,11 @@ export class WorkloadCluster {
 
   /** Controllers run on a machine or in a Pod; of those that do the same, one leads. */
   addControllers(id: string, roles: ControllerRoles): void {
-    this.#roles.set(id, roles);
-    this.#adjust();
+    this.#controllers.add(id, roles);
   }
 
   removeControllers(id: string): void {
-    if (this.#roles.delete(id)) this.#adjust();
+    this.#controllers.remove(id);
   }
 
   /** One timer for all nodes: their heartbeats become one batch of writes. */
@@ -353,57 +304,7 @@ export class WorkloadCluster {
       if (this.#knownMembers.has(id)) continue;
       for (const node of this.#nodes.values()) node.memberRemoved(id);
     }
-    this.#adjust();
-  }
-
-  /** Controllers run while there is a place for them, an API to talk to, and etcd agrees. */
-  #adjust(): void {
-    const wish = this.#wishedControllers();
-    const { newest } = this.#servers;
-    const shouldRun = !this.#closed && newest !== undefined && wish !== undefined && this.etcd.hasQuorum;
-    const current = this.#controllers;
-    if (!shouldRun) {
-      this.#cancelAdjust?.();
-      this.#cancelAdjust = undefined;
-      this.#stopControllers();
-    } else if (!current) {
-      this.#startControllers(newest.server, wish);
-    } else if ((current.server !== newest.server || current.key !== wish.key) && !this.#cancelAdjust) {
-      this.#cancelAdjust = this.clock.after(settleMs, () => {
-        this.#cancelAdjust = undefined;
-        this.#stopControllers();
-        this.#adjust();
-      });
-    }
-  }
-
-  #wishedControllers(): { key: string; manager?: ControllerManagerSettings; scheduler: boolean } | undefined {
-    let manager: ControllerManagerSettings | undefined;
-    let scheduler = false;
-    for (const roles of this.#roles.values()) {
-      manager ??= roles.manager;
-      scheduler ||= roles.scheduler ?? false;
-    }
-    if (!manager && !scheduler) return undefined;
-    return { key: JSON.stringify({ manager, scheduler }), ...(manager && { manager }), scheduler };
-  }
-
-  #startControllers(
-    server: ApiServer,
-    wish: { key: string; manager?: ControllerManagerSettings; scheduler: boolean },
-  ): void {
-    this.#controllers = { running: startClusterControllers(this, server, wish), server, key: wish.key };
-    this.#hasRun = true;
-  }
-
-  #stopControllers(): void {
-    const current = this.#controllers;
-    this.#controllers = undefined;
-    current?.running
-      .stop()
-      .catch((error: unknown) =>
-        this.log.warn('Controllers of a workload did not stop cleanly', { error: errorMessage(error) }),
-      );
+    this.#controllers.adjust();
   }
 
   /**
@@ -411,7 +312,7 @@ export class WorkloadCluster {
    * to the store. Answers false when there is no lease yet.
    */
   renewLease(lease: Lease): boolean {
-    const store = this.#store;
+    const store = this.#store.current;
     if (!store || !this.etcd.hasQuorum) return false;
     const { namespace, name } = lease.metadata;
     const key = objectKey({ group: Leases.group, plural: Leases.plural }, namespace, name ?? '');
@@ -450,13 +351,9 @@ export class WorkloadCluster {
     this.#closed = true;
     this.#stopFollowingEtcd();
     this.#cancelHeartbeat?.();
-    this.#cancelIdle?.();
-    this.#cancelAdjust?.();
-    const stopping = this.#controllers?.running.stop();
-    this.#controllers = undefined;
-    await stopping?.catch(() => undefined);
+    await this.#controllers.close();
     await this.#servers.close();
-    await this.#closeStore();
+    await this.#store.close();
     for (const node of [...this.#nodes.values()]) node.clusterClosed(this);
   }
 }

@@ -4,7 +4,7 @@ import { missingKubectl } from '../../support/kubectl.ts';
 import { openWorkbench, type Workbench } from './workbench.ts';
 
 const missing = await missingKubectl();
-const patienceMs = 180_000;
+const patienceMs = 90_000;
 const namespace = 'hcp-system';
 
 // Guide 000 step by step, in its order and with its flaws: a control plane of k0smotron in Pods, workers on servers.
@@ -95,7 +95,7 @@ describe.skipIf(missing !== undefined)(`guide 000${missing ? ` (${missing})` : '
     }, patienceMs);
     await eventually(async () => {
       const pods = lines(await bench.workload('-n', 'kube-system', 'get', 'pods', '--no-headers'));
-      for (const name of ['openstack-cloud-controller-manager', 'openstack-cinder', 'calico']) {
+      for (const name of ['openstack-cloud-controller-manager', 'cinder', 'calico']) {
         expect(pods.filter((line) => line.includes(name) && /Running/.test(line))).not.toEqual([]);
       }
       expect(await bench.workload('get', 'sc')).toMatch(/\(default\)/);

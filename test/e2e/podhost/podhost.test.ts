@@ -101,13 +101,15 @@ describe.skipIf(missing !== undefined)(suite, () => {
   });
 
   it('a command is run in a container, with its output and its exit code', async () => {
-    const etcd = {
+    const shell = {
       apiVersion: 'v1',
       kind: 'Pod',
       metadata: { name: 'shell' },
-      spec: { containers: [{ name: 'shell', image: 'quay.io/k0sproject/k0s:v1.33.4-k0s.0', command: ['sleep', '3600'] }] },
+      spec: {
+        containers: [{ name: 'shell', image: 'quay.io/k0sproject/k0s:v1.33.4-k0s.0', command: ['sleep', '3600'] }],
+      },
     };
-    await s.with(etcd).ok`apply -f -`;
+    await s.with(shell).ok`apply -f -`;
     await s.ok`wait pod shell --for=condition=Ready --timeout=30s`;
     expect(await s.ok`exec shell -- sh -c ${'echo one; echo two'}`).toBe('one\ntwo\n');
     expect((await s.run`exec shell -- sh -c ${'exit 3'}`).code).toBe(3);

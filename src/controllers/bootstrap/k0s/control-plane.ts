@@ -1,4 +1,5 @@
 import { type BootstrapFile, parseK0sVersion, Secrets } from '../../../api/index.ts';
+import { workersMayRun } from '../../../hosting/index.ts';
 import { ignoreNotFound } from '../../../machinery/index.ts';
 import { at, authorityFromSecret, numberAt, type ProviderObject, textAt } from '../../shared/index.ts';
 import { BootstrapInputError } from '../common/machine-content.ts';
@@ -40,10 +41,8 @@ function ingressOf({ object }: ProviderObject): ControlPlaneFacts['ingress'] {
 
 /** A kubelet must not be newer than the API server it talks to. */
 export function refuseNewerThanControlPlane(version: string, controlPlaneVersion: string | undefined): void {
-  const own = parseK0sVersion(version);
-  const theirs = controlPlaneVersion === undefined ? undefined : parseK0sVersion(controlPlaneVersion);
-  if (!own || !theirs || own.major < theirs.major) return;
-  if (own.major === theirs.major && own.minor <= theirs.minor) return;
+  if (controlPlaneVersion === undefined || !parseK0sVersion(version) || !parseK0sVersion(controlPlaneVersion)) return;
+  if (workersMayRun(controlPlaneVersion, version)) return;
   throw new BootstrapInputError(
     `k0s ${version} is newer than the control plane, which runs ${controlPlaneVersion}; ` +
       'upgrade the control plane first, or lower spec.version',

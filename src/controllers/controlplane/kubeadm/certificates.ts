@@ -1,6 +1,7 @@
 import { kubeadmControlPlanes } from '../../../api/index.ts';
 import { objectKey } from '../../../client/index.ts';
 import { errorMessage } from '../../../machinery/index.ts';
+import { after, type Result } from '../../../runtime/index.ts';
 import {
   ClusterCertificateError,
   conditionOf,
@@ -19,6 +20,8 @@ import { type ControlPlaneScope, isInitialized } from './scope.ts';
 
 /** Secrets may be deleted behind our back; nothing tells, so they are looked at once in a while. */
 const lookAgainMs = 10 * 60_000;
+/** Nor does anything tell that a user has brought what was missing. */
+const missingMs = 15_000;
 
 const available = 'CertificatesAvailable';
 
@@ -26,12 +29,14 @@ const available = 'CertificatesAvailable';
  * Sees to the key pairs of the cluster. They are made once: machines that exist trust what they were given, so a pair that
  * went missing later is told, not made anew.
  */
-export async function ensureCertificates(scope: ControlPlaneScope): Promise<undefined> {
+export async function ensureCertificates(scope: ControlPlaneScope): Promise<Result | undefined> {
   const { context, controlPlane, cluster, memory } = scope;
   const now = context.clock.now();
   const known = isTrue(controlPlane, available);
   scope.certificatesAvailable = known;
-  if (known && memory.certificatesCheckedAt !== undefined && now - memory.certificatesCheckedAt < lookAgainMs) return;
+  if (known && memory.certificatesCheckedAt !== undefined && now - memory.certificatesCheckedAt < lookAgainMs) {
+    return undefined;
+  }
   const plans = controlPlaneCertificatePlans(controlPlane.spec.kubeadmConfigSpec?.clusterConfiguration);
   const access = { client: context.client, cluster: objectKey(cluster), plans, signal: context.signal };
   try {
@@ -42,7 +47,7 @@ export async function ensureCertificates(scope: ControlPlaneScope): Promise<unde
         const many = missing.length > 1;
         const message = `Cluster certificate${many ? 's' : ''} for ${missing.join(', ')} ${many ? 'are' : 'is'} not available, please check cluster certificate secrets`;
         tell(scope, { status: 'False', reason: 'NotAvailable', message }, 'Error');
-        return;
+        return undefined;
       }
     }
     const owner = ownerReference(controlPlane, kubeadmControlPlanes, { controller: true });
@@ -51,6 +56,7 @@ export async function ensureCertificates(scope: ControlPlaneScope): Promise<unde
     scope.certificatesAvailable = true;
     setVerdict(controlPlane, available, { status: 'True', reason: 'Available' }, now);
     setLegacy(controlPlane, available, legacyTrue, now);
+    return undefined;
   } catch (error) {
     if (context.signal.aborted) throw error;
     const broken = error instanceof ClusterCertificateError;
@@ -63,6 +69,7 @@ export async function ensureCertificates(scope: ControlPlaneScope): Promise<unde
       },
       'Warning',
     );
+    if (broken) return after(missingMs, errorMessage(error));
     throw error;
   }
 }

@@ -9,7 +9,13 @@ import {
 } from '../../../api/index.ts';
 import { ManualClock, systemClock } from '../../../machinery/index.ts';
 import { createAuthority } from '../../../pki/index.ts';
-import { controllerOf, createClusterKubeconfig, kubeconfigNeedsRotation, secretText } from '../../shared/index.ts';
+import {
+  conditionOf,
+  controllerOf,
+  createClusterKubeconfig,
+  kubeconfigNeedsRotation,
+  secretText,
+} from '../../shared/index.ts';
 import { by } from '../../testing/world.ts';
 import { createKubeadmCluster, createKubeadmWorld, type KubeadmWorld } from './testing/kubeadm-world.ts';
 
@@ -117,6 +123,7 @@ describe('a control plane with an etcd of its user', () => {
       etcdOpened: (node) => void asked.push(node),
     });
     const w = world;
+    const begun = w.clock.now();
     const external = {
       endpoints: ['https://etcd.test:2379'],
       caFile: '/etc/kubernetes/pki/etcd/ca.crt',
@@ -131,9 +138,15 @@ describe('a control plane with an etcd of its user', () => {
       metadata: { name: 'c1-apiserver-etcd-client', namespace: w.namespace },
       data,
     };
-    await w.client.create(Secrets, secret, by);
     await createKubeadmCluster(w, { kubeadmConfigSpec: { clusterConfiguration: { etcd: { external } } } });
-    for (const replicas of [1, 3, 2]) {
+    const told = async (): Promise<string> =>
+      conditionOf(await w.controlPlane(), 'CertificatesAvailable')?.message ?? '';
+    await w.until(async () => (await told()).includes('c1-apiserver-etcd-client does not exist'));
+    // users take their time, and then expect things to go on
+    await w.until(() => w.clock.now() > begun + 3_600_000, 2 * 3_600_000);
+    await w.client.create(Secrets, secret, by);
+    await w.until(w.settled(1), 120_000);
+    for (const replicas of [3, 2]) {
       await w.patchControlPlane({ spec: { replicas } });
       await w.until(w.settled(replicas));
     }

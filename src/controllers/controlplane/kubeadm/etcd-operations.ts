@@ -1,9 +1,9 @@
 import type { Machine } from '../../../api/index.ts';
 import { errorMessage } from '../../../machinery/index.ts';
 import { isDeleting } from '../../shared/index.ts';
+import { type EtcdClient, EtcdError, type EtcdMember } from '../etcd/types.ts';
 import { judgeRemoval, labelOf, type MemberView } from './decisions/quorum.ts';
 import { leadershipCandidates } from './decisions/selection.ts';
-import { type EtcdClient, EtcdError, type EtcdMember } from '../etcd/types.ts';
 import { memberViews } from './health/machine-health.ts';
 import { type ControlPlaneScope, clusterKeyOf, nameOf } from './scope.ts';
 

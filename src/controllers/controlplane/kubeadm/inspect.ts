@@ -314,6 +314,6 @@ function tellUnknown(scope: ControlPlaneScope, reason: string, message: string, 
 export function tellWaiting(scope: ControlPlaneScope, message: string): void {
   const now = scope.context.clock.now();
   const verdict: Verdict = { status: 'Unknown', reason: 'InspectionFailed', message };
-  setVerdict(scope.controlPlane, etcdCondition, verdict, now);
+  if (isEtcdManaged(scope.controlPlane)) setVerdict(scope.controlPlane, etcdCondition, verdict, now);
   setVerdict(scope.controlPlane, componentsCondition, verdict, now);
 }

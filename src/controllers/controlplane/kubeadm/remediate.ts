@@ -16,6 +16,7 @@ import {
   setVerdict,
   type Verdict,
 } from '../../shared/index.ts';
+import { EtcdError } from '../etcd/types.ts';
 import { pendingTopologyVersion } from './decisions/preflight.ts';
 import {
   decideRemediation,
@@ -24,7 +25,6 @@ import {
   parseRemediation,
   type RemediationRecord,
 } from './decisions/remediation.ts';
-import { EtcdError } from '../etcd/types.ts';
 import { membersOf, moveLeadershipAway } from './etcd-operations.ts';
 import { remediationForAnnotation, remediationInProgressAnnotation } from './names.ts';
 import { deleteMachine } from './scale.ts';

@@ -1,7 +1,7 @@
 import type { Machine } from '../../../api/index.ts';
 import { after, type Result } from '../../../runtime/index.ts';
-import { judgeRemoval, labelOf } from './decisions/quorum.ts';
 import type { EtcdMember } from '../etcd/types.ts';
+import { judgeRemoval, labelOf } from './decisions/quorum.ts';
 import { membersOf, removeMember } from './etcd-operations.ts';
 import { strangersOf } from './health/machine-health.ts';
 import { type ControlPlaneScope, nameOf, waitBecause } from './scope.ts';

@@ -93,7 +93,7 @@ describe('the next step of a StatefulSet', () => {
           expect([...pods.values()].every(isPodReady)).toBe(true);
         },
       ),
-      { numRuns: 200 },
+      { numRuns: 80 },
     );
   });
 });

@@ -155,7 +155,7 @@ const collectedKinds: ReadonlySet<string> = new Set(['Pod', 'Service', 'Persiste
 function onlyWorkloads(served: ServedResources): ServedResources {
   const isCollected = ({ group, kind }: Resource): boolean =>
     collectedGroups.has(group) || (group === '' && collectedKinds.has(kind));
-  return { ...served, listResources: async () => (await served.listResources()).filter(isCollected) };
+  return { ...served, listResources: () => served.listResources().filter(isCollected) };
 }
 
 /** Places Pods and does with them what the test says. */

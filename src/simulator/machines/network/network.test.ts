@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { PortService } from '../../../simkube/index.ts';
-import { type BootingCloud, bootingCloud } from '../testing/booting-cloud.ts';
+import { type BootingCloud, bootingCloud, greeter, testSoftware } from '../testing/booting-cloud.ts';
+import type { Outside } from './dial.ts';
 import { UnreachableError } from './unreachable.ts';
 
 /** A project with a router to the outside, and servers that serve ports. */
-async function town(): Promise<Town> {
-  const cloud = await bootingCloud();
+async function town(outside?: Outside): Promise<Town> {
+  const cloud = await bootingCloud(outside ? { machines: { software: () => testSoftware(), outside } } : {});
   const { user, read, networkId, subnetId } = cloud;
   const neutron = async (method: string, path: string, body?: unknown): Promise<ReturnType<typeof read>> => {
     const answer = await user.request(method, `/network/v2.0${path}`, body);
@@ -390,5 +391,38 @@ describe('a virtual address', () => {
     expect(t.dial('10.0.7.7', 6443, b.id)).toBe('a:6443');
     t.cloud.operator.stopServer(a.id);
     expect(t.dial(address, 6443)).toBe('b:6443');
+  });
+});
+
+describe('what lies beyond the cloud', () => {
+  const beyond: Outside = (host, port) => {
+    if (host !== '127.65.1.1' && host !== 'plane.example.test') return undefined;
+    if (port !== 6443) throw new UnreachableError('ECONNREFUSED', host, port);
+    return greeter(`beyond:${port}`);
+  };
+
+  it('is reached by name and address from machines whose networks lead out, and from outside', async () => {
+    const { serve, dial, neutron, router } = await town(beyond);
+    const { id } = await serve('a');
+    expect(dial('127.65.1.1', 6443, id)).toBe('beyond:6443');
+    expect(dial('plane.example.test', 6443, id)).toBe('beyond:6443');
+    expect(dial('127.65.1.1', 6443)).toBe('beyond:6443');
+    expect(dial('127.65.1.1', 22, id)).toBe('ECONNREFUSED');
+    expect(dial('127.65.1.2', 6443, id)).toBe('EHOSTUNREACH');
+    expect(dial('other.example.test', 6443, id)).toBe('ENOTFOUND');
+    await neutron('PUT', `/routers/${router}`, { router: { external_gateway_info: {} } });
+    expect(dial('127.65.1.1', 6443, id)).toBe('EHOSTUNREACH');
+    expect(dial('plane.example.test', 6443, id)).toBe('ENOTFOUND');
+  });
+
+  it('is kept from machines by rules for what leaves them', async () => {
+    const { serve, dial, neutron, group } = await town(beyond);
+    const { id } = await serve('a');
+    const { security_group_rules: rules } = (await neutron(
+      'GET',
+      `/security-group-rules?security_group_id=${group}&direction=egress`,
+    )) as { security_group_rules: { id: string }[] };
+    for (const rule of rules) await neutron('DELETE', `/security-group-rules/${rule.id}`);
+    expect(dial('127.65.1.1', 6443, id)).toBe('ETIMEDOUT');
   });
 });

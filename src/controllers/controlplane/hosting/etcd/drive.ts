@@ -29,6 +29,8 @@ const uneasyMs = 1_000;
 const longUneasyMs = 10_000;
 const uneasyAfterMs = 60_000;
 const defragmentEveryMs = 60 * 60_000;
+/** All members are tidied within this time of the first, one in each pass. */
+export const defragmentRoundMs: number = 10 * 60_000;
 /** What etcd allows when nothing else is said. */
 const defaultQuotaBytes = 2 * 1024 ** 3;
 
@@ -36,6 +38,8 @@ const defaultQuotaBytes = 2 * 1024 ** 3;
 export interface EtcdMemory {
   calm?: { readonly at: number; readonly fingerprint: string; readonly answers: EtcdAnswers };
   uneasySince?: number;
+  /** members that were tidied in this round: one whose file stays large must not be tidied for ever */
+  tidied?: Set<string>;
 }
 
 export interface EtcdScope {
@@ -73,19 +77,22 @@ export async function driveEtcd(scope: EtcdScope): Promise<EtcdOutcome> {
   let answers = await ask(scope, sight);
   let step: EtcdStep = { kind: 'none' };
   let defragmented = false;
+  let defragmentDue = isDefragmentDue(scope);
   for (let taken = 0; taken < maxSteps; taken++) {
-    step = etcdStep(
-      wish,
-      etcdObservation({ ...sight, facts }, answers, {
-        defragmentDue: isDefragmentDue(scope) && !defragmented,
-        quotaBytes: quotaOf(wish),
-      }),
-    );
+    const more = { defragmentDue, quotaBytes: quotaOf(wish) };
+    step = etcdStep(wish, etcdObservation({ ...sight, facts }, answers, more));
+    if (step.kind === 'defragment' && defragmentDue && memory.tidied?.has(step.name)) {
+      defragmentDue = false;
+      continue;
+    }
     if (step.kind === 'none' || step.kind === 'wait') break;
     context.log.info('Etcd takes a step', { etcd: wish.naming.etcd, step: step.kind });
     facts = factsAfter(facts, step);
     const goesOn = await carryOut(scope, step, sight, facts);
-    if (step.kind === 'defragment') defragmented = true;
+    if (step.kind === 'defragment') {
+      defragmented = true;
+      memory.tidied = (memory.tidied ?? new Set()).add(step.name);
+    }
     if (!goesOn) break;
     if (step.kind !== 'settings') answers = await askAnew(scope, sight);
   }
@@ -150,8 +157,9 @@ async function carryOut(
       await withLeader(scope, sight, step.from, (member) => member.moveLeader(step.to, signal));
       return true;
     case 'defragment':
+      // it may take a while: others have their turn before the next one
       await withNamed(scope, step.name, (member) => member.defragment(signal));
-      return true;
+      return false;
     case 'disarm':
       await withMember(scope, sight, '', (member) => member.disarm({ memberId: step.id, type: step.alarm }, signal));
       return true;
@@ -245,8 +253,10 @@ function remember(scope: EtcdScope, sight: EtcdSight, answers: EtcdAnswers, isSe
 function isDefragmentDue(scope: EtcdScope): boolean {
   const { dataStore } = scope.wish;
   if (dataStore.kind !== 'own-etcd' || !dataStore.defragment) return false;
-  if (dataStore.defragment.schedule !== undefined) return scope.defragmentDue;
-  return scope.context.clock.now() - (scope.lastDefragmentedMs ?? 0) >= defragmentEveryMs;
+  const since = scope.context.clock.now() - (scope.lastDefragmentedMs ?? 0);
+  if (since < defragmentRoundMs) return true;
+  delete scope.memory.tidied;
+  return dataStore.defragment.schedule === undefined ? since >= defragmentEveryMs : scope.defragmentDue;
 }
 
 function quotaOf(wish: EtcdClusterWish): number {

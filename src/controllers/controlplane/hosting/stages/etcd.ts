@@ -2,7 +2,7 @@ import { planeObjects } from '../../../../hosting/index.ts';
 import { soonest } from '../../../../runtime/index.ts';
 import { checkSchedule } from '../backup/due.ts';
 import { etcdTargetOf } from '../etcd/connect.ts';
-import { driveEtcd } from '../etcd/drive.ts';
+import { defragmentRoundMs, driveEtcd } from '../etcd/drive.ts';
 import { type PlaneScope, readSecret, tell } from '../scope.ts';
 import { writeState } from '../write-state.ts';
 
@@ -26,7 +26,8 @@ export async function keepEtcd(scope: PlaneScope): Promise<'stop' | undefined> {
   scope.etcd = outcome;
   scope.later = soonest(scope.later, outcome.result);
   tell(scope, 'etcd', outcome.verdict);
-  if (outcome.defragmented) await writeState(scope, { ...scope.state, defragmentedMs: now });
+  const isNewRound = now - (state.defragmentedMs ?? 0) >= defragmentRoundMs;
+  if (outcome.defragmented && isNewRound) await writeState(scope, { ...scope.state, defragmentedMs: now });
   // a plane that runs goes on without its majority; one that never ran has nothing to begin with
   return outcome.isServing || wish.replicas === 0 || scope.controlPlane ? undefined : 'stop';
 }

@@ -3,6 +3,7 @@ import type {
   KamajiControlPlane,
   KamajiControlPlaneStatus,
   TenantControlPlane,
+  TenantControlPlanePhase,
 } from '../../../../api/index.ts';
 import { conditionOf, isTrue, setVerdict, type Verdict } from '../../../shared/index.ts';
 import { dataStoreCondition, readyCondition } from '../tenant/status.ts';
@@ -13,6 +14,13 @@ export interface Surroundings {
   readonly hasSecrets: boolean;
 }
 
+/** A control plane answers in these; old and new authorities are trusted side by side while they change. */
+const workingPhases: ReadonlySet<TenantControlPlanePhase> = new Set([
+  'Ready',
+  'Upgrading',
+  'CertificateAuthorityRotating',
+]);
+
 /** How its TenantControlPlane is, in the status of a KamajiControlPlane. */
 export function observeControlPlane(
   draft: KamajiControlPlane,
@@ -22,9 +30,10 @@ export function observeControlPlane(
 ): void {
   const { deployment, version } = tenant.status?.kubernetesResources ?? {};
   const isFunctional = isTrue(tenant, 'Functional');
-  const isReady = hasSecrets && (version?.status === 'Ready' || version?.status === 'Upgrading');
+  const isReady = hasSecrets && version?.status !== undefined && workingPhases.has(version.status);
   const wasInitialized = draft.status?.initialization?.controlPlaneInitialized === true;
-  const isInitialized = wasInitialized || (isFunctional && hasSecrets);
+  // before rights are given inside, the kubeconfig of the Cluster opens nothing
+  const isInitialized = wasInitialized || (isFunctional && hasSecrets && isTrue(tenant, 'AddonsAvailable'));
   const status: KamajiControlPlaneStatus = {
     ...draft.status,
     ready: isReady,

@@ -131,9 +131,9 @@ function showStages(draft: TenantControlPlane, report: PlaneReport, nowMs: numbe
 function phaseOf(draft: TenantControlPlane, { wish, report }: Observation): TenantControlPlanePhase {
   const known = draft.status?.kubernetesResources?.version?.version;
   if (wish.replicas === 0) return 'Sleeping';
-  if (report.rotations.some((step) => step.startsWith('ca'))) return 'CertificateAuthorityRotating';
   if (known === undefined && !report.isFunctional) return 'Provisioning';
   if (report.counts.ready === 0 || !report.isFunctional) return 'NotReady';
+  if (report.rotations.some((step) => step.startsWith('ca:'))) return 'CertificateAuthorityRotating';
   const running = report.runningVersion;
   return running !== undefined && withLeadingV(running) !== wish.version ? 'Upgrading' : 'Ready';
 }

@@ -1,5 +1,5 @@
-import { hasQuorum } from '../decisions/quorum.ts';
 import type { EtcdAlarm, EtcdClient, EtcdMember, OpenEtcd } from '../../etcd/types.ts';
+import { hasQuorum } from '../decisions/quorum.ts';
 
 interface Member {
   id: string;

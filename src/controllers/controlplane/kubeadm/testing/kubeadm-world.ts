@@ -48,9 +48,7 @@ export interface KubeadmWorldOptions extends WorldOptions {
 const components = ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler', 'etcd'];
 
 /** Machines whose kubeadm really makes or joins a cluster, in memory. */
-export async function createKubeadmWorld(
-  options: KubeadmWorldOptions = {},
-): Promise<KubeadmWorld> {
+export async function createKubeadmWorld(options: KubeadmWorldOptions = {}): Promise<KubeadmWorld> {
   const etcd = new FakeEtcd();
   const asked: string[] = [];
   let addresses = 0;

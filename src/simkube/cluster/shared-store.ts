@@ -1,0 +1,101 @@
+import { openObjectStore, type StoredObject } from '../../apiserver/index.ts';
+import type { CancelTimer, Clock } from '../../machinery/index.ts';
+import type { Engine, Store } from '../../store/index.ts';
+
+export interface SharedStoreOptions {
+  readonly clock: Clock;
+  /** what is stored: the same again after it was closed */
+  openEngine(): Promise<Engine>;
+  opened(store: Store<StoredObject>): void;
+  /** called before it is closed; what still writes is to end first */
+  closing(): Promise<void>;
+}
+
+/** how long what is stored stays in memory after the last user */
+const idleMs = 30_000;
+/** History is for watches that come back; those here come back soon. */
+const history = { minRevisions: 200, minAgeMs: 60_000, maxRevisions: 5_000, maxBytes: 2 * 1024 * 1024 };
+
+/** What a cluster stores: in memory while somebody uses it, and a little longer. */
+export class SharedStore {
+  readonly #options: SharedStoreOptions;
+  #opening: Promise<Store<StoredObject>> | undefined;
+  #closing: Promise<void> = Promise.resolve();
+  #current: Store<StoredObject> | undefined;
+  #revision = 0;
+  #users = 0;
+  #cancelIdle: CancelTimer | undefined;
+  #isClosed = false;
+
+  constructor(options: SharedStoreOptions) {
+    this.#options = options;
+  }
+
+  /** undefined while nobody uses it */
+  get current(): Store<StoredObject> | undefined {
+    return this.#current;
+  }
+
+  /** newest revision, also while nobody uses it */
+  get revision(): number {
+    return this.#current?.revision ?? this.#revision;
+  }
+
+  /** Every use is ended with `release`. */
+  async use(): Promise<Store<StoredObject>> {
+    if (this.#isClosed) throw new Error('the cluster is closed');
+    this.#users++;
+    this.#cancelIdle?.();
+    this.#cancelIdle = undefined;
+    this.#opening ??= this.#open();
+    try {
+      return await this.#opening;
+    } catch (error) {
+      this.#users--;
+      this.#opening = undefined;
+      throw error;
+    }
+  }
+
+  release(): void {
+    this.#users--;
+    if (this.#users > 0 || this.#isClosed || this.#cancelIdle) return;
+    this.#cancelIdle = this.#options.clock.after(idleMs, () => {
+      this.#cancelIdle = undefined;
+      if (this.#users === 0 && !this.#isClosed) this.#close();
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#cancelIdle?.();
+    this.#close();
+    await this.#closing;
+  }
+
+  async #open(): Promise<Store<StoredObject>> {
+    // Whoever closes it holds the lock of its directory until the end.
+    await this.#closing;
+    const engine = await this.#options.openEngine();
+    const store = await openObjectStore({ engine, clock: this.#options.clock, history });
+    this.#current = store;
+    this.#options.opened(store);
+    return store;
+  }
+
+  #close(): void {
+    const opening = this.#opening;
+    if (!opening) return;
+    this.#opening = undefined;
+    const before = this.#closing;
+    this.#closing = (async () => {
+      await before;
+      const store = await opening.catch(() => undefined);
+      if (!store) return;
+      await this.#options.closing();
+      this.#revision = store.revision;
+      this.#current = undefined;
+      await store.close();
+    })();
+  }
+}
