@@ -45,7 +45,8 @@ const rules = [
   },
   { apiGroups: [''], resources: ['secrets', 'configmaps'], verbs: everything },
   // what hosted control planes are made of
-  { apiGroups: [''], resources: ['services', 'persistentvolumeclaims', 'pods'], verbs: everything },
+  { apiGroups: [''], resources: ['services', 'persistentvolumeclaims'], verbs: everything },
+  { apiGroups: [''], resources: ['pods'], verbs: [...reading, 'delete'] },
   { apiGroups: [''], resources: ['pods/portforward'], verbs: ['get', 'create'] },
   { apiGroups: ['apps'], resources: ['statefulsets', 'deployments'], verbs: everything },
   { apiGroups: ['apps'], resources: ['replicasets'], verbs: reading },

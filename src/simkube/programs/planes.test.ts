@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ConfigMaps, Namespaces, ServiceAccounts } from '../../api/index.ts';
-import { systemClock } from '../../machinery/index.ts';
+import { type ManualClock, systemClock } from '../../machinery/index.ts';
 import { simulatedSnapshotKeys } from '../etcd/snapshot.ts';
 import { etcdBehind } from './etcd/way.ts';
 import { createProgramLab, type ProgramLab } from './testing/lab.ts';
@@ -68,6 +68,8 @@ describe('a plane of Pods', () => {
     await admin.create(ConfigMaps, map('kept'), writes);
     await apiRun.stop();
     await etcdRun.stop();
+    // Long enough for what is stored to leave memory.
+    await (lab.clock as ManualClock).advance(60_000);
     const again = (): void => {
       etcd.start(etcdImage, etcdArgs('etcd-0', [`--initial-cluster=${initialCluster('etcd-0')}`]));
       api.start(apiServerImage, apiArgs('https://etcd-0:2379'));
