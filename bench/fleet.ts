@@ -1,9 +1,10 @@
 /** Measures how long a fleet of clusters takes to be Ready on a simulated cloud, and what that costs. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { type HttpClient, httpClient, loadKubeconfig, restMapper } from '../src/client/index.ts';
-import { isJsonObject, type KubeObject, type Resource } from '../src/machinery/index.ts';
+import { type HttpClient, httpClient, loadKubeconfig } from '../src/client/index.ts';
+import { isJsonObject } from '../src/machinery/index.ts';
 import { buildCapstan, residentBytes, startCapstan } from './lib/capstan.ts';
+import { createCloudSecret, liftQuotas } from './lib/cloud-access.ts';
 import { type CloudProcess, startCloudProcess } from './lib/cloud-process.ts';
 import { Figures } from './lib/figures.ts';
 import { type FleetShape, isControlPlane, type MachineView, openFleet } from './lib/fleet.ts';
@@ -100,7 +101,7 @@ async function measure(kubeconfig: string, pids: readonly number[], settled?: ()
   const stop = new AbortController();
   const limits = { patienceMs: Number(values.patience) * 1000, signal: stop.signal };
   try {
-    await createSecret(client);
+    await createCloudSecret(client, cloud);
     if (warmUp > 0) {
       await setTimings(cloud, { boot: 1, step: 0.2, jitter: 0.2 });
       const first = await openFleet(client, { ...shape, prefix: 'warm-up', clusters: warmUp }, limits);
@@ -203,17 +204,6 @@ async function setTimings(
   });
 }
 
-async function liftQuotas({ operate, cloudsYaml }: CloudProcess): Promise<void> {
-  const project = /project_id: (\S+)/.exec(readFileSync(cloudsYaml, 'utf8'))?.[1];
-  const unlimited = (...names: string[]): Record<string, number> => Object.fromEntries(names.map((name) => [name, -1]));
-  await operate('PATCH', `/quotas/compute/${project}`, unlimited('instances', 'cores', 'ram'));
-  await operate(
-    'PATCH',
-    `/quotas/network/${project}`,
-    unlimited('network', 'subnet', 'router', 'port', 'floatingip', 'security_group', 'security_group_rule'),
-  );
-}
-
 function cpuSeconds(pids: readonly number[]): number {
   return pids.map(processCpuSeconds).reduce((sum, each) => sum + each, 0);
 }
@@ -238,14 +228,6 @@ async function requestCount(): Promise<number> {
   };
   visit(answer);
   return total;
-}
-
-async function createSecret(client: HttpClient): Promise<void> {
-  const secrets = (await restMapper(client).forKind({ kind: 'Secret', group: '' })) as Resource<KubeObject>;
-  const cloudsYaml = readFileSync(cloud.cloudsYaml).toString('base64');
-  const secret = { metadata: { name: 'simulated-cloud', namespace: 'default' }, data: { 'clouds.yaml': cloudsYaml } };
-  const typed = { apiVersion: 'v1', kind: 'Secret', ...secret } as unknown as KubeObject;
-  await client.apply(secrets, typed, { fieldManager: 'bench', force: true });
 }
 
 /** When the last machine of the fleet reached each stage. */

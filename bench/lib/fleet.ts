@@ -94,7 +94,7 @@ function isNodeReady({ status }: MachineView): boolean {
 }
 
 /** Watches a kind until its objects satisfy the condition. */
-async function until(
+export async function until(
   client: Client,
   resource: Resource<KubeObject>,
   { patienceMs, signal }: { patienceMs: number; signal: AbortSignal },
@@ -130,7 +130,8 @@ async function until(
   }
 }
 
-async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
+/** Does the work for all items, a few at a time. */
+export async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
   const queue = items[Symbol.iterator]();
   await Promise.all(
     Array.from({ length: parallel }, async () => {

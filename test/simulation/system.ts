@@ -3,6 +3,7 @@ import { builtinDefinitions, builtinSchema, ownDefinitions, protobufRegistry, Se
 import { type ApiServer, createApiServer, openObjectStore } from '../../src/apiserver/index.ts';
 import { ApiUnreachableError, type Client } from '../../src/client/index.ts';
 import {
+  type ConnectWorkload,
   setupBootstrapControllers,
   setupClusterControllers,
   setupControlPlaneControllers,
@@ -20,7 +21,7 @@ import {
   seededRandom,
 } from '../../src/machinery/index.ts';
 import { cloudFromText, connect, type OpenStack, type Transport } from '../../src/openstack/index.ts';
-import { createAuthority } from '../../src/pki/index.ts';
+import { createAuthority, createServiceAccountKeyPair } from '../../src/pki/index.ts';
 import { createManager, faultyClient, type LogEntry, memoryLogger } from '../../src/runtime/index.ts';
 import {
   connectInProcess,
@@ -30,6 +31,7 @@ import {
   type SimulatedCloud,
 } from '../../src/simulator/index.ts';
 import { memoryEngine } from '../../src/store/index.ts';
+import { connectBeside, connectPods, startPods, type SystemPods } from './hosted-pods.ts';
 import { Life } from './mortal.ts';
 import { pendingCrypto } from './pending-crypto.ts';
 
@@ -65,6 +67,8 @@ export interface System {
   readonly tenant: OpenStack;
   readonly admin: OpenStack;
   readonly entries: readonly LogEntry[];
+  /** what runs the Pods of the management API, where something does */
+  readonly pods: SystemPods | undefined;
   /** what the controllers did so far: requests to the cloud, those that change it, writes to the management API */
   readonly counts: { requests: number; mutations: number; writes: number; lives: number };
   /** of calls of the controllers to the management API: how many fail, half of them after they were carried out */
@@ -81,6 +85,8 @@ export interface System {
 
 export interface SystemOptions {
   readonly seed: number;
+  /** run the Pods of the management API too */
+  readonly hosted?: boolean;
   /** is looked at whenever the world has come to rest at a moment */
   readonly watch?: (system: System) => Promise<void>;
 }
@@ -103,7 +109,7 @@ export async function createSystem(options: SystemOptions): Promise<System> {
     definitions,
     metaSchema: builtinSchema,
     protobuf: protobufRegistry,
-    access: { mode: 'RBAC' },
+    access: { mode: 'RBAC', ...(options.hosted && { serviceAccounts: await serviceAccounts() }) },
   });
   const client = server.localClient();
   const stop = new AbortController();
@@ -116,6 +122,7 @@ export async function createSystem(options: SystemOptions): Promise<System> {
     keepers.add(controller);
   }
   const keeping = keepers.run(stop.signal);
+  const pods = options.hosted ? await startPods({ client, clock, seed, log: logger }) : undefined;
 
   const bugs: unknown[] = [];
   const cloud = await createCloud({
@@ -123,7 +130,7 @@ export async function createSystem(options: SystemOptions): Promise<System> {
     random: seededRandom(seed + 3),
     world: defaultWorld,
     region,
-    machines: { sockets: false, log: logger },
+    machines: { sockets: false, log: logger, ...(pods && { outside: (host, port) => pods.host.outside(host, port) }) },
     onError: (error, what) => void bugs.push(new Error(`the simulator failed: ${what}`, { cause: error })),
   });
   const cloudsYaml = renderCloudsYaml({ url: cloudUrl, region, secrets: cloud.secrets });
@@ -158,24 +165,27 @@ export async function createSystem(options: SystemOptions): Promise<System> {
     life = own;
     const lifeRandom = seededRandom(seed + 1_000 * counts.lives);
     const mortal = own.client(unreliable(countWrites(client, counts), faults, seededRandom(seed + 7 * counts.lives)));
-    const dial = connectInProcess(cloud.network);
+    const dial = pods ? connectBeside(pods, cloud.network) : connectInProcess(cloud.network);
     const manager = createManager({ client: mortal, clock, random: lifeRandom, log: logger, gracefulStopMs: 1 });
     const common = { client: mortal, clock, random: lifeRandom };
-    const shared = setupClusterControllers(manager, {
-      ...common,
-      connectWorkload: async (kubeconfig) => {
-        const api = await own.call(() => dial(kubeconfig));
-        return {
-          client: own.client(api.client),
-          probe: (signal) => own.call(() => api.probe(signal)),
-          portForward: async (pod, port) =>
-            own.duplex(await own.call(() => api.portForward({ namespace: pod.namespace ?? '', name: pod.name }, port))),
-          close: () => api.close(),
-        };
-      },
-    });
+    const connectWorkload: ConnectWorkload = async (kubeconfig) => {
+      const api = await own.call(() => dial(kubeconfig));
+      return {
+        client: own.client(api.client),
+        probe: (signal) => own.call(() => api.probe(signal)),
+        portForward: async (pod, port) =>
+          own.duplex(await own.call(() => api.portForward({ namespace: pod.namespace ?? '', name: pod.name }, port))),
+        close: () => api.close(),
+      };
+    };
+    const shared = setupClusterControllers(manager, { ...common, connectWorkload });
     setupBootstrapControllers(manager, { ...common, ...shared });
-    setupControlPlaneControllers(manager, { ...common, ...shared });
+    setupControlPlaneControllers(manager, {
+      ...common,
+      ...shared,
+      connectWorkload,
+      ...(pods && { connectPod: connectPods(pods, mortal, own) }),
+    });
     const infrastructure = setupInfrastructureControllers(manager, {
       ...common,
       workloads: shared.workloads,
@@ -200,6 +210,7 @@ export async function createSystem(options: SystemOptions): Promise<System> {
     tenant,
     admin,
     entries,
+    pods,
     counts,
     faults,
     crashSoon: (within) => life.dieSoon(random, within),
@@ -240,9 +251,10 @@ export async function createSystem(options: SystemOptions): Promise<System> {
       closing = true;
       life.kill();
       stop.abort();
+      const ended = Promise.all([keeping, pods?.stop()]);
       // Whoever waits for time to pass gets some; the dead are not waited for.
       let over = false;
-      void keeping.finally(() => {
+      void ended.finally(() => {
         over = true;
       });
       for (let turns = 0; !over && turns < 1_000; turns++) {
@@ -255,6 +267,10 @@ export async function createSystem(options: SystemOptions): Promise<System> {
     },
   };
   return system;
+}
+
+async function serviceAccounts(): Promise<{ issuer: string; signingKeyPem: string }> {
+  return { issuer: 'https://kubernetes.default.svc', signingKeyPem: (await createServiceAccountKeyPair()).privateKey };
 }
 
 function listable(server: ApiServer): Resource[] {

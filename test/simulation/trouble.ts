@@ -1,7 +1,7 @@
 import { clusters, machines } from '../../src/api/index.ts';
 import { collect } from '../../src/openstack/index.ts';
 import type { FaultEffect, FaultRule } from '../../src/simulator/index.ts';
-import { type Story, tell } from './wishes.ts';
+import { type Story, type Teller, tell } from './wishes.ts';
 
 /** What can go wrong with a request; the work was done in some of them. */
 const requestTroubles: readonly FaultEffect[] = [
@@ -17,7 +17,7 @@ const requestTroubles: readonly FaultEffect[] = [
 ];
 
 /** Lets trouble loose in the cloud: each kind strikes now and then until it is called off. */
-export function troubleTheCloud(story: Story): void {
+export function troubleTheCloud(story: Teller): void {
   const { system, random } = story;
   for (const [index, effect] of requestTroubles.entries()) {
     if (random.next() < 0.5) continue;
@@ -44,13 +44,13 @@ export function troubleTheCloud(story: Story): void {
   }
 }
 
-export function calmTheCloud(story: Story): void {
+export function calmTheCloud(story: Teller): void {
   story.system.cloud.operator.faults.clear();
   tell(story, 'no more trouble');
 }
 
 /** Something that befalls the installation; what it befalls was looked up before. */
-interface Blow {
+export interface Blow {
   readonly what: string;
   land(): void | Promise<void>;
 }
@@ -65,7 +65,10 @@ export async function strike(story: Story): Promise<void> {
     ...(await onRules(story)),
     ...(await onQuota(story)),
   ];
-  const { what, land } = blows[Math.floor(story.random.next() * blows.length)]!;
+  await strikeWith(story, blows[Math.floor(story.random.next() * blows.length)]!);
+}
+
+export async function strikeWith(story: Teller, { what, land }: Blow): Promise<void> {
   tell(story, what);
   try {
     await land();
@@ -74,7 +77,7 @@ export async function strike(story: Story): Promise<void> {
   }
 }
 
-function onControllers({ system }: Story): Blow[] {
+export function onControllers({ system }: Teller): Blow[] {
   const { faults } = system;
   return [
     { what: 'the controllers crash', land: () => system.crashSoon(40) },

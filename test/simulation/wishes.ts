@@ -13,19 +13,23 @@ import {
 } from './cluster-manifests.ts';
 import { beginning, by, type System } from './system.ts';
 
-/** What the user of a simulation wants at the moment; changes as the story goes on. */
-export interface Story {
+/** Who tells what happens in a simulation. */
+export interface Teller {
   readonly system: System;
   readonly random: Random;
-  wishes: ClusterWish[];
-  /** a machine of a control plane was lost: no second one may follow */
-  hasLostControlPlane?: boolean;
   /** what happened, for whoever reads a failure */
   readonly log: string[];
   readonly onTell?: ((line: string) => void) | undefined;
 }
 
-const pick = <T>(random: Random, items: readonly T[]): T => items[Math.floor(random.next() * items.length)]!;
+/** What the user of a simulation wants at the moment; changes as the story goes on. */
+export interface Story extends Teller {
+  wishes: ClusterWish[];
+  /** a machine of a control plane was lost: no second one may follow */
+  hasLostControlPlane?: boolean;
+}
+
+export const pick = <T>(random: Random, items: readonly T[]): T => items[Math.floor(random.next() * items.length)]!;
 
 /** Large clusters are rare: most of what goes wrong goes wrong with small ones, which are played in a fraction of the time. */
 export function drawWish(random: Random, index: number, isLarge: boolean): ClusterWish {
@@ -42,7 +46,7 @@ export function drawWish(random: Random, index: number, isLarge: boolean): Clust
   };
 }
 
-export function tell(story: Story, what: string): void {
+export function tell(story: Teller, what: string): void {
   const seconds = Math.round((story.system.clock.now() - beginning) / 1_000);
   const line = `${String(seconds).padStart(6)} s  ${what}`;
   story.log.push(line);
@@ -150,8 +154,8 @@ export async function deleteCluster(story: Story, wish: ClusterWish): Promise<vo
   });
 }
 
-async function patch(
-  story: Story,
+export async function patch(
+  story: Teller,
   resource: Parameters<System['client']['patch']>[0],
   name: string,
   body: JsonObject,

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { isInstalled, type Outcome, type RunningProcess, runProcess, startProcess } from './process.ts';
+import { describeOutcome, isInstalled, type Outcome, type RunningProcess, runProcess, startProcess } from './process.ts';
 
 export interface KubectlOptions {
   kubeconfig: string;
@@ -50,6 +50,21 @@ export function kubectl(args: readonly string[], options: KubectlOptions): Promi
     env: environment(options),
     ...(input !== undefined && { input }),
   });
+}
+
+/** kubectl with a kubeconfig; what it prints, or a failure with all it said. */
+export function kubectlOn(kubeconfig: string, directory: string): (...args: string[]) => Promise<string> {
+  return async (...args) => printed(await kubectl(args, { kubeconfig, directory }));
+}
+
+/** `kubectl apply` of a text; what it prints, or a failure with all it said. */
+export async function kubectlApply(kubeconfig: string, directory: string, input: string): Promise<string> {
+  return printed(await kubectl(['apply', '-f', '-'], { kubeconfig, directory, input }));
+}
+
+function printed(outcome: Outcome): string {
+  if (outcome.code !== 0) throw new Error(describeOutcome(outcome));
+  return outcome.stdout;
 }
 
 /** Starts a kubectl that goes on by itself (`get -w`, `wait`). */

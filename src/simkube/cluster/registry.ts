@@ -52,6 +52,11 @@ export class ClusterRegistry {
     return this.#entries.get(id)?.etcd;
   }
 
+  /** Every etcd cluster that somebody has data of. */
+  etcds(): EtcdCluster[] {
+    return [...this.#entries.values()].map(({ etcd }) => etcd);
+  }
+
   /** The Kubernetes cluster whose keys are below a prefix; throws when the etcd cluster is gone. */
   keyspace(id: string, prefix: string = defaultPrefix): WorkloadCluster {
     const entry = this.#entries.get(id);

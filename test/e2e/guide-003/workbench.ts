@@ -2,10 +2,9 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type CapstanProcess, startCapstan } from '../../support/capstan.ts';
 import { type CloudInventory, type CloudView, viewCloud } from '../../support/cloud-view.ts';
-import { kubectl } from '../../support/kubectl.ts';
-import { describeOutcome } from '../../support/process.ts';
+import { kubectlApply, kubectlOn } from '../../support/kubectl.ts';
+import { fillIn } from '../../support/placeholders.ts';
 import { type CloudProcess, startCloud } from '../openstack-command/cloud-process.ts';
-import { kubectlOn } from '../vm-cluster/house.ts';
 
 /** A cloud over HTTPS in a process of its own, as the guide has it, and a management API that knows nothing of it yet. */
 export interface Workbench {
@@ -27,7 +26,7 @@ const externalNetworkName = 'public';
 export async function openWorkbench(): Promise<Workbench> {
   const cloudProcess = await startCloud({ args: ['--https'] });
   const capstan = await startCapstan({ controllers: 'all' });
-  const placeholders = await fillIn(cloudProcess);
+  const placeholders = await leftToTheReader(cloudProcess);
   const cacert = Buffer.from(placeholders['CACERT_B64'] ?? '', 'base64').toString();
   const cloud = await viewCloud({
     cloudsYaml: cloudProcess.cloudsYaml,
@@ -48,9 +47,7 @@ export async function openWorkbench(): Promise<Workbench> {
     kubectl: run,
     apply: async (file) => {
       const template = await readFile(new URL(`testdata/${file}`, import.meta.url), 'utf8');
-      const input = template.replaceAll(/\$\{(\w+)\}/g, (_whole, name: string) => placeholders[name] ?? '');
-      const outcome = await kubectl(['apply', '-f', '-'], { kubeconfig, directory, input });
-      if (outcome.code !== 0) throw new Error(describeOutcome(outcome));
+      await kubectlApply(kubeconfig, directory, fillIn(template, placeholders));
     },
     workload: async (...args) => {
       const secret = JSON.parse(await run('get', 'secret', 'basic-1-kubeconfig', '-o', 'json')) as {
@@ -68,7 +65,7 @@ export async function openWorkbench(): Promise<Workbench> {
 }
 
 /** What the guide leaves to its reader, among it a clouds.yaml with its oddities: a key twice, old names, a path of another host. */
-async function fillIn(cloud: CloudProcess): Promise<Record<string, string>> {
+async function leftToTheReader(cloud: CloudProcess): Promise<Record<string, string>> {
   const { auth, region_name: region, cacert = '' } = (await cloud.clouds())['openstack']!;
   const authority = await readFile(cacert, 'utf8');
   const cloudsYaml = `clouds:

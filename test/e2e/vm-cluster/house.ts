@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { type CapstanProcess, startCapstan } from '../../support/capstan.ts';
 import { type CloudInventory, type CloudView, viewCloud } from '../../support/cloud-view.ts';
 import { eventually } from '../../support/eventually.ts';
-import { kubectl } from '../../support/kubectl.ts';
-import { describeOutcome } from '../../support/process.ts';
+import { kubectlOn } from '../../support/kubectl.ts';
 
 /** A management API with its simulated cloud, both in one process, and ways to look at them. */
 export interface House {
@@ -48,15 +47,6 @@ export async function openHouse(args: readonly string[] = []): Promise<House> {
       await cloud.close();
       await capstan.stop();
     },
-  };
-}
-
-/** kubectl with a kubeconfig; what it prints, or a failure with all it said. */
-export function kubectlOn(kubeconfig: string, directory: string): (...args: string[]) => Promise<string> {
-  return async (...args) => {
-    const outcome = await kubectl(args, { kubeconfig, directory });
-    if (outcome.code !== 0) throw new Error(describeOutcome(outcome));
-    return outcome.stdout;
   };
 }
 

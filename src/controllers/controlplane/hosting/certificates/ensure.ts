@@ -20,13 +20,13 @@ import {
   type CertificateAndKey,
   createAuthority,
   createServiceAccountKeyPair,
-  issueCertificate,
   parseCertificate,
 } from '../../../../pki/index.ts';
-import { kubeconfigText, secretText } from '../../../shared/index.ts';
+import { secretText } from '../../../shared/index.ts';
 import type { SecretDrafts } from '../secret-drafts.ts';
 import { type PlaneState, rotationOf } from '../state.ts';
 import type { CertificateReport } from '../types.ts';
+import { everyKey, firstPublicKey, joined, makeLeaf, secretShape } from './leaf.ts';
 import { observeLeaf, storedPair, type Vouching } from './stored.ts';
 
 /** On a Secret of Kamaji, empty: make anew what is in it. The answer is the time. */
@@ -151,10 +151,6 @@ function rotationWish(options: EnsureCredentialsOptions, planned: PlannedCredent
     : undefined;
 }
 
-function everyKey(keys: readonly string[] | undefined, text: string): Record<string, string> {
-  return Object.fromEntries((keys ?? []).map((key) => [key, text]));
-}
-
 async function ensureAuthority(options: EnsureCredentialsOptions, planned: PlannedAuthority): Promise<LivingAuthority> {
   const { namespace, state, clock, drafts } = options;
   const { place } = planned;
@@ -249,31 +245,6 @@ async function ensureServiceAccountKey(options: EnsureCredentialsOptions, planne
   });
 }
 
-const joined = (parts: readonly (string | undefined)[]): string =>
-  parts
-    .filter((part) => part !== undefined)
-    .map((part) => (part.endsWith('\n') ? part : `${part}\n`))
-    .join('');
-
-/** The keys before it are those of rotations that were. */
-export function firstPublicKey(keys: string): string {
-  const end = '-----END PUBLIC KEY-----\n';
-  const at = keys.indexOf(end);
-  return at < 0 ? keys : keys.slice(0, at + end.length);
-}
-
-function secretShape(planned: PlannedCredential): {
-  type?: string;
-  labels: Readonly<Record<string, string>>;
-  annotations?: Readonly<Record<string, string>>;
-} {
-  return {
-    ...(planned.place.type !== undefined && { type: planned.place.type }),
-    labels: planned.labels,
-    ...(planned.annotations && { annotations: planned.annotations }),
-  };
-}
-
 async function vouchingFor(
   options: EnsureCredentialsOptions,
   planned: PlannedCertificate | PlannedKubeconfig,
@@ -339,75 +310,6 @@ function checkBrought(
   if (options.clock.now() >= seen.notAfter) {
     throw new PlaneCredentialError(key, `holds a certificate that ended at ${formatTime(seen.notAfter)}`, 'renew it');
   }
-}
-
-async function makeLeaf(
-  options: EnsureCredentialsOptions,
-  planned: PlannedCertificate | PlannedKubeconfig,
-  vouching: Vouching & { signer: CertificateAndKey },
-): Promise<ObservedCredential> {
-  const { clock, drafts, namespace } = options;
-  if (vouching.signer.privateKey === '') {
-    const name = typeof planned.signer === 'string' ? planned.signer : planned.signer.secretName;
-    throw new PlaneCredentialError(
-      { namespace, name: planned.place.name },
-      `cannot be made: the key of ${name} is not here`,
-      'bring the certificate too, or the key',
-    );
-  }
-  const pair = await issueCertificate({
-    authority: vouching.signer,
-    commonName: planned.commonName,
-    organizations: planned.organizations,
-    usages: planned.kind === 'kubeconfig' ? ['client'] : planned.usages,
-    clock,
-    validityMs: planned.durationMs,
-    algorithm: planned.algorithm,
-    ...(planned.kind === 'certificate' && { hosts: planned.hosts }),
-  });
-  const data =
-    planned.kind === 'kubeconfig' ? kubeconfigs(planned, pair, vouching) : certificateData(planned, pair, vouching);
-  drafts.put(planned.place.name, { ...secretShape(planned), data });
-  const { notBefore, notAfter } = parseCertificate(pair.certificate);
-  return {
-    notBefore,
-    notAfter,
-    commonName: planned.commonName,
-    organizations: planned.organizations,
-    hosts: planned.kind === 'certificate' ? planned.hosts : [],
-    signedByCurrent: true,
-    trustsAll: true,
-    ...(planned.kind === 'kubeconfig' && { server: planned.server, internalServer: planned.internalServer }),
-  };
-}
-
-function certificateData(
-  planned: PlannedCertificate,
-  pair: CertificateAndKey,
-  vouching: Vouching,
-): Record<string, string> {
-  return {
-    ...everyKey(planned.place.certificate, joined([pair.certificate, vouching.chain])),
-    ...everyKey(planned.place.privateKey, pair.privateKey),
-    ...everyKey(planned.trustKeys, vouching.trust),
-  };
-}
-
-function kubeconfigs(planned: PlannedKubeconfig, pair: CertificateAndKey, { trust }: Vouching): Record<string, string> {
-  const text = (server: string): string =>
-    kubeconfigText({
-      server,
-      trust,
-      pair,
-      cluster: planned.clusterEntry,
-      user: planned.userEntry,
-      context: planned.contextEntry,
-    });
-  const { kubeconfig, internalKubeconfig } = planned.place;
-  return {
-    ...(kubeconfig && everyKey(kubeconfig, text(planned.server))),
-    ...(internalKubeconfig && everyKey(internalKubeconfig, text(planned.internalServer))),
-  };
 }
 
 function observedAuthority(

@@ -14,9 +14,9 @@ import type { Verdict } from '../../../shared/index.ts';
 import type { EtcdAdministrator } from '../../etcd/types.ts';
 import { type ApplyOptions, applyObjects, PlaneObjectError } from '../apply-objects.ts';
 import type { EtcdReport } from '../types.ts';
-import { reportOf, unboundClaim, verdictOf } from './tell.ts';
 import { type OpenPlaneEtcd, type PlaneEtcdTarget, unreachable } from './connect.ts';
 import { askEtcd, type EtcdAnswers, type EtcdSight, etcdObservation, seeEtcd } from './observe.ts';
+import { reportOf, unboundClaim, verdictOf } from './tell.ts';
 
 /** Steps one pass may take before others have their turn. */
 const maxSteps = 12;

@@ -51,7 +51,12 @@ export function unboundClaim({ context, wish }: EtcdScope): string | undefined {
   return undefined;
 }
 
-export function reportOf(scope: EtcdScope, sight: EtcdSight, members: readonly EtcdMember[], isServing: boolean): EtcdReport {
+export function reportOf(
+  scope: EtcdScope,
+  sight: EtcdSight,
+  members: readonly EtcdMember[],
+  isServing: boolean,
+): EtcdReport {
   const largest = (of: (member: EtcdMember) => number | undefined): number | undefined => {
     const sizes = members.map(of).filter((size) => size !== undefined);
     return sizes.length === 0 ? undefined : Math.max(...sizes);

@@ -1,5 +1,5 @@
 import { certificatePlan } from '../../../../hosting/index.ts';
-import { firstPublicKey } from '../certificates/ensure.ts';
+import { firstPublicKey } from '../certificates/leaf.ts';
 import { rotate } from '../certificates/rotate.ts';
 import { storedPair } from '../certificates/stored.ts';
 import { bad, good, lookAgain, lookAgainAt, type PlaneScope, readSecret, tell } from '../scope.ts';

@@ -1,0 +1,211 @@
+/** Measures how long hosted control planes take to answer on simulated Pods, what that costs, and that they rest when they are done. */
+import { request } from 'node:https';
+import { parseArgs } from 'node:util';
+import { type HttpClient, httpClient, loadKubeconfig } from '../src/client/index.ts';
+import { buildCapstan, type CapstanProcess, residentBytes, startCapstan } from './lib/capstan.ts';
+import { createCloudSecret, liftQuotas } from './lib/cloud-access.ts';
+import { startCloudProcess } from './lib/cloud-process.ts';
+import { Figures, percentile } from './lib/figures.ts';
+import { flavors, type HostedFleet, openHostedFleet } from './lib/hosted-fleet.ts';
+import { revisionOf, untilQuiet, writtenSince } from './lib/quiet.ts';
+import { processCpuSeconds } from './lib/target.ts';
+
+const { values } = parseArgs({
+  options: {
+    planes: { type: 'string', default: '100' },
+    /** k0smotron or hosted */
+    flavor: { type: 'string', default: 'k0smotron' },
+    /** of every plane; its etcd has as many members */
+    replicas: { type: 'string', default: '3' },
+    /** grow to each of these numbers of planes in turn, and tell the memory between the first and the last */
+    slope: { type: 'string' },
+    /** how long the planes are watched at rest, in seconds */
+    rest: { type: 'string', default: '60' },
+    /** how long anything may take, in seconds */
+    patience: { type: 'string', default: '1800' },
+    /** delete all planes at the end and measure that too */
+    delete: { type: 'boolean', default: false },
+    /** write a CPU profile of the management process to this directory */
+    profile: { type: 'string' },
+  },
+});
+
+const flavor = flavors[values.flavor];
+if (!flavor) throw new Error(`--flavor ${values.flavor}: one of ${Object.keys(flavors).join(', ')}`);
+const replicas = Number(values.replicas);
+const sizes = (values.slope ?? values.planes).split(',').map(Number);
+const patienceMs = Number(values.patience) * 1000;
+/** nothing was written for so long: the planes are done with what they began */
+const settledMs = 10_000;
+/** often enough for a figure in tenths of a second, seldom enough not to be what is measured */
+const knockMs = 20;
+
+interface Memory {
+  planes: number;
+  residentBytes: number;
+  heapBytes: number;
+}
+
+const figures = new Figures();
+const build = await buildCapstan();
+const cloud = await startCloudProcess(build.program);
+try {
+  await liftQuotas(cloud);
+  const capstan = await startCapstan({ program: build.program, nodeArguments: profiling() });
+  const client = httpClient(await loadKubeconfig({ path: capstan.kubeconfig, env: {} }), { maxConnections: 16 });
+  const stop = new AbortController();
+  try {
+    await createCloudSecret(client, cloud);
+    const fleet = await openHostedFleet(client, flavor, { replicas, patienceMs, signal: stop.signal });
+    await measure(capstan, client, fleet);
+  } finally {
+    stop.abort();
+    await client.close();
+    await capstan.stop();
+  }
+} finally {
+  await cloud.stop();
+  build.remove();
+}
+figures.print();
+
+async function measure(capstan: CapstanProcess, client: HttpClient, fleet: HostedFleet): Promise<void> {
+  await oneAlone(client, fleet);
+  const memory: Memory[] = [];
+  const names: string[] = [];
+  for (const size of sizes) {
+    const more = Array.from({ length: size - names.length }, (_, index) => `plane-${names.length + index}`);
+    names.push(...more);
+    await grow(capstan, fleet, more, size);
+    await fleet.untilComplete(more);
+    await untilQuiet(client, { quietMs: settledMs, patienceMs });
+    memory.push(await memoryOf(capstan, size));
+  }
+  tellSlope(memory);
+  await atRest(capstan, client);
+  if (!values.delete) return;
+  const started = performance.now();
+  await Promise.all([fleet.untilGone(names), fleet.delete(names)]);
+  add('seconds_until_deleted', seconds(started), 's', { size: names.length });
+}
+
+/** What a plane takes when nothing else is done: nobody's turn is waited for. */
+async function oneAlone(client: HttpClient, fleet: HostedFleet): Promise<void> {
+  const names = ['alone'];
+  let answers: Promise<number> | undefined;
+  const started = performance.now();
+  const initialized = fleet.untilInitialized(names);
+  const addressed = fleet.untilAddressed(names, (_, address) => {
+    answers = firstAnswer(address, performance.now());
+  });
+  await fleet.apply(names);
+  await addressed;
+  add('seconds_from_address_to_first_answer', (await answers) ?? Number.NaN, 's', { size: 1, aim: 1 });
+  await initialized;
+  add('seconds_until_initialized', seconds(started), 's', { size: 1 });
+  await fleet.untilComplete(names);
+  await untilQuiet(client, { quietMs: 2_000, patienceMs });
+  add('seconds_until_settled', seconds(started) - 2, 's', { size: 1 });
+  await Promise.all([fleet.untilGone(names), fleet.delete(names)]);
+}
+
+/** Knocks at the address of a load balancer until the API behind it says anything; the seconds since. */
+async function firstAnswer(address: string, since: number): Promise<number> {
+  for (;;) {
+    if (await answersAt(address)) return seconds(since);
+    if (seconds(since) * 1000 > patienceMs) throw new Error(`nobody answered at ${address}`);
+    await new Promise((resolve) => setTimeout(resolve, knockMs));
+  }
+}
+
+function answersAt(host: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const port = flavor?.port ?? 0;
+    const asked = request({ host, port, path: '/readyz', rejectUnauthorized: false, agent: false }, (answer) => {
+      answer.resume();
+      resolve(answer.statusCode === 200);
+    });
+    asked.once('error', () => resolve(false));
+    asked.end();
+  });
+}
+
+async function grow(
+  capstan: CapstanProcess,
+  fleet: HostedFleet,
+  names: readonly string[],
+  size: number,
+): Promise<void> {
+  const addressed = new Map<string, number>();
+  const waited: number[] = [];
+  const before = processCpuSeconds(capstan.pid);
+  const started = performance.now();
+  const [withAddress, initialized] = [
+    fleet.untilAddressed(names, (name) => addressed.set(name, performance.now())),
+    fleet.untilInitialized(names, (name) => waited.push(seconds(addressed.get(name) ?? started))),
+  ];
+  await fleet.apply(names);
+  add('seconds_until_applied', seconds(started), 's', { size });
+  await withAddress;
+  add('seconds_until_addresses', seconds(started), 's', { size });
+  await initialized;
+  add('seconds_until_initialized', seconds(started), 's', { size });
+  const cpu = processCpuSeconds(capstan.pid) - before;
+  add('cpu_seconds', cpu, 's', { size });
+  add('cpu_seconds_per_plane', cpu / names.length, 's', { size });
+  for (const [word, share] of [
+    ['p50', 0.5],
+    ['p99', 0.99],
+  ] as const) {
+    add(`seconds_from_address_to_initialized_${word}`, percentile(waited, share), 's', { size });
+  }
+  add('resident_mib', capstan.residentBytes() / 2 ** 20, 'MiB', { size });
+  add('cloud_resident_mib', residentBytes(cloud.pid) / 2 ** 20, 'MiB', { size });
+}
+
+async function memoryOf(capstan: CapstanProcess, planes: number): Promise<Memory> {
+  const { memory } = await capstan.report({ collectGarbage: true });
+  const resident = capstan.residentBytes();
+  add('settled_mib', resident / 2 ** 20, 'MiB', { size: planes });
+  add('settled_heap_mib', memory.heapUsed / 2 ** 20, 'MiB', { size: planes });
+  return { planes, residentBytes: resident, heapBytes: memory.heapUsed };
+}
+
+/** The process holds the simulated Pods too: API servers, etcd and all they keep. */
+function tellSlope(memory: readonly Memory[]): void {
+  const [first, last] = [memory.at(0), memory.at(-1)];
+  if (!first || !last || first === last) return;
+  const planes = last.planes - first.planes;
+  const kind = { size: last.planes, aim: 2 };
+  add('slope_mib_per_plane', (last.residentBytes - first.residentBytes) / planes / 2 ** 20, 'MiB', kind);
+  add('slope_heap_mib_per_plane', (last.heapBytes - first.heapBytes) / planes / 2 ** 20, 'MiB', { size: last.planes });
+}
+
+async function atRest(capstan: CapstanProcess, client: HttpClient): Promise<void> {
+  const size = sizes.at(-1) ?? 0;
+  const restSeconds = Number(values.rest);
+  const [revision, cpu] = [await revisionOf(client), processCpuSeconds(capstan.pid)];
+  await new Promise((resolve) => setTimeout(resolve, restSeconds * 1000));
+  const writes = (await revisionOf(client)) - revision;
+  add('cores_at_rest', (processCpuSeconds(capstan.pid) - cpu) / restSeconds, '', { size });
+  add('writes_at_rest', writes, '', { size, aim: 0 });
+  if (writes > 0) for (const line of await writtenSince(client, revision)) console.error(`written at rest: ${line}`);
+}
+
+function profiling(): string[] {
+  if (values.profile === undefined) return [];
+  return ['--cpu-prof', '--cpu-prof-interval=1000', `--cpu-prof-dir=${values.profile}`];
+}
+
+function seconds(since: number): number {
+  return (performance.now() - since) / 1000;
+}
+
+function add(figure: string, value: number, unit: string, { size, aim }: { size: number; aim?: number }): void {
+  const kind = `${values.flavor} ${size} x ${replicas}`;
+  figures.add({ figure, target: 'capstan', kind }, value, {
+    unit,
+    better: 'lower',
+    ...(aim !== undefined && { aim }),
+  });
+}

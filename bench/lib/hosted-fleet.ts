@@ -1,0 +1,139 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type HttpClient, restMapper } from '../../src/client/index.ts';
+import { type JsonObject, type KubeObject, parseYamlDocuments, type Resource } from '../../src/machinery/index.ts';
+import { inParallel, until } from './fleet.ts';
+import { projectRoot } from './node-arguments.ts';
+
+/** Whose manifests the planes are written in. */
+export interface HostedFlavor {
+  /** directory below examples/, and the name of its cluster */
+  example: string;
+  cluster: string;
+  controlPlaneKind: string;
+  /** the Service of a plane whose load balancer leads to the API, and the port there */
+  service(name: string): string;
+  port: number;
+}
+
+export const flavors: Readonly<Record<string, HostedFlavor>> = {
+  k0smotron: {
+    example: 'hosted-k0smotron',
+    cluster: 'hosted-k0smotron',
+    controlPlaneKind: 'K0smotronControlPlane',
+    service: (name) => `kmc-${name}-lb`,
+    port: 6443,
+  },
+  hosted: {
+    example: 'hosted-control-plane',
+    cluster: 'hosted',
+    controlPlaneKind: 'HostedControlPlane',
+    service: (name) => `s-${name}`,
+    port: 6443,
+  },
+};
+
+/** A control plane as far as the benchmark reads it. */
+type ControlPlaneView = KubeObject & {
+  status?: { initialization?: { controlPlaneInitialized?: boolean }; readyReplicas?: number };
+};
+type ServiceView = KubeObject & { status?: { loadBalancer?: { ingress?: { ip?: string }[] } } };
+
+export interface HostedFleet {
+  apply(names: readonly string[]): Promise<void>;
+  /** resolves when all of these answer; `reached` hears of each when it is seen to */
+  untilInitialized(names: readonly string[], reached?: (name: string) => void): Promise<void>;
+  /** resolves when all replicas of these are ready */
+  untilComplete(names: readonly string[]): Promise<void>;
+  /** resolves when the load balancers of these have addresses; `reached` hears of each */
+  untilAddressed(names: readonly string[], reached: (name: string, address: string) => void): Promise<void>;
+  /** resolves when these are gone */
+  untilGone(names: readonly string[]): Promise<void>;
+  delete(names: readonly string[]): Promise<void>;
+}
+
+const namespace = 'default';
+
+/** How hosted planes without workers are made and watched through a management API. */
+export async function openHostedFleet(
+  client: HttpClient,
+  flavor: HostedFlavor,
+  options: { replicas: number; patienceMs: number; signal: AbortSignal },
+): Promise<HostedFleet> {
+  const mapper = restMapper(client);
+  const resource = async (kind: string, group: string): Promise<Resource<KubeObject>> => {
+    const found = await mapper.forKind({ kind, group });
+    if (!found) throw new Error(`the management API does not serve ${kind}`);
+    return found as Resource<KubeObject>;
+  };
+  const planes = await resource(flavor.controlPlaneKind, 'controlplane.cluster.x-k8s.io');
+  const clusters = await resource('Cluster', 'cluster.x-k8s.io');
+  const services = await resource('Service', '');
+  /** until all names satisfy the condition, each told once */
+  const untilEach = (
+    kind: Resource<KubeObject>,
+    nameOf: (name: string) => string,
+    names: readonly string[],
+    isDone: (object: KubeObject, name: string) => boolean,
+  ): Promise<void> => {
+    const waiting = new Map(names.map((name) => [nameOf(name), name]));
+    return until(client, kind, options, (all) => {
+      for (const object of all) {
+        const name = waiting.get(object.metadata.name ?? '');
+        if (name !== undefined && isDone(object, name)) waiting.delete(object.metadata.name ?? '');
+      }
+      return waiting.size === 0;
+    });
+  };
+  const itself = (name: string): string => name;
+  return {
+    apply: (names) =>
+      inParallel(names, async (name) => {
+        for (const object of planeManifests(flavor, name, options.replicas)) {
+          const [group = '', version = ''] = String(object['apiVersion']).split('/');
+          const served =
+            version === ''
+              ? await mapper.forKind({ group: '', version: group, kind: String(object['kind']) })
+              : await mapper.forKind({ group, version, kind: String(object['kind']) });
+          await client.apply(served as Resource<KubeObject>, object as unknown as KubeObject, {
+            fieldManager: 'bench',
+          });
+        }
+      }),
+    untilInitialized: (names, reached) =>
+      untilEach(planes, itself, names, ({ status }: ControlPlaneView, name) => {
+        const isDone = status?.initialization?.controlPlaneInitialized === true;
+        if (isDone) reached?.(name);
+        return isDone;
+      }),
+    untilComplete: (names) =>
+      untilEach(planes, itself, names, ({ status }: ControlPlaneView) => status?.readyReplicas === options.replicas),
+    untilAddressed: (names, reached) =>
+      untilEach(services, flavor.service, names, ({ status }: ServiceView, name) => {
+        const address = status?.loadBalancer?.ingress?.[0]?.ip;
+        if (address !== undefined) reached(name, address);
+        return address !== undefined;
+      }),
+    untilGone: (names) => {
+      const mine = new Set(names);
+      return until(client, clusters, options, (all) => !all.some(({ metadata }) => mine.has(metadata.name ?? '')));
+    },
+    delete: (names) => inParallel(names, (name) => client.delete(clusters, { namespace, name })),
+  };
+}
+
+/** The example of the repository under another name, with so many replicas and no workers. */
+function planeManifests(flavor: HostedFlavor, name: string, replicas: number): JsonObject[] {
+  const text = readFileSync(join(projectRoot, 'examples', flavor.example, 'cluster.yaml'), 'utf8');
+  const kinds = new Set(['Cluster', 'OpenStackCluster', 'Gateway', flavor.controlPlaneKind]);
+  return parseYamlDocuments(text)
+    .map(({ value }) => value as JsonObject & { kind: string; metadata: JsonObject; spec: JsonObject })
+    .filter(({ kind }) => kinds.has(kind))
+    .map((object) => {
+      if (object.kind !== 'Gateway') object.metadata['name'] = name;
+      if (object.kind === flavor.controlPlaneKind) object.spec['replicas'] = replicas;
+      if (object.kind !== 'Cluster') return object;
+      for (const ref of ['controlPlaneRef', 'infrastructureRef']) (object.spec[ref] as JsonObject)['name'] = name;
+      return object;
+    });
+}

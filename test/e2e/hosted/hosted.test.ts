@@ -1,0 +1,183 @@
+import { readFile } from 'node:fs/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { capstanOk } from '../../support/command.ts';
+import { eventually } from '../../support/eventually.ts';
+import { missingKubectl } from '../../support/kubectl.ts';
+import { applyText, openPlanes, type Planes, patienceMs } from './planes.ts';
+
+const missing = await missingKubectl();
+const annotation = (name: string, value: string): string => `controlplane.cluster.x-k8s.io/${name}=${value}`;
+const firstCertificate = (bundle: string): string =>
+  /-----BEGIN CERTIFICATE-----[^-]+/.exec(Buffer.from(bundle, 'base64').toString())?.[0] ?? '';
+
+// What happens to hosted control planes in their lives, through the entrances people have.
+describe.skipIf(missing !== undefined)(
+  `hosted control planes${missing ? ` (${missing})` : ''}`,
+  { timeout: 2 * patienceMs },
+  () => {
+    let planes: Planes;
+    beforeAll(async () => {
+      planes = await openPlanes();
+    });
+    afterAll(() => planes?.house.stop());
+    // Every step stands on the one before; after a failure the others would only wait in vain.
+    let failed = false;
+    beforeEach((context) => context.skip(failed, 'an earlier step failed'));
+    afterEach(({ task }) => {
+      failed ||= task.result?.state === 'fail';
+    });
+
+    const k0s = 'hosted-k0smotron';
+    const etcd = `kmc-${k0s}-etcd`;
+    const memberNames = (count: number): string[] => Array.from({ length: count }, (_, index) => `${etcd}-${index}`);
+    const untilMembers = async (count: number): Promise<void> => {
+      await eventually(
+        async () => expect(await planes.members(etcd, '/var/lib/k0s/pki/etcd')).toEqual(memberNames(count)),
+        patienceMs,
+      );
+      await planes.untilValue(`statefulset/${etcd}`, '.status.readyReplicas', String(count));
+      await planes.untilValue(`statefulset/kmc-${k0s}`, '.status.readyReplicas', String(count));
+    };
+    const scale = (count: number): Promise<string> =>
+      planes.kubectl('scale', `k0smotroncontrolplane/${k0s}`, `--replicas=${count}`);
+    const expectKept = (cluster: string): Promise<void> =>
+      eventually(async () => {
+        const workload = await planes.workload(cluster);
+        expect(await workload('get', 'configmap', 'kept', '-o', 'jsonpath={.data.word}')).toBe('anchor');
+      }, patienceMs);
+
+    it('are applied as the examples say, and the workers of both become Ready', async () => {
+      const { house, kubectl } = planes;
+      for (const example of ['hosted-k0smotron', 'hosted-control-plane']) {
+        await capstanOk(['apply', '-f', `examples/${example}`, '--kubeconfig', house.capstan.kubeconfig]);
+      }
+      await kubectl(
+        ...['annotate', `k0smotroncontrolplane/${k0s}`],
+        annotation('backup-schedule', '* * * * *'),
+        annotation('backup-directory', planes.backups),
+      );
+      await eventually(async () => {
+        const workload = await planes.workload(k0s);
+        await workload('create', 'configmap', 'kept', '--from-literal=word=anchor');
+      }, patienceMs);
+      await planes.untilNodesReady(k0s, 2);
+      await planes.untilNodesReady('hosted', 2);
+    });
+
+    it('a HostedControlPlane of three replicas is reached through its Gateway, and nothing of the cloud', async () => {
+      const { value, house, kubectl } = planes;
+      await kubectl('wait', 'hostedcontrolplane/hosted', '--for=condition=Available', '--timeout=60s');
+      await kubectl('rollout', 'status', 'deployment/hosted-api-server', '--timeout=60s');
+      expect(await value('deployment/hosted-api-server', '.status.readyReplicas')).toBe('3');
+      expect(await value('statefulset/hosted-etcd', '.status.readyReplicas')).toBe('3');
+      expect(await value('cluster/hosted', '.spec.controlPlaneEndpoint')).toBe(
+        '{"host":"hosted.default.planes.localhost","port":8443}',
+      );
+      expect((await house.cloud.inventory()).floatingIps).toEqual([]);
+    });
+
+    it('an etcd grows, shrinks and grows again with its plane, and keeps what was stored', async () => {
+      for (const count of [3, 1, 3]) {
+        await scale(count);
+        await untilMembers(count);
+        await expectKept(k0s);
+      }
+    });
+
+    it('a member that lost its volume is replaced', async () => {
+      const { kubectl, value } = planes;
+      const claim = `persistentvolumeclaim/etcd-data-${etcd}-1`;
+      const lost = await value(claim, '.metadata.uid');
+      await kubectl('delete', claim, '--wait=false');
+      await kubectl('delete', 'pod', `${etcd}-1`);
+      await eventually(async () => {
+        expect(await value(claim, '.metadata.uid')).not.toBe(lost);
+        expect(await value(`pod/${etcd}-1`, '.status.conditions[?(@.type=="Ready")].status')).toBe('True');
+      }, patienceMs);
+      await untilMembers(3);
+      await expectKept(k0s);
+    });
+
+    it('a new authority is taken into use while the workers stay', async () => {
+      const { kubectl, value } = planes;
+      const before = await planes.identities('hosted');
+      const authority = (): Promise<string> => value('secret/hosted-ca', '.data.tls\\.crt');
+      const old = await authority();
+      const withOldKubeconfig = await planes.workload('hosted');
+      await kubectl('annotate', 'hostedcontrolplane/hosted', annotation('rotate-ca', '1'));
+      await eventually(async () => {
+        expect(await authority()).not.toBe(old);
+        const kubeconfig = Buffer.from(await value('secret/hosted-kubeconfig', '.data.value'), 'base64').toString();
+        const trusted = /certificate-authority-data: (\S+)/.exec(kubeconfig)?.[1] ?? '';
+        expect(firstCertificate(trusted)).toBe(firstCertificate(await authority()));
+        expect(await value('hostedcontrolplane/hosted', '.status.conditions[?(@.type=="RollingOut")].status')).toBe(
+          'False',
+        );
+      }, patienceMs);
+      // kubelets are trusted with what the old one signed, and find their way to the API by it
+      await kubectl('rollout', 'status', 'deployment/hosted-api-server', '--timeout=60s');
+      await planes.untilNodesReady('hosted', 2);
+      expect(await planes.identities('hosted')).toEqual(before);
+      await withOldKubeconfig('get', 'nodes');
+      await kubectl('wait', 'cluster/hosted', '--for=condition=Available', '--timeout=60s');
+    });
+
+    it('a backup is made by schedule, and another plane begins with it', async () => {
+      const { kubectl, backups } = planes;
+      await planes.untilValue(
+        `k0smotroncontrolplane/${k0s}`,
+        '.status.conditions[?(@.type=="EtcdBackupReady")].reason',
+        'BackedUp',
+      );
+      await kubectl(
+        ...['annotate', `k0smotroncontrolplane/${k0s}`],
+        annotation('backup-schedule', '@yearly'),
+        '--overwrite',
+      );
+      const manifest = (await readFile('examples/hosted-k0smotron/cluster.yaml', 'utf8'))
+        .split('\n---\n')
+        .filter((document) => /^kind: (Cluster|OpenStackCluster|K0smotronControlPlane)$/m.test(document))
+        .join('\n---\n')
+        .replaceAll(k0s, 'revived')
+        .replace(
+          /(kind: K0smotronControlPlane\nmetadata:\n)( +name: revived\n +namespace: default\nspec:)/,
+          [
+            '$1  annotations:',
+            '    controlplane.cluster.x-k8s.io/backup-schedule: "@yearly"',
+            `    controlplane.cluster.x-k8s.io/backup-directory: ${backups}`,
+            '    controlplane.cluster.x-k8s.io/restore: latest',
+            `    controlplane.cluster.x-k8s.io/restore-from: default/${k0s}`,
+            '$2',
+          ].join('\n'),
+        );
+      await applyText(planes, 'revived.yaml', manifest);
+      await expectKept('revived');
+      expect(await planes.lines('get', 'events', '--field-selector', 'reason=Restored', '--no-headers')).toEqual([
+        expect.stringMatching(/ \d+ keys were restored from default\/hosted-k0smotron\//),
+      ]);
+    });
+
+    it('a plane sleeps with its data, and wakes', async () => {
+      const before = await planes.identities(k0s);
+      await scale(0);
+      await eventually(async () => {
+        expect(await planes.lines('get', 'pods', '-l', `cluster=${k0s}`, '--no-headers')).toEqual([]);
+      }, patienceMs);
+      expect(await planes.lines('get', 'pvc', '-l', `cluster=${k0s}`, '--no-headers')).toHaveLength(3);
+      await scale(3);
+      await untilMembers(3);
+      await expectKept(k0s);
+      await planes.untilNodesReady(k0s, 2);
+      expect(await planes.identities(k0s)).toEqual(before);
+    });
+
+    it('they are deleted to the last Pod, volume and server', async () => {
+      const { kubectl, house, lines } = planes;
+      await kubectl('delete', 'cluster', k0s, 'hosted', 'revived', '--wait=true', `--timeout=${patienceMs / 1000}s`);
+      expect(await house.cloud.inventory()).toEqual(house.before);
+      expect(await lines('get', 'pods,pvc,statefulsets,deployments,machines', '-o', 'name')).toEqual([]);
+      expect(await lines('get', 'services', '-o', 'name')).toEqual(['service/kubernetes']);
+      expect(await lines('get', 'tlsroutes', '-o', 'name')).toEqual([]);
+    });
+  },
+);

@@ -1,0 +1,96 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { eventually } from '../../support/eventually.ts';
+import { type House, openHouse } from '../vm-cluster/house.ts';
+
+type Kubectl = (...args: string[]) => Promise<string>;
+
+/** A management API that runs Pods, with ways to look at the hosted planes on it. */
+export interface Planes {
+  readonly house: House;
+  readonly kubectl: Kubectl;
+  /** where backups of planes go */
+  readonly backups: string;
+  /** one value of an object, by JSONPath without its braces; empty when there is none */
+  value(what: string, path: string): Promise<string>;
+  /** the lines kubectl prints */
+  lines(...args: string[]): Promise<string[]>;
+  /** waits for the value of an object */
+  untilValue(what: string, path: string, wanted: string | RegExp): Promise<void>;
+  /** names of the voting members of a plane's etcd, as one of them tells */
+  members(etcd: string, files: string): Promise<string[]>;
+  /** kubectl with the kubeconfig a cluster has now */
+  workload(cluster: string): Promise<Kubectl>;
+  /** waits until all of so many nodes are Ready */
+  untilNodesReady(cluster: string, count: number): Promise<void>;
+  /** uids of the Machines and of the Nodes of a cluster */
+  identities(cluster: string): Promise<{ machines: string[]; nodes: string[] }>;
+}
+
+export const patienceMs = 120_000;
+
+export async function openPlanes(): Promise<Planes> {
+  const house = await openHouse(['--pods', 'simulated']);
+  const { kubectl } = house;
+  const lines = async (...args: string[]): Promise<string[]> =>
+    (await kubectl(...args)).split('\n').filter((line) => line !== '');
+  const value = (what: string, path: string): Promise<string> => kubectl('get', what, '-o', `jsonpath={${path}}`);
+  /** Nobody resolves the names of the Gateway here: its address is told to kubectl beside the name. */
+  const workload = async (cluster: string): Promise<Kubectl> => {
+    const run = await house.workload(cluster);
+    const kubeconfig = await readFile(join(house.capstan.directory, `${cluster}.kubeconfig`), 'utf8');
+    const { hostname, port } = new URL(/server: (\S+)/.exec(kubeconfig)?.[1] ?? '');
+    if (!/[a-z]/.test(hostname)) return run;
+    const address = await value('gateway/planes', '.status.addresses[0].value');
+    return (...args) => run('--server', `https://${address}:${port}`, '--tls-server-name', hostname, ...args);
+  };
+  return {
+    house,
+    kubectl,
+    backups: join(house.capstan.directory, 'backups'),
+    value,
+    lines,
+    untilValue: (what, path, wanted) =>
+      eventually(async () => {
+        const found = await value(what, path);
+        if (typeof wanted === 'string') expect(found, `${what} ${path}`).toBe(wanted);
+        else expect(found, `${what} ${path}`).toMatch(wanted);
+      }, patienceMs),
+    async members(etcd, files) {
+      const command = ['etcdctl', 'member', 'list', '--endpoints=https://127.0.0.1:2379'];
+      const credentials = [`--cacert=${files}/ca.crt`, `--cert=${files}/server.crt`, `--key=${files}/server.key`];
+      const told = await lines('exec', `${etcd}-0`, '-c', 'etcd', '--', ...command, ...credentials);
+      return told
+        .map((line) => line.split(', '))
+        .filter((fields) => fields.at(-1) === 'false')
+        .map(([, , name = '']) => name)
+        .sort();
+    },
+    workload,
+    untilNodesReady: (cluster, count) =>
+      eventually(async () => {
+        const text = await (await workload(cluster))('get', 'nodes', '--no-headers');
+        const states = text
+          .trimEnd()
+          .split('\n')
+          .map((line) => line.split(/\s+/)[1]);
+        expect(states).toEqual(Array.from({ length: count }, () => 'Ready'));
+      }, patienceMs),
+    async identities(cluster) {
+      const uids = 'jsonpath={range .items[*]}{.metadata.uid}{"\\n"}{end}';
+      const selector = `cluster.x-k8s.io/cluster-name=${cluster}`;
+      return {
+        machines: (await lines('get', 'machines', '-l', selector, '-o', uids)).sort(),
+        nodes: (await (await workload(cluster))('get', 'nodes', '-o', uids)).trimEnd().split('\n').sort(),
+      };
+    },
+  };
+}
+
+/** Writes a manifest into the directory of the house and applies it. */
+export async function applyText({ house, kubectl }: Planes, name: string, text: string): Promise<void> {
+  const path = join(house.capstan.directory, name);
+  await writeFile(path, text);
+  await kubectl('apply', '-f', path);
+}

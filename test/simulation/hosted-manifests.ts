@@ -1,0 +1,161 @@
+import {
+  clusters,
+  gateways,
+  hostedControlPlanes,
+  k0smotronControlPlanes,
+  k0sWorkerConfigTemplates,
+  kamajiControlPlanes,
+  kubeadmConfigTemplates,
+  machineDeployments,
+  openStackClusters,
+  openStackMachineTemplates,
+} from '../../src/api/index.ts';
+import type { JsonObject, KubeObject, Resource } from '../../src/machinery/index.ts';
+import { type Manifest, namespace, versions } from './cluster-manifests.ts';
+
+export const hostedKinds = ['k0smotron', 'kamaji', 'hosted'] as const;
+export type HostedKind = (typeof hostedKinds)[number];
+
+/** A cluster with a control plane in Pods that a user wants, in a few words. */
+export interface HostedWish {
+  readonly name: string;
+  readonly kind: HostedKind;
+  readonly replicas: number;
+  readonly workers: number;
+  readonly version: (typeof versions)[number];
+  /** of the workers; it follows the one of the plane when the user says so */
+  readonly workerVersion: string;
+  /** whether volumes go with the plane; k0smotron leaves it to its users */
+  readonly deletesVolumes: boolean;
+}
+
+interface KindOfPlane {
+  readonly resource: Resource<KubeObject>;
+  readonly kubernetesVersion: (version: string) => string;
+  readonly spec: (wish: HostedWish) => JsonObject;
+}
+
+const k0sVersion = (version: string): string => `${version}+k0s.0`;
+
+export const planeKinds: Readonly<Record<HostedKind, KindOfPlane>> = {
+  k0smotron: {
+    resource: k0smotronControlPlanes,
+    kubernetesVersion: k0sVersion,
+    spec: ({ deletesVolumes }) => ({
+      service: { type: 'LoadBalancer', apiPort: 6443, konnectivityPort: 8132 },
+      storage: { type: 'etcd', etcd: { persistence: { size: '1Gi' }, autoDeletePVCs: deletesVolumes } },
+    }),
+  },
+  kamaji: {
+    resource: kamajiControlPlanes,
+    kubernetesVersion: (version) => version,
+    spec: () => ({
+      dataStoreName: 'default',
+      addons: { coreDNS: {}, kubeProxy: {}, konnectivity: {} },
+      network: { serviceType: 'LoadBalancer' },
+    }),
+  },
+  hosted: {
+    resource: hostedControlPlanes,
+    kubernetesVersion: (version) => version,
+    spec: () => ({ gateway: { namespace, name: 'planes' } }),
+  },
+};
+
+export const workersName = ({ name }: HostedWish): string => `${name}-md-0`;
+
+const nodeRegistration: JsonObject = {
+  name: '{{ local_hostname }}',
+  kubeletExtraArgs: [
+    { name: 'cloud-provider', value: 'external' },
+    { name: 'provider-id', value: 'openstack:///{{ instance_id }}' },
+  ],
+};
+
+/** Everything the user writes for it. */
+export function hostedManifests(wish: HostedWish): Manifest[] {
+  const { name, kind, replicas, version } = wish;
+  const { resource, spec, kubernetesVersion } = planeKinds[kind];
+  return [
+    of(clusters, name, {
+      clusterNetwork: {
+        pods: { cidrBlocks: ['10.244.0.0/16'] },
+        services: { cidrBlocks: ['10.96.0.0/16'] },
+        serviceDomain: 'cluster.local',
+      },
+      controlPlaneRef: { apiGroup: resource.group, kind: resource.kind, name },
+      infrastructureRef: { apiGroup: openStackClusters.group, kind: openStackClusters.kind, name },
+    }),
+    of(openStackClusters, name, {
+      identityRef: { name: 'cloud-config', cloudName: 'openstack' },
+      apiServer: { enableFloatingIP: false },
+      managedSubnets: [{ cidr: '10.20.0.0/24', dnsNameservers: ['9.9.9.9'] }],
+      managedSecurityGroups: { allowAllInClusterTraffic: true },
+    }),
+    of(resource, name, { replicas, version: kubernetesVersion(version), ...spec(wish) }),
+    ...(kind === 'hosted' ? [gateway] : []),
+    ...workerManifests(wish),
+  ];
+}
+
+function workerManifests(wish: HostedWish): Manifest[] {
+  const { name, kind, workers, workerVersion } = wish;
+  const called = workersName(wish);
+  const isK0s = kind === 'k0smotron';
+  const bootstrap: Resource<KubeObject> = isK0s ? k0sWorkerConfigTemplates : kubeadmConfigTemplates;
+  const labels = { 'cluster.x-k8s.io/deployment-name': called };
+  const image = isK0s ? 'Ubuntu 22.04' : `ubuntu-capi-image-${workerVersion}`;
+  return [
+    of(openStackMachineTemplates, called, {
+      template: {
+        spec: {
+          flavor: { filter: { name: 'm1.small' } },
+          image: { filter: { name: image } },
+          sshKeyName: 'demo',
+        },
+      },
+    }),
+    of(bootstrap, called, {
+      template: {
+        spec: isK0s ? { version: k0sVersion(workerVersion) } : { joinConfiguration: { nodeRegistration } },
+      },
+    }),
+    of(machineDeployments, called, {
+      clusterName: name,
+      replicas: workers,
+      selector: { matchLabels: labels },
+      template: {
+        metadata: { labels },
+        spec: {
+          clusterName: name,
+          version: workerVersion,
+          bootstrap: { configRef: { apiGroup: bootstrap.group, kind: bootstrap.kind, name: called } },
+          infrastructureRef: {
+            apiGroup: openStackMachineTemplates.group,
+            kind: openStackMachineTemplates.kind,
+            name: called,
+          },
+        },
+      },
+    }),
+  ];
+}
+
+const gateway: Manifest = of(gateways, 'planes', {
+  gatewayClassName: 'capstan',
+  listeners: [
+    {
+      name: 'planes',
+      port: 8443,
+      protocol: 'TLS',
+      hostname: '*.planes.test',
+      tls: { mode: 'Passthrough' },
+      allowedRoutes: { namespaces: { from: 'All' }, kinds: [{ kind: 'TLSRoute' }] },
+    },
+  ],
+});
+
+function of(resource: Resource<KubeObject>, name: string, spec: JsonObject): Manifest {
+  const apiVersion = `${resource.group}/${resource.version}`;
+  return { resource, object: { apiVersion, kind: resource.kind, metadata: { name, namespace }, spec } as KubeObject };
+}

@@ -1,0 +1,131 @@
+import { clusters, machineDeployments } from '../../src/api/index.ts';
+import { hostedNaming, k0smotronNaming, kamajiNaming, type PlaneNaming } from '../../src/hosting/index.ts';
+import { isNotFound, type Random } from '../../src/machinery/index.ts';
+import { namespace, versions } from './cluster-manifests.ts';
+import { type HostedWish, hostedKinds, hostedManifests, planeKinds, workersName } from './hosted-manifests.ts';
+import { by } from './system.ts';
+import { patch, pick, type Teller, tell } from './wishes.ts';
+
+/** What the user of a hosted plane wants at the moment, and what is known of its past. */
+export interface HostedStory extends Teller {
+  wish: HostedWish;
+  /** rotations that were asked for, by what is rotated: the token */
+  readonly rotations: Map<Rotatable, string>;
+  /** the version all of the plane has reached: only one minor at a time may follow */
+  reachedVersion: string | undefined;
+  /** the plane has been told to go */
+  isDeleted: boolean;
+  /** until when a majority of etcd may be missing because of what befell it, by the clock */
+  excusedUntil: number;
+  /** when something befell the plane last */
+  lastBlow: number;
+}
+
+export type Rotatable = 'ca' | 'etcd-ca' | 'front-proxy-ca' | 'sa';
+
+export function drawHostedWish(random: Random, seed: number): HostedWish {
+  const version = random.next() < 0.5 ? versions[0] : versions[1];
+  return {
+    name: 'c0',
+    kind: hostedKinds[seed % hostedKinds.length]!,
+    replicas: random.next() < 0.6 ? 1 : 3,
+    workers: random.next() < 0.7 ? 1 : 2,
+    version,
+    workerVersion: version,
+    deletesVolumes: random.next() < 0.7,
+  };
+}
+
+export function namesOf({ name, kind }: HostedWish): PlaneNaming {
+  if (kind === 'k0smotron') return k0smotronNaming(name, 'LoadBalancer');
+  return kind === 'kamaji' ? kamajiNaming(name) : hostedNaming(name);
+}
+
+/** Creates everything, in any order. */
+export async function applyHostedWish(story: HostedStory): Promise<void> {
+  tell(story, `the user wants ${JSON.stringify(story.wish)}`);
+  const left = hostedManifests(story.wish);
+  while (left.length > 0) {
+    const [manifest] = left.splice(Math.floor(story.random.next() * left.length), 1);
+    await story.system.client.create(manifest!.resource, manifest!.object, by);
+  }
+}
+
+type Change = (story: HostedStory) => Promise<void>;
+
+const changes: Readonly<Record<string, Change>> = {
+  async 'scale the plane'(story) {
+    const replicas = story.wish.replicas === 1 ? 3 : 1;
+    await patchPlane(story, { spec: { replicas } });
+    story.wish = { ...story.wish, replicas };
+  },
+  upgrade,
+  rotate,
+  async 'rotate in the middle of an upgrade'(story) {
+    await upgrade(story);
+    await story.system.pass(Math.floor(story.random.next() * 20_000));
+    await rotate(story);
+  },
+  async 'scale in the middle of a rotation'(story) {
+    await rotate(story);
+    await story.system.pass(Math.floor(story.random.next() * 20_000));
+    await changes['scale the plane']!(story);
+  },
+  async 'scale workers'(story) {
+    const workers = story.wish.workers === 1 ? 2 : 1;
+    await patch(story, machineDeployments, workersName(story.wish), { spec: { replicas: workers } });
+    story.wish = { ...story.wish, workers };
+  },
+  async 'sleep and wake'(story) {
+    await patchPlane(story, { spec: { replicas: 0 } });
+    await story.system.pass(Math.floor(story.random.next() * 120_000));
+    await patchPlane(story, { spec: { replicas: story.wish.replicas } });
+  },
+  async 'pause for a while'(story) {
+    await patch(story, clusters, story.wish.name, { spec: { paused: true } });
+    await story.system.pass(30_000);
+    await patch(story, clusters, story.wish.name, { spec: { paused: null } });
+  },
+};
+
+async function upgrade(story: HostedStory): Promise<void> {
+  const { wish, reachedVersion } = story;
+  const version = versions[versions.indexOf(wish.version) + 1];
+  // a plane on its way to a version is not sent on to the next
+  if (version === undefined || reachedVersion !== wish.version) return;
+  tell(story, `  to ${version}`);
+  await patchPlane(story, { spec: { version: planeKinds[wish.kind].kubernetesVersion(version) } });
+  story.wish = { ...wish, version };
+}
+
+async function rotate(story: HostedStory): Promise<void> {
+  const { secrets } = namesOf(story.wish);
+  const rotatables: readonly Rotatable[] = ['ca', 'etcd-ca', 'front-proxy-ca', 'sa'];
+  // Overlaps last longer than a life: none is rotated twice.
+  const left = rotatables.filter((each) => secrets[each] !== undefined && !story.rotations.has(each));
+  if (left.length === 0) return;
+  const what = pick(story.random, left);
+  const token = `at-${story.system.clock.now()}`;
+  tell(story, `  rotates ${what}`);
+  await patchPlane(story, { metadata: { annotations: { [`controlplane.cluster.x-k8s.io/rotate-${what}`]: token } } });
+  story.rotations.set(what, token);
+}
+
+function patchPlane(story: HostedStory, body: Parameters<typeof patch>[3]): Promise<void> {
+  return patch(story, planeKinds[story.wish.kind].resource, story.wish.name, body);
+}
+
+/** The user changes their mind. */
+export async function changeHosted(story: HostedStory): Promise<void> {
+  const name = pick(story.random, Object.keys(changes));
+  tell(story, `the user: ${name}`);
+  await changes[name]!(story);
+}
+
+export async function deleteHosted(story: HostedStory): Promise<void> {
+  tell(story, 'the user deletes the cluster');
+  story.isDeleted = true;
+  await story.system.client.delete(clusters, { namespace, name: story.wish.name }).catch((error: unknown) => {
+    if (!isNotFound(error)) throw error;
+  });
+}

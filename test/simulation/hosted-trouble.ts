@@ -1,0 +1,102 @@
+import { ConfigMaps, PersistentVolumeClaims, type Pod, Pods, Secrets, Services } from '../../src/api/index.ts';
+import type { KubeObject, Resource } from '../../src/machinery/index.ts';
+import { namespace } from './cluster-manifests.ts';
+import { type HostedStory, namesOf } from './hosted-story.ts';
+import { type Blow, onControllers, strikeWith } from './trouble.ts';
+
+/** How long etcd may take until enough members run again that were killed at once. */
+const recoveryMs = 180_000;
+/** What nobody can make anew: with these the plane itself is lost. */
+const irreplaceable: ReadonlySet<string> = new Set(['ca', 'etcd-ca', 'front-proxy-ca', 'sa', 'datastore-config']);
+
+/** What people and hardware do to a plane, behind everybody's back. */
+export async function strikePlane(story: HostedStory): Promise<void> {
+  const { client } = story.system;
+  const pods = (await client.list(Pods, { namespace })).items;
+  const groups = [
+    onControllers(story),
+    onPods(story, pods),
+    onEtcd(story, pods),
+    await onObjects(story, Services, ({ metadata }) => metadata.name !== 'kubernetes'),
+    await onObjects(story, Secrets, replaceable(story)),
+    await onObjects(story, ConfigMaps, ({ metadata }) => metadata.ownerReferences !== undefined),
+  ].filter((group) => group.length > 0);
+  const group = groups[Math.floor(story.random.next() * groups.length)]!;
+  await strikeWith(story, group[Math.floor(story.random.next() * group.length)]!);
+  story.lastBlow = story.system.clock.now();
+}
+
+const isEtcd =
+  (story: HostedStory) =>
+  ({ metadata }: Pod): boolean =>
+    metadata.name?.startsWith(`${namesOf(story.wish).etcd}-`) ?? false;
+
+const isWell = ({ metadata, status }: Pod): boolean =>
+  !metadata.deletionTimestamp && (status?.conditions?.some((each) => each.type === 'Ready' && each.status === 'True') ?? false);
+
+function onPods(story: HostedStory, pods: readonly Pod[]): Blow[] {
+  if (pods.length === 0) return [];
+  const one = pods[Math.floor(story.random.next() * pods.length)]!;
+  return [
+    { what: `somebody deletes Pod ${one.metadata.name}`, land: () => killPods(story, [one], false) },
+    { what: `Pod ${one.metadata.name} is killed`, land: () => killPods(story, [one], true) },
+    { what: 'all Pods are killed at once', land: () => killPods(story, pods, true) },
+  ];
+}
+
+function onEtcd(story: HostedStory, pods: readonly Pod[]): Blow[] {
+  const members = pods.filter(isEtcd(story));
+  if (members.length === 0) return [];
+  const blows: Blow[] = [
+    { what: 'all members of etcd are killed at once', land: () => killPods(story, members, true) },
+  ];
+  // a second lost member is one that nobody could make good
+  if (members.length === 3 && members.every(isWell)) {
+    const lost = members[Math.floor(story.random.next() * members.length)]!;
+    blows.push({
+      what: `the volume of ${lost.metadata.name} is lost`,
+      async land() {
+        const name = `${namesOf(story.wish).etcdVolume}-${lost.metadata.name}`;
+        await story.system.client.delete(PersistentVolumeClaims, { namespace, name });
+        await killPods(story, [lost], true);
+      },
+    });
+  }
+  return blows;
+}
+
+async function killPods(story: HostedStory, victims: readonly Pod[], atOnce: boolean): Promise<void> {
+  const { client, clock } = story.system;
+  const members = (await client.list(Pods, { namespace })).items.filter(isEtcd(story));
+  const gone = new Set(victims.map(({ metadata }) => metadata.name));
+  const left = members.filter((pod) => isWell(pod) && !gone.has(pod.metadata.name));
+  if (members.some((pod) => gone.has(pod.metadata.name)) && left.length <= members.length / 2) {
+    story.excusedUntil = clock.now() + recoveryMs;
+  }
+  for (const { metadata } of victims) {
+    const key = { namespace, name: metadata.name ?? '' };
+    await client.delete(Pods, key, atOnce ? { gracePeriodSeconds: 0 } : {}).catch(() => {});
+  }
+}
+
+function replaceable(story: HostedStory): (object: KubeObject) => boolean {
+  const names = new Set(
+    Object.entries(namesOf(story.wish).secrets).flatMap(([what, place]) =>
+      irreplaceable.has(what) || !place ? [] : [place.name],
+    ),
+  );
+  return ({ metadata }) => names.has(metadata.name ?? '');
+}
+
+async function onObjects(
+  story: HostedStory,
+  resource: Resource<KubeObject>,
+  isMeant: (object: KubeObject) => boolean,
+): Promise<Blow[]> {
+  const { client } = story.system;
+  const { items } = await client.list(resource, { namespace });
+  return items.filter(isMeant).map(({ metadata }) => ({
+    what: `somebody deletes ${resource.kind} ${metadata.name}`,
+    land: async () => void (await client.delete(resource, { namespace, name: metadata.name ?? '' })),
+  }));
+}

@@ -1,0 +1,89 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parse, stringify } from 'yaml';
+import { type CapstanProcess, startCapstan } from './capstan.ts';
+import { type CloudInventory, type CloudView, viewCloud } from './cloud-view.ts';
+import { capstanOk } from './command.ts';
+import { kubectlApply, kubectlOn } from './kubectl.ts';
+
+/** A cluster as the commands name it. */
+export interface ClusterName {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** A management API whose Pods run, with its simulated cloud, as a reader of a guide to hosted control planes has them. */
+export interface HostedBench {
+  readonly capstan: CapstanProcess;
+  readonly cloud: CloudView;
+  /** what the project had before anything was made in it */
+  readonly before: CloudInventory;
+  /** the clouds.yaml of the reader: one project, the cloud `openstack` */
+  readonly cloudsYaml: string;
+  /** kubectl on the management API; must succeed */
+  kubectl(...args: string[]): Promise<string>;
+  /** `kubectl apply` of a text on the management API; must succeed */
+  apply(manifest: string): Promise<string>;
+  /** a verb of capstan on the management API; must succeed */
+  verb(...args: string[]): Promise<string>;
+  /** the kubeconfig of a cluster as `capstan get kubeconfig` writes it; rejects while there is none */
+  workload(cluster: ClusterName): Promise<WorkloadCluster>;
+  stop(): Promise<void>;
+}
+
+/** A workload cluster, seen through its kubeconfig. */
+export interface WorkloadCluster {
+  /** must succeed */
+  kubectl(...args: string[]): Promise<string>;
+  apply(manifest: string): Promise<string>;
+}
+
+/** Machines in a hurry: the steps are all taken, each in a fraction of its time. */
+const timeScale = 0.05;
+
+export async function openHostedBench(): Promise<HostedBench> {
+  const capstan = await startCapstan({ args: ['--simulated-cloud'], controllers: 'all', pods: 'simulated' });
+  const { directory, kubeconfig } = capstan;
+  const clouds = await readFile(join(directory, 'data', 'clouds.yaml'), 'utf8');
+  const cloud = await viewCloud({
+    cloudsYaml: join(directory, 'data', 'clouds.yaml'),
+    url: clouds.match(/auth_url: (\S+)\/identity\/v3/)?.[1] ?? '',
+    adminToken: await readFile(join(directory, 'data', 'cloud', 'admin-token'), 'utf8'),
+  });
+  await cloud.operate('PATCH', '/timings', { timeScale });
+  const cloudsYaml = join(directory, 'clouds.yaml');
+  await writeFile(cloudsYaml, onlyMember(clouds));
+  const verb = (...args: string[]): Promise<string> => capstanOk([...args, '--kubeconfig', kubeconfig]);
+  const opened = new Map<string, WorkloadCluster>();
+  return {
+    capstan,
+    cloud,
+    cloudsYaml,
+    before: await cloud.inventory(),
+    kubectl: kubectlOn(kubeconfig, directory),
+    apply: (manifest) => kubectlApply(kubeconfig, directory, manifest),
+    verb,
+    workload: async ({ namespace, name }) => {
+      const file = join(directory, `${namespace}-${name}.kubeconfig`);
+      const known = opened.get(file);
+      if (known) return known;
+      await writeFile(file, await verb('get', 'kubeconfig', name, '-n', namespace), { mode: 0o600 });
+      const found: WorkloadCluster = {
+        kubectl: kubectlOn(file, directory),
+        apply: (manifest) => kubectlApply(file, directory, manifest),
+      };
+      opened.set(file, found);
+      return found;
+    },
+    stop: async () => {
+      await cloud.close();
+      await capstan.stop();
+    },
+  };
+}
+
+/** Credentials in guides are those of one project. */
+function onlyMember(text: string): string {
+  const { clouds } = parse(text) as { clouds: Record<string, unknown> };
+  return stringify({ clouds: { openstack: clouds['openstack'] } });
+}
