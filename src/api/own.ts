@@ -62,6 +62,7 @@ export type * from './clusterctl/types.ts';
 export * from './common/image-reference.ts';
 export * from './common/k0s-version.ts';
 export { controlPlaneGroup } from './controlplane/group.ts';
+export { defaultAuthorityDuration } from './controlplane/hosted/authority-duration.ts';
 export type * from './controlplane/hosted/types.ts';
 export { skipCoreDnsAnnotation, skipKubeProxyAnnotation } from './controlplane/image-tags.ts';
 export type * from './controlplane/k0smotron/types.ts';

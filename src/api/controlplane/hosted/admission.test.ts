@@ -39,7 +39,7 @@ describe('a HostedControlPlane', () => {
     ],
     [
       { certificates: { rootCaCertificateDuration: '24h' } },
-      'spec.certificates.rootCaCertificateDuration: Invalid value: "24h": must not be less than caCertificateDuration (48h)',
+      'spec.certificates.rootCaCertificateDuration: Invalid value: "24h": must not be less than caCertificateDuration (87600h)',
     ],
     [
       { certificates: { caCertificateDuration: 'long' } },

@@ -10,6 +10,7 @@ import { validatePlaneVersionChange, validateSans } from '../../common/plane-val
 import { notSupported } from '../../common/validation.ts';
 import { parseLenientVersion, validateKubernetesVersion } from '../../kamaji/admission.ts';
 import { validateChangedSpec } from '../../kind/strategy.ts';
+import { defaultAuthorityDuration } from './authority-duration.ts';
 import type {
   HostedApiServer,
   HostedControlPlane,
@@ -126,7 +127,10 @@ function isSchedule(schedule: string): boolean {
 
 function validateDurations(certificates: HostedControlPlaneFields['certificates'], path: string): FieldError[] {
   if (certificates === undefined) return [];
-  const { rootCaCertificateDuration: root = '48h', caCertificateDuration: authority = '48h' } = certificates;
+  const {
+    rootCaCertificateDuration: root = defaultAuthorityDuration,
+    caCertificateDuration: authority = defaultAuthorityDuration,
+  } = certificates;
   const given = { rootCaCertificateDuration: root, caCertificateDuration: authority };
   const errors = Object.entries(given).flatMap(([name, text]) =>
     (parseDuration(text) ?? 0) > 0

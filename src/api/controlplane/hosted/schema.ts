@@ -17,6 +17,7 @@ import {
   stringMap,
   time,
 } from '../../kind/schema.ts';
+import { defaultAuthorityDuration } from './authority-duration.ts';
 import type {
   HostedApiServer,
   HostedAudit,
@@ -176,8 +177,10 @@ const sharedFields = () => ({
   apiServer: object({ certSANs: certSANs() }, 'The same as deployment.apiServer.certSANs, where stacks write it.'),
   certificates: object(
     {
-      caCertificateDuration: string('How long the authorities below the root live.').default('48h'),
-      rootCaCertificateDuration: string('How long the root lives.').default('48h'),
+      caCertificateDuration: string('How long the authorities below the root live.').default(defaultAuthorityDuration),
+      rootCaCertificateDuration: string(
+        'How long the root lives. Workers trust the one they joined with until it ends.',
+      ).default(defaultAuthorityDuration),
     },
     'How long authorities live.',
   ),

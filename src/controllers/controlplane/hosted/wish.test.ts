@@ -30,7 +30,7 @@ describe('the wish of a HostedControlPlane', () => {
       network: { serviceCidrs: ['10.96.0.0/12'], podCidrs: ['10.0.0.0/16'], domain: 'cluster.local' },
       konnectivity: { agentReplicas: 2 },
       addons: { coreDns: { replicas: 2 }, kubeProxy: {}, kubeadm: true },
-      certificates: { authorityDurationMs: 48 * 3_600_000, leafDurationMs: 24 * 3_600_000 },
+      certificates: { authorityDurationMs: 87_600 * 3_600_000, leafDurationMs: 8_760 * 3_600_000 },
     });
     expect(wish.images.apiServer).toBe('registry.k8s.io/kube-apiserver:v1.33.6');
   });

@@ -1,6 +1,7 @@
 import {
   type Cluster,
   clusterNameLabel,
+  defaultAuthorityDuration,
   type HostedApiServer,
   type HostedBackup,
   type HostedContainer,
@@ -29,7 +30,6 @@ import { auditWebhookSecretName, serviceAccountIssuer } from './names.ts';
 import { wishedVolumeSize } from './volumes.ts';
 
 const hourMs = 3_600_000;
-const defaultDuration = '48h';
 const etcdMembers = 3;
 /** upstream defragments from this share of free space on */
 const fragmentation = 0.2;
@@ -178,7 +178,7 @@ function networkOf(cluster: Cluster | undefined): NetworkWish {
 
 /** Authorities live as long as said, everything they sign half as long; all is made anew at half of its life. */
 function certificatePolicy({ certificates }: HostedControlPlaneSpec): CertificatePolicy {
-  const authorityMs = parseDuration(certificates?.caCertificateDuration ?? defaultDuration) ?? 48 * hourMs;
+  const authorityMs = parseDuration(certificates?.caCertificateDuration ?? defaultAuthorityDuration)!;
   const leafMs = Math.min(authorityMs / 2, 365 * 24 * hourMs);
   return {
     authorityDurationMs: authorityMs,
