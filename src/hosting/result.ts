@@ -30,10 +30,10 @@ export type EndpointProblem =
 export interface WorkloadObject {
   readonly object: KubeObject;
   /**
-   * `keep`: our fields are put back when they differ; `once`: made when missing, then left to the users, except for the paths in
-   * `follow`
+   * `keep`: our fields are put back when they differ; `own`: and those we no longer wish for go; `once`: made when missing, then
+   * left to the users, except for the paths in `follow`
    */
-  readonly mode: 'keep' | 'once';
+  readonly mode: 'keep' | 'own' | 'once';
   /** paths of fields that follow the wish even so, e.g. the image of CoreDNS */
   readonly follow?: readonly (readonly string[])[];
 }

@@ -49,8 +49,21 @@ describe('a workload cluster', () => {
     expect(find(kamajiWish(), 'DaemonSet', 'konnectivity-agent')).toBeDefined();
   });
 
-  it('of k0s brings its own add-ons', () => {
-    expect(workloadObjects(k0smotronWish(), factsOf(k0smotronWish()))).toEqual([]);
+  it('of k0s brings its own add-ons, and follows its configuration without a restart', () => {
+    const wish = k0smotronWish();
+    const [config, ...more] = workloadObjects(wish, factsOf(wish));
+    expect(more).toEqual([]);
+    expect(config).toMatchObject({
+      mode: 'own',
+      object: { kind: 'ClusterConfig', metadata: { name: 'k0s', namespace: 'kube-system' } },
+    });
+    expect(config?.object).not.toHaveProperty('spec.storage');
+  });
+
+  it('of k0s is left alone when its user wants the file only', () => {
+    const { k0s } = k0smotronWish();
+    const wish = k0smotronWish({ k0s: { ...k0s!, flags: ['--enable-dynamic-config=false'] } });
+    expect(workloadObjects(wish, factsOf(wish))).toEqual([]);
   });
 
   it('takes patches of the kubelet configuration', () => {

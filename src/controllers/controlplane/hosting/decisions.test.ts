@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { Secret } from '../../../api/index.ts';
 import { hostedNaming, type PlannedAuthority, type PlannedKey } from '../../../hosting/index.ts';
-import { ManualClock, type UnstructuredObject } from '../../../machinery/index.ts';
+import { type JsonObject, ManualClock, type UnstructuredObject } from '../../../machinery/index.ts';
 import { createAuthority, createServiceAccountKeyPair } from '../../../pki/index.ts';
 import type { EnsuredCredentials } from './certificates/ensure.ts';
 import { rotate } from './certificates/rotate.ts';
-import { recordedEndpoint } from './endpoint.ts';
+import { addressLeftOpen, recordedEndpoint } from './endpoint.ts';
 import { followed } from './in-cluster.ts';
 import { mountedByUser } from './mounted.ts';
 import { gatewayFacts } from './stages/observe.ts';
@@ -205,5 +205,26 @@ describe('what is known of a plane', () => {
     expect(recordedEndpoint(cluster({ host: 'a', port: 0 }))).toBeUndefined();
     expect(recordedEndpoint(cluster({ host: '', port: 1 }))).toBeUndefined();
     expect(recordedEndpoint(undefined)).toBeUndefined();
+  });
+
+  it.each<[string, JsonObject, string, JsonObject]>([
+    [
+      'the new field',
+      { apiServer: { enableFloatingIP: false, fixedIP: '' } },
+      '192.0.2.1',
+      { apiServer: { fixedIP: '192.0.2.1' } },
+    ],
+    [
+      'the old field',
+      { disableAPIServerFloatingIP: true, apiServerFixedIP: '' },
+      '192.0.2.1',
+      { apiServerFixedIP: '192.0.2.1' },
+    ],
+    ['no field for a name', { apiServer: { enableFloatingIP: false, fixedIP: '' } }, 'api.example.org', {}],
+    ['no field that has a value', { apiServer: { enableFloatingIP: false, fixedIP: '10.0.0.5' } }, '192.0.2.1', {}],
+    ['no field that nobody mentioned', { apiServer: { enableFloatingIP: false } }, '192.0.2.1', {}],
+    ['no field beside a floating address', { apiServer: { fixedIP: '' } }, '192.0.2.1', {}],
+  ])('fills in an address that was left open: %s', (_, spec, host, expected) => {
+    expect(addressLeftOpen({ apiVersion: 'x/v1', kind: 'X', metadata: {}, spec }, host)).toEqual(expected);
   });
 });

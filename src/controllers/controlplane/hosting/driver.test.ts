@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { clusters, Deployments, Services, StatefulSets } from '../../../api/index.ts';
 import { parseKubeconfig } from '../../../client/index.ts';
+import type { OwnEtcdWish } from '../../../hosting/index.ts';
 import { fakeClusters } from '../../testing/provider-kinds.ts';
 import { clusterName, createPlaneWorld, type PlaneWorld } from './testing/plane-world.ts';
 
@@ -65,5 +66,25 @@ describe('a plane', () => {
     );
     await world.untilSettled();
     expect(world.report().endpoint).toEqual({ host: 'lb.example.org', port: 6443 });
+  });
+
+  it('stays as it is while a wish cannot be fulfilled, says why, and goes on when it can', async () => {
+    const world = await start();
+    await world.untilSettled();
+    const before = world.writes();
+    const members = (count: number): Promise<void> =>
+      world.wish((wish) => ({ ...wish, dataStore: { ...(wish.dataStore as OwnEtcdWish), members: count } }));
+    await members(2);
+    await world.until(() => world.report().stages.get('version')?.status === 'False');
+    expect(world.report().stages.get('version')).toMatchObject({
+      reason: 'EtcdMembersRefused',
+      message: expect.stringContaining('use 1, 3 or 5'),
+    });
+    expect(world.report().counts.ready).toBe(2);
+    await world.pass(60_000);
+    expect(world.writes()).toBe(before);
+    await members(1);
+    await world.untilSettled();
+    expect(world.report().etcd).toMatchObject({ members: 1, hasQuorum: true });
   });
 });

@@ -43,7 +43,7 @@ import { judgeFunction, keepParts } from './stages/in-cluster.ts';
 import { observePlane } from './stages/observe.ts';
 import { keepRestore } from './stages/restore.ts';
 import { moveRotations } from './stages/rotation.ts';
-import { judgeVersion, keepRoutes, keepWorkloads } from './stages/workloads.ts';
+import { acceptWish, judgeVersion, keepRoutes, keepWorkloads } from './stages/workloads.ts';
 import { readState } from './state.ts';
 import type { PlaneDependencies, PlaneReport, PlaneRequest, PlaneStage, RemovalReport } from './types.ts';
 import { runningVersionOf } from './workload-sets.ts';
@@ -67,6 +67,7 @@ export interface PlaneDriver {
 /** In this order; one that has to wait keeps those after it from building on sand. */
 const stages: readonly (readonly [PlaneStage, Stage])[] = [
   ['exposure', observePlane],
+  ['version', acceptWish],
   ['version', judgeVersion],
   ['exposure', expose],
   ['endpoint', publish],

@@ -1,10 +1,19 @@
+import { isIP } from 'node:net';
 import type { Cluster, ContractReference } from '../../../api/index.ts';
 import { objectKey, withOptimisticLock } from '../../../client/index.ts';
 import type { Endpoint } from '../../../hosting/index.ts';
-import { errorMessage, isConflict, isForbidden, isInvalid } from '../../../machinery/index.ts';
+import {
+  errorMessage,
+  isConflict,
+  isForbidden,
+  isInvalid,
+  type JsonObject,
+  type JsonValue,
+  type UnstructuredObject,
+} from '../../../machinery/index.ts';
 import type { ReconcileContext } from '../../../runtime/index.ts';
 import type { Follower, Verdict } from '../../shared/index.ts';
-import { endpointUrl, type ProviderObject, endpointOf as providerEndpoint, textAt } from '../../shared/index.ts';
+import { at, endpointUrl, type ProviderObject, endpointOf as providerEndpoint, textAt } from '../../shared/index.ts';
 
 /** Where a Cluster says its API is, once it does. */
 export function recordedEndpoint(cluster: Cluster | undefined): Endpoint | undefined {
@@ -64,7 +73,8 @@ async function write(
 ): Promise<EndpointOutcome> {
   const { client, signal } = context;
   const { resource, contract } = await follower.kindOf(reference, signal);
-  const patch = { spec: { controlPlaneEndpoint: { host: endpoint.host, port: endpoint.port } } };
+  const { host, port } = endpoint;
+  const patch = { spec: { controlPlaneEndpoint: { host, port }, ...addressLeftOpen(object, host) } };
   try {
     const stored = await client.patch(resource, objectKey(object), 'merge', withOptimisticLock(patch, object), {
       fieldManager,
@@ -78,6 +88,18 @@ async function write(
     if (!isInvalid(error) && !isForbidden(error)) throw error;
     return refused(reference, endpoint, errorMessage(error));
   }
+}
+
+/** An OpenStackCluster that says its address is empty, and wants no floating one, expects to find ours there later. */
+export function addressLeftOpen(object: UnstructuredObject, host: string): JsonObject {
+  if (isIP(host) === 0) return {};
+  const says = (value: JsonValue, ...path: string[]): boolean => at(object, 'spec', ...path) === value;
+  if (says('', 'apiServer', 'fixedIP') && says(false, 'apiServer', 'enableFloatingIP')) {
+    return { apiServer: { fixedIP: host } };
+  }
+  // until v1beta1
+  const isOpen = says('', 'apiServerFixedIP') && says(true, 'disableAPIServerFloatingIP');
+  return isOpen ? { apiServerFixedIP: host } : {};
 }
 
 const waiting = (message: string): EndpointOutcome => ({

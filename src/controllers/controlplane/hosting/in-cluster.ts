@@ -31,6 +31,11 @@ export async function keepInCluster(options: InClusterOptions, wishes: readonly 
 async function keepOne(options: InClusterOptions, { object, mode, follow }: WorkloadObject): Promise<boolean> {
   const { client, fieldManager, signal } = options;
   const resource = resourceOfObject(object);
+  if (mode === 'own') {
+    // what a wish leaves out cannot be told from what others wrote; the API knows, and writes nothing when nothing changes
+    await client.apply(resource, object, { fieldManager, force: true, signal });
+    return true;
+  }
   const live = await client.get(resource, objectKey(object), { signal }).catch(ignoreNotFound);
   if (live && mode === 'keep') {
     if (shows(live, object)) return false;

@@ -1,9 +1,17 @@
-import { nextVersion, planeObjects } from '../../../../hosting/index.ts';
+import { nextVersion, planeObjects, wishProblems } from '../../../../hosting/index.ts';
 import { applyObjects } from '../apply-objects.ts';
 import { mountedChecksums } from '../mounted.ts';
 import { bad, good, type PlaneScope, readSecret, tell } from '../scope.ts';
 import { problemOfSet, type SetSight } from '../sets.ts';
 import { seeCompanions, seeControlPlane } from '../workload-sets.ts';
+
+/** A wish that cannot be fulfilled leaves everything as it is: never a part of a plane. */
+export function acceptWish(scope: PlaneScope): 'stop' | undefined {
+  const problems = wishProblems(scope.wish);
+  if (problems.length === 0) return undefined;
+  tell(scope, 'version', bad(problems[0]!.reason, problems.map(({ message }) => message).join('; ')));
+  return 'stop';
+}
 
 /** Whether the version asked for may be the next one. One that may not leaves the Pods as they are, and says why. */
 export function judgeVersion(scope: PlaneScope): 'stop' | undefined {
