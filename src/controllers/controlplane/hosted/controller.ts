@@ -1,10 +1,4 @@
-import {
-  clusterNameLabel,
-  clusters,
-  type HostedControlPlane,
-  hostedControlPlanes,
-  Secrets,
-} from '../../../api/index.ts';
+import { clusterNameLabel, clusters, hostedControlPlanes, Secrets } from '../../../api/index.ts';
 import type { ObjectKey } from '../../../client/index.ts';
 import { clone, type KubeObject, type Resource } from '../../../machinery/index.ts';
 import {
@@ -22,35 +16,29 @@ import {
   ensureFinalizer,
   isDeleting,
   isFilteredOut,
-  ownerOf,
   pausedBy,
-  pausedVerdict,
-  setVerdict,
   watchFilter,
   withoutFinalizer,
-  writeObject,
 } from '../../shared/index.ts';
+import { clusterMatters, clusterOfPlane, controlPlanesOf } from '../cluster-of-plane.ts';
 import { annotatedBackup, annotatedRequests, createPlaneDriver } from '../hosting/index.ts';
-import { clusterMatters } from '../k0smotron/cluster-news.ts';
+import { defaultConcurrency, type Outcome, type ProviderDependencies, passOverPlane } from '../plane-pass.ts';
 import { keepAuditWebhook } from './audit-webhook.ts';
 import { hostedFinalizer } from './names.ts';
-import type { HostedDependencies, HostedScope, Outcome } from './scope.ts';
+import type { HostedScope } from './scope.ts';
 import { observeHosted, observeRemoval, refuseHosted } from './status.ts';
 import { growVolumes } from './volumes.ts';
 import { hostedPlaneNames, hostedWish } from './wish.ts';
 
-const defaultConcurrency = 10;
 /** Nobody tells when a Secret comes that is not ours. */
 const retryMs = 30_000;
 
 /** HostedControlPlanes: a Deployment for each program, an etcd of three members, reached through a Gateway. */
-export function hostedControlPlaneController(dependencies: HostedDependencies): ControllerDefinition {
+export function hostedControlPlaneController(dependencies: ProviderDependencies): ControllerDefinition {
   const driver = createPlaneDriver(dependencies);
-  const planesOf = ({ namespace = '', name }: ObjectKey): ObjectKey[] => {
-    const cluster = dependencies.cache.lister(clusters).get({ namespace, name });
-    const reference = cluster?.spec.controlPlaneRef;
-    const isOurs = reference?.kind === hostedControlPlanes.kind && reference.apiGroup === hostedControlPlanes.group;
-    return isOurs ? [{ namespace, name: reference.name }] : [];
+  const planesOf = (key: ObjectKey): ObjectKey[] => {
+    const cluster = dependencies.cache.lister(clusters).get(key);
+    return cluster ? controlPlanesOf(cluster, hostedControlPlanes) : [];
   };
   const follower = dependencies.externals.follow(({ metadata }) => {
     const name = metadata.labels?.[clusterNameLabel];
@@ -61,20 +49,19 @@ export function hostedControlPlaneController(dependencies: HostedDependencies): 
     const controlPlane = context.cache.lister(hostedControlPlanes).get(key);
     if (!controlPlane || isFilteredOut(controlPlane, dependencies.watchFilter)) return done();
     if (await ensureFinalizer(context, hostedControlPlanes, controlPlane, hostedFinalizer)) return done();
-    const clusterName = clusterNameOf(controlPlane);
-    const { namespace = '' } = controlPlane.metadata;
-    const cluster = context.cache.lister(clusters).get({ namespace, name: clusterName });
+    const { cluster, clusterName = controlPlane.metadata.name ?? '' } = clusterOfPlane(context.cache, controlPlane);
     // nobody's yet: the Cluster controller makes itself the owner of what its Cluster refers to
     if (!cluster && !isDeleting(controlPlane)) return done();
     const draft = clone(controlPlane);
-    const pauses = pausedBy(controlPlane, cluster);
-    setVerdict(draft, 'Paused', pausedVerdict(pauses), context.clock.now());
     const scope: HostedScope = { context, driver, follower, controlPlane, draft, clusterName, cluster };
-    const { result, error } =
-      pauses.length > 0 ? { result: done() } : await (isDeleting(controlPlane) ? remove(scope) : keep(scope));
-    await writeObject(context, hostedControlPlanes, controlPlane, draft, { observed: pauses.length === 0 });
-    if (error !== undefined) throw error;
-    return result;
+    return await passOverPlane(context, hostedControlPlanes, {
+      original: controlPlane,
+      draft,
+      pauses: pausedBy(controlPlane, cluster),
+      tellsGeneration: true,
+      keep: () => keep(scope),
+      remove: () => remove(scope),
+    });
   };
 
   return defineController({
@@ -89,20 +76,13 @@ export function hostedControlPlaneController(dependencies: HostedDependencies): 
       watchObjects(hostedControlPlanes, { predicates: watchFilter(dependencies.watchFilter) }),
       ...driver.watches(hostedControlPlanes as unknown as Resource<KubeObject>),
       watchOwned(Secrets, hostedControlPlanes),
-      watchMapped(
-        clusters,
-        ({ metadata }) => planesOf({ namespace: metadata.namespace ?? '', name: metadata.name ?? '' }),
-        { predicates: [clusterMatters] },
-      ),
+      watchMapped(clusters, (cluster) => controlPlanesOf(cluster, hostedControlPlanes), {
+        predicates: [clusterMatters],
+      }),
     ],
     sources: [driver.source, follower.source, dependencies.workloads.connectionSource(planesOf)],
     reconcile,
   });
-}
-
-function clusterNameOf(controlPlane: HostedControlPlane): string {
-  const { labels, name = '' } = controlPlane.metadata;
-  return ownerOf(controlPlane, clusters)?.name ?? labels?.[clusterNameLabel] ?? name;
 }
 
 async function keep(scope: HostedScope): Promise<Outcome> {

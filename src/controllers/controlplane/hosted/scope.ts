@@ -1,14 +1,7 @@
 import type { Cluster, HostedControlPlane } from '../../../api/index.ts';
-import type { ReconcileContext, Result } from '../../../runtime/index.ts';
-import type { ExternalObjects, Follower } from '../../shared/index.ts';
-import type { PlaneDependencies, PlaneDriver } from '../hosting/index.ts';
-
-/** What the controller of HostedControlPlanes is given. */
-export interface HostedDependencies extends PlaneDependencies {
-  externals: ExternalObjects;
-  watchFilter?: string;
-  concurrency?: number;
-}
+import type { ReconcileContext } from '../../../runtime/index.ts';
+import type { Follower } from '../../shared/index.ts';
+import type { PlaneDriver } from '../hosting/index.ts';
 
 /** One pass over one control plane: what was read, and the draft that will be written. */
 export interface HostedScope {
@@ -21,10 +14,4 @@ export interface HostedScope {
   readonly clusterName: string;
   /** undefined when it is gone and the control plane is on its way too */
   readonly cluster: Cluster | undefined;
-}
-
-export interface Outcome {
-  readonly result: Result;
-  /** to be thrown after the draft is written */
-  readonly error?: unknown;
 }

@@ -120,4 +120,12 @@ describe('the volumes of etcd', () => {
   ])('%s', (_, etcd, status, size) => {
     expect(wishedVolumeSize(controlPlane({ etcd }, status))).toBe(size);
   });
+
+  it('encrypts Secrets when an annotation asks for it', () => {
+    expect(wishOf().apiServer.encryptionAtRest).toBeUndefined();
+    const plane = controlPlane();
+    plane.metadata.annotations = { 'controlplane.cluster.x-k8s.io/encrypt-secrets': 'true' };
+    const asked = hostedWish({ controlPlane: plane, clusterName: 'shop' });
+    expect(asked.apiServer.encryptionAtRest).toBe(true);
+  });
 });

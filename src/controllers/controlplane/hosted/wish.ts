@@ -24,6 +24,7 @@ import {
 } from '../../../hosting/index.ts';
 import { parseDuration } from '../../../machinery/index.ts';
 import { ownerReference } from '../../shared/index.ts';
+import { annotatedApiServer } from '../hosting/index.ts';
 import { authenticationOf } from './authentication.ts';
 import { imagesOf } from './images.ts';
 import { auditWebhookSecretName, serviceAccountIssuer } from './names.ts';
@@ -101,6 +102,7 @@ export function hostedWish(input: HostedWishInput): PlaneWish {
       kubeletPreferredAddressTypes: ['InternalIP', 'InternalDNS', 'Hostname'],
       ...(apiServer?.audit && { audit: auditOf(apiServer.audit, input.clusterName) }),
       ...(authentication && { authentication }),
+      ...annotatedApiServer(input.controlPlane),
     },
     certificates: certificatePolicy(spec),
     ...(backup && { backup }),

@@ -1,4 +1,4 @@
-import type { BackupWish } from '../../../hosting/index.ts';
+import type { ApiServerWish, BackupWish } from '../../../hosting/index.ts';
 import type { KubeObject } from '../../../machinery/index.ts';
 import type { PlaneRequest, RestoreRequest, RotationRequest } from './types.ts';
 
@@ -25,6 +25,14 @@ const backupScheduleAnnotation = `${domain}/backup-schedule`;
 const backupDirectoryAnnotation = `${domain}/backup-directory`;
 /** a Secret with the keys accessKeyID, secretAccessKey, host, region and bucket */
 const backupSecretAnnotation = `${domain}/backup-secret`;
+
+/** `true`: Secrets of the workload cluster are stored encrypted, under a key of the plane's own */
+const encryptionAnnotation = `${domain}/encrypt-secrets`;
+
+/** What the API server is to do that the kinds have no field for. */
+export function annotatedApiServer({ metadata }: KubeObject): Pick<ApiServerWish, 'encryptionAtRest'> {
+  return metadata.annotations?.[encryptionAnnotation] === 'true' ? { encryptionAtRest: true } : {};
+}
 
 /** Rotations and a restore somebody asks for. */
 export function annotatedRequests({ metadata }: KubeObject): Pick<PlaneRequest, 'rotate' | 'restore'> {

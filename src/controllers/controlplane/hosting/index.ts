@@ -1,6 +1,6 @@
 // What drives the planes of hosted kinds: controllers of those kinds make a wish, call `drive`, and show the report.
 
-export { annotatedBackup, annotatedRequests } from './annotations.ts';
+export { annotatedApiServer, annotatedBackup, annotatedRequests } from './annotations.ts';
 export * from './driver.ts';
 export type { OpenPlaneEtcd, PlaneEtcdTarget } from './etcd/connect.ts';
 export type { EtcdClusterReport, EtcdClusterRequest } from './etcd-cluster.ts';

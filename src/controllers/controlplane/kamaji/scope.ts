@@ -1,10 +1,9 @@
-import type { ConnectWorkload, ExternalObjects } from '../../shared/index.ts';
-import type { PlaneDependencies } from '../hosting/index.ts';
+import type { ConnectWorkload } from '../../shared/index.ts';
+import type { ProviderDependencies } from '../plane-pass.ts';
 import type { DialEndpoint } from './data-store/connect.ts';
 
 /** What the controllers of Kamaji's kinds are given. */
-export interface KamajiDependencies extends PlaneDependencies {
-  externals: ExternalObjects;
+export interface KamajiDependencies extends ProviderDependencies {
   /** opens the way into a cluster that belongs to no Cluster */
   connectWorkload: ConnectWorkload;
   /** where what belongs to no tenant is kept; default `kamaji-system` */
@@ -13,11 +12,7 @@ export interface KamajiDependencies extends PlaneDependencies {
   defaultDataStore?: string;
   /** how data stores outside the management cluster are reached; default: by TCP */
   dial?: DialEndpoint;
-  watchFilter?: string;
-  concurrency?: number;
 }
-
-export const defaultConcurrency = 10;
 
 /** What all of these controllers assume where nobody says anything. */
 export interface KamajiSettings {

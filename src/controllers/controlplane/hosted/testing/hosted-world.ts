@@ -1,27 +1,17 @@
-import {
-  type Cluster,
-  clusters,
-  type HostedControlPlane,
-  type HostedControlPlaneSpec,
-  hostedControlPlanes,
-} from '../../../../api/index.ts';
-import { workloadControllers } from '../../../../housekeeping/index.ts';
+import { type HostedControlPlane, type HostedControlPlaneSpec, hostedControlPlanes } from '../../../../api/index.ts';
 import type { Resource, UnstructuredObject } from '../../../../machinery/index.ts';
-import { fakeClusters, infrastructureGroup } from '../../../testing/provider-kinds.ts';
-import { by, createWorld, type World } from '../../../testing/world.ts';
-import { FakePlaneEtcd } from '../../hosting/testing/fake-etcd.ts';
-import { type FakeHost, fakeHost } from '../../hosting/testing/fake-kubelet.ts';
+import { by, type World } from '../../../testing/world.ts';
+import { createHostedCluster, createHostingWorld, type HostingWorld } from '../../hosting/testing/hosting-world.ts';
 import { hostedControlPlaneController } from '../controller.ts';
 
 // The controller of HostedControlPlanes, on a management API whose Pods are played.
 
-export interface HostedWorld extends World {
-  readonly host: FakeHost;
-  readonly etcd: FakePlaneEtcd;
+export interface HostedWorld extends HostingWorld {
   controlPlane(): Promise<HostedControlPlane>;
 }
 
-export const clusterName = 'c1';
+export { clusterName } from '../../hosting/testing/hosting-world.ts';
+
 export const controlPlaneName = 'c1-cp';
 
 export const gateways: Resource<UnstructuredObject> = {
@@ -40,28 +30,10 @@ export const tlsRoutes: Resource<UnstructuredObject> = {
 };
 
 export async function createHostedWorld(): Promise<HostedWorld> {
-  const etcd = new FakePlaneEtcd();
-  const host: FakeHost = { etcd, broken: '', balances: true, nextAddress: 1 };
-  const world = await createWorld({
-    providers: () => [
-      ...workloadControllers({ parts: ['deployments', 'statefulSets'], events: false }),
-      ...fakeHost(host),
-    ],
-    extend(manager, { externals, workloads }) {
-      manager.add(
-        hostedControlPlaneController({
-          cache: manager.reader,
-          workloads,
-          externals,
-          connectPod: () => Promise.reject(new Error('no Pod can be reached here')),
-          etcd: etcd.open,
-        }),
-      );
-    },
+  const world = await createHostingWorld({
+    extend: (manager, parts) => manager.add(hostedControlPlaneController(parts)),
   });
   return Object.assign(world, {
-    host,
-    etcd,
     controlPlane: async () => (await world.find(hostedControlPlanes, controlPlaneName))!,
   });
 }
@@ -110,47 +82,12 @@ export const baseSpec = (namespace: string): HostedControlPlaneSpec => ({
   certificates: { rootCaCertificateDuration: '87600h', caCertificateDuration: '87600h' },
 });
 
-export async function createControlPlane(
-  { client, namespace }: World,
-  spec: Partial<HostedControlPlaneSpec> = {},
-  more: Partial<Cluster['spec']> = {},
-): Promise<void> {
-  await client.create(
-    fakeClusters,
-    {
-      apiVersion: `${infrastructureGroup}/v1`,
-      kind: 'FakeCluster',
-      metadata: { name: clusterName, namespace },
-      spec: { noEndpoint: true },
-    },
-    by,
-  );
-  await client.create(
-    hostedControlPlanes,
-    {
-      apiVersion: 'controlplane.cluster.x-k8s.io/v1alpha1',
-      kind: 'HostedControlPlane',
-      metadata: { name: controlPlaneName, namespace },
-      spec: { ...baseSpec(namespace), ...spec },
-    },
-    by,
-  );
-  await client.create(
-    clusters,
-    {
-      apiVersion: 'cluster.x-k8s.io/v1beta2',
-      kind: 'Cluster',
-      metadata: { name: clusterName, namespace },
-      spec: {
-        infrastructureRef: { apiGroup: infrastructureGroup, kind: 'FakeCluster', name: clusterName },
-        controlPlaneRef: {
-          apiGroup: hostedControlPlanes.group,
-          kind: hostedControlPlanes.kind,
-          name: controlPlaneName,
-        },
-        ...more,
-      },
-    },
-    by,
-  );
+export function createControlPlane(world: World, spec: Partial<HostedControlPlaneSpec> = {}): Promise<void> {
+  const { namespace } = world;
+  return createHostedCluster(world, hostedControlPlanes, {
+    apiVersion: 'controlplane.cluster.x-k8s.io/v1alpha1',
+    kind: 'HostedControlPlane',
+    metadata: { name: controlPlaneName, namespace },
+    spec: { ...baseSpec(namespace), ...spec },
+  });
 }

@@ -1,28 +1,19 @@
-import { type Cluster, clusters, Pods, Secrets } from '../../../../api/index.ts';
+import { clusters, Pods, Secrets } from '../../../../api/index.ts';
 import { hostedNaming, kubernetesImages, type PlaneWish } from '../../../../hosting/index.ts';
-import { workloadControllers } from '../../../../housekeeping/index.ts';
-import { ignoreNotFound, type JsonObject, type UnstructuredObject } from '../../../../machinery/index.ts';
+import { ignoreNotFound, type UnstructuredObject } from '../../../../machinery/index.ts';
 import { defineController, done, watchMapped, watchObjects } from '../../../../runtime/index.ts';
 import { ownerReference } from '../../../shared/index.ts';
-import {
-  controlPlaneGroup,
-  fakeClusters,
-  fakeControlPlanes,
-  infrastructureGroup,
-} from '../../../testing/provider-kinds.ts';
-import { createWorld, type World } from '../../../testing/world.ts';
+import { controlPlaneGroup, fakeControlPlanes } from '../../../testing/provider-kinds.ts';
+import type { World } from '../../../testing/world.ts';
 import type { EtcdKey } from '../../etcd/types.ts';
 import { createPlaneDriver } from '../driver.ts';
 import type { PlaneReport, PlaneRequest, RemovalReport } from '../types.ts';
-import { FakePlaneEtcd } from './fake-etcd.ts';
-import { type FakeHost, fakeHost } from './fake-kubelet.ts';
+import { clusterName, createHostedCluster, createHostingWorld, type HostingWorld } from './hosting-world.ts';
 
 export type WishChange = (wish: PlaneWish) => PlaneWish;
 
 /** A plane driven by a controller of a few lines, on a management API whose Pods are played. */
-export interface PlaneWorld extends World {
-  readonly host: FakeHost;
-  readonly etcd: FakePlaneEtcd;
+export interface PlaneWorld extends HostingWorld {
   /** the latest of all reports */
   report(): PlaneReport;
   removal(): RemovalReport | undefined;
@@ -36,8 +27,9 @@ export interface PlaneWorld extends World {
 
 const by = { fieldManager: 'test' };
 const dayMs = 24 * 3_600_000;
-export const clusterName = 'c1';
 const finalizer = 'test.example/plane';
+
+export { clusterName };
 
 export function hostedWish(owner: UnstructuredObject, namespace: string): PlaneWish {
   const version = 'v1.33.1';
@@ -67,27 +59,16 @@ export function hostedWish(owner: UnstructuredObject, namespace: string): PlaneW
 }
 
 export async function createPlaneWorld(options: { balances?: boolean; broken?: string } = {}): Promise<PlaneWorld> {
-  const etcd = new FakePlaneEtcd();
-  const host: FakeHost = { etcd, broken: options.broken ?? '', balances: options.balances ?? true, nextAddress: 1 };
   let change: WishChange = (wish) => wish;
   let more: Partial<PlaneRequest> = {};
   let report: PlaneReport | undefined;
   let removal: RemovalReport | undefined;
 
-  const world = await createWorld({
-    providers: () => [
-      ...workloadControllers({ parts: ['deployments', 'statefulSets'], events: false }),
-      ...fakeHost(host),
-    ],
-    extend(manager, { externals, workloads, namespace }) {
-      const driver = createPlaneDriver({
-        cache: manager.reader,
-        workloads,
-        connectPod: () => Promise.reject(new Error('no Pod can be reached here')),
-        etcd: etcd.open,
-        metrics: manager.metrics,
-        snapshotReaders: [keysOfText],
-      });
+  const world = await createHostingWorld({
+    ...options,
+    extend(manager, parts, etcd) {
+      const { externals, workloads, namespace } = parts;
+      const driver = createPlaneDriver({ ...parts, metrics: manager.metrics, snapshotReaders: [keysOfText] });
       const key = { namespace, name: clusterName };
       etcd.programs = () =>
         manager.reader
@@ -155,8 +136,6 @@ export async function createPlaneWorld(options: { balances?: boolean; broken?: s
   };
   await world.until(() => report !== undefined);
   return Object.assign(world, {
-    host,
-    etcd,
     report: () => {
       if (!report) throw new Error('there is no report yet');
       return report;
@@ -197,35 +176,11 @@ async function keysOfText(file: Buffer): Promise<EtcdKey[] | undefined> {
   return word === 'KEYS' ? keys.map((key) => ({ key: Buffer.from(key), value: Buffer.from('value') })) : undefined;
 }
 
-async function createPlane({ client, namespace }: World): Promise<void> {
-  const metadata = { name: clusterName, namespace };
-  const create = (
-    resource: typeof fakeClusters,
-    kind: string,
-    group: string,
-    spec: JsonObject,
-    finalizers?: string[],
-  ) =>
-    client.create(
-      resource,
-      {
-        apiVersion: `${group}/v1`,
-        kind,
-        metadata: { ...metadata, ...(finalizers && { finalizers }) },
-        spec,
-      } as UnstructuredObject,
-      by,
-    );
-  await create(fakeClusters, 'FakeCluster', infrastructureGroup, { noEndpoint: true });
-  await create(fakeControlPlanes, 'FakeControlPlane', controlPlaneGroup, {}, [finalizer]);
-  const cluster: Cluster = {
-    apiVersion: 'cluster.x-k8s.io/v1beta2',
-    kind: 'Cluster',
-    metadata,
-    spec: {
-      infrastructureRef: { apiGroup: infrastructureGroup, kind: 'FakeCluster', name: clusterName },
-      controlPlaneRef: { apiGroup: controlPlaneGroup, kind: 'FakeControlPlane', name: clusterName },
-    },
-  };
-  await client.create(clusters, cluster, by);
+function createPlane(world: World): Promise<void> {
+  return createHostedCluster(world, fakeControlPlanes, {
+    apiVersion: `${controlPlaneGroup}/v1`,
+    kind: 'FakeControlPlane',
+    metadata: { name: clusterName, namespace: world.namespace, finalizers: [finalizer] },
+    spec: {},
+  });
 }

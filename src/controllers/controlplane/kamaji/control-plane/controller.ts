@@ -1,12 +1,4 @@
-import {
-  type Cluster,
-  clusterNameLabel,
-  clusters,
-  type KamajiControlPlane,
-  kamajiControlPlanes,
-  Secrets,
-  tenantControlPlanes,
-} from '../../../../api/index.ts';
+import { clusters, kamajiControlPlanes, Secrets, tenantControlPlanes } from '../../../../api/index.ts';
 import type { ObjectKey } from '../../../../client/index.ts';
 import { clone } from '../../../../machinery/index.ts';
 import {
@@ -31,26 +23,22 @@ import {
   watchFilter,
   writeObject,
 } from '../../../shared/index.ts';
-import { clusterMatters } from '../../k0smotron/cluster-news.ts';
+import { clusterMatters, clusterOfPlane, controlPlanesOf } from '../../cluster-of-plane.ts';
+import { defaultConcurrency } from '../../plane-pass.ts';
 import { controlPlaneFieldManager, controlPlaneFinalizer } from '../names.ts';
-import { defaultConcurrency, type KamajiDependencies } from '../scope.ts';
+import type { KamajiDependencies } from '../scope.ts';
 import { keepControlPlane, removeControlPlane } from './keep.ts';
 import type { ControlPlaneScope } from './scope.ts';
 
 /** KamajiControlPlanes: each makes a TenantControlPlane for its Cluster, and shows how that is. */
 export function kamajiControlPlaneController(dependencies: KamajiDependencies): ControllerDefinition {
   const tenants = createApplyOnce(controlPlaneFieldManager);
-  const ofCluster = ({ spec, metadata }: Cluster): ObjectKey[] => {
-    const { kind, apiGroup, name } = spec.controlPlaneRef ?? { kind: '', apiGroup: '', name: '' };
-    if (kind !== kamajiControlPlanes.kind || apiGroup !== kamajiControlPlanes.group) return [];
-    return [{ namespace: metadata.namespace ?? '', name }];
-  };
 
   const reconcile = async (context: ReconcileContext, key: ObjectKey): Promise<Result> => {
     const original = context.cache.lister(kamajiControlPlanes).get(key);
     if (!original || isFilteredOut(original, dependencies.watchFilter)) return done();
     if (await ensureFinalizer(context, kamajiControlPlanes, original, controlPlaneFinalizer)) return done();
-    const cluster = clusterOf(original, context);
+    const { cluster } = clusterOfPlane(context.cache, original);
     // nobody's yet: the Cluster controller makes itself the owner of what its Cluster refers to
     if (!cluster && !isDeleting(original)) return done();
     const draft = clone(original);
@@ -79,7 +67,9 @@ export function kamajiControlPlaneController(dependencies: KamajiDependencies): 
     watches: [
       watchObjects(kamajiControlPlanes, { predicates: watchFilter(dependencies.watchFilter) }),
       watchOwned(tenantControlPlanes, kamajiControlPlanes, { anyOwner: true }),
-      watchMapped(clusters, ofCluster, { predicates: [clusterMatters] }),
+      watchMapped(clusters, (cluster) => controlPlanesOf(cluster, kamajiControlPlanes), {
+        predicates: [clusterMatters],
+      }),
       // Secrets of a TenantControlPlane, which has the name of what made it, and those made of them
       watchMapped(Secrets, (secret) => {
         const owner = ownerOf(secret, tenantControlPlanes) ?? ownerOf(secret, kamajiControlPlanes);
@@ -88,10 +78,4 @@ export function kamajiControlPlaneController(dependencies: KamajiDependencies): 
     ],
     reconcile,
   });
-}
-
-function clusterOf(controlPlane: KamajiControlPlane, { cache }: ReconcileContext): Cluster | undefined {
-  const { namespace = '', labels } = controlPlane.metadata;
-  const name = ownerOf(controlPlane, clusters)?.name ?? labels?.[clusterNameLabel];
-  return name === undefined ? undefined : cache.lister(clusters).get({ namespace, name });
 }

@@ -32,8 +32,9 @@ import {
 } from '../../../shared/index.ts';
 import { createPlaneDriver, type PlaneDriver } from '../../hosting/index.ts';
 import { secretDrafts } from '../../hosting/secret-drafts.ts';
+import { defaultConcurrency } from '../../plane-pass.ts';
 import { dataStoreAllowedDeletion, dataStoreFinalizer, dataStoreValidation } from '../names.ts';
-import { defaultConcurrency, type KamajiDependencies, type KamajiSettings, settingsOf } from '../scope.ts';
+import { type KamajiDependencies, type KamajiSettings, settingsOf } from '../scope.ts';
 import type { OpenStore } from './connect.ts';
 import { isManaged, managedEtcdWish } from './default-store.ts';
 import { contentSecretName, missingValues, placeOf, storeValues } from './places.ts';

@@ -20,23 +20,15 @@ import {
   watchObjects,
   watchOwned,
 } from '../../../../runtime/index.ts';
-import {
-  ensureFinalizer,
-  isDeleting,
-  isFilteredOut,
-  pausedBy,
-  pausedVerdict,
-  setVerdict,
-  watchFilter,
-  writeObject,
-} from '../../../shared/index.ts';
+import { ensureFinalizer, isDeleting, isFilteredOut, pausedBy, watchFilter } from '../../../shared/index.ts';
+import { clusterMatters } from '../../cluster-of-plane.ts';
 import { createPlaneDriver } from '../../hosting/index.ts';
-import { clusterMatters } from '../../k0smotron/cluster-news.ts';
+import { defaultConcurrency, passOverPlane } from '../../plane-pass.ts';
 import { createPlaneWays } from '../../plane-ways.ts';
 import type { OpenStore } from '../data-store/connect.ts';
 import { dataStoreNameOf } from '../data-store/tenancy.ts';
 import { pausedAnnotation, tenantFinalizer } from '../names.ts';
-import { defaultConcurrency, type KamajiDependencies, settingsOf } from '../scope.ts';
+import { type KamajiDependencies, settingsOf } from '../scope.ts';
 import { familyOf } from './family.ts';
 import { keepTenant } from './keep.ts';
 import { removeTenant } from './remove.ts';
@@ -49,15 +41,11 @@ export function tenantControlPlaneController(dependencies: KamajiDependencies, o
   const settings = settingsOf(dependencies);
   const tenantsWhere = (filter: (tenant: TenantControlPlane) => boolean): ObjectKey[] =>
     dependencies.cache.lister(tenantControlPlanes).list({ filter }).map(objectKey);
-  const ofCluster = (cluster: KubeObject): ObjectKey[] =>
-    tenantsWhere(
-      ({ metadata }) =>
-        metadata.namespace === cluster.metadata.namespace &&
-        metadata.labels?.[clusterNameLabel] === cluster.metadata.name,
-    );
-  const follower = dependencies.externals.follow((object) => {
-    const name = object.metadata.labels?.[clusterNameLabel];
-    return name === undefined ? [] : ofCluster({ ...object, metadata: { ...object.metadata, name } });
+  const ofCluster = ({ namespace, name }: ObjectKey): ObjectKey[] =>
+    tenantsWhere(({ metadata }) => metadata.namespace === namespace && metadata.labels?.[clusterNameLabel] === name);
+  const follower = dependencies.externals.follow(({ metadata }) => {
+    const name = metadata.labels?.[clusterNameLabel];
+    return name === undefined ? [] : ofCluster({ namespace: metadata.namespace ?? '', name });
   });
 
   const reconcile = async (context: ReconcileContext, key: ObjectKey): Promise<Result> => {
@@ -83,13 +71,14 @@ export function tenantControlPlaneController(dependencies: KamajiDependencies, o
       draft,
       ...family,
     };
-    const pauses = pausesOf(scope);
-    setVerdict(draft, 'Paused', pausedVerdict(pauses), context.clock.now());
-    const { result, error } =
-      pauses.length > 0 ? { result: done() } : await (isDeleting(tenant) ? removeTenant(scope) : keepTenant(scope));
-    await writeObject(context, tenantControlPlanes, tenant, draft, { observed: false });
-    if (error !== undefined) throw error;
-    return result;
+    return await passOverPlane(context, tenantControlPlanes, {
+      original: tenant,
+      draft,
+      pauses: pausesOf(scope),
+      tellsGeneration: false,
+      keep: () => keepTenant(scope),
+      remove: () => removeTenant(scope),
+    });
   };
 
   return defineController({
@@ -106,7 +95,7 @@ export function tenantControlPlaneController(dependencies: KamajiDependencies, o
       watchObjects(tenantControlPlanes, { predicates: watchFilter(dependencies.watchFilter) }),
       ...driver.watches(tenantControlPlanes as unknown as Resource<KubeObject>),
       watchOwned(Secrets, tenantControlPlanes),
-      watchMapped(clusters, ofCluster, { predicates: [clusterMatters] }),
+      watchMapped(clusters, (cluster) => ofCluster(objectKey(cluster)), { predicates: [clusterMatters] }),
       // a TenantControlPlane has the name of what made it
       watchMapped(kamajiControlPlanes, (parent) => [objectKey(parent)]),
       watchMapped(
@@ -115,15 +104,7 @@ export function tenantControlPlaneController(dependencies: KamajiDependencies, o
         { predicates: [storeMatters] },
       ),
     ],
-    sources: [
-      driver.source,
-      follower.source,
-      dependencies.workloads.connectionSource((key) =>
-        tenantsWhere(
-          ({ metadata }) => metadata.namespace === key.namespace && metadata.labels?.[clusterNameLabel] === key.name,
-        ),
-      ),
-    ],
+    sources: [driver.source, follower.source, dependencies.workloads.connectionSource(ofCluster)],
     reconcile,
   });
 }

@@ -12,9 +12,10 @@ import { after, done, type Result, soonest } from '../../../../runtime/index.ts'
 import { explain, isNotConnected, ownerReference, setVerdict, type Verdict } from '../../../shared/index.ts';
 import { annotatedBackup, annotatedRequests } from '../../hosting/index.ts';
 import { secretDrafts } from '../../hosting/secret-drafts.ts';
+import type { Outcome } from '../../plane-pass.ts';
 import { admit, createDefaultStore, dataStoreNameOf, type Tenancy, tenancyOf } from '../data-store/tenancy.ts';
 import { dataStoreWish, kineCertificates, kineSettings, type StoreInput } from './data-store-wish.ts';
-import type { Outcome, TenantScope } from './scope.ts';
+import type { TenantScope } from './scope.ts';
 import { dataStoreCondition, observeTenant, refuseTenant } from './status.ts';
 import { tenantWish } from './wish.ts';
 

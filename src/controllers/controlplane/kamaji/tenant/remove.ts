@@ -2,9 +2,10 @@ import { type DataStore, dataStores } from '../../../../api/index.ts';
 import { objectKey } from '../../../../client/index.ts';
 import { after, done } from '../../../../runtime/index.ts';
 import { explain, setVerdict, withoutFinalizer } from '../../../shared/index.ts';
+import type { Outcome } from '../../plane-pass.ts';
 import { dataStoreNameOf, dismiss, tenancyOf } from '../data-store/tenancy.ts';
 import { tenantFinalizer } from '../names.ts';
-import type { Outcome, TenantScope } from './scope.ts';
+import type { TenantScope } from './scope.ts';
 import { tenantPlaneNames } from './wish.ts';
 
 const retryMs = 5_000;

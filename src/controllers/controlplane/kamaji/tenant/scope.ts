@@ -1,5 +1,5 @@
 import type { TenantControlPlane } from '../../../../api/index.ts';
-import type { ReconcileContext, Result } from '../../../../runtime/index.ts';
+import type { ReconcileContext } from '../../../../runtime/index.ts';
 import type { Follower, WorkloadClusters } from '../../../shared/index.ts';
 import type { PlaneDriver } from '../../hosting/index.ts';
 import type { PlaneWays } from '../../plane-ways.ts';
@@ -19,10 +19,4 @@ export interface TenantScope extends TenantFamily {
   readonly settings: KamajiSettings;
   readonly tenant: TenantControlPlane;
   readonly draft: TenantControlPlane;
-}
-
-export interface Outcome {
-  readonly result: Result;
-  /** to be thrown after the draft is written */
-  readonly error?: unknown;
 }

@@ -28,6 +28,7 @@ import {
 } from '../../../../hosting/index.ts';
 import type { JsonObject } from '../../../../machinery/index.ts';
 import { ownerReference } from '../../../shared/index.ts';
+import { annotatedApiServer } from '../../hosting/index.ts';
 import { exposureWish } from './exposure-wish.ts';
 
 const dayMs = 24 * 3_600_000;
@@ -90,6 +91,7 @@ export function tenantWish(input: TenantWishInput): PlaneWish {
       ...(kubernetes.kubelet?.preferredAddressTypes && {
         kubeletPreferredAddressTypes: kubernetes.kubelet.preferredAddressTypes,
       }),
+      ...annotatedApiServer(tenant),
     },
     certificates: {
       authorityDurationMs: 3650 * dayMs,
