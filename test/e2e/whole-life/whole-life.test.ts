@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { capstan } from '../../support/command.ts';
 import { eventually } from '../../support/eventually.ts';
 import { missingKubectl } from '../../support/kubectl.ts';
@@ -17,101 +17,115 @@ const forms = [
   { form: 'v1beta2', file: 'examples/vm-cluster-ha/cluster.yaml', cluster: 'vm-cluster-ha', workers: 3 },
 ] as const;
 
-describe.skipIf(missing !== undefined).each(forms)(
-  `a whole life in the form of $form${missing ? ` (${missing})` : ''}`,
-  { timeout: patienceMs + 30_000 },
-  ({ file, cluster, workers }) => {
-    let house: House;
-    let manifest: string;
-    beforeAll(async () => {
-      house = await openHouse();
-      manifest = beginWith(await readFile(file, 'utf8'), versions);
-    });
-    afterAll(() => house?.stop());
-    // Every step stands on the one before; after a failure the others would only wait in vain.
-    let failed = false;
-    beforeEach((context) => context.skip(failed, 'an earlier step failed'));
-    afterEach(({ task }) => {
-      failed ||= task.result?.state === 'fail';
-    });
+/** One cluster, and what is asked of it and of its cloud. */
+interface Life {
+  readonly house: House;
+  readonly cluster: string;
+  readonly workers: number;
+  readonly manifest: string;
+}
 
-    const apply = async (name: string, text: string): Promise<string> => {
-      const path = join(house.capstan.directory, name);
-      await writeFile(path, text);
-      return house.kubectl('apply', '-f', path);
-    };
-    const available = (...what: string[]): Promise<string> =>
-      house.kubectl('wait', '--for=condition=Available', ...what, `--timeout=${patienceMs / 1000}s`);
-    /** every node has this version, and there are so many */
-    const untilNodesRun = (version: string, count: number, role: string): Promise<void> =>
-      eventually(async () => {
-        const workload = await house.workload(cluster);
-        const text = await workload(
-          'get',
-          'nodes',
-          '-o',
-          `jsonpath={range .items[*]}{.metadata.labels}|{.status.nodeInfo.kubeletVersion}{"\\n"}{end}`,
-        );
-        const found = text
-          .trimEnd()
-          .split('\n')
-          .filter((line) => line.includes('node-role.kubernetes.io/control-plane') === (role === 'control-plane'));
-        expect(found.map((line) => line.split('|')[1])).toEqual(Array.from({ length: count }, () => version));
-      }, patienceMs);
+const steps: readonly (readonly [string, (life: Life) => Promise<void>])[] = [
+  ['comes up behind a load balancer, on volumes, in three zones', comesUp],
+  ['is upgraded by one minor version, control plane first', isUpgraded],
+  ['replaces a worker whose server is switched off', (life) => replaces(life, deploymentSelector(life))],
+  ['replaces a control plane whose server is switched off', (life) => replaces(life, 'cluster.x-k8s.io/control-plane')],
+  ['is scaled in both directions', isScaled],
+  ['is deleted to the last resource', isDeleted],
+];
 
-    it('comes up behind a load balancer, on volumes, in three zones', async () => {
-      await apply('cluster.yaml', manifest);
-      await available(`cluster/${cluster}`, `kcp/${cluster}-control-plane`);
-      await readyNodes(house, cluster, 3 + workers, patienceMs);
-      const { loadBalancers, volumes, servers } = await house.cloud.inventory();
-      expect(loadBalancers).toEqual([`k8s-clusterapi-cluster-default-${cluster}-kubeapi`]);
-      expect(servers).toHaveLength(3 + workers);
-      expect(volumes).toBe(3 + workers);
-      const zones = ['-l', 'cluster.x-k8s.io/control-plane', '-o', 'jsonpath={.items[*].spec.failureDomain}'];
-      expect((await house.kubectl('get', 'machines', ...zones)).split(' ').sort()).toEqual(['az2', 'az3', 'nova']);
-    });
+describe.skipIf(missing !== undefined)(`a whole life${missing ? ` (${missing})` : ''}`, () => {
+  // Lives are mostly waiting: both at once take hardly longer than one.
+  it.concurrent.each(forms)('in the form of $form', { timeout: 4 * patienceMs }, async ({ file, cluster, workers }) => {
+    const house = await openHouse();
+    try {
+      const life = { house, cluster, workers, manifest: beginWith(await readFile(file, 'utf8'), versions) };
+      for (const [name, step] of steps) {
+        await step(life).catch((cause: unknown) => {
+          throw new Error(`${cluster} ${name}: ${String(cause)}`, { cause });
+        });
+      }
+    } finally {
+      await house.stop();
+    }
+  });
+});
 
-    it('is upgraded by one minor version, control plane first', async () => {
-      const upgrade = upgradeOf(manifest, versions);
-      await apply('upgrade.yaml', upgrade.controlPlane);
-      await untilNodesRun(versions.next, 3, 'control-plane');
-      await apply('workers.yaml', upgrade.workers);
-      await untilNodesRun(versions.next, workers, 'worker');
-      await available(`cluster/${cluster}`, `kcp/${cluster}-control-plane`);
-      await readyNodes(house, cluster, 3 + workers, patienceMs);
-    });
+async function comesUp(life: Life): Promise<void> {
+  const { house, cluster, workers, manifest } = life;
+  await apply(life, 'cluster.yaml', manifest);
+  await available(life);
+  await readyNodes(house, cluster, 3 + workers, patienceMs);
+  const { loadBalancers, volumes, servers } = await house.cloud.inventory();
+  expect(loadBalancers).toEqual([`k8s-clusterapi-cluster-default-${cluster}-kubeapi`]);
+  expect(servers).toHaveLength(3 + workers);
+  expect(volumes).toBe(3 + workers);
+  const zones = ['-l', 'cluster.x-k8s.io/control-plane', '-o', 'jsonpath={.items[*].spec.failureDomain}'];
+  expect((await house.kubectl('get', 'machines', ...zones)).split(' ').sort()).toEqual(['az2', 'az3', 'nova']);
+}
 
-    it.each([
-      ['worker', `cluster.x-k8s.io/deployment-name=${cluster}-md-0`],
-      ['control plane', 'cluster.x-k8s.io/control-plane'],
-    ])('replaces a %s whose server is switched off', async (_, selector) => {
-      const listed = await house.kubectl('get', 'machines', '-l', selector, '-o', 'jsonpath={.items[*].metadata.name}');
-      const [machine = ''] = listed.split(' ');
-      const { compute } = house.cloud.openstack;
-      const server = await house.kubectl('get', 'machine', machine, '-o', 'jsonpath={.spec.providerID}');
-      await compute.servers.stop(server.replace(/^.*\//, ''));
-      await eventually(async () => {
-        const now = await house.kubectl('get', 'machines', '-o', 'jsonpath={.items[*].metadata.name}');
-        expect(now.split(' ')).not.toContain(machine);
-      }, patienceMs);
-      await readyNodes(house, cluster, 3 + workers, patienceMs);
-    });
+async function isUpgraded(life: Life): Promise<void> {
+  const { house, cluster, workers, manifest } = life;
+  const upgrade = upgradeOf(manifest, versions);
+  await apply(life, 'upgrade.yaml', upgrade.controlPlane);
+  await untilNodesRun(life, 'control-plane', 3);
+  await apply(life, 'workers.yaml', upgrade.workers);
+  await untilNodesRun(life, 'worker', workers);
+  await available(life);
+  await readyNodes(house, cluster, 3 + workers, patienceMs);
+}
 
-    it('is scaled in both directions', async () => {
-      await house.kubectl('scale', `md/${cluster}-md-0`, '--replicas=3');
-      await readyNodes(house, cluster, 3 + workers + (3 - 2), patienceMs);
-      await house.kubectl('scale', `md/${cluster}-md-0`, '--replicas=1');
-      await house.kubectl('scale', `kcp/${cluster}-control-plane`, '--replicas=1');
-      await readyNodes(house, cluster, 1 + workers - 1, patienceMs);
-      const found = await nodes(await house.workload(cluster));
-      expect(found.filter(({ roles }) => roles.includes('control-plane'))).toHaveLength(1);
-    });
+async function replaces({ house, cluster, workers }: Life, selector: string): Promise<void> {
+  const listed = await house.kubectl('get', 'machines', '-l', selector, '-o', 'jsonpath={.items[*].metadata.name}');
+  const [machine = ''] = listed.split(' ');
+  const server = await house.kubectl('get', 'machine', machine, '-o', 'jsonpath={.spec.providerID}');
+  await house.cloud.openstack.compute.servers.stop(server.replace(/^.*\//, ''));
+  await eventually(async () => {
+    const now = await house.kubectl('get', 'machines', '-o', 'jsonpath={.items[*].metadata.name}');
+    expect(now.split(' ')).not.toContain(machine);
+  }, patienceMs);
+  await readyNodes(house, cluster, 3 + workers, patienceMs);
+}
 
-    it('is deleted to the last resource', async () => {
-      const on = ['--kubeconfig', house.capstan.kubeconfig];
-      const outcome = await capstan(['delete', 'cluster', cluster, '--wait', '--timeout', '240s', ...on]);
-      expect(outcome).toMatchObject({ code: 0 });
-      expect(await house.cloud.inventory()).toEqual(house.before);
-    });
-  },
-);
+async function isScaled({ house, cluster, workers }: Life): Promise<void> {
+  await house.kubectl('scale', `md/${cluster}-md-0`, '--replicas=3');
+  await readyNodes(house, cluster, 3 + workers + 1, patienceMs);
+  await house.kubectl('scale', `md/${cluster}-md-0`, '--replicas=1');
+  await house.kubectl('scale', `kcp/${cluster}-control-plane`, '--replicas=1');
+  await readyNodes(house, cluster, 1 + workers - 1, patienceMs);
+  const found = await nodes(await house.workload(cluster));
+  expect(found.filter(({ roles }) => roles.includes('control-plane'))).toHaveLength(1);
+}
+
+async function isDeleted({ house, cluster }: Life): Promise<void> {
+  const on = ['--kubeconfig', house.capstan.kubeconfig];
+  const outcome = await capstan(['delete', 'cluster', cluster, '--wait', '--timeout', '240s', ...on]);
+  expect(outcome).toMatchObject({ code: 0 });
+  expect(await house.cloud.inventory()).toEqual(house.before);
+}
+
+const deploymentSelector = ({ cluster }: Life): string => `cluster.x-k8s.io/deployment-name=${cluster}-md-0`;
+
+async function apply({ house }: Life, name: string, text: string): Promise<void> {
+  const path = join(house.capstan.directory, name);
+  await writeFile(path, text);
+  await house.kubectl('apply', '-f', path);
+}
+
+async function available({ house, cluster }: Life): Promise<void> {
+  const what = [`cluster/${cluster}`, `kcp/${cluster}-control-plane`];
+  await house.kubectl('wait', '--for=condition=Available', ...what, `--timeout=${patienceMs / 1000}s`);
+}
+
+/** so many nodes of this role there are, and all of them run the next version */
+async function untilNodesRun({ house, cluster }: Life, role: 'control-plane' | 'worker', count: number): Promise<void> {
+  const columns = 'jsonpath={range .items[*]}{.metadata.labels}|{.status.nodeInfo.kubeletVersion}{"\\n"}{end}';
+  await eventually(async () => {
+    const workload = await house.workload(cluster);
+    const lines = (await workload('get', 'nodes', '-o', columns)).trimEnd().split('\n');
+    const found = lines.filter(
+      (line) => line.includes('node-role.kubernetes.io/control-plane') === (role === 'control-plane'),
+    );
+    expect(found.map((line) => line.split('|')[1])).toEqual(Array.from({ length: count }, () => versions.next));
+  }, patienceMs);
+}
