@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process';
 import { setPriority } from 'node:os';
 
 const seeds = process.env.CAPSTAN_SIMULATION_SEEDS ?? '50';
+const hostedSeeds = process.env.CAPSTAN_SIMULATION_HOSTED_SEEDS ?? '30';
 const first = process.env.CAPSTAN_SIMULATION_FIRST ?? '1';
 const lowPriority = 10;
 
@@ -35,7 +36,7 @@ function run(name, args, { aside }) {
   });
 }
 
-const [entrances, units, lives] = await Promise.all([
+const [entrances, units, lives, planes] = await Promise.all([
   run('Tests through the entrances', [...vitest, '--project', 'e2e'], { aside: false }),
   ...chain(
     () => run('Unit tests', [...vitest, '--project', 'unit', '--reporter', 'dot'], { aside: true }),
@@ -43,19 +44,27 @@ const [entrances, units, lives] = await Promise.all([
       run('Simulated installations (npm run simulate)', [...simulation, '--seeds', seeds, '--first', first], {
         aside: true,
       }),
+    () =>
+      run(
+        'Simulated control planes in Pods (npm run simulate -- --hosted)',
+        [...simulation, '--hosted', '--seeds', hostedSeeds, '--first', first],
+        { aside: true },
+      ),
   ),
 ]);
 for (const [held, name] of [
   [units, 'unit tests'],
   [entrances, 'tests through the entrances'],
   [lives, 'simulated installations'],
+  [planes, 'simulated control planes in Pods'],
 ]) {
   process.stdout.write(`${held ? 'passed' : 'FAILED'}  ${name}\n`);
 }
-process.exit(units && entrances && lives ? 0 : 1);
+process.exit(units && entrances && lives && planes ? 0 : 1);
 
 /** One after the other. */
-function chain(one, other) {
-  const begun = one();
-  return [begun, begun.then(other)];
+function chain(one, ...others) {
+  const begun = [one()];
+  for (const other of others) begun.push(begun.at(-1).then(other));
+  return begun;
 }

@@ -14,6 +14,9 @@ export interface HostedFlavor {
   /** the Service of a plane whose load balancer leads to the API, and the port there */
   service(name: string): string;
   port: number;
+  /** how the Pods of its etcd and of its API servers are called, without what tells them apart */
+  etcdPods(name: string): string;
+  apiPods(name: string): string;
 }
 
 export const flavors: Readonly<Record<string, HostedFlavor>> = {
@@ -23,6 +26,8 @@ export const flavors: Readonly<Record<string, HostedFlavor>> = {
     controlPlaneKind: 'K0smotronControlPlane',
     service: (name) => `kmc-${name}-lb`,
     port: 6443,
+    etcdPods: (name) => `kmc-${name}-etcd`,
+    apiPods: (name) => `kmc-${name}`,
   },
   hosted: {
     example: 'hosted-control-plane',
@@ -30,6 +35,8 @@ export const flavors: Readonly<Record<string, HostedFlavor>> = {
     controlPlaneKind: 'HostedControlPlane',
     service: (name) => `s-${name}`,
     port: 6443,
+    etcdPods: (name) => `${name}-etcd`,
+    apiPods: (name) => `${name}-api-server`,
   },
 };
 
@@ -37,6 +44,7 @@ export const flavors: Readonly<Record<string, HostedFlavor>> = {
 type ControlPlaneView = KubeObject & {
   status?: { initialization?: { controlPlaneInitialized?: boolean }; readyReplicas?: number };
 };
+type PodView = KubeObject & { status?: { phase?: string } };
 type ServiceView = KubeObject & { status?: { loadBalancer?: { ingress?: { ip?: string }[] } } };
 
 export interface HostedFleet {
@@ -47,6 +55,8 @@ export interface HostedFleet {
   untilComplete(names: readonly string[]): Promise<void>;
   /** resolves when the load balancers of these have addresses; `reached` hears of each */
   untilAddressed(names: readonly string[], reached: (name: string, address: string) => void): Promise<void>;
+  /** when the first etcd Pod of a plane was there, when a majority of them ran, and when the first Pod of its API was there */
+  untilPods(name: string): Promise<{ etcdMadeMs: number; etcdRunsMs: number; apiMadeMs: number }>;
   /** resolves when these are gone */
   untilGone(names: readonly string[]): Promise<void>;
   delete(names: readonly string[]): Promise<void>;
@@ -69,6 +79,8 @@ export async function openHostedFleet(
   const planes = await resource(flavor.controlPlaneKind, 'controlplane.cluster.x-k8s.io');
   const clusters = await resource('Cluster', 'cluster.x-k8s.io');
   const services = await resource('Service', '');
+  const pods = await resource('Pod', '');
+  const { replicas } = options;
   /** until all names satisfy the condition, each told once */
   const untilEach = (
     kind: Resource<KubeObject>,
@@ -89,7 +101,7 @@ export async function openHostedFleet(
   return {
     apply: (names) =>
       inParallel(names, async (name) => {
-        for (const object of planeManifests(flavor, name, options.replicas)) {
+        for (const object of planeManifests(flavor, name, replicas)) {
           const [group = '', version = ''] = String(object['apiVersion']).split('/');
           const served =
             version === ''
@@ -107,19 +119,38 @@ export async function openHostedFleet(
         return isDone;
       }),
     untilComplete: (names) =>
-      untilEach(planes, itself, names, ({ status }: ControlPlaneView) => status?.readyReplicas === options.replicas),
+      untilEach(planes, itself, names, ({ status }: ControlPlaneView) => status?.readyReplicas === replicas),
     untilAddressed: (names, reached) =>
       untilEach(services, flavor.service, names, ({ status }: ServiceView, name) => {
         const address = status?.loadBalancer?.ingress?.[0]?.ip;
         if (address !== undefined) reached(name, address);
         return address !== undefined;
       }),
+    async untilPods(name) {
+      const seen = { etcdMadeMs: 0, etcdRunsMs: 0, apiMadeMs: 0 };
+      const majority = Math.floor(replicas / 2) + 1;
+      await until(client, pods, options, (all) => {
+        const of = (prefix: string): PodView[] => all.filter(({ metadata }) => isPodOf(prefix, metadata.name ?? ''));
+        const etcd = of(flavor.etcdPods(name));
+        const now = performance.now();
+        if (etcd.length > 0) seen.etcdMadeMs ||= now;
+        if (etcd.filter(({ status }) => status?.phase === 'Running').length >= majority) seen.etcdRunsMs ||= now;
+        if (of(flavor.apiPods(name)).length > 0) seen.apiMadeMs ||= now;
+        return seen.apiMadeMs > 0;
+      });
+      return seen;
+    },
     untilGone: (names) => {
       const mine = new Set(names);
       return until(client, clusters, options, (all) => !all.some(({ metadata }) => mine.has(metadata.name ?? '')));
     },
     delete: (names) => inParallel(names, (name) => client.delete(clusters, { namespace, name })),
   };
+}
+
+/** Pods are called after their set: by number, or by one or two random words. */
+function isPodOf(set: string, pod: string): boolean {
+  return pod.startsWith(`${set}-`) && /^(\d+|[a-z0-9]+-[a-z0-9]{5})$/.test(pod.slice(set.length + 1));
 }
 
 /** The example of the repository under another name, with so many replicas and no workers. */

@@ -16,6 +16,7 @@ export { simulatedSnapshotKeys } from './etcd/snapshot.ts';
 export { httpService } from './http-service.ts';
 export { type KubeconfigFacts, readKubeconfig, renderKubeconfig, serverAddress } from './kubeconfigs.ts';
 export { uninitializedTaint } from './names.ts';
+export { nodeConditions, type Readiness } from './node-conditions.ts';
 export type { SimulatedKubernetesOptions } from './options.ts';
 export type { ProcessFiles, SimulatedProcess, SimulatedProgram } from './process.ts';
 export { simulatedProgram } from './programs/index.ts';

@@ -4,8 +4,10 @@
 //   npm run simulate -- --seeds 10000     more
 //   npm run simulate -- --seed 42         one, and tells its story
 //   npm run simulate -- --first 5000      begin elsewhere
+//   npm run simulate -- --hosted          control planes in Pods instead of on machines
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
+import { playHosted } from './hosted-play.ts';
 import { playMany } from './many.ts';
 import { play } from './play.ts';
 
@@ -14,13 +16,14 @@ const { values } = parseArgs({
     seeds: { type: 'string', default: '100' },
     first: { type: 'string', default: '1' },
     seed: { type: 'string' },
+    hosted: { type: 'boolean', default: false },
     workers: { type: 'string', default: String(availableParallelism()) },
   },
 });
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 if (values.seed !== undefined) {
-  const { problem, simulatedSeconds } = await play(Number(values.seed), say);
+  const { problem, simulatedSeconds } = await (values.hosted ? playHosted : play)(Number(values.seed), say);
   say(problem ?? `every promise was kept for ${simulatedSeconds} simulated s`);
   process.exit(problem === undefined ? 0 : 1);
 }
@@ -31,13 +34,16 @@ const failed: number[] = [];
 await playMany({
   first: Number(values.first),
   count: Number(values.seeds),
+  hosted: values.hosted,
   workers: Number(values.workers),
   onOutcome({ seed, problem }) {
     done++;
     if (done % 100 === 0) say(`${done} seeds played`);
     if (problem === undefined) return;
     failed.push(seed);
-    say(`seed ${seed} failed: ${problem.split('\n')[0]}\n  replay: npm run simulate -- --seed ${seed}`);
+    say(
+      `seed ${seed} failed: ${problem.split('\n')[0]}\n  replay: npm run simulate -- --seed ${seed}${values.hosted ? ' --hosted' : ''}`,
+    );
   },
 });
 const seconds = Math.round((performance.now() - began) / 1_000);

@@ -11,7 +11,7 @@ import {
   openStackMachineTemplates,
 } from '../../src/api/index.ts';
 import type { JsonObject, KubeObject, Resource } from '../../src/machinery/index.ts';
-import { type Manifest, namespace, versions } from './cluster-manifests.ts';
+import { type Manifest, namespace, type versions } from './cluster-manifests.ts';
 
 export const hostedKinds = ['k0smotron', 'kamaji', 'hosted'] as const;
 export type HostedKind = (typeof hostedKinds)[number];

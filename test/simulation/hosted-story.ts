@@ -21,6 +21,9 @@ export interface HostedStory extends Teller {
   lastBlow: number;
 }
 
+/** How long etcd may take until enough members run again that were stopped at once. */
+export const recoveryMs = 180_000;
+
 export type Rotatable = 'ca' | 'etcd-ca' | 'front-proxy-ca' | 'sa';
 
 export function drawHostedWish(random: Random, seed: number): HostedWish {
@@ -72,14 +75,20 @@ const changes: Readonly<Record<string, Change>> = {
     await changes['scale the plane']!(story);
   },
   async 'scale workers'(story) {
+    const { kind, version, workerVersion } = story.wish;
     const workers = story.wish.workers === 1 ? 2 : 1;
+    // kubeadm of another minor does not join: nobody gets new workers before theirs are upgraded too
+    if (workers > 1 && kind !== 'k0smotron' && version !== workerVersion) return;
+    story.reachedVersion = undefined;
     await patch(story, machineDeployments, workersName(story.wish), { spec: { replicas: workers } });
     story.wish = { ...story.wish, workers };
   },
   async 'sleep and wake'(story) {
+    story.excusedUntil = Number.POSITIVE_INFINITY;
     await patchPlane(story, { spec: { replicas: 0 } });
     await story.system.pass(Math.floor(story.random.next() * 120_000));
     await patchPlane(story, { spec: { replicas: story.wish.replicas } });
+    story.excusedUntil = story.system.clock.now() + recoveryMs;
   },
   async 'pause for a while'(story) {
     await patch(story, clusters, story.wish.name, { spec: { paused: true } });

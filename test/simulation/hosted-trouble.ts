@@ -1,11 +1,10 @@
 import { ConfigMaps, PersistentVolumeClaims, type Pod, Pods, Secrets, Services } from '../../src/api/index.ts';
 import type { KubeObject, Resource } from '../../src/machinery/index.ts';
 import { namespace } from './cluster-manifests.ts';
-import { type HostedStory, namesOf } from './hosted-story.ts';
+import { etcdOf } from './hosted-invariants.ts';
+import { type HostedStory, namesOf, recoveryMs } from './hosted-story.ts';
 import { type Blow, onControllers, strikeWith } from './trouble.ts';
 
-/** How long etcd may take until enough members run again that were killed at once. */
-const recoveryMs = 180_000;
 /** What nobody can make anew: with these the plane itself is lost. */
 const irreplaceable: ReadonlySet<string> = new Set(['ca', 'etcd-ca', 'front-proxy-ca', 'sa', 'datastore-config']);
 
@@ -32,7 +31,8 @@ const isEtcd =
     metadata.name?.startsWith(`${namesOf(story.wish).etcd}-`) ?? false;
 
 const isWell = ({ metadata, status }: Pod): boolean =>
-  !metadata.deletionTimestamp && (status?.conditions?.some((each) => each.type === 'Ready' && each.status === 'True') ?? false);
+  !metadata.deletionTimestamp &&
+  (status?.conditions?.some((each) => each.type === 'Ready' && each.status === 'True') ?? false);
 
 function onPods(story: HostedStory, pods: readonly Pod[]): Blow[] {
   if (pods.length === 0) return [];
@@ -51,7 +51,9 @@ function onEtcd(story: HostedStory, pods: readonly Pod[]): Blow[] {
     { what: 'all members of etcd are killed at once', land: () => killPods(story, members, true) },
   ];
   // a second lost member is one that nobody could make good
-  if (members.length === 3 && members.every(isWell)) {
+  const etcd = etcdOf(story);
+  const isWhole = etcd?.members.every(({ id, isLearner }) => !isLearner && etcd.isRunning(id)) ?? false;
+  if (isWhole && etcd?.members.length === 3 && members.every(isWell)) {
     const lost = members[Math.floor(story.random.next() * members.length)]!;
     blows.push({
       what: `the volume of ${lost.metadata.name} is lost`,

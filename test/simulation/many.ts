@@ -9,6 +9,8 @@ import type { Outcome } from './play.ts';
 export interface Many {
   readonly first: number;
   readonly count: number;
+  /** planes in Pods instead of control planes on machines */
+  readonly hosted: boolean;
   /** processes that play at the same time */
   readonly workers: number;
   readonly onOutcome: (outcome: Outcome) => void;
@@ -18,7 +20,7 @@ export interface Many {
 const seedsPerPlayer = 50;
 
 /** Plays one seed after the other in several processes. */
-export async function playMany({ first, count, workers, onOutcome }: Many): Promise<void> {
+export async function playMany({ first, count, hosted, workers, onOutcome }: Many): Promise<void> {
   let next = first;
   const end = first + count;
   const directory = await makeDirectory();
@@ -30,7 +32,9 @@ export async function playMany({ first, count, workers, onOutcome }: Many): Prom
           const player = startPlayer(program);
           const ended = once(player, 'exit');
           try {
-            for (let played = 0; played < seedsPerPlayer && next < end; played++) onOutcome(await ask(player, next++));
+            for (let played = 0; played < seedsPerPlayer && next < end; played++) {
+              onOutcome(await ask(player, next++, hosted));
+            }
           } finally {
             player.kill();
             // whoever measures us sees the time of those we waited for
@@ -81,7 +85,7 @@ function startPlayer(program: string): ChildProcess {
 /** Most take a few seconds. */
 const patienceMs = 5 * 60_000;
 
-function ask(player: ChildProcess, seed: number): Promise<Outcome> {
+function ask(player: ChildProcess, seed: number, hosted: boolean): Promise<Outcome> {
   return new Promise((resolve, reject) => {
     const fail = (why: string): void => reject(new Error(`seed ${seed}: its player ${why}`));
     const onExit = (code: number | null): void => fail(`ended with code ${code}`);
@@ -92,6 +96,6 @@ function ask(player: ChildProcess, seed: number): Promise<Outcome> {
       player.off('exit', onExit);
       resolve(message as Outcome);
     });
-    player.send(seed);
+    player.send({ seed, hosted });
   });
 }

@@ -1,6 +1,7 @@
 // Plays the seeds it is sent; started by many.ts.
+import { playHosted } from './hosted-play.ts';
 import { play } from './play.ts';
 
-process.on('message', (seed: number) => {
-  void play(seed).then((outcome) => process.send!(outcome));
+process.on('message', ({ seed, hosted }: { seed: number; hosted: boolean }) => {
+  void (hosted ? playHosted(seed) : play(seed)).then((outcome) => process.send!(outcome));
 });

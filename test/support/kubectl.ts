@@ -1,5 +1,12 @@
 import { join } from 'node:path';
-import { describeOutcome, isInstalled, type Outcome, type RunningProcess, runProcess, startProcess } from './process.ts';
+import {
+  describeOutcome,
+  isInstalled,
+  type Outcome,
+  type RunningProcess,
+  runProcess,
+  startProcess,
+} from './process.ts';
 
 export interface KubectlOptions {
   kubeconfig: string;

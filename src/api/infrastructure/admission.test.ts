@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject, UnstructuredObject } from '../../machinery/index.ts';
-import { created, make, refusedBySchema, updated } from '../admission.test-support.ts';
+import { context, created, make, refusedBySchema, strategyOf, updated } from '../admission.test-support.ts';
 
 const identityRef = { name: 's', cloudName: 'c', type: 'Secret' };
 const contains = (texts: readonly string[]): unknown[] => texts.map((text) => expect.stringContaining(text));
@@ -92,6 +92,44 @@ describe('an OpenStackClusterTemplate', () => {
     const asked = template({ tags: ['x'] });
     asked.metadata.annotations = { 'topology.cluster.x-k8s.io/dry-run': '' };
     expect(updated(asked, template({}), { dryRun: true })).toEqual([]);
+  });
+});
+
+describe('the address of an API that was left open', () => {
+  const endpoint = { host: '192.0.2.7', port: 6443 };
+  const cluster = (fixedIP: string, more: JsonObject = {}): UnstructuredObject =>
+    make('OpenStackCluster', { identityRef, apiServer: { enableFloatingIP: false, fixedIP }, ...more });
+  const filledIn = cluster('192.0.2.7', { controlPlaneEndpoint: endpoint });
+
+  it('may be filled in, and stays when the manifest is applied again', () => {
+    expect(updated(filledIn, cluster(''))).toEqual([]);
+    const again = cluster('', { controlPlaneEndpoint: endpoint });
+    strategyOf(again.kind).prepareForUpdate!(again, filledIn, context);
+    expect(again.spec).toEqual(filledIn.spec);
+    expect(updated(again, filledIn)).toEqual([]);
+  });
+
+  it.each([
+    ['another address', '192.0.2.8', filledIn],
+    ['none, where it is not the endpoint', '', cluster('192.0.2.7')],
+  ])('is not replaced by %s', (_, fixedIP, old) => {
+    const next = cluster(fixedIP, old === filledIn ? { controlPlaneEndpoint: endpoint } : {});
+    strategyOf(next.kind).prepareForUpdate!(next, old, context);
+    expect(updated(next, old)).toEqual(contains(['spec: Forbidden: cannot be modified']));
+  });
+});
+
+describe('the load balancer of an API', () => {
+  const cluster = (enabled: boolean, status?: JsonObject): UnstructuredObject =>
+    make('OpenStackCluster', { identityRef, apiServer: { managedLoadBalancer: { enabled } } }, {}, status);
+  const refusal = contains(['spec: Forbidden: cannot be modified']);
+
+  it.each([
+    ['be given up before it was made', cluster(false), cluster(true), []],
+    ['not be given up later', cluster(false), cluster(true, { apiServerManagedLoadBalancer: { id: 'l' } }), refusal],
+    ['not be wished for later', cluster(true), cluster(false), refusal],
+  ])('may %s', (_, next, old, expected) => {
+    expect(updated(next, old)).toEqual(expected);
   });
 });
 

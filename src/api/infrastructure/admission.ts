@@ -30,9 +30,20 @@ const ruleLists = [
 ] as const;
 
 export const openStackClusterStrategy: ResourceStrategy = {
+  prepareForUpdate: (draft, old) => keepFilledInAddress(asCluster(draft), asCluster(old)),
   validateCreate: (object) => validateClusterSpec(asCluster(object).spec, 'spec'),
   validateUpdate: (object, old) => validateClusterUpdate(asCluster(object), asCluster(old)),
 };
+
+/**
+ * Manifests leave the address of the API empty for the provider of the control plane to fill in. Applied once more they do not mean
+ * to take it back, and could not.
+ */
+function keepFilledInAddress({ spec }: OpenStackCluster, { spec: before }: OpenStackCluster): void {
+  const filledIn = before?.apiServer?.fixedIP ?? '';
+  if (filledIn === '' || filledIn !== before?.controlPlaneEndpoint?.host) return;
+  if (spec?.apiServer?.fixedIP === '') spec.apiServer.fixedIP = filledIn;
+}
 
 /** what can be wrong in the spec of a cluster wherever it stands */
 export function validateClusterSpec(spec: OpenStackClusterSpec | undefined, path: string): FieldError[] {
@@ -117,7 +128,7 @@ function fixedPart(
     managedSecurityGroups: managedSecurityGroups !== undefined || next.managedSecurityGroups !== undefined,
     managedSubnets: managedSubnets?.map(({ dnsNameservers: _, ...subnet }) => subnet),
     controlPlaneEndpoint: endpointIsOpen ? undefined : controlPlaneEndpoint,
-    apiServer: fixedApiServer(apiServer, old),
+    apiServer: fixedApiServer(apiServer, old, next.apiServer),
     network: networkFound && before.network !== undefined ? undefined : network,
     subnets: subnetsFound ? undefined : subnets,
   };
@@ -125,19 +136,26 @@ function fixedPart(
 
 type ApiServer = NonNullable<OpenStackClusterSpec['apiServer']>;
 
-function fixedApiServer(apiServer: ApiServer | undefined, old: OpenStackCluster): Record<string, unknown> {
+function fixedApiServer(
+  apiServer: ApiServer | undefined,
+  old: OpenStackCluster,
+  next: ApiServer | undefined,
+): Record<string, unknown> {
   const before = old.spec.apiServer;
   const { fixedIP, port, floatingIP, managedLoadBalancer, ...rest } = apiServer ?? {};
   const withoutFloatingIP = before?.enableFloatingIP === false;
   const loadBalancerIP = old.status?.apiServerManagedLoadBalancer?.ip;
   const { allowedCIDRs: _cidrs, monitor: _monitor, ...loadBalancer } = managedLoadBalancer ?? {};
+  // one that was never made may be done without: the way out for a control plane that brings its own endpoint
+  const isDropped =
+    old.status?.apiServerManagedLoadBalancer === undefined && next?.managedLoadBalancer?.enabled === false;
   return {
     ...rest,
     fixedIP: withoutFloatingIP && (before?.fixedIP ?? '') === '' ? undefined : fixedIP,
     port: withoutFloatingIP && before?.port === undefined ? undefined : port,
     floatingIP:
       loadBalancerIP !== undefined && (floatingIP ?? loadBalancerIP) === loadBalancerIP ? undefined : floatingIP,
-    managedLoadBalancer: managedLoadBalancer === undefined ? undefined : loadBalancer,
+    managedLoadBalancer: managedLoadBalancer === undefined || isDropped ? undefined : loadBalancer,
   };
 }
 

@@ -1,4 +1,5 @@
 import { clusterNameLabel } from '../../api/index.ts';
+import { usualConfigs } from './configs.ts';
 import { clusterSecretType } from './k0smotron.ts';
 import type { AuthorityName, BundlePlace, PlaneNaming, PlanePart, SecretPlace } from './types.ts';
 
@@ -43,20 +44,7 @@ export function hostedNaming(clusterName: string): PlaneNaming {
     etcdSettings: below('etcd-settings'),
     etcdDefragJob: below('etcd-defrag'),
     etcdVolume: 'etcd-data',
-    configs: {
-      k0s: below('k0s'),
-      entrypoint: below('entrypoint'),
-      telemetry: below('telemetry'),
-      endpoint: below('endpoint'),
-      ingress: below('ingress'),
-      'ingress-konnectivity': below('ingress-konnectivity'),
-      prometheus: below('prometheus'),
-      'prometheus-proxy': below('prometheus-proxy'),
-      kubeadm: below('kubeadm'),
-      'egress-selector': below('konnectivity'),
-      authentication: below('authentication'),
-      audit: below('audit'),
-    },
+    configs: { ...usualConfigs(below), 'egress-selector': below('konnectivity') },
     ingress: clusterName,
     apiRoute: clusterName,
     konnectivityRoute: below('konnectivity'),

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { clusterNameLabel } from '../../api/index.ts';
+import { usualConfigs } from './configs.ts';
 import type { PlaneNaming, PlanePart, SecretPlace } from './types.ts';
 
 /** Longest name of an object whose name becomes a label or a host name. */
@@ -63,18 +64,12 @@ export function k0smotronNaming(clusterName: string, service: 'ClusterIP' | 'Nod
     etcdDefragJob: below('defrag'),
     etcdVolume: 'etcd-data',
     configs: {
+      ...usualConfigs(below),
       k0s: below('config'),
       entrypoint: shortenedName(`kmc-entrypoint-${clusterName}-config`),
       telemetry: below('telemetry-config'),
-      endpoint: below('endpoint'),
-      ingress: below('ingress'),
-      'ingress-konnectivity': below('ingress-konnectivity'),
       prometheus: shortenedName(`kmc-prometheus-${clusterName}-config`),
       'prometheus-proxy': shortenedName(`kmc-prometheus-${clusterName}-config-nginx`),
-      kubeadm: below('kubeadm'),
-      'egress-selector': below('egress-selector'),
-      authentication: below('authentication'),
-      audit: below('audit'),
     },
     ingress: plane,
     apiRoute: plane,

@@ -1,3 +1,4 @@
+import { usualConfigs } from './configs.ts';
 import type { PlaneNaming, PlanePart, SecretPlace } from './types.ts';
 
 const project = 'kamaji.clastix.io';
@@ -30,18 +31,9 @@ export function kamajiNaming(tenant: string): PlaneNaming {
     etcdDefragJob: below('etcd-defrag'),
     etcdVolume: 'etcd-data',
     configs: {
-      k0s: below('k0s'),
-      entrypoint: below('entrypoint'),
-      telemetry: below('telemetry'),
-      endpoint: below('endpoint'),
-      ingress: below('ingress'),
-      'ingress-konnectivity': below('ingress-konnectivity'),
-      prometheus: below('prometheus'),
-      'prometheus-proxy': below('prometheus-proxy'),
+      ...usualConfigs(below),
       kubeadm: below('kubeadmconfig'),
       'egress-selector': below('konnectivity-egress-selector-configuration'),
-      authentication: below('authentication'),
-      audit: below('audit'),
     },
     ingress: tenant,
     apiRoute: tenant,

@@ -12,11 +12,10 @@ import {
 } from '../../runtime/index.ts';
 import type { AddressBook, AddressGrant } from './address-book.ts';
 import { nodeAddress } from './addresses.ts';
-import type { ServiceTable } from './services.ts';
+import { isForeign, type ServiceTable } from './services.ts';
 import type { HostSockets } from './sockets.ts';
 
 const fieldManager = 'service-controller';
-const ourClass = 'capstan.dev/loopback';
 /** How long an address that another program holds is left alone before it is tried again. */
 const retryMs = 10_000;
 
@@ -106,11 +105,6 @@ function isExposed({ spec, status }: Service): boolean {
 
 function isBalanced(service: Service): boolean {
   return service.spec.type === 'LoadBalancer' && !isForeign(service);
-}
-
-/** Somebody else's kind of load balancer is theirs to provide. */
-function isForeign({ spec }: Service): boolean {
-  return spec.loadBalancerClass !== undefined && spec.loadBalancerClass !== ourClass;
 }
 
 function tellProblems({ events }: ReconcileContext, service: Service, grant: AddressGrant | undefined): void {

@@ -145,6 +145,26 @@ describe('the network of the host', () => {
     expect((await world.events('other'))[0]).toMatchObject({ reason: 'SyncLoadBalancerFailed', type: 'Warning' });
   });
 
+  it('gives a load balancer that is made anew the address it had, also while another one shows it', async () => {
+    const address = async (): Promise<string | undefined> =>
+      (await world.find(Services, 'balanced'))?.status?.loadBalancer?.ingress?.[0]?.ip;
+    const spec: ServiceSpec = { type: 'LoadBalancer', ports: [{ port: 18082 }] };
+    await createService('balanced', spec);
+    await world.until(async () => (await address()) !== undefined);
+    const given = (await address())!;
+    const shown = await createService('other', { ...spec, loadBalancerClass: 'example.test/alias' });
+    await world.client.update(
+      Services,
+      { ...shown, status: { loadBalancer: { ingress: [{ ip: given }] } } },
+      { ...by, subresource: 'status' },
+    );
+    await world.client.delete(Services, { namespace, name: 'balanced' });
+    await world.until(() => codeOf(() => world.host.network.dial(given, 18082)) !== 'answered');
+    await createService('balanced', spec);
+    await world.until(async () => (await address()) !== undefined);
+    expect(await address()).toBe(given);
+  });
+
   it('opens node ports', async () => {
     await createBackends(['a']);
     const { spec } = await createService('node', { type: 'NodePort', selector: { app: 'web' }, ports });

@@ -65,13 +65,28 @@ export function serviceTable(cache: InformerFactory): ServiceTable {
       return found.sort();
     },
     isHeldByOther: (address, service) =>
-      lister.byIndex(byAddress, address).some(({ metadata }) => metadata.uid !== service?.metadata.uid),
+      lister.byIndex(byAddress, address).some((other) => {
+        if (other.metadata.uid === service?.metadata.uid) return false;
+        // what another kind of load balancer shows may well be an address that belongs to one of ours
+        return !isForeign(other) || !balancedAddresses(other).includes(address);
+      }),
   };
 }
 
-function addressesOf({ spec, status }: Service): string[] {
-  const balanced = spec.type === 'LoadBalancer' ? (status?.loadBalancer?.ingress ?? []) : [];
-  const all = [...(spec.clusterIPs ?? []), ...(spec.externalIPs ?? []), ...balanced.map(({ ip }) => ip ?? '')];
+const ourClass = 'capstan.dev/loopback';
+
+/** Somebody else's kind of load balancer is theirs to provide. */
+export function isForeign({ spec }: Service): boolean {
+  return spec.loadBalancerClass !== undefined && spec.loadBalancerClass !== ourClass;
+}
+
+function balancedAddresses({ spec, status }: Service): string[] {
+  return spec.type === 'LoadBalancer' ? (status?.loadBalancer?.ingress ?? []).map(({ ip }) => ip ?? '') : [];
+}
+
+function addressesOf(service: Service): string[] {
+  const { spec } = service;
+  const all = [...(spec.clusterIPs ?? []), ...(spec.externalIPs ?? []), ...balancedAddresses(service)];
   return [...new Set(all.filter((address) => address !== '' && address !== 'None'))];
 }
 

@@ -1,5 +1,5 @@
-import type { Node, NodeCondition } from '../../api/index.ts';
-import { formatTime } from '../../machinery/index.ts';
+import type { Node } from '../../api/index.ts';
+import { nodeConditions } from '../../simkube/index.ts';
 
 export interface NodeFacts {
   readonly name: string;
@@ -41,7 +41,7 @@ export function nodeObject(facts: NodeFacts, nowMs: number, before?: Node): Node
       ],
       capacity: { ...nodeResources },
       allocatable: { ...nodeResources },
-      conditions: conditions(nowMs, before?.status?.conditions ?? []),
+      conditions: nodeConditions(nowMs, { isReady: true, reason: '' }, before?.status?.conditions),
       daemonEndpoints: { kubeletEndpoint: { Port: 10_250 } },
       nodeInfo: {
         architecture,
@@ -57,19 +57,4 @@ export function nodeObject(facts: NodeFacts, nowMs: number, before?: Node): Node
       },
     },
   };
-}
-
-function conditions(nowMs: number, before: readonly NodeCondition[]): NodeCondition[] {
-  const time = formatTime(nowMs);
-  const make = (type: string, status: string, reason: string, message: string): NodeCondition => {
-    const earlier = before.find((condition) => condition.type === type);
-    const since = earlier?.status === status ? (earlier.lastTransitionTime ?? time) : time;
-    return { type, status, reason, message, lastHeartbeatTime: time, lastTransitionTime: since };
-  };
-  return [
-    make('MemoryPressure', 'False', 'KubeletHasSufficientMemory', 'kubelet has sufficient memory available'),
-    make('DiskPressure', 'False', 'KubeletHasNoDiskPressure', 'kubelet has no disk pressure'),
-    make('PIDPressure', 'False', 'KubeletHasSufficientPID', 'kubelet has sufficient PID available'),
-    make('Ready', 'True', 'KubeletReady', 'kubelet is posting ready status'),
-  ];
 }

@@ -1,6 +1,9 @@
 import { Duplex } from 'node:stream';
 
-/** One end of a connection inside the process. */
+/**
+ * One end of a connection inside the process. What is written arrives a moment later, as on any network: a reader that is called
+ * while the writer still writes could answer into the middle of it, and Node's HTTP/2 ends the whole process then.
+ */
 class PairEnd extends Duplex {
   other: PairEnd | undefined;
   #waiting: (() => void) | undefined;
@@ -12,15 +15,17 @@ class PairEnd extends Duplex {
   }
 
   override _write(chunk: Buffer, _encoding: string, callback: (error?: Error) => void): void {
-    if (!this.other || this.other.destroyed) {
+    const { other } = this;
+    if (!other || other.destroyed) {
       callback(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }));
       return;
     }
-    this.other.#receive(chunk, callback);
+    process.nextTick(() => other.#receive(chunk, callback));
   }
 
   override _final(callback: () => void): void {
-    this.other?.push(null);
+    const { other } = this;
+    if (other) process.nextTick(() => other.#receiveEnd());
     callback();
   }
 
@@ -29,16 +34,21 @@ class PairEnd extends Duplex {
     this.other = undefined;
     // The writer at the other end must not wait for a reader that is gone.
     this.#waiting?.();
-    if (other && !other.destroyed) {
-      other.push(null);
+    process.nextTick(() => {
+      if (!other || other.destroyed) return;
+      other.#receiveEnd();
       other.end();
-    }
+    });
     callback(error);
   }
 
   #receive(chunk: Buffer, callback: () => void): void {
-    if (this.push(chunk)) callback();
+    if (this.destroyed || this.push(chunk)) callback();
     else this.#waiting = callback;
+  }
+
+  #receiveEnd(): void {
+    if (!this.destroyed) this.push(null);
   }
 }
 

@@ -3,6 +3,37 @@ import { type Piece, type Script, ShellSyntaxError, type Word } from './syntax.t
 const wordEnd: ReadonlySet<string> = new Set([' ', '\t', '\n', ';', '&', '|', '<', '>', '(', ')']);
 const operators = ['##', '#', '%%', '%', ':-', ':=', ':+', ':?', '-', '=', '+', '?', '//', '/'] as const;
 
+/** The pieces of a word that is being read: text gathers until something else stands between. */
+class PieceList {
+  /** whether plain text is inside of quotes */
+  readonly isQuoted: boolean;
+  readonly #pieces: Piece[] = [];
+  #plain = '';
+
+  constructor(isQuoted: boolean) {
+    this.isQuoted = isQuoted;
+  }
+
+  addText(text: string): void {
+    this.#plain += text;
+  }
+
+  add(...pieces: readonly Piece[]): void {
+    this.#flush();
+    this.#pieces.push(...pieces);
+  }
+
+  all(): Piece[] {
+    this.#flush();
+    return this.#pieces;
+  }
+
+  #flush(): void {
+    if (this.#plain !== '') this.#pieces.push({ kind: 'text', text: this.#plain, isQuoted: this.isQuoted });
+    this.#plain = '';
+  }
+}
+
 /** The part of the parser that reads words: quotes, variables, command substitution. */
 export abstract class WordReader {
   readonly text: string;
@@ -60,45 +91,24 @@ export abstract class WordReader {
   }
 
   word(): Word {
-    const pieces: Piece[] = [];
-    let plain = '';
-    const flush = (): void => {
-      if (plain !== '') pieces.push({ kind: 'text', text: plain, isQuoted: false });
-      plain = '';
-    };
+    const pieces = new PieceList(false);
     for (;;) {
       const char = this.text[this.at];
       if (char === undefined || wordEnd.has(char)) break;
-      if (char === "'") {
-        flush();
-        pieces.push({ kind: 'text', text: this.#singleQuoted(), isQuoted: true });
-      } else if (char === '"') {
-        flush();
+      if (char === "'") pieces.add({ kind: 'text', text: this.#singleQuoted(), isQuoted: true });
+      else if (char === '"') {
         this.at++;
-        pieces.push(...this.#doubleQuoted());
+        pieces.add(...this.#doubleQuoted());
       } else if (char === '\\') {
-        if (this.text[this.at + 1] !== '\n') {
-          flush();
-          pieces.push({ kind: 'text', text: this.text[this.at + 1] ?? '', isQuoted: true });
-        }
+        const escaped = this.text[this.at + 1] ?? '';
+        if (escaped !== '\n') pieces.add({ kind: 'text', text: escaped, isQuoted: true });
         this.at += 2;
       } else if (char === '$' && this.text[this.at + 1] === "'") {
-        flush();
         this.at++;
-        pieces.push({ kind: 'text', text: unescapeC(this.#singleQuoted()), isQuoted: true });
-      } else if (char === '$' || char === '`') {
-        const piece = this.#dollar(false);
-        if (piece) {
-          flush();
-          pieces.push(piece);
-        } else plain += '$';
-      } else {
-        plain += char;
-        this.at++;
-      }
+        pieces.add({ kind: 'text', text: unescapeC(this.#singleQuoted()), isQuoted: true });
+      } else this.#expansionOrText(pieces);
     }
-    flush();
-    return pieces;
+    return pieces.all();
   }
 
   /** A text with variables in it that is not split into words: the body of a here-document. */
@@ -139,30 +149,28 @@ export abstract class WordReader {
   }
 
   #expanding(isEnd: () => boolean): Piece[] {
-    const pieces: Piece[] = [];
-    let plain = '';
-    const flush = (): void => {
-      if (plain !== '') pieces.push({ kind: 'text', text: plain, isQuoted: true });
-      plain = '';
-    };
+    const pieces = new PieceList(true);
     while (!isEnd()) {
-      const char = this.text[this.at]!;
-      if (char === '\\' && /[$`"\\\n]/.test(this.text[this.at + 1] ?? '')) {
-        if (this.text[this.at + 1] !== '\n') plain += this.text[this.at + 1];
+      const escaped = this.text[this.at + 1] ?? '';
+      if (this.startsWith('\\') && /[$`"\\\n]/.test(escaped)) {
+        if (escaped !== '\n') pieces.addText(escaped);
         this.at += 2;
-      } else if (char === '$' || char === '`') {
-        const piece = this.#dollar(true);
-        if (piece) {
-          flush();
-          pieces.push(piece);
-        } else plain += '$';
-      } else {
-        plain += char;
-        this.at++;
-      }
+      } else this.#expansionOrText(pieces);
     }
-    flush();
-    return pieces;
+    return pieces.all();
+  }
+
+  /** What stands here, be it a variable, a substitution or a character for itself. */
+  #expansionOrText(pieces: PieceList): void {
+    const char = this.text[this.at] ?? '';
+    if (char === '$' || char === '`') {
+      const piece = this.#dollar(pieces.isQuoted);
+      if (piece) pieces.add(piece);
+      else pieces.addText('$');
+    } else {
+      pieces.addText(char);
+      this.at++;
+    }
   }
 
   /** What a dollar or backquote begins; undefined when the dollar stands for itself. */
@@ -230,34 +238,20 @@ export abstract class WordReader {
   }
 
   #operand(endsAtSlash: boolean): Word {
-    const pieces: Piece[] = [];
-    let plain = '';
-    const flush = (): void => {
-      if (plain !== '') pieces.push({ kind: 'text', text: plain, isQuoted: false });
-      plain = '';
-    };
+    const pieces = new PieceList(false);
     while (!this.startsWith('}') && !(endsAtSlash && this.startsWith('/'))) {
       const char = this.text[this.at];
       if (char === undefined) this.fail("unexpected EOF while looking for matching `}'");
-      if (char === "'" || char === '"' || char === '$' || char === '`') {
-        flush();
-        if (char === "'") pieces.push({ kind: 'text', text: this.#singleQuoted(), isQuoted: true });
-        else if (char === '"') {
-          this.at++;
-          pieces.push(...this.#doubleQuoted());
-        } else {
-          const piece = this.#dollar(false);
-          if (piece) pieces.push(piece);
-          else plain += '$';
-        }
-      } else {
-        if (char === '\\') this.at++;
-        plain += this.text[this.at] ?? '';
+      if (char === "'") pieces.add({ kind: 'text', text: this.#singleQuoted(), isQuoted: true });
+      else if (char === '"') {
         this.at++;
-      }
+        pieces.add(...this.#doubleQuoted());
+      } else if (char === '\\') {
+        pieces.addText(this.text[this.at + 1] ?? '');
+        this.at += 2;
+      } else this.#expansionOrText(pieces);
     }
-    flush();
-    return pieces;
+    return pieces.all();
   }
 
   #closeBrace(): void {

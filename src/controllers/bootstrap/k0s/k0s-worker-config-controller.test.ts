@@ -17,6 +17,7 @@ import {
   machine,
   minute,
   start,
+  startJoinable,
   textOf,
   tokens,
   untilSays,
@@ -33,9 +34,7 @@ async function joinKubeconfig(name: string): Promise<unknown> {
 
 describe('a worker of k0s', () => {
   it('gets a token the cluster knows, and the address and authority of the API', async () => {
-    await start();
-    await createCluster(world);
-    const authority = await bringAuthority();
+    const authority = await startJoinable();
     await createWorker('w', {
       args: ['--enable-cloud-provider', '--kubelet-extra-args="--cloud-provider=external"'],
       secretMetadata: { labels: { team: 'a' }, annotations: { note: 'b' } },
@@ -80,9 +79,7 @@ describe('a worker of k0s', () => {
   });
 
   it('trusts all authorities while one follows another', async () => {
-    await start();
-    await createCluster(world);
-    const authority = await bringAuthority();
+    const authority = await startJoinable();
     const bundle = Buffer.from('both').toString('base64');
     const key = { namespace: world.namespace, name: 'c1-ca' };
     await world.client.patch(Secrets, key, 'merge', { data: { 'ca-bundle.crt': bundle } }, by);
@@ -109,9 +106,7 @@ describe('a worker of k0s', () => {
   });
 
   it('keeps its token alive while it boots, and no longer', async () => {
-    await start({ bootMs: hour, tokenTtlMs: 15 * minute });
-    await createCluster(world);
-    await bringAuthority();
+    await startJoinable({ bootMs: hour, tokenTtlMs: 15 * minute });
     await createWorker('w');
     await world.until(() => isReady('w'));
     const before = await userData('w');
@@ -130,9 +125,7 @@ describe('a worker of k0s', () => {
   });
 
   it('has its token made again when the cluster has lost it', async () => {
-    await start({ bootMs: hour, tokenTtlMs: 15 * minute });
-    await createCluster(world);
-    await bringAuthority();
+    await startJoinable({ bootMs: hour, tokenTtlMs: 15 * minute });
     await createWorker('w');
     await world.until(() => isReady('w'));
     const [lost] = await tokens();
@@ -159,9 +152,7 @@ describe('a worker of k0s', () => {
   });
 
   it('is written once: later wishes do not change it', async () => {
-    await start({ bootMs: 2 * hour });
-    await createCluster(world);
-    await bringAuthority();
+    await startJoinable({ bootMs: 2 * hour });
     await createWorker('w');
     await world.until(() => isReady('w'));
     const before = await userData('w');
@@ -200,9 +191,7 @@ describe('what nothing can be made of', () => {
       /ConfigMap world-\d+\/there has no key "k"; add it$/,
     ],
   ])('is explained, and heals: %s', async (_, contentFrom, expected) => {
-    await start();
-    await createCluster(world);
-    await bringAuthority();
+    await startJoinable();
     const { client, namespace } = world;
     const meta = (name: string) => ({ apiVersion: 'v1', metadata: { name, namespace } });
     await client.create(ConfigMaps, { ...meta('there'), kind: 'ConfigMap', data: { other: 'x' } }, by);
@@ -240,9 +229,7 @@ describe('what nothing can be made of', () => {
   });
 
   it('is a machine of Windows', async () => {
-    await start();
-    await createCluster(world);
-    await bringAuthority();
+    await startJoinable();
     await createWorker(
       'w',
       { provisioner: { type: 'powershell', platform: 'windows' }, version: 'v1.34.2+k0s.0' },
@@ -260,9 +247,7 @@ describe('Nodes that do not say which server they are', () => {
     ['by name', 'w', {}],
     ['by label', 'other', { 'k0smotron.io/machine-name': 'w' }],
   ])('are told by their machine, found %s', async (_, name, labels) => {
-    await start({ boot: async () => {} });
-    await createCluster(world);
-    await bringAuthority();
+    await startJoinable({ boot: async () => {} });
     await createWorker('w');
     await world.until(async () => (await machine('w')).spec.providerID !== undefined);
     await join('stranger');
@@ -275,9 +260,7 @@ describe('Nodes that do not say which server they are', () => {
   });
 
   it('keep what somebody else has told them', async () => {
-    await start({ boot: async () => {} });
-    await createCluster(world);
-    await bringAuthority();
+    await startJoinable({ boot: async () => {} });
     await createWorker('w');
     await world.until(async () => (await machine('w')).spec.providerID !== undefined);
     await world.workload.create(

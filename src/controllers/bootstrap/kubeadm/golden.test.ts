@@ -1,32 +1,5 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
-import { parse } from 'yaml';
+import { describeGolden } from '../testing/golden.ts';
 import { goldenCases } from './testing/golden-cases.ts';
 
-// User data as machines get it. CAPSTAN_UPDATE_GOLDEN=1 writes the golden files anew; real cloud-init, kubeadm and
-// ignition-validate judge the same files in test/conformance/bootstrap.
-const directory = fileURLToPath(new URL('./testdata/', import.meta.url));
-
-const fileName = (name: string, format: string): string => `${name}.${format === 'ignition' ? 'ign' : 'yaml'}`;
-
-describe.each(goldenCases)('user data of $name', ({ name, render }) => {
-  const { text, format } = render();
-  const path = `${directory}${fileName(name, format)}`;
-
-  it('is what the golden file says', () => {
-    if (process.env['CAPSTAN_UPDATE_GOLDEN'] === '1') writeFileSync(path, text);
-    expect(existsSync(path), `${path} is missing; run with CAPSTAN_UPDATE_GOLDEN=1`).toBe(true);
-    expect(text).toBe(readFileSync(path, 'utf8'));
-  });
-
-  it('can be read back', () => {
-    const value = (format === 'ignition' ? JSON.parse(text) : parse(text, { version: '1.1' })) as object;
-    expect(Object.keys(value)).toContain(format === 'ignition' ? 'ignition' : 'runcmd');
-  });
-});
-
-it('has no golden file that nothing makes', () => {
-  const made = goldenCases.map(({ name, render }) => fileName(name, render().format)).sort();
-  expect(readdirSync(directory).sort()).toEqual(made);
-});
+// Real cloud-init, kubeadm and ignition-validate judge the same files in test/conformance/bootstrap.
+describeGolden(goldenCases, new URL('./testdata/', import.meta.url));

@@ -15,6 +15,7 @@ import {
   machine,
   minute,
   start,
+  startJoinable,
   textOf,
   tokenOf,
   tokens,
@@ -82,9 +83,7 @@ describe('a control plane of machines that nobody else looks after', () => {
 
 describe('a machine that joins', () => {
   it('gets a token, the endpoint and the hash of the authority, and says so in both forms of conditions', async () => {
-    await start();
-    await createCluster(world);
-    await bringAuthority();
+    await startJoinable();
     await createMachine('w');
     await world.until(() => isReady('w'));
     const stored = await config('w');
@@ -118,9 +117,7 @@ describe('a machine that joins', () => {
   });
 
   it('keeps its token alive while it boots, and no longer', async () => {
-    await start({ bootMs: 2 * hour });
-    await createCluster(world);
-    await bringAuthority();
+    await startJoinable({ bootMs: 2 * hour });
     await createMachine('w');
     await world.until(() => isReady('w'));
     for (let passed = 0; passed < 6; passed++) {
@@ -137,9 +134,7 @@ describe('a machine that joins', () => {
   });
 
   it('has its token made again when the cluster has lost it', async () => {
-    await start({ bootMs: 2 * hour });
-    await createCluster(world);
-    await bringAuthority();
+    await startJoinable({ bootMs: 2 * hour });
     await createMachine('w');
     await world.until(() => isReady('w'));
     const [lost] = await tokens();
@@ -155,9 +150,7 @@ describe('a machine that joins', () => {
       error: () => statusError.internal('the disk is full'),
     };
     const faults = [refused];
-    await start({ faults });
-    await createCluster(world);
-    await bringAuthority();
+    await startJoinable({ faults });
     await createMachine('w');
     await untilSays('w', /the disk is full/);
     const recorded = await tokenOf('w');
@@ -170,9 +163,7 @@ describe('a machine that joins', () => {
   });
 
   it('gets its user data again when it is lost before it was of use', async () => {
-    await start({ bootMs: 2 * hour });
-    await createCluster(world);
-    await bringAuthority();
+    await startJoinable({ bootMs: 2 * hour });
     await createMachine('w');
     await world.until(() => isReady('w'));
     const before = await userData('w');

@@ -15,6 +15,7 @@ import {
   machine,
   minute,
   start,
+  startJoinable,
   textOf,
   tokenOf,
   tokens,
@@ -27,9 +28,7 @@ afterEach(() => world.stop());
 
 describe('a configuration that cannot be used as it is', () => {
   it('names the Secret a file is to come from, and heals when it appears', async () => {
-    await start();
-    await createCluster(world);
-    await bringAuthority();
+    await startJoinable();
     await createMachine('w', {
       spec: {
         files: [{ path: '/etc/x', contentFrom: { secret: { name: 'vault', key: 'token' } } }],
@@ -86,9 +85,7 @@ describe('a configuration that cannot be used as it is', () => {
       /"v1\.14\.10" has no kubeadm configuration format/,
     ],
   ])('explains that the machine %s', async (_, version, expected) => {
-    await start();
-    await createCluster(world);
-    await bringAuthority();
+    await startJoinable();
     await createMachine('w', { version });
     await untilSays('w', expected);
     const writes = world.writes();
@@ -97,9 +94,7 @@ describe('a configuration that cannot be used as it is', () => {
   });
 
   it('refuses a worker that is configured as part of the control plane', async () => {
-    await start();
-    await createCluster(world);
-    await bringAuthority();
+    await startJoinable();
     await createMachine('w', {
       spec: { joinConfiguration: { controlPlane: { localAPIEndpoint: { bindPort: 6443 } } } },
     });
@@ -165,9 +160,7 @@ describe('a pool of machines', () => {
 
 describe('a configuration', () => {
   it('is left alone while it is paused', async () => {
-    await start();
-    await createCluster(world);
-    await bringAuthority();
+    await startJoinable();
     await world.client.patch(
       clusters,
       { namespace: world.namespace, name: 'c1' },
@@ -189,9 +182,7 @@ describe('a configuration', () => {
   });
 
   it('that lost its status in a move learns it from its machine', async () => {
-    await start({ bootMs: 2 * hour });
-    await createCluster(world);
-    await bringAuthority();
+    await startJoinable({ bootMs: 2 * hour });
     await createMachine('w');
     await world.until(async () => (await machine('w')).spec.bootstrap.dataSecretName === 'w');
     const before = await userData('w');
@@ -208,9 +199,7 @@ describe('a configuration', () => {
   });
 
   it('takes back a data Secret that has lost its owner', async () => {
-    await start({ bootMs: 2 * hour });
-    await createCluster(world);
-    await bringAuthority();
+    await startJoinable({ bootMs: 2 * hour });
     await createMachine('w');
     await world.until(() => isReady('w'));
     const key = { namespace: world.namespace, name: 'w' };
@@ -221,9 +210,7 @@ describe('a configuration', () => {
   });
 
   it('does not change what a machine boots with when it is edited later', async () => {
-    await start({ bootMs: 2 * hour });
-    await createCluster(world);
-    await bringAuthority();
+    await startJoinable({ bootMs: 2 * hour });
     await createMachine('w');
     await world.until(() => isReady('w'));
     const before = await userData('w');

@@ -4,7 +4,7 @@ import { type KubeObject, ManualClock, type Resource } from '../../../machinery/
 import { createAuthority } from '../../../pki/index.ts';
 import { controlPlaneLabel } from '../../shared/index.ts';
 import { fakeMachines, infrastructureGroup } from '../../testing/provider-kinds.ts';
-import { by, createWorld, type World, type WorldOptions } from '../../testing/world.ts';
+import { by, createCluster, createWorld, type World, type WorldOptions } from '../../testing/world.ts';
 import { setupBootstrapControllers } from '../setup.ts';
 
 // A world with the bootstrap controllers in it, and the words its tests are written in.
@@ -21,6 +21,13 @@ export async function start(options: WorldOptions & { tokenTtlMs?: number } = {}
     ...rest,
     extend: (manager, given) => setupBootstrapControllers(manager, { ...given, ...more }),
   });
+}
+
+/** A world with a cluster that machines can join. */
+export async function startJoinable(options: Parameters<typeof start>[0] = {}): Promise<Secret> {
+  await start(options);
+  await createCluster(world);
+  return bringAuthority();
 }
 
 export interface BootstrapMachineWish<T extends KubeObject> {

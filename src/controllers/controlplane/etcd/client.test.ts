@@ -2,11 +2,10 @@ import { once } from 'node:events';
 import { createSecureServer, type Http2SecureServer, type ServerHttp2Stream } from 'node:http2';
 import { type AddressInfo, connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { Secrets } from '../../../api/index.ts';
-import { ManualClock, seededRandom, systemClock } from '../../../machinery/index.ts';
+import { ManualClock, systemClock } from '../../../machinery/index.ts';
 import { createAuthority, issueCertificate } from '../../../pki/index.ts';
-import { memoryClient } from '../../../runtime/index.ts';
 import { etcdConnector } from '../kubeadm/etcd-connector.ts';
+import { managementWith } from './testing/management.ts';
 import type { EtcdClient } from './types.ts';
 
 const signal = new AbortController().signal;
@@ -92,18 +91,7 @@ async function serve(
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   cleanups.push(() => server.close());
-  const management = memoryClient({ clock: systemClock, random: seededRandom(1) });
-  const base64 = (text: string): string => Buffer.from(text).toString('base64');
-  await management.create(
-    Secrets,
-    {
-      apiVersion: 'v1',
-      kind: 'Secret',
-      metadata: { name: 'c-etcd', namespace: 'n' },
-      data: { 'tls.crt': base64(authority.certificate), 'tls.key': base64(authority.privateKey) },
-    },
-    { fieldManager: 'test' },
-  );
+  const management = await managementWith(authority, { namespace: 'n', name: 'c-etcd' });
   const connector = etcdConnector({
     client: management,
     // certificates are made on real time; only the limits of calls run on the clock given

@@ -5,12 +5,11 @@ import { createServer, connect as tcpConnect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Secrets } from '../../../api/index.ts';
-import { seededRandom, systemClock } from '../../../machinery/index.ts';
+import { systemClock } from '../../../machinery/index.ts';
 import { createAuthority, issueCertificate } from '../../../pki/index.ts';
-import { memoryClient } from '../../../runtime/index.ts';
 import { isBoltFile, keysOfSnapshot } from '../hosting/backup/bolt.ts';
 import { etcdConnector } from '../kubeadm/etcd-connector.ts';
+import { managementWith } from './testing/management.ts';
 import type { EtcdAdministrator, EtcdTarget } from './types.ts';
 
 const binary = process.env['CAPSTAN_REAL_ETCD'] ?? 'etcd';
@@ -75,18 +74,7 @@ describe.skipIf(missing)(
         const args = Object.entries(options).map(([option, value]) => `--${option}=${value}`);
         processes.push(spawn(binary, args, { stdio: 'ignore' }));
       }
-      const management = memoryClient({ clock: systemClock, random: seededRandom(1) });
-      const base64 = (text: string): string => Buffer.from(text).toString('base64');
-      await management.create(
-        Secrets,
-        {
-          apiVersion: 'v1',
-          kind: 'Secret',
-          metadata: { name: 'c1-etcd', namespace: 'ns' },
-          data: { 'tls.crt': base64(authority.certificate), 'tls.key': base64(authority.privateKey) },
-        },
-        { fieldManager: 'test' },
-      );
+      const management = await managementWith(authority, { namespace: 'ns', name: 'c1-etcd' });
       open = etcdConnector({
         client: management,
         clock: systemClock,
@@ -140,18 +128,8 @@ describe.skipIf(missing)(
 
     it('refuses a stranger', async () => {
       const stranger = await createAuthority({ commonName: 'etcd-ca', clock: systemClock });
-      const management = memoryClient({ clock: systemClock, random: seededRandom(2) });
-      const data = {
-        'tls.crt': Buffer.from(stranger.certificate).toString('base64'),
-        'tls.key': Buffer.from(stranger.privateKey).toString('base64'),
-      };
-      await management.create(
-        Secrets,
-        { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'c1-etcd', namespace: 'ns' }, data },
-        { fieldManager: 'test' },
-      );
       const strangers = etcdConnector({
-        client: management,
+        client: await managementWith(stranger, { namespace: 'ns', name: 'c1-etcd' }),
         clock: systemClock,
         workloads: {
           portForward: async () => {

@@ -141,6 +141,9 @@ describe('a plane that lives on', () => {
     expect((await world.list(PersistentVolumeClaims)).length).toBe(3);
     expect(world.report().stages.get('workloads')).toMatchObject({ status: 'True', reason: 'Hibernated' });
     await world.wish((wish) => wish);
+    // the connection that answered before it fell asleep is no proof that it is awake
+    await world.until(() => world.report().counts.desired === 2);
+    expect(world.report()).toMatchObject({ isFunctional: false, counts: { ready: 0 } });
     await world.untilSettled();
     expect(world.etcd.log.filter((line) => line.startsWith('removed'))).toEqual([]);
     expect(world.report().counts.ready).toBe(2);

@@ -1,11 +1,4 @@
-import {
-  type Cluster,
-  clusterNameLabel,
-  clusters,
-  type K0smotronControlPlane,
-  k0smotronClusters,
-  k0smotronControlPlanes,
-} from '../../../api/index.ts';
+import { clusters, k0smotronClusters, k0smotronControlPlanes } from '../../../api/index.ts';
 import type { ObjectKey } from '../../../client/index.ts';
 import { clone } from '../../../machinery/index.ts';
 import {
@@ -23,36 +16,28 @@ import {
   ensureFinalizer,
   isDeleting,
   isFilteredOut,
-  ownerOf,
   pausedBy,
   pausedVerdict,
   setVerdict,
   watchFilter,
   writeObject,
 } from '../../shared/index.ts';
-import { clusterMatters } from './cluster-news.ts';
+import { clusterMatters, clusterOfPlane, controlPlanesOf } from '../cluster-of-plane.ts';
+import { defaultConcurrency, type ProviderDependencies } from '../plane-pass.ts';
 import { keepControlPlane, removeControlPlane } from './control-plane.ts';
 import { controlPlaneFinalizer, planeFieldManager } from './names.ts';
-import type { ControlPlaneScope, K0smotronDependencies } from './scope.ts';
-
-const defaultConcurrency = 10;
+import type { ControlPlaneScope } from './scope.ts';
 
 /** K0smotronControlPlanes: each makes a plane for its Cluster, and shows how that is. */
-export function k0smotronControlPlaneController(dependencies: K0smotronDependencies): ControllerDefinition {
+export function k0smotronControlPlaneController(dependencies: ProviderDependencies): ControllerDefinition {
   const planes = createApplyOnce(planeFieldManager);
   const follower = dependencies.externals.follow(() => []);
-  const ofCluster = (cluster: Cluster): ObjectKey[] => {
-    const reference = cluster.spec.controlPlaneRef;
-    if (reference?.kind !== k0smotronControlPlanes.kind || reference.apiGroup !== k0smotronControlPlanes.group)
-      return [];
-    return [{ namespace: cluster.metadata.namespace ?? '', name: reference.name }];
-  };
 
   const reconcile = async (context: ReconcileContext, key: ObjectKey): Promise<Result> => {
     const original = context.cache.lister(k0smotronControlPlanes).get(key);
     if (!original || isFilteredOut(original, dependencies.watchFilter)) return done();
     if (await ensureFinalizer(context, k0smotronControlPlanes, original, controlPlaneFinalizer)) return done();
-    const { cluster, clusterName } = clusterOf(original, context);
+    const { cluster, clusterName } = clusterOfPlane(context.cache, original);
     // nobody's yet: the Cluster controller makes itself the owner of what its Cluster refers to
     if (clusterName === undefined && !isDeleting(original)) return done();
     const draft = clone(original);
@@ -78,21 +63,11 @@ export function k0smotronControlPlaneController(dependencies: K0smotronDependenc
     watches: [
       watchObjects(k0smotronControlPlanes, { predicates: watchFilter(dependencies.watchFilter) }),
       watchOwned(k0smotronClusters, k0smotronControlPlanes, { anyOwner: true }),
-      watchMapped(clusters, ofCluster, { predicates: [clusterMatters] }),
+      watchMapped(clusters, (cluster) => controlPlanesOf(cluster, k0smotronControlPlanes), {
+        predicates: [clusterMatters],
+      }),
     ],
     sources: [follower.source],
     reconcile,
   });
-}
-
-function clusterOf(
-  controlPlane: K0smotronControlPlane,
-  { cache }: ReconcileContext,
-): Pick<ControlPlaneScope, 'cluster' | 'clusterName'> {
-  const { namespace = '', labels } = controlPlane.metadata;
-  const clusterName = ownerOf(controlPlane, clusters)?.name ?? labels?.[clusterNameLabel];
-  return {
-    clusterName,
-    cluster: clusterName === undefined ? undefined : cache.lister(clusters).get({ namespace, name: clusterName }),
-  };
 }

@@ -39,10 +39,10 @@ import {
   withoutFinalizer,
   writeObject,
 } from '../../shared/index.ts';
+import type { Outcome, ProviderDependencies } from '../plane-pass.ts';
 import { joinTokenFrom, tokenInside } from './join-token.ts';
 import { joinTokenFinalizer } from './names.ts';
 import type { PlaneClients } from './plane-clients.ts';
-import type { K0smotronDependencies } from './scope.ts';
 
 const defaultConcurrency = 5;
 const retryMs = 10_000;
@@ -54,7 +54,7 @@ const tokenKey = 'token';
 
 /** JoinTokenRequests: a Secret with which a machine joins the cluster of a plane. */
 export function joinTokenRequestController(
-  dependencies: K0smotronDependencies,
+  dependencies: ProviderDependencies,
   planes: PlaneClients,
 ): ControllerDefinition {
   const requestsOf = ({ namespace, name }: ObjectKey): ObjectKey[] =>
@@ -101,11 +101,6 @@ const planeKey = ({ metadata, spec }: JoinTokenRequest): ObjectKey => ({
   namespace: metadata.namespace ?? '',
   name: spec.clusterName,
 });
-
-interface Outcome {
-  result: Result;
-  error?: unknown;
-}
 
 async function attempt(
   context: ReconcileContext,

@@ -26,23 +26,18 @@ import {
   isNotConnected,
   ownerReference,
   pausedBy,
-  pausedVerdict,
-  setVerdict,
   watchFilter,
   withoutFinalizer,
-  writeObject,
 } from '../../shared/index.ts';
+import { clusterMatters } from '../cluster-of-plane.ts';
 import { annotatedBackup, annotatedRequests, createPlaneDriver, type PlaneDriver } from '../hosting/index.ts';
-import { clusterMatters } from './cluster-news.ts';
+import { defaultConcurrency, type Outcome, type ProviderDependencies, passOverPlane } from '../plane-pass.ts';
 import { type CredentialKeeper, createCredentialKeeper } from './credential-keeper.ts';
 import { aliasServiceName, familyOf, inheritedMetadata, type PlaneFamily } from './family.ts';
 import { planeFinalizer } from './names.ts';
 import { isChild, type PlaneClients } from './plane-clients.ts';
 import { observePlane, observeRemoval, refusePlane } from './plane-status.ts';
-import type { K0smotronDependencies } from './scope.ts';
 import { type K0smotronWishInput, k0smotronPlaneNames, k0smotronWish } from './wish.ts';
-
-const defaultConcurrency = 10;
 
 /** One pass over one plane: what was read, and the draft that will be written. */
 interface PlaneScope extends PlaneFamily {
@@ -55,14 +50,9 @@ interface PlaneScope extends PlaneFamily {
   readonly draft: K0smotronCluster;
 }
 
-interface Outcome {
-  result: Result;
-  error?: unknown;
-}
-
 /** Clusters of k0smotron.io: planes of k0s in Pods, of a user's own or made by a K0smotronControlPlane. */
 export function k0smotronPlaneController(
-  dependencies: K0smotronDependencies,
+  dependencies: ProviderDependencies,
   clients: PlaneClients,
 ): ControllerDefinition {
   const driver = createPlaneDriver(dependencies);
@@ -86,13 +76,15 @@ export function k0smotronPlaneController(
     if (isChild(plane) && !family.cluster && !isDeleting(plane)) return done();
     const draft = clone(plane);
     const pauses = [...pausedBy(plane, family.cluster), ...(family.parent ? pausedBy(family.parent, undefined) : [])];
-    setVerdict(draft, 'Paused', pausedVerdict(pauses), context.clock.now());
     const scope: PlaneScope = { context, driver, follower, clients, credentials, plane, draft, ...family };
-    const { result, error } =
-      pauses.length > 0 ? { result: done() } : isDeleting(plane) ? await remove(scope) : await keep(scope);
-    await writeObject(context, k0smotronClusters, plane, draft, { observed: false });
-    if (error !== undefined) throw error;
-    return result;
+    return await passOverPlane(context, k0smotronClusters, {
+      original: plane,
+      draft,
+      pauses,
+      tellsGeneration: false,
+      keep: () => keep(scope),
+      remove: () => remove(scope),
+    });
   };
 
   return defineController({

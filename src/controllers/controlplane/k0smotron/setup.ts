@@ -1,12 +1,12 @@
 import type { Manager } from '../../../runtime/index.ts';
 import type { ConnectWorkload } from '../../shared/index.ts';
+import type { ProviderDependencies } from '../plane-pass.ts';
 import { k0smotronControlPlaneController } from './control-plane-controller.ts';
 import { joinTokenRequestController } from './join-token-controller.ts';
 import { createPlaneClients } from './plane-clients.ts';
 import { k0smotronPlaneController } from './plane-controller.ts';
-import type { K0smotronDependencies } from './scope.ts';
 
-export interface K0smotronControllersOptions extends K0smotronDependencies {
+export interface K0smotronControllersOptions extends ProviderDependencies {
   /** the way into clusters of planes that belong to no Cluster */
   connectWorkload: ConnectWorkload;
 }

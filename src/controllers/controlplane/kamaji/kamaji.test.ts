@@ -7,7 +7,6 @@ import {
   Secrets,
   Services,
   StatefulSets,
-  tenantControlPlanes,
 } from '../../../api/index.ts';
 import { conditionOf, isTrue } from '../../shared/index.ts';
 import { fakeClusters } from '../../testing/provider-kinds.ts';
@@ -17,6 +16,7 @@ import {
   controlPlaneName,
   createControlPlane,
   createKamajiWorld,
+  createTenant,
   guideSpec,
   type KamajiWorld,
 } from './testing/kamaji-world.ts';
@@ -195,20 +195,7 @@ describe('what keeps a control plane from coming up', () => {
 
   it('is a TenantControlPlane of somebody else under its name', async () => {
     const world = await start();
-    await world.client.create(
-      tenantControlPlanes,
-      {
-        apiVersion: 'kamaji.clastix.io/v1alpha1',
-        kind: 'TenantControlPlane',
-        metadata: { name: controlPlaneName, namespace: world.namespace },
-        spec: {
-          dataStore: 'elsewhere',
-          kubernetes: { version: 'v1.33.0', kubelet: {} },
-          controlPlane: { service: { serviceType: 'LoadBalancer' } },
-        },
-      },
-      by,
-    );
+    await createTenant(world, { dataStore: 'elsewhere' });
     await createControlPlane(world);
     await world.until(async () => (await reasonOf(world)) === 'TenantControlPlaneNameTaken');
   });
@@ -216,21 +203,7 @@ describe('what keeps a control plane from coming up', () => {
 
 it('a TenantControlPlane without a Cluster is reached through its own kubeconfig', async () => {
   const world = await start();
-  await world.client.create(
-    tenantControlPlanes,
-    {
-      apiVersion: 'kamaji.clastix.io/v1alpha1',
-      kind: 'TenantControlPlane',
-      metadata: { name: controlPlaneName, namespace: world.namespace },
-      spec: {
-        kubernetes: { version: 'v1.33.0', kubelet: {} },
-        controlPlane: { service: { serviceType: 'LoadBalancer' } },
-        dataStoreSchema: 'mine',
-        dataStoreUsername: 'me',
-      },
-    },
-    by,
-  );
+  await createTenant(world, { dataStoreSchema: 'mine', dataStoreUsername: 'me' });
   await world.until(async () => (await world.tenant())?.status?.kubernetesResources?.version?.status === 'Ready');
   expect([...world.tenants.values()]).toEqual([{ user: 'me', role: 'mine', prefix: '/mine/' }]);
 });

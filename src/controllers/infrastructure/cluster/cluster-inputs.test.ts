@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type OpenStackCluster, type OpenStackClusterSpec, openStackClusters } from '../../../api/index.ts';
-import type { Resource, UnstructuredObject } from '../../../machinery/index.ts';
+import type { JsonObject, Resource, UnstructuredObject } from '../../../machinery/index.ts';
 import { collect, type Network, type Subnet } from '../../../openstack/index.ts';
 import { conditionOf } from '../../shared/index.ts';
 import { footprint } from '../testing/footprint.ts';
@@ -248,6 +248,23 @@ describe('the endpoint', () => {
     await world.client.patch(openStackClusters, key(name), 'merge', { spec: { controlPlaneEndpoint: endpoint } }, by);
     expect((await provisioned(name)).spec.controlPlaneEndpoint).toEqual(endpoint);
     expect(await collect(world.tenant.network.floatingIps.list())).toEqual([]);
+    await remove(name);
+  });
+
+  it('is not to be had twice: a load balancer beside a hosted control plane is explained, and can be given up', async () => {
+    const controlPlaneRef = { apiGroup: 'controlplane.cluster.x-k8s.io', kind: 'KamajiControlPlane', name: 'plane' };
+    const balanced = { ...managed, apiServer: { managedLoadBalancer: { enabled: true } } };
+    const name = await create(balanced, { cluster: { controlPlaneRef } });
+    const change = (spec: JsonObject) => world.client.patch(openStackClusters, key(name), 'merge', { spec }, by);
+    await world.until(async () => conditionOf(await find(name), 'APIEndpointReady')?.reason === 'EndpointConflict');
+    expect(conditionOf(await find(name), 'APIEndpointReady')?.message).toMatch(
+      /KamajiControlPlane plane .* enabled to false/,
+    );
+    const endpoint = { host: '192.0.2.13', port: 6443 };
+    await change({ controlPlaneEndpoint: endpoint });
+    await change({ apiServer: { managedLoadBalancer: { enabled: false } } });
+    expect((await provisioned(name)).spec.controlPlaneEndpoint).toEqual(endpoint);
+    expect(await collect(world.tenant.loadBalancer.loadBalancers.list())).toEqual([]);
     await remove(name);
   });
 

@@ -1,3 +1,4 @@
+import type { ContractReference } from '../../../api/index.ts';
 import { hostedControlPlaneKinds } from '../../shared/index.ts';
 import { floatingIpAnnotation } from '../common/names.ts';
 import { attempt, type Wait } from '../common/outcomes.ts';
@@ -10,8 +11,17 @@ const reason = 'APIEndpointConfigFailed';
 
 /** Where the API of the cluster is reached: a load balancer, a floating IP, an address inside, or what others say. */
 export async function reconcileEndpoint(scope: ClusterScope): Promise<Wait | undefined> {
-  const { spec } = scope.draft;
+  const { spec, status } = scope.draft;
+  const hosted = hostedControlPlane(scope);
   if (isLoadBalanced(spec)) {
+    // made now, it would stand before nothing, and whether its address came to be published would be a matter of chance
+    if (hosted && !status?.apiServerManagedLoadBalancer) {
+      return {
+        ms: 600_000,
+        reason: 'EndpointConflict',
+        message: `${hosted.kind} ${hosted.name} brings the endpoint of the API itself, and spec.apiServer.managedLoadBalancer asks for another one; set its field enabled to false`,
+      };
+    }
     const balanced = await reconcileLoadBalancer(scope);
     if ('wait' in balanced) return balanced.wait;
     publish(scope, balanced.host);
@@ -26,8 +36,7 @@ export async function reconcileEndpoint(scope: ClusterScope): Promise<Wait | und
     publish(scope, host);
     return undefined;
   }
-  const hosted = scope.cluster?.spec.controlPlaneRef;
-  if (hosted && hostedControlPlaneKinds.has(hosted.kind)) {
+  if (hosted) {
     return {
       ms: 600_000,
       reason: 'WaitingForControlPlaneEndpoint',
@@ -43,6 +52,12 @@ export async function reconcileEndpoint(scope: ClusterScope): Promise<Wait | und
   };
 }
 
+/** The control plane of the cluster, when it is one that runs as Pods elsewhere. */
+function hostedControlPlane({ cluster }: ClusterScope): ContractReference | undefined {
+  const reference = cluster?.spec.controlPlaneRef;
+  return reference && hostedControlPlaneKinds.has(reference.kind) ? reference : undefined;
+}
+
 async function chooseHost(scope: ClusterScope): Promise<string | undefined> {
   const { spec } = scope.draft;
   // a control plane that runs elsewhere brings its own: a floating IP of ours would lead nowhere
@@ -50,7 +65,7 @@ async function chooseHost(scope: ClusterScope): Promise<string | undefined> {
   if (isComplete(known)) return known.host;
   if ((spec.controlPlaneEndpoint?.host ?? '') !== '') return spec.controlPlaneEndpoint?.host;
   // an address in the cloud would lead nowhere, and whoever published it first could not be corrected any more
-  if (hostedControlPlaneKinds.has(scope.cluster?.spec.controlPlaneRef?.kind ?? '')) return undefined;
+  if (hostedControlPlane(scope)) return undefined;
   if (wantsFloatingIp(spec)) {
     const { address } = await attempt('no floating IP could be reserved for the API', reason, () =>
       reserveFloatingIp(scope, {

@@ -1,5 +1,11 @@
-import { type ControllerRevision, ControllerRevisions, type PodTemplateSpec } from '../../../api/index.ts';
-import { type Client, objectKey } from '../../../client/index.ts';
+import {
+  type ControllerRevision,
+  ControllerRevisions,
+  type Pod,
+  Pods,
+  type PodTemplateSpec,
+} from '../../../api/index.ts';
+import { type Client, type Lister, objectKey } from '../../../client/index.ts';
 import {
   deepEqual,
   ignoreNotFound,
@@ -7,18 +13,62 @@ import {
   isJsonObject,
   type JsonObject,
   type KubeObject,
+  labelSelectorFromObject,
 } from '../../../machinery/index.ts';
 import { fieldManager, lastAppliedAnnotation } from './names.ts';
-import { controllerReference } from './ownership.ts';
+import { claimObjects, controllerReference } from './ownership.ts';
 import { contentHash } from './template-hash.ts';
 
 // The history of templates that StatefulSets and DaemonSets keep, for their Pods and for `kubectl rollout undo`.
 
 export interface RevisionOwner extends KubeObject {
-  spec: { template?: PodTemplateSpec };
+  spec: { template?: PodTemplateSpec; selector?: Parameters<typeof labelSelectorFromObject>[0] };
+  status?: { collisionCount?: number };
 }
 
-export interface RevisionSettings {
+/** What an owner has made of its templates. */
+export interface RevisedPods extends CurrentRevision {
+  readonly pods: Pod[];
+  /** oldest first, without a revision that was made just now */
+  readonly history: ControllerRevision[];
+}
+
+/** The Pods and revisions of an owner, and the revision of its template as it is now. */
+export async function claimRevisedPods<T extends RevisionOwner>(
+  owner: T,
+  { client, pods, revisions, selects, hashLabel }: RevisedPodsClaim<T>,
+): Promise<RevisedPods> {
+  const claimed = await claimObjects({
+    client,
+    resource: Pods,
+    lister: pods,
+    owner,
+    selects: (pod) => selects(owner, pod),
+  });
+  const selector = labelSelectorFromObject(owner.spec.selector);
+  const history = sortRevisions(
+    await claimObjects({
+      client,
+      resource: ControllerRevisions,
+      lister: revisions,
+      owner,
+      selects: ({ metadata }) => selector.matches(metadata.labels ?? {}),
+    }),
+  );
+  const settings = { client, hashLabel, collisions: owner.status?.collisionCount ?? 0 };
+  return { pods: claimed, history, ...(await ensureRevision(owner, history, settings)) };
+}
+
+export interface RevisedPodsClaim<T> {
+  readonly client: Client;
+  readonly pods: Lister<Pod>;
+  readonly revisions: Lister<ControllerRevision>;
+  readonly selects: (owner: T, pod: Pod) => boolean;
+  /** the label that tells the hash of a revision */
+  readonly hashLabel: string;
+}
+
+interface RevisionSettings {
   readonly client: Client;
   /** the label that tells the hash of a revision */
   readonly hashLabel: string;
@@ -53,7 +103,7 @@ export function hashOf({ metadata }: ControllerRevision, hashLabel: string): str
 }
 
 /** Oldest first. */
-export function sortRevisions(revisions: readonly ControllerRevision[]): ControllerRevision[] {
+function sortRevisions(revisions: readonly ControllerRevision[]): ControllerRevision[] {
   return [...revisions].sort(
     (a, b) =>
       (a.revision ?? 0) - (b.revision ?? 0) ||
@@ -70,7 +120,7 @@ function compareText(a: string, b: string): number {
  * The revision of the owner's template as it is now, made when there is none. One that stood for it earlier becomes the
  * newest again.
  */
-export async function ensureRevision(
+async function ensureRevision(
   owner: RevisionOwner,
   history: readonly ControllerRevision[],
   settings: RevisionSettings,

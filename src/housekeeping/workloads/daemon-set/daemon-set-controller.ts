@@ -24,9 +24,9 @@ import {
 } from '../../../runtime/index.ts';
 import { createPods, deletePods } from '../common/make-pods.ts';
 import { revisionHashLabel } from '../common/names.ts';
-import { claimObjects, indexByController, watchOrphans } from '../common/ownership.ts';
+import { indexByController, watchOrphans } from '../common/ownership.ts';
 import { isAvailable, isFinished, isPodReady, isTerminating, nextAvailableIn } from '../common/pods.ts';
-import { ensureRevision, hashOf, pruneRevisions, sortRevisions } from '../common/revisions.ts';
+import { claimRevisedPods, hashOf, pruneRevisions } from '../common/revisions.ts';
 import { count, writeStatus } from '../common/status.ts';
 import { daemonPod, isUpdated, tolerationsOf } from './daemon-pod.ts';
 import { createFailureBackoff, type FailureBackoff } from './failure-backoff.ts';
@@ -58,24 +58,8 @@ export function daemonSetController(): ControllerDefinition {
       const set = sets!.get(key);
       if (!set || isTerminating(set)) return done();
       const { client, clock } = context;
-      const owned = await claimObjects({
-        client,
-        resource: Pods,
-        lister: pods!,
-        owner: set,
-        selects: (pod) => selects(set, pod),
-      });
-      const history = sortRevisions(
-        await claimObjects({
-          client,
-          resource: ControllerRevisions,
-          lister: revisions!,
-          owner: set,
-          selects: ({ metadata }) => labelSelectorFromObject(set.spec.selector).matches(metadata.labels ?? {}),
-        }),
-      );
-      const settings = { client, hashLabel: revisionHashLabel, collisions: set.status?.collisionCount ?? 0 };
-      const { revision, collisions } = await ensureRevision(set, history, settings);
+      const claim = { client, pods: pods!, revisions: revisions!, selects, hashLabel: revisionHashLabel };
+      const { pods: owned, history, revision, collisions } = await claimRevisedPods(set, claim);
       const hash = hashOf(revision, revisionHashLabel);
       const now = clock.now();
       const places = daemonPlaces(set, nodes!.list(), owned);

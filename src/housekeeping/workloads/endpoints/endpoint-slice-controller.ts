@@ -25,18 +25,15 @@ import { controlledBy, controllerReference, indexByController } from '../common/
 import { indexPodsByLabel } from '../common/pod-index.ts';
 import { isPodReady, isTerminating } from '../common/pods.ts';
 import {
-  addressOf,
   familiesOf,
+  groupByPorts,
   hasPods,
-  headlessLabel,
-  hostnameAt,
+  identityAt,
   isAboutEndpoints,
-  isHeadless,
+  labelsBehind,
+  type Place,
   podsBehind,
-  portsAt,
-  type ResolvedPort,
   servicesOf,
-  targetOf,
 } from './service-pods.ts';
 
 const serviceNameLabel = 'kubernetes.io/service-name';
@@ -90,23 +87,15 @@ function contentsOf(
   zoneOf: (node: string | undefined) => string | undefined,
 ): SliceContent[] {
   return familiesOf(service).flatMap((family) => {
-    const groups = new Map<string, { ports: ResolvedPort[]; endpoints: Endpoint[] }>();
-    for (const pod of pods) {
-      const address = addressOf(pod, family);
-      if (address === undefined) continue;
-      const ports = portsAt(service, pod);
-      const key = JSON.stringify(ports);
-      let group = groups.get(key);
-      if (!group) {
-        group = { ports, endpoints: [] };
-        groups.set(key, group);
-      }
-      group.endpoints.push(endpointOf(service, pod, address, zoneOf(pod.spec.nodeName)));
-    }
+    const groups = groupByPorts(service, pods, family);
     // A Service without Pods has a slice too, so that all can see that there is nobody.
-    if (groups.size === 0) return [{ addressType: family, endpoints: [], ports: [] }];
-    return [...groups.values()].flatMap(({ ports, endpoints }) =>
-      chunks(endpoints).map((some) => ({ addressType: family, endpoints: some, ports })),
+    if (groups.length === 0) return [{ addressType: family, endpoints: [], ports: [] }];
+    return groups.flatMap(({ ports, places }) =>
+      chunks(places.map((place) => endpointOf(service, place, zoneOf(place.pod.spec.nodeName)))).map((endpoints) => ({
+        addressType: family,
+        endpoints,
+        ports,
+      })),
     );
   });
 }
@@ -119,27 +108,23 @@ function chunks(endpoints: readonly Endpoint[]): Endpoint[][] {
   return parts;
 }
 
-function endpointOf(service: Service, pod: Pod, address: string, zone: string | undefined): Endpoint {
+function endpointOf(service: Service, { pod, address }: Place, zone: string | undefined): Endpoint {
   const serving = isPodReady(pod);
   const terminating = isTerminating(pod);
-  const hostname = hostnameAt(service, pod);
   const isPublished = service.spec.publishNotReadyAddresses ?? false;
   return {
     addresses: [address],
     conditions: { ready: isPublished || (serving && !terminating), serving, terminating },
-    ...(hostname !== undefined && { hostname }),
-    ...(pod.spec.nodeName !== undefined && { nodeName: pod.spec.nodeName }),
-    targetRef: targetOf(pod),
+    ...identityAt(service, pod),
     ...(zone !== undefined && { zone }),
   };
 }
 
 function labelsOf(service: Service): Record<string, string> {
   return {
-    ...service.metadata.labels,
+    ...labelsBehind(service),
     [serviceNameLabel]: service.metadata.name!,
     [managedByLabel]: ownName,
-    ...(isHeadless(service) && { [headlessLabel]: '' }),
   };
 }
 

@@ -22,18 +22,15 @@ import { fieldManager } from '../common/names.ts';
 import { indexPodsByLabel } from '../common/pod-index.ts';
 import { isPodReady, isTerminating } from '../common/pods.ts';
 import {
-  addressOf,
   familiesOf,
+  groupByPorts,
   hasPods,
-  headlessLabel,
-  hostnameAt,
+  identityAt,
   isAboutEndpoints,
-  isHeadless,
+  labelsBehind,
+  type Place,
   podsBehind,
-  portsAt,
-  type ResolvedPort,
   servicesOf,
-  targetOf,
 } from './service-pods.ts';
 
 const managedByLabel = 'endpoints.kubernetes.io/managed-by';
@@ -81,11 +78,7 @@ async function write(
   present: Endpoints | undefined,
   subsets: EndpointSubset[],
 ): Promise<void> {
-  const labels = {
-    ...service.metadata.labels,
-    [managedByLabel]: ownName,
-    ...(isHeadless(service) && { [headlessLabel]: '' }),
-  };
+  const labels = { ...labelsBehind(service), [managedByLabel]: ownName };
   if (present && deepEqual(present.subsets ?? [], subsets) && deepEqual(present.metadata.labels, labels)) return;
   const { namespace, name } = service.metadata;
   const wished: Endpoints = {
@@ -105,30 +98,19 @@ async function write(
 function subsetsOf(service: Service, pods: readonly Pod[]): EndpointSubset[] {
   const isPublished = service.spec.publishNotReadyAddresses ?? false;
   const [family = 'IPv4'] = familiesOf(service);
-  const groups = new Map<string, { ports: ResolvedPort[]; ready: EndpointAddress[]; notReady: EndpointAddress[] }>();
-  for (const pod of pods) {
-    const ip = addressOf(pod, family);
-    if (ip === undefined || (isTerminating(pod) && !isPublished)) continue;
-    const ports = portsAt(service, pod);
-    if (ports.length === 0 && (service.spec.ports ?? []).length > 0) continue;
-    const key = JSON.stringify(ports);
-    let group = groups.get(key);
-    if (!group) {
-      group = { ports, ready: [], notReady: [] };
-      groups.set(key, group);
-    }
-    const hostname = hostnameAt(service, pod);
-    const address: EndpointAddress = {
-      ip,
-      ...(hostname !== undefined && { hostname }),
-      ...(pod.spec.nodeName !== undefined && { nodeName: pod.spec.nodeName }),
-      targetRef: targetOf(pod),
-    };
-    (isPublished || isPodReady(pod) ? group.ready : group.notReady).push(address);
-  }
-  return [...groups.values()].map(({ ports, ready, notReady }) => ({
-    ...(ready.length > 0 && { addresses: ready }),
-    ...(notReady.length > 0 && { notReadyAddresses: notReady }),
-    ...(ports.length > 0 && { ports: ports.map(({ name, ...port }) => (name === '' ? port : { name, ...port })) }),
-  }));
+  const reachable = isPublished ? pods : pods.filter((pod) => !isTerminating(pod));
+  const hasPorts = (service.spec.ports ?? []).length > 0;
+  const isOpen = ({ pod }: Place): boolean => isPublished || isPodReady(pod);
+  const toAddress = ({ pod, address }: Place): EndpointAddress => ({ ip: address, ...identityAt(service, pod) });
+  return groupByPorts(service, reachable, family)
+    .filter(({ ports }) => ports.length > 0 || !hasPorts)
+    .map(({ ports, places }) => {
+      const ready = places.filter(isOpen);
+      const notReady = places.filter((place) => !isOpen(place));
+      return {
+        ...(ready.length > 0 && { addresses: ready.map(toAddress) }),
+        ...(notReady.length > 0 && { notReadyAddresses: notReady.map(toAddress) }),
+        ...(ports.length > 0 && { ports: ports.map(({ name, ...port }) => (name === '' ? port : { name, ...port })) }),
+      };
+    });
 }

@@ -7,7 +7,7 @@ import { isFinished, isPodReady, isTerminating } from '../common/pods.ts';
 
 // What Endpoints and EndpointSlices have in common: which Pods stand behind a Service, and at which ports.
 
-export const headlessLabel = 'service.kubernetes.io/headless';
+const headlessLabel = 'service.kubernetes.io/headless';
 
 /** Services a Pod stands behind. */
 export function servicesOf(services: Lister<Service> | undefined, { metadata }: Pod): ObjectKey[] {
@@ -43,7 +43,7 @@ export function podsBehind(pods: Lister<Pod>, { metadata, spec }: Service): Pod[
     .sort((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1));
 }
 
-export function addressOf({ status }: Pod, family: string): string | undefined {
+function addressOf({ status }: Pod, family: string): string | undefined {
   const addresses = status?.podIPs ?? (status?.podIP === undefined ? [] : [{ ip: status.podIP }]);
   return addresses.find(({ ip }) => ipFamily(ip) === family)?.ip;
 }
@@ -52,8 +52,9 @@ export function familiesOf({ spec }: Service): readonly string[] {
   return spec.ipFamilies && spec.ipFamilies.length > 0 ? spec.ipFamilies : ['IPv4'];
 }
 
-export function isHeadless({ spec }: Service): boolean {
-  return spec.clusterIP === 'None';
+/** The labels of a Service's own, and that there is nothing in front of its Pods. */
+export function labelsBehind({ metadata, spec }: Service): Record<string, string> {
+  return { ...metadata.labels, ...(spec.clusterIP === 'None' && { [headlessLabel]: '' }) };
 }
 
 /** A port as it is open at a Pod. */
@@ -65,7 +66,7 @@ export interface ResolvedPort {
 }
 
 /** Ports of a Service at one Pod; a named port the Pod does not have is left out. */
-export function portsAt(service: Service, pod: Pod): ResolvedPort[] {
+function portsAt(service: Service, pod: Pod): ResolvedPort[] {
   return (service.spec.ports ?? []).flatMap((wished) => {
     const port = portNumber(wished, pod);
     if (port === undefined) return [];
@@ -85,11 +86,57 @@ function portNumber({ port, targetPort = port, protocol = 'TCP' }: ServicePort, 
   return undefined;
 }
 
+/** A Pod at its address. */
+export interface Place {
+  readonly pod: Pod;
+  readonly address: string;
+}
+
+/** Pods that are open at the same ports. */
+export interface PortGroup {
+  readonly ports: ResolvedPort[];
+  readonly places: Place[];
+}
+
+/** Pods with an address of a family, those that are open at the same ports together. */
+export function groupByPorts(service: Service, pods: readonly Pod[], family: string): PortGroup[] {
+  const groups = new Map<string, PortGroup>();
+  for (const pod of pods) {
+    const address = addressOf(pod, family);
+    if (address === undefined) continue;
+    const ports = portsAt(service, pod);
+    const key = JSON.stringify(ports);
+    let group = groups.get(key);
+    if (!group) {
+      group = { ports, places: [] };
+      groups.set(key, group);
+    }
+    group.places.push({ pod, address });
+  }
+  return [...groups.values()];
+}
+
+/** What Endpoints and EndpointSlices say of a Pod in the same words. */
+export function identityAt(service: Service, pod: Pod): PodIdentity {
+  const hostname = hostnameAt(service, pod);
+  return {
+    ...(hostname !== undefined && { hostname }),
+    ...(pod.spec.nodeName !== undefined && { nodeName: pod.spec.nodeName }),
+    targetRef: targetOf(pod),
+  };
+}
+
+export interface PodIdentity {
+  hostname?: string;
+  nodeName?: string;
+  targetRef: { kind: string; namespace: string; name: string; uid: string };
+}
+
 /** The name under which a Pod is found below a headless Service. */
-export function hostnameAt({ metadata }: Service, { spec }: Pod): string | undefined {
+function hostnameAt({ metadata }: Service, { spec }: Pod): string | undefined {
   return spec.hostname !== undefined && spec.subdomain === metadata.name ? spec.hostname : undefined;
 }
 
-export function targetOf({ metadata }: Pod): { kind: string; namespace: string; name: string; uid: string } {
+function targetOf({ metadata }: Pod): PodIdentity['targetRef'] {
   return { kind: 'Pod', namespace: metadata.namespace!, name: metadata.name!, uid: metadata.uid! };
 }

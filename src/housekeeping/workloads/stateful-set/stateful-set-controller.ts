@@ -20,9 +20,9 @@ import {
   watchOwned,
 } from '../../../runtime/index.ts';
 import { isNamespaceTerminating } from '../common/make-pods.ts';
-import { claimObjects, indexByController, watchOrphans } from '../common/ownership.ts';
+import { indexByController, watchOrphans } from '../common/ownership.ts';
 import { createPod, deletePod, isTerminating } from '../common/pods.ts';
-import { ensureRevision, pruneRevisions, sortRevisions } from '../common/revisions.ts';
+import { claimRevisedPods, pruneRevisions } from '../common/revisions.ts';
 import { writeStatus } from '../common/status.ts';
 import { createClaims, keepClaimOwners } from './claims.ts';
 import { memberName, memberPod, ordinalOf, revisionName } from './member.ts';
@@ -51,24 +51,8 @@ export function statefulSetController(): ControllerDefinition {
       const set = sets!.get(key);
       if (!set || isTerminating(set)) return done();
       const { client, clock } = context;
-      const members = await claimObjects({
-        client,
-        resource: Pods,
-        lister: pods!,
-        owner: set,
-        selects: (pod) => selects(set, pod),
-      });
-      const history = sortRevisions(
-        await claimObjects({
-          client,
-          resource: ControllerRevisions,
-          lister: revisions!,
-          owner: set,
-          selects: ({ metadata }) => labelSelectorFromObject(set.spec.selector).matches(metadata.labels ?? {}),
-        }),
-      );
-      const settings = { client, hashLabel, collisions: set.status?.collisionCount ?? 0 };
-      const { revision: update, collisions } = await ensureRevision(set, history, settings);
+      const claim = { client, pods: pods!, revisions: revisions!, selects, hashLabel };
+      const { pods: members, history, revision: update, collisions } = await claimRevisedPods(set, claim);
       const current = history.find(({ metadata }) => metadata.name === set.status?.currentRevision) ?? update;
       const names = { current: current.metadata.name!, update: update.metadata.name! };
       const plan = planMembers(set, members, names, clock.now());

@@ -22,6 +22,11 @@ export function judgeFunction(scope: PlaneScope): 'stop' | undefined {
     tell(scope, 'functional', bad('Hibernated', 'the control plane sleeps; give it replicas to wake it'));
     return 'stop';
   }
+  // a connection that answered before the last of them went away does not know yet
+  if (scope.controlPlane?.counts.ready === 0) {
+    tell(scope, 'functional', bad('NotAnswering', 'no replica of the API server is ready'));
+    return 'stop';
+  }
   try {
     workloadClient(scope);
     scope.isFunctional = true;

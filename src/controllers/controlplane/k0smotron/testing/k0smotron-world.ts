@@ -1,62 +1,35 @@
 import {
   type Cluster,
-  clusters,
   type K0smotronCluster,
   type K0smotronClusterSpec,
   type K0smotronControlPlane,
   k0smotronClusters,
   k0smotronControlPlanes,
 } from '../../../../api/index.ts';
-import type { Client } from '../../../../client/index.ts';
-import { workloadControllers } from '../../../../housekeeping/index.ts';
-import { fakeClusters, infrastructureGroup } from '../../../testing/provider-kinds.ts';
-import { by, createWorld, type World } from '../../../testing/world.ts';
-import { FakePlaneEtcd } from '../../hosting/testing/fake-etcd.ts';
-import { type FakeHost, fakeHost } from '../../hosting/testing/fake-kubelet.ts';
+import { by, type World } from '../../../testing/world.ts';
+import {
+  clusterName,
+  createHostedCluster,
+  createHostingWorld,
+  type HostingWorld,
+} from '../../hosting/testing/hosting-world.ts';
 import { setupK0smotronControllers } from '../setup.ts';
 
 // The controllers of k0smotron's kinds, on a management API whose Pods are played.
 
-export interface K0smotronWorld extends World {
-  readonly host: FakeHost;
-  readonly etcd: FakePlaneEtcd;
+export interface K0smotronWorld extends HostingWorld {
   controlPlane(): Promise<K0smotronControlPlane>;
   plane(): Promise<K0smotronCluster | undefined>;
 }
 
 /** of the Cluster and of the plane */
-export const clusterName = 'c1';
+export { clusterName };
 /** of the control plane, which has another name in the guides */
 export const controlPlaneName = 'c1-cp';
 
 export async function createK0smotronWorld(options: { balances?: boolean } = {}): Promise<K0smotronWorld> {
-  const etcd = new FakePlaneEtcd();
-  const host: FakeHost = { etcd, broken: '', balances: options.balances ?? true, nextAddress: 1 };
-  let workload: Client | undefined;
-  const world = await createWorld({
-    providers: (parts) => {
-      workload = parts.workload;
-      return [...workloadControllers({ parts: ['deployments', 'statefulSets'], events: false }), ...fakeHost(host)];
-    },
-    extend(manager, { externals, workloads }) {
-      setupK0smotronControllers(manager, {
-        cache: manager.reader,
-        workloads,
-        externals,
-        connectPod: () => Promise.reject(new Error('no Pod can be reached here')),
-        etcd: etcd.open,
-        connectWorkload: async () => ({
-          client: workload!,
-          probe: async () => {},
-          portForward: () => Promise.reject(new Error('nothing is forwarded here')),
-          close: () => {},
-        }),
-      });
-    },
-  });
+  const world = await createHostingWorld({ ...options, extend: setupK0smotronControllers });
   return Object.assign(world, {
-    host,
-    etcd,
     controlPlane: async () => (await world.find(k0smotronControlPlanes, controlPlaneName))!,
     plane: () => world.find(k0smotronClusters, clusterName),
   });
@@ -87,50 +60,18 @@ export const guideSpec: K0smotronClusterSpec = {
   },
 };
 
-export async function createControlPlane(
-  { client, namespace }: World,
+export function createControlPlane(
+  world: World,
   spec: K0smotronClusterSpec = guideSpec,
   more: Partial<Cluster['spec']> = {},
 ): Promise<void> {
-  const infrastructure = { apiGroup: infrastructureGroup, kind: 'FakeCluster', name: clusterName };
-  await client.create(
-    fakeClusters,
-    {
-      apiVersion: `${infrastructureGroup}/v1`,
-      kind: 'FakeCluster',
-      metadata: { name: clusterName, namespace },
-      spec: { noEndpoint: true },
-    },
-    by,
-  );
-  await client.create(
-    k0smotronControlPlanes,
-    {
-      apiVersion: 'controlplane.cluster.x-k8s.io/v1beta2',
-      kind: 'K0smotronControlPlane',
-      metadata: { name: controlPlaneName, namespace },
-      spec,
-    },
-    by,
-  );
-  await client.create(
-    clusters,
-    {
-      apiVersion: 'cluster.x-k8s.io/v1beta2',
-      kind: 'Cluster',
-      metadata: { name: clusterName, namespace },
-      spec: {
-        infrastructureRef: infrastructure,
-        controlPlaneRef: {
-          apiGroup: k0smotronControlPlanes.group,
-          kind: k0smotronControlPlanes.kind,
-          name: controlPlaneName,
-        },
-        ...more,
-      },
-    },
-    by,
-  );
+  const controlPlane: K0smotronControlPlane = {
+    apiVersion: 'controlplane.cluster.x-k8s.io/v1beta2',
+    kind: 'K0smotronControlPlane',
+    metadata: { name: controlPlaneName, namespace: world.namespace },
+    spec,
+  };
+  return createHostedCluster(world, k0smotronControlPlanes, controlPlane, more);
 }
 
 export async function createPlane({ client, namespace }: World, spec: K0smotronClusterSpec): Promise<void> {

@@ -115,3 +115,21 @@ export function createControlPlane(
   };
   return createHostedCluster(world, kamajiControlPlanes, controlPlane, more);
 }
+
+/** Adds a TenantControlPlane that no KamajiControlPlane has made, under the name one would have given it. */
+export async function createTenant(
+  { client, namespace }: World,
+  spec: Partial<TenantControlPlane['spec']>,
+): Promise<void> {
+  const tenant: TenantControlPlane = {
+    apiVersion: 'kamaji.clastix.io/v1alpha1',
+    kind: 'TenantControlPlane',
+    metadata: { name: controlPlaneName, namespace },
+    spec: {
+      kubernetes: { version: 'v1.33.0', kubelet: {} },
+      controlPlane: { service: { serviceType: 'LoadBalancer' } },
+      ...spec,
+    },
+  };
+  await client.create(tenantControlPlanes, tenant, by);
+}

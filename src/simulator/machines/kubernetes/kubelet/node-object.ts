@@ -1,6 +1,5 @@
-import type { Node, NodeCondition, Taint } from '../../../../api/index.ts';
-import { formatTime } from '../../../../machinery/index.ts';
-import { uninitializedTaint } from '../../../../simkube/index.ts';
+import type { Node, Taint } from '../../../../api/index.ts';
+import { nodeConditions, type Readiness, uninitializedTaint } from '../../../../simkube/index.ts';
 import type { RunningMachine } from '../../types.ts';
 import { parseLabels, parseTaints } from './flags.ts';
 
@@ -46,11 +45,6 @@ export function newNode(machine: RunningMachine, facts: NodeFacts): Node {
   };
 }
 
-export interface Readiness {
-  readonly isReady: boolean;
-  readonly reason: string;
-}
-
 export const notReadyYet = 'container runtime status check may not have completed yet';
 export const noNetwork =
   'container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady message:Network plugin returns error: cni plugin not initialized';
@@ -79,7 +73,7 @@ export function nodeStatus(
     addresses: isExternal && isInitialized && addresses ? addresses : ownAddresses(machine, facts.name),
     capacity: resources,
     allocatable: { ...resources, memory: `${Math.max(flavor.ramMiB - 100, 0) * 1024}Ki` },
-    conditions: conditions(machine.clock.now(), readiness, before?.status?.conditions ?? []),
+    conditions: nodeConditions(machine.clock.now(), readiness, before?.status?.conditions),
     daemonEndpoints: { kubeletEndpoint: { Port: 10_250 } },
     nodeInfo: {
       architecture: 'amd64',
@@ -100,22 +94,5 @@ export function ownAddresses(machine: RunningMachine, name: string): { type: str
   return [
     ...machine.addresses.slice(0, 1).map((address) => ({ type: 'InternalIP', address })),
     { type: 'Hostname', address: name },
-  ];
-}
-
-function conditions(now: number, readiness: Readiness, before: readonly NodeCondition[]): NodeCondition[] {
-  const time = formatTime(now);
-  const make = (type: string, status: string, reason: string, message: string): NodeCondition => {
-    const earlier = before.find((condition) => condition.type === type);
-    const since = earlier?.status === status ? (earlier.lastTransitionTime ?? time) : time;
-    return { type, status, reason, message, lastHeartbeatTime: time, lastTransitionTime: since };
-  };
-  return [
-    make('MemoryPressure', 'False', 'KubeletHasSufficientMemory', 'kubelet has sufficient memory available'),
-    make('DiskPressure', 'False', 'KubeletHasNoDiskPressure', 'kubelet has no disk pressure'),
-    make('PIDPressure', 'False', 'KubeletHasSufficientPID', 'kubelet has sufficient PID available'),
-    readiness.isReady
-      ? make('Ready', 'True', 'KubeletReady', 'kubelet is posting ready status')
-      : make('Ready', 'False', 'KubeletNotReady', readiness.reason),
   ];
 }

@@ -1,0 +1,185 @@
+import { clusterNameLabel, clusters, machines } from '../../../api/index.ts';
+import { type ObjectKey, objectKey } from '../../../client/index.ts';
+import { clone, isConflict, type Resource } from '../../../machinery/index.ts';
+import {
+  after,
+  type ControllerDefinition,
+  defineController,
+  done,
+  type ReconcileContext,
+  type Result,
+  watchMapped,
+  watchObjects,
+} from '../../../runtime/index.ts';
+import {
+  ClusterCertificateError,
+  conditionOf,
+  explain,
+  isDeleting,
+  isFilteredOut,
+  isNotConnected,
+  pausedBy,
+  pausedVerdict,
+  setVerdict,
+  UnsupportedKubernetesVersionError,
+  watchFilter,
+  writeObject,
+} from '../../shared/index.ts';
+import type { BootstrapConfig, ConfigDependencies, ConfigScope } from './config-scope.ts';
+import { BootstrapInputError } from './machine-content.ts';
+import { configOwnerOf } from './owner.ts';
+import {
+  clusterMatters,
+  clusterOfMachine,
+  configOfMachine,
+  configsOfCluster,
+  machineMatters,
+  registerConfigIndex,
+} from './watches.ts';
+
+const defaultConcurrency = 10;
+const healRetryMs = 30_000;
+const certificateRetryMs = 10_000;
+
+/** What tells one kind of configurations from another. */
+export interface ConfigKind<T extends BootstrapConfig, D extends ConfigDependencies, Finding> {
+  /** of the controller */
+  readonly name: string;
+  readonly resource: Resource<T>;
+  readonly tokenTtlMs: number;
+  /** whether the kind has a place for the generation that was seen */
+  readonly tellsGeneration: boolean;
+  /** whether a machine that goes may be what others of its cluster wait for */
+  readonly waitsForOthers: boolean;
+  /** whether news of objects that were looked up wake those whose user data is still to be made */
+  readonly wakesOnFollowed: boolean;
+  /** makes user data, or keeps what was made */
+  advance(scope: ConfigScope<T, D, Finding>): Promise<Result>;
+  /** the words for what stands in the way */
+  notConnected(scope: ConfigScope<T, D, Finding>, message: string): void;
+  certificatesMissing(scope: ConfigScope<T, D, Finding>, error: ClusterCertificateError): void;
+  refused(scope: ConfigScope<T, D, Finding>, message: string): void;
+  failed(scope: ConfigScope<T, D, Finding>, message: string): void;
+  /** puts the findings of a pass on the draft */
+  observe(scope: ConfigScope<T, D, Finding>): void;
+  /** trouble the user can end */
+  problemOf(finding: Finding): string | undefined;
+}
+
+/** The controller of one kind of configurations: the user data with which machines make a cluster or join one. */
+export function configController<T extends BootstrapConfig, D extends ConfigDependencies, Finding>(
+  dependencies: D,
+  kind: ConfigKind<T, D, Finding>,
+): ControllerDefinition {
+  const { resource } = kind;
+  const keysIn = (cluster: ObjectKey): ObjectKey[] =>
+    configsOfCluster(dependencies.cache, resource, cluster).map(objectKey);
+  /** those whose user data is still to be made */
+  const waitingIn = (cluster: ObjectKey): ObjectKey[] =>
+    configsOfCluster(dependencies.cache, resource, cluster)
+      .filter(({ status }) => status?.initialization?.dataSecretCreated !== true)
+      .map(objectKey);
+  const follower = dependencies.externals.follow(({ metadata }) => {
+    const name = metadata.labels?.[clusterNameLabel];
+    if (!kind.wakesOnFollowed || name === undefined) return [];
+    return waitingIn({ namespace: metadata.namespace ?? '', name });
+  });
+
+  const reconcile = async (context: ReconcileContext, key: ObjectKey): Promise<Result> => {
+    const config = context.cache.lister(resource).get(key);
+    if (!config || isFilteredOut(config, dependencies.watchFilter)) return done();
+    const owner = await configOwnerOf(context, config);
+    const cluster =
+      owner &&
+      context.cache.lister(clusters).get({ namespace: config.metadata.namespace ?? '', name: owner.clusterName });
+    if (!owner || !cluster) return done();
+    const draft = clone(config);
+    const pauses = pausedBy(config, cluster);
+    setVerdict(draft, 'Paused', pausedVerdict(pauses), context.clock.now());
+    if (pauses.length > 0 || isDeleting(config)) {
+      await writeObject(context, resource, config, draft, { observed: false });
+      return done();
+    }
+    const scope: ConfigScope<T, D, Finding> = {
+      context,
+      dependencies,
+      follower,
+      cluster,
+      owner,
+      tokenTtlMs: dependencies.tokenTtlMs ?? kind.tokenTtlMs,
+      original: config,
+      config: draft,
+    };
+    const { result, error } = await attempt(kind, scope);
+    kind.observe(scope);
+    tellOfProblem(kind, scope);
+    const observed = kind.tellsGeneration && error === undefined;
+    await writeObject(context, resource, scope.original, scope.config, { observed });
+    if (error !== undefined) throw error;
+    return result;
+  };
+
+  return defineController({
+    name: kind.name,
+    for: resource,
+    concurrency: dependencies.concurrency ?? defaultConcurrency,
+    setup: registerConfigIndex(resource),
+    watches: [
+      watchObjects(resource, { predicates: watchFilter(dependencies.watchFilter) }),
+      watchMapped(
+        machines,
+        (machine, { type }) =>
+          type === 'delete' && kind.waitsForOthers
+            ? keysIn(clusterOfMachine(machine))
+            : configOfMachine(machine, resource),
+        { predicates: [machineMatters] },
+      ),
+      watchMapped(clusters, (cluster) => keysIn(objectKey(cluster)), { predicates: [clusterMatters] }),
+    ],
+    sources: [follower.source, dependencies.workloads.connectionSource(waitingIn)],
+    reconcile,
+  });
+}
+
+interface Outcome {
+  result: Result;
+  /** what nobody foresaw: to be tried again with back-off */
+  error?: unknown;
+}
+
+/** One pass; what stands in the way is put in the words of conditions. */
+async function attempt<T extends BootstrapConfig, D extends ConfigDependencies, Finding>(
+  kind: ConfigKind<T, D, Finding>,
+  scope: ConfigScope<T, D, Finding>,
+): Promise<Outcome> {
+  try {
+    return { result: await kind.advance(scope) };
+  } catch (error) {
+    if (isNotConnected(error)) {
+      kind.notConnected(scope, `Waiting for the API of the cluster: ${explain(error)}`);
+      return { result: done() };
+    }
+    if (error instanceof ClusterCertificateError) {
+      kind.certificatesMissing(scope, error);
+      return { result: after(certificateRetryMs, 'certificates of the cluster') };
+    }
+    if (error instanceof BootstrapInputError || error instanceof UnsupportedKubernetesVersionError) {
+      kind.refused(scope, error.message);
+      const mayHeal = error instanceof BootstrapInputError && error.mayHeal;
+      return { result: mayHeal ? after(healRetryMs, 'something the configuration refers to') : done() };
+    }
+    // data that exists stays available, whatever else went wrong; a lost race is not news
+    if (!scope.dataSecret && !isConflict(error)) kind.failed(scope, explain(error));
+    return { result: done(), error };
+  }
+}
+
+/** Trouble the user can end is worth an event, once. */
+function tellOfProblem<T extends BootstrapConfig, D extends ConfigDependencies, Finding>(
+  kind: ConfigKind<T, D, Finding>,
+  { context, original, dataSecret }: ConfigScope<T, D, Finding>,
+): void {
+  const message = dataSecret && kind.problemOf(dataSecret);
+  if (message === undefined || conditionOf(original, 'DataSecretAvailable')?.message === message) return;
+  context.events.event(original, 'Warning', 'DataSecretGenerationFailed', message);
+}

@@ -1,0 +1,40 @@
+import { type Cluster, clusterNameLabel, clusters } from '../../api/index.ts';
+import type { ObjectKey } from '../../client/index.ts';
+import { deepEqual, type KubeObject, type Resource } from '../../machinery/index.ts';
+import type { CacheReader, Predicate } from '../../runtime/index.ts';
+import { ownerOf } from '../shared/index.ts';
+
+// How hosted control planes and their Clusters find each other.
+
+/** A Cluster changes all the time; its hosted control plane cares for little of it. */
+export const clusterMatters: Predicate<Cluster> = (event) =>
+  event.type !== 'update' ||
+  event.object.spec.paused !== event.old.spec.paused ||
+  !deepEqual(event.object.spec.controlPlaneEndpoint, event.old.spec.controlPlaneEndpoint) ||
+  !deepEqual(event.object.spec.clusterNetwork, event.old.spec.clusterNetwork) ||
+  !deepEqual(event.object.spec.infrastructureRef, event.old.spec.infrastructureRef) ||
+  event.object.metadata.deletionTimestamp !== event.old.metadata.deletionTimestamp;
+
+/** The control plane of a Cluster, if it is of this kind. */
+export function controlPlanesOf({ metadata, spec }: Cluster, resource: Resource): ObjectKey[] {
+  const reference = spec.controlPlaneRef;
+  if (reference?.kind !== resource.kind || reference.apiGroup !== resource.group) return [];
+  return [{ namespace: metadata.namespace ?? '', name: reference.name }];
+}
+
+export interface ClusterOfPlane {
+  /** undefined when nobody refers to the control plane yet */
+  readonly clusterName: string | undefined;
+  /** undefined also when it is gone */
+  readonly cluster: Cluster | undefined;
+}
+
+/** The Cluster that has made itself the owner of a control plane; one that was moved here has a label before that. */
+export function clusterOfPlane(cache: CacheReader, controlPlane: KubeObject): ClusterOfPlane {
+  const { namespace = '', labels } = controlPlane.metadata;
+  const clusterName = ownerOf(controlPlane, clusters)?.name ?? labels?.[clusterNameLabel];
+  return {
+    clusterName,
+    cluster: clusterName === undefined ? undefined : cache.lister(clusters).get({ namespace, name: clusterName }),
+  };
+}

@@ -1,0 +1,238 @@
+import {
+  ConfigMaps,
+  clusters,
+  Deployments,
+  machines,
+  Nodes,
+  PersistentVolumeClaims,
+  type Pod,
+  Pods,
+  Secrets,
+  Services,
+  StatefulSets,
+} from '../../src/api/index.ts';
+import { isNotFound, type KubeObject, type Resource } from '../../src/machinery/index.ts';
+import { collect } from '../../src/openstack/index.ts';
+import type { InProcessApi, SimulatedKubernetes } from '../../src/simkube/index.ts';
+import { namespace } from './cluster-manifests.ts';
+import { planeKinds } from './hosted-manifests.ts';
+import { connectBeside } from './hosted-pods.ts';
+import { type HostedStory, namesOf } from './hosted-story.ts';
+import { BrokenPromise } from './invariants.ts';
+import type { System } from './system.ts';
+
+type EtcdCluster = ReturnType<SimulatedKubernetes['clusters']['etcds']>[number];
+
+const condition = (object: KubeObject, type: string): string | undefined =>
+  (object as { status?: { conditions?: { type: string; status: string }[] } }).status?.conditions?.find(
+    (each) => each.type === type,
+  )?.status;
+
+/** The etcd that belongs to the plane alone; Kamaji's is shared. */
+export function etcdOf({ system, wish }: HostedStory): EtcdCluster | undefined {
+  const { etcd } = namesOf(wish);
+  return system.pods?.kubernetes.clusters
+    .etcds()
+    .find(({ members }) => members.some(({ name }) => name.startsWith(`${etcd}-`)));
+}
+
+export async function find<T extends KubeObject>(
+  { client }: System,
+  resource: Resource<T>,
+  name: string,
+): Promise<T | undefined> {
+  return await client.get(resource, { namespace, name }).catch((error: unknown) => {
+    if (!isNotFound(error)) throw error;
+    return undefined;
+  });
+}
+
+/** The way into the workload cluster that its users have. */
+async function workload({ system, wish }: HostedStory): Promise<InProcessApi | undefined> {
+  const secret = await find(system, Secrets, `${wish.name}-kubeconfig`);
+  const kubeconfig = secret?.data?.['value'];
+  if (kubeconfig === undefined || !system.pods) return undefined;
+  const connect = connectBeside(system.pods, system.cloud.network);
+  return await connect(Buffer.from(kubeconfig, 'base64').toString('utf8'));
+}
+
+/** What was seen of a plane before, to compare with what is seen now. */
+export interface Memory {
+  endpoint?: string;
+  /** how many members of etcd agreed on something */
+  voters: number;
+  wasAvailable: boolean;
+  /** uids of the Machines that made up the cluster when it was last as wished */
+  workers: ReadonlySet<string>;
+}
+
+/** The promises that hold at every moment. */
+export async function checkPlane(story: HostedStory, memory: Memory): Promise<void> {
+  if (story.isDeleted) return;
+  checkMajority(story, memory);
+  const { system, wish } = story;
+  const cluster = await find(system, clusters, wish.name);
+  const { host, port } = cluster?.spec.controlPlaneEndpoint ?? {};
+  if (host) {
+    const endpoint = `${host}:${port}`;
+    memory.endpoint ??= endpoint;
+    if (memory.endpoint !== endpoint) {
+      throw new BrokenPromise('the endpoint of a cluster never changes', `${memory.endpoint} became ${endpoint}`);
+    }
+  }
+  await checkAvailability(story, memory);
+}
+
+/** Three members lose one at a time at most, unless what befell them took more. */
+function checkMajority(story: HostedStory, memory: Memory): void {
+  const etcd = etcdOf(story);
+  if (!etcd) return;
+  const voters = etcd.members.filter(({ isLearner }) => !isLearner);
+  const hadMajority = memory.voters === voters.length;
+  if (etcd.hasQuorum) memory.voters = voters.length;
+  // one member, or two on the way to three, cannot be replaced without a pause; those that are founding etcd gather first
+  else if (voters.length >= 3 && hadMajority && story.system.clock.now() >= story.excusedUntil) {
+    const down = voters.filter(({ id }) => !etcd.isRunning(id)).map(({ name }) => name);
+    throw new BrokenPromise('a majority of etcd is never given away', `${down.join(' and ')} are down`);
+  }
+}
+
+/** Whoever says that a plane is available has seen it answer. */
+async function checkAvailability(story: HostedStory, memory: Memory): Promise<void> {
+  const { system, wish } = story;
+  const plane = await find(system, planeKinds[wish.kind].resource, wish.name);
+  const isAvailable = plane !== undefined && condition(plane, 'Available') === 'True';
+  const hasBecomeSo = isAvailable && !memory.wasAvailable;
+  memory.wasAvailable = isAvailable;
+  // what was seen a moment ago may have been struck since
+  if (!hasBecomeSo || system.clock.now() < story.lastBlow + 10_000) return;
+  const api = await workload(story);
+  try {
+    if (!api) throw new Error('nobody has a kubeconfig for it');
+    await api.probe(new AbortController().signal);
+  } catch (error) {
+    throw new BrokenPromise(
+      'status is observed',
+      `the plane is Available, but: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
+}
+
+const isReady = (object: KubeObject): boolean =>
+  !object.metadata.deletionTimestamp && condition(object, 'Ready') === 'True';
+
+/** Why the plane is not what its user wants, by what is there and not by what is said of it alone. */
+export async function hostedDiffers(story: HostedStory, memory: Memory): Promise<string | undefined> {
+  const { system, wish } = story;
+  const { client } = system;
+  const cluster = await find(system, clusters, wish.name);
+  if (!cluster || condition(cluster, 'Available') !== 'True') return 'the Cluster is not Available';
+  const plane = await find(system, planeKinds[wish.kind].resource, wish.name);
+  if (!plane || condition(plane, 'Available') !== 'True') return 'the plane is not Available';
+  const pods = (await client.list(Pods, { namespace })).items;
+  const ill = pods.find((pod) => !isReady(pod));
+  if (ill) return `Pod ${ill.metadata.name} is not Ready`;
+  const why =
+    apiServersDiffer(story, pods) ?? etcdDiffers(story) ?? (await rotationsDiffer(story)) ?? (await nodesDiffer(story));
+  if (why !== undefined) return why;
+  const own = (await client.list(machines, { namespace })).items;
+  if (own.length !== wish.workers) return `there are ${own.length} Machines, not ${wish.workers}`;
+  const unready = own.find((machine) => !isReady(machine));
+  if (unready) return `Machine ${unready.metadata.name} is not Ready`;
+  const servers = await collect(system.admin.compute.servers.list({ allTenants: true }));
+  if (servers.length !== own.length) return `there are ${servers.length} servers for ${own.length} Machines`;
+  checkWorkers(memory, own, wish.workers);
+  return undefined;
+}
+
+/** Nothing that is done to a plane costs a worker. */
+function checkWorkers(memory: Memory, own: readonly KubeObject[], wanted: number): void {
+  const now = new Set(own.map(({ metadata }) => metadata.uid ?? ''));
+  const kept = [...memory.workers].filter((uid) => now.has(uid)).length;
+  if (kept < Math.min(memory.workers.size, wanted)) {
+    throw new BrokenPromise('workers outlive changes of their plane', `${kept} of ${memory.workers.size} are left`);
+  }
+  memory.workers = now;
+}
+
+function apiServersDiffer({ wish }: HostedStory, pods: readonly Pod[]): string | undefined {
+  const program = wish.kind === 'k0smotron' ? /\/k0s:/ : /\/kube-apiserver:/;
+  const images = pods.flatMap(({ spec }) =>
+    spec.containers.map(({ image = '' }) => image).filter((each) => program.test(each)),
+  );
+  if (images.length !== wish.replicas) return `there are ${images.length} API servers, not ${wish.replicas}`;
+  return images.find((image) => !image.includes(wish.version));
+}
+
+function etcdDiffers(story: HostedStory): string | undefined {
+  const { wish } = story;
+  if (wish.kind === 'kamaji') return undefined;
+  const etcd = etcdOf(story);
+  const wanted = wish.kind === 'hosted' ? 3 : wish.replicas;
+  const voters = etcd?.members.filter(({ id, isLearner }) => !isLearner && etcd.isRunning(id)) ?? [];
+  const isWhole = voters.length === wanted && etcd?.members.length === wanted;
+  return isWhole
+    ? undefined
+    : `etcd has ${etcd?.members.length} members, of which ${voters.length} vote, not ${wanted}`;
+}
+
+/** The old ones stay trusted for longer than anybody watches here. */
+async function rotationsDiffer({ system, wish, rotations }: HostedStory): Promise<string | undefined> {
+  if (rotations.size === 0) return undefined;
+  const secret = await find(system, Secrets, namesOf(wish).rotationState);
+  const text = Buffer.from(secret?.data?.['state'] ?? '', 'base64').toString('utf8') || '{}';
+  const state = JSON.parse(text) as { rotations?: Record<string, { record: { phase: string; request?: string } }> };
+  for (const [what, token] of rotations) {
+    const record = state.rotations?.[what]?.record;
+    if (record?.request !== token || record.phase === 'introduced') return `${what} is not rotated: ${record?.phase}`;
+  }
+  return undefined;
+}
+
+async function nodesDiffer(story: HostedStory): Promise<string | undefined> {
+  try {
+    const nodes = (await (await workload(story))?.client.list(Nodes, {}))?.items ?? [];
+    const ready = nodes.filter(isReady).length;
+    return ready === story.wish.workers && nodes.length === ready
+      ? undefined
+      : `${ready} of ${nodes.length} Nodes are Ready, not ${story.wish.workers}`;
+  } catch (error) {
+    return `the workload API does not answer: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
+
+/** What a plane leaves in its namespace after its end: nothing but what its user said. */
+export async function leftOfPlane({ system, wish }: HostedStory): Promise<string[]> {
+  const kept: ReadonlySet<string> = new Set([
+    'Secret cloud-config',
+    'Service kubernetes',
+    'ConfigMap kube-root-ca.crt',
+  ]);
+  const kinds: readonly Resource<KubeObject>[] = [
+    clusters,
+    machines,
+    planeKinds[wish.kind].resource,
+    Pods,
+    StatefulSets,
+    Deployments,
+    Services,
+    Secrets,
+    ConfigMaps,
+    PersistentVolumeClaims,
+  ];
+  const left: string[] = [];
+  for (const kind of kinds) {
+    if (
+      kind === (PersistentVolumeClaims as Resource<KubeObject>) &&
+      !wish.deletesVolumes &&
+      wish.kind === 'k0smotron'
+    ) {
+      continue;
+    }
+    for (const { metadata } of (await system.client.list(kind, { namespace })).items) {
+      const what = `${kind.kind} ${metadata.name}`;
+      if (!kept.has(what)) left.push(what);
+    }
+  }
+  return left;
+}

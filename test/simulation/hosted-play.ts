@@ -1,0 +1,195 @@
+import { clusters, type Machine, machines, PersistentVolumeClaims, Pods } from '../../src/api/index.ts';
+import { type KubeObject, type Resource, seededRandom } from '../../src/machinery/index.ts';
+import { namespace } from './cluster-manifests.ts';
+import { checkPlane, etcdOf, hostedDiffers, leftOfPlane, type Memory } from './hosted-invariants.ts';
+import { planeKinds } from './hosted-manifests.ts';
+import { applyHostedWish, changeHosted, deleteHosted, drawHostedWish, type HostedStory } from './hosted-story.ts';
+import { strikePlane } from './hosted-trouble.ts';
+import { BrokenPromise, checkForeign, checkNothingLeft, checkPromises, foreignThings } from './invariants.ts';
+import type { Outcome } from './play.ts';
+import { beginning, createSystem, type System } from './system.ts';
+import { calmTheCloud, troubleTheCloud } from './trouble.ts';
+import { tell } from './wishes.ts';
+
+const hour = 3_600_000;
+const eventsBetweenLooks = 40;
+
+/** The life of a hosted plane and its workers that follows from a seed. */
+export async function playHosted(seed: number, onTell?: (line: string) => void): Promise<Outcome> {
+  const random = seededRandom(seed * 7 + 5);
+  const memory: Memory = { voters: 0, wasAvailable: false, workers: new Set() };
+  let story: HostedStory | undefined;
+  let events = 0;
+  const system = await createSystem({
+    seed,
+    hosted: true,
+    watch: async (watched) => {
+      if (story) await checkPlane(story, memory);
+      if (++events % eventsBetweenLooks === 0) await checkPromises(watched);
+    },
+  });
+  story = {
+    system,
+    random,
+    wish: drawHostedWish(random, seed),
+    rotations: new Map(),
+    reachedVersion: undefined,
+    isDeleted: false,
+    excusedUntil: 0,
+    lastBlow: 0,
+    log: [],
+    onTell,
+  };
+  let problem: string | undefined;
+  try {
+    await live(story, memory);
+  } catch (error) {
+    problem =
+      error instanceof BrokenPromise
+        ? error.message
+        : error instanceof Error
+          ? (error.stack ?? error.message)
+          : String(error);
+    problem += `\n${await situation(story)}`;
+  } finally {
+    await system.stop();
+  }
+  const simulatedSeconds = Math.round((system.clock.now() - beginning) / 1_000);
+  return { seed, problem, story: story.log, simulatedSeconds };
+}
+
+async function live(story: HostedStory, memory: Memory): Promise<void> {
+  const { system, random } = story;
+  const before = await foreignThings(system);
+  await applyHostedWish(story);
+  if (random.next() < 0.5) troubleTheCloud(story);
+  // most lives begin before all is there, some are changed once it is
+  if (random.next() < 0.6) await untilWished(story, memory);
+  const acts = 1 + Math.floor(random.next() * 3);
+  for (let act = 0; act < acts; act++) {
+    await system.pass(Math.floor(random.next() * 60_000));
+    if (random.next() < 0.45) await strikePlane(story);
+    else await changeHosted(story);
+  }
+  if (random.next() < 0.3) {
+    await untilWished(story, memory);
+    await changeHosted(story);
+    await system.pass(Math.floor(random.next() * 15_000));
+    if (random.next() < 0.5) await strikePlane(story);
+  }
+  await system.pass(Math.floor(random.next() * 60_000));
+  calmTheCloud(story);
+  await untilWished(story, memory);
+  await checkPromises(system);
+  await checkForeign(system, before);
+  if (random.next() < 0.4) {
+    await checkQuiet(story);
+    // kubelets that were locked out would have been noticed by now
+    const why = await hostedDiffers(story, memory);
+    if (why !== undefined) throw new BrokenPromise('what is as wished stays so', why);
+  }
+  if (random.next() < 0.3) troubleTheCloud(story);
+  await deleteHosted(story);
+  if (random.next() < 0.5) system.crashSoon(60);
+  await system.pass(Math.floor(random.next() * 60_000));
+  calmTheCloud(story);
+  await untilGone(story);
+  await checkNothingLeft(system, before);
+  await checkVolumesKept(story);
+}
+
+async function untilWished(story: HostedStory, memory: Memory): Promise<void> {
+  let why: string | undefined;
+  let events = 0;
+  const reached = await story.system.until(async () => {
+    if (events++ % 10 !== 0) return false;
+    why = await hostedDiffers(story, memory);
+    return why === undefined;
+  }, 2 * hour);
+  if (!reached) throw new BrokenPromise('every error is recoverable', `never: ${why}`);
+  story.reachedVersion = story.wish.version;
+  tell(story, 'everything is as wished');
+}
+
+async function checkQuiet({ system }: HostedStory): Promise<void> {
+  await system.pass(15 * 60_000);
+  const before = { ...system.counts };
+  await system.pass(10 * 60_000);
+  const writes = system.counts.writes - before.writes;
+  const mutations = system.counts.mutations - before.mutations;
+  if (writes > 0) throw new BrokenPromise('steady state is quiet', `${writes} writes in ten minutes`);
+  if (mutations > 0) throw new BrokenPromise('steady state is quiet', `${mutations} changes in the cloud`);
+}
+
+async function untilGone(story: HostedStory): Promise<void> {
+  let left: string[] = [];
+  let events = 0;
+  const reached = await story.system.until(async () => {
+    if (events++ % 10 !== 0) return false;
+    left = await leftOfPlane(story);
+    return left.length === 0;
+  }, 2 * hour);
+  if (!reached) throw new BrokenPromise('deletion always ends', `left: ${left.join(', ')}`);
+  tell(story, 'everything is gone');
+}
+
+/** What a user said was to stay is there. */
+async function checkVolumesKept({ system, wish }: HostedStory): Promise<void> {
+  if (wish.kind !== 'k0smotron' || wish.deletesVolumes) return;
+  const { items } = await system.client.list(PersistentVolumeClaims, { namespace });
+  if (items.length === 0) throw new BrokenPromise('volumes that are to stay do', 'all claims are gone');
+}
+
+/** What the objects say of themselves, for whoever reads a failure. */
+async function situation(story: HostedStory): Promise<string> {
+  const { system, wish } = story;
+  const lines: string[] = [];
+  for (const kind of [clusters, planeKinds[wish.kind].resource, machines as Resource<Machine>]) {
+    for (const object of (await system.client.list(kind as Resource<KubeObject>, {})).items) {
+      lines.push(`  ${kind.kind} ${object.metadata.name}: ${badConditions(object)}`);
+    }
+  }
+  for (const pod of (await system.client.list(Pods, {})).items) {
+    const { phase, containerStatuses = [] } = pod.status ?? {};
+    const states = containerStatuses.map(({ name, ready, state }) => `${name} ${ready} ${JSON.stringify(state)}`);
+    lines.push(
+      `  Pod ${pod.metadata.name} ${phase}${pod.metadata.deletionTimestamp ? ' (deleting)' : ''}: ${states.join(', ')}`,
+    );
+  }
+  for (const { id, name, isLearner } of etcdOf(story)?.members ?? []) {
+    lines.push(`  etcd ${name}${isLearner ? ' (learner)' : ''} ${etcdOf(story)?.isRunning(id) ? 'runs' : 'is down'}`);
+  }
+  const errors = system.entries.filter(({ level }) => level === 'error' || level === 'warn').slice(-5);
+  return [...lines, ...errors.map((entry) => `  ${JSON.stringify(entry)}`), ...(await said(system))].join('\n');
+}
+
+function badConditions(object: KubeObject): string {
+  const { conditions = [] } =
+    (object as { status?: { conditions?: { type: string; status: string; message?: string }[] } }).status ?? {};
+  return conditions
+    .filter(({ status }) => status !== 'True')
+    .map(({ type, status, message }) => `${type}=${status} ${message ?? ''}`)
+    .join('; ');
+}
+
+/** The last words of containers that do not run. */
+async function said({ client, pods }: System): Promise<string[]> {
+  const lines: string[] = [];
+  for (const pod of (await client.list(Pods, {})).items) {
+    for (const { name, ready } of pod.status?.containerStatuses ?? []) {
+      if (ready || !pods) continue;
+      const options = { container: name, follow: false, previous: false, timestamps: false, tailLines: 3 };
+      try {
+        for await (const text of pods.host.podLogs(pod as never, {
+          ...options,
+          signal: new AbortController().signal,
+        })) {
+          lines.push(`  ${pod.metadata.name}/${name}: ${text.trimEnd()}`);
+        }
+      } catch {
+        // it never said anything
+      }
+    }
+  }
+  return lines;
+}
