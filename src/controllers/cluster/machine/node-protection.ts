@@ -34,7 +34,10 @@ function lateLink(scope: MachineScope): void {
   if (machine.status?.nodeRef || !cluster) return;
   const providerId =
     machine.spec.providerID ?? (infrastructure.state === 'found' ? providerIdOf(infrastructure.provider) : undefined);
-  if (providerId === undefined || !dependencies.workloads.state(objectKey(cluster)).connected) return;
+  if (providerId === undefined) return;
+  // the infrastructure that knows it is gone by the time the Node is looked for
+  machine.spec.providerID ??= providerId;
+  if (!dependencies.workloads.state(objectKey(cluster)).connected) return;
   try {
     const [node] = dependencies.workloads.nodesByProviderId(objectKey(cluster), providerId);
     if (node) machine.status = { ...machine.status, nodeRef: { name: node.metadata.name ?? '' } };

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   clusters,
   Deployments,
@@ -11,6 +11,7 @@ import {
 import type { JsonObject } from '../../../machinery/index.ts';
 import { conditionOf, isTrue } from '../../shared/index.ts';
 import { by } from '../../testing/world.ts';
+import { worldsOfTests } from '../hosting/testing/hosting-world.ts';
 import {
   clusterName,
   controlPlaneName,
@@ -22,15 +23,7 @@ import {
 } from './testing/hosted-world.ts';
 
 const minute = 60_000;
-const worlds: HostedWorld[] = [];
-const start = async (): Promise<HostedWorld> => {
-  const world = await createHostedWorld();
-  worlds.push(world);
-  return world;
-};
-afterEach(async () => {
-  for (const world of worlds.splice(0)) await world.stop();
-});
+const start = worldsOfTests(createHostedWorld);
 
 const untilAvailable = (world: HostedWorld): Promise<void> =>
   world.until(async () => isTrue(await world.controlPlane(), 'Available'));

@@ -1,19 +1,12 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { clusters, Deployments, Services, StatefulSets } from '../../../api/index.ts';
 import { parseKubeconfig } from '../../../client/index.ts';
 import type { OwnEtcdWish } from '../../../hosting/index.ts';
 import { fakeClusters } from '../../testing/provider-kinds.ts';
-import { clusterName, createPlaneWorld, type PlaneWorld } from './testing/plane-world.ts';
+import { worldsOfTests } from './testing/hosting-world.ts';
+import { clusterName, createPlaneWorld } from './testing/plane-world.ts';
 
-const worlds: PlaneWorld[] = [];
-const start = async (options: Parameters<typeof createPlaneWorld>[0] = {}): Promise<PlaneWorld> => {
-  const world = await createPlaneWorld(options);
-  worlds.push(world);
-  return world;
-};
-afterEach(async () => {
-  for (const world of worlds.splice(0)) await world.stop();
-});
+const start = worldsOfTests(createPlaneWorld);
 
 describe('a plane', () => {
   it('comes up: Service, endpoint, certificates, etcd, programs, kubeconfig', async () => {

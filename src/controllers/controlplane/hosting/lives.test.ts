@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   ConfigMaps,
   clusters,
@@ -16,18 +16,11 @@ import {
 import { kubernetesImages, type OwnEtcdWish, type PlaneWish } from '../../../hosting/index.ts';
 import { belongsTogether, splitCertificates } from '../../../pki/index.ts';
 import { fakeClusters, fakeControlPlanes } from '../../testing/provider-kinds.ts';
+import { worldsOfTests } from './testing/hosting-world.ts';
 import { clusterName, createPlaneWorld, type PlaneWorld } from './testing/plane-world.ts';
 
 const by = { fieldManager: 'test' };
-const worlds: PlaneWorld[] = [];
-const start = async (options: Parameters<typeof createPlaneWorld>[0] = {}): Promise<PlaneWorld> => {
-  const world = await createPlaneWorld(options);
-  worlds.push(world);
-  return world;
-};
-afterEach(async () => {
-  for (const world of worlds.splice(0)) await world.stop();
-});
+const start = worldsOfTests(createPlaneWorld);
 
 const withEtcd =
   (change: Partial<OwnEtcdWish>) =>

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   clusters,
   k0smotronClusters,
@@ -12,6 +12,7 @@ import {
 import { conditionOf, isTrue } from '../../shared/index.ts';
 import { fakeClusters } from '../../testing/provider-kinds.ts';
 import { by } from '../../testing/world.ts';
+import { worldsOfTests } from '../hosting/testing/hosting-world.ts';
 import {
   clusterName,
   controlPlaneName,
@@ -23,16 +24,11 @@ import {
 } from './testing/k0smotron-world.ts';
 
 const minute = 60_000;
-const worlds: K0smotronWorld[] = [];
-const start = async (options: Parameters<typeof createK0smotronWorld>[0] = {}): Promise<K0smotronWorld> => {
+const start = worldsOfTests(async (options: Parameters<typeof createK0smotronWorld>[0] = {}) => {
   const world = await createK0smotronWorld(options);
-  worlds.push(world);
   const kubeSystem = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'kube-system' } };
   await world.workload.create(Namespaces, kubeSystem, by);
   return world;
-};
-afterEach(async () => {
-  for (const world of worlds.splice(0)) await world.stop();
 });
 
 const untilAvailable = (world: K0smotronWorld): Promise<void> =>

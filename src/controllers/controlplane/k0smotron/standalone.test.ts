@@ -1,8 +1,9 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { joinTokenRequests, k0smotronClusters, Secrets } from '../../../api/index.ts';
 import { parseRfc3339 } from '../../../machinery/index.ts';
 import { conditionOf, isTrue, secretText } from '../../shared/index.ts';
 import { by } from '../../testing/world.ts';
+import { worldsOfTests } from '../hosting/testing/hosting-world.ts';
 import { tokenInside } from './join-token.ts';
 import {
   clusterName,
@@ -12,15 +13,7 @@ import {
   type K0smotronWorld,
 } from './testing/k0smotron-world.ts';
 
-const worlds: K0smotronWorld[] = [];
-const start = async (): Promise<K0smotronWorld> => {
-  const world = await createK0smotronWorld();
-  worlds.push(world);
-  return world;
-};
-afterEach(async () => {
-  for (const world of worlds.splice(0)) await world.stop();
-});
+const start = worldsOfTests(createK0smotronWorld);
 
 const untilAvailable = (world: K0smotronWorld): Promise<void> =>
   world.until(async () => {

@@ -10,10 +10,11 @@ import { instanceReadyCondition, readyCondition } from './names.ts';
 import { judge, type MachineScope, type WholeScope } from './scope.ts';
 import { releaseServerGroup } from './server-group.ts';
 import { deleteServerObject } from './server-object.ts';
-import { reportOf } from './status.ts';
+import { providerIdOf, reportOf } from './status.ts';
 
 /** Takes a machine down: first the way to its API, then the server with all that belongs to it. */
 export async function reconcileDelete(scope: MachineScope): Promise<Result | undefined> {
+  nameServer(scope);
   const whole = asWhole(scope);
   if (whole?.isControlPlane === true) {
     const waiting = await leaveIngress(whole);
@@ -31,6 +32,12 @@ export async function reconcileDelete(scope: MachineScope): Promise<Result | und
   if (whole) await releaseServerGroup(whole);
   scope.machine.metadata.finalizers = withoutFinalizer(scope.machine.metadata.finalizers, openStackMachineFinalizer);
   return undefined;
+}
+
+/** A server nobody has seen ACTIVE may have joined all the same: with its name, whoever deletes the machine finds its Node. */
+function nameServer({ machine, server }: MachineScope): void {
+  const instanceId = server?.status?.instanceID ?? machine.status?.instanceID;
+  if (instanceId !== undefined) machine.spec.providerID ??= providerIdOf(machine, instanceId);
 }
 
 function asWhole(scope: MachineScope): WholeScope | undefined {

@@ -161,6 +161,24 @@ describe('an OpenStackMachine', () => {
     expect(await leftBehind(world)).toEqual([]);
   });
 
+  it('names its server on the way out, though nobody has seen it ACTIVE', async () => {
+    const { client, namespace } = await openWorld();
+    await createOpenStackCluster(world, 'c1');
+    await setClusterStatus(world, 'c1', await usualClusterStatus(world));
+    await createMachine(world, 'w1');
+    await world.until(async () => (await world.get(openStackMachines, 'w1')).status?.instanceID !== undefined);
+    const { spec, status } = await world.get(openStackMachines, 'w1');
+    expect(spec.providerID).toBeUndefined();
+    await client.delete(openStackMachines, { namespace, name: 'w1' });
+    let named: string | undefined;
+    await world.until(async () => {
+      const machine = await world.find(openStackMachines, 'w1');
+      named = machine?.spec.providerID ?? named;
+      return machine === undefined;
+    });
+    expect(named).toBe(`openstack:///${status!.instanceID}`);
+  });
+
   it('costs nothing while nothing happens', async () => {
     await openWorld();
     await createOpenStackCluster(world, 'c1');

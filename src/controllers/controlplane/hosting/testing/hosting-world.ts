@@ -1,3 +1,4 @@
+import { afterEach } from 'vitest';
 import { type Cluster, clusters } from '../../../../api/index.ts';
 import type { Client } from '../../../../client/index.ts';
 import { workloadControllers } from '../../../../housekeeping/index.ts';
@@ -92,4 +93,19 @@ export async function createHostedCluster<T extends KubeObject>(
     },
     by,
   );
+}
+
+/** Makes worlds that end with the test they were made for. */
+export function worldsOfTests<W extends World, O extends unknown[]>(
+  create: (...options: O) => Promise<W>,
+): (...options: O) => Promise<W> {
+  const worlds: W[] = [];
+  afterEach(async () => {
+    for (const world of worlds.splice(0)) await world.stop();
+  });
+  return async (...options) => {
+    const world = await create(...options);
+    worlds.push(world);
+    return world;
+  };
 }

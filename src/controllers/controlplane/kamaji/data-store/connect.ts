@@ -21,6 +21,20 @@ export type DialEndpoint = (host: string, port: number, signal: AbortSignal) => 
 /** A connection to any member of the etcd behind a DataStore, as its root. */
 export type OpenStore = (store: DataStore, systemNamespace: string, signal: AbortSignal) => Promise<EtcdAdministrator>;
 
+/** Does something with the etcd behind a DataStore, over a connection that ends with it. */
+export async function useStore(
+  open: OpenStore,
+  [store, systemNamespace, signal]: Parameters<OpenStore>,
+  use: (etcd: EtcdAdministrator) => Promise<void>,
+): Promise<void> {
+  const etcd = await open(store, systemNamespace, signal);
+  try {
+    await use(etcd);
+  } finally {
+    etcd.close();
+  }
+}
+
 interface OutsideTarget {
   readonly host: string;
   readonly port: number;

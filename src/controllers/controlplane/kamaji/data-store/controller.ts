@@ -35,7 +35,7 @@ import { secretDrafts } from '../../hosting/secret-drafts.ts';
 import { defaultConcurrency } from '../../plane-pass.ts';
 import { dataStoreAllowedDeletion, dataStoreFinalizer, dataStoreValidation } from '../names.ts';
 import { type KamajiDependencies, type KamajiSettings, settingsOf } from '../scope.ts';
-import type { OpenStore } from './connect.ts';
+import { type OpenStore, useStore } from './connect.ts';
 import { isManaged, managedEtcdWish } from './default-store.ts';
 import { contentSecretName, missingValues, placeOf, storeValues } from './places.ts';
 import { dataStoreNameOf } from './tenancy.ts';
@@ -211,12 +211,9 @@ async function enforceUsers(scope: StoreScope, result: Result): Promise<Inspecti
   const uid = store.metadata.uid ?? '';
   if (enforced.has(uid)) return { verdict: { status: 'True', reason: 'Valid' }, result };
   try {
-    const etcd = await open(store, settings.systemNamespace, context.signal);
-    try {
-      await etcd.tenants.enforce(context.signal);
-    } finally {
-      etcd.close();
-    }
+    await useStore(open, [store, settings.systemNamespace, context.signal], ({ tenants }) =>
+      tenants.enforce(context.signal),
+    );
     enforced.add(uid);
     return { verdict: { status: 'True', reason: 'Valid' }, result };
   } catch (error) {

@@ -1,10 +1,9 @@
-import { type DataStore, dataStores, type TenantControlPlane } from '../../../../api/index.ts';
+import { dataStores, type TenantControlPlane } from '../../../../api/index.ts';
 import { isAlreadyExists, isNotFound } from '../../../../machinery/index.ts';
 import type { ReconcileContext } from '../../../../runtime/index.ts';
 import { fieldManager } from '../../../shared/index.ts';
-import type { EtcdTenant } from '../../etcd/types.ts';
+import type { EtcdAdministrator, EtcdTenant } from '../../etcd/types.ts';
 import type { KamajiSettings } from '../scope.ts';
-import type { OpenStore } from './connect.ts';
 import { managedDataStore } from './default-store.ts';
 
 /** Where a control plane has its data: what it began with, then what it says. */
@@ -34,35 +33,13 @@ export function tenancyOf({ spec, status, metadata }: TenantControlPlane): Tenan
 const etcdTenant = ({ schema, user }: Tenancy): EtcdTenant => ({ user, role: schema, prefix: `/${schema}/` });
 
 /** Lets a control plane into the etcd of a DataStore. */
-export async function admit(
-  open: OpenStore,
-  store: DataStore,
-  tenancy: Tenancy,
-  systemNamespace: string,
-  signal: AbortSignal,
-): Promise<void> {
-  const etcd = await open(store, systemNamespace, signal);
-  try {
-    await etcd.tenants.ensure(etcdTenant(tenancy), signal);
-  } finally {
-    etcd.close();
-  }
+export function admit(etcd: EtcdAdministrator, tenancy: Tenancy, signal: AbortSignal): Promise<void> {
+  return etcd.tenants.ensure(etcdTenant(tenancy), signal);
 }
 
 /** Takes its data and its user away. */
-export async function dismiss(
-  open: OpenStore,
-  store: DataStore,
-  tenancy: Tenancy,
-  systemNamespace: string,
-  signal: AbortSignal,
-): Promise<void> {
-  const etcd = await open(store, systemNamespace, signal);
-  try {
-    await etcd.tenants.drop(etcdTenant(tenancy), { keys: true }, signal);
-  } finally {
-    etcd.close();
-  }
+export function dismiss(etcd: EtcdAdministrator, tenancy: Tenancy, signal: AbortSignal): Promise<void> {
+  return etcd.tenants.drop(etcdTenant(tenancy), { keys: true }, signal);
 }
 
 /** Makes the DataStore of whoever names none. */

@@ -13,6 +13,7 @@ import { explain, isNotConnected, ownerReference, setVerdict, type Verdict } fro
 import { annotatedBackup, annotatedRequests } from '../../hosting/index.ts';
 import { secretDrafts } from '../../hosting/secret-drafts.ts';
 import type { Outcome } from '../../plane-pass.ts';
+import { useStore } from '../data-store/connect.ts';
 import { admit, createDefaultStore, dataStoreNameOf, type Tenancy, tenancyOf } from '../data-store/tenancy.ts';
 import { dataStoreWish, kineCertificates, kineSettings, type StoreInput } from './data-store-wish.ts';
 import type { TenantScope } from './scope.ts';
@@ -135,7 +136,9 @@ async function settleIn(scope: TenantScope, store: DataStore, tenancy: Tenancy):
   if (known?.checksum === checksum) return undefined;
   if (store.spec.driver === 'etcd') {
     try {
-      await admit(open, store, tenancy, settings.systemNamespace, context.signal);
+      await useStore(open, [store, settings.systemNamespace, context.signal], (etcd) =>
+        admit(etcd, tenancy, context.signal),
+      );
     } catch (error) {
       if (context.signal.aborted) throw error;
       return { status: 'False', reason: 'DataStoreSetupFailed', message: explain(error) };

@@ -3,6 +3,7 @@ import { objectKey } from '../../../../client/index.ts';
 import { after, done } from '../../../../runtime/index.ts';
 import { explain, setVerdict, withoutFinalizer } from '../../../shared/index.ts';
 import type { Outcome } from '../../plane-pass.ts';
+import { useStore } from '../data-store/connect.ts';
 import { dataStoreNameOf, dismiss, tenancyOf } from '../data-store/tenancy.ts';
 import { tenantFinalizer } from '../names.ts';
 import type { TenantScope } from './scope.ts';
@@ -51,7 +52,9 @@ async function leaveStore(scope: TenantScope): Promise<Outcome | undefined> {
     return undefined;
   }
   try {
-    await dismiss(open, store, tenancy, settings.systemNamespace, context.signal);
+    await useStore(open, [store, settings.systemNamespace, context.signal], (etcd) =>
+      dismiss(etcd, tenancy, context.signal),
+    );
     return undefined;
   } catch (error) {
     if (context.signal.aborted) throw error;
