@@ -23,6 +23,8 @@ const { values } = parseArgs({
     rest: { type: 'string', default: '60' },
     /** how long anything may take, in seconds */
     patience: { type: 'string', default: '1800' },
+    /** put all planes to sleep at the end: tells how much of the memory was that of their simulated Pods */
+    sleep: { type: 'boolean', default: false },
     /** delete all planes at the end and measure that too */
     delete: { type: 'boolean', default: false },
     /** write a CPU profile of the management process to this directory */
@@ -83,6 +85,14 @@ async function measure(capstan: CapstanProcess, client: HttpClient, fleet: Hoste
   }
   tellSlope(memory);
   await atRest(capstan, client);
+  const awake = memory.at(-1);
+  if (values.sleep && awake) {
+    await Promise.all([fleet.sleep(names), fleet.untilAsleep()]);
+    await untilQuiet(client, { quietMs: settledMs, patienceMs });
+    const { memory: asleep } = await capstan.report({ collectGarbage: true });
+    const ofPods = (awake.heapBytes - asleep.heapUsed) / names.length / 2 ** 20;
+    add('heap_mib_of_simulated_pods_per_plane', ofPods, 'MiB', { size: names.length });
+  }
   if (!values.delete) return;
   const started = performance.now();
   await Promise.all([fleet.untilGone(names), fleet.delete(names)]);

@@ -57,6 +57,10 @@ export interface HostedFleet {
   untilAddressed(names: readonly string[], reached: (name: string, address: string) => void): Promise<void>;
   /** when the first etcd Pod of a plane was there, when a majority of them ran, and when the first Pod of its API was there */
   untilPods(name: string): Promise<{ etcdMadeMs: number; etcdRunsMs: number; apiMadeMs: number }>;
+  /** planes of no replicas: everything of them stays but their Pods */
+  sleep(names: readonly string[]): Promise<void>;
+  /** resolves when no Pod is left */
+  untilAsleep(): Promise<void>;
   /** resolves when these are gone */
   untilGone(names: readonly string[]): Promise<void>;
   delete(names: readonly string[]): Promise<void>;
@@ -140,6 +144,11 @@ export async function openHostedFleet(
       });
       return seen;
     },
+    sleep: (names) =>
+      inParallel(names, (name) =>
+        client.patch(planes, { namespace, name }, 'merge', { spec: { replicas: 0 } }, { fieldManager: 'bench' }),
+      ),
+    untilAsleep: () => until(client, pods, options, (all) => all.length === 0),
     untilGone: (names) => {
       const mine = new Set(names);
       return until(client, clusters, options, (all) => !all.some(({ metadata }) => mine.has(metadata.name ?? '')));

@@ -1,5 +1,6 @@
 import { clusters, type Machine, machines, PersistentVolumeClaims, Pods } from '../../src/api/index.ts';
 import { type KubeObject, type Resource, seededRandom } from '../../src/machinery/index.ts';
+import { collect } from '../../src/openstack/index.ts';
 import { namespace } from './cluster-manifests.ts';
 import { checkPlane, etcdOf, hostedDiffers, leftOfPlane, type Memory } from './hosted-invariants.ts';
 import { planeKinds } from './hosted-manifests.ts';
@@ -172,9 +173,14 @@ function badConditions(object: KubeObject): string {
     .join('; ');
 }
 
-/** The last words of containers that do not run. */
-async function said({ client, pods }: System): Promise<string[]> {
+/** The last words of machines, and of containers that do not run. */
+async function said({ client, pods, admin }: System): Promise<string[]> {
   const lines: string[] = [];
+  for (const { id, name } of await collect(admin.compute.servers.list({ allTenants: true }))) {
+    const console = await admin.compute.servers.consoleOutput(id).catch(() => '');
+    const words = console.split('\n').filter((line) => /error|fail|warn/i.test(line));
+    lines.push(...words.slice(-7).map((line) => `  ${name}: ${line}`));
+  }
   for (const pod of (await client.list(Pods, {})).items) {
     for (const { name, ready } of pod.status?.containerStatuses ?? []) {
       if (ready || !pods) continue;

@@ -2,4 +2,5 @@ export * from './clock.ts';
 export * from './human-duration.ts';
 export * from './random.ts';
 export * from './rfc3339.ts';
+export * from './schedule.ts';
 export * from './sleep.ts';

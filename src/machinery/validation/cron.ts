@@ -17,7 +17,16 @@ const fields: readonly Bounds[] = [
   { min: 1, max: 12, names: monthNames, firstName: 1 },
   { min: 0, max: 6, names: dayNames, firstName: 0 },
 ];
-const descriptors = new Set(['@yearly', '@annually', '@monthly', '@weekly', '@daily', '@midnight', '@hourly']);
+/** Words that stand for five fields. */
+export const cronDescriptors: ReadonlyMap<string, string> = new Map([
+  ['@yearly', '0 0 1 1 *'],
+  ['@annually', '0 0 1 1 *'],
+  ['@monthly', '0 0 1 * *'],
+  ['@weekly', '0 0 * * 0'],
+  ['@daily', '0 0 * * *'],
+  ['@midnight', '0 0 * * *'],
+  ['@hourly', '0 * * * *'],
+]);
 
 /** Sets of allowed values of a schedule: minute, hour, day of month, month, day of week. */
 export interface CronSchedule {
@@ -75,7 +84,7 @@ function parseRange(text: string, bounds: Bounds, into: Set<number>): string | u
 }
 
 function descriptorProblem(spec: string): string | undefined {
-  if (descriptors.has(spec)) return undefined;
+  if (cronDescriptors.has(spec)) return undefined;
   if (spec.startsWith('@every ')) {
     const text = spec.slice('@every '.length);
     return parseDuration(text) === undefined
@@ -119,53 +128,4 @@ export function checkCronSchedule(spec: string): string[] {
   }
   const parsed = parseCronFields(spec);
   return typeof parsed === 'string' ? [parsed] : [];
-}
-
-const descriptorFields: Readonly<Record<string, string>> = {
-  '@yearly': '0 0 1 1 *',
-  '@annually': '0 0 1 1 *',
-  '@monthly': '0 0 1 * *',
-  '@weekly': '0 0 * * 0',
-  '@daily': '0 0 * * *',
-  '@midnight': '0 0 * * *',
-  '@hourly': '0 * * * *',
-};
-
-const minuteMs = 60_000;
-/** The rarest schedule that ever comes, the 29th of February, is at most eight years away. */
-const longestWaitDays = 8 * 366 + 1;
-
-/**
- * The first moment after `afterMs` at which a schedule strikes, in universal time; undefined when it never does. The schedule must
- * have passed `checkCronSchedule`.
- */
-export function nextCronTime(spec: string, afterMs: number): number | undefined {
-  if (spec.startsWith('@every ')) {
-    const every = parseDuration(spec.slice('@every '.length));
-    return every === undefined ? undefined : afterMs + Math.max(Number(every), 1);
-  }
-  const fields = parseCronFields(descriptorFields[spec] ?? spec);
-  if (typeof fields === 'string') return undefined;
-  const first = Math.floor(afterMs / minuteMs) * minuteMs + minuteMs;
-  const start = new Date(first);
-  for (let day = 0; day < longestWaitDays; day++) {
-    const midnight = Date.UTC(start.getUTCFullYear(), start.getUTCMonth(), start.getUTCDate() + day);
-    if (!isDayOf(fields, new Date(midnight))) continue;
-    for (const hour of sortedNumbers(fields.hours)) {
-      for (const minute of sortedNumbers(fields.minutes)) {
-        const time = midnight + (hour * 60 + minute) * minuteMs;
-        if (time >= first) return time;
-      }
-    }
-  }
-  return undefined;
-}
-
-const sortedNumbers = (set: ReadonlySet<number>): number[] => [...set].sort((a, b) => a - b);
-
-function isDayOf(fields: CronSchedule, date: Date): boolean {
-  if (!fields.months.has(date.getUTCMonth() + 1)) return false;
-  const ofMonth = fields.daysOfMonth.has(date.getUTCDate());
-  const ofWeek = fields.daysOfWeek.has(date.getUTCDay());
-  return fields.anyDayOfMonth || fields.anyDayOfWeek ? ofMonth && ofWeek : ofMonth || ofWeek;
 }

@@ -7,7 +7,9 @@ import {
   isAlreadyExists,
   type KubeObject,
   parseRfc3339,
+  parseSchedule,
   type Resource,
+  type Schedule,
 } from '../../../machinery/index.ts';
 import {
   after,
@@ -24,7 +26,6 @@ import { fieldManager } from '../common/names.ts';
 import { controlledBy, controllerOf, controllerReference, indexByController } from '../common/ownership.ts';
 import { writeStatus } from '../common/status.ts';
 import { isConditionTrue, isFinishedJob } from '../job/outcome.ts';
-import { parseSchedule, type Schedule } from './schedule.ts';
 
 const scheduledAnnotation = 'batch.kubernetes.io/cronjob-scheduled-timestamp';
 /** timers of the platform go no further */

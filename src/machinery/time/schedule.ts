@@ -1,4 +1,5 @@
-import { type CronSchedule, parseCronFields, parseDuration } from '../../../machinery/index.ts';
+import { type CronSchedule, cronDescriptors, parseCronFields } from '../validation/cron.ts';
+import { parseDuration } from '../validation/duration.ts';
 
 // When a schedule is due, in the time zone it is meant for.
 
@@ -10,16 +11,6 @@ export interface Schedule {
   latest(fromMs: number, untilMs: number): number | undefined;
 }
 
-const descriptors: Readonly<Record<string, string>> = {
-  '@yearly': '0 0 1 1 *',
-  '@annually': '0 0 1 1 *',
-  '@monthly': '0 0 1 * *',
-  '@weekly': '0 0 * * 0',
-  '@daily': '0 0 * * *',
-  '@midnight': '0 0 * * *',
-  '@hourly': '0 * * * *',
-};
-
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
@@ -29,10 +20,19 @@ const horizonMs = 8 * 366 * dayMs;
 /** Reads a schedule; a text says what is wrong with it. */
 export function parseSchedule(text: string, timeZone?: string): Schedule | string {
   if (text.startsWith('@every ')) return everySchedule(text.slice('@every '.length).trim());
-  const fields = parseCronFields(descriptors[text] ?? text);
+  const fields = parseCronFields(cronDescriptors.get(text) ?? text);
   if (typeof fields === 'string') return fields;
   const wallClock = timeZone === undefined || /^(?:utc|etc\/utc)$/i.test(timeZone) ? utcTime : zonedTime(timeZone);
   return typeof wallClock === 'string' ? wallClock : fieldSchedule(fields, wallClock);
+}
+
+/**
+ * The first moment after `afterMs` at which a schedule strikes, in universal time; undefined when it never does, and when it
+ * has not passed `checkCronSchedule`.
+ */
+export function nextCronTime(text: string, afterMs: number): number | undefined {
+  const schedule = parseSchedule(text);
+  return typeof schedule === 'string' ? undefined : schedule.next(afterMs);
 }
 
 function everySchedule(text: string): Schedule | string {
