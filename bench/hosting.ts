@@ -23,7 +23,7 @@ const { values } = parseArgs({
     rest: { type: 'string', default: '60' },
     /** how long anything may take, in seconds */
     patience: { type: 'string', default: '1800' },
-    /** put all planes to sleep at the end: tells how much of the memory was that of their simulated Pods */
+    /** put all planes to sleep at the end, and tell how much of the heap that gives back */
     sleep: { type: 'boolean', default: false },
     /** delete all planes at the end and measure that too */
     delete: { type: 'boolean', default: false },
@@ -90,8 +90,12 @@ async function measure(capstan: CapstanProcess, client: HttpClient, fleet: Hoste
     await Promise.all([fleet.sleep(names), fleet.untilAsleep()]);
     await untilQuiet(client, { quietMs: settledMs, patienceMs });
     const { memory: asleep } = await capstan.report({ collectGarbage: true });
-    const ofPods = (awake.heapBytes - asleep.heapUsed) / names.length / 2 ** 20;
-    add('heap_mib_of_simulated_pods_per_plane', ofPods, 'MiB', { size: names.length });
+    const freed = (awake.heapBytes - asleep.heapUsed) / names.length / 2 ** 20;
+    figures.add({ figure: 'heap_mib_freed_by_sleep_per_plane', target: 'capstan', kind: kindOf(names.length) }, freed, {
+      unit: 'MiB',
+      better: 'higher',
+      isContext: true,
+    });
   }
   if (!values.delete) return;
   const started = performance.now();
@@ -219,9 +223,12 @@ function seconds(since: number): number {
   return (performance.now() - since) / 1000;
 }
 
+function kindOf(size: number): string {
+  return `${values.flavor} ${size} x ${replicas}`;
+}
+
 function add(figure: string, value: number, unit: string, { size, aim }: { size: number; aim?: number }): void {
-  const kind = `${values.flavor} ${size} x ${replicas}`;
-  figures.add({ figure, target: 'capstan', kind }, value, {
+  figures.add({ figure, target: 'capstan', kind: kindOf(size) }, value, {
     unit,
     better: 'lower',
     ...(aim !== undefined && { aim }),

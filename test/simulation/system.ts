@@ -122,7 +122,9 @@ export async function createSystem(options: SystemOptions): Promise<System> {
     keepers.add(controller);
   }
   const keeping = keepers.run(stop.signal);
-  const pods = options.hosted ? await startPods({ client: countWrites(client, counts), clock, seed, log: logger }) : undefined;
+  const pods = options.hosted
+    ? await startPods({ client: countWrites(client, counts), clock, seed, log: logger })
+    : undefined;
 
   const bugs: unknown[] = [];
   const cloud = await createCloud({

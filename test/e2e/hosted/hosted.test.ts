@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { copyFile, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { capstanOk } from '../../support/command.ts';
@@ -52,10 +52,11 @@ describe.skipIf(missing !== undefined)(
       for (const example of ['hosted-k0smotron', 'hosted-control-plane']) {
         await capstanOk(['apply', '-f', `examples/${example}`, '--kubeconfig', house.capstan.kubeconfig]);
       }
-      await eventually(async () => {
-        const workload = await planes.workload(k0s);
-        await workload('create', 'configmap', 'kept', '--from-literal=word=anchor');
-      }, patienceMs);
+      await eventually(
+        async () => void (await (await planes.workload(k0s))('get', 'namespace', 'default')),
+        patienceMs,
+      );
+      await (await planes.workload(k0s))('create', 'configmap', 'kept', '--from-literal=word=anchor');
       // the first one comes with the next minute, while other things are tried
       await kubectl(
         ...['annotate', `k0smotroncontrolplane/${k0s}`],
@@ -105,7 +106,9 @@ describe.skipIf(missing !== undefined)(
       const before = await planes.identities('hosted');
       const authority = (): Promise<string> => value('secret/hosted-ca', '.data.tls\\.crt');
       const old = await authority();
-      const withOldKubeconfig = await planes.workload('hosted');
+      const { directory } = planes.house.capstan;
+      const oldKubeconfig = join(directory, 'old.kubeconfig');
+      await copyFile(join(directory, 'hosted.kubeconfig'), oldKubeconfig);
       await kubectl('annotate', 'hostedcontrolplane/hosted', annotation('rotate-ca', '1'));
       await eventually(async () => {
         expect(await authority()).not.toBe(old);
@@ -120,7 +123,7 @@ describe.skipIf(missing !== undefined)(
       await kubectl('rollout', 'status', 'deployment/hosted-api-server', '--timeout=60s');
       await planes.untilNodesReady('hosted', 2);
       expect(await planes.identities('hosted')).toEqual(before);
-      await withOldKubeconfig('get', 'nodes');
+      await (await planes.workload('hosted'))('--kubeconfig', oldKubeconfig, 'get', 'nodes');
       await kubectl('wait', 'cluster/hosted', '--for=condition=Available', '--timeout=60s');
     });
 

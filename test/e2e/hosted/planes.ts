@@ -17,7 +17,7 @@ export interface Planes {
   /** the lines kubectl prints */
   lines(...args: string[]): Promise<string[]>;
   /** waits for the value of an object */
-  untilValue(what: string, path: string, wanted: string | RegExp): Promise<void>;
+  untilValue(what: string, path: string, wanted: string): Promise<void>;
   /** names of the voting members of a plane's etcd, as one of them tells */
   members(etcd: string, files: string): Promise<string[]>;
   /** kubectl with the kubeconfig a cluster has now */
@@ -52,11 +52,7 @@ export async function openPlanes(): Promise<Planes> {
     value,
     lines,
     untilValue: (what, path, wanted) =>
-      eventually(async () => {
-        const found = await value(what, path);
-        if (typeof wanted === 'string') expect(found, `${what} ${path}`).toBe(wanted);
-        else expect(found, `${what} ${path}`).toMatch(wanted);
-      }, patienceMs),
+      eventually(async () => expect(await value(what, path), `${what} ${path}`).toBe(wanted), patienceMs),
     async members(etcd, files) {
       const command = ['etcdctl', 'member', 'list', '--endpoints=https://127.0.0.1:2379'];
       const credentials = [`--cacert=${files}/ca.crt`, `--cert=${files}/server.crt`, `--key=${files}/server.key`];
