@@ -109,10 +109,7 @@ async function upgrade(story: HostedStory): Promise<void> {
 
 async function rotate(story: HostedStory): Promise<void> {
   const { secrets } = namesOf(story.wish);
-  // k0s signs its serving certificate itself and sends no authority along that was signed by the one before: its nodes, which
-  // know only that, would be locked out by another `ca`
-  const isK0s = story.wish.kind === 'k0smotron';
-  const rotatables: readonly Rotatable[] = [...(isK0s ? [] : ['ca' as const]), 'etcd-ca', 'front-proxy-ca', 'sa'];
+  const rotatables: readonly Rotatable[] = ['ca', 'etcd-ca', 'front-proxy-ca', 'sa'];
   // Overlaps last longer than a life: none is rotated twice.
   const left = rotatables.filter((each) => secrets[each] !== undefined && !story.rotations.has(each));
   if (left.length === 0) return;

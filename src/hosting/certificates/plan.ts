@@ -28,7 +28,9 @@ export function certificatePlan(wish: PlaneWish, facts: PlaneFacts): Certificate
     authority(wish, 'front-proxy-ca', wish.layout === 'k0s' ? 'kubernetes' : 'front-proxy-ca'),
     ...serviceAccountKey(wish),
     ...etcdCertificatePlan(wish),
-    ...(wish.layout === 'k0s' ? [] : componentCertificates(wish, facts, endpointKnown)),
+    // a certificate without the address nodes use would have to be made twice, and the Pods be rolled for it
+    endpointKnown ? apiServer(wish, facts) : undefined,
+    ...(wish.layout === 'k0s' ? [] : componentCertificates(wish)),
     ...dataStoreCertificates(wish),
     ...(wish.layout === 'k0s' && wish.exposure.ingress ? [ingressProxy(wish)] : []),
     ...(endpointKnown ? kubeconfigs(wish, facts) : []),
@@ -66,22 +68,18 @@ export function etcdOperatorCredential(wish: EtcdClusterWish): CredentialName {
   return wish.naming.secrets['etcd-operator'] ? 'etcd-operator' : 'apiserver-etcd-client';
 }
 
-function componentCertificates(
-  wish: PlaneWish,
-  facts: PlaneFacts,
-  endpointKnown: boolean,
-): (PlannedCredential | undefined)[] {
+/** k0s would make one itself, but without the chain that workers need while the authority is being replaced. */
+const apiServer = (wish: PlaneWish, facts: PlaneFacts): PlannedCertificate | undefined =>
+  certificate(wish, 'apiserver', {
+    signer: 'ca',
+    commonName: 'kube-apiserver',
+    hosts: apiServerHosts(wish, facts),
+    usages: ['server'],
+  });
+
+function componentCertificates(wish: PlaneWish): (PlannedCredential | undefined)[] {
   const isHosted = wish.naming.provider === 'hosted';
   return [
-    // a certificate without the address nodes use would have to be made twice, and the Pods be rolled for it
-    endpointKnown
-      ? certificate(wish, 'apiserver', {
-          signer: 'ca',
-          commonName: 'kube-apiserver',
-          hosts: apiServerHosts(wish, facts),
-          usages: ['server'],
-        })
-      : undefined,
     certificate(wish, 'apiserver-kubelet-client', {
       signer: 'ca',
       commonName: 'kube-apiserver-kubelet-client',

@@ -79,6 +79,7 @@ export function k0smotronNaming(clusterName: string, service: 'ClusterIP' | 'Nod
       'etcd-ca': authority('etcd'),
       'front-proxy-ca': authority('proxy'),
       sa: pair('sa'),
+      apiserver: pair('apiserver'),
       'apiserver-etcd-client': pair('apiserver-etcd-client'),
       'etcd-server': pair('etcd-server'),
       'etcd-peer': pair('etcd-peer'),

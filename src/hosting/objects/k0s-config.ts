@@ -70,6 +70,8 @@ function apiSection(wish: PlaneWish, facts: PlaneFacts, given: JsonObject, spec:
   const host = answer.known ? answer.endpoint.host : undefined;
   const hasLocalBalancer = objectAt(objectAt(spec, 'network'), 'nodeLocalLoadBalancing')['enabled'] === true;
   const extraArgs = {
+    'tls-cert-file': `${k0sPki}/apiserver.crt`,
+    'tls-private-key-file': `${k0sPki}/apiserver.key`,
     ...objectAt(given, 'extraArgs'),
     ...(exposure.ingress && { 'endpoint-reconciler-type': 'none' }),
     ...(isRotating(facts) && { 'client-ca-file': `${k0sPki}/ca-bundle.crt` }),
@@ -92,7 +94,7 @@ function apiSection(wish: PlaneWish, facts: PlaneFacts, given: JsonObject, spec:
       ...(exposure.ingress ? [exposure.ingress.host, exposure.ingress.konnectivityHost, 'localhost', '127.0.0.1'] : []),
     ]),
     ...(external !== undefined && { externalAddress: external }),
-    ...(Object.keys(extraArgs).length > 0 && { extraArgs }),
+    extraArgs,
   };
 }
 

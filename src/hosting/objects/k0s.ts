@@ -188,6 +188,7 @@ function certificateFiles(wish: PlaneWish, facts: PlaneFacts): SecretFile[] {
   return [
     ...credentialFiles(wish, 'ca', pair('ca')),
     ...(isRotating(facts) ? [trustFile(wish, 'ca', 'ca-bundle.crt')] : []),
+    ...credentialFiles(wish, 'apiserver', pair('apiserver')),
     ...credentialFiles(wish, 'sa', { certificate: 'sa.pub', privateKey: 'sa.key' }),
     ...credentialFiles(wish, 'front-proxy-ca', pair('front-proxy-ca')),
     ...(wish.dataStore.kind === 'own-etcd'

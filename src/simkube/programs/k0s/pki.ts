@@ -32,7 +32,7 @@ export async function ensureK0sPki(process: SimulatedProcess, config: K0sConfig)
     files.write(at('sa.key'), pair.privateKey, 0o640);
     files.write(at('sa.pub'), pair.publicKey, 0o640);
   }
-  const serving = await issueCertificate({
+  const own = await issueCertificate({
     authority,
     commonName: 'kubernetes',
     organizations: ['kubernetes'],
@@ -40,14 +40,14 @@ export async function ensureK0sPki(process: SimulatedProcess, config: K0sConfig)
     usages: ['server', 'client'],
     clock,
   });
-  files.write(at('server.crt'), serving.certificate, 0o640);
-  files.write(at('server.key'), serving.privateKey, 0o640);
+  files.write(at('server.crt'), own.certificate, 0o640);
+  files.write(at('server.key'), own.privateKey, 0o640);
   return {
     authority,
     clientAuthorities: clientAuthorities(process, config) ?? authority.certificate,
     serviceAccountKey,
     olderServiceAccountKeys: olderKeys(process, config, serviceAccountKey),
-    serving,
+    serving: givenServing(process, config) ?? own,
   };
 }
 
@@ -68,6 +68,17 @@ async function ensurePair(
   files.write(`${pkiDirectory}/${stem}.crt`, made.certificate, 0o644);
   files.write(`${pkiDirectory}/${stem}.key`, made.privateKey, 0o640);
   return made;
+}
+
+/** The API server shows what its own arguments name rather than what k0s made. */
+function givenServing(process: SimulatedProcess, { api }: K0sConfig): CertificateAndKey | undefined {
+  const certificate = api.extraArgs['tls-cert-file'];
+  const privateKey = api.extraArgs['tls-private-key-file'];
+  if (certificate === undefined || privateKey === undefined) return undefined;
+  return {
+    certificate: requiredFile(process, certificate, unreadable),
+    privateKey: requiredFile(process, privateKey, unreadable),
+  };
 }
 
 function clientAuthorities(process: SimulatedProcess, { api }: K0sConfig): string | undefined {
