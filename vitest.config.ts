@@ -1,5 +1,20 @@
 import { defineConfig } from 'vitest/config';
 
+/** Whole clusters, on machines and in Pods: they take addresses of the loopback range, so there is one at a time. */
+const clusters = ['demo', 'guide-000', 'guide-002', 'guide-003', 'hosted', 'podhost', 'vm-cluster', 'whole-life'].map(
+  (name) => `test/e2e/${name}/**/*.test.ts`,
+);
+
+/** Through the real entrances, one file after the other: each is a program under load. */
+const throughEntrances = {
+  setupFiles: ['test/support/property-seed.ts'],
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
+  fileParallelism: false,
+  // Each concurrent test is a row of kubectl processes; more of them than this only wait for each other.
+  maxConcurrency: 4,
+};
+
 export default defineConfig({
   test: {
     projects: [
@@ -13,18 +28,8 @@ export default defineConfig({
           isolate: false,
         },
       },
-      {
-        test: {
-          name: 'e2e',
-          include: ['test/**/*.test.ts'],
-          setupFiles: ['test/support/property-seed.ts'],
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
-          fileParallelism: false,
-          // Each concurrent test is a row of kubectl processes; more of them than this only wait for each other.
-          maxConcurrency: 4,
-        },
-      },
+      { test: { name: 'e2e', include: ['test/**/*.test.ts'], exclude: clusters, ...throughEntrances } },
+      { test: { name: 'clusters', include: clusters, ...throughEntrances } },
     ],
   },
 });
