@@ -1,31 +1,42 @@
 import { createServer } from 'node:http';
+import type { Duplex } from 'node:stream';
 import type { PortService, SimulatedProgram } from '../../simkube/index.ts';
 
 /** What an image does that nobody has taught anything: it stays up, and answers at the ports it declares. */
 export function idleProgram(ports: readonly number[]): SimulatedProgram {
   return async (process) => {
     process.log(`simulated container of image ${process.image} started`);
-    const service = greetingService(`${process.hostname}: simulated container of image ${process.image}\n`);
+    const { service, hangUp } = greetingService(`${process.hostname}: simulated container of image ${process.image}\n`);
     for (const port of ports) process.listen(port, service);
     if (!process.signal.aborted) {
       await new Promise<void>((resolve) => process.signal.addEventListener('abort', () => resolve(), { once: true }));
     }
+    // Who is still connected must not go on talking to a container that has ended.
+    hangUp();
     return 0;
   };
 }
 
-/** Says the same to everybody who speaks HTTP. */
-function greetingService(text: string): PortService {
+/** Says the same to everybody who speaks HTTP, until it hangs up. */
+function greetingService(text: string): { service: PortService; hangUp(): void } {
+  const connections = new Set<Duplex>();
   let server: ReturnType<typeof createServer> | undefined;
   return {
-    get: async () => ({ status: 200, body: text }),
-    accept(socket) {
-      // Most simulated containers are never connected to.
-      server ??= createServer((_request, response) => {
-        response.writeHead(200, { 'content-type': 'text/plain; charset=utf-8' });
-        response.end(text);
-      });
-      server.emit('connection', socket);
+    service: {
+      get: async () => ({ status: 200, body: text }),
+      accept(socket) {
+        connections.add(socket);
+        socket.once('close', () => connections.delete(socket));
+        // Most simulated containers are never connected to.
+        server ??= createServer((_request, response) => {
+          response.writeHead(200, { 'content-type': 'text/plain; charset=utf-8' });
+          response.end(text);
+        });
+        server.emit('connection', socket);
+      },
+    },
+    hangUp() {
+      for (const socket of connections) socket.destroy();
     },
   };
 }

@@ -42,6 +42,7 @@ describe('a KamajiControlPlane as the guide has it', () => {
   afterAll(() => world.stop());
 
   it('comes up with a data store of its own making', async () => {
+    await world.until(async () => ((await world.controlPlane()).status?.readyReplicas ?? 0) > 0);
     expect((await world.controlPlane()).status).toMatchObject({
       initialization: { controlPlaneInitialized: true },
       ready: true,
