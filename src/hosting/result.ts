@@ -11,8 +11,6 @@ export interface PlaneObjects {
   readonly policies: readonly KubeObject[];
 }
 
-export type PlanePhase = keyof PlaneObjects;
-
 /** Where clients reach the API, or why that is not known. */
 export type EndpointAnswer =
   | { readonly known: true; readonly endpoint: Endpoint }

@@ -42,7 +42,6 @@ export function hostedNaming(clusterName: string): PlaneNaming {
     etcdService: `e-${clusterName}-etcd`,
     etcdClientService: `e-${clusterName}-etcd-client`,
     etcdSettings: below('etcd-settings'),
-    etcdDefragJob: below('etcd-defrag'),
     etcdVolume: 'etcd-data',
     configs: { ...usualConfigs(below), 'egress-selector': below('konnectivity') },
     ingress: clusterName,

@@ -61,7 +61,6 @@ export function k0smotronNaming(clusterName: string, service: 'ClusterIP' | 'Nod
     etcdService: below('etcd'),
     etcdClientService: below('etcd'),
     etcdSettings: below('etcd-settings'),
-    etcdDefragJob: below('defrag'),
     etcdVolume: 'etcd-data',
     configs: {
       ...usualConfigs(below),

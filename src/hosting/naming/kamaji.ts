@@ -28,7 +28,6 @@ export function kamajiNaming(tenant: string): PlaneNaming {
     etcdService: below('etcd'),
     etcdClientService: below('etcd'),
     etcdSettings: below('etcd-settings'),
-    etcdDefragJob: below('etcd-defrag'),
     etcdVolume: 'etcd-data',
     configs: {
       ...usualConfigs(below),

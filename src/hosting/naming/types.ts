@@ -89,7 +89,6 @@ export interface PlaneNaming {
   readonly etcdClientService: string;
   /** start settings of etcd members */
   readonly etcdSettings: string;
-  readonly etcdDefragJob: string;
   readonly etcdVolume: string;
   readonly configs: Readonly<Record<ConfigName, string>>;
   readonly ingress: string;

@@ -20,11 +20,6 @@ export const schedulerPort = 10259;
 export const controllerManagerPort = 10257;
 
 /** Containers with all they mount, wherever they end up. */
-export interface ComponentParts extends SidecarParts {
-  /** ConfigMaps of ours that are read only at the start */
-  readonly configs: readonly ConfigMap[];
-}
-
 /** Configuration files of the API server that are no secrets. */
 export function apiServerConfigs(wish: PlaneWish): ConfigMap[] {
   const { audit, authentication } = wish.apiServer;

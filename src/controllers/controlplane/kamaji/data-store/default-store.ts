@@ -96,7 +96,6 @@ const etcdNaming: PlaneNaming = {
   etcdService: etcdName,
   etcdClientService: etcdName,
   etcdSettings: `${etcdName}-settings`,
-  etcdDefragJob: `${etcdName}-defrag`,
   secrets: {
     'etcd-ca': place(authoritySecret, 'ca', 'ca-bundle.crt'),
     'etcd-server': place(authoritySecret, 'server.pem'),
