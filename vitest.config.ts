@@ -5,9 +5,12 @@ const clusters = ['demo', 'guide-000', 'guide-002', 'guide-003', 'hosted', 'podh
   (name) => `test/e2e/${name}/**/*.test.ts`,
 );
 
+const setupFiles = ['test/support/property-seed.ts', 'test/support/patience.ts'];
+
 /** Through the real entrances, one file after the other: each is a program under load. */
 const throughEntrances = {
-  setupFiles: ['test/support/property-seed.ts'],
+  setupFiles,
+  expect: { poll: { timeout: 30_000 } },
   testTimeout: 120_000,
   hookTimeout: 120_000,
   fileParallelism: false,
@@ -22,7 +25,8 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['src/**/*.test.ts'],
-          setupFiles: ['test/support/property-seed.ts'],
+          setupFiles,
+          expect: { poll: { timeout: 30_000 } },
           testTimeout: 60_000,
           // Nothing in the rooms is global: loading them once instead of once per file saves most of the time.
           isolate: false,

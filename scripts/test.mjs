@@ -3,11 +3,13 @@
 // 0 when all hold.
 import { spawn } from 'node:child_process';
 import { setPriority } from 'node:os';
+import { stripVTControlCharacters } from 'node:util';
 
 const seeds = process.env.CAPSTAN_SIMULATION_SEEDS ?? '50';
 const hostedSeeds = process.env.CAPSTAN_SIMULATION_HOSTED_SEEDS ?? '30';
 const first = process.env.CAPSTAN_SIMULATION_FIRST ?? '1';
 const lowPriority = 10;
+const mostComplaints = 20;
 
 const vitest = (project, ...more) => ['node_modules/vitest/vitest.mjs', 'run', '--project', project, ...more];
 const simulation = (...more) => [
@@ -30,21 +32,22 @@ const lanes = [
   ],
 ];
 
-/** @returns {Promise<{ name: string, held: boolean }>} */
+/** @returns {Promise<{ name: string, held: boolean, output: string }>} */
 function run({ name, args, isShown = false, isPatient = false }) {
-  const stdio = isShown ? 'inherit' : 'pipe';
-  const child = spawn(process.execPath, args, { stdio: ['ignore', stdio, stdio] });
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   if (isPatient && child.pid !== undefined) setPriority(child.pid, lowPriority);
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
-    stream?.setEncoding('utf8').on('data', (text) => {
+    stream.setEncoding('utf8').on('data', (text) => {
       output += text;
+      if (isShown) process.stdout.write(text);
     });
   }
   return new Promise((resolve) => {
     const end = (code, more = '') => {
-      if (!isShown) process.stdout.write(`\n${name}:\n${output}${more}`);
-      resolve({ name, held: code === 0 });
+      output += more;
+      if (!isShown) process.stdout.write(`\n${name}:\n${output}`);
+      resolve({ name, held: code === 0, output });
     };
     child.on('error', (error) => end(1, `${error.message}\n`));
     child.on('close', (code) => end(code ?? 1));
@@ -57,7 +60,18 @@ async function runLane(parts) {
   return outcomes;
 }
 
+/** What went wrong, short enough for the end of a long log: names of tests, and the first line of each error. */
+function complaintsOf(output) {
+  const isTelling = /^\s*(FAIL |Unhandled|Serialized Error|seed \d+ failed|\w*Error: )/;
+  const lines = stripVTControlCharacters(output).split('\n');
+  const telling = lines.filter((line) => isTelling.test(line)).map((line) => `  ${line.trim().slice(0, 300)}`);
+  return [...new Set(telling)].slice(0, mostComplaints);
+}
+
 const outcomes = (await Promise.all(lanes.map(runLane))).flat();
 process.stdout.write('\n');
-for (const { name, held } of outcomes) process.stdout.write(`${held ? 'passed' : 'FAILED'}  ${name}\n`);
+for (const { name, held, output } of outcomes) {
+  process.stdout.write(`${held ? 'passed' : 'FAILED'}  ${name}\n`);
+  if (!held) for (const line of complaintsOf(output)) process.stdout.write(`${line}\n`);
+}
 process.exit(outcomes.every(({ held }) => held) ? 0 : 1);
