@@ -27,7 +27,8 @@ export default defineConfig({
           include: ['src/**/*.test.ts'],
           setupFiles,
           expect: { poll: { timeout: 30_000 } },
-          testTimeout: 60_000,
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
           // Nothing in the rooms is global: loading them once instead of once per file saves most of the time.
           isolate: false,
         },
