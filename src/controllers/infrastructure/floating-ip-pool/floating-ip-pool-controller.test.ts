@@ -196,7 +196,7 @@ describe('a pool of floating IPs', () => {
 
   it.each(['fail', 'lose'] as const)(
     'loses no address when a request is bound to %s',
-    { timeout: 60_000 },
+    { timeout: 120_000 },
     async (fate) => {
       await openWorld();
       await createPool();

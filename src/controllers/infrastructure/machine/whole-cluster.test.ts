@@ -36,7 +36,7 @@ describe('a cluster of machines', () => {
   it.each<[string, Partial<OpenStackClusterSpec>]>([
     ['a floating IP', managed],
     ['a load balancer', { ...managed, apiServer: { managedLoadBalancer: {} } }],
-  ])('comes up behind %s, rests, and goes without a trace', { timeout: 60_000 }, async (_, spec) => {
+  ])('comes up behind %s, rests, and goes without a trace', { timeout: 120_000 }, async (_, spec) => {
     await openWorld();
     const { tenant } = world;
     const before = await leftBehind(world);
