@@ -14,6 +14,13 @@ export type * from './facts.ts';
 export * from './kubeadm-documents/index.ts';
 export * from './naming/index.ts';
 export * from './network.ts';
+export {
+  type AuditTarget,
+  auditRelayConfig,
+  auditRelayKey,
+  auditRelayUrl,
+  auditTargetProblem,
+} from './objects/audit-relay.ts';
 export { encryptionFile } from './objects/component-files.ts';
 export { overriddenArguments } from './objects/component-flags.ts';
 export { etcdObjects, quotaBytes } from './objects/etcd.ts';
@@ -26,5 +33,6 @@ export type * from './result.ts';
 export * from './version/images.ts';
 export * from './version/steps.ts';
 export type * from './wish.ts';
-export { cloudConf } from './workload/cloud-credentials.ts';
+export { cloudCredentialObjects } from './workload/cloud-credentials.ts';
 export { workloadObjects } from './workload/index.ts';
+export { takesWriteLimits } from './workload/write-limits.ts';

@@ -25,16 +25,24 @@ export type EndpointProblem =
   | 'NodeAddressMissing';
 
 /** An object a workload cluster must contain. */
-export interface WorkloadObject {
-  readonly object: KubeObject;
-  /**
-   * `keep`: our fields are put back when they differ; `own`: and those we no longer wish for go; `once`: made when missing, then
-   * left to the users, except for the paths in `follow`
-   */
-  readonly mode: 'keep' | 'own' | 'once';
-  /** paths of fields that follow the wish even so, e.g. the image of CoreDNS */
-  readonly follow?: readonly (readonly string[])[];
-}
+export type WorkloadObject =
+  | {
+      readonly object: KubeObject;
+      /**
+       * `keep`: our fields are put back when they differ; `own`: and those we no longer wish for go; `once`: made when missing,
+       * then left to the users, except for the paths in `follow`; `gone`: deleted when it shows what the object here shows
+       */
+      readonly mode: 'keep' | 'own' | 'once' | 'gone';
+      /** paths of fields that follow the wish even so, e.g. the image of CoreDNS */
+      readonly follow?: readonly (readonly string[])[];
+    }
+  | {
+      readonly object: KubeObject;
+      /** made when missing; kept as wished while it has our annotation, and somebody else's when it has not */
+      readonly mode: 'marked';
+      /** the annotation, whose value changes with the wish */
+      readonly mark: string;
+    };
 
 /** A wish that cannot be fulfilled as it is: nothing is made until the user changes it. */
 export interface WishProblem {

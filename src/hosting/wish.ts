@@ -51,10 +51,10 @@ export interface PlaneWish {
   readonly kubeconfigMetadata?: ExtraMetadata;
   readonly k0s?: K0sWish;
   readonly backup?: BackupWish;
+  /** which writes the API of the workload cluster refuses; undefined: not a matter of this plane */
+  readonly writeLimits?: WriteLimits;
   /** changes a user wants in the objects of the plane, in order */
   readonly patches: readonly ObjectPatch[];
-  /** OpenStack credentials that controllers inside the workload cluster need */
-  readonly cloudCredentials?: CloudCredentials;
 }
 
 /** What the etcd of a plane is made from; also enough for an etcd that belongs to no plane. */
@@ -168,8 +168,8 @@ export interface DefragmentWish {
   readonly schedule?: string;
   /** a share of the file that is free, 0 to 1, from which a member is worth the pause */
   readonly fragmentation?: number;
-  /** bytes of the file that are free, from which a member is worth the pause */
-  readonly freeBytes?: number;
+  /** says alone when a member is worth the pause, as `parseDefragmentRule` reads it */
+  readonly rule?: string;
 }
 
 /** A prefix of an etcd that others use too. */
@@ -292,6 +292,12 @@ export interface AddonsWish {
   readonly kubeletCgroupDriver?: string;
 }
 
+export interface WriteLimits {
+  readonly blocksCreation: boolean;
+  readonly blocksUpdate: boolean;
+  readonly blocksDeletion: boolean;
+}
+
 export interface ApiServerWish {
   readonly admissionPlugins: readonly string[];
   readonly kubeletPreferredAddressTypes?: readonly string[];
@@ -308,7 +314,11 @@ export interface AuditWish {
   readonly policy: JsonObject;
   readonly mode: 'batch' | 'blocking' | 'blocking-strict';
   /** key `kubeconfig` of a Secret; without one the log goes to the output of the API server */
-  readonly webhook?: { readonly secretName: string };
+  readonly webhook?: {
+    readonly secretName: string;
+    /** of a relay beside the API server, where the log goes to several places; key `nginx.conf` of the Secret is its own */
+    readonly relayImage?: string;
+  };
 }
 
 export interface CertificatePolicy {
@@ -367,11 +377,12 @@ export interface ObjectPatch {
   readonly content: string;
 }
 
+/** OpenStack credentials that controllers inside the workload cluster need. */
 export interface CloudCredentials {
-  /** of the Secret inside the workload cluster */
-  readonly secretName: string;
-  readonly namespace: string;
+  /** Secrets inside the workload cluster */
+  readonly secrets: readonly { readonly namespace: string; readonly name: string }[];
   readonly cloudsYaml: string;
-  readonly cloudName: string;
-  readonly caCertificate?: string;
+  readonly cloudConf: string;
+  /** PEM */
+  readonly ca?: string;
 }

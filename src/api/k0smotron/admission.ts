@@ -1,5 +1,6 @@
 import { parseDocument } from 'yaml';
 import {
+  checkCronSchedule,
   type FieldError,
   fieldError,
   isJsonObject,
@@ -17,11 +18,13 @@ import {
 } from '../common/plane-validation.ts';
 import { notSupported } from '../common/validation.ts';
 import { validateChangedSpec } from '../kind/strategy.ts';
+import { parseDefragmentRule } from './defragment-rule.ts';
 import { validateK0sConfig, yamlObjectProblem } from './k0s-config-validation.ts';
 import type {
   JoinTokenRequest,
   K0smotronCluster,
   K0smotronClusterSpec,
+  K0smotronEtcd,
   K0smotronPatch,
   K0smotronPersistence,
   K0smotronService,
@@ -186,6 +189,7 @@ function validateStorage(
   const errors: FieldError[] = [];
   const problem = storage?.etcd?.image === undefined ? undefined : imageProblem(storage.etcd.image);
   if (problem !== undefined) errors.push(fieldError.invalid(`${path}.etcd.image`, storage?.etcd?.image, problem));
+  errors.push(...validateDefragmentation(storage?.etcd?.defragJob, `${path}.etcd.defragJob`));
   if (storage?.type === 'kine') {
     const { dataSourceURL = '', dataSourceSecretName = '' } = storage.kine ?? {};
     if (dataSourceURL === '' && dataSourceSecretName === '') {
@@ -198,6 +202,15 @@ function validateStorage(
     );
   }
   return errors;
+}
+
+function validateDefragmentation(job: K0smotronEtcd['defragJob'], path: string): FieldError[] {
+  if (job?.enabled !== true) return [];
+  const rule = parseDefragmentRule(job.rule ?? '');
+  return [
+    ...checkCronSchedule(job.schedule).map((text) => fieldError.invalid(`${path}.schedule`, job.schedule, text)),
+    ...('problem' in rule ? [fieldError.invalid(`${path}.rule`, job.rule, rule.problem)] : []),
+  ];
 }
 
 function validateMounts({ mounts = [], manifests = [] }: K0smotronClusterSpec, path: string): FieldError[] {

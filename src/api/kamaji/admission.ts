@@ -32,11 +32,18 @@ export function validateKubernetesVersion(version: string | undefined, path: str
   return [fieldError.invalid(path, version, 'must be a valid semantic version, e.g. v1.33.1')];
 }
 
+/** The first minor release of Kubernetes 1 that serves admission policies to everybody. */
+export const firstMinorWithPolicies = 30;
+
 export const tenantControlPlaneStrategy: ResourceStrategy = {
   ...validateChangedSpec((object, old) => validateTenant(asTenant(object), old && asTenant(old))),
   warnings(object) {
-    const { blockCreation, blockUpdate, blockDeletion } = asTenant(object).spec?.writePermissions ?? {};
-    return blockCreation || blockUpdate || blockDeletion ? ['spec.writePermissions: is not enforced'] : [];
+    const { spec } = asTenant(object);
+    const { blockCreation, blockUpdate, blockDeletion } = spec?.writePermissions ?? {};
+    const minor = parseLenientVersion(spec?.kubernetes?.version)?.minor ?? 0;
+    return (blockCreation || blockUpdate || blockDeletion) && minor < firstMinorWithPolicies
+      ? [`spec.writePermissions: is not enforced before v1.${firstMinorWithPolicies}, which has admission policies`]
+      : [];
   },
 };
 

@@ -1,11 +1,11 @@
-import type { Client } from '../../client/index.ts';
+import type { Client, ConnectionConfig } from '../../client/index.ts';
 import type { Clock, Random } from '../../machinery/index.ts';
 import type { Manager, RuntimeMetrics } from '../../runtime/index.ts';
 import { type ConnectWorkload, connectOverHttp, type ExternalObjects, type WorkloadClusters } from '../shared/index.ts';
 import { pooledEtcd } from './etcd/pool.ts';
 import type { OpenEtcd } from './etcd/types.ts';
 import { hostedControlPlaneController } from './hosted/controller.ts';
-import type { ConnectPod, SnapshotReader } from './hosting/index.ts';
+import { type ConnectPod, connectPodOver, noWayToPods, type SnapshotReader } from './hosting/index.ts';
 import { setupK0smotronControllers } from './k0smotron/setup.ts';
 import { setupKamajiControllers } from './kamaji/setup.ts';
 import { kubeadmControlPlaneController } from './kubeadm/control-plane-controller.ts';
@@ -32,7 +32,9 @@ export interface ControlPlaneControllersOptions {
   etcd?: OpenEtcd;
   /** how the certificate of an API server is looked at; default: likewise */
   servingCertificate?: ReadServingCertificate;
-  /** how ports of Pods on the management API are reached: hosted control planes have their etcd there */
+  /** how the management API is reached where it is not in this process: its Pods are then reached through it */
+  connection?: ConnectionConfig;
+  /** how ports of Pods on the management API are reached otherwise: hosted control planes have their etcd there */
   connectPod?: ConnectPod;
   /** how hosted clusters that belong to no Cluster are reached; default: over HTTPS */
   connectWorkload?: ConnectWorkload;
@@ -40,8 +42,6 @@ export interface ControlPlaneControllersOptions {
   /** for backups of hosted planes that an etcd made which is not a real one */
   snapshotReaders?: readonly SnapshotReader[];
 }
-
-const noWayToPods: ConnectPod = () => Promise.reject(new Error('this program has no way to ports of Pods'));
 
 /** Adds the controllers of control planes, on machines and in Pods, to a manager. */
 export function setupControlPlaneControllers(manager: Manager, options: ControlPlaneControllersOptions): void {
@@ -65,7 +65,8 @@ export function setupControlPlaneControllers(manager: Manager, options: ControlP
     cache: manager.reader,
     workloads,
     externals,
-    connectPod: options.connectPod ?? noWayToPods,
+    connectPod:
+      options.connectPod ?? (options.connection ? connectPodOver(options.connection, options.clock) : noWayToPods),
     connectWorkload: options.connectWorkload ?? connectOverHttp(),
     ...(options.metrics && { metrics: options.metrics }),
     ...(options.snapshotReaders && { snapshotReaders: options.snapshotReaders }),

@@ -7,8 +7,14 @@ import {
   type ObjectKey,
   resourceId,
 } from '../../client/index.ts';
-import { isNotFound, type KubeObject, type UnstructuredObject } from '../../machinery/index.ts';
-import type { ExternalSource } from '../../runtime/index.ts';
+import {
+  deepEqual,
+  isNotFound,
+  type JsonObject,
+  type KubeObject,
+  type UnstructuredObject,
+} from '../../machinery/index.ts';
+import { changedBesidesStatus, type ExternalSource } from '../../runtime/index.ts';
 import type { ProviderObject } from './contract.ts';
 import type { ContractKind, ContractResolver } from './contract-resolver.ts';
 import { controllerOf } from './ownership.ts';
@@ -49,17 +55,23 @@ export function createExternalObjects(options: {
       const followed = new Map<string, Informer<UnstructuredObject>>();
       const removers: (() => void)[] = [];
       let enqueue: ((key: ObjectKey) => void) | undefined;
+      let enqueuePatiently: ((key: ObjectKey) => void) | undefined;
 
       const listen = (informer: Informer<UnstructuredObject>): void => {
         const wake = (object: UnstructuredObject): void => {
           for (const key of keysOf(object)) enqueue?.(key);
+        };
+        const tell = (object: UnstructuredObject): void => {
+          for (const key of keysOf(object)) enqueuePatiently?.(key);
         };
         removers.push(
           informer.addHandler({
             // also what is found when the cache fills: it may have changed since whoever asked for it read it
             onAdd: wake,
             onUpdate: (object, old) => {
-              if (object.metadata.resourceVersion !== old.metadata.resourceVersion) wake(object);
+              if (object.metadata.resourceVersion === old.metadata.resourceVersion) return;
+              if (isStep(object, old)) wake(object);
+              else tell(object);
             },
             onDelete: wake,
           }),
@@ -81,14 +93,15 @@ export function createExternalObjects(options: {
 
       return {
         source: {
-          start({ enqueue: add, signal }) {
-            enqueue = add;
+          start({ signal, ...queue }) {
+            ({ enqueue, enqueuePatiently } = queue);
             for (const informer of followed.values()) listen(informer);
             signal.addEventListener(
               'abort',
               () => {
                 for (const remove of removers.splice(0)) remove();
                 enqueue = undefined;
+                enqueuePatiently = undefined;
               },
               { once: true },
             );
@@ -125,6 +138,16 @@ export function createExternalObjects(options: {
       };
     },
   };
+}
+
+/** Fields of a status that contracts wait for; everything else in it is told, not waited for. */
+const awaited = ['initialization', 'initialized', 'ready', 'dataSecretName', 'failureReason', 'failureMessage'];
+
+/** Whether a change of an object lets those go on who refer to it. */
+function isStep(object: UnstructuredObject, old: UnstructuredObject): boolean {
+  if (changedBesidesStatus({ type: 'update', object, old })) return true;
+  const status = (of: UnstructuredObject, field: string): unknown => (of as { status?: JsonObject }).status?.[field];
+  return awaited.some((field) => !deepEqual(status(object, field), status(old, field)));
 }
 
 /** Under which index value an object with this reference is found. */

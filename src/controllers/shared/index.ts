@@ -15,6 +15,8 @@ export {
 export * from './apply-once.ts';
 export * from './bootstrap-token.ts';
 export * from './clone-template.ts';
+export * from './cloud-credentials.ts';
+export * from './cloud-texts.ts';
 export * from './cluster-certificates/index.ts';
 export * from './cluster-kubeconfig.ts';
 export * from './condition-merge.ts';

@@ -1,4 +1,4 @@
-import type { KubeObject, Resource } from '../../machinery/index.ts';
+import { clone, type KubeObject, type Resource } from '../../machinery/index.ts';
 import { patchObject, type ReconcileContext } from '../../runtime/index.ts';
 import { inLegacyOrder, inStoredOrder } from './condition-order.ts';
 
@@ -32,6 +32,15 @@ export function writeObject<T extends KubeObject>(
   });
 }
 
+/**
+ * A private copy to be changed and handed to `writeObject`. Who wrote what is the server's business, and much of what an
+ * object weighs: it is left out.
+ */
+export function draftOf<T extends KubeObject>(object: T): T {
+  const { managedFields: _, ...metadata } = object.metadata;
+  return clone({ ...object, metadata });
+}
+
 /** Adds a finalizer; true when it was written (the watch brings the object back), false when it was there. */
 export async function ensureFinalizer<T extends KubeObject>(
   context: Pick<ReconcileContext, 'client' | 'clock' | 'signal'>,
@@ -39,16 +48,25 @@ export async function ensureFinalizer<T extends KubeObject>(
   object: T,
   finalizer: string,
 ): Promise<boolean> {
+  return (await withFinalizer(context, resource, object, finalizer)) !== object;
+}
+
+/** The object with a finalizer, stored; the same object when it was there or the object is about to go. */
+export async function withFinalizer<T extends KubeObject>(
+  context: Pick<ReconcileContext, 'client' | 'clock' | 'signal'>,
+  resource: Resource<T>,
+  object: T,
+  finalizer: string,
+): Promise<T> {
   const { finalizers = [], deletionTimestamp } = object.metadata;
-  if (deletionTimestamp !== undefined || finalizers.includes(finalizer)) return false;
+  if (deletionTimestamp !== undefined || finalizers.includes(finalizer)) return object;
   const after = { ...object, metadata: { ...object.metadata, finalizers: [...finalizers, finalizer] } };
-  await patchObject(context.client, resource, object, after, {
+  return await patchObject(context.client, resource, object, after, {
     fieldManager,
     clock: context.clock,
     signal: context.signal,
     optimisticLock: true,
   });
-  return true;
 }
 
 /** An object without one finalizer; the same list of the others. */

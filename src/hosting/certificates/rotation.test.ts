@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type RotationObservation, type RotationRecord, rotationStep } from './rotation.ts';
 
+const switched = (since: number): RotationRecord => ({ phase: 'switched', since, settled: since });
 const stable: RotationRecord = { phase: 'stable', since: 0 };
 const observation = (more: Partial<RotationObservation>): RotationObservation => ({
   record: stable,
@@ -25,12 +26,13 @@ describe('a rotation', () => {
     ],
     ['switches when everybody does', { record: { phase: 'introduced', since: 0 } }, 'switch'],
     ['waits until all leaves are replaced', { record: { phase: 'switched', since: 0 }, leavesReplaced: false }, 'wait'],
-    ['waits for nodes with old certificates', { record: { phase: 'switched', since: 0 }, holdouts: 2 }, 'wait'],
-    ['waits until tokens have run out', { record: { phase: 'switched', since: 500 }, overlapMs: 600 }, 'wait'],
-    ['retires the old one then', { record: { phase: 'switched', since: 500 }, overlapMs: 500 }, 'retire'],
+    ['notes when they are', { record: { phase: 'switched', since: 0 } }, 'settle'],
+    ['waits for nodes with old certificates', { record: switched(0), holdouts: 2 }, 'wait'],
+    ['waits until tokens have run out', { record: switched(500), overlapMs: 600 }, 'wait'],
+    ['retires the old one then', { record: switched(500), overlapMs: 500 }, 'retire'],
     [
       'waits for nobody beyond the end of the old one',
-      { record: { phase: 'switched', since: 0 }, holdouts: 2, oldNotAfter: 1_000 },
+      { record: switched(0), holdouts: 2, oldNotAfter: 1_000 },
       'retire',
     ],
   ])('%s', (_, more, kind) => {
@@ -38,7 +40,7 @@ describe('a rotation', () => {
   });
 
   it('says when to look again', () => {
-    const step = rotationStep(observation({ record: { phase: 'switched', since: 500 }, overlapMs: 600 }));
+    const step = rotationStep(observation({ record: switched(500), overlapMs: 600 }));
     expect(step).toMatchObject({ kind: 'wait', until: 1_100 });
   });
 });

@@ -15,6 +15,8 @@ export interface RotationRecord {
   readonly request?: string;
   /** milliseconds since the epoch; when the present phase began */
   readonly since: number;
+  /** since when, in the present phase, everything is signed by the one in use */
+  readonly settled?: number;
 }
 
 export interface RotationObservation {
@@ -39,6 +41,7 @@ export type RotationStep =
   | { readonly kind: 'wait'; readonly message: string; readonly until?: number }
   | { readonly kind: 'introduce'; readonly record: RotationRecord }
   | { readonly kind: 'switch'; readonly record: RotationRecord }
+  | { readonly kind: 'settle'; readonly record: RotationRecord }
   | { readonly kind: 'retire'; readonly record: RotationRecord };
 
 /** The next step of a rotation. Which keys exist follows from the record alone, so that a crash resumes where it was. */
@@ -54,6 +57,7 @@ export function rotationStep(observed: RotationObservation): RotationStep {
       return { kind: 'switch', record: { phase: 'switched', ...begun } };
     case 'switched': {
       if (!observed.leavesReplaced) return { kind: 'wait', message: 'certificates are being replaced' };
+      if (record.settled === undefined) return { kind: 'settle', record: { ...record, settled: now } };
       const outlived = observed.oldNotAfter !== undefined && now >= observed.oldNotAfter;
       if (!outlived && observed.holdouts > 0) {
         return {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { hostedWish, k0smotronWish } from '../testing/wishes.ts';
-import type { PlaneWish } from '../wish.ts';
+import type { OwnEtcdWish, PlaneWish } from '../wish.ts';
 import { memberName, peerUrl } from './members.ts';
 import { bootstrapSettings } from './settings.ts';
 import { etcdStep } from './step.ts';
@@ -147,6 +147,19 @@ describe('an etcd', () => {
     expect(etcdStep(wish, observed(3, ill))).toEqual({ kind: 'none' });
   });
 
+  it('is defragmented by the rule of its user alone, every member once', () => {
+    const ruled = (rule: string) =>
+      wishOf(3, { dataStore: { ...(wish.dataStore as OwnEtcdWish), defragment: { schedule: '0 12 * * *', rule } } });
+    const members = [member(0), member(1, { dbSize: 800, dbSizeInUse: 100 }), member(2)];
+    const due = { members, defragmentDue: true, quotaBytes: 1000 };
+    expect(etcdStep(ruled('dbQuotaUsage > 0.9'), observed(3, due))).toEqual({ kind: 'none' });
+    expect(etcdStep(ruled('dbSizeFree > 600'), observed(3, due))).toMatchObject({ name: nameOf(1) });
+    expect(etcdStep(ruled('dbQuotaUsage >= 0.8'), observed(3, due))).toMatchObject({ name: nameOf(1) });
+    const tidied = new Set([nameOf(1)]);
+    expect(etcdStep(ruled('true'), observed(3, { ...due, tidied }))).toMatchObject({ name: nameOf(2) });
+    expect(etcdStep(ruled('dbSizeFree > 600'), observed(3, { ...due, tidied }))).toEqual({ kind: 'none' });
+  });
+
   it('that is full gets room, then its alarm taken back', () => {
     const full = (dbSize: number, dbSizeInUse: number) =>
       observed(1, { members: [member(0, { alarms: ['NOSPACE'], dbSize, dbSizeInUse })], quotaBytes: 1000 });
@@ -183,6 +196,20 @@ describe('members of an etcd', () => {
     model.wish = wishOf(3);
     expect(model.runToRest()).toContain('delete-claim');
     expect(model.voters()).toHaveLength(3);
+  });
+
+  it('are started again at once when they were started before they were members', () => {
+    const { set, pods, members = [], ...rest } = observed(3);
+    const { [nameOf(2)]: _, ...claims } = set!.settings.claims;
+    const joining: EtcdObservation = {
+      ...rest,
+      set: { ...set!, settings: { ...set!.settings, claims } },
+      members: [...members.slice(0, 2), member(2, { name: '', isLearner: true, healthy: false, inSync: false })],
+      pods: pods.map((pod) => (pod.name === nameOf(2) ? { ...pod, ready: false, wasRefused: true } : pod)),
+    };
+    expect(etcdStep(wish, joining)).toEqual({ kind: 'restart', name: nameOf(2) });
+    const going = joining.pods.map((pod) => ({ ...pod, terminating: !pod.ready }));
+    expect(etcdStep(wish, { ...joining, pods: going })).toMatchObject({ kind: 'wait', reason: 'EtcdMemberStarting' });
   });
 
   it('are replaced when their volume is lost', () => {

@@ -1,6 +1,7 @@
+import { parseDefragmentRule } from '../../api/index.ts';
 import { deepEqual } from '../../machinery/index.ts';
 import type { EtcdSettings } from '../facts.ts';
-import type { EtcdClusterWish, OwnEtcdWish } from '../wish.ts';
+import type { DefragmentWish, EtcdClusterWish, OwnEtcdWish } from '../wish.ts';
 import { nextEtcdImage } from './images.ts';
 import { initialCluster, memberIndex, memberName, peerUrl } from './members.ts';
 import { hasQuorum, judgeRemoval } from './quorum.ts';
@@ -180,7 +181,7 @@ function finishLearner(situation: Situation): EtcdStep | undefined {
     if (member.healthy && member.inSync) return { kind: 'promote', id: member.id, name };
     const pod = observed.pods.find((one) => one.name === name);
     // it failed while it was no member, and would wait long before it tries again
-    if (pod?.dataLost && !pod.terminating) return { kind: 'restart', name };
+    if ((pod?.dataLost || pod?.wasRefused) && !pod.terminating) return { kind: 'restart', name };
     return wait('EtcdMemberStarting', `${name} is catching up with the other members of etcd`);
   }
   return undefined;
@@ -260,13 +261,27 @@ const defaultFragmentation = 0.2;
 /** Each member stands still meanwhile: one at a time, the leader last, and only while all others are there. */
 function defragment({ store, observed, all }: Situation): EtcdStep | undefined {
   if (!observed.defragmentDue || !all.every(({ healthy }) => healthy)) return undefined;
-  const { fragmentation = defaultFragmentation, freeBytes } = store.defragment ?? {};
-  const member = followersFirst(all).find(
-    (one) =>
-      freeShare(one) >= fragmentation ||
-      (freeBytes !== undefined && (one.dbSize ?? 0) - (one.dbSizeInUse ?? 0) >= freeBytes),
-  );
+  const isWorthIt = worthOf(store.defragment, observed.quotaBytes);
+  const member = followersFirst(all).find((one) => !observed.tidied?.has(one.name) && isWorthIt(one));
   return member && { kind: 'defragment', id: member.id, name: member.name };
+}
+
+function worthOf(
+  { fragmentation = defaultFragmentation, rule }: DefragmentWish = {},
+  dbQuota: number | undefined,
+): (member: EtcdMember) => boolean {
+  const parsed = rule === undefined ? undefined : parseDefragmentRule(rule);
+  if (parsed === undefined) return (member) => freeShare(member) >= fragmentation;
+  // one that nobody can read was refused before; nothing stands still for it
+  if (typeof parsed !== 'function') return () => false;
+  return ({ dbSize = 0, dbSizeInUse = dbSize }) =>
+    parsed({
+      dbSize,
+      dbSizeInUse,
+      dbSizeFree: dbSize - dbSizeInUse,
+      dbQuota: dbQuota ?? 0,
+      dbQuotaUsage: dbQuota ? dbSize / dbQuota : 0,
+    });
 }
 
 const freeShare = ({ dbSize = 0, dbSizeInUse = dbSize }: EtcdMember): number =>

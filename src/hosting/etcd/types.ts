@@ -15,6 +15,8 @@ export interface EtcdObservation {
   readonly members?: readonly EtcdMember[];
   /** a defragmentation is due by its schedule */
   readonly defragmentDue: boolean;
+  /** members that had their turn since it is due */
+  readonly tidied?: ReadonlySet<string>;
   /** how large the file of a member may grow; absent: not known */
   readonly quotaBytes?: number;
 }
@@ -29,6 +31,8 @@ export interface EtcdPod {
   readonly terminating: boolean;
   /** it says itself that its data is gone: it was a member and cannot be one again */
   readonly dataLost: boolean;
+  /** it waits before it tries again, because it was started while it was not a member */
+  readonly wasRefused?: boolean;
 }
 
 export interface EtcdMember {

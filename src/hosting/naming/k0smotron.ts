@@ -29,7 +29,6 @@ const componentLabels: Readonly<Record<PlanePart, string>> = {
   kubeconfig: 'kubeconfig',
   certificate: 'config',
   konnectivity: 'tunneling',
-  telemetry: 'telemetry',
   monitoring: 'monitoring',
   policy: 'control-plane',
 };
@@ -66,7 +65,6 @@ export function k0smotronNaming(clusterName: string, service: 'ClusterIP' | 'Nod
       ...usualConfigs(below),
       k0s: below('config'),
       entrypoint: shortenedName(`kmc-entrypoint-${clusterName}-config`),
-      telemetry: below('telemetry-config'),
       prometheus: shortenedName(`kmc-prometheus-${clusterName}-config`),
       'prometheus-proxy': shortenedName(`kmc-prometheus-${clusterName}-config-nginx`),
     },

@@ -16,7 +16,6 @@ export type PlanePart =
   | 'kubeconfig'
   | 'certificate'
   | 'konnectivity'
-  | 'telemetry'
   | 'monitoring'
   | 'policy';
 
@@ -109,10 +108,8 @@ export interface PlaneNaming {
 export type ConfigName =
   | 'k0s'
   | 'entrypoint'
-  | 'telemetry'
   | 'endpoint'
   | 'ingress'
-  | 'ingress-konnectivity'
   | 'prometheus'
   | 'prometheus-proxy'
   | 'kubeadm'

@@ -2,6 +2,7 @@ import type { ConfigMap, Container, Probe, Volume } from '../../api/index.ts';
 import { formatYaml } from '../../machinery/index.ts';
 import type { PlaneFacts } from '../facts.ts';
 import type { ComponentName, PlaneWish, ProbeWishes } from '../wish.ts';
+import { auditRelay } from './audit-relay.ts';
 import {
   auditDirectory,
   auditWebhookDirectory,
@@ -38,6 +39,7 @@ export function apiServerParts(wish: PlaneWish, facts: PlaneFacts): SidecarParts
   const component = components.apiServer;
   const konnectivity = konnectivityServer(wish);
   const files = configVolumes(wish);
+  const relay = auditRelay(wish);
   const port = apiTargetPort(wish);
   const container: Container = {
     name: 'kube-apiserver',
@@ -61,8 +63,8 @@ export function apiServerParts(wish: PlaneWish, facts: PlaneFacts): SidecarParts
     ...containerSettings(component),
   };
   return {
-    containers: [container, ...konnectivity.containers],
-    volumes: [...konnectivity.volumes, ...files.volumes, ...(component?.volumes ?? [])],
+    containers: [container, ...konnectivity.containers, ...relay.containers],
+    volumes: [...konnectivity.volumes, ...files.volumes, ...relay.volumes, ...(component?.volumes ?? [])],
     mounts: [],
     secrets: [...konnectivity.secrets, ...files.secrets],
   };

@@ -176,6 +176,8 @@ function etcdContainer(wish: EtcdClusterWish, store: OwnEtcdWish, image: string,
       { name: 'certificates', mountPath: certificates, readOnly: true },
     ],
     ...(!isK0s && { securityContext: { ...restrictedContainer, capabilities: { drop: ['ALL'] } } }),
+    // why a member does not start is told by its log alone, and decides what is done about it
+    terminationMessagePolicy: 'FallbackToLogsOnError',
     ...containerSettings(components.etcd),
   };
 }

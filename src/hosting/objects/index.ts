@@ -15,17 +15,30 @@ import { togetherObjects } from './together.ts';
 
 /**
  * The objects of a plane on the management API, as far as they can be said now. A phase that still waits for a fact (the address
- * of the API, the first step of etcd) is empty; it never holds half of what belongs together.
+ * of the API, the first step of etcd) is empty; it never holds half of what belongs together. Phases are computed when they are
+ * asked for: whoever works on one does not pay for the others.
  */
 export function planeObjects(wish: PlaneWish, facts: PlaneFacts): PlaneObjects {
   const patched = (objects: readonly KubeObject[]): readonly KubeObject[] => withPatches(objects, wish.patches);
   return {
-    exposure: patched(exposureObjects(wish, facts)),
-    config: patched(configObjects(wish, facts)),
-    etcd: patched(etcdObjects(wish, facts)),
-    controlPlane: patched(controlPlaneObjects(wish, facts)),
-    routes: patched(routeObjects(wish, facts)),
-    policies: patched(policyObjects(wish)),
+    get exposure() {
+      return patched(exposureObjects(wish, facts));
+    },
+    get config() {
+      return patched(configObjects(wish, facts));
+    },
+    get etcd() {
+      return patched(etcdObjects(wish, facts));
+    },
+    get controlPlane() {
+      return patched(controlPlaneObjects(wish, facts));
+    },
+    get routes() {
+      return patched(routeObjects(wish, facts));
+    },
+    get policies() {
+      return patched(policyObjects(wish));
+    },
   };
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { ConfigMap } from '../../api/index.ts';
 import { factsOf, hostedWish, k0smotronWish, kamajiWish } from '../testing/wishes.ts';
-import { cloudConf } from './cloud-credentials.ts';
+import { cloudCredentialObjects } from './cloud-credentials.ts';
 import { workloadObjects } from './index.ts';
 import { kubeletConfiguration } from './kubeadm.ts';
 
@@ -75,25 +75,16 @@ describe('a workload cluster', () => {
 });
 
 describe('credentials of the cloud', () => {
-  const cloudsYaml = `clouds:
-  openstack:
-    auth: {auth_url: https://cloud.example:5000/v3, application_credential_id: abc, application_credential_secret: 'p;"w'}
-    region_name: RegionOne
-    verify: false
-`;
-  const credentials = { secretName: 'cloud-config', namespace: 'kube-system', cloudsYaml, cloudName: 'openstack' };
-
-  it('reach the workload cluster in both forms', () => {
-    const [secret] = workloadObjects(k0smotronWish({ cloudCredentials: credentials }), factsOf(k0smotronWish()));
-    expect(secret).toMatchObject({
-      mode: 'once',
-      object: { kind: 'Secret', data: { 'clouds.yaml': expect.any(String), 'cloud.conf': expect.any(String) } },
-    });
-  });
-
-  it('are said as the cloud controller reads them', () => {
-    expect(cloudConf(credentials)).toBe(
-      '[Global]\nauth-url=https://cloud.example:5000/v3\napplication-credential-id=abc\napplication-credential-secret="p;\\"w"\nregion=RegionOne\ntls-insecure=true\n',
+  it('come in both forms, under every name they are wanted by', () => {
+    const secrets = [
+      { namespace: 'kube-system', name: 'a' },
+      { namespace: 'csi', name: 'b' },
+    ];
+    const credentials = { secrets, cloudsYaml: 'clouds: {}', cloudConf: '[Global]', ca: 'PEM' };
+    const base64 = (text: string): string => Buffer.from(text).toString('base64');
+    const data = { 'clouds.yaml': base64('clouds: {}'), 'cloud.conf': base64('[Global]'), cacert: base64('PEM') };
+    expect(cloudCredentialObjects(credentials)).toMatchObject(
+      secrets.map((metadata) => ({ mode: 'marked', object: { kind: 'Secret', metadata, data } })),
     );
   });
 });

@@ -9,8 +9,9 @@ export interface Workbench extends Pick<HostedBench, 'cloud' | 'before' | 'cloud
   workload(...args: string[]): Promise<string>;
 }
 
-export async function openWorkbench(): Promise<Workbench> {
-  const bench = await openHostedBench();
+/** On a bench of its own, or on one that is there. */
+export async function openWorkbench(there?: HostedBench): Promise<Workbench> {
+  const bench = there ?? (await openHostedBench());
   return {
     ...bench,
     apply: async (order) => {

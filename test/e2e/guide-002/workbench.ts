@@ -13,8 +13,9 @@ export interface Workbench extends HostedBench {
 
 const networkName = 'k8s-clusterapi-cluster-default-capo-test';
 
-export async function openWorkbench(): Promise<Workbench> {
-  const bench = await openHostedBench();
+/** On a bench of its own, or on one that is there. */
+export async function openWorkbench(there?: HostedBench): Promise<Workbench> {
+  const bench = there ?? (await openHostedBench());
   const { network, image } = bench.cloud.openstack;
   const idOf = async (found: Promise<{ id: string } | undefined>): Promise<string> => (await found)?.id ?? '';
   const clouds = await readFile(bench.cloudsYaml);

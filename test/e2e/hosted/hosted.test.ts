@@ -79,6 +79,19 @@ describe.skipIf(missing !== undefined)(
       expect((await house.cloud.inventory()).floatingIps).toEqual([]);
     });
 
+    it('the credentials of the cloud are inside, for those who read clouds.yaml and those who read cloud.conf', async () => {
+      for (const cluster of [k0s, 'hosted']) {
+        const workload = await planes.workload(cluster);
+        await eventually(async () => {
+          const text = await workload('-n', 'kube-system', 'get', 'secret', 'openstack-credentials', '-o', 'json');
+          const { data } = JSON.parse(text) as { data: Record<string, string> };
+          const said = (key: string): string => Buffer.from(data[key] ?? '', 'base64').toString();
+          expect(said('cloud.conf')).toMatch(/^\[Global\]\nauth-url=http/);
+          expect(said('clouds.yaml')).toContain('auth_url: http');
+        }, patienceMs);
+      }
+    });
+
     it('an etcd grows, shrinks and grows again with its plane, and keeps what was stored', async () => {
       for (const count of [3, 1, 3]) {
         await scale(count);

@@ -71,6 +71,10 @@ describe('a K0smotronControlPlane', () => {
       'spec.storage.kine: Required value: with type kine, dataSourceURL or dataSourceSecretName',
     ],
     [
+      { version, storage: { type: 'etcd', etcd: { defragJob: { enabled: true, rule: 'dbSize > much' } } } },
+      'spec.storage.etcd.defragJob.rule: Invalid value: "dbSize > much": speaks of much, which is none of dbSize, dbSizeInUse, dbSizeFree, dbQuota, dbQuotaUsage',
+    ],
+    [
       { version, storage: { type: 'nats' }, replicas: 2 },
       'spec.replicas: Invalid value: 2: must be odd with storage of type nats: half of them is no quorum',
     ],

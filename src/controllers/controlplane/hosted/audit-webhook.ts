@@ -1,5 +1,13 @@
 import { type HostedAuditTarget, hostedControlPlanes, Secrets } from '../../../api/index.ts';
-import { hostedNaming, type WishProblem } from '../../../hosting/index.ts';
+import {
+  type AuditTarget,
+  auditRelayConfig,
+  auditRelayKey,
+  auditRelayUrl,
+  auditTargetProblem,
+  hostedNaming,
+  type WishProblem,
+} from '../../../hosting/index.ts';
 import { formatYaml } from '../../../machinery/index.ts';
 import { ownerReference } from '../../shared/index.ts';
 import { secretDrafts } from '../hosting/secret-drafts.ts';
@@ -9,17 +17,19 @@ import type { HostedScope } from './scope.ts';
 /** Keeps the Secret by which API servers send their audit log away. Why they cannot; undefined when all is well. */
 export async function keepAuditWebhook(scope: HostedScope): Promise<WishProblem | undefined> {
   const { context, controlPlane, clusterName } = scope;
-  const targets = controlPlane.spec.deployment?.apiServer?.audit?.webhook?.targets ?? [];
-  const [target] = targets;
-  if (!target) return undefined;
-  if (targets.length > 1) {
-    return {
-      reason: 'AuditTargetsRefused',
-      message: `spec.deployment.apiServer.audit.webhook.targets: ${targets.length} targets were given, an API server sends its log to one; give the address of something that passes it on`,
-    };
+  const targets: AuditTarget[] = [];
+  for (const target of controlPlane.spec.deployment?.apiServer?.audit?.webhook?.targets ?? []) {
+    const token = tokenOf(scope, target);
+    if (typeof token === 'object') return token;
+    targets.push({ server: target.server, ...(token !== undefined && { token }) });
   }
-  const token = tokenOf(scope, target);
-  if (typeof token === 'object') return token;
+  const [first, ...others] = targets;
+  if (!first) return undefined;
+  const problem = others.length > 0 && targets.map(auditTargetProblem).find((text) => text !== undefined);
+  if (problem) {
+    const message = `spec.deployment.apiServer.audit.webhook.targets: ${problem}`;
+    return { reason: 'AuditTargetRefused', message };
+  }
   const { namespace = '' } = controlPlane.metadata;
   const naming = hostedNaming(clusterName);
   const drafts = secretDrafts({
@@ -30,7 +40,11 @@ export async function keepAuditWebhook(scope: HostedScope): Promise<WishProblem 
     read: (key) => context.cache.lister(Secrets).get(key),
     signal: context.signal,
   });
-  const data = { kubeconfig: kubeconfigOf(target.server, token) };
+  const hasRelay = others.length > 0;
+  const data = {
+    kubeconfig: hasRelay ? kubeconfigOf(auditRelayUrl, undefined) : kubeconfigOf(first.server, first.token),
+    [auditRelayKey]: hasRelay ? auditRelayConfig([first, ...others]) : undefined,
+  };
   drafts.put(auditWebhookSecretName(clusterName), { labels: naming.labels('control-plane'), data });
   await drafts.flush();
   return undefined;

@@ -9,6 +9,7 @@ import {
   StatefulSets,
 } from '../../../api/index.ts';
 import type { JsonObject } from '../../../machinery/index.ts';
+import { coreEvents } from '../../../runtime/index.ts';
 import { conditionOf, isTrue } from '../../shared/index.ts';
 import { by } from '../../testing/world.ts';
 import { worldsOfTests } from '../hosting/testing/hosting-world.ts';
@@ -129,6 +130,28 @@ describe('a change of a HostedControlPlane', () => {
     await untilAvailable(world);
   });
 
+  it('of an argument the plane depends on has no effect, and is told once', async () => {
+    const world = await start();
+    await createGateway(world);
+    await createControlPlane(world, { replicas: 1 });
+    await untilAvailable(world);
+    const told = async () => (await world.list(coreEvents)).filter(({ reason }) => reason === 'ArgumentOverridden');
+    expect(await told()).toEqual([]);
+    await change(world, { deployment: { apiServer: { args: { 'secure-port': '7443', 'event-ttl': '2h' } } } });
+    const condition = async () => conditionOf(await world.controlPlane(), 'ArgumentsAccepted');
+    await world.until(async () => (await condition())?.status === 'False');
+    await world.until(async () => (await told()).length > 0);
+    const message =
+      'without effect, because the control plane sets them itself: kube-apiserver --secure-port; take them out';
+    expect(await condition()).toMatchObject({ reason: 'ArgumentOverridden', message });
+    await world.restart();
+    await world.pass(10 * minute);
+    expect(await told()).toMatchObject([{ type: 'Warning', message, count: 1 }]);
+    await untilAvailable(world);
+    await change(world, { deployment: { apiServer: { args: null } } });
+    await world.until(async () => (await condition()) === undefined);
+  });
+
   it('upgrades it', async () => {
     const world = await start();
     await createGateway(world);
@@ -150,7 +173,7 @@ describe('what keeps a HostedControlPlane from coming up', () => {
     await untilAvailable(world);
   });
 
-  it('is an audit log that has several places to go, or no token', async () => {
+  it('is an audit log whose token is not there, not that it has several places to go', async () => {
     const world = await start();
     await createGateway(world);
     const audit = (targets: object[]): JsonObject =>
@@ -158,11 +181,9 @@ describe('what keeps a HostedControlPlane from coming up', () => {
         deployment: { apiServer: { audit: { policy: { rules: [{ level: 'Metadata' }] }, webhook: { targets } } } },
       }) as never;
     const server = 'https://audit.example.org';
-    await createControlPlane(world, { replicas: 1, ...(audit([{ server }, { server }]) as object) });
     const reason = async () => conditionOf(await world.controlPlane(), 'Available')?.reason;
-    await world.until(async () => (await reason()) === 'AuditTargetsRefused');
     const authentication = { secretName: 'audit-token' };
-    await change(world, audit([{ server, authentication }]));
+    await createControlPlane(world, { replicas: 1, ...(audit([{ server, authentication }]) as object) });
     await world.until(async () => (await reason()) === 'AuditTokenMissing');
     await world.client.create(
       Secrets,
@@ -177,5 +198,17 @@ describe('what keeps a HostedControlPlane from coming up', () => {
     await untilAvailable(world);
     const secret = await world.find(Secrets, 'c1-audit-webhook');
     expect(Buffer.from(secret?.data?.['kubeconfig'] ?? '', 'base64').toString()).toContain('token: s3cret');
+    await change(world, audit([{ server, authentication }, { server: 'https://other.example.org' }]));
+    const text = async (key: string): Promise<string> =>
+      Buffer.from((await world.find(Secrets, 'c1-audit-webhook'))?.data?.[key] ?? '', 'base64').toString();
+    await world.until(async () => (await text('kubeconfig')).includes('server: http://127.0.0.1:8090'));
+    expect(await text('nginx.conf')).toMatch(/Bearer s3cret"[\s\S]*proxy_pass https:\/\/other\.example\.org\//);
+    const containers = async () =>
+      (await world.find(Deployments, 'c1-api-server'))?.spec.template?.spec?.containers.map(({ name }) => name);
+    await world.until(async () => (await containers())?.includes('audit-relay') === true);
+    await untilAvailable(world);
+    await change(world, audit([{ server }]));
+    await world.until(async () => (await containers())?.includes('audit-relay') === false);
+    expect(await text('nginx.conf')).toBe('');
   });
 });

@@ -1,7 +1,7 @@
 import { type HostedControlPlane, type HostedControlPlaneStatus, withLeadingV } from '../../../api/index.ts';
 import { formatQuantity, formatTime } from '../../../machinery/index.ts';
 import { dropCondition, setVerdict, type Verdict } from '../../shared/index.ts';
-import { type PlaneReport, type PlaneStage, planeStages } from '../hosting/index.ts';
+import { backgroundStages, type PlaneReport, type PlaneStage, planeStages } from '../hosting/index.ts';
 import { rollingOut, scaling } from '../scaling-conditions.ts';
 
 /** Conditions users know, each with the steps it tells of, in the order of the way. */
@@ -19,11 +19,10 @@ const stageConditions: readonly (readonly [type: string, ...stages: PlaneStage[]
   ['AdminKubeconfigReady', 'kubeconfig'],
   ['CARotationReady', 'rotation'],
   ['WorkloadSetupReady', 'inCluster'],
+  ['WorkloadCloudCredentialsReady', 'cloudCredentials'],
+  ['ArgumentsAccepted', 'arguments'],
   ['EtcdBackupReady', 'backup'],
 ];
-
-/** Going on in the background, these keep nobody from working. */
-const besides: ReadonlySet<PlaneStage> = new Set(['inCluster', 'rotation', 'backup']);
 
 /** What was seen of a plane, in the status of its HostedControlPlane. */
 export function observeHosted(draft: HostedControlPlane, report: PlaneReport, nowMs: number): void {
@@ -61,7 +60,7 @@ export function observeHosted(draft: HostedControlPlane, report: PlaneReport, no
   }
   const obstacle = obstacleAmong(
     report,
-    planeStages.filter((stage) => !besides.has(stage)),
+    planeStages.filter((stage) => !backgroundStages.has(stage)),
   );
   const available: Verdict = report.isFunctional
     ? { status: 'True', reason: 'Available', ...(obstacle && { message: wordsOf(obstacle) }) }

@@ -32,6 +32,7 @@ import { wishedVolumeSize } from './volumes.ts';
 
 const hourMs = 3_600_000;
 const etcdMembers = 3;
+const auditRelayImage = 'nginx:1.27.4';
 /** upstream defragments from this share of free space on */
 const fragmentation = 0.2;
 
@@ -194,7 +195,12 @@ function auditOf({ policy, mode, webhook }: NonNullable<HostedApiServer['audit']
   return {
     policy: { apiVersion: 'audit.k8s.io/v1', kind: 'Policy', ...policy },
     mode: mode ?? 'batch',
-    ...(webhook && { webhook: { secretName: auditWebhookSecretName(clusterName) } }),
+    ...(webhook && {
+      webhook: {
+        secretName: auditWebhookSecretName(clusterName),
+        ...(webhook.targets.length > 1 && { relayImage: auditRelayImage }),
+      },
+    }),
   };
 }
 

@@ -1,3 +1,4 @@
+import type { ObjectKey } from '../../../client/index.ts';
 import type { ApiServerWish, BackupWish } from '../../../hosting/index.ts';
 import type { KubeObject } from '../../../machinery/index.ts';
 import type { PlaneRequest, RestoreRequest, RotationRequest } from './types.ts';
@@ -29,20 +30,44 @@ const backupSecretAnnotation = `${domain}/backup-secret`;
 /** `true`: Secrets of the workload cluster are stored encrypted, under a key of the plane's own */
 const encryptionAnnotation = `${domain}/encrypt-secrets`;
 
+/** `none`, or names of Secrets with credentials of the cloud, as `name` or `namespace/name` with commas between them */
+const cloudCredentialsAnnotation = `${domain}/cloud-credentials`;
+const cloudSecretNamespace = 'kube-system';
+/** a name that no chart and no manual has: those tell people to make theirs, which must not be there already */
+const defaultCloudSecret = 'openstack-credentials';
+
 /** What the API server is to do that the kinds have no field for. */
 export function annotatedApiServer({ metadata }: KubeObject): Pick<ApiServerWish, 'encryptionAtRest'> {
   return metadata.annotations?.[encryptionAnnotation] === 'true' ? { encryptionAtRest: true } : {};
 }
 
-/** Rotations and a restore somebody asks for. */
-export function annotatedRequests({ metadata }: KubeObject): Pick<PlaneRequest, 'rotate' | 'restore'> {
+/** Rotations and a restore somebody asks for, and where credentials go. */
+export function annotatedRequests({ metadata }: KubeObject): Pick<PlaneRequest, 'rotate' | 'restore' | 'cloudSecrets'> {
   const annotations = metadata.annotations ?? {};
   const rotate = (Object.keys(rotations) as RotationRequest['what'][]).flatMap((what): RotationRequest[] => {
     const token = annotations[rotations[what]];
     return token ? [{ what, token }] : [];
   });
   const restore = restoreRequest(annotations);
-  return { ...(rotate.length > 0 && { rotate }), ...(restore && { restore }) };
+  return {
+    ...(rotate.length > 0 && { rotate }),
+    ...(restore && { restore }),
+    cloudSecrets: cloudSecretsOf(annotations[cloudCredentialsAnnotation] ?? defaultCloudSecret),
+  };
+}
+
+function cloudSecretsOf(text: string): Required<ObjectKey>[] {
+  if (text === 'none') return [];
+  return text
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '')
+    .map((entry) => {
+      const slash = entry.indexOf('/');
+      return slash < 0
+        ? { namespace: cloudSecretNamespace, name: entry }
+        : { namespace: entry.slice(0, slash), name: entry.slice(slash + 1) };
+    });
 }
 
 function restoreRequest(annotations: Readonly<Record<string, string>>): RestoreRequest | undefined {

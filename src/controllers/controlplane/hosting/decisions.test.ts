@@ -76,7 +76,7 @@ describe('rotations', () => {
         credentials,
         requests: [{ what: 'sa', token: 'once' }],
         isRolledOut: true,
-        nodes: 3,
+        holders: 3,
         clock,
         serviceAccountKey: { certificate: publicKey, privateKey },
       });
@@ -85,13 +85,14 @@ describe('rotations', () => {
     };
     await step();
     await step();
+    await step();
     expect(state.rotations.sa).toMatchObject({ old: publicKey, next: { privateKey: expect.any(String) } });
     await clock.advance(23 * hourMs);
     await step();
     await clock.advance(2 * hourMs);
     await step();
     await step();
-    expect(phases).toEqual(['introduced', 'switched', 'switched', 'stable', 'stable']);
+    expect(phases).toEqual(['introduced', 'switched', 'switched', 'switched', 'stable', 'stable']);
     expect(state.rotations.sa).toEqual({ record: { phase: 'stable', request: 'once', since: clock.now() } });
   });
 
@@ -105,7 +106,7 @@ describe('rotations', () => {
       asked: new Map(),
       renewed: [],
     } as unknown as EnsuredCredentials;
-    const input = { plan: [ca], credentials, requests: [], nodes: 0, clock, serviceAccountKey: undefined };
+    const input = { plan: [ca], credentials, requests: [], holders: 0, clock, serviceAccountKey: undefined };
     const early = await rotate({ ...input, state: emptyState, isRolledOut: true });
     expect(early.state).toBe(emptyState);
     await clock.advance(25 * hourMs);

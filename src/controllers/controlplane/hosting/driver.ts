@@ -27,6 +27,7 @@ import { EtcdError } from '../etcd/types.ts';
 import { PlaneObjectError } from './apply-objects.ts';
 import { createBackgroundWork } from './background.ts';
 import { PlaneCredentialError } from './certificates/ensure.ts';
+import { createPlaneClouds } from './cloud-credentials.ts';
 import { planeEtcd } from './etcd/connect.ts';
 import { driveEtcdCluster, type EtcdClusterReport, type EtcdClusterRequest } from './etcd-cluster.ts';
 import { planeMetrics } from './metrics.ts';
@@ -35,7 +36,9 @@ import { followedResources } from './resources.ts';
 import { bad, newPlaneMemory, type PlaneMemory, type PlaneScope, readSecret, type Stage, tell } from './scope.ts';
 import { secretDrafts } from './secret-drafts.ts';
 import { registerPodIndexes } from './sets.ts';
+import { tellArguments } from './stages/arguments.ts';
 import { keepBackups } from './stages/backup.ts';
+import { keepCloudCredentials } from './stages/cloud-credentials.ts';
 import { issueCredentials, tellKubeconfig } from './stages/credentials.ts';
 import { keepEtcd } from './stages/etcd.ts';
 import { expose, publish } from './stages/exposure.ts';
@@ -77,10 +80,12 @@ const stages: readonly (readonly [PlaneStage, Stage])[] = [
   ['kubeconfig', tellKubeconfig],
   ['exposure', stopWithoutEndpoint],
   ['routes', keepRoutes],
+  ['arguments', tellArguments],
   ['workloads', keepWorkloads],
   ['backup', keepBackups],
   ['functional', judgeFunction],
   ['inCluster', keepParts],
+  ['cloudCredentials', keepCloudCredentials],
   ['rotation', moveRotations],
 ];
 
@@ -92,6 +97,7 @@ function stopWithoutEndpoint({ endpoint }: PlaneScope): 'stop' | undefined {
 export function createPlaneDriver(dependencies: PlaneDependencies): PlaneDriver {
   const memories = new Map<string, PlaneMemory>();
   const background = createBackgroundWork();
+  const clouds = createPlaneClouds();
   const metrics = planeMetrics(dependencies.metrics?.registry);
   let openEtcd = dependencies.etcd;
 
@@ -108,7 +114,7 @@ export function createPlaneDriver(dependencies: PlaneDependencies): PlaneDriver 
     source: background.source,
     async drive(request) {
       openEtcd ??= planeEtcd(dependencies.connectPod, request.context.clock);
-      const scope = openScope(request, { dependencies, openEtcd, background, memory: memoryOf(request.owner) });
+      const scope = openScope(request, { dependencies, openEtcd, background, clouds, memory: memoryOf(request.owner) });
       const error = await runStages(scope);
       if (scope.credentials) metrics.show(scope.key, scope.credentials.reports);
       return reportOf(scope, error);
@@ -118,6 +124,7 @@ export function createPlaneDriver(dependencies: PlaneDependencies): PlaneDriver 
       if (report.isGone) {
         memories.delete(request.owner.metadata.uid ?? '');
         background.forget(objectKey(request.owner));
+        clouds.forget(objectKey(request.owner));
         metrics.forget(objectKey(request.owner));
       }
       return report;
@@ -133,6 +140,7 @@ export function createPlaneDriver(dependencies: PlaneDependencies): PlaneDriver 
     },
     watches: (owner) => [
       ...followedResources.map((resource) => watchOwned(resource, owner)),
+      clouds.watch,
       watchMapped(Pods, (pod) => ownersOfPod(dependencies, pod, owner), { predicates: [podMatters] }),
     ],
   };
@@ -140,7 +148,7 @@ export function createPlaneDriver(dependencies: PlaneDependencies): PlaneDriver 
 
 function openScope(
   request: PlaneRequest,
-  parts: Pick<PlaneScope, 'dependencies' | 'openEtcd' | 'background' | 'memory'>,
+  parts: Pick<PlaneScope, 'dependencies' | 'openEtcd' | 'background' | 'clouds' | 'memory'>,
 ): PlaneScope {
   const { context, wish, owner } = request;
   const { client, cache, clock, signal } = context;
@@ -226,7 +234,7 @@ function reasonOf(error: unknown): string {
 }
 
 /** Going on without these the plane is still as wished. */
-const besides: ReadonlySet<PlaneStage> = new Set(['rotation', 'backup']);
+const besides: ReadonlySet<PlaneStage> = new Set(['cloudCredentials', 'arguments', 'rotation', 'backup']);
 
 function reportOf(scope: PlaneScope, error: unknown): PlaneReport {
   const { wish, controlPlane, etcd, facts, endpoint, credentials } = scope;

@@ -28,31 +28,36 @@ export async function keepInCluster(options: InClusterOptions, wishes: readonly 
   return writes;
 }
 
-async function keepOne(options: InClusterOptions, { object, mode, follow }: WorkloadObject): Promise<boolean> {
+async function keepOne(options: InClusterOptions, wish: WorkloadObject): Promise<boolean> {
   const { client, fieldManager, signal } = options;
+  const { object } = wish;
   const resource = resourceOfObject(object);
-  if (mode === 'own') {
-    // what a wish leaves out cannot be told from what others wrote; the API knows, and writes nothing when nothing changes
-    await client.apply(resource, object, { fieldManager, force: true, signal });
+  const apply = async (content: KubeObject): Promise<true> => {
+    await client.apply(resource, content, { fieldManager, force: true, signal });
     return true;
-  }
+  };
+  // what a wish leaves out cannot be told from what others wrote; the API knows, and writes nothing when nothing changes
+  if (wish.mode === 'own') return await apply(object);
   const live = await client.get(resource, objectKey(object), { signal }).catch(ignoreNotFound);
-  if (live && mode === 'keep') {
-    if (shows(live, object)) return false;
-    await client.apply(resource, object, { fieldManager, force: true, signal });
+  if (wish.mode === 'gone') {
+    if (!live || !shows(live, object)) return false;
+    await client.delete(resource, objectKey(object), { signal }).catch(ignoreNotFound);
     return true;
   }
-  if (live) {
-    const patch = followed(live, object, follow ?? []);
-    if (!patch) return false;
-    await client.apply(resource, patch, { fieldManager, force: true, signal });
+  if (wish.mode === 'keep') return live && shows(live, object) ? false : await apply(object);
+  if (live && wish.mode === 'marked') {
+    if (live.metadata.annotations?.[wish.mark] === undefined || shows(live, object)) return false;
+    // as a whole and against the state that was seen: a Secret that became somebody else's meanwhile stays theirs
+    const annotations = { ...live.metadata.annotations, ...object.metadata.annotations };
+    const next = { ...live, ...object, metadata: { ...live.metadata, annotations } };
+    await client.update(resource, next, { fieldManager, signal });
     return true;
   }
-  if (mode === 'keep') {
-    await client.apply(resource, object, { fieldManager, force: true, signal });
-    return true;
+  if (live && wish.mode === 'once') {
+    const patch = followed(live, object, wish.follow ?? []);
+    return patch ? await apply(patch) : false;
   }
-  // made once and then the users': as a plain object of theirs, not as fields of ours
+  // as a plain object, not as fields of ours: it is the users' from now on, or one that is written as a whole
   await client.create(resource, object, { fieldManager, signal }).catch((error: unknown) => {
     if (!isAlreadyExists(error)) throw error;
   });

@@ -1,6 +1,7 @@
 // What drives the planes of hosted kinds: controllers of those kinds make a wish, call `drive`, and show the report.
 
 export { annotatedApiServer, annotatedBackup, annotatedRequests } from './annotations.ts';
+export { connectPodOver, noWayToPods } from './connect-pod.ts';
 export * from './driver.ts';
 export type { OpenPlaneEtcd, PlaneEtcdTarget } from './etcd/connect.ts';
 export type { EtcdClusterReport, EtcdClusterRequest } from './etcd-cluster.ts';

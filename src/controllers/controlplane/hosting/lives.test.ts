@@ -6,6 +6,7 @@ import {
   ConfigMaps,
   clusters,
   Deployments,
+  Nodes,
   PersistentVolumeClaims,
   Pods,
   type Secret,
@@ -110,6 +111,26 @@ describe('the etcd of a plane', () => {
   });
 });
 
+describe('a rule of the user', () => {
+  it('has every member tidied once when its schedule strikes, and is not asked again before it strikes anew', async () => {
+    const world = await start();
+    await world.untilSettled();
+    await world.wish(withEtcd({ defragment: { schedule: '30 * * * *', rule: 'dbSize > 100' } }));
+    for (const member of world.etcd.members) Object.assign(member, { dbSize: 100, dbSizeInUse: 100 });
+    const tidied = () => world.etcd.log.filter((line) => line.startsWith('defragmented'));
+    await world.pass(2 * 3_600_000);
+    expect(tidied()).toEqual([]);
+    for (const member of world.etcd.members) {
+      Object.defineProperty(member, 'dbSize', { get: () => 1000, set: () => {} });
+    }
+    await world.until(() => tidied().length === 3, 2 * 3_600_000);
+    expect(new Date(world.clock.now()).getUTCMinutes()).toBeGreaterThanOrEqual(30);
+    await world.pass(30 * 60_000);
+    expect(new Set(tidied()).size).toBe(3);
+    expect(tidied()).toHaveLength(3);
+  });
+});
+
 describe('a plane that lives on', () => {
   it('is upgraded by one minor release, and refuses to jump or to go back', async () => {
     const world = await start();
@@ -171,6 +192,12 @@ describe('a plane that lives on', () => {
         ...wish,
         backup: { schedule: '0 * * * *', target: { type: 'directory', path: directory } },
       }));
+      await world.until(() => world.report().stages.get('backup') !== undefined);
+      expect(world.report().stages.get('backup')).toMatchObject({
+        status: 'Unknown',
+        reason: 'NoBackupYet',
+        message: expect.stringMatching(/^the first backup is due at .*:00:00Z$/),
+      });
       await world.until(async () => {
         // files are written by the machine, not by simulated time
         await new Promise((resolve) => setImmediate(resolve));
@@ -179,6 +206,7 @@ describe('a plane that lives on', () => {
       const { lastName = '', nextMs = 0, lastMs = 0 } = world.report().backup ?? {};
       expect(await readFile(join(directory, lastName), 'utf8')).toBe('snapshot of everything');
       expect(nextMs - lastMs).toBeLessThanOrEqual(3_600_000);
+      expect(world.report().stages.get('backup')).toMatchObject({ status: 'True', reason: 'BackedUp' });
       await world.wish((wish) => ({
         ...wish,
         backup: { schedule: 'now', target: { type: 'directory', path: directory } },
@@ -273,6 +301,23 @@ describe('credentials of a plane', () => {
     expect(chain).toHaveLength(2);
     await world.pass(60_000);
     expect(await secretOf(world, 'c1-ca', 'tls.crt')).toBe(authority);
+  });
+
+  it('keep the old authority while a node may show what it signed', async () => {
+    const world = await start();
+    await world.untilSettled();
+    await world.workload.create(Nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name: 'old' } }, by);
+    const old = await secretOf(world, 'c1-ca', 'tls.crt');
+    await world.ask({ rotate: [{ what: 'ca', token: 'please' }] });
+    await world.until(async () => (await secretOf(world, 'c1-ca', 'tls.crt')) !== old);
+    await world.until(() => world.report().rotations[0] === 'ca: what the old one signed may still be shown');
+    const bundle = async () => splitCertificates(await secretOf(world, 'c1-ca', 'ca.crt')).length;
+    await world.pass(2 * 3_600_000);
+    expect(await bundle()).toBe(2);
+    await world.workload.delete(Nodes, { name: 'old' });
+    await world.until(() => world.report().rotations.length === 0);
+    await world.untilSettled();
+    expect(await bundle()).toBe(1);
   });
 
   it('get another key for service accounts while tokens of the old one stay good for a day', async () => {

@@ -15,6 +15,8 @@ import {
   ServiceAccounts,
   Services,
   StatefulSets,
+  ValidatingAdmissionPolicies,
+  ValidatingAdmissionPolicyBindings,
 } from '../../../api/index.ts';
 import { formatApiVersion, type KubeObject, parseApiVersion, type Resource } from '../../../machinery/index.ts';
 
@@ -42,6 +44,8 @@ const known: ReadonlyMap<string, Resource<KubeObject>> = new Map(
       ClusterRoleBindings,
       DaemonSets,
       Namespaces,
+      ValidatingAdmissionPolicies,
+      ValidatingAdmissionPolicyBindings,
     ] as Resource<KubeObject>[]),
   ].map((resource) => [`${formatApiVersion(resource.group, resource.version)} ${resource.kind}`, resource]),
 );

@@ -6,6 +6,7 @@ import type { Verdict } from '../../shared/index.ts';
 import type { AppliedMemory, ApplyOptions } from './apply-objects.ts';
 import type { BackgroundWork } from './background.ts';
 import type { CredentialMemory, EnsuredCredentials } from './certificates/ensure.ts';
+import type { PlaneClouds } from './cloud-credentials.ts';
 import type { OpenPlaneEtcd } from './etcd/connect.ts';
 import type { EtcdMemory, EtcdOutcome } from './etcd/drive.ts';
 import type { SecretDrafts } from './secret-drafts.ts';
@@ -18,17 +19,26 @@ export interface PlaneMemory {
   readonly applied: AppliedMemory;
   readonly credentials: CredentialMemory;
   readonly etcd: EtcdMemory;
-  /** what the workload cluster was found to contain */
-  inCluster?: { readonly wish: string; readonly at: number };
+  /** what the workload cluster was found to contain, by the stage that saw to it */
+  readonly inCluster: Map<PlaneStage, { readonly wish: string; readonly at: number }>;
   gateway?: { readonly facts: NonNullable<PlaneFacts['gateway']>; readonly at: number };
   nodeAddress?: { readonly address: string | undefined; readonly at: number };
   backupFailure?: { readonly message: string; readonly at: number };
   restoreFailure?: { readonly message: string; readonly at: number };
+  /** of a workload cluster nobody keeps a list of */
+  nodes?: { readonly names: readonly string[]; readonly at: number };
+  /** arguments people were told of */
+  arguments?: string;
   /** expiry as it was last shown in metrics, by credential */
   shown?: Set<string>;
 }
 
-export const newPlaneMemory = (): PlaneMemory => ({ applied: new Map(), credentials: new Map(), etcd: {} });
+export const newPlaneMemory = (): PlaneMemory => ({
+  applied: new Map(),
+  credentials: new Map(),
+  etcd: {},
+  inCluster: new Map(),
+});
 
 /** One pass over one plane: what was read, and how far it came. */
 export interface PlaneScope {
@@ -36,6 +46,7 @@ export interface PlaneScope {
   readonly dependencies: PlaneDependencies;
   readonly openEtcd: OpenPlaneEtcd;
   readonly background: BackgroundWork;
+  readonly clouds: PlaneClouds;
   readonly memory: PlaneMemory;
   readonly apply: ApplyOptions;
   readonly drafts: SecretDrafts;

@@ -56,6 +56,8 @@ export interface PlaneRequest {
   rotate?: readonly RotationRequest[];
   /** a backup the plane is to begin with, or to go back to */
   restore?: RestoreRequest;
+  /** Secrets of the workload cluster that are to hold the credentials of its cloud; none: people see to them themselves */
+  cloudSecrets?: readonly Required<ObjectKey>[];
 }
 
 export interface RotationRequest {
@@ -85,11 +87,22 @@ export const planeStages = [
   'kubeconfig',
   'functional',
   'inCluster',
+  'cloudCredentials',
+  'arguments',
   'rotation',
   'backup',
 ] as const;
 
 export type PlaneStage = (typeof planeStages)[number];
+
+/** Going on in the background, these keep nobody from working. */
+export const backgroundStages: ReadonlySet<PlaneStage> = new Set([
+  'inCluster',
+  'cloudCredentials',
+  'arguments',
+  'rotation',
+  'backup',
+]);
 
 export interface PlaneCounts {
   desired: number;

@@ -36,7 +36,9 @@ describe('credentials people made', () => {
     if (data) await client.create(Secrets, secret, { fieldManager: 'test' });
     return client;
   };
-  const clouds = base64('clouds: {mine: {auth: {auth_url: "http://x/v3", username: u, password: p}}}');
+  const clouds = base64(
+    'clouds: {mine: {auth: {auth_url: "http://x/v3", username: u, password: p, user_domain_name: d}}}',
+  );
 
   it('get the form the programs read', async () => {
     const client = await setting({ 'clouds.yaml': clouds });
@@ -51,6 +53,7 @@ describe('credentials people made', () => {
     ['in both forms already', { 'clouds.yaml': clouds, 'cloud.conf': base64('mine') }, true],
     ['of another kind', { token: base64('x') }, true],
     ['that name no cloud', { 'clouds.yaml': base64('nothing') }, false],
+    ['that open no cloud', { 'clouds.yaml': base64('clouds: {mine: {auth: {username: u}}}') }, false],
   ])('%s stay as they are', async (_, data, isComplete) => {
     const client = await setting(data);
     const writes = client.writes().length;

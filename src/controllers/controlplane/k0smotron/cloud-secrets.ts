@@ -1,13 +1,12 @@
 import { type K0smotronClusterSpec, type Secret, Secrets } from '../../../api/index.ts';
 import { type Client, type ObjectKey, withOptimisticLock } from '../../../client/index.ts';
-import { cloudConf } from '../../../hosting/index.ts';
 import { ignoreNotFound, isConflict, isJsonObject, type JsonValue, parseYaml } from '../../../machinery/index.ts';
-import { fieldManager, secretText } from '../../shared/index.ts';
+import { CloudConfigError, cloudFromText } from '../../../openstack/index.ts';
+import { cloudCaKey, cloudsYamlKey, cloudTexts, fieldManager, secretText } from '../../shared/index.ts';
 
 // Charts of a cloud are told the name of a Secret with credentials that people make themselves inside the workload cluster.
 // The programs of these charts read cloud.conf; what people have at hand is a clouds.yaml.
 
-const cloudsKey = 'clouds.yaml';
 const confKey = 'cloud.conf';
 
 /** The Secrets the charts of a configuration of k0s expect and do not make themselves. */
@@ -41,14 +40,11 @@ export async function completeSecrets(
 }
 
 async function complete(client: Client, key: ObjectKey, secret: Secret, signal: AbortSignal): Promise<boolean> {
-  const cloudsYaml = secretText(secret, cloudsKey);
+  const cloudsYaml = secretText(secret, cloudsYamlKey);
   if (cloudsYaml === undefined || secretText(secret, confKey) !== undefined) return true;
-  const clouds = at(readYaml(cloudsYaml), 'clouds');
-  const [first] = isJsonObject(clouds) ? Object.keys(clouds) : [];
+  const text = await confOf(cloudsYaml, secretText(secret, cloudCaKey), key);
   // nothing can be made of it; whoever mends it is found at the next look
-  if (first === undefined) return false;
-  const cloudName = isJsonObject(clouds) && 'openstack' in clouds ? 'openstack' : first;
-  const text = cloudConf({ secretName: key.name, namespace: key.namespace ?? '', cloudsYaml, cloudName });
+  if (text === undefined) return false;
   const patch = { data: { [confKey]: Buffer.from(text).toString('base64') } };
   try {
     await client.patch(Secrets, key, 'merge', withOptimisticLock(patch, secret), { fieldManager, signal });
@@ -56,6 +52,19 @@ async function complete(client: Client, key: ObjectKey, secret: Secret, signal: 
   } catch (error) {
     if (!isConflict(error)) throw error;
     return false;
+  }
+}
+
+async function confOf(text: string, ca: string | undefined, { name }: ObjectKey): Promise<string | undefined> {
+  const clouds = at(readYaml(text), 'clouds');
+  const [first] = isJsonObject(clouds) ? Object.keys(clouds) : [];
+  if (first === undefined) return undefined;
+  const cloud = isJsonObject(clouds) && 'openstack' in clouds ? 'openstack' : first;
+  try {
+    return cloudTexts(await cloudFromText({ text, source: `Secret ${name}`, cloud, ca })).cloudConf;
+  } catch (error) {
+    if (error instanceof CloudConfigError) return undefined;
+    throw error;
   }
 }
 

@@ -1,6 +1,10 @@
+import { X509Certificate } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import {
+  ConfigMaps,
   clusters,
+  Ingresses,
   k0smotronClusters,
   k0smotronControlPlanes,
   Namespaces,
@@ -176,6 +180,67 @@ describe('changes', () => {
     expect((await world.find(StatefulSets, 'kmc-c1'))?.spec.replicas).toBe(1);
     await world.client.patch(clusters, key, 'merge', { spec: { paused: null } }, by);
     await world.until(async () => (await world.controlPlane()).status?.readyReplicas === 3);
+  });
+});
+
+describe('behind an Ingress', () => {
+  it('the API is found by its name, from outside, by nodes and by those inside', async () => {
+    const world = await start();
+    const ingress = {
+      apiHost: 'api.example.org',
+      konnectivityHost: 'konnectivity.example.org',
+      className: 'nginx',
+      annotations: { 'nginx.ingress.kubernetes.io/ssl-passthrough': 'true' },
+    };
+    const { image: _, ...rest } = guideSpec;
+    await createControlPlane(world, { ...rest, version: 'v1.34.1+k0s.0', service: { type: 'ClusterIP' }, ingress });
+    await untilAvailable(world);
+    const endpoint = { host: 'api.example.org', port: 443 };
+    await world.until(async () => (await world.find(clusters, clusterName))?.spec.controlPlaneEndpoint !== undefined);
+    expect((await world.find(clusters, clusterName))?.spec.controlPlaneEndpoint).toEqual(endpoint);
+    expect((await world.find(fakeClusters, clusterName))?.['spec']).toMatchObject({ controlPlaneEndpoint: endpoint });
+
+    const made = await world.find(Ingresses, 'kmc-c1');
+    expect(made?.metadata.annotations).toMatchObject(ingress.annotations);
+    expect(made?.spec?.ingressClassName).toBe('nginx');
+    const service = await world.find(Services, 'kmc-c1');
+    const numbers = new Map(service?.spec?.ports?.map(({ name, port }) => [name, port]));
+    expect(
+      made?.spec?.rules?.map(({ host, http }) => {
+        const to = http?.paths?.[0]?.backend?.service;
+        return [host, to?.name, to?.port?.number ?? numbers.get(to?.port?.name ?? '')];
+      }),
+    ).toEqual([
+      ['api.example.org', 'kmc-c1', numbers.get('api')],
+      ['konnectivity.example.org', 'kmc-c1', numbers.get('konnectivity')],
+    ]);
+
+    const text = async (name: string, key: string): Promise<string> =>
+      Buffer.from((await world.find(Secrets, name))?.data?.[key] ?? '', 'base64').toString();
+    expect(await text('c1-kubeconfig', 'value')).toContain('server: https://api.example.org:443');
+    // nodes show this to Pods that call the API by its address
+    expect(new X509Certificate(await text('c1-ingress-haproxy', 'tls.crt')).subjectAltName).toContain(
+      'IP Address:10.96.0.1',
+    );
+
+    const config = (await world.find(ConfigMaps, 'kmc-c1-config'))?.data?.['K0SMOTRON_K0S_YAML'] ?? '';
+    expect(parse(config).spec).toMatchObject({
+      api: {
+        externalAddress: 'api.example.org:443',
+        sans: expect.arrayContaining(['api.example.org', 'konnectivity.example.org']),
+        extraArgs: { 'endpoint-reconciler-type': 'none' },
+      },
+      konnectivity: { externalAddress: 'konnectivity.example.org' },
+    });
+    const volumes = (await world.find(StatefulSets, 'kmc-c1'))?.spec.template?.spec?.volumes ?? [];
+    const mounted = volumes.map(({ configMap }) => configMap?.name).filter((name) => name !== undefined);
+    expect(mounted).toContain('kmc-c1-ingress');
+    const script = Object.values((await world.find(ConfigMaps, 'kmc-entrypoint-c1-config'))?.data ?? {}).join();
+    expect(script).toContain('--disable-components=endpoint-reconciler');
+
+    await world.client.delete(clusters, { namespace: world.namespace, name: clusterName });
+    await world.until(async () => (await world.find(clusters, clusterName)) === undefined);
+    expect(await world.list(Ingresses)).toEqual([]);
   });
 });
 

@@ -1,7 +1,13 @@
 import type { K0smotronCluster } from '../../../api/index.ts';
 import { formatTime } from '../../../machinery/index.ts';
 import { dropCondition, setVerdict, type Verdict } from '../../shared/index.ts';
-import { type PlaneCounts, type PlaneReport, type PlaneStage, planeStages } from '../hosting/index.ts';
+import {
+  backgroundStages,
+  type PlaneCounts,
+  type PlaneReport,
+  type PlaneStage,
+  planeStages,
+} from '../hosting/index.ts';
 
 interface StageCondition {
   readonly type: string;
@@ -21,14 +27,13 @@ const ownConditions: readonly StageCondition[] = [
 const partConditions: readonly StageCondition[] = [
   { type: 'EtcdAvailable', stages: ['etcd', 'restore'], good: 'Available' },
   { type: 'WorkloadPartsAvailable', stages: ['inCluster'], good: 'Available' },
+  { type: 'CloudCredentialsAvailable', stages: ['cloudCredentials'], good: 'Available' },
   { type: 'RotationSettled', stages: ['rotation'], good: 'NotRotating' },
   { type: 'BackupSucceeded', stages: ['backup'], good: 'BackedUp' },
 ];
 
 /** What keeps a plane from what was wished, while it answers all the same. */
 const updateStages: readonly PlaneStage[] = ['version', 'workloads'];
-/** going on in the background, these keep nobody from working */
-const besides: ReadonlySet<PlaneStage> = new Set(['inCluster', 'rotation', 'backup']);
 
 /** Types that a K0smotronControlPlane shows too. */
 export const shownConditions: readonly string[] = [
@@ -51,7 +56,7 @@ export function observePlane(draft: K0smotronCluster, report: PlaneReport, nowMs
   const { counts, selector } = report;
   const problem = obstacle(
     report,
-    planeStages.filter((stage) => !besides.has(stage)),
+    planeStages.filter((stage) => !backgroundStages.has(stage)),
   );
   draft.status = {
     ...draft.status,

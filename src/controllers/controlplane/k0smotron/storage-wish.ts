@@ -1,5 +1,5 @@
 import type { K0smotronClusterSpec, K0smotronEtcd } from '../../../api/index.ts';
-import type { DataStoreWish, DefragmentWish } from '../../../hosting/index.ts';
+import type { DataStoreWish } from '../../../hosting/index.ts';
 
 const defaultEtcdImage = 'quay.io/k0sproject/etcd:v3.7.1';
 const defaultSize = '1Gi';
@@ -39,15 +39,6 @@ function ownEtcd({ persistence, autoDeletePVCs, defragJob }: K0smotronEtcd, memb
     members,
     storage: { size: String(size ?? defaultSize), ...(storageClass && { storageClass }) },
     deleteVolumes: autoDeletePVCs === true,
-    ...(defragJob?.enabled === true && { defragment: defragmentWish(defragJob.schedule, defragJob.rule) }),
+    ...(defragJob?.enabled === true && { defragment: { schedule: defragJob.schedule, rule: defragJob.rule } }),
   };
-}
-
-const freeBytesRule = /dbSize\s*-\s*dbSizeInUse\s*>\s*([\d\s*]+)/;
-
-/** Of the rules people write for the job, the part that says from how much free space a member is worth the pause. */
-function defragmentWish(schedule: string, rule: string): DefragmentWish {
-  const factors = (freeBytesRule.exec(rule)?.[1] ?? '').split('*').map((factor) => Number(factor.trim() || Number.NaN));
-  const freeBytes = factors.reduce((product, factor) => product * factor, 1);
-  return { schedule, ...(Number.isSafeInteger(freeBytes) && { freeBytes }) };
 }

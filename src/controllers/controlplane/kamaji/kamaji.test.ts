@@ -7,6 +7,8 @@ import {
   Secrets,
   Services,
   StatefulSets,
+  tenantControlPlanes,
+  ValidatingAdmissionPolicies,
 } from '../../../api/index.ts';
 import { conditionOf, isTrue } from '../../shared/index.ts';
 import { fakeClusters } from '../../testing/provider-kinds.ts';
@@ -200,6 +202,20 @@ it('a TenantControlPlane without a Cluster is reached through its own kubeconfig
   await createTenant(world, { dataStoreSchema: 'mine', dataStoreUsername: 'me' });
   await world.until(async () => (await world.tenant())?.status?.kubernetesResources?.version?.status === 'Ready');
   expect([...world.tenants.values()]).toEqual([{ user: 'me', role: 'mine', prefix: '/mine/' }]);
+});
+
+it('a TenantControlPlane that may not be written to says so, until it may', async () => {
+  const world = await start();
+  await createTenant(world, { writePermissions: { blockCreation: true } });
+  const phase = async () => (await world.tenant())?.status?.kubernetesResources?.version?.status;
+  await world.until(async () => (await phase()) === 'WriteLimited');
+  const names = async () =>
+    (await world.workload.list(ValidatingAdmissionPolicies)).items.map(({ metadata }) => metadata.name).sort();
+  await world.until(async () => (await names()).length === 2);
+  expect(await names()).toEqual(['kamaji-write-permissions', 'kamaji-write-permissions-leases']);
+  const key = { namespace: world.namespace, name: controlPlaneName };
+  await world.client.patch(tenantControlPlanes, key, 'merge', { spec: { writePermissions: null } } as never, by);
+  await world.until(async () => (await phase()) === 'Ready' && (await names()).length === 0);
 });
 
 describe('a DataStore', () => {

@@ -18,6 +18,13 @@ export const dataStoreAllowedDeletion: string = `${domain}/DataStoreAllowedDelet
 /** Under this name TenantControlPlanes are written. */
 export const controlPlaneFieldManager = 'kamaji-control-plane-provider';
 
+/** Under this name the objects of planes are written, by whoever of Kamaji's controllers. */
+export const kamajiFieldManager = 'kamaji';
+
+/** on Secrets of a KubeconfigGenerator: its name, and that of the control plane they open */
+export const managedByLabel: string = `${domain}/managed-by`;
+export const managedForLabel: string = `${domain}/managed-for`;
+
 /** Labels of Secrets that are made for Cluster API. */
 export const capiSecretLabels = (secret: string, cluster: string, tenant: string): Record<string, string> => ({
   [`${domain}/component`]: 'capi',

@@ -3,6 +3,7 @@ import type { Manager } from '../../../runtime/index.ts';
 import { kamajiControlPlaneController } from './control-plane/controller.ts';
 import { storeConnector } from './data-store/connect.ts';
 import { dataStoreController } from './data-store/controller.ts';
+import { kubeconfigGeneratorController } from './kubeconfig-generator/controller.ts';
 import type { KamajiDependencies } from './scope.ts';
 import { tenantControlPlaneController } from './tenant/controller.ts';
 
@@ -17,4 +18,5 @@ export function setupKamajiControllers(manager: Manager, options: KamajiControll
   manager.add(kamajiControlPlaneController(dependencies));
   manager.add(tenantControlPlaneController(dependencies, open));
   manager.add(dataStoreController(dependencies, open));
+  manager.add(kubeconfigGeneratorController(dependencies));
 }

@@ -7,7 +7,7 @@ import {
   machines,
 } from '../../../api/index.ts';
 import { type ObjectKey, objectKey } from '../../../client/index.ts';
-import { clone, isNotFound, parseApiVersion, type UnstructuredObject } from '../../../machinery/index.ts';
+import { deepEqual, isNotFound, parseApiVersion, type UnstructuredObject } from '../../../machinery/index.ts';
 import {
   after,
   type ControllerDefinition,
@@ -24,7 +24,7 @@ import {
   controllerOf,
   controlPlaneLabel,
   createApplyOnce,
-  ensureFinalizer,
+  draftOf,
   ensureTemplate,
   isDeleting,
   isFilteredOut,
@@ -36,10 +36,12 @@ import {
   referenceIndexValue,
   setVerdict,
   watchFilter,
+  withFinalizer,
   writeObject,
 } from '../../shared/index.ts';
 import { ensureCertificates } from './certificates.ts';
 import { deleteControlPlane } from './deletion.ts';
+import { isControlPlaneNode } from './health/node-marks.ts';
 import { inspectWorkload, tellUpToDate, tellWaiting } from './inspect.ts';
 import { ensureKubeconfig } from './kubeconfig.ts';
 import { deleteLeftovers } from './machines/create-machine.ts';
@@ -64,7 +66,8 @@ import { removeStrangers } from './strangers.ts';
 import { updateAddOns } from './workload/add-ons.ts';
 import { noteCertificateExpiry } from './workload/certificate-expiry.ts';
 
-const defaultConcurrency = 10;
+/** Most of a pass is waiting for answers of a workload cluster. */
+const defaultConcurrency = 25;
 const byTemplate = 'infrastructureTemplate';
 /** Should the event get lost that says a workload API can be reached. */
 const connectionMs = 20_000;
@@ -113,12 +116,11 @@ export function kubeadmControlPlaneController(dependencies: ControlPlaneDependen
   const follower = externals.follow(concerned);
 
   const reconcile = async (context: ReconcileContext, key: ObjectKey): Promise<Result> => {
-    const controlPlane = context.cache.lister(kubeadmControlPlanes).get(key);
-    if (!controlPlane) return done();
-    if (isFilteredOut(controlPlane, dependencies.watchFilter)) return done();
-    if (await ensureFinalizer(context, kubeadmControlPlanes, controlPlane, controlPlaneFinalizer)) return done();
+    const cached = context.cache.lister(kubeadmControlPlanes).get(key);
+    if (!cached || isFilteredOut(cached, dependencies.watchFilter)) return done();
+    const controlPlane = await withFinalizer(context, kubeadmControlPlanes, cached, controlPlaneFinalizer);
     const cluster = ownerCluster(context, controlPlane);
-    const draft = clone(controlPlane);
+    const draft = draftOf(controlPlane);
     if (!cluster) return await withoutCluster(context, controlPlane, draft);
     const pauses = pausedBy(controlPlane, cluster);
     setVerdict(draft, 'Paused', pausedVerdict(pauses), context.clock.now());
@@ -175,12 +177,13 @@ export function kubeadmControlPlaneController(dependencies: ControlPlaneDependen
     watches: [
       watchObjects(kubeadmControlPlanes, { predicates: watchFilter(dependencies.watchFilter) }),
       watchMapped(clusters, (cluster) => ofClusterObject(cluster), { predicates: [clusterMatters] }),
-      watchMapped(machines, (machine) => ofMachine(machine)),
+      watchMapped(machines, (machine) => ofMachine(machine), { patient: true }),
     ],
     sources: [
       follower.source,
       workloads.connectionSource(ofCluster),
-      workloads.nodeSource((cluster) => ofCluster(cluster)),
+      // Nodes of workers are none of a control plane's business
+      workloads.nodeSource((cluster, node) => (isControlPlaneNode(node) ? ofCluster(cluster) : [])),
     ],
     reconcile,
   });
@@ -312,4 +315,4 @@ const clusterMatters: Predicate<Cluster> = (event) =>
   event.object.metadata.deletionTimestamp !== event.old.metadata.deletionTimestamp ||
   event.object.status?.initialization?.infrastructureProvisioned !==
     event.old.status?.initialization?.infrastructureProvisioned ||
-  event.object.status?.failureDomains !== event.old.status?.failureDomains;
+  !deepEqual(event.object.status?.failureDomains, event.old.status?.failureDomains);

@@ -39,6 +39,8 @@ const etcdLimitMs = 6_000;
 /** etcd tells nothing by itself: alarms and silent members are found by looking. */
 const calmPaceMs = 5 * 60_000;
 const fastestPaceMs = 1_000;
+/** While everybody waits for the first API server. */
+const firstPaceMs = 250;
 const slowestPaceMs = 20_000;
 
 const componentsCondition = 'ControlPlaneComponentsHealthy';
@@ -48,8 +50,13 @@ const etcdCondition = 'EtcdClusterHealthy';
 export async function inspectWorkload(scope: ControlPlaneScope): Promise<Result | undefined> {
   const { controlPlane } = scope;
   tellUpToDate(scope);
-  if (!isInitialized(controlPlane)) await noticeInitialization(scope);
   if (!isInitialized(controlPlane)) {
+    await noticeInitialization(scope);
+    if (isInitialized(controlPlane)) {
+      // all workers wait for this word: it is written before the first look, which takes its time
+      lookAgain(scope, 1, 'first look at the control plane');
+      return done();
+    }
     tellUnknown(scope, 'InspectionFailed', 'Waiting for Cluster control plane to be initialized', true);
     return undefined;
   }
@@ -88,15 +95,15 @@ async function noticeInitialization(scope: ControlPlaneScope): Promise<void> {
     if (context.signal.aborted) throw error;
     context.log.debug('The workload API does not answer yet', { error });
   }
-  pace(scope, 'kubeadm has not finished');
+  pace(scope, 'kubeadm has not finished', firstPaceMs);
 }
 
 /** Looks soon at first and rarer the longer it takes. */
-function pace(scope: ControlPlaneScope, reason: string): void {
+function pace(scope: ControlPlaneScope, reason: string, fastestMs = fastestPaceMs): void {
   const now = scope.context.clock.now();
   scope.memory.uneasySince ??= now;
   const wait = (now - scope.memory.uneasySince) / 10;
-  lookAgain(scope, Math.min(slowestPaceMs, Math.max(fastestPaceMs, wait)), reason);
+  lookAgain(scope, Math.min(slowestPaceMs, Math.max(fastestMs, wait)), reason);
 }
 
 async function inspection(scope: ControlPlaneScope): Promise<Inspection> {

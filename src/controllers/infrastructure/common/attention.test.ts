@@ -36,7 +36,11 @@ function started() {
   const attention = createAttention();
   const woken: string[] = [];
   const stop = new AbortController();
-  void attention.source.start({ enqueue: ({ name }: ObjectKey) => void woken.push(name), signal: stop.signal });
+  void attention.source.start({
+    enqueue: ({ name }: ObjectKey) => void woken.push(name),
+    enqueuePatiently: () => {},
+    signal: stop.signal,
+  });
   return { attention, woken, stop };
 }
 

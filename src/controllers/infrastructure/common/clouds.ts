@@ -12,8 +12,9 @@ import {
   type SessionPool,
 } from '../../../openstack/index.ts';
 import type { ExternalSource } from '../../../runtime/index.ts';
+import { CredentialsError } from '../../shared/index.ts';
 import { authenticationFailedReason } from './conditions.ts';
-import { CredentialsError, createCredentials } from './credentials.ts';
+import { createCredentials } from './credentials.ts';
 import { causeOf, Trouble } from './outcomes.ts';
 import { type CloudView, createCloudView } from './view.ts';
 

@@ -1,34 +1,21 @@
-import type { IdentityReference, Namespace, OpenStackClusterIdentity } from '../../../api/index.ts';
+import type { IdentityReference, OpenStackClusterIdentity } from '../../../api/index.ts';
 import { Namespaces, openStackClusterIdentities, type Secret, Secrets } from '../../../api/index.ts';
 import { type Client, createInformer, type Informer, type ObjectKey } from '../../../client/index.ts';
 import {
-  CapstanError,
   type Clock,
   deepEqual,
   isNotFound,
   type KubeObject,
-  labelSelectorFromObject,
   type Random,
   type Resource,
 } from '../../../machinery/index.ts';
-
-/** Credentials that cannot be used. The message names the object at fault, the cause and the cure. */
-export class CredentialsError extends CapstanError {
-  constructor(message: string, options?: { cause?: unknown }) {
-    super('CAP_CLOUD_CREDENTIALS', message, options);
-    this.name = 'CredentialsError';
-  }
-}
-
-/** The parts of a Secret that describe a cloud. */
-export interface CredentialText {
-  /** `Secret default/cloud-config` */
-  readonly source: string;
-  /** changes whenever the content may have */
-  readonly version: string;
-  readonly cloudsYaml: string;
-  readonly ca: string | undefined;
-}
+import {
+  type CredentialText,
+  cloudCaKey,
+  cloudsYamlKey,
+  credentialSecretKey,
+  credentialText,
+} from '../../shared/index.ts';
 
 /** Finds the Secret an identityRef leads to, and tells when it changes. */
 export interface Credentials {
@@ -37,9 +24,6 @@ export interface Credentials {
   onChange(listener: (identity: string) => void): () => void;
   run(signal: AbortSignal): Promise<void>;
 }
-
-const cloudsKey = 'clouds.yaml';
-const caKey = 'cacert';
 
 /** Under which value an object that uses an identity is found in an index. */
 export function identityIndexValue(identity: Pick<IdentityReference, 'type' | 'name'>, namespace: string): string {
@@ -84,43 +68,17 @@ export function createCredentials(options: {
     }
   };
 
-  const secretKeyOf = async (
-    { type, name }: IdentityReference,
-    namespace: string,
-    signal: AbortSignal | undefined,
-  ): Promise<ObjectKey> => {
-    if (type !== 'ClusterIdentity') return { namespace, name };
-    const identity = await find(identities, { name }, signal);
-    if (!identity) {
-      throw new CredentialsError(
-        `identityRef: there is no OpenStackClusterIdentity "${name}"; create it, or correct identityRef.name`,
-      );
-    }
-    if (!mayUse(identity, await find(namespaces, { name: namespace }, signal))) {
-      throw new CredentialsError(
-        `identityRef: OpenStackClusterIdentity "${name}" may not be used in namespace "${namespace}"; give the namespace the labels its namespaceSelector asks for`,
-      );
-    }
-    return { namespace: identity.spec.secretRef.namespace, name: identity.spec.secretRef.name };
-  };
-
   return {
     async read(identity, namespace, { signal }) {
-      const key = await secretKeyOf(identity, namespace, signal);
-      const source = `Secret ${key.namespace}/${key.name}`;
-      const secret = await find(secrets, key, signal);
-      if (!secret) throw new CredentialsError(`${source} does not exist; create it with the key ${cloudsKey}`);
-      const text = secret.data?.[cloudsKey];
-      if (text === undefined || text === '') {
-        throw new CredentialsError(`${source} has no key ${cloudsKey}; add a clouds.yaml under that key`);
-      }
-      const ca = decode(secret.data?.[caKey]);
-      return {
-        source,
-        version: `${secret.metadata.uid}/${secret.metadata.resourceVersion}`,
-        cloudsYaml: decode(text),
-        ca: ca.trim() === '' ? undefined : ca,
-      };
+      const key = await credentialSecretKey(
+        {
+          identity: (name) => find(identities, { name }, signal),
+          namespace: (name) => find(namespaces, { name }, signal),
+        },
+        identity,
+        namespace,
+      );
+      return credentialText(key, await find(secrets, key, signal));
     },
     onChange(listener) {
       const ofSecret = (secret: Secret): void => {
@@ -139,7 +97,10 @@ export function createCredentials(options: {
             if (!initial) ofSecret(secret);
           },
           onUpdate: (secret, old) => {
-            if (secret.data?.[cloudsKey] !== old.data?.[cloudsKey] || secret.data?.[caKey] !== old.data?.[caKey]) {
+            if (
+              secret.data?.[cloudsYamlKey] !== old.data?.[cloudsYamlKey] ||
+              secret.data?.[cloudCaKey] !== old.data?.[cloudCaKey]
+            ) {
               ofSecret(secret);
             }
           },
@@ -169,18 +130,11 @@ export function createCredentials(options: {
   };
 }
 
-function mayUse({ spec }: OpenStackClusterIdentity, namespace: Namespace | undefined): boolean {
-  return (
-    spec.namespaceSelector === undefined ||
-    labelSelectorFromObject(spec.namespaceSelector).matches(namespace?.metadata.labels ?? {})
-  );
-}
-
 /** Secrets are many and some are large; only the content of those that describe clouds is kept. */
 function cloudsOnly(secret: Secret): Secret {
   const { name, namespace, uid, resourceVersion } = secret.metadata;
-  const clouds = secret.data?.[cloudsKey];
-  const ca = secret.data?.[caKey];
+  const clouds = secret.data?.[cloudsYamlKey];
+  const ca = secret.data?.[cloudCaKey];
   return {
     apiVersion: secret.apiVersion,
     kind: secret.kind,
@@ -190,8 +144,6 @@ function cloudsOnly(secret: Secret): Secret {
       ...(uid !== undefined && { uid }),
       ...(resourceVersion !== undefined && { resourceVersion }),
     },
-    ...(clouds !== undefined && { data: { [cloudsKey]: clouds, ...(ca !== undefined && { [caKey]: ca }) } }),
+    ...(clouds !== undefined && { data: { [cloudsYamlKey]: clouds, ...(ca !== undefined && { [cloudCaKey]: ca }) } }),
   };
 }
-
-const decode = (base64: string | undefined): string => Buffer.from(base64 ?? '', 'base64').toString('utf8');

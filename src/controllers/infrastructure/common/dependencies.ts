@@ -3,6 +3,7 @@ import type { Clock, Random } from '../../../machinery/index.ts';
 import type { Patience } from '../../../openstack/index.ts';
 import type { CacheReader } from '../../../runtime/index.ts';
 import type { WorkloadClusters } from '../../shared/index.ts';
+import type { LookupCache } from '../server/lookup-cache.ts';
 import type { Clouds } from './clouds.ts';
 
 /** What every controller of this folder is given. */
@@ -15,6 +16,8 @@ export interface InfrastructureDependencies {
   readonly cache: CacheReader;
   /** from credentials to clouds */
   readonly clouds: Clouds;
+  /** what names in clouds mean, asked for once by all who use them; each controller has its own when absent */
+  readonly lookups?: LookupCache;
   /** the APIs of workload clusters, where somebody keeps connections to them */
   readonly workloads?: WorkloadClusters;
   /** only objects whose watch-filter label equals this */

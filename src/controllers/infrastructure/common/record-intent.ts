@@ -6,17 +6,17 @@ import { withOwnerMark } from './ownership.ts';
 
 /**
  * Stores that an object is about to own cloud resources: its finalizer and the mark they will carry. Nothing is made in a
- * cloud before that. True when something was written (the watch brings the object back), false when all was there.
+ * cloud before that. Resolves with the object as stored, the same one when all was there or it is about to go.
  */
 export async function recordIntent<T extends KubeObject>(
   context: Pick<ReconcileContext, 'client' | 'clock' | 'signal'>,
   resource: Resource<T>,
   object: T,
   finalizer: string,
-): Promise<boolean> {
+): Promise<T> {
   const { finalizers = [], annotations, deletionTimestamp } = object.metadata;
-  if (deletionTimestamp !== undefined) return false;
-  if (finalizers.includes(finalizer) && annotations?.[ownerMarkAnnotation] !== undefined) return false;
+  if (deletionTimestamp !== undefined) return object;
+  if (finalizers.includes(finalizer) && annotations?.[ownerMarkAnnotation] !== undefined) return object;
   const after = {
     ...object,
     metadata: {
@@ -25,11 +25,10 @@ export async function recordIntent<T extends KubeObject>(
       finalizers: finalizers.includes(finalizer) ? finalizers : [...finalizers, finalizer],
     },
   };
-  await patchObject(context.client, resource, object, after, {
+  return await patchObject(context.client, resource, object, after, {
     fieldManager,
     clock: context.clock,
     signal: context.signal,
     optimisticLock: true,
   });
-  return true;
 }

@@ -9,11 +9,13 @@ function setUp() {
   const clock = new ManualClock();
   const listed = new Map<string, Network>();
   const inCloud = new Map<string, Network>();
+  let asOf: number | undefined;
   let lastSuccess: number | undefined;
   let gets = 0;
   const observer = {
     current: (_: string, id: string) => listed.get(id),
     health: () => ({ observing: true, synced: true, lastSuccess, error: undefined }),
+    asOf: () => asOf,
   } as unknown as Observer;
   const none = { get: () => Promise.reject(new Error('not asked for here')) };
   const cloud = {
@@ -41,8 +43,13 @@ function setUp() {
     inCloud,
     view: createCloudView(cloud, observer, clock),
     gets: () => gets,
-    look: async () => {
+    look: async (meanwhile = (): void => {}) => {
       await clock.advance(1_000);
+      const begun = clock.now();
+      await clock.advance(500);
+      meanwhile();
+      await clock.advance(500);
+      asOf = begun;
       lastSuccess = clock.now();
     },
   };
@@ -62,6 +69,16 @@ describe('a view of a cloud', () => {
     listed.set('1', network('1', 'old'));
     await look();
     view.remember('network', network('1', 'ours'));
+    expect(view.current('network', '1')).toMatchObject({ name: 'ours' });
+    listed.set('1', network('1', 'newest'));
+    await look();
+    expect(view.current('network', '1')).toMatchObject({ name: 'newest' });
+  });
+
+  it('does not take what a list showed that had begun before our call for news', async () => {
+    const { view, listed, look } = setUp();
+    listed.set('1', network('1', 'as it was'));
+    await look(() => view.remember('network', network('1', 'ours')));
     expect(view.current('network', '1')).toMatchObject({ name: 'ours' });
     listed.set('1', network('1', 'newest'));
     await look();

@@ -53,8 +53,8 @@ export function createCloudView(cloud: OpenStack, observer: Observer, clock: Clo
     const key = keyOf(type, id);
     const answered = answers.get(key);
     if (!answered) return observer.current(type, id);
-    if ((observer.health(type).lastSuccess ?? 0) <= answered.at) return answered.thing as ObservedTypes[K];
-    // a list since then knows better; one that does not show it may have begun before, and is no proof
+    // a list that was under way when our call was answered may show what was before it
+    if ((observer.asOf(type, id) ?? 0) <= answered.at) return answered.thing as ObservedTypes[K];
     answers.delete(key);
     return observer.current(type, id);
   };

@@ -1,8 +1,8 @@
 import type { IdentityReference } from '../../../api/index.ts';
 import type { InformerFactory, ObjectKey } from '../../../client/index.ts';
 import { objectKey } from '../../../client/index.ts';
-import { deepEqual, type KubeObject, type Resource } from '../../../machinery/index.ts';
-import type { ExternalSource, Predicate } from '../../../runtime/index.ts';
+import type { KubeObject, Resource } from '../../../machinery/index.ts';
+import type { ExternalSource } from '../../../runtime/index.ts';
 import { identityIndexValue } from './credentials.ts';
 import type { InfrastructureDependencies } from './dependencies.ts';
 
@@ -30,18 +30,3 @@ export function rotationSource<T extends KubeObject>(
     cache.lister(resource).byIndex(byIdentity, identity).map(objectKey),
   );
 }
-
-/** Leaves out changes of the status alone: what a controller wrote itself tells it nothing new. */
-export const changedBesidesStatus: Predicate = (event) => {
-  if (event.type !== 'update') return true;
-  const { metadata: now } = event.object;
-  const { metadata: old } = event.old;
-  return (
-    now.generation !== old.generation ||
-    now.deletionTimestamp !== old.deletionTimestamp ||
-    !deepEqual(now.annotations ?? {}, old.annotations ?? {}) ||
-    !deepEqual(now.labels ?? {}, old.labels ?? {}) ||
-    !deepEqual(now.finalizers ?? [], old.finalizers ?? []) ||
-    !deepEqual(now.ownerReferences ?? [], old.ownerReferences ?? [])
-  );
-};

@@ -1,5 +1,6 @@
 import { httpClient, portForward } from '../../../client/index.ts';
 import { workloadConnection } from './kubeconfig-connection.ts';
+import { reachable } from './reachable.ts';
 import type { ConnectWorkload } from './types.ts';
 
 const requestTimeoutMs = 10_000;
@@ -14,10 +15,15 @@ export function connectOverHttp(options: { userAgent?: string } = {}): ConnectWo
       maxAttempts: 1,
       ...(options.userAgent !== undefined && { userAgent: options.userAgent }),
     });
+    // a proxy would accept connections in any case
+    let knowsAnswers = connection.proxyUrl !== undefined;
     return {
       client,
       async probe(signal) {
+        // an API on its way up is asked many times before anybody listens there
+        if (!knowsAnswers) await reachable(connection.server, signal);
         await client.raw('/', { signal });
+        knowsAnswers = true;
       },
       portForward: (pod, port, signal) =>
         portForward(connection, pod, port, {

@@ -220,6 +220,18 @@ describe('schedules of backups', () => {
     expect(nextBackup('@daily', after, { namespace: 'ns', name: 'a' })).toBe(times[0]);
   });
 
+  it.each([
+    ['@hourly', 60 * 60_000],
+    ['@weekly', 7 * 24 * 60 * 60_000],
+    ['@monthly', 31 * 24 * 60 * 60_000],
+    ['@yearly', 366 * 24 * 60 * 60_000],
+  ])('spread those of %s, and none is left out', (schedule, periodMs) => {
+    const after = Date.parse('2026-05-01T12:00:00Z');
+    const times = ['a', 'b', 'c', 'd'].map((name) => nextBackup(schedule, after, { namespace: 'ns', name }) ?? 0);
+    expect(new Set(times).size).toBe(4);
+    for (const time of times) expect(time - after).toBeLessThanOrEqual(periodMs);
+  });
+
   it('name backups after plane and time', () => {
     expect(backupName({ namespace: 'ns', name: 'c1' }, Date.parse('2026-05-01T12:00:00Z'))).toBe(
       'ns/c1/2026-05-01T12:00:00Z.etcd',

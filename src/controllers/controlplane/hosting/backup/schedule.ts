@@ -1,15 +1,32 @@
 import type { ObjectKey } from '../../../../client/index.ts';
 import { formatTime, nextCronTime } from '../../../../machinery/index.ts';
 
-/** Backups that only have to be made once a day are spread over the night, so that a thousand planes do not begin at once. */
+/** Backups without an hour are spread over the night, hourly ones over the hour, so that a thousand planes do not begin at once. */
 const nightStartMinute = 20 * 60;
 const nightMinutes = 8 * 60;
 
+/** The days of schedules that say no hour. */
+const nightly: ReadonlyMap<string, string> = new Map([
+  ['@daily', '* * *'],
+  ['@midnight', '* * *'],
+  ['@weekly', '* * 0'],
+  ['@monthly', '1 * *'],
+  ['@yearly', '1 1 *'],
+  ['@annually', '1 1 *'],
+]);
+
 /** When the next backup is due, counted from the one before; undefined for a schedule that never strikes. */
 export function nextBackup(schedule: string, afterMs: number, plane: ObjectKey): number | undefined {
-  if (schedule !== '@daily' && schedule !== '@midnight') return nextCronTime(schedule, afterMs);
-  const minute = (nightStartMinute + (spread(`${plane.namespace ?? ''}/${plane.name}`) % nightMinutes)) % (24 * 60);
-  return nextCronTime(`${minute % 60} ${Math.floor(minute / 60)} * * *`, afterMs);
+  return nextCronTime(spreadSchedule(schedule, plane), afterMs);
+}
+
+function spreadSchedule(schedule: string, { namespace = '', name }: ObjectKey): string {
+  const hash = spread(`${namespace}/${name}`);
+  if (schedule === '@hourly') return `${hash % 60} * * * *`;
+  const days = nightly.get(schedule);
+  if (days === undefined) return schedule;
+  const minute = (nightStartMinute + (hash % nightMinutes)) % (24 * 60);
+  return `${minute % 60} ${Math.floor(minute / 60)} ${days}`;
 }
 
 /** FNV-1a, 32 bits. */

@@ -31,7 +31,8 @@ export interface RotationInput {
   requests: readonly RotationRequest[];
   /** all Pods run with what the Secrets say, and the workload cluster shows it */
   isRolledOut: boolean;
-  nodes: number;
+  /** kubelets that may show what the authority before signed; undefined: nobody can tell */
+  holders: number | undefined;
   clock: Clock;
   /** the pair of `sa` as it is stored */
   serviceAccountKey: CertificateAndKey | undefined;
@@ -63,7 +64,7 @@ export async function rotate(input: RotationInput): Promise<RotationOutcome> {
       trustedEverywhere: input.isRolledOut,
       leavesReplaced: input.isRolledOut && input.credentials.renewed.length === 0,
       holdouts: 0,
-      overlapMs: overlapOf(planned.name, input.nodes),
+      overlapMs: overlapOf(planned.name, input.holders),
       ...(request !== undefined && { request }),
       ...(oldEnd !== undefined && { oldNotAfter: oldEnd }),
     });
@@ -82,9 +83,14 @@ export async function rotate(input: RotationInput): Promise<RotationOutcome> {
         state = withRotation(state, planned.name, switched(input, planned, entry, step.record));
         messages.push(`${planned.name}: the next one is taken into use`);
         break;
+      case 'settle':
+        state = withRotation(state, planned.name, { ...entry, record: step.record });
+        messages.push(`${planned.name}: everything is signed by the new one`);
+        break;
       case 'retire': {
         const { next: _, old: __, ...rest } = entry;
         state = withRotation(state, planned.name, { ...rest, record: step.record });
+        messages.push(`${planned.name}: the old one is trusted no longer`);
         break;
       }
     }
@@ -92,9 +98,9 @@ export async function rotate(input: RotationInput): Promise<RotationOutcome> {
   return { state, messages, nextMs };
 }
 
-function overlapOf(name: Rotatable, nodes: number): number {
+function overlapOf(name: Rotatable, holders: number | undefined): number {
   if (name === 'sa') return tokenOverlapMs;
-  return name === 'ca' && nodes > 0 ? nodeOverlapMs : 0;
+  return name === 'ca' && holders !== 0 ? nodeOverlapMs : 0;
 }
 
 function requestFor(

@@ -37,6 +37,8 @@ export interface EtcdMemory {
   uneasySince?: number;
   /** members that were tidied in this round: one whose file stays large must not be tidied for ever */
   tidied?: Set<string>;
+  /** when a schedule last struck and no member was worth the pause */
+  spared?: number;
 }
 
 export interface EtcdScope {
@@ -74,14 +76,11 @@ export async function driveEtcd(scope: EtcdScope): Promise<EtcdOutcome> {
   let answers = await ask(scope, sight);
   let step: EtcdStep = { kind: 'none' };
   let defragmented = false;
-  let defragmentDue = isDefragmentDue(scope);
+  const defragmentDue = isDefragmentDue(scope);
   for (let taken = 0; taken < maxSteps; taken++) {
-    const more = { defragmentDue, quotaBytes: quotaOf(wish) };
+    const { tidied } = memory;
+    const more = { defragmentDue, quotaBytes: quotaOf(wish), ...(tidied && { tidied }) };
     step = etcdStep(wish, etcdObservation({ ...sight, facts }, answers, more));
-    if (step.kind === 'defragment' && defragmentDue && memory.tidied?.has(step.name)) {
-      defragmentDue = false;
-      continue;
-    }
     if (step.kind === 'none' || step.kind === 'wait') break;
     context.log.info('Etcd takes a step', { etcd: wish.naming.etcd, step: step.kind });
     facts = factsAfter(facts, step);

@@ -34,6 +34,8 @@ export interface EtcdAnswers {
 
 /** What etcd says when its name is known to the others and its data is gone. */
 const lostData = /has already been bootstrapped|removed from the cluster|member .* not found|already removed/i;
+/** What etcd says when the others do not know it, or it does not know them: both are true for a moment when it is added. */
+const notAMember = /member count is unequal|unmatched member|couldn't find local name/i;
 const etcdContainer = 'etcd';
 /** How far a learner may be behind the leader, as etcd itself judges it. */
 const inSyncShare = 0.9;
@@ -89,6 +91,8 @@ function podView({ pod, name, isReady, isUpToDate, isTerminating }: PodSight): E
     upToDate: isUpToDate,
     terminating: isTerminating,
     dataLost: !isReady && words.some((text) => text !== undefined && lostData.test(text)),
+    wasRefused:
+      status?.state?.waiting !== undefined && words.some((text) => text !== undefined && notAMember.test(text)),
   };
 }
 
@@ -164,7 +168,7 @@ function memberViews(
 export function etcdObservation(
   sight: EtcdSight,
   answers: EtcdAnswers,
-  more: { defragmentDue: boolean; quotaBytes?: number },
+  more: Pick<EtcdObservation, 'defragmentDue' | 'quotaBytes' | 'tidied'>,
 ): EtcdObservation {
   const { facts } = sight;
   return {

@@ -1,5 +1,5 @@
 import { checkCronSchedule, formatTime } from '../../../../machinery/index.ts';
-import { explain } from '../../../shared/index.ts';
+import { explain, type Verdict } from '../../../shared/index.ts';
 import type { EtcdAdministrator } from '../../etcd/types.ts';
 import { backupName, nextBackup } from '../backup/schedule.ts';
 import { snapshotParts } from '../backup/snapshot.ts';
@@ -51,7 +51,7 @@ export async function keepBackups(scope: PlaneScope): Promise<undefined> {
     ...(next !== undefined && { nextMs: next }),
   };
   if (work?.kind === 'running') {
-    tell(scope, 'backup', bad('BackingUp', `a backup is being made since ${formatTime(work.since)}`));
+    tell(scope, 'backup', verdictOf(scope, next));
     return;
   }
   const failure = memory.backupFailure;
@@ -59,12 +59,20 @@ export async function keepBackups(scope: PlaneScope): Promise<undefined> {
   const isDue = next !== undefined && next <= now && retryAt <= now;
   if (isDue && scope.etcd?.isServing === true) {
     start(scope, backupName(plane, now), now);
-    tell(scope, 'backup', bad('BackingUp', `a backup is being made since ${formatTime(now)}`));
+    tell(scope, 'backup', verdictOf(scope, next));
     return;
   }
   lookAgainAt(scope, Math.max(next ?? Number.POSITIVE_INFINITY, retryAt), 'the next backup');
   if (isDue) lookAgain(scope, retryMs, 'a backup waits for etcd');
-  tell(scope, 'backup', failure ? bad('BackupFailed', failure.message) : good(last ? 'BackedUp' : 'NothingDue'));
+  tell(scope, 'backup', verdictOf(scope, next));
+}
+
+/** Whether the last backup that was tried is there: one that is being made changes nothing about that. */
+function verdictOf({ memory, state }: PlaneScope, next: number | undefined): Verdict {
+  if (memory.backupFailure) return bad('BackupFailed', memory.backupFailure.message);
+  if (state.backup) return good('BackedUp');
+  const when = next === undefined ? 'never, by its schedule' : `at ${formatTime(next)}`;
+  return { status: 'Unknown', reason: 'NoBackupYet', message: `the first backup is due ${when}` };
 }
 
 function start(scope: PlaneScope, name: string, startedMs: number): void {

@@ -12,6 +12,8 @@ export async function keepEtcd(scope: PlaneScope): Promise<'stop' | undefined> {
   if (wish.dataStore.kind !== 'own-etcd') return undefined;
   const schedule = wish.dataStore.defragment?.schedule;
   const now = request.context.clock.now();
+  const countsFrom = Math.max(state.defragmentedMs ?? bornAt(scope), memory.etcd.spared ?? 0);
+  const defragmentDue = schedule !== undefined && checkSchedule(schedule, countsFrom, now);
   const outcome = await driveEtcd({
     context: request.context,
     wish,
@@ -21,8 +23,9 @@ export async function keepEtcd(scope: PlaneScope): Promise<'stop' | undefined> {
     open: scope.openEtcd,
     targetOf: etcdTargetOf(wish, (key) => readSecret(scope, key)),
     lastDefragmentedMs: state.defragmentedMs,
-    defragmentDue: schedule !== undefined && checkSchedule(schedule, state.defragmentedMs ?? bornAt(scope), now),
+    defragmentDue,
   });
+  if (defragmentDue && outcome.isSettled && !outcome.defragmented) memory.etcd.spared = now;
   scope.etcd = outcome;
   scope.later = soonest(scope.later, outcome.result);
   tell(scope, 'etcd', outcome.verdict);

@@ -15,7 +15,9 @@ const patienceMs = 5 * 60_000;
 /** Makes the Service in front of the API, and learns from its status where it is. Never waits: its status wakes us. */
 export async function expose(scope: PlaneScope): Promise<undefined> {
   const { wish } = scope;
-  const stored = await applyObjects(scope.apply, planeObjects(wish, scope.facts).exposure);
+  // all phases, although one is needed: what cannot be said of a plane is found before anything of it is made
+  const { exposure } = { ...planeObjects(wish, scope.facts) };
+  const stored = await applyObjects(scope.apply, exposure);
   const service = newest(scope, stored);
   if (service) scope.facts = { ...scope.facts, service: serviceFacts(service) };
   await showAlias(scope, service);

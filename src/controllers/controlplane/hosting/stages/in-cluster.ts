@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Client } from '../../../../client/index.ts';
-import { workloadObjects } from '../../../../hosting/index.ts';
+import { type WorkloadObject, workloadObjects } from '../../../../hosting/index.ts';
 import { explain, isNotConnected } from '../../../shared/index.ts';
 import { keepInCluster } from '../in-cluster.ts';
 import { bad, good, lookAgain, type PlaneScope, tell } from '../scope.ts';
+import type { PlaneStage } from '../types.ts';
 
 /** Nobody tells of changes inside a workload cluster: once in a while it is looked at. */
 const lookAgainMs = 30 * 60_000;
@@ -41,31 +42,37 @@ export function judgeFunction(scope: PlaneScope): 'stop' | undefined {
 
 /** What the workload cluster must contain: made once or kept, by the rules of each object. */
 export async function keepParts(scope: PlaneScope): Promise<undefined> {
+  const wishes = workloadObjects(scope.wish, scope.facts);
+  scope.isInClusterSettled = wishes.length === 0 || (await keepInside(scope, 'inCluster', wishes));
+}
+
+/** Sees to some objects of the workload cluster and tells of it; whether they are as wished. */
+export async function keepInside(
+  scope: PlaneScope,
+  stage: PlaneStage,
+  wishes: readonly WorkloadObject[],
+): Promise<boolean> {
   const { wish, memory, request } = scope;
   const { clock, signal, log } = request.context;
-  const wishes = workloadObjects(wish, scope.facts);
-  if (wishes.length === 0) {
-    scope.isInClusterSettled = true;
-    return;
-  }
   const text = createHash('sha256').update(JSON.stringify(wishes)).digest('base64');
-  const known = memory.inCluster;
   const now = clock.now();
-  if (known?.wish !== text || now - known.at >= lookAgainMs) {
+  let seen = memory.inCluster.get(stage);
+  if (seen?.wish !== text || now - seen.at >= lookAgainMs) {
     try {
       const client = workloadClient(scope);
       const writes = await keepInCluster({ client, fieldManager: wish.naming.fieldManager, signal }, wishes);
       if (writes > 0) log.info('Parts of the workload cluster written', { writes });
-      memory.inCluster = { wish: text, at: now };
+      seen = { wish: text, at: now };
+      memory.inCluster.set(stage, seen);
     } catch (error) {
       if (signal.aborted) throw error;
       // the plane itself is well: what is inside is tried again by itself, without shouting
-      tell(scope, 'inCluster', bad('NotWritten', explain(error)));
+      tell(scope, stage, bad('NotWritten', explain(error)));
       lookAgain(scope, retryMs, 'parts of the workload cluster could not be written');
-      return;
+      return false;
     }
   }
-  scope.isInClusterSettled = true;
-  tell(scope, 'inCluster', good('Available'));
-  lookAgain(scope, lookAgainMs - (now - (memory.inCluster?.at ?? now)), 'next look into the workload cluster');
+  tell(scope, stage, good('Available'));
+  lookAgain(scope, lookAgainMs - (now - seen.at), 'next look into the workload cluster');
+  return true;
 }

@@ -56,7 +56,7 @@ async function load(scope: PlaneScope): Promise<void> {
   const work = background.take<{ name: string; keys: number }>(key, purpose);
   if (work?.kind === 'finished') {
     delete memory.restoreFailure;
-    delete memory.inCluster;
+    memory.inCluster.clear();
     const { name, keys } = work.value;
     events.event(request.owner, 'Normal', 'Restored', `${keys} keys were restored from ${name}`);
     await writeState(scope, { ...scope.state, restore: { token: restore.token, backup: name, phase: 'done' } });

@@ -1,8 +1,10 @@
 import { certificatePlan } from '../../../../hosting/index.ts';
+import { oldCertificateHolders } from '../certificates/holders.ts';
 import { firstPublicKey } from '../certificates/leaf.ts';
 import { rotate } from '../certificates/rotate.ts';
 import { storedPair } from '../certificates/stored.ts';
 import { bad, good, lookAgain, lookAgainAt, type PlaneScope, readSecret, tell } from '../scope.ts';
+import { rotationOf } from '../state.ts';
 import { writeState } from '../write-state.ts';
 
 /** Moves rotations on. Each step is written down first; the next pass acts upon it. */
@@ -14,13 +16,14 @@ export async function moveRotations(scope: PlaneScope): Promise<undefined> {
   const planned = plan.find(({ kind }) => kind === 'key');
   const stored =
     planned && storedPair(planned, readSecret(scope, { namespace: wish.identity.namespace, name: planned.place.name }));
+  const { settled } = rotationOf(state, 'ca').record;
   const outcome = await rotate({
     plan,
     state,
     credentials,
     requests: request.rotate ?? [],
     isRolledOut: scope.isRolledOut && (scope.etcd?.isSettled ?? true) && scope.isInClusterSettled,
-    nodes: scope.facts.workload?.nodes ?? 0,
+    holders: settled === undefined ? undefined : await oldCertificateHolders(scope, settled),
     clock,
     serviceAccountKey: stored && { ...stored, certificate: firstPublicKey(stored.certificate) },
   });

@@ -1,4 +1,4 @@
-import { clusters, Pods, Secrets } from '../../../../api/index.ts';
+import { clusters, type IdentityReference, openStackClusters, Pods, Secrets } from '../../../../api/index.ts';
 import { hostedNaming, kubernetesImages, type PlaneWish } from '../../../../hosting/index.ts';
 import { ignoreNotFound, type UnstructuredObject } from '../../../../machinery/index.ts';
 import { defineController, done, watchMapped, watchObjects } from '../../../../runtime/index.ts';
@@ -58,7 +58,14 @@ export function hostedWish(owner: UnstructuredObject, namespace: string): PlaneW
   };
 }
 
-export async function createPlaneWorld(options: { balances?: boolean; broken?: string } = {}): Promise<PlaneWorld> {
+export interface PlaneWorldOptions {
+  balances?: boolean;
+  broken?: string;
+  /** the workers are in an OpenStack, opened by this identity; default: in no cloud anybody knows */
+  identity?: IdentityReference;
+}
+
+export async function createPlaneWorld({ identity, ...options }: PlaneWorldOptions = {}): Promise<PlaneWorld> {
   let change: WishChange = (wish) => wish;
   let more: Partial<PlaneRequest> = {};
   let report: PlaneReport | undefined;
@@ -123,7 +130,7 @@ export async function createPlaneWorld(options: { balances?: boolean; broken?: s
       );
     },
   });
-  await createPlane(world);
+  await createPlane(world, identity);
   const touch = async (): Promise<void> => {
     const annotations = { touched: String(Math.random()) };
     await world.client.patch(
@@ -176,11 +183,29 @@ async function keysOfText(file: Buffer): Promise<EtcdKey[] | undefined> {
   return word === 'KEYS' ? keys.map((key) => ({ key: Buffer.from(key), value: Buffer.from('value') })) : undefined;
 }
 
-function createPlane(world: World): Promise<void> {
-  return createHostedCluster(world, fakeControlPlanes, {
+async function createPlane(world: World, identity: IdentityReference | undefined): Promise<void> {
+  const { namespace, client } = world;
+  const controlPlane: UnstructuredObject = {
     apiVersion: `${controlPlaneGroup}/v1`,
     kind: 'FakeControlPlane',
-    metadata: { name: clusterName, namespace: world.namespace, finalizers: [finalizer] },
+    metadata: { name: clusterName, namespace, finalizers: [finalizer] },
     spec: {},
-  });
+  };
+  if (!identity) return await createHostedCluster(world, fakeControlPlanes, controlPlane);
+  const { group, version, kind } = openStackClusters;
+  await client.create(
+    openStackClusters,
+    {
+      apiVersion: `${group}/${version}`,
+      kind,
+      metadata: { name: clusterName, namespace },
+      spec: { identityRef: identity, apiServer: { enableFloatingIP: false } },
+    },
+    by,
+  );
+  const status = { initialization: { provisioned: true } };
+  const key = { namespace, name: clusterName };
+  await client.patch(openStackClusters, key, 'merge', { status }, { ...by, subresource: 'status' });
+  const infrastructureRef = { apiGroup: group, kind, name: clusterName };
+  await createHostedCluster(world, fakeControlPlanes, controlPlane, { infrastructureRef });
 }

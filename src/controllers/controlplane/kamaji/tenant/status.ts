@@ -7,11 +7,11 @@ import {
   type TenantControlPlaneStatus,
   withLeadingV,
 } from '../../../../api/index.ts';
-import type { CredentialName, PlaneWish } from '../../../../hosting/index.ts';
+import { type CredentialName, type PlaneWish, takesWriteLimits } from '../../../../hosting/index.ts';
 import { formatLabelSelectorObject } from '../../../../machinery/index.ts';
 import type { ReconcileContext } from '../../../../runtime/index.ts';
 import { dropCondition, setVerdict, type Verdict } from '../../../shared/index.ts';
-import { type PlaneReport, type PlaneStage, planeStages } from '../../hosting/index.ts';
+import { backgroundStages, type PlaneReport, type PlaneStage, planeStages } from '../../hosting/index.ts';
 import type { Tenancy } from '../data-store/tenancy.ts';
 
 /** Conditions of our own: what each step of the way says. */
@@ -27,12 +27,11 @@ const stageConditions: Readonly<Record<PlaneStage, string>> = {
   kubeconfig: 'KubeconfigAvailable',
   functional: 'Functional',
   inCluster: 'AddonsAvailable',
+  cloudCredentials: 'CloudCredentialsAvailable',
+  arguments: 'ArgumentsAccepted',
   rotation: 'RotationSettled',
   backup: 'BackupSucceeded',
 };
-
-/** Going on in the background, these keep nobody from working. */
-const besides: ReadonlySet<PlaneStage> = new Set(['inCluster', 'rotation', 'backup']);
 
 export const dataStoreCondition = 'DataStoreReady';
 export const readyCondition = 'Ready';
@@ -118,7 +117,7 @@ function showStages(draft: TenantControlPlane, report: PlaneReport, nowMs: numbe
     else dropCondition(draft, stageConditions[stage]);
   }
   const obstacle = planeStages
-    .filter((stage) => !besides.has(stage))
+    .filter((stage) => !backgroundStages.has(stage))
     .map((stage) => report.stages.get(stage))
     .find((verdict) => verdict && verdict.status !== 'True');
   const ready: Verdict = report.isFunctional
@@ -133,9 +132,14 @@ function phaseOf(draft: TenantControlPlane, { wish, report }: Observation): Tena
   if (wish.replicas === 0) return 'Sleeping';
   if (known === undefined && !report.isFunctional) return 'Provisioning';
   if (report.counts.ready === 0 || !report.isFunctional) return 'NotReady';
+  if (isWriteLimited(wish)) return 'WriteLimited';
   if (report.rotations.some((step) => step.startsWith('ca:'))) return 'CertificateAuthorityRotating';
   const running = report.runningVersion;
   return running !== undefined && withLeadingV(running) !== wish.version ? 'Upgrading' : 'Ready';
+}
+
+function isWriteLimited({ writeLimits, version }: PlaneWish): boolean {
+  return takesWriteLimits(version) && Object.values(writeLimits ?? {}).includes(true);
 }
 
 const secretOf = ({ naming }: PlaneWish, name: CredentialName | 'datastore-config'): string =>

@@ -25,6 +25,7 @@ import {
   type PlaneWish,
   type PodSettings,
   type ProbeWishes,
+  type WriteLimits,
 } from '../../../../hosting/index.ts';
 import type { JsonObject } from '../../../../machinery/index.ts';
 import { ownerReference } from '../../../shared/index.ts';
@@ -100,8 +101,14 @@ export function tenantWish(input: TenantWishInput): PlaneWish {
       authorityRenewBeforeMs: 365 * dayMs,
     },
     ...(backup && { backup }),
+    writeLimits: writeLimitsOf(tenant),
     patches: [],
   };
+}
+
+function writeLimitsOf({ spec }: TenantControlPlane): WriteLimits {
+  const { blockCreation = false, blockUpdate = false, blockDeletion = false } = spec.writePermissions ?? {};
+  return { blocksCreation: blockCreation, blocksUpdate: blockUpdate, blocksDeletion: blockDeletion };
 }
 
 function imagesOf(

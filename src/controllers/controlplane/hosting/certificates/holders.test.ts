@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import { clusterNameLabel, type Machine } from '../../../../api/index.ts';
+import { ManualClock } from '../../../../machinery/index.ts';
+import { WorkloadNotConnectedError } from '../../../shared/index.ts';
+import type { PlaneScope } from '../scope.ts';
+import { oldCertificateHolders } from './holders.ts';
+
+const settled = Date.parse('2026-05-01T12:00:00Z');
+const machine = (node: string, creationTimestamp: string, cluster = 'c1'): Machine =>
+  ({
+    metadata: { name: `m-${node}`, namespace: 'ns', creationTimestamp, labels: { [clusterNameLabel]: cluster } },
+    status: { nodeRef: { name: node } },
+  }) as unknown as Machine;
+
+interface Surroundings {
+  nodes: string[] | Error;
+  machines?: Machine[];
+  isStandalone?: boolean;
+}
+
+function scopeOf({ nodes, machines = [], isStandalone = false }: Surroundings): PlaneScope & { asked: number } {
+  const clock = new ManualClock();
+  const objects = (): { metadata: { name: string } }[] => {
+    if (nodes instanceof Error) throw nodes;
+    return nodes.map((name) => ({ metadata: { name } }));
+  };
+  const scope = {
+    asked: 0,
+    memory: {},
+    dependencies: { workloads: { nodes: () => ({ list: objects }) } },
+    request: {
+      ...(!isStandalone && { cluster: { metadata: { name: 'c1', namespace: 'ns' } } }),
+      workload: () => ({
+        list: async () => {
+          scope.asked++;
+          return { items: objects() };
+        },
+      }),
+      context: {
+        clock,
+        signal: new AbortController().signal,
+        cache: {
+          lister: () => ({
+            list: ({ filter }: { filter: (one: Machine) => boolean }) => machines.filter(filter),
+          }),
+        },
+      },
+    },
+  };
+  return scope as unknown as PlaneScope & { asked: number };
+}
+
+describe('kubelets that may show what the authority before signed', () => {
+  it.each<[string, Surroundings, number | undefined]>([
+    ['nobody', { nodes: [] }, 0],
+    ['nodes nobody knows a machine of', { nodes: ['a', 'b'] }, 2],
+    ['one of a machine that was there before', { nodes: ['a'], machines: [machine('a', '2026-05-01T12:00:00Z')] }, 1],
+    ['none of machines made since', { nodes: ['a'], machines: [machine('a', '2026-05-01T12:00:01Z')] }, 0],
+    ['one of another cluster', { nodes: ['a'], machines: [machine('a', '2026-05-02T00:00:00Z', 'c2')] }, 1],
+    ['nobody can tell', { nodes: new WorkloadNotConnectedError({ name: 'c1' }, undefined) }, undefined],
+  ])('%s', async (_, surroundings, expected) => {
+    expect(await oldCertificateHolders(scopeOf(surroundings), settled)).toBe(expected);
+  });
+
+  it('of a plane without a Cluster are asked for, once in a while', async () => {
+    const scope = scopeOf({ nodes: ['a'], isStandalone: true });
+    expect(await oldCertificateHolders(scope, settled)).toBe(1);
+    expect(await oldCertificateHolders(scope, settled)).toBe(1);
+    expect(scope.asked).toBe(1);
+  });
+});

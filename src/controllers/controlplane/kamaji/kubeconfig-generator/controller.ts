@@ -1,0 +1,154 @@
+import {
+  type KubeconfigGenerator,
+  kubeconfigGenerators,
+  Namespaces,
+  type Secret,
+  Secrets,
+  type TenantControlPlane,
+  tenantControlPlanes,
+} from '../../../../api/index.ts';
+import { type ObjectKey, objectKey } from '../../../../client/index.ts';
+import { clone, deepEqual, isNotFound } from '../../../../machinery/index.ts';
+import {
+  after,
+  type ControllerDefinition,
+  defineController,
+  done,
+  type ReconcileContext,
+  type Result,
+  soonest,
+  watchMapped,
+  watchObjects,
+} from '../../../../runtime/index.ts';
+import { isDeleting, ownerReference, writeObject } from '../../../shared/index.ts';
+import { secretDrafts } from '../../hosting/secret-drafts.ts';
+import { defaultConcurrency } from '../../plane-pass.ts';
+import { kamajiFieldManager, managedByLabel, managedForLabel } from '../names.ts';
+import type { KamajiDependencies } from '../scope.ts';
+import { checksumAnnotation, kubeconfigKey, kubeconfigWish, makeKubeconfig, renewalOf } from './kubeconfig.ts';
+import { nameOf, selectedTenants } from './selection.ts';
+
+/** KubeconfigGenerators: each keeps a kubeconfig of one user for every control plane it selects. */
+export function kubeconfigGeneratorController(dependencies: KamajiDependencies): ControllerDefinition {
+  const everyGenerator = (): ObjectKey[] => dependencies.cache.lister(kubeconfigGenerators).list().map(objectKey);
+
+  /** Secrets of ours, and those of control planes they are made from. */
+  const generatorsOf = ({ metadata }: Secret): ObjectKey[] => {
+    const ours = metadata.labels?.[managedByLabel];
+    if (ours !== undefined) return [{ name: ours }];
+    return /-(ca|admin-kubeconfig)$/.test(metadata.name ?? '') ? everyGenerator() : [];
+  };
+
+  return defineController({
+    name: 'kamaji-kubeconfig-generator',
+    for: kubeconfigGenerators,
+    concurrency: dependencies.concurrency ?? defaultConcurrency,
+    setup(informers) {
+      informers.informer(Namespaces);
+      informers.informer(Secrets);
+      informers.informer(tenantControlPlanes);
+    },
+    watches: [
+      watchObjects(kubeconfigGenerators),
+      // also what a user or a group is called may follow from anything they say
+      watchMapped(tenantControlPlanes, everyGenerator, {
+        predicates: [
+          (event) =>
+            event.type !== 'update' ||
+            event.object.metadata.generation !== event.old.metadata.generation ||
+            event.object.metadata.deletionTimestamp !== event.old.metadata.deletionTimestamp ||
+            !deepEqual(event.object.metadata.labels, event.old.metadata.labels),
+        ],
+      }),
+      watchMapped(Namespaces, everyGenerator, {
+        predicates: [
+          (event) => event.type !== 'update' || !deepEqual(event.object.metadata.labels, event.old.metadata.labels),
+        ],
+      }),
+      watchMapped(Secrets, generatorsOf),
+    ],
+    async reconcile(context, key) {
+      const generator = context.cache.lister(kubeconfigGenerators).get(key);
+      // what belongs to one that goes is collected after it
+      return generator && !isDeleting(generator) ? await keep(context, generator) : done();
+    },
+  });
+}
+
+async function keep(context: ReconcileContext, generator: KubeconfigGenerator): Promise<Result> {
+  const tenants = selectedTenants(context.cache, generator);
+  const errors: { resource: string; message: string }[] = [];
+  let result: Result = done();
+  for (const tenant of tenants) {
+    const kept = await keepOne(context, generator, tenant);
+    if ('problem' in kept) errors.push({ resource: nameOf(tenant), message: kept.problem });
+    else result = soonest(result, kept.result);
+  }
+  await dropOthers(context, generator, tenants);
+  const draft = clone(generator);
+  draft.status = {
+    resources: tenants.length,
+    availableResources: tenants.length - errors.length,
+    ...(errors.length > 0 && { errors }),
+  };
+  await writeObject(context, kubeconfigGenerators, generator, draft, { observed: true });
+  return result;
+}
+
+/** Timers of programs are not made for years. */
+const longestMs = 24 * 3_600_000;
+
+async function keepOne(
+  context: ReconcileContext,
+  generator: KubeconfigGenerator,
+  tenant: TenantControlPlane,
+): Promise<{ result: Result } | { problem: string }> {
+  const { client, cache, clock, signal } = context;
+  const wish = kubeconfigWish(cache, generator, tenant);
+  if ('problem' in wish) return wish;
+  const { namespace = '', name: tenantName = '' } = tenant.metadata;
+  const name = secretName(generator, tenant);
+  const read = (key: ObjectKey): Secret | undefined => cache.lister(Secrets).get(key);
+  const live = read({ namespace, name });
+  if (live && !isOf(live, generator)) {
+    return { problem: `Secret ${name} is there already and not ours; delete it, or rename the generator` };
+  }
+  const renewAt = renewalOf(live, wish);
+  if (renewAt !== undefined && renewAt > clock.now()) {
+    return { result: after(Math.min(renewAt - clock.now(), longestMs), 'a kubeconfig is made anew') };
+  }
+  const owner = ownerReference(generator, kubeconfigGenerators, { controller: true });
+  const drafts = secretDrafts({ client, namespace, owner, fieldManager: kamajiFieldManager, read, signal });
+  drafts.put(name, {
+    labels: { [managedByLabel]: generator.metadata.name ?? '', [managedForLabel]: tenantName },
+    annotations: { [checksumAnnotation]: wish.checksum },
+    data: { [kubeconfigKey]: await makeKubeconfig(wish, clock) },
+  });
+  await drafts.flush();
+  return { result: after(longestMs, 'a kubeconfig is looked at') };
+}
+
+const secretName = ({ metadata: of }: KubeconfigGenerator, { metadata }: TenantControlPlane): string =>
+  `${metadata.name}-${of.name}`;
+
+const isOf = ({ metadata }: Secret, generator: KubeconfigGenerator): boolean =>
+  metadata.labels?.[managedByLabel] === generator.metadata.name;
+
+/** Kubeconfigs for control planes that are gone, or are no longer selected. */
+async function dropOthers(
+  { client, cache, signal }: ReconcileContext,
+  generator: KubeconfigGenerator,
+  tenants: readonly TenantControlPlane[],
+): Promise<void> {
+  const wanted = new Set(tenants.map((tenant) => `${tenant.metadata.namespace}/${secretName(generator, tenant)}`));
+  const others = cache.lister(Secrets).list({
+    filter: (secret) => isOf(secret, generator) && !wanted.has(`${secret.metadata.namespace}/${secret.metadata.name}`),
+  });
+  for (const secret of others) {
+    try {
+      await client.delete(Secrets, objectKey(secret), { signal });
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+    }
+  }
+}

@@ -1,0 +1,37 @@
+import {
+  type CompoundValue,
+  type KubeconfigGenerator,
+  Namespaces,
+  type TenantControlPlane,
+  tenantControlPlanes,
+} from '../../../../api/index.ts';
+import { type JsonValue, labelSelectorFromObject, type UnstructuredObject } from '../../../../machinery/index.ts';
+import type { CacheReader } from '../../../../runtime/index.ts';
+import { at, isDeleting } from '../../../shared/index.ts';
+
+/** The control planes a generator makes kubeconfigs for, in the order of their names. */
+export function selectedTenants(cache: CacheReader, { spec }: KubeconfigGenerator): TenantControlPlane[] {
+  const ofNamespace = labelSelectorFromObject(spec.namespaceSelector ?? {});
+  const ofTenant = labelSelectorFromObject(spec.tenantControlPlaneSelector ?? {});
+  const namespaces = cache.lister(Namespaces);
+  const isIn = (namespace: string): boolean =>
+    ofNamespace.matches(namespaces.get({ name: namespace })?.metadata.labels ?? {});
+  return cache
+    .lister(tenantControlPlanes)
+    .list({
+      filter: (tenant) =>
+        !isDeleting(tenant) && ofTenant.matches(tenant.metadata.labels ?? {}) && isIn(tenant.metadata.namespace ?? ''),
+    })
+    .sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
+}
+
+/** `namespace/name` */
+export const nameOf = ({ metadata }: TenantControlPlane): string => `${metadata.namespace}/${metadata.name}`;
+
+/** What a user or group is called for one control plane; undefined: its definition does not say. */
+export function valueFor(value: CompoundValue, tenant: TenantControlPlane): string | undefined {
+  if (value.stringValue) return value.stringValue;
+  const path = (value.fromDefinition ?? '').replace(/^\./, '').split('.');
+  const found: JsonValue | undefined = at(tenant as unknown as UnstructuredObject, ...path);
+  return typeof found === 'string' && found !== '' ? found : typeof found === 'number' ? String(found) : undefined;
+}

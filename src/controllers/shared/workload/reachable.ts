@@ -1,0 +1,26 @@
+import { connect } from 'node:net';
+import { ApiUnreachableError } from '../../../client/index.ts';
+
+/**
+ * Resolves when something accepts connections at a URL's host and port. Costs a fraction of a request over TLS, which matters
+ * to those who ask again and again until a server is up.
+ */
+export function reachable(url: string, signal: AbortSignal): Promise<void> {
+  const { hostname, port, protocol } = new URL(url);
+  const host = hostname.replace(/^\[(.*)\]$/, '$1');
+  return new Promise((resolve, reject) => {
+    signal.throwIfAborted();
+    const socket = connect({ host, port: Number(port) || (protocol === 'https:' ? 443 : 80) });
+    const end = (settle: () => void): void => {
+      signal.removeEventListener('abort', onAbort);
+      socket.destroy();
+      settle();
+    };
+    const onAbort = (): void => end(() => reject(signal.reason));
+    signal.addEventListener('abort', onAbort, { once: true });
+    socket.once('connect', () => end(resolve));
+    socket.once('error', (error) =>
+      end(() => reject(new ApiUnreachableError(`connection to ${url} failed: ${error.message}`, { cause: error }))),
+    );
+  });
+}

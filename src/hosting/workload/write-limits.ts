@@ -1,0 +1,73 @@
+import { firstMinorWithPolicies, parseKubernetesVersion } from '../../api/index.ts';
+import type { JsonObject, KubeObject } from '../../machinery/index.ts';
+import type { WorkloadObject } from '../result.ts';
+import type { PlaneWish, WriteLimits } from '../wish.ts';
+
+const group = 'admissionregistration.k8s.io';
+const apiVersion = `${group}/v1`;
+const everything = 'kamaji-write-permissions';
+const leases = 'kamaji-write-permissions-leases';
+const labels = { 'kamaji.clastix.io/project': 'kamaji' };
+/** what is in here keeps running nodes alive */
+const spared = ['kube-system', 'kube-node-lease'];
+
+/** Whether limits can be kept in a cluster of this version. */
+export function takesWriteLimits(version: string): boolean {
+  return (parseKubernetesVersion(version)?.minor ?? 0) >= firstMinorWithPolicies;
+}
+
+/**
+ * Policies that refuse writes. Nodes that are there go on; none can come, because their leases are among what cannot be made.
+ * Those who keep the cluster itself (`system:masters`) are not bound by them.
+ */
+export function writeLimitObjects({ writeLimits, version, identity, naming }: PlaneWish): WorkloadObject[] {
+  if (!writeLimits || !takesWriteLimits(version)) return [];
+  const operations = operationsOf(writeLimits);
+  const ofLeases = operations.filter((operation) => operation !== 'UPDATE');
+  const message = `refused by spec.writePermissions of TenantControlPlane ${identity.namespace}/${naming.controlPlane}`;
+  return [
+    ...limit(everything, message, operations, { apiGroups: ['*'], resources: ['*'] }, 'NotIn', spared),
+    ...limit(leases, message, ofLeases, { apiGroups: ['coordination.k8s.io'], resources: ['leases'] }, 'In', [
+      'kube-node-lease',
+    ]),
+  ];
+}
+
+function operationsOf({ blocksCreation, blocksUpdate, blocksDeletion }: WriteLimits): string[] {
+  return [
+    ...(blocksCreation ? ['CREATE'] : []),
+    ...(blocksUpdate ? ['UPDATE'] : []),
+    ...(blocksDeletion ? ['DELETE'] : []),
+  ];
+}
+
+function limit(
+  name: string,
+  message: string,
+  operations: readonly string[],
+  what: { apiGroups: string[]; resources: string[] },
+  operator: 'In' | 'NotIn',
+  namespaces: readonly string[],
+): WorkloadObject[] {
+  const policy = objectOf('ValidatingAdmissionPolicy', name, {
+    failurePolicy: 'Fail',
+    matchConstraints: {
+      namespaceSelector: {
+        matchExpressions: [{ key: 'kubernetes.io/metadata.name', operator, values: [...namespaces] }],
+      },
+      resourceRules: [{ ...what, apiVersions: ['*'], operations: [...operations], scope: '*' }],
+    },
+    matchConditions: [{ name: 'not-of-masters', expression: "!('system:masters' in request.userInfo.groups)" }],
+    validations: [{ expression: 'false', message, reason: 'Forbidden' }],
+  });
+  const binding = objectOf('ValidatingAdmissionPolicyBinding', name, { policyName: name, validationActions: ['Deny'] });
+  if (operations.length > 0) return [policy, binding].map((object) => ({ object, mode: 'own' }));
+  return [binding, policy].map(({ spec: _, ...object }) => ({ object: object as KubeObject, mode: 'gone' }));
+}
+
+const objectOf = (kind: string, name: string, spec: JsonObject): KubeObject & { spec: JsonObject } => ({
+  apiVersion,
+  kind,
+  metadata: { name, labels },
+  spec,
+});
