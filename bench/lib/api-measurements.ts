@@ -131,16 +131,22 @@ async function measureWatchLatency(settings: ApiSettings): Promise<void> {
       latencies.push(performance.now() - Number(event.toString('latin1', at, event.indexOf(0x22, at))));
     });
     await watch.stream(`${path}?watch=1&resourceVersion=${first[0]!.resourceVersion}`, onData);
+    const write = async (durationMs: number): Promise<number> => {
+      latencies.length = 0;
+      const { requests } = await openLoop({
+        connections,
+        perSecond: latencyWritesPerSecond,
+        durationMs,
+        step: async (connection) => {
+          expectStatus(await connection.send('POST', path, body({ name: names(), revision: 0 })), 201);
+        },
+      });
+      await until(() => latencies.length >= requests);
+      return requests;
+    };
+    await write(warmUpMs(settings));
     await target.capstan?.reset();
-    const { requests } = await openLoop({
-      connections,
-      perSecond: latencyWritesPerSecond,
-      durationMs: settings.measureMs,
-      step: async (connection) => {
-        expectStatus(await connection.send('POST', path, body({ name: names(), revision: 0 })), 201);
-      },
-    });
-    await until(() => latencies.length >= requests);
+    const requests = await write(settings.measureMs);
     watch.close();
     const key: FigureKey = { figure: 'write_to_watch_p99_ms', target: target.name, protocol: settings.protocol };
     figures.add({ ...key, figure: 'write_to_watch_p50_ms' }, percentile(latencies, 0.5), {
@@ -206,6 +212,11 @@ async function measureFanOut(settings: ApiSettings): Promise<void> {
   for (const watcher of watchers) watcher.close();
 }
 
+/** The first run meets a server that has not been compiled yet. */
+function warmUpMs({ run }: ApiSettings): number {
+  return run === 0 ? 3000 : 1000;
+}
+
 async function measureLoad(
   settings: ApiSettings,
   connections: readonly Connection[],
@@ -217,7 +228,7 @@ async function measureLoad(
   const result = await closedLoop({
     connections,
     clients: settings.clients,
-    warmUpMs: settings.run === 0 ? 3000 : 1000,
+    warmUpMs: warmUpMs(settings),
     measureMs: settings.measureMs,
     step,
     async onMeasure() {
@@ -238,9 +249,11 @@ async function measureLoad(
 async function reportStall(settings: ApiSettings, load: string): Promise<void> {
   const { target, figures, protocol, kind } = settings;
   if (!target.capstan) return;
-  const { stallMs } = await target.capstan.report();
+  const { stallMs, loopUtilization } = await target.capstan.report();
   const key: FigureKey = { figure: `${load}_loop_stall_p99_ms`, target: target.name, protocol, kind: kind.plural };
   figures.add(key, stallMs.p99, { unit: 'ms', better: 'lower', aim: 20 });
+  const used: FigureKey = { ...key, figure: `${load}_server_loop` };
+  figures.add(used, loopUtilization, { unit: 'of 1 core', better: 'lower', isContext: true });
 }
 
 function reportRate(settings: ApiSettings, figure: string, result: LoadResult, aim: number | undefined): void {
@@ -251,6 +264,11 @@ function reportRate(settings: ApiSettings, figure: string, result: LoadResult, a
   figures.add({ ...key, figure: `${base}_p99_ms` }, result.latencyMs.p99, { unit: 'ms', better: 'lower' });
   figures.add({ ...key, figure: `${base}_generator_load` }, result.generatorLoad, {
     unit: 'of 1 core',
+    better: 'lower',
+    isContext: true,
+  });
+  figures.add({ ...key, figure: `${base}_generator_cpu_us` }, result.generatorCpuMicroseconds, {
+    unit: 'us/request',
     better: 'lower',
     isContext: true,
   });

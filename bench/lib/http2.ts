@@ -32,6 +32,8 @@ interface Waiting {
 class Http2Connection implements Connection {
   readonly ready: Promise<void>;
   readonly #socket: TLSSocket;
+  /** the headers that are the same in every request: spelled out in the first, then known to the server by number */
+  readonly #firstHeaders: Buffer;
   readonly #fixedHeaders: Buffer;
   readonly #streams = new Map<number, Stream>();
   /** requests that must wait until the server takes more bytes */
@@ -45,13 +47,18 @@ class Http2Connection implements Connection {
 
   constructor(socket: TLSSocket, endpoint: Endpoint) {
     this.#socket = socket;
+    const fixed = Object.entries({
+      ':authority': `${endpoint.host}:${endpoint.port}`,
+      accept: 'application/json',
+      'content-type': 'application/json',
+      'user-agent': 'bench/1',
+      ...endpoint.headers,
+    });
+    this.#firstHeaders = Buffer.concat([httpsScheme, ...fixed.map(([name, value]) => remembered(name, value))]);
+    // The newest entry of the server's table has the lowest number.
     this.#fixedHeaders = Buffer.concat([
-      literal(':scheme', 'https'),
-      literal(':authority', `${endpoint.host}:${endpoint.port}`),
-      literal('accept', 'application/json'),
-      literal('content-type', 'application/json'),
-      literal('user-agent', 'bench/1'),
-      ...Object.entries(endpoint.headers).map(([name, value]) => literal(name, value)),
+      httpsScheme,
+      Buffer.from(fixed.map((_, i) => indexed(firstDynamic + fixed.length - 1 - i))),
     ]);
     this.ready = new Promise((resolve) => {
       this.#onReady = resolve;
@@ -96,7 +103,8 @@ class Http2Connection implements Connection {
 
   #start(method: string, path: string, body: Buffer | undefined, stream: Stream): void {
     if (this.#failure) return stream.reject(this.#failure);
-    const headers = Buffer.concat([literal(':method', method), literal(':path', path), this.#fixedHeaders]);
+    const fixed = this.#nextId === 1 && this.#waiting.length === 0 ? this.#firstHeaders : this.#fixedHeaders;
+    const headers = Buffer.concat([methodField(method), plain(':path', path), fixed]);
     if (!body) {
       const id = this.#open(stream);
       this.#write(frame.headers, flag.endHeaders | flag.endStream, id, headers);
@@ -220,9 +228,54 @@ function frameHead(length: number, type: number, flags: number, id: number): Buf
   return head;
 }
 
-/** A header in HPACK's plainest form: a literal that enters no table. */
-function literal(name: string, value: string): Buffer {
-  return Buffer.concat([Buffer.from([0]), text(name), text(value)]);
+/** Entries of HPACK's static table that requests use. */
+const staticTable: Readonly<Record<string, number>> = {
+  ':authority': 1,
+  ':method': 2,
+  ':path': 4,
+  accept: 19,
+  authorization: 23,
+  'content-type': 31,
+  'user-agent': 58,
+};
+const firstDynamic = 62;
+
+/** A field both sides know by number. */
+function indexed(entry: number): number {
+  return 0x80 | entry;
+}
+
+const httpsScheme = Buffer.from([indexed(7)]);
+
+/** A field that enters no table. */
+function plain(name: string, value: string): Buffer {
+  return field(0x00, 15, name, value);
+}
+
+/** A field that enters the server's table, as clients send what they will send again. Every server has room for these few. */
+function remembered(name: string, value: string): Buffer {
+  return field(0x40, 63, name, value);
+}
+
+/** `pattern` is what the first byte starts with, `most` the largest number its rest can hold. */
+function field(pattern: number, most: number, name: string, value: string): Buffer {
+  const entry = staticTable[name] ?? 0;
+  const number = entry < most ? [pattern | entry] : [pattern | most, entry - most];
+  return Buffer.concat([Buffer.from(number), ...(entry === 0 ? [text(name)] : []), text(value)]);
+}
+
+const methodFields = new Map<string, Buffer>([
+  ['GET', Buffer.from([indexed(2)])],
+  ['POST', Buffer.from([indexed(3)])],
+]);
+
+function methodField(method: string): Buffer {
+  let known = methodFields.get(method);
+  if (!known) {
+    known = plain(':method', method);
+    methodFields.set(method, known);
+  }
+  return known;
 }
 
 function text(value: string): Buffer {

@@ -11,6 +11,8 @@ export interface LoadResult {
   latencyMs: { p50: number; p99: number };
   /** share of its one core that the load generator used: near 1 it, and not the server, is the limit */
   generatorLoad: number;
+  /** CPU time of the load generator's process per request */
+  generatorCpuMicroseconds: number;
 }
 
 /** `clients` clients, each sending its next request when the last is answered; the first `warmUpMs` do not count. */
@@ -41,10 +43,12 @@ export async function closedLoop(options: {
   counting = true;
   const started = performance.now();
   const loop = performance.eventLoopUtilization();
+  const cpu = process.cpuUsage();
   await Promise.race([delay(options.measureMs), running]);
   counting = false;
   const seconds = (performance.now() - started) / 1000;
   const generatorLoad = performance.eventLoopUtilization(performance.eventLoopUtilization(), loop).utilization;
+  const { user, system } = process.cpuUsage(cpu);
   const requests = latencies.length;
   stopped = true;
   await running;
@@ -54,6 +58,7 @@ export async function closedLoop(options: {
     seconds,
     latencyMs: { p50: percentile(latencies, 0.5), p99: percentile(latencies, 0.99) },
     generatorLoad,
+    generatorCpuMicroseconds: (user + system) / requests,
   };
 }
 

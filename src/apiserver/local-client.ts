@@ -5,6 +5,7 @@ import {
   type KubeObject,
   type ListMeta,
   type ObjectList,
+  type ObjectMeta,
   type Resource,
   statusError,
   type UnstructuredObject,
@@ -108,7 +109,9 @@ export class LocalClient {
     const queue = new DeliveryQueue(caller.signal);
     const stop = await this.#api.watch(target, caller, watchSettings(options), queue);
     try {
-      for await (const delivery of queue) {
+      for (;;) {
+        const delivery = queue.next() ?? (await queue.more());
+        if (!delivery) return;
         switch (delivery.type) {
           case 'ERROR':
             throw new ApiStatusError(delivery.status);
@@ -258,21 +261,16 @@ export class LocalClient {
   /** Lists and watches of a client that cares only for identities leave the rest of the objects unread. */
   #viewListed(target: Target, record: StoreRecord<StoredObject>): MaybePromise<KubeObject> {
     const name = nameOfKey(record.key);
-    if (!this.#wantsWhole || this.#wantsWhole(target.resource.definition, name)) return viewRecord(target, record);
-    return {
-      apiVersion: target.apiVersion,
-      kind: target.resource.definition.kind,
-      metadata: {
-        name,
-        ...(target.resource.definition.namespaced && { namespace: namespaceOfKey(record.key) }),
-        resourceVersion: String(record.revision),
-        ...record.value.identity,
-      },
-    };
+    const { definition } = target.resource;
+    if (!this.#wantsWhole || this.#wantsWhole(definition, name)) return viewRecord(target, record);
+    const metadata: ObjectMeta = { name, resourceVersion: String(record.revision) };
+    if (definition.namespaced) metadata.namespace = namespaceOfKey(record.key);
+    record.value.addIdentityTo(metadata);
+    return { apiVersion: target.apiVersion, kind: definition.kind, metadata };
   }
 
-  async #view<T>(target: Target, object: UnstructuredObject): Promise<T> {
-    return (await target.resource.convert(object, target.version.name)) as unknown as T;
+  #view<T>(target: Target, object: UnstructuredObject): MaybePromise<T> {
+    return target.resource.convert(object, target.version.name) as unknown as MaybePromise<T>;
   }
 
   #target(resource: Resource<unknown>, namespace: string | undefined): Target {
@@ -341,7 +339,7 @@ function bookmark(target: Target, delivery: Extract<WatchDelivery, { type: 'BOOK
 /** Most deliveries an in-process watcher may fall behind by before its watch is ended. */
 const maxQueued = 100_000;
 
-/** Turns pushed deliveries into an async iteration. */
+/** Keeps pushed deliveries until their reader comes for them. */
 class DeliveryQueue implements WatchSink {
   #items: WatchDelivery[] = [];
   #position = 0;
@@ -374,12 +372,21 @@ class DeliveryQueue implements WatchSink {
     this.#wake?.();
   }
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<WatchDelivery> {
+  /** The next delivery, if there is one already. */
+  next(): WatchDelivery | undefined {
+    const next = this.#items[this.#position];
+    if (next) this.#position++;
+    return next;
+  }
+
+  /** The next delivery when there is none yet; undefined at the end. */
+  async more(): Promise<WatchDelivery | undefined> {
     for (;;) {
-      while (this.#position < this.#items.length) yield this.#items[this.#position++]!;
+      const next = this.next();
+      if (next) return next;
       this.#items = [];
       this.#position = 0;
-      if (this.#ended) return;
+      if (this.#ended) return undefined;
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });

@@ -14,7 +14,7 @@ import {
   unreadableStore,
 } from './lmdb-files.ts';
 import { markReading, unmarkReading, whyUnreadableAtStart } from './preflight.ts';
-import { decodeRecord, encodedSize, encodeRecordInto } from './record-format.ts';
+import { decodeRecord, encodeRecordInto, mostEncodedBytes } from './record-format.ts';
 import type { Engine, EngineWrite } from './types.ts';
 
 /** Opens the durable engine on a directory of its own. Throws CAP_STORE_LOCKED when another process has it open. */
@@ -116,7 +116,7 @@ export class LmdbEngine implements Engine {
   #write(batch: readonly EngineWrite[], isNew: (put: EngineWrite & { type: 'put' }) => boolean): number {
     const { objects } = this.#files;
     let size = 0;
-    for (const write of batch) if (write.type === 'put') size += encodedSize(write.value);
+    for (const write of batch) if (write.type === 'put') size += mostEncodedBytes(write.value);
     if (this.#scratch.length < size) this.#scratch = Buffer.allocUnsafeSlow(size);
     const scratch = this.#scratch;
     let offset = 0;

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import { encodedLength, writeEncoded } from './encoded-value.ts';
+import { encodedLength, roughLength, writeEncoded } from './encoded-value.ts';
 import type { EncodedValue } from './types.ts';
 
 /**
@@ -16,6 +16,11 @@ export interface DecodedRecord {
 
 export function encodedSize(value: EncodedValue): number {
   return recordHeaderSize + encodedLength(value);
+}
+
+/** No record of the value is larger. Told without looking at its text, of which a UTF-16 unit takes at most three bytes. */
+export function mostEncodedBytes(value: EncodedValue): number {
+  return recordHeaderSize + (value instanceof Uint8Array ? value.length : 3 * roughLength(value));
 }
 
 /** Writes a record into `target` at `offset`, which must have room for `encodedSize(value)` bytes; returns its end. */

@@ -73,6 +73,10 @@ class RevisionedStore<V> implements Store<V> {
     { revision: number; record: StoreRecord<V> | undefined; stored: Promise<unknown> }
   >();
   #queue: StagedWrite<V>[] = [];
+  /** when the oldest write in the queue came */
+  #queuedSince = 0;
+  /** how long commits take of late */
+  #commitMs = 0;
   #committing: Promise<void> | undefined;
   #commitScheduled = false;
   #closing: Promise<void> | undefined;
@@ -242,12 +246,22 @@ class RevisionedStore<V> implements Store<V> {
     result: R,
     { event, write }: Pick<StagedWrite<V>, 'event' | 'write'>,
   ): Promise<R> {
+    if (this.#queue.length === 0) this.#queuedSince = this.#clock.now();
     const stored = new Promise<R>((resolve, reject) => {
       this.#queue.push({ event, write, resolve: () => resolve(result), reject });
     });
     this.#staged.set(key, { revision: event.revision, record, stored });
-    this.#scheduleCommit();
+    if (!this.#committing && this.#hasCollectedLongEnough()) this.#startCommit();
+    else this.#scheduleCommit();
     return stored;
+  }
+
+  /**
+   * A turn of the loop that brings many writes may last longer than a commit: the first of them then go to disk while the
+   * others are still being worked on. Where the disk is the slower one, a larger batch is worth more than an early one.
+   */
+  #hasCollectedLongEnough(): boolean {
+    return this.#commitMs > 0 && this.#clock.now() - this.#queuedSince >= this.#commitMs;
   }
 
   /** Waits for the end of this turn of the loop, so that writers woken by one commit share the next. */
@@ -262,10 +276,7 @@ class RevisionedStore<V> implements Store<V> {
 
   #startCommit(): void {
     if (this.#committing || this.#queue.length === 0) return;
-    this.#committing = this.#commit(this.#takeBatch()).finally(() => {
-      this.#committing = undefined;
-      if (this.#queue.length > 0) this.#scheduleCommit();
-    });
+    this.#committing = this.#commit(this.#takeBatch());
   }
 
   #takeBatch(): StagedWrite<V>[] {
@@ -281,17 +292,25 @@ class RevisionedStore<V> implements Store<V> {
       this.#queue = [];
       return all;
     }
+    this.#queuedSince = this.#clock.now();
     return this.#queue.splice(0, count);
   }
 
   async #commit(batch: StagedWrite<V>[]): Promise<void> {
+    const startedAt = this.#clock.now();
     try {
       await this.#engine.commit(batch.map(({ write }) => write));
     } catch (error) {
+      this.#committing = undefined;
       this.#rollBack(batch, error);
       return;
     }
+    this.#commitMs += (this.#clock.now() - startedAt - this.#commitMs) / 8;
+    this.#committing = undefined;
+    // The disk need not wait until everybody has been told of the last commit.
+    if (this.#queue.length > 0 && this.#hasCollectedLongEnough()) this.#startCommit();
     this.#publish(batch);
+    if (this.#queue.length > 0) this.#scheduleCommit();
   }
 
   /** Everything staged since may rest on what was just lost, so all of it goes. */

@@ -103,13 +103,14 @@ function createHttpsServer(
   limitHttp1(server, requestTimeoutMs);
   const connections = trackConnections(server, options.clock);
   serveHttp1(server, handle);
+  const limitBodyTime = bodyTimeLimiter(requestTimeoutMs, options.clock);
   const serveStream = (
     stream: ServerHttp2Stream,
     headers: IncomingHttpHeaders,
     _flags: number,
     rawHeaders: readonly string[],
   ): void => {
-    limitBodyTime(stream, requestTimeoutMs, options.clock);
+    limitBodyTime(stream);
     handle(new Http2Wire(stream, headers, rawHeaders));
   };
   // The types do not know of the raw headers that Node hands over.
@@ -142,12 +143,38 @@ function limitHttp1(server: Http2SecureServer, requestTimeoutMs: number): void {
   server.setTimeout(0);
 }
 
-/** The same for HTTP/2, which knows no time limits of its own. */
-function limitBodyTime(stream: ServerHttp2Stream, requestTimeoutMs: number, clock: Clock): void {
-  if (stream.endAfterHeaders) return;
-  const cancel = clock.after(requestTimeoutMs, () => stream.close(constants.NGHTTP2_CANCEL));
-  stream.once('end', cancel);
-  stream.once('close', cancel);
+/**
+ * The same for HTTP/2, which knows no time limits of its own. All requests have the same time, so one timer, for the oldest,
+ * serves all of them.
+ */
+function bodyTimeLimiter(requestTimeoutMs: number, clock: Clock): (stream: ServerHttp2Stream) => void {
+  /** requests under way and when their time is up, oldest first */
+  const deadlines = new Map<ServerHttp2Stream, number>();
+  let cancelTimer: (() => void) | undefined;
+  function forget(this: ServerHttp2Stream): void {
+    deadlines.delete(this);
+    if (deadlines.size > 0) return;
+    cancelTimer?.();
+    cancelTimer = undefined;
+  }
+  const cutLate = (): void => {
+    cancelTimer = undefined;
+    const now = clock.now();
+    for (const [stream, deadline] of deadlines) {
+      if (deadline > now) {
+        cancelTimer = clock.after(Math.min(deadline - now, requestTimeoutMs), cutLate);
+        return;
+      }
+      deadlines.delete(stream);
+      if (!stream.readableEnded) stream.close(constants.NGHTTP2_CANCEL);
+    }
+  };
+  return (stream) => {
+    if (stream.endAfterHeaders) return;
+    deadlines.set(stream, clock.now() + requestTimeoutMs);
+    cancelTimer ??= clock.after(requestTimeoutMs, cutLate);
+    stream.once('close', forget);
+  };
 }
 
 interface Connections {

@@ -114,19 +114,20 @@ export async function sendRecord(
   sendObject(exchange, 200, target, await viewRecord(target, record), representation, context);
 }
 
-export async function sendWritten(
+export function sendWritten(
   exchange: Exchange,
   code: number,
   target: Target,
   written: WrittenObject,
   context: RenderContext,
-): Promise<void> {
+): MaybePromise<void> {
   const representation = negotiate(exchange, target.resource.isCustom);
   if (isPlain(representation) && written.json !== undefined && target.version === target.resource.storageVersion) {
     return exchange.send(code, 'application/json', written.json);
   }
-  const object = await target.resource.convert(written.object, target.version.name);
-  sendObject(exchange, code, target, object, representation, context);
+  const object = target.resource.convert(written.object, target.version.name);
+  if (!(object instanceof Promise)) return sendObject(exchange, code, target, object, representation, context);
+  return object.then((converted) => sendObject(exchange, code, target, converted, representation, context));
 }
 
 function sendObject(

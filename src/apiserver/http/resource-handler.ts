@@ -51,7 +51,7 @@ export class ResourceHandler {
     this.#options = options;
   }
 
-  async handle(exchange: Exchange, path: ResourcePath, verb: Verb, caller: Caller): Promise<void> {
+  handle(exchange: Exchange, path: ResourcePath, verb: Verb, caller: Caller): Promise<void> {
     const target = this.#resolve(path, verb);
     if (path.subresource !== undefined) return this.#subresource(exchange, path, target, verb, caller);
     const { definition } = target.resource;
@@ -155,7 +155,7 @@ export class ResourceHandler {
       return sendValue(exchange, 201, answer as unknown as JsonObject, this.#renderContext());
     }
     const written = await api.create(target, body, caller, settings);
-    await sendWritten(exchange, 201, target, written, this.#renderContext());
+    return sendWritten(exchange, 201, target, written, this.#renderContext());
   }
 
   async #update(
@@ -169,7 +169,7 @@ export class ResourceHandler {
     const { kind } = target.resource.definition;
     const body = parseBody(exchange, await readBody(exchange, limits.maxBytes), limits, kind);
     const written = await api.update(target, subresource, body, caller, settings);
-    await sendWritten(exchange, written.created ? 201 : 200, target, written, this.#renderContext());
+    return sendWritten(exchange, written.created ? 201 : 200, target, written, this.#renderContext());
   }
 
   async #patch(
@@ -192,7 +192,7 @@ export class ResourceHandler {
     }
     const { value, duplicateFields } = parsePatchBody(bytes);
     const written = await api.patch({ target, subresource, kind, patch: value, duplicateFields, caller, settings });
-    await sendWritten(exchange, 200, target, written, this.#renderContext());
+    return sendWritten(exchange, 200, target, written, this.#renderContext());
   }
 
   async #delete(exchange: Exchange, target: NamedTarget, caller: Caller): Promise<void> {

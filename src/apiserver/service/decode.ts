@@ -98,15 +98,17 @@ export function dropUnset(value: JsonValue, schema: Schema): void {
   }
   const rest = typeof node.additionalProperties === 'object' ? node.additionalProperties : undefined;
   for (const key in value) {
+    const child = value[key];
+    // Null and collections only can be unset: most members are neither.
+    if (typeof child !== 'object') continue;
     const property = own(node.properties, key);
     const member = property ?? rest;
-    const child = value[key];
-    if (child === undefined || !member) continue;
+    if (!member) continue;
     if (child === null) {
       // A map keeps the key with the zero value of its type.
       if (rest && !property && rest.type === 'string') value[key] = '';
       else delete value[key];
-    } else if (typeof child === 'object') {
+    } else {
       dropUnset(child, member);
       if (isEmptyCollection(child, member) && !node.required?.includes(key)) delete value[key];
     }

@@ -18,10 +18,12 @@ export function replaceObject(
   checkNameMatches(draft, target);
   placeInNamespace(draft, target);
   const { resource } = target;
-  const exists = context.store.head(objectKey(resource.keySpace, target.namespace, target.name)) !== undefined;
-  if (!exists && resource.definition.allowCreateOnUpdate && subresource === undefined) {
-    delete draft.metadata.resourceVersion;
-    return createObject(context, target, draft, caller, settings);
+  if (resource.definition.allowCreateOnUpdate && subresource === undefined) {
+    const exists = context.store.head(objectKey(resource.keySpace, target.namespace, target.name)) !== undefined;
+    if (!exists) {
+      delete draft.metadata.resourceVersion;
+      return createObject(context, target, draft, caller, settings);
+    }
   }
   const sent = { ...draft.metadata };
   return updateObject({

@@ -27,5 +27,7 @@ export function nameOfKey(key: string): string {
 
 /** The namespace in the key of a namespaced kind. */
 export function namespaceOfKey(key: string): string {
-  return key.split('/')[3] ?? '';
+  const start = key.indexOf('/', key.indexOf('/', 1) + 1) + 1;
+  const end = key.indexOf('/', start);
+  return end < 0 ? key.slice(start) : key.slice(start, end);
 }

@@ -1,4 +1,11 @@
-import { deepFreeze, type ObjectMeta, type OwnerReference, type UnstructuredObject } from '../../machinery/index.ts';
+import {
+  deepFreeze,
+  type JsonObject,
+  type ObjectMeta,
+  type OwnerReference,
+  stringifyJson,
+  type UnstructuredObject,
+} from '../../machinery/index.ts';
 
 interface Header {
   /** apiVersion the bytes are in */
@@ -52,7 +59,7 @@ export class StoredObject {
   /** Takes ownership of `object`: the caller must not change it any more. */
   static fromObject(object: UnstructuredObject, expiresAtMs?: number): StoredObject {
     const header = headerOf(object, expiresAtMs);
-    return new StoredObject(JSON.stringify(object), header, finish(object));
+    return new StoredObject(stringifyJson(object as unknown as JsonObject), header, finish(object));
   }
 
   static decode(encoded: Uint8Array): StoredObject {
@@ -64,7 +71,7 @@ export class StoredObject {
 
   /** The header on a line of its own, then the object; JSON text has no line breaks. */
   encode(): readonly string[] {
-    return [JSON.stringify(this.#header), '\n', this.json];
+    return [`${stringifyJson(this.#header as unknown as JsonObject)}\n`, this.json];
   }
 
   /** apiVersion the text is in */
@@ -82,14 +89,19 @@ export class StoredObject {
 
   /** The part of the metadata that says who the object is and what holds it, without parsing the object. */
   get identity(): Pick<ObjectMeta, 'uid' | 'labels' | 'ownerReferences' | 'finalizers' | 'deletionTimestamp'> {
+    const metadata: ObjectMeta = {};
+    this.addIdentityTo(metadata);
+    return metadata;
+  }
+
+  /** The same as members of `metadata`: events make one for every object that somebody watches. */
+  addIdentityTo(metadata: ObjectMeta): void {
     const { u, l, o, f, d } = this.#header;
-    return {
-      ...(u !== undefined && { uid: u }),
-      ...(l && { labels: l }),
-      ...(o && { ownerReferences: o }),
-      ...(f && { finalizers: f }),
-      ...(d !== undefined && { deletionTimestamp: d }),
-    };
+    if (u !== undefined) metadata.uid = u;
+    if (l) metadata.labels = l;
+    if (o) metadata.ownerReferences = o;
+    if (f) metadata.finalizers = f;
+    if (d !== undefined) metadata.deletionTimestamp = d;
   }
 
   /** the parsed object; shared, never to be changed */

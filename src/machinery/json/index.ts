@@ -1,4 +1,5 @@
 export * from './strict-json.ts';
+export { stringifyJson } from './stringify.ts';
 export * from './value.ts';
 export { formatYaml } from './yaml-format.ts';
 export * from './yaml-parse.ts';

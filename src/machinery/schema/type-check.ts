@@ -108,7 +108,9 @@ function findMismatch(value: unknown, schema: Schema): TypeMismatch | undefined 
 function findInObject(value: Record<string, unknown>, schema: Schema): TypeMismatch | undefined {
   const { properties, additionalProperties } = schema;
   const rest = typeof additionalProperties === 'object' ? additionalProperties : undefined;
+  const isTextMap = !properties && rest?.type === 'string' && rest.format === undefined;
   for (const key in value) {
+    if (isTextMap && typeof value[key] === 'string') continue;
     const property = own(properties, key);
     const member = property ?? rest;
     const mismatch = member && findMismatch(value[key], member);

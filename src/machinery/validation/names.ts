@@ -44,6 +44,7 @@ export function patternText(meaning: string, format: string, ...examples: string
 }
 
 function check(value: string, pattern: RegExp, maxLength: number, explain: () => string): string[] {
+  if (value.length <= maxLength && pattern.test(value)) return [];
   const problems: string[] = [];
   if (value.length > maxLength) problems.push(maxLengthText(maxLength));
   if (!pattern.test(value)) problems.push(explain());
@@ -107,8 +108,19 @@ const explainQualifiedName = (): string =>
     '123-abc',
   );
 
+/** The same few keys stand on nearly all objects: those found good are not looked at again. */
+const goodQualifiedNames = new Set<string>();
+const maxGoodQualifiedNames = 10_000;
+
 /** Keys of labels, annotations, finalizers and taints: `[dns-prefix/]name`. */
 export function checkQualifiedName(value = ''): string[] {
+  if (goodQualifiedNames.has(value)) return [];
+  const problems = problemsOfQualifiedName(value);
+  if (problems.length === 0 && goodQualifiedNames.size < maxGoodQualifiedNames) goodQualifiedNames.add(value);
+  return problems;
+}
+
+function problemsOfQualifiedName(value: string): string[] {
   const slash = value.indexOf('/');
   const problems: string[] = [];
   let name = value;

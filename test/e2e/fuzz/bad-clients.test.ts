@@ -86,6 +86,38 @@ describe('a client that is slow', () => {
     }
   });
 
+  it('has its own time for each stream (HTTP/2)', async () => {
+    const { host, port, ca, cert, key } = server.admin;
+    const session = connect(`https://${host}:${port}`, { ca, cert: cert!, key: key! });
+    const post = { ':method': 'POST', ':path': configMaps, 'content-type': 'application/json' };
+    const startSlow = (): ReturnType<typeof session.request> => {
+      const slow = session.request(post);
+      slow.on('error', () => {});
+      slow.write('{"apiVersion"');
+      return slow;
+    };
+    try {
+      const first = startSlow();
+      const firstEnd = new Promise((resolve) => first.once('close', resolve));
+      // Whole requests in between, so that the two slow ones begin at different moments.
+      const answered: number[] = [];
+      for (let i = 0; i < 20; i++) {
+        const request = session.request(post);
+        request.end(JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: `between-${i}` } }));
+        const headers = await new Promise<Record<string, unknown>>((resolve) => request.once('response', resolve));
+        answered.push(Number(headers[':status']));
+      }
+      const second = startSlow();
+      const secondEnd = new Promise((resolve) => second.once('close', resolve));
+      await firstEnd;
+      await secondEnd;
+      expect([first.rstCode, second.rstCode]).toEqual([constants.NGHTTP2_CANCEL, constants.NGHTTP2_CANCEL]);
+      expect(new Set(answered)).toEqual(new Set([201]));
+    } finally {
+      session.destroy();
+    }
+  });
+
   it('is dropped when it connects and says nothing, before TLS and after', async () => {
     const bare = await openTcp(server.admin);
     const secure = await openTls(server.admin);

@@ -1,0 +1,129 @@
+import { describe, expect, it } from 'vitest';
+import { ManualClock } from '../machinery/index.ts';
+import { openStore } from './store.ts';
+import type { Engine, Store, ValueCodec } from './types.ts';
+
+const text: ValueCodec<string> = { encode: (_key, value) => [value], decode: (_key, bytes) => bytes.toString() };
+
+/** A disk whose every commit ends when the test says so. */
+class SlowDisk implements Engine {
+  readonly commits: string[][] = [];
+  #end: (() => void) | undefined;
+
+  load(): Promise<{ revision: number }> {
+    return Promise.resolve({ revision: 0 });
+  }
+
+  commit(batch: Parameters<Engine['commit']>[0]): Promise<void> {
+    this.commits.push(batch.map(({ key }) => key));
+    return new Promise((resolve) => {
+      this.#end = resolve;
+    });
+  }
+
+  endCommit(): void {
+    this.#end!();
+  }
+
+  backup(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+async function open(): Promise<{ store: Store<string>; disk: SlowDisk; clock: ManualClock }> {
+  const disk = new SlowDisk();
+  const clock = new ManualClock();
+  return { store: await openStore({ engine: disk, codec: text, clock }), disk, clock };
+}
+
+const put = (store: Store<string>, key: string): Promise<unknown> => store.put(key, { kind: 'absent' }, () => key);
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** Lets the store see that commits take this long. */
+async function commitTaking(ms: number, { store, disk, clock }: Awaited<ReturnType<typeof open>>): Promise<void> {
+  const written = put(store, `/taking/${ms}`);
+  await nextTurn();
+  await clock.advance(ms);
+  disk.endCommit();
+  await written;
+  disk.commits.length = 0;
+}
+
+describe('group commit', () => {
+  it('collects the writes of a turn', async () => {
+    const world = await open();
+    await commitTaking(40, world);
+    for (const key of ['/a', '/b', '/c']) void put(world.store, key);
+    expect(world.disk.commits).toEqual([]);
+    await nextTurn();
+    expect(world.disk.commits).toEqual([['/a', '/b', '/c']]);
+  });
+
+  it('does not collect for longer than a commit takes', async () => {
+    const world = await open();
+    const { store, disk, clock } = world;
+    await commitTaking(40, world);
+    void put(store, '/a');
+    // An eighth of the way from 0 to 40: the average moves slowly.
+    const moving = clock.advance(5);
+    void put(store, '/b');
+    expect(disk.commits).toEqual([['/a', '/b']]);
+    void put(store, '/c');
+    await moving;
+    expect(disk.commits).toEqual([['/a', '/b']]);
+  });
+
+  it('begins the next commit before it tells of the last, when writes have waited long enough', async () => {
+    const world = await open();
+    const { store, disk, clock } = world;
+    await commitTaking(40, world);
+    const first = put(store, '/a');
+    await nextTurn();
+    const second = put(store, '/b');
+    await clock.advance(10);
+    let commitsWhenTold: number | undefined;
+    const told = first.then(() => {
+      commitsWhenTold = disk.commits.length;
+    });
+    disk.endCommit();
+    await told;
+    expect(commitsWhenTold).toBe(2);
+    expect(disk.commits).toEqual([['/a'], ['/b']]);
+    disk.endCommit();
+    await second;
+    expect(store.revision).toBe(3);
+  });
+
+  it('waits for those it wakes, when writes have not waited long', async () => {
+    const world = await open();
+    const { store, disk } = world;
+    await commitTaking(40, world);
+    const first = put(store, '/a').then(() => put(store, '/c'));
+    await nextTurn();
+    const second = put(store, '/b');
+    disk.endCommit();
+    await nextTurn();
+    await nextTurn();
+    expect(disk.commits).toEqual([['/a'], ['/b', '/c']]);
+    disk.endCommit();
+    await Promise.all([first, second]);
+  });
+
+  it('commits everything before it closes', async () => {
+    const { store, disk } = await open();
+    const first = put(store, '/a');
+    await nextTurn();
+    const second = put(store, '/b');
+    const closing = store.close();
+    disk.endCommit();
+    await first;
+    await nextTurn();
+    disk.endCommit();
+    await Promise.all([second, closing]);
+    expect(disk.commits).toEqual([['/a'], ['/b']]);
+  });
+});
