@@ -5,8 +5,8 @@ import { spawn } from 'node:child_process';
 import { setPriority } from 'node:os';
 import { stripVTControlCharacters } from 'node:util';
 
-const seeds = process.env.CAPSTAN_SIMULATION_SEEDS ?? '50';
-const hostedSeeds = process.env.CAPSTAN_SIMULATION_HOSTED_SEEDS ?? '30';
+const seeds = process.env.CAPSTAN_SIMULATION_SEEDS ?? '100';
+const hostedSeeds = process.env.CAPSTAN_SIMULATION_HOSTED_SEEDS ?? '100';
 const first = process.env.CAPSTAN_SIMULATION_FIRST ?? '1';
 const lowPriority = 10;
 const mostComplaints = 20;

@@ -64,6 +64,8 @@ export interface Memory {
   wasAvailable: boolean;
   /** uids of the Machines that made up the cluster when it was last as wished */
   workers: ReadonlySet<string>;
+  /** what had happened to objects and cloud when they were last looked at */
+  revision: number;
 }
 
 /** The promises that hold at every moment. */
@@ -71,6 +73,9 @@ export async function checkPlane(story: HostedStory, memory: Memory): Promise<vo
   if (story.isDeleted) return;
   checkMajority(story, memory);
   const { system, wish } = story;
+  const revision = system.revision();
+  if (revision === memory.revision) return;
+  memory.revision = revision;
   const cluster = await find(system, clusters, wish.name);
   const { host, port } = cluster?.spec.controlPlaneEndpoint ?? {};
   if (host) {
@@ -137,22 +142,25 @@ export async function hostedDiffers(story: HostedStory, memory: Memory): Promise
   if (why !== undefined) return why;
   const own = (await client.list(machines, { namespace })).items;
   if (own.length !== wish.workers) return `there are ${own.length} Machines, not ${wish.workers}`;
+  const stale = own.find(({ spec }) => spec.version !== wish.workerVersion);
+  if (stale) return `Machine ${stale.metadata.name} has version ${stale.spec.version}, not ${wish.workerVersion}`;
   const unready = own.find((machine) => !isReady(machine));
   if (unready) return `Machine ${unready.metadata.name} is not Ready`;
   const servers = await collect(system.admin.compute.servers.list({ allTenants: true }));
   if (servers.length !== own.length) return `there are ${servers.length} servers for ${own.length} Machines`;
-  checkWorkers(memory, own, wish.workers);
+  checkWorkers(story, memory, own);
   return undefined;
 }
 
 /** Nothing that is done to a plane costs a worker. */
-function checkWorkers(memory: Memory, own: readonly KubeObject[], wanted: number): void {
+function checkWorkers(story: HostedStory, memory: Memory, own: readonly KubeObject[]): void {
   const now = new Set(own.map(({ metadata }) => metadata.uid ?? ''));
   const kept = [...memory.workers].filter((uid) => now.has(uid)).length;
-  if (kept < Math.min(memory.workers.size, wanted)) {
+  if (!story.hasNewWorkers && kept < Math.min(memory.workers.size, story.wish.workers)) {
     throw new BrokenPromise('workers outlive changes of their plane', `${kept} of ${memory.workers.size} are left`);
   }
   memory.workers = now;
+  story.hasNewWorkers = false;
 }
 
 function apiServersDiffer({ wish }: HostedStory, pods: readonly Pod[]): string | undefined {

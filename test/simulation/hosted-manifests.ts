@@ -7,6 +7,7 @@ import {
   kamajiControlPlanes,
   kubeadmConfigTemplates,
   machineDeployments,
+  machineHealthChecks,
   openStackClusters,
   openStackMachineTemplates,
 } from '../../src/api/index.ts';
@@ -98,12 +99,13 @@ export function hostedManifests(wish: HostedWish): Manifest[] {
   ];
 }
 
-function workerManifests(wish: HostedWish): Manifest[] {
-  const { name, kind, workers, workerVersion } = wish;
-  const called = workersName(wish);
+/** Templates cannot be changed: workers of another version have templates of their own. */
+const templateName = (wish: HostedWish): string => `${workersName(wish)}-${wish.workerVersion.replaceAll('.', '-')}`;
+
+export function workerTemplates(wish: HostedWish): Manifest[] {
+  const { kind, workerVersion } = wish;
+  const called = templateName(wish);
   const isK0s = kind === 'k0smotron';
-  const bootstrap: Resource<KubeObject> = isK0s ? k0sWorkerConfigTemplates : kubeadmConfigTemplates;
-  const labels = { 'cluster.x-k8s.io/deployment-name': called };
   const image = isK0s ? 'Ubuntu 22.04' : `ubuntu-capi-image-${workerVersion}`;
   return [
     of(openStackMachineTemplates, called, {
@@ -115,27 +117,58 @@ function workerManifests(wish: HostedWish): Manifest[] {
         },
       },
     }),
-    of(bootstrap, called, {
+    of(bootstrapKind(wish), called, {
       template: {
         spec: isK0s ? { version: k0sVersion(workerVersion) } : { joinConfiguration: { nodeRegistration } },
       },
     }),
-    of(machineDeployments, called, {
+  ];
+}
+
+const bootstrapKind = ({ kind }: HostedWish): Resource<KubeObject> =>
+  kind === 'k0smotron' ? k0sWorkerConfigTemplates : kubeadmConfigTemplates;
+
+/** What a MachineDeployment says of its machines that differs between versions. */
+export function workerVersionSpec(wish: HostedWish): JsonObject {
+  const bootstrap = bootstrapKind(wish);
+  const name = templateName(wish);
+  return {
+    version: wish.workerVersion,
+    bootstrap: { configRef: { apiGroup: bootstrap.group, kind: bootstrap.kind, name } },
+    infrastructureRef: { apiGroup: openStackMachineTemplates.group, kind: openStackMachineTemplates.kind, name },
+  };
+}
+
+/** Replaces workers that are not heard of for long. */
+export function workerHealthCheck(wish: HostedWish): Manifest {
+  const unhealthyNodeConditions = ['Unknown', 'False'].map((status) => ({
+    type: 'Ready',
+    status,
+    timeoutSeconds: 120,
+  }));
+  return of(machineHealthChecks, workersName(wish), {
+    clusterName: wish.name,
+    selector: { matchLabels: workerLabels(wish) },
+    checks: { unhealthyNodeConditions },
+  });
+}
+
+const workerLabels = (wish: HostedWish): Record<string, string> => ({
+  'cluster.x-k8s.io/deployment-name': workersName(wish),
+});
+
+function workerManifests(wish: HostedWish): Manifest[] {
+  const { name, workers } = wish;
+  const labels = workerLabels(wish);
+  return [
+    ...workerTemplates(wish),
+    of(machineDeployments, workersName(wish), {
       clusterName: name,
       replicas: workers,
       selector: { matchLabels: labels },
       template: {
         metadata: { labels },
-        spec: {
-          clusterName: name,
-          version: workerVersion,
-          bootstrap: { configRef: { apiGroup: bootstrap.group, kind: bootstrap.kind, name: called } },
-          infrastructureRef: {
-            apiGroup: openStackMachineTemplates.group,
-            kind: openStackMachineTemplates.kind,
-            name: called,
-          },
-        },
+        spec: { clusterName: name, ...workerVersionSpec(wish) },
       },
     }),
   ];

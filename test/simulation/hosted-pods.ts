@@ -1,7 +1,7 @@
 import { Pods } from '../../src/api/index.ts';
 import type { Client, ObjectKey } from '../../src/client/index.ts';
 import { type ManualClock, seededRandom, type UnstructuredObject } from '../../src/machinery/index.ts';
-import { createSimulatedBackend, type PodHost, startPodHost } from '../../src/podhost/index.ts';
+import { createSimulatedBackend, type PodBackend, type PodHost, startPodHost } from '../../src/podhost/index.ts';
 import type { Logger } from '../../src/runtime/index.ts';
 import {
   connectThrough,
@@ -11,13 +11,16 @@ import {
   targetOf,
 } from '../../src/simkube/index.ts';
 import type { SimulatedCloud } from '../../src/simulator/index.ts';
-import type { Life } from './mortal.ts';
+import { Life } from './mortal.ts';
 
 /** What runs the Pods of a simulated installation. */
 export interface SystemPods {
+  /** the one that lives, or lived last */
   readonly host: PodHost;
   /** what their programs store */
   readonly kubernetes: SimulatedKubernetes;
+  /** ends the host between any two of its steps, and with it all that ran; another one starts */
+  crash(): void;
   stop(): Promise<void>;
 }
 
@@ -26,31 +29,64 @@ export interface PodsOptions {
   readonly clock: ManualClock;
   readonly seed: number;
   readonly log: Logger;
+  /** counts what the host does, for those who wait until nothing is done any more */
+  readonly activity: { count: number };
 }
 
-/** Runs Pods without sockets; what they keep is in memory. */
-export async function startPods({ client, clock, seed, log }: PodsOptions): Promise<SystemPods> {
+/** Runs Pods without sockets; what they keep is in memory, and outlives their host. */
+export async function startPods({ client, clock, seed, log, activity }: PodsOptions): Promise<SystemPods> {
   const kubernetes = new SimulatedKubernetes({ clock, random: seededRandom(seed + 11), log });
-  const host = await startPodHost({
-    client,
-    clock,
-    random: seededRandom(seed + 12),
-    log,
-    sockets: false,
-    backend: ({ network, nodeAddress }) =>
-      createSimulatedBackend({
+  let lives = 0;
+  let life: Life;
+  let host: PodHost;
+  let stopping = false;
+  let disks: PodBackend | undefined;
+  let network: PodHost['network'];
+
+  const begin = async (): Promise<void> => {
+    const halt = new AbortController();
+    life = new Life(activity, () => {
+      halt.abort();
+      void disks?.close();
+      if (!stopping) clock.after(2_000, () => void begin());
+    });
+    lives++;
+    host = await startPodHost(
+      {
+        client: life.client(client),
         clock,
-        random: seededRandom(seed + 13),
-        network,
-        nodeAddress,
-        programs: (image, argv) => simulatedProgram(image, argv, kubernetes),
-        filesRemoved: (contents) => kubernetes.filesRemoved(contents),
-      }),
-  });
+        random: seededRandom(seed + 12 + 1_000 * (lives - 1)),
+        log,
+        sockets: false,
+        backend: ({ network: own, nodeAddress }) => {
+          network = own;
+          disks ??= createSimulatedBackend({
+            clock,
+            random: seededRandom(seed + 13),
+            network: {
+              resolve: (name, namespace) => network.resolve(name, namespace),
+              dial: (address, port, namespace) => network.dial(address, port, namespace),
+            },
+            nodeAddress,
+            programs: (image, argv) => simulatedProgram(image, argv, kubernetes),
+            filesRemoved: (contents) => kubernetes.filesRemoved(contents),
+          });
+          return disks;
+        },
+      },
+      halt.signal,
+    );
+    host.failed.catch(() => {});
+  };
+  await begin();
   return {
-    host,
+    get host() {
+      return host;
+    },
     kubernetes,
+    crash: () => life.kill(),
     async stop() {
+      stopping = true;
       await host.stop();
       await kubernetes.close();
     },
@@ -59,22 +95,22 @@ export async function startPods({ client, clock, seed, log }: PodsOptions): Prom
 
 /** Ways to workload APIs: to those in Pods by the network of these, to others through the cloud. */
 export function connectBeside(
-  { host }: SystemPods,
+  pods: SystemPods,
   cloud: SimulatedCloud['network'],
 ): (kubeconfig: string) => Promise<InProcessApi> {
-  const toPods = connectThrough((address, port) => host.network.dial(address, port));
+  const toPods = connectThrough((address, port) => pods.host.network.dial(address, port));
   const toMachines = connectThrough((address, port) => cloud.dial(address, port));
-  return (kubeconfig) => (host.knows(targetOf(kubeconfig).address) ? toPods : toMachines)(kubeconfig);
+  return (kubeconfig) => (pods.host.knows(targetOf(kubeconfig).address) ? toPods : toMachines)(kubeconfig);
 }
 
 /** Streams to ports of Pods, which end with the one who opened them. */
 export function connectPods(
-  { host }: SystemPods,
+  pods: SystemPods,
   client: Client,
   life: Life,
 ): (pod: ObjectKey, port: number, signal: AbortSignal) => Promise<ReturnType<Life['duplex']>> {
   return async (key, port, signal) => {
     const pod = (await client.get(Pods, key, { signal })) as unknown as UnstructuredObject;
-    return life.duplex(await life.call(async () => host.podConnector(pod, port)));
+    return life.duplex(await life.call(async () => pods.host.podConnector(pod, port)));
   };
 }

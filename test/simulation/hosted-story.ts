@@ -2,9 +2,18 @@ import { clusters, machineDeployments } from '../../src/api/index.ts';
 import { hostedNaming, k0smotronNaming, kamajiNaming, type PlaneNaming } from '../../src/hosting/index.ts';
 import { isNotFound, type Random } from '../../src/machinery/index.ts';
 import { namespace, versions } from './cluster-manifests.ts';
-import { type HostedWish, hostedKinds, hostedManifests, planeKinds, workersName } from './hosted-manifests.ts';
+import {
+  type HostedKind,
+  type HostedWish,
+  hostedKinds,
+  hostedManifests,
+  planeKinds,
+  workersName,
+  workerTemplates,
+  workerVersionSpec,
+} from './hosted-manifests.ts';
 import { by } from './system.ts';
-import { patch, pick, type Teller, tell } from './wishes.ts';
+import { ensure, patch, pick, type Teller, tell } from './wishes.ts';
 
 /** What the user of a hosted plane wants at the moment, and what is known of its past. */
 export interface HostedStory extends Teller {
@@ -19,17 +28,21 @@ export interface HostedStory extends Teller {
   excusedUntil: number;
   /** when something befell the plane last */
   lastBlow: number;
+  /** workers were upgraded or lost: those that are there next time are others */
+  hasNewWorkers: boolean;
 }
 
 /** How long etcd may take until enough members run again that were stopped at once. */
 export const recoveryMs = 180_000;
+
+const planeName = 'c0';
 
 export type Rotatable = 'ca' | 'etcd-ca' | 'front-proxy-ca' | 'sa';
 
 export function drawHostedWish(random: Random, seed: number): HostedWish {
   const version = random.next() < 0.5 ? versions[0] : versions[1];
   return {
-    name: 'c0',
+    name: planeName,
     kind: hostedKinds[seed % hostedKinds.length]!,
     replicas: random.next() < 0.6 ? 1 : 3,
     workers: random.next() < 0.7 ? 1 : 2,
@@ -39,10 +52,13 @@ export function drawHostedWish(random: Random, seed: number): HostedWish {
   };
 }
 
-export function namesOf({ name, kind }: HostedWish): PlaneNaming {
-  if (kind === 'k0smotron') return k0smotronNaming(name, 'LoadBalancer');
-  return kind === 'kamaji' ? kamajiNaming(name) : hostedNaming(name);
-}
+const namings: Readonly<Record<HostedKind, PlaneNaming>> = {
+  k0smotron: k0smotronNaming(planeName, 'LoadBalancer'),
+  kamaji: kamajiNaming(planeName),
+  hosted: hostedNaming(planeName),
+};
+
+export const namesOf = ({ kind }: HostedWish): PlaneNaming => namings[kind];
 
 /** Creates everything, in any order. */
 export async function applyHostedWish(story: HostedStory): Promise<void> {
@@ -74,6 +90,7 @@ const changes: Readonly<Record<string, Change>> = {
     await story.system.pass(Math.floor(story.random.next() * 20_000));
     await changes['scale the plane']!(story);
   },
+  'upgrade workers': upgradeWorkers,
   async 'scale workers'(story) {
     const { kind, version, workerVersion } = story.wish;
     const workers = story.wish.workers === 1 ? 2 : 1;
@@ -105,6 +122,18 @@ async function upgrade(story: HostedStory): Promise<void> {
   tell(story, `  to ${version}`);
   await patchPlane(story, { spec: { version: planeKinds[wish.kind].kubernetesVersion(version) } });
   story.wish = { ...wish, version };
+}
+
+/** The workers follow their plane. */
+async function upgradeWorkers(story: HostedStory): Promise<void> {
+  const { version, workerVersion } = story.wish;
+  if (workerVersion === version || story.reachedVersion !== version) return;
+  const wish = { ...story.wish, workerVersion: version };
+  tell(story, `  to ${version}`);
+  for (const manifest of workerTemplates(wish)) await ensure(story, manifest);
+  await patch(story, machineDeployments, workersName(wish), { spec: { template: { spec: workerVersionSpec(wish) } } });
+  story.wish = wish;
+  story.hasNewWorkers = true;
 }
 
 async function rotate(story: HostedStory): Promise<void> {

@@ -1,12 +1,15 @@
 import { ConfigMaps, PersistentVolumeClaims, type Pod, Pods, Secrets, Services } from '../../src/api/index.ts';
 import type { KubeObject, Resource } from '../../src/machinery/index.ts';
+import { collect } from '../../src/openstack/index.ts';
 import { namespace } from './cluster-manifests.ts';
 import { etcdOf } from './hosted-invariants.ts';
+import { workerHealthCheck } from './hosted-manifests.ts';
 import { type HostedStory, namesOf, recoveryMs } from './hosted-story.ts';
 import { type Blow, onControllers, strikeWith } from './trouble.ts';
+import { ensure } from './wishes.ts';
 
-/** What nobody can make anew: with these the plane itself is lost. */
-const irreplaceable: ReadonlySet<string> = new Set(['ca', 'etcd-ca', 'front-proxy-ca', 'sa', 'datastore-config']);
+/** What nobody can make anew: with these the plane itself is lost, or the way of its workers to it. */
+const irreplaceable: ReadonlySet<string> = new Set(['ca', 'etcd-ca', 'datastore-config']);
 
 /** What people and hardware do to a plane, behind everybody's back. */
 export async function strikePlane(story: HostedStory): Promise<void> {
@@ -16,6 +19,8 @@ export async function strikePlane(story: HostedStory): Promise<void> {
     onControllers(story),
     onPods(story, pods),
     onEtcd(story, pods),
+    onHost(story),
+    await onWorkers(story),
     await onObjects(story, Services, ({ metadata }) => metadata.name !== 'kubernetes'),
     await onObjects(story, Secrets, replaceable(story)),
     await onObjects(story, ConfigMaps, ({ metadata }) => metadata.ownerReferences !== undefined),
@@ -65,6 +70,34 @@ function onEtcd(story: HostedStory, pods: readonly Pod[]): Blow[] {
     });
   }
   return blows;
+}
+
+/** kill -9 of what runs the Pods: all of them are gone at once, and come back from their volumes. */
+function onHost(story: HostedStory): Blow[] {
+  const { pods, clock } = story.system;
+  if (!pods) return [];
+  const land = (): void => {
+    story.excusedUntil = clock.now() + recoveryMs;
+    pods.crash();
+  };
+  return [{ what: 'the host of the Pods is killed', land }];
+}
+
+/** The server of a worker is lost; only a health check has it replaced. */
+async function onWorkers(story: HostedStory): Promise<Blow[]> {
+  const { system, wish } = story;
+  // kubeadm of another minor does not join
+  if (wish.kind !== 'k0smotron' && wish.version !== wish.workerVersion) return [];
+  const [server] = await collect(system.admin.compute.servers.list({ allTenants: true }));
+  if (!server) return [];
+  const land = async (): Promise<void> => {
+    await ensure(story, workerHealthCheck(wish));
+    story.hasNewWorkers = true;
+    // a plane on its way to another version would meet new workers of the old one
+    story.reachedVersion = undefined;
+    system.cloud.operator.deleteServer(server.id);
+  };
+  return [{ what: `worker ${server.name} is deleted in the cloud`, land }];
 }
 
 async function killPods(story: HostedStory, victims: readonly Pod[], atOnce: boolean): Promise<void> {

@@ -6,7 +6,6 @@ import {
   openStackServers,
 } from '../../src/api/index.ts';
 import type { KubeObject, Resource } from '../../src/machinery/index.ts';
-import { collect } from '../../src/openstack/index.ts';
 import type { System } from './system.ts';
 
 /** A promise that was not kept. */
@@ -26,44 +25,38 @@ interface CloudThing {
   readonly role: string;
 }
 
+const describedKinds = [
+  ['networks', 'network'],
+  ['subnets', 'subnet'],
+  ['routers', 'router'],
+  ['ports', 'port'],
+  ['securityGroups', 'security group'],
+  ['floatingIps', 'floating IP'],
+  ['loadBalancers', 'load balancer'],
+] as const;
+const labelledKinds = [
+  ['servers', 'server'],
+  ['volumes', 'volume'],
+] as const;
 const markPattern = /\[owner ([0-9a-f-]+)(?: ([^\]]+))?\]$/;
 const ownerKinds: readonly Resource<KubeObject>[] = [openStackClusters, openStackServers, openStackFloatingIPPools];
 const ownerMarkAnnotation = 'infrastructure.cluster.x-k8s.io/owner-mark';
 
 /** Everything in the cloud, whoever made it. */
-export async function census({ admin }: System): Promise<CloudThing[]> {
-  const described = async (
-    type: string,
-    items: AsyncIterable<{ id: string; name?: string; description?: string | undefined }>,
-  ): Promise<CloudThing[]> =>
-    (await collect(items)).map(({ id, name = '', description }) => {
+export function census({ rows }: System): CloudThing[] {
+  const things: CloudThing[] = [];
+  for (const [kind, type] of describedKinds) {
+    for (const { id, name, description } of rows.of(kind)) {
       const mark = markPattern.exec(description ?? '');
-      return { type, id, name, owner: mark?.[1], role: mark?.[2] ?? '' };
-    });
-  const labelled = async (
-    type: string,
-    items: AsyncIterable<{ id: string; name?: string | undefined; metadata: Readonly<Record<string, string>> }>,
-  ): Promise<CloudThing[]> =>
-    (await collect(items)).map(({ id, name = '', metadata }) => ({
-      type,
-      id,
-      name,
-      owner: metadata['capstan-owner'],
-      role: '',
-    }));
-  const { network, compute, volume, loadBalancer } = admin;
-  const all = await Promise.all([
-    described('network', network.networks.list()),
-    described('subnet', network.subnets.list()),
-    described('router', network.routers.list()),
-    described('port', network.ports.list()),
-    described('security group', network.securityGroups.list()),
-    described('floating IP', network.floatingIps.list()),
-    described('load balancer', loadBalancer.loadBalancers.list()),
-    labelled('server', compute.servers.list({ allTenants: true })),
-    labelled('volume', volume.volumes.list({ allTenants: true })),
-  ]);
-  return all.flat();
+      things.push({ type, id, name: name ?? '', owner: mark?.[1], role: mark?.[2] ?? '' });
+    }
+  }
+  for (const [kind, type] of labelledKinds) {
+    for (const { id, name, metadata } of rows.of(kind)) {
+      things.push({ type, id, name: name ?? '', owner: metadata['capstan-owner'], role: '' });
+    }
+  }
+  return things;
 }
 
 async function ownersIn({ client }: System): Promise<Set<string>> {
@@ -81,7 +74,7 @@ async function ownersIn({ client }: System): Promise<Set<string>> {
 /** Nothing is left behind by somebody who no longer knows of it, and nothing is made twice. */
 async function checkOwnership(system: System): Promise<void> {
   // First the things, then the owners: what is made in between has its owner before it.
-  const things = await census(system);
+  const things = census(system);
   const owners = await ownersIn(system);
   const seen = new Map<string, CloudThing>();
   for (const thing of things) {
@@ -127,19 +120,18 @@ async function checkQuorum(system: System): Promise<void> {
 }
 
 /** The address of an API leads to the control plane of its cluster, or nowhere. */
-async function checkAddresses(system: System): Promise<void> {
-  const floating = await collect(system.admin.network.floatingIps.list());
-  const ports = new Map((await collect(system.admin.network.ports.list())).map((port) => [port.id, port]));
-  const balancers = await collect(system.admin.loadBalancer.loadBalancers.list());
-  for (const { metadata, spec } of (await system.client.list(clusters, {})).items) {
+async function checkAddresses({ client, rows }: System): Promise<void> {
+  const floating = rows.of('floatingIps');
+  const ports = new Map(rows.of('ports').map((port) => [port.id, port]));
+  for (const { metadata, spec } of (await client.list(clusters, {})).items) {
     const host = spec.controlPlaneEndpoint?.host;
-    const floatingIp = floating.find(({ address }) => address === host);
-    const port = floatingIp?.portId ? ports.get(floatingIp.portId) : undefined;
+    const port = ports.get(floating.find((each) => each.floating_ip_address === host)?.port_id ?? '');
     if (!port) continue;
-    const servers = port.deviceOwner.startsWith('compute:')
-      ? [await system.admin.compute.servers.get(port.deviceId).catch(() => undefined)]
-      : [];
-    const leadsTo = servers[0]?.name ?? balancers.find(({ vipPortId }) => vipPortId === port.id)?.name ?? port.name;
+    const leadsTo =
+      rows.of('servers').find(({ id }) => id === port.device_id)?.name ??
+      rows.of('loadBalancers').find((balancer) => balancer.vip_port_id === port.id)?.name ??
+      port.name ??
+      '';
     const isRight =
       leadsTo.startsWith(`${metadata.name}-control-plane-`) ||
       leadsTo === `k8s-clusterapi-cluster-${metadata.namespace}-${metadata.name}-kubeapi`;
@@ -149,17 +141,22 @@ async function checkAddresses(system: System): Promise<void> {
   }
 }
 
-/** The promises that hold at every moment. */
+const lastSeen = new WeakMap<System, number>();
+
+/** The promises that hold at every moment. Objects and cloud are looked at when one of them is not as it was last time. */
 export async function checkPromises(system: System): Promise<void> {
-  await checkOwnership(system);
   await checkQuorum(system);
+  const revision = system.revision();
+  if (lastSeen.get(system) === revision) return;
+  lastSeen.set(system, revision);
+  await checkOwnership(system);
   await checkAddresses(system);
 }
 
 /** What was in the cloud before, to compare with what is there afterwards. */
-export async function foreignThings(system: System): Promise<string[]> {
+export function foreignThings(system: System): string[] {
   return (
-    (await census(system))
+    census(system)
       // neutron makes a group named default for a project when somebody first looks
       .filter(({ owner, type, name }) => owner === undefined && type !== 'port' && name !== 'default')
       .map(({ type, id, name }) => `${type} ${name} ${id}`)
@@ -167,20 +164,20 @@ export async function foreignThings(system: System): Promise<string[]> {
   );
 }
 
-export async function checkForeign(system: System, before: readonly string[]): Promise<void> {
-  const now = await foreignThings(system);
+export function checkForeign(system: System, before: readonly string[]): void {
+  const now = foreignThings(system);
   const gone = before.filter((thing) => !now.includes(thing));
   if (gone.length > 0) throw new BrokenPromise('nothing foreign is touched', `gone: ${gone.join(', ')}`);
 }
 
 /** After the last cluster is gone the cloud is as it was. */
-export async function checkNothingLeft(system: System, before: readonly string[]): Promise<void> {
-  const marked = (await census(system)).filter(({ owner }) => owner !== undefined);
+export function checkNothingLeft(system: System, before: readonly string[]): void {
+  const marked = census(system).filter(({ owner }) => owner !== undefined);
   if (marked.length > 0) {
     throw new BrokenPromise('deletion reaches zero', marked.map(({ type, name }) => `${type} ${name}`).join(', '));
   }
-  const now = await foreignThings(system);
+  const now = foreignThings(system);
   const left = now.filter((thing) => !before.includes(thing));
   if (left.length > 0) throw new BrokenPromise('deletion reaches zero', `left over: ${left.join(', ')}`);
-  await checkForeign(system, before);
+  checkForeign(system, before);
 }

@@ -21,7 +21,6 @@ import {
   seededRandom,
 } from '../../src/machinery/index.ts';
 import { cloudFromText, connect, type OpenStack, type Transport } from '../../src/openstack/index.ts';
-import { createAuthority, createServiceAccountKeyPair } from '../../src/pki/index.ts';
 import { createManager, faultyClient, type LogEntry, memoryLogger } from '../../src/runtime/index.ts';
 import {
   connectInProcess,
@@ -31,7 +30,9 @@ import {
   type SimulatedCloud,
 } from '../../src/simulator/index.ts';
 import { memoryEngine } from '../../src/store/index.ts';
+import { type CloudRows, cloudRows } from './cloud-rows.ts';
 import { connectBeside, connectPods, type SystemPods, startPods } from './hosted-pods.ts';
+import { managementKeys } from './management-keys.ts';
 import { Life } from './mortal.ts';
 import { pendingCrypto } from './pending-crypto.ts';
 
@@ -64,6 +65,8 @@ export interface System {
   /** the management API, as its users see it */
   readonly client: Client;
   readonly cloud: SimulatedCloud;
+  /** what is in the cloud, as only an onlooker sees it */
+  readonly rows: CloudRows;
   readonly tenant: OpenStack;
   readonly admin: OpenStack;
   readonly entries: readonly LogEntry[];
@@ -75,6 +78,8 @@ export interface System {
   readonly faults: { probability: number };
   /** the controllers die at one of their next calls, and others start */
   crashSoon(within: number): void;
+  /** stays the same as long as nothing changes in the management API or in the cloud */
+  revision(): number;
   /** lets everything happen that happens at this moment */
   quiesce(): Promise<void>;
   /** moves from event to event until the condition holds; false when time was up */
@@ -101,7 +106,7 @@ export async function createSystem(options: SystemOptions): Promise<System> {
   const counts = { requests: 0, mutations: 0, writes: 0, lives: 0 };
 
   const store = await openObjectStore({ engine: memoryEngine(), clock });
-  const authority = await createAuthority({ commonName: 'simulation', clock });
+  const { authority, serviceAccounts } = await managementKeys(clock);
   const server = await createApiServer({
     store,
     clock,
@@ -109,7 +114,7 @@ export async function createSystem(options: SystemOptions): Promise<System> {
     definitions,
     metaSchema: builtinSchema,
     protobuf: protobufRegistry,
-    access: { mode: 'RBAC', ...(options.hosted && { serviceAccounts: await serviceAccounts() }) },
+    access: { mode: 'RBAC', ...(options.hosted && { serviceAccounts }) },
   });
   const client = server.localClient();
   const stop = new AbortController();
@@ -123,7 +128,7 @@ export async function createSystem(options: SystemOptions): Promise<System> {
   }
   const keeping = keepers.run(stop.signal);
   const pods = options.hosted
-    ? await startPods({ client: countWrites(client, counts), clock, seed, log: logger })
+    ? await startPods({ client: countWrites(client, counts), clock, seed, log: logger, activity })
     : undefined;
 
   const bugs: unknown[] = [];
@@ -202,6 +207,7 @@ export async function createSystem(options: SystemOptions): Promise<System> {
   };
   begin();
 
+  const rows = cloudRows(cloud);
   const tenant = await openAs('openstack');
   const admin = await openAs('admin');
   const system: System = {
@@ -209,6 +215,7 @@ export async function createSystem(options: SystemOptions): Promise<System> {
     random,
     client,
     cloud,
+    rows,
     tenant,
     admin,
     entries,
@@ -216,6 +223,7 @@ export async function createSystem(options: SystemOptions): Promise<System> {
     counts,
     faults,
     crashSoon: (within) => life.dieSoon(random, within),
+    revision: () => store.revision + rows.revision(),
     async quiesce() {
       let quiet = 0;
       let seen = -1;
@@ -269,10 +277,6 @@ export async function createSystem(options: SystemOptions): Promise<System> {
     },
   };
   return system;
-}
-
-async function serviceAccounts(): Promise<{ issuer: string; signingKeyPem: string }> {
-  return { issuer: 'https://kubernetes.default.svc', signingKeyPem: (await createServiceAccountKeyPair()).privateKey };
 }
 
 function listable(server: ApiServer): Resource[] {

@@ -64,7 +64,8 @@ export async function applyWish(story: Story, wish: ClusterWish): Promise<void> 
   story.wishes.push(wish);
 }
 
-async function ensure(story: Story, { resource, object }: Manifest): Promise<void> {
+/** Creates what may be there already. */
+export async function ensure(story: Teller, { resource, object }: Manifest): Promise<void> {
   try {
     await story.system.client.create(resource, object, by);
   } catch (error) {

@@ -1,7 +1,8 @@
 import { errorMessage, sleep } from '../../machinery/index.ts';
 import type { PortService, SimulatedProcess, SimulatedProgram } from '../../simkube/index.ts';
-import type { ContainerExit, ExecResult, RunningContainer } from '../types.ts';
+import type { ContainerExit, ExecResult, ExecSession, RunningContainer } from '../types.ts';
 import { LogBuffer } from './log-buffer.ts';
+import { onScreen, textOf, typedLines } from './terminal.ts';
 
 type Surroundings = Omit<SimulatedProcess, 'signal' | 'log' | 'listen' | 'pass'>;
 
@@ -59,7 +60,8 @@ export function startContainer(parts: ContainerParts): RunningContainer {
     exited,
     logs: () => log.lines(),
     onLine: (callback) => log.onLine(callback),
-    exec: (command, signal) => execute(parts, command, signal),
+    exec: (command, signal, session) =>
+      session ? converse(parts, command, signal, session) : execute(parts, command, signal),
     async stop(graceMs) {
       stop.abort(new Error('terminated'));
       if (graceMs <= 0) finish({ exitCode: 137, signal: 9, reason: 'Error' });
@@ -94,4 +96,36 @@ async function execute(parts: ContainerParts, command: readonly string[], signal
     pass: (ms) => sleep(clock, ms, signal),
   });
   return { exitCode, stdout: lines.map((line) => `${line}\n`).join(''), stderr: '' };
+}
+
+/** Runs a command for somebody who looks on. What is no program is a command of the shell, or not there. */
+async function converse(
+  parts: ContainerParts,
+  command: readonly string[],
+  signal: AbortSignal,
+  { stdin, tty, out }: ExecSession,
+): Promise<ExecResult> {
+  const { clock } = parts.process;
+  const show = tty ? (text: string) => out(onScreen(text)) : out;
+  await sleep(clock, parts.execMs, signal);
+  // What `kubectl cp` runs; without it files would seem to be copied.
+  if (command[0] === 'tar') {
+    show('tar: files cannot be copied into or out of simulated containers\n');
+    return { exitCode: 1, stdout: '', stderr: '' };
+  }
+  const argv = parts.commands(command) ? command : ['sh', '-c', '"$@"', 'sh', ...command];
+  const program = parts.commands(argv);
+  if (!program) throw new Error(`exec: "${command[0]}": executable file not found in $PATH`);
+  const input = stdin && (tty ? typedLines(textOf(stdin), out) : textOf(stdin));
+  const exitCode = await run(program, {
+    ...parts.process,
+    argv,
+    signal,
+    ...(input && { input }),
+    ...(tty && { screen: show }),
+    log: (line) => show(`${line}\n`),
+    listen: parts.listen,
+    pass: (ms) => sleep(clock, ms, signal),
+  });
+  return { exitCode, stdout: '', stderr: '' };
 }

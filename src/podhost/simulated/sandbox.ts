@@ -45,6 +45,7 @@ export class SimulatedSandbox implements PodSandbox {
   readonly #volumes = new Map<string, MountedVolume>();
   readonly #containers = new Set<RunningContainer>();
   readonly #pulled: Set<string>;
+  #isRemoved = false;
 
   constructor(options: {
     identity: PodIdentity;
@@ -83,6 +84,8 @@ export class SimulatedSandbox implements PodSandbox {
       this.#pulled.add(run.image);
     }
     await sleep(clock, timings.start);
+    // whoever asked may be gone as well, and nobody would ever stop what started now
+    if (this.#isRemoved) throw new Error(`the sandbox of ${this.#identity.hostname} was removed meanwhile`);
     const argv = commandLine(run);
     const files = containerFiles(run.mounts, (name) => this.#volumes.get(name));
     const environment = {
@@ -132,6 +135,7 @@ export class SimulatedSandbox implements PodSandbox {
   }
 
   async remove(): Promise<void> {
+    this.#isRemoved = true;
     await Promise.all([...this.#containers].map((container) => container.stop(0)));
     this.#onRemove();
   }

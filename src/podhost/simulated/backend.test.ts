@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import { ManualClock, seededRandom } from '../../machinery/index.ts';
+import type { SimulatedProgram } from '../../simkube/index.ts';
+import { createSimulatedBackend } from './backend.ts';
+
+const unreachable = (): never => {
+  throw new Error('there is no network here');
+};
+
+describe('a simulated back end', () => {
+  it('starts nothing in a Pod that was removed while its container was being made', async () => {
+    const clock = new ManualClock();
+    let began = 0;
+    const program: SimulatedProgram = () => {
+      began++;
+      return new Promise(() => {});
+    };
+    const backend = createSimulatedBackend({
+      clock,
+      random: seededRandom(1),
+      network: { resolve: () => [], dial: unreachable },
+      programs: () => program,
+      nodeAddress: '10.0.0.1',
+    });
+    const sandbox = await backend.createSandbox({
+      namespace: 'default',
+      name: 'p',
+      uid: 'u',
+      hostname: 'p',
+      hostNetwork: false,
+      hostAliases: new Map(),
+    });
+    const run = { name: 'c', image: 'registry.k8s.io/pause:3.10', args: [], env: {}, mounts: [], ports: [] };
+    const starting = sandbox.start(run).catch((error: unknown) => error);
+    await backend.close();
+    await clock.advance(60_000);
+    expect(await starting).toBeInstanceOf(Error);
+    expect(began).toBe(0);
+  });
+});

@@ -1,0 +1,22 @@
+import { BrokenPromise } from './invariants.ts';
+import type { System } from './system.ts';
+
+/** What was just learned may still have to be written down. */
+const settleMs = 6 * 60_000;
+const watchedMs = 5 * 60_000;
+/** The lists all controllers share, for every kind of thing in the cloud. */
+const mostRequests = 300;
+
+/** No change: no writes, and nothing asked of the cloud but the lists all share. */
+export async function checkQuiet(system: System): Promise<void> {
+  await system.pass(settleMs);
+  const before = { ...system.counts };
+  await system.pass(watchedMs);
+  const grown = (what: 'writes' | 'mutations' | 'requests'): number => system.counts[what] - before[what];
+  const complain = (what: string): never => {
+    throw new BrokenPromise('steady state is quiet', `${what} in five minutes`);
+  };
+  if (grown('writes') > 0) complain(`${grown('writes')} writes`);
+  if (grown('mutations') > 0) complain(`${grown('mutations')} changes in the cloud`);
+  if (grown('requests') > mostRequests) complain(`${grown('requests')} requests`);
+}
