@@ -105,6 +105,8 @@ export function createManager(options: ManagerOptions): Manager {
   });
   const reader = cacheReader(cache, options.namespace);
   const controllers: Controller[] = [];
+  const isBusy = (): boolean =>
+    controllers.some(({ definition, queue }) => definition.background !== true && queue.depth > 0);
   const runnables: Runnable[] = [];
   const readyWaiters = new Set<() => void>();
   let state: 'new' | 'syncing' | 'running' | 'stopping' | 'stopped' = 'new';
@@ -223,6 +225,7 @@ export function createManager(options: ManagerOptions): Manager {
         metrics,
         events: events.recorder(definition.name),
         ...(options.restFactor !== undefined && { restFactor: options.restFactor }),
+        isBusy,
       });
       controllers.push(controller);
       return controller;

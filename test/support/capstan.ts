@@ -77,6 +77,27 @@ export async function startCapstan(options: CapstanOptions = {}): Promise<Capsta
   return describe(child, { ...options, directory, port: Number(new URL(url).port) }, kubeconfig, url);
 }
 
+/** Starts `capstan cloud` in a process of its own, with its data in a directory that is somebody else's to remove. */
+export async function startCloudApart(directory: string): Promise<{ directory: string; stop(): Promise<void> }> {
+  const child = startProcess(
+    process.execPath,
+    [...program(), 'cloud', '--data-dir', directory, '--listen', '127.0.0.1:0'],
+    { cwd: root, env: { ...(process.env as Record<string, string>), NO_COLOR: '1' } },
+  );
+  try {
+    await child.until((stdout) => /^ready$/m.test(stdout), 'the line "ready"', startPatienceMs);
+  } catch (error) {
+    await child.stop('SIGKILL');
+    throw error;
+  }
+  return {
+    directory,
+    stop: async () => {
+      await child.stop();
+    },
+  };
+}
+
 function describe(
   child: RunningProcess,
   options: CapstanOptions & { directory: string; port: number },

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
-import { type CapstanProcess, startCapstan } from './capstan.ts';
+import { type CapstanProcess, startCapstan, startCloudApart } from './capstan.ts';
 import { type CloudInventory, type CloudView, viewCloud } from './cloud-view.ts';
 import { capstanOk } from './command.ts';
 import { kubectlApply, kubectlOn } from './kubectl.ts';
@@ -41,14 +41,25 @@ export interface WorkloadCluster {
 /** Machines in a hurry: the steps are all taken, each in a fraction of its time. */
 const timeScale = 0.05;
 
-export async function openHostedBench(): Promise<HostedBench> {
-  const capstan = await startCapstan({ args: ['--simulated-cloud'], controllers: 'all', pods: 'simulated' });
+export interface HostedBenchOptions {
+  /** the cloud is a `capstan cloud` of its own, in a process of its own */
+  readonly cloudApart?: boolean;
+}
+
+export async function openHostedBench({ cloudApart = false }: HostedBenchOptions = {}): Promise<HostedBench> {
+  const capstan = await startCapstan({
+    args: cloudApart ? [] : ['--simulated-cloud'],
+    controllers: 'all',
+    pods: 'simulated',
+  });
   const { directory, kubeconfig } = capstan;
-  const clouds = await readFile(join(directory, 'data', 'clouds.yaml'), 'utf8');
+  const apart = cloudApart ? await startCloudApart(join(directory, 'apart')) : undefined;
+  const cloudDirectory = apart?.directory ?? join(directory, 'data');
+  const clouds = await readFile(join(cloudDirectory, 'clouds.yaml'), 'utf8');
   const cloud = await viewCloud({
-    cloudsYaml: join(directory, 'data', 'clouds.yaml'),
+    cloudsYaml: join(cloudDirectory, 'clouds.yaml'),
     url: clouds.match(/auth_url: (\S+)\/identity\/v3/)?.[1] ?? '',
-    adminToken: await readFile(join(directory, 'data', 'cloud', 'admin-token'), 'utf8'),
+    adminToken: await readFile(join(cloudDirectory, 'cloud', 'admin-token'), 'utf8'),
   });
   await cloud.operate('PATCH', '/timings', { timeScale });
   const cloudsYaml = join(directory, 'clouds.yaml');
@@ -77,6 +88,7 @@ export async function openHostedBench(): Promise<HostedBench> {
     },
     stop: async () => {
       await cloud.close();
+      await apart?.stop();
       await capstan.stop();
     },
   };

@@ -14,7 +14,9 @@ import { type Clouds, createClouds } from './common/clouds.ts';
 import { controllerPatience, type InfrastructureDependencies } from './common/dependencies.ts';
 import { openStackFloatingIpPoolController } from './floating-ip-pool/floating-ip-pool-controller.ts';
 import { openStackMachineController } from './machine/machine-controller.ts';
+import { createLookupCache } from './server/lookup-cache.ts';
 import { openStackServerController } from './server/server-controller.ts';
+import { openStackMachineTemplateController } from './template/template-controller.ts';
 
 export interface InfrastructureControllersOptions {
   /** the management API */
@@ -61,6 +63,7 @@ export function setupInfrastructureControllers(
     random,
     cache: manager.reader,
     clouds,
+    lookups: createLookupCache({ clock }),
     ...(options.workloads && { workloads: options.workloads }),
     ...(options.watchFilter !== undefined && { watchFilter: options.watchFilter }),
     ...(options.concurrency !== undefined && { concurrency: options.concurrency }),
@@ -70,6 +73,7 @@ export function setupInfrastructureControllers(
     openStackClusterController(dependencies),
     openStackServerController(dependencies),
     openStackMachineController(dependencies),
+    openStackMachineTemplateController(dependencies),
     openStackFloatingIpPoolController(dependencies),
   ]) {
     manager.add(definition);

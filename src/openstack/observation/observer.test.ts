@@ -323,6 +323,22 @@ describe('an observer', () => {
     release();
   });
 
+  it('tells as of when it knows a resource: a look at some says nothing about the others', async () => {
+    const { cloud, observer, ports } = observedCloud();
+    for (const id of ['a', 'b']) ports.set(id, { id, name: id, status: 'ACTIVE' });
+    expect(observer.asOf('port', 'a')).toBeUndefined();
+    record(observer, 'port', 'a');
+    record(observer, 'port', 'b');
+    await settle(cloud);
+    const complete = observer.asOf('port', 'b')!;
+    expect(observer.asOf('port', 'a')).toBe(complete);
+    const release = observer.watchClosely('port', 'a');
+    await cloud.clock.advance(2_500);
+    expect(observer.asOf('port', 'a')).toBeGreaterThan(complete);
+    expect(observer.asOf('port', 'b')).toBe(complete);
+    release();
+  });
+
   it('looks when told to, and says when it is done', async () => {
     const { cloud, observer, set } = observedCloud();
     record(observer, 'server');

@@ -28,6 +28,11 @@ export interface Observer {
   ): () => void;
   /** looks often until the returned function is called: something is being made, changed or deleted */
   watchClosely(type: ObservedType, id: string): () => void;
+  /**
+   * When the look began that showed what `current` says, in ms since the epoch: what was changed later may be missing in it.
+   * Undefined when nothing has been looked at.
+   */
+  asOf(type: ObservedType, id: string): number | undefined;
   /** as last seen */
   current<K extends ObservedType>(type: K, id: string): ObservedTypes[K] | undefined;
   /** everything as last seen */
@@ -76,6 +81,7 @@ export function createObserver(cloud: OpenStack, options: ObserverOptions = {}):
   return {
     subscribe: (type, listener, { id } = {}) => observers[type].subscribe(listener, id),
     watchClosely: (type, id) => observers[type].watchClosely(id),
+    asOf: (type, id) => observers[type].asOf(id),
     current: (type, id) => observers[type].current(id),
     all: (type) => observers[type].all(),
     refresh: (type) => observers[type].refresh(),

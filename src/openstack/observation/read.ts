@@ -7,6 +7,8 @@ import type { Source } from './sources.ts';
 export interface Reading<T> {
   /** whether everything was looked at, so that what is not here is gone */
   readonly complete: boolean;
+  /** only some were asked for, and nothing is said about the rest */
+  readonly partial?: boolean;
   /** new or perhaps changed */
   readonly things: Map<string, T>;
   /** there, and as before */

@@ -47,6 +47,10 @@ export class TypeObserver<T extends { readonly id: string }> {
   #failures = 0;
   #error: Error | undefined;
   #lastSuccess: number | undefined;
+  /** when the last look began that covered everything */
+  #coveredAt: number | undefined;
+  /** when looks since then began that covered only some */
+  readonly #glances = new Map<string, number>();
 
   constructor(options: TypeObserverOptions<T>) {
     this.#options = options;
@@ -93,6 +97,11 @@ export class TypeObserver<T extends { readonly id: string }> {
     return this.#things.get(id);
   }
 
+  /** When the look began that showed what is known of one resource: what changed since then may be missing in that. */
+  asOf(id: string): number | undefined {
+    return this.#glances.get(id) ?? this.#coveredAt;
+  }
+
   all(): Iterable<T> {
     return this.#things.values();
   }
@@ -124,6 +133,8 @@ export class TypeObserver<T extends { readonly id: string }> {
     this.#things.clear();
     this.#memory.forget();
     this.#synced = false;
+    this.#coveredAt = undefined;
+    this.#glances.clear();
     this.#failures = 0;
     for (const waiter of this.#waiters.splice(0)) waiter.reject(new Error('observation was stopped'));
   }
@@ -214,7 +225,7 @@ export class TypeObserver<T extends { readonly id: string }> {
   async #readOnly(source: Source<T>, ids: readonly string[], signal: AbortSignal): Promise<Reading<T>> {
     const reading = await readList(source, { query: source.idsQuery!(ids), complete: false }, signal);
     for (const id of ids) if (!reading.things.has(id)) reading.deleted.add(id);
-    return reading;
+    return { ...reading, partial: true };
   }
 
   /** Tells everybody what is different. Returns how many differences there were. */
@@ -273,6 +284,11 @@ export class TypeObserver<T extends { readonly id: string }> {
     this.#failures = 0;
     this.#error = undefined;
     this.#lastSuccess = this.#options.clock.now();
+    if (reading.partial) for (const id of reading.things.keys()) this.#glances.set(id, startedAt);
+    else {
+      this.#coveredAt = startedAt;
+      this.#glances.clear();
+    }
     this.#lastRequests = Math.max(1, reading.requests);
     this.#changesSince = reading.cloudTime ?? startedAt;
     this.#looksInVain = changes > 0 ? 0 : this.#looksInVain + 1;

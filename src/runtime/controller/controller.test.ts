@@ -218,6 +218,120 @@ describe('a controller', () => {
     await w.stop();
   });
 
+  it('looks at the echo of its own status late, and at a new spec at once', async () => {
+    const begun: number[] = [];
+    const w = world(
+      {
+        reconcile: async ({ clock, client }: ReconcileContext, key) => {
+          begun.push(clock.now());
+          const status = { status: { ready: begun.length } };
+          if (begun.length < 2) await client.patch(widgets, key, 'merge', status, { ...by, subresource: 'status' });
+          return done();
+        },
+      },
+      { restFactor: 10 },
+    );
+    await w.server.create(widgets, widget('a'), by);
+    await w.start();
+    await settle();
+    expect(begun).toHaveLength(1);
+    await w.server.patch(widgets, at('a'), 'merge', { spec: { size: 2 } }, by);
+    await settle();
+    expect(begun).toHaveLength(2);
+    expect(begun[1]).toBe(begun[0]);
+    await w.clock.advance(5_000);
+    expect(begun).toHaveLength(2);
+    await w.stop();
+  });
+
+  it('comes back to the echo of its own status when nothing else happens', async () => {
+    const begun: number[] = [];
+    const w = world(
+      {
+        reconcile: async ({ clock, client }: ReconcileContext, key) => {
+          begun.push(clock.now());
+          const status = { status: { ready: 1 } };
+          if (begun.length < 2) await client.patch(widgets, key, 'merge', status, { ...by, subresource: 'status' });
+          return done();
+        },
+      },
+      { restFactor: 10 },
+    );
+    await w.server.create(widgets, widget('a'), by);
+    await w.start();
+    await w.clock.advance(5_000);
+    expect(begun).toHaveLength(2);
+    await w.stop();
+  });
+
+  it('sums up changes of what it watches patiently, and answers a new one of them at once', async () => {
+    const begun: number[] = [];
+    const w = world(
+      {
+        watches: [watchObjects(widgets), watchMapped(gadgets, () => [at('a')], { patient: true })],
+        reconcile: ({ clock }: ReconcileContext) => {
+          begun.push(clock.now());
+          return Promise.resolve(done());
+        },
+      },
+      { restFactor: 10 },
+    );
+    await w.server.create(widgets, widget('a'), by);
+    await w.start();
+    expect(begun).toHaveLength(1);
+    await w.server.create(gadgets, gadget('g'), by);
+    await settle();
+    expect(begun).toHaveLength(2);
+    for (const ready of [1, 2, 3]) {
+      await w.server.patch(gadgets, at('g'), 'merge', { status: { ready } }, { ...by, subresource: 'status' });
+      await settle();
+      await w.clock.advance(50);
+    }
+    expect(begun).toHaveLength(2);
+    await w.clock.advance(5_000);
+    expect(begun).toHaveLength(3);
+    await w.stop();
+  });
+
+  it('gives way in the background while others have work waiting, but not for ever', async () => {
+    const begun: string[] = [];
+    const w = world(
+      {
+        background: true,
+        reconcile: (_: ReconcileContext, { name }) => {
+          begun.push(name);
+          return Promise.resolve(done());
+        },
+      },
+      { restFactor: 10 },
+    );
+    let release = (): void => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    w.manager.add(
+      defineController({
+        name: 'gadget',
+        for: gadgets as Resource<KubeObject>,
+        reconcile: async () => {
+          await held;
+          return done();
+        },
+      }),
+    );
+    await w.start();
+    // one is worked on, one waits
+    for (const name of ['g1', 'g2']) await w.server.create(gadgets, gadget(name), by);
+    await settle();
+    for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) await w.server.create(widgets, widget(name), by);
+    await runUntil(w.clock, () => begun.length === 5);
+    const from = w.clock.now();
+    await runUntil(w.clock, () => begun.length === 6);
+    expect(w.clock.now() - from).toBeGreaterThan(1_000);
+    release();
+    await w.stop();
+  });
+
   it('tells a reconcile that takes too long to stop, and never runs it twice meanwhile', async () => {
     let active = 0;
     let calls = 0;

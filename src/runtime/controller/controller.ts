@@ -13,7 +13,7 @@ import type { Logger } from '../log.ts';
 import type { RuntimeMetrics } from '../metrics.ts';
 import { createWorkQueue, type Priority, type WorkQueue } from '../queue/work-queue.ts';
 import type { CacheReader, ControllerDefinition } from './definition.ts';
-import type { ObjectEvent } from './predicates.ts';
+import { changedBesidesStatus, type ObjectEvent } from './predicates.ts';
 import { type Result, TerminalError } from './result.ts';
 import { type Watch, watchObjects } from './watches.ts';
 import { trackWrites, type Written, waitForWrites } from './write-tracker.ts';
@@ -30,9 +30,12 @@ export interface ControllerOptions {
   /**
    * A key rests after its work for this multiple of what the work took, so that the echoes of one change (its own writes,
    * those of the controllers it woke) are answered by one reconcile instead of one each. The slower everything is, the
-   * more is gathered. Default 0: every change is answered at once.
+   * more is gathered. What is only summed up, and the echo of a status just written, waits a little for company. Default 0:
+   * every change is answered at once.
    */
   restFactor?: number;
+  /** whether keys of controllers wait that do not run in the background */
+  isBusy?: () => boolean;
 }
 
 export interface Controller {
@@ -53,6 +56,16 @@ const defaultTimeoutMs = 5 * 60_000;
 /** How long a key waits for the caches to show what was written; normally a few milliseconds. */
 const ownWritesTimeoutMs = 2_000;
 const defaultMaxRestMs = 150;
+/** How long changes are gathered by those that only sum them up: longer the more keys are under way, within limits. */
+const minGatherMs = 300;
+const gatherMsPerKey = 20;
+const maxGatherMs = 2_000;
+/** A worker in the background gives way this long at most, then takes a few keys whatever waits elsewhere. */
+const giveWayMs = 2_000;
+const giveWayStepMs = 50;
+const keysPerTurn = 5;
+/** When a key is looked at again after its own work changed nothing but the status, unless something else happens before. */
+const echoMs = 1_000;
 
 export function createController(definition: ControllerDefinition, options: ControllerOptions): Controller {
   const { name } = definition;
@@ -69,6 +82,7 @@ export function createController(definition: ControllerDefinition, options: Cont
   const measured = metrics.controller(name);
   measured.maxConcurrent(concurrency);
   metrics.watchQueue(name, queue);
+  const rests = (options.restFactor ?? 0) > 0;
   const watches = definition.watches ?? [watchObjects(definition.for)];
   const watched = new Map<Watch, Informer<KubeObject>>();
   /** keys whose writes the caches have not shown yet: the worker is free, the key is not */
@@ -80,10 +94,26 @@ export function createController(definition: ControllerDefinition, options: Cont
       const unchanged =
         (event.type === 'add' && event.initial) ||
         (event.type === 'update' && event.object.metadata.resourceVersion === event.old.metadata.resourceVersion);
-      for (const key of watch.keysOf(event)) queue.add(formatKey(key), unchanged ? 'low' : 'high');
+      for (const target of watch.keysOf(event)) {
+        const key = formatKey(target);
+        queue.addAfter(key, patienceMs(watch, event, key), unchanged ? 'low' : 'high');
+      }
     } catch (error) {
       log.error('Watch mapping failed', { resource: watch.resource.plural, name: event.object.metadata.name, error });
     }
+  };
+
+  const gatherMs = (): number =>
+    rests ? Math.min(maxGatherMs, minGatherMs + gatherMsPerKey * (queue.depth + queue.inProgress)) : 0;
+
+  /** How long an event may wait for others that are answered by the same look. */
+  const patienceMs = (watch: Watch, event: ObjectEvent, key: string): number => {
+    if (!rests || event.type !== 'update') return 0;
+    // most likely what the work under way wrote itself, which it knows
+    const isEcho = watch.resource === definition.for && queue.isBusy(key);
+    if (isEcho) return changedBesidesStatus(event) ? 0 : echoMs;
+    const beginsToGo = event.object.metadata.deletionTimestamp !== event.old.metadata.deletionTimestamp;
+    return watch.patient && !beginsToGo ? gatherMs() : 0;
   };
 
   const finish = (
@@ -181,8 +211,16 @@ export function createController(definition: ControllerDefinition, options: Cont
     ]);
   };
 
+  /** Resolves when nobody else has work waiting, or when waiting has taken long enough. */
+  const giveWay = async (stop: AbortSignal): Promise<void> => {
+    for (let waited = 0; waited < giveWayMs && !stop.aborted && options.isBusy?.() === true; waited += giveWayStepMs) {
+      await sleep(clock, giveWayStepMs, stop).catch(() => {});
+    }
+  };
+
   const work = async (hardStop: AbortSignal): Promise<void> => {
-    for (;;) {
+    for (let taken = 0; ; taken++) {
+      if (definition.background === true && rests && taken % keysPerTurn === 0) await giveWay(hardStop);
       const key = await queue.take();
       if (key === undefined) return;
       await reconcile(key, hardStop);
@@ -218,9 +256,10 @@ export function createController(definition: ControllerDefinition, options: Cont
         }),
       );
       const enqueue = (key: ObjectKey, priority?: Priority): void => queue.add(formatKey(key), priority);
+      const enqueuePatiently = (key: ObjectKey): void => queue.addAfter(formatKey(key), gatherMs());
       const sources = (definition.sources ?? []).map(async (source) => {
         try {
-          await source.start({ enqueue, signal });
+          await source.start({ enqueue, enqueuePatiently, signal });
         } catch (error) {
           if (!signal.aborted) log.error('Event source failed', { error });
         }

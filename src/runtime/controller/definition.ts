@@ -28,7 +28,12 @@ export interface ReconcileContext {
 /** Wakes keys for reasons that are not in the API: a poll of a cloud, a timer. */
 export interface ExternalSource {
   /** called once when the controller starts; runs until the signal aborts */
-  start(context: { enqueue(key: ObjectKey, priority?: Priority): void; signal: AbortSignal }): void | Promise<void>;
+  start(context: {
+    enqueue(key: ObjectKey, priority?: Priority): void;
+    /** for what is only summed up: answered together with what else happens within some hundred milliseconds, where keys rest */
+    enqueuePatiently(key: ObjectKey): void;
+    signal: AbortSignal;
+  }): void | Promise<void>;
 }
 
 export interface ControllerDefinition {
@@ -51,6 +56,11 @@ export interface ControllerDefinition {
    * default 150 ms. Longer suits those that only tell what others did.
    */
   maxRestMs?: number;
+  /**
+   * gives way while keys of other controllers wait, where keys rest at all; for those whose work nobody waits for. They are
+   * slowed down by it, never stopped. Default false
+   */
+  background?: boolean;
   /** keys of one group take turns with other groups; default: the namespace */
   groupOf?(key: ObjectKey): string;
   /** runs also on instances that do not lead; default false */

@@ -21,6 +21,21 @@ export const labelsChanged: Predicate = (event) =>
 export const annotationsChanged: Predicate = (event) =>
   event.type !== 'update' || !deepEqual(event.object.metadata.annotations ?? {}, event.old.metadata.annotations ?? {});
 
+/** Leaves out changes of the status alone, and what the server keeps about an object. */
+export const changedBesidesStatus: Predicate = (event) => {
+  if (event.type !== 'update') return true;
+  const { metadata: now } = event.object;
+  const { metadata: old } = event.old;
+  return (
+    now.generation !== old.generation ||
+    now.deletionTimestamp !== old.deletionTimestamp ||
+    !deepEqual(now.annotations ?? {}, old.annotations ?? {}) ||
+    !deepEqual(now.labels ?? {}, old.labels ?? {}) ||
+    !deepEqual(now.finalizers ?? [], old.finalizers ?? []) ||
+    !deepEqual(now.ownerReferences ?? [], old.ownerReferences ?? [])
+  );
+};
+
 /** Leaves out resyncs, which repeat an unchanged object. */
 export const resourceVersionChanged: Predicate = (event) =>
   event.type !== 'update' || event.object.metadata.resourceVersion !== event.old.metadata.resourceVersion;

@@ -7,6 +7,8 @@ export interface Watch {
   resource: Resource<KubeObject>;
   scope: InformerScope;
   predicates: readonly Predicate[];
+  /** several changes may be answered together, see `WatchSettings` */
+  patient: boolean;
   keysOf(event: ObjectEvent): readonly ObjectKey[];
 }
 
@@ -14,6 +16,11 @@ export interface WatchSettings<T extends KubeObject> {
   scope?: InformerScope;
   /** all must hold */
   predicates?: readonly Predicate<T>[];
+  /**
+   * Changes of such an object are only summed up: where keys rest (see `restFactor` of the manager), those of some hundred
+   * milliseconds are answered by one look. Objects that come or begin to go are answered immediately.
+   */
+  patient?: boolean;
 }
 
 function makeWatch<T extends KubeObject>(
@@ -26,6 +33,7 @@ function makeWatch<T extends KubeObject>(
     resource: resource as Resource<KubeObject>,
     scope: options.scope ?? {},
     predicates: (options.predicates ?? []) as readonly Predicate[],
+    patient: options.patient ?? false,
     keysOf: keysOf as Watch['keysOf'],
   };
 }

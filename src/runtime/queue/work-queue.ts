@@ -40,6 +40,8 @@ export interface WorkQueue {
   /** the next key, undefined when the queue is shut down or the signal aborts; `done` must follow */
   take(signal?: AbortSignal): Promise<string | undefined>;
   done(key: string): void;
+  /** taken and not done */
+  isBusy(key: string): boolean;
   /** stops handing out; keys being worked on may finish */
   shutDown(): void;
   /** resolves when no key is being worked on */
@@ -236,6 +238,7 @@ export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
       }
       if (working.size === 0) for (const resolve of idlers.splice(0)) resolve();
     },
+    isBusy: (key) => working.has(key),
     shutDown() {
       stopped = true;
       cancelTimer?.();

@@ -152,6 +152,39 @@ describe('a load balancer', () => {
   });
 });
 
+describe('the health of a pool', () => {
+  it('is that of the members it has: one that goes takes its trouble with it', async () => {
+    cloud = await testCloud({
+      machineHost: {
+        powerOn: () => {},
+        powerOff: () => {},
+        removed: () => {},
+        answers: (_landing, tcpPort) => tcpPort === 80,
+      },
+    });
+    const user = await cloud.member();
+    octavia = loadBalancerClient(user);
+    network = networkClient(user);
+    ({ networkId, subnetId } = await makeNetwork(network, '10.0.0.0/24'));
+    const port = await network.make('port', { network_id: networkId });
+    const address = port.fixed_ips[0].ip_address;
+    const lb = await makeActive();
+    const pool = await makePart('pool', { loadbalancer_id: lb.id, protocol: 'TCP', lb_algorithm: 'ROUND_ROBIN' });
+    await makePart('healthmonitor', { pool_id: pool.id, type: 'TCP', delay: 5, timeout: 3, max_retries: 2 });
+    for (const protocol_port of [80, 81]) {
+      await octavia.send('POST', `/pools/${pool.id}/members`, { member: { address, protocol_port } });
+      await settle();
+    }
+    expect((await octavia.get(`/pools/${pool.id}`)).operating_status).toBe('DEGRADED');
+    const members = (await octavia.list(`/pools/${pool.id}/members`)) as Json[];
+    const bad = members.find((member) => member['protocol_port'] === 81)!;
+    expect((await octavia.send('DELETE', `/pools/${pool.id}/members/${bad['id']}`)).status).toBe(204);
+    await settle();
+    expect((await octavia.get(`/pools/${pool.id}`)).operating_status).toBe('ONLINE');
+    expect((await octavia.get(`/loadbalancers/${lb.id}`)).operating_status).toBe('ONLINE');
+  });
+});
+
 describe('parts', () => {
   it('make the load balancer and their parents pending until they have settled', async () => {
     const lb = await makeActive();

@@ -134,11 +134,15 @@ function settle(
     removeLoadBalancer(octavia, lb);
     return;
   }
+  // What goes counts no more for what stays: a pool is as healthy as the members it keeps.
+  for (const part of touched) {
+    const isLeaving = tableOf(part.table).get(part.id)?.provisioning_status === 'PENDING_DELETE';
+    if (isLeaving && !hasFailed) removePart(octavia, part);
+  }
   for (const part of touched) {
     const row = tableOf(part.table).get(part.id);
     if (!row?.provisioning_status.startsWith('PENDING')) continue;
     if (hasFailed) octavia.mark(part, 'ERROR');
-    else if (row.provisioning_status === 'PENDING_DELETE') removePart(octavia, part);
     else {
       tableOf(part.table).update(part.id, {
         provisioning_status: 'ACTIVE',

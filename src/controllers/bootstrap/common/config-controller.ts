@@ -1,6 +1,6 @@
 import { clusterNameLabel, clusters, machines } from '../../../api/index.ts';
 import { type ObjectKey, objectKey } from '../../../client/index.ts';
-import { clone, isConflict, type Resource } from '../../../machinery/index.ts';
+import { isConflict, type Resource } from '../../../machinery/index.ts';
 import {
   after,
   type ControllerDefinition,
@@ -14,6 +14,7 @@ import {
 import {
   ClusterCertificateError,
   conditionOf,
+  draftOf,
   explain,
   isDeleting,
   isFilteredOut,
@@ -37,7 +38,7 @@ import {
   registerConfigIndex,
 } from './watches.ts';
 
-const defaultConcurrency = 10;
+const defaultConcurrency = 25;
 const healRetryMs = 30_000;
 const certificateRetryMs = 10_000;
 
@@ -93,7 +94,7 @@ export function configController<T extends BootstrapConfig, D extends ConfigDepe
       owner &&
       context.cache.lister(clusters).get({ namespace: config.metadata.namespace ?? '', name: owner.clusterName });
     if (!owner || !cluster) return done();
-    const draft = clone(config);
+    const draft = draftOf(config);
     const pauses = pausedBy(config, cluster);
     setVerdict(draft, 'Paused', pausedVerdict(pauses), context.clock.now());
     if (pauses.length > 0 || isDeleting(config)) {

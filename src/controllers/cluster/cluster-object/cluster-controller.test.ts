@@ -198,7 +198,9 @@ describe('a cluster', () => {
           told.push(name);
           return [];
         });
-        void source.start({ enqueue: () => {}, signal: stop.signal } as Parameters<typeof source.start>[0]);
+        void source.start({ enqueue: () => {}, enqueuePatiently: () => {}, signal: stop.signal } as Parameters<
+          typeof source.start
+        >[0]);
       },
     });
     const w = world;

@@ -1,6 +1,6 @@
 import { type Cluster, clusters, type Machine, machineDeployments, machineSets, machines } from '../../../api/index.ts';
 import { type ObjectKey, objectKey } from '../../../client/index.ts';
-import { clone } from '../../../machinery/index.ts';
+import { deepEqual } from '../../../machinery/index.ts';
 import {
   type ControllerDefinition,
   defineController,
@@ -15,7 +15,7 @@ import {
 import {
   clusterFinalizer,
   controlPlaneLabel,
-  ensureFinalizer,
+  draftOf,
   isDeleting,
   isFilteredOut,
   objectIndexValue,
@@ -23,6 +23,7 @@ import {
   pausedVerdict,
   setVerdict,
   watchFilter,
+  withFinalizer,
   writeObject,
 } from '../../shared/index.ts';
 import { type ClusterControllerDependencies, defaultConcurrency } from '../common/dependencies.ts';
@@ -48,10 +49,10 @@ export function clusterController(dependencies: ClusterControllerDependencies): 
   );
 
   const reconcile = async (context: ReconcileContext, key: ObjectKey): Promise<Result> => {
-    const cluster = context.cache.lister(clusters).get(key);
-    if (!cluster || isFilteredOut(cluster, dependencies.watchFilter)) return done();
-    if (await ensureFinalizer(context, clusters, cluster, clusterFinalizer)) return done();
-    const draft = clone(cluster);
+    const cached = context.cache.lister(clusters).get(key);
+    if (!cached || isFilteredOut(cached, dependencies.watchFilter)) return done();
+    const cluster = await withFinalizer(context, clusters, cached, clusterFinalizer);
+    const draft = draftOf(cluster);
     const pauses = pausedBy(cluster, cluster);
     setVerdict(draft, 'Paused', pausedVerdict(pauses), context.clock.now());
     if (pauses.length > 0) {
@@ -98,14 +99,12 @@ export function clusterController(dependencies: ClusterControllerDependencies): 
     name: 'cluster',
     for: clusters,
     concurrency: dependencies.concurrency ?? defaultConcurrency,
-    // mostly sums up what others do
-    maxRestMs: 250,
     setup: registerIndexes,
     watches: [
       watchObjects(clusters, { predicates: watchFilter(dependencies.watchFilter) }),
-      watchMapped(machines, clusterKey, { predicates: [countsChanged] }),
-      watchMapped(machineSets, clusterKey),
-      watchMapped(machineDeployments, clusterKey),
+      watchMapped(machines, clusterKey, { predicates: [countsChanged], patient: true }),
+      watchMapped(machineSets, clusterKey, { patient: true }),
+      watchMapped(machineDeployments, clusterKey, { patient: true }),
     ],
     sources: [follower.source, dependencies.workloads.connectionSource((cluster) => [cluster])],
     reconcile,
@@ -138,4 +137,4 @@ function descendantsOf({ cache }: ReconcileContext, cluster: Cluster): Descendan
 const countsChanged: Predicate<Machine> = (event) =>
   event.type !== 'update' ||
   event.object.metadata.deletionTimestamp !== event.old.metadata.deletionTimestamp ||
-  event.object.status?.conditions !== event.old.status?.conditions;
+  !deepEqual(event.object.status?.conditions, event.old.status?.conditions);

@@ -8,7 +8,7 @@ import {
   machines,
 } from '../../../api/index.ts';
 import { type ObjectKey, objectKey } from '../../../client/index.ts';
-import { clone } from '../../../machinery/index.ts';
+import { deepEqual } from '../../../machinery/index.ts';
 import {
   type ControllerDefinition,
   defineController,
@@ -22,7 +22,7 @@ import {
 } from '../../../runtime/index.ts';
 import {
   createApplyOnce,
-  ensureFinalizer,
+  draftOf,
   isDeleting,
   isFilteredOut,
   machineDeploymentFinalizer,
@@ -32,6 +32,7 @@ import {
   pausedVerdict,
   setVerdict,
   watchFilter,
+  withFinalizer,
   writeObject,
 } from '../../shared/index.ts';
 import { type ClusterControllerDependencies, defaultConcurrency } from '../common/dependencies.ts';
@@ -53,12 +54,12 @@ export function machineDeploymentController(dependencies: ClusterControllerDepen
   );
 
   const reconcile = async (context: ReconcileContext, key: ObjectKey): Promise<Result> => {
-    const deployment = context.cache.lister(machineDeployments).get(key);
-    if (!deployment || isFilteredOut(deployment, dependencies.watchFilter)) return done();
-    if (await ensureFinalizer(context, machineDeployments, deployment, machineDeploymentFinalizer)) return done();
+    const cached = context.cache.lister(machineDeployments).get(key);
+    if (!cached || isFilteredOut(cached, dependencies.watchFilter)) return done();
+    const deployment = await withFinalizer(context, machineDeployments, cached, machineDeploymentFinalizer);
     const { namespace = '' } = deployment.metadata;
     const cluster = context.cache.lister(clusters).get({ namespace, name: deployment.spec.clusterName });
-    const draft = clone(deployment);
+    const draft = draftOf(deployment);
     const pauses = pausedBy(deployment, cluster);
     setVerdict(draft, 'Paused', pausedVerdict(pauses), context.clock.now());
     if (pauses.length > 0 || (!cluster && !isDeleting(deployment))) {
@@ -103,13 +104,14 @@ export function machineDeploymentController(dependencies: ClusterControllerDepen
     name: 'machinedeployment',
     for: machineDeployments,
     concurrency: dependencies.concurrency ?? defaultConcurrency,
-    // mostly sums up what others do
+    // mostly sums up what others do, and machines of workers wait for a control plane anyway
     maxRestMs: 1000,
+    background: true,
     setup: registerIndexes,
     watches: [
       watchObjects(machineDeployments, { predicates: watchFilter(dependencies.watchFilter) }),
-      watchOwned(machineSets, machineDeployments),
-      watchMapped(machines, deploymentsOf, { predicates: [conditionsChanged] }),
+      watchOwned(machineSets, machineDeployments, { patient: true }),
+      watchMapped(machines, deploymentsOf, { predicates: [conditionsChanged], patient: true }),
       watchMapped(
         clusters,
         (cluster: Cluster) =>
@@ -128,7 +130,7 @@ export function machineDeploymentController(dependencies: ClusterControllerDepen
 const conditionsChanged: Predicate<Machine> = (event) =>
   event.type !== 'update' ||
   event.object.metadata.deletionTimestamp !== event.old.metadata.deletionTimestamp ||
-  event.object.status?.conditions !== event.old.status?.conditions;
+  !deepEqual(event.object.status?.conditions, event.old.status?.conditions);
 
 const pauseChanged: Predicate<Cluster> = (event) =>
   event.type !== 'update' || event.object.spec.paused !== event.old.spec.paused;

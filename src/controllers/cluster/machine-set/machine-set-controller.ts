@@ -8,7 +8,7 @@ import {
   machines,
 } from '../../../api/index.ts';
 import { type ObjectKey, objectKey } from '../../../client/index.ts';
-import { clone, type UnstructuredObject } from '../../../machinery/index.ts';
+import type { UnstructuredObject } from '../../../machinery/index.ts';
 import {
   type ControllerDefinition,
   defineController,
@@ -22,7 +22,7 @@ import {
 import {
   controllerOf,
   createApplyOnce,
-  ensureFinalizer,
+  draftOf,
   isDeleting,
   isFilteredOut,
   machineSetFinalizer,
@@ -33,6 +33,7 @@ import {
   revisionAnnotation,
   setVerdict,
   watchFilter,
+  withFinalizer,
   writeObject,
 } from '../../shared/index.ts';
 import { type ClusterControllerDependencies, defaultConcurrency } from '../common/dependencies.ts';
@@ -81,12 +82,12 @@ export function machineSetController(dependencies: ClusterControllerDependencies
   const follower = dependencies.externals.follow(concerned);
 
   const reconcile = async (context: ReconcileContext, key: ObjectKey): Promise<Result> => {
-    const set = context.cache.lister(machineSets).get(key);
-    if (!set || isFilteredOut(set, dependencies.watchFilter)) return done();
-    if (await ensureFinalizer(context, machineSets, set, machineSetFinalizer)) return done();
+    const cached = context.cache.lister(machineSets).get(key);
+    if (!cached || isFilteredOut(cached, dependencies.watchFilter)) return done();
+    const set = await withFinalizer(context, machineSets, cached, machineSetFinalizer);
     const { namespace = '' } = set.metadata;
     const cluster = context.cache.lister(clusters).get({ namespace, name: set.spec.clusterName });
-    const draft = clone(set);
+    const draft = draftOf(set);
     const now = context.clock.now();
     const pauses = pausedBy(set, cluster);
     setVerdict(draft, 'Paused', pausedVerdict(pauses), now);
@@ -124,12 +125,13 @@ export function machineSetController(dependencies: ClusterControllerDependencies
     name: 'machineset',
     for: machineSets,
     concurrency: dependencies.concurrency ?? defaultConcurrency,
-    // mostly sums up what others do
+    // mostly sums up what others do, and machines of workers wait for a control plane anyway
     maxRestMs: 1000,
+    background: true,
     setup: registerIndexes,
     watches: [
       watchObjects(machineSets, { predicates: watchFilter(dependencies.watchFilter) }),
-      watchMapped(machines, (machine) => setsOf(machine)),
+      watchMapped(machines, (machine) => setsOf(machine), { patient: true }),
       watchMapped(clusters, ofCluster, { predicates: [clusterMatters] }),
       watchMapped(
         machineDeployments,

@@ -11,7 +11,7 @@ import {
   setNameLabel,
 } from '../../../api/index.ts';
 import { type ObjectKey, objectKey } from '../../../client/index.ts';
-import { clone, type KubeObject, parseRfc3339 } from '../../../machinery/index.ts';
+import { type KubeObject, parseRfc3339 } from '../../../machinery/index.ts';
 import {
   type ControllerDefinition,
   defineController,
@@ -30,7 +30,7 @@ import {
   controllerOf,
   controlPlaneLabel,
   controlPlaneNameLabel,
-  ensureFinalizer,
+  draftOf,
   isDeleting,
   isFilteredOut,
   machineFinalizer,
@@ -42,6 +42,7 @@ import {
   revisionAnnotation,
   setVerdict,
   watchFilter,
+  withFinalizer,
   withOwner,
   writeObject,
 } from '../../shared/index.ts';
@@ -87,11 +88,11 @@ export function machineController(dependencies: ClusterControllerDependencies): 
   const follower = dependencies.externals.follow((object) => machinesBy(byReference, objectIndexValue(object)));
 
   const reconcile = async (context: ReconcileContext, key: ObjectKey): Promise<Result> => {
-    const machine = context.cache.lister(machines).get(key);
-    if (!machine || isFilteredOut(machine, dependencies.watchFilter)) return done();
-    if (await ensureFinalizer(context, machines, machine, machineFinalizer)) return done();
+    const cached = context.cache.lister(machines).get(key);
+    if (!cached || isFilteredOut(cached, dependencies.watchFilter)) return done();
+    const machine = await withFinalizer(context, machines, cached, machineFinalizer);
     const cluster = context.cache.lister(clusters).get(clusterKey(machine));
-    const draft = clone(machine);
+    const draft = draftOf(machine);
     const pauses = pausedBy(machine, cluster);
     setVerdict(draft, 'Paused', pausedVerdict(pauses), context.clock.now());
     if (pauses.length > 0 || (!cluster && !isDeleting(machine))) {

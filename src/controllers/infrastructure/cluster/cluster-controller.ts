@@ -8,11 +8,12 @@ import {
   openStackServers,
 } from '../../../api/index.ts';
 import { formatKey, type ObjectKey } from '../../../client/index.ts';
-import { clone, deepEqual } from '../../../machinery/index.ts';
+import { deepEqual } from '../../../machinery/index.ts';
 import { isOpenStackError } from '../../../openstack/index.ts';
 import {
   after,
   type ControllerDefinition,
+  changedBesidesStatus,
   defineController,
   done,
   type Predicate,
@@ -24,6 +25,7 @@ import {
 } from '../../../runtime/index.ts';
 import {
   conditionOf,
+  draftOf,
   isDeleting,
   isFilteredOut,
   managedByAnnotation,
@@ -41,7 +43,7 @@ import { abandonAnnotation, clusterBase, openStackClusterFinalizer } from '../co
 import { Trouble, troubleOf, type Wait } from '../common/outcomes.ts';
 import { ownerId } from '../common/ownership.ts';
 import { recordIntent } from '../common/record-intent.ts';
-import { changedBesidesStatus, indexByIdentity, rotationSource } from '../common/watches.ts';
+import { indexByIdentity, rotationSource } from '../common/watches.ts';
 import { createLookupCache } from '../server/lookup-cache.ts';
 import { deleteInfrastructure, recordedResources } from './deletion.ts';
 import { eventReason } from './events.ts';
@@ -68,25 +70,25 @@ export function openStackClusterController(dependencies: InfrastructureDependenc
   };
 
   const reconcile = async (context: ReconcileContext, key: ObjectKey): Promise<Result> => {
-    const original = context.cache.lister(openStackClusters).get(key);
-    if (!original) {
+    const cached = context.cache.lister(openStackClusters).get(key);
+    if (!cached) {
       forget(key);
       return done();
     }
-    if (isFilteredOut(original, dependencies.watchFilter)) return done();
-    if (original.metadata.annotations?.[managedByAnnotation] !== undefined) return done();
-    const owner = ownerOf(original, clusters);
+    if (isFilteredOut(cached, dependencies.watchFilter)) return done();
+    if (cached.metadata.annotations?.[managedByAnnotation] !== undefined) return done();
+    const owner = ownerOf(cached, clusters);
     const cluster = owner && context.cache.lister(clusters).get({ namespace: key.namespace ?? '', name: owner.name });
-    const deleting = isDeleting(original);
-    if (deleting && !original.metadata.finalizers?.includes(openStackClusterFinalizer)) {
+    const deleting = isDeleting(cached);
+    if (deleting && !cached.metadata.finalizers?.includes(openStackClusterFinalizer)) {
       forget(key);
       return done();
     }
     // nobody's yet: the Cluster controller makes itself the owner of what its Cluster refers to
     if (!cluster && !deleting) return done();
-    if (pausedBy(original, cluster).length > 0) return done();
-    if (await recordIntent(context, openStackClusters, original, openStackClusterFinalizer)) return done();
-    const draft = clone(original);
+    if (pausedBy(cached, cluster).length > 0) return done();
+    const original = await recordIntent(context, openStackClusters, cached, openStackClusterFinalizer);
+    const draft = draftOf(original);
     const outcome = await pass(context, key, { original, draft, cluster, clusterName: owner?.name ?? key.name });
     if (outcome.gone) {
       draft.metadata.finalizers = withoutFinalizer(draft.metadata.finalizers, openStackClusterFinalizer);

@@ -11,6 +11,7 @@ import { clone, deepEqual, type KubeObject } from '../../../machinery/index.ts';
 import { collect, type Network } from '../../../openstack/index.ts';
 import {
   type ControllerDefinition,
+  changedBesidesStatus,
   defineController,
   done,
   type ReconcileContext,
@@ -27,7 +28,7 @@ import { attempt, Trouble, UnusableInput } from '../common/outcomes.ts';
 import { ownerId } from '../common/ownership.ts';
 import { pauseAfter } from '../common/pause.ts';
 import { recordIntent } from '../common/record-intent.ts';
-import { changedBesidesStatus, indexByIdentity, rotationSource } from '../common/watches.ts';
+import { indexByIdentity, rotationSource } from '../common/watches.ts';
 import { answerClaims } from './allocate.ts';
 import { deleteFloatingIp, ownFloatingIps, releaseAddresses } from './release.ts';
 import {
@@ -46,10 +47,10 @@ const byPool = 'floatingIPPool';
 /** OpenStackFloatingIPPools: give floating IPs to those who claim one, and take them back. */
 export function openStackFloatingIpPoolController(dependencies: InfrastructureDependencies): ControllerDefinition {
   const reconcile = async (context: ReconcileContext, key: ObjectKey): Promise<Result> => {
-    const original = context.cache.lister(openStackFloatingIPPools).get(key);
-    if (!original || isFilteredOut(original, dependencies.watchFilter)) return done();
-    if (pausedBy(original, undefined).length > 0) return done();
-    if (await recordIntent(context, openStackFloatingIPPools, original, floatingIpPoolFinalizer)) return done();
+    const cached = context.cache.lister(openStackFloatingIPPools).get(key);
+    if (!cached || isFilteredOut(cached, dependencies.watchFilter)) return done();
+    if (pausedBy(cached, undefined).length > 0) return done();
+    const original = await recordIntent(context, openStackFloatingIPPools, cached, floatingIpPoolFinalizer);
     if (original.metadata.finalizers?.includes(floatingIpPoolFinalizer) !== true) return done();
     const pool = clone(original);
     const place = `${key.namespace}/${key.name}`;

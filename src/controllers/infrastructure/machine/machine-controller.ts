@@ -11,9 +11,9 @@ import {
   openStackServers,
 } from '../../../api/index.ts';
 import { type ObjectKey, objectKey } from '../../../client/index.ts';
-import { clone } from '../../../machinery/index.ts';
 import {
   type ControllerDefinition,
+  changedBesidesStatus,
   defineController,
   done,
   type Predicate,
@@ -25,12 +25,13 @@ import {
 } from '../../../runtime/index.ts';
 import {
   conditionOf,
-  ensureFinalizer,
+  draftOf,
   isDeleting,
   isFilteredOut,
   ownerOf,
   pausedBy,
   watchFilter,
+  withFinalizer,
   writeObject,
 } from '../../shared/index.ts';
 import { createAttention } from '../common/attention.ts';
@@ -46,7 +47,7 @@ import { openStackMachineFinalizer } from '../common/names.ts';
 import { Trouble } from '../common/outcomes.ts';
 import { pauseAfter } from '../common/pause.ts';
 import { sightingOf } from '../common/sighting.ts';
-import { byIdentity, changedBesidesStatus } from '../common/watches.ts';
+import { byIdentity } from '../common/watches.ts';
 import { placeFloatingIp } from './api-floating-ip.ts';
 import { reconcileDelete } from './deletion.ts';
 import { identityOf } from './desired-server.ts';
@@ -84,7 +85,7 @@ export function openStackMachineController(dependencies: InfrastructureDependenc
     if (isDeleting(original) && original.metadata.finalizers?.includes(openStackMachineFinalizer) !== true) {
       return done();
     }
-    const draft = clone(original);
+    const draft = draftOf(original);
     const scope: MachineScope = {
       context,
       key,
@@ -109,7 +110,7 @@ export function openStackMachineController(dependencies: InfrastructureDependenc
       result = pause ?? done();
     }
     await followCloud(scope);
-    await writeObject(context, openStackMachines, original, draft, { observed: false });
+    await writeObject(context, openStackMachines, scope.original, draft, { observed: false });
     if (isDeleting(original) && draft.metadata.finalizers?.includes(openStackMachineFinalizer) !== true) {
       attention.forget(key);
       if (openStackCluster && isDeleting(openStackCluster)) memories.forget(openStackCluster.metadata.uid ?? '');
@@ -180,7 +181,7 @@ export function openStackMachineController(dependencies: InfrastructureDependenc
   });
 
   async function reconcileNormal(scope: MachineScope): Promise<Result | undefined> {
-    const { context, owner, openStackCluster, original } = scope;
+    const { context, owner, openStackCluster } = scope;
     if (openStackCluster?.status?.initialization?.provisioned !== true) {
       const name = openStackCluster?.metadata.name ?? scope.cluster?.spec.infrastructureRef?.name ?? '';
       return waiting(scope, waitingForClusterReason, `Waiting for OpenStackCluster ${name} to be provisioned`);
@@ -188,7 +189,8 @@ export function openStackMachineController(dependencies: InfrastructureDependenc
     if (owner?.spec.bootstrap.dataSecretName === undefined) {
       return waiting(scope, waitingForBootstrapReason, 'Waiting for the bootstrap provider to write the user data');
     }
-    if (await ensureFinalizer(context, openStackMachines, original, openStackMachineFinalizer)) return done();
+    scope.original = await withFinalizer(context, openStackMachines, scope.original, openStackMachineFinalizer);
+    if (scope.original.metadata.finalizers) scope.machine.metadata.finalizers = [...scope.original.metadata.finalizers];
     const whole = scope as WholeScope;
     scope.server = await ensureServerObject(whole);
     const { verdict, isActive } = reportOf(scope.server);

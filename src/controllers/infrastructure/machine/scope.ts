@@ -10,7 +10,8 @@ import type { ClusterMemories } from './memory.ts';
 export interface MachineScope {
   readonly context: ReconcileContext;
   readonly key: ObjectKey;
-  readonly original: OpenStackMachine;
+  /** as it is stored */
+  original: OpenStackMachine;
   /** private copy: phases change it, one place writes it */
   readonly machine: OpenStackMachine;
   /** undefined when the owner is gone and this one is on its way too */

@@ -1,5 +1,5 @@
 import type { Image as ImageObject, ImageParam } from '../../../api/index.ts';
-import { collect, type OpenStack } from '../../../openstack/index.ts';
+import { collect, type Flavor, type Image, type OpenStack } from '../../../openstack/index.ts';
 import { conditionOf } from '../../shared/index.ts';
 import { resolveNetwork, resolveSecurityGroups, resolveServerGroup, resolveSubnet } from '../common/filters.ts';
 import { UnusableInput } from '../common/outcomes.ts';
@@ -20,18 +20,17 @@ export interface CloudFinderOptions {
  * no such thing. Answers are shared by all servers of the cloud for a short while.
  */
 export function createCloudFinder(options: CloudFinderOptions): Finder {
-  const { openstack, projectId, cache, imageObject } = options;
+  const { openstack, projectId, imageObject } = options;
   const remembered = <T>(kind: string, param: object, load: () => Promise<T>): Promise<T> =>
-    cache.get(openstack, `${kind} ${JSON.stringify(param)}`, load);
+    remember(options, kind, param, load);
   return {
     async flavor({ id, name }) {
-      if (id !== undefined) return id;
-      return await remembered('flavor', { name }, () => flavorByName(openstack, name ?? ''));
+      return id ?? (await findFlavor(options, { name })).id;
     },
     async image(param) {
       if (param.id !== undefined) return param.id;
       if (param.imageRef) return imageOfObject(param.imageRef.name, imageObject(param.imageRef.name));
-      return await remembered('image', param, () => imageByFilter(openstack, param));
+      return (await findImage(options, param)).id;
     },
     async network(param) {
       if (param.id !== undefined) return param.id;
@@ -69,15 +68,40 @@ export function createCloudFinder(options: CloudFinderOptions): Finder {
   };
 }
 
-async function flavorByName({ compute }: OpenStack, name: string): Promise<string> {
-  for await (const flavor of compute.flavors.list()) if (flavor.name === name) return flavor.id;
+type Lookups = Pick<CloudFinderOptions, 'openstack' | 'cache'>;
+
+function remember<T>({ openstack, cache }: Lookups, kind: string, param: object, load: () => Promise<T>): Promise<T> {
+  return cache.get(openstack, `${kind} ${JSON.stringify(param)}`, load);
+}
+
+/** A flavor with all that is known of it, by id or name. */
+export function findFlavor(
+  lookups: Lookups,
+  { id, name }: { readonly id?: string | undefined; readonly name?: string | undefined },
+): Promise<Flavor> {
+  const { openstack } = lookups;
+  return id === undefined
+    ? remember(lookups, 'flavor', { name }, () => flavorByName(openstack, name ?? ''))
+    : remember(lookups, 'flavor', { id }, () => openstack.compute.flavors.get(id));
+}
+
+/** An image with all that is known of it, by id or filter. */
+export function findImage(lookups: Lookups, { id, filter }: Pick<ImageParam, 'id' | 'filter'>): Promise<Image> {
+  const { openstack } = lookups;
+  return id === undefined
+    ? remember(lookups, 'image', { filter }, () => imageByFilter(openstack, filter))
+    : remember(lookups, 'image', { id }, () => openstack.image.images.get(id));
+}
+
+async function flavorByName({ compute }: OpenStack, name: string): Promise<Flavor> {
+  for await (const flavor of compute.flavors.list()) if (flavor.name === name) return flavor;
   throw new UnusableInput(
     `spec.flavor: there is no flavor named ${JSON.stringify(name)} that this project may use; correct the name, or have the flavor made or shared`,
     { reason: dependencyFailedReason },
   );
 }
 
-async function imageByFilter({ image }: OpenStack, { filter = {} }: ImageParam): Promise<string> {
+async function imageByFilter({ image }: OpenStack, filter: ImageParam['filter'] = {}): Promise<Image> {
   const { name, tags } = filter;
   const wanted = { ...(name !== undefined && { name }), ...(tags && { tags }) };
   // glance takes names without regard to case
@@ -93,7 +117,7 @@ async function imageByFilter({ image }: OpenStack, { filter = {} }: ImageParam):
       { reason: dependencyFailedReason },
     );
   }
-  if (others.length === 0) return first.id;
+  if (others.length === 0) return first;
   const ids = found.slice(0, 5).map(({ id }) => id);
   throw new UnusableInput(
     `spec.image: ${found.length} images are ${words} (${ids.join(', ')}${found.length > 5 ? ', …' : ''}); name one by its id, or narrow the filter`,

@@ -8,10 +8,11 @@ import {
   openStackServers,
 } from '../../../api/index.ts';
 import { type InformerFactory, type ObjectKey, objectKey } from '../../../client/index.ts';
-import { clone, deepEqual } from '../../../machinery/index.ts';
+import { deepEqual } from '../../../machinery/index.ts';
 import {
   after,
   type ControllerDefinition,
+  changedBesidesStatus,
   defineController,
   done,
   type ReconcileContext,
@@ -20,7 +21,7 @@ import {
   watchObjects,
   watchOwned,
 } from '../../../runtime/index.ts';
-import { isDeleting, isFilteredOut, pausedBy, watchFilter, writeObject } from '../../shared/index.ts';
+import { draftOf, isDeleting, isFilteredOut, pausedBy, watchFilter, writeObject } from '../../shared/index.ts';
 import { createAttention } from '../common/attention.ts';
 import { notReady, openStackErrorReason, setAuthentication } from '../common/conditions.ts';
 import { defaultConcurrency, type InfrastructureDependencies } from '../common/dependencies.ts';
@@ -33,7 +34,7 @@ import {
 import { Trouble, troubleOf, UnusableInput } from '../common/outcomes.ts';
 import { ownerId, ownerMark } from '../common/ownership.ts';
 import { recordIntent } from '../common/record-intent.ts';
-import { changedBesidesStatus, indexByIdentity, rotationSource } from '../common/watches.ts';
+import { indexByIdentity, rotationSource } from '../common/watches.ts';
 import { applyAddressPairs } from './address-pairs.ts';
 import { addressesOf } from './addresses.ts';
 import { createCloudFinder } from './cloud-finder.ts';
@@ -58,23 +59,20 @@ const byImage = 'image';
 export function openStackServerController(dependencies: InfrastructureDependencies): ControllerDefinition {
   const attention = createAttention();
   const memories = createServerMemories();
-  const lookups = createLookupCache({ clock: dependencies.clock });
+  const lookups = dependencies.lookups ?? createLookupCache({ clock: dependencies.clock });
 
   const reconcile = async (context: ReconcileContext, key: ObjectKey): Promise<Result> => {
-    const server = context.cache.lister(openStackServers).get(key);
-    if (!server) {
+    const cached = context.cache.lister(openStackServers).get(key);
+    if (!cached) {
       attention.forget(key);
       return done();
     }
-    if (isFilteredOut(server, dependencies.watchFilter) || isPaused(context, server)) return done();
-    const uid = server.metadata.uid ?? '';
-    const isNew = server.metadata.annotations?.[ownerMarkAnnotation] === undefined;
-    if (await recordIntent(context, openStackServers, server, openStackServerFinalizer)) {
-      if (isNew) memories.begin(uid);
-      return done();
-    }
+    if (isFilteredOut(cached, dependencies.watchFilter) || isPaused(context, cached)) return done();
+    const uid = cached.metadata.uid ?? '';
+    const server = await recordIntent(context, openStackServers, cached, openStackServerFinalizer);
+    if (server !== cached && cached.metadata.annotations?.[ownerMarkAnnotation] === undefined) memories.begin(uid);
     if (server.metadata.finalizers?.includes(openStackServerFinalizer) !== true) return done();
-    const draft = clone(server);
+    const draft = draftOf(server);
     const result = await pass(context, key, server, draft);
     if (draft.metadata.finalizers?.includes(openStackServerFinalizer) !== true) {
       memories.forget(uid);

@@ -1,0 +1,29 @@
+import type { OpenStackMachineSpec, OpenStackMachineTemplateStatus } from '../../../api/index.ts';
+import type { Flavor, Image } from '../../../openstack/index.ts';
+
+/** What a Node made from a template would offer, for an autoscaler that has none to look at. */
+export function offerOf(
+  spec: Pick<OpenStackMachineSpec, 'rootVolume'>,
+  flavor: Pick<Flavor, 'vcpus' | 'ram' | 'disk' | 'ephemeral'>,
+  image: Pick<Image, 'properties'>,
+): Pick<OpenStackMachineTemplateStatus, 'capacity' | 'nodeInfo'> {
+  const operatingSystem = image.properties['os_type'];
+  return {
+    capacity: {
+      cpu: String(flavor.vcpus),
+      memory: mebibytes(flavor.ram),
+      'ephemeral-storage': gibibytes(flavor.ephemeral),
+      storage: gibibytes(spec.rootVolume?.sizeGiB ?? flavor.disk),
+    },
+    ...(operatingSystem !== undefined && operatingSystem !== '' && { nodeInfo: { operatingSystem } }),
+  };
+}
+
+function gibibytes(count: number): string {
+  return count === 0 ? '0' : `${count}Gi`;
+}
+
+/** In the form a Quantity is written by everybody else: with the largest unit that needs no fraction. */
+function mebibytes(count: number): string {
+  return count % 1024 === 0 ? gibibytes(count / 1024) : `${count}Mi`;
+}

@@ -1,0 +1,103 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import {
+  type Cluster,
+  clusters,
+  type OpenStackMachineSpec,
+  type OpenStackMachineTemplate,
+  openStackMachineTemplates,
+} from '../../../api/index.ts';
+import { conditionOf, ownerReference } from '../../shared/index.ts';
+import { usualMachine } from '../testing/machines.ts';
+import { by, createInfrastructureWorld, createOpenStackCluster, type InfrastructureWorld } from '../testing/world.ts';
+import { offerOf } from './capacity.ts';
+import { openStackMachineTemplateController } from './template-controller.ts';
+
+let world: InfrastructureWorld;
+
+afterEach(async () => {
+  await world.stop();
+});
+
+async function openWorld(): Promise<void> {
+  world = await createInfrastructureWorld({
+    controllers: (dependencies) => [openStackMachineTemplateController(dependencies)],
+  });
+}
+
+async function createTemplate(
+  name: string,
+  options: { owner?: string; spec?: Partial<OpenStackMachineSpec> } = {},
+): Promise<void> {
+  const { client, namespace } = world;
+  const owner = options.owner === undefined ? undefined : ((await world.get(clusters, options.owner)) as Cluster);
+  const template: OpenStackMachineTemplate = {
+    apiVersion: 'infrastructure.cluster.x-k8s.io/v1beta2',
+    kind: 'OpenStackMachineTemplate',
+    metadata: { name, namespace, ...(owner && { ownerReferences: [ownerReference(owner, clusters)] }) },
+    spec: { template: { spec: { ...usualMachine, ...options.spec } } },
+  };
+  await client.create(openStackMachineTemplates, template, by);
+}
+
+const statusOf = async (name: string) => (await world.get(openStackMachineTemplates, name)).status;
+const hasCondition = async (name: string, status: string): Promise<boolean> =>
+  conditionOf(await world.get(openStackMachineTemplates, name), 'Ready')?.status === status;
+
+describe('an OpenStackMachineTemplate', () => {
+  it('tells what its machines offer, and then keeps quiet', async () => {
+    await openWorld();
+    await createOpenStackCluster(world, 'c1', {});
+    await createTemplate('workers', { owner: 'c1' });
+    await world.until(() => hasCondition('workers', 'True'));
+    expect(await statusOf('workers')).toMatchObject({
+      capacity: { cpu: '1', memory: '2Gi', 'ephemeral-storage': '0', storage: '20Gi' },
+      nodeInfo: { operatingSystem: 'linux' },
+    });
+    const before = { requests: world.requests.length, writes: world.writes() };
+    await world.pass(10 * 60_000);
+    expect({ requests: world.requests.length, writes: world.writes() }).toEqual(before);
+  });
+
+  it('counts the root volume instead of the disk of the flavor', async () => {
+    await openWorld();
+    await createOpenStackCluster(world, 'c1', {});
+    await createTemplate('workers', { owner: 'c1', spec: { rootVolume: { sizeGiB: 77 } } });
+    await world.until(() => hasCondition('workers', 'True'));
+    expect((await statusOf('workers'))?.capacity?.['storage']).toBe('77Gi');
+  });
+
+  it('says what it does not find', async () => {
+    await openWorld();
+    await createOpenStackCluster(world, 'c1', {});
+    await createTemplate('workers', { owner: 'c1', spec: { flavor: { filter: { name: 'm9.huge' } } } });
+    await world.until(() => hasCondition('workers', 'False'));
+    const condition = conditionOf(await world.get(openStackMachineTemplates, 'workers'), 'Ready');
+    expect(condition?.message).toContain('m9.huge');
+    expect((await statusOf('workers'))?.capacity).toBeUndefined();
+  });
+
+  it('leaves one alone that belongs to no cluster', async () => {
+    await openWorld();
+    await createOpenStackCluster(world, 'c1', {});
+    await createTemplate('of-a-class');
+    await world.pass(60_000);
+    expect(await statusOf('of-a-class')).toBeUndefined();
+    expect(world.writes()).toBe(0);
+  });
+});
+
+describe('an offer', () => {
+  const flavor = { vcpus: 4, ram: 2048, disk: 40, ephemeral: 0 };
+
+  it.each([
+    { ram: 2048, memory: '2Gi' },
+    { ram: 1536, memory: '1536Mi' },
+    { ram: 512, memory: '512Mi' },
+  ])('of $ram MiB of memory is $memory', ({ ram, memory }) => {
+    expect(offerOf({}, { ...flavor, ram }, { properties: {} }).capacity).toMatchObject({ memory });
+  });
+
+  it('names no operating system where the image does not', () => {
+    expect(offerOf({}, flavor, { properties: {} })).not.toHaveProperty('nodeInfo');
+  });
+});

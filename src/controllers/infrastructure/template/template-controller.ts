@@ -1,0 +1,141 @@
+import {
+  clusters,
+  images,
+  type OpenStackCluster,
+  type OpenStackMachineTemplate,
+  type OpenStackMachineTemplateStatus,
+  openStackClusters,
+  openStackMachineTemplates,
+} from '../../../api/index.ts';
+import { type ObjectKey, objectKey } from '../../../client/index.ts';
+import {
+  type ControllerDefinition,
+  changedBesidesStatus,
+  defineController,
+  done,
+  type ReconcileContext,
+  type Result,
+  watchMapped,
+  watchObjects,
+} from '../../../runtime/index.ts';
+import {
+  draftOf,
+  isDeleting,
+  isFilteredOut,
+  ownerOf,
+  pausedBy,
+  setVerdict,
+  watchFilter,
+  writeObject,
+} from '../../shared/index.ts';
+import type { CloudAccess } from '../common/clouds.ts';
+import { authenticationFailedReason, notReady, readyVerdict, setAuthentication } from '../common/conditions.ts';
+import { defaultConcurrency, type InfrastructureDependencies } from '../common/dependencies.ts';
+import { attempt, Trouble } from '../common/outcomes.ts';
+import { pauseAfter } from '../common/pause.ts';
+import { createCloudFinder, findFlavor, findImage } from '../server/cloud-finder.ts';
+import { dependencyFailedReason } from '../server/conditions.ts';
+import { createLookupCache, type LookupCache } from '../server/lookup-cache.ts';
+import { offerOf } from './capacity.ts';
+
+/** OpenStackMachineTemplates of a cluster: what their machines offer, known before there is one. */
+export function openStackMachineTemplateController(dependencies: InfrastructureDependencies): ControllerDefinition {
+  const lookups = dependencies.lookups ?? createLookupCache({ clock: dependencies.clock });
+
+  const reconcile = async (context: ReconcileContext, key: ObjectKey): Promise<Result> => {
+    const template = context.cache.lister(openStackMachineTemplates).get(key);
+    if (!template || isDeleting(template) || isFilteredOut(template, dependencies.watchFilter)) return done();
+    const { cluster, openStackCluster } = surroundings(context, template);
+    const identity = template.spec.template.spec.identityRef ?? openStackCluster?.spec.identityRef;
+    if (!cluster || !identity || pausedBy(template, cluster).length > 0) return done();
+    const draft = draftOf(template);
+    let result: Result | undefined = done();
+    let failure: unknown;
+    try {
+      const cloud = await dependencies.clouds.access(identity, key.namespace ?? '', { signal: context.signal });
+      setAuthentication(draft, undefined, context.clock.now());
+      Object.assign(statusOf(draft), await offer(context, template, cloud, lookups));
+      setVerdict(draft, 'Ready', readyVerdict, context.clock.now());
+    } catch (error) {
+      if (!(error instanceof Trouble)) throw error;
+      const now = context.clock.now();
+      if (error.reason === authenticationFailedReason) setAuthentication(draft, error.message, now);
+      setVerdict(draft, 'Ready', notReady(error.reason, error.message), now);
+      result = pauseAfter(error, context.random);
+      if (!result) failure = error;
+    }
+    await writeObject(context, openStackMachineTemplates, template, draft, { observed: false });
+    if (failure !== undefined) throw failure;
+    return result ?? done();
+  };
+
+  return defineController({
+    name: 'openstackmachinetemplate',
+    for: openStackMachineTemplates,
+    concurrency: dependencies.concurrency ?? defaultConcurrency,
+    // no machine waits for it
+    background: true,
+    setup(cache) {
+      cache.informer(clusters);
+      cache.informer(images);
+    },
+    watches: [
+      watchObjects(openStackMachineTemplates, {
+        predicates: [...watchFilter(dependencies.watchFilter), changedBesidesStatus],
+      }),
+      watchMapped(openStackClusters, (cluster) => templatesOf(cluster), {
+        predicates: [({ type }) => type === 'add'],
+      }),
+    ],
+    reconcile,
+  });
+
+  function templatesOf(openStackCluster: OpenStackCluster): ObjectKey[] {
+    const { namespace = '' } = openStackCluster.metadata;
+    const cluster = ownerOf(openStackCluster, clusters)?.name ?? openStackCluster.metadata.name;
+    return dependencies.cache
+      .lister(openStackMachineTemplates)
+      .list({ namespace, filter: (template) => ownerOf(template, clusters)?.name === cluster })
+      .map(objectKey);
+  }
+}
+
+/** Templates of a ClusterClass belong to no cluster: there is no cloud to ask. */
+function surroundings({ cache }: ReconcileContext, template: OpenStackMachineTemplate) {
+  const { namespace = '' } = template.metadata;
+  const owner = ownerOf(template, clusters);
+  const cluster = owner && cache.lister(clusters).get({ namespace, name: owner.name });
+  const name = cluster?.spec.infrastructureRef?.name;
+  const openStackCluster = name === undefined ? undefined : cache.lister(openStackClusters).get({ namespace, name });
+  return { cluster, openStackCluster };
+}
+
+async function offer(
+  { cache }: ReconcileContext,
+  template: OpenStackMachineTemplate,
+  { openstack, projectId }: CloudAccess,
+  lookups: LookupCache,
+): Promise<Pick<OpenStackMachineTemplateStatus, 'capacity' | 'nodeInfo'>> {
+  const { spec } = template.spec.template;
+  const { namespace = '' } = template.metadata;
+  const cloud = { openstack, cache: lookups };
+  const finder = createCloudFinder({
+    ...cloud,
+    projectId,
+    imageObject: (name) => cache.lister(images).get({ namespace, name }),
+  });
+  return await attempt('What the template names cannot be looked up', dependencyFailedReason, async () => {
+    // an object of the resource controller says which image it is, and no more
+    const wanted = spec.image.imageRef ? { id: await finder.image(spec.image) } : spec.image;
+    const [flavor, image] = await Promise.all([
+      findFlavor(cloud, { id: spec.flavor.id, name: spec.flavor.filter?.name }),
+      findImage(cloud, wanted),
+    ]);
+    return offerOf(spec, flavor, image);
+  });
+}
+
+function statusOf(draft: OpenStackMachineTemplate): OpenStackMachineTemplateStatus {
+  draft.status ??= {};
+  return draft.status;
+}
