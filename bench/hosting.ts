@@ -23,10 +23,12 @@ const { values } = parseArgs({
     rest: { type: 'string', default: '60' },
     /** how long anything may take, in seconds */
     patience: { type: 'string', default: '1800' },
-    /** put all planes to sleep at the end, and tell how much of the heap that gives back */
+    /** put all planes to sleep at the end: what is left is the management side, what went were the simulated programs */
     sleep: { type: 'boolean', default: false },
     /** delete all planes at the end and measure that too */
     delete: { type: 'boolean', default: false },
+    /** write a heap snapshot of the management process to this file when all planes are there */
+    snapshot: { type: 'string' },
     /** write a CPU profile of the management process to this directory */
     profile: { type: 'string' },
   },
@@ -39,13 +41,16 @@ const sizes = (values.slope ?? values.planes).split(',').map(Number);
 const patienceMs = Number(values.patience) * 1000;
 /** nothing was written for so long: the planes are done with what they began */
 const settledMs = 10_000;
+/** What simulated clusters store leaves memory half a minute after their last program. */
+const leftMs = 45_000;
 /** often enough for a figure in tenths of a second, seldom enough not to be what is measured */
 const knockMs = 20;
 
 interface Memory {
   planes: number;
   residentBytes: number;
-  heapBytes: number;
+  /** objects and buffers in use; the rest of what is resident is the engine's and the system's */
+  usedBytes: number;
 }
 
 const figures = new Figures();
@@ -73,6 +78,7 @@ figures.print();
 
 async function measure(capstan: CapstanProcess, client: HttpClient, fleet: HostedFleet): Promise<void> {
   await oneAlone(client, fleet);
+  const empty = await memoryOf(capstan, 0);
   const memory: Memory[] = [];
   const names: string[] = [];
   for (const size of sizes) {
@@ -86,16 +92,11 @@ async function measure(capstan: CapstanProcess, client: HttpClient, fleet: Hoste
   tellSlope(memory);
   await atRest(capstan, client);
   const awake = memory.at(-1);
+  if (values.snapshot !== undefined) await capstan.heapSnapshot(values.snapshot);
   if (values.sleep && awake) {
     await Promise.all([fleet.sleep(names), fleet.untilAsleep()]);
-    await untilQuiet(client, { quietMs: settledMs, patienceMs });
-    const { memory: asleep } = await capstan.report({ collectGarbage: true });
-    const freed = (awake.heapBytes - asleep.heapUsed) / names.length / 2 ** 20;
-    figures.add({ figure: 'heap_mib_freed_by_sleep_per_plane', target: 'capstan', kind: kindOf(names.length) }, freed, {
-      unit: 'MiB',
-      better: 'higher',
-      isContext: true,
-    });
+    await untilQuiet(client, { quietMs: leftMs, patienceMs });
+    tellShares(empty, awake, await memoryOf(capstan, names.length, 'asleep'));
   }
   if (!values.delete) return;
   const started = performance.now();
@@ -185,12 +186,15 @@ async function grow(
   add('cloud_resident_mib', residentBytes(cloud.pid) / 2 ** 20, 'MiB', { size });
 }
 
-async function memoryOf(capstan: CapstanProcess, planes: number): Promise<Memory> {
+async function memoryOf(capstan: CapstanProcess, planes: number, state = 'settled'): Promise<Memory> {
+  // The first collection shrinks the young generation, the second gives back what it held.
+  await capstan.report({ collectGarbage: true });
   const { memory } = await capstan.report({ collectGarbage: true });
   const resident = capstan.residentBytes();
-  add('settled_mib', resident / 2 ** 20, 'MiB', { size: planes });
-  add('settled_heap_mib', memory.heapUsed / 2 ** 20, 'MiB', { size: planes });
-  return { planes, residentBytes: resident, heapBytes: memory.heapUsed };
+  const used = memory.heapUsed + memory.external;
+  add(`${state}_mib`, resident / 2 ** 20, 'MiB', { size: planes });
+  add(`${state}_used_mib`, used / 2 ** 20, 'MiB', { size: planes });
+  return { planes, residentBytes: resident, usedBytes: used };
 }
 
 /** The process holds the simulated Pods too: API servers, etcd and all they keep. */
@@ -198,9 +202,20 @@ function tellSlope(memory: readonly Memory[]): void {
   const [first, last] = [memory.at(0), memory.at(-1)];
   if (!first || !last || first === last) return;
   const planes = last.planes - first.planes;
-  const kind = { size: last.planes, aim: 2 };
-  add('slope_mib_per_plane', (last.residentBytes - first.residentBytes) / planes / 2 ** 20, 'MiB', kind);
-  add('slope_heap_mib_per_plane', (last.heapBytes - first.heapBytes) / planes / 2 ** 20, 'MiB', { size: last.planes });
+  const size = last.planes;
+  add('slope_mib_per_plane', (last.residentBytes - first.residentBytes) / planes / 2 ** 20, 'MiB', { size });
+  add('slope_used_mib_per_plane', (last.usedBytes - first.usedBytes) / planes / 2 ** 20, 'MiB', { size });
+}
+
+/** Planes that sleep have all their objects and none of their programs. */
+function tellShares(empty: Memory, awake: Memory, asleep: Memory): void {
+  const { planes } = awake;
+  const share = (more: Memory, less: Memory, what: 'usedBytes' | 'residentBytes'): number =>
+    (more[what] - less[what]) / planes / 2 ** 20;
+  add('management_used_mib_per_plane', share(asleep, empty, 'usedBytes'), 'MiB', { size: planes, aim: 2 });
+  add('management_mib_per_plane', share(asleep, empty, 'residentBytes'), 'MiB', { size: planes });
+  add('simulated_used_mib_per_plane', share(awake, asleep, 'usedBytes'), 'MiB', { size: planes });
+  add('simulated_mib_per_plane', share(awake, asleep, 'residentBytes'), 'MiB', { size: planes });
 }
 
 async function atRest(capstan: CapstanProcess, client: HttpClient): Promise<void> {

@@ -1,6 +1,6 @@
 // The tests, in lanes that leave each other alone: those through the real entrances and those of whole clusters, which both
-// wait a lot, and beside them the unit tests and then whole installations from seeds, which need a core for minutes. Exit code
-// 0 when all hold.
+// wait a lot, and beside them the unit tests. Lanes that are done early go on with whole installations from seeds, which need a
+// core for minutes. Exit code 0 when all hold.
 import { spawn } from 'node:child_process';
 import { setPriority } from 'node:os';
 import { stripVTControlCharacters } from 'node:util';
@@ -20,10 +20,12 @@ const simulation = (...more) => [
 /** Parts of a lane come one after the other. What is not shown at once is shown in one piece, when it has ended. */
 const lanes = [
   [{ name: 'tests through the entrances', args: vitest('e2e'), isShown: true }],
-  [{ name: 'tests of whole clusters', args: vitest('clusters') }],
+  [
+    { name: 'tests of whole clusters', args: vitest('clusters') },
+    { name: 'simulated installations (npm run simulate)', args: simulation('--seeds', seeds), isPatient: true },
+  ],
   [
     { name: 'unit tests', args: vitest('unit', '--reporter', 'dot'), isPatient: true },
-    { name: 'simulated installations (npm run simulate)', args: simulation('--seeds', seeds), isPatient: true },
     {
       name: 'simulated control planes in Pods (npm run simulate -- --hosted)',
       args: simulation('--hosted', '--seeds', hostedSeeds),

@@ -13,5 +13,5 @@ export { keyPrefix, objectKey } from './storage/keys.ts';
 export { openObjectStore, type Sealer } from './storage/object-store.ts';
 export { StoredObject } from './storage/stored-object.ts';
 export type { PodConnector } from './subresources/pod-connect.ts';
-export type { PodCommand, PodExecutor } from './subresources/pod-exec.ts';
+export type { PodAttacher, PodCommand, PodExecutor, PodSession } from './subresources/pod-exec.ts';
 export type { PodLogOptions, PodLogSource } from './subresources/pod-log.ts';

@@ -60,13 +60,13 @@ import { handleCsrApproval } from './subresources/csr-approval.ts';
 import { handleNamespaceFinalize } from './subresources/namespace-finalize.ts';
 import { handlePodBinding } from './subresources/pod-binding.ts';
 import {
-  handlePodContainerStream,
   type PodConnector,
+  podAttachHandler,
   podExecHandler,
   podPortForwardHandler,
 } from './subresources/pod-connect.ts';
 import { handlePodEviction } from './subresources/pod-eviction.ts';
-import type { PodExecutor } from './subresources/pod-exec.ts';
+import type { PodAttacher, PodExecutor } from './subresources/pod-exec.ts';
 import { type PodLogSource, podLogHandler } from './subresources/pod-log.ts';
 import { serviceAccountTokenHandler } from './subresources/service-account-token.ts';
 import type { SubresourceHandlers } from './subresources/types.ts';
@@ -96,6 +96,8 @@ export interface ApiServerOptions {
   podConnector?: PodConnector;
   /** runs commands in containers of Pods */
   podExecutor?: PodExecutor;
+  /** shows what containers of Pods say */
+  podAttacher?: PodAttacher;
   /** asked before every request for a resource is served: may make it wait, and what it throws is the answer */
   gate?(): Promise<void> | undefined;
   /** leaves out built-in admission steps, such as those that count on controllers nobody runs */
@@ -208,7 +210,7 @@ export class ApiServer {
 
     this.#subresources = new Map([
       ['/namespaces/finalize', handleNamespaceFinalize],
-      ['/pods/attach', handlePodContainerStream],
+      ['/pods/attach', podAttachHandler(options.podAttacher)],
       ['/pods/binding', handlePodBinding],
       ['/pods/eviction', handlePodEviction],
       ['/pods/exec', podExecHandler(options.podExecutor)],
@@ -350,20 +352,25 @@ export class ApiServer {
     }
   }
 
-  async #route(exchange: Exchange, path: RequestPath, verb: Verb | undefined, user: UserInfo): Promise<void> {
-    if (path.type === 'other') {
-      if (path.path === backupPath && exchange.method === 'GET') return handleBackup(exchange, this.#options.store);
-      if (!(await handleInfo(exchange, this.#info))) exchange.sendText(404, '404 page not found\n');
-      return;
-    }
+  /** Not async, nor is what it calls where nothing waits: each layer of promises costs every request a little. */
+  #route(exchange: Exchange, path: RequestPath, verb: Verb | undefined, user: UserInfo): undefined | Promise<unknown> {
+    if (path.type === 'other') return this.#serveOther(exchange, path.path);
     // A group nobody serves is no API at all, hence no Status.
     if (!this.registry.groups().has(path.group)) {
-      return exchange.sendText(404, '404 page not found\n');
+      exchange.sendText(404, '404 page not found\n');
+      return undefined;
     }
     if (!verb) throw statusError.methodNotAllowed();
+    const caller = new HttpCaller(exchange, user);
     const wait = this.#options.gate?.();
-    if (wait) await wait;
-    await this.#resources.handle(exchange, path, verb, new HttpCaller(exchange, user));
+    return wait
+      ? wait.then(() => this.#resources.handle(exchange, path, verb, caller))
+      : this.#resources.handle(exchange, path, verb, caller);
+  }
+
+  async #serveOther(exchange: Exchange, path: string): Promise<void> {
+    if (path === backupPath && exchange.method === 'GET') return handleBackup(exchange, this.#options.store);
+    if (!(await handleInfo(exchange, this.#info))) exchange.sendText(404, '404 page not found\n');
   }
 
   /** Counts the request and returns what to call at its end; refuses more writes than we can hold. */

@@ -11,6 +11,7 @@ import {
   fileAuditSink,
   type Listener,
   openObjectStore,
+  type PodAttacher,
   type PodConnector,
   type PodExecutor,
   type PodLogSource,
@@ -39,6 +40,7 @@ export interface PodAccess {
   readonly podLogs: PodLogSource;
   readonly podConnector: PodConnector;
   readonly podExecutor: PodExecutor;
+  readonly podAttacher: PodAttacher;
 }
 
 export interface ManagementApi {
@@ -124,6 +126,7 @@ function podHooks(access: () => PodAccess | undefined): PodAccess {
     podLogs: (pod, options) => running().podLogs(pod, options),
     podConnector: async (pod, port) => running().podConnector(pod, port),
     podExecutor: async (pod, command) => running().podExecutor(pod, command),
+    podAttacher: async (pod, session) => running().podAttacher(pod, session),
   };
 }
 

@@ -34,6 +34,7 @@ export async function startPods(api: ManagementApi, options: PodsOptions): Promi
       metrics,
       sockets: true,
       managementApi: managementApi(api),
+      logDirectory: join(dataDirectory, 'pods', 'logs'),
       backend: ({ network, nodeAddress }) =>
         createSimulatedBackend({
           clock: systemClock,

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
-import { gatewayClasses, IngressClasses, PersistentVolumeClaims, StorageClasses } from '../api/index.ts';
-import type { PodConnector, PodExecutor, PodLogSource } from '../apiserver/index.ts';
+import { gatewayClasses, IngressClasses, PersistentVolumeClaims, Pods, StorageClasses } from '../api/index.ts';
+import type { PodAttacher, PodConnector, PodExecutor, PodLogSource } from '../apiserver/index.ts';
 import type { Client } from '../client/index.ts';
 import { workloadControllers } from '../housekeeping/index.ts';
 import { type Clock, isAlreadyExists, type KubeObject, type Random, type Resource } from '../machinery/index.ts';
@@ -26,7 +26,8 @@ import { type ServiceTable, serviceTable } from './network/services.ts';
 import { hostSockets, noSockets } from './network/sockets.ts';
 import { nodeResources } from './node/node-object.ts';
 import { nodeLeaseController, registerNode } from './node/registration.ts';
-import { podCommandRunner, podLogSource, podPortConnector } from './pods/pod-access.ts';
+import { logFiles } from './pods/log-files.ts';
+import { podAttacher, podCommandRunner, podLogSource, podPortConnector } from './pods/pod-access.ts';
 import { podController, type RunningPods } from './pods/pod-controller.ts';
 import { podReferences } from './pods/references.ts';
 import { directoryProvisioner, directoryProvisionerName, standardStorageClass } from './storage/provisioner.ts';
@@ -48,6 +49,8 @@ export interface PodHostOptions {
   readonly nodeName?: string;
   /** of the API, as the node shows it */
   readonly version?: string;
+  /** where what containers say is kept; absent: it is forgotten with the program */
+  readonly logDirectory?: string;
   /** the management API as Pods reach it by the Service `kubernetes` */
   readonly managementApi?: PortService;
 }
@@ -58,6 +61,7 @@ export interface PodHost {
   readonly podLogs: PodLogSource;
   readonly podConnector: PodConnector;
   readonly podExecutor: PodExecutor;
+  readonly podAttacher: PodAttacher;
   /** what callers outside of the host find at an address or a name of it; undefined: nothing there is the host's */
   outside(host: string, port: number): PortService | undefined;
   /** whether a name or an address is one of this host's, whatever answers there */
@@ -89,6 +93,7 @@ export async function startPodHost(options: PodHostOptions, signal?: AbortSignal
   const book = addressBook(sockets);
   const node = { client, clock, facts: { name: nodeName, address: nodeAddress, runtime: backend.name, version } };
   const references = podReferences(manager.cache);
+  const logs = options.logDirectory === undefined ? undefined : logFiles(options.logDirectory);
   const running = podController({
     references,
     backend,
@@ -97,6 +102,7 @@ export async function startPodHost(options: PodHostOptions, signal?: AbortSignal
     nodeName,
     nodeAddress,
     allocatable: nodeResources,
+    ...(logs && { logs }),
   });
   pods = running.pods;
   const controllers = [
@@ -122,11 +128,21 @@ export async function startPodHost(options: PodHostOptions, signal?: AbortSignal
   const stop = new AbortController();
   const working = manager.run(signal ? AbortSignal.any([stop.signal, signal]) : stop.signal);
   await Promise.race([manager.whenReady(signal), working]);
+  // Pods that went while nobody ran them took their logs with them.
+  logs?.keepOnly(
+    new Set(
+      manager.reader
+        .lister(Pods)
+        .list()
+        .map(({ metadata }) => metadata.uid ?? ''),
+    ),
+  );
   return {
     network,
-    podLogs: podLogSource(running.pods, clock),
+    podLogs: podLogSource(running.pods, clock, logs),
     podConnector: podPortConnector(running.pods),
     podExecutor: podCommandRunner(running.pods),
+    podAttacher: podAttacher(running.pods),
     outside: (host, port) => {
       const address = isIP(host) ? host : hosts.addresses(host)[0];
       return address !== undefined && isHostAddress(address) ? network.dial(host, port) : undefined;
@@ -139,6 +155,7 @@ export async function startPodHost(options: PodHostOptions, signal?: AbortSignal
       await working;
       await sockets.closeAll();
       await running.pods.stop();
+      await logs?.settled();
     },
   };
 }

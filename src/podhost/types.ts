@@ -65,6 +65,15 @@ export interface ExecResult {
   readonly stderr: string;
 }
 
+/** Somebody in front of a command. */
+export interface ExecSession {
+  /** what they type; absent: nothing */
+  readonly stdin?: AsyncIterable<Buffer>;
+  /** at a terminal: what they type is shown to them, and lines end as terminals want it */
+  readonly tty: boolean;
+  out(text: string): void;
+}
+
 /** A container that was started. */
 export interface RunningContainer {
   /** settles once, however it ended; never rejects */
@@ -72,7 +81,8 @@ export interface RunningContainer {
   /** what it said so far, oldest first, each line with its time; `onLine` tells of more */
   logs(): readonly LogLine[];
   onLine(callback: (line: LogLine) => void): () => void;
-  exec(command: readonly string[], signal: AbortSignal): Promise<ExecResult>;
+  /** with a session its output is shown there as it comes, and not told again at the end */
+  exec(command: readonly string[], signal: AbortSignal, session?: ExecSession): Promise<ExecResult>;
   /** asks it to end, and ends it when the grace is over */
   stop(graceMs: number): Promise<void>;
 }

@@ -6,6 +6,7 @@ export { ClusterRegistry } from './cluster/registry.ts';
 export type { ClusterSettings, ControllerManagerSettings, ControllerRoles } from './cluster/settings.ts';
 export { type CloudView, type ClusterNode, WorkloadCluster } from './cluster/workload-cluster.ts';
 export { connectThrough, type InProcessApi, targetOf } from './connect-in-process.ts';
+export { isCloudController, runCloudController } from './controllers/cloud-controller.ts';
 export { type SchedulerOptions, schedulerController } from './controllers/scheduler.ts';
 export { dialWords } from './dial-words.ts';
 export type { EtcdEndpoint } from './etcd/endpoint.ts';
@@ -18,6 +19,7 @@ export { type KubeconfigFacts, readKubeconfig, renderKubeconfig, serverAddress }
 export { uninitializedTaint } from './names.ts';
 export { nodeConditions, type Readiness } from './node-conditions.ts';
 export type { SimulatedKubernetesOptions } from './options.ts';
+export { type OverNetworkOptions, overNetwork } from './over-network.ts';
 export type { ProcessFiles, SimulatedProcess, SimulatedProgram } from './process.ts';
 export { simulatedProgram } from './programs/index.ts';
 export { workerConfigName } from './programs/k0s/stacks.ts';

@@ -31,6 +31,10 @@ export interface SimulatedProcess {
   readonly signal: AbortSignal;
   /** one line of its log */
   log(line: string): void;
+  /** what it is given to read, piece by piece; absent: nothing */
+  readonly input?: AsyncIterable<string>;
+  /** somebody sits in front of it: what is shown to them needs not be a whole line */
+  readonly screen?: (text: string) => void;
   /** Serves a port of the Pod until the program ends. Answers how to stop earlier. Throws EADDRINUSE. */
   listen(port: number, service: PortService): () => void;
   /** What a connection to a name or an address meets; throws an error with a `code` when nothing answers. */

@@ -14,12 +14,12 @@ export interface ApiCredentials {
   readonly serverName: string;
 }
 
-/** A Kubernetes API on a machine, for callers in this process who need no bytes on a wire. */
+/** A Kubernetes API as simulated callers use it; one in this process needs no bytes on a wire. */
 export interface ReachableApi {
   /** The client a caller with these credentials gets; throws what a TLS handshake would fail with. */
   connect(credentials: ApiCredentials): Client;
-  /** PEM of the certificate it serves with, as a caller sees it who trusts nobody yet */
-  servingCertificate(): string;
+  /** PEM of the certificate it serves with, as a caller sees it who trusts nobody yet; absent: only a handshake tells */
+  servingCertificate?(): string;
   /** answers a GET of a path that is no resource, such as /healthz */
   raw(path: string): Promise<string>;
   /** a byte stream to a port of a Pod */

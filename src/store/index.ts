@@ -3,6 +3,7 @@ export type { BackupSummary } from './backup.ts';
 export { type CheckReport, checkStore } from './check.ts';
 export { type DirectoryLock, lockDirectory } from './directory-lock.ts';
 export type { HistoryLimits } from './history.ts';
+export { journalEngine } from './journal-engine.ts';
 export { type LmdbEngine, lmdbEngine } from './lmdb-engine.ts';
 export { memoryEngine } from './memory-engine.ts';
 export { type RestoreOptions, restoreBackup } from './restore.ts';

@@ -2,11 +2,13 @@ import type { Duplex } from 'node:stream';
 import { statusError, type UnstructuredObject } from '../../machinery/index.ts';
 import type { UpgradeOffer } from '../http/wire.ts';
 import { getRecord } from '../service/reads.ts';
-import { execProtocols, type PodExecutor, serveExec } from './pod-exec.ts';
+import { type PodAttacher, type PodExecutor, type RunSession, readSessionWish } from './pod-exec.ts';
 import { checkNodeExists, chooseContainer, nodeOf } from './pod-location.ts';
 import { portForwardProtocols, servePortForward } from './port-forward-channels.ts';
 import { portForwardSpdyProtocol, servePortForwardStreams } from './port-forward-spdy.ts';
-import type { SubresourceHandler, SubresourceRequest } from './types.ts';
+import { serveSessionChannels, sessionProtocols } from './session-channels.ts';
+import { serveSessionStreams, sessionSpdyProtocol } from './session-spdy.ts';
+import type { SubresourceAnswer, SubresourceHandler, SubresourceRequest } from './types.ts';
 
 /**
  * Whoever runs the Pods connects to them: answers a stream to a port of a Pod. Rejects with the reason, in the words of
@@ -14,37 +16,71 @@ import type { SubresourceHandler, SubresourceRequest } from './types.ts';
  */
 export type PodConnector = (pod: UnstructuredObject, port: number) => Promise<Duplex>;
 
-/** pods/x/exec and pods/x/attach: a stream to one container. */
-export const handlePodContainerStream: SubresourceHandler = async (request) => {
-  const { node } = await locate(request, (pod) => {
-    chooseContainer(pod, request.query.get('container') ?? '');
-  });
-  throw noKubelet(node);
-};
-
 /** pods/x/exec: a command run in one container. */
 export function podExecHandler(execute: PodExecutor | undefined): SubresourceHandler {
-  if (!execute) return handlePodContainerStream;
   return async (request) => {
     const command = request.query.getAll('command');
-    let container = '';
-    const { pod } = await locate(request, (found) => {
-      container = chooseContainer(found, request.query.get('container') ?? '');
-    });
+    const { pod, node, container } = await locateContainer(request);
+    if (!execute) throw noKubelet(node);
     const check = (): void => {
       if (command.length === 0) throw statusError.badRequest('you must specify at least 1 command for the container');
     };
-    return {
-      type: 'conversation',
-      offers: execProtocols.map(
+    return sessionOffers(request, check, (session) => execute(pod, { ...session, container, command }));
+  };
+}
+
+/** pods/x/attach: what one container says from now on. */
+export function podAttachHandler(attach: PodAttacher | undefined): SubresourceHandler {
+  return async (request) => {
+    const { pod, node, container } = await locateContainer(request);
+    if (!attach) throw noKubelet(node);
+    return sessionOffers(
+      request,
+      () => {},
+      async (session) => {
+        await attach(pod, { ...session, container });
+        return 0;
+      },
+    );
+  };
+}
+
+async function locateContainer(
+  request: SubresourceRequest,
+): Promise<{ pod: UnstructuredObject; node: string; container: string }> {
+  let container = '';
+  const located = await locate(request, (pod) => {
+    container = chooseContainer(pod, request.query.get('container') ?? '');
+  });
+  return { ...located, container };
+}
+
+function sessionOffers({ query }: SubresourceRequest, checkRest: () => void, run: RunSession): SubresourceAnswer {
+  const wish = readSessionWish(query);
+  const check = (): void => {
+    if (!wish.stdin && !wish.stdout && !wish.stderr) {
+      throw statusError.badRequest('you must specify at least 1 of stdin, stdout, stderr');
+    }
+    checkRest();
+  };
+  return {
+    type: 'conversation',
+    offers: [
+      ...sessionProtocols.map(
         (protocol): UpgradeOffer => ({
           over: 'websocket',
           protocol,
           check,
-          serve: (socket) => serveExec(socket, (signal) => execute(pod, { container, command, signal })),
+          serve: (socket) => serveSessionChannels(socket, wish, run),
         }),
       ),
-    };
+      {
+        over: 'spdy',
+        protocol: sessionSpdyProtocol,
+        check,
+        serve: (connection) => serveSessionStreams(connection, wish, run),
+      },
+    ],
   };
 }
 

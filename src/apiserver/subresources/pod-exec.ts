@@ -1,51 +1,61 @@
-import type { WebSocket } from 'ws';
 import { errorMessage, type JsonObject, type UnstructuredObject } from '../../machinery/index.ts';
 
-/** A command to be run in a container. */
-export interface PodCommand {
+/** Somebody at the other end of a container: what they type, and what they are shown. */
+export interface PodSession {
   readonly container: string;
-  readonly command: readonly string[];
+  /** absent: they send nothing */
+  readonly stdin?: AsyncIterable<Buffer>;
+  /** they sit at a terminal: everything is shown on one screen */
+  readonly tty: boolean;
+  /** aborted when they have gone */
   readonly signal: AbortSignal;
+  out(text: string): void;
+  error(text: string): void;
 }
 
-/** Whoever runs the Pods runs commands in them; what the command says is known when it has ended. */
-export type PodExecutor = (
-  pod: UnstructuredObject,
-  command: PodCommand,
-) => Promise<{ readonly exitCode: number; readonly stdout: string; readonly stderr: string }>;
+/** A command to be run in a container. */
+export interface PodCommand extends PodSession {
+  readonly command: readonly string[];
+}
 
-/** What clients may call the protocol: the newer one lets them close their input, which nobody reads here. */
-export const execProtocols: readonly string[] = ['v5.channel.k8s.io', 'v4.channel.k8s.io'];
+/** Whoever runs the Pods runs commands in them; answers with the exit code. */
+export type PodExecutor = (pod: UnstructuredObject, command: PodCommand) => Promise<number>;
 
-const channel = { stdout: 1, stderr: 2, outcome: 3 } as const;
+/** Shows what a container says from now on, until it ends. */
+export type PodAttacher = (pod: UnstructuredObject, session: PodSession) => Promise<void>;
 
-/** Speaks `v5.channel.k8s.io`: output on channels of its own, and how the command ended as a Status on another. */
-export function serveExec(socket: WebSocket, run: (signal: AbortSignal) => ReturnType<PodExecutor>): void {
-  const gone = new AbortController();
-  const leave = (): void => gone.abort(new Error('the client has gone'));
-  socket.on('close', leave);
-  socket.on('error', leave);
-  const send = (number: number, text: string): void => {
-    if (text !== '' && socket.readyState === socket.OPEN) {
-      socket.send(Buffer.concat([Buffer.from([number]), Buffer.from(text, 'utf8')]), { binary: true });
-    }
-  };
-  const finish = (status: JsonObject): void => {
-    send(channel.outcome, JSON.stringify({ metadata: {}, ...status }));
-    socket.close(1000);
-  };
-  run(gone.signal).then(
-    ({ exitCode, stdout, stderr }) => {
-      send(channel.stdout, stdout);
-      send(channel.stderr, stderr);
-      finish(exitCode === 0 ? { status: 'Success' } : failure(exitCode));
-    },
-    (error: unknown) => finish({ status: 'Failure', reason: 'InternalError', message: errorMessage(error), code: 500 }),
-  );
+/** Which streams a client asked for. */
+export interface SessionWish {
+  readonly stdin: boolean;
+  readonly stdout: boolean;
+  readonly stderr: boolean;
+  readonly tty: boolean;
+}
+
+/** What is done with a session once its streams are there; answers with the exit code. */
+export type RunSession = (session: Omit<PodSession, 'container'>) => Promise<number>;
+
+/** Throws what a kubelet says of streams that cannot be. */
+export function readSessionWish(query: URLSearchParams): SessionWish {
+  const flag = (name: string): boolean => query.get(name) === 'true' || query.get(name) === '1';
+  const tty = flag('tty');
+  // A terminal has one screen.
+  return { stdin: flag('stdin'), stdout: flag('stdout'), stderr: flag('stderr') && !tty, tty };
+}
+
+/** How a session ended, as a Status. */
+export async function outcomeOf(running: Promise<number>): Promise<JsonObject> {
+  try {
+    const exitCode = await running;
+    return exitCode === 0 ? { metadata: {}, status: 'Success' } : failure(exitCode);
+  } catch (error) {
+    return { metadata: {}, status: 'Failure', reason: 'InternalError', message: errorMessage(error), code: 500 };
+  }
 }
 
 function failure(exitCode: number): JsonObject {
   return {
+    metadata: {},
     status: 'Failure',
     reason: 'NonZeroExitCode',
     message: `command terminated with exit code ${exitCode}`,

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
-import { CapstanError } from '../../machinery/index.ts';
+import { CapstanError, systemClock, systemRandom } from '../../machinery/index.ts';
+import { overNetwork } from '../../simkube/index.ts';
 import type { CommandContext } from '../context.ts';
 import { defaultDataDirectory, parseListenAddress } from '../management-api.ts';
 import { startSimulatedCloud } from '../simulated-cloud.ts';
@@ -22,6 +23,7 @@ export async function cloud(options: CloudOptions, context: CommandContext): Pro
     dataDirectory,
     listen: parseListenAddress(options.listen),
     log,
+    outside: overNetwork({ clock: systemClock, random: systemRandom }),
     ...(options.https && { https: true }),
     ...(options.inMemory && { inMemory: true }),
     ...(options.timeScale !== undefined && { timeScale: parseScale(options.timeScale) }),

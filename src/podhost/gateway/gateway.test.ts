@@ -114,8 +114,8 @@ describe('a Gateway', () => {
     await expect(ask(address, 16_443, 'three.example.test')).rejects.toThrow();
     const { network } = world.host;
     expect(network.resolve('two.example.test')).toEqual([address]);
-    expect(network.dial('two.example.test', 16_443).api?.servingCertificate()).toBe('two');
-    expect(world.host.outside('one.example.test', 16_443)?.api?.servingCertificate()).toBe('one');
+    expect(network.dial('two.example.test', 16_443).api?.servingCertificate?.()).toBe('two');
+    expect(world.host.outside('one.example.test', 16_443)?.api?.servingCertificate?.()).toBe('one');
     expect(world.host.outside('one.default.svc', 443)).toBeUndefined();
     const { resourceVersion } = (await world.find(gateways, 'edge'))!.metadata;
     await world.pass(60_000);
@@ -185,6 +185,6 @@ describe('an Ingress', () => {
     await world.until(async () => (await world.find(Ingresses, 'i'))?.status?.loadBalancer?.ingress !== undefined);
     const { network } = world.host;
     expect(network.resolve('ingress.example.test')).toEqual(['127.65.0.2']);
-    expect(network.dial('ingress.example.test', 443).api?.servingCertificate()).toBe('one');
+    expect(network.dial('ingress.example.test', 443).api?.servingCertificate?.()).toBe('one');
   });
 });

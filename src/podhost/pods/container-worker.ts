@@ -8,6 +8,7 @@ import {
   type RunningContainer,
 } from '../types.ts';
 import { type Ended, earlierEnd, imageId, type State, shownEnd, shownState } from './container-state.ts';
+import { withLastWords } from './last-words.ts';
 import { runPostStart, runPreStop } from './lifecycle-hooks.ts';
 import { type CheckResult, check, type ProbeTarget, startProbe } from './probe.ts';
 import { Backoff, type ContainerKind, formatPause, isRunAgain } from './restart.ts';
@@ -29,6 +30,8 @@ export interface ContainerWorkerOptions {
   /** resolves everything and starts it; throws ContainerRefusedError */
   readonly launch: () => Promise<RunningContainer>;
   readonly sandbox: () => PodSandbox;
+  /** a run of it has begun */
+  readonly started: (container: RunningContainer, restart: number) => void;
   /** something changed: look at the Pod again */
   readonly wake: () => void;
   /** what an earlier host of the Pod saw of it */
@@ -146,6 +149,10 @@ export class ContainerWorker {
     return { lines: container.logs(), container: container === current ? current : undefined };
   }
 
+  get restartCount(): number {
+    return this.#restartCount;
+  }
+
   /** what runs at this moment */
   get container(): RunningContainer | undefined {
     return this.#state.kind === 'running' ? this.#state.container : undefined;
@@ -217,8 +224,10 @@ export class ContainerWorker {
     const startedAt = clock.now();
     const id = this.#id!;
     this.#state = { kind: 'running', startedAt, container };
+    this.#options.started(container, this.#restartCount);
     container.exited
-      .then((exit) => {
+      .then((given) => {
+        const exit = withLastWords(given, this.spec, container);
         this.#endProbes();
         this.#isStarted = false;
         this.#isReady = false;

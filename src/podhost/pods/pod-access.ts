@@ -1,16 +1,18 @@
 import type { Duplex } from 'node:stream';
-import type { PodConnector, PodExecutor, PodLogOptions, PodLogSource } from '../../apiserver/index.ts';
-import { type Clock, formatMicroTime, statusError } from '../../machinery/index.ts';
+import type { PodAttacher, PodConnector, PodExecutor, PodLogOptions, PodLogSource } from '../../apiserver/index.ts';
+import { type Clock, formatMicroTime, statusError, type UnstructuredObject } from '../../machinery/index.ts';
 import type { LogLine, RunningContainer } from '../types.ts';
+import type { LogFiles } from './log-files.ts';
 import type { RunningPods } from './pod-controller.ts';
 
 /** Reads what containers said, and goes on while they run when that is asked for. */
-export function podLogSource(pods: RunningPods, clock: Clock): PodLogSource {
+export function podLogSource(pods: RunningPods, clock: Clock, files?: LogFiles): PodLogSource {
   return (pod, options) => {
     const { container: name, previous } = options;
     const worker = pods.worker(pod)?.container(name);
-    const log = worker?.logs(previous);
-    if (!worker || !log) {
+    const log =
+      worker?.logs(previous) ?? keptLog(files, pod, name, worker && previous ? worker.restartCount - 1 : undefined);
+    if (!log || (previous && !worker)) {
       const state = worker?.status('ContainerCreating').state?.waiting?.reason;
       const label = `container "${name}" in pod "${pod.metadata.name}"`;
       throw previous
@@ -21,11 +23,24 @@ export function podLogSource(pods: RunningPods, clock: Clock): PodLogSource {
   };
 }
 
-async function* readLog(
-  log: { lines: readonly LogLine[]; container: RunningContainer | undefined },
-  options: PodLogOptions,
-  clock: Clock,
-): AsyncGenerator<string> {
+interface ReadableLog {
+  readonly lines: readonly LogLine[];
+  /** undefined: it says no more */
+  readonly container: RunningContainer | undefined;
+}
+
+/** What a container said before this program was started. */
+function keptLog(
+  files: LogFiles | undefined,
+  { metadata: { uid = '' } }: UnstructuredObject,
+  container: string,
+  restart: number | undefined,
+): ReadableLog | undefined {
+  const lines = files?.read({ uid, container, ...(restart !== undefined && { restart }) });
+  return lines && { lines, container: undefined };
+}
+
+async function* readLog(log: ReadableLog, options: PodLogOptions, clock: Clock): AsyncGenerator<string> {
   const { tailLines, sinceSeconds, limitBytes = Number.POSITIVE_INFINITY, timestamps, follow, signal } = options;
   const since = sinceSeconds === undefined ? 0 : clock.now() - sinceSeconds * 1000;
   const recent = log.lines.filter(({ at }) => at >= since);
@@ -98,9 +113,33 @@ export function podPortConnector(pods: RunningPods): PodConnector {
 
 /** Runs commands in containers that run here. */
 export function podCommandRunner(pods: RunningPods): PodExecutor {
-  return async (pod, { container: name, command, signal }) => {
-    const container = pods.worker(pod)?.container(name)?.container;
-    if (!container) throw new Error(`container not found ("${name}")`);
-    return container.exec(command, signal);
+  return async (pod, { container: name, command, signal, stdin, tty, out }) => {
+    const container = runningContainer(pods, pod, name);
+    const { exitCode } = await container.exec(command, signal, { ...(stdin && { stdin }), tty, out });
+    return exitCode;
   };
+}
+
+/** Shows what containers say that run here. What somebody types to them is read by nobody. */
+export function podAttacher(pods: RunningPods): PodAttacher {
+  return async (pod, { container: name, signal, stdin, tty, out }) => {
+    const container = runningContainer(pods, pod, name);
+    if (stdin) void drain(stdin);
+    const end = tty ? '\r\n' : '\n';
+    for await (const { text } of newLines(container, signal)) out(`${text}${end}`);
+  };
+}
+
+function runningContainer(pods: RunningPods, pod: UnstructuredObject, name: string): RunningContainer {
+  const container = pods.worker(pod)?.container(name)?.container;
+  if (!container) throw new Error(`container not found ("${name}")`);
+  return container;
+}
+
+async function drain(stdin: AsyncIterable<Buffer>): Promise<void> {
+  try {
+    for await (const _ of stdin);
+  } catch {
+    // Whoever typed has gone.
+  }
 }

@@ -40,6 +40,8 @@ export interface RunningPods {
 export function podController(options: PodControllerOptions): { controller: ControllerDefinition; pods: RunningPods } {
   const { nodeName, clock, references } = options;
   const workers = new Map<string, PodWorker>();
+  /** Pods that were over before they were met here, by their names: their uids */
+  const over = new Map<string, string>();
   /** by address; those on the network of the node share one */
   const places = new Map<string, Set<PodSandbox>>();
   const isOurs = ({ spec, metadata }: Pod): boolean =>
@@ -58,11 +60,20 @@ export function podController(options: PodControllerOptions): { controller: Cont
       worker.end(0);
       if (!worker.isEnded) return done();
       workers.delete(id);
+      options.logs?.forget(worker.uid);
       worker = undefined;
+    }
+    const former = over.get(id);
+    if (former !== undefined && former !== pod?.metadata.uid) {
+      over.delete(id);
+      options.logs?.forget(former);
     }
     if (!pod || !isOurs(pod)) return done();
     if (!worker) {
-      if (isFinished(pod)) return pod.metadata.deletionTimestamp === undefined ? done() : remove(context, pod);
+      if (isFinished(pod)) {
+        over.set(id, pod.metadata.uid!);
+        return pod.metadata.deletionTimestamp === undefined ? done() : remove(context, pod);
+      }
       worker = new PodWorker(pod, parts);
       workers.set(id, worker);
     }

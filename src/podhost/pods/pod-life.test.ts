@@ -65,6 +65,16 @@ describe('a Pod', () => {
     expect(pod.status?.conditions).toMatchObject([{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable' }]);
   });
 
+  it.each([
+    ['FallbackToLogsOnError', 'something is wrong\n'],
+    ['File', undefined],
+  ])('whose container fails shows the end of its log where the policy is %s: %j', async (policy, message) => {
+    world.use({ app: fails });
+    await world.createPod('p', { containers: [{ ...container(), terminationMessagePolicy: policy }] });
+    const pod = await world.podUntil('p', (found) => state(found)?.lastState?.terminated !== undefined);
+    expect(state(pod)?.lastState?.terminated?.message).toBe(message);
+  });
+
   it('whose container fails is restarted at once, then ever more slowly', async () => {
     world.use({ app: fails });
     await world.createPod('p', { containers: [container()] });

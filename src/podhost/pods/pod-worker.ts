@@ -7,6 +7,7 @@ import type { PodSurroundings } from './downward.ts';
 import { containerEnvironment } from './environment.ts';
 import { expandVariables } from './expand.ts';
 import { MountError } from './files.ts';
+import type { LogFiles } from './log-files.ts';
 import type { ObjectLookup } from './lookup.ts';
 import { type PodView, podStatus } from './pod-status.ts';
 import type { ContainerKind } from './restart.ts';
@@ -21,6 +22,8 @@ export interface PodWorkerParts {
   readonly nodeName: string;
   readonly nodeAddress: string;
   readonly allocatable: Readonly<Record<string, string>>;
+  /** absent: what containers say is forgotten with the program that runs them */
+  readonly logs?: LogFiles;
   tell(pod: Pod, ...event: Parameters<TellPod>): void;
   wake(pod: Pod): void;
   /** a sandbox can be reached from now on, or no more */
@@ -247,6 +250,8 @@ export class PodWorker {
       launch: () => this.#launch(spec),
       sandbox: () => this.#sandbox!,
       wake: () => this.#parts.wake(this.#pod),
+      started: (container, restart) =>
+        this.#parts.logs?.keep({ uid: this.uid, container: spec.name, restart }, container),
       ...(earlier && { earlier }),
     });
   }

@@ -35,6 +35,7 @@ export interface HostWorldOptions {
   readonly sockets?: boolean;
   /** serve Gateways and Ingresses too */
   readonly gateways?: boolean;
+  readonly logDirectory?: string;
 }
 
 /** A host of Pods on a real API server of ours, on a clock that moves only when told to. */
@@ -95,6 +96,7 @@ export async function hostWorld(options: HostWorldOptions = {}): Promise<HostWor
       log: logger,
       sockets: options.sockets ?? false,
       gateways: options.gateways ?? false,
+      ...(options.logDirectory !== undefined && { logDirectory: options.logDirectory }),
       backend: ({ network, nodeAddress }) =>
         createSimulatedBackend({
           clock,

@@ -1,8 +1,8 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorMessage } from '../../machinery/index.ts';
 import { privateFileMode, writeFileAtomic } from '../../pki/index.ts';
-import { type Engine, lmdbEngine, memoryEngine } from '../../store/index.ts';
+import { type Engine, journalEngine, lmdbEngine, memoryEngine } from '../../store/index.ts';
 import { EtcdCluster, type EtcdSnapshot } from '../etcd/etcd-cluster.ts';
 import type { SimulatedKubernetesOptions } from '../options.ts';
 import { WorkloadCluster } from './workload-cluster.ts';
@@ -97,7 +97,10 @@ export class ClusterRegistry {
     this.#save(entry);
     await keyspace?.close();
     const directory = this.#directoryOf(id);
-    if (directory !== undefined) rmSync(storeDirectory(directory, prefix), { recursive: true, force: true });
+    if (directory === undefined) return;
+    for (const path of [storePath(directory, prefix), journalPath(directory, prefix)]) {
+      rmSync(path, { recursive: true, force: true });
+    }
   }
 
   /** resolves when what is known of the members is on the disk */
@@ -153,8 +156,10 @@ export class ClusterRegistry {
       return async () => engine;
     }
     return async () => {
-      mkdirSync(directory, { recursive: true, mode: 0o700 });
-      return await lmdbEngine({ directory: storeDirectory(directory, prefix) });
+      // Kept by a version that had a database for every cluster.
+      const older = storePath(directory, prefix);
+      if (existsSync(older)) return await lmdbEngine({ directory: older });
+      return await journalEngine({ file: journalPath(directory, prefix) });
     };
   }
 
@@ -211,6 +216,10 @@ export class ClusterRegistry {
   }
 }
 
-function storeDirectory(directory: string, prefix: string): string {
+function journalPath(directory: string, prefix: string): string {
+  return `${storePath(directory, prefix)}.journal`;
+}
+
+function storePath(directory: string, prefix: string): string {
   return join(directory, prefix === defaultPrefix ? 'store' : `store-${encodeURIComponent(prefix)}`);
 }

@@ -1,15 +1,26 @@
 import { type Node, Nodes, type Pod, Pods } from '../../api/index.ts';
+import type { Client } from '../../client/index.ts';
 import { isPodReady } from '../../housekeeping/index.ts';
-import type { JsonObject, KubeObject, Resource } from '../../machinery/index.ts';
-import { type ControllerDefinition, defineController, done, watchMapped, watchObjects } from '../../runtime/index.ts';
+import type { Clock, JsonObject, KubeObject, Random, Resource } from '../../machinery/index.ts';
+import {
+  type ControllerDefinition,
+  createManager,
+  defineController,
+  done,
+  type ReconcileContext,
+  type Result,
+  watchMapped,
+  watchObjects,
+} from '../../runtime/index.ts';
 import type { CloudView } from '../cluster/workload-cluster.ts';
 import { uninitializedTaint } from '../names.ts';
+import { sharedMetrics } from './shared-metrics.ts';
 
 const fieldManager = 'openstack-cloud-controller-manager';
 const everyNode = { name: '*' };
 
 /** Whether a Pod is an OpenStack cloud controller manager at work. */
-function isCloudController(pod: Pod): boolean {
+export function isCloudController(pod: Pod): boolean {
   const isNamed = (name: string): boolean => /^openstack-(cloud-)?controller-manager|^openstack-ccm/.test(name);
   return (
     (pod.metadata.ownerReferences?.some(({ name }) => isNamed(name)) ?? false) ||
@@ -31,26 +42,61 @@ export function cloudControllers(cluster: { readonly cloud: CloudView }): Contro
         watchObjects(Nodes),
         watchMapped(Pods, () => [everyNode], { predicates: [({ object }) => isCloudController(object)] }),
       ],
-      async reconcile({ client, cache }, { name }) {
-        const { cloud } = cluster;
-        const nodes = cache.lister(Nodes);
-        const concerned = name === everyNode.name ? nodes.list() : [nodes.get({ name })];
-        const waiting = concerned.filter(
-          (node) => node !== undefined && (isUninitialized(node) || isLost(node, cloud)),
-        );
-        if (waiting.length === 0) return done();
-        const isAtWork =
-          cache.lister(Pods).list({ filter: (pod) => isCloudController(pod) && isPodReady(pod) }).length > 0;
-        if (!isAtWork) return done();
-        for (const node of waiting) {
-          if (!node) continue;
-          if (isLost(node, cloud)) await client.delete(Nodes, { name: node.metadata.name! });
-          else await initialize(client, node, cloud);
-        }
-        return done();
+      reconcile(context, { name }) {
+        const pods = context.cache.lister(Pods);
+        const isAtWork = (): boolean =>
+          pods.list({ filter: (pod) => isCloudController(pod) && isPodReady(pod) }).length > 0;
+        return tend(context, name, cluster.cloud, isAtWork);
       },
     }),
   ];
+}
+
+/** What runs in a Pod of the cloud controller manager. */
+export interface CloudControllerRun {
+  /** with the rights of its service account */
+  readonly client: Client;
+  readonly cloud: CloudView;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** of the Pod: of several, one leads */
+  readonly identity: string;
+}
+
+/** Renewed seldom: every simulated cluster has such a lease, and a minute without a leader hurts nobody. */
+const lease = { leaseDurationMs: 60_000, renewDeadlineMs: 40_000, retryPeriodMs: 10_000 };
+
+/** The same, for a cluster whose own controllers run elsewhere and know nothing of the cloud; until the signal aborts. */
+export async function runCloudController(run: CloudControllerRun, signal: AbortSignal): Promise<void> {
+  const { client, cloud, clock, random, identity } = run;
+  const leaderElection = { namespace: 'kube-system', name: 'cloud-controller-manager', identity, ...lease };
+  const manager = createManager({ client, clock, random, metrics: sharedMetrics(), leaderElection });
+  manager.add(
+    defineController({
+      name: 'cloud-node',
+      for: Nodes as Resource<KubeObject>,
+      reconcile: (context, { name }) => tend(context, name, cloud, () => true),
+    }),
+  );
+  await manager.run(signal);
+}
+
+async function tend(
+  { client, cache }: ReconcileContext,
+  name: string,
+  cloud: CloudView,
+  isAtWork: () => boolean,
+): Promise<Result> {
+  const nodes = cache.lister(Nodes);
+  const concerned = name === everyNode.name ? nodes.list() : [nodes.get({ name })];
+  const waiting = concerned.filter((node) => node !== undefined && (isUninitialized(node) || isLost(node, cloud)));
+  if (waiting.length === 0 || !isAtWork()) return done();
+  for (const node of waiting) {
+    if (!node) continue;
+    if (isLost(node, cloud)) await client.delete(Nodes, { name: node.metadata.name! });
+    else await initialize(client, node, cloud);
+  }
+  return done();
 }
 
 function isUninitialized(node: Node): boolean {
@@ -62,11 +108,7 @@ function isLost(node: Node, cloud: CloudView): boolean {
   return isSilent && cloud.isGone(node.status?.nodeInfo?.systemUUID ?? '');
 }
 
-async function initialize(
-  client: Parameters<ControllerDefinition['reconcile']>[0]['client'],
-  node: Node,
-  cloud: CloudView,
-): Promise<void> {
+async function initialize(client: Client, node: Node, cloud: CloudView): Promise<void> {
   const name = node.metadata.name!;
   const server = cloud.server(node.status?.nodeInfo?.systemUUID ?? '');
   if (!server) return;

@@ -13,13 +13,7 @@ import {
   workloadControllers,
 } from '../../housekeeping/index.ts';
 import { errorMessage } from '../../machinery/index.ts';
-import {
-  type ControllerDefinition,
-  createManager,
-  createMetrics,
-  nullLogger,
-  type RuntimeMetrics,
-} from '../../runtime/index.ts';
+import { type ControllerDefinition, createManager, nullLogger } from '../../runtime/index.ts';
 import type { ControllerManagerSettings } from '../cluster/settings.ts';
 import type { WorkloadCluster } from '../cluster/workload-cluster.ts';
 import { cloudControllers } from './cloud-controller.ts';
@@ -27,14 +21,12 @@ import { startCollector } from './collector.ts';
 import { nodeLifecycleController } from './node-lifecycle.ts';
 import { startOnDemand } from './on-demand.ts';
 import { schedulerController } from './scheduler.ts';
+import { sharedMetrics } from './shared-metrics.ts';
 
 /** kube-controller-manager, kube-scheduler and, where it is deployed, the cloud controller manager of one cluster. */
 export interface ClusterControllers {
   stop(): Promise<void>;
 }
-
-/** Nobody reads the metrics of thousands of simulated controller managers; they share one set. */
-let metrics: RuntimeMetrics | undefined;
 
 /** Which of them run: those of the controller manager that leads, and the scheduler. */
 export interface WishedControllers {
@@ -49,7 +41,7 @@ export function startClusterControllers(
 ): ClusterControllers {
   const { clock, random } = cluster;
   const client = server.localClient(loopbackUser, isReadWhole);
-  metrics ??= createMetrics();
+  const metrics = sharedMetrics();
   const manager = createManager({ client, clock, random, log: nullLogger, metrics });
   const controllers = [
     ...(wish.manager ? managerControllers(cluster, server, wish.manager) : []),

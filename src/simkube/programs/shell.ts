@@ -1,7 +1,8 @@
+import { sleep } from '../../machinery/index.ts';
 import type { ProcessFiles, SimulatedProcess, SimulatedProgram } from '../process.ts';
 import { normalPath, type ShellDisk, type ShellHost } from '../shell/host.ts';
-import { runScript } from '../shell/run.ts';
-import { freshState, type Streams, type Tool } from '../shell/state.ts';
+import { runLine, runScript } from '../shell/run.ts';
+import { freshState, type ShellState, type Streams, type Tool } from '../shell/state.ts';
 import { ProgramFailure } from './failure.ts';
 import type { SimulatedKubernetes } from './kubernetes.ts';
 import { program } from './running.ts';
@@ -13,12 +14,15 @@ export type ProgramFinder = (name: string) => ((kubernetes: SimulatedKubernetes)
 export function shellProgram(kubernetes: SimulatedKubernetes, find: ProgramFinder): SimulatedProgram {
   return program(async (process) => {
     const { script, name, args, stopsAtErrors } = scriptOf(process);
-    const output = lineWriter((line) => process.log(line));
+    const output = process.screen ? { write: process.screen, end: () => {} } : lineWriter((line) => process.log(line));
     const state = freshState(hostOf(process, kubernetes, find), name, process.env);
     state.arguments = args;
     state.options.stopsAtErrors = stopsAtErrors;
-    const streams: Streams = { input: { text: '' }, out: output.write, error: output.write };
-    const status = await runScript(state, script, streams);
+    const write = { out: output.write, error: output.write };
+    const status =
+      script === undefined
+        ? await runCommands(process, state, write)
+        : await runScript(state, script, { input: { text: await whatIsGiven(process) }, ...write });
     await Promise.all(state.background);
     output.end();
     return status;
@@ -26,7 +30,8 @@ export function shellProgram(kubernetes: SimulatedKubernetes, find: ProgramFinde
 }
 
 interface Script {
-  readonly script: string;
+  /** undefined: commands are read from the input */
+  readonly script: string | undefined;
   readonly name: string;
   readonly args: readonly string[];
   readonly stopsAtErrors: boolean;
@@ -49,7 +54,49 @@ function scriptOf({ argv, files }: SimulatedProcess): Script {
       throw new ProgramFailure(`${shell}: can't open '${word}': No such file or directory`, 127);
     return { script, name: word, args: rest.slice(index + 1), stopsAtErrors };
   }
-  return { script: '', name: shell, args: [], stopsAtErrors };
+  return { script: undefined, name: shell, args: [], stopsAtErrors };
+}
+
+const prompt = '/ # ';
+/** Somebody who gives nothing for so long gives nothing: most commands read nothing, and must not wait for it. */
+const inputMs = 250;
+const maxInput = 1024 * 1024;
+
+/** Commands as they are typed, or as they come from a file or a pipe. */
+async function runCommands(
+  process: SimulatedProcess,
+  state: ShellState,
+  write: Pick<Streams, 'out' | 'error'>,
+): Promise<number> {
+  const { input, screen } = process;
+  if (!input) return 0;
+  if (!screen) {
+    let script = '';
+    for await (const text of input) script += text;
+    return runScript(state, script, { input: { text: '' }, ...write });
+  }
+  screen(prompt);
+  for await (const line of input) {
+    const { isOver } = await runLine(state, line, { input: { text: '' }, ...write });
+    if (isOver) return state.status;
+    screen(prompt);
+  }
+  return state.status;
+}
+
+/** What a script can read: everything until its input ends, or has paused. */
+async function whatIsGiven({ input, screen, clock }: SimulatedProcess): Promise<string> {
+  if (!input || screen) return '';
+  const pieces = input[Symbol.asyncIterator]();
+  let given = '';
+  while (given.length < maxInput) {
+    const pause = new AbortController();
+    const next = await Promise.race([pieces.next(), sleep(clock, inputMs, pause.signal).catch(() => undefined)]);
+    pause.abort();
+    if (!next || next.done) break;
+    given += next.value;
+  }
+  return given;
 }
 
 function hostOf(process: SimulatedProcess, kubernetes: SimulatedKubernetes, find: ProgramFinder): ShellHost {

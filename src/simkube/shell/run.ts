@@ -42,6 +42,22 @@ export async function runScript(state: ShellState, text: string, streams: Stream
   }
 }
 
+/** Runs a line that somebody typed, and tells whether they are done with the shell. */
+export async function runLine(
+  state: ShellState,
+  text: string,
+  streams: Streams,
+): Promise<{ readonly isOver: boolean }> {
+  try {
+    state.status = await runText(state, text, { streams, isTested: false });
+    return { isOver: false };
+  } catch (error) {
+    if (!(error instanceof Leave)) throw error;
+    state.status = error.value;
+    return { isOver: error.what === 'exit' };
+  }
+}
+
 async function runText(state: ShellState, text: string, context: Context): Promise<number> {
   let script: Script;
   try {

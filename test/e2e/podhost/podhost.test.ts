@@ -113,7 +113,42 @@ describe.skipIf(missing !== undefined)(suite, () => {
     await s.ok`wait pod shell --for=condition=Ready --timeout=30s`;
     expect(await s.ok`exec shell -- sh -c ${'echo one; echo two'}`).toBe('one\ntwo\n');
     expect((await s.run`exec shell -- sh -c ${'exit 3'}`).code).toBe(3);
+  });
+
+  it.each(['true', 'false'])('it reads what is typed, over WebSockets: %s', async (overWebSockets) => {
+    const typing = s.with('name=capstan\necho hello $name\nexit 4\n');
+    const env = { KUBECTL_REMOTE_COMMAND_WEBSOCKETS: overWebSockets };
+    expect(await typing.run`exec -i shell -- sh`).toMatchObject({ code: 4, stdout: 'hello capstan\n' });
+    expect(await s.under(env).ok`exec shell -- sh -c ${'echo $HOSTNAME'}`).toBe('shell\n');
+  });
+
+  it('files are not copied, and it says so', async () => {
+    const file = await s.file('copied', 'text');
+    expect(await s.fails`cp ${file} shell:/tmp/copied`).toContain('exit code 1');
+    expect(await s.fails`exec shell -- tar xf -`).toContain('exit code 1');
     await s.ok`delete pod shell --now`;
+  });
+
+  it('what a container says is shown to those who attach', async () => {
+    const talker = {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'talker' },
+      spec: {
+        containers: [
+          {
+            name: 'talker',
+            image: 'quay.io/k0sproject/k0s:v1.33.4-k0s.0',
+            command: ['sh', '-c', 'for i in $(seq 1 600); do echo tick $i; sleep 1; done'],
+          },
+        ],
+      },
+    };
+    await s.with(talker).ok`apply -f -`;
+    await s.ok`wait pod talker --for=condition=Ready --timeout=30s`;
+    const attached = s.start`attach talker`;
+    await attached.until((out) => /tick \d+\n/.test(out), 'a line of the container');
+    await s.ok`delete pod talker --now`;
   });
 
   it('what it cannot run says why', async () => {
@@ -130,12 +165,14 @@ describe.skipIf(missing !== undefined)(suite, () => {
     const claim = await s.ok`get pvc data-db-0 -o ${'jsonpath={.status.phase} {.spec.volumeName}'}`;
     expect(claim).toMatch(/^Bound pvc-/);
     const balancer = await address();
+    const said = await s.ok`logs db-0`;
     capstan = await capstan.restart('SIGKILL');
     await s.ok`wait pod db-0 --for=${'jsonpath={.status.containerStatuses[0].restartCount}=1'} --timeout=30s`;
     await s.ok`wait pod --all --for=condition=Ready --timeout=30s`;
     expect((await s.json`pod db-0`).metadata.uid).toBe(before.metadata.uid);
     expect(await s.ok`get pvc data-db-0 -o ${'jsonpath={.status.phase} {.spec.volumeName}'}`).toBe(claim);
     expect(await address()).toBe(balancer);
+    expect(await s.ok`logs db-0 --previous`).toBe(said);
     await eventually(async () => expect(await page()).toContain('nginx:1.28'));
   });
 

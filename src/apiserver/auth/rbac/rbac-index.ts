@@ -11,9 +11,12 @@ export type RbacObject =
 
 export type RbacKind = RbacObject['kind'];
 
+/** What is kept of a binding: the rest of it, its managed fields above all, is several times as large. */
+type KeptBinding = Pick<RoleBinding, 'roleRef' | 'subjects'>;
+
 /** A subject of a binding, found by the name it matches. */
 export interface Grant {
-  readonly binding: RoleBinding;
+  readonly binding: KeptBinding;
   readonly roleRef: RoleRef;
   /** empty for a ClusterRoleBinding */
   readonly namespace: string;
@@ -59,7 +62,7 @@ export class RbacIndex {
   readonly #clusterRoles = new Map<string, readonly CompiledRule[]>();
   readonly #clusterGrants: GrantsBySubject = new Map();
   readonly #grantsByNamespace = new Map<string, GrantsBySubject>();
-  readonly #bindings = new Map<string, RoleBinding>();
+  readonly #bindings = new Map<string, KeptBinding>();
 
   /** grows with every change: caches of decisions compare it */
   get version(): number {
@@ -124,7 +127,7 @@ export class RbacIndex {
 
   /** All rules of a user in a namespace, and what could not be resolved. Each binding counts once. */
   rulesFor(user: UserInfo, namespace: string): { rules: CompiledRule[]; errors: string[] } {
-    const seen = new Set<RoleBinding>();
+    const seen = new Set<KeptBinding>();
     const grants: Grant[] = [];
     this.visitGrants(user, namespace, (grant) => {
       if (!seen.has(grant.binding)) {
@@ -142,11 +145,11 @@ export class RbacIndex {
     return { rules, errors };
   }
 
-  #bind(binding: RoleBinding, namespace: string, name: string): void {
+  #bind({ roleRef, subjects }: RoleBinding, namespace: string, name: string): void {
+    const binding: KeptBinding = { roleRef, ...(subjects && { subjects }) };
     this.#bindings.set(`${namespace}/${name}`, binding);
     const kind = namespace === '' ? 'ClusterRoleBinding' : 'RoleBinding';
     const shown = namespace === '' ? name : `${name}/${namespace}`;
-    const { roleRef } = binding;
     for (const subject of binding.subjects ?? []) {
       const key = subjectKey(subject, namespace);
       if (key === undefined) continue;

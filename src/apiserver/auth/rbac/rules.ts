@@ -42,7 +42,23 @@ export interface CompiledRule {
   readonly pathPrefixes: readonly string[];
 }
 
+/** Every API server of a process has the same hundreds of default rules; each is kept once for all of them. */
+const shared = new Map<string, CompiledRule>();
+const maxShared = 2_048;
+/** longer ones are somebody's own */
+const maxSharedLength = 2_048;
+
+/** The rule, taken apart. Equal rules may be answered with one and the same. */
 export function compileRule(rule: PolicyRule): CompiledRule {
+  const text = JSON.stringify(rule);
+  const known = shared.get(text);
+  if (known) return known;
+  const compiled = takeApart(rule);
+  if (shared.size < maxShared && text.length <= maxSharedLength) shared.set(text, compiled);
+  return compiled;
+}
+
+function takeApart(rule: PolicyRule): CompiledRule {
   const paths = rule.nonResourceURLs ?? [];
   return {
     rule,

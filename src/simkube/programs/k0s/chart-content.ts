@@ -21,6 +21,7 @@ export function chartContent(chart: HelmChart): KubeObject[] {
     const credentials = cloudCredentials(chart, values, true);
     return [
       ...credentials.objects,
+      ...cloudControllerRights(chart),
       daemonSet({
         name: fullName,
         namespace,
@@ -32,6 +33,7 @@ export function chartContent(chart: HelmChart): KubeObject[] {
             tolerations: cloudTolerations,
           }),
           ...credentials.pod,
+          serviceAccountName: cloudControllerAccount,
         },
       }),
     ];
@@ -67,6 +69,38 @@ function cloudCredentials(
     objects: (secret['create'] ?? byDefault) === true ? [made] : [],
     pod: { volumes: [{ name: 'cloud-config-volume', secret: { secretName: name } }] },
   };
+}
+
+const cloudControllerAccount = 'cloud-controller-manager';
+
+/** Who the cloud controller manager is and what it may do, under the names of its chart. */
+function cloudControllerRights({ name: release, namespace }: HelmChart): KubeObject[] {
+  const labels = { [releaseLabel]: release };
+  const metadata = { name: `system:${cloudControllerAccount}`, labels };
+  const core = (resources: string[], verbs: string[]): JsonObject => ({ apiGroups: [''], resources, verbs });
+  return [
+    { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: cloudControllerAccount, namespace, labels } },
+    {
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'ClusterRole',
+      metadata,
+      rules: [
+        { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'create', 'update'] },
+        core(['events'], ['create', 'patch', 'update']),
+        core(['nodes'], ['*']),
+        core(['nodes/status'], ['patch']),
+        core(['services'], ['list', 'patch', 'update', 'watch']),
+        core(['services/status'], ['patch']),
+      ],
+    } as KubeObject,
+    {
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'ClusterRoleBinding',
+      metadata,
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: metadata.name },
+      subjects: [{ kind: 'ServiceAccount', name: cloudControllerAccount, namespace }],
+    } as KubeObject,
+  ];
 }
 
 const cloudTolerations: JsonObject[] = [

@@ -1,5 +1,14 @@
 import { createHash } from 'node:crypto';
-import { CsiDrivers, DaemonSets, Deployments, Namespaces, StorageClasses } from '../../../api/index.ts';
+import {
+  ClusterRoleBindings,
+  ClusterRoles,
+  CsiDrivers,
+  DaemonSets,
+  Deployments,
+  Namespaces,
+  ServiceAccounts,
+  StorageClasses,
+} from '../../../api/index.ts';
 import {
   deepEqual,
   errorMessage,
@@ -124,6 +133,9 @@ const releasedKinds: readonly Resource<KubeObject>[] = [
   Deployments,
   CsiDrivers,
   StorageClasses,
+  ClusterRoleBindings,
+  ClusterRoles,
+  ServiceAccounts,
 ] as unknown as Resource<KubeObject>[];
 
 async function uninstall({ client }: ObjectWriter, chart: UnstructuredObject): Promise<void> {

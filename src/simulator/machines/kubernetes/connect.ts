@@ -6,7 +6,8 @@ import type { RunningMachine } from '../types.ts';
 /** An API that a machine has reached through the network. */
 export interface ReachedApi {
   readonly api: ReachableApi;
-  readonly cluster: WorkloadCluster;
+  /** undefined: it is not in this process */
+  readonly cluster: WorkloadCluster | undefined;
 }
 
 /** Goes through the network to an API server; throws ApiUnreachableError in the words of Go's dialer. */
@@ -17,13 +18,12 @@ export function reachApi(machine: RunningMachine, host: string, port: number): R
   } catch (cause) {
     throw new ApiUnreachableError(`dial tcp ${host}:${port}: ${dialWords(cause)}`, { cause });
   }
-  const cluster = clusterOfApi(api);
-  if (!api || !cluster) {
+  if (!api) {
     throw new ApiUnreachableError(
       `Get "https://${host}:${port}/": net/http: HTTP/1.x transport connection broken: malformed HTTP response`,
     );
   }
-  return { api, cluster };
+  return { api, cluster: clusterOfApi(api) };
 }
 
 /** A client with the credentials of a kubeconfig. */

@@ -230,6 +230,12 @@ async function joinControlPlane(run: JoinRun, endpoint: ApiEndpoint): Promise<vo
   const { context, cluster, discovered, version, nodeName, settings } = run;
   const { machine, kubelet, registry, say } = context;
   const workload = connectWith(machine, { ...discovered.bootstrap }).reached.cluster;
+  if (!workload) {
+    throw new KubeadmFailure(
+      'control-plane-join',
+      `the etcd of ${discovered.server} is not on machines of this cloud: only workers can join it`,
+    );
+  }
   const advertiseAddress = advertiseAddressOf(context, endpoint);
   registry.claim(workload.id, machine.server.id);
   const memberId = cluster.isExternalEtcd ? undefined : await addMember(run, workload, advertiseAddress);

@@ -18,13 +18,22 @@ import type {
   ReachableApi,
   WorkloadCluster,
 } from '../../../../simkube/index.ts';
-import { duplexPair, type KubeconfigFacts, readKubeconfig, serverAddress } from '../../../../simkube/index.ts';
+import {
+  duplexPair,
+  isCloudController,
+  type KubeconfigFacts,
+  readKubeconfig,
+  serverAddress,
+} from '../../../../simkube/index.ts';
 import type { RunningMachine } from '../../types.ts';
 import { connectWith } from '../connect.ts';
 import { controlPlaneComponents, paths } from '../kubeadm/names.ts';
 import type { CniRule } from '../options.ts';
+import { runCloudControllerPod } from './cloud-controller.ts';
 import { ControlPlane } from './control-plane.ts';
 import { readKubeletFlags } from './flags.ts';
+import { FollowedApi } from './followed-api.ts';
+import type { KubeletHome } from './home.ts';
 import { ensureMirrorPods, isMirrorPod } from './mirror-pods.ts';
 import { type NodeFacts, newNode, nodeStatus, noNetwork, notReadyYet } from './node-object.ts';
 import { oneAfterTheOther } from './one-after-the-other.ts';
@@ -71,13 +80,15 @@ export class Kubelet implements ClusterNode {
   #kubeconfig: KubeconfigFacts | undefined;
   #server: { host: string; port: number } | undefined;
   #connection: { api: ReachableApi; client: Client } | undefined;
-  #cluster: WorkloadCluster | undefined;
+  #home: KubeletHome | undefined;
   #isStarted = false;
   #hasControlPlane = false;
   #isSettled = false;
   #isRegistered = false;
   #beats = 0;
   #postedReady: string | undefined;
+  /** as it was written last, where it is written through the API */
+  #lease: Lease | undefined;
 
   constructor(options: KubeletOptions) {
     const { machine, registry } = options;
@@ -89,6 +100,7 @@ export class Kubelet implements ClusterNode {
       client: () => this.#connect(),
       hasNetwork: () => this.#hasNetwork(),
       onChange: () => this.#attempt(() => this.#postStatus()),
+      onRunning: (pod, ended) => this.#podRuns(pod, ended),
     });
   }
 
@@ -148,7 +160,7 @@ export class Kubelet implements ClusterNode {
       }
     }
     this.#isRegistered = true;
-    this.#cluster?.addNode(this);
+    this.#home?.addNode(this);
     await this.#attempt(() => this.#pods.takeAll(this.name));
     await this.#attempt(() => this.#syncMirrorPods());
     await machine.pass(machine.timings.sample('node.join'));
@@ -179,17 +191,18 @@ export class Kubelet implements ClusterNode {
     }
     const { client, reached } = connectWith(this.machine, kubeconfig);
     this.#connection = { api: reached.api, client };
-    this.#moveTo(reached.cluster);
+    const { clock, random } = this.machine;
+    this.#moveTo(reached.cluster ?? new FollowedApi({ client, clock, random }));
     return client;
   }
 
   /** The endpoint may lead to another cluster than before: one that was restored from a backup. */
-  #moveTo(cluster: WorkloadCluster): void {
-    const before = this.#cluster;
-    this.#cluster = cluster;
-    if (before === cluster || !this.#isRegistered) return;
+  #moveTo(home: KubeletHome): void {
+    const before = this.#home;
+    this.#home = home;
+    if (before === home || !this.#isRegistered) return;
     before?.removeNode(this);
-    cluster.addNode(this);
+    home.addNode(this);
     void this.#attempt(() => this.#pods.takeAll(this.name));
   }
 
@@ -197,7 +210,7 @@ export class Kubelet implements ClusterNode {
   clusterClosed(cluster: WorkloadCluster): void {
     const { machine } = this;
     const look = async (): Promise<void> => {
-      while (this.#cluster === cluster) {
+      while (this.#home === cluster) {
         await machine.pass(lookMs);
         await this.heartbeat();
       }
@@ -220,7 +233,7 @@ export class Kubelet implements ClusterNode {
 
   /** Whether it had to be done. */
   async #reviveIfDeclaredDead(client: Client): Promise<boolean> {
-    if (!this.#cluster?.wasDeclaredDead(this.name)) return false;
+    if (!this.#home?.wasDeclaredDead(this.name)) return false;
     const node = await client.get(Nodes, { name: this.name });
     const isDead =
       node.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'Unknown') ?? false;
@@ -241,13 +254,20 @@ export class Kubelet implements ClusterNode {
       },
     };
     try {
-      if (this.#cluster?.renewLease(lease)) return;
-      await client.update(Leases, lease, writes);
+      if (this.#home?.renewLease(lease)) return;
+      const before = this.#lease ?? (await client.get(Leases, { namespace: lease.metadata.namespace!, name }));
+      // Somebody else may write it meanwhile: the next heartbeat reads it anew.
+      this.#lease = undefined;
+      this.#lease = await client.update(Leases, { ...lease, metadata: before.metadata }, writes);
     } catch (error) {
       if (!isNotFound(error)) throw error;
       const node = await client.get(Nodes, { name });
       const owner = { apiVersion: 'v1', kind: 'Node', name, uid: node.metadata.uid! };
-      await client.create(Leases, { ...lease, metadata: { ...lease.metadata, ownerReferences: [owner] } }, writes);
+      this.#lease = await client.create(
+        Leases,
+        { ...lease, metadata: { ...lease.metadata, ownerReferences: [owner] } },
+        writes,
+      );
     }
   }
 
@@ -278,12 +298,12 @@ export class Kubelet implements ClusterNode {
       { ...writes, subresource: 'status' },
     );
     this.#postedReady = text;
-    this.#cluster?.forgetDeclaredDead(this.name);
+    this.#home?.forgetDeclaredDead(this.name);
     this.#pods.networkMayHaveChanged();
   }
 
   readonly #syncMirrorPods: () => Promise<void> = oneAfterTheOther(async () => {
-    if (!this.#cluster || !this.#hasControlPlane) return;
+    if (!this.#home || !this.#hasControlPlane) return;
     const ready = new Set(controlPlaneComponents.filter((component) => this.controlPlane.isReady(component)));
     await ensureMirrorPods(this.machine, this.#connect(), this.name, ready);
   });
@@ -294,6 +314,20 @@ export class Kubelet implements ClusterNode {
     if (!('deleted' in pod) && isMirrorPod(pod) && wasDeclaredNotReady(pod)) {
       void this.#attempt(() => this.#syncMirrorPods());
     }
+  }
+
+  /** Controllers of a cluster in this process know the cloud already; elsewhere they run where their Pod does. */
+  #podRuns(pod: Pod, ended: AbortSignal): void {
+    if (!(this.#home instanceof FollowedApi) || !isCloudController(pod)) return;
+    const { machine } = this;
+    const clientOf = (token: string): Client => {
+      const { server, certificateAuthority, user } = this.#kubeconfig!;
+      return connectWith(machine, { server, certificateAuthority, user, token }).client;
+    };
+    const options = { machine, cloud: this.cloud, client: () => this.#connect(), clientOf };
+    runCloudControllerPod(pod, options, ended).catch((error: unknown) =>
+      this.#options.log.debug('A cloud controller manager ended', { node: this.name, error }),
+    );
   }
 
   connect(pod: UnstructuredObject, port: number): Duplex {
@@ -310,7 +344,7 @@ export class Kubelet implements ClusterNode {
   }
 
   #leave(): void {
-    this.#cluster?.removeNode(this);
+    this.#home?.removeNode(this);
     this.#pods.stop();
   }
 

@@ -15,6 +15,8 @@ export interface PodRunnerOptions {
   hasNetwork(): boolean;
   /** the network of the node may have come or gone */
   onChange(): void;
+  /** the containers of a Pod run; `ended` aborts when they do not any more */
+  onRunning(pod: Pod, ended: AbortSignal): void;
 }
 
 type PodState = 'waiting' | 'starting' | 'running' | 'stopping';
@@ -23,6 +25,8 @@ interface KnownPod {
   pod: Pod;
   state: PodState;
   cancel: CancelTimer;
+  /** while it runs */
+  life?: AbortController;
 }
 
 const writes = { fieldManager: 'kubelet' };
@@ -84,7 +88,10 @@ export class PodRunner {
 
   stop(): void {
     this.#isStopped = true;
-    for (const { cancel } of this.#pods.values()) cancel();
+    for (const { cancel, life } of this.#pods.values()) {
+      cancel();
+      life?.abort();
+    }
     this.#pods.clear();
   }
 
@@ -92,6 +99,7 @@ export class PodRunner {
     const known = this.#pods.get(key);
     if (!known) return;
     known.cancel();
+    known.life?.abort();
     this.#pods.delete(key);
     if (isCniPod(known.pod)) this.#options.onChange();
   }
@@ -125,12 +133,15 @@ export class PodRunner {
       );
     if (this.#pods.get(key) !== known || known.state !== 'starting') return;
     known.state = 'running';
+    known.life = new AbortController();
+    this.#options.onRunning(pod, known.life.signal);
     if (isCniPod(pod)) this.#options.onChange();
   }
 
   #stopPod(key: string, known: KnownPod): void {
     if (known.state === 'stopping') return;
     known.cancel();
+    known.life?.abort();
     known.state = 'stopping';
     this.#later(known, this.#options.machine.timings.sample('node.podstop'), async () => {
       const preconditions = { uid: known.pod.metadata.uid! };

@@ -1,0 +1,65 @@
+import type { Duplex } from 'node:stream';
+import { serveSpdy } from '../http/spdy/connection.ts';
+import type { SpdyStream } from '../http/spdy/stream.ts';
+import { outcomeOf, type RunSession, type SessionWish } from './pod-exec.ts';
+
+/** What older clients speak, inside SPDY; over WebSockets the same name means another protocol. */
+export const sessionSpdyProtocol = 'v4.channel.k8s.io';
+
+/**
+ * Speaks `v4.channel.k8s.io`: the client opens a stream for everything it asked for, and one on which it is told how
+ * the session ended.
+ */
+export function serveSessionStreams(connection: Duplex, wish: SessionWish, run: RunSession): void {
+  const expected = new Set(['error', ...(['stdin', 'stdout', 'stderr'] as const).filter((name) => wish[name])]);
+  if (wish.tty) expected.add('resize');
+  const streams = new Map<string, SpdyStream>();
+  const gone = new AbortController();
+  connection.once('close', () => gone.abort(new Error('the client has gone')));
+  serveSpdy(connection, {
+    accepts: (headers) => {
+      const kind = headers.get('streamtype') ?? '';
+      return expected.has(kind) && !streams.has(kind);
+    },
+    serve: (stream) => {
+      const kind = stream.headers.get('streamtype')!;
+      streams.set(kind, stream);
+      // Nobody sends anything there, or it is nothing to anybody.
+      if (kind !== 'stdin') stream.resume();
+      stream.on('error', () => stream.destroy());
+      if (streams.size === expected.size) begin(streams, wish, gone.signal, run);
+    },
+  });
+}
+
+function begin(
+  streams: ReadonlyMap<string, SpdyStream>,
+  wish: SessionWish,
+  signal: AbortSignal,
+  run: RunSession,
+): void {
+  const stdin = streams.get('stdin');
+  const write = (name: string, text: string): void => {
+    const stream = streams.get(name);
+    if (text !== '' && stream && !stream.destroyed) stream.write(text);
+  };
+  const running = run({
+    ...(stdin && { stdin: stdin as AsyncIterable<Buffer> }),
+    tty: wish.tty,
+    signal,
+    out: (text) => write('stdout', text),
+    error: (text) => write(wish.tty ? 'stdout' : 'stderr', text),
+  });
+  outcomeOf(running).then(
+    (status) => {
+      for (const [name, stream] of streams) {
+        if (name === 'error') stream.end(JSON.stringify(status));
+        else stream.end();
+      }
+      stdin?.resume();
+    },
+    () => {
+      for (const stream of streams.values()) stream.destroy();
+    },
+  );
+}

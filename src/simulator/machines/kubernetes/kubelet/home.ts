@@ -1,0 +1,14 @@
+import type { Lease } from '../../../../api/index.ts';
+import type { ClusterNode } from '../../../../simkube/index.ts';
+
+/** What calls a kubelet to its work: its cluster when that is in this process, watches of its own when it is not. */
+export interface KubeletHome {
+  /** begins to call for heartbeats and to tell of Pods */
+  addNode(node: ClusterNode): void;
+  removeNode(node: ClusterNode): void;
+  /** false: it has to be done through the API */
+  renewLease(lease: Lease): boolean;
+  /** whether the Node was given up and its kubelet has to say that it lives */
+  wasDeclaredDead(name: string): boolean;
+  forgetDeclaredDead(name: string): void;
+}
