@@ -74,6 +74,8 @@ export interface System {
   readonly pods: SystemPods | undefined;
   /** what the controllers (and the host of Pods) did so far: requests to the cloud, those that change it, writes to the management API */
   readonly counts: { requests: number; mutations: number; writes: number; lives: number };
+  /** the last of those writes, latest last */
+  readonly recentWrites: readonly (readonly unknown[])[];
   /** of calls of the controllers to the management API: how many fail, half of them after they were carried out */
   readonly faults: { probability: number };
   /** the controllers die at one of their next calls, and others start */
@@ -104,6 +106,12 @@ export async function createSystem(options: SystemOptions): Promise<System> {
   const activity = { count: 0 };
   const faults = { probability: 0 };
   const counts = { requests: 0, mutations: 0, writes: 0, lives: 0 };
+  const recentWrites: (readonly unknown[])[] = [];
+  const onWrite = (...what: readonly unknown[]): void => {
+    counts.writes++;
+    recentWrites.push(what);
+    if (recentWrites.length > mostRecentWrites) recentWrites.shift();
+  };
 
   const store = await openObjectStore({ engine: memoryEngine(), clock });
   const { authority, serviceAccounts } = await managementKeys(clock);
@@ -128,7 +136,7 @@ export async function createSystem(options: SystemOptions): Promise<System> {
   }
   const keeping = keepers.run(stop.signal);
   const pods = options.hosted
-    ? await startPods({ client: countWrites(client, counts), clock, seed, log: logger, activity })
+    ? await startPods({ client: watchWrites(client, onWrite), clock, seed, log: logger, activity })
     : undefined;
 
   const bugs: unknown[] = [];
@@ -171,7 +179,7 @@ export async function createSystem(options: SystemOptions): Promise<System> {
     });
     life = own;
     const lifeRandom = seededRandom(seed + 1_000 * counts.lives);
-    const mortal = own.client(unreliable(countWrites(client, counts), faults, seededRandom(seed + 7 * counts.lives)));
+    const mortal = own.client(unreliable(watchWrites(client, onWrite), faults, seededRandom(seed + 7 * counts.lives)));
     const dial = pods ? connectBeside(pods, cloud.network) : connectInProcess(cloud.network);
     const manager = createManager({ client: mortal, clock, random: lifeRandom, log: logger, gracefulStopMs: 1 });
     const common = { client: mortal, clock, random: lifeRandom };
@@ -221,6 +229,7 @@ export async function createSystem(options: SystemOptions): Promise<System> {
     entries,
     pods,
     counts,
+    recentWrites,
     faults,
     crashSoon: (within) => life.dieSoon(random, within),
     revision: () => store.revision + rows.revision(),
@@ -289,41 +298,44 @@ function listable(server: ApiServer): Resource[] {
   });
 }
 
+const mostRecentWrites = 10;
+
 /** Events are told and forgotten, leases are there to be renewed; they are not counted. */
-function countWrites(client: Client, counts: { writes: number }): Client {
-  const count = ({ plural }: Resource): void => {
-    if (plural !== 'events' && plural !== 'leases') counts.writes++;
+function watchWrites(client: Client, onWrite: (...what: unknown[]) => void): Client {
+  const tell = (verb: string, { plural }: Resource, ...what: unknown[]): void => {
+    if (plural === 'events' || plural === 'leases') return;
+    onWrite(verb, plural, ...what);
   };
   return {
     get: (resource, key, options) => client.get(resource, key, options),
     list: (resource, options) => client.list(resource, options),
     watch: (resource, options) => client.watch(resource, options),
     create: <T extends KubeObject>(resource: Resource<T>, object: T, options: Parameters<Client['create']>[2]) => {
-      count(resource);
+      tell('create', resource, object.metadata.name);
       return client.create(resource, object, options);
     },
     update: (resource, object, options) => {
-      count(resource);
+      tell('update', resource, object.metadata.name);
       return client.update(resource, object, options);
     },
     patch: (resource, key, type, patch, options) => {
-      count(resource);
+      tell('patch', resource, key.name, patch);
       return client.patch(resource, key, type, patch, options);
     },
     apply: (resource, object, options) => {
-      count(resource);
+      tell('apply', resource, object.metadata.name);
       return client.apply(resource, object, options);
     },
     delete: (resource, key, options) => {
-      count(resource);
+      tell('delete', resource, key.name);
       return client.delete(resource, key, options);
     },
     deleteCollection: (resource, options) => {
-      count(resource);
+      tell('deleteCollection', resource);
       return client.deleteCollection(resource, options);
     },
     createSubresource: (resource, key, subresource, body, options) => {
-      count(resource);
+      tell(`create ${subresource} of`, resource, key.name);
       return client.createSubresource(resource, key, subresource, body, options);
     },
   };
