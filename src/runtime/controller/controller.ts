@@ -65,7 +65,7 @@ const giveWayMs = 2_000;
 const giveWayStepMs = 50;
 const keysPerTurn = 5;
 /** When a key is looked at again after its own work changed nothing but the status, unless something else happens before. */
-const echoMs = 1_000;
+const echoMs = 250;
 
 export function createController(definition: ControllerDefinition, options: ControllerOptions): Controller {
   const { name } = definition;
