@@ -38,6 +38,11 @@ describe('a cloud for programs inside a cluster', () => {
       ['application-credential-id=i', 'application-credential-secret=s', 'tls-insecure=true'],
     ],
     [
+      'a password of two lines, none of which becomes a setting',
+      { auth: { user_id: 'u', password: 'p\nca-file=x', project_id: 'pr' } },
+      ['user-id=u', 'password="p\\nca-file=x"', 'tenant-id=pr'],
+    ],
+    [
       'an application credential by name',
       {
         auth: {

@@ -112,7 +112,9 @@ function cloudConfOf(config: CloudConfig): string {
 
 /** Values with characters the format gives a meaning to. */
 const quoted = (value: string): string =>
-  /^[\w@%+:,./-]+$/.test(value) ? value : `"${value.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
+  /^[\w@%+:,./-]+$/.test(value)
+    ? value
+    : `"${value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')}"`;
 
 const defined = (settings: Settings): JsonObject =>
   Object.fromEntries(Object.entries(settings).filter((entry): entry is [string, string] => entry[1] !== undefined));

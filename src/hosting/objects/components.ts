@@ -20,7 +20,6 @@ import { containerSettings, restrictedContainer, withNumbers } from './pods.ts';
 export const schedulerPort = 10259;
 export const controllerManagerPort = 10257;
 
-/** Containers with all they mount, wherever they end up. */
 /** Configuration files of the API server that are no secrets. */
 export function apiServerConfigs(wish: PlaneWish): ConfigMap[] {
   const { audit, authentication } = wish.apiServer;

@@ -1,11 +1,9 @@
 import { type Cluster, clusters, type Machine, machineDeployments, machineSets, machines } from '../../../api/index.ts';
 import { type ObjectKey, objectKey } from '../../../client/index.ts';
-import { deepEqual } from '../../../machinery/index.ts';
 import {
   type ControllerDefinition,
   defineController,
   done,
-  type Predicate,
   type ReconcileContext,
   type Result,
   soonest,
@@ -28,6 +26,7 @@ import {
 } from '../../shared/index.ts';
 import { type ClusterControllerDependencies, defaultConcurrency } from '../common/dependencies.ts';
 import { byCluster, byReference, clusterIndexValue, registerIndexes } from '../common/indexes.ts';
+import { machineConditionsChanged } from '../common/machine-changes.ts';
 import { combined, type Phase, runPhases } from '../common/phases.ts';
 import { reconcileDelete } from './deletion.ts';
 import { reconcileKubeconfig } from './kubeconfig.ts';
@@ -102,7 +101,7 @@ export function clusterController(dependencies: ClusterControllerDependencies): 
     setup: registerIndexes,
     watches: [
       watchObjects(clusters, { predicates: watchFilter(dependencies.watchFilter) }),
-      watchMapped(machines, clusterKey, { predicates: [countsChanged], patient: true }),
+      watchMapped(machines, clusterKey, { predicates: [machineConditionsChanged], patient: true }),
       watchMapped(machineSets, clusterKey, { patient: true }),
       watchMapped(machineDeployments, clusterKey, { patient: true }),
     ],
@@ -132,9 +131,3 @@ function descendantsOf({ cache }: ReconcileContext, cluster: Cluster): Descendan
     workerMachines: all.filter((machine) => !isControlPlane(machine)),
   };
 }
-
-/** Machines write their status often; a cluster sums up their conditions. */
-const countsChanged: Predicate<Machine> = (event) =>
-  event.type !== 'update' ||
-  event.object.metadata.deletionTimestamp !== event.old.metadata.deletionTimestamp ||
-  !deepEqual(event.object.status?.conditions, event.old.status?.conditions);

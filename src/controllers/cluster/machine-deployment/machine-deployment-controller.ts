@@ -8,7 +8,6 @@ import {
   machines,
 } from '../../../api/index.ts';
 import { type ObjectKey, objectKey } from '../../../client/index.ts';
-import { deepEqual } from '../../../machinery/index.ts';
 import {
   type ControllerDefinition,
   defineController,
@@ -37,6 +36,7 @@ import {
 } from '../../shared/index.ts';
 import { type ClusterControllerDependencies, defaultConcurrency } from '../common/dependencies.ts';
 import { byCluster, byController, byReference, clusterIndexValue, registerIndexes } from '../common/indexes.ts';
+import { machineConditionsChanged } from '../common/machine-changes.ts';
 import { combined, type Phase, runPhases } from '../common/phases.ts';
 import { adoptAndLabel, adoptSets, checkTemplates, cleanUp, deleteAll, rollOut } from './phases.ts';
 import { type MachineDeploymentScope, machineDeploymentManager } from './scope.ts';
@@ -111,7 +111,7 @@ export function machineDeploymentController(dependencies: ClusterControllerDepen
     watches: [
       watchObjects(machineDeployments, { predicates: watchFilter(dependencies.watchFilter) }),
       watchOwned(machineSets, machineDeployments, { patient: true }),
-      watchMapped(machines, deploymentsOf, { predicates: [conditionsChanged], patient: true }),
+      watchMapped(machines, deploymentsOf, { predicates: [machineConditionsChanged], patient: true }),
       watchMapped(
         clusters,
         (cluster: Cluster) =>
@@ -126,11 +126,6 @@ export function machineDeploymentController(dependencies: ClusterControllerDepen
     reconcile,
   });
 }
-
-const conditionsChanged: Predicate<Machine> = (event) =>
-  event.type !== 'update' ||
-  event.object.metadata.deletionTimestamp !== event.old.metadata.deletionTimestamp ||
-  !deepEqual(event.object.status?.conditions, event.old.status?.conditions);
 
 const pauseChanged: Predicate<Cluster> = (event) =>
   event.type !== 'update' || event.object.spec.paused !== event.old.spec.paused;

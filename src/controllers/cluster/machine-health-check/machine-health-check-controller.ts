@@ -46,6 +46,7 @@ import {
 } from '../../shared/index.ts';
 import { type ClusterControllerDependencies, defaultConcurrency } from '../common/dependencies.ts';
 import { byCluster, byNodeName, clusterIndexValue, registerIndexes } from '../common/indexes.ts';
+import { machineConditionsChanged } from '../common/machine-changes.ts';
 import { combined } from '../common/phases.ts';
 import { remediationBudget } from './budget.ts';
 import { evaluateTarget, type Health, type TargetNode } from './evaluate.ts';
@@ -263,11 +264,10 @@ function askOwner(context: ReconcileContext, draft: Machine, now: number): void 
 /** Conditions a check may look at, and everything that says whether and since when it may. */
 const healthMayChange: Predicate<Machine> = (event) =>
   event.type !== 'update' ||
-  event.object.metadata.deletionTimestamp !== event.old.metadata.deletionTimestamp ||
+  machineConditionsChanged(event) ||
   event.object.status?.nodeRef?.name !== event.old.status?.nodeRef?.name ||
   !deepEqual(event.object.metadata.labels, event.old.metadata.labels) ||
-  !deepEqual(event.object.metadata.annotations, event.old.metadata.annotations) ||
-  !deepEqual(event.object.status?.conditions, event.old.status?.conditions);
+  !deepEqual(event.object.metadata.annotations, event.old.metadata.annotations);
 
 const clusterMatters: Predicate<Cluster> = (event) => {
   if (event.type !== 'update') return true;

@@ -1,0 +1,9 @@
+import type { Machine } from '../../../api/index.ts';
+import { deepEqual } from '../../../machinery/index.ts';
+import type { Predicate } from '../../../runtime/index.ts';
+
+/** Machines write their status often; whoever sums them up looks at their conditions alone. */
+export const machineConditionsChanged: Predicate<Machine> = (event) =>
+  event.type !== 'update' ||
+  event.object.metadata.deletionTimestamp !== event.old.metadata.deletionTimestamp ||
+  !deepEqual(event.object.status?.conditions, event.old.status?.conditions);
