@@ -104,7 +104,10 @@ class Http2Connection implements Connection {
   #start(method: string, path: string, body: Buffer | undefined, stream: Stream): void {
     if (this.#failure) return stream.reject(this.#failure);
     const fixed = this.#nextId === 1 && this.#waiting.length === 0 ? this.#firstHeaders : this.#fixedHeaders;
-    const headers = Buffer.concat([methodField(method), plain(':path', path), fixed]);
+    const start = [methodField(method), plain(':path', path), fixed];
+    // Go's client, too, declares the length of what it has in memory.
+    if (body) start.push(plain('content-length', String(body.length)));
+    const headers = Buffer.concat(start);
     if (!body) {
       const id = this.#open(stream);
       this.#write(frame.headers, flag.endHeaders | flag.endStream, id, headers);
@@ -234,6 +237,7 @@ const staticTable: Readonly<Record<string, number>> = {
   ':method': 2,
   ':path': 4,
   accept: 19,
+  'content-length': 28,
   authorization: 23,
   'content-type': 31,
   'user-agent': 58,

@@ -317,6 +317,12 @@ export function storeConformance(name: string, factory: EngineFactory): void {
         expect(seen).toEqual([4, 5, 6]);
       });
 
+      it('drops old events where nobody writes any more', async () => {
+        for (let i = 1; i <= 5; i++) await create(`/g/p/${i}`);
+        await clock.advance(120_000);
+        expect(store.compactedRevision).toBe(2);
+      });
+
       it('drops events above the minimum whose values take too much memory', async () => {
         store = await open(await factory.create(), { ...limits, maxBytes: 30 });
         for (let i = 1; i <= 5; i++) await create(`/g/p/${i}`, '0123456789');

@@ -113,6 +113,34 @@ describe('group commit', () => {
     await Promise.all([first, second]);
   });
 
+  it('knows the newest of a key while its writes go to disk in several commits', async () => {
+    const { store, disk } = await open();
+    const writes: Promise<unknown>[] = [];
+    // More than one commit holds, each key several times.
+    for (let i = 0; i < 1500; i++) {
+      const key = `/key/${i % 7}`;
+      const head = store.head(key);
+      const precondition = head ? { kind: 'revision' as const, revision: head.revision } : { kind: 'absent' as const };
+      writes.push(store.put(key, precondition, () => `value ${i}`));
+    }
+    const newest = (): string[] => Array.from({ length: 7 }, (_, i) => store.head(`/key/${i}`)!.value);
+    const expected = Array.from({ length: 7 }, (_, i) => `value ${i + 7 * Math.floor((1499 - i) / 7)}`);
+    await nextTurn();
+    expect(disk.commits.map(({ length }) => length)).toEqual([1024]);
+    expect(newest()).toEqual(expected);
+    expect(store.get('/key/0')).toBeUndefined();
+    disk.endCommit();
+    await writes[1023];
+    expect(newest()).toEqual(expected);
+    expect(store.settled('/key/0')).toBeDefined();
+    await nextTurn();
+    disk.endCommit();
+    await Promise.all(writes);
+    expect(disk.commits.map(({ length }) => length)).toEqual([1024, 476]);
+    expect(newest()).toEqual(expected);
+    expect(store.settled('/key/0')).toBeUndefined();
+  });
+
   it('commits everything before it closes', async () => {
     const { store, disk } = await open();
     const first = put(store, '/a');

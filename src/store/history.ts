@@ -68,6 +68,12 @@ export class History<V> {
     }
   }
 
+  /** when the oldest event is old enough to be dropped; undefined while none will be, whatever their age */
+  get nextExpiry(): number | undefined {
+    const { minRevisions, minAgeMs } = this.#limits;
+    return this.#length > minRevisions ? this.#ring[this.#first]!.time + minAgeMs : undefined;
+  }
+
   /** Calls back with every event after `revision`, oldest first. */
   forEachAfter(revision: number, onEvent: (event: StoreEvent<V>) => void): void {
     for (let i = this.#positionAfter(revision); i < this.#length; i++) onEvent(this.#at(i));

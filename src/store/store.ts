@@ -1,4 +1,4 @@
-import { CapstanError, type Clock, errorMessage, systemClock } from '../machinery/index.ts';
+import { type CancelTimer, CapstanError, type Clock, errorMessage, systemClock } from '../machinery/index.ts';
 import { roughLength } from './encoded-value.ts';
 import { defaultHistoryLimits, History, type HistoryLimits } from './history.ts';
 import { KeyIndex } from './key-index.ts';
@@ -28,11 +28,23 @@ export interface OpenStoreOptions<V> {
 
 /** A write between its acceptance and its commit. */
 interface StagedWrite<V> {
+  key: string;
   event: StoreEvent<V>;
   write: EngineWrite;
-  resolve: () => void;
+  /** what the key will hold; undefined means being deleted */
+  record: StoreRecord<V> | undefined;
+  stored: Promise<unknown>;
+  /** what its writer is told */
+  result: unknown;
+  resolve: (result: unknown) => void;
   reject: (error: unknown) => void;
 }
+
+/**
+ * The newest of some staged writes, by key. Such a map is made for one commit and dropped with it: a map that entries come to
+ * and go from for as long as the process lives would keep garbage alive, through the tables it leaves behind.
+ */
+type StagedKeys<V> = Map<string, StagedWrite<V>>;
 
 interface Waiter {
   revision: number;
@@ -42,6 +54,11 @@ interface Waiter {
 /** One commit holds at most this much, so that no acknowledgement waits behind a huge one and no dispatch blocks the loop. */
 const maxBatchWrites = 1024;
 const maxBatchBytes = 8 * 1024 * 1024;
+
+/** Where nobody writes, what has become too old goes a little later than it could: many events at a time instead of each by itself. */
+const trimDelayMs = 30_000;
+const trimPauseMs = 10;
+const maxTrimmedEvents = 4096;
 
 /** Reads everything the engine holds and starts serving it. The engine is the store's from here on, also when this fails. */
 export async function openStore<V>(options: OpenStoreOptions<V>): Promise<Store<V>> {
@@ -67,12 +84,9 @@ class RevisionedStore<V> implements Store<V> {
   readonly #watchers: Watchers<V>;
   readonly #waiters = new Set<Waiter>();
 
-  /** newest accepted state of the keys with writes under way; undefined means being deleted */
-  readonly #staged = new Map<
-    string,
-    { revision: number; record: StoreRecord<V> | undefined; stored: Promise<unknown> }
-  >();
   #queue: StagedWrite<V>[] = [];
+  #queuedKeys: StagedKeys<V> = new Map();
+  #committingKeys: StagedKeys<V> | undefined;
   /** when the oldest write in the queue came */
   #queuedSince = 0;
   /** how long commits take of late */
@@ -80,6 +94,7 @@ class RevisionedStore<V> implements Store<V> {
   #committing: Promise<void> | undefined;
   #commitScheduled = false;
   #closing: Promise<void> | undefined;
+  #cancelTrim: CancelTimer | undefined;
 
   #revision: number;
   /** never reused, not even after a failed commit: what that commit left behind must not come back under another's number */
@@ -111,12 +126,16 @@ class RevisionedStore<V> implements Store<V> {
   }
 
   head(key: string): StoreRecord<V> | undefined {
-    const staged = this.#staged.get(key);
+    const staged = this.#stagedWrite(key);
     return staged ? staged.record : this.#index.get(key);
   }
 
   settled(key: string): Promise<unknown> | undefined {
-    return this.#staged.get(key)?.stored;
+    return this.#stagedWrite(key)?.stored;
+  }
+
+  #stagedWrite(key: string): StagedWrite<V> | undefined {
+    return this.#queuedKeys.get(key) ?? this.#committingKeys?.get(key);
   }
 
   list(prefix: string, options: ListOptions = {}): ListResult<V> {
@@ -217,6 +236,7 @@ class RevisionedStore<V> implements Store<V> {
   }
 
   async #flushAndClose(): Promise<void> {
+    this.#cancelTrim?.();
     while (this.#committing || this.#queue.length > 0) {
       this.#startCommit();
       await this.#committing;
@@ -247,10 +267,15 @@ class RevisionedStore<V> implements Store<V> {
     { event, write }: Pick<StagedWrite<V>, 'event' | 'write'>,
   ): Promise<R> {
     if (this.#queue.length === 0) this.#queuedSince = this.#clock.now();
-    const stored = new Promise<R>((resolve, reject) => {
-      this.#queue.push({ event, write, resolve: () => resolve(result), reject });
+    let resolve!: (result: unknown) => void;
+    let reject!: (error: unknown) => void;
+    const stored = new Promise<R>((onStored, onFailed) => {
+      resolve = onStored as (result: unknown) => void;
+      reject = onFailed;
     });
-    this.#staged.set(key, { revision: event.revision, record, stored });
+    const staged: StagedWrite<V> = { key, event, write, record, stored, result, resolve, reject };
+    this.#queue.push(staged);
+    this.#queuedKeys.set(key, staged);
     if (!this.#committing && this.#hasCollectedLongEnough()) this.#startCommit();
     else this.#scheduleCommit();
     return stored;
@@ -287,13 +312,18 @@ class RevisionedStore<V> implements Store<V> {
       count++;
       if (write.type === 'put') bytes += roughLength(write.value);
     }
+    this.#committingKeys = this.#queuedKeys;
+    this.#queuedKeys = new Map();
     if (count === this.#queue.length) {
       const all = this.#queue;
       this.#queue = [];
       return all;
     }
     this.#queuedSince = this.#clock.now();
-    return this.#queue.splice(0, count);
+    const batch = this.#queue.splice(0, count);
+    // Keys of the rest stand in both maps until the commit; what is newest is the same in both.
+    for (const staged of this.#queue) this.#queuedKeys.set(staged.key, staged);
+    return batch;
   }
 
   async #commit(batch: StagedWrite<V>[]): Promise<void> {
@@ -307,6 +337,8 @@ class RevisionedStore<V> implements Store<V> {
     }
     this.#commitMs += (this.#clock.now() - startedAt - this.#commitMs) / 8;
     this.#committing = undefined;
+    // Nobody looks before the index has them.
+    this.#committingKeys = undefined;
     // The disk need not wait until everybody has been told of the last commit.
     if (this.#queue.length > 0 && this.#hasCollectedLongEnough()) this.#startCommit();
     this.#publish(batch);
@@ -317,7 +349,8 @@ class RevisionedStore<V> implements Store<V> {
   #rollBack(batch: StagedWrite<V>[], cause: unknown): void {
     const lost = batch.concat(this.#queue);
     this.#queue = [];
-    this.#staged.clear();
+    this.#queuedKeys = new Map();
+    this.#committingKeys = undefined;
     const error = new StoreUnavailableError(`the write could not be stored: ${errorMessage(cause)}`, { cause });
     for (const { reject } of lost) reject(error);
   }
@@ -328,21 +361,34 @@ class RevisionedStore<V> implements Store<V> {
     for (const { event, write } of batch) {
       if (event.type === 'put') this.#index.set(event.record);
       else this.#index.delete(event.key);
-      const key = eventKey(event);
-      if (this.#staged.get(key)?.revision === event.revision) this.#staged.delete(key);
       this.#history.push(event, now, write.type === 'put' ? roughLength(write.value) : 0);
       events.push(event);
     }
     this.#revision = events[events.length - 1]!.revision;
     // Twice what came in: the history shrinks to its limits soon, and no single commit pays for all of it.
     this.#history.trim(now, events.length * 2 + 64);
+    this.#trimLater(now);
     this.#watchers.dispatch(events);
     for (const waiter of this.#waiters) {
       if (waiter.revision > this.#revision) continue;
       this.#waiters.delete(waiter);
       waiter.resolve();
     }
-    for (const { resolve } of batch) resolve();
+    for (const { resolve, result } of batch) resolve(result);
+  }
+
+  /** Commits take the past away as they come; after the last of many, somebody else has to. */
+  #trimLater(now: number): void {
+    if (this.#cancelTrim || this.#closing) return;
+    const expiry = this.#history.nextExpiry;
+    if (expiry === undefined) return;
+    const waitMs = expiry < now ? trimPauseMs : expiry - now + trimDelayMs;
+    this.#cancelTrim = this.#clock.after(waitMs, () => {
+      this.#cancelTrim = undefined;
+      const later = this.#clock.now();
+      this.#history.trim(later, maxTrimmedEvents);
+      this.#trimLater(later);
+    });
   }
 }
 

@@ -24,22 +24,28 @@ export interface BodyLimits {
 
 /** Reads a request body up to the limit; more than that is a 413 and the rest is not read. */
 export function readBody(exchange: Exchange, maxBytes: number): Promise<Buffer> {
-  const { input } = exchange;
+  const { input, wire } = exchange;
   const declared = Number(exchange.header('content-length') ?? 0);
   if (declared > maxBytes) return Promise.reject(tooLarge(exchange, maxBytes));
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
-    input.on('data', (chunk: Buffer) => {
+    const finish = (): void => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size));
+    const onData = (chunk: Buffer): void => {
       size += chunk.length;
-      if (size <= maxBytes) {
-        chunks.push(chunk);
+      if (size > maxBytes) {
+        input.off('data', onData);
+        reject(tooLarge(exchange, maxBytes));
         return;
       }
-      input.removeAllListeners('data');
-      reject(tooLarge(exchange, maxBytes));
-    });
-    input.on('end', () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size)));
+      chunks.push(chunk);
+      if (size !== declared || !wire.putBackLast) return;
+      input.off('data', onData);
+      wire.putBackLast(chunk);
+      finish();
+    };
+    input.on('data', onData);
+    input.on('end', finish);
     input.on('error', reject);
     input.on('aborted', () =>
       reject(statusError.badRequest('the client closed the request before its body was complete')),

@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import {
-  constants,
   createSecureServer,
   type Http2SecureServer,
   type ServerHttp2Session,
@@ -9,6 +8,7 @@ import {
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { CapstanError, type Clock } from '../../machinery/index.ts';
+import { BodyTimeLimit } from './body-time-limit.ts';
 import { UpgradeWire } from './upgrade-wire.ts';
 import { Http1Wire, Http2Wire, type Wire } from './wire.ts';
 
@@ -103,15 +103,16 @@ function createHttpsServer(
   limitHttp1(server, requestTimeoutMs);
   const connections = trackConnections(server, options.clock);
   serveHttp1(server, handle);
-  const limitBodyTime = bodyTimeLimiter(requestTimeoutMs, options.clock);
+  const bodyTimeLimit = new BodyTimeLimit(requestTimeoutMs, options.clock);
   const serveStream = (
     stream: ServerHttp2Stream,
     headers: IncomingHttpHeaders,
     _flags: number,
     rawHeaders: readonly string[],
   ): void => {
-    limitBodyTime(stream);
-    handle(new Http2Wire(stream, headers, rawHeaders));
+    const wire = new Http2Wire(stream, headers, rawHeaders);
+    if (!stream.endAfterHeaders) bodyTimeLimit.add(wire);
+    handle(wire);
   };
   // The types do not know of the raw headers that Node hands over.
   server.on('stream', serveStream as (...args: unknown[]) => void);
@@ -141,40 +142,6 @@ function limitHttp1(server: Http2SecureServer, requestTimeoutMs: number): void {
     connectionsCheckingInterval: Math.min(checkIntervalMs, requestTimeoutMs / 2),
   });
   server.setTimeout(0);
-}
-
-/**
- * The same for HTTP/2, which knows no time limits of its own. All requests have the same time, so one timer, for the oldest,
- * serves all of them.
- */
-function bodyTimeLimiter(requestTimeoutMs: number, clock: Clock): (stream: ServerHttp2Stream) => void {
-  /** requests under way and when their time is up, oldest first */
-  const deadlines = new Map<ServerHttp2Stream, number>();
-  let cancelTimer: (() => void) | undefined;
-  function forget(this: ServerHttp2Stream): void {
-    deadlines.delete(this);
-    if (deadlines.size > 0) return;
-    cancelTimer?.();
-    cancelTimer = undefined;
-  }
-  const cutLate = (): void => {
-    cancelTimer = undefined;
-    const now = clock.now();
-    for (const [stream, deadline] of deadlines) {
-      if (deadline > now) {
-        cancelTimer = clock.after(Math.min(deadline - now, requestTimeoutMs), cutLate);
-        return;
-      }
-      deadlines.delete(stream);
-      if (!stream.readableEnded) stream.close(constants.NGHTTP2_CANCEL);
-    }
-  };
-  return (stream) => {
-    if (stream.endAfterHeaders) return;
-    deadlines.set(stream, clock.now() + requestTimeoutMs);
-    cancelTimer ??= clock.after(requestTimeoutMs, cutLate);
-    stream.once('close', forget);
-  };
 }
 
 interface Connections {

@@ -21,11 +21,14 @@ export interface Wire {
   readonly socket: TLSSocket | undefined;
   readonly remoteAddress: string | undefined;
   readonly headersSent: boolean;
+  /** takes ownership of the headers */
   writeHead(code: number, headers: ResponseHeaders): void;
   /** sends the head without waiting for the body */
   flushHead(): void;
   /** says that this answer is the last on the connection, where the protocol can */
   announceClose(): void;
+  /** takes the last piece of the body back, once all of it has been read; where it exists, nobody waits for 'end' */
+  putBackLast?(piece: Buffer): void;
   /** goes on in the protocol the request asks for and one of these offers; rejects when none does */
   upgrade?(offers: readonly UpgradeOffer[]): Promise<void>;
 }
@@ -119,6 +122,7 @@ export class Http2Wire implements Wire {
   readonly rawHeaders: readonly string[];
   readonly input: ServerHttp2Stream;
   readonly output: ServerHttp2Stream;
+  #hasWholeBody = false;
 
   constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, rawHeaders: readonly string[]) {
     this.input = stream;
@@ -152,13 +156,31 @@ export class Http2Wire implements Wire {
   writeHead(code: number, headers: ResponseHeaders): void {
     const stream = this.output;
     if (stream.destroyed || stream.closed) return;
-    if (!stream.endAfterHeaders && !stream.readableEnded) discardRest(stream);
-    stream.respond({ ':status': code, ...headers });
+    if (!stream.endAfterHeaders && !this.hasWholeBody) discardRest(stream);
+    headers[':status'] = code;
+    stream.respond(headers);
   }
 
   flushHead(): void {}
 
   announceClose(): void {}
+
+  /** The client has sent all it wanted to say. */
+  get hasWholeBody(): boolean {
+    return this.#hasWholeBody || this.input.readableEnded;
+  }
+
+  /**
+   * Node destroys a stream when both sides have ended, which for a body read to its end is before the answer has left the
+   * process. It then leaves the stream, and all that hangs on it, to the slow part of the garbage collector, and makes an
+   * error besides: together a tenth of a write. With a piece unread it waits for the answer.
+   */
+  putBackLast(piece: Buffer): void {
+    this.#hasWholeBody = true;
+    this.input.pause();
+    this.input.unshift(piece);
+    this.input.on('finish', resume);
+  }
 }
 
 /**
@@ -167,9 +189,11 @@ export class Http2Wire implements Wire {
  * sending for too long are cut off by the listener.
  */
 function discardRest(stream: ServerHttp2Stream): void {
-  stream.once('finish', () => {
-    if (!stream.readableEnded) stream.resume();
-  });
+  stream.on('finish', resume);
+}
+
+function resume(this: ServerHttp2Stream): void {
+  if (!this.readableEnded) this.resume();
 }
 
 /** A session makes a new proxy of its socket at each access; one is kept, so that caches can key on it. */
