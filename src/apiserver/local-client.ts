@@ -11,7 +11,7 @@ import {
   type UnstructuredObject,
 } from '../machinery/index.ts';
 import type { StoreRecord } from '../store/index.ts';
-import type { UserInfo } from './auth/index.ts';
+import type { InProcessCheck, UserInfo } from './auth/index.ts';
 import { viewRecord } from './http/render.ts';
 import type { ReviewHandler } from './http/resource-handler.ts';
 import type { MaybePromise } from './registry/index.ts';
@@ -50,26 +50,27 @@ const ignoreWarning = (): void => {};
 
 /**
  * The API without HTTP, for controllers in the same process. It has the shape of the client room's `Client`; objects it
- * returns are those of the store, shared and immutable. Requests are trusted: they are admitted and validated like all
- * others but not authorized.
+ * returns are those of the store, shared and immutable. Requests are authorized, admitted and validated like all others.
  */
 export class LocalClient {
   readonly #api: ResourceApi;
   readonly #subresources: SubresourceHandlers;
   readonly #reviews: ReadonlyMap<string, ReviewHandler>;
   readonly #user: UserInfo;
+  readonly #check: InProcessCheck | undefined;
   readonly #wantsWhole: WantsWhole | undefined;
 
   constructor(
     api: ResourceApi,
     handlers: { subresources: SubresourceHandlers; reviews: ReadonlyMap<string, ReviewHandler> },
-    user: UserInfo,
+    { user, check }: { user: UserInfo; check: InProcessCheck | undefined },
     wantsWhole?: WantsWhole,
   ) {
     this.#api = api;
     this.#subresources = handlers.subresources;
     this.#reviews = handlers.reviews;
     this.#user = user;
+    this.#check = check;
     this.#wantsWhole = wantsWhole;
   }
 
@@ -78,6 +79,7 @@ export class LocalClient {
     key: Key,
     options: Options & { resourceVersion?: string } = {},
   ): Promise<T> {
+    this.#check?.({ verb: 'get', resource, namespace: key.namespace, name: key.name });
     const target = this.#named(resource, key);
     const record = await this.#api.get(target, this.#caller(options), options.resourceVersion);
     return (await viewRecord(target, record)) as unknown as T;
@@ -87,7 +89,9 @@ export class LocalClient {
     resource: Resource<T>,
     options: ListSettings & Options & { namespace?: string } = {},
   ): Promise<ObjectList<T>> {
-    const target = this.#target(resource, options.namespace);
+    const { namespace, fieldSelector } = options;
+    this.#check?.({ verb: 'list', resource, namespace, fieldSelector });
+    const target = this.#target(resource, namespace);
     const page = await this.#api.list(target, this.#caller(options), listSettings(options));
     const items: T[] = [];
     for (const record of page.records) {
@@ -104,7 +108,9 @@ export class LocalClient {
     resource: Resource<T>,
     options: WatchSettings & Options & { namespace?: string } = {},
   ): AsyncGenerator<{ type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR'; object: T }> {
-    const target = this.#target(resource, options.namespace);
+    const { namespace, fieldSelector } = options;
+    this.#check?.({ verb: 'watch', resource, namespace, fieldSelector });
+    const target = this.#target(resource, namespace);
     const caller = this.#caller(options);
     const queue = new DeliveryQueue(caller.signal);
     const stop = await this.#api.watch(target, caller, watchSettings(options), queue);
@@ -130,7 +136,9 @@ export class LocalClient {
   }
 
   async create<T extends KubeObject>(resource: Resource<T>, object: T, options: WriteOptions): Promise<T> {
-    const target = placed(this.#target(resource, object.metadata.namespace));
+    const { namespace } = object.metadata;
+    this.#check?.({ verb: 'create', resource, namespace });
+    const target = placed(this.#target(resource, namespace));
     const { definition } = target.resource;
     const body = { value: withTypeMeta(object, target), duplicateFields: [] };
     const review = this.#reviews.get(`${definition.group}/${definition.plural}`);
@@ -143,6 +151,8 @@ export class LocalClient {
   }
 
   async update<T extends KubeObject>(resource: Resource<T>, object: T, options: WriteOptions): Promise<T> {
+    const { namespace, name } = object.metadata;
+    this.#check?.({ verb: 'update', resource, namespace, name, subresource: options.subresource });
     const target = this.#named(resource, keyOf(object));
     if (options.subresource !== undefined && options.subresource !== 'status') {
       const wish = { verb: 'update' as const, body: { value: clone(object), duplicateFields: [] } };
@@ -166,6 +176,8 @@ export class LocalClient {
     patch: JsonValue,
     options: WriteOptions,
   ): Promise<T> {
+    const { namespace, name } = key;
+    this.#check?.({ verb: 'patch', resource, namespace, name, subresource: options.subresource });
     const target = this.#named(resource, key);
     if (options.subresource !== undefined && options.subresource !== 'status') {
       const wish = { verb: 'patch' as const, body: undefined, patch: { kind, value: patch } };
@@ -188,6 +200,8 @@ export class LocalClient {
     object: Partial<T> & Pick<T, 'metadata'>,
     options: WriteOptions & { force?: boolean },
   ): Promise<T> {
+    const { namespace, name } = object.metadata;
+    this.#check?.({ verb: 'patch', resource, namespace, name, subresource: options.subresource });
     const target = this.#named(resource, keyOf(object));
     const written = await this.#api.apply({
       target,
@@ -205,6 +219,7 @@ export class LocalClient {
     key: Key,
     options: Partial<DeleteSettings> & Options = {},
   ): Promise<T | undefined> {
+    this.#check?.({ verb: 'delete', resource, namespace: key.namespace, name: key.name });
     const target = this.#named(resource, key);
     const { signal: _signal, ...rest } = options;
     const result = await this.#api.delete(target, this.#caller(options), { ...rest, dryRun: options.dryRun ?? false });
@@ -215,8 +230,9 @@ export class LocalClient {
     resource: Resource<T>,
     options: ListSettings & Partial<DeleteSettings> & Options & { namespace?: string },
   ): Promise<void> {
-    const target = this.#target(resource, options.namespace);
-    const { propagationPolicy, gracePeriodSeconds, preconditions, dryRun } = options;
+    const { namespace, fieldSelector, propagationPolicy, gracePeriodSeconds, preconditions, dryRun } = options;
+    this.#check?.({ verb: 'deletecollection', resource, namespace, fieldSelector });
+    const target = this.#target(resource, namespace);
     await this.#api.deleteCollection(target, this.#caller(options), listSettings(options), {
       dryRun: dryRun ?? false,
       ...(propagationPolicy && { propagationPolicy }),
@@ -232,6 +248,7 @@ export class LocalClient {
     body: R,
     options: WriteOptions,
   ): Promise<R> {
+    this.#check?.({ verb: 'create', resource, namespace: key.namespace, name: key.name, subresource });
     const wish = { verb: 'create' as const, body: { value: clone(body), duplicateFields: [] } };
     return this.#callSubresource<R>(this.#named(resource, key), subresource, wish, options);
   }

@@ -180,8 +180,19 @@ export class ApiServer {
     const add = (...steps: readonly AdmissionStep[]): void => {
       for (const step of steps) if (!without.has(step.name)) admission.add(step);
     };
-    this.api = new ResourceApi({ store, registry: this.registry, admission, clock: this.#clock, random: this.#random });
     this.access = new AccessControl(options.access, { store, clock: this.#clock, random: this.#random });
+    this.api = new ResourceApi({
+      store,
+      registry: this.registry,
+      admission,
+      clock: this.#clock,
+      random: this.#random,
+      checkMayCreate: (user, { resource: { definition }, version, namespace, name }) => {
+        const { group, plural, namespaced } = definition;
+        const resource = { group, version: version.name, plural, namespaced };
+        this.access.checkInProcess(user)?.({ verb: 'create', resource, namespace, name });
+      },
+    });
     add(namespaceLifecycle(store), nativeDefinitionsStay(native, store));
     const nodes = options.access.nodes ?? false;
     add(...builtInAdmission({ store, access: this.access, clock: this.#clock, random: this.#random, nodes }));
@@ -273,7 +284,7 @@ export class ApiServer {
   /** Access for controllers in the same process; see LocalClient. */
   localClient(user: UserInfo = loopbackUser, wantsWhole?: WantsWhole): LocalClient {
     const handlers = { subresources: this.#subresources, reviews: this.#reviews };
-    return new LocalClient(this.api, handlers, user, wantsWhole);
+    return new LocalClient(this.api, handlers, { user, check: this.access.checkInProcess(user) }, wantsWhole);
   }
 
   async listen(options: {

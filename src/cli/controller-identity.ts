@@ -16,6 +16,9 @@ import { isAlreadyExists, type KubeObject, type Resource } from '../machinery/in
 export const systemNamespace = 'capstan-system';
 
 const accountName = 'capstan-controllers';
+const providersRoleName = 'capstan-controllers-providers';
+/** Providers of upstream put this label on the ClusterRole of their kinds: it is how core controllers may reach them. */
+const aggregationLabel = 'cluster.x-k8s.io/aggregate-to-manager';
 const by = { fieldManager: 'capstan', force: true };
 
 /** Who the controllers are: the service account they would run as on any other Kubernetes, with the same rights. */
@@ -27,8 +30,8 @@ export const controllersUser: UserInfo = {
 const everything = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection'];
 const reading = ['get', 'list', 'watch'];
 
-/** What the controllers read and write, and nothing else. */
-const rules = [
+/** What the controllers read and write, and nothing else; the same here and on any other Kubernetes. */
+const rules: NonNullable<ClusterRole['rules']> = [
   {
     apiGroups: [
       'cluster.x-k8s.io',
@@ -46,6 +49,8 @@ const rules = [
   { apiGroups: [''], resources: ['secrets', 'configmaps'], verbs: everything },
   // what hosted control planes are made of
   { apiGroups: [''], resources: ['services', 'persistentvolumeclaims'], verbs: everything },
+  // a second name of a plane's Service shows the address of the first
+  { apiGroups: [''], resources: ['services/status'], verbs: ['patch'] },
   { apiGroups: [''], resources: ['pods'], verbs: [...reading, 'delete'] },
   { apiGroups: [''], resources: ['pods/portforward'], verbs: ['get', 'create'] },
   { apiGroups: ['apps'], resources: ['statefulsets', 'deployments'], verbs: everything },
@@ -56,12 +61,41 @@ const rules = [
   { apiGroups: ['gateway.networking.k8s.io'], resources: ['tlsroutes', 'referencegrants'], verbs: everything },
   { apiGroups: ['gateway.networking.k8s.io'], resources: ['gateways'], verbs: reading },
   { apiGroups: ['storage.k8s.io'], resources: ['storageclasses'], verbs: reading },
-  { apiGroups: [''], resources: ['namespaces', 'nodes'], verbs: reading },
+  // data stores of Kamaji that are run here live in a namespace of their own
+  { apiGroups: [''], resources: ['namespaces'], verbs: [...reading, 'create'] },
+  { apiGroups: [''], resources: ['nodes'], verbs: reading },
   { apiGroups: ['', 'events.k8s.io'], resources: ['events'], verbs: ['create', 'patch', 'update', 'get'] },
   { apiGroups: ['openstack.k-orc.cloud'], resources: ['images'], verbs: reading },
   { apiGroups: ['apiextensions.k8s.io'], resources: ['customresourcedefinitions'], verbs: reading },
   { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'create', 'update', 'patch'] },
 ];
+
+const rbacApiVersion = 'rbac.authorization.k8s.io/v1';
+
+const controllersRole: ClusterRole = {
+  apiVersion: rbacApiVersion,
+  kind: 'ClusterRole',
+  metadata: { name: accountName },
+  rules,
+};
+
+/** Kinds of providers somebody else runs, in groups nobody knows in advance. Its rules are the server's to gather. */
+const providersRole: ClusterRole = {
+  apiVersion: rbacApiVersion,
+  kind: 'ClusterRole',
+  metadata: { name: providersRoleName },
+  aggregationRule: { clusterRoleSelectors: [{ matchLabels: { [aggregationLabel]: 'true' } }] },
+};
+
+function bindingOf({ metadata: { name = '' } }: ClusterRole): ClusterRoleBinding {
+  return {
+    apiVersion: rbacApiVersion,
+    kind: 'ClusterRoleBinding',
+    metadata: { name },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name },
+    subjects: [{ kind: 'ServiceAccount', name: accountName, namespace: systemNamespace }],
+  };
+}
 
 /** Brings account and rights of the controllers to what this program's version needs. Nothing is written when they are. */
 export async function ensureControllerIdentity(client: Client, signal: AbortSignal): Promise<void> {
@@ -73,23 +107,11 @@ export async function ensureControllerIdentity(client: Client, signal: AbortSign
     kind: 'ServiceAccount',
     metadata: { name: accountName, namespace: systemNamespace },
   };
-  const role: ClusterRole = {
-    apiVersion: 'rbac.authorization.k8s.io/v1',
-    kind: 'ClusterRole',
-    metadata: { name: accountName },
-    rules,
-  };
-  const binding: ClusterRoleBinding = {
-    apiVersion: 'rbac.authorization.k8s.io/v1',
-    kind: 'ClusterRoleBinding',
-    metadata: { name: accountName },
-    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: accountName },
-    subjects: [{ kind: 'ServiceAccount', name: accountName, namespace: systemNamespace }],
-  };
   await Promise.all([
     ensureExists(client, ServiceAccounts, account, signal),
-    client.apply(ClusterRoles, role, options),
-    client.apply(ClusterRoleBindings, binding, options),
+    client.apply(ClusterRoles, controllersRole, options),
+    client.apply(ClusterRoles, providersRole, options),
+    ...[controllersRole, providersRole].map((role) => client.apply(ClusterRoleBindings, bindingOf(role), options)),
   ]);
 }
 

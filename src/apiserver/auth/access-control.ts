@@ -14,6 +14,7 @@ import { alwaysAllowAuthorizer, mastersAuthorizer, unionAuthorizer } from './aut
 import { bootstrapTokenAuthenticator, type SecretObject } from './bootstrap-tokens.ts';
 import { clientCertificateAuthenticator } from './client-certificate.ts';
 import { impersonatedUser } from './impersonation.ts';
+import { type InProcessCheck, inProcessCheck } from './in-process-check.ts';
 import { jwtSigningKey, jwtVerificationKey } from './jwt.ts';
 import { nodeAuthorizer } from './node-authorizer.ts';
 import { feedNodeRelations } from './node-feed.ts';
@@ -23,7 +24,7 @@ import { rbacAuthorizer } from './rbac/authorizer.ts';
 import { RbacIndex } from './rbac/rbac-index.ts';
 import { type BoundObjectLookup, serviceAccountTokenAuthenticator } from './service-account-tokens.ts';
 import { createTokenIssuer, type TokenIssuer } from './token-issuer.ts';
-import type { UserInfo } from './user.ts';
+import { systemGroups, type UserInfo } from './user.ts';
 
 export interface AccessControlOptions {
   /** PEM of the authorities whose client certificates are trusted */
@@ -49,6 +50,9 @@ export class AccessControl {
   readonly rbacIndex: RbacIndex;
   readonly tokenIssuer: TokenIssuer | undefined;
   readonly lookup: BoundObjectLookup;
+  /** set where nobody but RBAC could refuse what RBAC allows */
+  readonly #rbac: { authorizer: Authorizer; index: RbacIndex } | undefined;
+  readonly #inProcess = new WeakMap<UserInfo, InProcessCheck>();
   readonly #stops: (() => void)[] = [];
 
   constructor(options: AccessControlOptions, deps: { store: Store<StoredObject>; clock: Clock; random: Random }) {
@@ -84,7 +88,10 @@ export class AccessControl {
         this.#stops.push(feedNodeRelations(store, relations));
         authorizers.unshift(nodeAuthorizer(relations));
       }
-      this.authorizer = unionAuthorizer(mastersAuthorizer, ...authorizers, rbacAuthorizer(this.rbacIndex));
+      const rbac = rbacAuthorizer(this.rbacIndex);
+      // Nodes are only ever allowed more by theirs.
+      if (!options.authorizers?.length) this.#rbac = { authorizer: rbac, index: this.rbacIndex };
+      this.authorizer = unionAuthorizer(mastersAuthorizer, ...authorizers, rbac);
     }
   }
 
@@ -101,6 +108,17 @@ export class AccessControl {
     const requestor = this.authenticator.authenticate(request);
     if (!requestor) throw statusError.unauthorized();
     return { requestor, user: impersonatedUser(request.rawHeaders, requestor, this.authorizer) };
+  }
+
+  /** What a client in the same process asks before each request; undefined for who may do everything. */
+  checkInProcess(user: UserInfo): InProcessCheck | undefined {
+    if (this.authorizer === alwaysAllowAuthorizer || user.groups.includes(systemGroups.masters)) return undefined;
+    let check = this.#inProcess.get(user);
+    if (!check) {
+      check = inProcessCheck(user, { authorizer: this.authorizer, rbac: this.#rbac });
+      this.#inProcess.set(user, check);
+    }
+    return check;
   }
 
   /** Throws 403 unless the request is allowed. */

@@ -8,6 +8,7 @@ export * from './bootstrap-tokens.ts';
 export * from './client-certificate.ts';
 export * from './identity-reviews.ts';
 export * from './impersonation.ts';
+export * from './in-process-check.ts';
 export * from './jwt.ts';
 export * from './node-authorizer.ts';
 export * from './node-relations.ts';

@@ -104,6 +104,7 @@ function refuseNulls(applied: UnstructuredObject, merged: UnstructuredObject, ta
 }
 
 async function applyNew(request: ApplyRequest, applied: UnstructuredObject): Promise<WrittenObject> {
+  request.context.checkMayCreate(request.caller.user, request.target);
   const { object, managedFields } = await merge(request, applied, undefined);
   return createObject(request.context, request.target, object, request.caller, request.settings, managedFields);
 }

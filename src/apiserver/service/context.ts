@@ -1,9 +1,10 @@
 import type { Clock, Random, StrategyContext } from '../../machinery/index.ts';
 import type { Store } from '../../store/index.ts';
 import type { AdmissionChain } from '../admission/index.ts';
+import type { UserInfo } from '../auth/index.ts';
 import type { Registry } from '../registry/index.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
-import type { Caller, WriteSettings } from './types.ts';
+import type { Caller, NamedTarget, WriteSettings } from './types.ts';
 
 /** What every verb works with. */
 export interface ServiceContext {
@@ -12,6 +13,8 @@ export interface ServiceContext {
   admission: AdmissionChain;
   clock: Clock;
   random: Random;
+  /** throws 403 when the user may not create the object: asked where another verb turns out to create one */
+  checkMayCreate(user: UserInfo, target: NamedTarget): void;
 }
 
 /** What the strategy of a kind may know of the request. */

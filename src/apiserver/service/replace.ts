@@ -21,6 +21,7 @@ export function replaceObject(
   if (resource.definition.allowCreateOnUpdate && subresource === undefined) {
     const exists = context.store.head(objectKey(resource.keySpace, target.namespace, target.name)) !== undefined;
     if (!exists) {
+      context.checkMayCreate(caller.user, target);
       delete draft.metadata.resourceVersion;
       return createObject(context, target, draft, caller, settings);
     }

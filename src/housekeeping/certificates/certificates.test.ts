@@ -142,26 +142,30 @@ describe('client certificates of kubelets', () => {
   const bootstrapper = { name: 'system:bootstrap:abcdef', groups: ['system:bootstrappers', 'system:authenticated'] };
   const node = { name: 'system:node:a', groups: ['system:nodes', 'system:authenticated'] };
 
-  const grant = async (group: string, what: 'nodeclient' | 'selfnodeclient'): Promise<void> => {
+  const bind = async (group: string, role: string): Promise<void> => {
+    const apiGroup = 'rbac.authorization.k8s.io';
     await world.client.create(
       ClusterRoleBindings,
       {
         apiVersion: 'rbac.authorization.k8s.io/v1',
         kind: 'ClusterRoleBinding',
-        metadata: { name: what },
-        roleRef: {
-          apiGroup: 'rbac.authorization.k8s.io',
-          kind: 'ClusterRole',
-          name: `system:certificates.k8s.io:certificatesigningrequests:${what}`,
-        },
-        subjects: [{ kind: 'Group', apiGroup: 'rbac.authorization.k8s.io', name: group }],
+        metadata: { name: `${group}:${role}` },
+        roleRef: { apiGroup, kind: 'ClusterRole', name: role },
+        subjects: [{ kind: 'Group', apiGroup, name: group }],
       },
       by,
     );
   };
+  const grant = (group: string, what: 'nodeclient' | 'selfnodeclient'): Promise<void> =>
+    bind(group, `system:certificates.k8s.io:certificatesigningrequests:${what}`);
+  /** anybody's request is accepted; whether it is approved is another question */
+  const beginWithNodes = async (): Promise<void> => {
+    await begin(['sign', 'approve']);
+    for (const group of ['system:bootstrappers', 'system:nodes']) await bind(group, 'system:node-bootstrapper');
+  };
 
   it('are approved and issued to a joining node that may ask for them', async () => {
-    await begin(['sign', 'approve']);
+    await beginWithNodes();
     await grant('system:bootstrappers', 'nodeclient');
     await ask(kubelet, world.server.localClient(bootstrapper));
     const { conditions, certificate } = await settledStatus();
@@ -176,7 +180,7 @@ describe('client certificates of kubelets', () => {
   });
 
   it('are renewed by the node itself', async () => {
-    await begin(['sign', 'approve']);
+    await beginWithNodes();
     await grant('system:nodes', 'selfnodeclient');
     await ask(kubelet, world.server.localClient(node));
     expect((await settledStatus()).conditions).toMatchObject([
@@ -185,7 +189,7 @@ describe('client certificates of kubelets', () => {
   });
 
   it('of another node are not given to a node that may only renew its own', async () => {
-    await begin(['sign', 'approve']);
+    await beginWithNodes();
     await grant('system:nodes', 'selfnodeclient');
     await ask({ ...kubelet, commonName: 'system:node:b' }, world.server.localClient(node));
     await world.clock.advance(hour);
@@ -193,7 +197,7 @@ describe('client certificates of kubelets', () => {
   });
 
   it('are approved once the right is granted, though it came late', async () => {
-    await begin(['sign', 'approve']);
+    await beginWithNodes();
     await ask(kubelet, world.server.localClient(bootstrapper));
     await world.clock.advance(hour);
     expect((await found())!.status).toEqual({});
