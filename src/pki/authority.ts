@@ -237,7 +237,7 @@ export async function issueCertificate(options: CertificateOptions): Promise<Cer
   const certificate = signCertificate({
     authority: options.authority,
     subject: subjectName(options.commonName, options.organizations),
-    publicKey: createPublicKey(privateKey),
+    publicKey: createPublicKey(signingKey(privateKey)),
     notBefore: now - backdateMs,
     notAfter: now + (options.validityMs ?? 365 * day),
     keyUsage: keyUsageBits.digitalSignature | keyUsageBits.keyEncipherment,

@@ -26,10 +26,10 @@ export async function generateKeys(algorithm: KeyAlgorithm = 'ECDSA-P256'): Prom
   const kind = kinds[algorithm];
   const isRsa = 'modulusLength' in kind;
   const pair = isRsa ? await generate('rsa', kind) : generateKeyPairSync('ec', kind);
-  return {
-    privateKey: pair.privateKey.export({ type: isRsa ? 'pkcs1' : 'sec1', format: 'pem' }) as string,
-    publicKey: pair.publicKey.export({ type: 'spki', format: 'pem' }) as string,
-  };
+  const privateKey = pair.privateKey.export({ type: isRsa ? 'pkcs1' : 'sec1', format: 'pem' }) as string;
+  // most new keys sign something at once
+  remember(privateKey, pair.privateKey);
+  return { privateKey, publicKey: pair.publicKey.export({ type: 'spki', format: 'pem' }) as string };
 }
 
 /** Keys that sign service account tokens. */
@@ -43,15 +43,19 @@ export function publicKeyOf(pem: string): string {
 }
 
 const recentKeys = new Map<string, KeyObject>();
-const maxRecentKeys = 64;
+const maxRecentKeys = 256;
+
+function remember(privateKeyPem: string, key: KeyObject): void {
+  if (recentKeys.size >= maxRecentKeys) recentKeys.delete(recentKeys.keys().next().value!);
+  recentKeys.set(privateKeyPem, key);
+}
 
 /** A PEM private key ready to sign with. Authorities are used again and again, and reading a key takes longer than signing. */
 export function signingKey(privateKeyPem: string): KeyObject {
   let key = recentKeys.get(privateKeyPem);
   if (!key) {
     key = createPrivateKey(privateKeyPem);
-    if (recentKeys.size >= maxRecentKeys) recentKeys.delete(recentKeys.keys().next().value!);
-    recentKeys.set(privateKeyPem, key);
+    remember(privateKeyPem, key);
   }
   return key;
 }

@@ -21,6 +21,7 @@ import { createEventBroadcaster, type EventBroadcaster } from './events/recorder
 import { type LeaderElectionOptions, runWithLease } from './leader-election.ts';
 import { type Logger, nullLogger } from './log.ts';
 import { createMetrics, type RuntimeMetrics } from './metrics.ts';
+import { createIdleGate } from './queue/idle-gate.ts';
 
 /** Something that runs beside the controllers: a server, a poller. */
 export interface Runnable {
@@ -45,8 +46,6 @@ export interface ManagerOptions {
     Partial<Pick<LeaderElectionOptions, 'leaseDurationMs' | 'renewDeadlineMs' | 'retryPeriodMs'>>;
   /** how long a stop may take; default 30 s */
   gracefulStopMs?: number;
-  /** how many times as long as its work took a key rests afterwards, to answer many changes at once; default 0 */
-  restFactor?: number;
   /** name of this instance in events */
   instance?: string;
 }
@@ -105,8 +104,7 @@ export function createManager(options: ManagerOptions): Manager {
   });
   const reader = cacheReader(cache, options.namespace);
   const controllers: Controller[] = [];
-  const isBusy = (): boolean =>
-    controllers.some(({ definition, queue }) => definition.background !== true && queue.depth > 0);
+  const idleGate = createIdleGate(clock);
   const runnables: Runnable[] = [];
   const readyWaiters = new Set<() => void>();
   let state: 'new' | 'syncing' | 'running' | 'stopping' | 'stopped' = 'new';
@@ -224,8 +222,7 @@ export function createManager(options: ManagerOptions): Manager {
         log,
         metrics,
         events: events.recorder(definition.name),
-        ...(options.restFactor !== undefined && { restFactor: options.restFactor }),
-        isBusy,
+        idleGate,
       });
       controllers.push(controller);
       return controller;
@@ -271,6 +268,7 @@ export function createManager(options: ManagerOptions): Manager {
         signal.removeEventListener('abort', onStop);
         stop.abort();
         events.stop();
+        idleGate.close();
         stopCaches.abort();
         await caches;
       }

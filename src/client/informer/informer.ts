@@ -77,7 +77,7 @@ export function createInformer<T extends KubeObject>(options: InformerOptions<T>
           emit((handler) => handler.onDelete?.(old, true));
           emit((handler) => handler.onAdd?.(object, false));
         } else if (old.metadata.resourceVersion !== object.metadata.resourceVersion) {
-          emit((handler) => handler.onUpdate?.(object, old));
+          emit((handler) => handler.onUpdate?.(object, old, true));
         }
       }
       for (const [key, old] of before) if (!content.has(key)) emit((handler) => handler.onDelete?.(old, true));

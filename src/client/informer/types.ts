@@ -5,8 +5,8 @@ import type { ObjectKey } from '../types.ts';
 export interface InformerHandler<T extends KubeObject> {
   /** `initial` is true for objects that were already there when the handler was added or the cache synced */
   onAdd?(object: T, initial: boolean): void;
-  /** also called with an unchanged object on resync */
-  onUpdate?(object: T, old: T): void;
+  /** also called with an unchanged object on resync; `missed`: there may have been versions in between, after a lost stream */
+  onUpdate?(object: T, old: T, missed?: boolean): void;
   /** `finalStateUnknown`: the delete itself was missed, `object` is the last state seen */
   onDelete?(object: T, finalStateUnknown: boolean): void;
 }

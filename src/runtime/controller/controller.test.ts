@@ -26,7 +26,7 @@ const at = (name: string) => ({ namespace: 'default', name });
 
 function world(
   definition: Omit<ControllerDefinition, 'name' | 'for'>,
-  options: { rules?: FaultRule[]; gracefulStopMs?: number; watchLagMs?: number; restFactor?: number } = {},
+  options: { rules?: FaultRule[]; gracefulStopMs?: number; watchLagMs?: number } = {},
 ) {
   const clock = new ManualClock();
   const server = memoryClient({ clock });
@@ -37,7 +37,6 @@ function world(
     random: seededRandom(5),
     log: logger,
     ...(options.gracefulStopMs !== undefined && { gracefulStopMs: options.gracefulStopMs }),
-    ...(options.restFactor !== undefined && { restFactor: options.restFactor }),
   });
   const controller = manager.add(defineController({ name: 'widget', for: widgetsOf, ...definition }));
   const stop = new AbortController();
@@ -192,144 +191,221 @@ describe('a controller', () => {
     await w.stop();
   });
 
-  it('answers the echoes of slow work with one look, however many there are', async () => {
-    const begun: number[] = [];
-    const slow = {
-      reconcile: async ({ clock }: ReconcileContext) => {
-        begun.push(clock.now());
-        await sleep(clock, 10);
-        return done();
-      },
+  describe('and what it wrote itself', () => {
+    const status = { ...by, subresource: 'status' as const };
+    /** A controller that does something with the first look and counts all. */
+    const looks = (
+      first: (context: ReconcileContext) => Promise<unknown>,
+      { rules = [], ...definition }: { rules?: FaultRule[]; goesOnAfterWrites?: boolean } = {},
+    ) => {
+      const seen: (string | undefined)[] = [];
+      const w = world(
+        {
+          ...definition,
+          reconcile: async (context: ReconcileContext, key) => {
+            seen.push(context.cache.lister(widgets).get(key)?.status?.phase);
+            if (seen.length === 1) await first(context);
+            return done();
+          },
+        },
+        { rules },
+      );
+      return { ...w, seen };
     };
-    const w = world(slow, { restFactor: 10 });
-    await w.server.create(widgets, widget('a'), by);
-    const starting = w.start();
-    await runUntil(w.clock, () => begun.length === 1);
-    await starting;
-    await w.clock.advance(10);
-    for (const size of [2, 3, 4]) {
-      await w.server.patch(widgets, at('a'), 'merge', { spec: { size } }, by);
-      await w.clock.advance(20);
-    }
-    expect(begun).toHaveLength(1);
-    await w.clock.advance(1_000);
-    expect(begun).toHaveLength(2);
-    expect(begun[1]! - begun[0]!).toBeLessThanOrEqual(160);
-    await w.stop();
-  });
 
-  it('looks at the echo of its own status late, and at a new spec at once', async () => {
-    const begun: number[] = [];
-    const w = world(
-      {
-        reconcile: async ({ clock, client }: ReconcileContext, key) => {
-          begun.push(clock.now());
-          const status = { status: { ready: begun.length } };
-          if (begun.length < 2) await client.patch(widgets, key, 'merge', status, { ...by, subresource: 'status' });
-          return done();
-        },
-      },
-      { restFactor: 10 },
-    );
-    await w.server.create(widgets, widget('a'), by);
-    await w.start();
-    await settle();
-    expect(begun).toHaveLength(1);
-    await w.server.patch(widgets, at('a'), 'merge', { spec: { size: 2 } }, by);
-    await settle();
-    expect(begun).toHaveLength(2);
-    expect(begun[1]).toBe(begun[0]);
-    await w.clock.advance(5_000);
-    expect(begun).toHaveLength(2);
-    await w.stop();
-  });
-
-  it('comes back to the echo of its own status when nothing else happens', async () => {
-    const begun: number[] = [];
-    const w = world(
-      {
-        reconcile: async ({ clock, client }: ReconcileContext, key) => {
-          begun.push(clock.now());
-          const status = { status: { ready: 1 } };
-          if (begun.length < 2) await client.patch(widgets, key, 'merge', status, { ...by, subresource: 'status' });
-          return done();
-        },
-      },
-      { restFactor: 10 },
-    );
-    await w.server.create(widgets, widget('a'), by);
-    await w.start();
-    await w.clock.advance(5_000);
-    expect(begun).toHaveLength(2);
-    await w.stop();
-  });
-
-  it('sums up changes of what it watches patiently, and answers a new one of them at once', async () => {
-    const begun: number[] = [];
-    const w = world(
-      {
-        watches: [watchObjects(widgets), watchMapped(gadgets, () => [at('a')], { patient: true })],
-        reconcile: ({ clock }: ReconcileContext) => {
-          begun.push(clock.now());
-          return Promise.resolve(done());
-        },
-      },
-      { restFactor: 10 },
-    );
-    await w.server.create(widgets, widget('a'), by);
-    await w.start();
-    expect(begun).toHaveLength(1);
-    await w.server.create(gadgets, gadget('g'), by);
-    await settle();
-    expect(begun).toHaveLength(2);
-    for (const ready of [1, 2, 3]) {
-      await w.server.patch(gadgets, at('g'), 'merge', { status: { ready } }, { ...by, subresource: 'status' });
-      await settle();
-      await w.clock.advance(50);
-    }
-    expect(begun).toHaveLength(2);
-    await w.clock.advance(5_000);
-    expect(begun).toHaveLength(3);
-    await w.stop();
-  });
-
-  it('gives way in the background while others have work waiting, but not for ever', async () => {
-    const begun: string[] = [];
-    const w = world(
-      {
-        background: true,
-        reconcile: (_: ReconcileContext, { name }) => {
-          begun.push(name);
-          return Promise.resolve(done());
-        },
-      },
-      { restFactor: 10 },
-    );
-    let release = (): void => {};
-    const held = new Promise<void>((resolve) => {
-      release = resolve;
+    it('does not look again at a status of its own', async () => {
+      const w = looks(({ client }) => client.patch(widgets, at('a'), 'merge', { status: { phase: 'Up' } }, status));
+      await w.server.create(widgets, widget('a'), by);
+      await w.start();
+      await w.clock.advance(60_000);
+      expect(w.seen).toEqual([undefined]);
+      await w.stop();
     });
-    w.manager.add(
-      defineController({
-        name: 'gadget',
-        for: gadgets as Resource<KubeObject>,
-        reconcile: async () => {
-          await held;
+
+    it.each([
+      ['between two writes of its own', ['own', 'other', 'own']],
+      ['before its own', ['other', 'own']],
+      ['after its own', ['own', 'other']],
+    ])('looks at once at a status that another wrote %s', async (_, writers) => {
+      const w = looks(async ({ client }) => {
+        for (const [index, writer] of writers.entries()) {
+          const writing = writer === 'own' ? client : w.server;
+          await writing.patch(widgets, at('a'), 'merge', { status: { phase: `${index}` } }, status);
+        }
+      });
+      await w.server.create(widgets, widget('a'), by);
+      const begin = w.clock.now();
+      await w.start();
+      expect(w.seen).toEqual([undefined, `${writers.length - 1}`]);
+      expect(w.clock.now()).toBe(begin);
+      await w.stop();
+    });
+
+    it('looks again at what it changed besides the status', async () => {
+      const w = looks(({ client }) => client.patch(widgets, at('a'), 'merge', { spec: { size: 7 } }, by));
+      await w.server.create(widgets, widget('a'), by);
+      await w.start();
+      expect(w.seen).toHaveLength(2);
+      await w.stop();
+    });
+
+    it('does not look again at anything it changed when it went on with it', async () => {
+      const w = looks(
+        async ({ client }) => {
+          await client.patch(widgets, at('a'), 'merge', { metadata: { finalizers: ['test/held'] } }, by);
+          await client.patch(widgets, at('a'), 'merge', { spec: { size: 7 } }, by);
+        },
+        { goesOnAfterWrites: true },
+      );
+      await w.server.create(widgets, widget('a'), by);
+      await w.start();
+      await w.clock.advance(60_000);
+      expect(w.seen).toHaveLength(1);
+      await w.server.patch(widgets, at('a'), 'merge', { spec: { size: 8 } }, by);
+      await settle();
+      expect(w.seen).toHaveLength(2);
+      await w.stop();
+    });
+
+    it('looks at what another changed meanwhile, also when it goes on with its own changes', async () => {
+      const w = looks(
+        async ({ client }) => {
+          await client.patch(widgets, at('a'), 'merge', { spec: { size: 7 } }, by);
+          await w.server.patch(widgets, at('a'), 'merge', { spec: { size: 8 } }, by);
+        },
+        { goesOnAfterWrites: true },
+      );
+      await w.server.create(widgets, widget('a'), by);
+      await w.start();
+      expect(w.seen).toHaveLength(2);
+      await w.stop();
+    });
+
+    it('looks at once at a status that another writes after its work', async () => {
+      const w = looks(({ client }) => client.patch(widgets, at('a'), 'merge', { status: { phase: 'Up' } }, status));
+      await w.server.create(widgets, widget('a'), by);
+      await w.start();
+      await w.server.patch(widgets, at('a'), 'merge', { status: { phase: 'Down' } }, status);
+      await settle();
+      expect(w.seen).toEqual([undefined, 'Down']);
+      await w.stop();
+    });
+
+    it('looks again when the stream was lost, for others may have written meanwhile', async () => {
+      const rules: FaultRule[] = [];
+      const w = looks(
+        async ({ client }) => {
+          rules.push({ verb: 'watch', error: () => new Error('down') });
+          w.server.endWatches();
+          await settle();
+          await w.server.patch(widgets, at('a'), 'merge', { status: { phase: 'Other' } }, status);
+          await client.patch(widgets, at('a'), 'merge', { status: { ready: 1 } }, status);
+          rules.length = 0;
+        },
+        { rules },
+      );
+      await w.server.create(widgets, widget('a'), by);
+      await w.start();
+      await runUntil(w.clock, () => w.seen.length > 1, { limitMs: 60_000 });
+      expect(w.seen).toEqual([undefined, 'Other']);
+      await w.stop();
+    });
+  });
+
+  describe('beside others with work to do', () => {
+    /** Another controller with one key being worked on and `waiting` more, until it is released. */
+    const busyNeighbour = (w: ReturnType<typeof world>) => {
+      let release = (): void => {};
+      const held = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      const begun: string[] = [];
+      const neighbour = w.manager.add(
+        defineController({
+          name: 'gadget',
+          for: gadgets as Resource<KubeObject>,
+          watches: [],
+          reconcile: async (_, { name }) => {
+            begun.push(name);
+            await held;
+            return done();
+          },
+        }),
+      );
+      return { begun, release, enqueue: (name: string) => neighbour.enqueue(at(name)) };
+    };
+
+    it('works in the background when they have finished', async () => {
+      const begun: string[] = [];
+      const w = world({
+        background: true,
+        reconcile: async (_, { name }) => {
+          begun.push(name);
           return done();
         },
-      }),
-    );
-    await w.start();
-    // one is worked on, one waits
-    for (const name of ['g1', 'g2']) await w.server.create(gadgets, gadget(name), by);
-    await settle();
-    for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) await w.server.create(widgets, widget(name), by);
-    await runUntil(w.clock, () => begun.length === 5);
-    const from = w.clock.now();
-    await runUntil(w.clock, () => begun.length === 6);
-    expect(w.clock.now() - from).toBeGreaterThan(1_000);
-    release();
-    await w.stop();
+      });
+      const neighbour = busyNeighbour(w);
+      await w.start();
+      neighbour.enqueue('g1');
+      neighbour.enqueue('g2');
+      await w.server.create(widgets, widget('a'), by);
+      await settle();
+      expect(begun).toEqual([]);
+      neighbour.release();
+      await settle();
+      expect(neighbour.begun).toEqual(['g1', 'g2']);
+      expect(begun).toEqual(['a']);
+      await w.stop();
+    });
+
+    it('does not wait in the background for work that only waits itself', async () => {
+      const begun: number[] = [];
+      const w = world({
+        background: true,
+        reconcile: async ({ clock }) => {
+          begun.push(clock.now());
+          return done();
+        },
+      });
+      const neighbour = busyNeighbour(w);
+      await w.start();
+      const from = w.clock.now();
+      neighbour.enqueue('g1');
+      neighbour.enqueue('g2');
+      await w.server.create(widgets, widget('a'), by);
+      await runUntil(w.clock, () => begun.length === 1, { limitMs: 2_000 });
+      expect(begun[0]! - from).toBe(500);
+      neighbour.release();
+      await w.stop();
+    });
+
+    it('sums up changes of what it watches patiently, and answers a new one of them at once', async () => {
+      const seen: (string | undefined)[] = [];
+      const w = world({
+        watches: [watchObjects(widgets), watchMapped(gadgets, () => [at('a')], { patient: true })],
+        reconcile: async ({ cache }) => {
+          seen.push(cache.lister(gadgets).get(at('g'))?.spec?.colour);
+          return done();
+        },
+      });
+      const neighbour = busyNeighbour(w);
+      await w.server.create(widgets, widget('a'), by);
+      await w.start();
+      neighbour.enqueue('g1');
+      seen.length = 0;
+      await w.server.create(gadgets, gadget('g'), by);
+      await settle();
+      expect(seen.splice(0)).toEqual([undefined]);
+      for (const colour of ['red', 'green', 'blue']) {
+        await w.server.patch(gadgets, at('g'), 'merge', { spec: { colour } }, by);
+        await settle();
+      }
+      expect(seen).toEqual([]);
+      neighbour.release();
+      await settle();
+      expect(seen).toEqual(['blue']);
+      await w.stop();
+    });
   });
 
   it('tells a reconcile that takes too long to stop, and never runs it twice meanwhile', async () => {
@@ -446,6 +522,24 @@ describe('a controller', () => {
     await w.server.patch(widgets, at('a'), 'merge', { status: { phase: 'Up' } }, { ...by, subresource: 'status' });
     await settle();
     expect(seen).toEqual([]);
+    await w.stop();
+  });
+
+  it('looks once at a change that means the same key before and after', async () => {
+    let looks = 0;
+    const w = world({
+      watches: [watchMapped(gadgets, () => [at('a')])],
+      reconcile: async () => {
+        looks++;
+        return done();
+      },
+    });
+    await w.server.create(gadgets, gadget('g'), by);
+    await w.start();
+    looks = 0;
+    await w.server.patch(gadgets, at('g'), 'merge', { spec: { colour: 'red' } }, by);
+    await settle();
+    expect(looks).toBe(1);
     await w.stop();
   });
 

@@ -7,16 +7,19 @@ import {
   parseKey,
   sharedSignal,
 } from '../../client/index.ts';
-import { type Clock, isConflict, type KubeObject, type Random, sleep } from '../../machinery/index.ts';
+import { type Clock, isConflict, type KubeObject, type Random } from '../../machinery/index.ts';
 import type { EventRecorder } from '../events/recorder.ts';
 import type { Logger } from '../log.ts';
 import type { RuntimeMetrics } from '../metrics.ts';
+import type { IdleGate } from '../queue/idle-gate.ts';
 import { createWorkQueue, type Priority, type WorkQueue } from '../queue/work-queue.ts';
 import type { CacheReader, ControllerDefinition } from './definition.ts';
+import { createEnding } from './ending.ts';
+import { createHeldEvents } from './held-events.ts';
 import { changedBesidesStatus, type ObjectEvent } from './predicates.ts';
 import { type Result, TerminalError } from './result.ts';
 import { type Watch, watchObjects } from './watches.ts';
-import { trackWrites, type Written, waitForWrites } from './write-tracker.ts';
+import { type TrackedClient, trackWrites, waitForWrites } from './write-tracker.ts';
 
 export interface ControllerOptions {
   client: Client;
@@ -27,15 +30,8 @@ export interface ControllerOptions {
   log: Logger;
   metrics: RuntimeMetrics;
   events: EventRecorder;
-  /**
-   * A key rests after its work for this multiple of what the work took, so that the echoes of one change (its own writes,
-   * those of the controllers it woke) are answered by one reconcile instead of one each. The slower everything is, the
-   * more is gathered. What is only summed up, and the echo of a status just written, waits a little for company. Default 0:
-   * every change is answered at once.
-   */
-  restFactor?: number;
-  /** whether keys of controllers wait that do not run in the background */
-  isBusy?: () => boolean;
+  /** says when nothing else is to be done; without it work for idle times waits for nothing but other keys of its own */
+  idleGate?: IdleGate;
 }
 
 export interface Controller {
@@ -53,19 +49,8 @@ export interface Controller {
 }
 
 const defaultTimeoutMs = 5 * 60_000;
-/** How long a key waits for the caches to show what was written; normally a few milliseconds. */
+/** How long a key waits for the caches to show what was written: normally milliseconds, longer only when a stream is lost. */
 const ownWritesTimeoutMs = 2_000;
-const defaultMaxRestMs = 150;
-/** How long changes are gathered by those that only sum them up: longer the more keys are under way, within limits. */
-const minGatherMs = 300;
-const gatherMsPerKey = 20;
-const maxGatherMs = 2_000;
-/** A worker in the background gives way this long at most, then takes a few keys whatever waits elsewhere. */
-const giveWayMs = 2_000;
-const giveWayStepMs = 50;
-const keysPerTurn = 5;
-/** When a key is looked at again after its own work changed nothing but the status, unless something else happens before. */
-const echoMs = 250;
 
 export function createController(definition: ControllerDefinition, options: ControllerOptions): Controller {
   const { name } = definition;
@@ -78,11 +63,13 @@ export function createController(definition: ControllerDefinition, options: Cont
     random,
     metrics: metrics.queue(name),
     groupOf: (key) => groupOf(parseKey(key)),
+    ...(options.idleGate && { idleGate: options.idleGate }),
   });
   const measured = metrics.controller(name);
   measured.maxConcurrent(concurrency);
   metrics.watchQueue(name, queue);
-  const rests = (options.restFactor ?? 0) > 0;
+  const usual: Priority = definition.background === true ? 'idle' : 'high';
+  const held = createHeldEvents();
   const watches = definition.watches ?? [watchObjects(definition.for)];
   const watched = new Map<Watch, Informer<KubeObject>>();
   /** keys whose writes the caches have not shown yet: the worker is free, the key is not */
@@ -91,29 +78,32 @@ export function createController(definition: ControllerDefinition, options: Cont
   const handle = (watch: Watch, event: ObjectEvent): void => {
     try {
       if (!watch.predicates.every((predicate) => predicate(event))) return;
-      const unchanged =
-        (event.type === 'add' && event.initial) ||
-        (event.type === 'update' && event.object.metadata.resourceVersion === event.old.metadata.resourceVersion);
-      for (const target of watch.keysOf(event)) {
-        const key = formatKey(target);
-        queue.addAfter(key, patienceMs(watch, event, key), unchanged ? 'low' : 'high');
+      const priority = priorityOf(watch, event);
+      // before and after a change mostly mean the same key, which an idle worker would have begun between the two
+      for (const key of new Set(watch.keysOf(event).map(formatKey))) {
+        if (mayBeEcho(watch, event, key)) held.hold(key, event.object.metadata.resourceVersion ?? '', priority);
+        else queue.add(key, priority);
       }
     } catch (error) {
       log.error('Watch mapping failed', { resource: watch.resource.plural, name: event.object.metadata.name, error });
     }
   };
 
-  const gatherMs = (): number =>
-    rests ? Math.min(maxGatherMs, minGatherMs + gatherMsPerKey * (queue.depth + queue.inProgress)) : 0;
+  /** Whether the work under way may have caused this itself, by something it writes that needs no other look. */
+  const mayBeEcho = (watch: Watch, event: ObjectEvent, key: string): boolean =>
+    event.type === 'update' &&
+    watch.resource === definition.for &&
+    queue.isBusy(key) &&
+    event.missed !== true &&
+    (definition.goesOnAfterWrites === true || !changedBesidesStatus(event));
 
-  /** How long an event may wait for others that are answered by the same look. */
-  const patienceMs = (watch: Watch, event: ObjectEvent, key: string): number => {
-    if (!rests || event.type !== 'update') return 0;
-    // most likely what the work under way wrote itself, which it knows
-    const isEcho = watch.resource === definition.for && queue.isBusy(key);
-    if (isEcho) return changedBesidesStatus(event) ? 0 : echoMs;
-    const beginsToGo = event.object.metadata.deletionTimestamp !== event.old.metadata.deletionTimestamp;
-    return watch.patient && !beginsToGo ? gatherMs() : 0;
+  const priorityOf = (watch: Watch, event: ObjectEvent): Priority => {
+    if (event.type === 'add') return event.initial ? 'low' : usual;
+    if (event.type === 'delete') return usual;
+    const { metadata: now } = event.object;
+    const { metadata: old } = event.old;
+    if (now.resourceVersion === old.resourceVersion) return 'low';
+    return watch.patient && now.deletionTimestamp === old.deletionTimestamp ? 'idle' : usual;
   };
 
   const finish = (
@@ -154,14 +144,10 @@ export function createController(definition: ControllerDefinition, options: Cont
       name: target.name,
     });
     const limit = definition.timeoutMs ?? defaultTimeoutMs;
-    const controller = new AbortController();
-    sharedSignal(controller.signal);
-    const onStop = (): void => controller.abort(stop.reason);
-    if (stop.aborted) onStop();
-    else stop.addEventListener('abort', onStop, { once: true });
+    const ending = createEnding(stop);
     const cancelTimeout = clock.after(limit, () => {
       keyLog.warn('Reconcile takes too long and was told to stop', { limitMs: limit });
-      controller.abort(new Error(`reconcile did not end within ${limit} ms`));
+      ending.abort(new Error(`reconcile did not end within ${limit} ms`));
     });
     const tracked = trackWrites(options.client);
     const startedAt = clock.now();
@@ -176,7 +162,9 @@ export function createController(definition: ControllerDefinition, options: Cont
           events: options.events,
           clock,
           random,
-          signal: controller.signal,
+          get signal() {
+            return ending.signal();
+          },
         },
         target,
       );
@@ -184,43 +172,34 @@ export function createController(definition: ControllerDefinition, options: Cont
       outcome = { kind: 'failed', error };
     } finally {
       cancelTimeout();
-      stop.removeEventListener('abort', onStop);
+      ending.release();
       measured.activeWorkers(-1);
     }
     const tookMs = clock.now() - startedAt;
     measured.finished(finish(key, keyLog, outcome, stop.aborted), tookMs / 1000);
     const written = tracked.written();
-    const restMs = Math.min(definition.maxRestMs ?? defaultMaxRestMs, tookMs * (options.restFactor ?? 0));
-    if (written.length === 0 && restMs <= 0) {
-      queue.done(key);
+    if (written.length === 0) {
+      free(key, tracked);
       return;
     }
-    const settled = settle(written, restMs, stop).then(() => {
+    // the key waits to see its own work, its worker does not
+    const seen = waitForWrites(written, informers.informers(), { timeoutMs: ownWritesTimeoutMs, signal: stop });
+    const settled = seen.then(() => {
       settling.delete(settled);
-      queue.done(key);
+      free(key, tracked);
     });
     settling.add(settled);
   };
 
-  /** Resolves when a key may be worked on again; its worker does not wait for that. */
-  const settle = async (written: readonly Written[], restMs: number, stop: AbortSignal): Promise<void> => {
-    await Promise.all([
-      written.length > 0 &&
-        waitForWrites(written, informers.informers(), { timeoutMs: ownWritesTimeoutMs, signal: stop }),
-      restMs > 0 && sleep(clock, restMs, stop).catch(() => {}),
-    ]);
-  };
-
-  /** Resolves when nobody else has work waiting, or when waiting has taken long enough. */
-  const giveWay = async (stop: AbortSignal): Promise<void> => {
-    for (let waited = 0; waited < giveWayMs && !stop.aborted && options.isBusy?.() === true; waited += giveWayStepMs) {
-      await sleep(clock, giveWayStepMs, stop).catch(() => {});
-    }
+  /** From now on a key may be worked on again, and is if others changed its object meanwhile. */
+  const free = (key: string, tracked: TrackedClient): void => {
+    const wanted = held.release(key, (resourceVersion) => tracked.wrote(definition.for, key, resourceVersion));
+    if (wanted !== undefined) queue.add(key, wanted);
+    queue.done(key);
   };
 
   const work = async (hardStop: AbortSignal): Promise<void> => {
-    for (let taken = 0; ; taken++) {
-      if (definition.background === true && rests && taken % keysPerTurn === 0) await giveWay(hardStop);
+    for (;;) {
       const key = await queue.take();
       if (key === undefined) return;
       await reconcile(key, hardStop);
@@ -251,12 +230,12 @@ export function createController(definition: ControllerDefinition, options: Cont
       const removers = [...watched].map(([watch, informer]) =>
         informer.addHandler({
           onAdd: (object, initial) => handle(watch, { type: 'add', object, initial }),
-          onUpdate: (object, old) => handle(watch, { type: 'update', object, old }),
+          onUpdate: (object, old, missed = false) => handle(watch, { type: 'update', object, old, missed }),
           onDelete: (object, finalStateUnknown) => handle(watch, { type: 'delete', object, finalStateUnknown }),
         }),
       );
-      const enqueue = (key: ObjectKey, priority?: Priority): void => queue.add(formatKey(key), priority);
-      const enqueuePatiently = (key: ObjectKey): void => queue.addAfter(formatKey(key), gatherMs());
+      const enqueue = (key: ObjectKey, priority?: Priority): void => queue.add(formatKey(key), priority ?? usual);
+      const enqueuePatiently = (key: ObjectKey): void => queue.add(formatKey(key), 'idle');
       const sources = (definition.sources ?? []).map(async (source) => {
         try {
           await source.start({ enqueue, enqueuePatiently, signal });

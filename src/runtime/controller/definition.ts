@@ -30,7 +30,7 @@ export interface ExternalSource {
   /** called once when the controller starts; runs until the signal aborts */
   start(context: {
     enqueue(key: ObjectKey, priority?: Priority): void;
-    /** for what is only summed up: answered together with what else happens within some hundred milliseconds, where keys rest */
+    /** for what is only summed up: answered when no other work waits, many changes by one look */
     enqueuePatiently(key: ObjectKey): void;
     signal: AbortSignal;
   }): void | Promise<void>;
@@ -39,7 +39,11 @@ export interface ExternalSource {
 export interface ControllerDefinition {
   /** lower case, unique in a manager; appears in logs and metrics */
   name: string;
-  /** what is reconciled; for options use `watchObjects` in `watches` and name the resource here all the same */
+  /**
+   * What is reconciled; for options use `watchObjects` in `watches` and name the resource here all the same. A status that
+   * the reconcile of an object wrote itself is no reason to look at the object again: what it makes possible is done in the
+   * same reconcile, or asked for with `after`.
+   */
   for: Resource<KubeObject>;
   /** when to reconcile; default: on every change of `for` */
   watches?: readonly Watch[];
@@ -51,16 +55,13 @@ export interface ControllerDefinition {
   concurrency?: number;
   /** after this long the signal aborts; default 5 minutes */
   timeoutMs?: number;
-  /**
-   * how long a key rests at most after its work (see `restFactor` of the manager), so that one look answers many changes;
-   * default 150 ms. Longer suits those that only tell what others did.
-   */
-  maxRestMs?: number;
-  /**
-   * gives way while keys of other controllers wait, where keys rest at all; for those whose work nobody waits for. They are
-   * slowed down by it, never stopped. Default false
-   */
+  /** works when no other controller has anything to do, or late: for those whose work nobody waits for. Default false */
   background?: boolean;
+  /**
+   * whatever a reconcile writes of its object, it goes on with in the same reconcile: not only the status it wrote is no
+   * reason to look again, but nothing it wrote. Default false
+   */
+  goesOnAfterWrites?: boolean;
   /** keys of one group take turns with other groups; default: the namespace */
   groupOf?(key: ObjectKey): string;
   /** runs also on instances that do not lead; default false */

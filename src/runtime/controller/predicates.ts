@@ -3,7 +3,8 @@ import { deepEqual, type KubeObject } from '../../machinery/index.ts';
 /** Something that happened to a watched object. */
 export type ObjectEvent<T extends KubeObject = KubeObject> =
   | { type: 'add'; object: T; initial: boolean }
-  | { type: 'update'; object: T; old: T }
+  /** `missed`: there may have been versions between `old` and `object` that nobody saw */
+  | { type: 'update'; object: T; old: T; missed?: boolean }
   | { type: 'delete'; object: T; finalStateUnknown: boolean };
 
 /** Decides whether an event is worth a reconcile. */

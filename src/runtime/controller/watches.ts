@@ -7,7 +7,7 @@ export interface Watch {
   resource: Resource<KubeObject>;
   scope: InformerScope;
   predicates: readonly Predicate[];
-  /** several changes may be answered together, see `WatchSettings` */
+  /** changes are answered when there is nothing else to do, see `WatchSettings` */
   patient: boolean;
   keysOf(event: ObjectEvent): readonly ObjectKey[];
 }
@@ -17,8 +17,8 @@ export interface WatchSettings<T extends KubeObject> {
   /** all must hold */
   predicates?: readonly Predicate<T>[];
   /**
-   * Changes of such an object are only summed up: where keys rest (see `restFactor` of the manager), those of some hundred
-   * milliseconds are answered by one look. Objects that come or begin to go are answered immediately.
+   * Changes of such an object are only summed up: they are answered when no other work waits, many of them by one look.
+   * Objects that come or begin to go are answered immediately.
    */
   patient?: boolean;
 }

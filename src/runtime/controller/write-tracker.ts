@@ -7,6 +7,8 @@ export interface Written {
   namespace: string | undefined;
   key: string;
   resourceVersion: string;
+  /** all versions written, oldest first */
+  versions: string[];
 }
 
 /** A client that remembers what it wrote. */
@@ -14,6 +16,8 @@ export interface TrackedClient {
   client: Client;
   /** newest version written per object */
   written(): readonly Written[];
+  /** whether this version of an object was written by this client */
+  wrote(resource: Resource, key: string, resourceVersion: string): boolean;
 }
 
 /** Remembers the resource version of every write, so that the next reconcile of a key can wait to see its own work. */
@@ -25,13 +29,17 @@ export function trackWrites(client: Client): TrackedClient {
     const key = formatKey(namespace === undefined ? { name } : { namespace, name });
     const id = `${resourceId(resource)} ${key}`;
     const before = writes.get(id);
-    if (!before || !isAtLeast(before.resourceVersion, resourceVersion)) {
-      writes.set(id, { resource, namespace, key, resourceVersion });
+    if (!before) writes.set(id, { resource, namespace, key, resourceVersion, versions: [resourceVersion] });
+    else {
+      before.versions.push(resourceVersion);
+      if (!isAtLeast(before.resourceVersion, resourceVersion)) before.resourceVersion = resourceVersion;
     }
     return object;
   };
   return {
     written: () => [...writes.values()],
+    wrote: (resource, key, resourceVersion) =>
+      writes.get(`${resourceId(resource)} ${key}`)?.versions.includes(resourceVersion) ?? false,
     client: {
       get: (resource, key, options) => client.get(resource, key, options),
       list: (resource, options) => client.list(resource, options),

@@ -1,11 +1,35 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ManualClock, seededRandom } from '../../machinery/index.ts';
+import { settle } from '../testkit/eventually.ts';
+import { createIdleGate } from './idle-gate.ts';
 import { createWorkQueue, type QueueMetrics, type WorkQueue } from './work-queue.ts';
 
 function setUp(options: { groupOf?: (key: string) => string; metrics?: QueueMetrics } = {}) {
   const clock = new ManualClock(0);
   return { clock, queue: createWorkQueue({ clock, random: seededRandom(7), ...options }) };
+}
+
+/** Two queues that share one gate for idle work. */
+function setUpTwo() {
+  const clock = new ManualClock(0);
+  const idleGate = createIdleGate(clock);
+  const make = (): WorkQueue => createWorkQueue({ clock, random: seededRandom(7), idleGate });
+  return { clock, idleGate, busy: make(), idle: make() };
+}
+
+/** What a queue hands out to a worker that is always there; nothing is done with it. */
+function worker(queue: WorkQueue): string[] {
+  const taken: string[] = [];
+  const work = async (): Promise<void> => {
+    for (let key = await queue.take(); key !== undefined; key = await queue.take()) {
+      taken.push(key);
+      queue.done(key);
+      await new Promise<void>((resolve) => setImmediate(resolve));
+    }
+  };
+  void work();
+  return taken;
 }
 
 async function takeAll(queue: WorkQueue): Promise<string[]> {
@@ -70,6 +94,89 @@ describe('the work queue', () => {
     const { queue } = setUp({ groupOf: (key) => key[0]! });
     for (const key of ['a1', 'a2', 'a3', 'a4', 'b1', 'c1', 'c2']) queue.add(key);
     expect(await takeAll(queue)).toEqual(['a1', 'b1', 'c1', 'a2', 'c2', 'a3', 'a4']);
+  });
+
+  describe('with idle work', () => {
+    it('hands it out when nothing else is to be done anywhere', async () => {
+      const { busy, idle } = setUpTwo();
+      busy.add('b1');
+      const b1 = (await busy.take())!;
+      busy.add('b2');
+      const taken = worker(idle);
+      idle.add('i1', 'idle');
+      idle.add('i2', 'idle');
+      await settle();
+      expect(taken).toEqual([]);
+      busy.done(b1);
+      await settle();
+      // b2 is ready and nobody takes it
+      expect(taken).toEqual([]);
+      busy.done((await busy.take())!);
+      await settle();
+      expect(taken).toEqual(['i1', 'i2']);
+    });
+
+    it('hands it out at once where others are idle, and once however often it was asked for', async () => {
+      const { idle, clock } = setUpTwo();
+      const taken = worker(idle);
+      for (let i = 0; i < 5; i++) idle.add('i1', 'idle');
+      await settle();
+      expect(taken).toEqual(['i1']);
+      expect(clock.now()).toBe(0);
+    });
+
+    it('hands it out at once when it turns urgent', async () => {
+      const { busy, idle } = setUpTwo();
+      busy.add('b');
+      await busy.take();
+      const taken = worker(idle);
+      idle.add('i1', 'idle');
+      idle.add('i2', 'idle');
+      idle.add('i2', 'high');
+      await settle();
+      expect(taken).toEqual(['i2']);
+    });
+
+    it('gives it one turn in a few however much else there is', async () => {
+      const { busy, idle } = setUpTwo();
+      const taken = worker(idle);
+      idle.add('i', 'idle');
+      let turns = 0;
+      for (; taken.length === 0 && turns < 100; turns++) {
+        busy.add(`b${turns}`);
+        busy.add(`c${turns}`);
+        busy.done((await busy.take())!);
+        await new Promise<void>((resolve) => setImmediate(resolve));
+      }
+      expect(turns).toBeGreaterThan(10);
+      expect(turns).toBeLessThan(30);
+    });
+
+    it('does not let it wait for work that only waits itself', async () => {
+      const { busy, idle, clock } = setUpTwo();
+      busy.add('stuck');
+      busy.add('behind it');
+      await busy.take();
+      const taken = worker(idle);
+      idle.add('i1', 'idle');
+      await clock.advance(499);
+      await settle();
+      expect(taken).toEqual([]);
+      await clock.advance(1);
+      idle.add('i2', 'idle');
+      await settle();
+      expect(taken).toEqual(['i1', 'i2']);
+    });
+
+    it('waits for nothing once it is closed', async () => {
+      const { busy, idle, idleGate, clock } = setUpTwo();
+      busy.add('b');
+      await busy.take();
+      idle.add('i', 'idle');
+      expect(clock.untilNext()).toBeDefined();
+      idleGate.close();
+      expect(clock.untilNext()).toBeUndefined();
+    });
   });
 
   it('waits as long as asked, and for the earliest of several wishes', async () => {
@@ -155,7 +262,7 @@ describe('the work queue', () => {
 
   it('never gives one key to two workers and never loses a key, whatever happens in whatever order', async () => {
     const keys = fc.constantFrom('a', 'b', 'c', 'd');
-    const lane = fc.constantFrom('high' as const, 'low' as const);
+    const lane = fc.constantFrom('high' as const, 'low' as const, 'idle' as const);
     const step = fc.oneof(
       fc.record({ op: fc.constant('add' as const), key: keys, lane }),
       fc.record({ op: fc.constant('after' as const), key: keys, lane, ms: fc.integer({ min: 0, max: 50 }) }),

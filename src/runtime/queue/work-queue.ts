@@ -1,9 +1,13 @@
 import type { Clock, Random } from '../../machinery/index.ts';
 import { DelayHeap } from './delay-heap.ts';
 import { FairLane } from './fair-lane.ts';
+import type { IdleGate, WorkKind } from './idle-gate.ts';
 
-/** `high` is for what somebody just changed, `low` for what is merely looked at again (initial lists, resyncs). */
-export type Priority = 'high' | 'low';
+/**
+ * `high` is for what somebody just changed, `low` for what is merely looked at again (initial lists, resyncs), `idle` for
+ * what only sums up others' changes: taken when nothing else is to be done, so that one look answers many of them.
+ */
+export type Priority = 'high' | 'low' | 'idle';
 
 /** What the queue tells about itself, named after client-go's workqueue metrics. */
 export interface QueueMetrics {
@@ -22,6 +26,8 @@ export interface WorkQueueOptions {
   metrics?: QueueMetrics;
   /** keys of one group (a cluster, say) wait in line together; groups take turns. Default: all in one. */
   groupOf?: (key: string) => string;
+  /** when keys of priority `idle` may be taken; without it they are like `low` */
+  idleGate?: IdleGate;
   firstBackoffMs?: number;
   maxBackoffMs?: number;
 }
@@ -70,17 +76,21 @@ interface Delayed {
 
 /** One turn in so many goes to the low lane when both wait, so that it is slow but never starved. */
 const lowLaneTurn = 16;
+const urgency: Readonly<Record<Priority, number>> = { idle: 0, low: 1, high: 2 };
 
 export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
-  const { clock, random, metrics } = options;
+  const { clock, random, metrics, idleGate } = options;
   const groupOf = options.groupOf ?? (() => '');
   const firstBackoffMs = options.firstBackoffMs ?? 5;
   const maxBackoffMs = options.maxBackoffMs ?? 1_000_000;
-  const high = new FairLane();
-  const low = new FairLane();
+  const lanes: Readonly<Record<Priority, FairLane>> = {
+    high: new FairLane(),
+    low: new FairLane(),
+    idle: new FairLane(),
+  };
   const waiting = new Map<string, Waiting>();
   /** taken and not done: when it was taken, and what was asked for meanwhile */
-  const working = new Map<string, { since: number; again: Priority | undefined }>();
+  const working = new Map<string, { since: number; again: Priority | undefined; kind: WorkKind }>();
   const delayed = new Map<string, Delayed>();
   const heap = new DelayHeap<Delayed>();
   const failures = new Map<string, number>();
@@ -91,44 +101,64 @@ export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
   let turns = 0;
   let stopped = false;
 
-  const depth = (): number => high.size + low.size;
+  const depth = (): number => lanes.high.size + lanes.low.size + lanes.idle.size;
   const reportDepth = (): void => metrics?.depth(depth());
 
   const enqueue = (key: string, priority: Priority): void => {
     const present = waiting.get(key);
     if (present) {
-      if (present.priority === 'low' && priority === 'high') {
-        low.delete(key, present.group);
-        present.priority = 'high';
-        high.push(key, present.group);
-      }
+      if (urgency[priority] <= urgency[present.priority]) return;
+      lanes[present.priority].delete(key, present.group);
+      lanes[priority].push(key, present.group);
+      if (present.priority === 'idle') idleGate?.readyChanged(1);
+      present.priority = priority;
+      handOut();
       return;
     }
     const entry: Waiting = { priority, group: groupOf(key), since: clock.now() };
     waiting.set(key, entry);
-    (priority === 'high' ? high : low).push(key, entry.group);
+    lanes[priority].push(key, entry.group);
     metrics?.add();
     reportDepth();
+    if (priority !== 'idle') idleGate?.readyChanged(1);
+    else if (idleGate) {
+      idleGate.knock();
+      return;
+    }
     handOut();
   };
 
-  const handOut = (): void => {
-    while (takers.length > 0 && depth() > 0) {
+  const handOut = (): boolean => {
+    let given = false;
+    while (takers.length > 0) {
       const key = next();
-      if (key === undefined) return;
+      if (key === undefined) break;
       takers.shift()!.give(key);
+      given = true;
     }
+    return given;
+  };
+
+  const nextLane = (): Priority => {
+    const { high, low, idle } = lanes;
+    turns++;
+    const isLowTurn = turns % lowLaneTurn === 0;
+    if (low.size > 0 && (high.size === 0 || isLowTurn)) return 'low';
+    if (idle.size > 0 && (high.size === 0 || isLowTurn) && (idleGate?.admit() ?? true)) return 'idle';
+    return 'high';
   };
 
   const next = (): string | undefined => {
-    turns++;
-    const lowFirst = low.size > 0 && (high.size === 0 || turns % lowLaneTurn === 0);
-    const key = (lowFirst ? low : high).shift();
+    const lane = nextLane();
+    const key = lanes[lane].shift();
     if (key === undefined) return undefined;
     const entry = waiting.get(key)!;
     waiting.delete(key);
     const now = clock.now();
-    working.set(key, { since: now, again: undefined });
+    const kind: WorkKind = lane === 'idle' ? 'idle' : 'usual';
+    working.set(key, { since: now, again: undefined, kind });
+    idleGate?.began(kind);
+    if (kind === 'usual') idleGate?.readyChanged(-1);
     metrics?.queueDuration((now - entry.since) / 1000);
     reportDepth();
     return key;
@@ -139,9 +169,8 @@ export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
     // what is wanted now is not wanted again later: the work done now decides when to come back
     delayed.delete(key);
     const busy = working.get(key);
-    if (busy) {
-      if (busy.again !== 'high') busy.again = priority;
-    } else enqueue(key, priority);
+    if (!busy) enqueue(key, priority);
+    else if (busy.again === undefined || urgency[busy.again] < urgency[priority]) busy.again = priority;
   };
 
   const armTimer = (): void => {
@@ -191,6 +220,8 @@ export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
     armTimer();
   };
 
+  idleGate?.onOpen(handOut);
+
   return {
     add,
     addAfter,
@@ -232,10 +263,8 @@ export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
       if (!work) return;
       working.delete(key);
       metrics?.workDuration((clock.now() - work.since) / 1000);
-      if (work.again !== undefined && !stopped) {
-        delayed.delete(key);
-        enqueue(key, work.again);
-      }
+      if (work.again !== undefined) add(key, work.again);
+      idleGate?.ended(work.kind);
       if (working.size === 0) for (const resolve of idlers.splice(0)) resolve();
     },
     isBusy: (key) => working.has(key),

@@ -105,7 +105,6 @@ export function machineDeploymentController(dependencies: ClusterControllerDepen
     for: machineDeployments,
     concurrency: dependencies.concurrency ?? defaultConcurrency,
     // mostly sums up what others do, and machines of workers wait for a control plane anyway
-    maxRestMs: 1000,
     background: true,
     setup: registerIndexes,
     watches: [

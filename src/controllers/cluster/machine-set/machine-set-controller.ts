@@ -126,7 +126,6 @@ export function machineSetController(dependencies: ClusterControllerDependencies
     for: machineSets,
     concurrency: dependencies.concurrency ?? defaultConcurrency,
     // mostly sums up what others do, and machines of workers wait for a control plane anyway
-    maxRestMs: 1000,
     background: true,
     setup: registerIndexes,
     watches: [

@@ -127,6 +127,7 @@ export function machineController(dependencies: ClusterControllerDependencies): 
   return defineController({
     name: 'machine',
     for: machines,
+    goesOnAfterWrites: true,
     concurrency: dependencies.concurrency ?? defaultConcurrency,
     groupOf: (key) => key.namespace ?? '',
     setup: registerIndexes,
@@ -156,11 +157,12 @@ export function machineController(dependencies: ClusterControllerDependencies): 
 
   function machinesOfNode(cluster: ObjectKey, node: Node): ObjectKey[] {
     const lister = dependencies.cache.lister(machines);
-    const found = [
+    // mostly the same one: known by name, and by the server it runs on
+    const found = new Set([
       ...lister.byIndex(byNodeName, node.metadata.name ?? ''),
       ...(node.spec?.providerID ? lister.byIndex(byProviderId, comparableProviderId(node.spec.providerID)) : []),
-    ];
-    return found
+    ]);
+    return [...found]
       .filter(({ metadata, spec }) => metadata.namespace === cluster.namespace && spec.clusterName === cluster.name)
       .map(objectKey);
   }

@@ -5,10 +5,17 @@ import {
   type OpenStackMachineSpec,
   type OpenStackMachineTemplate,
   openStackMachineTemplates,
+  Secrets,
 } from '../../../api/index.ts';
 import { conditionOf, ownerReference } from '../../shared/index.ts';
 import { usualMachine } from '../testing/machines.ts';
-import { by, createInfrastructureWorld, createOpenStackCluster, type InfrastructureWorld } from '../testing/world.ts';
+import {
+  by,
+  createInfrastructureWorld,
+  createOpenStackCluster,
+  credentialsName,
+  type InfrastructureWorld,
+} from '../testing/world.ts';
 import { offerOf } from './capacity.ts';
 import { openStackMachineTemplateController } from './template-controller.ts';
 
@@ -39,6 +46,8 @@ async function createTemplate(
   await client.create(openStackMachineTemplates, template, by);
 }
 
+const pause = (cluster: string, paused: boolean): Promise<unknown> =>
+  world.client.patch(clusters, { namespace: world.namespace, name: cluster }, 'merge', { spec: { paused } }, by);
 const statusOf = async (name: string) => (await world.get(openStackMachineTemplates, name)).status;
 const hasCondition = async (name: string, status: string): Promise<boolean> =>
   conditionOf(await world.get(openStackMachineTemplates, name), 'Ready')?.status === status;
@@ -74,6 +83,36 @@ describe('an OpenStackMachineTemplate', () => {
     const condition = conditionOf(await world.get(openStackMachineTemplates, 'workers'), 'Ready');
     expect(condition?.message).toContain('m9.huge');
     expect((await statusOf('workers'))?.capacity).toBeUndefined();
+  });
+
+  it('goes on when its paused Cluster does', async () => {
+    await openWorld();
+    await createOpenStackCluster(world, 'c1', {});
+    await pause('c1', true);
+    await createTemplate('workers', { owner: 'c1' });
+    await world.pass(60_000);
+    expect(await statusOf('workers')).toBeUndefined();
+    await pause('c1', false);
+    await world.until(() => hasCondition('workers', 'True'));
+  });
+
+  it.each([
+    ['its cluster', {}],
+    ['its own', { identityRef: { name: credentialsName, cloudName: 'openstack' } }],
+  ])('looks again when %s credentials change', async (_, spec) => {
+    await openWorld();
+    await createOpenStackCluster(world, 'c1', {});
+    const secret = { namespace: world.namespace, name: credentialsName };
+    const right = (await world.client.get(Secrets, secret)).data ?? {};
+    const write = (cloudsYaml: string): Promise<unknown> =>
+      world.client.patch(Secrets, secret, 'merge', { data: { 'clouds.yaml': cloudsYaml } }, by);
+    await write(Buffer.from('clouds: {}').toString('base64'));
+    await createTemplate('workers', { owner: 'c1', spec });
+    await world.until(() => hasCondition('workers', 'False'));
+    const begin = world.clock.now();
+    await write(right['clouds.yaml'] ?? '');
+    await world.until(() => hasCondition('workers', 'True'));
+    expect(world.clock.now()).toBe(begin);
   });
 
   it('leaves one alone that belongs to no cluster', async () => {

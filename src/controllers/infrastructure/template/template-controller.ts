@@ -1,4 +1,5 @@
 import {
+  type Cluster,
   clusters,
   images,
   type OpenStackCluster,
@@ -8,11 +9,13 @@ import {
   openStackMachineTemplates,
 } from '../../../api/index.ts';
 import { type ObjectKey, objectKey } from '../../../client/index.ts';
+import { deepEqual } from '../../../machinery/index.ts';
 import {
   type ControllerDefinition,
   changedBesidesStatus,
   defineController,
   done,
+  type Predicate,
   type ReconcileContext,
   type Result,
   watchMapped,
@@ -33,6 +36,7 @@ import { authenticationFailedReason, notReady, readyVerdict, setAuthentication }
 import { defaultConcurrency, type InfrastructureDependencies } from '../common/dependencies.ts';
 import { attempt, Trouble } from '../common/outcomes.ts';
 import { pauseAfter } from '../common/pause.ts';
+import { byIdentity, indexByIdentity } from '../common/watches.ts';
 import { createCloudFinder, findFlavor, findImage } from '../server/cloud-finder.ts';
 import { dependencyFailedReason } from '../server/conditions.ts';
 import { createLookupCache, type LookupCache } from '../server/lookup-cache.ts';
@@ -76,29 +80,59 @@ export function openStackMachineTemplateController(dependencies: InfrastructureD
     // no machine waits for it
     background: true,
     setup(cache) {
-      cache.informer(clusters);
       cache.informer(images);
+      cache.informer(openStackMachineTemplates).addIndexer(byCluster, (template) => {
+        const cluster = ownerOf(template, clusters)?.name;
+        return cluster === undefined ? [] : [`${template.metadata.namespace}/${cluster}`];
+      });
+      indexByIdentity(cache, openStackMachineTemplates, ({ spec }) => spec.template.spec.identityRef);
+      indexByIdentity(cache, openStackClusters, ({ spec }) => spec.identityRef);
     },
     watches: [
       watchObjects(openStackMachineTemplates, {
         predicates: [...watchFilter(dependencies.watchFilter), changedBesidesStatus],
       }),
-      watchMapped(openStackClusters, (cluster) => templatesOf(cluster), {
-        predicates: [({ type }) => type === 'add'],
+      watchMapped(clusters, ({ metadata }) => templatesIn(metadata.namespace, metadata.name), {
+        predicates: [clusterMatters],
       }),
+      watchMapped(openStackClusters, templatesOf, { predicates: [openStackClusterMatters] }),
     ],
+    sources: [dependencies.clouds.rotationSource(usersOf)],
     reconcile,
   });
 
-  function templatesOf(openStackCluster: OpenStackCluster): ObjectKey[] {
-    const { namespace = '' } = openStackCluster.metadata;
-    const cluster = ownerOf(openStackCluster, clusters)?.name ?? openStackCluster.metadata.name;
+  function templatesIn(namespace = '', cluster = ''): ObjectKey[] {
     return dependencies.cache
       .lister(openStackMachineTemplates)
-      .list({ namespace, filter: (template) => ownerOf(template, clusters)?.name === cluster })
+      .byIndex(byCluster, `${namespace}/${cluster}`)
       .map(objectKey);
   }
+
+  function templatesOf(openStackCluster: OpenStackCluster): ObjectKey[] {
+    const { namespace, name } = openStackCluster.metadata;
+    return templatesIn(namespace, ownerOf(openStackCluster, clusters)?.name ?? name);
+  }
+
+  /** Templates with credentials of their own, and those that use the credentials of their cluster. */
+  function usersOf(identity: string): ObjectKey[] {
+    const { cache } = dependencies;
+    return [
+      ...cache.lister(openStackMachineTemplates).byIndex(byIdentity, identity).map(objectKey),
+      ...cache.lister(openStackClusters).byIndex(byIdentity, identity).flatMap(templatesOf),
+    ];
+  }
 }
+
+const byCluster = 'cluster';
+
+/** A template that rests while its Cluster is paused goes on with it. */
+const clusterMatters: Predicate<Cluster> = (event) =>
+  event.type !== 'update' ||
+  event.object.spec.paused !== event.old.spec.paused ||
+  !deepEqual(event.object.spec.infrastructureRef, event.old.spec.infrastructureRef);
+
+const openStackClusterMatters: Predicate<OpenStackCluster> = (event) =>
+  event.type !== 'update' || !deepEqual(event.object.spec.identityRef, event.old.spec.identityRef);
 
 /** Templates of a ClusterClass belong to no cluster: there is no cloud to ask. */
 function surroundings({ cache }: ReconcileContext, template: OpenStackMachineTemplate) {

@@ -59,11 +59,16 @@ export async function requireClusterCertificates(access: CertificateAccess): Pro
  */
 export async function ensureClusterCertificates(options: EnsureCertificatesOptions): Promise<ClusterCertificates> {
   const found = await findClusterCertificates(options);
+  const outcomes = await Promise.allSettled(
+    options.plans.map((plan) => {
+      const existing = found.get(plan.purpose);
+      return existing ? adopt(options, existing) : make(options, plan);
+    }),
+  );
   const certificates = new Map<CertificatePurpose, ClusterCertificate>();
-  for (const plan of options.plans) {
-    const existing = found.get(plan.purpose);
-    const certificate = existing ? await adopt(options, existing) : await make(options, plan);
-    certificates.set(plan.purpose, certificate);
+  for (const outcome of outcomes) {
+    if (outcome.status === 'rejected') throw outcome.reason;
+    certificates.set(outcome.value.plan.purpose, outcome.value);
   }
   return certificates;
 }

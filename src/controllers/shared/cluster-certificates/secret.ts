@@ -1,8 +1,8 @@
-import { createPrivateKey, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
+import { createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { clusterNameLabel, type Secret } from '../../../api/index.ts';
 import { type ObjectKey, objectKey } from '../../../client/index.ts';
 import type { OwnerReference } from '../../../machinery/index.ts';
-import { type CertificateAndKey, splitCertificates } from '../../../pki/index.ts';
+import { type CertificateAndKey, signingKey, splitCertificates } from '../../../pki/index.ts';
 import { clusterSecretName, clusterSecretType } from '../names.ts';
 import type { CertificatePlan } from './plan.ts';
 import { type ClusterCertificate, ClusterCertificateError } from './types.ts';
@@ -45,7 +45,7 @@ export function certificateFromSecret(secret: Secret, plan: CertificatePlan): Cl
         plan.purpose === 'sa'
           ? [createPublicKey(certificate)]
           : splitCertificates(certificate).map((one) => new X509Certificate(one)),
-      key: privateKey === undefined ? undefined : createPrivateKey(privateKey),
+      key: privateKey === undefined ? undefined : signingKey(privateKey),
     };
   } catch (cause) {
     return refuse('does not hold keys in PEM form', 'replace its contents', cause);

@@ -1,0 +1,112 @@
+import type { Clock } from '../../machinery/index.ts';
+
+/**
+ * Says when work that nobody waits for may begin: when no other key is ready anywhere and none is worked on. Shared by the
+ * queues of one manager, so that what only sums up others' work comes after all of it. It never waits for ever: one turn in
+ * a few is its own, and work that has only been waiting for a while does not count.
+ */
+export interface IdleGate {
+  /** keys became ready that do not wait for idle times, or were taken */
+  readyChanged(by: number): void;
+  began(kind: WorkKind): void;
+  ended(kind: WorkKind): void;
+  /** whether one key of idle work may be taken now; true means that it is */
+  admit(): boolean;
+  /** called in a later turn of the event loop whenever idle work may begin; answers whether it took the chance */
+  onOpen(listener: () => boolean): void;
+  /** there is idle work */
+  knock(): void;
+  /** nothing is waited for any more */
+  close(): void;
+}
+
+export type WorkKind = 'usual' | 'idle';
+
+/** One turn in so many goes to idle work, however much other work there is. */
+const idleTurn = 16;
+/** Idle work done at the same time. */
+const idleLimit = 4;
+/** When nothing has begun for so long, what is under way is only waiting for something. */
+const stalledMs = 500;
+
+export function createIdleGate(clock: Clock): IdleGate {
+  const listeners: (() => boolean)[] = [];
+  const underWay: Record<WorkKind, number> = { usual: 0, idle: 0 };
+  let ready = 0;
+  let turns = 0;
+  let owedTurns = 0;
+  let looking = false;
+  let isStalled = false;
+  let isClosed = false;
+  let lastBegan = clock.now();
+  let cancelTimer: (() => void) | undefined;
+
+  const isOpen = (): boolean =>
+    underWay.idle < idleLimit && (isStalled || owedTurns > 0 || (ready === 0 && underWay.usual === 0));
+
+  /** A turn later, what the work just ended has caused is known, and comes first. */
+  const lookSoon = (): void => {
+    if (looking || isClosed || !isOpen()) return;
+    looking = true;
+    setImmediate(() => {
+      looking = false;
+      // those served go to the end of the line
+      for (let asked = 0; asked < listeners.length && isOpen(); asked++) {
+        const listener = listeners.shift()!;
+        listeners.push(listener);
+        if (listener()) asked = -1;
+      }
+    });
+  };
+
+  const watchForStall = (): void => {
+    if (isStalled || isClosed) return;
+    cancelTimer ??= clock.after(lastBegan + stalledMs - clock.now(), () => {
+      cancelTimer = undefined;
+      if (lastBegan + stalledMs > clock.now()) return watchForStall();
+      isStalled = true;
+      lookSoon();
+    });
+  };
+
+  return {
+    admit() {
+      if (!isOpen()) {
+        watchForStall();
+        return false;
+      }
+      if (owedTurns > 0) owedTurns--;
+      return true;
+    },
+    knock() {
+      if (isOpen()) lookSoon();
+      else watchForStall();
+    },
+    onOpen(listener) {
+      listeners.push(listener);
+    },
+    readyChanged(by) {
+      ready += by;
+      if (ready === 0) lookSoon();
+    },
+    began(kind) {
+      underWay[kind]++;
+      if (kind === 'idle') return;
+      isStalled = false;
+      lastBegan = clock.now();
+      turns++;
+      if (turns % idleTurn !== 0) return;
+      owedTurns = 1;
+      lookSoon();
+    },
+    ended(kind) {
+      underWay[kind]--;
+      lookSoon();
+    },
+    close() {
+      isClosed = true;
+      cancelTimer?.();
+      cancelTimer = undefined;
+    },
+  };
+}
