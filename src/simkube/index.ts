@@ -8,6 +8,7 @@ export { type CloudView, type ClusterNode, WorkloadCluster } from './cluster/wor
 export { connectThrough, type InProcessApi, targetOf } from './connect-in-process.ts';
 export { isCloudController, runCloudController } from './controllers/cloud-controller.ts';
 export { type SchedulerOptions, schedulerController } from './controllers/scheduler.ts';
+export { unreadMetrics } from './controllers/unread-metrics.ts';
 export { dialWords } from './dial-words.ts';
 export type { EtcdEndpoint } from './etcd/endpoint.ts';
 export { createEtcdServer, type EtcdServer } from './etcd/grpc-server.ts';

@@ -1,4 +1,4 @@
-import type { ApiServer, AuthorizationAttributes, UserInfo } from '../../apiserver/index.ts';
+import type { ApiServer, UserInfo } from '../../apiserver/index.ts';
 import {
   ApiUnreachableError,
   type ApplyOptions,
@@ -12,14 +12,7 @@ import {
   type WatchOptions,
   type WriteOptions,
 } from '../../client/index.ts';
-import {
-  exactFieldValue,
-  type JsonValue,
-  type KubeObject,
-  type ObjectList,
-  parseFieldSelector,
-  type Resource,
-} from '../../machinery/index.ts';
+import type { JsonValue, KubeObject, ObjectList, Resource } from '../../machinery/index.ts';
 
 export interface ClientConnection {
   readonly server: ApiServer;
@@ -31,15 +24,6 @@ export interface ClientConnection {
   gate(): Promise<void> | undefined;
 }
 
-interface Asked {
-  verb: string;
-  resource: Resource<never> | Resource<KubeObject>;
-  namespace?: string | undefined;
-  name?: string | undefined;
-  subresource?: string | undefined;
-  fieldSelector?: string | undefined;
-}
-
 /**
  * A client on a connection to one API server in the same process: what it asks is authenticated and authorized as over
  * HTTPS, and its connection breaks when the machine is switched off.
@@ -47,10 +31,9 @@ interface Asked {
 export function connectedClient(connection: ClientConnection): Client {
   const { server, signal } = connection;
 
-  const enter = async (asked: Asked): Promise<Client> => {
+  const enter = async (): Promise<Client> => {
     throwIfBroken(signal);
     const user = connection.user();
-    server.access.check(attributesOf(user, asked));
     const wait = connection.gate();
     if (wait) await wait;
     throwIfBroken(signal);
@@ -63,27 +46,24 @@ export function connectedClient(connection: ClientConnection): Client {
       key: ObjectKey,
       options?: RequestOptions & { resourceVersion?: string },
     ): Promise<T> {
-      const client = await enter({ verb: 'get', resource: anyKind(resource), ...key });
+      const client = await enter();
       return client.get(resource, key, options);
     },
     async list<T extends KubeObject>(resource: Resource<T>, options: ReadListOptions = {}): Promise<ObjectList<T>> {
-      const { namespace, fieldSelector } = options;
-      const client = await enter({ verb: 'list', resource: anyKind(resource), namespace, fieldSelector });
+      const client = await enter();
       return client.list(resource, options);
     },
     async *watch<T extends KubeObject>(
       resource: Resource<T>,
       options: WatchOptions = {},
     ): AsyncGenerator<WatchEvent<T>> {
-      const { namespace, fieldSelector } = options;
-      const client = await enter({ verb: 'watch', resource: anyKind(resource), namespace, fieldSelector });
+      const client = await enter();
       const until = options.signal ? AbortSignal.any([options.signal, signal]) : signal;
       for await (const event of client.watch(resource, { ...options, signal: until })) yield event;
       if (!options.signal?.aborted) throwIfBroken(signal);
     },
     async create<T extends KubeObject>(resource: Resource<T>, object: T, options: WriteOptions): Promise<T> {
-      const { namespace } = object.metadata;
-      const client = await enter({ verb: 'create', resource: anyKind(resource), namespace });
+      const client = await enter();
       return client.create(resource, object, options);
     },
     async update<T extends KubeObject>(
@@ -91,9 +71,7 @@ export function connectedClient(connection: ClientConnection): Client {
       object: T,
       options: WriteOptions & { subresource?: string },
     ): Promise<T> {
-      const { namespace, name } = object.metadata;
-      const { subresource } = options;
-      const client = await enter({ verb: 'update', resource: anyKind(resource), namespace, name, subresource });
+      const client = await enter();
       return client.update(resource, object, options);
     },
     async patch<T extends KubeObject>(
@@ -103,8 +81,7 @@ export function connectedClient(connection: ClientConnection): Client {
       patch: JsonValue,
       options: WriteOptions & { subresource?: string },
     ): Promise<T> {
-      const { subresource } = options;
-      const client = await enter({ verb: 'patch', resource: anyKind(resource), ...key, subresource });
+      const client = await enter();
       return client.patch(resource, key, type, patch, options);
     },
     async apply<T extends KubeObject>(
@@ -112,9 +89,7 @@ export function connectedClient(connection: ClientConnection): Client {
       object: Partial<T> & Pick<T, 'metadata'>,
       options: ApplyOptions & { subresource?: string },
     ): Promise<T> {
-      const { namespace, name } = object.metadata;
-      const { subresource } = options;
-      const client = await enter({ verb: 'patch', resource: anyKind(resource), namespace, name, subresource });
+      const client = await enter();
       return client.apply(resource, object, options);
     },
     async delete<T extends KubeObject>(
@@ -122,15 +97,14 @@ export function connectedClient(connection: ClientConnection): Client {
       key: ObjectKey,
       options?: DeleteOptions,
     ): Promise<T | undefined> {
-      const client = await enter({ verb: 'delete', resource: anyKind(resource), ...key });
+      const client = await enter();
       return client.delete(resource, key, options);
     },
     async deleteCollection<T extends KubeObject>(
       resource: Resource<T>,
       options: ReadListOptions & DeleteOptions,
     ): Promise<void> {
-      const { namespace } = options;
-      const client = await enter({ verb: 'deletecollection', resource: anyKind(resource), namespace });
+      const client = await enter();
       return client.deleteCollection(resource, options);
     },
     async createSubresource<T extends KubeObject, R extends KubeObject>(
@@ -140,15 +114,10 @@ export function connectedClient(connection: ClientConnection): Client {
       body: R,
       options: WriteOptions,
     ): Promise<R> {
-      const client = await enter({ verb: 'create', resource: anyKind(resource), ...key, subresource });
+      const client = await enter();
       return client.createSubresource(resource, key, subresource, body, options);
     },
   };
-}
-
-/** The kind of the objects does not matter to who may read them. */
-function anyKind<T extends KubeObject>(resource: Resource<T>): Resource<KubeObject> {
-  return resource as unknown as Resource<KubeObject>;
 }
 
 function throwIfBroken(signal: AbortSignal): void {
@@ -156,25 +125,4 @@ function throwIfBroken(signal: AbortSignal): void {
   throw new ApiUnreachableError('the connection to the API server was lost', {
     cause: Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' }),
   });
-}
-
-function attributesOf(user: UserInfo, asked: Asked): AuthorizationAttributes {
-  const { verb, resource, subresource = '', fieldSelector } = asked;
-  const requirements = fieldSelector ? parseFieldSelector(fieldSelector) : [];
-  const isNamespace = resource.group === '' && resource.plural === 'namespaces';
-  // Reading one object by a field selector is reading that object: rules with resourceNames allow it.
-  const name = asked.name ?? exactFieldValue(requirements, 'metadata.name') ?? '';
-  return {
-    user,
-    verb,
-    group: resource.group,
-    version: resource.version,
-    resource: resource.plural,
-    subresource,
-    name,
-    namespace: isNamespace ? name : ((resource.namespaced ? asked.namespace : undefined) ?? ''),
-    path: '',
-    resourceRequest: true,
-    ...(requirements.length > 0 && { fieldSelector: requirements }),
-  };
 }

@@ -28,8 +28,6 @@ export interface ClusterNode {
   podChanged(pod: Pod | { deleted: true; namespace: string; name: string }): void;
   /** a stream to a port of one of its Pods */
   connect(pod: UnstructuredObject, port: number): Duplex;
-  /** the member of etcd on this machine was removed by the others */
-  memberRemoved(memberId: string): void;
   /** the cluster is gone and calls nobody any more */
   clusterClosed(cluster: WorkloadCluster): void;
   /** the cloud its machine is in: what runs on it may ask there */
@@ -81,7 +79,6 @@ export class WorkloadCluster {
   readonly #controllers: ControllerSwitch;
   readonly #stopFollowingEtcd: () => void;
   #cloud: CloudView = nothingIsGone;
-  #knownMembers: ReadonlySet<string>;
   #cancelHeartbeat: CancelTimer | undefined;
   #stopWatching: (() => void) | undefined;
   #hasRun: boolean;
@@ -94,7 +91,6 @@ export class WorkloadCluster {
     this.clock = options.clock;
     this.random = options.random;
     this.log = options.log;
-    this.#knownMembers = new Set(this.etcd.members.map(({ id }) => id));
     const base = {
       clock: options.clock,
       random: options.random,
@@ -123,7 +119,7 @@ export class WorkloadCluster {
         await this.#servers.settled();
       },
     });
-    this.#stopFollowingEtcd = this.etcd.onChange(() => this.#etcdChanged());
+    this.#stopFollowingEtcd = this.etcd.onChange(() => this.#controllers.adjust());
   }
 
   get id(): string {
@@ -295,16 +291,6 @@ export class WorkloadCluster {
         }
       }
     });
-  }
-
-  #etcdChanged(): void {
-    const known = this.#knownMembers;
-    this.#knownMembers = new Set(this.etcd.members.map(({ id }) => id));
-    for (const id of known) {
-      if (this.#knownMembers.has(id)) continue;
-      for (const node of this.#nodes.values()) node.memberRemoved(id);
-    }
-    this.#controllers.adjust();
   }
 
   /**

@@ -14,7 +14,7 @@ import {
 } from '../../runtime/index.ts';
 import type { CloudView } from '../cluster/workload-cluster.ts';
 import { uninitializedTaint } from '../names.ts';
-import { sharedMetrics } from './shared-metrics.ts';
+import { unreadMetrics } from './unread-metrics.ts';
 
 const fieldManager = 'openstack-cloud-controller-manager';
 const everyNode = { name: '*' };
@@ -70,7 +70,7 @@ const lease = { leaseDurationMs: 60_000, renewDeadlineMs: 40_000, retryPeriodMs:
 export async function runCloudController(run: CloudControllerRun, signal: AbortSignal): Promise<void> {
   const { client, cloud, clock, random, identity } = run;
   const leaderElection = { namespace: 'kube-system', name: 'cloud-controller-manager', identity, ...lease };
-  const manager = createManager({ client, clock, random, metrics: sharedMetrics(), leaderElection });
+  const manager = createManager({ client, clock, random, metrics: unreadMetrics(), leaderElection });
   manager.add(
     defineController({
       name: 'cloud-node',

@@ -21,7 +21,7 @@ import { startCollector } from './collector.ts';
 import { nodeLifecycleController } from './node-lifecycle.ts';
 import { startOnDemand } from './on-demand.ts';
 import { schedulerController } from './scheduler.ts';
-import { sharedMetrics } from './shared-metrics.ts';
+import { unreadMetrics } from './unread-metrics.ts';
 
 /** kube-controller-manager, kube-scheduler and, where it is deployed, the cloud controller manager of one cluster. */
 export interface ClusterControllers {
@@ -41,7 +41,7 @@ export function startClusterControllers(
 ): ClusterControllers {
   const { clock, random } = cluster;
   const client = server.localClient(loopbackUser, isReadWhole);
-  const metrics = sharedMetrics();
+  const metrics = unreadMetrics();
   const manager = createManager({ client, clock, random, log: nullLogger, metrics });
   const controllers = [
     ...(wish.manager ? managerControllers(cluster, server, wish.manager) : []),

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
   createSecureServer,
   type Http2SecureServer,
+  type Http2Session,
   type ServerHttp2Session,
   type ServerHttp2Stream,
 } from 'node:http2';
@@ -107,11 +108,19 @@ async function answer(stream: ServerHttp2Stream, path: string, endpoint: EtcdEnd
   }
 }
 
+/** Reading the certificate of a client costs more than most calls, and stays the same for all of a session. */
+const users = new WeakMap<Http2Session, string>();
+
 /** Whom the client's certificate names. */
-function userOf(stream: ServerHttp2Stream): string {
-  const subject = (stream.session?.socket as TLSSocket | undefined)?.getPeerCertificate?.()?.subject;
-  const name = subject?.CN as string | string[] | undefined;
-  return (Array.isArray(name) ? name.at(-1) : name) ?? '';
+function userOf({ session }: ServerHttp2Stream): string {
+  if (!session) return '';
+  let user = users.get(session);
+  if (user === undefined) {
+    const name = (session.socket as TLSSocket).getPeerCertificate?.()?.subject?.CN as string | string[] | undefined;
+    user = (Array.isArray(name) ? name.at(-1) : name) ?? '';
+    users.set(session, user);
+  }
+  return user;
 }
 
 function framed(message: Buffer): Buffer {

@@ -15,6 +15,7 @@ import {
 } from '../../../api/index.ts';
 import type { Client } from '../../../client/index.ts';
 import { type KubeObject, systemClock } from '../../../machinery/index.ts';
+import { clusterOfApi } from '../../../simkube/index.ts';
 import {
   admin,
   authorityHash,
@@ -49,6 +50,15 @@ const isReady =
   (client: Client, name: string, status = 'True') =>
   async (): Promise<boolean> =>
     (await nodeReady(client, name)) === status;
+
+const isRefused = (address: string): boolean => {
+  try {
+    lab.dial(address, 6443);
+    return false;
+  } catch {
+    return true;
+  }
+};
 
 function daemonSet(name: string, tolerations: object[] = [{ operator: 'Exists' }]): KubeObject {
   const labels = { 'k8s-app': name };
@@ -296,6 +306,69 @@ describe('a control plane of three', () => {
           .catch(() => '')) === 'ok',
     );
     expect((await admin(lab, third).list(Nodes)).items).toHaveLength(3);
+  });
+});
+
+describe('the Node of a further control plane', () => {
+  async function membersWhenItAppears(documents: string): Promise<{ names: string[]; kubeletServer: string }> {
+    const { first, client } = await begin({}, documents);
+    const second = lab.machine('cp-1');
+    shareAuthorities(first, second);
+    second.disk.write(configPath, joinDocument(authorityHash(first), { controlPlane: true }));
+    const running = second.run('kubeadm', 'join', '--config', configPath);
+    await lab.until(async () => (await findNode(client, 'cp-1')) !== undefined);
+    const { etcd } = clusterOfApi(lab.dial(endpointAddress, 6443).api)!;
+    const names = etcd.members.filter(({ isLearner }) => !isLearner).map(({ name }) => name);
+    expect(await finished(lab, running), second.console()).toBe(0);
+    await lab.until(isReady(client, 'cp-1'));
+    const [, kubeletServer = ''] = /server: (\S+)/.exec(second.disk.read('/etc/kubernetes/kubelet.conf')!) ?? [];
+    return { names, kubeletServer };
+  }
+
+  it('comes with the API server beside its kubelet, when its member of etcd has a name and a vote', async () => {
+    expect(await membersWhenItAppears(initDocuments())).toEqual({
+      names: ['cp-0', 'cp-1'],
+      kubeletServer: 'https://10.6.0.11:6443',
+    });
+  });
+
+  it('comes before its member of etcd where kubelets use the endpoint of the cluster', async () => {
+    const documents = initDocuments().replace(
+      'kind: ClusterConfiguration\n',
+      'kind: ClusterConfiguration\nfeatureGates: {ControlPlaneKubeletLocalMode: false}\n',
+    );
+    expect(await membersWhenItAppears(documents)).toEqual({
+      names: ['cp-0'],
+      kubeletServer: `https://${endpointAddress}:6443`,
+    });
+  });
+});
+
+describe('a control-plane machine whose member of etcd is removed', () => {
+  it('listens until the call that removed it has its answer, and then no more', async () => {
+    const { first } = await begin();
+    const second = await joined(lab, first, 'cp-1', { controlPlane: true });
+    const { etcd } = clusterOfApi(lab.dial(second.address, 6443).api)!;
+    etcd.remove(etcd.members.find(({ name }) => name === 'cp-1')!.id);
+    expect(second.console()).toContain('has been permanently removed from the cluster');
+    expect(await lab.dial(second.address, 6443).api!.raw('/version')).toBe('ok');
+    await lab.until(() => isRefused(second.address));
+    expect(await lab.dial(first.address, 6443).api!.raw('/readyz')).toBe('ok');
+  });
+
+  it('says so also when nobody has seen its Node yet', async () => {
+    const { first, client } = await begin();
+    const second = lab.machine('cp-1');
+    shareAuthorities(first, second);
+    second.disk.write(configPath, joinDocument(authorityHash(first), { controlPlane: true }));
+    const running = second.run('kubeadm', 'join', '--config', configPath);
+    const { etcd } = clusterOfApi(lab.dial(endpointAddress, 6443).api)!;
+    const member = (): { id: string } | undefined => etcd.members.find(({ name }) => name === 'cp-1');
+    await lab.until(() => member() !== undefined);
+    etcd.remove(member()!.id);
+    expect(await finished(lab, running)).toBe(1);
+    expect(second.console()).toContain('has been permanently removed from the cluster');
+    expect(await findNode(client, 'cp-1')).toBeUndefined();
   });
 });
 

@@ -1,6 +1,5 @@
 import { parse } from 'yaml';
 import { ConfigMaps, Nodes } from '../../../../api/index.ts';
-import type { Client } from '../../../../client/index.ts';
 import {
   errorMessage,
   isForbidden,
@@ -65,7 +64,9 @@ export async function kubeadmJoin(context: KubeadmContext, documents: Documents)
   const run = await readClusterSettings(context, settings, discovered);
   if (settings.controlPlane) await prepareControlPlane(run, settings.controlPlane);
   await startKubelet(run);
-  if (settings.controlPlane) await joinControlPlane(run, settings.controlPlane);
+  if (!settings.controlPlane) await bootstrapKubelet(run, discovered.server);
+  else if (usesLocalApi(run.cluster, run.version)) await joinByLocalApi(run, settings.controlPlane);
+  else await joinByEndpoint(run, settings.controlPlane);
   say('');
   say(
     settings.controlPlane
@@ -170,10 +171,10 @@ async function prepareControlPlane(run: JoinRun, endpoint: ApiEndpoint): Promise
   machine.disk.write(paths.adminKubeconfig, renderKubeconfig(facts, cluster.clusterName), 0o600);
 }
 
-/** TLS bootstrap, then the kubelet. */
+/** The kubelet with what it needs on the disk; it waits for credentials. */
 async function startKubelet(run: JoinRun): Promise<void> {
   const { context, settings, discovered, cluster, version, nodeName } = run;
-  const { machine, kubelet, say } = context;
+  const { machine, say } = context;
   await refuseTakenName(run);
   writeKubeletFiles(context, {
     nodeName,
@@ -188,16 +189,22 @@ async function startKubelet(run: JoinRun): Promise<void> {
     machine.disk.write(`${cluster.certificatesDir}/ca.crt`, discovered.certificateAuthority, 0o644);
   }
   say('[kubelet-start] Starting the kubelet');
+}
+
+/** TLS bootstrap at an API server, to which the kubelet keeps talking. */
+async function bootstrapKubelet(run: JoinRun, server: string): Promise<void> {
+  const { context, settings, discovered, cluster, nodeName } = run;
+  const { machine, kubelet, say } = context;
   say('[kubelet-start] Waiting for the kubelet to perform the TLS Bootstrap');
   const pair = await bootstrapKubeletCertificate(
     machine,
-    () => connectWith(machine, discovered.bootstrap).client,
+    () => connectWith(machine, { ...discovered.bootstrap, server }).client,
     nodeName,
     settings.tlsBootstrapTimeoutMs,
   );
   machine.disk.write(paths.kubeletCertificate, `${pair.certificate}${pair.key}`, 0o600);
   const facts = {
-    server: discovered.server,
+    server,
     certificateAuthority: discovered.certificateAuthority,
     user: `system:node:${nodeName}`,
   };
@@ -225,9 +232,31 @@ async function refuseTakenName({ context, discovered, nodeName }: JoinRun): Prom
   );
 }
 
+/** The Node is there before its machine has a seat in etcd, as it was in older versions. */
+async function joinByEndpoint(run: JoinRun, endpoint: ApiEndpoint): Promise<void> {
+  await bootstrapKubelet(run, run.discovered.server);
+  const workload = await startControlPlane(run, endpoint);
+  await mark(run, workload);
+}
+
+/** The Node comes with the API server beside its kubelet: nobody sees it before the machine has its seat in etcd. */
+async function joinByLocalApi(run: JoinRun, endpoint: ApiEndpoint): Promise<void> {
+  const workload = await startControlPlane(run, endpoint);
+  const address = advertiseAddressOf(run.context, endpoint);
+  await bootstrapKubelet(
+    run,
+    endpointOf({ ...run.cluster, controlPlaneEndpoint: undefined }, address, endpoint.bindPort),
+  );
+  await mark(run, workload);
+}
+
+function mark({ context, nodeName, settings }: JoinRun, workload: WorkloadCluster): Promise<void> {
+  return markControlPlane(context, workload.loopback, nodeName, registrationTaints(settings.nodeRegistration, true));
+}
+
 /** The static Pods, and a seat in etcd: first as a learner, then with a vote. */
-async function joinControlPlane(run: JoinRun, endpoint: ApiEndpoint): Promise<void> {
-  const { context, cluster, discovered, version, nodeName, settings } = run;
+async function startControlPlane(run: JoinRun, endpoint: ApiEndpoint): Promise<WorkloadCluster> {
+  const { context, cluster, discovered, version, nodeName } = run;
   const { machine, kubelet, registry, say } = context;
   const workload = connectWith(machine, { ...discovered.bootstrap }).reached.cluster;
   if (!workload) {
@@ -246,9 +275,7 @@ async function joinControlPlane(run: JoinRun, endpoint: ApiEndpoint): Promise<vo
   await started('etcd', kubelet.controlPlane.etcdStarted);
   if (memberId !== undefined) await promote(run, workload, memberId);
   await started('kube-apiserver', kubelet.controlPlane.apiStarted);
-  if (usesLocalApi(cluster, version)) useLocalApi(run, advertiseAddress, endpoint.bindPort);
-  const client: Client = workload.loopback;
-  await markControlPlane(context, client, nodeName, registrationTaints(settings.nodeRegistration, true));
+  return workload;
 }
 
 async function started(what: string, waiting: Promise<void>): Promise<void> {
@@ -290,15 +317,4 @@ async function retried<T>({ context: { machine } }: JoinRun, work: () => T, dead
     }
     await machine.pass(etcdRetryMs);
   }
-}
-
-/** From the next start on the kubelet talks to the API server beside it. */
-function useLocalApi({ context, cluster, discovered, nodeName }: JoinRun, address: string, port: number): void {
-  const facts = {
-    server: endpointOf({ ...cluster, controlPlaneEndpoint: undefined }, address, port),
-    certificateAuthority: discovered.certificateAuthority,
-    user: `system:node:${nodeName}`,
-  };
-  const text = renderKubeconfig(facts, cluster.clusterName, paths.kubeletCertificate);
-  context.machine.disk.write(paths.kubeletKubeconfig, text, 0o600);
 }

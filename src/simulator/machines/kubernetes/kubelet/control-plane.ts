@@ -67,6 +67,7 @@ export class ControlPlane {
   #etcdServer: EtcdServer | undefined;
   #instance: ApiInstance | undefined;
   #stopListening: (() => void)[] = [];
+  #stopFollowingEtcd: (() => void) | undefined;
   readonly #etcdUp = waitable();
   readonly #apiUp = waitable();
 
@@ -136,6 +137,9 @@ export class ControlPlane {
       throw new Error(`etcd: the member ${memberId} has been permanently removed from the cluster`);
     }
     this.#memberId = memberId;
+    this.#stopFollowingEtcd = cluster.etcd.onChange(() => {
+      if (!cluster.etcd.member(memberId)) this.#memberRemoved(memberId);
+    });
     const endpoint = {
       cluster: cluster.etcd,
       memberId,
@@ -182,17 +186,20 @@ export class ControlPlane {
   }
 
   /** The other members removed ours: etcd ends, and the API server with it. */
-  memberRemoved(memberId: string): void {
-    if (memberId !== this.#memberId) return;
+  #memberRemoved(memberId: string): void {
     this.#say(`etcd: the member ${memberId} has been permanently removed from the cluster; stopped`);
     const instance = this.#instance;
     const etcdServer = this.#etcdServer;
+    const stopListening = this.#stopListening;
     this.#instance = undefined;
     this.#etcdServer = undefined;
+    this.#stopListening = [];
     this.#stop();
     this.#onChange();
-    // The call that removed the member may have come through here, and waits for its answer.
+    // The call that removed the member may have come through here and waits for its answer. Connections from outside end
+    // with the port they came to, so the ports stay as well.
     const end = (): void => {
+      for (const stop of stopListening) stop();
       instance?.stop();
       etcdServer?.close();
     };
@@ -219,6 +226,7 @@ export class ControlPlane {
 
   #stop(): void {
     const machine = this.#machine;
+    this.#stopFollowingEtcd?.();
     for (const stop of this.#stopListening) stop();
     this.#stopListening = [];
     this.#instance?.stop();

@@ -339,10 +339,6 @@ export class Kubelet implements ClusterNode {
     );
   }
 
-  memberRemoved(memberId: string): void {
-    this.controlPlane.memberRemoved(memberId);
-  }
-
   #leave(): void {
     this.#home?.removeNode(this);
     this.#pods.stop();
