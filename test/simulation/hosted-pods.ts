@@ -9,6 +9,7 @@ import {
   SimulatedKubernetes,
   simulatedProgram,
   targetOf,
+  unreadMetrics,
 } from '../../src/simkube/index.ts';
 import type { SimulatedCloud } from '../../src/simulator/index.ts';
 import { Life } from './mortal.ts';
@@ -57,6 +58,7 @@ export async function startPods({ client, clock, seed, log, activity }: PodsOpti
         clock,
         random: seededRandom(seed + 12 + 1_000 * (lives - 1)),
         log,
+        metrics: unreadMetrics(),
         sockets: false,
         backend: ({ network: own, nodeAddress }) => {
           network = own;

@@ -27,6 +27,8 @@ export interface Outcome {
 }
 
 const hour = 3_600_000;
+/** One large life costs as much as three small ones, and seldom shows what these do not. */
+const livesPerLargeOne = 10;
 /** A whole look at the cloud costs more than most events do. */
 const eventsBetweenLooks = 40;
 
@@ -133,7 +135,7 @@ export async function play(seed: number, onTell?: (line: string) => void): Promi
   let problem: string | undefined;
   try {
     const before = foreignThings(system);
-    const isLarge = seed % 4 === 0;
+    const isLarge = seed % livesPerLargeOne === 0;
     const amount = isLarge && random.next() < 0.4 ? 2 : 1;
     for (let index = 0; index < amount; index++) await applyWish(story, drawWish(random, index, isLarge));
     if (random.next() < 0.8) troubleTheCloud(story);

@@ -22,6 +22,7 @@ import {
 } from '../../src/machinery/index.ts';
 import { cloudFromText, connect, type OpenStack, type Transport } from '../../src/openstack/index.ts';
 import { createManager, faultyClient, type LogEntry, memoryLogger } from '../../src/runtime/index.ts';
+import { unreadMetrics } from '../../src/simkube/index.ts';
 import {
   connectInProcess,
   createCloud,
@@ -35,6 +36,7 @@ import { connectBeside, connectPods, type SystemPods, startPods } from './hosted
 import { managementKeys } from './management-keys.ts';
 import { Life } from './mortal.ts';
 import { pendingCrypto } from './pending-crypto.ts';
+import { slowWrites } from './slow-writes.ts';
 
 const region = 'RegionOne';
 const cloudUrl = 'http://cloud.test';
@@ -126,7 +128,15 @@ export async function createSystem(options: SystemOptions): Promise<System> {
   });
   const client = server.localClient();
   const stop = new AbortController();
-  const keepers = createManager({ client, clock, random: seededRandom(seed + 2), log: logger, gracefulStopMs: 1 });
+  const metrics = unreadMetrics();
+  const keepers = createManager({
+    client: slowWrites(client, clock),
+    clock,
+    random: seededRandom(seed + 2),
+    log: logger,
+    metrics,
+    gracefulStopMs: 1_000,
+  });
   for (const controller of housekeepingControllers({
     served: { listResources: () => listable(server), onChange: (callback) => server.registry.onChange(callback) },
     certificateAuthority: authority.certificate,
@@ -136,7 +146,10 @@ export async function createSystem(options: SystemOptions): Promise<System> {
   }
   const keeping = keepers.run(stop.signal);
   const pods = options.hosted
-    ? await startPods({ client: watchWrites(client, onWrite), clock, seed, log: logger, activity })
+    ? await whileTimePasses(
+        clock,
+        startPods({ client: slowWrites(watchWrites(client, onWrite), clock), clock, seed, log: logger, activity }),
+      )
     : undefined;
 
   const bugs: unknown[] = [];
@@ -179,9 +192,18 @@ export async function createSystem(options: SystemOptions): Promise<System> {
     });
     life = own;
     const lifeRandom = seededRandom(seed + 1_000 * counts.lives);
-    const mortal = own.client(unreliable(watchWrites(client, onWrite), faults, seededRandom(seed + 7 * counts.lives)));
+    const mortal = own.client(
+      unreliable(slowWrites(watchWrites(client, onWrite), clock), faults, seededRandom(seed + 7 * counts.lives)),
+    );
     const dial = pods ? connectBeside(pods, cloud.network) : connectInProcess(cloud.network);
-    const manager = createManager({ client: mortal, clock, random: lifeRandom, log: logger, gracefulStopMs: 1 });
+    const manager = createManager({
+      client: mortal,
+      clock,
+      random: lifeRandom,
+      log: logger,
+      metrics,
+      gracefulStopMs: 1,
+    });
     const common = { client: mortal, clock, random: lifeRandom };
     const connectWorkload: ConnectWorkload = async (kubeconfig) => {
       const api = await own.call(() => dial(kubeconfig));
@@ -270,22 +292,27 @@ export async function createSystem(options: SystemOptions): Promise<System> {
       closing = true;
       life.kill();
       stop.abort();
-      const ended = Promise.all([keeping, pods?.stop()]);
-      // Whoever waits for time to pass gets some; the dead are not waited for.
-      let over = false;
-      void ended.finally(() => {
-        over = true;
-      });
-      for (let turns = 0; !over && turns < 1_000; turns++) {
-        await new Promise<void>((resolve) => setImmediate(resolve));
-        await clock.advance(Math.min(clock.untilNext() ?? 0, 1_000));
-      }
+      // the dead are not waited for
+      await whileTimePasses(clock, Promise.all([keeping, pods?.stop()]));
       await cloud.close();
       await server.stop(0);
       await store.close();
     },
   };
   return system;
+}
+
+/** Gives time to whoever waits for it to pass; after a while the work is no longer waited for. */
+async function whileTimePasses<T>(clock: ManualClock, work: Promise<T>): Promise<T | undefined> {
+  let over = false;
+  void work.finally(() => {
+    over = true;
+  });
+  for (let turns = 0; !over && turns < 1_000; turns++) {
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    await clock.advance(Math.min(clock.untilNext() ?? 0, 1_000));
+  }
+  return over ? await work : undefined;
 }
 
 function listable(server: ApiServer): Resource[] {

@@ -1,0 +1,31 @@
+import type { Client } from '../../src/client/index.ts';
+import { type Clock, sleep } from '../../src/machinery/index.ts';
+
+/** How long a durable write takes; the same for all, so that what was begun together goes on together. */
+const writeMs = 10;
+
+/**
+ * A client whose writes take their time, as they do in life: while one is under way other things happen, and whoever waits for
+ * it answers all of them with one look afterwards.
+ */
+export function slowWrites(client: Client, clock: Clock): Client {
+  const slowly =
+    <A extends unknown[], R>(method: (...args: A) => Promise<R>) =>
+    async (...args: A): Promise<R> => {
+      const result = await method(...args);
+      await sleep(clock, writeMs);
+      return result;
+    };
+  return {
+    get: (resource, key, options) => client.get(resource, key, options),
+    list: (resource, options) => client.list(resource, options),
+    watch: (resource, options) => client.watch(resource, options),
+    create: slowly(client.create.bind(client)) as Client['create'],
+    update: slowly(client.update.bind(client)) as Client['update'],
+    patch: slowly(client.patch.bind(client)) as Client['patch'],
+    apply: slowly(client.apply.bind(client)) as Client['apply'],
+    delete: slowly(client.delete.bind(client)) as Client['delete'],
+    deleteCollection: slowly(client.deleteCollection.bind(client)) as Client['deleteCollection'],
+    createSubresource: slowly(client.createSubresource.bind(client)) as Client['createSubresource'],
+  };
+}
