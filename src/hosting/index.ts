@@ -25,6 +25,7 @@ export { encryptionFile } from './objects/component-files.ts';
 export { overriddenArguments } from './objects/component-flags.ts';
 export { etcdObjects, quotaBytes } from './objects/etcd.ts';
 export { planeObjects } from './objects/index.ts';
+export { unsuitableCharts } from './objects/k0s-charts.ts';
 export { k0sConfig, k0sDynamicConfig } from './objects/k0s-config.ts';
 export { checksumOf } from './objects/metadata.ts';
 export { PatchRefusedError } from './objects/patches.ts';

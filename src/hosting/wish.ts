@@ -158,6 +158,8 @@ export interface OwnEtcdWish {
   readonly storage: { readonly size: string; readonly storageClass?: string };
   /** claims go with the plane */
   readonly deleteVolumes: boolean;
+  /** nobody takes the claims away in order when the end comes: they go with their StatefulSet, whoever deletes it */
+  readonly claimsFollowSet?: boolean;
   readonly defragment?: DefragmentWish;
   /** who we are to an etcd that checks its users; such a one knows `root` from the start */
   readonly operatorName?: string;

@@ -95,8 +95,8 @@ export interface World {
   until(condition: () => boolean | Promise<boolean>, limitMs?: number): Promise<void>;
   /** lets simulated time pass */
   pass(ms: number): Promise<void>;
-  /** stops the controllers as a crash would, and starts new ones */
-  restart(): Promise<void>;
+  /** stops the controllers as a crash would, and starts new ones; what happens meanwhile they find when they come back */
+  restart(meanwhile?: () => Promise<void>): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -241,8 +241,9 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
       await clock.advance(ms);
       await settle();
     },
-    async restart() {
+    async restart(meanwhile) {
       await running.halt();
+      await meanwhile?.();
       running = await start(++generation);
     },
     async stop() {

@@ -96,6 +96,41 @@ describe('an etcd', () => {
     expect(step).toMatchObject({ kind: 'wait', reason: 'EtcdDataLost' });
   });
 
+  describe('whose StatefulSet somebody deleted', () => {
+    const { set, members: _, pods: __, ...rest } = observed(3);
+    const without = (more: Partial<EtcdObservation>): EtcdObservation => ({
+      ...rest,
+      pods: [],
+      recorded: set!.settings,
+      ...more,
+    });
+
+    it('comes back around its volumes as it was, however many members are wished now', () => {
+      const again = { kind: 'bootstrap', replicas: 3, image, settings: set!.settings };
+      expect(etcdStep(wish, without({}))).toEqual(again);
+      expect(etcdStep(wishOf(1), without({}))).toEqual(again);
+      expect(etcdStep(wish, without({ claims: new Map([[nameOf(2), `uid-${nameOf(2)}`]]) }))).toEqual(again);
+    });
+
+    it.each([
+      ['no volume', new Map<string, string>()],
+      ['other volumes', new Map([[nameOf(0), 'another']])],
+    ])('and that has %s left does not begin anew by itself, but for a backup', (_name, claims) => {
+      expect(etcdStep(wish, without({ claims }))).toMatchObject({
+        kind: 'wait',
+        reason: 'EtcdDataLost',
+        message: expect.stringContaining(`delete ConfigMap ${wish.naming.etcdSettings}`),
+      });
+      const anew = { kind: 'bootstrap', replicas: 3, settings: { initialClusterState: 'new' } };
+      expect(etcdStep(wish, without({ claims, restores: true }))).toMatchObject(anew);
+    });
+
+    it('before its members had begun simply begins', () => {
+      const recorded = { ...set!.settings, initialClusterState: 'new' as const, claims: {} };
+      expect(etcdStep(wish, without({ recorded }))).toMatchObject({ kind: 'bootstrap', settings: recorded });
+    });
+  });
+
   it('hands its leadership over before the leader is restarted, and restarts it last', () => {
     const { pods } = observed(3);
     const outdated = (...indexes: number[]) =>

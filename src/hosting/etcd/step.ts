@@ -34,15 +34,11 @@ export function etcdStep(wish: EtcdClusterWish, observed: EtcdObservation): Etcd
   if (images.etcd === undefined) throw new TypeError('a plane with an etcd of its own needs its image');
   const { set } = observed;
   const isAsleep = wish.replicas === 0;
-  if (!set) {
-    if (isAsleep) return none;
-    const names = Array.from({ length: store.members }, (_, index) => memberName(wish.naming, index));
-    return { kind: 'bootstrap', replicas: store.members, image: images.etcd, settings: bootstrapSettings(wish, names) };
-  }
+  if (!set) return isAsleep ? none : begin(wish, store, images.etcd, observed);
   if (isAsleep) return set.replicas === 0 ? none : { kind: 'scale', replicas: 0 };
   const awake = highestOf(wish, settledNames(set.settings)) + 1;
   if (set.replicas < awake) return { kind: 'scale', replicas: awake };
-  if (!observed.members) return silence(observed);
+  if (!observed.members) return silence(wish, observed);
   const all = observed.members;
   if (!hasQuorum(all)) {
     return wait(
@@ -84,13 +80,33 @@ const decisions: readonly ((situation: Situation) => EtcdStep | undefined)[] = [
   defragment,
 ];
 
+/** There is no StatefulSet: there never was one, or somebody deleted it. */
+function begin(wish: EtcdClusterWish, store: OwnEtcdWish, image: string, observed: EtcdObservation): EtcdStep {
+  const { recorded, claims, restores } = observed;
+  if (recorded?.initialClusterState === 'existing') {
+    const names = settledNames(recorded);
+    // around the volumes that are there everything is as it was; with none of them it would be another, empty one
+    if (names.some((name) => recorded.claims[name] !== undefined && recorded.claims[name] === claims.get(name))) {
+      return { kind: 'bootstrap', replicas: highestOf(wish, names) + 1, image, settings: recorded };
+    }
+    if (restores !== true) {
+      return wait(
+        'EtcdDataLost',
+        `the volumes of etcd are gone, with everything the plane knew; restore it from a backup, or delete ConfigMap ${wish.naming.etcdSettings} to begin with an empty cluster`,
+      );
+    }
+  }
+  const names = Array.from({ length: store.members }, (_, index) => memberName(wish.naming, index));
+  return { kind: 'bootstrap', replicas: store.members, image, settings: bootstrapSettings(wish, names) };
+}
+
 /** Nobody answers: the first start, or all are down. */
-function silence({ pods, set }: EtcdObservation): EtcdStep {
+function silence({ naming }: EtcdClusterWish, { pods, set }: EtcdObservation): EtcdStep {
   const lost = pods.filter(({ dataLost }) => dataLost);
   if (lost.length > 0 && set?.settings.initialClusterState === 'existing') {
     return wait(
       'EtcdDataLost',
-      `etcd does not answer and ${lost.map(({ name }) => name).join(', ')} lost its data; restore the plane from a backup`,
+      `etcd does not answer and ${lost.map(({ name }) => name).join(', ')} lost its data; if it does not come back, restore the plane from a backup and delete StatefulSet ${naming.etcd} for it`,
     );
   }
   return wait(

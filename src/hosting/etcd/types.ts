@@ -8,6 +8,10 @@ export interface EtcdObservation {
     readonly image: string;
     readonly settings: EtcdSettings;
   };
+  /** what was written down of its members, also where the StatefulSet is gone; absent: they never began */
+  readonly recorded?: EtcdSettings;
+  /** a backup is to be loaded: what is lost may be begun anew for it */
+  readonly restores?: boolean;
   readonly pods: readonly EtcdPod[];
   /** claim of each member by the member's name -> its uid; absent: no claim */
   readonly claims: ReadonlyMap<string, string>;

@@ -16,6 +16,7 @@ import {
   type SecretFile,
   secretVolume,
   spreadOverNodes,
+  tellingWhy,
 } from './pods.ts';
 
 const pkiVolume = 'etc-kubernetes-pki';
@@ -116,7 +117,10 @@ function deployment(wish: PlaneWish, facts: PlaneFacts, wanted: DeploymentWish):
             ? [...pods.topologySpreadConstraints]
             : spreadOverNodes(selector),
           ...(isMain && pods.initContainers && { initContainers: [...pods.initContainers] }),
-          containers: [...parts.containers.map(hardenedSidecar), ...(isMain ? (pods.containers ?? []) : [])],
+          containers: [
+            ...parts.containers.map(hardenedSidecar).map(tellingWhy),
+            ...(isMain ? (pods.containers ?? []) : []),
+          ],
           volumes: [
             ...(files.length > 0 ? [secretVolume(pkiVolume, files)] : []),
             ...parts.volumes,

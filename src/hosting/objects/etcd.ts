@@ -17,6 +17,7 @@ import {
   type SecretFile,
   secretVolume,
   spreadOverNodes,
+  tellingWhy,
   trustFile,
 } from './pods.ts';
 
@@ -93,8 +94,9 @@ function etcdStatefulSet(
       podManagementPolicy: 'Parallel',
       // a StatefulSet does not know which member may go: it is decided step by step
       updateStrategy: { type: 'OnDelete' },
+      // whoever deletes the StatefulSet by mistake must not lose a cluster: at the end of a plane its claims are deleted by name
       persistentVolumeClaimRetentionPolicy: {
-        whenDeleted: store.deleteVolumes ? 'Delete' : 'Retain',
+        whenDeleted: store.deleteVolumes && store.claimsFollowSet === true ? 'Delete' : 'Retain',
         whenScaled: 'Retain',
       },
       selector: { matchLabels: { ...selector } },
@@ -113,7 +115,8 @@ function etcdStatefulSet(
           securityContext: pods.securityContext ?? (isK0s ? { fsGroup: 1001 } : restrictedPod),
           affinity: pods.affinity ?? preferApart(selector),
           ...etcdSpread(wish, isK0s),
-          containers: [etcdContainer(wish, store, facts.image, isK0s)],
+          // what a member says decides what is done about it
+          containers: [tellingWhy(etcdContainer(wish, store, facts.image, isK0s))],
           volumes: [secretVolume('certificates', files)],
         },
       },
@@ -176,8 +179,6 @@ function etcdContainer(wish: EtcdClusterWish, store: OwnEtcdWish, image: string,
       { name: 'certificates', mountPath: certificates, readOnly: true },
     ],
     ...(!isK0s && { securityContext: { ...restrictedContainer, capabilities: { drop: ['ALL'] } } }),
-    // why a member does not start is told by its log alone, and decides what is done about it
-    terminationMessagePolicy: 'FallbackToLogsOnError',
     ...containerSettings(components.etcd),
   };
 }

@@ -25,6 +25,7 @@ import {
   preferApart,
   type SecretFile,
   secretVolume,
+  tellingWhy,
   trustFile,
   withNumbers,
 } from './pods.ts';
@@ -118,10 +119,8 @@ function controllers(wish: PlaneWish, k0s: K0sWish, facts: PlaneFacts): Stateful
       replicas: wish.replicas,
       ...(nats && { podManagementPolicy: 'Parallel' }),
       ...(k0s.persistence.type === 'pvc' && {
-        persistentVolumeClaimRetentionPolicy: {
-          whenDeleted: k0s.persistence.autoDelete ? 'Delete' : 'Retain',
-          whenScaled: 'Retain',
-        },
+        // as with etcd: claims go at the end of the plane, not with a StatefulSet that somebody deletes by mistake
+        persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Retain', whenScaled: 'Retain' },
       }),
       selector: { matchLabels: { ...selector } },
       template: {
@@ -261,7 +260,7 @@ function podSpec(wish: PlaneWish, k0s: K0sWish, files: readonly SecretFile[], ha
       },
     }),
     initContainers: [certificateInit(images.k0s ?? '', data), ...(pods.initContainers ?? [])],
-    containers: [container, ...monitoring.containers, ...(pods.containers ?? [])],
+    containers: [tellingWhy(container), ...monitoring.containers, ...(pods.containers ?? [])],
     volumes: [
       ...(persistence.type === 'emptyDir' ? [{ name: naming.controlPlane, emptyDir: {} }] : []),
       ...(persistence.type === 'hostPath' ? [{ name: naming.controlPlane, hostPath: { path: persistence.path } }] : []),

@@ -72,6 +72,12 @@ export function containerSettings(component: ComponentWish | undefined): Partial
   };
 }
 
+/** Why a program does not start is told by its log alone; so it stands in the Pod, where conditions take it from. */
+export const tellingWhy = (container: Container): Container => ({
+  terminationMessagePolicy: 'FallbackToLogsOnError',
+  ...container,
+});
+
 /** One file of a Secret, under the name a program looks for. */
 export interface SecretFile {
   readonly secret: string;

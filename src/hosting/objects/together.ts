@@ -9,7 +9,7 @@ import { apiServerConfigs, apiServerParts, controllerManagerParts, schedulerPart
 import { mergeFlags } from './flags.ts';
 import { egressSelector, noParts, type SidecarParts } from './konnectivity.ts';
 import { checksumOf, metadataOf } from './metadata.ts';
-import { containerSettings, placeOf, podBase, podLabels, type SecretFile, secretVolume } from './pods.ts';
+import { containerSettings, placeOf, podBase, podLabels, type SecretFile, secretVolume, tellingWhy } from './pods.ts';
 
 const pkiVolume = 'etc-kubernetes-pki';
 
@@ -68,7 +68,7 @@ export function togetherObjects(wish: PlaneWish, facts: PlaneFacts): KubeObject[
               ...(pods.initContainers ?? []),
             ],
           }),
-          containers: [...containers, ...(pods.containers ?? [])],
+          containers: [...containers.map(tellingWhy), ...(pods.containers ?? [])],
           volumes: uniqueVolumes([
             secretVolume(pkiVolume, files),
             ...parts.flatMap((part) => part.volumes),

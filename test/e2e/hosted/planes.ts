@@ -36,14 +36,19 @@ export async function openPlanes(): Promise<Planes> {
   const lines = async (...args: string[]): Promise<string[]> =>
     (await kubectl(...args)).split('\n').filter((line) => line !== '');
   const value = (what: string, path: string): Promise<string> => kubectl('get', what, '-o', `jsonpath={${path}}`);
-  /** Nobody resolves the names of the Gateway here: its address is told to kubectl beside the name. */
+  const addressOf = async (host: string): Promise<string> => {
+    const byIngress = `{.items[?(@.spec.rules[0].host=="${host}")].status.loadBalancer.ingress[0].ip}`;
+    const found = await kubectl('get', 'ingresses', '-o', `jsonpath=${byIngress}`);
+    return found || (await value('gateway/planes', '.status.addresses[0].value'));
+  };
+  /** Nobody resolves the names of Gateway and Ingress here: the address is told to kubectl beside the name. */
   const workload = async (cluster: string): Promise<Kubectl> => {
     const run = await house.workload(cluster);
     const kubeconfig = await readFile(join(house.capstan.directory, `${cluster}.kubeconfig`), 'utf8');
     const { hostname, port } = new URL(/server: (\S+)/.exec(kubeconfig)?.[1] ?? '');
     if (!/[a-z]/.test(hostname)) return run;
-    const address = await value('gateway/planes', '.status.addresses[0].value');
-    return (...args) => run('--server', `https://${address}:${port}`, '--tls-server-name', hostname, ...args);
+    const address = await addressOf(hostname);
+    return (...args) => run('--server', `https://${address}:${port || 443}`, '--tls-server-name', hostname, ...args);
   };
   return {
     house,
@@ -89,4 +94,19 @@ export async function applyText({ house, kubectl }: Planes, name: string, text: 
   const path = join(house.capstan.directory, name);
   await writeFile(path, text);
   await kubectl('apply', '-f', path);
+}
+
+/** An example under another name, with one worker, and exposed by an Ingress instead of a load balancer. */
+export async function behindIngress(example: string, name: string): Promise<string> {
+  const host = `api.${name}.localhost`;
+  return (await readFile(`examples/${example}/cluster.yaml`, 'utf8'))
+    .replaceAll(example, name)
+    .replace(/(kind: MachineDeployment\n(?:.*\n)*? {2}replicas:) 2/, '$1 1')
+    .replace(/cidr: 10\.(\d+)\./, 'cidr: 10.2$1.')
+    .replaceAll('v1.32.6', 'v1.34.2')
+    .replace(
+      / {2}service:\n {4}type: LoadBalancer\n(?: {4}.*\n)*/,
+      `  service:\n    type: ClusterIP\n  ingress:\n    apiHost: ${host}\n    konnectivityHost: konnectivity.${name}.localhost\n`,
+    )
+    .replace('serviceType: LoadBalancer', `serviceType: ClusterIP\n    ingress:\n      hostname: ${host}`);
 }

@@ -8,7 +8,7 @@ import type { PlaneRequest, RestoreRequest, RotationRequest } from './types.ts';
 const domain = 'controlplane.cluster.x-k8s.io';
 
 /** `rotate-<what>`: any value that was not there before begins a rotation */
-const rotations: Readonly<Record<RotationRequest['what'], string>> = {
+export const rotateAnnotations: Readonly<Record<RotationRequest['what'], string>> = {
   ca: `${domain}/rotate-ca`,
   'etcd-ca': `${domain}/rotate-etcd-ca`,
   'front-proxy-ca': `${domain}/rotate-front-proxy-ca`,
@@ -44,8 +44,8 @@ export function annotatedApiServer({ metadata }: KubeObject): Pick<ApiServerWish
 /** Rotations and a restore somebody asks for, and where credentials go. */
 export function annotatedRequests({ metadata }: KubeObject): Pick<PlaneRequest, 'rotate' | 'restore' | 'cloudSecrets'> {
   const annotations = metadata.annotations ?? {};
-  const rotate = (Object.keys(rotations) as RotationRequest['what'][]).flatMap((what): RotationRequest[] => {
-    const token = annotations[rotations[what]];
+  const rotate = (Object.keys(rotateAnnotations) as RotationRequest['what'][]).flatMap((what): RotationRequest[] => {
+    const token = annotations[rotateAnnotations[what]];
     return token ? [{ what, token }] : [];
   });
   const restore = restoreRequest(annotations);

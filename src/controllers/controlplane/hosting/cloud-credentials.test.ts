@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { openStackClusterIdentities, type Secret, Secrets } from '../../../api/index.ts';
-import { ignoreNotFound } from '../../../machinery/index.ts';
+import { Namespaces, openStackClusterIdentities, type Secret, Secrets } from '../../../api/index.ts';
+import { ignoreNotFound, type JsonValue } from '../../../machinery/index.ts';
 import { secretText } from '../../shared/index.ts';
 import { by } from '../../testing/world.ts';
 import { annotatedRequests } from './annotations.ts';
@@ -86,8 +86,49 @@ describe('credentials of the cloud', () => {
       },
       by,
     );
-    await world.ask(requests());
     await world.until(async () => (await confOf(world)).includes('=shared\n'));
+  });
+
+  it('follow an OpenStackClusterIdentity that comes to name another Secret, or another namespace, without being asked', async () => {
+    const world = await plane({ ...identity, name: 'changing-identity', type: 'ClusterIdentity' });
+    await put(world, 'first');
+    const secret = { name: 'another', namespace: world.namespace };
+    await world.client.create(
+      Secrets,
+      { apiVersion: 'v1', kind: 'Secret', metadata: secret, data: data(cloudsOf('second')) },
+      by,
+    );
+    const edit = (spec: Record<string, JsonValue>): Promise<unknown> =>
+      world.client.patch(openStackClusterIdentities, { name: 'changing-identity' }, 'merge', { spec }, by);
+    await world.client.create(
+      openStackClusterIdentities,
+      {
+        apiVersion: 'infrastructure.cluster.x-k8s.io/v1alpha1',
+        kind: 'OpenStackClusterIdentity',
+        metadata: { name: 'changing-identity' },
+        spec: { secretRef: { namespace: world.namespace, name: identity.name } },
+      },
+      by,
+    );
+    await world.until(async () => (await confOf(world)).includes('=first\n'));
+    await world.untilSettled();
+    const begin = world.clock.now();
+    await edit({ secretRef: { namespace: world.namespace, name: 'another' } });
+    await world.until(async () => (await confOf(world)).includes('=second\n'));
+    const told = () => world.report().stages.get('cloudCredentials');
+    await edit({ namespaceSelector: { matchLabels: { clouds: 'yes' } } });
+    await world.until(() => told()?.status === 'False');
+    expect(told()?.message).toContain('may not be used in namespace');
+    await world.client.patch(
+      Namespaces,
+      { name: world.namespace },
+      'merge',
+      { metadata: { labels: { clouds: 'yes' } } },
+      by,
+    );
+    await world.until(() => told()?.status === 'True');
+    // long before the next look that comes by itself
+    expect(world.clock.now() - begin).toBeLessThan(5 * 60_000);
   });
 
   it('that somebody else keeps inside stay theirs', async () => {

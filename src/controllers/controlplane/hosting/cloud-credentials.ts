@@ -9,9 +9,9 @@ import {
 } from '../../../api/index.ts';
 import { formatKey, type ObjectKey, objectKey } from '../../../client/index.ts';
 import type { CloudCredentials } from '../../../hosting/index.ts';
-import { ignoreNotFound, type KubeObject, type Resource } from '../../../machinery/index.ts';
+import { deepEqual, ignoreNotFound, type KubeObject, type Resource } from '../../../machinery/index.ts';
 import { CloudConfigError, cloudFromText } from '../../../openstack/index.ts';
-import { type Watch, watchMapped } from '../../../runtime/index.ts';
+import { generationChanged, labelsChanged, type Watch, watchMapped } from '../../../runtime/index.ts';
 import {
   at,
   type CloudTexts,
@@ -28,8 +28,8 @@ import type { PlaneRequest } from './types.ts';
 export interface PlaneClouds {
   /** The credentials of the cloud a plane's workers are in; undefined when that is no OpenStack, or nobody wants them. */
   credentialsOf(request: PlaneRequest): Promise<CloudAnswer>;
-  /** wakes the planes whose credentials change */
-  readonly watch: Watch;
+  /** wake the planes whose credentials change, or the way to them */
+  readonly watches: readonly Watch[];
   forget(plane: ObjectKey): void;
 }
 
@@ -37,29 +37,34 @@ export type CloudAnswer = { readonly credentials?: CloudCredentials } | { readon
 
 export function createPlaneClouds(): PlaneClouds {
   // a plane that was never looked at needs no waking: it is looked at when the program starts
-  const planesBySecret = new Map<string, Map<string, ObjectKey>>();
-  const secretByPlane = new Map<string, string>();
+  const planesBySource = new Map<string, Map<string, ObjectKey>>();
+  const sourcesByPlane = new Map<string, readonly string[]>();
   // Secrets in caches are immutable: what one says stays true
   const texts = new WeakMap<Secret, Map<string, Promise<CloudTexts>>>();
 
   const forget = (plane: ObjectKey): void => {
     const id = formatKey(plane);
-    const secret = secretByPlane.get(id);
-    if (secret === undefined) return;
-    secretByPlane.delete(id);
-    const planes = planesBySecret.get(secret);
-    planes?.delete(id);
-    if (planes?.size === 0) planesBySecret.delete(secret);
+    for (const source of sourcesByPlane.get(id) ?? []) {
+      const planes = planesBySource.get(source);
+      planes?.delete(id);
+      if (planes?.size === 0) planesBySource.delete(source);
+    }
+    sourcesByPlane.delete(id);
   };
 
-  const remember = (plane: ObjectKey, secret: ObjectKey): void => {
-    const [id, used] = [formatKey(plane), formatKey(secret)];
-    if (secretByPlane.get(id) === used) return;
+  const remember = (plane: ObjectKey, sources: readonly string[]): void => {
+    const id = formatKey(plane);
+    if (deepEqual(sourcesByPlane.get(id), sources)) return;
     forget(plane);
-    secretByPlane.set(id, used);
-    const planes = planesBySecret.get(used) ?? new Map<string, ObjectKey>();
-    planesBySecret.set(used, planes.set(id, plane));
+    sourcesByPlane.set(id, sources);
+    for (const source of sources) {
+      const planes = planesBySource.get(source) ?? new Map<string, ObjectKey>();
+      planesBySource.set(source, planes.set(id, plane));
+    }
   };
+  const usersOf = <T extends KubeObject>(resource: Resource<T>, object: T): ObjectKey[] => [
+    ...(planesBySource.get(sourceOf(resource, objectKey(object)))?.values() ?? []),
+  ];
 
   const textsOf = (identity: IdentityReference, key: ObjectKey, secret: Secret | undefined): Promise<CloudTexts> => {
     const known = secret && texts.get(secret);
@@ -83,7 +88,13 @@ export function createPlaneClouds(): PlaneClouds {
       const namespace = owner.metadata.namespace ?? '';
       const get = <T extends KubeObject>(resource: Resource<T>, key: ObjectKey): Promise<T | undefined> =>
         context.client.get(resource, key, { signal: context.signal }).catch(ignoreNotFound);
+      const way =
+        identity.type === 'ClusterIdentity'
+          ? [sourceOf(openStackClusterIdentities, { name: identity.name }), sourceOf(Namespaces, { name: namespace })]
+          : [];
       try {
+        // also when it leads nowhere yet
+        remember(objectKey(owner), way);
         const key = await credentialSecretKey(
           {
             identity: (name) => get(openStackClusterIdentities, { name }),
@@ -92,7 +103,7 @@ export function createPlaneClouds(): PlaneClouds {
           identity,
           namespace,
         );
-        remember(objectKey(owner), key);
+        remember(objectKey(owner), [...way, sourceOf(Secrets, key)]);
         const secret = context.cache.lister(Secrets).get(key) ?? (await get(Secrets, key));
         return { credentials: { secrets: cloudSecrets, ...(await textsOf(identity, key, secret)) } };
       } catch (error) {
@@ -101,14 +112,26 @@ export function createPlaneClouds(): PlaneClouds {
         throw error;
       }
     },
-    watch: watchMapped(Secrets, (secret) => [...(planesBySecret.get(formatKey(objectKey(secret)))?.values() ?? [])], {
-      predicates: [
-        (event) =>
-          event.type !== 'update' ||
-          [cloudsYamlKey, cloudCaKey].some((key) => event.object.data?.[key] !== event.old.data?.[key]),
-      ],
-    }),
+    watches: [
+      watchMapped(Secrets, (secret) => usersOf(Secrets, secret), {
+        predicates: [
+          (event) =>
+            event.type !== 'update' ||
+            [cloudsYamlKey, cloudCaKey].some((key) => event.object.data?.[key] !== event.old.data?.[key]),
+        ],
+      }),
+      watchMapped(openStackClusterIdentities, (identity) => usersOf(openStackClusterIdentities, identity), {
+        predicates: [generationChanged],
+      }),
+      // the labels of a namespace decide which identities may be used in it
+      watchMapped(Namespaces, (namespace) => usersOf(Namespaces, namespace), { predicates: [labelsChanged] }),
+    ],
   };
+}
+
+/** One object on the way to credentials, as a key of a map. */
+function sourceOf(resource: Resource, key: ObjectKey): string {
+  return `${resource.kind} ${formatKey(key)}`;
 }
 
 async function readTexts(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { clusters, Deployments, Services, StatefulSets } from '../../../api/index.ts';
+import { clusters, Deployments, Ingresses, Services, StatefulSets } from '../../../api/index.ts';
 import { parseKubeconfig } from '../../../client/index.ts';
 import type { OwnEtcdWish } from '../../../hosting/index.ts';
 import { fakeClusters } from '../../testing/provider-kinds.ts';
@@ -59,6 +59,23 @@ describe('a plane', () => {
     );
     await world.untilSettled();
     expect(world.report().endpoint).toEqual({ host: 'lb.example.org', port: 6443 });
+  });
+
+  it('behind an Ingress that nobody serves says so', async () => {
+    const world = await start();
+    await world.untilSettled();
+    const ingress = { deploy: true, host: 'api.example.org', port: 443, className: 'nginx' };
+    await world.wish((wish) => ({ ...wish, exposure: { ...wish.exposure, ingress } }));
+    world.setWorkloadDown(true);
+    await world.until(() => /Ingress/.test(world.report().stages.get('functional')?.message ?? ''));
+    expect(world.report().stages.get('functional')).toMatchObject({
+      reason: 'NotAnswering',
+      message: expect.stringMatching(/; Ingress c1 of class nginx has no address: .*kubectl get ingressclasses/),
+    });
+    const status = { loadBalancer: { ingress: [{ ip: '192.0.2.1' }] } };
+    const key = { namespace: world.namespace, name: 'c1' };
+    await world.client.patch(Ingresses, key, 'merge', { status }, { fieldManager: 'test', subresource: 'status' });
+    await world.until(() => !/Ingress/.test(world.report().stages.get('functional')?.message ?? ''));
   });
 
   it('stays as it is while a wish cannot be fulfilled, says why, and goes on when it can', async () => {

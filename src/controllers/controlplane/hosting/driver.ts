@@ -26,7 +26,7 @@ import { controllerOf, explain, isNotConnected } from '../../shared/index.ts';
 import { EtcdError } from '../etcd/types.ts';
 import { PlaneObjectError } from './apply-objects.ts';
 import { createBackgroundWork } from './background.ts';
-import { PlaneCredentialError } from './certificates/ensure.ts';
+import { PlaneCredentialError } from './certificates/errors.ts';
 import { createPlaneClouds } from './cloud-credentials.ts';
 import { planeEtcd } from './etcd/connect.ts';
 import { driveEtcdCluster, type EtcdClusterReport, type EtcdClusterRequest } from './etcd-cluster.ts';
@@ -140,7 +140,7 @@ export function createPlaneDriver(dependencies: PlaneDependencies): PlaneDriver 
     },
     watches: (owner) => [
       ...followedResources.map((resource) => watchOwned(resource, owner)),
-      clouds.watch,
+      ...clouds.watches,
       watchMapped(Pods, (pod) => ownersOfPod(dependencies, pod, owner), { predicates: [podMatters] }),
     ],
   };

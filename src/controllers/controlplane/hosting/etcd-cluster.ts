@@ -5,11 +5,13 @@ import type { KubeObject } from '../../../machinery/index.ts';
 import { after, type ReconcileContext, type Result, soonest } from '../../../runtime/index.ts';
 import type { Verdict } from '../../shared/index.ts';
 import { ensureCredentials } from './certificates/ensure.ts';
+import { withKept } from './certificates/kept.ts';
+import { lossesOfEtcd } from './certificates/losses.ts';
 import { etcdTargetOf, type OpenPlaneEtcd } from './etcd/connect.ts';
 import { driveEtcd } from './etcd/drive.ts';
 import type { PlaneMemory } from './scope.ts';
 import { secretDrafts } from './secret-drafts.ts';
-import { readState } from './state.ts';
+import { readState, stateData } from './state.ts';
 import type { CertificateReport, EtcdReport } from './types.ts';
 
 /** An etcd of its own, without a plane on top. */
@@ -54,7 +56,12 @@ export async function driveEtcdCluster(
     read,
     drafts,
     memory: memory.credentials,
+    losses: lossesOfEtcd(cache, wish),
   });
+  const nextState = withKept(state, credentials.keeping, clock.now());
+  if (nextState !== state) {
+    drafts.put(naming.rotationState, { labels: naming.labels('certificate'), data: stateData(nextState) });
+  }
   credentials.rememberWritten(await drafts.flush());
   const trust = { 'etcd-ca': credentials.authorities.get('etcd-ca')?.trust ?? '' };
   const outcome = await driveEtcd({
@@ -67,6 +74,7 @@ export async function driveEtcdCluster(
     targetOf: etcdTargetOf(wish, read),
     lastDefragmentedMs: undefined,
     defragmentDue: false,
+    restores: false,
   });
   const { nextMs } = credentials;
   const renewal =

@@ -1,4 +1,5 @@
 import {
+  type ContainerStatus,
   type Deployment,
   Deployments,
   type Pod,
@@ -120,20 +121,30 @@ function sightOf(pod: Pod, isUpToDate: boolean): PodSight {
 /** Waiting that passes by itself; everything else is worth telling. */
 const ordinary = new Set(['ContainerCreating', 'PodInitializing']);
 
-function problemOf(pod: Pod): string | undefined {
+/** Why a Pod does not run, in its own words where it has some. */
+export function problemOf(pod: Pod): string | undefined {
   const { name } = pod.metadata;
   const unschedulable = pod.status?.conditions?.find(
     ({ type, status }) => type === 'PodScheduled' && status === 'False',
   );
   if (unschedulable) return `Pod ${name} cannot be placed: ${unschedulable.message || unschedulable.reason || ''}`;
-  for (const status of [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])]) {
-    const waiting = status.state?.waiting;
-    if (!waiting?.reason || ordinary.has(waiting.reason)) continue;
-    const last = status.lastState?.terminated;
-    const said = last?.message?.trim() || waiting.message || '';
-    return `Pod ${name}, container ${status.name}: ${waiting.reason}${said === '' ? '' : `: ${said}`}`;
+  const isReady = pod.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true;
+  const problems = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])].flatMap(
+    (status) => problemOfContainer(status, isReady) ?? [],
+  );
+  return problems.length === 0 ? undefined : `Pod ${name}, ${problems.join('; ')}`;
+}
+
+/** One may fail because of another: all that have something to say are heard. */
+function problemOfContainer({ name, state, lastState }: ContainerStatus, isReady: boolean): string | undefined {
+  const said = lastState?.terminated?.message?.trim() ?? '';
+  const waiting = state?.waiting;
+  if (waiting?.reason && !ordinary.has(waiting.reason)) {
+    const words = said || waiting.message || '';
+    return `container ${name}: ${waiting.reason}${words === '' ? '' : `: ${words}`}`;
   }
-  return undefined;
+  // it runs once more, and will end as it did before
+  return state?.running && !isReady && said !== '' ? `container ${name} ended: ${said}` : undefined;
 }
 
 /** The first thing that keeps a set from running. */

@@ -36,6 +36,8 @@ export interface RestoreState {
 
 export interface PlaneState {
   readonly rotations: Readonly<Partial<Record<Rotatable, RotationEntry>>>;
+  /** pairs in use, should their Secrets get lost; of `sa` the certificate is the public key */
+  readonly kept?: Readonly<Partial<Record<Rotatable, CertificateAndKey>>>;
   readonly backup?: BackupState;
   readonly restore?: RestoreState;
   readonly defragmentedMs?: number;

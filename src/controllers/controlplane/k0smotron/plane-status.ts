@@ -28,6 +28,7 @@ const partConditions: readonly StageCondition[] = [
   { type: 'EtcdAvailable', stages: ['etcd', 'restore'], good: 'Available' },
   { type: 'WorkloadPartsAvailable', stages: ['inCluster'], good: 'Available' },
   { type: 'CloudCredentialsAvailable', stages: ['cloudCredentials'], good: 'Available' },
+  { type: 'ArgumentsAccepted', stages: ['arguments'], good: 'Accepted' },
   { type: 'RotationSettled', stages: ['rotation'], good: 'NotRotating' },
   { type: 'BackupSucceeded', stages: ['backup'], good: 'BackedUp' },
 ];

@@ -1,5 +1,5 @@
 import { type Secret, Secrets } from '../../../../api/index.ts';
-import { type Client, formatKey, type ObjectKey } from '../../../../client/index.ts';
+import type { Client, ObjectKey } from '../../../../client/index.ts';
 import {
   type AuthorityName,
   type CertificatePlan,
@@ -8,47 +8,29 @@ import {
   type ExternalAuthority,
   nextRenewal,
   type ObservedCredential,
-  type PlannedAuthority,
   type PlannedCertificate,
   type PlannedCredential,
-  type PlannedKey,
   type PlannedKubeconfig,
   type Renewal,
 } from '../../../../hosting/index.ts';
-import { CapstanError, type Clock, formatTime, ignoreNotFound } from '../../../../machinery/index.ts';
-import {
-  type CertificateAndKey,
-  createAuthority,
-  createServiceAccountKeyPair,
-  parseCertificate,
-} from '../../../../pki/index.ts';
+import { type Clock, formatTime, ignoreNotFound } from '../../../../machinery/index.ts';
+import { type CertificateAndKey, parseCertificate } from '../../../../pki/index.ts';
 import { secretText } from '../../../shared/index.ts';
 import type { SecretDrafts } from '../secret-drafts.ts';
-import { type PlaneState, rotationOf } from '../state.ts';
+import type { PlaneState } from '../state.ts';
 import type { CertificateReport } from '../types.ts';
-import { everyKey, firstPublicKey, joined, makeLeaf, secretShape } from './leaf.ts';
-import { observeLeaf, storedPair, type Vouching } from './stored.ts';
-
-/** On a Secret of Kamaji, empty: make anew what is in it. The answer is the time. */
-export const rotateAnnotation = 'certs.kamaji.clastix.io/rotate';
-
-/** A Secret with a credential is missing or cannot be used; the message names it and says what to do. */
-export class PlaneCredentialError extends CapstanError {
-  constructor(secret: ObjectKey, problem: string, hint: string) {
-    super('CAP_PLANE_CREDENTIAL', `Secret ${formatKey(secret)} ${problem}; ${hint}`, { hint });
-    this.name = 'PlaneCredentialError';
-  }
-}
-
-/** An authority while this pass lasts. */
-export interface LivingAuthority {
-  /** PEM; without a key nothing new can be signed */
-  readonly pair: { readonly certificate: string; readonly privateKey?: string };
-  /** PEM of all that are to be trusted in its place, the one in use first */
-  readonly trust: string;
-  /** vouches for the one in use before those who know only the one before */
-  readonly cross?: string;
-}
+import {
+  ensureAuthority,
+  ensureServiceAccountKey,
+  type LivingAuthority,
+  rotateAnnotation,
+  rotationWish,
+  secretOf,
+} from './authorities.ts';
+import { PlaneCredentialError } from './errors.ts';
+import type { Keeping, Losses } from './kept.ts';
+import { makeLeaf } from './leaf.ts';
+import { observeLeaf, type Vouching } from './stored.ts';
 
 /** What was read of leaves, as long as their Secrets and signers stay the same. Saves reading certificates. */
 export type CredentialMemory = Map<
@@ -66,6 +48,7 @@ export interface EnsureCredentialsOptions {
   read(key: ObjectKey): Secret | undefined;
   drafts: SecretDrafts;
   memory: CredentialMemory;
+  losses: Losses;
 }
 
 export interface EnsuredCredentials {
@@ -81,6 +64,8 @@ export interface EnsuredCredentials {
   readonly nextMs: number | undefined;
   /** authorities and keys that a Secret's annotation asks to rotate -> a name for the wish */
   readonly asked: ReadonlyMap<AuthorityName | 'sa', string>;
+  /** what must not get lost: the pairs in use that are ours, and what was said about them in this pass */
+  readonly keeping: Keeping;
 }
 
 /**
@@ -92,12 +77,13 @@ export async function ensureCredentials(options: EnsureCredentialsOptions): Prom
   const authorities = new Map<AuthorityName, LivingAuthority>();
   const observed = new Map<CredentialName, ObservedCredential>();
   const asked = new Map<AuthorityName | 'sa', string>();
+  const keeping: Keeping = { pairs: {}, putBack: [], begun: [] };
   for (const planned of plan) {
     if (planned.kind === 'authority') {
-      const authority = await ensureAuthority(options, planned);
+      const authority = await ensureAuthority(options, planned, keeping);
       authorities.set(planned.name, authority);
       observed.set(planned.name, observedAuthority(options, planned.name, authority));
-    } else if (planned.kind === 'key') await ensureServiceAccountKey(options, planned);
+    } else if (planned.kind === 'key') await ensureServiceAccountKey(options, planned, keeping);
     const wish = rotationWish(options, planned);
     if (wish !== undefined && (planned.kind === 'authority' || planned.kind === 'key')) asked.set(planned.name, wish);
   }
@@ -138,111 +124,8 @@ export async function ensureCredentials(options: EnsureCredentialsOptions): Prom
     reports: reportsOf(plan, observed),
     nextMs: nextRenewal(plan, observed),
     asked,
+    keeping,
   };
-}
-
-const secretOf = (options: EnsureCredentialsOptions, { place }: PlannedCredential): Secret | undefined =>
-  options.read({ namespace: options.namespace, name: place.name });
-
-function rotationWish(options: EnsureCredentialsOptions, planned: PlannedCredential): string | undefined {
-  const secret = secretOf(options, planned);
-  return secret?.metadata.annotations?.[rotateAnnotation] === '' && !planned.external
-    ? `annotation of Secret ${planned.place.name} ${secret.metadata.resourceVersion ?? ''}`
-    : undefined;
-}
-
-async function ensureAuthority(options: EnsureCredentialsOptions, planned: PlannedAuthority): Promise<LivingAuthority> {
-  const { namespace, state, clock, drafts } = options;
-  const { place } = planned;
-  const key = { namespace, name: place.name };
-  const secret = secretOf(options, planned);
-  const stored = storedPair(planned, secret);
-  const { record, next, old, cross } = rotationOf(state, planned.name);
-  if (planned.external) {
-    const certificate = stored?.certificate ?? place.certificate.map((name) => secretText(secret, name)).find(Boolean);
-    if (certificate === undefined) {
-      throw new PlaneCredentialError(
-        key,
-        'holds no certificate authority',
-        `put ${place.certificate[0]} and ${place.privateKey[0]} there`,
-      );
-    }
-    const pair = { certificate, ...(stored && { privateKey: stored.privateKey }) };
-    return { pair, trust: certificate };
-  }
-  if (!stored && secret && (secretText(secret, place.certificate[0] ?? '') ?? '') !== '') {
-    // machines and kubeconfigs may rely on it: another one made in its place would lock them all out
-    throw new PlaneCredentialError(
-      key,
-      'holds a certificate authority that cannot be used',
-      'restore it, or delete the Secret to begin anew',
-    );
-  }
-  const inUse =
-    (record.phase === 'switched' ? next : undefined) ??
-    stored ??
-    // no limit below it: a successor must be able to stand under it for those who know only this one
-    (await createAuthority({
-      commonName: planned.commonName,
-      clock,
-      algorithm: planned.algorithm,
-      validityMs: planned.durationMs,
-    }));
-  const beside = record.phase === 'introduced' ? next?.certificate : record.phase === 'switched' ? old : undefined;
-  const trust = joined([inUse.certificate, beside]);
-  drafts.put(place.name, {
-    ...secretShape(planned),
-    data: {
-      ...everyKey(place.certificate, inUse.certificate),
-      ...everyKey(place.privateKey, inUse.privateKey),
-      ...everyKey(place.bundle, trust),
-    },
-    ...(record.phase !== 'stable' &&
-      rotationWish(options, planned) !== undefined && {
-        annotations: { ...planned.annotations, [rotateAnnotation]: formatTime(clock.now()) },
-      }),
-  });
-  if (planned.repeatedIn) {
-    const { name, current, old: oldKey, all } = planned.repeatedIn;
-    const data = { [current]: inUse.certificate, [oldKey]: beside ?? '', [all]: trust };
-    drafts.put(name, { labels: planned.labels, data });
-  }
-  return { pair: inUse, trust, ...(cross !== undefined && { cross }) };
-}
-
-async function ensureServiceAccountKey(options: EnsureCredentialsOptions, planned: PlannedKey): Promise<void> {
-  const { namespace, state, drafts, clock } = options;
-  const { place } = planned;
-  const stored = storedPair(planned, secretOf(options, planned));
-  if (planned.external) {
-    if (stored) return;
-    throw new PlaneCredentialError(
-      { namespace, name: place.name },
-      'holds no pair of keys',
-      `put ${place.certificate[0]} and ${place.privateKey[0]} there`,
-    );
-  }
-  const { record, next, old } = rotationOf(state, 'sa');
-  let inUse =
-    (record.phase === 'switched' ? next : undefined) ??
-    (stored && { ...stored, certificate: firstPublicKey(stored.certificate) });
-  if (!inUse) {
-    const made = await createServiceAccountKeyPair(planned.algorithm);
-    inUse = { certificate: made.publicKey, privateKey: made.privateKey };
-  }
-  const beside = record.phase === 'introduced' ? next?.certificate : record.phase === 'switched' ? old : undefined;
-  drafts.put(place.name, {
-    ...secretShape(planned),
-    data: {
-      ...everyKey(place.certificate, joined([inUse.certificate, beside])),
-      ...everyKey(place.privateKey, inUse.privateKey),
-      ...everyKey(place.bundle, joined([inUse.certificate, beside])),
-    },
-    ...(record.phase !== 'stable' &&
-      rotationWish(options, planned) !== undefined && {
-        annotations: { ...planned.annotations, [rotateAnnotation]: formatTime(clock.now()) },
-      }),
-  });
 }
 
 async function vouchingFor(

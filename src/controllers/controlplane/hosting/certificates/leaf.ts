@@ -6,7 +6,8 @@ import type {
 } from '../../../../hosting/index.ts';
 import { type CertificateAndKey, issueCertificate, parseCertificate } from '../../../../pki/index.ts';
 import { kubeconfigText } from '../../../shared/index.ts';
-import { type EnsureCredentialsOptions, PlaneCredentialError } from './ensure.ts';
+import type { EnsureCredentialsOptions } from './ensure.ts';
+import { PlaneCredentialError } from './errors.ts';
 import type { Vouching } from './stored.ts';
 
 export function everyKey(keys: readonly string[] | undefined, text: string): Record<string, string> {

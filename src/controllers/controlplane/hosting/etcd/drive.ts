@@ -15,6 +15,7 @@ import type { EtcdAdministrator } from '../../etcd/types.ts';
 import { type ApplyOptions, applyObjects, PlaneObjectError } from '../apply-objects.ts';
 import type { EtcdReport } from '../types.ts';
 import { type OpenPlaneEtcd, type PlaneEtcdTarget, unreachable } from './connect.ts';
+import { nextLookMs } from './next-look.ts';
 import { askEtcd, type EtcdAnswers, type EtcdSight, etcdObservation, seeEtcd } from './observe.ts';
 import { reportOf, unboundClaim, verdictOf } from './tell.ts';
 
@@ -22,9 +23,6 @@ import { reportOf, unboundClaim, verdictOf } from './tell.ts';
 const maxSteps = 12;
 /** Members that are as wished are looked at this often: alarms and fragmentation are told by nobody. */
 const calmMs = 5 * 60_000;
-const uneasyMs = 1_000;
-const longUneasyMs = 10_000;
-const uneasyAfterMs = 60_000;
 const defragmentEveryMs = 60 * 60_000;
 /** All members are tidied within this time of the first, one in each pass. */
 export const defragmentRoundMs: number = 10 * 60_000;
@@ -54,6 +52,8 @@ export interface EtcdScope {
   readonly lastDefragmentedMs: number | undefined;
   /** by schedule; without one etcd is tidied when it is worth it */
   readonly defragmentDue: boolean;
+  /** a backup is to be loaded: what is lost may be begun anew for it */
+  readonly restores: boolean;
 }
 
 export interface EtcdOutcome {
@@ -79,7 +79,7 @@ export async function driveEtcd(scope: EtcdScope): Promise<EtcdOutcome> {
   const defragmentDue = isDefragmentDue(scope);
   for (let taken = 0; taken < maxSteps; taken++) {
     const { tidied } = memory;
-    const more = { defragmentDue, quotaBytes: quotaOf(wish), ...(tidied && { tidied }) };
+    const more = { defragmentDue, quotaBytes: quotaOf(wish), restores: scope.restores, ...(tidied && { tidied }) };
     step = etcdStep(wish, etcdObservation({ ...sight, facts }, answers, more));
     if (step.kind === 'none' || step.kind === 'wait') break;
     context.log.info('Etcd takes a step', { etcd: wish.naming.etcd, step: step.kind });
@@ -339,6 +339,6 @@ function outcome(
       ? isAsleep
         ? done()
         : after(calmMs, 'next look at etcd')
-      : after(uneasyFor > uneasyAfterMs ? longUneasyMs : uneasyMs, 'etcd is on its way'),
+      : after(nextLookMs(uneasyFor), 'etcd is on its way'),
   };
 }

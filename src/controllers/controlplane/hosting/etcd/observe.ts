@@ -5,6 +5,7 @@ import {
   type EtcdObservation,
   type EtcdPod,
   type EtcdSetFacts,
+  type EtcdSettings,
   type EtcdMember as MemberView,
   maxEtcdMembers,
   memberName,
@@ -20,6 +21,8 @@ import type { OpenPlaneEtcd, PlaneEtcdTarget } from './connect.ts';
 export interface EtcdSight {
   readonly set: SetSight | undefined;
   readonly facts: EtcdSetFacts | undefined;
+  /** written down for these members, and not for those of a plane before that had the same name */
+  readonly recorded: EtcdSettings | undefined;
   readonly pods: readonly EtcdPod[];
   /** those whose programs run, so that asking them may be worth it */
   readonly running: readonly string[];
@@ -50,7 +53,9 @@ export function seeEtcd(cache: CacheReader, wish: EtcdClusterWish): EtcdSight {
     const claim = cache.lister(PersistentVolumeClaims).get({ namespace, name: claimName(naming, member) });
     if (claim && claim.metadata.deletionTimestamp === undefined) claims.set(member, claim.metadata.uid ?? '');
   }
-  const settings = parseSettings(cache.lister(ConfigMaps).get({ namespace, name: naming.etcdSettings })?.data);
+  const record = cache.lister(ConfigMaps).get({ namespace, name: naming.etcdSettings });
+  const settings = parseSettings(record?.data);
+  const isOwn = record?.metadata.ownerReferences?.some(({ uid }) => uid === identity.owner.uid) === true;
   const volumeSize = set && templateSize(set);
   const facts = set &&
     settings && {
@@ -63,6 +68,7 @@ export function seeEtcd(cache: CacheReader, wish: EtcdClusterWish): EtcdSight {
   return {
     set,
     facts,
+    recorded: isOwn ? settings : undefined,
     pods: pods.map(podView),
     running: pods
       .filter(({ pod, isTerminating }) => !isTerminating && pod.status?.phase === 'Running')
@@ -168,10 +174,11 @@ function memberViews(
 export function etcdObservation(
   sight: EtcdSight,
   answers: EtcdAnswers,
-  more: Pick<EtcdObservation, 'defragmentDue' | 'quotaBytes' | 'tidied'>,
+  more: Pick<EtcdObservation, 'defragmentDue' | 'quotaBytes' | 'tidied' | 'restores'>,
 ): EtcdObservation {
-  const { facts } = sight;
+  const { facts, recorded } = sight;
   return {
+    ...(recorded && { recorded }),
     ...(facts && { set: { replicas: facts.replicas, image: facts.image, settings: facts.settings } }),
     pods: sight.pods,
     claims: sight.claims,

@@ -1,24 +1,30 @@
-import { overriddenArguments } from '../../../../hosting/index.ts';
+import { overriddenArguments, unsuitableCharts } from '../../../../hosting/index.ts';
 import type { KubeObject } from '../../../../machinery/index.ts';
 import type { Conditioned } from '../../../shared/index.ts';
 import { bad, type PlaneScope, tell } from '../scope.ts';
 
-const reason = 'ArgumentOverridden';
-
-/** Says which arguments of the user have no effect, because the plane would not work with them. */
+/** Says which arguments of the user have no effect because the plane would not work with them, and which charts will not work. */
 export function tellArguments(scope: PlaneScope): undefined {
-  const { wish, request, memory } = scope;
-  const found = Object.entries(overriddenArguments(wish, scope.facts));
-  if (found.length === 0) return;
-  const list = found.map(([program, names]) => `${program} ${names.map((name) => `--${name}`).join(' ')}`).join(', ');
-  const message = `without effect, because the control plane sets them itself: ${list}; take them out`;
+  const { request, memory } = scope;
+  const overridden = overriddenMessage(scope);
+  const charts = unsuitableCharts(scope.wish);
+  const reason = overridden === undefined ? 'ChartUnsuitable' : 'ArgumentOverridden';
+  const message = [...(overridden === undefined ? [] : [overridden]), ...charts].join('; ');
+  if (message === '') return;
   tell(scope, 'arguments', bad(reason, message));
   if (memory.arguments === message) return;
   memory.arguments = message;
   if (!isTold(request.owner, message)) request.context.events.event(request.owner, 'Warning', reason, message);
 }
 
+function overriddenMessage({ wish, facts }: PlaneScope): string | undefined {
+  const found = Object.entries(overriddenArguments(wish, facts));
+  if (found.length === 0) return undefined;
+  const list = found.map(([program, names]) => `${program} ${names.map((name) => `--${name}`).join(' ')}`).join(', ');
+  return `without effect, because the control plane sets them itself: ${list}; take them out`;
+}
+
 /** What stands in a condition was said before. */
 function isTold({ status }: KubeObject & Conditioned, message: string): boolean {
-  return status?.conditions?.some((condition) => condition.reason === reason && condition.message === message) === true;
+  return status?.conditions?.some((condition) => condition.message === message) === true;
 }

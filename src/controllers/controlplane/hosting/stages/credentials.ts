@@ -1,11 +1,33 @@
 import { randomBytes } from 'node:crypto';
 import { type AuthorityName, certificatePlan, encryptionFile } from '../../../../hosting/index.ts';
 import { formatTime, formatYaml } from '../../../../machinery/index.ts';
-import { ensureCredentials } from '../certificates/ensure.ts';
-import { bad, flushSecrets, good, lookAgainAt, type PlaneScope, readSecret, tell } from '../scope.ts';
+import { type EnsuredCredentials, ensureCredentials } from '../certificates/ensure.ts';
+import { AuthorityLostError } from '../certificates/errors.ts';
+import { withKept } from '../certificates/kept.ts';
+import { lossesOfPlane } from '../certificates/losses.ts';
+import { bad, flushSecrets, good, lookAgain, lookAgainAt, type PlaneScope, readSecret, tell } from '../scope.ts';
+import { writeState } from '../write-state.ts';
+import { judgeFunction } from './in-cluster.ts';
+
+/** A Secret that comes back from a backup may belong to nobody, and so wakes nobody. */
+const lostRetryMs = 10_000;
 
 /** Everything with a key in it: made, adopted, renewed. */
-export async function issueCredentials(scope: PlaneScope): Promise<undefined> {
+export async function issueCredentials(scope: PlaneScope): Promise<'stop' | undefined> {
+  try {
+    await keepCredentials(scope);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof AuthorityLostError)) throw error;
+    // what runs is left alone, and told as it is
+    judgeFunction(scope);
+    tell(scope, 'certificates', bad('AuthorityLost', error.message));
+    lookAgain(scope, lostRetryMs, 'an authority is lost');
+    return 'stop';
+  }
+}
+
+async function keepCredentials(scope: PlaneScope): Promise<void> {
   const { request, wish, memory, drafts, state } = scope;
   const { client, clock, signal, events, log } = request.context;
   const plan = certificatePlan(wish, scope.facts);
@@ -19,9 +41,12 @@ export async function issueCredentials(scope: PlaneScope): Promise<undefined> {
     read: (key) => readSecret(scope, key),
     drafts,
     memory: memory.credentials,
+    losses: lossesOfPlane(scope),
   });
   makeEncryptionKeys(scope);
   await flushSecrets(scope);
+  await writeState(scope, withKept(scope.state, credentials.keeping, clock.now()));
+  tellLosses(scope, credentials);
   credentials.rememberWritten(scope.written);
   for (const { credential, reason } of credentials.renewed) {
     log.info('Credential made', { credential: credential.name, secret: credential.place.name, reason });
@@ -49,6 +74,18 @@ export async function issueCredentials(scope: PlaneScope): Promise<undefined> {
         )
       : good('Available'),
   );
+}
+
+function tellLosses({ request, wish }: PlaneScope, { keeping }: EnsuredCredentials): void {
+  const { events } = request.context;
+  for (const name of keeping.putBack) {
+    const message = `Secret ${name} was gone; what it held was put back from the copy in Secret ${wish.naming.rotationState}`;
+    events.event(request.owner, 'Warning', 'AuthorityPutBack', message);
+  }
+  for (const { secret } of keeping.begun) {
+    const message = `Secret ${secret} was lost and holds another authority now, as was asked for; replace whatever trusts the one before`;
+    events.event(request.owner, 'Warning', 'AuthorityReplaced', message);
+  }
 }
 
 /** The key Secrets of the workload cluster are stored under: made once; whoever replaces it keeps the old one beside it. */

@@ -24,6 +24,7 @@ export async function keepEtcd(scope: PlaneScope): Promise<'stop' | undefined> {
     targetOf: etcdTargetOf(wish, (key) => readSecret(scope, key)),
     lastDefragmentedMs: state.defragmentedMs,
     defragmentDue,
+    restores: isRestoreDue(scope),
   });
   if (defragmentDue && outcome.isSettled && !outcome.defragmented) memory.etcd.spared = now;
   scope.etcd = outcome;
@@ -33,6 +34,12 @@ export async function keepEtcd(scope: PlaneScope): Promise<'stop' | undefined> {
   if (outcome.defragmented && isNewRound) await writeState(scope, { ...scope.state, defragmentedMs: now });
   // a plane that runs goes on without its majority; one that never ran has nothing to begin with
   return outcome.isServing || wish.replicas === 0 || scope.controlPlane ? undefined : 'stop';
+}
+
+function isRestoreDue({ request, wish, state }: PlaneScope): boolean {
+  const { restore } = request;
+  if (!restore || !wish.backup) return false;
+  return state.restore?.token !== restore.token || state.restore.phase !== 'done';
 }
 
 const bornAt = ({ request }: PlaneScope): number => Date.parse(request.owner.metadata.creationTimestamp ?? '') || 0;

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { Ingresses } from '../../../../api/index.ts';
 import type { Client } from '../../../../client/index.ts';
 import { type WorkloadObject, workloadObjects } from '../../../../hosting/index.ts';
 import { explain, isNotConnected } from '../../../shared/index.ts';
@@ -35,9 +36,20 @@ export function judgeFunction(scope: PlaneScope): 'stop' | undefined {
     return undefined;
   } catch (error) {
     if (!isNotConnected(error)) throw error;
-    tell(scope, 'functional', bad('NotAnswering', explain(error)));
+    tell(scope, 'functional', bad('NotAnswering', `${explain(error)}${whyNoWay(scope)}`));
     return 'stop';
   }
+}
+
+/** An Ingress is a wish: where nobody serves its class, nothing happens and nobody says so. */
+function whyNoWay({ wish, request }: PlaneScope): string {
+  const { naming, identity, exposure } = wish;
+  if (exposure.ingress?.deploy !== true) return '';
+  const key = { namespace: identity.namespace, name: naming.ingress };
+  const ingress = request.context.cache.lister(Ingresses).get(key);
+  if (!ingress || (ingress.status?.loadBalancer?.ingress?.length ?? 0) > 0) return '';
+  const ofClass = exposure.ingress.className ? ` of class ${exposure.ingress.className}` : '';
+  return `; Ingress ${naming.ingress}${ofClass} has no address: is there an ingress controller that serves it (kubectl get ingressclasses) and passes TLS on?`;
 }
 
 /** What the workload cluster must contain: made once or kept, by the rules of each object. */

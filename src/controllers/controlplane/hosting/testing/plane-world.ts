@@ -16,6 +16,8 @@ export type WishChange = (wish: PlaneWish) => PlaneWish;
 export interface PlaneWorld extends HostingWorld {
   /** the latest of all reports */
   report(): PlaneReport;
+  /** all reports so far, oldest first */
+  reports(): readonly PlaneReport[];
   removal(): RemovalReport | undefined;
   /** what is wanted from now on */
   wish(change: WishChange): Promise<void>;
@@ -69,6 +71,7 @@ export async function createPlaneWorld({ identity, ...options }: PlaneWorldOptio
   let change: WishChange = (wish) => wish;
   let more: Partial<PlaneRequest> = {};
   let report: PlaneReport | undefined;
+  const reports: PlaneReport[] = [];
   let removal: RemovalReport | undefined;
 
   const world = await createHostingWorld({
@@ -123,6 +126,7 @@ export async function createPlaneWorld({ identity, ...options }: PlaneWorldOptio
               ...(cluster && { cluster }),
               ...more,
             });
+            reports.push(report);
             if (report.error !== undefined) throw report.error;
             return report.result;
           },
@@ -143,6 +147,7 @@ export async function createPlaneWorld({ identity, ...options }: PlaneWorldOptio
   };
   await world.until(() => report !== undefined);
   return Object.assign(world, {
+    reports: () => reports,
     report: () => {
       if (!report) throw new Error('there is no report yet');
       return report;

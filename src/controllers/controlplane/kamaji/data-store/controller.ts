@@ -30,7 +30,8 @@ import {
   withoutFinalizer,
   writeObject,
 } from '../../../shared/index.ts';
-import { createPlaneDriver, type PlaneDriver } from '../../hosting/index.ts';
+import { AuthorityLostError } from '../../hosting/certificates/errors.ts';
+import { createPlaneDriver, type EtcdClusterReport, type PlaneDriver } from '../../hosting/index.ts';
 import { secretDrafts } from '../../hosting/secret-drafts.ts';
 import { defaultConcurrency } from '../../plane-pass.ts';
 import { dataStoreAllowedDeletion, dataStoreFinalizer, dataStoreValidation } from '../names.ts';
@@ -185,7 +186,14 @@ async function keepContents({ context, store, settings }: StoreScope): Promise<v
 async function runEtcd({ context, driver, store, settings }: StoreScope): Promise<Inspection> {
   const { systemNamespace } = settings;
   await ensureNamespace(context, systemNamespace);
-  const report = await driver.driveEtcd({ context, owner: store, wish: managedEtcdWish(store, systemNamespace) });
+  let report: EtcdClusterReport;
+  try {
+    report = await driver.driveEtcd({ context, owner: store, wish: managedEtcdWish(store, systemNamespace) });
+  } catch (error) {
+    if (!(error instanceof AuthorityLostError)) throw error;
+    const lost: Verdict = { status: 'False', reason: 'AuthorityLost', message: error.message };
+    return { verdict: lost, result: after(retryMs, 'the authority is lost') };
+  }
   const verdict: Verdict = report.isServing
     ? { status: 'True', reason: 'Serving' }
     : { status: 'False', reason: report.verdict.reason, message: report.verdict.message ?? '' };

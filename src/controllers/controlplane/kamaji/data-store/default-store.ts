@@ -64,6 +64,7 @@ export function managedEtcdWish(store: DataStore, systemNamespace: string): Etcd
       members,
       storage: { size: '10Gi' },
       deleteVolumes: true,
+      claimsFollowSet: true,
       operatorName: 'root',
     },
     certificates: {

@@ -1,0 +1,34 @@
+import type { EtcdClusterWish } from '../../../../hosting/index.ts';
+import type { CacheReader } from '../../../../runtime/index.ts';
+import { rotateAnnotations } from '../annotations.ts';
+import { seeEtcd } from '../etcd/observe.ts';
+import type { PlaneScope } from '../scope.ts';
+import type { Losses } from './kept.ts';
+
+const putBack = 'put it back from a backup';
+
+/** Members trust each other by it: all of them must have left what the old one signed before there is another. */
+const etcdCure = ({ naming }: EtcdClusterWish): string =>
+  `${putBack}, or delete StatefulSet ${naming.etcd}: it comes back with another authority, and its volumes stay`;
+
+/** Who relies on the authorities of a plane: workers and kubeconfigs on one, members of etcd on the other. */
+export function lossesOfPlane(scope: PlaneScope): Losses {
+  const { request, wish, controlPlane } = scope;
+  const { cache } = request.context;
+  return {
+    cure(name) {
+      if (name === 'etcd-ca') return seeEtcd(cache, wish).set && etcdCure(wish);
+      if (name !== 'ca' || (!request.isInitialized && !controlPlane)) return undefined;
+      return `${putBack}, or ask for another authority by the annotation ${rotateAnnotations.ca} of your control plane, after which all workers have to be replaced`;
+    },
+    request: (name) => (name === 'etcd-ca' ? undefined : request.rotate?.find(({ what }) => what === name)?.token),
+  };
+}
+
+/** The same for an etcd without a plane. */
+export function lossesOfEtcd(cache: CacheReader, wish: EtcdClusterWish): Losses {
+  return {
+    cure: () => seeEtcd(cache, wish).set && etcdCure(wish),
+    request: () => undefined,
+  };
+}

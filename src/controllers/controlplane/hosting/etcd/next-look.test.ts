@@ -1,0 +1,13 @@
+import { describe, expect, it } from 'vitest';
+import { nextLookMs } from './next-look.ts';
+
+describe('an etcd that is not as wished is looked at again', () => {
+  it.each([
+    ['soon at first', 0, 100],
+    ['after as long as one has waited already', 350, 350],
+    ['after a second at most', 5_000, 1_000],
+    ['seldom when nothing has come of it for long', 60_001, 10_000],
+  ])('%s', (_, uneasyForMs, expected) => {
+    expect(nextLookMs(uneasyForMs)).toBe(expected);
+  });
+});

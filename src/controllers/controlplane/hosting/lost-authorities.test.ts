@@ -1,0 +1,112 @@
+import { describe, expect, it } from 'vitest';
+import { Pods, Secrets, StatefulSets } from '../../../api/index.ts';
+import { worldsOfTests } from './testing/hosting-world.ts';
+import { createPlaneWorld, type PlaneWorld } from './testing/plane-world.ts';
+
+const start = worldsOfTests(createPlaneWorld);
+const copies = 'c1-rotation';
+
+const forget = async ({ client, namespace }: PlaneWorld, ...names: string[]): Promise<void> => {
+  for (const name of names) await client.delete(Secrets, { namespace, name });
+};
+/** Of two that are deleted one after the other the first comes back before the second is gone. */
+const forgetAtOnce = (world: PlaneWorld, ...names: string[]): Promise<void> =>
+  world.restart(() => forget(world, ...names));
+const certificates = (world: PlaneWorld) => world.report().stages.get('certificates');
+
+describe('an authority whose Secret is gone', () => {
+  it.each([
+    ['c1-ca', ['tls.crt', 'tls.key', 'ca.crt']],
+    ['c1-etcd-ca', ['tls.crt', 'tls.key', 'ca.crt']],
+    ['c1-front-proxy-ca', ['tls.crt', 'tls.key']],
+    ['c1-service-account', ['tls.crt', 'tls.key']],
+  ])('is put back as it was: %s', async (name, keys) => {
+    const world = await start();
+    await world.untilSettled();
+    const content = (of: string) => Promise.all(keys.map((key) => world.secret(of, key)));
+    const before = await content(name);
+    const leaf = await world.secret('c1-apiserver', 'tls.crt');
+    await forget(world, name);
+    await world.until(async () => (await world.find(Secrets, name)) !== undefined);
+    await world.untilSettled();
+    expect(await content(name)).toEqual(before);
+    expect(await world.secret('c1-apiserver', 'tls.crt')).toBe(leaf);
+  });
+
+  it('is put back as it is in use after a rotation, not as it was before', async () => {
+    const world = await start();
+    await world.untilSettled();
+    const old = await world.secret('c1-ca', 'tls.crt');
+    await world.ask({ rotate: [{ what: 'ca', token: 'please' }] });
+    await world.until(async () => (await world.secret('c1-ca', 'tls.crt')) !== old);
+    await world.until(() => world.report().rotations.length === 0);
+    const rotated = await world.secret('c1-ca', 'tls.crt');
+    await forget(world, 'c1-ca');
+    await world.until(async () => (await world.find(Secrets, 'c1-ca')) !== undefined);
+    expect(await world.secret('c1-ca', 'tls.crt')).toBe(rotated);
+  });
+
+  it('and its copy too is not replaced behind the back of workers: the Secret and the cures are named', async () => {
+    const world = await start();
+    await world.untilSettled();
+    const lost = await world.client.get(Secrets, { namespace: world.namespace, name: 'c1-ca' });
+    const leaf = await world.secret('c1-apiserver', 'tls.crt');
+    await forgetAtOnce(world, copies, 'c1-ca');
+    await world.until(() => certificates(world)?.reason === 'AuthorityLost');
+    expect(certificates(world)?.message).toMatch(
+      /^Secret \S+\/c1-ca with the certificate authority is gone.*from a backup.*controlplane\.cluster\.x-k8s\.io\/rotate-ca/,
+    );
+    await world.pass(60_000);
+    expect(await world.find(Secrets, 'c1-ca')).toBeUndefined();
+    expect(await world.secret('c1-apiserver', 'tls.crt')).toBe(leaf);
+    expect(world.report().counts.ready).toBe(2);
+
+    const { resourceVersion: _, uid: __, ...metadata } = lost.metadata;
+    await world.client.create(Secrets, { ...lost, metadata }, { fieldManager: 'test' });
+    await world.untilSettled();
+    expect(await world.secret('c1-apiserver', 'tls.crt')).toBe(leaf);
+  });
+
+  it('is begun anew when somebody asks for it, once', async () => {
+    const world = await start();
+    await world.untilSettled();
+    const old = await world.secret('c1-ca', 'tls.crt');
+    await forgetAtOnce(world, copies, 'c1-ca');
+    await world.until(() => certificates(world)?.reason === 'AuthorityLost');
+    await world.ask({ rotate: [{ what: 'ca', token: 'begin anew' }] });
+    await world.untilSettled();
+    const begun = await world.secret('c1-ca', 'tls.crt');
+    expect(begun).not.toBe(old);
+    await world.pass(60_000);
+    expect(await world.secret('c1-ca', 'tls.crt')).toBe(begun);
+    expect(world.report().rotations).toEqual([]);
+  });
+
+  it('of etcd is begun anew once no member shows what the old one signed', async () => {
+    const world = await start();
+    await world.untilSettled();
+    const { client, namespace } = world;
+    await forgetAtOnce(world, copies, 'c1-etcd-ca');
+    await world.until(() => certificates(world)?.reason === 'AuthorityLost');
+    expect(certificates(world)?.message).toMatch(
+      /c1-etcd-ca with the certificate authority.*delete StatefulSet c1-etcd/,
+    );
+    expect(await world.find(Secrets, 'c1-etcd-ca')).toBeUndefined();
+    await client.delete(StatefulSets, { namespace, name: 'c1-etcd' });
+    // nobody collects here what belonged to it
+    for (const name of world.etcd.names()) await client.delete(Pods, { namespace, name });
+    await world.until(async () => (await world.find(Secrets, 'c1-etcd-ca')) !== undefined);
+    await world.untilSettled();
+    expect(world.report().etcd).toMatchObject({ members: 3, ready: 3 });
+    expect(world.etcd.log.filter((line) => line.startsWith('removed'))).toEqual([]);
+  });
+
+  it('that never signed anything for anybody is simply made', async () => {
+    const world = await start({ balances: false });
+    await world.until(async () => (await world.find(Secrets, 'c1-ca')) !== undefined);
+    await world.until(async () => (await world.find(Secrets, copies)) !== undefined);
+    await forgetAtOnce(world, copies, 'c1-ca');
+    await world.until(async () => (await world.find(Secrets, 'c1-ca')) !== undefined);
+    expect(certificates(world)?.status).toBe('True');
+  });
+});

@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../machinery/index.ts';
+import { k0smotronWish } from '../testing/wishes.ts';
+import { unsuitableCharts } from './k0s-charts.ts';
+
+const problems = (chart: JsonObject): readonly string[] => {
+  const config = { spec: { extensions: { helm: { charts: [chart] } } } };
+  const wish = k0smotronWish();
+  return unsuitableCharts({ k0s: { ...wish.k0s!, config } });
+};
+const csi = (values?: string): JsonObject => ({
+  chartname: 'openstack/openstack-cinder-csi',
+  name: 'openstack-csi',
+  ...(values !== undefined && { values }),
+});
+
+describe('charts of a k0s configuration', () => {
+  it.each([
+    ['without values', csi()],
+    ['of another kubelet', csi('csi: {plugin: {nodePlugin: {kubeletDir: /var/lib/kubelet}}}')],
+  ])('that mount volumes %s are told of, with the directory of k0s', (_, chart) => {
+    expect(problems(chart)).toEqual([
+      'chart openstack-csi looks for kubelets in /var/lib/kubelet, but those of k0s are in /var/lib/k0s/kubelet, so that no volume would be mounted; set csi.plugin.nodePlugin.kubeletDir in its values',
+    ]);
+  });
+
+  it.each([
+    ['with the right directory', csi('csi: {plugin: {nodePlugin: {kubeletDir: /var/lib/k0s/kubelet}}}')],
+    ['that mount nothing', { chartname: 'openstack/openstack-cloud-controller-manager', name: 'ccm' }],
+    ['without a name', {}],
+  ])('%s are not', (_, chart) => {
+    expect(problems(chart)).toEqual([]);
+  });
+
+  it('are none without a configuration', () => {
+    expect(unsuitableCharts({})).toEqual([]);
+  });
+});
