@@ -26,6 +26,8 @@ export interface FloatingIpWish {
   readonly portId?: string | undefined;
   readonly fixedAddress?: string | undefined;
   readonly description?: string | undefined;
+  /** whose it becomes; administrators only */
+  readonly projectId?: string | undefined;
 }
 
 export interface FloatingIpChanges {
@@ -87,6 +89,7 @@ export function floatingIps(service: ServiceClient): FloatingIps {
           port_id: wish.portId,
           fixed_ip_address: wish.fixedAddress,
           description: wish.description,
+          project_id: wish.projectId,
         },
       };
       return (await service.request({ method: 'POST', path, json, ...options })).one(one, parseFloatingIp);

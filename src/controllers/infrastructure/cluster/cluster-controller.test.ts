@@ -12,6 +12,8 @@ import {
 } from '../testing/world.ts';
 import { openStackClusterController } from './cluster-controller.ts';
 
+const publicNetwork = '375af7fe-a2c1-4c26-a57d-6d33175a6650';
+
 let world: InfrastructureWorld;
 let before: string[];
 
@@ -129,7 +131,7 @@ describe('a cluster with everything managed and no load balancer', () => {
     const { network } = world.tenant;
     const foreign = await network.networks.create({ name: `k8s-clusterapi-cluster-${world.namespace}-basic-1` });
     await network.securityGroups.create({ name: `k8s-cluster-${world.namespace}-basic-1-secgroup-worker` });
-    await network.floatingIps.create({ networkId: '375af7fe-a2c1-4c26-a57d-6d33175a6650' });
+    await network.floatingIps.create({ networkId: publicNetwork });
     before = await footprint(world.tenant);
     await createOpenStackCluster(world, 'basic-1', managed);
     await provisioned();
@@ -254,6 +256,17 @@ describe('what happens behind the back of a cluster', () => {
     expect((await condition('APIEndpointReady'))?.message).toMatch(
       new RegExp(`floating IP ${host}, at which the cluster is reached, was deleted .*let an administrator create it`),
     );
+    expect((await get()).spec.controlPlaneEndpoint?.host).toBe(host);
+    // the address was given to another cluster in the meantime: that one keeps it
+    const { projectId } = await floatingIps.create({ networkId: publicNetwork });
+    const again = { networkId: publicNetwork, address: host, projectId };
+    const { floatingIps: anyAddress } = world.admin.network;
+    const foreign = await anyAddress.create({ ...again, description: 'Created for somebody [owner else api]' });
+    await world.clock.advance(3_600_000);
+    expect((await condition('APIEndpointReady'))?.status).toBe('False');
+    await anyAddress.delete(foreign.id);
+    await anyAddress.create(again);
+    await untilCondition('APIEndpointReady', 'True');
     expect((await get()).spec.controlPlaneEndpoint?.host).toBe(host);
   });
 });

@@ -2,7 +2,7 @@ import { ipFamily } from '../../../machinery/index.ts';
 import { collect, type FloatingIp, isOpenStackError } from '../../../openstack/index.ts';
 import { clusterDescription, type FloatingIpRole, floatingIpAnnotation } from '../common/names.ts';
 import { UnusableInput } from '../common/outcomes.ts';
-import { carriesMark, ownerMark } from '../common/ownership.ts';
+import { carriesMark, isMarked, ownerMark } from '../common/ownership.ts';
 import { record } from './events.ts';
 import { type ClusterScope, follow, look } from './scope.ts';
 import { ensureTags, oldest } from './tags.ts';
@@ -45,8 +45,17 @@ async function recorded(scope: ClusterScope, wish: FloatingIpWish): Promise<Floa
   return known && (wish.address === undefined || known.address === wish.address) ? known : undefined;
 }
 
-async function existing(scope: ClusterScope, { role, address }: FloatingIpWish): Promise<FloatingIp | undefined> {
-  if (address === undefined) return oldest(await findOwnFloatingIps(scope, role));
+async function existing(scope: ClusterScope, wish: FloatingIpWish): Promise<FloatingIp | undefined> {
+  if (wish.address !== undefined) return atAddress(scope, wish.address);
+  const own = oldest(await findOwnFloatingIps(scope, wish.role));
+  if (own || ipFamily(wish.published ?? '') === undefined) return own;
+  // Ours was deleted and somebody made the address again for us: only an administrator can choose one. It may lead to a
+  // machine already.
+  const again = await atAddress(scope, wish.published ?? '');
+  return again && !isMarked(again) ? again : undefined;
+}
+
+async function atAddress(scope: ClusterScope, address: string): Promise<FloatingIp | undefined> {
   const { openstack, projectId } = scope.access;
   const { signal } = scope.context;
   const found = await collect(openstack.network.floatingIps.list({ address, projectId }, { signal }));

@@ -21,6 +21,11 @@ export function carriesMark(resource: Describable, id: string, role?: string): b
   return id !== '' && resource.description?.endsWith(ownerMark(id, role)) === true;
 }
 
+/** Whether a resource carries a mark of anybody: then it is theirs. */
+export function isMarked({ description }: Describable): boolean {
+  return description?.includes('[owner ') === true;
+}
+
 /** What may be changed and deleted: what carries the mark, or is recorded in our status. */
 export function isOurs(
   resource: Describable & { readonly id: string },

@@ -10,6 +10,7 @@ import type { FloatingIp } from '../../../openstack/index.ts';
 import { after, type Result } from '../../../runtime/index.ts';
 import { conditionOf, isDeleting } from '../../shared/index.ts';
 import { notReady, readyVerdict } from '../common/conditions.ts';
+import { floatingIpAnnotation } from '../common/names.ts';
 import { attempt, Trouble } from '../common/outcomes.ts';
 import type { CloudView } from '../common/view.ts';
 import { fixedAddressOn } from '../server/addresses.ts';
@@ -41,7 +42,7 @@ export async function placeFloatingIp(scope: WholeScope): Promise<Result | undef
   if (usesLoadBalancer(openStackCluster) || address === undefined) return undefined;
   const memory = memories.of(openStackCluster.metadata.uid ?? '');
   const found = await findFloatingIp(scope, address);
-  if (!found) return undefined;
+  if (!found) return missing(scope, address);
   const { openstack, view } = await scope.cloud();
   // from here to the call nothing else runs: what is decided is decided from what is
   if (memory.isMoving) return after(movingMs, 'the floating IP is being moved');
@@ -80,6 +81,22 @@ export async function placeFloatingIp(scope: WholeScope): Promise<Result | undef
     memory.isMoving = false;
   }
   return again;
+}
+
+/** An endpoint the user chose may be an address of something else entirely; one that was reserved for the API may not. */
+function missing(scope: WholeScope, address: string): Result | undefined {
+  const { openStackCluster, memories } = scope;
+  const isReserved = openStackCluster.metadata.annotations?.[floatingIpAnnotation('api')] !== undefined;
+  if (!isReserved && memories.of(openStackCluster.metadata.uid ?? '').noFloatingIp?.wasThere !== true) return undefined;
+  judge(
+    scope,
+    apiServerIngressCondition,
+    notReady(
+      floatingIpErrorReason,
+      `Floating IP ${address} of the API does not exist in this project any more; OpenStackCluster ${openStackCluster.metadata.name ?? ''} tells how to get it back`,
+    ),
+  );
+  return after(foreignMs, 'the floating IP of the API is gone');
 }
 
 /** Said only where a port has several addresses: neutron wants to know which one is meant. */
@@ -122,9 +139,9 @@ async function findFloatingIp(scope: WholeScope, address: string): Promise<Float
     if (known?.address !== address) view.remember('floatingIp', found);
     return found;
   }
-  // an endpoint the user chose may be an address of something else entirely
   if (openStackCluster.spec.apiServer?.floatingIP !== address) {
-    memory.noFloatingIp = { address, untilMs: context.clock.now() + foreignMs };
+    const wasThere = known?.address === address || (absent?.address === address && absent.wasThere);
+    memory.noFloatingIp = { address, untilMs: context.clock.now() + foreignMs, wasThere };
     return undefined;
   }
   throw new Trouble(

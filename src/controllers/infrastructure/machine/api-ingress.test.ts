@@ -113,6 +113,21 @@ describe('the floating IP of an API', () => {
     await world.until(async () => ![first, second].includes(await holding()));
   });
 
+  it('that was deleted is missed, and leads to the machine again once somebody made it anew', async () => {
+    await openCluster();
+    await controlPlane('cp1');
+    await world.until(() => leadsTo('cp1'));
+    await world.until(async () => (await ingress('cp1')).startsWith('True'));
+    const { address, networkId, projectId } = floating;
+    await world.tenant.network.floatingIps.delete(floating.id);
+    await world.until(async () => (await ingress('cp1')).startsWith('False'));
+    expect(await ingress('cp1')).toContain(`Floating IP ${address} of the API does not exist in this project any more`);
+    await world.pass(600_000);
+    floating = await world.admin.network.floatingIps.create({ networkId, address, projectId });
+    await world.until(() => leadsTo('cp1'));
+    await world.until(async () => (await ingress('cp1')).startsWith('True'));
+  });
+
   it('is given back when somebody takes it off, and left where somebody else put it', async () => {
     await openCluster();
     await controlPlane('cp1');

@@ -1,3 +1,4 @@
+import type { OpenStackServer } from '../../../api/index.ts';
 import { after, type Result } from '../../../runtime/index.ts';
 import { isDeleting, withoutFinalizer } from '../../shared/index.ts';
 import { authenticationFailedReason, notReady } from '../common/conditions.ts';
@@ -10,7 +11,7 @@ import { instanceReadyCondition, readyCondition } from './names.ts';
 import { judge, type MachineScope, type WholeScope } from './scope.ts';
 import { releaseServerGroup } from './server-group.ts';
 import { deleteServerObject } from './server-object.ts';
-import { providerIdOf, reportOf } from './status.ts';
+import { authenticationOf, providerIdOf, reportOf } from './status.ts';
 
 /** Takes a machine down: first the way to its API, then the server with all that belongs to it. */
 export async function reconcileDelete(scope: MachineScope): Promise<Result | undefined> {
@@ -22,8 +23,7 @@ export async function reconcileDelete(scope: MachineScope): Promise<Result | und
   }
   if (!(await deleteServerObject(scope))) {
     // its own words first: why it does not go matters more than that it goes
-    const { verdict } = reportOf(scope.server);
-    const said = scope.server !== undefined && isDeleting(scope.server) ? verdict.message : undefined;
+    const said = scope.server !== undefined && isDeleting(scope.server) ? wordsOf(scope.server) : undefined;
     const going = notReady(instanceDeletedReason, said ?? 'The server is being deleted');
     judge(scope, instanceReadyCondition, going);
     judge(scope, readyCondition, going);
@@ -32,6 +32,12 @@ export async function reconcileDelete(scope: MachineScope): Promise<Result | und
   if (whole) await releaseServerGroup(whole);
   scope.machine.metadata.finalizers = withoutFinalizer(scope.machine.metadata.finalizers, openStackMachineFinalizer);
   return undefined;
+}
+
+/** Without credentials nothing can be taken away; that is what people have to know first. */
+function wordsOf(server: OpenStackServer): string | undefined {
+  const authentication = authenticationOf(server);
+  return authentication?.status === 'False' ? authentication.message : reportOf(server).verdict.message;
 }
 
 /** A server nobody has seen ACTIVE may have joined all the same: with its name, whoever deletes the machine finds its Node. */

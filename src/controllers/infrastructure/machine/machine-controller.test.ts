@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { machines, openStackMachines, openStackServers } from '../../../api/index.ts';
+import { machines, openStackMachines, openStackServers, Secrets } from '../../../api/index.ts';
 import { collect } from '../../../openstack/index.ts';
 import { openStackServerController } from '../server/server-controller.ts';
 import {
@@ -119,6 +119,24 @@ describe('an OpenStackMachine', () => {
     }
     await deleteMachine(world, 'w1');
     expect(await leftBehind(world)).toEqual([]);
+  });
+
+  it('says that credentials are missing while it cannot be deleted, and goes when they are back', async () => {
+    const { client, namespace } = await openWorld();
+    await createOpenStackCluster(world, 'c1');
+    await setClusterStatus(world, 'c1', await usualClusterStatus(world));
+    await createMachine(world, 'w1');
+    await world.until(() => isReady('w1'));
+    const { kind, apiVersion, data = {} } = await world.get(Secrets, 'cloud-config');
+    await client.delete(Secrets, { namespace, name: 'cloud-config' });
+    await client.delete(openStackMachines, { namespace, name: 'w1' });
+    await world.until(async () =>
+      /^False InstanceDeleted: Secret \S+\/cloud-config does not exist/.test(
+        await machineCondition(world, 'w1', 'Ready'),
+      ),
+    );
+    await client.create(Secrets, { kind, apiVersion, metadata: { namespace, name: 'cloud-config' }, data }, by);
+    await world.until(async () => (await leftBehind(world)).length === 0);
   });
 
   it('passes changed credentials and address pairs on to its server', async () => {

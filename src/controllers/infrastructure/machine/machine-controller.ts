@@ -158,6 +158,7 @@ export function openStackMachineController(dependencies: InfrastructureDependenc
   return defineController({
     name: 'openstackmachine',
     for: openStackMachines,
+    goesOnAfterWrites: true,
     concurrency: dependencies.concurrency ?? defaultConcurrency,
     setup(cache) {
       registerIndexes(cache);

@@ -12,8 +12,8 @@ export interface ClusterMemory {
   floatingIp: { readonly address: string; readonly id: string } | undefined;
   /** somebody is giving the floating IP to another machine */
   isMoving: boolean;
-  /** an address that is no floating IP of the project, and until when that is believed */
-  noFloatingIp: { readonly address: string; readonly untilMs: number } | undefined;
+  /** an address that is no floating IP of the project, until when that is believed, and whether it was one before */
+  noFloatingIp: { readonly address: string; readonly untilMs: number; readonly wasThere: boolean } | undefined;
   /** server groups being made, by name: nova would make two of the same name */
   readonly serverGroups: Map<string, Promise<string>>;
 }
