@@ -18,6 +18,7 @@ import { type Clock, type Random, systemClock, systemRandom, type UnstructuredOb
 import { createManager, type Logger, type Manager, type RuntimeMetrics } from '../runtime/index.ts';
 import type { ControllerArea } from './controller-areas.ts';
 import { controllersUser, ensureControllerIdentity } from './controller-identity.ts';
+import { ensureMachinePoolKind } from './machine-pool-kind.ts';
 import type { ManagementApi } from './management-api.ts';
 import { ensureProviderInventory } from './provider-inventory.ts';
 import { type RunningManager, runManager } from './running-manager.ts';
@@ -44,6 +45,7 @@ export async function startControllers(api: ManagementApi, options: ControllersO
   const administrator: Client = server.localClient(loopbackUser);
   await ensureControllerIdentity(administrator, signal);
   await ensureProviderInventory(administrator, areas, signal);
+  if (areas.has('cluster')) await ensureMachinePoolKind(administrator, signal);
   const client: Client = server.localClient(controllersUser);
   const manager = createManager({
     client,
@@ -51,8 +53,6 @@ export async function startControllers(api: ManagementApi, options: ControllersO
     random: systemRandom,
     log,
     metrics,
-    // a cluster coming up makes hundreds of small changes, most of them echoes of each other
-    restFactor: 10,
     ...(namespace !== undefined && { namespace }),
   });
   const close = addControllers(manager, client, options);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isWorthCollecting } from './idle-memory.ts';
+import { isPastForgotten, isWorthCollecting } from './idle-memory.ts';
 
 const mebibyte = 1024 * 1024;
 const calm = { utilization: 0.01, youngBytes: 128 * mebibyte };
@@ -15,5 +15,14 @@ describe('memory is collected', () => {
     ['not before anybody looked', [], false],
   ])('%s', (_, samples, expected) => {
     expect(isWorthCollecting(samples)).toBe(expected);
+  });
+
+  it.each([
+    ['six minutes after the last work, when its past is forgotten', 72, 500, true],
+    ['not before that', 71, 500, false],
+    ['not again in the same rest', 73, 500, false],
+    ['not for a small heap', 72, 60, false],
+  ])('%s', (_, calmLooks, heapMebibytes, expected) => {
+    expect(isPastForgotten(calmLooks, heapMebibytes * mebibyte)).toBe(expected);
   });
 });

@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
+import { getHeapSpaceStatistics, getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { type CancelTimer, type Clock, systemClock } from '../machinery/index.ts';
 
@@ -13,16 +13,26 @@ export interface MemorySample {
 
 const lookEveryMs = 5_000;
 /** V8 shrinks its young generation only when little was allocated for a while, so one calm look is not enough. */
-const calmLooks = 2;
+const enoughLooks = 2;
 const calmUtilization = 0.05;
 /** Half of what the young generation grows to under load; less is not worth a pause. */
 const worthwhileBytes = 64 * 1024 * 1024;
 
+/** The store forgets the past of a burst of writes some minutes after it: from then on that is garbage which nobody looks for. */
+const looksUntilForgotten = 6 * (60_000 / lookEveryMs);
+/** what is in use by far more than an empty installation */
+const largeHeapBytes = 128 * 1024 * 1024;
+
 /** Whether a pause for a full collection would hurt nobody and give something back. `samples`: the latest last. */
 export function isWorthCollecting(samples: readonly MemorySample[]): boolean {
-  const latest = samples.slice(-calmLooks);
-  if (latest.length < calmLooks || latest.some(({ utilization }) => utilization > calmUtilization)) return false;
+  const latest = samples.slice(-enoughLooks);
+  if (latest.length < enoughLooks || latest.some(({ utilization }) => utilization > calmUtilization)) return false;
   return latest.at(-1)!.youngBytes >= worthwhileBytes;
+}
+
+/** Whether what was kept for a while after the last work is garbage by now; true once per rest. `calmLooks`: how many in a row. */
+export function isPastForgotten(calmLooks: number, heapBytes: number): boolean {
+  return calmLooks === looksUntilForgotten && heapBytes >= largeHeapBytes;
 }
 
 /**
@@ -31,14 +41,16 @@ export function isWorthCollecting(samples: readonly MemorySample[]): boolean {
  */
 export function giveMemoryBackAtRest(clock: Clock = systemClock): () => void {
   let samples: MemorySample[] = [];
+  let calmLooks = 0;
   let before = performance.eventLoopUtilization();
   let cancel: CancelTimer = () => {};
   const look = (): void => {
     const now = performance.eventLoopUtilization();
     const { utilization } = performance.eventLoopUtilization(now, before);
     before = now;
-    samples = [...samples, { utilization, youngBytes: youngGenerationBytes() }].slice(-calmLooks);
-    if (isWorthCollecting(samples)) {
+    samples = [...samples, { utilization, youngBytes: youngGenerationBytes() }].slice(-enoughLooks);
+    calmLooks = utilization > calmUtilization ? 0 : calmLooks + 1;
+    if (isWorthCollecting(samples) || isPastForgotten(calmLooks, getHeapStatistics().used_heap_size)) {
       collect();
       samples = [];
       before = performance.eventLoopUtilization();
@@ -53,10 +65,13 @@ function youngGenerationBytes(): number {
   return getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space')?.space_size ?? 0;
 }
 
-/** The first pass shrinks the young generation, the second unmaps what it held. */
+/** The first pass shrinks the young generation and moves together what is left, the second unmaps what they held. */
 function collect(): void {
   setFlagsFromString('--expose-gc');
   const gc = runInNewContext('gc') as () => void;
+  // What lives long was made among much that did not: where it stays in place, so do half-empty pages.
+  setFlagsFromString('--compact-on-every-full-gc');
   gc();
+  setFlagsFromString('--no-compact-on-every-full-gc');
   gc();
 }

@@ -6,3 +6,8 @@ export function noSuchCluster(name: string, namespace: string): CapstanError {
     hint: '`capstan get clusters -A` lists them all; --namespace chooses another namespace',
   });
 }
+
+/** How to look at a cluster, written so that it can be copied. */
+export function describeCommand(name: string, namespace: string): string {
+  return `\`capstan describe cluster ${name} -n ${namespace}\``;
+}

@@ -1,5 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import {
+  ClusterRoles,
+  type CustomResourceDefinition,
+  CustomResourceDefinitions,
   type OpenStackClusterIdentity,
   openStackClusterIdentities,
   type Provider,
@@ -10,6 +13,7 @@ import {
 import { onlyMember, publishCloudCredentials, simulatedCloudName } from './cloud-credentials.ts';
 import { type ControllerArea, controllerAreas } from './controller-areas.ts';
 import { controllersUser, ensureControllerIdentity, systemNamespace } from './controller-identity.ts';
+import { ensureMachinePoolKind } from './machine-pool-kind.ts';
 import { ensureProviderInventory } from './provider-inventory.ts';
 import { type MemoryApi, startMemoryApi } from './testing/memory-api.ts';
 
@@ -41,6 +45,8 @@ describe('who the controllers are', () => {
     ['get', 'apiextensions.k8s.io', 'customresourcedefinitions', true],
     ['delete', 'apiextensions.k8s.io', 'customresourcedefinitions', false],
     ['create', '', 'pods', false],
+    ['create', '', 'namespaces', true],
+    ['delete', '', 'namespaces', false],
     ['escalate', 'rbac.authorization.k8s.io', 'clusterroles', false],
   ])('may they %s %s/%s: %s', async (verb, group, resource, allowed) => {
     await ensureControllerIdentity(api.connection.client, signal);
@@ -57,6 +63,46 @@ describe('who the controllers are', () => {
       resourceRequest: true,
     });
     expect(decision === 'allow').toBe(allowed);
+  });
+});
+
+describe('what the controllers may do', () => {
+  it('is asked in the same process, too: without a rule they are refused in words that name it', async () => {
+    const { client } = api.connection;
+    await ensureControllerIdentity(client, signal);
+    const controllers = api.server.localClient(controllersUser);
+    const read = (): Promise<unknown> => controllers.list(Secrets, { namespace: 'default' });
+    await read();
+    const name = 'capstan-controllers';
+    const { rules = [] } = await client.get(ClusterRoles, { name });
+    const without = rules?.filter(({ resources }) => !resources?.includes('secrets')) ?? [];
+    await client.patch(ClusterRoles, { name }, 'merge', { rules: without } as never, { fieldManager: 'test' });
+    await expect(read()).rejects.toMatchObject({
+      code: 403,
+      message: `secrets is forbidden: User "${controllersUser.name}" cannot list resource "secrets" in API group "" in the namespace "default"`,
+    });
+    // the next start gives them back what they need
+    await ensureControllerIdentity(client, signal);
+    await read();
+  });
+
+  it("reaches kinds of others' providers that are labelled for it", async () => {
+    const { client } = api.connection;
+    await ensureControllerIdentity(client, signal);
+    const controllers = api.server.localClient(controllersUser);
+    const kinds = { group: 'theirs.example.com', version: 'v1', kind: 'Thing', plural: 'things', namespaced: true };
+    await expect(controllers.list(kinds)).rejects.toMatchObject({ code: 403 });
+    await client.create(
+      ClusterRoles,
+      {
+        apiVersion: 'rbac.authorization.k8s.io/v1',
+        kind: 'ClusterRole',
+        metadata: { name: 'theirs', labels: { 'cluster.x-k8s.io/aggregate-to-manager': 'true' } },
+        rules: [{ apiGroups: ['theirs.example.com'], resources: ['things'], verbs: ['list'] }],
+      },
+      { fieldManager: 'test' },
+    );
+    await vi.waitFor(async () => expect(controllers.list(kinds)).rejects.toMatchObject({ code: 404 }));
   });
 });
 
@@ -102,6 +148,27 @@ describe("clusterctl's inventory", () => {
       `${systemNamespace}/cluster-api CoreProvider`,
       'default/bootstrap-kubeadm BootstrapProvider',
     ]);
+  });
+});
+
+describe('the kind MachinePool', () => {
+  it('is served for those who look for it, and left as it is once somebody changed it', async () => {
+    const { client } = api.connection;
+    const name = 'machinepools.cluster.x-k8s.io';
+    await ensureMachinePoolKind(client, signal);
+    const pools = {
+      group: 'cluster.x-k8s.io',
+      version: 'v1beta2',
+      kind: 'MachinePool',
+      plural: 'machinepools',
+      namespaced: true,
+    };
+    await vi.waitFor(async () => expect((await client.list(pools)).items).toEqual([]));
+    const metadata = { labels: { theirs: '' } };
+    const read = (): Promise<CustomResourceDefinition> => client.get(CustomResourceDefinitions, { name });
+    await client.patch(CustomResourceDefinitions, { name }, 'merge', { metadata }, { fieldManager: 'test' });
+    await ensureMachinePoolKind(client, signal);
+    expect((await read()).metadata.labels).toMatchObject(metadata.labels);
   });
 });
 

@@ -2,13 +2,39 @@ import { type ConnectWorkload, connectOverHttp } from '../controllers/index.ts';
 import type { PodHost } from '../podhost/index.ts';
 import { connectThrough, targetOf } from '../simkube/index.ts';
 
+type WorkloadApi = Awaited<ReturnType<ConnectWorkload>>;
+
 /**
  * Ways to workload APIs from a process that runs control planes itself: to those by the network of their Pods, which needs
  * no sockets, no ports below 1024 and no DNS; to all others over HTTPS.
  */
-export function connectBeside(pods: PodHost): ConnectWorkload {
+export function connectBeside(pods: Pick<PodHost, 'knows' | 'network'>): ConnectWorkload {
   const overHttp = connectOverHttp();
   const inProcess = connectThrough((host, port) => pods.network.dial(host, port));
-  return async (kubeconfig, cluster) =>
-    pods.knows(targetOf(kubeconfig).address) ? inProcess(kubeconfig) : overHttp(kubeconfig, cluster);
+  return async (kubeconfig, cluster) => {
+    const { address } = targetOf(kubeconfig);
+    if (pods.knows(address)) return await inProcess(kubeconfig);
+    const outside = await overHttp(kubeconfig, cluster);
+    return switching(outside, async () => (pods.knows(address) ? await inProcess(kubeconfig) : undefined));
+  };
+}
+
+/** A name may become one of ours: the Ingress or the Gateway behind it comes after the kubeconfig that has it. */
+function switching(first: WorkloadApi, better: () => Promise<WorkloadApi | undefined>): WorkloadApi {
+  let current = first;
+  return {
+    get client() {
+      return current.client;
+    },
+    async probe(signal) {
+      const next = current === first ? await better() : undefined;
+      if (next) {
+        current = next;
+        void Promise.resolve(first.close()).catch(() => {});
+      }
+      await current.probe(signal);
+    },
+    portForward: (pod, port, signal) => current.portForward(pod, port, signal),
+    close: () => current.close(),
+  };
 }

@@ -4,7 +4,7 @@ import type { CommandContext } from '../context.ts';
 import { parseTimeout, withDeadline } from '../deadline.ts';
 import { followCluster } from '../describe/follow-cluster.ts';
 import { describeRemains, remainsOf } from '../describe/remains.ts';
-import { noSuchCluster } from '../no-such-cluster.ts';
+import { describeCommand, noSuchCluster } from '../no-such-cluster.ts';
 
 export interface DeleteClusterOptions extends ConnectionOptions {
   wait?: boolean;
@@ -86,6 +86,6 @@ export async function untilClusterGone(
   const waited = deadline.timedOut() ? ` after ${timeoutMs / 1000} s` : '';
   const why = reasons.length === 0 ? '' : `: ${reasons.join('; ')}`;
   throw new CapstanError('CAP_STILL_THERE', `cluster "${name}" is still being deleted${waited}${why}`, {
-    hint: `the deletion goes on by itself; \`capstan describe cluster ${name}\` shows what it waits for`,
+    hint: `the deletion goes on by itself; ${describeCommand(name, connection.namespace)} shows what it waits for`,
   });
 }

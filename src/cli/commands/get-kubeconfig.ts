@@ -2,7 +2,7 @@ import { CapstanError, isNotFound, type KubeObject, type Resource } from '../../
 import { type Connection, type ConnectionOptions, withConnection } from '../connection.ts';
 import type { CommandContext } from '../context.ts';
 import { textAt } from '../describe/fields.ts';
-import { noSuchCluster } from '../no-such-cluster.ts';
+import { describeCommand, noSuchCluster } from '../no-such-cluster.ts';
 
 const secrets: Resource<KubeObject & { data?: Record<string, string> }> = {
   group: '',
@@ -58,8 +58,8 @@ async function whyMissing(
       {
         hint:
           host === undefined
-            ? `it comes when the control plane has an address; \`capstan describe cluster ${name}\` shows what it waits for`
-            : `it comes with the control plane; \`capstan describe cluster ${name}\` shows how far that is`,
+            ? `it comes when the control plane has an address; ${describeCommand(name, namespace)} shows what it waits for`
+            : `it comes with the control plane; ${describeCommand(name, namespace)} shows how far that is`,
       },
     );
   } catch (error) {

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Resource, UnstructuredObject } from '../../machinery/index.ts';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { Client } from '../../client/index.ts';
+import { ManualClock, type Resource, type UnstructuredObject } from '../../machinery/index.ts';
 import { applyDocuments } from '../manifests/apply-documents.ts';
 import { addDocuments, type Manifests } from '../manifests/read-manifests.ts';
 import { type MemoryApi, recordingContext, startMemoryApi } from '../testing/memory-api.ts';
@@ -80,6 +81,41 @@ describe('following a cluster', () => {
     });
     await expect(outcome).resolves.toBe('gone');
     expect(seen).toEqual([false, true]);
+  });
+
+  it('shows nothing before all of it is known', async () => {
+    let release = (): void => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const slow = new Proxy(api.connection.client, {
+      get(target, verb: keyof Client) {
+        const call = target[verb].bind(target) as (...args: unknown[]) => unknown;
+        if (verb !== 'watch') return call;
+        return async function* (resource: Resource, options: object) {
+          if (resource.plural === 'machinedeployments') await released;
+          yield* call(resource, options) as AsyncIterable<unknown>;
+        };
+      },
+    });
+    const clock = new ManualClock();
+    const stop = new AbortController();
+    const seen: string[][] = [];
+    const outcome = followCluster({ ...api.connection, client: slow }, 'vm-cluster', {
+      clock,
+      signal: stop.signal,
+      onChange: (found) => void seen.push(kindsAndNames(found)),
+    });
+    await clock.advance(1000);
+    expect(seen).toEqual([]);
+    release();
+    await vi.waitFor(async () => {
+      await clock.advance(1000);
+      expect(seen).not.toEqual([]);
+    });
+    stop.abort();
+    await outcome;
+    expect(seen[0]).toEqual(['MachineDeployment/vm-cluster-md-0']);
   });
 
   it('ends when it is asked to', async () => {

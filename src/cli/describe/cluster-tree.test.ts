@@ -143,6 +143,29 @@ Cluster/capi-quickstart                                              True       
     machineWith('cp-3', broken),
   ];
 
+  it('says why machines get no further, not only how many steps are done', () => {
+    const stuck = (message: string): object => ({
+      deprecated: {
+        v1beta1: {
+          conditions: [
+            { type: 'Ready', status: 'False', reason: 'InstanceCreateFailed', message: '1 of 2 completed' },
+            { type: 'InfrastructureReady', status: 'False', reason: 'InstanceCreateFailed', message },
+          ],
+        },
+      },
+    });
+    const shown = (...messages: string[]): string =>
+      print(onMachines, [
+        controlPlane,
+        ...messages.map((message, index) => machineWith(`cp-${index}`, stuck(message))),
+      ]);
+    expect(shown('Quota exceeded for cores')).toMatch(
+      /Machine\/cp-0 .* InstanceCreateFailed +Quota exceeded for cores\n/,
+    );
+    expect(shown('Quota exceeded', 'Quota exceeded')).toMatch(/2 Machines\.\.\. .* See cp-0, cp-1: Quota exceeded\n/);
+    expect(shown('Quota exceeded', 'No valid host')).toMatch(/2 Machines\.\.\. .* See cp-0, cp-1\n/);
+  });
+
   it('lets machines in the same state share a line, the oldest change counting', () => {
     expect(print(onMachines, three)).toBe(`
 NAME                                     READY  SEVERITY  REASON              SINCE  MESSAGE

@@ -30,10 +30,16 @@ export async function followCluster(
   options.signal.addEventListener('abort', () => ended('stopped'), { once: true });
   if (options.signal.aborted) ended('stopped');
 
+  let isKnown = false;
+  let shown = Promise.resolve();
   const note = (): void => {
+    // Half of it would look like a cluster that has lost the other half.
+    if (!isKnown) return;
     cancel ??= clock.after(settleMs, () => {
       cancel = undefined;
-      show().catch((error: unknown) => ended(error instanceof Error ? error : new Error(String(error))));
+      shown = shown
+        .then(show)
+        .catch((error: unknown) => ended(error instanceof Error ? error : new Error(String(error))));
     });
   };
   const follow = (
@@ -73,6 +79,7 @@ export async function followCluster(
   const running = factory.run(signal);
   try {
     await Promise.race([factory.waitForSync(signal).catch(() => 'stopped'), outcome]);
+    isKnown = true;
     note();
     const how = await outcome;
     if (how instanceof Error) throw how;

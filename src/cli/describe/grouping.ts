@@ -38,11 +38,19 @@ function groupOf(nodes: readonly TreeNode[]): TreeNode {
     .map(({ condition }) => condition?.lastTransitionTime)
     .filter((time) => time !== undefined)
     .sort()[0];
-  const { message: _message, lastTransitionTime: _time, ...state } = first.condition ?? { type: '', status: '' };
+  const { message, lastTransitionTime: _time, ...state } = first.condition ?? { type: '', status: '' };
+  // What all of them suffer from is worth saying; the rest is said by each of them.
+  const isShared = state.status !== 'True' && nodes.every(({ condition }) => condition?.message === message);
   return {
     title: first.deleting ? `!! DELETED !! ${title}` : title,
     deleting: first.deleting,
-    ...(first.condition && { condition: { ...state, ...(since !== undefined && { lastTransitionTime: since }) } }),
+    ...(first.condition && {
+      condition: {
+        ...state,
+        ...(isShared && message !== undefined && { message }),
+        ...(since !== undefined && { lastTransitionTime: since }),
+      },
+    }),
     shownConditions: [],
     counters: {
       replicas: String(nodes.length),

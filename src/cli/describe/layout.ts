@@ -29,11 +29,11 @@ const longestMessage = 100;
 /** NAME READY SEVERITY REASON SINCE MESSAGE, as in the guides and in clusterctl before v1.11. */
 const readinessLayout: Layout = {
   header: ['NAME', 'READY', 'SEVERITY', 'REASON', 'SINCE', 'MESSAGE'],
-  object: ({ condition, members }, options) => readinessRow(condition, options, members && membersText(members)),
+  object: ({ condition, members }, options) => readinessRow(condition, options, members),
   condition: (condition, options) => readinessRow(condition, options),
 };
 
-function readinessRow(condition: ConditionView | undefined, options: LayoutOptions, instead?: string): Row {
+function readinessRow(condition: ConditionView | undefined, options: LayoutOptions, members?: readonly string[]): Row {
   const { status = '', severity = '', reason = '', message = '' } = condition ?? {};
   const tone = readinessTone(status, severity);
   const cut = message.length > longestMessage ? `${message.slice(0, longestMessage)} ...` : message;
@@ -43,7 +43,7 @@ function readinessRow(condition: ConditionView | undefined, options: LayoutOptio
       [span(severity, tone)],
       [span(reason, tone)],
       [span(age(condition, options))],
-      instead === undefined ? [span(cut.replaceAll('\n', ' '))] : [span(instead, 'faint')],
+      messageCell(cut.replaceAll('\n', ' '), members),
     ],
     moreMessage: [],
   };
@@ -64,7 +64,7 @@ const replicasLayout: Layout = {
     const number = (value: number | undefined): Cell => [span(value === undefined ? '' : String(value))];
     // When all conditions follow, the one that stands for them would only be said twice.
     const condition = shownConditions.length > 0 ? undefined : node.condition;
-    const row = statusRow(condition, options, members && membersText(members));
+    const row = statusRow(condition, options, members);
     return {
       cells: [[span(replicas)], number(available), number(ready), number(upToDate), ...row.cells],
       moreMessage: row.moreMessage,
@@ -76,16 +76,16 @@ const replicasLayout: Layout = {
   },
 };
 
-function statusRow(condition: ConditionView | undefined, options: LayoutOptions, instead?: string): Row {
+function statusRow(condition: ConditionView | undefined, options: LayoutOptions, members?: readonly string[]): Row {
   const [first = '', ...moreMessage] = wrap(condition?.message ?? '', longestMessage);
   return {
     cells: [
       [span(condition?.status ?? '', condition && statusTone(condition))],
       [span(condition?.reason ?? '')],
       [span(age(condition, options))],
-      instead === undefined ? [span(first)] : [span(instead, 'faint')],
+      messageCell(first, members),
     ],
-    moreMessage: instead === undefined ? moreMessage : [],
+    moreMessage,
   };
 }
 
@@ -99,8 +99,11 @@ function age(condition: ConditionView | undefined, { nowMs }: LayoutOptions): st
   return since === undefined ? '' : humanDuration(nowMs - since);
 }
 
-function membersText(members: readonly string[]): string {
-  return members.length <= 2 ? `See ${members.join(', ')}` : `See ${members.slice(0, 2).join(', ')}, ...`;
+/** Who is behind a line that stands for several, and what they all say. */
+function messageCell(message: string, members: readonly string[] | undefined): Cell {
+  if (!members) return [span(message)];
+  const names = `See ${members.slice(0, 2).join(', ')}${members.length > 2 ? ', ...' : ''}`;
+  return message === '' ? [span(names, 'faint')] : [span(`${names}: `, 'faint'), span(message)];
 }
 
 /** Breaks a message at spaces; line breaks stay, what belongs to a bullet point stays below it. */

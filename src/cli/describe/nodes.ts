@@ -45,7 +45,9 @@ function representative(
   const available = findCondition(conditions, 'Available');
   if (options.legacyConditions) {
     // An object without conditions of v1beta1 may have those of v1beta2, where good news have a reason too.
-    const shown = ready ?? (conditions.some(({ severity }) => severity !== undefined) ? undefined : available);
+    const shown =
+      withCause(ready, conditions) ??
+      (conditions.some(({ severity }) => severity !== undefined) ? undefined : available);
     if (shown?.status !== 'True' || shown.reason === undefined) return shown;
     const { reason: _reason, ...rest } = shown;
     return rest;
@@ -53,6 +55,19 @@ function representative(
   if (object.kind === 'MachineSet') return undefined;
   if (shownByAvailability.has(object.kind)) return available;
   return role === 'ControlPlane' ? (available ?? ready) : ready;
+}
+
+const stepCounter = /^\d+ of \d+ completed$/;
+
+/** A summary that only counts steps takes the words of the condition it sums up: they say why it goes no further. */
+function withCause(
+  summary: ConditionView | undefined,
+  conditions: readonly ConditionView[],
+): ConditionView | undefined {
+  if (!summary || !stepCounter.test(summary.message ?? '')) return summary;
+  const { status, reason } = summary;
+  const cause = conditions.find((other) => other !== summary && other.status === status && other.reason === reason);
+  return cause?.message ? { ...summary, message: cause.message } : summary;
 }
 
 function shownConditions(

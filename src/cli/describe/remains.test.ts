@@ -37,6 +37,26 @@ describe('what is left of a cluster', () => {
     ]);
   });
 
+  it("comes with the reason of a machine's infrastructure, which says it by not being ready", () => {
+    const name = 'w-1';
+    const stuck = made(core, 'Machine', name, {
+      spec: { infrastructureRef: { apiGroup: 'infrastructure.cluster.x-k8s.io', kind: 'OpenStackMachine', name } },
+      status: {
+        conditions: [modern('Deleting', 'True', 5, { message: 'Waiting for OpenStackMachine to be deleted' })],
+      },
+    });
+    const message = 'Secret default/creds does not exist; create it';
+    const status = { conditions: [modern('Ready', 'False', 5, { message })] };
+    const server = made(infrastructure, 'OpenStackMachine', name, { status, deleting: true });
+    expect(remainsOf({ cluster, objects: [stuck, server] }).reasons).toEqual([
+      'Machine/w-1: Waiting for OpenStackMachine to be deleted',
+      `OpenStackMachine/w-1: ${message}`,
+    ]);
+    // before its turn comes, what it lacks delays nothing
+    const untouched = made(infrastructure, 'OpenStackMachine', name, { status });
+    expect(remainsOf({ cluster, objects: [stuck, untouched] }).reasons).toHaveLength(1);
+  });
+
   it('is told in one line, however much it is', () => {
     const objects = [...['a', 'b', 'c', 'd', 'e'].map((name) => machine(name)), deployment];
     expect(describeRemains(remainsOf({ cluster, objects }))).toBe(

@@ -19,8 +19,8 @@ const workerKinds = new Set(['MachineDeployment', 'MachineSet', 'MachinePool']);
 export function remainsOf({ cluster, objects }: ClusterObjects): Remains {
   const isControlPlaneMachine = ({ metadata }: AnyObject): boolean =>
     metadata.labels?.[controlPlaneLabel] !== undefined;
-  const find = (field: string): AnyObject[] => {
-    const reference = referenceAt(cluster, 'spec', field);
+  const find = (field: string, from: AnyObject = cluster): AnyObject[] => {
+    const reference = referenceAt(from, 'spec', field);
     if (!reference) return [];
     return objects.filter((object) => referenceKey(referenceOf(object)) === referenceKey(reference));
   };
@@ -40,13 +40,20 @@ export function remainsOf({ cluster, objects }: ClusterObjects): Remains {
   return {
     phase,
     waitingFor: left.map(({ kind, metadata }) => `${kind}/${metadata.name ?? ''}`).sort(),
-    reasons: [...new Set(left.flatMap(reasonOf))].sort(),
+    // a machine waits for its infrastructure, which knows what for
+    reasons: [
+      ...new Set([...left, ...left.flatMap((object) => find('infrastructureRef', object))].flatMap(reasonOf)),
+    ].sort(),
   };
 }
 
 function reasonOf({ kind, metadata, ...rest }: AnyObject): string[] {
-  const deleting = findCondition(conditionsOf(rest, 'modern'), 'Deleting');
-  const message = deleting?.status === 'True' ? (deleting.message ?? '') : '';
+  const conditions = conditionsOf(rest, 'modern');
+  const deleting = findCondition(conditions, 'Deleting');
+  // Infrastructure has no condition about its end: what keeps it from being ready keeps it from going.
+  const ready = metadata.deletionTimestamp === undefined ? undefined : findCondition(conditions, 'Ready');
+  const told = deleting ? deleting.status === 'True' : ready?.status === 'False';
+  const message = (told && (deleting ?? ready)?.message) || '';
   return message === '' ? [] : [`${kind}/${metadata.name ?? ''}: ${message.replaceAll('\n', '; ')}`];
 }
 

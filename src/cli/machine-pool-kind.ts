@@ -1,0 +1,53 @@
+import { type CustomResourceDefinition, CustomResourceDefinitions } from '../api/index.ts';
+import type { Client } from '../client/index.ts';
+import { isAlreadyExists } from '../machinery/index.ts';
+
+/**
+ * clusterctl looks for MachinePools in every management cluster and gives up where there is no such kind. No controller of
+ * ours acts on them, hence it is a definition like any other: one of upstream may take its place.
+ */
+const machinePools: CustomResourceDefinition = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: {
+    name: 'machinepools.cluster.x-k8s.io',
+    labels: { 'cluster.x-k8s.io/provider': 'cluster-api', 'clusterctl.cluster.x-k8s.io': '' },
+  },
+  spec: {
+    group: 'cluster.x-k8s.io',
+    scope: 'Namespaced',
+    names: {
+      kind: 'MachinePool',
+      listKind: 'MachinePoolList',
+      plural: 'machinepools',
+      singular: 'machinepool',
+      shortNames: ['mp'],
+      categories: ['cluster-api'],
+    },
+    versions: [
+      {
+        name: 'v1beta2',
+        served: true,
+        storage: true,
+        subresources: { status: {} },
+        schema: {
+          openAPIV3Schema: {
+            type: 'object',
+            description:
+              'Kept for programs that look for it. No controller here acts on it: write a MachineDeployment.',
+            'x-kubernetes-preserve-unknown-fields': true,
+          },
+        },
+      },
+    ],
+  },
+};
+
+/** Serves the kind unless somebody brought it. */
+export async function ensureMachinePoolKind(client: Client, signal: AbortSignal): Promise<void> {
+  try {
+    await client.create(CustomResourceDefinitions, machinePools, { fieldManager: 'capstan', signal });
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+  }
+}

@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import { connectBeside } from './workload-connection.ts';
+
+const kubeconfig = JSON.stringify({
+  clusters: [{ name: 'c1', cluster: { server: 'https://127.0.0.1:1' } }],
+  users: [{ name: 'admin', user: { token: 'x' } }],
+  contexts: [{ name: 'c1', context: { cluster: 'c1', user: 'admin' } }],
+  'current-context': 'c1',
+});
+
+describe('the way to a workload API', () => {
+  it('leads through the Pods from the moment the address is one of theirs', async () => {
+    let isKnown = false;
+    const dialled: string[] = [];
+    const connect = connectBeside({
+      knows: () => isKnown,
+      network: {
+        resolve: () => [],
+        dial: (host, port) => {
+          dialled.push(`${host}:${port}`);
+          throw new Error('nobody is at home');
+        },
+      },
+    });
+    const api = await connect(kubeconfig, { name: 'c1' });
+    const { signal } = new AbortController();
+    await expect(api.probe(signal)).rejects.toThrow(/ECONNREFUSED/);
+    expect(dialled).toEqual([]);
+    isKnown = true;
+    await expect(api.probe(signal)).rejects.toThrow('nobody is at home');
+    await expect(
+      api.client.list({ group: '', version: 'v1', kind: 'Node', plural: 'nodes', namespaced: false }),
+    ).rejects.toThrow('nobody');
+    expect(dialled).toEqual(['127.0.0.1:1', '127.0.0.1:1']);
+    await api.close();
+  });
+});
