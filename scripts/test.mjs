@@ -1,37 +1,45 @@
 // The tests, in lanes that leave each other alone: those through the real entrances and those of whole clusters, which both
-// wait a lot, and beside them the unit tests. Lanes that are done early go on with whole installations from seeds, which need a
-// core for minutes. Exit code 0 when all hold.
+// wait a lot, and beside them the unit tests. Lanes that are done go on with whole installations from seeds, which need all
+// cores for minutes, in portions until none is left. Exit code 0 when all hold.
 import { spawn } from 'node:child_process';
 import { setPriority } from 'node:os';
 import { stripVTControlCharacters } from 'node:util';
 
-const seeds = process.env.CAPSTAN_SIMULATION_SEEDS ?? '100';
-const hostedSeeds = process.env.CAPSTAN_SIMULATION_HOSTED_SEEDS ?? '100';
-const first = process.env.CAPSTAN_SIMULATION_FIRST ?? '1';
+const seeds = Number(process.env.CAPSTAN_SIMULATION_SEEDS ?? '300');
+const hostedSeeds = Number(process.env.CAPSTAN_SIMULATION_HOSTED_SEEDS ?? '300');
+const first = Number(process.env.CAPSTAN_SIMULATION_FIRST ?? '1');
+const seedsPerPortion = 50;
 const lowPriority = 10;
 const mostComplaints = 20;
 
 const vitest = (project, ...more) => ['node_modules/vitest/vitest.mjs', 'run', '--project', project, ...more];
-const simulation = (...more) => [
-  ...['--import', 'tsx', 'test/simulation/command.ts', '--workers', '1', '--first', first],
-  ...more,
-];
 
 /** Parts of a lane come one after the other. What is not shown at once is shown in one piece, when it has ended. */
 const lanes = [
   [{ name: 'tests through the entrances', args: vitest('e2e'), isShown: true }],
-  [
-    { name: 'tests of whole clusters', args: vitest('clusters') },
-    { name: 'simulated installations (npm run simulate)', args: simulation('--seeds', seeds), isPatient: true },
-  ],
-  [
-    { name: 'unit tests', args: vitest('unit', '--reporter', 'dot'), isPatient: true },
-    {
-      name: 'simulated control planes in Pods (npm run simulate -- --hosted)',
-      args: simulation('--hosted', '--seeds', hostedSeeds),
+  [{ name: 'tests of whole clusters', args: vitest('clusters') }],
+  [{ name: 'unit tests', args: vitest('unit', '--reporter', 'dot'), isPatient: true }],
+];
+
+/** Portions of seeds, for whichever lane is free. */
+function portions(name, count, ...more) {
+  const all = [];
+  for (let done = 0; done < count; done += seedsPerPortion) {
+    const from = first + done;
+    const size = Math.min(seedsPerPortion, count - done);
+    const which = ['--workers', '1', '--first', String(from), '--seeds', String(size)];
+    all.push({
+      name: `${name}, seeds ${from} to ${from + size - 1}`,
+      args: ['--import', 'tsx', 'test/simulation/command.ts', ...which, ...more],
       isPatient: true,
-    },
-  ],
+    });
+  }
+  return all;
+}
+
+const installations = [
+  ...portions('simulated control planes in Pods (npm run simulate -- --hosted)', hostedSeeds, '--hosted'),
+  ...portions('simulated installations (npm run simulate)', seeds),
 ];
 
 /** @returns {Promise<{ name: string, held: boolean, output: string }>} */
@@ -59,6 +67,7 @@ function run({ name, args, isShown = false, isPatient = false }) {
 async function runLane(parts) {
   const outcomes = [];
   for (const part of parts) outcomes.push(await run(part));
+  for (let next = installations.shift(); next; next = installations.shift()) outcomes.push(await run(next));
   return outcomes;
 }
 

@@ -1,4 +1,13 @@
-import { ConfigMaps, PersistentVolumeClaims, type Pod, Pods, Secrets, Services } from '../../src/api/index.ts';
+import {
+  ConfigMaps,
+  Deployments,
+  PersistentVolumeClaims,
+  type Pod,
+  Pods,
+  Secrets,
+  Services,
+  StatefulSets,
+} from '../../src/api/index.ts';
 import type { KubeObject, Resource } from '../../src/machinery/index.ts';
 import { collect } from '../../src/openstack/index.ts';
 import { namespace } from './cluster-manifests.ts';
@@ -7,9 +16,6 @@ import { workerHealthCheck } from './hosted-manifests.ts';
 import { type HostedStory, namesOf, recoveryMs } from './hosted-story.ts';
 import { type Blow, onControllers, strikeWith } from './trouble.ts';
 import { ensure } from './wishes.ts';
-
-/** What nobody can make anew: with these the plane itself is lost, or the way of its workers to it. */
-const irreplaceable: ReadonlySet<string> = new Set(['ca', 'etcd-ca', 'datastore-config']);
 
 /** What people and hardware do to a plane, behind everybody's back. */
 export async function strikePlane(story: HostedStory): Promise<void> {
@@ -22,7 +28,8 @@ export async function strikePlane(story: HostedStory): Promise<void> {
     onHost(story),
     await onWorkers(story),
     await onObjects(story, Services, ({ metadata }) => metadata.name !== 'kubernetes'),
-    await onObjects(story, Secrets, replaceable(story)),
+    await onObjects(story, Secrets, isOfPlane(story)),
+    await onSets(story),
     await onObjects(story, ConfigMaps, ({ metadata }) => metadata.ownerReferences !== undefined),
   ].filter((group) => group.length > 0);
   const group = groups[Math.floor(story.random.next() * groups.length)]!;
@@ -114,13 +121,25 @@ async function killPods(story: HostedStory, victims: readonly Pod[], atOnce: boo
   }
 }
 
-function replaceable(story: HostedStory): (object: KubeObject) => boolean {
-  const names = new Set(
-    Object.entries(namesOf(story.wish).secrets).flatMap(([what, place]) =>
-      irreplaceable.has(what) || !place ? [] : [place.name],
-    ),
-  );
+/** Authorities too: nothing that a plane needs may be lost with one Secret. */
+function isOfPlane(story: HostedStory): (object: KubeObject) => boolean {
+  const names = new Set(Object.values(namesOf(story.wish).secrets).map(({ name }) => name));
   return ({ metadata }) => names.has(metadata.name ?? '');
+}
+
+/** What runs the Pods: it comes back, and what etcd had stored is still there. */
+async function onSets(story: HostedStory): Promise<Blow[]> {
+  const blows = [
+    ...(await onObjects(story, StatefulSets, () => true)),
+    ...(await onObjects(story, Deployments, () => true)),
+  ];
+  return blows.map(({ what, land }) => ({
+    what,
+    async land() {
+      story.excusedUntil = story.system.clock.now() + recoveryMs;
+      await land();
+    },
+  }));
 }
 
 async function onObjects(

@@ -1,8 +1,8 @@
 import type { Client } from '../../src/client/index.ts';
 import { type Clock, sleep } from '../../src/machinery/index.ts';
 
-/** How long a durable write takes; the same for all, so that what was begun together goes on together. */
-const writeMs = 10;
+/** How long a write takes, on a slow disk; the same for all, so that what was begun together goes on together. */
+const writeMs = 50;
 
 /**
  * A client whose writes take their time, as they do in life: while one is under way other things happen, and whoever waits for
