@@ -6,7 +6,7 @@ import { buildCapstan, type CapstanProcess, residentBytes, startCapstan } from '
 import { createCloudSecret, liftQuotas } from './lib/cloud-access.ts';
 import { startCloudProcess } from './lib/cloud-process.ts';
 import { Figures, percentile } from './lib/figures.ts';
-import { flavors, type HostedFleet, openHostedFleet } from './lib/hosted-fleet.ts';
+import { flavors, type HostedFleet, openHostedFleet, ownSeconds } from './lib/hosted-fleet.ts';
 import { revisionOf, untilQuiet, writtenSince } from './lib/quiet.ts';
 import { processCpuSeconds } from './lib/target.ts';
 
@@ -19,6 +19,8 @@ const { values } = parseArgs({
     replicas: { type: 'string', default: '3' },
     /** grow to each of these numbers of planes in turn, and tell the memory between the first and the last */
     slope: { type: 'string' },
+    /** how long the planes are left alone before their memory is told, in seconds: what watches may still ask for is kept for five minutes */
+    settle: { type: 'string', default: '0' },
     /** how long the planes are watched at rest, in seconds */
     rest: { type: 'string', default: '60' },
     /** how long anything may take, in seconds */
@@ -87,6 +89,7 @@ async function measure(capstan: CapstanProcess, client: HttpClient, fleet: Hoste
     await grow(capstan, fleet, more, size);
     await fleet.untilComplete(more);
     await untilQuiet(client, { quietMs: settledMs, patienceMs });
+    await new Promise((resolve) => setTimeout(resolve, Number(values.settle) * 1000));
     memory.push(await memoryOf(capstan, size));
   }
   tellSlope(memory);
@@ -96,7 +99,7 @@ async function measure(capstan: CapstanProcess, client: HttpClient, fleet: Hoste
   if (values.sleep && awake) {
     await Promise.all([fleet.sleep(names), fleet.untilAsleep()]);
     await untilQuiet(client, { quietMs: leftMs, patienceMs });
-    tellShares(empty, awake, await memoryOf(capstan, names.length, 'asleep'));
+    tellMemoryShares(empty, awake, await memoryOf(capstan, names.length, 'asleep'));
   }
   if (!values.delete) return;
   const started = performance.now();
@@ -107,24 +110,10 @@ async function measure(capstan: CapstanProcess, client: HttpClient, fleet: Hoste
 /** What a plane takes when nothing else is done: nobody's turn is waited for. */
 async function oneAlone(client: HttpClient, fleet: HostedFleet): Promise<void> {
   const names = ['alone'];
-  let addressedMs = 0;
-  let answers: Promise<number> | undefined;
   const started = performance.now();
-  const initialized = fleet.untilInitialized(names);
-  const pods = fleet.untilPods('alone');
-  const addressed = fleet.untilAddressed(names, (_, address) => {
-    addressedMs = performance.now();
-    answers = firstAnswer(address, addressedMs);
-  });
+  const [initialized, answering] = [fleet.untilInitialized(names), untilAnswering(fleet, names, 1)];
   await fleet.apply(names);
-  await addressed;
-  const answer = (await answers) ?? Number.NaN;
-  const { etcdMadeMs, etcdRunsMs, apiMadeMs } = await pods;
-  add('seconds_from_address_to_first_answer', answer, 's', { size: 1 });
-  // the rest is the time Pods take to start, and to say so
-  const own = (etcdMadeMs - addressedMs + (apiMadeMs - etcdRunsMs)) / 1000;
-  add('own_seconds_from_address_to_first_answer', own, 's', { size: 1, aim: 1 });
-  await initialized;
+  await Promise.all([answering, initialized]);
   add('seconds_until_initialized', seconds(started), 's', { size: 1 });
   await fleet.untilComplete(names);
   await untilQuiet(client, { quietMs: 2_000, patienceMs });
@@ -132,12 +121,40 @@ async function oneAlone(client: HttpClient, fleet: HostedFleet): Promise<void> {
   await Promise.all([fleet.untilGone(names), fleet.delete(names)]);
 }
 
+/** From the address of each plane's load balancer to the first answer behind it, and how much of that is ours. */
+async function untilAnswering(fleet: HostedFleet, names: readonly string[], size: number): Promise<void> {
+  const addressed = new Map<string, { address: string; sinceMs: number }>();
+  const answers: Promise<number>[] = [];
+  // the more doors, the slower the knocking: it must not be what is measured
+  const pauseMs = knockMs * Math.max(1, names.length / 5);
+  const knock = (name: string): void => {
+    const found = addressed.get(name);
+    if (found) answers.push(firstAnswer(found.address, found.sinceMs, pauseMs));
+  };
+  const [times] = await Promise.all([
+    fleet.untilPods(names, knock),
+    fleet.untilAddressed(names, (name, address) => addressed.set(name, { address, sinceMs: performance.now() })),
+  ]);
+  const own = [...times].map(([name, each]) => ownSeconds(each, addressed.get(name)?.sinceMs ?? Number.NaN));
+  const waited = await Promise.all(answers);
+  if (waited.length < names.length) throw new Error('a plane had Pods of its API before it had an address');
+  tellShares('seconds_from_address_to_first_answer', waited, size);
+  tellShares('own_seconds_from_address_to_first_answer', own, size, 1);
+}
+
+function tellShares(figure: string, all: readonly number[], size: number, aim?: number): void {
+  const options = { size, ...(aim !== undefined && { aim }) };
+  if (all.length === 1) return add(figure, all[0] ?? Number.NaN, 's', options);
+  add(`${figure}_p50`, percentile(all, 0.5), 's', options);
+  add(`${figure}_p99`, percentile(all, 0.99), 's', options);
+}
+
 /** Knocks at the address of a load balancer until the API behind it says anything; the seconds since. */
-async function firstAnswer(address: string, since: number): Promise<number> {
+async function firstAnswer(address: string, since: number, pauseMs: number): Promise<number> {
   for (;;) {
     if (await answersAt(address)) return seconds(since);
     if (seconds(since) * 1000 > patienceMs) throw new Error(`nobody answered at ${address}`);
-    await new Promise((resolve) => setTimeout(resolve, knockMs));
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
 }
 
@@ -159,29 +176,16 @@ async function grow(
   names: readonly string[],
   size: number,
 ): Promise<void> {
-  const addressed = new Map<string, number>();
-  const waited: number[] = [];
-  const before = processCpuSeconds(capstan.pid);
   const started = performance.now();
-  const [withAddress, initialized] = [
-    fleet.untilAddressed(names, (name) => addressed.set(name, performance.now())),
-    fleet.untilInitialized(names, (name) => waited.push(seconds(addressed.get(name) ?? started))),
-  ];
+  const before = processCpuSeconds(capstan.pid);
+  const [answering, initialized] = [untilAnswering(fleet, names, size), fleet.untilInitialized(names)];
   await fleet.apply(names);
   add('seconds_until_applied', seconds(started), 's', { size });
-  await withAddress;
-  add('seconds_until_addresses', seconds(started), 's', { size });
-  await initialized;
+  await Promise.all([answering, initialized]);
   add('seconds_until_initialized', seconds(started), 's', { size });
   const cpu = processCpuSeconds(capstan.pid) - before;
   add('cpu_seconds', cpu, 's', { size });
   add('cpu_seconds_per_plane', cpu / names.length, 's', { size });
-  for (const [word, share] of [
-    ['p50', 0.5],
-    ['p99', 0.99],
-  ] as const) {
-    add(`seconds_from_address_to_initialized_${word}`, percentile(waited, share), 's', { size });
-  }
   add('resident_mib', capstan.residentBytes() / 2 ** 20, 'MiB', { size });
   add('cloud_resident_mib', residentBytes(cloud.pid) / 2 ** 20, 'MiB', { size });
 }
@@ -208,7 +212,7 @@ function tellSlope(memory: readonly Memory[]): void {
 }
 
 /** Planes that sleep have all their objects and none of their programs. */
-function tellShares(empty: Memory, awake: Memory, asleep: Memory): void {
+function tellMemoryShares(empty: Memory, awake: Memory, asleep: Memory): void {
   const { planes } = awake;
   const share = (more: Memory, less: Memory, what: 'usedBytes' | 'residentBytes'): number =>
     (more[what] - less[what]) / planes / 2 ** 20;

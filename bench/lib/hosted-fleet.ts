@@ -47,6 +47,13 @@ type ControlPlaneView = KubeObject & {
 type PodView = KubeObject & { status?: { phase?: string } };
 type ServiceView = KubeObject & { status?: { loadBalancer?: { ingress?: { ip?: string }[] } } };
 
+/** When the first Pod of a plane's etcd was there, when a majority of them ran, and when the first Pod of its API was there. */
+export interface PodTimes {
+  etcdMadeMs: number;
+  etcdRunsMs: number;
+  apiMadeMs: number;
+}
+
 export interface HostedFleet {
   apply(names: readonly string[]): Promise<void>;
   /** resolves when all of these answer; `reached` hears of each when it is seen to */
@@ -55,8 +62,8 @@ export interface HostedFleet {
   untilComplete(names: readonly string[]): Promise<void>;
   /** resolves when the load balancers of these have addresses; `reached` hears of each */
   untilAddressed(names: readonly string[], reached: (name: string, address: string) => void): Promise<void>;
-  /** when the first etcd Pod of a plane was there, when a majority of them ran, and when the first Pod of its API was there */
-  untilPods(name: string): Promise<{ etcdMadeMs: number; etcdRunsMs: number; apiMadeMs: number }>;
+  /** when the Pods of each plane came, once the first Pod of every API is there; `reached` hears of each plane when its API's is */
+  untilPods(names: readonly string[], reached?: (name: string) => void): Promise<ReadonlyMap<string, PodTimes>>;
   /** planes of no replicas: everything of them stays but their Pods */
   sleep(names: readonly string[]): Promise<void>;
   /** resolves when no Pod is left */
@@ -130,19 +137,10 @@ export async function openHostedFleet(
         if (address !== undefined) reached(name, address);
         return address !== undefined;
       }),
-    async untilPods(name) {
-      const seen = { etcdMadeMs: 0, etcdRunsMs: 0, apiMadeMs: 0 };
-      const majority = Math.floor(replicas / 2) + 1;
-      await until(client, pods, options, (all) => {
-        const of = (prefix: string): PodView[] => all.filter(({ metadata }) => isPodOf(prefix, metadata.name ?? ''));
-        const etcd = of(flavor.etcdPods(name));
-        const now = performance.now();
-        if (etcd.length > 0) seen.etcdMadeMs ||= now;
-        if (etcd.filter(({ status }) => status?.phase === 'Running').length >= majority) seen.etcdRunsMs ||= now;
-        if (of(flavor.apiPods(name)).length > 0) seen.apiMadeMs ||= now;
-        return seen.apiMadeMs > 0;
-      });
-      return seen;
+    async untilPods(names, reached) {
+      const observer = observePods(flavor, { names, replicas, ...(reached && { reached }) });
+      await until(client, pods, options, (all) => observer.look(all, performance.now()));
+      return observer.times;
     },
     sleep: (names) =>
       inParallel(names, (name) =>
@@ -157,9 +155,50 @@ export async function openHostedFleet(
   };
 }
 
-/** Pods are called after their set: by number, or by one or two random words. */
-function isPodOf(set: string, pod: string): boolean {
-  return pod.startsWith(`${set}-`) && /^(\d+|[a-z0-9]+-[a-z0-9]{5})$/.test(pod.slice(set.length + 1));
+/** Notes when the Pods of planes come, from looks at all Pods; a look tells whether every plane has a Pod of its API. */
+export function observePods(
+  flavor: HostedFlavor,
+  options: { names: readonly string[]; replicas: number; reached?: (name: string) => void },
+): { times: ReadonlyMap<string, PodTimes>; look(pods: readonly KubeObject[], nowMs: number): boolean } {
+  const { names, reached } = options;
+  const times = new Map(names.map((name) => [name, { etcdMadeMs: 0, etcdRunsMs: 0, apiMadeMs: 0 }]));
+  const etcdOf = new Map(names.map((name) => [flavor.etcdPods(name), name]));
+  const apiOf = new Map(names.map((name) => [flavor.apiPods(name), name]));
+  const majority = Math.floor(options.replicas / 2) + 1;
+  const waiting = new Set(names);
+  return {
+    times,
+    look(pods, nowMs) {
+      const running = new Map<string, number>();
+      for (const { metadata, status } of pods as readonly PodView[]) {
+        const set = setOfPod(metadata.name ?? '');
+        const etcd = times.get(etcdOf.get(set) ?? '');
+        if (etcd) {
+          etcd.etcdMadeMs ||= nowMs;
+          if (status?.phase !== 'Running') continue;
+          running.set(set, (running.get(set) ?? 0) + 1);
+          if (running.get(set) === majority) etcd.etcdRunsMs ||= nowMs;
+          continue;
+        }
+        const name = apiOf.get(set) ?? '';
+        if (!waiting.delete(name)) continue;
+        times.get(name)!.apiMadeMs = nowMs;
+        reached?.(name);
+      }
+      return waiting.size === 0;
+    },
+  };
+}
+
+/** Seconds from the address of a plane's load balancer to the first Pod of its API, without those the Pods of its etcd took to run. */
+export function ownSeconds({ etcdMadeMs, etcdRunsMs, apiMadeMs }: PodTimes, addressedMs: number): number {
+  // Pods of etcd may be made before there is an address: nobody waits for that then
+  return (Math.max(0, etcdMadeMs - addressedMs) + apiMadeMs - etcdRunsMs) / 1000;
+}
+
+/** Pods are called after their set, by number or by two random words: the name of the set. */
+function setOfPod(pod: string): string {
+  return pod.replace(/-(\d+|[a-z0-9]+-[a-z0-9]{5})$/, '');
 }
 
 /** The example of the repository under another name, with so many replicas and no workers. */
