@@ -1,6 +1,7 @@
 import './pending-crypto.ts';
 import { builtinDefinitions, builtinSchema, ownDefinitions, protobufRegistry, Secrets } from '../../src/api/index.ts';
 import { type ApiServer, createApiServer, openObjectStore } from '../../src/apiserver/index.ts';
+import { controllersUser, ensureControllerIdentity } from '../../src/cli/controller-identity.ts';
 import { ApiUnreachableError, type Client } from '../../src/client/index.ts';
 import {
   type ConnectWorkload,
@@ -128,6 +129,9 @@ export async function createSystem(options: SystemOptions): Promise<System> {
   });
   const client = server.localClient();
   const stop = new AbortController();
+  // The controllers have their own rights and no others: one that is missing shows as a life that gets nowhere.
+  await ensureControllerIdentity(client, stop.signal);
+  const ownClient = server.localClient(controllersUser);
   const metrics = unreadMetrics();
   const keepers = createManager({
     client: slowWrites(client, clock),
@@ -193,7 +197,7 @@ export async function createSystem(options: SystemOptions): Promise<System> {
     life = own;
     const lifeRandom = seededRandom(seed + 1_000 * counts.lives);
     const mortal = own.client(
-      unreliable(slowWrites(watchWrites(client, onWrite), clock), faults, seededRandom(seed + 7 * counts.lives)),
+      unreliable(slowWrites(watchWrites(ownClient, onWrite), clock), faults, seededRandom(seed + 7 * counts.lives)),
     );
     const dial = pods ? connectBeside(pods, cloud.network) : connectInProcess(cloud.network);
     const manager = createManager({
