@@ -61,7 +61,9 @@ export function statefulSetController(): ControllerDefinition {
       const isMoving = plan.create.length + plan.remove.length > 0;
       // What was made or removed comes back as an event, and is counted then; a new template is told at once.
       if (!isMoving || tellsOfTemplate(set, status)) await writeStatus(client, StatefulSets, set, status);
-      const live = new Set([names.current, names.update, ...members.map(revisionName)]);
+      // the end of an update makes the new revision the current one
+      const { currentRevision = names.current } = isMoving ? {} : status;
+      const live = new Set([currentRevision, names.update, ...members.map(revisionName)]);
       const isLive = ({ metadata }: ControllerRevision): boolean => live.has(metadata.name!);
       await pruneRevisions(client, history, isLive, set.spec.revisionHistoryLimit ?? 10);
       return plan.lookAgainMs === undefined
