@@ -1,13 +1,4 @@
-import {
-  ConfigMaps,
-  Deployments,
-  PersistentVolumeClaims,
-  type Pod,
-  Pods,
-  Secrets,
-  Services,
-  StatefulSets,
-} from '../../src/api/index.ts';
+import { ConfigMaps, PersistentVolumeClaims, type Pod, Pods, Secrets, Services } from '../../src/api/index.ts';
 import type { KubeObject, Resource } from '../../src/machinery/index.ts';
 import { collect } from '../../src/openstack/index.ts';
 import { namespace } from './cluster-manifests.ts';
@@ -29,7 +20,6 @@ export async function strikePlane(story: HostedStory): Promise<void> {
     await onWorkers(story),
     await onObjects(story, Services, ({ metadata }) => metadata.name !== 'kubernetes'),
     await onObjects(story, Secrets, isOfPlane(story)),
-    await onSets(story),
     await onObjects(story, ConfigMaps, ({ metadata }) => metadata.ownerReferences !== undefined),
   ].filter((group) => group.length > 0);
   const group = groups[Math.floor(story.random.next() * groups.length)]!;
@@ -125,21 +115,6 @@ async function killPods(story: HostedStory, victims: readonly Pod[], atOnce: boo
 function isOfPlane(story: HostedStory): (object: KubeObject) => boolean {
   const names = new Set(Object.values(namesOf(story.wish).secrets).map(({ name }) => name));
   return ({ metadata }) => names.has(metadata.name ?? '');
-}
-
-/** What runs the Pods: it comes back, and what etcd had stored is still there. */
-async function onSets(story: HostedStory): Promise<Blow[]> {
-  const blows = [
-    ...(await onObjects(story, StatefulSets, () => true)),
-    ...(await onObjects(story, Deployments, () => true)),
-  ];
-  return blows.map(({ what, land }) => ({
-    what,
-    async land() {
-      story.excusedUntil = story.system.clock.now() + recoveryMs;
-      await land();
-    },
-  }));
 }
 
 async function onObjects(

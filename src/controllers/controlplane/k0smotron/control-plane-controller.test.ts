@@ -46,6 +46,24 @@ const change = async (world: K0smotronWorld, spec: object): Promise<void> => {
 };
 
 describe('a K0smotronControlPlane as the guide has it', () => {
+  it('may say that it has no version, and is told of a chart that would mount nothing', async () => {
+    const world = await start();
+    const charts = [
+      { chartname: 'openstack/openstack-cinder-csi', name: 'csi', namespace: 'kube-system', version: '2' },
+    ];
+    const k0sConfig = { ...guideSpec.k0sConfig, spec: { extensions: { helm: { charts } } } };
+    await createControlPlane(world, { ...guideSpec, k0sConfig, version: null as never });
+    expect((await world.controlPlane()).spec.version ?? undefined).toBeUndefined();
+    await untilAvailable(world);
+    expect((await world.controlPlane()).status?.version).toBe('v1.32.6+k0s.0');
+    await world.until(async () => conditionOf(await world.controlPlane(), 'ArgumentsAccepted') !== undefined);
+    expect(conditionOf(await world.controlPlane(), 'ArgumentsAccepted')).toMatchObject({
+      status: 'False',
+      reason: 'ChartUnsuitable',
+      message: expect.stringContaining('/var/lib/k0s/kubelet'),
+    });
+  });
+
   it('comes up, and says so in the words of the contract', async () => {
     const world = await start();
     await createControlPlane(world);
