@@ -196,12 +196,12 @@ describe('a controller', () => {
     /** A controller that does something with the first look and counts all. */
     const looks = (
       first: (context: ReconcileContext) => Promise<unknown>,
-      { rules = [], ...definition }: { rules?: FaultRule[]; goesOnAfterWrites?: boolean } = {},
+      { rules = [], goesOnAfterOwn = 'status' }: { rules?: FaultRule[]; goesOnAfterOwn?: 'status' | 'everything' } = {},
     ) => {
       const seen: (string | undefined)[] = [];
       const w = world(
         {
-          ...definition,
+          goesOnAfterOwn,
           reconcile: async (context: ReconcileContext, key) => {
             seen.push(context.cache.lister(widgets).get(key)?.status?.phase);
             if (seen.length === 1) await first(context);
@@ -213,7 +213,25 @@ describe('a controller', () => {
       return { ...w, seen };
     };
 
-    it('does not look again at a status of its own', async () => {
+    it('looks again at a status of its own unless it goes on after it', async () => {
+      const seen: (string | undefined)[] = [];
+      const w = world({
+        reconcile: async ({ client, cache }, key) => {
+          const phase = cache.lister(widgets).get(key)?.status?.phase;
+          seen.push(phase);
+          const next = phase === undefined ? 'Coming' : 'Up';
+          if (phase !== next) await client.patch(widgets, key, 'merge', { status: { phase: next } }, status);
+          return done();
+        },
+      });
+      await w.server.create(widgets, widget('a'), by);
+      await w.start();
+      await settle();
+      expect(seen).toEqual([undefined, 'Coming', 'Up']);
+      await w.stop();
+    });
+
+    it('does not look again at a status of its own that it went on after', async () => {
       const w = looks(({ client }) => client.patch(widgets, at('a'), 'merge', { status: { phase: 'Up' } }, status));
       await w.server.create(widgets, widget('a'), by);
       await w.start();
@@ -255,7 +273,7 @@ describe('a controller', () => {
           await client.patch(widgets, at('a'), 'merge', { metadata: { finalizers: ['test/held'] } }, by);
           await client.patch(widgets, at('a'), 'merge', { spec: { size: 7 } }, by);
         },
-        { goesOnAfterWrites: true },
+        { goesOnAfterOwn: 'everything' },
       );
       await w.server.create(widgets, widget('a'), by);
       await w.start();
@@ -273,7 +291,7 @@ describe('a controller', () => {
           await client.patch(widgets, at('a'), 'merge', { spec: { size: 7 } }, by);
           await w.server.patch(widgets, at('a'), 'merge', { spec: { size: 8 } }, by);
         },
-        { goesOnAfterWrites: true },
+        { goesOnAfterOwn: 'everything' },
       );
       await w.server.create(widgets, widget('a'), by);
       await w.start();

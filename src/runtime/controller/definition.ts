@@ -39,11 +39,7 @@ export interface ExternalSource {
 export interface ControllerDefinition {
   /** lower case, unique in a manager; appears in logs and metrics */
   name: string;
-  /**
-   * What is reconciled; for options use `watchObjects` in `watches` and name the resource here all the same. A status that
-   * the reconcile of an object wrote itself is no reason to look at the object again: what it makes possible is done in the
-   * same reconcile, or asked for with `after`.
-   */
+  /** what is reconciled; for options use `watchObjects` in `watches` and name the resource here all the same */
   for: Resource<KubeObject>;
   /** when to reconcile; default: on every change of `for` */
   watches?: readonly Watch[];
@@ -58,10 +54,10 @@ export interface ControllerDefinition {
   /** works when no other controller has anything to do, or late: for those whose work nobody waits for. Default false */
   background?: boolean;
   /**
-   * whatever a reconcile writes of its object, it goes on with in the same reconcile: not only the status it wrote is no
-   * reason to look again, but nothing it wrote. Default false
+   * Which of its own writes to its object a reconcile goes on with by itself, or by asking for another look with `after`:
+   * they are no reason to look again. Default: none, every change is looked at.
    */
-  goesOnAfterWrites?: boolean;
+  goesOnAfterOwn?: 'status' | 'everything';
   /** keys of one group take turns with other groups; default: the namespace */
   groupOf?(key: ObjectKey): string;
   /** runs also on instances that do not lead; default false */

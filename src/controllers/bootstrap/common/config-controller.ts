@@ -123,7 +123,7 @@ export function configController<T extends BootstrapConfig, D extends ConfigDepe
   return defineController({
     name: kind.name,
     for: resource,
-    goesOnAfterWrites: true,
+    goesOnAfterOwn: 'everything',
     concurrency: dependencies.concurrency ?? defaultConcurrency,
     setup: registerConfigIndex(resource),
     watches: [

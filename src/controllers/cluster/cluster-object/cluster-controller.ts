@@ -97,7 +97,7 @@ export function clusterController(dependencies: ClusterControllerDependencies): 
   return defineController({
     name: 'cluster',
     for: clusters,
-    goesOnAfterWrites: true,
+    goesOnAfterOwn: 'everything',
     concurrency: dependencies.concurrency ?? defaultConcurrency,
     setup: registerIndexes,
     watches: [

@@ -103,6 +103,7 @@ export function machineDeploymentController(dependencies: ClusterControllerDepen
   return defineController({
     name: 'machinedeployment',
     for: machineDeployments,
+    goesOnAfterOwn: 'status',
     concurrency: dependencies.concurrency ?? defaultConcurrency,
     // mostly sums up what others do, and machines of workers wait for a control plane anyway
     background: true,

@@ -73,6 +73,7 @@ export function machineHealthCheckController(dependencies: ClusterControllerDepe
   return defineController({
     name: 'machinehealthcheck',
     for: machineHealthChecks,
+    goesOnAfterOwn: 'status',
     concurrency: dependencies.concurrency ?? defaultConcurrency,
     setup(factory) {
       registerIndexes(factory);

@@ -124,6 +124,7 @@ export function machineSetController(dependencies: ClusterControllerDependencies
   return defineController({
     name: 'machineset',
     for: machineSets,
+    goesOnAfterOwn: 'status',
     concurrency: dependencies.concurrency ?? defaultConcurrency,
     // mostly sums up what others do, and machines of workers wait for a control plane anyway
     background: true,

@@ -127,7 +127,7 @@ export function machineController(dependencies: ClusterControllerDependencies): 
   return defineController({
     name: 'machine',
     for: machines,
-    goesOnAfterWrites: true,
+    goesOnAfterOwn: 'everything',
     concurrency: dependencies.concurrency ?? defaultConcurrency,
     groupOf: (key) => key.namespace ?? '',
     setup: registerIndexes,

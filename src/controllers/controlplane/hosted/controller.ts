@@ -67,6 +67,7 @@ export function hostedControlPlaneController(dependencies: ProviderDependencies)
   return defineController({
     name: 'hosted-control-plane',
     for: hostedControlPlanes,
+    goesOnAfterOwn: 'status',
     concurrency: dependencies.concurrency ?? defaultConcurrency,
     setup(informers) {
       informers.informer(clusters);

@@ -55,6 +55,7 @@ export function k0smotronControlPlaneController(dependencies: ProviderDependenci
   return defineController({
     name: 'k0smotron-control-plane',
     for: k0smotronControlPlanes,
+    goesOnAfterOwn: 'status',
     concurrency: dependencies.concurrency ?? defaultConcurrency,
     setup(informers) {
       informers.informer(clusters);

@@ -90,6 +90,7 @@ export function k0smotronPlaneController(
   return defineController({
     name: 'k0smotron-plane',
     for: k0smotronClusters,
+    goesOnAfterOwn: 'status',
     concurrency: dependencies.concurrency ?? defaultConcurrency,
     setup(informers) {
       informers.informer(clusters);

@@ -164,7 +164,7 @@ export function kubeadmControlPlaneController(dependencies: ControlPlaneDependen
   return defineController({
     name: 'kubeadm-control-plane',
     for: kubeadmControlPlanes,
-    goesOnAfterWrites: true,
+    goesOnAfterOwn: 'everything',
     concurrency: dependencies.concurrency ?? defaultConcurrency,
     groupOf: (key) => key.namespace ?? '',
     setup(informers) {

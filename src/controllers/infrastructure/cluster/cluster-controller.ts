@@ -172,7 +172,7 @@ export function openStackClusterController(dependencies: InfrastructureDependenc
   return defineController({
     name: 'openstackcluster',
     for: openStackClusters,
-    goesOnAfterWrites: true,
+    goesOnAfterOwn: 'everything',
     concurrency: dependencies.concurrency ?? defaultConcurrency,
     setup: (cache) => indexByIdentity(cache, openStackClusters, ({ spec }) => spec?.identityRef),
     watches: [

@@ -158,7 +158,7 @@ export function openStackMachineController(dependencies: InfrastructureDependenc
   return defineController({
     name: 'openstackmachine',
     for: openStackMachines,
-    goesOnAfterWrites: true,
+    goesOnAfterOwn: 'everything',
     concurrency: dependencies.concurrency ?? defaultConcurrency,
     setup(cache) {
       registerIndexes(cache);

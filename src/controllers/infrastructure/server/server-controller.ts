@@ -170,7 +170,7 @@ export function openStackServerController(dependencies: InfrastructureDependenci
   return defineController({
     name: 'openstackserver',
     for: openStackServers,
-    goesOnAfterWrites: true,
+    goesOnAfterOwn: 'everything',
     concurrency: dependencies.concurrency ?? defaultConcurrency,
     setup: registerIndexes,
     watches: [

@@ -58,6 +58,7 @@ export function kamajiControlPlaneController(dependencies: KamajiDependencies): 
   return defineController({
     name: 'kamaji-control-plane',
     for: kamajiControlPlanes,
+    goesOnAfterOwn: 'status',
     concurrency: dependencies.concurrency ?? defaultConcurrency,
     setup(informers) {
       informers.informer(clusters);

@@ -84,6 +84,7 @@ export function tenantControlPlaneController(dependencies: KamajiDependencies, o
   return defineController({
     name: 'kamaji-tenant-control-plane',
     for: tenantControlPlanes,
+    goesOnAfterOwn: 'status',
     concurrency: dependencies.concurrency ?? defaultConcurrency,
     setup(informers) {
       informers.informer(clusters);
