@@ -6,10 +6,15 @@ import type { PlaneScope } from '../scope.ts';
 import { oldCertificateHolders } from './holders.ts';
 
 const settled = Date.parse('2026-05-01T12:00:00Z');
-const machine = (node: string, creationTimestamp: string, cluster = 'c1'): Machine =>
+const machine = (node: string | undefined, creationTimestamp: string, cluster = 'c1'): Machine =>
   ({
-    metadata: { name: `m-${node}`, namespace: 'ns', creationTimestamp, labels: { [clusterNameLabel]: cluster } },
-    status: { nodeRef: { name: node } },
+    metadata: {
+      name: `m-${node ?? 'new'}`,
+      namespace: 'ns',
+      creationTimestamp,
+      labels: { [clusterNameLabel]: cluster },
+    },
+    status: node === undefined ? {} : { nodeRef: { name: node } },
   }) as unknown as Machine;
 
 interface Surroundings {
@@ -57,6 +62,8 @@ describe('kubelets that may show what the authority before signed', () => {
     ['one of a machine that was there before', { nodes: ['a'], machines: [machine('a', '2026-05-01T12:00:00Z')] }, 1],
     ['none of machines made since', { nodes: ['a'], machines: [machine('a', '2026-05-01T12:00:01Z')] }, 0],
     ['one of another cluster', { nodes: ['a'], machines: [machine('a', '2026-05-02T00:00:00Z', 'c2')] }, 1],
+    ['one that is on its way since before', { nodes: [], machines: [machine(undefined, '2026-05-01T11:59:00Z')] }, 1],
+    ['none of those on their way since', { nodes: [], machines: [machine(undefined, '2026-05-01T12:01:00Z')] }, 0],
     ['nobody can tell', { nodes: new WorkloadNotConnectedError({ name: 'c1' }, undefined) }, undefined],
   ])('%s', async (_, surroundings, expected) => {
     expect(await oldCertificateHolders(scopeOf(surroundings), settled)).toBe(expected);

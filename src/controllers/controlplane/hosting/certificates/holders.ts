@@ -1,4 +1,4 @@
-import { clusterNameLabel, machines, Nodes } from '../../../../api/index.ts';
+import { clusterNameLabel, type Machine, machines, Nodes } from '../../../../api/index.ts';
 import { isNotConnected } from '../../../shared/index.ts';
 import type { PlaneScope } from '../scope.ts';
 import { workloadClient } from '../stages/in-cluster.ts';
@@ -7,14 +7,18 @@ import { workloadClient } from '../stages/in-cluster.ts';
 const askAgainMs = 10 * 60_000;
 
 /**
- * How many kubelets may still show a certificate of the authority before this one. A machine that was made after everybody
- * signs with the new one cannot have any; of all others nobody can tell what they show. Undefined: nobody can tell at all.
+ * How many kubelets may still show a certificate of the authority before this one, or will ask for it: those on their way
+ * were given its fingerprint. A machine that was made after everybody signs with the new one cannot have any; of all others
+ * nobody can tell what they show. Undefined: nobody can tell at all.
  */
 export async function oldCertificateHolders(scope: PlaneScope, settledMs: number): Promise<number | undefined> {
   const nodes = await nodeNames(scope);
   if (!nodes) return undefined;
-  const fresh = freshNodes(scope, settledMs);
-  return nodes.filter((name) => !fresh.has(name)).length;
+  const made = machinesOf(scope);
+  const isFresh = ({ metadata }: Machine): boolean => Date.parse(metadata.creationTimestamp ?? '') > settledMs;
+  const fresh = new Set(made.filter(isFresh).flatMap(({ status }) => status?.nodeRef?.name ?? []));
+  const onTheirWay = made.filter((machine) => !isFresh(machine) && machine.status?.nodeRef === undefined);
+  return nodes.filter((name) => !fresh.has(name)).length + onTheirWay.length;
 }
 
 async function nodeNames(scope: PlaneScope): Promise<readonly string[] | undefined> {
@@ -37,14 +41,10 @@ async function nodeNames(scope: PlaneScope): Promise<readonly string[] | undefin
   }
 }
 
-function freshNodes({ request }: PlaneScope, settledMs: number): ReadonlySet<string> {
-  const { cluster, context } = request;
-  if (!cluster) return new Set();
+function machinesOf({ request: { cluster, context } }: PlaneScope): readonly Machine[] {
+  if (!cluster) return [];
   const { name, namespace = '' } = cluster.metadata;
-  const made = context.cache.lister(machines).list({
-    namespace,
-    filter: ({ metadata }) =>
-      metadata.labels?.[clusterNameLabel] === name && Date.parse(metadata.creationTimestamp ?? '') > settledMs,
-  });
-  return new Set(made.flatMap(({ status }) => status?.nodeRef?.name ?? []));
+  return context.cache
+    .lister(machines)
+    .list({ namespace, filter: ({ metadata }) => metadata.labels?.[clusterNameLabel] === name });
 }
