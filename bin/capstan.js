@@ -1,4 +1,4 @@
-#!/usr/bin/env -S node --max-semi-space-size=32
+#!/usr/bin/env -S node --max-semi-space-size=64
 // Requests in flight outlive a small young generation, and collecting them later costs a quarter of every write.
 import('../dist/main.js').catch((error) => {
   if (error?.code === 'ERR_MODULE_NOT_FOUND' && String(error.message).includes('dist')) {
