@@ -2,8 +2,7 @@
 import { parseArgs } from 'node:util';
 import { type HttpClient, httpClient, loadKubeconfig, restMapper } from '../src/client/index.ts';
 import type { KubeObject, Resource } from '../src/machinery/index.ts';
-import { isJsonObject } from '../src/machinery/index.ts';
-import { buildCapstan, type CapstanProcess, residentBytes, startCapstan } from './lib/capstan.ts';
+import { buildCapstan, type CapstanProcess, residentBytes, settledMemory, startCapstan } from './lib/capstan.ts';
 import { createCloudSecret, liftQuotas } from './lib/cloud-access.ts';
 import { startCloudProcess } from './lib/cloud-process.ts';
 import { Figures } from './lib/figures.ts';
@@ -115,15 +114,11 @@ async function grow(
 }
 
 async function memoryOf(capstan: CapstanProcess, clusters: number): Promise<Memory> {
-  // The first collection shrinks the young generation, the second gives back what it held.
-  await capstan.report({ collectGarbage: true });
-  const { memory } = await capstan.report({ collectGarbage: true });
-  const resident = capstan.residentBytes();
-  const used = memory.heapUsed + memory.external;
-  add('settled_mib', resident / 2 ** 20, 'MiB', clusters);
-  add('settled_used_mib', used / 2 ** 20, 'MiB', clusters);
+  const memory = await settledMemory(capstan);
+  add('settled_mib', memory.residentBytes / 2 ** 20, 'MiB', clusters);
+  add('settled_used_mib', memory.usedBytes / 2 ** 20, 'MiB', clusters);
   add('cloud_mib', residentBytes(cloud.pid) / 2 ** 20, 'MiB', clusters);
-  return { clusters, residentBytes: resident, usedBytes: used };
+  return { clusters, ...memory };
 }
 
 function tellSlope(before: Memory, after: Memory): void {
@@ -139,7 +134,7 @@ async function atRest(capstan: CapstanProcess, client: HttpClient, size: number)
   await cloud.operate('DELETE', '/requests');
   await new Promise((resolve) => setTimeout(resolve, restSeconds * 1000));
   const writes = (await revisionOf(client)) - revision;
-  add('requests_per_second_at_rest', (await requestCount()) / restSeconds, '/s', size, 1);
+  add('requests_per_second_at_rest', (await cloud.requestCount()) / restSeconds, '/s', size, 1);
   add('cores_at_rest', (processCpuSeconds(capstan.pid) - cpu) / restSeconds, '', size);
   add('writes_at_rest', writes, '', size, 0);
   if (writes > 0) for (const line of await writtenSince(client, revision)) console.error(`written at rest: ${line}`);
@@ -161,14 +156,6 @@ async function loseServer(client: HttpClient, size: number, signal: AbortSignal)
     return !server?.status?.conditions?.some(({ type, status }) => type === 'InstanceReady' && status === 'True');
   });
   add('seconds_until_a_lost_server_is_noticed', seconds(started), 's', size, 60);
-}
-
-async function requestCount(): Promise<number> {
-  const sum = (value: unknown): number => {
-    if (typeof value === 'number') return value;
-    return isJsonObject(value) ? Object.values(value).reduce<number>((total, part) => total + sum(part), 0) : 0;
-  };
-  return sum(await cloud.operate('GET', '/requests'));
 }
 
 function seconds(since: number): number {

@@ -2,7 +2,6 @@
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { type HttpClient, httpClient, loadKubeconfig } from '../src/client/index.ts';
-import { isJsonObject } from '../src/machinery/index.ts';
 import { buildCapstan, residentBytes, startCapstan } from './lib/capstan.ts';
 import { createCloudSecret, liftQuotas } from './lib/cloud-access.ts';
 import { type CloudProcess, startCloudProcess } from './lib/cloud-process.ts';
@@ -149,7 +148,7 @@ async function untilReady(client: HttpClient, fleet: Fleet, pids: readonly numbe
   add('cloud_cpu_seconds', cpuSeconds([cloud.pid]) - cloudBefore, 's');
   add('resident_mib', pids.map(residentBytes).reduce((sum, each) => sum + each, 0) / 2 ** 20, 'MiB');
   add('cloud_resident_mib', residentBytes(cloud.pid) / 2 ** 20, 'MiB');
-  const requests = await requestCount();
+  const requests = await cloud.requestCount();
   add('requests_per_cluster', requests / shape.clusters, '');
   add('requests_per_machine', requests / machineCount, '', 12);
   if (values.metrics !== undefined) writeFileSync(values.metrics, (await client.raw('/metrics')).body);
@@ -160,7 +159,7 @@ async function atRest(pids: readonly number[]): Promise<void> {
   const before = cpuSeconds(pids);
   const seconds = Number(values.rest);
   await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
-  add('requests_per_second_at_rest', (await requestCount()) / seconds, '/s', 1);
+  add('requests_per_second_at_rest', (await cloud.requestCount()) / seconds, '/s', 1);
   add('cores_at_rest', (cpuSeconds(pids) - before) / seconds, '');
 }
 
@@ -217,17 +216,6 @@ function add(figure: string, value: number, unit: string, aim?: number): void {
 function readyAim(): number | undefined {
   const isUsual = values.boot === '10' && values.step === '2' && shape.controlPlanes === 1 && shape.workers === 2;
   return isUsual ? ({ 1: 30, 50: 35 } as Record<number, number>)[shape.clusters] : undefined;
-}
-
-async function requestCount(): Promise<number> {
-  const answer = await cloud.operate('GET', '/requests');
-  let total = 0;
-  const visit = (value: unknown): void => {
-    if (typeof value === 'number') total += value;
-    else if (isJsonObject(value)) for (const part of Object.values(value)) visit(part);
-  };
-  visit(answer);
-  return total;
 }
 
 /** When the last machine of the fleet reached each stage. */

@@ -2,7 +2,7 @@
 import { request } from 'node:https';
 import { parseArgs } from 'node:util';
 import { type HttpClient, httpClient, loadKubeconfig } from '../src/client/index.ts';
-import { buildCapstan, type CapstanProcess, residentBytes, startCapstan } from './lib/capstan.ts';
+import { buildCapstan, type CapstanProcess, residentBytes, settledMemory, startCapstan } from './lib/capstan.ts';
 import { createCloudSecret, liftQuotas } from './lib/cloud-access.ts';
 import { startCloudProcess } from './lib/cloud-process.ts';
 import { Figures, percentile } from './lib/figures.ts';
@@ -191,14 +191,10 @@ async function grow(
 }
 
 async function memoryOf(capstan: CapstanProcess, planes: number, state = 'settled'): Promise<Memory> {
-  // The first collection shrinks the young generation, the second gives back what it held.
-  await capstan.report({ collectGarbage: true });
-  const { memory } = await capstan.report({ collectGarbage: true });
-  const resident = capstan.residentBytes();
-  const used = memory.heapUsed + memory.external;
-  add(`${state}_mib`, resident / 2 ** 20, 'MiB', { size: planes });
-  add(`${state}_used_mib`, used / 2 ** 20, 'MiB', { size: planes });
-  return { planes, residentBytes: resident, usedBytes: used };
+  const memory = await settledMemory(capstan);
+  add(`${state}_mib`, memory.residentBytes / 2 ** 20, 'MiB', { size: planes });
+  add(`${state}_used_mib`, memory.usedBytes / 2 ** 20, 'MiB', { size: planes });
+  return { planes, ...memory };
 }
 
 /** The process holds the simulated Pods too: API servers, etcd and all they keep. */

@@ -150,3 +150,11 @@ function questioner(child: ChildProcess): <T>(ask: string, path?: string) => Pro
       child.send({ id, ask, path });
     });
 }
+
+/** What a process holds once its garbage is gone: resident, and of that objects and buffers in use. */
+export async function settledMemory(capstan: CapstanProcess): Promise<{ residentBytes: number; usedBytes: number }> {
+  // The first collection shrinks the young generation, the second gives back what it held.
+  await capstan.report({ collectGarbage: true });
+  const { memory } = await capstan.report({ collectGarbage: true });
+  return { residentBytes: capstan.residentBytes(), usedBytes: memory.heapUsed + memory.external };
+}

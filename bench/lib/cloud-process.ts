@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isJsonObject } from '../../src/machinery/index.ts';
 import { shippedNodeArguments } from './node-arguments.ts';
 
 /** `capstan cloud` as a process of its own, so that whoever uses it can be measured apart from it. */
@@ -10,6 +11,8 @@ export interface CloudProcess {
   cloudsYaml: string;
   /** a request to the admin API; the parsed answer */
   operate(method: string, path: string, body?: unknown): Promise<unknown>;
+  /** how many requests it answered since its counters were emptied */
+  requestCount(): Promise<number>;
   stop(): Promise<void>;
 }
 
@@ -37,23 +40,31 @@ export async function startCloudProcess(program: string, nodeArguments: readonly
     child.once('exit', (code) => reject(new Error(`capstan cloud ended with ${code} before it was ready`)));
   });
   const token = readFileSync(join(directory, 'cloud', 'admin-token'), 'utf8');
+  const operate: CloudProcess['operate'] = async (method, path, body) => {
+    const response = await fetch(`${url}/_admin${path}`, {
+      method,
+      headers: { 'x-admin-token': token, 'content-type': 'application/json' },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} /_admin${path}: ${response.status} ${text}`);
+    return text === '' ? undefined : JSON.parse(text);
+  };
   return {
     pid: child.pid!,
     cloudsYaml: join(directory, 'clouds.yaml'),
-    async operate(method, path, body) {
-      const response = await fetch(`${url}/_admin${path}`, {
-        method,
-        headers: { 'x-admin-token': token, 'content-type': 'application/json' },
-        ...(body !== undefined && { body: JSON.stringify(body) }),
-      });
-      const text = await response.text();
-      if (!response.ok) throw new Error(`${method} /_admin${path}: ${response.status} ${text}`);
-      return text === '' ? undefined : JSON.parse(text);
-    },
+    operate,
+    requestCount: async () => sumOf(await operate('GET', '/requests')),
     async stop() {
       child.kill('SIGTERM');
       await ended;
       rmSync(directory, { recursive: true, force: true });
     },
   };
+}
+
+/** Counters are grouped by service, verb and path; only their sum is asked for here. */
+function sumOf(counters: unknown): number {
+  if (typeof counters === 'number') return counters;
+  return isJsonObject(counters) ? Object.values(counters).reduce<number>((sum, part) => sum + sumOf(part), 0) : 0;
 }
