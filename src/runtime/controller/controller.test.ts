@@ -1,20 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { Client } from '../../client/index.ts';
-import {
-  type KubeObject,
-  ManualClock,
-  type Resource,
-  seededRandom,
-  sleep,
-  statusError,
-} from '../../machinery/index.ts';
-import { memoryLogger } from '../log.ts';
-import { createManager, type Manager } from '../manager.ts';
+import { type KubeObject, type Resource, statusError } from '../../machinery/index.ts';
+import type { Manager } from '../manager.ts';
+import { controllerWorld } from '../testkit/controller-world.ts';
 import { runUntil, settle } from '../testkit/eventually.ts';
-import { type FaultRule, faultyClient } from '../testkit/faulty-client.ts';
-import { memoryClient } from '../testkit/memory-client.ts';
+import type { FaultRule } from '../testkit/faulty-client.ts';
 import { gadget, gadgets, type Widget, widget, widgets } from '../testkit/test-kinds.ts';
-import { type ControllerDefinition, defineController, type ReconcileContext } from './definition.ts';
+import { defineController } from './definition.ts';
 import { allOf, anyOf, generationChanged, labelsChanged, not, objectMatches } from './predicates.ts';
 // renamed: linters take `lookAgain(` in a test for a hook
 import { done, after as lookAgain, soonest, TerminalError } from './result.ts';
@@ -23,57 +14,6 @@ import { ownerKeys, watchMapped, watchObjects, watchOwned } from './watches.ts';
 const by = { fieldManager: 'test' };
 const widgetsOf = widgets as Resource<KubeObject>;
 const at = (name: string) => ({ namespace: 'default', name });
-
-function world(
-  definition: Omit<ControllerDefinition, 'name' | 'for'>,
-  options: { rules?: FaultRule[]; gracefulStopMs?: number; watchLagMs?: number } = {},
-) {
-  const clock = new ManualClock();
-  const server = memoryClient({ clock });
-  const { logger, entries } = memoryLogger();
-  const manager = createManager({
-    client: lagging(faultyClient(server, options.rules ?? []), clock, options.watchLagMs ?? 0),
-    clock,
-    random: seededRandom(5),
-    log: logger,
-    ...(options.gracefulStopMs !== undefined && { gracefulStopMs: options.gracefulStopMs }),
-  });
-  const controller = manager.add(defineController({ name: 'widget', for: widgetsOf, ...definition }));
-  const stop = new AbortController();
-  let running: Promise<void> | undefined;
-  return {
-    clock,
-    server,
-    manager,
-    controller,
-    entries,
-    async start() {
-      running = manager.run(stop.signal);
-      await manager.whenReady();
-      await settle();
-    },
-    async stop() {
-      stop.abort();
-      await running;
-    },
-  };
-}
-
-/** A client whose watches deliver late, as over a network. */
-function lagging(client: Client, clock: ManualClock, lagMs: number): Client {
-  if (lagMs === 0) return client;
-  return {
-    ...client,
-    watch: (resource, options) => ({
-      async *[Symbol.asyncIterator]() {
-        for await (const event of client.watch(resource, options)) {
-          await sleep(clock, lagMs);
-          yield event;
-        }
-      },
-    }),
-  };
-}
 
 async function metric(manager: Manager, line: string): Promise<string | undefined> {
   const { body } = await manager.metrics.expose();
@@ -87,7 +27,7 @@ async function metric(manager: Manager, line: string): Promise<string | undefine
 describe('a controller', () => {
   it('reconciles what is there at the start and whatever changes, by key', async () => {
     const seen: string[] = [];
-    const w = world({
+    const w = controllerWorld({
       reconcile: async ({ cache }, key) => {
         const object = cache.lister(widgets).get(key);
         seen.push(`${key.name} ${object === undefined ? 'gone' : (object.spec?.size ?? '-')}`);
@@ -114,7 +54,7 @@ describe('a controller', () => {
 
   it('comes back when it asked to, and not before', async () => {
     const times: number[] = [];
-    const w = world({
+    const w = controllerWorld({
       reconcile: async ({ clock }) => {
         times.push(clock.now());
         return times.length < 3 ? lookAgain(30_000, 'waiting for the cloud') : done();
@@ -135,7 +75,7 @@ describe('a controller', () => {
 
   it('tries again ever more slowly after a failure, logs each once, and starts afresh after a success', async () => {
     let calls = 0;
-    const w = world({
+    const w = controllerWorld({
       reconcile: async () => {
         calls++;
         if (calls <= 4) throw new Error(`failure ${calls}`, { cause: new Error('the cloud said no') });
@@ -157,7 +97,7 @@ describe('a controller', () => {
 
   it('does not repeat a terminal failure until the object changes', async () => {
     let calls = 0;
-    const w = world({
+    const w = controllerWorld({
       reconcile: async () => {
         calls++;
         throw new TerminalError('InvalidFlavor', 'flavor x does not exist');
@@ -178,7 +118,7 @@ describe('a controller', () => {
 
   it('treats a lost race as normal life: repeated, not logged as an error', async () => {
     let calls = 0;
-    const w = world({
+    const w = controllerWorld({
       reconcile: async () => {
         if (++calls === 1) throw statusError.conflict({ group: '', resource: 'widgets', name: 'a' }, 'modified');
         return done();
@@ -191,245 +131,10 @@ describe('a controller', () => {
     await w.stop();
   });
 
-  describe('and what it wrote itself', () => {
-    const status = { ...by, subresource: 'status' as const };
-    /** A controller that does something with the first look and counts all. */
-    const looks = (
-      first: (context: ReconcileContext) => Promise<unknown>,
-      { rules = [], goesOnAfterOwn = 'status' }: { rules?: FaultRule[]; goesOnAfterOwn?: 'status' | 'everything' } = {},
-    ) => {
-      const seen: (string | undefined)[] = [];
-      const w = world(
-        {
-          goesOnAfterOwn,
-          reconcile: async (context: ReconcileContext, key) => {
-            seen.push(context.cache.lister(widgets).get(key)?.status?.phase);
-            if (seen.length === 1) await first(context);
-            return done();
-          },
-        },
-        { rules },
-      );
-      return { ...w, seen };
-    };
-
-    it('looks again at a status of its own unless it goes on after it', async () => {
-      const seen: (string | undefined)[] = [];
-      const w = world({
-        reconcile: async ({ client, cache }, key) => {
-          const phase = cache.lister(widgets).get(key)?.status?.phase;
-          seen.push(phase);
-          const next = phase === undefined ? 'Coming' : 'Up';
-          if (phase !== next) await client.patch(widgets, key, 'merge', { status: { phase: next } }, status);
-          return done();
-        },
-      });
-      await w.server.create(widgets, widget('a'), by);
-      await w.start();
-      await settle();
-      expect(seen).toEqual([undefined, 'Coming', 'Up']);
-      await w.stop();
-    });
-
-    it('does not look again at a status of its own that it went on after', async () => {
-      const w = looks(({ client }) => client.patch(widgets, at('a'), 'merge', { status: { phase: 'Up' } }, status));
-      await w.server.create(widgets, widget('a'), by);
-      await w.start();
-      await w.clock.advance(60_000);
-      expect(w.seen).toEqual([undefined]);
-      await w.stop();
-    });
-
-    it.each([
-      ['between two writes of its own', ['own', 'other', 'own']],
-      ['before its own', ['other', 'own']],
-      ['after its own', ['own', 'other']],
-    ])('looks at once at a status that another wrote %s', async (_, writers) => {
-      const w = looks(async ({ client }) => {
-        for (const [index, writer] of writers.entries()) {
-          const writing = writer === 'own' ? client : w.server;
-          await writing.patch(widgets, at('a'), 'merge', { status: { phase: `${index}` } }, status);
-        }
-      });
-      await w.server.create(widgets, widget('a'), by);
-      const begin = w.clock.now();
-      await w.start();
-      expect(w.seen).toEqual([undefined, `${writers.length - 1}`]);
-      expect(w.clock.now()).toBe(begin);
-      await w.stop();
-    });
-
-    it('looks again at what it changed besides the status', async () => {
-      const w = looks(({ client }) => client.patch(widgets, at('a'), 'merge', { spec: { size: 7 } }, by));
-      await w.server.create(widgets, widget('a'), by);
-      await w.start();
-      expect(w.seen).toHaveLength(2);
-      await w.stop();
-    });
-
-    it('does not look again at anything it changed when it went on with it', async () => {
-      const w = looks(
-        async ({ client }) => {
-          await client.patch(widgets, at('a'), 'merge', { metadata: { finalizers: ['test/held'] } }, by);
-          await client.patch(widgets, at('a'), 'merge', { spec: { size: 7 } }, by);
-        },
-        { goesOnAfterOwn: 'everything' },
-      );
-      await w.server.create(widgets, widget('a'), by);
-      await w.start();
-      await w.clock.advance(60_000);
-      expect(w.seen).toHaveLength(1);
-      await w.server.patch(widgets, at('a'), 'merge', { spec: { size: 8 } }, by);
-      await settle();
-      expect(w.seen).toHaveLength(2);
-      await w.stop();
-    });
-
-    it('looks at what another changed meanwhile, also when it goes on with its own changes', async () => {
-      const w = looks(
-        async ({ client }) => {
-          await client.patch(widgets, at('a'), 'merge', { spec: { size: 7 } }, by);
-          await w.server.patch(widgets, at('a'), 'merge', { spec: { size: 8 } }, by);
-        },
-        { goesOnAfterOwn: 'everything' },
-      );
-      await w.server.create(widgets, widget('a'), by);
-      await w.start();
-      expect(w.seen).toHaveLength(2);
-      await w.stop();
-    });
-
-    it('looks at once at a status that another writes after its work', async () => {
-      const w = looks(({ client }) => client.patch(widgets, at('a'), 'merge', { status: { phase: 'Up' } }, status));
-      await w.server.create(widgets, widget('a'), by);
-      await w.start();
-      await w.server.patch(widgets, at('a'), 'merge', { status: { phase: 'Down' } }, status);
-      await settle();
-      expect(w.seen).toEqual([undefined, 'Down']);
-      await w.stop();
-    });
-
-    it('looks again when the stream was lost, for others may have written meanwhile', async () => {
-      const rules: FaultRule[] = [];
-      const w = looks(
-        async ({ client }) => {
-          rules.push({ verb: 'watch', error: () => new Error('down') });
-          w.server.endWatches();
-          await settle();
-          await w.server.patch(widgets, at('a'), 'merge', { status: { phase: 'Other' } }, status);
-          await client.patch(widgets, at('a'), 'merge', { status: { ready: 1 } }, status);
-          rules.length = 0;
-        },
-        { rules },
-      );
-      await w.server.create(widgets, widget('a'), by);
-      await w.start();
-      await runUntil(w.clock, () => w.seen.length > 1, { limitMs: 60_000 });
-      expect(w.seen).toEqual([undefined, 'Other']);
-      await w.stop();
-    });
-  });
-
-  describe('beside others with work to do', () => {
-    /** Another controller with one key being worked on and `waiting` more, until it is released. */
-    const busyNeighbour = (w: ReturnType<typeof world>) => {
-      let release = (): void => {};
-      const held = new Promise<void>((resolve) => {
-        release = resolve;
-      });
-      const begun: string[] = [];
-      const neighbour = w.manager.add(
-        defineController({
-          name: 'gadget',
-          for: gadgets as Resource<KubeObject>,
-          watches: [],
-          reconcile: async (_, { name }) => {
-            begun.push(name);
-            await held;
-            return done();
-          },
-        }),
-      );
-      return { begun, release, enqueue: (name: string) => neighbour.enqueue(at(name)) };
-    };
-
-    it('works in the background when they have finished', async () => {
-      const begun: string[] = [];
-      const w = world({
-        background: true,
-        reconcile: async (_, { name }) => {
-          begun.push(name);
-          return done();
-        },
-      });
-      const neighbour = busyNeighbour(w);
-      await w.start();
-      neighbour.enqueue('g1');
-      neighbour.enqueue('g2');
-      await w.server.create(widgets, widget('a'), by);
-      await settle();
-      expect(begun).toEqual([]);
-      neighbour.release();
-      await settle();
-      expect(neighbour.begun).toEqual(['g1', 'g2']);
-      expect(begun).toEqual(['a']);
-      await w.stop();
-    });
-
-    it('does not wait in the background for work that only waits itself', async () => {
-      const begun: number[] = [];
-      const w = world({
-        background: true,
-        reconcile: async ({ clock }) => {
-          begun.push(clock.now());
-          return done();
-        },
-      });
-      const neighbour = busyNeighbour(w);
-      await w.start();
-      const from = w.clock.now();
-      neighbour.enqueue('g1');
-      neighbour.enqueue('g2');
-      await w.server.create(widgets, widget('a'), by);
-      await runUntil(w.clock, () => begun.length === 1, { limitMs: 2_000 });
-      expect(begun[0]! - from).toBe(500);
-      neighbour.release();
-      await w.stop();
-    });
-
-    it('sums up changes of what it watches patiently, and answers a new one of them at once', async () => {
-      const seen: (string | undefined)[] = [];
-      const w = world({
-        watches: [watchObjects(widgets), watchMapped(gadgets, () => [at('a')], { patient: true })],
-        reconcile: async ({ cache }) => {
-          seen.push(cache.lister(gadgets).get(at('g'))?.spec?.colour);
-          return done();
-        },
-      });
-      const neighbour = busyNeighbour(w);
-      await w.server.create(widgets, widget('a'), by);
-      await w.start();
-      neighbour.enqueue('g1');
-      seen.length = 0;
-      await w.server.create(gadgets, gadget('g'), by);
-      await settle();
-      expect(seen.splice(0)).toEqual([undefined]);
-      for (const colour of ['red', 'green', 'blue']) {
-        await w.server.patch(gadgets, at('g'), 'merge', { spec: { colour } }, by);
-        await settle();
-      }
-      expect(seen).toEqual([]);
-      neighbour.release();
-      await settle();
-      expect(seen).toEqual(['blue']);
-      await w.stop();
-    });
-  });
-
   it('tells a reconcile that takes too long to stop, and never runs it twice meanwhile', async () => {
     let active = 0;
     let calls = 0;
-    const w = world({
+    const w = controllerWorld({
       timeoutMs: 1000,
       concurrency: 3,
       reconcile: async ({ signal }) => {
@@ -454,7 +159,7 @@ describe('a controller', () => {
 
   it('sees its own writes when it runs again, however late the cache hears of them', async () => {
     const sizes: (number | undefined)[] = [];
-    const w = world(
+    const w = controllerWorld(
       {
         reconcile: async ({ client, cache }, key) => {
           const size = cache.lister(widgets).get(key)?.spec?.size ?? 0;
@@ -481,7 +186,7 @@ describe('a controller', () => {
   it('is not held up for ever by a cache that has lost its stream', async () => {
     const rules: FaultRule[] = [];
     let calls = 0;
-    const w = world(
+    const w = controllerWorld(
       {
         reconcile: async ({ client }, key) => {
           if (++calls === 2) await client.patch(widgets, key, 'merge', { spec: { size: 9 } }, by);
@@ -508,7 +213,7 @@ describe('a controller', () => {
 
   it('wakes owners for what they own, also when an object changes hands, and maps as told', async () => {
     const seen: string[] = [];
-    const w = world({
+    const w = controllerWorld({
       watches: [
         watchObjects(widgets, { predicates: [generationChanged] }),
         watchOwned(gadgets, widgets),
@@ -545,7 +250,7 @@ describe('a controller', () => {
 
   it('looks once at a change that means the same key before and after', async () => {
     let looks = 0;
-    const w = world({
+    const w = controllerWorld({
       watches: [watchMapped(gadgets, () => [at('a')])],
       reconcile: async () => {
         looks++;
@@ -564,7 +269,7 @@ describe('a controller', () => {
   it('listens to sources outside the API', async () => {
     const seen: string[] = [];
     let poke = (): void => {};
-    const w = world({
+    const w = controllerWorld({
       watches: [],
       sources: [
         {
@@ -593,7 +298,7 @@ describe('a controller', () => {
     const gate = new Promise<void>((resolve) => {
       open = resolve;
     });
-    const w = world({
+    const w = controllerWorld({
       reconcile: async (_, key) => {
         seen.push(key.name);
         await gate;
@@ -614,7 +319,7 @@ describe('a controller', () => {
     let finish = (): void => {};
     let aborted = false;
     const seen: string[] = [];
-    const w = world({
+    const w = controllerWorld({
       reconcile: async ({ signal }, key) => {
         seen.push(key.name);
         await new Promise<void>((resolve) => {
@@ -635,7 +340,7 @@ describe('a controller', () => {
   });
 
   it('does not wait for ever for work that will not end', async () => {
-    const w = world({ reconcile: () => new Promise(() => {}) }, { gracefulStopMs: 10_000 });
+    const w = controllerWorld({ reconcile: () => new Promise(() => {}) }, { gracefulStopMs: 10_000 });
     await w.server.create(widgets, widget('a'), by);
     await w.start();
     const stopping = w.stop().catch((error: unknown) => error);
