@@ -16,6 +16,8 @@ const { values } = parseArgs({
     sizes: { type: 'string', default: '20,100' },
     'control-planes': { type: 'string', default: '1' },
     workers: { type: 'string', default: '2' },
+    /** at the last size every cluster is scaled to so many workers, and measured once more */
+    'then-workers': { type: 'string' },
     /** so many clusters are made at once: those before them are Ready by then */
     wave: { type: 'string', default: '50' },
     /** how long the fleet is left alone before its memory is told, in seconds: the past is kept for five minutes, and collected after six */
@@ -31,7 +33,8 @@ const { values } = parseArgs({
 
 const sizes = values.sizes.split(',').map(Number);
 const controlPlanes = Number(values['control-planes']);
-const workers = Number(values.workers);
+/** of every cluster */
+let workers = Number(values.workers);
 const wave = Number(values.wave);
 const patienceMs = Number(values.patience) * 1000;
 const settledMs = 10_000;
@@ -81,19 +84,31 @@ async function measure(capstan: CapstanProcess, client: HttpClient, signal: Abor
     const size = sizes.find((each) => each > made)!;
     await grow(capstan, client, { from: made, to: size, signal });
     made = size;
-    await untilQuiet(client, { quietMs: settledMs, patienceMs });
-    await new Promise((resolve) => setTimeout(resolve, Number(values.settle) * 1000));
+    await settle(client);
     const before = memory.at(-1)!;
     const after = await memoryOf(capstan, size);
     memory.push(after);
     tellSlope(before, after);
     await atRest(capstan, client, size);
   }
+  if (values['then-workers'] !== undefined) {
+    workers = Number(values['then-workers']);
+    await grow(capstan, client, { from: 0, to: sizes.at(-1)!, signal });
+    await settle(client);
+    await memoryOf(capstan, sizes.at(-1)!);
+    await atRest(capstan, client, sizes.at(-1)!);
+  }
   await loseServer(client, sizes.at(-1)!, signal);
   if (values.snapshot !== undefined) await capstan.heapSnapshot(values.snapshot);
 }
 
-/** Clusters in waves, each of which begins when the one before is Ready. */
+/** Waits until everything is done and what was only needed meanwhile is given back. */
+async function settle(client: HttpClient): Promise<void> {
+  await untilQuiet(client, { quietMs: settledMs, patienceMs });
+  await new Promise((resolve) => setTimeout(resolve, Number(values.settle) * 1000));
+}
+
+/** Clusters in waves, each of which begins when the one before is Ready; those there already are scaled. */
 async function grow(
   capstan: CapstanProcess,
   client: HttpClient,
