@@ -152,6 +152,25 @@ describe('the work queue', () => {
       expect(turns).toBeLessThan(30);
     });
 
+    it('does not forget for it what is wanted at a certain time', async () => {
+      const { busy, idle, clock } = setUpTwo();
+      busy.add('stuck');
+      busy.add('behind it');
+      await busy.take();
+      const taken = worker(idle);
+      idle.addAfter('i', 100);
+      idle.add('i', 'idle');
+      await clock.advance(99);
+      await settle();
+      expect(taken).toEqual([]);
+      await clock.advance(1);
+      await settle();
+      expect(taken).toEqual(['i']);
+      await clock.advance(10_000);
+      await settle();
+      expect(taken).toEqual(['i']);
+    });
+
     it('does not let it wait for work that only waits itself', async () => {
       const { busy, idle, clock } = setUpTwo();
       busy.add('stuck');

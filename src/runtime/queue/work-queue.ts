@@ -1,5 +1,5 @@
 import type { Clock, Random } from '../../machinery/index.ts';
-import { DelayHeap } from './delay-heap.ts';
+import { Delays } from './delays.ts';
 import { FairLane } from './fair-lane.ts';
 import type { IdleGate, WorkKind } from './idle-gate.ts';
 
@@ -68,15 +68,12 @@ interface Waiting {
   since: number;
 }
 
-interface Delayed {
-  key: string;
-  dueAt: number;
-  priority: Priority;
-}
-
 /** One turn in so many goes to the low lane when both wait, so that it is slow but never starved. */
 const lowLaneTurn = 16;
 const urgency: Readonly<Record<Priority, number>> = { idle: 0, low: 1, high: 2 };
+
+const moreUrgent = (one: Priority, other: Priority): Priority => (urgency[one] >= urgency[other] ? one : other);
+const kindOf = (priority: Priority): WorkKind => (priority === 'idle' ? 'idle' : 'usual');
 
 export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
   const { clock, random, metrics, idleGate } = options;
@@ -91,13 +88,9 @@ export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
   const waiting = new Map<string, Waiting>();
   /** taken and not done: when it was taken, and what was asked for meanwhile */
   const working = new Map<string, { since: number; again: Priority | undefined; kind: WorkKind }>();
-  const delayed = new Map<string, Delayed>();
-  const heap = new DelayHeap<Delayed>();
   const failures = new Map<string, number>();
   const takers: { give(key: string | undefined): void }[] = [];
   const idlers: (() => void)[] = [];
-  let cancelTimer: (() => void) | undefined;
-  let timerDueAt = Number.POSITIVE_INFINITY;
   let turns = 0;
   let stopped = false;
 
@@ -154,8 +147,11 @@ export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
     if (key === undefined) return undefined;
     const entry = waiting.get(key)!;
     waiting.delete(key);
+    // the work done now decides when to come back
+    later.usual.delete(key);
+    later.idle.delete(key);
     const now = clock.now();
-    const kind: WorkKind = lane === 'idle' ? 'idle' : 'usual';
+    const kind = kindOf(lane);
     working.set(key, { since: now, again: undefined, kind });
     idleGate?.began(kind);
     if (kind === 'usual') idleGate?.readyChanged(-1);
@@ -166,39 +162,17 @@ export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
 
   const add = (key: string, priority: Priority = 'high'): void => {
     if (stopped) return;
-    // what is wanted now is not wanted again later: the work done now decides when to come back
-    delayed.delete(key);
+    // what is wanted now is not wanted again later
+    later[kindOf(priority)].delete(key);
     const busy = working.get(key);
     if (!busy) enqueue(key, priority);
     else if (busy.again === undefined || urgency[busy.again] < urgency[priority]) busy.again = priority;
   };
 
-  const armTimer = (): void => {
-    // entries that were replaced or cancelled stay in the heap until they come up
-    let top = heap.peek();
-    while (top && delayed.get(top.key) !== top) {
-      heap.pop();
-      top = heap.peek();
-    }
-    if (!top) {
-      cancelTimer?.();
-      cancelTimer = undefined;
-      timerDueAt = Number.POSITIVE_INFINITY;
-      return;
-    }
-    if (cancelTimer && timerDueAt <= top.dueAt) return;
-    cancelTimer?.();
-    timerDueAt = top.dueAt;
-    cancelTimer = clock.after(Math.max(0, top.dueAt - clock.now()), () => {
-      cancelTimer = undefined;
-      timerDueAt = Number.POSITIVE_INFINITY;
-      const now = clock.now();
-      for (let due = heap.peek(); due && due.dueAt <= now; due = heap.peek()) {
-        heap.pop();
-        if (delayed.get(due.key) === due) add(due.key, due.priority);
-      }
-      armTimer();
-    });
+  // idle times may come later than a look that was asked for: one wish does not answer the other
+  const later: Readonly<Record<WorkKind, Delays<Priority>>> = {
+    usual: new Delays<Priority>(clock, add),
+    idle: new Delays<Priority>(clock, add),
   };
 
   const addAfter = (key: string, ms: number, priority: Priority = 'high'): void => {
@@ -207,17 +181,9 @@ export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
       add(key, priority);
       return;
     }
-    if (waiting.has(key)) return;
-    const dueAt = clock.now() + ms;
-    const present = delayed.get(key);
-    if (present && present.dueAt <= dueAt) {
-      if (priority === 'high') present.priority = 'high';
-      return;
-    }
-    const entry: Delayed = { key, dueAt, priority: present?.priority === 'high' ? 'high' : priority };
-    delayed.set(key, entry);
-    heap.push(entry);
-    armTimer();
+    const present = waiting.get(key);
+    if (present && urgency[priority] <= urgency[present.priority]) return;
+    later[kindOf(priority)].add(key, ms, priority, moreUrgent);
   };
 
   idleGate?.onOpen(handOut);
@@ -270,8 +236,8 @@ export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
     isBusy: (key) => working.has(key),
     shutDown() {
       stopped = true;
-      cancelTimer?.();
-      delayed.clear();
+      later.usual.clear();
+      later.idle.clear();
       for (const taker of takers.splice(0)) taker.give(undefined);
     },
     idle: () => (working.size === 0 ? Promise.resolve() : new Promise((resolve) => idlers.push(resolve))),
@@ -282,7 +248,7 @@ export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
       return working.size;
     },
     get delayed() {
-      return delayed.size;
+      return later.usual.size + later.idle.size;
     },
     running() {
       const now = clock.now();

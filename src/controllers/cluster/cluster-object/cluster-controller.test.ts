@@ -82,6 +82,29 @@ describe('a cluster', () => {
     }
   });
 
+  it('is not asked for its API before a machine of its control plane has a server', async () => {
+    world = await createWorld();
+    const w = world;
+    const machine = { namespace: w.namespace, name: 'cp-1' };
+    await w.client.create(
+      machines,
+      {
+        apiVersion: 'cluster.x-k8s.io/v1beta2',
+        kind: 'Machine',
+        metadata: { ...machine, labels: { [clusterNameLabel]: 'c1', 'cluster.x-k8s.io/control-plane': '' } },
+        spec: machineTemplateSpec(),
+      },
+      by,
+    );
+    await createCluster(w);
+    await w.until(async () => (await w.find(clusters, 'c1'))?.status?.phase === 'Provisioned');
+    await w.pass(30_000);
+    expect(w.connections()).toBe(0);
+    const status = { initialization: { infrastructureProvisioned: true } };
+    await w.client.patch(machines, machine, 'merge', { status }, { ...by, subresource: 'status' });
+    await w.until(() => w.connections() === 1);
+  });
+
   it('goes down in order, says what is left, and ends at nothing', async () => {
     world = await createWorld({ stuck: () => stuck });
     let stuck = true;

@@ -1,4 +1,13 @@
-import { type Cluster, clusterNameLabel, clusters, type Node, type Secret, Secrets } from '../../../api/index.ts';
+import {
+  type Cluster,
+  clusterNameLabel,
+  clusters,
+  type Machine,
+  machines,
+  type Node,
+  type Secret,
+  Secrets,
+} from '../../../api/index.ts';
 import {
   type Client,
   createInformer,
@@ -6,6 +15,7 @@ import {
   type Informer,
   type Lister,
   type ObjectKey,
+  parseKey,
 } from '../../../client/index.ts';
 import { type Clock, ignoreNotFound, type Random } from '../../../machinery/index.ts';
 import {
@@ -15,10 +25,11 @@ import {
   type ExternalSource,
   type Predicate,
   type Result,
+  watchMapped,
   watchObjects,
 } from '../../../runtime/index.ts';
 import { explain } from '../conditions.ts';
-import { type ClusterSecretPurpose, clusterSecretName } from '../names.ts';
+import { type ClusterSecretPurpose, clusterSecretName, controlPlaneLabel } from '../names.ts';
 import { comparableProviderId } from '../provider-id.ts';
 import { type Connection, openConnection, providerIdIndex } from './connection.ts';
 import {
@@ -160,7 +171,7 @@ export function createWorkloadClusters(options: WorkloadClustersOptions): Worklo
   const keepConnected = async (
     cluster: Cluster | undefined,
     key: ObjectKey,
-    readSecret: () => Promise<Secret | undefined>,
+    own: { readSecret(): Promise<Secret | undefined>; controlPlaneMachines(): readonly Machine[] },
     signal: AbortSignal,
   ): Promise<Result> => {
     const id = formatKey(key);
@@ -175,7 +186,7 @@ export function createWorkloadClusters(options: WorkloadClustersOptions): Worklo
       return done();
     }
     const entry = entryOf(id);
-    const secret = await readSecret();
+    const secret = await own.readSecret();
     const kubeconfig = secret?.data?.['value'];
     if (kubeconfig === undefined) {
       const wasConnected = entry.connection !== undefined;
@@ -196,6 +207,7 @@ export function createWorkloadClusters(options: WorkloadClustersOptions): Worklo
         succeeded(entry, key);
         return nextProbe(entry);
       }
+      if (entry.state.lastSuccess === 0 && hasNoServerYet(own.controlPlaneMachines())) return done();
       entry.candidate ??= {
         api: await options.connect(Buffer.from(kubeconfig, 'base64').toString('utf8'), key),
         fingerprint: kubeconfig,
@@ -271,7 +283,11 @@ export function createWorkloadClusters(options: WorkloadClustersOptions): Worklo
     controller: defineController({
       name: 'workload-connection',
       for: clusters,
-      watches: [watchObjects(clusters, { predicates: [connectionMayChange] })],
+      setup: (informers) => informers.informer(machines).addIndexer(byControlPlane, controlPlaneOf),
+      watches: [
+        watchObjects(clusters, { predicates: [connectionMayChange] }),
+        watchMapped(machines, (machine) => controlPlaneOf(machine).map(parseKey), { predicates: [gotServer] }),
+      ],
       sources: [
         {
           async start({ enqueue, signal }) {
@@ -301,7 +317,9 @@ export function createWorkloadClusters(options: WorkloadClustersOptions): Worklo
         const readSecret = async (): Promise<Secret | undefined> =>
           (secrets.hasSynced() ? secrets.lister.get(secretKey) : undefined) ??
           (await client.get(Secrets, secretKey, { signal }).catch(ignoreNotFound));
-        return await keepConnected(cache.lister(clusters).get(key), key, readSecret, signal);
+        const controlPlaneMachines = (): Machine[] => cache.lister(machines).byIndex(byControlPlane, formatKey(key));
+        const own = { readSecret, controlPlaneMachines };
+        return await keepConnected(cache.lister(clusters).get(key), key, own, signal);
       },
     }),
   };
@@ -332,6 +350,23 @@ function clusterOf(secret: Secret): ObjectKey | undefined {
   const cluster = name.slice(0, -kubeconfigSuffix.length);
   return namespace === undefined ? { name: cluster } : { namespace, name: cluster };
 }
+
+const byControlPlane = 'machinesOfControlPlane';
+
+/** The cluster whose control plane a machine is part of. */
+function controlPlaneOf({ metadata, spec }: Machine): string[] {
+  if (metadata.labels?.[controlPlaneLabel] === undefined) return [];
+  const { namespace } = metadata;
+  return [formatKey({ ...(namespace !== undefined && { namespace }), name: spec.clusterName })];
+}
+
+const hasServer = ({ status }: Machine): boolean => status?.initialization?.infrastructureProvisioned === true;
+
+/** Where a control plane has machines, nobody can answer before one of them has a server. */
+const hasNoServerYet = (own: readonly Machine[]): boolean => own.length > 0 && !own.some(hasServer);
+
+const gotServer: Predicate<Machine> = (event) =>
+  event.type !== 'update' || hasServer(event.object) !== hasServer(event.old);
 
 /** Status is written often; a connection depends on one latch in it and on the object's existence. */
 const connectionMayChange: Predicate<Cluster> = (event) =>
