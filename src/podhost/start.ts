@@ -12,16 +12,17 @@ import {
   type RuntimeMetrics,
   watchMapped,
 } from '../runtime/index.ts';
-import { type PortService, schedulerController } from '../simkube/index.ts';
+import { type LoopbackRange, type PortService, schedulerController } from '../simkube/index.ts';
 import { gatewayClassController, gatewayController, standardGatewayClass } from './gateway/gateway-controller.ts';
 import { gatewayHosts } from './gateway/hosts.ts';
 import { ingressController, standardIngressClass } from './gateway/ingress-controller.ts';
 import { tlsRouteController } from './gateway/route-controller.ts';
 import { type GatewayView, gatewayView } from './gateway/view.ts';
 import { type AddressBook, addressBook } from './network/address-book.ts';
-import { isHostAddress, nodeAddress } from './network/addresses.ts';
+import { type HostAddresses, hostAddresses } from './network/addresses.ts';
 import { createHostNetwork, type NamedHosts } from './network/host-network.ts';
 import { loadBalancerController } from './network/load-balancers.ts';
+import { hostRange, usualRange } from './network/range.ts';
 import { type ServiceTable, serviceTable } from './network/services.ts';
 import { hostSockets, noSockets } from './network/sockets.ts';
 import { nodeResources } from './node/node-object.ts';
@@ -44,6 +45,8 @@ export interface PodHostOptions {
   backend(parts: { network: HostNetwork; nodeAddress: string }): PodBackend;
   /** whether load balancers, node ports and Gateways listen on real sockets */
   readonly sockets: boolean;
+  /** where addresses are taken from unless another program on this computer has that range; 127.65.0.0/16 */
+  readonly range?: LoopbackRange;
   /** whether the kinds of the Gateway API are served, and so Gateways and Ingresses are to be; default true */
   readonly gateways?: boolean;
   readonly nodeName?: string;
@@ -73,13 +76,34 @@ export interface PodHost {
   stop(): Promise<void>;
 }
 
+const defaultNodeName = 'capstan';
+
 /** Registers the node and starts all that makes Pods run; resolves when its caches are filled. */
 export async function startPodHost(options: PodHostOptions, signal?: AbortSignal): Promise<PodHost> {
-  const { client, clock, random, log, metrics, nodeName = 'capstan', version = 'v1.34.0+capstan' } = options;
+  const { client, log, sockets, range: usual = usualRange, gateways = true, nodeName = defaultNodeName } = options;
+  const range = await hostRange({ client, log, sockets, usual, gateways, nodeName });
+  try {
+    const host = await startAt(hostAddresses(range), options, signal);
+    return {
+      ...host,
+      async stop() {
+        await host.stop();
+        await range.release();
+      },
+    };
+  } catch (error) {
+    await range.release();
+    throw error;
+  }
+}
+
+async function startAt(addresses: HostAddresses, options: PodHostOptions, signal?: AbortSignal): Promise<PodHost> {
+  const { client, clock, random, log, metrics, nodeName = defaultNodeName, version = 'v1.34.0+capstan' } = options;
+  const { node: nodeAddress, ingress: ingressAddress } = addresses;
   const manager = createManager({ client, clock, random, log, instance: nodeName, ...(metrics && { metrics }) });
   const table = serviceTable(manager.cache);
   const view = options.gateways === false ? undefined : gatewayView(manager.cache);
-  const hosts = view ? gatewayHosts({ view, services: table, clock, network: () => network }) : noHosts;
+  const hosts = view ? gatewayHosts({ view, services: table, clock, ingressAddress, network: () => network }) : noHosts;
   let pods: RunningPods | undefined;
   const network: HostNetwork = createHostNetwork({
     table,
@@ -90,7 +114,7 @@ export async function startPodHost(options: PodHostOptions, signal?: AbortSignal
   });
   const backend = options.backend({ network, nodeAddress });
   const sockets = options.sockets ? hostSockets(network, log) : noSockets;
-  const book = addressBook(sockets);
+  const book = addressBook(sockets, addresses);
   const node = { client, clock, facts: { name: nodeName, address: nodeAddress, runtime: backend.name, version } };
   const references = podReferences(manager.cache);
   const logs = options.logDirectory === undefined ? undefined : logFiles(options.logDirectory);
@@ -114,8 +138,8 @@ export async function startPodHost(options: PodHostOptions, signal?: AbortSignal
       watches: [watchMapped(PersistentVolumeClaims, (claim) => references.podsOf('claim', claim))],
     }),
     running.controller,
-    loadBalancerController({ book, sockets, table }),
-    ...(view ? gatewayControllers(view, book, table) : []),
+    loadBalancerController({ book, sockets, table, nodeAddress }),
+    ...(view ? gatewayControllers(view, book, table, ingressAddress) : []),
     ...workloadControllers({ provisioners: { [directoryProvisionerName]: directoryProvisioner(backend) } }),
   ];
   for (const controller of controllers) manager.add(controller);
@@ -145,9 +169,10 @@ export async function startPodHost(options: PodHostOptions, signal?: AbortSignal
     podAttacher: podAttacher(running.pods),
     outside: (host, port) => {
       const address = isIP(host) ? host : hosts.addresses(host)[0];
-      return address !== undefined && isHostAddress(address) ? network.dial(host, port) : undefined;
+      return address !== undefined && addresses.owns(address) ? network.dial(host, port) : undefined;
     },
-    knows: (host) => (isIP(host) ? isHostAddress(host) || table.isHeldByOther(host) : network.resolve(host).length > 0),
+    knows: (host) =>
+      isIP(host) ? addresses.owns(host) || table.isHeldByOther(host) : network.resolve(host).length > 0,
     ready: () => manager.ready(),
     failed: working,
     async stop() {
@@ -160,12 +185,17 @@ export async function startPodHost(options: PodHostOptions, signal?: AbortSignal
   };
 }
 
-function gatewayControllers(view: GatewayView, book: AddressBook, table: ServiceTable): ControllerDefinition[] {
+function gatewayControllers(
+  view: GatewayView,
+  book: AddressBook,
+  table: ServiceTable,
+  ingressAddress: string,
+): ControllerDefinition[] {
   return [
     gatewayClassController(),
     gatewayController({ view, book, isHeldByOther: (address) => table.isHeldByOther(address) }),
     tlsRouteController(view, table),
-    ingressController(view, book),
+    ingressController(view, book, ingressAddress),
   ];
 }
 

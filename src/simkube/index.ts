@@ -17,6 +17,8 @@ export { numberField, readFields, textFields, writeFields } from './etcd/protobu
 export { simulatedSnapshotKeys } from './etcd/snapshot.ts';
 export { httpService } from './http-service.ts';
 export { type KubeconfigFacts, readKubeconfig, renderKubeconfig, serverAddress } from './kubeconfigs.ts';
+export { type ClaimedRange, claimLoopbackRange, type RangeWish } from './loopback/claim.ts';
+export { type LoopbackRange, loopbackRange, loopbackRangeOf } from './loopback/range.ts';
 export { uninitializedTaint } from './names.ts';
 export { nodeConditions, type Readiness } from './node-conditions.ts';
 export type { SimulatedKubernetesOptions } from './options.ts';

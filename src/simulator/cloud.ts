@@ -19,6 +19,7 @@ import { UnreachableError } from './machines/network/unreachable.ts';
 import { silentLog } from './machines/silent-log.ts';
 import type { SimulatedNetwork, Software, SoftwareBase } from './machines/types.ts';
 import { rooms } from './rooms.ts';
+import type { HeldRanges } from './world/loopback.ts';
 import { type CloudSecrets, loadSecrets, saveSecrets } from './world/secrets.ts';
 import { seedWorld } from './world/seed.ts';
 import type { World } from './world/world.ts';
@@ -43,7 +44,10 @@ export interface CloudOptions extends CoreOptions {
   readonly without?: readonly string[];
   /** what links and the catalogue show, when it is not the address the client used */
   readonly publicUrl?: string;
-  /** what a new cloud has in it; nothing by default */
+  /**
+   * what a new cloud has in it; nothing by default. Where machines have sockets, an external network 127.N.0.0/16 that another
+   * program on this computer holds becomes the next that is free
+   */
   readonly world?: World;
   /** password of the cloud's administrator, `admin` in project `admin` of domain `Default`; made up when absent */
   readonly adminPassword?: string;
@@ -138,30 +142,48 @@ async function startMachines(core: Core, options: MachinesOptions, directory: st
 interface Opened {
   readonly secrets: CloudSecrets;
   readonly journal: Journal | undefined;
+  /** Gives back what only one program at a time can have. */
   release(): Promise<void>;
 }
 
 /** Gives the cloud its state: what is kept in its directory, or what a new cloud begins with. */
 async function open(core: Core, dispatcher: Dispatcher, options: CloudOptions): Promise<Opened> {
   const { directory } = options;
-  if (directory === undefined) {
-    return { secrets: bringIntoBeing(core, dispatcher, options), journal: undefined, release: async () => {} };
-  }
-  const lock = await take(directory);
+  const lock = directory === undefined ? undefined : await take(directory);
+  let ranges: HeldRanges | undefined;
+  const release = async (): Promise<void> => {
+    await ranges?.release();
+    await lock?.release();
+  };
   try {
-    const isKept = await loadState(directory, core.state);
-    const secrets = isKept ? await loadSecrets(directory) : bringIntoBeing(core, dispatcher, options);
+    const isKept = directory !== undefined && (await loadState(directory, core.state));
+    let { world = {} } = options;
+    if (options.machines?.sockets) {
+      // Loaded only here: without sockets nobody else on the computer can be in the way.
+      const { holdRanges, settleWorld } = await import('./world/loopback.ts');
+      const { log = silentLog } = options.machines;
+      if (isKept) ranges = await holdRanges(cidrsOf(core), log);
+      else ({ world, ...ranges } = await settleWorld(world, log));
+    }
+    if (directory === undefined) {
+      return { secrets: bringIntoBeing(core, dispatcher, options, world), journal: undefined, release };
+    }
+    const secrets = isKept ? await loadSecrets(directory) : bringIntoBeing(core, dispatcher, options, world);
     if (isKept) core.jobs.resume();
     // A new cloud counts as made when its first file has its name; until then the secrets may be overwritten.
     else await saveSecrets(directory, secrets);
     const journal = await startJournal(directory, core.state);
     if (isKept) for (const work of core.returns) work();
-    return { secrets, journal, release: () => lock.release() };
+    return { secrets, journal, release };
   } catch (error) {
     core.jobs.stop();
-    await lock.release();
+    await release();
     throw error;
   }
+}
+
+function cidrsOf({ services }: Core): string[] {
+  return services.network.externalSubnets().map(({ cidr }) => cidr);
 }
 
 /** Loaded only here: a cloud whose servers are rows has no use for an API server. */
@@ -178,13 +200,13 @@ async function take(directory: string): Promise<{ release(): Promise<void> }> {
 }
 
 /** The first moments of a new cloud: its administrator, what every service begins with, then its world. */
-function bringIntoBeing(core: Core, dispatcher: Dispatcher, options: CloudOptions): CloudSecrets {
+function bringIntoBeing(core: Core, dispatcher: Dispatcher, options: CloudOptions, world: World): CloudSecrets {
   const adminPassword = options.adminPassword ?? core.ids.secret(24);
   core.state.transact(() => {
     core.services.identity.bootstrap(adminPassword);
     for (const work of core.birth) work();
   });
-  const seeded = seedWorld(core, dispatcher, adminPassword, options.world ?? {});
+  const seeded = seedWorld(core, dispatcher, adminPassword, world);
   return { adminPassword, adminToken: core.ids.secret(40), ...seeded };
 }
 

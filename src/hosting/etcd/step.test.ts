@@ -63,6 +63,61 @@ describe('an etcd', () => {
     expect(step).toMatchObject({ kind: 'bootstrap', replicas: 3, image, settings: { initialClusterState: 'new' } });
   });
 
+  describe('on volumes that a plane of the same name left', () => {
+    const claimsOf = (...indexes: number[]): ReadonlyMap<string, string> =>
+      new Map(indexes.map((index) => [nameOf(index), `uid-${nameOf(index)}`]));
+    const begun = (wanted: number, ...indexes: number[]): EtcdObservation => {
+      const claims = claimsOf(...indexes);
+      const step = etcdStep(wishOf(wanted), { pods: [], claims, defragmentDue: false });
+      if (step.kind !== 'bootstrap') throw new Error(`expected a beginning, not ${step.kind}`);
+      const { replicas, settings } = step;
+      const pods = observed(replicas).pods;
+      return { set: { replicas, image, settings }, recorded: settings, pods, claims, defragmentDue: false };
+    };
+
+    it.each([
+      { wanted: 1, left: [0], replicas: 1 },
+      { wanted: 3, left: [0], replicas: 1 },
+      { wanted: 1, left: [0, 1, 2], replicas: 3 },
+      { wanted: 3, left: [1, 2], replicas: 3 },
+    ])('begins with the members of $left when $wanted are wanted', ({ wanted, left, replicas }) => {
+      const { set } = begun(wanted, ...left);
+      expect(set).toMatchObject({ replicas, settings: { initialClusterState: 'new' } });
+      expect(set?.settings.initialCluster.split(',').map((entry) => entry.split('=')[0])).toEqual(left.map(nameOf));
+    });
+
+    it('adds members and lets them go once the old ones answer', () => {
+      const one = { ...begun(3, 0), members: [member(0)] };
+      const recorded = etcdStep(wish, one);
+      if (recorded.kind !== 'settings') throw new Error(`expected settings, not ${recorded.kind}`);
+      expect(recorded.settings).toMatchObject({
+        initialClusterState: 'existing',
+        claims: { [nameOf(0)]: expect.anything() },
+      });
+      const settled = { ...one, set: { ...one.set!, settings: recorded.settings } };
+      expect(etcdStep(wish, settled)).toMatchObject({ kind: 'add-learner', name: nameOf(1) });
+      const three = { ...begun(1, 0, 1, 2), members: [member(0), member(1), member(2)] };
+      const step = etcdStep(wishOf(1), { ...three, set: observed(3).set! });
+      expect(step).toMatchObject({ kind: 'remove', name: nameOf(2) });
+    });
+
+    it('discards what is left of members that had gone before', () => {
+      const step = etcdStep(wish, { ...begun(3, 0, 1), members: [member(0)] });
+      expect(step).toMatchObject({ kind: 'settings', settings: { discard: { [nameOf(1)]: `uid-${nameOf(1)}` } } });
+    });
+
+    it('says how to begin without them', () => {
+      const step = etcdStep(wishOf(1), begun(1, 0));
+      expect(step).toMatchObject({
+        kind: 'wait',
+        message: expect.stringMatching(/delete PersistentVolumeClaims \S+-0 and StatefulSet \S+$/),
+      });
+      const { recorded } = begun(3, 0);
+      const anew = etcdStep(wish, { recorded: recorded!, pods: [], claims: new Map(), defragmentDue: false });
+      expect(anew).toMatchObject({ kind: 'bootstrap', replicas: 3, settings: { claims: {} } });
+    });
+  });
+
   it('is not begun while the plane sleeps', () => {
     const asleep = wishOf(3, { replicas: 0 });
     expect(etcdStep(asleep, { pods: [], claims: new Map(), defragmentDue: false })).toEqual({ kind: 'none' });

@@ -3,7 +3,7 @@ import { deepEqual } from '../../machinery/index.ts';
 import type { EtcdSettings } from '../facts.ts';
 import type { DefragmentWish, EtcdClusterWish, OwnEtcdWish } from '../wish.ts';
 import { nextEtcdImage } from './images.ts';
-import { initialCluster, memberIndex, memberName, peerUrl } from './members.ts';
+import { claimName, initialCluster, memberIndex, memberName, peerUrl } from './members.ts';
 import { hasQuorum, judgeRemoval } from './quorum.ts';
 import { bootstrapSettings, settledNames } from './settings.ts';
 import type { EtcdMember, EtcdObservation, EtcdStep } from './types.ts';
@@ -96,9 +96,19 @@ function begin(wish: EtcdClusterWish, store: OwnEtcdWish, image: string, observe
       );
     }
   }
+  const left = recorded && !isOnOldVolumes(recorded) ? [] : [...claims.keys()];
+  if (left.length > 0) {
+    // volumes that a plane of this name left: only the members they belong to can answer, others are added when they do
+    const settings = { ...bootstrapSettings(wish, left), claims: Object.fromEntries(claims) };
+    return { kind: 'bootstrap', replicas: highestOf(wish, left) + 1, image, settings };
+  }
   const names = Array.from({ length: store.members }, (_, index) => memberName(wish.naming, index));
   return { kind: 'bootstrap', replicas: store.members, image, settings: bootstrapSettings(wish, names) };
 }
+
+/** Members that begin anew have no claims before they have started. */
+const isOnOldVolumes = ({ initialClusterState, claims }: EtcdSettings): boolean =>
+  initialClusterState === 'new' && Object.keys(claims).length > 0;
 
 /** Nobody answers: the first start, or all are down. */
 function silence({ naming }: EtcdClusterWish, { pods, set }: EtcdObservation): EtcdStep {
@@ -109,10 +119,15 @@ function silence({ naming }: EtcdClusterWish, { pods, set }: EtcdObservation): E
       `etcd does not answer and ${lost.map(({ name }) => name).join(', ')} lost its data; if it does not come back, restore the plane from a backup and delete StatefulSet ${naming.etcd} for it`,
     );
   }
-  return wait(
-    'EtcdNotAnswering',
-    `etcd does not answer yet: ${pods.filter(({ ready }) => ready).length} of ${pods.length} Pods are ready`,
-  );
+  const state = `${pods.filter(({ ready }) => ready).length} of ${pods.length} Pods are ready`;
+  if (set && isOnOldVolumes(set.settings)) {
+    const old = Object.keys(set.settings.claims).map((name) => claimName(naming, name));
+    return wait(
+      'EtcdNotAnswering',
+      `etcd does not answer yet on the volumes that a plane of this name left: ${state}; to begin with an empty cluster delete PersistentVolumeClaims ${old.join(', ')} and StatefulSet ${naming.etcd}`,
+    );
+  }
+  return wait('EtcdNotAnswering', `etcd does not answer yet: ${state}`);
 }
 
 /** Members that begin together must all read the same: nothing changes until all of them are there. */

@@ -26,7 +26,7 @@ beforeAll(async () => {
     usages: ['server'],
     clock: systemClock,
   });
-  world = await hostWorld({ sockets: true, gateways: true });
+  world = await hostWorld({ sockets: 111, gateways: true });
 });
 afterAll(() => world.stop());
 
@@ -104,7 +104,7 @@ describe('a Gateway', () => {
     await world.until(async () => (await world.find(gateways, 'edge'))?.status?.listeners?.[0]?.attachedRoutes === 2);
     const { status } = (await world.find(gateways, 'edge'))!;
     const address = status!.addresses![0]!.value;
-    expect(address).toMatch(/^127\.65\./);
+    expect(address.startsWith(await world.address(''))).toBe(true);
     expect(status?.conditions).toMatchObject([
       { type: 'Accepted', status: 'True' },
       { type: 'Programmed', status: 'True' },
@@ -184,7 +184,7 @@ describe('an Ingress', () => {
     );
     await world.until(async () => (await world.find(Ingresses, 'i'))?.status?.loadBalancer?.ingress !== undefined);
     const { network } = world.host;
-    expect(network.resolve('ingress.example.test')).toEqual(['127.65.0.2']);
+    expect(network.resolve('ingress.example.test')).toEqual([await world.address('0.2')]);
     expect(network.dial('ingress.example.test', 443).api?.servingCertificate?.()).toBe('one');
   });
 });

@@ -12,17 +12,18 @@ export interface HostsParts {
   readonly view: GatewayView;
   readonly services: Pick<ServiceTable, 'get'>;
   readonly clock: Clock;
+  readonly ingressAddress: string;
   network(): HostNetwork;
 }
 
 /** Hosts of Gateways and Ingresses, as the network asks for them. */
-export function gatewayHosts({ view, services, clock, network }: HostsParts): NamedHosts {
+export function gatewayHosts({ view, services, clock, ingressAddress, network }: HostsParts): NamedHosts {
   let table: RouteTable | undefined;
   view.onChange(() => {
     table = undefined;
   });
   const current = (): RouteTable => {
-    table ??= buildRouteTable(view);
+    table ??= buildRouteTable(view, ingressAddress);
     return table;
   };
   const dialHost = (address: string, port: number, host: string | undefined): PortService => {

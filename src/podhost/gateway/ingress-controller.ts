@@ -3,7 +3,6 @@ import { objectKey } from '../../client/index.ts';
 import { deepEqual, isNotFound, type KubeObject, type Resource } from '../../machinery/index.ts';
 import { type ControllerDefinition, defineController, done, watchMapped, watchObjects } from '../../runtime/index.ts';
 import type { AddressBook } from '../network/address-book.ts';
-import { ingressAddress } from '../network/addresses.ts';
 import { ingressPort } from './route-table.ts';
 import { type GatewayView, ingressControllerName } from './view.ts';
 
@@ -18,7 +17,7 @@ export const standardIngressClass: IngressClass = {
 };
 
 /** Gives Ingresses the address at which TLS connections are led on by the host they ask for. */
-export function ingressController(view: GatewayView, book: AddressBook): ControllerDefinition {
+export function ingressController(view: GatewayView, book: AddressBook, ingressAddress: string): ControllerDefinition {
   return defineController({
     name: 'ingress',
     for: Ingresses as Resource<KubeObject>,

@@ -1,5 +1,4 @@
 import type { Ingress, TLSRoute } from '../../api/index.ts';
-import { ingressAddress } from '../network/addresses.ts';
 import { attach, isParent, isServed } from './attachment.ts';
 import { matchesHost, specificity } from './hostnames.ts';
 import type { GatewayView } from './view.ts';
@@ -28,7 +27,7 @@ export interface RouteTable {
 export const ingressPort = 443;
 
 /** Puts together what Gateways, routes and Ingresses say. */
-export function buildRouteTable(view: GatewayView): RouteTable {
+export function buildRouteTable(view: GatewayView, ingressAddress: string): RouteTable {
   const rules = new Map<string, Map<string, Rule>>();
   /** patterns of hosts and the addresses that answer for them */
   const named = new Map<string, Set<string>>();

@@ -1,4 +1,4 @@
-import { candidateAddresses, isLoopback } from './addresses.ts';
+import { type HostAddresses, isLoopback } from './addresses.ts';
 import type { HostSockets, ListenProblem } from './sockets.ts';
 
 /** What an object wants to be reached at. */
@@ -37,7 +37,7 @@ interface Holding {
 /** Addresses tried in one go; after that something else is wrong than that one of them is taken. */
 const maxTries = 64;
 
-export function addressBook(sockets: HostSockets): AddressBook {
+export function addressBook(sockets: HostSockets, addresses: Pick<HostAddresses, 'candidates'>): AddressBook {
   const holdings = new Map<string, Holding>();
   const owners = new Map<string, string>();
 
@@ -74,7 +74,7 @@ export function addressBook(sockets: HostSockets): AddressBook {
       // What was told to others stays, also while another program holds it: that one may go.
       if (kept && isLoopback(kept) && isFree(kept, owner)) return hold(owner, kept, ports);
       let tries = 0;
-      for (const address of candidateAddresses(owner)) {
+      for (const address of addresses.candidates(owner)) {
         if (!isFree(address, owner) || isHeldByOther(address)) continue;
         const granted = await hold(owner, address, ports);
         if (++tries >= maxTries || !granted.problems.some(({ problem }) => problem.code === 'EADDRINUSE'))

@@ -11,9 +11,8 @@ import {
   watchObjects,
 } from '../../runtime/index.ts';
 import type { AddressBook, AddressGrant } from './address-book.ts';
-import { nodeAddress } from './addresses.ts';
-import { isForeign, type ServiceTable } from './services.ts';
-import type { HostSockets } from './sockets.ts';
+import { isExposed, isForeign, type ServiceTable } from './services.ts';
+import type { HostSockets, ListenProblem } from './sockets.ts';
 
 const fieldManager = 'service-controller';
 /** How long an address that another program holds is left alone before it is tried again. */
@@ -23,24 +22,28 @@ export interface LoadBalancerOptions {
   readonly book: AddressBook;
   readonly sockets: HostSockets;
   readonly table: Pick<ServiceTable, 'isHeldByOther'>;
+  readonly nodeAddress: string;
 }
 
 /** Gives Services of type LoadBalancer an address that answers, and opens the node ports of all Services. */
-export function loadBalancerController({ book, sockets, table }: LoadBalancerOptions): ControllerDefinition {
+export function loadBalancerController(options: LoadBalancerOptions): ControllerDefinition {
+  const { book, sockets, table, nodeAddress } = options;
+  /** Users on this machine expect node ports at its usual address; machines of a simulated cloud have that one themselves. */
+  const nodeListenAddresses: readonly string[] = ['127.0.0.1', nodeAddress];
   /** node ports that are open, by Service */
   const nodePorts = new Map<string, ReadonlySet<number>>();
 
-  const keepNodePorts = async (key: string, service: Service | undefined): Promise<number[]> => {
+  const keepNodePorts = async (key: string, service: Service | undefined): Promise<Unopened[]> => {
     const wanted = new Set((service?.spec.ports ?? []).flatMap(({ nodePort }) => (nodePort ? [nodePort] : [])));
     const before = nodePorts.get(key);
     if (wanted.size > 0) nodePorts.set(key, wanted);
     else nodePorts.delete(key);
-    const taken: number[] = [];
+    const taken: Unopened[] = [];
     for (const address of nodeListenAddresses) {
       for (const port of before ?? []) if (!wanted.has(port)) await sockets.close(address, port);
       for (const port of wanted) {
         const problem = await sockets.open(address, port);
-        if (problem?.code === 'EADDRINUSE') taken.push(port);
+        if (problem?.code === 'EADDRINUSE') taken.push({ address, port, problem });
       }
     }
     return taken;
@@ -51,6 +54,7 @@ export function loadBalancerController({ book, sockets, table }: LoadBalancerOpt
     const service = context.cache.lister(Services).get(key);
     const isGoing = !service || service.metadata.deletionTimestamp !== undefined;
     const taken = await keepNodePorts(id, isGoing ? undefined : service);
+    if (service) for (const unopened of taken) tellUnopened(context, service, unopened);
     if (isGoing || !isBalanced(service)) {
       await book.release(id);
       if (service && !isGoing && (service.status?.loadBalancer?.ingress?.length ?? 0) > 0 && !isForeign(service)) {
@@ -92,36 +96,39 @@ export function loadBalancerController({ book, sockets, table }: LoadBalancerOpt
   });
 }
 
-/** Users on this machine expect node ports at its usual address; machines of a simulated cloud have that one themselves. */
-const nodeListenAddresses: readonly string[] = ['127.0.0.1', nodeAddress];
-
 function concernsUs(event: { object: Service; old?: Service }): boolean {
   return [event.object, event.old].some((service) => service && isExposed(service));
-}
-
-function isExposed({ spec, status }: Service): boolean {
-  return spec.type === 'LoadBalancer' || spec.type === 'NodePort' || (status?.loadBalancer?.ingress?.length ?? 0) > 0;
 }
 
 function isBalanced(service: Service): boolean {
   return service.spec.type === 'LoadBalancer' && !isForeign(service);
 }
 
-function tellProblems({ events }: ReconcileContext, service: Service, grant: AddressGrant | undefined): void {
+function tellProblems(context: ReconcileContext, service: Service, grant: AddressGrant | undefined): void {
   if (!grant) {
     const { loadBalancerIP } = service.spec;
     const message = `Error syncing load balancer: address ${loadBalancerIP} cannot be given: it must be a free one of 127.0.0.0/8`;
-    events.event(service, 'Warning', 'SyncLoadBalancerFailed', message);
+    context.events.event(service, 'Warning', 'SyncLoadBalancerFailed', message);
     return;
   }
-  for (const { port, problem } of grant.problems) {
-    const cure =
-      problem.code === 'EACCES'
-        ? ': ports below 1024 need the right to use them, see net.ipv4.ip_unprivileged_port_start'
-        : '';
-    const message = `Port ${port} of ${grant.address} is not open on this machine: ${problem.message}${cure}`;
-    events.event(service, 'Warning', 'ListenFailed', message);
-  }
+  const { address, problems } = grant;
+  for (const { port, problem } of problems) tellUnopened(context, service, { address, port, problem });
+}
+
+/** A port that should listen and does not. */
+interface Unopened {
+  readonly address: string;
+  readonly port: number;
+  readonly problem: ListenProblem;
+}
+
+function tellUnopened({ events }: ReconcileContext, service: Service, { address, port, problem }: Unopened): void {
+  const cure =
+    problem.code === 'EACCES'
+      ? ': ports below 1024 need the right to use them, see net.ipv4.ip_unprivileged_port_start'
+      : '';
+  const message = `Port ${port} of ${address} is not open on this machine: ${problem.message}${cure}`;
+  events.event(service, 'Warning', 'ListenFailed', message);
 }
 
 async function writeStatus(

@@ -73,6 +73,11 @@ export function serviceTable(cache: InformerFactory): ServiceTable {
   };
 }
 
+/** Whether addresses or ports of the host are for it. */
+export function isExposed({ spec, status }: Service): boolean {
+  return spec.type === 'LoadBalancer' || spec.type === 'NodePort' || (status?.loadBalancer?.ingress?.length ?? 0) > 0;
+}
+
 const ourClass = 'capstan.dev/loopback';
 
 /** Somebody else's kind of load balancer is theirs to provide. */

@@ -6,6 +6,7 @@ import {
   type CoreEvent,
   CoreEvents,
   gatewayGroup,
+  Nodes,
   ownDefinitions,
   type Pod,
   type PodSpec,
@@ -18,7 +19,7 @@ import type { Client } from '../../client/index.ts';
 import { isNotFound, type KubeObject, ManualClock, type Resource, seededRandom } from '../../machinery/index.ts';
 import { createServiceAccountKeyPair } from '../../pki/index.ts';
 import { type LogEntry, memoryLogger, runUntil, settle } from '../../runtime/index.ts';
-import type { SimulatedProgram } from '../../simkube/index.ts';
+import { loopbackRange, type SimulatedProgram } from '../../simkube/index.ts';
 import { memoryEngine } from '../../store/index.ts';
 import { createSimulatedBackend } from '../simulated/backend.ts';
 import { imageProgramName } from '../simulated/images.ts';
@@ -32,7 +33,8 @@ export interface HostWorldOptions {
   readonly programs?: Readonly<Record<string, SimulatedProgram>>;
   /** where volumes are kept; absent: in memory */
   readonly directory?: string;
-  readonly sockets?: boolean;
+  /** the number of the range to try first: on real sockets every file of tests has its own, as others run at the same time */
+  readonly sockets?: number;
   /** serve Gateways and Ingresses too */
   readonly gateways?: boolean;
   readonly logDirectory?: string;
@@ -45,6 +47,8 @@ export interface HostWorld {
   readonly host: PodHost;
   readonly entries: readonly LogEntry[];
   readonly nodeName: string;
+  /** the address with this end (`0.2`) in the range the host has at the moment */
+  address(end: string): Promise<string>;
   /** lines of removed files, as the back end told of them */
   readonly removed: string[];
   find<T extends KubeObject>(resource: Resource<T>, name: string): Promise<T | undefined>;
@@ -94,7 +98,8 @@ export async function hostWorld(options: HostWorldOptions = {}): Promise<HostWor
       clock,
       random: seededRandom(5 + lives++),
       log: logger,
-      sockets: options.sockets ?? false,
+      sockets: options.sockets !== undefined,
+      ...(options.sockets !== undefined && { range: loopbackRange(options.sockets) }),
       gateways: options.gateways ?? false,
       ...(options.logDirectory !== undefined && { logDirectory: options.logDirectory }),
       backend: ({ network, nodeAddress }) =>
@@ -135,6 +140,10 @@ export async function hostWorld(options: HostWorldOptions = {}): Promise<HostWor
     },
     entries,
     nodeName: 'capstan',
+    async address(end) {
+      const { status } = await client.get(Nodes, { name: 'capstan' });
+      return `${status!.addresses![0]!.address.split('.').slice(0, 2).join('.')}.${end}`;
+    },
     removed,
     find,
     createPod: (name, spec, more = {}) =>

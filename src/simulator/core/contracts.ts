@@ -128,6 +128,8 @@ export interface NetworkService {
   /** whether the project may use the network: its own, shared, or the caller is an administrator */
   canUse(network: NetworkView, caller: Caller): boolean;
   subnet(id: string): SubnetView | undefined;
+  /** where floating addresses come from */
+  externalSubnets(): readonly SubnetView[];
   port(id: string): PortView | undefined;
   portsOf(deviceId: string): readonly PortView[];
   /** Makes a port. Refusals: quota, addresses exhausted or taken. */

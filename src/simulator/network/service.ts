@@ -29,6 +29,10 @@ export function networkService(neutron: Neutron): NetworkService {
       network.projectId === caller.projectId ||
       sharings.count('grant', sharingKey(network.id, caller.projectId ?? '')) > 0,
     subnet: (id) => mapped(subnets.get(id), viewSubnet),
+    externalSubnets: () =>
+      [...networks.by('open', 'yes')]
+        .filter((network) => network['router:external'])
+        .flatMap(({ id }) => Array.from(subnets.by('network', id), viewSubnet)),
     port: (id) => mapped(ports.get(id), portView),
     portsOf: (deviceId) => Array.from(ports.by('device', deviceId), portView),
     createPort(wish: NewPort) {

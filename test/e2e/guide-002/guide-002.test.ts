@@ -72,7 +72,7 @@ describe.skipIf(missing !== undefined)(`guide 002${missing ? ` (${missing})` : '
       /^kamaji-quickstart-control-plane +1\.28\.10 +true +true /,
     );
     expect(await bench.kubectl('get', 'tenantcontrolplane', '--no-headers')).toMatch(
-      /^kamaji-quickstart-control-plane +v1\.28\.10 +v1\.28\.10 +Ready +127\.65\.\S+:6443 +\S+-admin-kubeconfig +default /,
+      /^kamaji-quickstart-control-plane +v1\.28\.10 +v1\.28\.10 +Ready +127\.\S+:6443 +\S+-admin-kubeconfig +default /,
     );
     expect(await bench.kubectl('get', 'datastore', 'default', '--no-headers')).toMatch(/^default +etcd +true /);
     expect(lines(await bench.kubectl('get', 'pods', '--no-headers'))).toEqual([

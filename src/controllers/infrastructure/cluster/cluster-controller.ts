@@ -116,6 +116,7 @@ export function openStackClusterController(dependencies: InfrastructureDependenc
     try {
       const access = await dependencies.clouds.access(draft.spec.identityRef, key.namespace ?? '', {
         signal: context.signal,
+        leaving: deleting,
       });
       setAuthentication(draft, undefined, now);
       scope = {

@@ -119,6 +119,19 @@ describe('credentials', () => {
     await remove(name);
   });
 
+  it('that were deleted together with a cluster serve until it is gone', async () => {
+    const secret = { ...(await world.get(Secrets, credentialsName)) };
+    const metadata = { name: 'same-file', namespace: world.namespace };
+    await world.client.create(Secrets, { ...secret, metadata }, by);
+    const before = await footprint(world.tenant);
+    const name = await create({ ...managed, identityRef: { name: 'same-file', cloudName: 'openstack' } });
+    await provisioned(name);
+    await world.client.delete(Secrets, key('same-file'));
+    expect(await refused(name)).toMatch(/Secret world-\d+\/same-file does not exist; create it/);
+    await remove(name);
+    expect(await footprint(world.tenant)).toEqual(before);
+  });
+
   it('that are gone for good do not hold an object its user gives up', async () => {
     await world.client.create(
       Secrets,
@@ -128,7 +141,8 @@ describe('credentials', () => {
     const before = await footprint(world.tenant);
     const name = await create({ ...managed, identityRef: { name: 'short-lived', cloudName: 'openstack' } });
     const { status } = await provisioned(name);
-    await world.client.delete(Secrets, key('short-lived'));
+    const wrong = Buffer.from('clouds: {openstack: {}}').toString('base64');
+    await world.client.patch(Secrets, key('short-lived'), 'merge', { data: { 'clouds.yaml': wrong } }, by);
     await world.client.delete(openStackClusters, key(name));
     await world.until(
       async () => conditionOf(await find(name), 'OpenStackAuthenticationSucceeded')?.status === 'False',

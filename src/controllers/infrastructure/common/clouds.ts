@@ -14,7 +14,7 @@ import {
 import type { ExternalSource } from '../../../runtime/index.ts';
 import { CredentialsError } from '../../shared/index.ts';
 import { authenticationFailedReason } from './conditions.ts';
-import { createCredentials } from './credentials.ts';
+import { type CredentialOptions, createCredentials } from './credentials.ts';
 import { causeOf, Trouble } from './outcomes.ts';
 import { type CloudView, createCloudView } from './view.ts';
 
@@ -35,7 +35,7 @@ export interface CloudAccess {
 /** From credentials to clouds. Whoever comes with the same credentials shares session, lists and knowledge. */
 export interface Clouds {
   /** throws a Trouble with reason OpenStackAuthenticationFailed when the credentials cannot be used */
-  access(identity: IdentityReference, namespace: string, options?: { signal?: AbortSignal }): Promise<CloudAccess>;
+  access(identity: IdentityReference, namespace: string, options?: CredentialOptions): Promise<CloudAccess>;
   /** wakes what `keysOf` names (by index value, see `identityIndexValue`) when its credentials change */
   rotationSource(keysOf: (identity: string) => readonly ObjectKey[]): ExternalSource;
   /** keeps the credentials current; to be run beside the controllers */
@@ -64,9 +64,9 @@ export function createClouds(options: CloudsOptions): Clouds {
   const configOf = async (
     identity: IdentityReference,
     namespace: string,
-    signal: AbortSignal | undefined,
+    options: CredentialOptions,
   ): Promise<{ config: CloudConfig; source: string }> => {
-    const text = await credentials.read(identity, namespace, signal ? { signal } : {});
+    const text = await credentials.read(identity, namespace, options);
     const { cloudName, region } = identity;
     const key = JSON.stringify([text.version, text.source, cloudName, region ?? '']);
     let parsed = configs.get(key);
@@ -86,11 +86,11 @@ export function createClouds(options: CloudsOptions): Clouds {
   };
 
   return {
-    async access(identity, namespace, { signal } = {}) {
+    async access(identity, namespace, options = {}) {
       try {
-        const { config, source } = await configOf(identity, namespace, signal);
+        const { config, source } = await configOf(identity, namespace, options);
         const openstack = sessions.connect(config);
-        const projectId = await openstack.projectId(signal);
+        const projectId = await openstack.projectId(options.signal);
         if (projectId === '') {
           throw new CredentialsError(
             `${source}, cloud "${identity.cloudName}": the credentials are for no project; give project_name or project_id in its auth`,

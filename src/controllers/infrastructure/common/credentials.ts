@@ -17,9 +17,18 @@ import {
   credentialText,
 } from '../../shared/index.ts';
 
+export interface CredentialOptions {
+  readonly signal?: AbortSignal;
+  /** the object is being deleted: a Secret that went before it still serves */
+  readonly leaving?: boolean;
+}
+
+/** Deleted Secrets that are remembered, for clusters that are deleted together with them. */
+const maxDeleted = 1_000;
+
 /** Finds the Secret an identityRef leads to, and tells when it changes. */
 export interface Credentials {
-  read(identity: IdentityReference, namespace: string, options: { signal?: AbortSignal }): Promise<CredentialText>;
+  read(identity: IdentityReference, namespace: string, options: CredentialOptions): Promise<CredentialText>;
   /** calls with the index values of identities whose credentials changed; returns what ends that */
   onChange(listener: (identity: string) => void): () => void;
   run(signal: AbortSignal): Promise<void>;
@@ -52,6 +61,22 @@ export function createCredentials(options: {
   const identities = informer(openStackClusterIdentities, (identity) => identity);
   const namespaces = informer(Namespaces, (namespace) => namespace);
 
+  // `kubectl delete -f` of a whole file takes the Secret at once, and what it opens the cloud for only in a while.
+  const deleted = new Map<string, Secret>();
+  const placeOf = ({ namespace, name }: Pick<ObjectKey, 'namespace' | 'name'>): string => `${namespace}/${name}`;
+  secrets.addHandler({
+    onAdd: ({ metadata: { namespace = '', name = '' } }) => deleted.delete(placeOf({ namespace, name })),
+    onDelete: (secret) => {
+      if (secret.data === undefined) return;
+      const { namespace = '', name = '' } = secret.metadata;
+      deleted.set(placeOf({ namespace, name }), secret);
+      for (const [oldest] of deleted) {
+        if (deleted.size <= maxDeleted) break;
+        deleted.delete(oldest);
+      }
+    },
+  });
+
   /** From the cache; what it does not have may be newer than it, or outside of what it covers. */
   const find = async <T extends KubeObject>(
     cache: Informer<T>,
@@ -69,7 +94,7 @@ export function createCredentials(options: {
   };
 
   return {
-    async read(identity, namespace, { signal }) {
+    async read(identity, namespace, { signal, leaving = false }) {
       const key = await credentialSecretKey(
         {
           identity: (name) => find(identities, { name }, signal),
@@ -78,7 +103,8 @@ export function createCredentials(options: {
         identity,
         namespace,
       );
-      return credentialText(key, await find(secrets, key, signal));
+      const secret = await find(secrets, key, signal);
+      return credentialText(key, secret ?? (leaving ? deleted.get(placeOf(key)) : undefined));
     },
     onChange(listener) {
       const ofSecret = (secret: Secret): void => {

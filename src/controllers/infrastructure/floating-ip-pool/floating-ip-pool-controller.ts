@@ -65,7 +65,10 @@ export function openStackFloatingIpPoolController(dependencies: InfrastructureDe
     let scope: PoolScope | undefined;
     try {
       const identity = original.spec.identityRef;
-      const cloud = await dependencies.clouds.access(identity, key.namespace ?? '', { signal: context.signal });
+      const cloud = await dependencies.clouds.access(identity, key.namespace ?? '', {
+        signal: context.signal,
+        leaving: isDeleting(original),
+      });
       scope = { ...parts, cloud };
       setAuthentication(pool, undefined, context.clock.now());
       const result = await pass(scope);

@@ -127,15 +127,16 @@ describe('an OpenStackMachine', () => {
     await setClusterStatus(world, 'c1', await usualClusterStatus(world));
     await createMachine(world, 'w1');
     await world.until(() => isReady('w1'));
-    const { kind, apiVersion, data = {} } = await world.get(Secrets, 'cloud-config');
-    await client.delete(Secrets, { namespace, name: 'cloud-config' });
+    const { data = {} } = await world.get(Secrets, 'cloud-config');
+    const key = { namespace, name: 'cloud-config' };
+    await client.patch(Secrets, key, 'merge', { data: { 'clouds.yaml': null } }, by);
     await client.delete(openStackMachines, { namespace, name: 'w1' });
     await world.until(async () =>
-      /^False InstanceDeleted: Secret \S+\/cloud-config does not exist/.test(
+      /^False InstanceDeleted: Secret \S+\/cloud-config has no key clouds.yaml/.test(
         await machineCondition(world, 'w1', 'Ready'),
       ),
     );
-    await client.create(Secrets, { kind, apiVersion, metadata: { namespace, name: 'cloud-config' }, data }, by);
+    await client.patch(Secrets, key, 'merge', { data }, by);
     await world.until(async () => (await leftBehind(world)).length === 0);
   });
 

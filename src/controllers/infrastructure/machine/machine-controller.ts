@@ -122,7 +122,10 @@ export function openStackMachineController(dependencies: InfrastructureDependenc
   const access = (context: ReconcileContext, machine: OpenStackMachine, cluster: OpenStackCluster | undefined) => {
     const identity = machine.spec.identityRef ?? (cluster && identityOf(machine.spec, cluster));
     if (!identity) throw new Trouble(openStackErrorReason, 'Neither the machine nor its cluster names credentials');
-    return dependencies.clouds.access(identity, machine.metadata.namespace ?? '', { signal: context.signal });
+    return dependencies.clouds.access(identity, machine.metadata.namespace ?? '', {
+      signal: context.signal,
+      leaving: isDeleting(machine),
+    });
   };
 
   const followCloud = async (scope: MachineScope): Promise<void> => {

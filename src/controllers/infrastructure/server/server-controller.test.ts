@@ -373,13 +373,14 @@ describe('a server and its surroundings', () => {
     await deleteServer(world, 's1');
   });
 
-  it('stays while its credentials are gone, until they are back or it is given up', async () => {
+  it('stays while its credentials open nothing, until they do or it is given up', async () => {
     await openWorld();
     const { client, namespace } = world;
     for (const name of ['s1', 's2']) await createServer(world, name);
     await world.until(async () => (await isReady('s1')) && (await isReady('s2')));
-    const secret = await client.get(Secrets, { namespace, name: credentialsName });
-    await client.delete(Secrets, { namespace, name: credentialsName });
+    const { data } = await client.get(Secrets, { namespace, name: credentialsName });
+    const none = { data: { 'clouds.yaml': Buffer.from('clouds: {}').toString('base64') } };
+    await client.patch(Secrets, { namespace, name: credentialsName }, 'merge', none, by);
     for (const name of ['s1', 's2']) await client.delete(openStackServers, { namespace, name });
     await world.pass(120_000);
     expect(await leftBehind(world)).toEqual(['port s1-0', 'port s2-0', 'server s1', 'server s2']);
@@ -387,11 +388,18 @@ describe('a server and its surroundings', () => {
     const patch = { metadata: { annotations: abandon } };
     await client.patch(openStackServers, { namespace, name: 's2' }, 'merge', patch, by);
     await world.until(async () => (await world.find(openStackServers, 's2')) === undefined);
-    const { name, labels } = secret.metadata;
-    const metadata = { namespace, ...(name !== undefined && { name }), ...(labels && { labels }) };
-    await client.create(Secrets, { ...secret, metadata }, by);
+    await client.patch(Secrets, { namespace, name: credentialsName }, 'merge', { data }, by);
     await world.until(async () => (await world.find(openStackServers, 's1')) === undefined);
     expect(await leftBehind(world)).toEqual(['port s2-0', 'server s2']);
+  });
+
+  it('goes although its credentials were deleted before it', async () => {
+    await openWorld();
+    await createServer(world, 's1');
+    await world.until(() => isReady('s1'));
+    await world.client.delete(Secrets, { namespace: world.namespace, name: credentialsName });
+    await deleteServer(world, 's1');
+    expect(await leftBehind(world)).toEqual([]);
   });
 
   it('is found again after a move to another management API', async () => {

@@ -98,7 +98,10 @@ export function openStackServerController(dependencies: InfrastructureDependenci
     let scope: ServerScope;
     try {
       const { namespace = '', uid = '' } = original.metadata;
-      const cloud = await dependencies.clouds.access(original.spec.identityRef, namespace, { signal: context.signal });
+      const cloud = await dependencies.clouds.access(original.spec.identityRef, namespace, {
+        signal: context.signal,
+        leaving: isDeleting(original),
+      });
       scope = createScope({
         context,
         key,

@@ -3,6 +3,7 @@ import type { Logger } from '../../../runtime/index.ts';
 import type { Console, Machine, MachineHost } from '../../core/contracts.ts';
 import type { Core } from '../../core/core.ts';
 import { bootTimings } from '../boot/boot-timings.ts';
+import { serviceLine } from '../boot/console-text.ts';
 import { finishedMark, interruptedMark } from '../boot/marks.ts';
 import { boot } from '../boot/sequence.ts';
 import { createNetwork, type MachineNetwork, type Outside } from '../network/dial.ts';
@@ -44,7 +45,11 @@ export function createMachineHost(options: MachineHostOptions): Machines {
     for (const { id } of server?.interfaces ?? []) watch.portTouched(id);
   });
   const network = createNetwork({ core, listeners, portsOf, ...(outside && { outside }) });
-  const sockets = wantsSockets ? new Sockets({ core, network, listeners, log }) : undefined;
+  const tell = (serverId: string, line: string): void => {
+    const machine = machines.get(serverId);
+    machine?.screen.write(serviceLine(machine, 'network', line));
+  };
+  const sockets = wantsSockets ? new Sockets({ core, network, listeners, log, tell }) : undefined;
   const watch = watchTopology(core, (touched) => {
     const { loadBalancer } = core.services;
     for (const portId of touched.ports) loadBalancer.lookAgain(portId);

@@ -1,5 +1,6 @@
 import { connect, createServer } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
+import { type LogEntry, memoryLogger } from '../../../runtime/index.ts';
 import { smallWorld } from '../../testing/small-world.ts';
 import { type BootingCloud, bootingCloud } from '../testing/booting-cloud.ts';
 
@@ -36,6 +37,7 @@ function hear(address: string, port: number): Promise<string> {
 }
 
 let open: BootingCloud | undefined;
+let entries: readonly LogEntry[] = [];
 afterEach(async () => {
   await open?.cloud.close();
   open = undefined;
@@ -44,7 +46,9 @@ afterEach(async () => {
 async function cloudWithServer(
   port: number,
 ): Promise<BootingCloud & { id: string; address: string; floatingId: string }> {
-  const cloud = await bootingCloud({ sockets: true, world });
+  const { logger: log, entries: written } = memoryLogger();
+  entries = written;
+  const cloud = await bootingCloud({ sockets: true, log, world });
   open = cloud;
   const { user, read, subnetId } = cloud;
   const external = read(await user.request('GET', '/network/v2.0/networks?router:external=true'), 'networks.0.id');
@@ -115,13 +119,23 @@ describe.skipIf(!isBindable)('sockets at loopback addresses (this system lets an
     // The first address of the pool goes to the router, the floating one is not known beforehand: take the port on all.
     await new Promise<void>((resolve) => taken.listen({ host: '0.0.0.0', port: 0, exclusive: true }, resolve));
     const { port } = taken.address() as { port: number };
-    const { address, cloud, clock } = await cloudWithServer(port);
+    const { address, cloud, clock, console, id } = await cloudWithServer(port);
+    await clock.advance(10_000);
     await cloud.machines!.socketsSettled();
     expect(await hear(address, port)).toBe('mine');
+    const complaint = `${address}:${port} cannot be reached from outside of the cloud: another program of this computer listens there`;
+    const complaints = (text: string): number => text.split(complaint).length - 1;
+    expect(complaints(await console(id))).toBe(1);
+    const warned = { address, port, code: 'EADDRINUSE' };
+    expect(entries.filter(({ level }) => level === 'warn')).toMatchObject([{ fields: warned }]);
     await new Promise((resolve) => taken.close(resolve));
     await clock.advance(5_000);
     await cloud.machines!.socketsSettled();
     expect(await hear(address, port)).toBe('s');
+    expect(await console(id)).toContain(`${address}:${port} can be reached from outside of the cloud again`);
+    expect(entries.filter(({ level, fields }) => level === 'info' && 'port' in fields)).toMatchObject([
+      { fields: { address, port } },
+    ]);
   });
 
   it('are a thousand without trouble', async () => {

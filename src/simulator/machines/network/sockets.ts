@@ -10,6 +10,8 @@ export interface SocketsOptions {
   readonly network: MachineNetwork;
   readonly listeners: Listeners;
   readonly log: Logger;
+  /** Puts a line on the console of a running machine. */
+  tell(serverId: string, line: string): void;
 }
 
 interface OpenSocket {
@@ -17,9 +19,9 @@ interface OpenSocket {
   readonly connections: Set<Socket>;
 }
 
-/** Addresses that are this computer's without being configured. */
 /** How long a taken address is left alone before it is tried again. */
 const retryMs = 2_000;
+/** Addresses that are this computer's without being configured. */
 const loopback = /^127\.\d+\.\d+\.\d+$/;
 
 /**
@@ -31,16 +33,20 @@ export class Sockets {
   readonly #network: MachineNetwork;
   readonly #listeners: Listeners;
   readonly #log: Logger;
+  readonly #tell: SocketsOptions['tell'];
   readonly #open = new Map<string, Map<number, OpenSocket>>();
   readonly #underWay = new Set<Promise<void>>();
+  /** what was complained of and is not cured, by address */
+  readonly #troubled = new Map<string, Set<number>>();
   #isBindable = true;
   #isClosed = false;
 
-  constructor({ core, network, listeners, log }: SocketsOptions) {
+  constructor({ core, network, listeners, log, tell }: SocketsOptions) {
     this.#core = core;
     this.#network = network;
     this.#listeners = listeners;
     this.#log = log;
+    this.#tell = tell;
   }
 
   /** Looks again at every address that what was touched may concern. */
@@ -70,6 +76,7 @@ export class Sockets {
 
   #settle(address: string): void {
     const wanted = this.#wantedPorts(address);
+    for (const port of this.#troubled.get(address) ?? []) if (!wanted.has(port)) this.#untroubled(address, port);
     for (const port of this.#open.get(address)?.keys() ?? []) if (!wanted.has(port)) this.#shut(address, port);
     for (const port of wanted) if (!this.#open.get(address)?.has(port)) this.#listen(address, port);
   }
@@ -114,12 +121,15 @@ export class Sockets {
           if (error.code === 'EADDRINUSE') this.#tryAgain(address);
           resolve();
         });
-        server.listen({ host: address, port, exclusive: true }, resolve);
+        server.listen({ host: address, port, exclusive: true }, () => {
+          if (this.#untroubled(address, port)) this.#relieve(address, port);
+          resolve();
+        });
       }),
     );
   }
 
-  /** Another simulated cloud on the same machine may have the address at the moment. */
+  /** The program that has the address may go. */
   #tryAgain(address: string): void {
     this.#core.clock.after(retryMs, () => {
       if (!this.#isClosed) this.#settle(address);
@@ -169,6 +179,43 @@ export class Sockets {
       });
       return;
     }
+    // It is tried again and again; that it is still so is not worth a word.
+    const ports = this.#troubled.get(address) ?? new Set();
+    this.#troubled.set(address, ports);
+    if (ports.has(port)) return;
+    ports.add(port);
     this.#log.warn('An address of the simulated cloud cannot be listened on', { address, port, code, error: message });
+    const reason = code === 'EADDRINUSE' ? 'another program of this computer listens there' : message;
+    this.#tellServers(address, port, `${address}:${port} cannot be reached from outside of the cloud: ${reason}`);
+  }
+
+  #relieve(address: string, port: number): void {
+    this.#log.info('An address of the simulated cloud can be listened on again', { address, port });
+    this.#tellServers(address, port, `${address}:${port} can be reached from outside of the cloud again`);
+  }
+
+  /** Forgets a complaint; whether there was one. */
+  #untroubled(address: string, port: number): boolean {
+    const ports = this.#troubled.get(address);
+    if (!ports?.delete(port)) return false;
+    if (ports.size === 0) this.#troubled.delete(address);
+    return true;
+  }
+
+  /** Tells the machines that would answer there, behind a load balancer all of them. */
+  #tellServers(address: string, port: number, line: string): void {
+    const { network, loadBalancer } = this.#core.services;
+    const landing = network.reach.fromOutside(address);
+    if (!landing) return;
+    const forwarding = loadBalancer.forward(landing.portId, port, outsideAddress);
+    const behind = forwarding?.kind === 'members' ? forwarding.targets.map((target) => target.landing) : [];
+    const servers = new Set<string>();
+    for (const { portId, holders = [portId] } of forwarding ? behind : [landing]) {
+      for (const holder of holders) {
+        const serverId = network.reach.serverOf(holder);
+        if (serverId !== undefined) servers.add(serverId);
+      }
+    }
+    for (const serverId of servers) this.#tell(serverId, line);
   }
 }

@@ -1,4 +1,5 @@
 import { PassThrough } from 'node:stream';
+import type { Logger } from '../../../runtime/index.ts';
 import type { PortService } from '../../../simkube/index.ts';
 import type { CloudOptions } from '../../cloud.ts';
 import { type TestTenant, testTenant } from '../../testing/test-tenant.ts';
@@ -57,12 +58,13 @@ export function testSoftware(ran: string[] = []): Software {
 }
 
 export async function bootingCloud(
-  options: Partial<CloudOptions> & { sockets?: boolean; seed?: number } = {},
+  options: Partial<CloudOptions> & { sockets?: boolean; log?: Logger; seed?: number } = {},
 ): Promise<BootingCloud> {
   const ran: string[] = [];
-  const { sockets = false, ...rest } = options;
-  const tenant = await testTenant({ machines: { software: () => testSoftware(ran), sockets }, ...rest });
-  const machines = tenant.cloud.machines!;
+  const { sockets = false, log, ...rest } = options;
+  const machines = { software: () => testSoftware(ran), sockets, ...(log && { log }) };
+  const tenant = await testTenant({ machines, ...rest });
+  const running = tenant.cloud.machines!;
   return {
     ...tenant,
     ran,
@@ -79,11 +81,11 @@ export async function bootingCloud(
       return tenant.read(answer, 'output');
     },
     machine(id) {
-      const machine = machines.running(id);
+      const machine = running.running(id);
       if (!machine) throw new Error(`server ${id} is switched off`);
       return machine;
     },
-    file: (id, path) => machines.running(id)?.disk.read(path),
+    file: (id, path) => running.running(id)?.disk.read(path),
   };
 }
 

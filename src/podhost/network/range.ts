@@ -1,0 +1,49 @@
+import { gateways, Ingresses, Nodes, Services } from '../../api/index.ts';
+import type { Client } from '../../client/index.ts';
+import { ignoreNotFound } from '../../machinery/index.ts';
+import type { Logger } from '../../runtime/index.ts';
+import {
+  type ClaimedRange,
+  claimLoopbackRange,
+  type LoopbackRange,
+  loopbackRange,
+  loopbackRangeOf,
+} from '../../simkube/index.ts';
+import { isExposed } from './services.ts';
+
+/** What programs have that are alone on their computer. */
+export const usualRange: LoopbackRange = loopbackRange(65);
+
+export interface HostRangeOptions {
+  readonly client: Client;
+  readonly nodeName: string;
+  /** without them nobody else on the computer can be in the way */
+  readonly sockets: boolean;
+  /** whether Gateways and Ingresses are served */
+  readonly gateways: boolean;
+  readonly usual: LoopbackRange;
+  readonly log: Logger;
+}
+
+/**
+ * The range that addresses of this host are of. Which it was is told by the address of the node; it stays while an object
+ * has an address of it, because kubeconfigs and nodes of clusters have that one too.
+ */
+export async function hostRange(options: HostRangeOptions): Promise<ClaimedRange> {
+  const { client, nodeName, sockets, usual, log } = options;
+  const node = await client.get(Nodes, { name: nodeName }).catch(ignoreNotFound);
+  const address = node?.status?.addresses?.find(({ type }) => type === 'InternalIP')?.address;
+  const before = address === undefined ? undefined : loopbackRangeOf(address);
+  const isKept = before !== undefined && (await hasAddresses(options));
+  const range = isKept ? before : usual;
+  if (!sockets) return { ...range, release: async () => {} };
+  return claimLoopbackRange({ purpose: 'load balancers of Pods', usual: range, isKept, log });
+}
+
+async function hasAddresses({ client, gateways: hasGateways }: HostRangeOptions): Promise<boolean> {
+  const services = await client.list(Services, {});
+  if (services.items.some(isExposed)) return true;
+  if (!hasGateways) return false;
+  if ((await client.list(gateways, {})).items.length > 0) return true;
+  return (await client.list(Ingresses, {})).items.length > 0;
+}

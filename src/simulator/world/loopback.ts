@@ -1,0 +1,70 @@
+import type { Logger } from '../../runtime/index.ts';
+import { type ClaimedRange, claimLoopbackRange, type LoopbackRange, loopbackRangeOf } from '../../simkube/index.ts';
+import type { World, WorldExternalNetwork } from './world.ts';
+
+/** Loopback addresses of a cloud, kept from other programs on this computer. */
+export interface HeldRanges {
+  release(): Promise<void>;
+}
+
+const purpose = 'simulated cloud';
+
+/** Takes the ranges of a cloud that was kept: its servers and all who know them have addresses of these. */
+export async function holdRanges(cidrs: Iterable<string>, log: Logger): Promise<HeldRanges> {
+  return { release: releaseAll(await claimAll(rangesOf(cidrs), true, log)) };
+}
+
+/** Takes ranges for a new cloud. The world that comes back has those in place of ranges that another program holds. */
+export async function settleWorld(world: World, log: Logger): Promise<HeldRanges & { readonly world: World }> {
+  const { externalNetworks = [] } = world;
+  const claims = await claimAll(rangesOf(externalNetworks.map(({ cidr }) => cidr)), false, log);
+  return {
+    world: { ...world, externalNetworks: externalNetworks.map((network) => moved(network, claims)) },
+    release: releaseAll(claims),
+  };
+}
+
+/** By the cidr that was asked for. */
+type Claims = ReadonlyMap<string, ClaimedRange>;
+
+async function claimAll(ranges: ReadonlyMap<string, LoopbackRange>, isKept: boolean, log: Logger): Promise<Claims> {
+  const claims = new Map<string, ClaimedRange>();
+  try {
+    for (const [cidr, usual] of ranges) {
+      claims.set(cidr, await claimLoopbackRange({ purpose, usual, isKept, log }));
+    }
+  } catch (error) {
+    await releaseAll(claims)();
+    throw error;
+  }
+  return claims;
+}
+
+/** Those that are whole ranges of loopback addresses; smaller pieces are the business of whoever chose them. */
+function rangesOf(cidrs: Iterable<string>): Map<string, LoopbackRange> {
+  const found = new Map<string, LoopbackRange>();
+  for (const cidr of cidrs) {
+    const range = loopbackRangeOf(cidr.slice(0, Math.max(0, cidr.indexOf('/'))));
+    if (range?.cidr === cidr) found.set(cidr, range);
+  }
+  return found;
+}
+
+function moved(network: WorldExternalNetwork, claims: Claims): WorldExternalNetwork {
+  const claim = claims.get(network.cidr);
+  if (!claim || claim.cidr === network.cidr) return network;
+  const move = (address: string): string => claim.prefix + address.split('.').slice(2).join('.');
+  const { gateway, pool } = network;
+  return {
+    ...network,
+    cidr: claim.cidr,
+    gateway: move(gateway),
+    pool: { start: move(pool.start), end: move(pool.end) },
+  };
+}
+
+function releaseAll(claims: Claims): () => Promise<void> {
+  return async () => {
+    await Promise.all(Array.from(claims.values(), (claim) => claim.release()));
+  };
+}
