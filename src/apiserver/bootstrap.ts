@@ -1,11 +1,16 @@
 import {
   clone,
+  formatTime,
   isAlreadyExists,
   type KubeObject,
+  type ObjectMeta,
   parseApiVersion,
+  type ResourceDefinition,
   type UnstructuredObject,
 } from '../machinery/index.ts';
+import { ConflictError } from '../store/index.ts';
 import { bootstrapPolicy, loopbackUser } from './auth/index.ts';
+import type { RegisteredResource } from './registry/index.ts';
 import type { ResourceApi } from './service/resource-api.ts';
 import type { Caller } from './service/types.ts';
 import { objectKey } from './storage/keys.ts';
@@ -15,33 +20,86 @@ const settings = { dryRun: false, fieldManager: 'kube-apiserver', fieldValidatio
 
 /** The objects every Kubernetes has from its first moment. Present ones are left as they are. */
 export async function ensureBootstrapObjects(api: ResourceApi, extra: readonly KubeObject[] = []): Promise<void> {
+  const { registry, store } = api.context;
   const caller: Caller = {
     user: loopbackUser,
     userAgent: 'kube-apiserver',
     signal: new AbortController().signal,
     warn: () => {},
   };
-  const ensure = async (object: KubeObject): Promise<void> => {
+  const resources = new Map(
+    Array.from(registry.all(), (resource) => [kindId(resource.definition.group, resource.definition.kind), resource]),
+  );
+  const ensure = async (object: KubeObject, patterns?: Patterns): Promise<void> => {
     const { group, version } = parseApiVersion(object.apiVersion);
-    const resource = [...api.context.registry.all()].find(
-      ({ definition }) => definition.group === group && definition.kind === object.kind,
-    );
-    const served = resource && api.context.registry.find(group, version, resource.definition.plural);
+    const resource = resources.get(kindId(group, object.kind));
+    const served = resource && registry.find(group, version, resource.definition.plural);
     if (!served) return;
     const { namespace, name } = object.metadata;
-    if (api.context.store.head(objectKey(served.resource.keySpace, namespace, name ?? ''))) return;
+    const key = objectKey(served.resource.keySpace, namespace, name ?? '');
+    if (store.head(key)) return;
     try {
+      const pattern = patterns?.get(object);
+      if (pattern?.definition === served.resource.definition) {
+        await createLike(pattern.object, key, served.resource, api.context);
+        return;
+      }
       // A create takes its body over; these objects serve every server of the process.
       const body = { value: clone(object) as UnstructuredObject, duplicateFields: [] };
-      await api.create({ ...served, namespace }, body, caller, settings);
+      const written = await api.create({ ...served, namespace }, body, caller, settings);
+      patterns?.set(object, { definition: served.resource.definition, object: written.object });
     } catch (error) {
-      if (!isAlreadyExists(error)) throw error;
+      if (!isAlreadyExists(error) && !(error instanceof ConflictError)) throw error;
     }
   };
-  await Promise.all(
-    systemNamespaces.map((name) => ensure({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } })),
-  );
-  await Promise.all([...bootstrapPolicy(), ...priorityClasses, ...extra].map(ensure));
+  const { namespaces, others } = fixedObjects();
+  await Promise.all(namespaces.map((object) => ensure(object, madeBefore)));
+  await Promise.all([...others.map((object) => ensure(object, madeBefore)), ...extra.map((object) => ensure(object))]);
+}
+
+/** What became of an object that is the same for all servers, by the object. */
+type Patterns = WeakMap<KubeObject, { definition: ResourceDefinition; object: UnstructuredObject }>;
+
+/** Thousands of simulated clusters have these hundred objects each: only the first has to work out how they are stored. */
+const madeBefore: Patterns = new WeakMap();
+
+/** Stores an object that differs from another server's in its identity alone. */
+async function createLike(
+  pattern: UnstructuredObject,
+  key: string,
+  resource: RegisteredResource,
+  { clock, random, store }: ResourceApi['context'],
+): Promise<void> {
+  const nowMs = clock.now();
+  const time = formatTime(nowMs);
+  const { managedFields } = pattern.metadata;
+  const metadata: ObjectMeta = {
+    ...pattern.metadata,
+    uid: random.uuid(),
+    creationTimestamp: time,
+    ...(managedFields && { managedFields: managedFields.map((entry) => ({ ...entry, time })) }),
+  };
+  await store.put(key, { kind: 'absent' }, (revision) => {
+    metadata.resourceVersion = String(revision);
+    return resource.toStored({ ...pattern, metadata }, nowMs);
+  });
+}
+
+const kindId = (group: string, kind: string): string => `${group}/${kind}`;
+
+interface FixedObjects {
+  readonly namespaces: readonly KubeObject[];
+  readonly others: readonly KubeObject[];
+}
+
+let fixed: FixedObjects | undefined;
+
+function fixedObjects(): FixedObjects {
+  fixed ??= {
+    namespaces: systemNamespaces.map((name) => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } })),
+    others: [...bootstrapPolicy(), ...priorityClasses],
+  };
+  return fixed;
 }
 
 const priorityClasses: KubeObject[] = [
