@@ -200,7 +200,8 @@ function isolateSubresource(
     }
     return isolated;
   }
-  if (target.version.hasStatus) {
+  // that a Pod has a node is said in its spec and in its status, at once
+  if (target.version.hasStatus && subresource !== 'binding') {
     if (live.status === undefined) delete object.status;
     else object.status = clone(live.status);
   }

@@ -29,17 +29,6 @@ export async function handlePodBinding(request: SubresourceRequest): Promise<Sub
         throw statusError.conflict(subject, `pod ${target.name} is already assigned to node "${spec['nodeName']}"`);
       }
       spec['nodeName'] = node;
-      return { draft, conditional: false };
-    },
-  });
-  await updateObject({
-    context,
-    target,
-    subresource: 'status',
-    caller,
-    settings,
-    next: (live) => {
-      const draft = clone(live);
       const status = isJsonObject(draft.status) ? draft.status : {};
       const conditions = Array.isArray(status['conditions']) ? (status['conditions'] as JsonObject[]) : [];
       status['conditions'] = [

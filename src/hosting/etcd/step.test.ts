@@ -6,7 +6,7 @@ import { memberName, peerUrl } from './members.ts';
 import { bootstrapSettings } from './settings.ts';
 import { etcdStep } from './step.ts';
 import { EtcdModel } from './testing/etcd-model.ts';
-import type { EtcdMember, EtcdObservation } from './types.ts';
+import type { EtcdMember, EtcdObservation, EtcdPod } from './types.ts';
 
 const image = 'registry.k8s.io/etcd:3.6.5-0';
 
@@ -213,6 +213,24 @@ describe('an etcd', () => {
     // the ill one itself has nothing to lose
     const all = pods.map((pod) => ({ ...pod, upToDate: false }));
     expect(etcdStep(wish, observed(3, { pods: all, members }))).toEqual({ kind: 'restart', name: nameOf(1) });
+  });
+
+  it('gives a learner another volume when it finds the data of a member there that had to leave', () => {
+    const { set, pods, ...rest } = observed(3);
+    const { [nameOf(2)]: _, ...claims } = set!.settings.claims;
+    const members = [member(0), member(1), member(2, { name: '', healthy: false, isLearner: true })];
+    const failing = (more: Partial<EtcdPod>): EtcdObservation => ({
+      ...rest,
+      set: { ...set!, settings: { ...set!.settings, claims } },
+      members,
+      pods: pods.map((pod, index) => (index === 2 ? { ...pod, ready: false, ...more } : pod)),
+    });
+    expect(etcdStep(wish, failing({ dataLost: true }))).toEqual({ kind: 'restart', name: nameOf(2) });
+    expect(etcdStep(wish, failing({ dataLost: true, dataOutlived: true }))).toEqual({
+      kind: 'delete-claim',
+      name: nameOf(2),
+      uid: `uid-${nameOf(2)}`,
+    });
   });
 
   it('is brought to a new image minor by minor, and never back', () => {

@@ -211,6 +211,9 @@ function finishLearner(situation: Situation): EtcdStep | undefined {
     if ((memberIndex(wish.naming, name) ?? 0) >= store.members) return { kind: 'remove', id: member.id, name };
     if (member.healthy && member.inSync) return { kind: 'promote', id: member.id, name };
     const pod = observed.pods.find((one) => one.name === name);
+    const claim = observed.claims.get(name);
+    // a learner has nothing that others do not have, and with what it finds there it would never start
+    if (pod?.dataOutlived && !pod.terminating && claim !== undefined) return { kind: 'delete-claim', name, uid: claim };
     // it failed while it was no member, and would wait long before it tries again
     if ((pod?.dataLost || pod?.wasRefused) && !pod.terminating) return { kind: 'restart', name };
     return wait('EtcdMemberStarting', `${name} is catching up with the other members of etcd`);

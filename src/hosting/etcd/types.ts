@@ -35,6 +35,8 @@ export interface EtcdPod {
   readonly terminating: boolean;
   /** it says itself that its data is gone: it was a member and cannot be one again */
   readonly dataLost: boolean;
+  /** its data is that of a member that was removed: no member can begin with it */
+  readonly dataOutlived?: boolean;
   /** it waits before it tries again, because it was started while it was not a member */
   readonly wasRefused?: boolean;
 }

@@ -267,7 +267,9 @@ export class ContainerWorker {
       if (!isGood) return this.#kill('startup');
       stop();
       started();
-      this.#options.wake();
+      // the first look at its readiness is under way, and tells both; only those behind a sidecar wait for its start alone
+      const isToldTogether = readinessProbe !== undefined && !readinessProbe.initialDelaySeconds;
+      if (!isToldTogether || this.kind === 'sidecar') this.#options.wake();
     });
   }
 
@@ -277,12 +279,15 @@ export class ContainerWorker {
     container: RunningContainer,
     settled: (isGood: boolean) => unknown,
   ): () => void {
-    const { clock, tell } = this.#options;
+    const { clock, tell, wake } = this.#options;
     const stop = startProbe({
       probe,
       clock,
       check: (signal): Promise<CheckResult> => check(probe, this.#target(container), signal),
-      failed: (output) => tell('Warning', 'Unhealthy', `${name} probe failed: ${output}`),
+      failed: (output) => {
+        tell('Warning', 'Unhealthy', `${name} probe failed: ${output}`);
+        if (name === 'Readiness') wake();
+      },
       settled,
     });
     this.#probes.push(stop);

@@ -78,7 +78,7 @@ export function podController(options: PodControllerOptions): { controller: Cont
       workers.set(id, worker);
     }
     const due = worker.sync(pod, references.keyOf(pod));
-    await writeStatus(context, pod, worker);
+    if (!worker.isBeginning) await writeStatus(context, pod, worker);
     if (worker.isEnded && pod.metadata.deletionTimestamp !== undefined) return remove(context, pod);
     return due === undefined ? done() : after(Math.max(0, due - clock.now()), 'a container has to wait');
   };
@@ -87,6 +87,7 @@ export function podController(options: PodControllerOptions): { controller: Cont
     controller: defineController({
       name: 'kubelet',
       for: Pods as Resource<KubeObject>,
+      goesOnAfterOwn: 'status',
       concurrency: 16,
       watches: [
         watchObjects(Pods, { predicates: [({ object }) => isOurs(object)] }),

@@ -59,6 +59,32 @@ describe('a Pod', () => {
     expect((await world.pod('p')).metadata.resourceVersion).toBe(resourceVersion);
   });
 
+  it('is written about when something is news to others: its node, its address, that it runs, that it answers', async () => {
+    world.use({ app: stays, fine: async () => 0 });
+    const stop = new AbortController();
+    const told: string[] = [];
+    const watching = (async () => {
+      for await (const { object } of world.client.watch(Pods, { namespace, signal: stop.signal })) {
+        const { spec, status } = object as Pod;
+        const isPlaced = spec.nodeName !== undefined;
+        told.push([isPlaced, status?.podIP !== undefined, status?.phase, isReady(object as Pod)].join(' '));
+      }
+    })();
+    const probe = { exec: { command: ['fine'] }, periodSeconds: 1 };
+    await world.createPod('p', { containers: [{ ...container(), startupProbe: probe, readinessProbe: probe }] });
+    await world.podUntil('p', isReady);
+    await world.pass(1_000);
+    stop.abort();
+    await watching.catch(() => {});
+    expect(told).toEqual([
+      'false false Pending false',
+      'true false Pending false',
+      'true true Pending false',
+      'true true Running false',
+      'true true Running true',
+    ]);
+  });
+
   it('that no node is for stays pending and says why', async () => {
     await world.createPod('p', { containers: [container()], nodeSelector: { disk: 'ssd' } });
     const pod = await world.podUntil('p', ({ status }) => (status?.conditions?.length ?? 0) > 0);

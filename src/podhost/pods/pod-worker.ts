@@ -70,6 +70,11 @@ export class PodWorker {
     return this.#life === 'ended';
   }
 
+  /** its sandbox is just being made: there is nothing to tell before that has worked or failed */
+  get isBeginning(): boolean {
+    return this.#isPreparing && this.#sandbox === undefined && this.#life === 'alive';
+  }
+
   container(name: string): ContainerWorker | undefined {
     return [...this.#init, ...this.#main].find(({ spec }) => spec.name === name);
   }

@@ -1,4 +1,4 @@
-import { clusterNameLabel, clusters, hostedControlPlanes, Secrets } from '../../../api/index.ts';
+import { clusterNameLabel, clusters, hostedControlPlanes } from '../../../api/index.ts';
 import type { ObjectKey } from '../../../client/index.ts';
 import { clone, type KubeObject, type Resource } from '../../../machinery/index.ts';
 import {
@@ -10,7 +10,6 @@ import {
   type Result,
   watchMapped,
   watchObjects,
-  watchOwned,
 } from '../../../runtime/index.ts';
 import {
   ensureFinalizer,
@@ -76,7 +75,6 @@ export function hostedControlPlaneController(dependencies: ProviderDependencies)
     watches: [
       watchObjects(hostedControlPlanes, { predicates: watchFilter(dependencies.watchFilter) }),
       ...driver.watches(hostedControlPlanes as unknown as Resource<KubeObject>),
-      watchOwned(Secrets, hostedControlPlanes),
       watchMapped(clusters, (cluster) => controlPlanesOf(cluster, hostedControlPlanes), {
         predicates: [clusterMatters],
       }),

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Client, formatKey, objectKey, resourceId } from '../../../client/index.ts';
+import { type Client, objectKey, resourceId } from '../../../client/index.ts';
 import {
   CapstanError,
   errorMessage,
@@ -10,7 +10,8 @@ import {
 } from '../../../machinery/index.ts';
 import type { CacheReader } from '../../../runtime/index.ts';
 import { shows } from '../../shared/index.ts';
-import { followedResources, resourceOfObject } from './resources.ts';
+import { allDone } from './all-done.ts';
+import { followedResources, objectId, resourceOfObject } from './resources.ts';
 
 /** On objects of a plane: a checksum of what was last applied, so that a program that starts anew need not apply it again. */
 export const appliedAnnotation = 'controlplane.cluster.x-k8s.io/applied-checksum';
@@ -48,6 +49,8 @@ export interface ApplyOptions {
   memory: AppliedMemory;
   nowMs: number;
   signal: AbortSignal;
+  /** takes down what is made */
+  making?: Set<string>;
   /** told of every write */
   onWrite?(object: KubeObject): void;
 }
@@ -56,13 +59,30 @@ export interface ApplyOptions {
 const lookAgainMs = 10 * 60_000;
 const followed = new Set(followedResources.map(resourceId));
 
+/** What starts programs: it is written when all they read is there. */
+const starting: ReadonlySet<string> = new Set(['StatefulSet', 'Deployment', 'CronJob']);
+
 /**
- * Server-side apply, in order. An object is written when the wish changed, when somebody changed a field of ours, or when it is
- * gone. Resolves with all of them as stored.
+ * Server-side apply. An object is written when the wish changed, when somebody changed a field of ours, or when it is gone.
+ * Resolves with all of them as stored. Those that start nothing are written side by side, because each is waited for until it
+ * is safe.
  */
 export async function applyObjects(options: ApplyOptions, objects: readonly KubeObject[]): Promise<KubeObject[]> {
   const stored: KubeObject[] = [];
-  for (const object of objects) stored.push(await applyObject(options, object));
+  let together: KubeObject[] = [];
+  const finish = async (): Promise<void> => {
+    stored.push(...(await allDone(together.map((object) => applyObject(options, object)))));
+    together = [];
+  };
+  for (const object of objects) {
+    if (!starting.has(object.kind)) {
+      together.push(object);
+      continue;
+    }
+    await finish();
+    stored.push(await applyObject(options, object));
+  }
+  await finish();
   return stored;
 }
 
@@ -71,7 +91,7 @@ export async function applyObject(options: ApplyOptions, object: KubeObject): Pr
   const resource = resourceOfObject(object);
   const isFollowed = followed.has(resourceId(resource));
   const checksum = checksumOf(object);
-  const id = `${resourceId(resource)} ${formatKey(objectKey(object))}`;
+  const id = objectId(resource, object);
   const known = memory.get(id);
   if (!isFollowed && known?.checksum === checksum && nowMs - known.at < lookAgainMs) return object;
   try {
@@ -84,6 +104,7 @@ export async function applyObject(options: ApplyOptions, object: KubeObject): Pr
     }
     const annotations = { ...object.metadata.annotations, [appliedAnnotation]: checksum };
     const wish: KubeObject = { ...object, metadata: { ...object.metadata, annotations } };
+    if (!live) options.making?.add(id);
     const stored = await client.apply(resource, wish, { fieldManager, force: true, signal });
     if (stored.metadata.resourceVersion !== live?.metadata.resourceVersion) options.onWrite?.(stored);
     memory.set(id, appliedNow(stored, checksum, nowMs));

@@ -1,27 +1,8 @@
-import {
-  type Deployment,
-  Deployments,
-  machines,
-  PersistentVolumeClaims,
-  type Pod,
-  Pods,
-  ReplicaSets,
-  StatefulSets,
-} from '../../../api/index.ts';
-import { type InformerFactory, type ObjectKey, objectKey } from '../../../client/index.ts';
+import { machines, PersistentVolumeClaims } from '../../../api/index.ts';
+import { type InformerFactory, objectKey } from '../../../client/index.ts';
 import { PatchRefusedError } from '../../../hosting/index.ts';
 import { formatLabelSelectorObject, isConflict, type KubeObject, type Resource } from '../../../machinery/index.ts';
-import {
-  after,
-  done,
-  type ExternalSource,
-  type ObjectEvent,
-  ownerKeys,
-  soonest,
-  type Watch,
-  watchMapped,
-  watchOwned,
-} from '../../../runtime/index.ts';
+import { after, done, type ExternalSource, soonest, type Watch } from '../../../runtime/index.ts';
 import { controllerOf, explain, isNotConnected } from '../../shared/index.ts';
 import { EtcdError } from '../etcd/types.ts';
 import { PlaneObjectError } from './apply-objects.ts';
@@ -32,7 +13,7 @@ import { planeEtcd } from './etcd/connect.ts';
 import { driveEtcdCluster, type EtcdClusterReport, type EtcdClusterRequest } from './etcd-cluster.ts';
 import { planeMetrics } from './metrics.ts';
 import { type RemovalRequest, removePlane } from './removal.ts';
-import { followedResources } from './resources.ts';
+import { objectId } from './resources.ts';
 import { bad, newPlaneMemory, type PlaneMemory, type PlaneScope, readSecret, type Stage, tell } from './scope.ts';
 import { secretDrafts } from './secret-drafts.ts';
 import { registerPodIndexes } from './sets.ts';
@@ -49,6 +30,7 @@ import { moveRotations } from './stages/rotation.ts';
 import { acceptWish, judgeVersion, keepRoutes, keepWorkloads } from './stages/workloads.ts';
 import { readState } from './state.ts';
 import type { PlaneDependencies, PlaneReport, PlaneRequest, PlaneStage, RemovalReport } from './types.ts';
+import { type IsBeingMade, planeWatches } from './watches.ts';
 import { runningVersionOf } from './workload-sets.ts';
 
 /** Drives the planes of one kind. Every controller of a hosted kind has one. */
@@ -110,11 +92,16 @@ export function createPlaneDriver(dependencies: PlaneDependencies): PlaneDriver 
     return memory;
   };
 
+  const isBeingMade: IsBeingMade = (resource, object) =>
+    memories.get(controllerOf(object)?.uid ?? '')?.making.has(objectId(resource, object)) === true;
+
   return {
     source: background.source,
     async drive(request) {
       openEtcd ??= planeEtcd(dependencies.connectPod, request.context.clock);
-      const scope = openScope(request, { dependencies, openEtcd, background, clouds, memory: memoryOf(request.owner) });
+      const memory = memoryOf(request.owner);
+      memory.making.clear();
+      const scope = openScope(request, { dependencies, openEtcd, background, clouds, memory });
       const error = await runStages(scope);
       if (scope.credentials) metrics.show(scope.key, scope.credentials.reports);
       return reportOf(scope, error);
@@ -138,11 +125,7 @@ export function createPlaneDriver(dependencies: PlaneDependencies): PlaneDriver 
       informers.informer(PersistentVolumeClaims);
       informers.informer(machines);
     },
-    watches: (owner) => [
-      ...followedResources.map((resource) => watchOwned(resource, owner)),
-      ...clouds.watches,
-      watchMapped(Pods, (pod) => ownersOfPod(dependencies, pod, owner), { predicates: [podMatters] }),
-    ],
+    watches: (owner) => [...planeWatches(dependencies.cache, owner, isBeingMade), ...clouds.watches],
   };
 }
 
@@ -164,6 +147,7 @@ function openScope(
       cache,
       fieldManager: naming.fieldManager,
       memory: parts.memory.applied,
+      making: parts.memory.making,
       nowMs: clock.now(),
       signal,
       onWrite: () => {
@@ -176,6 +160,7 @@ function openScope(
       owner: identity.owner,
       fieldManager: naming.fieldManager,
       read: (key) => readSecret(scope, key),
+      making: parts.memory.making,
       signal,
     }),
     written: new Map(),
@@ -263,32 +248,4 @@ function reportOf(scope: PlaneScope, error: unknown): PlaneReport {
     ...(scope.backup && { backup: scope.backup }),
     ...(error !== undefined && { error }),
   };
-}
-
-function ownersOfPod({ cache }: PlaneDependencies, pod: Pod, owner: Resource<KubeObject>): ObjectKey[] {
-  const set = controllerOf(pod);
-  const { namespace = '' } = pod.metadata;
-  if (set?.kind === 'StatefulSet') {
-    const found = cache.lister(StatefulSets).get({ namespace, name: set.name });
-    return found ? ownerKeys(found, owner) : [];
-  }
-  if (set?.kind !== 'ReplicaSet') return [];
-  const replicaSet = cache.lister(ReplicaSets).get({ namespace, name: set.name });
-  const deployment: Deployment | undefined =
-    replicaSet && cache.lister(Deployments).get({ namespace, name: controllerOf(replicaSet)?.name ?? '' });
-  return deployment ? ownerKeys(deployment, owner) : [];
-}
-
-/** Readiness, and why a container waits; the rest of a Pod's life is told by its set. */
-function podMatters(event: ObjectEvent<Pod>): boolean {
-  if (event.type !== 'update') return true;
-  return outlineOf(event.object) !== outlineOf(event.old);
-}
-
-function outlineOf({ metadata, status }: Pod): string {
-  const ready = status?.conditions?.find(({ type }) => type === 'Ready')?.status ?? '';
-  const waits = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])].map(
-    ({ state, lastState }) => `${state?.waiting?.reason ?? ''} ${lastState?.terminated?.message ?? ''}`,
-  );
-  return [metadata.deletionTimestamp ?? '', status?.phase ?? '', ready, ...waits].join('|');
 }

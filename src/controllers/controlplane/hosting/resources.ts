@@ -18,6 +18,7 @@ import {
   ValidatingAdmissionPolicies,
   ValidatingAdmissionPolicyBindings,
 } from '../../../api/index.ts';
+import { formatKey, objectKey, resourceId } from '../../../client/index.ts';
 import { formatApiVersion, type KubeObject, parseApiVersion, type Resource } from '../../../machinery/index.ts';
 
 /** Kinds a plane is made of that every management API serves: they are followed, so that nothing has to be asked for. */
@@ -56,6 +57,11 @@ const plurals: Readonly<Record<string, string>> = {
   ReferenceGrant: 'referencegrants',
   CiliumNetworkPolicy: 'ciliumnetworkpolicies',
 };
+
+/** Tells one object of a management API from all others. */
+export function objectId(resource: Resource, object: KubeObject): string {
+  return `${resourceId(resource)} ${formatKey(objectKey(object))}`;
+}
 
 /** The resource an object is written to. */
 export function resourceOfObject({ apiVersion, kind }: KubeObject): Resource<KubeObject> {

@@ -16,8 +16,12 @@ import type { BackupReport, PlaneDependencies, PlaneRequest, PlaneStage } from '
 
 /** What is remembered of one plane between passes. It saves questions; nothing is decided by it. */
 export interface PlaneMemory {
+  /** objects the latest pass has made or is making, so that they are no news when they come */
+  readonly making: Set<string>;
   readonly applied: AppliedMemory;
   readonly credentials: CredentialMemory;
+  /** of the latest wish all objects of which can be said */
+  checkedWish?: string;
   readonly etcd: EtcdMemory;
   /** what the workload cluster was found to contain, by the stage that saw to it */
   readonly inCluster: Map<PlaneStage, { readonly wish: string; readonly at: number }>;
@@ -34,6 +38,7 @@ export interface PlaneMemory {
 }
 
 export const newPlaneMemory = (): PlaneMemory => ({
+  making: new Set(),
   applied: new Map(),
   credentials: new Map(),
   etcd: {},

@@ -2,6 +2,8 @@ import { type Secret, Secrets } from '../../../api/index.ts';
 import type { Client, ObjectKey } from '../../../client/index.ts';
 import { deepEqual, type JsonObject, type JsonValue, type OwnerReference } from '../../../machinery/index.ts';
 import { controllerOf, withOwner } from '../../shared/index.ts';
+import { allDone } from './all-done.ts';
+import { objectId } from './resources.ts';
 
 /** What is to be in a Secret; keys that others put there stay. */
 export interface SecretWish {
@@ -19,6 +21,8 @@ export interface SecretDraftsOptions {
   fieldManager: string;
   /** from a cache */
   read(key: ObjectKey): Secret | undefined;
+  /** takes down what is made */
+  making?: Set<string>;
   signal: AbortSignal;
 }
 
@@ -33,24 +37,23 @@ export function secretDrafts(options: SecretDraftsOptions): SecretDrafts {
   const { client, namespace, owner, fieldManager, signal } = options;
   const drafts = new Map<string, SecretWish>();
 
-  const create = (name: string, wish: SecretWish): Promise<Secret> =>
-    client.create(
-      Secrets,
-      {
-        apiVersion: 'v1',
-        kind: 'Secret',
-        metadata: {
-          name,
-          namespace,
-          ...(wish.labels && { labels: { ...wish.labels } }),
-          ...(wish.annotations && { annotations: { ...wish.annotations } }),
-          ownerReferences: [owner],
-        },
-        ...(wish.type !== undefined && { type: wish.type }),
-        data: encoded(wish.data) as Record<string, string>,
+  const create = (name: string, wish: SecretWish): Promise<Secret> => {
+    const secret: Secret = {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: {
+        name,
+        namespace,
+        ...(wish.labels && { labels: { ...wish.labels } }),
+        ...(wish.annotations && { annotations: { ...wish.annotations } }),
+        ownerReferences: [owner],
       },
-      { fieldManager, signal },
-    );
+      ...(wish.type !== undefined && { type: wish.type }),
+      data: encoded(wish.data) as Record<string, string>,
+    };
+    options.making?.add(objectId(Secrets, secret));
+    return client.create(Secrets, secret, { fieldManager, signal });
+  };
 
   const write = async (name: string, wish: SecretWish): Promise<Secret | undefined> => {
     const live = options.read({ namespace, name });
@@ -88,10 +91,9 @@ export function secretDrafts(options: SecretDraftsOptions): SecretDrafts {
       const written = new Map<string, Secret>();
       const wishes = [...drafts];
       drafts.clear();
-      for (const [name, wish] of wishes) {
-        const stored = await write(name, wish);
-        if (stored) written.set(name, stored);
-      }
+      // side by side, because each is waited for until it is safe; one that is missing is made good by the next pass
+      const stored = await allDone(wishes.map(([name, wish]) => write(name, wish)));
+      for (const [index, [name]] of wishes.entries()) if (stored[index]) written.set(name, stored[index]);
       return written;
     },
   };

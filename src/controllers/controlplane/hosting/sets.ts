@@ -111,12 +111,15 @@ function sightOf(pod: Pod, isUpToDate: boolean): PodSight {
   return {
     pod,
     name: pod.metadata.name ?? '',
-    isReady: pod.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true,
+    isReady: isPodReady(pod),
     isUpToDate,
     isTerminating: pod.metadata.deletionTimestamp !== undefined,
     ...(problem !== undefined && { problem }),
   };
 }
+
+export const isPodReady = ({ status }: Pod): boolean =>
+  status?.conditions?.some((condition) => condition.type === 'Ready' && condition.status === 'True') === true;
 
 /** Waiting that passes by itself; everything else is worth telling. */
 const ordinary = new Set(['ContainerCreating', 'PodInitializing']);
@@ -128,7 +131,7 @@ export function problemOf(pod: Pod): string | undefined {
     ({ type, status }) => type === 'PodScheduled' && status === 'False',
   );
   if (unschedulable) return `Pod ${name} cannot be placed: ${unschedulable.message || unschedulable.reason || ''}`;
-  const isReady = pod.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true;
+  const isReady = isPodReady(pod);
   const problems = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])].flatMap(
     (status) => problemOfContainer(status, isReady) ?? [],
   );

@@ -9,13 +9,13 @@ import {
   type Result,
   watchMapped,
   watchObjects,
-  watchOwned,
 } from '../../../runtime/index.ts';
 import {
   createApplyOnce,
   ensureFinalizer,
   isDeleting,
   isFilteredOut,
+  isTrue,
   pausedBy,
   pausedVerdict,
   setVerdict,
@@ -23,6 +23,7 @@ import {
   writeObject,
 } from '../../shared/index.ts';
 import { clusterMatters, clusterOfPlane, controlPlanesOf } from '../cluster-of-plane.ts';
+import { childWatches } from '../parent-and-child.ts';
 import { defaultConcurrency, type ProviderDependencies } from '../plane-pass.ts';
 import { keepControlPlane, removeControlPlane } from './control-plane.ts';
 import { controlPlaneFinalizer, planeFieldManager } from './names.ts';
@@ -63,7 +64,9 @@ export function k0smotronControlPlaneController(dependencies: ProviderDependenci
     },
     watches: [
       watchObjects(k0smotronControlPlanes, { predicates: watchFilter(dependencies.watchFilter) }),
-      watchOwned(k0smotronClusters, k0smotronControlPlanes, { anyOwner: true }),
+      ...childWatches(k0smotronClusters, k0smotronControlPlanes, (plane) =>
+        String(isTrue(plane, 'ControlPlaneFunctional')),
+      ),
       watchMapped(clusters, (cluster) => controlPlanesOf(cluster, k0smotronControlPlanes), {
         predicates: [clusterMatters],
       }),

@@ -31,6 +31,7 @@ import {
 } from '../../shared/index.ts';
 import { clusterMatters } from '../cluster-of-plane.ts';
 import { annotatedBackup, annotatedRequests, createPlaneDriver, type PlaneDriver } from '../hosting/index.ts';
+import { parentMatters } from '../parent-and-child.ts';
 import { defaultConcurrency, type Outcome, type ProviderDependencies, passOverPlane } from '../plane-pass.ts';
 import { type CredentialKeeper, createCredentialKeeper } from './credential-keeper.ts';
 import { aliasServiceName, familyOf, inheritedMetadata, type PlaneFamily } from './family.ts';
@@ -101,8 +102,10 @@ export function k0smotronPlaneController(
       watchObjects(k0smotronClusters, { predicates: watchFilter(dependencies.watchFilter) }),
       ...driver.watches(k0smotronClusters as unknown as Resource<KubeObject>),
       watchMapped(clusters, (cluster) => planeNamed(cluster.metadata.name, cluster), { predicates: [clusterMatters] }),
-      watchMapped(k0smotronControlPlanes, (parent: K0smotronControlPlane) =>
-        planeNamed(parent.metadata.labels?.[clusterNameLabel], parent),
+      watchMapped(
+        k0smotronControlPlanes,
+        (parent: K0smotronControlPlane) => planeNamed(parent.metadata.labels?.[clusterNameLabel], parent),
+        { predicates: [parentMatters] },
       ),
     ],
     sources: [driver.source, follower.source, dependencies.workloads.connectionSource((cluster) => [cluster])],

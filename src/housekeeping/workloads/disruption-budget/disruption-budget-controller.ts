@@ -34,7 +34,7 @@ import {
 } from '../../../runtime/index.ts';
 import { fieldManager } from '../common/names.ts';
 import { controllerOf } from '../common/ownership.ts';
-import { indexPodsByLabel, podsWithLabels } from '../common/pod-index.ts';
+import { hasLabels, indexPodsByLabel, podsWithLabels } from '../common/pod-index.ts';
 import { isFinished, isPodReady, isTerminating } from '../common/pods.ts';
 import { setCondition } from '../common/status.ts';
 
@@ -58,9 +58,7 @@ export function disruptionBudgetController(): ControllerDefinition {
   const budgetsOf = ({ metadata: { namespace, labels } }: Pod): ObjectKey[] =>
     namespace === undefined || !budgets
       ? []
-      : budgets
-          .list({ namespace, filter: ({ spec }) => labelSelectorFromObject(spec?.selector).matches(labels ?? {}) })
-          .map(objectKey);
+      : budgets.list({ namespace, filter: (budget) => isSelected(budget, labels) }).map(objectKey);
   return defineController({
     name: 'disruption-controller',
     for: PodDisruptionBudgets as Resource<KubeObject>,
@@ -121,6 +119,12 @@ function budgetsIn(budgets: Lister<PodDisruptionBudget> | undefined, { metadata 
   const { namespace } = metadata;
   if (!budgets || namespace === undefined) return [];
   return budgets.list({ namespace }).map(objectKey);
+}
+
+function isSelected({ spec }: PodDisruptionBudget, labels: Readonly<Record<string, string>> | undefined): boolean {
+  const { selector } = spec ?? {};
+  // most selectors of a namespace are of other Pods, which their plain labels show without reading them as a whole
+  return hasLabels(labels, selector?.matchLabels ?? {}) && labelSelectorFromObject(selector).matches(labels ?? {});
 }
 
 function selectedPods(pods: Lister<Pod>, { metadata, spec }: PodDisruptionBudget): Pod[] {

@@ -65,8 +65,12 @@ export function podGarbageController(): ControllerDefinition {
   });
 }
 
-function isPlacedOrLeaving({ object }: ObjectEvent<Pod>): boolean {
-  return object.spec.nodeName !== undefined || isTerminating(object);
+/** What a Pod does on its node is nothing to us. */
+function isPlacedOrLeaving(event: ObjectEvent<Pod>): boolean {
+  const { object } = event;
+  if (event.type === 'delete') return false;
+  if (event.type === 'add') return object.spec.nodeName !== undefined || isTerminating(object);
+  return object.spec.nodeName !== event.old.spec.nodeName || isTerminating(object) !== isTerminating(event.old);
 }
 
 /** Only what Pods may not put up with any more, and nodes that go, concern Pods here. */

@@ -9,19 +9,26 @@ import {
   StatefulSets,
 } from '../../../api/index.ts';
 import type { Lister } from '../../../client/index.ts';
-import { errorMessage, type KubeObject, labelSelectorFromObject, type Resource } from '../../../machinery/index.ts';
+import {
+  deepEqual,
+  errorMessage,
+  type KubeObject,
+  labelSelectorFromObject,
+  type Resource,
+} from '../../../machinery/index.ts';
 import {
   after,
   type ControllerDefinition,
   defineController,
   done,
+  type ObjectEvent,
   type ReconcileContext,
   watchObjects,
   watchOwned,
 } from '../../../runtime/index.ts';
 import { isNamespaceTerminating } from '../common/make-pods.ts';
 import { indexByController, watchOrphans } from '../common/ownership.ts';
-import { createPod, deletePod, isTerminating } from '../common/pods.ts';
+import { createPod, deletePod, isPodReady, isTerminating } from '../common/pods.ts';
 import { claimRevisedPods, pruneRevisions } from '../common/revisions.ts';
 import { writeStatus } from '../common/status.ts';
 import { createClaims, keepClaimOwners } from './claims.ts';
@@ -40,7 +47,13 @@ export function statefulSetController(): ControllerDefinition {
   return defineController({
     name: 'statefulset-controller',
     for: StatefulSets as Resource<KubeObject>,
-    watches: [watchObjects(StatefulSets), watchOwned(Pods, StatefulSets), watchOrphans(Pods, () => sets, selects)],
+    // every Pod it makes is waited for until it is stored: one set must not hold up the others
+    concurrency: 2,
+    watches: [
+      watchObjects(StatefulSets),
+      watchOwned(Pods, StatefulSets, { predicates: [isAboutMember] }),
+      watchOrphans(Pods, () => sets, selects),
+    ],
     setup(cache) {
       sets = cache.informer(StatefulSets).lister;
       claims = cache.informer(PersistentVolumeClaims).lister;
@@ -71,6 +84,19 @@ export function statefulSetController(): ControllerDefinition {
         : after(plan.lookAgainMs, 'a Pod that must stay ready for a while');
     },
   });
+}
+
+/** What a set decides by and counts; where a Pod was placed and what its containers do besides is nothing to it. */
+function isAboutMember(event: ObjectEvent<Pod>): boolean {
+  if (event.type !== 'update') return true;
+  const { old, object } = event;
+  return (
+    isPodReady(old) !== isPodReady(object) ||
+    isTerminating(old) !== isTerminating(object) ||
+    old.status?.phase !== object.status?.phase ||
+    !deepEqual(old.metadata.labels, object.metadata.labels) ||
+    !deepEqual(old.metadata.ownerReferences, object.metadata.ownerReferences)
+  );
 }
 
 function selects(set: StatefulSet, pod: Pod): boolean {

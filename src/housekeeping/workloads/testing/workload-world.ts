@@ -7,7 +7,7 @@ import {
   type KubeObject,
   type Resource,
 } from '../../../machinery/index.ts';
-import { type ControllerDefinition, defineController, done, watchObjects } from '../../../runtime/index.ts';
+import { type ControllerDefinition, defineController, done, settle, watchObjects } from '../../../runtime/index.ts';
 import { garbageCollector } from '../../garbage-collector/garbage-collector.ts';
 import type { ServedResources } from '../../served-resources.ts';
 import { claimProtection } from '../../storage/claim-protection.ts';
@@ -133,6 +133,8 @@ export async function workloadWorld(options: WorkloadControllersOptions = {}): P
     },
     async writesAtRest(): Promise<number> {
       for (let round = 0; round < 20; round++) await clock.advance(100);
+      // what nobody waited for may still be under way, and takes turns rather than time
+      await settle(100);
       const revision = async (): Promise<number> =>
         Number((await client.list(Pods, { namespace })).metadata.resourceVersion);
       const before = await revision();

@@ -7,6 +7,7 @@ import { localOnly, type SimulatedKubernetes } from '../kubernetes.ts';
 import { between, type Closing, requiredFile, untilStopped } from '../running.ts';
 import { parseK0sConfig } from './config.ts';
 import { deploy } from './deploy.ts';
+import { standForLeader } from './leadership.ts';
 import { ensureK0sPki, type K0sPki } from './pki.ts';
 import { announceController } from './running-controllers.ts';
 import { openK0sStorage } from './storage.ts';
@@ -64,13 +65,18 @@ export async function runController(
   closing.add(() => cluster.removeControllers(id));
   closing.add(announceController(kubernetes, process, { config, pki, cluster, version }));
   say(process, 'info', 'kube-apiserver is up', 'component=kube-apiserver');
-  const { server } = cluster;
-  const deploying = deploy(process, {
-    writer: { server, client: server.localClient() },
-    config,
-    version,
-    disabled,
-    isDynamic: isSwitchedOn(flags, 'enable-dynamic-config'),
+  const candidate = standForLeader(cluster);
+  closing.add(() => candidate.leave());
+  const isDynamic = isSwitchedOn(flags, 'enable-dynamic-config');
+  const deploying = candidate.leads.then(() => {
+    const { server } = cluster;
+    return deploy(process, {
+      writer: { server, client: server.localClient() },
+      config,
+      version,
+      disabled,
+      isDynamic,
+    });
   });
   // It ends by itself only when there is nothing left to follow.
   deploying.catch(() => undefined);

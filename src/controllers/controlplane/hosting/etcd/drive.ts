@@ -213,7 +213,14 @@ async function growClaims({ context, wish }: EtcdScope, set: KubeObject, sight: 
 
 function fingerprint({ set, pods, claims }: EtcdSight, wish: EtcdClusterWish): string {
   const store = wish.dataStore.kind === 'own-etcd' ? wish.dataStore.members : 0;
-  const seen = pods.map(({ name, ready, upToDate, terminating }) => [name, ready, upToDate, terminating]);
+  const seen = pods.map(({ name, ready, upToDate, terminating, dataLost, wasRefused }) => [
+    name,
+    ready,
+    upToDate,
+    terminating,
+    dataLost,
+    wasRefused,
+  ]);
   return JSON.stringify([set?.set.metadata.generation, seen, [...claims], store, wish.images.etcd, wish.replicas]);
 }
 
@@ -339,6 +346,6 @@ function outcome(
       ? isAsleep
         ? done()
         : after(calmMs, 'next look at etcd')
-      : after(nextLookMs(uneasyFor), 'etcd is on its way'),
+      : after(nextLookMs(uneasyFor, sight.running.length > 0), 'etcd is on its way'),
   };
 }

@@ -37,6 +37,8 @@ export interface EtcdAnswers {
 
 /** What etcd says when its name is known to the others and its data is gone. */
 const lostData = /has already been bootstrapped|removed from the cluster|member .* not found|already removed/i;
+/** What etcd says when its data is that of a member that had to leave. */
+const outlivedData = /removed from the cluster|already removed/i;
 /** What etcd says when the others do not know it, or it does not know them: both are true for a moment when it is added. */
 const notAMember = /member count is unequal|unmatched member|couldn't find local name/i;
 const etcdContainer = 'etcd';
@@ -97,6 +99,7 @@ function podView({ pod, name, isReady, isUpToDate, isTerminating }: PodSight): E
     upToDate: isUpToDate,
     terminating: isTerminating,
     dataLost: !isReady && words.some((text) => text !== undefined && lostData.test(text)),
+    dataOutlived: !isReady && words.some((text) => text !== undefined && outlivedData.test(text)),
     wasRefused:
       status?.state?.waiting !== undefined && words.some((text) => text !== undefined && notAMember.test(text)),
   };

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { isIP } from 'node:net';
 import { type Service, Services } from '../../../../api/index.ts';
 import { type EndpointAnswer, loadBalancerHost, planeEndpoint, planeObjects } from '../../../../hosting/index.ts';
@@ -14,9 +15,8 @@ const patienceMs = 5 * 60_000;
 
 /** Makes the Service in front of the API, and learns from its status where it is. Never waits: its status wakes us. */
 export async function expose(scope: PlaneScope): Promise<undefined> {
-  const { wish } = scope;
-  // all phases, although one is needed: what cannot be said of a plane is found before anything of it is made
-  const { exposure } = { ...planeObjects(wish, scope.facts) };
+  checkWish(scope);
+  const { exposure } = planeObjects(scope.wish, scope.facts);
   const stored = await applyObjects(scope.apply, exposure);
   const service = newest(scope, stored);
   if (service) scope.facts = { ...scope.facts, service: serviceFacts(service) };
@@ -30,6 +30,15 @@ export async function expose(scope: PlaneScope): Promise<undefined> {
   scope.facts = { ...scope.facts, endpoint: answer.endpoint };
   const problem = movedAway(scope);
   tell(scope, 'exposure', problem === undefined ? good('Exposed') : bad('AddressChanged', problem));
+}
+
+/** What cannot be said of a plane is found before anything of it is made or changed: all phases of a new wish are computed once. */
+function checkWish({ wish, facts, memory }: PlaneScope): void {
+  const text = createHash('sha256').update(JSON.stringify(wish)).digest('base64');
+  if (memory.checkedWish === text) return;
+  // spread: a phase is computed when it is asked for
+  void { ...planeObjects(wish, facts) };
+  memory.checkedWish = text;
 }
 
 /**

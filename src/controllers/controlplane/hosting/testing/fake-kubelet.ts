@@ -46,6 +46,7 @@ export function fakeHost(host: FakeHost): ControllerDefinition[] {
       async reconcile(context, key) {
         const pod = context.cache.lister(Pods).get(key);
         if (pod) await runPod(context, host, pod, started);
+        else host.etcd.stop(key.name);
         // readiness of the others follows from who runs
         const others = context.cache.lister(Pods).list();
         for (const other of others) await showReadiness(context, host, other, started);
@@ -118,6 +119,8 @@ async function runPod(
     started.set(uid, '');
     return;
   }
+  // one of its name may have gone unseen, and its program with it
+  host.etcd.stop(name);
   const set = name.replace(/-\d+$/, '');
   const settings = cache.lister(ConfigMaps).get({ namespace, name: `${set}-settings` })?.data ?? {};
   const volume = cache.lister(PersistentVolumeClaims).get({ namespace, name: `etcd-data-${name}` })?.metadata.uid;

@@ -1,4 +1,10 @@
-import { clusters, kamajiControlPlanes, Secrets, tenantControlPlanes } from '../../../../api/index.ts';
+import {
+  clusters,
+  kamajiControlPlanes,
+  Secrets,
+  type TenantControlPlane,
+  tenantControlPlanes,
+} from '../../../../api/index.ts';
 import type { ObjectKey } from '../../../../client/index.ts';
 import { clone } from '../../../../machinery/index.ts';
 import {
@@ -9,13 +15,13 @@ import {
   type Result,
   watchMapped,
   watchObjects,
-  watchOwned,
 } from '../../../../runtime/index.ts';
 import {
   createApplyOnce,
   ensureFinalizer,
   isDeleting,
   isFilteredOut,
+  isTrue,
   ownerOf,
   pausedBy,
   pausedVerdict,
@@ -24,6 +30,7 @@ import {
   writeObject,
 } from '../../../shared/index.ts';
 import { clusterMatters, clusterOfPlane, controlPlanesOf } from '../../cluster-of-plane.ts';
+import { childWatches } from '../../parent-and-child.ts';
 import { defaultConcurrency } from '../../plane-pass.ts';
 import { controlPlaneFieldManager, controlPlaneFinalizer } from '../names.ts';
 import type { KamajiDependencies } from '../scope.ts';
@@ -67,7 +74,7 @@ export function kamajiControlPlaneController(dependencies: KamajiDependencies): 
     },
     watches: [
       watchObjects(kamajiControlPlanes, { predicates: watchFilter(dependencies.watchFilter) }),
-      watchOwned(tenantControlPlanes, kamajiControlPlanes, { anyOwner: true }),
+      ...childWatches(tenantControlPlanes, kamajiControlPlanes, decisiveOf),
       watchMapped(clusters, (cluster) => controlPlanesOf(cluster, kamajiControlPlanes), {
         predicates: [clusterMatters],
       }),
@@ -79,4 +86,10 @@ export function kamajiControlPlaneController(dependencies: KamajiDependencies): 
     ],
     reconcile,
   });
+}
+
+/** What the Cluster is told of: where the API is, and that it can be used. */
+function decisiveOf(tenant: TenantControlPlane): string {
+  const { controlPlaneEndpoint = '' } = tenant.status ?? {};
+  return [controlPlaneEndpoint, isTrue(tenant, 'Functional'), isTrue(tenant, 'AddonsAvailable')].join();
 }

@@ -4,7 +4,6 @@ import {
   type DataStore,
   dataStores,
   kamajiControlPlanes,
-  Secrets,
   type TenantControlPlane,
   tenantControlPlanes,
 } from '../../../../api/index.ts';
@@ -18,17 +17,18 @@ import {
   type Result,
   watchMapped,
   watchObjects,
-  watchOwned,
 } from '../../../../runtime/index.ts';
 import { ensureFinalizer, isDeleting, isFilteredOut, pausedBy, watchFilter } from '../../../shared/index.ts';
 import { clusterMatters } from '../../cluster-of-plane.ts';
 import { createPlaneDriver } from '../../hosting/index.ts';
+import { parentMatters } from '../../parent-and-child.ts';
 import { defaultConcurrency, passOverPlane } from '../../plane-pass.ts';
 import { createPlaneWays } from '../../plane-ways.ts';
 import type { OpenStore } from '../data-store/connect.ts';
 import { dataStoreNameOf } from '../data-store/tenancy.ts';
 import { pausedAnnotation, tenantFinalizer } from '../names.ts';
 import { type KamajiDependencies, settingsOf } from '../scope.ts';
+import { whyNotReady } from './data-store-wish.ts';
 import { familyOf } from './family.ts';
 import { keepTenant } from './keep.ts';
 import { removeTenant } from './remove.ts';
@@ -95,10 +95,9 @@ export function tenantControlPlaneController(dependencies: KamajiDependencies, o
     watches: [
       watchObjects(tenantControlPlanes, { predicates: watchFilter(dependencies.watchFilter) }),
       ...driver.watches(tenantControlPlanes as unknown as Resource<KubeObject>),
-      watchOwned(Secrets, tenantControlPlanes),
       watchMapped(clusters, (cluster) => ofCluster(objectKey(cluster)), { predicates: [clusterMatters] }),
       // a TenantControlPlane has the name of what made it
-      watchMapped(kamajiControlPlanes, (parent) => [objectKey(parent)]),
+      watchMapped(kamajiControlPlanes, (parent) => [objectKey(parent)], { predicates: [parentMatters] }),
       watchMapped(
         dataStores,
         (store: DataStore) => tenantsWhere((tenant) => dataStoreNameOf(tenant, settings) === store.metadata.name),
@@ -115,6 +114,7 @@ function storeMatters(event: { type: string; object: DataStore; old?: DataStore 
   return (
     event.type !== 'update' ||
     event.object.status?.ready !== event.old?.status?.ready ||
+    whyNotReady(event.object) !== whyNotReady(event.old) ||
     event.object.metadata.generation !== event.old?.metadata.generation
   );
 }

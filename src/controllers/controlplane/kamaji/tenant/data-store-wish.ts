@@ -19,6 +19,10 @@ export interface StoreInput {
   readonly cache: CacheReader;
 }
 
+/** What a DataStore says of itself that is not ready; empty while it says nothing. */
+export const whyNotReady = (store: DataStore | undefined): string =>
+  store?.status?.conditions?.find(({ status }) => status === 'False')?.message ?? '';
+
 /** How the engine is to reach the data. */
 export function dataStoreWish(input: StoreInput): DataStoreWish | Obstacle {
   const { store, tenancy } = input;

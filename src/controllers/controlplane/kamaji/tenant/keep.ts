@@ -15,7 +15,7 @@ import { secretDrafts } from '../../hosting/secret-drafts.ts';
 import type { Outcome } from '../../plane-pass.ts';
 import { useStore } from '../data-store/connect.ts';
 import { admit, createDefaultStore, dataStoreNameOf, type Tenancy, tenancyOf } from '../data-store/tenancy.ts';
-import { dataStoreWish, kineCertificates, kineSettings, type StoreInput } from './data-store-wish.ts';
+import { dataStoreWish, kineCertificates, kineSettings, type StoreInput, whyNotReady } from './data-store-wish.ts';
 import type { TenantScope } from './scope.ts';
 import { dataStoreCondition, observeTenant, refuseTenant } from './status.ts';
 import { tenantWish } from './wish.ts';
@@ -124,8 +124,11 @@ async function findStore(scope: TenantScope): Promise<DataStore | Verdict> {
     return { status: 'False', reason: 'DataStoreNotFound', message };
   }
   if (store.status?.ready === true || isInitialized(tenant)) return store;
-  const why = store.status?.conditions?.find(({ status }) => status === 'False')?.message ?? '';
-  return { status: 'False', reason: 'DataStoreNotReady', message: `DataStore ${name} is not ready: ${why}` };
+  return {
+    status: 'False',
+    reason: 'DataStoreNotReady',
+    message: `DataStore ${name} is not ready: ${whyNotReady(store)}`,
+  };
 }
 
 /** Lets a control plane into its DataStore, once. What keeps it from there; undefined when it is in. */
