@@ -16,6 +16,8 @@ interface BuiltInProvider {
 
 const clusterApiVersion = 'v1.14.0';
 const k0smotronVersion = 'v2.1.0';
+const kamajiVersion = 'v0.20.0';
+const hostedControlPlaneVersion = 'v1.7.2';
 
 const builtIn: readonly BuiltInProvider[] = [
   {
@@ -52,6 +54,20 @@ const builtIn: readonly BuiltInProvider[] = [
     providerName: 'k0sproject-k0smotron',
     type: 'ControlPlaneProvider',
     version: k0smotronVersion,
+  },
+  {
+    area: 'control-plane',
+    label: 'control-plane-kamaji',
+    providerName: 'kamaji',
+    type: 'ControlPlaneProvider',
+    version: kamajiVersion,
+  },
+  {
+    area: 'control-plane',
+    label: 'control-plane-hosted-control-plane',
+    providerName: 'hosted-control-plane',
+    type: 'ControlPlaneProvider',
+    version: hostedControlPlaneVersion,
   },
   {
     area: 'infrastructure',

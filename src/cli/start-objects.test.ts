@@ -126,7 +126,9 @@ describe("clusterctl's inventory", () => {
       `${systemNamespace}/bootstrap-k0sproject-k0smotron BootstrapProvider`,
       `${systemNamespace}/bootstrap-kubeadm BootstrapProvider`,
       `${systemNamespace}/cluster-api CoreProvider`,
+      `${systemNamespace}/control-plane-hosted-control-plane ControlPlaneProvider`,
       `${systemNamespace}/control-plane-k0sproject-k0smotron ControlPlaneProvider`,
+      `${systemNamespace}/control-plane-kamaji ControlPlaneProvider`,
       `${systemNamespace}/control-plane-kubeadm ControlPlaneProvider`,
       `${systemNamespace}/infrastructure-openstack InfrastructureProvider`,
     ]);

@@ -12,6 +12,7 @@ export function addVerbs(program: Command, runs: Runs): void {
   addDescribe(program, runs);
   addApply(program, runs);
   addDelete(program, runs);
+  addInit(program, runs);
 }
 
 /** Flags of every verb that talks to a management API; they mean what they mean to kubectl. */
@@ -123,6 +124,26 @@ function addDelete(program: Command, runs: Runs): void {
         (await import('./commands/delete.ts')).deleteObjects(options, context, kind, name),
       ),
     );
+}
+
+function addInit(program: Command, runs: Runs): void {
+  const list = (flag: string, what: string): Option =>
+    new Option(`${flag} <names>`, `${what}, as name or name:version; several with commas`).argParser(
+      (value: string, earlier: string[] | undefined) => [...(earlier ?? []), value],
+    );
+  withConnectionFlags(
+    program.command('init').description('check that an API can be a management cluster: rights, providers, storage'),
+  )
+    .option('--core <name>', 'core provider (default: cluster-api)')
+    .addOption(list('-b, --bootstrap', 'bootstrap providers (default: kubeadm)'))
+    .addOption(list('-c, --control-plane', 'control plane providers (default: kubeadm)'))
+    .addOption(list('-i, --infrastructure', 'infrastructure providers'))
+    .addOption(outputFlag(['text', 'json', 'yaml']).default('text'))
+    .addHelpText(
+      'after',
+      '\nThe API of `capstan up` has its providers built in: nothing has to be installed.\n\nExamples:\n  capstan init --infrastructure openstack\n  capstan init --infrastructure openstack --control-plane kamaji\n',
+    )
+    .action(runs(async (options, context) => (await import('./commands/init.ts')).init(options, context)));
 }
 
 function withFileFlags(command: Command): Command {

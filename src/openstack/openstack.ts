@@ -9,7 +9,7 @@ import { type Log, silentLog } from './http/log.ts';
 import { defaultPatience, type Patience } from './http/retry.ts';
 import { ServiceClient } from './http/service-client.ts';
 import { createIdentity, type Identity } from './identity/identity.ts';
-import { createSession, type Session } from './identity/session.ts';
+import { createSession, type Session, sessionSeenBy } from './identity/session.ts';
 import { createImage, type ImageService } from './image/image.ts';
 import { createLoadBalancer, type LoadBalancerService } from './load-balancer/load-balancer.ts';
 import { createNetwork, type NetworkService } from './network/network.ts';
@@ -82,7 +82,8 @@ export function openSession(
   });
 }
 
-export function openStackOver(session: Session, config: CloudConfig): OpenStack {
+export function openStackOver(shared: Session, config: CloudConfig): OpenStack {
+  const session = sessionSeenBy(shared, config);
   const service = (type: ServiceType): ServiceClient => new ServiceClient(type, session, config);
   return {
     config,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createSessionPool, sessionKey } from './session-pool.ts';
+import { failureOf } from './testing/failure.ts';
 import { fakeCloud, fakeConfig } from './testing/fake-cloud.ts';
 
 describe('createSessionPool', () => {
@@ -20,6 +21,25 @@ describe('createSessionPool', () => {
     await pool.connect(fakeConfig({ region: 'RegionTwo' })).projectId();
     expect(cloud.log).toHaveLength(1);
     expect(pool.size).toBe(1);
+  });
+
+  it('tells everybody about their own configuration when the credential they share is refused', async () => {
+    const cloud = fakeCloud();
+    cloud.on('POST /identity/v3/auth/tokens', {
+      status: 401,
+      json: { error: { code: 401, message: 'The request you have made requires authentication.' } },
+    });
+    const pool = createSessionPool({ transport: cloud.transport, clock: cloud.clock });
+    const messages = await Promise.all(
+      ['Secret team-a/clouds', 'Secret team-b/clouds'].map(async (source) => {
+        const { identity, network } = pool.connect(fakeConfig({ source }));
+        return [await failureOf(identity.whoami()), await failureOf(network.networks.get('x'))].map(String);
+      }),
+    );
+    const [first = [], second = []] = messages;
+    for (const message of first) expect(message).toMatch(/check username, .* in Secret team-a\/clouds$/);
+    for (const message of second) expect(message).toMatch(/check username, .* in Secret team-b\/clouds$/);
+    expect(cloud.log).toHaveLength(1);
   });
 
   it('keeps apart what is not the same', () => {

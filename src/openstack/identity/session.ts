@@ -47,6 +47,7 @@ export function createSession(config: CloudConfig, options: SessionOptions): Ses
   const exchange = createExchange(options);
   const tokens = createTokenKeeper({
     issue: () => issueToken(config, exchange, options.clock),
+    isRefusal: (error) => isOpenStackError(error, 'unauthorized', 'forbidden') || isAboutCredential(error),
     clock: options.clock,
     log: options.log,
     refusalMs,
@@ -81,18 +82,36 @@ export function createSession(config: CloudConfig, options: SessionOptions): Ses
   };
 }
 
+/**
+ * The session as the owner of one configuration sees it. Several may have come with the same credential, each from a place
+ * of their own: what they are told to look at is theirs.
+ */
+export function sessionSeenBy(session: Session, config: CloudConfig): Session {
+  const inOwnWords = (error: unknown): never => {
+    throw explain(config, error);
+  };
+  const { tokens } = session;
+  return {
+    ...session,
+    tokens: {
+      current: (signal) => tokens.current(signal).catch(inOwnWords),
+      token: (signal) => tokens.token(signal).catch(inOwnWords),
+      refused: tokens.refused,
+    },
+    versions: (service, url) => session.versions(service, url).catch(inOwnWords),
+  };
+}
+
 async function issueToken(config: CloudConfig, exchange: Exchange, clock: Clock): Promise<IssuedToken> {
   const root = serviceUrls('identity', config.authUrl, undefined).resources;
   try {
     return await postToken(config, exchange, clock, root);
   } catch (error) {
     // Not where it should be: perhaps the cloud's list of versions leads there.
-    if (!isNotFound(error) || isAboutCredential(error)) throw explain(config, error);
+    if (!isNotFound(error) || isAboutCredential(error)) throw error;
     const listed = await listedRoot(config, exchange).catch(() => undefined);
-    if (listed === undefined || listed === root) throw explain(config, error);
-    return postToken(config, exchange, clock, listed).catch((second: unknown) => {
-      throw explain(config, second);
-    });
+    if (listed === undefined || listed === root) throw error;
+    return postToken(config, exchange, clock, listed);
   }
 }
 
@@ -131,13 +150,14 @@ async function listedRoot(config: CloudConfig, exchange: Exchange): Promise<stri
 }
 
 /** keystone answers 404 for an application credential it does not know, and for paths it does not serve. */
-function isAboutCredential(error: OpenStackError): boolean {
-  return /application credential/i.test(error.detail);
+function isAboutCredential(error: unknown): boolean {
+  return isNotFound(error) && /application credential/i.test(error.detail);
 }
 
 /** Says whose credentials were refused and which settings to look at. */
 function explain(config: CloudConfig, error: unknown): unknown {
   if (!isOpenStackError(error, 'unauthorized', 'notFound', 'forbidden', 'badRequest')) return error;
+  if (error.service !== 'identity' || error.path !== tokensPath) return error;
   const known = { service: 'identity', method: error.method, path: error.path, status: error.status };
   const rest = { ...known, requestId: error.requestId, cause: error };
   const cloud = `cloud "${config.name}"`;

@@ -1,5 +1,4 @@
 import type { Clock } from '../../machinery/index.ts';
-import { isOpenStackError, type OpenStackError } from '../errors/openstack-error.ts';
 import type { Authorizer } from '../http/exchange.ts';
 import type { Log } from '../http/log.ts';
 import type { TokenInfo } from './token.ts';
@@ -15,6 +14,8 @@ export interface IssuedToken {
 export interface TokenKeeperOptions {
   /** asks keystone for a token */
   issue(): Promise<IssuedToken>;
+  /** whether the credential itself is what keystone does not accept */
+  isRefusal(error: unknown): boolean;
   readonly clock: Clock;
   readonly log: Log;
   /** for how long a refused credential is not tried again */
@@ -35,7 +36,7 @@ export function createTokenKeeper(options: TokenKeeperOptions): TokenKeeper {
   let held: IssuedToken | undefined;
   let renewAt = 0;
   let renewing: Promise<IssuedToken> | undefined;
-  let refusal: { error: OpenStackError; until: number } | undefined;
+  let refusal: { error: unknown; until: number } | undefined;
 
   const renew = async (): Promise<IssuedToken> => {
     try {
@@ -47,7 +48,7 @@ export function createTokenKeeper(options: TokenKeeperOptions): TokenKeeper {
       return token;
     } catch (error) {
       const stillGood = held !== undefined && held.expiresAt > clock.now();
-      if (isOpenStackError(error, 'unauthorized', 'forbidden', 'notFound')) {
+      if (options.isRefusal(error)) {
         // Trying a wrong password again and again locks accounts.
         refusal = { error, until: clock.now() + options.refusalMs };
         held = undefined;

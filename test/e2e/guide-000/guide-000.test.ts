@@ -7,6 +7,12 @@ const missing = await missingKubectl();
 const patienceMs = 90_000;
 const namespace = 'hcp-system';
 
+interface Chart {
+  metadata: { resourceVersion: string };
+  spec: { order: number };
+  status: { releaseName: string; version: string };
+}
+
 // Guide 000 step by step, in its order and with its flaws: a control plane of k0smotron in Pods, workers on servers.
 describe.skipIf(missing !== undefined)(`guide 000${missing ? ` (${missing})` : ''}`, { timeout: 240_000 }, () => {
   let bench: Workbench;
@@ -24,6 +30,19 @@ describe.skipIf(missing !== undefined)(`guide 000${missing ? ` (${missing})` : '
   const kubectl = (...args: string[]): Promise<string> => bench.kubectl('-n', namespace, ...args);
   const lines = (text: string): string[] => text.split('\n').filter((line) => line !== '');
 
+  it('finds a healthy management cluster with its providers, and rights for everything', async () => {
+    expect(await bench.kubectl('get', '--raw', '/readyz')).toBe('ok');
+    expect(await bench.kubectl('auth', 'can-i', '*', '*', '--all-namespaces')).toMatch(/^yes/);
+    const k0smotron = 'k0sproject-k0smotron';
+    const found = await bench.verb(
+      ...['init', '--infrastructure', 'openstack', '--bootstrap', k0smotron, '--control-plane', k0smotron],
+    );
+    for (const line of lines(found)) expect(line).toMatch(/^OK /);
+    expect(lines(await bench.kubectl('get', 'providers', '-A', '--no-headers'))).toContainEqual(
+      expect.stringMatching(/control-plane-k0sproject-k0smotron +\S+ +ControlPlaneProvider +k0sproject-k0smotron +v/),
+    );
+  });
+
   it('prepares namespace, credentials and storage', async () => {
     await bench.kubectl('create', 'namespace', namespace);
     await kubectl(
@@ -31,6 +50,12 @@ describe.skipIf(missing !== undefined)(`guide 000${missing ? ` (${missing})` : '
       `--from-file=clouds.yaml=${bench.cloudsYaml}`,
     );
     expect(await bench.kubectl('get', 'storageclass')).toMatch(/\(default\)/);
+    // for registries that count requests: the account of the Pods has the login
+    await kubectl(
+      ...['create', 'secret', 'docker-registry', 'login', '--docker-server=ghcr.io'],
+      ...['--docker-username=reader', '--docker-password=secret'],
+    );
+    await kubectl('patch', 'serviceaccount', 'default', '-p', '{"imagePullSecrets": [{"name": "login"}]}');
   });
 
   it('applies the manifest in the worst order, and sees the Pods of the control plane come', async () => {
@@ -44,6 +69,11 @@ describe.skipIf(missing !== undefined)(`guide 000${missing ? ` (${missing})` : '
         ]),
       );
     }, patienceMs);
+    const pulled = '{range .items[*]}{.spec.containers[0].image} {.spec.imagePullSecrets[*].name}{"\\n"}{end}';
+    expect(lines(await kubectl('get', 'pods', '-o', `jsonpath=${pulled}`))).toEqual([
+      'ghcr.io/k0sproject/k0s:v1.32.6-k0s.0 login',
+      'quay.io/k0sproject/etcd:v3.5.13 login',
+    ]);
     expect(await kubectl('get', 'pvc', '--no-headers')).toMatch(
       /^etcd-data-kmc-openstack-hcp-cluster-etcd-0 +Bound .* 1Gi/,
     );
@@ -101,6 +131,29 @@ describe.skipIf(missing !== undefined)(`guide 000${missing ? ` (${missing})` : '
       expect(await bench.workload('get', 'sc')).toMatch(/\(default\)/);
       for (const node of lines(await bench.workload('get', 'nodes', '--no-headers'))) expect(node).toMatch(/ Ready /);
     }, patienceMs);
+  });
+
+  it('has the charts in their order, with the values of the guide', async () => {
+    const read = async <T>(kind: string): Promise<T[]> =>
+      (JSON.parse(await bench.workload('-n', 'kube-system', 'get', kind, '-o', 'json')) as { items: T[] }).items;
+    const charts = await read<Chart>('charts.helm.k0sproject.io');
+    const inOrder = charts.toSorted((a, b) => Number(a.metadata.resourceVersion) - Number(b.metadata.resourceVersion));
+    expect(inOrder.map(({ spec, status }) => [spec.order, status.releaseName, status.version])).toEqual([
+      [1, 'openstack-ccm', '2.31.1'],
+      [2, 'openstack-csi', '2.31.2'],
+    ]);
+    const daemonSets = JSON.stringify(await read('daemonsets'));
+    for (const text of [
+      '"name":"OS_CCM_REGIONAL","value":"true"',
+      '"path":"/usr/libexec/kubernetes/kubelet-plugins/volume/exec"',
+      '"path":"/etc/kubernetes/pki"',
+      '"key":"node-role.kubernetes.io/master"',
+      '"path":"/var/lib/k0s/kubelet"',
+    ])
+      expect(daemonSets).toContain(text);
+    const classes = await bench.workload('get', 'sc', '--no-headers');
+    expect(classes).toMatch(/^csi-cinder-sc-delete \(default\) +cinder\.csi\.openstack\.org +Delete +\S+ +true/m);
+    expect(classes).toMatch(/^csi-cinder-sc-retain +cinder\.csi\.openstack\.org +Retain +\S+ +false/m);
   });
 
   it('says so in the objects', async () => {

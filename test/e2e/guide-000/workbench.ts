@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { type HostedBench, openHostedBench } from '../../support/hosted-bench.ts';
 
 /** The bench of the guide, with its one manifest and its one cluster. */
-export interface Workbench extends Pick<HostedBench, 'cloud' | 'before' | 'cloudsYaml' | 'kubectl' | 'stop'> {
+export interface Workbench extends Pick<HostedBench, 'cloud' | 'before' | 'cloudsYaml' | 'kubectl' | 'verb' | 'stop'> {
   /** the documents of the guide's manifest, in the order given */
   apply(order: (documents: readonly string[]) => readonly string[]): Promise<void>;
   /** writes the kubeconfig of the cluster as the guide does, and runs kubectl with it */

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { eventually } from '../../support/eventually.ts';
 import { missingKubectl } from '../../support/kubectl.ts';
 import { openWorkbench, type Workbench } from './workbench.ts';
@@ -95,10 +96,76 @@ describe.skipIf(missing !== undefined)(`guide 003${missing ? ` (${missing})` : '
     await untilCounted(1);
   });
 
+  it('gives the machine the cloud.conf of the guide, which says what its clouds.yaml says', async () => {
+    const [name] = (await bench.kubectl('get', 'machines', '-o', 'jsonpath={.items[*].metadata.name}')).split(' ');
+    const userData = await bench.kubectl('get', 'secret', name!, '-o', 'jsonpath={.data.value}');
+    const { write_files: files } = parse(Buffer.from(userData, 'base64').toString()) as {
+      write_files: { path: string; permissions: string; content: string; encoding?: string }[];
+    };
+    const file = files.find(({ path }) => path === '/etc/kubernetes/cloud.conf');
+    expect(file?.permissions).toBe('0600');
+    const written = Buffer.from(file?.content ?? '', file?.encoding === 'base64' ? 'base64' : 'utf8').toString();
+    expect(written).toBe(bench.cloudConf);
+    const settings = Object.fromEntries(
+      [...written.matchAll(/^([a-z-]+)=(.*)$/gm)].map(([, key, value]) => [key, value?.replaceAll('"', '')]),
+    );
+    const { auth, region_name } = parse(bench.cloudsYaml, { uniqueKeys: false }).clouds.mycloud_default;
+    expect(settings).toEqual({
+      'auth-url': auth.auth_url,
+      username: auth.username,
+      password: auth.password,
+      'tenant-name': auth.tenant_name,
+      'domain-name': auth.user_domain_name,
+      'ca-file': '/etc/certs/cacert',
+      region: region_name,
+    });
+    const pods = await bench.workload('-n', 'kube-system', 'get', 'pods', '-o', 'json');
+    for (const program of ['kube-apiserver', 'kube-controller-manager']) {
+      const { items } = JSON.parse(pods) as { items: { spec: { containers: { command: string[] }[] } }[] };
+      const command = items.flatMap(({ spec }) => spec.containers).find((one) => one.command?.[0] === program)?.command;
+      expect(command).toEqual(
+        expect.arrayContaining(['--cloud-config=/etc/kubernetes/cloud.conf', '--cloud-provider=openstack']),
+      );
+    }
+  });
+
   it('adds a worker', async () => {
     await bench.apply('6-worker-template.yaml');
     await bench.apply('7-worker-config.yaml');
     await bench.apply('8-machine-deployment.yaml');
+    await untilNodes(1, 1);
+  });
+
+  it('says why a node without a Pod network is not ready, and which version its image really has', async () => {
+    const { images } = bench.cloud.openstack.image;
+    const bare = await images.create({
+      name: 'bare',
+      diskFormat: 'raw',
+      containerFormat: 'bare',
+      properties: { capstan_cni: 'required', kubernetes_version: 'v1.19.3' },
+    });
+    await images.upload(bare.id, Buffer.from('bare'));
+    const onBare = (manifest: string): string =>
+      manifest.replaceAll('basic-1-md-0', 'basic-1-bare').replace('Ubuntu_20.04_node', 'bare');
+    await bench.apply('6-worker-template.yaml', onBare);
+    await bench.apply('7-worker-config.yaml', onBare);
+    await bench.apply('8-machine-deployment.yaml', onBare);
+    const ofBare = 'cluster.x-k8s.io/deployment-name=basic-1-bare';
+    await eventually(async () => {
+      const found = (await bench.workload('get', 'nodes', '--no-headers')).split('\n');
+      expect(found).toContainEqual(expect.stringMatching(/^basic-1-bare-\S+ +NotReady .* v1\.19\.3$/));
+      const read = await bench.kubectl('get', 'machines', '-l', ofBare, '-o', 'json');
+      const [machine] = (JSON.parse(read) as { items: { spec: object; status: object }[] }).items;
+      expect(machine).toMatchObject({
+        spec: { version: 'v1.19.1' },
+        status: { nodeInfo: { kubeletVersion: 'v1.19.3' } },
+      });
+      const ready = '{.items[0].status.conditions[?(@.type=="Ready")].message}';
+      expect(await bench.kubectl('get', 'machines', '-l', ofBare, '-o', `jsonpath=${ready}`)).toMatch(
+        /Node\.Ready: container runtime network not ready: .* cni plugin not initialized/,
+      );
+    }, patienceMs);
+    await bench.kubectl('delete', 'machinedeployment', 'basic-1-bare', '--wait=true');
     await untilNodes(1, 1);
   });
 

@@ -13,8 +13,12 @@ export interface Workbench {
   readonly before: CloudInventory;
   /** kubectl on the management API; must succeed */
   kubectl(...args: string[]): Promise<string>;
-  /** `kubectl apply` of one manifest of the guide, its placeholders filled in */
-  apply(file: string): Promise<void>;
+  /** the cloud.conf of the reader */
+  readonly cloudConf: string;
+  /** the clouds.yaml of the reader */
+  readonly cloudsYaml: string;
+  /** `kubectl apply` of one manifest of the guide, its placeholders filled in; also with changes of the reader's */
+  apply(file: string, change?: (manifest: string) => string): Promise<void>;
   /** kubectl with the kubeconfig out of the Secret; rejects while there is none or nobody answers */
   workload(...args: string[]): Promise<string>;
   stop(): Promise<void>;
@@ -45,9 +49,11 @@ export async function openWorkbench(): Promise<Workbench> {
     cloud,
     before: await cloud.inventory(),
     kubectl: run,
-    apply: async (file) => {
+    cloudConf: Buffer.from(placeholders['CLOUD_CONF_B64'] ?? '', 'base64').toString(),
+    cloudsYaml: Buffer.from(placeholders['CLOUDS_YAML_B64'] ?? '', 'base64').toString(),
+    apply: async (file, change = (manifest) => manifest) => {
       const template = await readFile(new URL(`testdata/${file}`, import.meta.url), 'utf8');
-      await kubectlApply(kubeconfig, directory, fillIn(template, placeholders));
+      await kubectlApply(kubeconfig, directory, change(fillIn(template, placeholders)));
     },
     workload: async (...args) => {
       const secret = JSON.parse(await run('get', 'secret', 'basic-1-kubeconfig', '-o', 'json')) as {

@@ -1,9 +1,10 @@
-import { kubeadmControlPlanes } from '../../../api/index.ts';
+import { kubeadmControlPlanes, Secrets } from '../../../api/index.ts';
 import { objectKey } from '../../../client/index.ts';
 import { errorMessage } from '../../../machinery/index.ts';
 import { after, type Result } from '../../../runtime/index.ts';
 import {
   ClusterCertificateError,
+  certificateSecretKey,
   conditionOf,
   controlPlaneCertificatePlans,
   ensureClusterCertificates,
@@ -16,9 +17,10 @@ import {
   setVerdict,
   type Verdict,
 } from '../../shared/index.ts';
+import { putBackCertificates } from './put-back-certificates.ts';
 import { type ControlPlaneScope, isInitialized } from './scope.ts';
 
-/** Secrets may be deleted behind our back; nothing tells, so they are looked at once in a while. */
+/** Whether they are what they were is looked at once in a while; that they are gone is told. */
 const lookAgainMs = 10 * 60_000;
 /** Nor does anything tell that a user has brought what was missing. */
 const missingMs = 15_000;
@@ -27,31 +29,36 @@ const available = 'CertificatesAvailable';
 
 /**
  * Sees to the key pairs of the cluster. They are made once: machines that exist trust what they were given, so a pair that
- * went missing later is told, not made anew.
+ * went missing later is put back as it was, or told; it is not made anew.
  */
 export async function ensureCertificates(scope: ControlPlaneScope): Promise<Result | undefined> {
   const { context, controlPlane, cluster, memory } = scope;
   const now = context.clock.now();
   const known = isTrue(controlPlane, available);
   scope.certificatesAvailable = known;
-  if (known && memory.certificatesCheckedAt !== undefined && now - memory.certificatesCheckedAt < lookAgainMs) {
+  const plans = controlPlaneCertificatePlans(controlPlane.spec.kubeadmConfigSpec?.clusterConfiguration);
+  const isFresh = memory.certificatesCheckedAt !== undefined && now - memory.certificatesCheckedAt < lookAgainMs;
+  const secrets = context.cache.lister(Secrets);
+  if (known && isFresh && plans.every((plan) => secrets.get(certificateSecretKey(objectKey(cluster), plan)))) {
     return undefined;
   }
-  const plans = controlPlaneCertificatePlans(controlPlane.spec.kubeadmConfigSpec?.clusterConfiguration);
   const access = { client: context.client, cluster: objectKey(cluster), plans, signal: context.signal };
   try {
     if (isInitialized(controlPlane)) {
       const found = await findClusterCertificates(access);
-      const missing = plans.filter(({ purpose }) => !found.has(purpose)).map(({ purpose }) => purpose);
+      const gone = plans.filter(({ purpose }) => !found.has(purpose));
+      const missing = (await putBackCertificates(scope, gone)).map(({ purpose }) => purpose);
       if (missing.length > 0) {
         const many = missing.length > 1;
-        const message = `Cluster certificate${many ? 's' : ''} for ${missing.join(', ')} ${many ? 'are' : 'is'} not available, please check cluster certificate secrets`;
+        const message = `Cluster certificate${many ? 's' : ''} for ${missing.join(', ')} ${many ? 'are' : 'is'} not available, please check cluster certificate secrets; what was deleted has to be put back from a backup`;
         tell(scope, { status: 'False', reason: 'NotAvailable', message }, 'Error');
         return undefined;
       }
     }
     const owner = ownerReference(controlPlane, kubeadmControlPlanes, { controller: true });
-    await ensureClusterCertificates({ ...access, clock: context.clock, owner });
+    // between the look and this one more may have gone: that wakes us again
+    const existingOnly = isInitialized(controlPlane);
+    await ensureClusterCertificates({ ...access, clock: context.clock, owner, existingOnly });
     memory.certificatesCheckedAt = now;
     scope.certificatesAvailable = true;
     setVerdict(controlPlane, available, { status: 'True', reason: 'Available' }, now);

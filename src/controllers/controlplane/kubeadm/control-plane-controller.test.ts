@@ -1,14 +1,23 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { stringify } from 'yaml';
 import {
   ConfigMaps,
   kubeadmConfigs,
   kubeadmControlPlanes,
   type Machine,
   machines,
+  type Secret,
   Secrets,
 } from '../../../api/index.ts';
 import type { JsonObject, Resource, UnstructuredObject } from '../../../machinery/index.ts';
-import { conditionOf, controllerOf, isTrue } from '../../shared/index.ts';
+import {
+  certificateFiles,
+  conditionOf,
+  controllerOf,
+  controlPlaneCertificatePlans,
+  findClusterCertificates,
+  isTrue,
+} from '../../shared/index.ts';
 import { fakeMachines, fakeMachineTemplates, infrastructureGroup } from '../../testing/provider-kinds.ts';
 import { by, type WorldOptions } from '../../testing/world.ts';
 import {
@@ -205,9 +214,42 @@ describe('secrets of a kubeadm control plane', () => {
     const condition = conditionOf(await w.controlPlane(), 'CertificatesAvailable');
     expect(condition).toMatchObject({
       status: 'False',
-      message: 'Cluster certificate for proxy is not available, please check cluster certificate secrets',
+      message: expect.stringMatching(
+        /^Cluster certificate for proxy is not available, please check cluster certificate secrets; .* from a backup$/,
+      ),
     });
     expect(conditionOf(await w.controlPlane(), 'Available')?.message).toContain('certificates are not available');
+  });
+
+  it('come back as they were when they are deleted, from what a machine was given', async () => {
+    const w = await begin({}, { secrets: [] });
+    await w.until(w.settled(1), 20_000_000);
+    const purposes = ['ca', 'etcd', 'proxy', 'sa'];
+    const contents = (): Promise<(Secret['data'] | undefined)[]> =>
+      Promise.all(purposes.map(async (purpose) => (await w.find(Secrets, `c1-${purpose}`))?.data));
+    const before = await contents();
+    const plans = controlPlaneCertificatePlans(undefined);
+    const cluster = { namespace: w.namespace, name: 'c1' };
+    const found = await findClusterCertificates({ client: w.client, cluster, plans });
+    const [machine] = await w.machines();
+    const name = machine?.spec.bootstrap.dataSecretName ?? '';
+    const userData = `## template: jinja\n#cloud-config\n${stringify({ write_files: certificateFiles(found) })}`;
+    await w.client.create(
+      Secrets,
+      {
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: { namespace: w.namespace, name },
+        data: { value: Buffer.from(userData).toString('base64') },
+      },
+      by,
+    );
+    for (const purpose of [...purposes, 'kubeconfig']) {
+      await w.client.delete(Secrets, { namespace: w.namespace, name: `c1-${purpose}` });
+    }
+    await w.until(async () => (await w.find(Secrets, 'c1-kubeconfig')) !== undefined);
+    expect(await contents()).toEqual(before);
+    await w.until(w.settled(1));
   });
 });
 

@@ -5,6 +5,8 @@ import {
   kubeadmControlPlanes,
   type Machine,
   machines,
+  type Secret,
+  Secrets,
 } from '../../../api/index.ts';
 import { type ObjectKey, objectKey } from '../../../client/index.ts';
 import { deepEqual, isNotFound, parseApiVersion, type UnstructuredObject } from '../../../machinery/index.ts';
@@ -179,6 +181,8 @@ export function kubeadmControlPlaneController(dependencies: ControlPlaneDependen
       watchObjects(kubeadmControlPlanes, { predicates: watchFilter(dependencies.watchFilter) }),
       watchMapped(clusters, (cluster) => ofClusterObject(cluster), { predicates: [clusterMatters] }),
       watchMapped(machines, (machine) => ofMachine(machine), { patient: true }),
+      // what was deleted behind our back
+      watchMapped(Secrets, (secret) => ofSecret(secret), { predicates: [({ type }) => type === 'delete'] }),
     ],
     sources: [
       follower.source,
@@ -188,6 +192,11 @@ export function kubeadmControlPlaneController(dependencies: ControlPlaneDependen
     ],
     reconcile,
   });
+
+  function ofSecret(secret: Secret): ObjectKey[] {
+    const owner = controllerOf(secret, kubeadmControlPlanes);
+    return owner ? [withNamespace(secret.metadata.namespace, owner.name)] : [];
+  }
 
   function ofMachine(machine: Machine): ObjectKey[] {
     const { namespace } = machine.metadata;

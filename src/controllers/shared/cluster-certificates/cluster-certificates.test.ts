@@ -1,5 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { stringify } from 'yaml';
 import { type KubeadmClusterConfiguration, type Secret, Secrets } from '../../../api/index.ts';
 import { ManualClock, type OwnerReference, seededRandom, statusError } from '../../../machinery/index.ts';
 import { createAuthority } from '../../../pki/index.ts';
@@ -11,6 +13,7 @@ import {
   controlPlaneCertificatePlans,
   ensureClusterCertificates,
   findClusterCertificates,
+  pairInUserData,
   requireClusterCertificates,
 } from './index.ts';
 
@@ -165,5 +168,59 @@ describe('certificates of an external etcd', () => {
     expect(paths).toContain('/e/ca.crt');
     expect(paths).toContain('/e/c.key');
     expect(paths.filter((path) => path.includes('etcd'))).toEqual([]);
+  });
+});
+
+describe('pairs in the user data of a machine', () => {
+  const plan = controlPlaneCertificatePlans(undefined)[0]!;
+  const { certificateFile, keyFile } = plan;
+  const gzipped = (text: string): string => gzipSync(text).toString('base64');
+
+  it.each<[string, string]>([
+    [
+      'cloud-config',
+      `## template: jinja\n#cloud-config\n${stringify({
+        write_files: [
+          { path: certificateFile, content: 'certificate\n' },
+          { path: keyFile, content: base64('key\n'), encoding: 'base64' },
+        ],
+        runcmd: ['echo "{{ ds.meta_data.instance_id }}"'],
+      })}`,
+    ],
+    [
+      'compressed cloud-config',
+      stringify({
+        write_files: [
+          { path: certificateFile, content: gzipped('certificate\n'), encoding: 'gzip+base64' },
+          { path: keyFile, content: gzipped('key\n'), encoding: 'gz+b64' },
+        ],
+      }),
+    ],
+    [
+      'Ignition',
+      JSON.stringify({
+        ignition: { version: '3.4.0' },
+        storage: {
+          files: [
+            { path: certificateFile, contents: { source: `data:,${encodeURIComponent('certificate\n')}` } },
+            { path: keyFile, contents: { source: `data:;base64,${gzipped('key\n')}`, compression: 'gzip' } },
+          ],
+        },
+      }),
+    ],
+  ])('are found in %s', (_form, userData) => {
+    expect(pairInUserData(userData, plan)).toEqual({ certificate: 'certificate\n', privateKey: 'key\n' });
+  });
+
+  it.each([
+    ['what is no document', '{{ nothing'],
+    ['a list', '[]'],
+    ['other files', stringify({ write_files: [{ path: certificateFile, content: 'certificate' }] })],
+    [
+      'content that is not compressed as it says',
+      stringify({ write_files: [{ path: certificateFile, content: 'x', encoding: 'gz' }] }),
+    ],
+  ])('are not found in %s', (_what, userData) => {
+    expect(pairInUserData(userData, plan)).toBeUndefined();
   });
 });

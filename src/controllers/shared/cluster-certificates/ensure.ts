@@ -32,6 +32,8 @@ export interface EnsureCertificatesOptions extends CertificateAccess {
   clock: Clock;
   /** the controlling owner of what is made here, and of what was made here before */
   owner: OwnerReference;
+  /** machines trust what they were given: what is gone must not be made anew, and is left out */
+  existingOnly?: boolean;
 }
 
 /**
@@ -60,10 +62,12 @@ export async function requireClusterCertificates(access: CertificateAccess): Pro
 export async function ensureClusterCertificates(options: EnsureCertificatesOptions): Promise<ClusterCertificates> {
   const found = await findClusterCertificates(options);
   const outcomes = await Promise.allSettled(
-    options.plans.map((plan) => {
-      const existing = found.get(plan.purpose);
-      return existing ? adopt(options, existing) : make(options, plan);
-    }),
+    options.plans
+      .filter(({ purpose }) => options.existingOnly !== true || found.has(purpose))
+      .map((plan) => {
+        const existing = found.get(plan.purpose);
+        return existing ? adopt(options, existing) : make(options, plan);
+      }),
   );
   const certificates = new Map<CertificatePurpose, ClusterCertificate>();
   for (const outcome of outcomes) {

@@ -27,12 +27,13 @@ export function chartContent(chart: HelmChart): KubeObject[] {
         namespace,
         image: 'registry.k8s.io/provider-os/openstack-cloud-controller-manager:v1.31.1',
         labels: { ...labels, 'k8s-app': kind },
+        container: { env: objectsAt(values, 'extraEnv'), volumeMounts: objectsAt(values, 'extraVolumeMounts') },
         pod: {
           ...placement(values, {
             nodeSelector: { 'node-role.kubernetes.io/control-plane': '' },
             tolerations: cloudTolerations,
           }),
-          ...credentials.pod,
+          volumes: [...credentials.volumes, ...objectsAt(values, 'extraVolumes')],
           serviceAccountName: cloudControllerAccount,
         },
       }),
@@ -55,9 +56,9 @@ function cloudCredentials(
   { name: release, namespace }: HelmChart,
   values: JsonObject,
   byDefault: boolean,
-): { objects: KubeObject[]; pod: JsonObject } {
+): { objects: KubeObject[]; volumes: JsonObject[] } {
   const secret = objectAt(values, 'secret');
-  if ((secret['enabled'] ?? byDefault) !== true) return { objects: [], pod: {} };
+  if ((secret['enabled'] ?? byDefault) !== true) return { objects: [], volumes: [] };
   const name = textAt(secret, 'name') || 'cloud-config';
   const made = {
     apiVersion: 'v1',
@@ -67,7 +68,7 @@ function cloudCredentials(
   } as KubeObject;
   return {
     objects: (secret['create'] ?? byDefault) === true ? [made] : [],
-    pod: { volumes: [{ name: 'cloud-config-volume', secret: { secretName: name } }] },
+    volumes: [{ name: 'cloud-config-volume', secret: { secretName: name } }],
   };
 }
 
@@ -128,6 +129,8 @@ function cinderCsi(chart: HelmChart, values: JsonObject, labels: Record<string, 
   const credentials = cloudCredentials(chart, values, false);
   const image = 'registry.k8s.io/provider-os/cinder-csi-plugin:v1.31.2';
   const classes = objectAt(values, 'storageClass');
+  const kubeletDirectory =
+    textAt(objectAt(objectAt(objectAt(values, 'csi'), 'plugin'), 'nodePlugin'), 'kubeletDir') || '/var/lib/kubelet';
   const storageClass = (policy: 'Delete' | 'Retain'): KubeObject => {
     const settings = objectAt(classes, policy.toLowerCase());
     return {
@@ -158,17 +161,22 @@ function cinderCsi(chart: HelmChart, values: JsonObject, labels: Record<string, 
       namespace,
       image,
       labels: { ...labels, component: 'nodeplugin' },
-      pod: credentials.pod,
+      pod: { volumes: [...credentials.volumes, { name: 'kubelet-dir', hostPath: { path: kubeletDirectory } }] },
     }),
     deployment({
       name: `${chart.name}-cinder-csi-controllerplugin`,
       namespace,
       image,
       labels: { ...labels, component: 'controllerplugin' },
-      pod: credentials.pod,
+      pod: { volumes: credentials.volumes },
     }),
     ...(classes['enabled'] === false ? [] : [storageClass('Delete'), storageClass('Retain')]),
   ];
+}
+
+function objectsAt(values: JsonObject, key: string): JsonObject[] {
+  const list = values[key];
+  return Array.isArray(list) ? list.filter(isJsonObject) : [];
 }
 
 function parseValues(text: string): JsonObject {

@@ -7,20 +7,22 @@ export interface WorkloadWish {
   readonly image: string;
   readonly labels?: Readonly<Record<string, string>>;
   readonly replicas?: number;
+  /** more of the container */
+  readonly container?: JsonObject;
   /** more of the Pod's spec */
   readonly pod?: JsonObject;
 }
 
 const tolerateAll: JsonObject[] = [{ operator: 'Exists' }];
 
-function template({ name, image, labels, pod }: WorkloadWish): {
+function template({ name, image, labels, container, pod }: WorkloadWish): {
   labels: Record<string, string>;
   template: JsonObject;
 } {
   const all = labels ?? { 'k8s-app': name };
   return {
     labels: { ...all },
-    template: { metadata: { labels: { ...all } }, spec: { containers: [{ name, image }], ...pod } },
+    template: { metadata: { labels: { ...all } }, spec: { containers: [{ name, image, ...container }], ...pod } },
   };
 }
 

@@ -1,0 +1,22 @@
+import { formatYaml } from '../../machinery/index.ts';
+import { type ConnectionOptions, withConnection } from '../connection.ts';
+import type { CommandContext } from '../context.ts';
+import { hasFailed, renderFindings } from '../doctor/findings.ts';
+import { checkManagement } from '../init/management-checks.ts';
+import { type ProviderFlags, wantedProviders } from '../init/wanted-providers.ts';
+
+export interface InitOptions extends ConnectionOptions, ProviderFlags {
+  output: 'text' | 'json' | 'yaml';
+}
+
+/** Says whether the API has the providers that are asked for, and whatever else clusters need of it. */
+export async function init(options: InitOptions, context: CommandContext): Promise<number> {
+  return await withConnection(options, context, async ({ client }) => {
+    const findings = await checkManagement(client, wantedProviders(options), context.signal);
+    if (options.output === 'json') context.stdout(`${JSON.stringify({ findings }, undefined, 2)}\n`);
+    else if (options.output === 'yaml')
+      context.stdout(formatYaml({ findings: findings.map((finding) => ({ ...finding })) }));
+    else context.stdout(renderFindings(findings));
+    return hasFailed(findings) ? 1 : 0;
+  });
+}

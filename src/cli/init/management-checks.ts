@@ -1,0 +1,81 @@
+import { type Provider, providers, StorageClasses } from '../../api/index.ts';
+import type { Client } from '../../client/index.ts';
+import { isNotFound, type KubeObject, type Resource } from '../../machinery/index.ts';
+import type { Finding } from '../doctor/findings.ts';
+import { providerLabel, type WantedProvider } from './wanted-providers.ts';
+
+/** Whether an API can be a management cluster with these providers, and what to do where it cannot. */
+export async function checkManagement(
+  client: Client,
+  wanted: readonly WantedProvider[],
+  signal: AbortSignal,
+): Promise<Finding[]> {
+  const [rights, inventory, storage] = await Promise.all([
+    checkRights(client, signal),
+    readInventory(client, signal),
+    checkStorage(client, signal),
+  ]);
+  return [rights, ...wanted.map((provider) => checkProvider(provider, inventory)), storage];
+}
+
+interface AccessReview extends KubeObject {
+  spec: { resourceAttributes: { group: string; resource: string; verb: string } };
+  status?: { allowed?: boolean };
+}
+
+const accessReviews: Resource<AccessReview> = {
+  group: 'authorization.k8s.io',
+  version: 'v1',
+  kind: 'SelfSubjectAccessReview',
+  plural: 'selfsubjectaccessreviews',
+  namespaced: false,
+};
+
+async function checkRights(client: Client, signal: AbortSignal): Promise<Finding> {
+  const check = 'rights';
+  const review: AccessReview = {
+    apiVersion: 'authorization.k8s.io/v1',
+    kind: 'SelfSubjectAccessReview',
+    metadata: {},
+    spec: { resourceAttributes: { group: '*', resource: '*', verb: '*' } },
+  };
+  const { status } = await client.create(accessReviews, review, { fieldManager: 'capstan', signal });
+  if (status?.allowed === true) return { check, status: 'ok', detail: 'cluster-admin' };
+  return { check, status: 'warning', detail: 'you may not do everything here; a cluster-admin may' };
+}
+
+/** An API that does not know the kind has no provider. */
+async function readInventory(client: Client, signal: AbortSignal): Promise<readonly Provider[]> {
+  try {
+    return (await client.list(providers, { signal })).items;
+  } catch (error) {
+    if (isNotFound(error)) return [];
+    throw error;
+  }
+}
+
+function checkProvider(wanted: WantedProvider, inventory: readonly Provider[]): Finding {
+  const check = providerLabel(wanted);
+  const ofType = inventory.filter(({ type }) => type === wanted.type);
+  const found = ofType.find(({ providerName }) => providerName === wanted.name);
+  if (!found) {
+    const others = ofType.map(({ providerName }) => providerName).join(', ');
+    const instead = others === '' ? 'the API of `capstan up` has those it is made of' : `there is ${others}`;
+    return { check, status: 'failed', detail: `not installed here; ${instead}, clusterctl installs others` };
+  }
+  const { version = '', metadata } = found;
+  const where = `${version} in ${metadata.namespace ?? ''}`;
+  if (wanted.version === undefined || wanted.version === version) return { check, status: 'ok', detail: where };
+  return { check, status: 'warning', detail: `${where}, instead of ${wanted.version}` };
+}
+
+const defaultClass = 'storageclass.kubernetes.io/is-default-class';
+
+async function checkStorage(client: Client, signal: AbortSignal): Promise<Finding> {
+  const check = 'storage';
+  const { items } = await client.list(StorageClasses, { signal });
+  const found = items.find(({ metadata }) => metadata.annotations?.[defaultClass] === 'true');
+  if (found) return { check, status: 'ok', detail: `StorageClass ${found.metadata.name ?? ''} (default)` };
+  const cure = 'hosted control planes keep their etcd on volumes: make one the default, or name it in each manifest';
+  return { check, status: 'warning', detail: `no StorageClass is the default one; ${cure}` };
+}

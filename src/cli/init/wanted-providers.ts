@@ -1,0 +1,49 @@
+import type { Provider } from '../../api/index.ts';
+
+export type ProviderType = NonNullable<Provider['type']>;
+
+/** A provider somebody asks for, as clusterctl's flags name it: `openstack` or `openstack:v0.15.0`. */
+export interface WantedProvider {
+  readonly type: ProviderType;
+  readonly name: string;
+  /** absent: any */
+  readonly version?: string;
+}
+
+/** The flags of `init`, which are those of clusterctl. */
+export interface ProviderFlags {
+  core?: string;
+  bootstrap?: string[];
+  controlPlane?: string[];
+  infrastructure?: string[];
+}
+
+/** How a provider is called in the inventory: `infrastructure-openstack`. */
+export function providerLabel({ type, name }: Pick<WantedProvider, 'type' | 'name'>): string {
+  return type === 'CoreProvider' ? name : `${prefixes[type] ?? type}-${name}`;
+}
+
+const prefixes: Readonly<Partial<Record<ProviderType, string>>> = {
+  BootstrapProvider: 'bootstrap',
+  ControlPlaneProvider: 'control-plane',
+  InfrastructureProvider: 'infrastructure',
+};
+
+/** Who does not say otherwise gets Cluster API with its kubeadm providers; `-` asks for none. */
+export function wantedProviders(flags: ProviderFlags): WantedProvider[] {
+  const of = (type: ProviderType, given: readonly string[]): WantedProvider[] =>
+    given
+      .flatMap((text) => text.split(','))
+      .map((text) => text.trim())
+      .filter((text) => text !== '' && text !== '-')
+      .map((text) => {
+        const [name = '', version] = text.split(':');
+        return { type, name, ...(version !== undefined && version !== '' && { version }) };
+      });
+  return [
+    ...of('CoreProvider', [flags.core ?? 'cluster-api']),
+    ...of('BootstrapProvider', flags.bootstrap ?? ['kubeadm']),
+    ...of('ControlPlaneProvider', flags.controlPlane ?? ['kubeadm']),
+    ...of('InfrastructureProvider', flags.infrastructure ?? []),
+  ];
+}
