@@ -52,7 +52,8 @@ interface Memory {
 
 const figures = new Figures();
 const build = await buildCapstan();
-const cloud = await startCloudProcess(build.program);
+// a thousand simulated clusters are more than the heap a process has by default
+const cloud = await startCloudProcess(build.program, ['--max-old-space-size=16384']);
 try {
   await liftQuotas(cloud);
   await cloud.operate('PATCH', '/timings', {
@@ -178,6 +179,8 @@ function seconds(since: number): number {
 }
 
 function add(figure: string, value: number, unit: string, size: number, aim?: number): void {
+  // such a run takes long: what is known is told
+  console.error(`${size} clusters: ${figure} ${value.toFixed(2)} ${unit}`);
   figures.add({ figure, target: 'capstan', kind: `${size} x ${controlPlanes}+${workers}` }, value, {
     unit,
     better: 'lower',
