@@ -5,6 +5,7 @@ import {
   machineDrainRules,
   machines,
   Namespaces,
+  type Node,
   Nodes,
   type Pod,
   Pods,
@@ -118,6 +119,23 @@ describe('a machine', () => {
       'cluster.x-k8s.io/labels-from-machine': 'node.cluster.x-k8s.io/tier',
     });
     expect(node.spec?.taints ?? []).toEqual([]);
+  });
+
+  it('tells whose business it is that its Node does not say where it runs', async () => {
+    const conditions = [{ type: 'Ready', status: 'True', reason: 'KubeletReady' }];
+    let server = '';
+    const w = await begin({
+      boot: async (_, providerId) => {
+        server = providerId;
+        const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'm1' }, status: { conditions } } as Node;
+        await world?.workload.create(Nodes, node, by);
+      },
+    });
+    const why = async () => conditionOf(await w.find(machines, 'm1'), 'NodeReady')?.message ?? '';
+    await w.until(async () => /Node m1 .* cloud controller manager .* installed/.test(await why()));
+    expect(await why()).toContain(`a Node with spec.providerID ${server} to exist`);
+    await w.workload.patch(Nodes, { name: 'm1' }, 'merge', { spec: { providerID: server } }, by);
+    await w.until(async () => (await w.find(machines, 'm1'))?.status?.nodeRef?.name === 'm1');
   });
 
   it('tells what it waits for on the way', async () => {

@@ -157,9 +157,12 @@ export function machineController(dependencies: ClusterControllerDependencies): 
 
   function machinesOfNode(cluster: ObjectKey, node: Node): ObjectKey[] {
     const lister = dependencies.cache.lister(machines);
+    const { name = '' } = node.metadata;
+    const namesake = lister.get({ namespace: cluster.namespace ?? '', name });
     // mostly the same one: known by name, and by the server it runs on
     const found = new Set([
-      ...lister.byIndex(byNodeName, node.metadata.name ?? ''),
+      ...lister.byIndex(byNodeName, name),
+      ...(namesake ? [namesake] : []),
       ...(node.spec?.providerID ? lister.byIndex(byProviderId, comparableProviderId(node.spec.providerID)) : []),
     ]);
     return [...found]

@@ -51,13 +51,14 @@ export function nodeVerdicts(
   if (name !== undefined) {
     return both('False', 'NodeDeleted', `Node ${name} has been deleted while the Machine still exists`);
   }
-  return both(
-    'Unknown',
-    'InspectionFailed',
-    machine.spec.providerID !== undefined
-      ? `Waiting for a Node with spec.providerID ${machine.spec.providerID} to exist`
-      : `Waiting for ${machine.spec.infrastructureRef.kind} to report spec.providerID`,
-  );
+  const { providerID } = machine.spec;
+  const waiting =
+    providerID !== undefined
+      ? `Waiting for a Node with spec.providerID ${providerID} to exist`
+      : `Waiting for ${machine.spec.infrastructureRef.kind} to report spec.providerID`;
+  const unnamed = node.state === 'missing' ? node.unnamed : undefined;
+  const cure = `: Node ${unnamed} is there without one, which the cloud controller manager of the cluster has to set; check that it is installed and runs`;
+  return both('Unknown', 'InspectionFailed', unnamed === undefined ? waiting : waiting + cure);
 }
 
 function withProblem(text: string, problem: string | undefined): string {

@@ -23,7 +23,8 @@ export async function reconcileNode(scope: MachineScope): Promise<Result | undef
   try {
     node = findNode(scope, key, providerId);
     if (!node) {
-      scope.node = { state: 'missing' };
+      const unnamed = nodeWithoutProvider(scope, key);
+      scope.node = { state: 'missing', ...(unnamed !== undefined && { unnamed }) };
       return undefined;
     }
     scope.node = { state: 'found', node };
@@ -50,6 +51,19 @@ function findNode({ dependencies }: MachineScope, cluster: ObjectKey, providerId
     throw new Error(`several Nodes have spec.providerID ${providerId}: ${names}`);
   }
   return found[0];
+}
+
+/** A Node with the machine's name or address that nobody has told yet which server it runs on. */
+function nodeWithoutProvider({ dependencies, machine }: MachineScope, cluster: ObjectKey): string | undefined {
+  const addresses = new Set(machine.status?.addresses?.map(({ address }) => address));
+  const nodes = dependencies.workloads.nodes(cluster);
+  const isUnnamed = (node: Node): boolean => (node.spec?.providerID ?? '') === '';
+  const isHere = ({ status }: Node): boolean =>
+    status?.addresses?.some(({ type, address }) => type === 'InternalIP' && addresses.has(address)) === true;
+  const namesake = nodes.get({ name: machine.metadata.name ?? '' });
+  const found =
+    namesake && isUnnamed(namesake) ? namesake : nodes.list().find((node) => isUnnamed(node) && isHere(node));
+  return found?.metadata.name;
 }
 
 function link({ machine, context }: MachineScope, node: Node): void {

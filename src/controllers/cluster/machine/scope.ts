@@ -14,7 +14,8 @@ export type Referenced =
 /** What was found of the machine's Node. */
 export type NodeView =
   | { state: 'found'; node: Node }
-  | { state: 'missing' }
+  /** `unnamed` is a Node that seems to be the machine's but does not say on which server it runs */
+  | { state: 'missing'; unnamed?: string }
   /** there is no connection to the workload API */
   | { state: 'unreachable' }
   | { state: 'failed'; problem: string }
