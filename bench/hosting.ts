@@ -60,7 +60,9 @@ const build = await buildCapstan();
 const cloud = await startCloudProcess(build.program);
 try {
   await liftQuotas(cloud);
-  const capstan = await startCapstan({ program: build.program, nodeArguments: profiling() });
+  // the simulated programs of a thousand planes are in this process too, more than the heap it has by default
+  const nodeArguments = ['--max-old-space-size=16384', ...profiling()];
+  const capstan = await startCapstan({ program: build.program, nodeArguments });
   const client = httpClient(await loadKubeconfig({ path: capstan.kubeconfig, env: {} }), { maxConnections: 16 });
   const stop = new AbortController();
   try {
