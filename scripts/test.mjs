@@ -11,7 +11,7 @@ const hostedSeeds = Number(process.env.CAPSTAN_SIMULATION_HOSTED_SEEDS ?? '300')
 const first = Number(process.env.CAPSTAN_SIMULATION_FIRST ?? '1');
 const seedsPerPortion = 25;
 /** Portions are begun within so many minutes. */
-const minutes = Number(process.env.CAPSTAN_TEST_MINUTES ?? '19');
+const minutes = Number(process.env.CAPSTAN_TEST_MINUTES ?? '21.5');
 const lowPriority = 10;
 const mostComplaints = 20;
 
