@@ -83,17 +83,34 @@ export function serviceAddresses(store: Store<StoredObject>, range: ServiceRange
   };
 }
 
-function takenAddresses(store: Store<StoredObject>, request: AdmissionRequest): Set<string> {
+function takenAddresses(store: Store<StoredObject>, { oldObject, target }: AdmissionRequest): Set<string> {
+  const own = oldObject && objectKey(space, target.namespace, target.name);
   const taken = new Set<string>();
-  for (const record of store.list(keyPrefix(space)).records) {
-    const service = record.value.object;
-    if (service.metadata.uid === request.oldObject?.metadata.uid) continue;
-    const spec = isJsonObject(service.spec) ? service.spec : {};
-    for (const address of Array.isArray(spec['clusterIPs']) ? spec['clusterIPs'] : []) taken.add(String(address));
-    for (const port of portsOf(spec)) if (port['nodePort']) taken.add(portKey(nodePortOf(port)));
-    if (typeof spec['healthCheckNodePort'] === 'number') taken.add(portKey(spec['healthCheckNodePort']));
+  for (const { key, value } of store.list(keyPrefix(space)).records) {
+    if (key === own) continue;
+    for (const item of addressesOf(value)) taken.add(item);
   }
   return taken;
+}
+
+/** What each Service holds: stored ones never change, and reading all of them for every new one would take ever longer. */
+const held = new WeakMap<StoredObject, readonly string[]>();
+
+function addressesOf(stored: StoredObject): readonly string[] {
+  const known = held.get(stored);
+  if (known) return known;
+  const spec = isJsonObject(stored.object.spec) ? stored.object.spec : {};
+  const { clusterIPs, healthCheckNodePort } = spec;
+  const found = [
+    ...(Array.isArray(clusterIPs) ? clusterIPs.map(String) : []),
+    ...portsOf(spec)
+      .map(nodePortOf)
+      .filter((port) => port !== 0)
+      .map(portKey),
+    ...(typeof healthCheckNodePort === 'number' ? [portKey(healthCheckNodePort)] : []),
+  ];
+  held.set(stored, found);
+  return found;
 }
 
 function portsOf(spec: JsonObject): JsonObject[] {
