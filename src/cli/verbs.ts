@@ -106,9 +106,9 @@ function addDelete(program: Command, runs: Runs): void {
     withFileFlags(
       program
         .command('delete')
-        .description('delete a cluster with everything it made, or what manifests name')
+        .description('delete clusters with everything they made, or what manifests name')
         .addArgument(new Argument('[kind]', 'what to delete').choices(['cluster']))
-        .argument('[name]', 'the cluster'),
+        .argument('[names...]', 'the clusters'),
     ),
   )
     .option('--wait', 'stay until it is gone, and say what is still there (default)')
@@ -117,11 +117,12 @@ function addDelete(program: Command, runs: Runs): void {
     .option('--ignore-not-found', 'what is not there is no failure')
     .addHelpText(
       'after',
-      '\nExamples:\n  capstan delete cluster basic-1 --timeout 10m\n  capstan delete -f cluster.yaml\n',
+      '\nExamples:\n  capstan delete cluster basic-1 --timeout 10m\n  capstan delete cluster red blue --no-wait\n  capstan delete -f cluster.yaml\n',
     )
     .action(
-      runs(async (options, context, kind, name) =>
-        (await import('./commands/delete.ts')).deleteObjects(options, context, kind, name),
+      runs(async (options, context, kind, names) =>
+        // an argument with dots is handed over as a list, whatever the others are
+        (await import('./commands/delete.ts')).deleteObjects(options, context, kind, names as unknown as string[]),
       ),
     );
 }

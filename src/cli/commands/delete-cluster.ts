@@ -12,30 +12,40 @@ export interface DeleteClusterOptions extends ConnectionOptions {
   ignoreNotFound?: boolean;
 }
 
-/** Deletes a cluster and, unless told not to, stays until nothing of it is left. */
-export async function deleteCluster(
+/** Deletes clusters, all at once, and unless told not to stays until nothing of them is left. */
+export async function deleteClusters(
   options: DeleteClusterOptions,
   context: CommandContext,
-  name: string,
+  names: readonly string[],
 ): Promise<number> {
   const timeoutMs = parseTimeout(options.timeout);
   return await withConnection(options, context, async (connection) => {
     const { client, mapper, namespace } = connection;
-    const clusters = await mapper.resolve('clusters.cluster.x-k8s.io', { signal: context.signal });
-    try {
-      const key = { namespace, name };
-      await client.delete(clusters as Resource<KubeObject>, key, { signal: context.signal });
-    } catch (error) {
-      if (!isNotFound(error)) throw error;
-      if (options.ignoreNotFound) return 0;
-      throw noSuchCluster(name, namespace);
+    const clusters = (await mapper.resolve('clusters.cluster.x-k8s.io', {
+      signal: context.signal,
+    })) as Resource<KubeObject>;
+    const missing: string[] = [];
+    for (const name of names) {
+      try {
+        await client.delete(clusters, { namespace, name }, { signal: context.signal });
+      } catch (error) {
+        if (!isNotFound(error)) throw error;
+        missing.push(name);
+      }
     }
+    // one that is not there keeps nobody from seeing the others off
+    const going = names.filter((name) => !missing.includes(name));
     if (options.wait === false) {
-      context.stdout(`cluster.cluster.x-k8s.io "${name}" is being deleted\n`);
-      return 0;
+      for (const name of going) context.stdout(`cluster.cluster.x-k8s.io "${name}" is being deleted\n`);
+    } else {
+      const deadline = context.clock.now() + timeoutMs;
+      for (const name of going) {
+        const leftMs = timeoutMs === 0 ? 0 : Math.max(1, deadline - context.clock.now());
+        await untilClusterGone(connection, name, context, leftMs);
+        context.stdout(`cluster.cluster.x-k8s.io "${name}" deleted\n`);
+      }
     }
-    await untilClusterGone(connection, name, context, timeoutMs);
-    context.stdout(`cluster.cluster.x-k8s.io "${name}" deleted\n`);
+    if (missing.length > 0 && options.ignoreNotFound !== true) throw noSuchCluster(missing, namespace);
     return 0;
   });
 }

@@ -73,6 +73,20 @@ describe('the everyday verbs', () => {
     expect(outcome.stderr).toContain(message);
   });
 
+  it('delete several clusters at once, also where one of them is not there', async () => {
+    const cluster = (name: string): string =>
+      `{apiVersion: cluster.x-k8s.io/v1beta2, kind: Cluster, metadata: {name: ${name}}, spec: {infrastructureRef: {apiGroup: infrastructure.cluster.x-k8s.io, kind: OpenStackCluster, name: ${name}}}}`;
+    await capstanOk(on('apply', '-f', '-'), { input: `${cluster('red')}\n---\n${cluster('green')}\n` });
+    const outcome = await capstan(on('delete', 'cluster', 'red', 'none', 'green', 'red', 'nil', '--no-wait'));
+    expect(outcome).toMatchObject({
+      code: 1,
+      stdout: 'cluster.cluster.x-k8s.io "red" is being deleted\ncluster.cluster.x-k8s.io "green" is being deleted\n',
+    });
+    expect(outcome.stderr).toContain('there is no cluster "none", "nil"');
+    await capstanOk(on('delete', 'cluster', 'red', 'green', '--ignore-not-found', '--timeout', '60s'));
+    expect((await capstan(on('get', 'clusters'))).stdout).toBe('');
+  });
+
   it('delete by file: the cluster first, then the rest', async () => {
     const lines = (await capstanOk(on('delete', '-f', 'examples/management-api'))).trimEnd().split('\n');
     expect(lines[0]).toBe('cluster.cluster.x-k8s.io "blue" deleted');
