@@ -3,7 +3,7 @@ import { request as httpsRequest } from 'node:https';
 import { Duplex } from 'node:stream';
 import { connect as tlsConnect } from 'node:tls';
 import type { WebSocket } from 'ws';
-import { CapstanError, type Clock, systemClock } from '../../machinery/index.ts';
+import { CapstanError, type Clock, limitAnswer, systemClock } from '../../machinery/index.ts';
 import { errorFromResponse } from '../errors.ts';
 import type { ConnectionConfig, Credential } from '../kubeconfig/types.ts';
 import type { ObjectKey } from '../types.ts';
@@ -87,7 +87,7 @@ async function dial(
     };
     const timeoutMs = options.handshakeTimeoutMs ?? 10_000;
     const request = { method: 'GET', path };
-    const cancel = clock.after(timeoutMs, () => fail(unreachable(config.server, request, undefined, timeoutMs)));
+    const cancel = limitAnswer(clock, timeoutMs, () => fail(unreachable(config.server, request, undefined, timeoutMs)));
     const onAbort = (): void => fail(signal?.reason);
     const onError = (error: Error): void => fail(unreachable(config.server, request, error, undefined));
     const onOpen = (): void => {

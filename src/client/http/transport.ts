@@ -1,5 +1,5 @@
 import { Agent, type Dispatcher, ProxyAgent, Socks5ProxyAgent } from 'undici';
-import { ApiStatusError, type Clock, errorMessage, type Random, sleep } from '../../machinery/index.ts';
+import { ApiStatusError, type Clock, errorMessage, limitAnswer, type Random, sleep } from '../../machinery/index.ts';
 import { sharedSignal } from '../abort.ts';
 import { ApiUnreachableError, errorFromResponse } from '../errors.ts';
 import type { ConnectionConfig, Credential } from '../kubeconfig/types.ts';
@@ -244,7 +244,7 @@ function attemptScope(clock: Clock, timeoutMs: number, outer: AbortSignal | unde
   else if (outer) sharedSignal(outer).addEventListener('abort', onAbort, { once: true });
   const cancel =
     timeoutMs > 0
-      ? clock.after(timeoutMs, () => {
+      ? limitAnswer(clock, timeoutMs, () => {
           timedOut = true;
           controller.abort(new Error(`no answer within ${timeoutMs} ms`));
         })

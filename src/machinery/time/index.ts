@@ -1,3 +1,4 @@
+export * from './answer-limit.ts';
 export * from './clock.ts';
 export * from './human-duration.ts';
 export * from './random.ts';

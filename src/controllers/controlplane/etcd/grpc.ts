@@ -1,6 +1,6 @@
 import { type ClientHttp2Session, connect, constants, type IncomingHttpHeaders } from 'node:http2';
 import type { Duplex } from 'node:stream';
-import { type CancelTimer, type Clock, errorMessage } from '../../../machinery/index.ts';
+import { type CancelTimer, type Clock, errorMessage, limitAnswer } from '../../../machinery/index.ts';
 import { EtcdError } from './types.ts';
 
 /** gRPC calls over one HTTP/2 connection. */
@@ -84,7 +84,9 @@ export function openGrpcChannel(options: GrpcChannelOptions): GrpcChannel {
           reject(error);
         });
       const limit = (): CancelTimer =>
-        clock.after(callTimeoutMs, () => fail(new EtcdError(`${path} got no answer within ${callTimeoutMs / 1000} s`)));
+        limitAnswer(clock, callTimeoutMs, () =>
+          fail(new EtcdError(`${path} got no answer within ${callTimeoutMs / 1000} s`)),
+        );
       let cancel = limit();
       const onAbort = (): void => fail(signal.reason);
       signal.addEventListener('abort', onAbort, { once: true });

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import { connect, type TLSSocket } from 'node:tls';
-import { type Clock, errorMessage } from '../../../machinery/index.ts';
+import { type Clock, errorMessage, limitAnswer } from '../../../machinery/index.ts';
 import { EtcdError } from './types.ts';
 
 export interface SecureStreamOptions {
@@ -40,7 +40,7 @@ export function secureStream(stream: Duplex, options: SecureStreamOptions, signa
     const onError = (error: Error): void => fail(notSecure(error));
     // a stream that ends in the middle of the handshake reports nothing else
     const onClose = (): void => onError(new Error('the other side closed it'));
-    const cancel = options.clock.after(options.timeoutMs, () =>
+    const cancel = limitAnswer(options.clock, options.timeoutMs, () =>
       fail(new EtcdError(`no secure connection within ${options.timeoutMs / 1000} s`)),
     );
     const end = (): void => {

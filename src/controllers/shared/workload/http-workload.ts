@@ -4,6 +4,8 @@ import { reachable } from './reachable.ts';
 import type { ConnectWorkload } from './types.ts';
 
 const requestTimeoutMs = 10_000;
+/** Opening one costs more than several requests; what many ask at once, they ask one after the other. */
+const maxConnections = 3;
 
 /** The ordinary way to a workload API: over HTTPS with what its kubeconfig says. */
 export function connectOverHttp(options: { userAgent?: string } = {}): ConnectWorkload {
@@ -13,6 +15,7 @@ export function connectOverHttp(options: { userAgent?: string } = {}): ConnectWo
       requestTimeoutMs,
       // the caller comes back by itself: trying on inside a request would only hold up a worker
       maxAttempts: 1,
+      maxConnections,
       ...(options.userAgent !== undefined && { userAgent: options.userAgent }),
     });
     // a proxy would accept connections in any case

@@ -58,7 +58,10 @@ export interface WorkloadClusters {
   /** wakes what `keysOf` names when a cluster is connected, disconnected or fails to answer for a while */
   connectionSource(keysOf: (cluster: ObjectKey) => readonly ObjectKey[]): ExternalSource;
   /** wakes what `keysOf` names when a Node changes in something other than its heartbeat */
-  nodeSource(keysOf: (cluster: ObjectKey, node: Node) => readonly ObjectKey[]): ExternalSource;
+  nodeSource(
+    keysOf: (cluster: ObjectKey, node: Node) => readonly ObjectKey[],
+    options?: { patient?: boolean },
+  ): ExternalSource;
   /** keeps the connections; to be added to the manager */
   readonly controller: ControllerDefinition;
 }

@@ -17,7 +17,7 @@ import {
   type ObjectKey,
   parseKey,
 } from '../../../client/index.ts';
-import { type Clock, ignoreNotFound, type Random } from '../../../machinery/index.ts';
+import { type Clock, ignoreNotFound, limitAnswer, type Random } from '../../../machinery/index.ts';
 import {
   after,
   defineController,
@@ -154,7 +154,7 @@ export function createWorkloadClusters(options: WorkloadClustersOptions): Worklo
     signal.addEventListener('abort', onAbort, { once: true });
     let cancel = (): void => {};
     const late = new Promise<never>((_, reject) => {
-      cancel = clock.after(probeTimeoutMs, () => {
+      cancel = limitAnswer(clock, probeTimeoutMs, () => {
         const reason = new Error(`no answer within ${probeTimeoutMs / 1000} s`);
         limit.abort(reason);
         reject(reason);
@@ -271,10 +271,10 @@ export function createWorkloadClusters(options: WorkloadClustersOptions): Worklo
         signal.addEventListener('abort', () => connectionListeners.delete(listener), { once: true });
       },
     }),
-    nodeSource: (keysOf): ExternalSource => ({
-      start({ enqueue, signal }) {
+    nodeSource: (keysOf, { patient = false } = {}): ExternalSource => ({
+      start({ enqueue, enqueuePatiently, signal }) {
         const listener = (cluster: ObjectKey, node: Node): void => {
-          for (const key of keysOf(cluster, node)) enqueue(key);
+          for (const key of keysOf(cluster, node)) patient ? enqueuePatiently(key) : enqueue(key);
         };
         nodeListeners.add(listener);
         signal.addEventListener('abort', () => nodeListeners.delete(listener), { once: true });

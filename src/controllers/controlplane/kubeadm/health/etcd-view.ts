@@ -1,5 +1,5 @@
 import type { ObjectKey } from '../../../../client/index.ts';
-import { type Clock, errorMessage } from '../../../../machinery/index.ts';
+import { type Clock, errorMessage, limitAnswer } from '../../../../machinery/index.ts';
 import type { EtcdAlarm, EtcdClient, EtcdMember, EtcdStatus, OpenEtcd } from '../../etcd/types.ts';
 
 /** What the member on one Node answered. */
@@ -37,7 +37,7 @@ export async function lookAtEtcd(options: LookOptions): Promise<EtcdView> {
   const limit = new AbortController();
   const onAbort = (): void => limit.abort(signal.reason);
   signal.addEventListener('abort', onAbort, { once: true });
-  const cancel = clock.after(options.limitMs, () =>
+  const cancel = limitAnswer(clock, options.limitMs, () =>
     limit.abort(new Error(`no answer within ${options.limitMs / 1000} s`)),
   );
   const opened: EtcdClient[] = [];

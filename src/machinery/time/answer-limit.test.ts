@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest';
+import { limitAnswer } from './answer-limit.ts';
+import type { CancelTimer, Clock } from './clock.ts';
+
+/** A clock whose timers run when the test says so, however late that is. */
+function lateClock() {
+  let now = 1_000;
+  const timers = new Set<{ due: number; run: () => void }>();
+  const clock = {
+    now: () => now,
+    after(ms: number, run: () => void): CancelTimer {
+      const timer = { due: now + ms, run };
+      timers.add(timer);
+      return () => void timers.delete(timer);
+    },
+  } as Clock;
+  const wakeAfter = (ms: number): void => {
+    now += ms;
+    for (const timer of [...timers]) {
+      if (timer.due > now) continue;
+      timers.delete(timer);
+      timer.run();
+    }
+  };
+  return { clock, wakeAfter, pending: () => timers.size };
+}
+
+test('silence is told when the time is up', () => {
+  const { clock, wakeAfter } = lateClock();
+  let told = 0;
+  limitAnswer(clock, 6_000, () => told++);
+  wakeAfter(5_999);
+  expect(told).toBe(0);
+  wakeAfter(1);
+  expect(told).toBe(1);
+});
+
+test('who did not listen listens for that much longer', () => {
+  const { clock, wakeAfter } = lateClock();
+  let told = 0;
+  limitAnswer(clock, 6_000, () => told++);
+  wakeAfter(9_000);
+  expect(told).toBe(0);
+  wakeAfter(2_999);
+  expect(told).toBe(0);
+  wakeAfter(1);
+  expect(told).toBe(1);
+});
+
+test('a night in sleep is no reason to wait for a day', () => {
+  const { clock, wakeAfter } = lateClock();
+  let told = 0;
+  limitAnswer(clock, 6_000, () => told++);
+  wakeAfter(8 * 3_600_000);
+  wakeAfter(6_000);
+  expect(told).toBe(1);
+});
+
+test('an answer ends both waits', () => {
+  const { clock, wakeAfter, pending } = lateClock();
+  const answered = limitAnswer(clock, 6_000, () => expect.unreachable());
+  wakeAfter(9_000);
+  answered();
+  expect(pending()).toBe(0);
+  wakeAfter(60_000);
+});
