@@ -155,3 +155,69 @@ describe('group commit', () => {
     expect(disk.commits).toEqual([['/a'], ['/b']]);
   });
 });
+
+describe('rest', () => {
+  async function openResting() {
+    let end: (() => void) | undefined;
+    const world = await open();
+    const rests: number[] = [];
+    const engine: Engine = world.disk;
+    engine.rest = () => {
+      rests.push(world.clock.now());
+      return new Promise((resolve) => {
+        end = resolve;
+      });
+    };
+    const commit = async (key: string): Promise<void> => {
+      const written = put(world.store, key);
+      await nextTurn();
+      world.disk.endCommit();
+      await written;
+    };
+    return { ...world, rests, commit, endRest: () => end!() };
+  }
+
+  it('comes once, a minute after the last write', async () => {
+    const { clock, rests, commit, endRest } = await openResting();
+    await commit('/a');
+    await clock.advance(40_000);
+    await commit('/b');
+    await clock.advance(59_999);
+    expect(rests).toEqual([]);
+    await clock.advance(1);
+    expect(rests).toHaveLength(1);
+    endRest();
+    await clock.advance(600_000);
+    expect(rests).toHaveLength(1);
+  });
+
+  it('keeps writes waiting, not out', async () => {
+    const { store, disk, clock, commit, endRest } = await openResting();
+    await commit('/a');
+    await clock.advance(60_000);
+    const written = put(store, '/b');
+    await nextTurn();
+    expect(disk.commits).toEqual([['/a']]);
+    endRest();
+    await nextTurn();
+    await nextTurn();
+    expect(disk.commits).toEqual([['/a'], ['/b']]);
+    disk.endCommit();
+    await written;
+    expect(store.get('/b')?.value).toBe('/b');
+  });
+
+  it('is waited for by a store that closes', async () => {
+    const { store, clock, commit, endRest } = await openResting();
+    await commit('/a');
+    await clock.advance(60_000);
+    let closed = false;
+    const closing = store.close().then(() => {
+      closed = true;
+    });
+    await nextTurn();
+    expect(closed).toBe(false);
+    endRest();
+    await closing;
+  });
+});

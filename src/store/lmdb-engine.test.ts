@@ -1,7 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { storeConformance } from './conformance.ts';
 import { lmdbEngine } from './lmdb-engine.ts';
 import type { Engine } from './types.ts';
@@ -21,3 +21,58 @@ storeConformance('lmdb', {
 });
 
 afterAll(() => rm(root, { recursive: true, force: true }));
+
+it.skipIf(process.platform !== 'linux')(
+  'lmdb: gives the mapping of its file back at rest, and goes on where it was',
+  async () => {
+    const directory = await mkdtemp(join(root, 'db-'));
+    const engine = await lmdbEngine({ directory });
+    const value = 'v'.repeat(1024 * 1024);
+    const write = (revision: number) =>
+      engine.commit([{ type: 'put', key: `/k/${revision}`, revision, createRevision: revision, value: [value] }]);
+    await engine.load(() => {});
+    for (let revision = 1; revision <= 40; revision++) await write(revision);
+    const before = await mappedBytes(directory);
+    expect(before).toBeGreaterThan(0);
+    await engine.rest();
+    expect(await mappedBytes(directory)).toBeLessThan(before / 2);
+    await write(41);
+    await engine.close();
+    const again = await lmdbEngine({ directory });
+    const keys: string[] = [];
+    expect(await again.load((key) => keys.push(key))).toEqual({ revision: 41 });
+    expect(keys).toHaveLength(41);
+    await again.close();
+  },
+);
+
+it('lmdb: does not take the file away from a backup', async () => {
+  const directory = await mkdtemp(join(root, 'db-'));
+  const engine = await lmdbEngine({ directory });
+  await engine.load(() => {});
+  const value = 'v'.repeat(1024 * 1024);
+  for (let revision = 1; revision <= 40; revision++) {
+    await engine.commit([{ type: 'put', key: `/k/${revision}`, revision, createRevision: revision, value: [value] }]);
+  }
+  const backup = engine.backup(join(root, 'backup'));
+  await engine.rest();
+  await backup;
+  // the other way round: one that is asked for while the file is opened again waits for it
+  const resting = engine.rest();
+  await engine.backup(join(root, 'backup-at-rest'));
+  await resting;
+  await engine.commit([{ type: 'put', key: '/k/41', revision: 41, createRevision: 41, value: [value] }]);
+  await engine.close();
+});
+
+/** How much of the files of a directory is in the memory of this process. */
+async function mappedBytes(directory: string): Promise<number> {
+  const maps = await readFile('/proc/self/smaps', 'utf8');
+  let bytes = 0;
+  let isOurs = false;
+  for (const line of maps.split('\n')) {
+    if (/^[0-9a-f]+-[0-9a-f]+ /.test(line)) isOurs = line.includes(directory);
+    else if (isOurs && line.startsWith('Rss:')) bytes += Number(/\d+/.exec(line)![0]) * 1024;
+  }
+  return bytes;
+}

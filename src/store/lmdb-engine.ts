@@ -17,6 +17,9 @@ import { markReading, unmarkReading, whyUnreadableAtStart } from './preflight.ts
 import { decodeRecord, encodeRecordInto, mostEncodedBytes } from './record-format.ts';
 import type { Engine, EngineWrite } from './types.ts';
 
+/** Less than this in memory is not worth opening the file again. */
+const worthwhileBytes = 32 * 1024 * 1024;
+
 /** Opens the durable engine on a directory of its own. Throws CAP_STORE_LOCKED when another process has it open. */
 export async function lmdbEngine({ directory }: { directory: string }): Promise<LmdbEngine> {
   const lock = await lockDirectory(directory);
@@ -39,6 +42,10 @@ export class LmdbEngine implements Engine {
   #state: StoreState = { revision: 0, count: 0 };
   /** what the writing thread reads from; free again when the commit ends, and there is only one at a time */
   #scratch: Buffer = Buffer.allocUnsafeSlow(256 * 1024);
+  /** how much of the file commits may have mapped into memory since it was opened */
+  #mappedBytes = 0;
+  #backups = 0;
+  #reopening: Promise<void> | undefined;
   /** why no commit can be trusted any more */
   #broken: CapstanError | undefined;
 
@@ -117,6 +124,7 @@ export class LmdbEngine implements Engine {
     const { objects } = this.#files;
     let size = 0;
     for (const write of batch) if (write.type === 'put') size += mostEncodedBytes(write.value);
+    this.#mappedBytes += size;
     if (this.#scratch.length < size) this.#scratch = Buffer.allocUnsafeSlow(size);
     const scratch = this.#scratch;
     let offset = 0;
@@ -146,15 +154,40 @@ export class LmdbEngine implements Engine {
       const found = readState(this.#files, this.#directory) ?? { revision: 0, count: 0 };
       if (found.revision === attempted.revision) throw new Error('a commit reported as failed is on disk');
     } catch (doubt) {
-      this.#broken = new CapstanError('CAP_STORE_BROKEN', `the store takes no more writes: ${errorMessage(doubt)}`, {
-        hint: 'check the disk, then restart; what was acknowledged is safe',
-        cause: doubt,
-      });
+      this.#broken = brokenStore(doubt);
     }
     return cause ?? error;
   }
 
+  /** The pages that were written stay mapped, and count as memory of the process, until the file is opened again. */
+  async rest(): Promise<void> {
+    if (this.#broken || this.#backups > 0 || this.#mappedBytes < worthwhileBytes) return;
+    this.#reopening = this.#reopen();
+    await this.#reopening;
+    this.#reopening = undefined;
+  }
+
+  async #reopen(): Promise<void> {
+    try {
+      await this.#files.root.close();
+      this.#files = await openLmdbFiles(this.#directory);
+      this.#mappedBytes = 0;
+    } catch (error) {
+      this.#broken = brokenStore(error);
+    }
+  }
+
   async backup(path: string): Promise<void> {
+    this.#backups++;
+    try {
+      await this.#reopening;
+      await this.#backUp(path);
+    } finally {
+      this.#backups--;
+    }
+  }
+
+  async #backUp(path: string): Promise<void> {
     const transaction = this.#files.root.useReadTransaction();
     try {
       const state = readState(this.#files, this.#directory, transaction) ?? { revision: 0, count: 0 };
@@ -188,4 +221,11 @@ export class LmdbEngine implements Engine {
       await this.#lock.release();
     }
   }
+}
+
+function brokenStore(cause: unknown): CapstanError {
+  return new CapstanError('CAP_STORE_BROKEN', `the store takes no more writes: ${errorMessage(cause)}`, {
+    hint: 'check the disk, then restart; what was acknowledged is safe',
+    cause,
+  });
 }

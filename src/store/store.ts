@@ -57,6 +57,8 @@ const maxBatchBytes = 8 * 1024 * 1024;
 
 /** Where nobody writes, what has become too old goes a little later than it could: many events at a time instead of each by itself. */
 const trimDelayMs = 30_000;
+/** Nothing was written for so long: the engine may tidy up after a burst. */
+const restAfterMs = 60_000;
 const trimPauseMs = 10;
 const maxTrimmedEvents = 4096;
 
@@ -93,6 +95,8 @@ class RevisionedStore<V> implements Store<V> {
   #commitMs = 0;
   #committing: Promise<void> | undefined;
   #commitScheduled = false;
+  #committedAt = 0;
+  #cancelRest: CancelTimer | undefined;
   #closing: Promise<void> | undefined;
   #cancelTrim: CancelTimer | undefined;
 
@@ -237,6 +241,7 @@ class RevisionedStore<V> implements Store<V> {
 
   async #flushAndClose(): Promise<void> {
     this.#cancelTrim?.();
+    this.#cancelRest?.();
     while (this.#committing || this.#queue.length > 0) {
       this.#startCommit();
       await this.#committing;
@@ -368,6 +373,8 @@ class RevisionedStore<V> implements Store<V> {
     // Twice what came in: the history shrinks to its limits soon, and no single commit pays for all of it.
     this.#history.trim(now, events.length * 2 + 64);
     this.#trimLater(now);
+    this.#committedAt = now;
+    this.#restLater();
     this.#watchers.dispatch(events);
     for (const waiter of this.#waiters) {
       if (waiter.revision > this.#revision) continue;
@@ -375,6 +382,23 @@ class RevisionedStore<V> implements Store<V> {
       waiter.resolve();
     }
     for (const { resolve, result } of batch) resolve(result);
+  }
+
+  /** Once nothing was written for a while, the engine may tidy up; writes that come meanwhile wait for it. */
+  #restLater(waitMs = restAfterMs): void {
+    if (!this.#engine.rest || this.#cancelRest || this.#closing) return;
+    this.#cancelRest = this.#clock.after(waitMs, () => {
+      this.#cancelRest = undefined;
+      const quietMs = this.#clock.now() - this.#committedAt;
+      if (quietMs < restAfterMs) return this.#restLater(restAfterMs - quietMs);
+      if (this.#committing || this.#queue.length > 0) return this.#restLater();
+      const goOn = (): void => {
+        this.#committing = undefined;
+        if (this.#queue.length > 0) this.#scheduleCommit();
+      };
+      // an engine that failed says so to the next write
+      this.#committing = this.#engine.rest!().then(goOn, goOn);
+    });
   }
 
   /** Commits take the past away as they come; after the last of many, somebody else has to. */

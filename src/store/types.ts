@@ -106,6 +106,8 @@ export interface Engine {
   ): Promise<{ revision: number }>;
   /** resolves when all writes of the batch are on disk, all or none; called again only after the previous call ended */
   commit(batch: readonly EngineWrite[]): Promise<void>;
+  /** gives back what a burst of writes left behind; called when there has been none for a while, and never beside a commit */
+  rest?(): Promise<void>;
   backup(path: string): Promise<void>;
   close(): Promise<void>;
 }
