@@ -46,11 +46,23 @@ export class ObjectStore<T extends KubeObject> implements Lister<T> {
   }
 
   byIndex(name: string, value: string): T[] {
+    const found: T[] = [];
+    for (const key of this.#index(name).keys.get(value) ?? []) found.push(this.#objects.get(key)!);
+    return found;
+  }
+
+  countByIndex(name: string, value: string): number {
+    return this.#index(name).keys.get(value)?.size ?? 0;
+  }
+
+  indexValues(name: string): Iterable<string> {
+    return this.#index(name).keys.keys();
+  }
+
+  #index(name: string): Index<T> {
     const index = this.#indexes.get(name);
     if (!index) throw new TypeError(`the cache has no index "${name}"`);
-    const found: T[] = [];
-    for (const key of index.keys.get(value) ?? []) found.push(this.#objects.get(key)!);
-    return found;
+    return index;
   }
 
   addIndexer(name: string, indexer: Indexer<T>): void {

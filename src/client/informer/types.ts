@@ -20,6 +20,10 @@ export interface Lister<T extends KubeObject> {
   list(options?: { namespace?: string; filter?: (object: T) => boolean }): T[];
   /** throws when no such index was registered */
   byIndex(index: string, value: string): T[];
+  /** how many objects `byIndex` would find, without touching them */
+  countByIndex(index: string, value: string): number;
+  /** all values of an index that objects have at the moment */
+  indexValues(index: string): Iterable<string>;
   readonly size: number;
 }
 

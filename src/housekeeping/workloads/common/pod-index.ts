@@ -27,19 +27,21 @@ function labelValue(namespace: string | undefined, key: string, value: string): 
   return `${namespace ?? ''}/${key}=${value}`;
 }
 
-/** Pods of a namespace that have all the labels; of the label lists the shortest is looked through. */
+/** Pods of a namespace that have all the labels; of the label lists only the shortest is looked through. */
 export function podsWithLabels(
   lister: Lister<Pod>,
   namespace: string,
   labels: Readonly<Record<string, string>>,
 ): Pod[] {
-  let shortest: Pod[] | undefined;
+  let shortest: { value: string; count: number } | undefined;
   for (const key in labels) {
-    const pods = lister.byIndex(podsByLabel, labelValue(namespace, key, labels[key]!));
-    if (!shortest || pods.length < shortest.length) shortest = pods;
-    if (shortest.length === 0) return shortest;
+    const value = labelValue(namespace, key, labels[key]!);
+    const count = lister.countByIndex(podsByLabel, value);
+    if (count === 0) return [];
+    if (!shortest || count < shortest.count) shortest = { value, count };
   }
-  return shortest ? shortest.filter(({ metadata }) => hasLabels(metadata.labels, labels)) : lister.list({ namespace });
+  if (!shortest) return lister.list({ namespace });
+  return lister.byIndex(podsByLabel, shortest.value).filter(({ metadata }) => hasLabels(metadata.labels, labels));
 }
 
 export function hasLabels(

@@ -34,8 +34,9 @@ import {
 } from '../../../runtime/index.ts';
 import { fieldManager } from '../common/names.ts';
 import { controllerOf } from '../common/ownership.ts';
-import { hasLabels, indexPodsByLabel, podsWithLabels } from '../common/pod-index.ts';
+import { indexPodsByLabel, podsWithLabels } from '../common/pod-index.ts';
 import { isFinished, isPodReady, isTerminating } from '../common/pods.ts';
+import { indexBySelector, selecting } from '../common/selector-index.ts';
 import { setCondition } from '../common/status.ts';
 
 /** how long a Pod that was allowed to be evicted may take to begin to go */
@@ -58,7 +59,9 @@ export function disruptionBudgetController(): ControllerDefinition {
   const budgetsOf = ({ metadata: { namespace, labels } }: Pod): ObjectKey[] =>
     namespace === undefined || !budgets
       ? []
-      : budgets.list({ namespace, filter: (budget) => isSelected(budget, labels) }).map(objectKey);
+      : selecting(budgets, namespace, labels)
+          .filter(({ spec }) => labelSelectorFromObject(spec?.selector).matches(labels ?? {}))
+          .map(objectKey);
   return defineController({
     name: 'disruption-controller',
     for: PodDisruptionBudgets as Resource<KubeObject>,
@@ -72,7 +75,7 @@ export function disruptionBudgetController(): ControllerDefinition {
       ),
     ],
     setup(cache) {
-      budgets = cache.informer(PodDisruptionBudgets).lister;
+      budgets = indexBySelector(cache.informer(PodDisruptionBudgets), ({ spec }) => spec?.selector?.matchLabels ?? {});
       pods = indexPodsByLabel(cache);
       scales = {
         deployments: cache.informer(Deployments).lister,
@@ -119,12 +122,6 @@ function budgetsIn(budgets: Lister<PodDisruptionBudget> | undefined, { metadata 
   const { namespace } = metadata;
   if (!budgets || namespace === undefined) return [];
   return budgets.list({ namespace }).map(objectKey);
-}
-
-function isSelected({ spec }: PodDisruptionBudget, labels: Readonly<Record<string, string>> | undefined): boolean {
-  const { selector } = spec ?? {};
-  // most selectors of a namespace are of other Pods, which their plain labels show without reading them as a whole
-  return hasLabels(labels, selector?.matchLabels ?? {}) && labelSelectorFromObject(selector).matches(labels ?? {});
 }
 
 function selectedPods(pods: Lister<Pod>, { metadata, spec }: PodDisruptionBudget): Pod[] {

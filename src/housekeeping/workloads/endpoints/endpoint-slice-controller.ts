@@ -29,6 +29,7 @@ import {
   groupByPorts,
   hasPods,
   identityAt,
+  indexServices,
   isAboutEndpoints,
   labelsBehind,
   type Place,
@@ -60,7 +61,7 @@ export function endpointSliceController(): ControllerDefinition {
       watchOwned(EndpointSlices, Services),
     ],
     setup(cache) {
-      services = cache.informer(Services).lister;
+      services = indexServices(cache);
       nodes = cache.informer(Nodes).lister;
       pods = indexPodsByLabel(cache);
       slices = indexByController(cache, EndpointSlices);

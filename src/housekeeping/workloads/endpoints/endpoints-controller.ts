@@ -26,6 +26,7 @@ import {
   groupByPorts,
   hasPods,
   identityAt,
+  indexServices,
   isAboutEndpoints,
   labelsBehind,
   type Place,
@@ -50,7 +51,7 @@ export function endpointsController(): ControllerDefinition {
       watchObjects(EndpointsResource, { predicates: [({ object }) => isOurs(object)] }),
     ],
     setup(cache) {
-      services = cache.informer(Services).lister;
+      services = indexServices(cache);
       pods = indexPodsByLabel(cache);
       endpoints = cache.informer(EndpointsResource).lister;
     },

@@ -1,21 +1,25 @@
-import type { Pod, Service, ServicePort } from '../../../api/index.ts';
-import { type Lister, type ObjectKey, objectKey } from '../../../client/index.ts';
+import { type Pod, type Service, type ServicePort, Services } from '../../../api/index.ts';
+import { type InformerFactory, type Lister, type ObjectKey, objectKey } from '../../../client/index.ts';
 import { deepEqual, ipFamily } from '../../../machinery/index.ts';
 import type { ObjectEvent } from '../../../runtime/index.ts';
-import { hasLabels, podsWithLabels } from '../common/pod-index.ts';
+import { podsWithLabels } from '../common/pod-index.ts';
 import { isFinished, isPodReady, isTerminating } from '../common/pods.ts';
+import { indexBySelector, selecting } from '../common/selector-index.ts';
 
 // What Endpoints and EndpointSlices have in common: which Pods stand behind a Service, and at which ports.
 
 const headlessLabel = 'service.kubernetes.io/headless';
 
+/** Makes Services found by the labels of the Pods behind them. */
+export function indexServices(cache: InformerFactory): Lister<Service> {
+  return indexBySelector(cache.informer(Services), ({ spec }) => (hasPods(spec) ? spec.selector : undefined));
+}
+
 /** Services a Pod stands behind. */
 export function servicesOf(services: Lister<Service> | undefined, { metadata }: Pod): ObjectKey[] {
   const { namespace, labels } = metadata;
   if (!services || namespace === undefined) return [];
-  return services
-    .list({ namespace, filter: ({ spec }) => hasPods(spec) && hasLabels(labels, spec.selector!) })
-    .map(objectKey);
+  return selecting(services, namespace, labels).map(objectKey);
 }
 
 /** Whether the Service has Pods chosen by labels; others have their addresses from somebody else. */

@@ -1,0 +1,42 @@
+import type { Informer, Lister } from '../../../client/index.ts';
+import type { KubeObject } from '../../../machinery/index.ts';
+
+type Labels = Readonly<Record<string, string>>;
+
+const bySelector = 'by-selector';
+const bySelectorKeys = 'by-selector-keys';
+
+/**
+ * Makes what selects others by labels (Services, budgets) found from the labels of one of those others. A namespace may hold
+ * thousands that all ask for the same few keys with other values, of which one Pod is behind two.
+ */
+export function indexBySelector<T extends KubeObject>(
+  informer: Informer<T>,
+  selectorOf: (object: T) => Labels | undefined,
+): Lister<T> {
+  informer.addIndexer(bySelectorKeys, (object) => {
+    const selector = selectorOf(object);
+    return selector ? [JSON.stringify(Object.keys(selector).sort())] : [];
+  });
+  informer.addIndexer(bySelector, (object) => {
+    const selector = selectorOf(object);
+    if (!selector) return [];
+    return [selectorValue(object.metadata.namespace, Object.keys(selector).sort(), selector)];
+  });
+  return informer.lister;
+}
+
+/** What selects an object of the namespace that has these labels. */
+export function selecting<T extends KubeObject>(lister: Lister<T>, namespace: string, labels: Labels = {}): T[] {
+  const found: T[] = [];
+  for (const asked of lister.indexValues(bySelectorKeys)) {
+    const keys = JSON.parse(asked) as string[];
+    if (keys.every((key) => Object.hasOwn(labels, key)))
+      found.push(...lister.byIndex(bySelector, selectorValue(namespace, keys, labels)));
+  }
+  return found;
+}
+
+function selectorValue(namespace: string | undefined, keys: readonly string[], labels: Labels): string {
+  return `${namespace ?? ''}/${JSON.stringify(keys.map((key) => [key, labels[key]]))}`;
+}
