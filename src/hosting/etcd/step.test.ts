@@ -123,6 +123,12 @@ describe('an etcd', () => {
     expect(etcdStep(asleep, { pods: [], claims: new Map(), defragmentDue: false })).toEqual({ kind: 'none' });
   });
 
+  it('goes to sleep after those who use it', () => {
+    const asleep = wishOf(3, { replicas: 0 });
+    expect(etcdStep(asleep, { ...observed(3), users: 2 })).toMatchObject({ kind: 'wait', reason: 'Hibernating' });
+    expect(etcdStep(asleep, { ...observed(3), users: 0 })).toEqual({ kind: 'scale', replicas: 0 });
+  });
+
   it('goes to sleep and comes back with the members it had', () => {
     expect(etcdStep(wishOf(3, { replicas: 0 }), observed(3))).toEqual({ kind: 'scale', replicas: 0 });
     const { set, ...rest } = observed(3);

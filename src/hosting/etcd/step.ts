@@ -35,7 +35,7 @@ export function etcdStep(wish: EtcdClusterWish, observed: EtcdObservation): Etcd
   const { set } = observed;
   const isAsleep = wish.replicas === 0;
   if (!set) return isAsleep ? none : begin(wish, store, images.etcd, observed);
-  if (isAsleep) return set.replicas === 0 ? none : { kind: 'scale', replicas: 0 };
+  if (isAsleep) return fallAsleep(set, observed);
   const awake = highestOf(wish, settledNames(set.settings)) + 1;
   if (set.replicas < awake) return { kind: 'scale', replicas: awake };
   if (!observed.members) return silence(wish, observed);
@@ -62,6 +62,13 @@ export function etcdStep(wish: EtcdClusterWish, observed: EtcdObservation): Etcd
     if (step) return step;
   }
   return none;
+}
+
+/** Those who keep their data in it go first: they would fail again and again without it, and could not finish what they began. */
+function fallAsleep(set: StatefulSetFacts, { users = 0 }: EtcdObservation): EtcdStep {
+  if (set.replicas === 0) return none;
+  if (users === 0) return { kind: 'scale', replicas: 0 };
+  return wait('Hibernating', `etcd waits for ${users} Pods of the control plane to be gone`);
 }
 
 /** In the order in which matters are settled: what is broken, who is a member, what they run, how tidy their files are. */

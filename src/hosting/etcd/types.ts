@@ -13,6 +13,8 @@ export interface EtcdObservation {
   /** a backup is to be loaded: what is lost may be begun anew for it */
   readonly restores?: boolean;
   readonly pods: readonly EtcdPod[];
+  /** Pods that keep their data in it and are not gone yet */
+  readonly users?: number;
   /** claim of each member by the member's name -> its uid; absent: no claim */
   readonly claims: ReadonlyMap<string, string>;
   /** absent: nobody answers */

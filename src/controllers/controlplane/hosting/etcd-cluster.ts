@@ -75,6 +75,7 @@ export async function driveEtcdCluster(
     lastDefragmentedMs: undefined,
     defragmentDue: false,
     restores: false,
+    users: 0,
   });
   const { nextMs } = credentials;
   const renewal =

@@ -54,6 +54,8 @@ export interface EtcdScope {
   readonly defragmentDue: boolean;
   /** a backup is to be loaded: what is lost may be begun anew for it */
   readonly restores: boolean;
+  /** Pods that keep their data in it */
+  readonly users: number;
 }
 
 export interface EtcdOutcome {
@@ -79,7 +81,8 @@ export async function driveEtcd(scope: EtcdScope): Promise<EtcdOutcome> {
   const defragmentDue = isDefragmentDue(scope);
   for (let taken = 0; taken < maxSteps; taken++) {
     const { tidied } = memory;
-    const more = { defragmentDue, quotaBytes: quotaOf(wish), restores: scope.restores, ...(tidied && { tidied }) };
+    const { restores, users } = scope;
+    const more = { defragmentDue, quotaBytes: quotaOf(wish), restores, users, ...(tidied && { tidied }) };
     step = etcdStep(wish, etcdObservation({ ...sight, facts }, answers, more));
     if (step.kind === 'none' || step.kind === 'wait') break;
     context.log.info('Etcd takes a step', { etcd: wish.naming.etcd, step: step.kind });
@@ -235,8 +238,9 @@ async function ask(scope: EtcdScope, sight: EtcdSight): Promise<EtcdAnswers> {
 }
 
 async function askAnew(scope: EtcdScope, sight: EtcdSight): Promise<EtcdAnswers> {
-  const { targetOf, open, context } = scope;
-  if (!targetOf || sight.running.length === 0) return { members: undefined, problems: [] };
+  const { targetOf, open, context, wish } = scope;
+  // of one that falls asleep nothing more is to be known than whether its Pods are gone
+  if (!targetOf || wish.replicas === 0 || sight.running.length === 0) return { members: undefined, problems: [] };
   return await askEtcd(open, targetOf, sight.running, context.signal);
 }
 
@@ -342,10 +346,11 @@ function outcome(
     defragmented,
     report: reportOf(scope, sight, members, isServing),
     verdict: verdictOf({ step, sight, answers, isRunning, isAsleep, wanted, unbound: unboundClaim(scope) }),
-    result: isSettled
-      ? isAsleep
-        ? done()
-        : after(calmMs, 'next look at etcd')
-      : after(nextLookMs(uneasyFor, sight.running.length > 0), 'etcd is on its way'),
+    result: nextLook(isSettled, isAsleep, nextLookMs(uneasyFor, sight.running.length > 0)),
   };
+}
+
+function nextLook(isSettled: boolean, isAsleep: boolean, soonMs: number): Result {
+  if (isAsleep) return isSettled ? done() : after(calmMs, 'Pods that still have to go, which wake us');
+  return isSettled ? after(calmMs, 'next look at etcd') : after(soonMs, 'etcd is on its way');
 }

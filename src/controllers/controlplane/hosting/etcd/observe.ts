@@ -177,7 +177,7 @@ function memberViews(
 export function etcdObservation(
   sight: EtcdSight,
   answers: EtcdAnswers,
-  more: Pick<EtcdObservation, 'defragmentDue' | 'quotaBytes' | 'tidied' | 'restores'>,
+  more: Pick<EtcdObservation, 'defragmentDue' | 'quotaBytes' | 'tidied' | 'restores' | 'users'>,
 ): EtcdObservation {
   const { facts, recorded } = sight;
   return {

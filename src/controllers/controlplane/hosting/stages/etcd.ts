@@ -4,6 +4,7 @@ import { checkSchedule } from '../backup/due.ts';
 import { etcdTargetOf } from '../etcd/connect.ts';
 import { defragmentRoundMs, driveEtcd } from '../etcd/drive.ts';
 import { type PlaneScope, readSecret, tell } from '../scope.ts';
+import { seeControlPlane } from '../workload-sets.ts';
 import { writeState } from '../write-state.ts';
 
 /** The plane's own etcd, if it has one. API servers start when enough of its members answer. */
@@ -25,6 +26,7 @@ export async function keepEtcd(scope: PlaneScope): Promise<'stop' | undefined> {
     lastDefragmentedMs: state.defragmentedMs,
     defragmentDue,
     restores: isRestoreDue(scope),
+    users: seeControlPlane(request.context.cache, wish)?.pods.length ?? 0,
   });
   if (defragmentDue && outcome.isSettled && !outcome.defragmented) memory.etcd.spared = now;
   scope.etcd = outcome;
