@@ -120,7 +120,7 @@ export function createController(definition: ControllerDefinition, options: Cont
     if (outcome.kind === 'after') {
       queue.forget(key);
       keyLog.debug('Waiting', { reason: outcome.reason, ms: outcome.ms });
-      queue.addAfter(key, outcome.ms);
+      queue.addAfter(key, outcome.ms, outcome.patient ? 'idle' : 'high');
       return 'requeue_after';
     }
     const { error } = outcome;

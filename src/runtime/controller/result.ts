@@ -1,5 +1,5 @@
 /** What a reconcile says about when to look again. Waiting is not failing: failures are thrown. */
-export type Result = { kind: 'done' } | { kind: 'after'; ms: number; reason: string };
+export type Result = { kind: 'done' } | { kind: 'after'; ms: number; reason: string; patient?: true };
 
 const nothingMore: Result = { kind: 'done' };
 
@@ -11,6 +11,11 @@ export function done(): Result {
 /** Look again in `ms` at the latest; `reason` says what is being waited for, in a few words. */
 export function after(ms: number, reason: string): Result {
   return { kind: 'after', ms, reason };
+}
+
+/** As `after`, but then not before there is nothing else to do: for looks that nobody waits for. */
+export function afterPatiently(ms: number, reason: string): Result {
+  return { kind: 'after', ms, reason, patient: true };
 }
 
 /** The result that looks again soonest: for reconciles made of several steps. */

@@ -24,7 +24,7 @@ export type WorkKind = 'usual' | 'idle';
 
 /** One turn in so many goes to idle work, however much other work there is. */
 const idleTurn = 16;
-/** Idle work done at the same time. */
+/** Idle work done at the same time, unless all of it only waits. */
 const idleLimit = 4;
 /** When nothing has begun for so long, what is under way is only waiting for something. */
 const stalledMs = 500;
@@ -39,10 +39,12 @@ export function createIdleGate(clock: Clock): IdleGate {
   let isStalled = false;
   let isClosed = false;
   let lastBegan = clock.now();
+  let lastIdleBegan = lastBegan;
   let cancelTimer: (() => void) | undefined;
 
-  const isOpen = (): boolean =>
-    underWay.idle < idleLimit && (isStalled || owedTurns > 0 || (ready === 0 && underWay.usual === 0));
+  /** Idle work may wait for a cluster that does not answer: that must not keep all others from theirs. */
+  const hasRoom = (): boolean => underWay.idle < idleLimit || lastIdleBegan + stalledMs <= clock.now();
+  const isOpen = (): boolean => (isStalled || owedTurns > 0 || (ready === 0 && underWay.usual === 0)) && hasRoom();
 
   /** A turn later, what the work just ended has caused is known, and comes first. */
   const lookSoon = (): void => {
@@ -56,16 +58,19 @@ export function createIdleGate(clock: Clock): IdleGate {
         listeners.push(listener);
         if (listener()) asked = -1;
       }
+      // somebody may still wait
+      if (!isOpen()) watchForStall();
     });
   };
 
   const watchForStall = (): void => {
-    if (isStalled || isClosed) return;
-    cancelTimer ??= clock.after(lastBegan + stalledMs - clock.now(), () => {
+    if (isClosed || (isStalled && hasRoom())) return;
+    const from = isStalled ? lastIdleBegan : lastBegan;
+    cancelTimer ??= clock.after(Math.max(0, from + stalledMs - clock.now()), () => {
       cancelTimer = undefined;
-      if (lastBegan + stalledMs > clock.now()) return watchForStall();
-      isStalled = true;
-      lookSoon();
+      if (lastBegan + stalledMs <= clock.now()) isStalled = true;
+      if (isOpen()) lookSoon();
+      else watchForStall();
     });
   };
 
@@ -91,7 +96,10 @@ export function createIdleGate(clock: Clock): IdleGate {
     },
     began(kind) {
       underWay[kind]++;
-      if (kind === 'idle') return;
+      if (kind === 'idle') {
+        lastIdleBegan = clock.now();
+        return;
+      }
       isStalled = false;
       lastBegan = clock.now();
       turns++;

@@ -187,6 +187,29 @@ describe('the work queue', () => {
       expect(taken).toEqual(['i1', 'i2']);
     });
 
+    it('does not let idle work that only waits keep out all other', async () => {
+      const { idle, clock } = setUpTwo();
+      const taken: (string | undefined)[] = [];
+      for (let i = 0; i < 7; i++) {
+        idle.add(`stuck${i}`, 'idle');
+        void idle.take().then((key) => taken.push(key));
+      }
+      await settle();
+      expect(taken).toHaveLength(4);
+      await clock.advance(500);
+      await settle();
+      expect(taken).toHaveLength(5);
+      await clock.advance(500);
+      await settle();
+      expect(taken).toHaveLength(6);
+      await clock.advance(500);
+      await settle();
+      expect(taken).toHaveLength(7);
+      await clock.advance(5_000);
+      await settle();
+      expect(clock.untilNext()).toBeUndefined();
+    });
+
     it('waits for nothing once it is closed', async () => {
       const { busy, idle, idleGate, clock } = setUpTwo();
       busy.add('b');

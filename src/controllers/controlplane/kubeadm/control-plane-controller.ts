@@ -188,7 +188,7 @@ export function kubeadmControlPlaneController(dependencies: ControlPlaneDependen
       follower.source,
       workloads.connectionSource(ofCluster),
       // Nodes of workers are none of a control plane's business
-      workloads.nodeSource((cluster, node) => (isControlPlaneNode(node) ? ofCluster(cluster) : [])),
+      workloads.nodeSource((cluster, node) => (isControlPlaneNode(node) ? ofCluster(cluster) : []), { patient: true }),
     ],
     reconcile,
   });

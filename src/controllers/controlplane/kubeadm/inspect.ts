@@ -29,6 +29,7 @@ import {
   isEtcdManaged,
   isInitialized,
   lookAgain,
+  lookAgainPatiently,
   nameOf,
 } from './scope.ts';
 
@@ -53,8 +54,8 @@ export async function inspectWorkload(scope: ControlPlaneScope): Promise<Result 
   if (!isInitialized(controlPlane)) {
     await noticeInitialization(scope);
     if (isInitialized(controlPlane)) {
-      // all workers wait for this word: it is written before the first look, which takes its time
-      lookAgain(scope, 1, 'first look at the control plane');
+      // all workers wait for this word: it is written before the first look, which takes its time and can wait for them
+      lookAgainPatiently(scope, 'first look at the control plane');
       return done();
     }
     tellUnknown(scope, 'InspectionFailed', 'Waiting for Cluster control plane to be initialized', true);
