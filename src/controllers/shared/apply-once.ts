@@ -14,25 +14,53 @@ export interface ApplyOnce {
     live: T,
     signal?: AbortSignal,
   ): Promise<T>;
+  /** Applies a wish for something new. */
+  create<T extends KubeObject>(
+    client: Client,
+    resource: Resource<T>,
+    wish: Partial<T> & Pick<T, 'metadata'>,
+    signal?: AbortSignal,
+  ): Promise<T>;
+  /** Says that nothing was applied to an object yet: while it shows a wish from birth, nothing has to be. */
+  noteBirth(uid: string): void;
   forget(uid: string): void;
 }
+
+/** Instead of a wish: the object is known, and none was applied to it. */
+const nothing = '';
 
 /** Memory of what was applied only saves requests: without it every wish is applied once more, to no effect. */
 export function createApplyOnce(fieldManager: string): ApplyOnce {
   const applied = new Map<string, string>();
+  const send = async <T extends KubeObject>(
+    client: Client,
+    resource: Resource<T>,
+    wish: Partial<T> & Pick<T, 'metadata'>,
+    signal: AbortSignal | undefined,
+  ): Promise<T> => {
+    const stored = await client.apply(resource, wish, { fieldManager, force: true, ...(signal && { signal }) });
+    applied.set(stored.metadata.uid ?? '', textOf(wish));
+    return stored;
+  };
   return {
     async apply(client, resource, wish, live, signal) {
-      const uid = live.metadata.uid ?? '';
-      const text = JSON.stringify(wish);
-      if (applied.get(uid) === text && shows(live, wish)) return live;
-      const stored = await client.apply(resource, wish, { fieldManager, force: true, ...(signal && { signal }) });
-      applied.set(uid, text);
-      return stored;
+      const last = applied.get(live.metadata.uid ?? '');
+      const isApplied = last === nothing || (last !== undefined && last === textOf(wish));
+      return isApplied && shows(live, wish) ? live : await send(client, resource, wish, signal);
+    },
+    create: send,
+    noteBirth(uid) {
+      applied.set(uid, nothing);
     },
     forget(uid) {
       applied.delete(uid);
     },
   };
+}
+
+/** The identity is what a wish is remembered by; one for something new does not know it yet. */
+function textOf({ metadata: { uid: _, ...metadata }, ...wish }: Pick<KubeObject, 'metadata'>): string {
+  return JSON.stringify({ ...wish, metadata });
 }
 
 /** Everything the wish says is so. Lists of a wish must be part of the live ones, entry by entry. */

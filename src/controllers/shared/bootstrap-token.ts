@@ -59,6 +59,12 @@ export const tokenCheckMs = (ttlMs: number): number => ttlMs / 3;
 /** Less than this left, and a token that is still needed is extended. */
 const extendBelowMs = (ttlMs: number): number => (ttlMs * 5) / 6;
 
+/** As `keepTokenAlive`, for one that is most likely new: made without looking first. */
+export async function introduceToken(access: TokenAccess, token: BootstrapToken): Promise<void> {
+  const isNew = await createToken(access, token, access.nowMs + access.ttlMs);
+  if (!isNew) await keepTokenAlive(access, token);
+}
+
 /** The token is known to the workload cluster and good for a while: made, made anew or extended as needed. */
 export async function keepTokenAlive(access: TokenAccess, token: BootstrapToken): Promise<void> {
   const { client, nowMs, ttlMs, signal } = access;
@@ -76,16 +82,18 @@ export async function keepTokenAlive(access: TokenAccess, token: BootstrapToken)
   });
 }
 
-/** Makes the token known; one that is known stays as it is. Without an end it lives until somebody removes it. */
+/** Makes the token known, and says whether it was not; one that is known stays as it is. Without an end it lives until somebody removes it. */
 export async function createToken(
   { client, purpose, signal }: Pick<TokenAccess, 'client' | 'purpose' | 'signal'>,
   token: BootstrapToken,
   expiresMs: number | undefined,
-): Promise<void> {
+): Promise<boolean> {
   try {
     await client.create(Secrets, tokenSecret(token, purpose, expiresMs), { fieldManager, signal });
+    return true;
   } catch (error) {
     if (!isAlreadyExists(error)) throw error;
+    return false;
   }
 }
 

@@ -35,31 +35,41 @@ export async function keepReady(scope: KubeadmConfigScope, secretName: string): 
   dataSecretAvailable(scope, secretName);
   certificatesAvailable(scope);
   if (owner.isControlPlane && initialized && token === undefined) await releaseInitLock(context, cluster);
-  if (token === undefined || owner.deleting || (owner.hasNodes && owner.kind === 'Machine')) return done();
+  if (token === undefined || owner.deleting || (owner.hasNodes && owner.kind === 'Machine')) {
+    scope.dependencies.tokenLooks.forget(config.metadata.uid ?? '');
+    return done();
+  }
   return keepToken(scope, token);
 }
 
 async function keepToken(scope: KubeadmConfigScope, text: string): Promise<Result | undefined> {
-  const { context, cluster, owner, dependencies, tokenTtlMs } = scope;
+  const { config, context, cluster, owner, dependencies, tokenTtlMs } = scope;
+  const { tokenLooks } = dependencies;
   const token = requireToken(text);
-  const again = after(tokenCheckMs(tokenTtlMs), 'life of the bootstrap token');
+  const uid = config.metadata.uid ?? '';
+  const now = context.clock.now();
+  const again = (sinceMs: number): Result =>
+    after(sinceMs + tokenCheckMs(tokenTtlMs) - now, 'life of the bootstrap token');
+  const seenAt = tokenLooks.seenAt(uid, text);
+  if (seenAt !== undefined && now < seenAt + tokenCheckMs(tokenTtlMs)) return again(seenAt);
   try {
     const access: TokenAccess = {
       client: dependencies.workloads.client(objectKey(cluster)),
-      nowMs: context.clock.now(),
+      nowMs: now,
       ttlMs: tokenTtlMs,
       purpose: kubeadmTokenPurpose,
       signal: context.signal,
     };
     if (owner.kind === 'MachinePool' && owner.hasNodes) {
-      if (!(await shouldRotate(access, token))) return again;
+      if (!(await shouldRotate(access, token))) return again(now);
       await recordNewToken(scope);
       return undefined;
     }
     await keepTokenAlive(access, token);
+    tokenLooks.note(uid, text, now);
   } catch (error) {
     // the data is there all the same; the token is looked at again when there is a way to it
     if (!isNotConnected(error)) throw error;
   }
-  return again;
+  return again(now);
 }

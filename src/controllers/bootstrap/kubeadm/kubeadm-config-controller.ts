@@ -7,10 +7,12 @@ import { keepReady } from './keep-ready.ts';
 import { makeUserData } from './make-user-data.ts';
 import type { KubeadmConfigDependencies, KubeadmConfigScope } from './scope.ts';
 import { certificatesMissing, dataSecretAvailable, dataSecretRefused, dataSecretWaiting, observe } from './status.ts';
+import { createTokenLooks } from './token-looks.ts';
 
 /** KubeadmConfigs: the user data with which machines make a cluster or join one. */
 export function kubeadmConfigController(dependencies: KubeadmConfigDependencies): ControllerDefinition {
-  return configController(dependencies, {
+  const tools = { ...dependencies, tokenLooks: createTokenLooks() };
+  return configController(tools, {
     name: 'kubeadm-config',
     resource: kubeadmConfigs,
     tokenTtlMs: defaultTokenTtlMs,

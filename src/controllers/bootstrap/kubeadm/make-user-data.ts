@@ -7,8 +7,8 @@ import {
   type ClusterCertificates,
   controlPlaneCertificatePlans,
   ensureClusterCertificates,
+  introduceToken,
   isTrue,
-  keepTokenAlive,
   kubeadmTokenPurpose,
   ownerReference,
   requireClusterCertificates,
@@ -96,7 +96,8 @@ async function join(scope: KubeadmConfigScope): Promise<Result> {
     const client = dependencies.workloads.client(objectKey(cluster));
     const { clock, signal } = context;
     const access = { client, nowMs: clock.now(), ttlMs: tokenTtlMs, purpose: kubeadmTokenPurpose, signal };
-    await keepTokenAlive(access, requireToken(token));
+    await introduceToken(access, requireToken(token));
+    dependencies.tokenLooks.note(scope.config.metadata.uid ?? '', token, clock.now());
   }
   const input = await renderInput(scope, kubernetesVersion, certificates);
   await store(scope, owner.isControlPlane ? renderControlPlaneJoin(input) : renderWorkerJoin(input));

@@ -2,14 +2,20 @@ import type { KubeadmConfig, KubeadmConfigSpec } from '../../../api/index.ts';
 import type { Client } from '../../../client/index.ts';
 import type { LegacyVerdict, Verdict } from '../../shared/index.ts';
 import type { ConfigDependencies, ConfigScope } from '../common/config-scope.ts';
+import type { TokenLooks } from './token-looks.ts';
 
 /** What the controller is given; a bootstrap token is good for 15 minutes unless it says otherwise. */
 export interface KubeadmConfigDependencies extends ConfigDependencies {
   client: Client;
 }
 
+/** What one pass may use. */
+export interface KubeadmConfigTools extends KubeadmConfigDependencies {
+  tokenLooks: TokenLooks;
+}
+
 /** One pass over one configuration: what was read, and the draft that will be written. */
-export interface KubeadmConfigScope extends ConfigScope<KubeadmConfig, KubeadmConfigDependencies, Finding> {
+export interface KubeadmConfigScope extends ConfigScope<KubeadmConfig, KubeadmConfigTools, Finding> {
   certificates?: Finding;
 }
 

@@ -20,7 +20,7 @@ import { desiredSet, setIdentity } from './desired-set.ts';
 import { findRevisions, nextRevision, type Revisions, revisionOf } from './revisions.ts';
 import { rolloutLimits } from './rollout-limits.ts';
 import { planPaused, planRollout, type ScalePlan, type SetState } from './rollout-plan.ts';
-import { type MachineDeploymentScope, machineDeploymentManager } from './scope.ts';
+import type { MachineDeploymentScope } from './scope.ts';
 
 const templateRetryMs = 30_000;
 
@@ -141,7 +141,7 @@ async function applySet(
   const { client, signal, events } = context;
   const name = wish.metadata.name ?? '';
   if (!existing) {
-    const made = await client.apply(machineSets, wish, { fieldManager: machineDeploymentManager, force: true, signal });
+    const made = await applies.create(client, machineSets, wish, signal);
     sets.push(made);
     events.event(deployment, 'Normal', 'SuccessfulCreate', `Created MachineSet ${wish.metadata.namespace}/${name}`);
     return;

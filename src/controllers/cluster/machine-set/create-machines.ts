@@ -161,7 +161,7 @@ export async function deleteLeftovers(scope: MachineSetScope): Promise<undefined
  * are stopped in between, the clone carries it to the next pass.
  */
 async function createMachine(scope: MachineSetScope, name: string): Promise<Machine> {
-  const { set, context } = scope;
+  const { set, context, applies } = scope;
   const templates = cloneReferences(set);
   const configRef = templates.bootstrap && (await createClone(scope, name, templates.bootstrap, 'bootstrap'));
   const infrastructureRef = await createClone(scope, name, templates.infrastructure, 'infrastructure');
@@ -171,18 +171,14 @@ async function createMachine(scope: MachineSetScope, name: string): Promise<Mach
     infrastructureRef,
   });
   try {
-    return await context.client.apply(machines, machine, {
-      fieldManager: machineSetManager,
-      force: true,
-      signal: context.signal,
-    });
+    return await applies.machine.create(context.client, machines, machine, context.signal);
   } catch (error) {
     throw new CreationError('machine', error);
   }
 }
 
 async function createClone(
-  { set, context, follower }: MachineSetScope,
+  { set, context, follower, applies }: MachineSetScope,
   name: string,
   reference: ContractReference,
   step: 'bootstrap' | 'infrastructure',
@@ -204,13 +200,14 @@ async function createClone(
       annotations: {},
       owner: ownerReference(set, machineSets, { controller: true }),
     });
-    await client
-      .create(kind.resource, clone, { fieldManager: machineSetManager, signal })
-      .catch(async (error: unknown) => {
-        if (!isAlreadyExists(error)) throw error;
-        const existing = await client.get(kind.resource, { namespace, name }, { signal });
-        if (!isControlledBy(existing, set)) throw error;
-      });
+    try {
+      const { metadata } = await client.create(kind.resource, clone, { fieldManager: machineSetManager, signal });
+      applies.metadata.noteBirth(metadata.uid!);
+    } catch (error) {
+      if (!isAlreadyExists(error)) throw error;
+      const existing = await client.get(kind.resource, { namespace, name }, { signal });
+      if (!isControlledBy(existing, set)) throw error;
+    }
     return { ...cloneKind(reference), name };
   } catch (error) {
     if (signal.aborted) throw error;

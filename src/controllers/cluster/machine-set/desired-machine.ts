@@ -16,6 +16,7 @@ import { machineFinalizer, ownerReference } from '../../shared/index.ts';
 export function belongingLabels(set: MachineSet): Record<string, string> {
   const deployment = set.metadata.labels?.[deploymentNameLabel];
   return {
+    ...set.spec.selector.matchLabels,
     [clusterNameLabel]: set.spec.clusterName,
     [setNameLabel]: labelValueOf(set.metadata.name ?? ''),
     ...(deployment !== undefined && { [deploymentNameLabel]: deployment }),

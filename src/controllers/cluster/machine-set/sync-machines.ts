@@ -36,7 +36,8 @@ function isGone(error: unknown): boolean {
   return error instanceof Error && /uid mismatch|UID in precondition/i.test(error.message);
 }
 
-async function syncDeleting({ set, context }: MachineSetScope, machine: Machine): Promise<Machine> {
+async function syncDeleting({ set, context, applies }: MachineSetScope, machine: Machine): Promise<Machine> {
+  applies.machine.forget(machine.metadata.uid ?? '');
   const patch = deletionPatch(set, machine);
   if (!patch) return machine;
   return await context.client

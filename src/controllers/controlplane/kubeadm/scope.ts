@@ -1,7 +1,14 @@
 import type { Cluster, KubeadmConfig, KubeadmControlPlane, Machine } from '../../../api/index.ts';
 import { type ObjectKey, objectKey } from '../../../client/index.ts';
 import { clone, type Random, type UnstructuredObject } from '../../../machinery/index.ts';
-import { after, type CacheReader, type ReconcileContext, type Result, soonest } from '../../../runtime/index.ts';
+import {
+  after,
+  afterPatiently,
+  type CacheReader,
+  type ReconcileContext,
+  type Result,
+  soonest,
+} from '../../../runtime/index.ts';
 import {
   type ApplyOnce,
   type ExternalObjects,
@@ -109,6 +116,11 @@ export const leaving = ({ machines }: ControlPlaneScope): Machine[] => machines.
 
 export function lookAgain(scope: ControlPlaneScope, ms: number, reason: string): void {
   scope.later = soonest(scope.later, after(ms, reason));
+}
+
+/** As soon as there is nothing more urgent to do in the whole program. */
+export function lookAgainPatiently(scope: ControlPlaneScope, reason: string): void {
+  scope.later = soonest(scope.later, afterPatiently(1, reason));
 }
 
 /** Notes why the next step has to wait; told in an event when it is news. */

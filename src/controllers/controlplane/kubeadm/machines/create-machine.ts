@@ -54,7 +54,7 @@ export interface NewMachine {
 
 /** Makes one machine. The name is chosen once: a creation that was cut short is finished under the name it began with. */
 export async function createMachine(scope: ControlPlaneScope, wish: NewMachine): Promise<Machine | undefined> {
-  const { context, controlPlane, cluster } = scope;
+  const { context, controlPlane, cluster, applies } = scope;
   // a cache that has not seen the last machine yet must not lead to one too many
   const live = await liveMachines(scope);
   if (live.some((machine) => !scope.machines.some(({ metadata }) => metadata.uid === machine.metadata.uid))) {
@@ -78,8 +78,8 @@ export async function createMachine(scope: ControlPlaneScope, wish: NewMachine):
       },
       ...(remediationFor !== undefined && { remediationFor }),
     });
-    const created = await context.client
-      .apply(machines, machine, { fieldManager: controlPlaneManager, force: true, signal: context.signal })
+    const created = await applies.machine
+      .create(context.client, machines, machine, context.signal)
       .catch((error: unknown) => {
         throw new CreationError('machine', error);
       });
@@ -224,14 +224,15 @@ async function createInfrastructure(scope: ControlPlaneScope, name: string): Pro
 }
 
 async function createOnce(
-  { controlPlane, context, follower }: ControlPlaneScope,
+  { controlPlane, context, follower, applies }: ControlPlaneScope,
   kind: Pick<ContractReference, 'apiGroup' | 'kind'>,
   object: UnstructuredObject,
 ): Promise<void> {
   const { client, signal } = context;
   const { resource } = await follower.kindOf(kind, signal);
   try {
-    await client.create(resource, object, { fieldManager: controlPlaneManager, signal });
+    const { metadata } = await client.create(resource, object, { fieldManager: controlPlaneManager, signal });
+    applies.metadata.noteBirth(metadata.uid!);
   } catch (error) {
     if (!isAlreadyExists(error)) throw error;
     const existing = await client.get(resource, objectKey(object), { signal });

@@ -35,7 +35,8 @@ function isGone(error: unknown): boolean {
   return isNotFound(error) || (error instanceof Error && /uid mismatch|UID in precondition/i.test(error.message));
 }
 
-async function syncLeaving({ controlPlane, context }: ControlPlaneScope, machine: Machine): Promise<Machine> {
+async function syncLeaving({ controlPlane, context, applies }: ControlPlaneScope, machine: Machine): Promise<Machine> {
+  applies.machine.forget(machine.metadata.uid ?? '');
   const patch = deletionPatch(controlPlane, machine);
   if (!patch) return machine;
   return await context.client
