@@ -91,7 +91,7 @@ async function measure(capstan: CapstanProcess, client: HttpClient, fleet: Hoste
     await grow(capstan, fleet, more, size);
     await fleet.untilComplete(more);
     await untilQuiet(client, { quietMs: settledMs, patienceMs });
-    await new Promise((resolve) => setTimeout(resolve, Number(values.settle) * 1000));
+    await settle();
     memory.push(await memoryOf(capstan, size));
   }
   tellSlope(memory);
@@ -101,6 +101,7 @@ async function measure(capstan: CapstanProcess, client: HttpClient, fleet: Hoste
   if (values.sleep && awake) {
     await Promise.all([fleet.sleep(names), fleet.untilAsleep()]);
     await untilQuiet(client, { quietMs: leftMs, patienceMs });
+    await settle();
     tellMemoryShares(empty, awake, await memoryOf(capstan, names.length, 'asleep'));
   }
   if (!values.delete) return;
@@ -236,6 +237,10 @@ function profiling(): string[] {
   return ['--cpu-prof', '--cpu-prof-interval=1000', `--cpu-prof-dir=${values.profile}`];
 }
 
+function settle(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, Number(values.settle) * 1000));
+}
+
 function seconds(since: number): number {
   return (performance.now() - since) / 1000;
 }
@@ -245,6 +250,8 @@ function kindOf(size: number): string {
 }
 
 function add(figure: string, value: number, unit: string, { size, aim }: { size: number; aim?: number }): void {
+  // told as they come: a thousand planes take a while
+  console.error(`${figure} ${kindOf(size)}: ${value.toFixed(2)} ${unit}`);
   figures.add({ figure, target: 'capstan', kind: kindOf(size) }, value, {
     unit,
     better: 'lower',
