@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describeOutcome, type Outcome, runProcess } from './process.ts';
+import { type Outcome, runProcess, unexpectedOutcome } from './process.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -18,6 +18,6 @@ export function capstan(args: readonly string[], options: { input?: string } = {
 /** What a command that must succeed prints. */
 export async function capstanOk(args: readonly string[], options: { input?: string } = {}): Promise<string> {
   const outcome = await capstan(args, options);
-  if (outcome.code !== 0) throw new Error(`expected success\n${describeOutcome(outcome)}`);
+  if (outcome.code !== 0) throw unexpectedOutcome('success', outcome);
   return outcome.stdout;
 }

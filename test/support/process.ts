@@ -123,3 +123,9 @@ export async function isInstalled(file: string, ...args: string[]): Promise<bool
 export function describeOutcome({ command, code, stdout, stderr }: Outcome): string {
   return `${command}\nexit code ${code ?? 'none (signal)'}\nstdout:\n${stdout}\nstderr:\n${stderr}`;
 }
+
+/** The failure of a command that should have ended otherwise; its first line says what went wrong. */
+export function unexpectedOutcome(expected: string, outcome: Outcome): Error {
+  const words = outcome.stderr.trim().split('\n')[0] || 'it said nothing';
+  return new Error(`expected ${expected}: ${words}\n${describeOutcome(outcome)}`);
+}

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type KubectlOptions, kubectl, startKubectl } from './kubectl.ts';
-import { describeOutcome, type Outcome, type RunningProcess } from './process.ts';
+import { type Outcome, type RunningProcess, unexpectedOutcome } from './process.ts';
 import type { Target } from './targets.ts';
 import { type Word, words } from './words.ts';
 
@@ -84,12 +84,12 @@ export async function openSandbox(target: Target): Promise<Sandbox> {
       run,
       ok: async (literals, ...values) => {
         const outcome = await run(literals, ...values);
-        if (outcome.code !== 0) throw new Error(`expected success\n${describeOutcome(outcome)}`);
+        if (outcome.code !== 0) throw unexpectedOutcome('success', outcome);
         return outcome.stdout;
       },
       fails: async (literals, ...values) => {
         const outcome = await run(literals, ...values);
-        if (outcome.code !== 1) throw new Error(`expected exit code 1\n${describeOutcome(outcome)}`);
+        if (outcome.code !== 1) throw unexpectedOutcome('exit code 1', outcome);
         return outcome.stderr;
       },
       start: (literals, ...values) => {
@@ -125,7 +125,7 @@ export async function openSandbox(target: Target): Promise<Sandbox> {
       }),
     json: async (literals, ...values) => {
       const outcome = await kubectl(['get', ...words(literals, ...values), '-o', 'json'], base);
-      if (outcome.code !== 0) throw new Error(`expected success\n${describeOutcome(outcome)}`);
+      if (outcome.code !== 0) throw unexpectedOutcome('success', outcome);
       return JSON.parse(outcome.stdout) as KubernetesObject;
     },
     file: async (name, content, mode = 0o600) => {

@@ -85,13 +85,13 @@ export function policyExpectations(expectation: Expectation): void {
 
   expectation('a policy takes parameters from objects', async (s) => {
     const group = `${s.id}.policies.example`;
-    s.cleanUp(() => s.run`delete crd limits.${group} --ignore-not-found`);
+    s.cleanUp(() => s.run`delete crd ceilings.${group} --ignore-not-found`);
     const longest = { type: 'integer' };
-    await s.with(customResourceDefinition({ group, kind: 'Limit', plural: 'limits', properties: { longest } }))
+    await s.with(customResourceDefinition({ group, kind: 'Ceiling', plural: 'ceilings', properties: { longest } }))
       .ok`create -f -`;
-    await s.ok`wait crd limits.${group} --for=condition=Established`;
+    await s.ok`wait crd ceilings.${group} --for=condition=Established`;
     const spec = {
-      paramKind: { apiVersion: `${group}/v1`, kind: 'Limit' },
+      paramKind: { apiVersion: `${group}/v1`, kind: 'Ceiling' },
       validations: [
         {
           expression: 'object.metadata.name.size() <= params.longest',
@@ -107,7 +107,7 @@ export function policyExpectations(expectation: Expectation): void {
         'failed to configure binding: no params found for policy binding with `Deny` parameterNotFoundAction',
       );
     });
-    await s.with({ apiVersion: `${group}/v1`, kind: 'Limit', metadata: { name: 'names' }, longest: 5 }).ok`create -f -`;
+    await s.with({ apiVersion: `${group}/v1`, kind: 'Ceiling', metadata: { name: 'names' }, longest: 5 }).ok`create -f -`;
     await eventually(async () => {
       expect(await s.fails`create configmap toolong`).toContain('at most 5 characters');
     });
