@@ -107,7 +107,8 @@ export function policyExpectations(expectation: Expectation): void {
         'failed to configure binding: no params found for policy binding with `Deny` parameterNotFoundAction',
       );
     });
-    await s.with({ apiVersion: `${group}/v1`, kind: 'Ceiling', metadata: { name: 'names' }, longest: 5 }).ok`create -f -`;
+    await s.with({ apiVersion: `${group}/v1`, kind: 'Ceiling', metadata: { name: 'names' }, longest: 5 })
+      .ok`create -f -`;
     await eventually(async () => {
       expect(await s.fails`create configmap toolong`).toContain('at most 5 characters');
     });
