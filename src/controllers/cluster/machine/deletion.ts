@@ -16,6 +16,7 @@ import { drainPhase, volumePhase } from './deletion-node.ts';
 import { begin, type DeletionStep } from './deletion-step.ts';
 import { nodeIsOurs } from './node-protection.ts';
 import type { MachineScope, Referenced } from './scope.ts';
+import { seemingNode } from './seeming-node.ts';
 
 const nodeDeletionRetryMs = 2_000;
 /** at least this long a Node's deletion is tried, however long the machine's deletion took before */
@@ -142,7 +143,7 @@ async function node(scope: MachineScope): Promise<DeletionStep> {
   let name = machine.status?.nodeRef?.name;
   try {
     const workload = dependencies.workloads.client(objectKey(cluster));
-    name ??= await unlinkedNode(workload, machine.spec.providerID, context.signal);
+    name ??= await unlinkedNode(scope, workload);
     if (name !== undefined) await workload.delete(Nodes, { name }, { signal: context.signal }).catch(ignoreNotFound);
     nodeDeletionAttempts.delete(uid);
     return 'done';
@@ -172,15 +173,13 @@ async function node(scope: MachineScope): Promise<DeletionStep> {
 }
 
 /**
- * The Node of a machine that was never linked to one: it may have joined while nobody could look. The machine is gone by now,
- * so what the API says is the last word.
+ * The Node of a machine that was never linked to one: it may have joined while nobody could look, or be that of an earlier
+ * server with the same name. The machine is gone by now, so what the API says is the last word.
  */
-async function unlinkedNode(
-  workload: Client,
-  providerId: string | undefined,
-  signal: AbortSignal,
-): Promise<string | undefined> {
-  if (providerId === undefined) return undefined;
-  const { items } = await workload.list(Nodes, { signal });
-  return items.find(({ spec }) => spec?.providerID === providerId)?.metadata.name;
+async function unlinkedNode(scope: MachineScope, workload: Client): Promise<string | undefined> {
+  const { providerID } = scope.machine.spec;
+  if (providerID === undefined) return undefined;
+  const { items } = await workload.list(Nodes, { signal: scope.context.signal });
+  const found = items.find(({ spec }) => spec?.providerID === providerID) ?? seemingNode(scope, items);
+  return found?.metadata.name;
 }

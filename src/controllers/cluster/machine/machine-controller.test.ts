@@ -138,6 +138,36 @@ describe('a machine', () => {
     await w.until(async () => (await w.find(machines, 'm1'))?.status?.nodeRef?.name === 'm1');
   });
 
+  it('tells of a Node an earlier server of its name left behind, and takes it along', async () => {
+    const w = await begin({
+      boot: async () => {
+        const spec = { providerID: 'fake:///earlier' };
+        const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'm1' }, spec } as Node;
+        await world?.workload.create(Nodes, node, by);
+      },
+    });
+    const why = async () => conditionOf(await w.find(machines, 'm1'), 'NodeReady')?.message ?? '';
+    await w.until(async () => /Node m1 .* fake:\/\/\/earlier.* delete the Machine/.test(await why()));
+    await w.client.delete(machines, key(w));
+    await w.until(gone(w));
+    expect((await w.workload.list(Nodes)).items).toEqual([]);
+  });
+
+  it('leaves a Node of its name alone that is of another machine', async () => {
+    const w = await begin({
+      boot: async ({ metadata }, providerID) => {
+        if (metadata.name !== 'm2') return;
+        const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'm1' }, spec: { providerID } } as Node;
+        await world?.workload.create(Nodes, node, by);
+      },
+    });
+    await createMachine(w, 'm2');
+    await w.until(async () => (await w.find(machines, 'm2'))?.status?.nodeRef?.name === 'm1');
+    await w.client.delete(machines, key(w));
+    await w.until(gone(w));
+    expect((await w.workload.list(Nodes)).items.map(({ metadata }) => metadata.name)).toEqual(['m1']);
+  });
+
   it('tells what it waits for on the way', async () => {
     const w = await begin({ bootMs: 30_000 });
     await w.until(async () => (await w.find(machines, 'm1'))?.status?.phase === 'Provisioning');

@@ -56,9 +56,16 @@ export function nodeVerdicts(
     providerID !== undefined
       ? `Waiting for a Node with spec.providerID ${providerID} to exist`
       : `Waiting for ${machine.spec.infrastructureRef.kind} to report spec.providerID`;
-  const unnamed = node.state === 'missing' ? node.unnamed : undefined;
-  const cure = `: Node ${unnamed} is there without one, which the cloud controller manager of the cluster has to set; check that it is installed and runs`;
-  return both('Unknown', 'InspectionFailed', unnamed === undefined ? waiting : waiting + cure);
+  const seeming = node.state === 'missing' ? node.seeming : undefined;
+  return both('Unknown', 'InspectionFailed', seeming ? `${waiting}: ${cureFor(seeming)}` : waiting);
+}
+
+/** What to do about a Node that seems to be the machine's and does not say so. */
+function cureFor({ metadata, spec }: Node): string {
+  const name = `Node ${metadata.name}`;
+  return spec?.providerID
+    ? `${name} has ${spec.providerID}, of an earlier server with that name; delete the Machine, which takes that Node along`
+    : `${name} is there without one, which the cloud controller manager of the cluster has to set; check that it is installed and runs`;
 }
 
 function withProblem(text: string, problem: string | undefined): string {

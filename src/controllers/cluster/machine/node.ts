@@ -12,10 +12,11 @@ import {
 } from '../../shared/index.ts';
 import { nodePatch } from './node-sync.ts';
 import type { MachineScope } from './scope.ts';
+import { seemingNode } from './seeming-node.ts';
 
 /** Finds the Node of the machine, links it and keeps its metadata in step. */
 export async function reconcileNode(scope: MachineScope): Promise<Result | undefined> {
-  const { context, machine, cluster } = scope;
+  const { context, machine, cluster, dependencies } = scope;
   const providerId = machine.spec.providerID;
   if (providerId === undefined || !cluster) return undefined;
   const key = objectKey(cluster);
@@ -23,8 +24,8 @@ export async function reconcileNode(scope: MachineScope): Promise<Result | undef
   try {
     node = findNode(scope, key, providerId);
     if (!node) {
-      const unnamed = nodeWithoutProvider(scope, key);
-      scope.node = { state: 'missing', ...(unnamed !== undefined && { unnamed }) };
+      const seeming = seemingNode(scope, dependencies.workloads.nodes(key).list());
+      scope.node = { state: 'missing', ...(seeming && { seeming }) };
       return undefined;
     }
     scope.node = { state: 'found', node };
@@ -51,19 +52,6 @@ function findNode({ dependencies }: MachineScope, cluster: ObjectKey, providerId
     throw new Error(`several Nodes have spec.providerID ${providerId}: ${names}`);
   }
   return found[0];
-}
-
-/** A Node with the machine's name or address that nobody has told yet which server it runs on. */
-function nodeWithoutProvider({ dependencies, machine }: MachineScope, cluster: ObjectKey): string | undefined {
-  const addresses = new Set(machine.status?.addresses?.map(({ address }) => address));
-  const nodes = dependencies.workloads.nodes(cluster);
-  const isUnnamed = (node: Node): boolean => (node.spec?.providerID ?? '') === '';
-  const isHere = ({ status }: Node): boolean =>
-    status?.addresses?.some(({ type, address }) => type === 'InternalIP' && addresses.has(address)) === true;
-  const namesake = nodes.get({ name: machine.metadata.name ?? '' });
-  const found =
-    namesake && isUnnamed(namesake) ? namesake : nodes.list().find((node) => isUnnamed(node) && isHere(node));
-  return found?.metadata.name;
 }
 
 function link({ machine, context }: MachineScope, node: Node): void {

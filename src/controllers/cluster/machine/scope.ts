@@ -14,8 +14,8 @@ export type Referenced =
 /** What was found of the machine's Node. */
 export type NodeView =
   | { state: 'found'; node: Node }
-  /** `unnamed` is a Node that seems to be the machine's but does not say on which server it runs */
-  | { state: 'missing'; unnamed?: string }
+  /** `seeming` has the machine's name or address, but does not say that it runs on the machine's server */
+  | { state: 'missing'; seeming?: Node }
   /** there is no connection to the workload API */
   | { state: 'unreachable' }
   | { state: 'failed'; problem: string }
