@@ -1,16 +1,21 @@
-// Plays simulated installations.
-//
-//   npm run simulate                      100 seeds, on all cores
-//   npm run simulate -- --seeds 10000     more
-//   npm run simulate -- --seed 42         one, and tells its story
-//   npm run simulate -- --first 5000      begin elsewhere
-//   npm run simulate -- --hosted          control planes in Pods instead of on machines
+// Plays simulated installations; `--help` says how.
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { playMany } from './many.ts';
 
+const usage = `usage: npm run simulate -- [options]
+
+  --seeds N      how many installations, each from a seed of its own (default 100)
+  --first N      the first of these seeds (default 1)
+  --seed N       this one only, and tell its story
+  --hosted       control planes in Pods instead of on machines
+  --workers N    so many at a time (default: one per core)
+
+Ends with 1 when a promise was broken, and tells how to play that seed again.`;
+
 const { values } = parseArgs({
   options: {
+    help: { type: 'boolean', short: 'h', default: false },
     seeds: { type: 'string', default: '100' },
     first: { type: 'string', default: '1' },
     seed: { type: 'string' },
@@ -19,6 +24,11 @@ const { values } = parseArgs({
   },
 });
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+if (values.help) {
+  say(usage);
+  process.exit(0);
+}
 
 if (values.seed !== undefined) {
   // those who play many have it loaded by their players

@@ -9,7 +9,7 @@ import {
   type Node,
 } from '../../../api/index.ts';
 import { type Lister, type ObjectKey, objectKey } from '../../../client/index.ts';
-import { clone, deepEqual, labelSelectorFromObject } from '../../../machinery/index.ts';
+import { clone, deepEqual, ignoreNotFound, labelSelectorFromObject } from '../../../machinery/index.ts';
 import {
   after,
   type ControllerDefinition,
@@ -240,7 +240,8 @@ async function tell(
       askOwner(context, draft, now);
     }
   }
-  await writeObject(context, machines, machine, draft, { observed: false });
+  // a machine that went meanwhile needs no verdict
+  await writeObject(context, machines, machine, draft, { observed: false }).catch(ignoreNotFound);
 }
 
 /** The owner answers under the same condition: its answer is not overwritten. */

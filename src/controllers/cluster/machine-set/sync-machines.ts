@@ -1,9 +1,14 @@
-import { type Machine, machines } from '../../../api/index.ts';
+import { type ContractReference, type Machine, machines } from '../../../api/index.ts';
 import { objectKey } from '../../../client/index.ts';
-import { isNotFound } from '../../../machinery/index.ts';
+import { isNotFound, type UnstructuredObject } from '../../../machinery/index.ts';
 import { fieldManager, isControlledBy, isDeleting } from '../../shared/index.ts';
 import { deletionPatch, desiredMachine, machineAnnotations, machineLabels } from './desired-machine.ts';
 import type { MachineSetScope } from './scope.ts';
+
+interface Clone {
+  reference: ContractReference;
+  object: UnstructuredObject;
+}
 
 /** Brings what may change without a new machine to the living ones, and to their bootstrap config and infrastructure. */
 export async function syncMachines(scope: MachineSetScope): Promise<undefined> {
@@ -36,8 +41,10 @@ function isGone(error: unknown): boolean {
   return error instanceof Error && /uid mismatch|UID in precondition/i.test(error.message);
 }
 
-async function syncDeleting({ set, context, applies }: MachineSetScope, machine: Machine): Promise<Machine> {
+async function syncDeleting(scope: MachineSetScope, machine: Machine): Promise<Machine> {
+  const { set, context, applies } = scope;
   applies.machine.forget(machine.metadata.uid ?? '');
+  for (const { object } of await clonesOf(scope, machine)) applies.metadata.forget(object.metadata.uid ?? '');
   const patch = deletionPatch(set, machine);
   if (!patch) return machine;
   return await context.client
@@ -48,16 +55,24 @@ async function syncDeleting({ set, context, applies }: MachineSetScope, machine:
     });
 }
 
-async function syncClones({ set, context, follower, applies }: MachineSetScope, machine: Machine): Promise<void> {
+/** The machine's bootstrap config and infrastructure, as far as they are there. */
+async function clonesOf({ context, follower }: MachineSetScope, machine: Machine): Promise<Clone[]> {
+  const { client, signal } = context;
+  const clones: Clone[] = [];
+  for (const reference of [machine.spec.bootstrap.configRef, machine.spec.infrastructureRef]) {
+    const found = reference && (await follower.get(reference, machine.metadata.namespace ?? '', { client, signal }));
+    if (found) clones.push({ reference, object: found.object });
+  }
+  return clones;
+}
+
+async function syncClones(scope: MachineSetScope, machine: Machine): Promise<void> {
+  const { set, context, follower, applies } = scope;
   const { client, signal } = context;
   const labels = machineLabels(set);
   const annotations = machineAnnotations(set);
-  const { configRef } = machine.spec.bootstrap;
-  for (const reference of [configRef, machine.spec.infrastructureRef]) {
-    if (!reference) continue;
-    const found = await follower.get(reference, machine.metadata.namespace ?? '', { client, signal });
-    if (!found || isDeleting(found.object)) continue;
-    const { object } = found;
+  for (const { reference, object } of await clonesOf(scope, machine)) {
+    if (isDeleting(object)) continue;
     // one of a user's own, or of another machine, is not ours to label
     if (!isControlledBy(object, machine) && !isControlledBy(object, set)) continue;
     const { resource } = await follower.kindOf(reference, signal);

@@ -35,8 +35,13 @@ function isGone(error: unknown): boolean {
   return isNotFound(error) || (error instanceof Error && /uid mismatch|UID in precondition/i.test(error.message));
 }
 
-async function syncLeaving({ controlPlane, context, applies }: ControlPlaneScope, machine: Machine): Promise<Machine> {
+async function syncLeaving(scope: ControlPlaneScope, machine: Machine): Promise<Machine> {
+  const { controlPlane, context, applies } = scope;
   applies.machine.forget(machine.metadata.uid ?? '');
+  const name = nameOf(machine);
+  for (const part of [scope.configs.get(name), scope.infrastructure.get(name)]) {
+    applies.metadata.forget(part?.metadata.uid ?? '');
+  }
   const patch = deletionPatch(controlPlane, machine);
   if (!patch) return machine;
   return await context.client
