@@ -19,6 +19,7 @@ import {
   createControlPlane,
   createGateway,
   createHostedWorld,
+  gateways,
   type HostedWorld,
   tlsRoutes,
 } from './testing/hosted-world.ts';
@@ -150,6 +151,26 @@ describe('a change of a HostedControlPlane', () => {
     await untilAvailable(world);
     await change(world, { deployment: { apiServer: { args: null } } });
     await world.until(async () => (await condition()) === undefined);
+  });
+
+  it('says when its Gateway is gone, and answers again with a new one', async () => {
+    const world = await start();
+    await createGateway(world);
+    await createControlPlane(world, { replicas: 1 });
+    await untilAvailable(world);
+    const generation = async () => (await world.find(Deployments, 'c1-api-server'))?.metadata.generation;
+    const before = await generation();
+    await world.client.delete(gateways, { namespace: world.namespace, name: 'planes' });
+    world.setWorkloadDown(true);
+    const condition = async (type: string) => conditionOf(await world.controlPlane(), type);
+    await world.until(async () => (await condition('Available'))?.reason === 'GatewayNotUsable');
+    expect((await condition('APIServerTLSRoutesReady'))?.message).toBe(
+      `Gateway ${world.namespace}/planes does not exist`,
+    );
+    await createGateway(world);
+    world.setWorkloadDown(false);
+    await untilAvailable(world);
+    expect(await generation()).toBe(before);
   });
 
   it('upgrades it', async () => {

@@ -10,6 +10,7 @@ import type { PlaneStage } from '../types.ts';
 /** Nobody tells of changes inside a workload cluster: once in a while it is looked at. */
 const lookAgainMs = 30 * 60_000;
 const retryMs = 5_000;
+const gatewayDoubtMs = 5_000;
 
 /** The way into the workload cluster; throws WorkloadNotConnectedError. */
 export function workloadClient({ request, dependencies, wish }: PlaneScope): Client {
@@ -37,8 +38,16 @@ export function judgeFunction(scope: PlaneScope): 'stop' | undefined {
   } catch (error) {
     if (!isNotConnected(error)) throw error;
     tell(scope, 'functional', bad('NotAnswering', `${explain(error)}${whyNoWay(scope)}`));
+    doubtGateway(scope);
     return 'stop';
   }
+}
+
+/** A Gateway that was fine when it was last looked at may be the reason. */
+function doubtGateway(scope: PlaneScope): void {
+  if (!scope.memory.gateway) return;
+  delete scope.memory.gateway;
+  lookAgain(scope, gatewayDoubtMs, 'the Gateway may have gone');
 }
 
 /** An Ingress is a wish: where nobody serves its class, nothing happens and nobody says so. */

@@ -72,6 +72,11 @@ function tellRollout(scope: PlaneScope, controlPlane: SetSight | undefined, comp
 
 /** Ways in from outside that lead to the Service. */
 export async function keepRoutes(scope: PlaneScope): Promise<undefined> {
+  const problem = scope.facts.gateway?.problem;
+  if (problem !== undefined) {
+    tell(scope, 'routes', bad('GatewayNotUsable', problem));
+    return;
+  }
   const { routes } = planeObjects(scope.wish, scope.facts);
   if (routes.length === 0) return;
   await applyObjects(scope.apply, routes);
