@@ -14,6 +14,8 @@ export const instanceBuildFailedReason = 'InstanceBuildFailed';
 export const instanceNotFoundReason = 'InstanceNotFound';
 export const instanceNotReadyReason = 'InstanceNotReady';
 export const instanceStateErrorReason = 'InstanceStateError';
+/** ours: upstream calls a server ready that has lost its ports */
+export const instanceCutOffReason = 'InstanceCutOff';
 export const instanceDeletedReason = 'InstanceDeleted';
 export const instanceDeleteFailedReason = 'InstanceDeleteFailed';
 export const floatingIpErrorReason = 'FloatingIPError';

@@ -204,6 +204,21 @@ describe('a server that has trouble', () => {
     await world.until(() => isReady('s1'));
   });
 
+  it('is not ready once its port was deleted behind the back, and says why', async () => {
+    const { tenant } = await openWorld();
+    await createServer(world, 's1');
+    await world.until(() => isReady('s1'));
+    const { resources, addresses } = (await status('s1'))!;
+    expect(addresses).toHaveLength(2);
+    await tenant.network.ports.delete(resources!.ports![0]!.id);
+    await world.until(async () => !(await isReady('s1')));
+    expect(await instanceReady(world, 's1')).toMatch(/^False InstanceCutOff: Server s1 .* no address any more/);
+    await world.pass(200_000);
+    expect(await instanceReady(world, 's1')).toMatch(/^False InstanceCutOff/);
+    await deleteServer(world, 's1');
+    expect(await leftBehind(world)).toEqual([]);
+  });
+
   it('gets another volume when cinder failed to make one', async () => {
     const { cloud, tenant } = await openWorld();
     cloud.operator.faults.set({

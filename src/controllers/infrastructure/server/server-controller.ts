@@ -49,7 +49,7 @@ import { ensurePorts } from './ports.ts';
 import { failedToBuild, forgetFailedBuild, isBeingReplaced, removeFailedBuild } from './rebuild.ts';
 import { isResolved, resolveSpec } from './resolve-spec.ts';
 import { createScope, judge, type ServerScope, save, updateStatus } from './scope.ts';
-import { stateOf } from './server-state.ts';
+import { cutOffState, isCutOff, stateOf } from './server-state.ts';
 import { ensureVolumes } from './volumes.ts';
 
 /** Servers that wait for an Image object, by its name. */
@@ -269,7 +269,7 @@ async function observe(scope: ServerScope): Promise<Result | undefined> {
   // the list that tells is on its way, and wakes us
   if (!seen) return undefined;
   if (failedToBuild(seen)) return await removeFailedBuild(scope, seen);
-  const { ready, verdict } = stateOf(seen);
+  const { ready, verdict } = isCutOff(server, seen) ? cutOffState(seen) : stateOf(seen);
   judge(scope, instanceReadyCondition, verdict);
   const addresses = addressesOf(seen);
   updateStatus(server, {

@@ -1,7 +1,14 @@
+import type { OpenStackServer } from '../../../api/index.ts';
 import type { Server } from '../../../openstack/index.ts';
-import type { Verdict } from '../../shared/index.ts';
+import { conditionOf, type Verdict } from '../../shared/index.ts';
 import { notReady, readyVerdict, unknown } from '../common/conditions.ts';
-import { instanceDeletedReason, instanceNotReadyReason, instanceStateErrorReason } from './conditions.ts';
+import {
+  instanceCutOffReason,
+  instanceDeletedReason,
+  instanceNotReadyReason,
+  instanceReadyCondition,
+  instanceStateErrorReason,
+} from './conditions.ts';
 
 /** What a status of nova's means for those who wait for the server. */
 export interface ServerState {
@@ -39,4 +46,16 @@ export function stateOf(server: Pick<Server, 'id' | 'name' | 'status' | 'taskSta
 function faultText({ fault }: Pick<Server, 'fault'>): string {
   const words = fault?.message.replace(/[.\s]+$/, '') ?? '';
   return `${words === '' ? '' : `: ${words}`}; delete the machine to have it replaced, or mend the server in nova`;
+}
+
+/** A server that runs and once had addresses, but has none any more: nobody can reach it. */
+export function isCutOff(server: OpenStackServer, seen: Pick<Server, 'status' | 'addresses'>): boolean {
+  if (seen.status !== 'ACTIVE' || Object.values(seen.addresses).some((all) => all.length > 0)) return false;
+  const had = server.status?.addresses?.some(({ type }) => type === 'InternalIP') === true;
+  return had || conditionOf(server, instanceReadyCondition)?.reason === instanceCutOffReason;
+}
+
+export function cutOffState({ name, id }: Pick<Server, 'id' | 'name'>): ServerState {
+  const message = `Server ${name} (${id}) has no address any more: its ports were deleted or detached outside of this program; delete the machine to have it replaced`;
+  return { ready: false, verdict: notReady(instanceCutOffReason, message) };
 }
