@@ -89,6 +89,12 @@ function record(observer: Observer, type: ObservedType, id?: string): { seen: st
 
 const settle = (cloud: FakeCloud): Promise<void> => cloud.clock.advance(1);
 
+async function refreshed(cloud: FakeCloud, observer: Observer, type: ObservedType): Promise<void> {
+  const done = observer.refresh(type);
+  await settle(cloud);
+  await done;
+}
+
 describe('an observer', () => {
   it('does nothing as long as nobody is interested', async () => {
     const { cloud, observer } = observedCloud();
@@ -339,14 +345,33 @@ describe('an observer', () => {
     release();
   });
 
+  it('tells of a change of ours that was undone before anybody saw it', async () => {
+    const { cloud, observer, ports } = observedCloud();
+    const free = { id: 'a', name: 'a', status: 'DOWN' };
+    ports.set('a', free);
+    const { seen } = record(observer, 'port', 'a');
+    await settle(cloud);
+    observer.note('port', { ...observer.current('port', 'a')!, status: 'ACTIVE' });
+    // a look that shows what we did, once more what was before, and the same without our having done anything
+    for (const status of ['ACTIVE', 'DOWN', 'DOWN']) {
+      ports.set('a', { ...free, status });
+      await cloud.clock.advance(1_000);
+      await refreshed(cloud, observer, 'port');
+    }
+    expect(seen).toEqual(['added a DOWN', 'changed a ACTIVE', 'changed a DOWN']);
+    observer.note('port', { ...observer.current('port', 'a')!, status: 'ACTIVE' });
+    await cloud.clock.advance(1_000);
+    await refreshed(cloud, observer, 'port');
+    await refreshed(cloud, observer, 'port');
+    expect(seen.slice(3)).toEqual(['changed a DOWN']);
+  });
+
   it('looks when told to, and says when it is done', async () => {
     const { cloud, observer, set } = observedCloud();
     record(observer, 'server');
     await settle(cloud);
     set('a', 'ACTIVE');
-    const done = observer.refresh('server');
-    await settle(cloud);
-    await done;
+    await refreshed(cloud, observer, 'server');
     expect(observer.current('server', 'a')).toBeDefined();
   });
 

@@ -26,6 +26,11 @@ export interface Observer {
     listener: ChangeListener<ObservedTypes[K]>,
     options?: { readonly id?: string },
   ): () => void;
+  /**
+   * The answer to a change of one's own: a look that begins later and shows something else tells of it, also where the look
+   * before that change showed the same.
+   */
+  note<K extends ObservedType>(type: K, thing: ObservedTypes[K]): void;
   /** looks often until the returned function is called: something is being made, changed or deleted */
   watchClosely(type: ObservedType, id: string): () => void;
   /**
@@ -80,6 +85,7 @@ export function createObserver(cloud: OpenStack, options: ObserverOptions = {}):
   };
   return {
     subscribe: (type, listener, { id } = {}) => observers[type].subscribe(listener, id),
+    note: (type, thing) => observers[type].note(thing),
     watchClosely: (type, id) => observers[type].watchClosely(id),
     asOf: (type, id) => observers[type].asOf(id),
     current: (type, id) => observers[type].current(id),

@@ -33,6 +33,8 @@ export class TypeObserver<T extends { readonly id: string }> {
   readonly #close = new Map<string, { count: number; until: number }>();
   /** asked for by name and not heard of yet */
   readonly #unheard = new Set<string>();
+  /** answers to changes by those who look, and when they came, until a later look has shown what became of them */
+  readonly #noted = new Map<string, { readonly thing: T; readonly at: number }>();
   #waiters: { resolve(): void; reject(error: unknown): void }[] = [];
   #source: Source<T> | undefined;
   #run: AbortController | undefined;
@@ -74,6 +76,11 @@ export class TypeObserver<T extends { readonly id: string }> {
       if (id !== undefined && !this.#listeners.hasOne(id)) this.#unheard.delete(id);
       this.#sleepIfUnwanted();
     };
+  }
+
+  note(thing: T): void {
+    // whoever comes later hears of it in any case
+    if (this.#run) this.#noted.set(thing.id, { thing, at: this.#options.clock.now() });
   }
 
   watchClosely(id: string): () => void {
@@ -131,6 +138,7 @@ export class TypeObserver<T extends { readonly id: string }> {
     this.#dueAt = Number.POSITIVE_INFINITY;
     // What is known grows stale unseen: whoever comes next begins anew.
     this.#things.clear();
+    this.#noted.clear();
     this.#memory.forget();
     this.#synced = false;
     this.#coveredAt = undefined;
@@ -185,7 +193,7 @@ export class TypeObserver<T extends { readonly id: string }> {
       const startedAt = clock.now();
       const reading = await this.#read(this.#source, run.signal);
       if (run.signal.aborted) return;
-      const changes = await this.#apply(this.#source, reading, run.signal);
+      const changes = await this.#apply(this.#source, reading, startedAt, run.signal);
       if (run.signal.aborted) return;
       this.#succeeded(reading, changes, startedAt);
     } catch (error) {
@@ -229,8 +237,8 @@ export class TypeObserver<T extends { readonly id: string }> {
   }
 
   /** Tells everybody what is different. Returns how many differences there were. */
-  async #apply(source: Source<T>, reading: Reading<T>, signal: AbortSignal): Promise<number> {
-    let changes = 0;
+  async #apply(source: Source<T>, reading: Reading<T>, startedAt: number, signal: AbortSignal): Promise<number> {
+    let changes = this.#tellUndone(reading, startedAt);
     for (const [id, now] of reading.things) if (this.#put(id, now)) changes++;
     for (const id of reading.deleted) if (this.#remove(id)) changes++;
     if (reading.complete) {
@@ -246,6 +254,25 @@ export class TypeObserver<T extends { readonly id: string }> {
       }
     }
     return changes;
+  }
+
+  /**
+   * Tells of changes by those who look that were undone before anybody saw them: the looks before and after show the same.
+   * Returns how many there were.
+   */
+  #tellUndone(reading: Reading<T>, startedAt: number): number {
+    let undone = 0;
+    for (const [id, { thing, at }] of this.#noted) {
+      if (startedAt <= at) continue;
+      const known = this.#things.get(id);
+      const now = reading.things.get(id) ?? (reading.unchanged.has(id) ? known : undefined);
+      if (now === undefined && !reading.complete) continue;
+      this.#noted.delete(id);
+      if (known === undefined || now === undefined || !deepEqual(known, now) || deepEqual(thing, now)) continue;
+      undone++;
+      this.#listeners.tell({ change: 'changed', id, now, before: thing });
+    }
+    return undone;
   }
 
   #put(id: string, now: T): boolean {

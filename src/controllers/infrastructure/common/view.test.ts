@@ -16,6 +16,7 @@ function setUp() {
     current: (_: string, id: string) => listed.get(id),
     health: () => ({ observing: true, synced: true, lastSuccess, error: undefined }),
     asOf: () => asOf,
+    note: () => {},
   } as unknown as Observer;
   const none = { get: () => Promise.reject(new Error('not asked for here')) };
   const cloud = {

@@ -37,8 +37,9 @@ export function createCloudView(cloud: OpenStack, observer: Observer, clock: Clo
   const get = gettersOf(cloud);
   const keyOf = (type: ObservedType, id: string): string => `${type}/${id}`;
 
-  const remember = (type: ObservedType, thing: { readonly id: string }): void => {
+  const remember = <K extends ObservedType>(type: K, thing: ObservedTypes[K]): void => {
     const now = clock.now();
+    observer.note(type, thing);
     // oldest first, as a Map keeps them: what is too old goes, and what is too much
     for (const [key, { at }] of answers) {
       if (now - at < keepMs && answers.size < maxRemembered) break;

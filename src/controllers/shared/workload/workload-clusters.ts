@@ -71,8 +71,8 @@ interface Entry {
 }
 
 /** Control planes come up within seconds of each other's steps: early attempts are frequent, late ones are not. */
-const firstRetryMs = 400;
-const eagerAttempts = 100;
+const firstRetryMs = 200;
+const eagerAttempts = 200;
 const lateRetryMs = 10_000;
 
 export function createWorkloadClusters(options: WorkloadClustersOptions): WorkloadClusters {
