@@ -3,13 +3,13 @@ import { CompactedError } from './types.ts';
 
 /** How much of the past is kept for watches and lists of older revisions. */
 export interface HistoryLimits {
-  /** events kept whatever their age and size */
+  /** events kept whatever their age, as long as the last limit allows */
   minRevisions: number;
-  /** events younger than this are kept, as long as the two limits below allow */
+  /** events younger than this are kept, as long as the limits below allow */
   minAgeMs: number;
   /** events beyond this number are dropped whatever their age */
   maxRevisions: number;
-  /** events are dropped, oldest first, while the values written by them exceed this many encoded bytes */
+  /** events but the newest are dropped, oldest first, while the values written by them exceed this many encoded bytes */
   maxBytes: number;
 }
 
@@ -56,10 +56,11 @@ export class History<V> {
   /** Drops what the limits no longer cover, at most `most` events, so that no single call takes long. */
   trim(now: number, most: number): void {
     const { minRevisions, minAgeMs, maxRevisions, maxBytes } = this.#limits;
-    for (let dropped = 0; dropped < most && this.#length > minRevisions; dropped++) {
-      const oldest = this.#ring[this.#first]!;
-      const over = this.#length > maxRevisions || this.#bytes > maxBytes;
-      if (!over && now - oldest.time <= minAgeMs) return;
+    for (let dropped = 0; dropped < most; dropped++) {
+      const oldest = this.#ring[this.#first];
+      const isTooMuch = this.#bytes > maxBytes && this.#length > 1;
+      if (!oldest || (this.#length <= minRevisions && !isTooMuch)) return;
+      if (!isTooMuch && this.#length <= maxRevisions && now - oldest.time <= minAgeMs) return;
       this.#ring[this.#first] = undefined;
       this.#first = (this.#first + 1) & (this.#ring.length - 1);
       this.#length--;
