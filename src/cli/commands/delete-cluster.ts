@@ -38,10 +38,9 @@ export async function deleteClusters(
     if (options.wait === false) {
       for (const name of going) context.stdout(`cluster.cluster.x-k8s.io "${name}" is being deleted\n`);
     } else {
-      const deadline = context.clock.now() + timeoutMs;
+      const since = context.clock.now();
       for (const name of going) {
-        const leftMs = timeoutMs === 0 ? 0 : Math.max(1, deadline - context.clock.now());
-        await untilClusterGone(connection, name, context, leftMs);
+        await untilClusterGone(connection, name, context, { timeoutMs, since });
         context.stdout(`cluster.cluster.x-k8s.io "${name}" deleted\n`);
       }
     }
@@ -53,15 +52,16 @@ export async function deleteClusters(
 /** how long nothing may move before the objects are asked why */
 const quietMs = 15_000;
 
-/** Waits for the end of a cluster that is being deleted. Tells what is still there, and when nothing moves, why. */
+/** Waits for the end of a cluster that has been on its way out since then. Tells what is still there, and when nothing moves, why. */
 export async function untilClusterGone(
   connection: Connection,
   name: string,
   context: CommandContext,
-  timeoutMs: number,
+  { timeoutMs, since }: { timeoutMs: number; since: number },
 ): Promise<void> {
   const { clock, stderr } = context;
-  const deadline = withDeadline(clock, timeoutMs, context.signal);
+  const leftMs = timeoutMs === 0 ? 0 : Math.max(1, since + timeoutMs - clock.now());
+  const deadline = withDeadline(clock, leftMs, context.signal);
   let told = '';
   let reasons: readonly string[] = [];
   let cancel: (() => void) | undefined;

@@ -52,12 +52,13 @@ export async function deleteFiles(options: DeleteFilesOptions, context: CommandC
       if (await remove(document)) leaving.push(document);
       else allGone = false;
     }
+    const since = context.clock.now();
     const left = await Promise.all(
       leaving.map((document) =>
         attempt(document, async () => {
           const { key } = await targetOf(document, connection, context.signal);
           const within = { ...connection, namespace: key.namespace ?? connection.namespace };
-          await untilClusterGone(within, key.name, context, timeoutMs);
+          await untilClusterGone(within, key.name, context, { timeoutMs, since });
         }),
       ),
     );
