@@ -33,10 +33,14 @@ export async function playMany({ first, count, hosted, workers, onOutcome }: Man
           const ended = once(player, 'exit');
           try {
             for (let played = 0; played < seedsPerPlayer && next < end; played++) {
-              onOutcome(await ask(player, next++, hosted));
+              const seed = next++;
+              const answer = await ask(player, seed, hosted);
+              onOutcome('lost' in answer ? { seed, problem: answer.lost, story: [], simulatedSeconds: 0 } : answer);
+              // another one goes on with the next
+              if ('lost' in answer) break;
             }
           } finally {
-            player.kill();
+            player.kill('SIGKILL');
             // whoever measures us sees the time of those we waited for
             await ended;
           }
@@ -85,17 +89,22 @@ function startPlayer(program: string): ChildProcess {
 /** Most take a few seconds. */
 const patienceMs = 5 * 60_000;
 
-function ask(player: ChildProcess, seed: number, hosted: boolean): Promise<Outcome> {
-  return new Promise((resolve, reject) => {
-    const fail = (why: string): void => reject(new Error(`seed ${seed}: its player ${why}`));
-    const onExit = (code: number | null): void => fail(`ended with code ${code}`);
-    const timer = setTimeout(() => fail(`is still at it after ${patienceMs / 60_000} minutes`), patienceMs);
-    player.once('exit', onExit);
-    player.once('message', (message) => {
+/** What a player has to say of a seed, or how it was lost over it. */
+function ask(player: ChildProcess, seed: number, hosted: boolean): Promise<Outcome | { lost: string }> {
+  return new Promise((resolve) => {
+    const end = (answer: Outcome | { lost: string }): void => {
       clearTimeout(timer);
-      player.off('exit', onExit);
-      resolve(message as Outcome);
-    });
+      player.removeAllListeners('message').off('exit', onExit);
+      resolve(answer);
+    };
+    const onExit = (code: number | null, signal: string | null): void =>
+      end({ lost: `its player ended with ${signal ?? `code ${code}`}` });
+    const timer = setTimeout(
+      () => end({ lost: `its player is still at it after ${patienceMs / 60_000} minutes` }),
+      patienceMs,
+    );
+    player.once('exit', onExit);
+    player.once('message', (message) => end(message as Outcome));
     player.send({ seed, hosted });
   });
 }
