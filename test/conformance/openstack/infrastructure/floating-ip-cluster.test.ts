@@ -221,6 +221,24 @@ describe.skipIf(missing !== undefined)(
       tell(`it says: ${conditionOf(status, 'InstanceReady')?.message}`);
     });
 
+    it('notices a port that is deleted behind its back', async () => {
+      const victim = servers.findLast((server) => !isControlPlane(server))!;
+      await stage.openstack.run('port', 'delete', victim.status.resources.ports[0].id);
+      await eventually(async () => {
+        const { status } = await stage.get('openstackserver', victim.metadata.name);
+        expect(conditionOf(status, 'InstanceReady')).toMatchObject({ status: 'False', reason: 'InstanceCutOff' });
+      }, 180_000);
+    });
+
+    it('leads its floating IP back to its control plane machine when somebody took it away', async () => {
+      const { host } = (await openStackCluster()).spec.controlPlaneEndpoint;
+      await stage.openstack.run('floating', 'ip', 'unset', '--port', host);
+      const { ports } = servers.find(isControlPlane)!.status.resources;
+      await eventually(async () => {
+        expect(await json('floating', 'ip', 'show', host)).toMatchObject({ port_id: ports[0].id });
+      }, 90_000);
+    });
+
     it('is deleted to the last resource, and what others have stays as it was', async () => {
       const started = performance.now();
       await stage.kubectl('delete', 'cluster', cluster, '--timeout=240s');

@@ -1,4 +1,8 @@
+import { expect } from 'vitest';
 import type { OpenStackShell } from '../../../e2e/openstack-command/openstack-shell.ts';
+import { eventually } from '../../../support/eventually.ts';
+
+const available = { status: 'available' };
 
 /** What somebody else has in the project and nobody else may touch. */
 export interface Foreign {
@@ -37,6 +41,8 @@ export async function makeForeign(openstack: OpenStackShell, namespace: string, 
   const floatingIp = await make(openstack, 'floating', 'ip', 'create', 'public');
   const port = await make(openstack, 'port', 'create', `${cluster}-0`, '--network', network);
   const volume = await make(openstack, 'volume', 'create', `${cluster}-root`, '--size', '1');
+  // what is still being made changes by itself
+  await eventually(async () => expect(await openstack.json('volume', 'show', volume)).toMatchObject(available), 60_000);
   const things: readonly Belonging[] = [
     ['volume', volume],
     ['port', port],
