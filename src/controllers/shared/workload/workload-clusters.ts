@@ -71,9 +71,10 @@ interface Entry {
 }
 
 /** Control planes come up within seconds of each other's steps: early attempts are frequent, late ones are not. */
-const firstRetryMs = 200;
 const eagerAttempts = 200;
 const lateRetryMs = 10_000;
+/** So often one cluster is tried; many at a time share this many attempts, which cost the most while all come up. */
+const eagerRetryMs = { least: 200, perCluster: 8, most: 1_000 } as const;
 
 export function createWorkloadClusters(options: WorkloadClustersOptions): WorkloadClusters {
   const { clock, random } = options;
@@ -83,6 +84,8 @@ export function createWorkloadClusters(options: WorkloadClustersOptions): Worklo
   const maxFailures = options.maxFailures ?? 5;
   const gracePeriodMs = options.gracePeriodMs ?? 300_000;
   const entries = new Map<string, Entry>();
+  /** those that have not answered yet and are tried */
+  const sought = new Set<Entry>();
   const connectionListeners = new Set<(cluster: ObjectKey) => void>();
   const nodeListeners = new Set<(cluster: ObjectKey, node: Node) => void>();
   const secrets = createInformer<Secret>({
@@ -119,6 +122,7 @@ export function createWorkloadClusters(options: WorkloadClustersOptions): Worklo
     giveUp(entry);
     if (entry.candidate) void Promise.resolve(entry.candidate.api.close()).catch(() => {});
     delete entry.candidate;
+    sought.delete(entry);
   };
   const failed = (entry: Entry, cluster: ObjectKey, error: unknown): void => {
     const { state } = entry;
@@ -213,8 +217,10 @@ export function createWorkloadClusters(options: WorkloadClustersOptions): Worklo
         fingerprint: kubeconfig,
       };
       const { api } = entry.candidate;
+      sought.add(entry);
       await bounded(signal, (limited) => api.probe(limited));
       delete entry.candidate;
+      sought.delete(entry);
       entry.connection = openConnection({
         api,
         fingerprint: kubeconfig,
@@ -235,11 +241,9 @@ export function createWorkloadClusters(options: WorkloadClustersOptions): Worklo
     } catch (error) {
       if (signal.aborted) throw error;
       failed(entry, key, error);
-      const wait = entry.connection
-        ? probeIntervalMs
-        : entry.state.failures <= eagerAttempts
-          ? firstRetryMs
-          : lateRetryMs;
+      const isLate = entry.state.failures > eagerAttempts;
+      if (isLate) sought.delete(entry);
+      const wait = entry.connection ? probeIntervalMs : isLate ? lateRetryMs : eagerRetry(sought.size);
       return after(wait, 'the workload API does not answer');
     }
   };
@@ -323,6 +327,11 @@ export function createWorkloadClusters(options: WorkloadClustersOptions): Worklo
       },
     }),
   };
+}
+
+function eagerRetry(clusters: number): number {
+  const { least, perCluster, most } = eagerRetryMs;
+  return Math.min(most, Math.max(least, clusters * perCluster));
 }
 
 const kubeconfigSuffix = `-${'kubeconfig' satisfies ClusterSecretPurpose}`;
