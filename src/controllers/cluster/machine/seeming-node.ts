@@ -1,4 +1,5 @@
 import { type Machine, machines, type Node } from '../../../api/index.ts';
+import { comparableProviderId } from '../../shared/index.ts';
 import { byCluster, clusterIndexValue } from '../common/indexes.ts';
 import type { MachineScope } from './scope.ts';
 
@@ -27,10 +28,14 @@ function isOfAnother({ context, machine }: MachineScope, node: Node): boolean {
   const all = context.cache
     .lister(machines)
     .byIndex(byCluster, clusterIndexValue(machine.metadata.namespace, machine.spec.clusterName));
+  const server = comparable(node.spec?.providerID);
   return all.some(
     ({ metadata, spec, status }) =>
       metadata.uid !== machine.metadata.uid &&
       (status?.nodeRef?.name === node.metadata.name ||
-        (spec.providerID !== undefined && spec.providerID === node.spec?.providerID)),
+        (server !== undefined && comparable(spec.providerID) === server)),
   );
 }
+
+const comparable = (providerId: string | undefined): string | undefined =>
+  providerId ? comparableProviderId(providerId) : undefined;

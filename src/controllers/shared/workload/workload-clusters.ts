@@ -71,9 +71,9 @@ interface Entry {
 }
 
 /** Control planes come up within seconds of each other's steps: early attempts are frequent, late ones are not. */
-const eagerAttempts = 200;
+const eagerMs = 40_000;
 const lateRetryMs = 10_000;
-/** So often one cluster is tried; many at a time share this many attempts, which cost the most while all come up. */
+/** The pause between early attempts grows with the clusters that are tried: attempts cost the most while many come up. */
 const eagerRetryMs = { least: 200, perCluster: 8, most: 1_000 } as const;
 
 export function createWorkloadClusters(options: WorkloadClustersOptions): WorkloadClusters {
@@ -241,7 +241,7 @@ export function createWorkloadClusters(options: WorkloadClustersOptions): Worklo
     } catch (error) {
       if (signal.aborted) throw error;
       failed(entry, key, error);
-      const isLate = entry.state.failures > eagerAttempts;
+      const isLate = clock.now() - (entry.state.failingSince ?? clock.now()) > eagerMs;
       if (isLate) sought.delete(entry);
       const wait = entry.connection ? probeIntervalMs : isLate ? lateRetryMs : eagerRetry(sought.size);
       return after(wait, 'the workload API does not answer');

@@ -10,7 +10,7 @@ import type { PlaneStage } from '../types.ts';
 /** Nobody tells of changes inside a workload cluster: once in a while it is looked at. */
 const lookAgainMs = 30 * 60_000;
 const retryMs = 5_000;
-const gatewayDoubtMs = 5_000;
+const gatewayDoubtMs = 30_000;
 
 /** The way into the workload cluster; throws WorkloadNotConnectedError. */
 export function workloadClient({ request, dependencies, wish }: PlaneScope): Client {
