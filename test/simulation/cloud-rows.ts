@@ -9,7 +9,7 @@ interface Rows {
   readonly securityGroups: NamedRow;
   readonly floatingIps: FloatingIpRow;
   readonly loadBalancers: LoadBalancerRow;
-  readonly servers: LabelledRow;
+  readonly servers: ServerRow;
   readonly volumes: LabelledRow;
 }
 
@@ -35,6 +35,11 @@ interface LoadBalancerRow extends NamedRow {
 
 interface LabelledRow extends NamedRow {
   readonly metadata: Readonly<Record<string, string>>;
+}
+
+interface ServerRow extends LabelledRow {
+  /** in base64 */
+  readonly userData: string;
 }
 
 const tableNames: Readonly<Record<keyof Rows, string>> = {

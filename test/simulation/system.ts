@@ -83,6 +83,8 @@ export interface System {
   readonly faults: { probability: number };
   /** the controllers die at one of their next calls, and others start */
   crashSoon(within: number): void;
+  /** every kind the management API serves that can be listed */
+  listable(): readonly Resource<KubeObject>[];
   /** stays the same as long as nothing changes in the management API or in the cloud */
   revision(): number;
   /** lets everything happen that happens at this moment */
@@ -258,6 +260,7 @@ export async function createSystem(options: SystemOptions): Promise<System> {
     recentWrites,
     faults,
     crashSoon: (within) => life.dieSoon(random, within),
+    listable: () => listable(server),
     revision: () => store.revision + rows.revision(),
     async quiesce() {
       let quiet = 0;
@@ -319,13 +322,13 @@ async function whileTimePasses<T>(clock: ManualClock, work: Promise<T>): Promise
   return over ? await work : undefined;
 }
 
-function listable(server: ApiServer): Resource[] {
+function listable(server: ApiServer): Resource<KubeObject>[] {
   return [...server.registry.all()].flatMap(({ definition }) => {
     const version = definition.versions.find(({ served }) => served);
     const verbs: readonly string[] = definition.verbs;
     if (!version || !['list', 'watch', 'delete'].every((verb) => verbs.includes(verb))) return [];
     const { group, kind, plural, namespaced } = definition;
-    return [{ group, version: version.name, kind, plural, namespaced } as Resource];
+    return [{ group, version: version.name, kind, plural, namespaced } as Resource<KubeObject>];
   });
 }
 

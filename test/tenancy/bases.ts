@@ -1,0 +1,163 @@
+import {
+  gateways,
+  hostedControlPlaneTemplates,
+  images,
+  ipAddresses,
+  joinTokenRequests,
+  k0smotronClusters,
+  k0smotronControlPlaneTemplates,
+  k0sWorkerConfigs,
+  kamajiControlPlaneTemplates,
+  kubeadmConfigs,
+  kubeadmControlPlaneTemplates,
+  machineHealthChecks,
+  machineSets,
+  machines,
+  openStackClusterTemplates,
+  openStackMachines,
+  openStackServers,
+  tenantControlPlanes,
+  tlsRoutes,
+} from '../../src/api/index.ts';
+import { clone, type JsonObject, type KubeObject, type Resource } from '../../src/machinery/index.ts';
+import { type Manifest, manifestsOf } from '../simulation/cluster-manifests.ts';
+import { type HostedKind, hostedKinds, hostedManifests } from '../simulation/hosted-manifests.ts';
+
+/** The namespace the hostile tenant may write in. */
+export const tenantNamespace = 'tenant';
+
+const version = 'v1.33.6';
+const k0sVersion = `${version}+k0s.0`;
+const identityRef = { name: 'cloud-config', cloudName: 'openstack' };
+const server: JsonObject = {
+  flavor: { filter: { name: 'm1.small' } },
+  image: { filter: { name: `ubuntu-capi-image-${version}` } },
+  sshKeyName: 'demo',
+};
+
+export type Flavor = 'kubeadm' | HostedKind;
+export const flavors: readonly Flavor[] = ['kubeadm', ...hostedKinds];
+
+/** A whole cluster of a tenant that works, with every kind of object that controllers act on. */
+export function workingCluster(flavor: Flavor, name: string): Manifest[] {
+  const manifests = flavor === 'kubeadm' ? onMachines(name) : inPods(flavor, name);
+  return manifests.map(({ resource, object }) => ({ resource, object: ofTenant(object) }));
+}
+
+function onMachines(name: string): Manifest[] {
+  const made = manifestsOf({
+    name,
+    endpoint: 'floating-ip',
+    controlPlanes: 1,
+    workers: 1,
+    version,
+    flavor: 'm1.medium',
+    bootFromVolume: false,
+    healthCheck: true,
+    index: 0,
+  });
+  const deployment = specOf(made, 'MachineDeployment');
+  const labels = { 'cluster.x-k8s.io/set-name': `${name}-set` };
+  const template = { ...(deployment['template'] as JsonObject), metadata: { labels } };
+  return [
+    ...made,
+    ...singleMachine(name, {
+      resource: kubeadmConfigs,
+      spec: { joinConfiguration: { nodeRegistration: { name: '{{ local_hostname }}' } } },
+    }),
+    of(machineSets, `${name}-set`, { clusterName: name, replicas: 1, selector: { matchLabels: labels }, template }),
+    of(openStackServers, `${name}-server`, { ...server, flavor: 'm1.small', identityRef, ports: [{}] }),
+    of(images, `${name}-image`, {
+      cloudCredentialsRef: { secretName: 'cloud-config', cloudName: 'openstack' },
+      managementPolicy: 'unmanaged',
+      import: { filter: { name: 'Ubuntu 22.04' } },
+    }),
+    of(kubeadmControlPlaneTemplates, name, { template: { spec: templated(specOf(made, 'KubeadmControlPlane')) } }),
+    of(openStackClusterTemplates, name, { template: { spec: specOf(made, 'OpenStackCluster') } }),
+    of(ipAddresses, `${name}-address`, {
+      address: '203.0.113.9',
+      prefix: 24,
+      claimRef: { name: `${name}-claim` },
+      poolRef: { apiGroup: 'infrastructure.cluster.x-k8s.io', kind: 'OpenStackFloatingIPPool', name: `${name}-pool` },
+    }),
+  ];
+}
+
+function inPods(kind: HostedKind, name: string): Manifest[] {
+  const made = hostedManifests({
+    name,
+    kind,
+    replicas: 1,
+    workers: 1,
+    version,
+    workerVersion: version,
+    deletesVolumes: true,
+  });
+  return [...made, ...beside[kind](name, made)];
+}
+
+/** Kinds that no cluster of the simulation has, by the provider they belong to. */
+const beside: Readonly<Record<HostedKind, (name: string, made: readonly Manifest[]) => Manifest[]>> = {
+  k0smotron: (name, made) => [
+    of(k0smotronClusters, `${name}-alone`, { version: k0sVersion.replace('+', '-'), service: { type: 'ClusterIP' } }),
+    of(joinTokenRequests, name, { clusterName: `${name}-alone` }),
+    of(k0smotronControlPlaneTemplates, name, { template: { spec: specOf(made, 'K0smotronControlPlane') } }),
+    ...singleMachine(name, { resource: k0sWorkerConfigs, spec: { version: k0sVersion } }),
+  ],
+  kamaji: (name, made) => [
+    of(tenantControlPlanes, `${name}-alone`, {
+      controlPlane: { service: { serviceType: 'ClusterIP' } },
+      kubernetes: { version, kubelet: { cgroupfs: 'systemd' } },
+    }),
+    of(kamajiControlPlaneTemplates, name, { template: { spec: templated(specOf(made, 'KamajiControlPlane')) } }),
+  ],
+  hosted: (name, made) => [
+    of(hostedControlPlaneTemplates, name, { template: { spec: templated(specOf(made, 'HostedControlPlane')) } }),
+    of(tlsRoutes, `${name}-route`, {
+      parentRefs: [{ name: 'planes' }],
+      hostnames: [`${name}.planes.test`],
+      rules: [{ backendRefs: [{ name: `s-${name}`, port: 443 }] }],
+    }),
+    of(gateways, `${name}-gateway`, {
+      gatewayClassName: 'capstan',
+      listeners: [{ name: 'tls', port: 9443, protocol: 'TLS', tls: { mode: 'Passthrough' } }],
+    }),
+  ],
+};
+
+/** A Machine of nobody's, with an infrastructure and a bootstrap object of its own. */
+function singleMachine(name: string, bootstrap: { resource: Resource<KubeObject>; spec: JsonObject }): Manifest[] {
+  const single = `${name}-single`;
+  const reference = ({ group, kind }: Resource<KubeObject>): JsonObject => ({ apiGroup: group, kind, name: single });
+  return [
+    of(machines, single, {
+      clusterName: name,
+      version,
+      bootstrap: { configRef: reference(bootstrap.resource) },
+      infrastructureRef: reference(openStackMachines),
+    }),
+    of(openStackMachines, single, server),
+    of(bootstrap.resource, single, bootstrap.spec),
+    of(machineHealthChecks, single, { clusterName: name, selector: { matchLabels: { single: name } } }),
+  ];
+}
+
+const specOf = (made: readonly Manifest[], kind: string): JsonObject =>
+  (made.find(({ object }) => object.kind === kind)!.object as unknown as { spec: JsonObject }).spec;
+
+/** Templates of control planes say neither how many there are, of which version, nor on which machines. */
+function templated({ replicas: _, version: __, machineTemplate: ___, ...spec }: JsonObject): JsonObject {
+  return spec;
+}
+
+function of(resource: Resource<KubeObject>, name: string, spec: JsonObject): Manifest {
+  const apiVersion = `${resource.group}/${resource.version}`;
+  const metadata = { name, namespace: tenantNamespace };
+  return { resource, object: { apiVersion, kind: resource.kind, metadata, spec } as KubeObject };
+}
+
+/** The same object in the tenant's namespace, with everything it refers to. */
+function ofTenant(object: KubeObject): KubeObject {
+  const text = JSON.stringify(clone(object)).replaceAll('"namespace":"default"', `"namespace":"${tenantNamespace}"`);
+  return JSON.parse(text) as KubeObject;
+}
