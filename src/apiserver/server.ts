@@ -1,13 +1,12 @@
 import {
   allVerbs,
   type Clock,
-  type FieldRequirement,
   type KubeObject,
   type ProtobufRegistry,
-  parseFieldSelector,
   type Random,
   type ResourceDefinition,
   type Schema,
+  type Status,
   statusError,
   systemClock,
   systemRandom,
@@ -17,7 +16,7 @@ import type { Store } from '../store/index.ts';
 import { type AdmissionPlugin, builtInAdmission } from './admission/built-in.ts';
 import { AdmissionChain, type AdmissionStep } from './admission/index.ts';
 import { namespaceLifecycle } from './admission/namespace-lifecycle.ts';
-import type { Auditor, AuditTrail } from './audit/index.ts';
+import type { Auditor, AuditResponse, AuditTrail } from './audit/index.ts';
 import {
   AccessControl,
   type AccessControlOptions,
@@ -36,8 +35,9 @@ import { HttpCaller } from './http/caller.ts';
 import { Exchange, toStatusError } from './http/exchange.ts';
 import { type HealthCheck, handleInfo, type InfoHandlerOptions, type VersionInfo } from './http/info-handler.ts';
 import { type Acceptor, acceptor, type Listener, listen } from './http/listener.ts';
-import { parseBoolean } from './http/options.ts';
-import { parseRequestPath, type RequestPath, requestVerb } from './http/request-path.ts';
+import { attributesOf, verbOf } from './http/request-attributes.ts';
+import { attemptedCredentials, refuseOversizedHead } from './http/request-head.ts';
+import { allowsMethod, parseRequestPath, type RequestPath } from './http/request-path.ts';
 import { ResourceHandler, type ReviewHandler } from './http/resource-handler.ts';
 import type { Wire } from './http/wire.ts';
 import { LocalClient, type WantsWhole } from './local-client.ts';
@@ -50,7 +50,6 @@ import { resourceQuotas } from './quota/quota-admission.ts';
 import { QuotaBook } from './quota/quota-book.ts';
 import { Registry } from './registry/index.ts';
 import { reviewHandlers } from './reviews.ts';
-import { singleName } from './service/reads.ts';
 import { ResourceApi } from './service/resource-api.ts';
 import { parseServiceCidr, type ServiceRange, serviceAddresses } from './services/address-allocator.ts';
 import { kubernetesService } from './services/kubernetes-service.ts';
@@ -338,28 +337,44 @@ export class ApiServer {
   }
 
   async #serve(exchange: Exchange): Promise<void> {
-    const { wire } = exchange;
-    const { user, requestor } = this.access.identify({
-      authorization: exchange.header('authorization'),
-      socket: wire.socket,
-      rawHeaders: wire.rawHeaders,
-    });
     const path = parseRequestPath(exchange.path);
     const verb = verbOf(exchange, path);
-    const attributes = attributesOf(exchange, path, verb, user);
-    const trail = this.#auditor && beginAudit(this.#auditor, exchange, attributes, { user, requestor });
+    const sender = this.#identify(exchange);
+    const attributes = attributesOf(exchange, path, verb, sender.user);
+    const trail = this.#auditor && beginAudit(this.#auditor, exchange, attributes, sender);
     const finish = this.#measure(exchange, attributes);
+    let failure: Status | undefined;
     try {
+      if (sender.refusal) throw sender.refusal;
       const decision = this.access.check(attributes);
       trail?.authorized(decision);
-      await this.#route(exchange, path, verb, user);
+      await this.#route(exchange, path, verb, sender.user);
     } catch (error) {
-      const status = toStatusError(error, (cause) => this.#report(cause, `${exchange.method} ${exchange.path}`));
-      exchange.statusCode = status.code;
-      exchange.sendStatus(status.status);
+      const { code, status } = toStatusError(error, (cause) =>
+        this.#report(cause, `${exchange.method} ${exchange.path}`),
+      );
+      failure = status;
+      exchange.statusCode = code;
+      exchange.sendStatus(status);
     } finally {
       finish();
-      trail?.completed({ code: exchange.statusCode });
+      trail?.completed(auditResponse(exchange.statusCode, failure, sender.auditMessage));
+    }
+  }
+
+  /** Who sent the request, as far as that is known; a refusal is part of the answer, so that it is audited as well. */
+  #identify({ wire }: Exchange): Sender {
+    const tooLarge = refuseOversizedHead(wire);
+    if (tooLarge) return { ...unknownSender, refusal: tooLarge };
+    const { authorization } = wire.headers;
+    const requestor = this.access.authenticate({ authorization, socket: wire.socket });
+    if (!requestor) {
+      return { ...unknownSender, refusal: statusError.unauthorized(), auditMessage: attemptedCredentials(wire) };
+    }
+    try {
+      return { requestor, user: this.access.impersonate(wire.rawHeaders, requestor) };
+    } catch (error) {
+      return { requestor, user: requestor, refusal: error };
     }
   }
 
@@ -371,7 +386,7 @@ export class ApiServer {
       exchange.sendText(404, '404 page not found\n');
       return undefined;
     }
-    if (!verb) throw statusError.methodNotAllowed();
+    if (!verb || !allowsMethod(path, exchange.method)) throw statusError.methodNotAllowed();
     const caller = new HttpCaller(exchange, user);
     const wait = this.#options.gate?.();
     return wait
@@ -443,11 +458,38 @@ export class ApiServer {
   }
 }
 
+/** Who a request comes from and whom it acts as. */
+interface Sender {
+  user: UserInfo;
+  requestor: UserInfo;
+  /** why the request goes no further */
+  refusal?: unknown;
+  /** what the audit log says of it, where the answer says less */
+  auditMessage?: string;
+}
+
+/** Nobody in particular: audit events of such requests have an empty user. */
+const nobody: UserInfo = { name: '', groups: [] };
+const unknownSender: Sender = { user: nobody, requestor: nobody };
+
+/** Refusals are recorded with their words; those of objects may quote what was sent, which can be secret. */
+const auditedMessages: ReadonlySet<number> = new Set([401, 403, 405, 413, 429, 431]);
+
+function auditResponse(code: number, failure: Status | undefined, message?: string): AuditResponse {
+  if (!failure) return { code };
+  const text = message ?? (auditedMessages.has(failure.code) ? failure.message : undefined);
+  return {
+    code,
+    ...(failure.reason !== undefined && { reason: failure.reason }),
+    ...(text !== undefined && { message: text }),
+  };
+}
+
 function beginAudit(
   auditor: Auditor,
   exchange: Exchange,
   attributes: AuthorizationAttributes,
-  { user, requestor }: { user: UserInfo; requestor: UserInfo },
+  { user, requestor }: Sender,
 ): AuditTrail {
   const { remoteAddress, url } = exchange.wire;
   return auditor.begin({
@@ -464,53 +506,3 @@ const countedVerbs: ReadonlySet<string> = new Set([...allVerbs, 'post', 'put', '
 
 /** Answers break off when clients go away; that is theirs to do. */
 function ignoreError(): void {}
-
-function verbOf(exchange: Exchange, path: RequestPath): Verb | undefined {
-  if (path.type === 'other') return undefined;
-  const isWatch =
-    path.legacyWatch || (path.subresource === undefined && parseBoolean(exchange.query, 'watch') === true);
-  return requestVerb(
-    exchange.method,
-    path.name !== undefined && !path.legacyWatch,
-    isWatch && exchange.method === 'GET',
-  );
-}
-
-function attributesOf(
-  exchange: Exchange,
-  path: RequestPath,
-  verb: Verb | undefined,
-  user: UserInfo,
-): AuthorizationAttributes {
-  const none = { group: '', version: '', resource: '', subresource: '', name: '', namespace: '' };
-  if (path.type === 'other') {
-    return { user, verb: exchange.method.toLowerCase(), ...none, path: exchange.path, resourceRequest: false };
-  }
-  // Reading one object by a field selector is reading that object: rules with resourceNames allow it.
-  const reads = verb === 'list' || verb === 'watch';
-  const selector = reads && path.name === undefined ? (exchange.query.get('fieldSelector') ?? '') : '';
-  const selected = singleName(selector);
-  const isNamespaceObject = path.group === '' && path.plural === 'namespaces';
-  return {
-    user,
-    verb: verb ?? exchange.method.toLowerCase(),
-    group: path.group,
-    version: path.version,
-    resource: path.plural,
-    subresource: path.subresource ?? '',
-    name: path.name ?? selected ?? '',
-    namespace: path.namespace ?? (isNamespaceObject ? (path.name ?? '') : ''),
-    path: exchange.path,
-    resourceRequest: true,
-    ...(selector !== '' && selected === undefined && { fieldSelector: readFieldSelector(selector) }),
-  };
-}
-
-/** A selector that cannot be read limits nothing; the request itself will be refused for it. */
-function readFieldSelector(text: string): FieldRequirement[] {
-  try {
-    return parseFieldSelector(text);
-  } catch {
-    return [];
-  }
-}

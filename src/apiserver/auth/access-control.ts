@@ -1,5 +1,4 @@
-import type { TLSSocket } from 'node:tls';
-import { type Clock, type KubeObject, type Random, statusError } from '../../machinery/index.ts';
+import type { Clock, KubeObject, Random } from '../../machinery/index.ts';
 import type { Store } from '../../store/index.ts';
 import { objectKey } from '../storage/keys.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
@@ -9,7 +8,7 @@ import {
   type Authorizer,
   forbiddenError,
 } from './attributes.ts';
-import { type Authenticator, createAuthenticator, type TokenAuthenticator } from './authenticator.ts';
+import { type Authenticator, type Credentials, createAuthenticator, type TokenAuthenticator } from './authenticator.ts';
 import { alwaysAllowAuthorizer, mastersAuthorizer, unionAuthorizer } from './authorizers.ts';
 import { bootstrapTokenAuthenticator, type SecretObject } from './bootstrap-tokens.ts';
 import { clientCertificateAuthenticator } from './client-certificate.ts';
@@ -99,15 +98,14 @@ export class AccessControl {
     for (const stop of this.#stops) stop();
   }
 
-  /** The user a request acts as, and who really sent it; throws 401 or, for a refused impersonation, 403. */
-  identify(request: {
-    authorization: string | undefined;
-    socket: TLSSocket | undefined;
-    rawHeaders: readonly string[];
-  }): { user: UserInfo; requestor: UserInfo } {
-    const requestor = this.authenticator.authenticate(request);
-    if (!requestor) throw statusError.unauthorized();
-    return { requestor, user: impersonatedUser(request.rawHeaders, requestor, this.authorizer) };
+  /** Who sent a request; undefined means 401. */
+  authenticate(credentials: Credentials): UserInfo | undefined {
+    return this.authenticator.authenticate(credentials);
+  }
+
+  /** The user a request acts as by its headers, mostly the requestor; throws 403 when they may not. */
+  impersonate(rawHeaders: readonly string[], requestor: UserInfo): UserInfo {
+    return impersonatedUser(rawHeaders, requestor, this.authorizer);
   }
 
   /** What a client in the same process asks before each request; undefined for who may do everything. */

@@ -9,6 +9,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { CapstanError, type Clock } from '../../machinery/index.ts';
 import { BodyTimeLimit } from './body-time-limit.ts';
+import { maxHeadBytes } from './request-head.ts';
 import { UpgradeWire } from './upgrade-wire.ts';
 import { Http1Wire, Http2Wire, type Wire } from './wire.ts';
 
@@ -32,7 +33,10 @@ export interface Listener {
   close(deadlineMs: number): Promise<void>;
 }
 
-const maxHeaderBytes = 64 * 1024;
+/** Beyond what is served, so that requests somewhat too large are refused as requests: see refuseOversizedHead. */
+const maxReadHeadBytes = 2 * maxHeadBytes;
+/** each field counts for 32 bytes besides its own in HTTP/2, so the limit of bytes is reached first */
+const maxReadHeadFields = maxReadHeadBytes / 32;
 const defaultRequestTimeoutMs = 60_000;
 const keepAliveTimeoutMs = 120_000;
 /** how often HTTP/1.1 connections are looked over for requests that take too long */
@@ -98,7 +102,8 @@ function createHttpsServer(
     handshakeTimeout: requestTimeoutMs,
     // Watches hold their buffers here; the per-watch limit cuts slow readers long before this one.
     maxSessionMemory: 1024,
-    settings: { maxConcurrentStreams: 1000, initialWindowSize: streamWindowBytes, maxHeaderListSize: maxHeaderBytes },
+    maxHeaderListPairs: maxReadHeadFields,
+    settings: { maxConcurrentStreams: 1000, initialWindowSize: streamWindowBytes, maxHeaderListSize: maxReadHeadBytes },
   } as Parameters<typeof createSecureServer>[0]);
   limitHttp1(server, requestTimeoutMs);
   const connections = trackConnections(server, options.clock);
@@ -135,7 +140,9 @@ function serveHttp1(server: Http2SecureServer, handle: (wire: Wire) => void): vo
 function limitHttp1(server: Http2SecureServer, requestTimeoutMs: number): void {
   // The server reads these from itself when a connection turns out to be HTTP/1.1; its options know nothing of them.
   Object.assign(server, {
-    maxHeaderSize: maxHeaderBytes,
+    maxHeaderSize: maxReadHeadBytes,
+    // Node would leave out what is beyond a number of headers without a word; with 0 only their size counts.
+    maxHeadersCount: 0,
     headersTimeout: requestTimeoutMs,
     requestTimeout: requestTimeoutMs,
     keepAliveTimeout: keepAliveTimeoutMs,
@@ -214,7 +221,7 @@ const refusals: Readonly<Record<string, Refusal>> = {
     431,
     'Request Header Fields Too Large',
     'RequestHeaderFieldsTooLarge',
-    `the head of the request is larger than ${maxHeaderBytes} bytes`,
+    `the head of the request is larger than ${maxHeadBytes} bytes`,
   ],
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'Request Timeout', 'Timeout', 'the request was not complete in time'],
 };

@@ -92,3 +92,8 @@ export function requestVerb(method: string, hasName: boolean, isWatch: boolean):
       return undefined;
   }
 }
+
+/** Only GET reads resources, as in kube-apiserver; the deprecated paths of watches do nothing but watch. */
+export function allowsMethod(path: Extract<RequestPath, { type: 'resource' }>, method: string): boolean {
+  return path.legacyWatch ? method === 'GET' : method !== 'HEAD';
+}

@@ -114,6 +114,8 @@ function connectHttp2(endpoint: Endpoint): Connection {
     session = http2.connect(`https://${endpoint.host}:${endpoint.port}`, {
       ...tlsOptions(endpoint),
       settings: { initialWindowSize: 4 * 1024 * 1024 },
+      // What is too large is the server's to say.
+      maxSendHeaderBlockLength: 1024 * 1024,
     });
     session.on('error', () => {});
     return session;

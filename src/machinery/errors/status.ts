@@ -148,6 +148,7 @@ export const statusError = {
   gone: (message: string): ApiStatusError => failure(410, 'Gone', message),
   requestEntityTooLarge: (message: string): ApiStatusError => failure(413, 'RequestEntityTooLarge', message),
   unsupportedMediaType: (message: string): ApiStatusError => failure(415, 'UnsupportedMediaType', message),
+  headersTooLarge: (message: string): ApiStatusError => failure(431, 'RequestHeaderFieldsTooLarge', message),
   tooManyRequests: (message: string, retryAfterSeconds = 1): ApiStatusError =>
     failure(429, 'TooManyRequests', message, { retryAfterSeconds }),
   internal: (message: string): ApiStatusError =>

@@ -1,0 +1,133 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { seededRandom, systemClock } from '../../machinery/index.ts';
+import { type AuditEvent, createAuditor } from '../audit/index.ts';
+import { type Answer, configMap, type Protocol, startTestServer, type TestServer } from '../testing/index.ts';
+
+const protocols: Protocol[] = ['h1', 'h2'];
+const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };
+const reviews = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
+
+let server: TestServer;
+const events: AuditEvent[] = [];
+
+beforeAll(async () => {
+  const sink = { record: (event: AuditEvent) => void events.push(event), close: async () => undefined };
+  server = await startTestServer({ auditor: createAuditor({ sink, clock: systemClock, random: seededRandom(1) }) });
+});
+afterEach(() => void events.splice(0));
+afterAll(() => server.stop());
+
+const tiny = (count: number): Record<string, string> =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [`x-${index}`, '1']));
+
+/** The event that ends the trail of a request. */
+function completed(answer: Answer): AuditEvent | undefined {
+  return events.find(({ auditID, stage }) => auditID === answer.header('audit-id') && stage === 'ResponseComplete');
+}
+
+describe.each(protocols)('the head of a request over %s', (protocol) => {
+  it('is read whole: the last of many headers counts as the first', async () => {
+    const api = server.api(protocol);
+    const answer = await api.post(reviews, review, { ...tiny(950), 'impersonate-user': 'jane' });
+    expect(answer.status).toBe(201);
+    expect(answer.body).toMatchObject({ status: { userInfo: { username: 'jane' } } });
+  });
+
+  it.each([1001, 1500, 1900])('with %d more headers it is refused and nothing is done', async (count) => {
+    const api = server.api(protocol);
+    const answer = await api.post('/api/v1/namespaces/default/configmaps', configMap(`many-${protocol}-${count}`), {
+      ...tiny(count),
+      'impersonate-user': 'jane',
+    });
+    expect(answer.status).toBe(431);
+    expect(answer.body).toMatchObject({ kind: 'Status', reason: 'RequestHeaderFieldsTooLarge', code: 431 });
+    expect((await api.get(`/api/v1/namespaces/default/configmaps/many-${protocol}-${count}`)).status).toBe(404);
+    expect(completed(answer)).toMatchObject({ verb: 'create', user: {}, responseStatus: { code: 431 } });
+  });
+
+  it('of more than 64 KiB is refused', async () => {
+    const api = server.api(protocol);
+    const large = Object.fromEntries(Object.keys(tiny(10)).map((name) => [name, 'x'.repeat(7 * 1024)]));
+    const answer = await api.post(reviews, review, { ...large, 'impersonate-user': 'jane' });
+    expect(answer.status).toBe(431);
+    expect(completed(answer)).toMatchObject({ requestURI: reviews, responseStatus: { code: 431 } });
+  });
+
+  it('far larger than what is read is never served', async () => {
+    const api = server.api(protocol);
+    const answer = await api
+      .post(reviews, review, { 'x-large': 'x'.repeat(200 * 1024), 'impersonate-user': 'jane' })
+      .then(({ status }) => status)
+      .catch(() => 'cut off');
+    expect([431, 'cut off']).toContain(answer);
+    const tooMany = await api
+      .post(reviews, review, { ...tiny(15_000), 'impersonate-user': 'jane' })
+      .then(({ status }) => status)
+      .catch(() => 'cut off');
+    expect([431, 'cut off']).toContain(tooMany);
+  });
+});
+
+describe.each(protocols)('the audit log over %s', (protocol) => {
+  it.each([
+    [{}, 'Authentication failed, no credentials provided'],
+    [{ token: 'nobody-issued-this' }, 'Authentication failed, attempted: bearer'],
+  ])('has requests without credentials that count: %j', async (credentials, message) => {
+    const api = server.anonymous({ ...credentials, protocol });
+    const answer = await api.get('/api/v1/namespaces/default/secrets/x?pretty=1');
+    expect(answer.status).toBe(401);
+    expect(completed(answer)).toMatchObject({
+      verb: 'get',
+      requestURI: '/api/v1/namespaces/default/secrets/x?pretty=1',
+      user: {},
+      userAgent: 'test/1.0',
+      sourceIPs: [expect.stringContaining('127.0.0.1')],
+      objectRef: { resource: 'secrets', namespace: 'default', name: 'x' },
+      responseStatus: { code: 401, status: 'Failure', reason: 'Unauthorized', message },
+    });
+    expect(JSON.stringify(events)).not.toContain('nobody-issued-this');
+  });
+
+  it('has impersonations that were refused, under the name of who tried', async () => {
+    const jane = await server.as('jane', [], protocol);
+    const answer = await jane.request('GET', '/api/v1/namespaces', undefined, { 'impersonate-user': 'admin' });
+    expect(answer.status).toBe(403);
+    const event = completed(answer);
+    expect(event).toMatchObject({
+      verb: 'list',
+      user: { username: 'jane' },
+      responseStatus: {
+        code: 403,
+        reason: 'Forbidden',
+        message: expect.stringContaining('cannot impersonate resource "users"'),
+      },
+    });
+    expect(event).not.toHaveProperty('impersonatedUser');
+  });
+
+  it('has what was not allowed, with the words of the refusal', async () => {
+    const jane = await server.as('jane', [], protocol);
+    const forbidden = await jane.get('/api/v1/namespaces');
+    expect(completed(forbidden)).toMatchObject({ responseStatus: { code: 403, reason: 'Forbidden' } });
+    const api = server.api(protocol);
+    const method = await api.request('PUT', '/api/v1/namespaces', configMap('x'));
+    expect(completed(method)).toMatchObject({ responseStatus: { code: 405, reason: 'MethodNotAllowed' } });
+    const large = await api.post('/api/v1/namespaces/default/configmaps', 'x'.repeat(4 * 1024 * 1024));
+    expect(completed(large)).toMatchObject({ responseStatus: { code: 413, reason: 'RequestEntityTooLarge' } });
+    const nothing = await api.get('/no/such/path');
+    expect(completed(nothing)).toMatchObject({ responseStatus: { code: 404 } });
+  });
+
+  it('does not quote what was sent', async () => {
+    const api = server.api(protocol);
+    const answer = await api.post('/api/v1/namespaces/default/secrets', {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'Not A Name' },
+      data: { text: 'not base64: hush' },
+    });
+    expect(answer.status).toBeGreaterThanOrEqual(400);
+    expect(completed(answer)).toMatchObject({ responseStatus: { code: answer.status } });
+    expect(JSON.stringify(events)).not.toContain('hush');
+  });
+});
