@@ -41,6 +41,12 @@ export function hasPath(set: FieldSet, path: readonly PathElement[]): boolean {
   return path.length > 0 && isMember(node);
 }
 
+/**
+ * Nodes that `insertNode` gave members to. Asking an object of very many members whether it has any takes as long as it has
+ * members, which for a node that gets them one by one would be asked that many times.
+ */
+const filled = new WeakSet<FieldSet>();
+
 /** Adds a node at a path of a set under construction; what is there already is kept. */
 export function insertNode(root: MutableFieldSet, path: readonly PathElement[], node: FieldSet): void {
   let parent = root;
@@ -51,9 +57,10 @@ export function insertNode(root: MutableFieldSet, path: readonly PathElement[], 
     let child: MutableFieldSet;
     if (next === undefined) child = {};
     // A leaf is shared: it becomes a node of its own before it gets members.
-    else if (isEmptySet(next)) child = { '.': leaf };
+    else if (!filled.has(next) && isEmptySet(next)) child = { '.': leaf };
     else child = next as MutableFieldSet;
-    parent[element] = child;
+    if (child !== next) parent[element] = child;
+    filled.add(child);
     parent = child;
   }
   const element = path[last]!;

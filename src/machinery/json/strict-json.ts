@@ -20,14 +20,19 @@ export interface StrictJson {
  */
 export const maxJsonDepth = 500;
 
-/** Whether a value nests deeper than `limit`; told without recursion, so that it can be asked of any value. */
-export function isDeeperThan(value: JsonValue, limit: number): boolean {
+/**
+ * Whether a value nests deeper than `limit`; found without recursion, so that it can be asked of any value. `looked` is given
+ * the number of members of each value it looks into.
+ */
+export function isDeeperThan(value: JsonValue, limit: number, looked?: (members: number) => void): boolean {
   let level: JsonValue[] = [value];
   for (let depth = 0; level.length > 0; depth++) {
     const next: JsonValue[] = [];
     for (const item of level) {
       if (typeof item !== 'object' || item === null) continue;
-      for (const member of Object.values(item)) if (typeof member === 'object' && member !== null) next.push(member);
+      const members = Object.values(item);
+      looked?.(members.length);
+      for (const member of members) if (typeof member === 'object' && member !== null) next.push(member);
     }
     if (next.length > 0 && depth + 1 >= limit) return true;
     level = next;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { jsonValues } from '../json/testing/arbitrary.ts';
 import { clone, deepFreeze, type JsonValue } from '../json/value.ts';
-import { applyJsonPatch, maxJsonPatchOperations } from './json-patch.ts';
+import { applyJsonPatch, maxJsonPatchOperations, maxJsonPatchSteps } from './json-patch.ts';
 import { PatchError } from './patch-error.ts';
 
 const document: JsonValue = deepFreeze({
@@ -153,6 +153,46 @@ describe('applyJsonPatch', () => {
     expect(() => applyJsonPatch(document, copies)).toThrow(
       expect.objectContaining({ status: 422, detail: expect.stringContaining('exceeding the limit') }),
     );
+  });
+
+  describe('the work behind a patch', () => {
+    const tooMuch = expect.objectContaining({ status: 413, message: expect.stringContaining(`${maxJsonPatchSteps}`) });
+    const repeat = (operation: object): object[] => Array.from({ length: maxJsonPatchOperations }, () => operation);
+
+    it('is limited where each operation shifts a long list', () => {
+      const long = { list: Array.from({ length: 200_000 }, (_, index) => index) };
+      for (const operation of [
+        { op: 'move', from: '/list/0', path: '/list/199999' },
+        { op: 'move', from: '/list/199999', path: '/list/0' },
+        { op: 'add', path: '/list/0', value: 0 },
+        { op: 'remove', path: '/list/0' },
+      ]) {
+        expect(() => applyJsonPatch(long, repeat(operation)), JSON.stringify(operation)).toThrow(tooMuch);
+      }
+    });
+
+    it('is limited where each operation moves a large value', () => {
+      const large = { a: { list: Array.from({ length: 20_000 }, () => ({})) }, b: {} };
+      const there = { op: 'move', from: '/a', path: '/b/a' };
+      const back = { op: 'move', from: '/b/a', path: '/a' };
+      const patch = repeat(there).map((operation, index) => (index % 2 === 0 ? operation : back));
+      expect(() => applyJsonPatch(large, patch)).toThrow(tooMuch);
+    });
+
+    it('is limited where each operation compares with a large object', () => {
+      const wide = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`k${index}`, index]));
+      const patch = [
+        ...repeat({ op: 'test', path: '/wide', value: wide }).slice(1),
+        { op: 'add', path: '/done', value: true },
+      ];
+      expect(() => applyJsonPatch({ wide }, patch)).toThrow(tooMuch);
+    });
+
+    it('leaves room for what people do', () => {
+      const list = Array.from({ length: 1000 }, (_, index) => ({ name: `n${index}`, value: { deep: [index] } }));
+      const patch = repeat({ op: 'move', from: '/list/0', path: '/list/999' });
+      expect(applyJsonPatch({ list }, patch)).toEqual({ list });
+    });
   });
 
   it('leaves its input alone and undoes what it did', () => {

@@ -1,5 +1,5 @@
 import { isDeeperThan, maxJsonDepth } from '../json/strict-json.ts';
-import { clone, deepEqual, isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import { clone, isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import { doesNotApply, goJsonKind, PatchError } from './patch-error.ts';
 
 /** kube-apiserver refuses longer JSON patches: each operation may copy the document. */
@@ -7,6 +7,14 @@ export const maxJsonPatchOperations = 10_000;
 
 /** kube-apiserver refuses patches whose copies add up to more: a few copies of a part into itself would fill any memory. */
 export const maxJsonPatchCopiedBytes: number = 3 * 1024 * 1024;
+
+/**
+ * What the operations of one patch may cost together, in values looked at. Lists are shifted and values that are moved are
+ * measured again by every operation, so the size of a patch says little about the work behind it.
+ */
+export const maxJsonPatchSteps = 2_000_000;
+/** elements of a list that are shifted in the time another value is looked at */
+const shiftedPerStep = 32;
 
 interface Operation {
   op: string;
@@ -24,6 +32,8 @@ interface Work {
   readonly copied: Set<object>;
   /** what `copy` operations have added so far */
   copiedBytes: number;
+  /** what is left of the steps */
+  steps: number;
 }
 
 const arrayIndexPattern = /^[+-]?\d+$/;
@@ -36,7 +46,7 @@ const arrayIndexPattern = /^[+-]?\d+$/;
  */
 export function applyJsonPatch(document: JsonValue, patch: unknown): JsonValue {
   const operations = decodeOperations(patch);
-  const work: Work = { root: document, copied: new Set(), copiedBytes: 0 };
+  const work: Work = { root: document, copied: new Set(), copiedBytes: 0, steps: maxJsonPatchSteps };
   for (const operation of operations) applyOperation(work, operation);
   return work.root;
 }
@@ -106,7 +116,7 @@ function applyOperation(work: Work, { op, path, from, value }: Operation): void 
       const copied = read(work, source, 'copy') ?? null;
       countCopied(work, copied);
       const target = required(path, 'copy operation failed to decode path');
-      checkDepth(target, copied);
+      checkDepth(work, target, copied);
       add(work, target, clone(copied));
       break;
     }
@@ -120,6 +130,15 @@ function countCopied(work: Work, value: JsonValue): void {
   if (work.copiedBytes <= maxJsonPatchCopiedBytes) return;
   throw doesNotApply(
     `Unable to complete the copy, the accumulated size increase of copy is ${work.copiedBytes}, exceeding the limit ${maxJsonPatchCopiedBytes}`,
+  );
+}
+
+function spend(work: Work, steps: number): void {
+  work.steps -= steps;
+  if (work.steps >= 0) return;
+  throw new PatchError(
+    413,
+    `Request entity too large: the operations of the JSON patch take more than ${maxJsonPatchSteps} steps together`,
   );
 }
 
@@ -200,13 +219,14 @@ function read(work: Work, path: string, operation: string): JsonValue | undefine
 }
 
 /** The result must be a document that could have been sent whole; copies of a part into itself soon would not. */
-function checkDepth(path: string, value: JsonValue): void {
+function checkDepth(work: Work, path: string, value: JsonValue): void {
   const above = path.split('/').length - 1;
-  if (above > maxJsonDepth || isDeeperThan(value, maxJsonDepth - above)) throw doesNotApply('exceeded max depth');
+  const deeper = isDeeperThan(value, maxJsonDepth - above, (members) => spend(work, members));
+  if (above > maxJsonDepth || deeper) throw doesNotApply('exceeded max depth');
 }
 
 function add(work: Work, path: string, value: JsonValue): void {
-  checkDepth(path, value);
+  checkDepth(work, path, value);
   const found = locate(work, path, true);
   if (!found) throw doesNotApply(`add operation does not apply: doc is missing path: "${path}"`);
   const { container, key } = found;
@@ -223,6 +243,7 @@ function add(work: Work, path: string, value: JsonValue): void {
   if (!(index >= 0 && index <= container.length)) {
     throw doesNotApply(`error in add for path: '${path}': Unable to access invalid index: ${key}`);
   }
+  spend(work, (container.length - index) / shiftedPerStep);
   container.splice(index, 0, value);
 }
 
@@ -233,6 +254,7 @@ function remove(work: Work, path: string): void {
   if (Array.isArray(container)) {
     const index = existingIndex(container, key);
     if (index === undefined) throw doesNotApply(`error in remove for path: '${path}': invalid index referenced`);
+    spend(work, (container.length - index) / shiftedPerStep);
     container.splice(index, 1);
   } else {
     if (!Object.hasOwn(container, key)) {
@@ -243,7 +265,7 @@ function remove(work: Work, path: string): void {
 }
 
 function replace(work: Work, path: string, value: JsonValue): void {
-  checkDepth(path, value);
+  checkDepth(work, path, value);
   if (path === '') {
     if (!isContainer(value)) throw doesNotApply('replace operation value must be object or array');
     work.root = value;
@@ -259,5 +281,23 @@ function replace(work: Work, path: string, value: JsonValue): void {
 
 function test(work: Work, path: string, expected: JsonValue): void {
   const actual = path === '' ? work.root : (read(work, path, 'test') ?? null);
-  if (!deepEqual(actual, expected)) throw doesNotApply(`testing value ${path} failed`);
+  if (!isEqual(work, actual, expected)) throw doesNotApply(`testing value ${path} failed`);
+}
+
+/** Looks at the expected value first: it came with the patch, so what is compared is bounded by the size of the patch. */
+function isEqual(work: Work, actual: JsonValue, expected: JsonValue): boolean {
+  if (!isContainer(actual) || !isContainer(expected)) return actual === expected;
+  if (Array.isArray(actual) || Array.isArray(expected)) {
+    if (!Array.isArray(actual) || !Array.isArray(expected) || actual.length !== expected.length) return false;
+    return expected.every((item, index) => isEqual(work, actual[index]!, item));
+  }
+  // Counting the members of an object takes as long as it has members. An undefined one is absent.
+  const members = Object.values(actual);
+  spend(work, members.length);
+  const count = members.reduce<number>((sum, member) => (member === undefined ? sum : sum + 1), 0);
+  const names = Object.keys(expected);
+  return (
+    count === names.length &&
+    names.every((name) => Object.hasOwn(actual, name) && isEqual(work, actual[name]!, expected[name]!))
+  );
 }

@@ -2,11 +2,29 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts'
 import { PatchError } from './patch-error.ts';
 import { directiveMarker, goFormat, goTypeName } from './strategic-directives.ts';
 
-/** Position of the element with the same merge key (or, without a key, the same value); -1 when absent. */
-export function indexOfElement(list: readonly JsonValue[], element: JsonValue, mergeKey: string): number {
-  if (mergeKey === '') return list.indexOf(element);
-  const wanted = keyOf(element, mergeKey);
-  return list.findIndex((item) => keyOf(item, mergeKey) === wanted);
+/** Where the elements of a list stand, by merge key or, without one, by value; of equal ones the first counts. */
+export class Positions {
+  readonly #mergeKey: string;
+  readonly #positions = new Map<JsonValue | undefined, number>();
+
+  constructor(list: readonly JsonValue[], mergeKey: string) {
+    this.#mergeKey = mergeKey;
+    for (let i = 0; i < list.length; i++) this.add(list[i]!, i);
+  }
+
+  add(element: JsonValue, position: number): void {
+    const key = this.#keyOf(element);
+    if (!this.#positions.has(key)) this.#positions.set(key, position);
+  }
+
+  /** -1 when absent */
+  of(element: JsonValue): number {
+    return this.#positions.get(this.#keyOf(element)) ?? -1;
+  }
+
+  #keyOf(element: JsonValue): JsonValue | undefined {
+    return this.#mergeKey === '' ? element : keyOf(element, this.#mergeKey);
+  }
 }
 
 export function keyOf(item: JsonValue, mergeKey: string): JsonValue | undefined {
@@ -27,25 +45,23 @@ export function orderElements(
   live: readonly JsonValue[],
   mergeKey: string,
 ): JsonValue[] {
+  const inPatch = new Positions(wanted, mergeKey);
+  const inLive = new Positions(live, mergeKey);
   const fromPatch: JsonValue[] = [];
   const serverOnly: JsonValue[] = [];
   for (const item of merged) {
     if (mergeKey !== '' && keyOf(item, mergeKey) === undefined) throw missingMergeKey(item, mergeKey);
-    (indexOfElement(wanted, item, mergeKey) >= 0 ? fromPatch : serverOnly).push(item);
+    (inPatch.of(item) >= 0 ? fromPatch : serverOnly).push(item);
   }
-  const byPositionIn =
-    (order: readonly JsonValue[]) =>
-    (a: JsonValue, b: JsonValue): number =>
-      indexOfElement(order, a, mergeKey) - indexOfElement(order, b, mergeKey);
-  fromPatch.sort(byPositionIn(wanted));
-  serverOnly.sort(byPositionIn(live));
+  fromPatch.sort((a, b) => inPatch.of(a) - inPatch.of(b));
+  serverOnly.sort((a, b) => inLive.of(a) - inLive.of(b));
 
   const ordered: JsonValue[] = [];
   let next = 0;
   for (const item of fromPatch) {
-    const position = indexOfElement(live, item, mergeKey);
+    const position = inLive.of(item);
     while (position >= 0 && next < serverOnly.length) {
-      const serverPosition = indexOfElement(live, serverOnly[next]!, mergeKey);
+      const serverPosition = inLive.of(serverOnly[next]!);
       if (serverPosition < 0 || serverPosition >= position) break;
       ordered.push(serverOnly[next++]!);
     }
@@ -101,7 +117,7 @@ export function applySpecialElements(
   mergeKey: string,
 ): { live: JsonValue[]; patch: JsonObject[] } {
   const plain: JsonObject[] = [];
-  let remaining = live.slice();
+  const deleted = new Set<JsonValue | undefined>();
   let replace = false;
   for (const entry of patch) {
     const item = entry as JsonObject;
@@ -111,7 +127,7 @@ export function applySpecialElements(
     } else if (directive === 'delete') {
       const key = item[mergeKey];
       if (key === undefined) throw missingMergeKey(item, mergeKey);
-      remaining = remaining.filter((candidate) => keyOf(candidate, mergeKey) !== key);
+      deleted.add(key);
     } else if (directive === 'replace') {
       replace = true;
     } else if (directive === 'merge') {
@@ -120,5 +136,6 @@ export function applySpecialElements(
       throw new PatchError(500, `unknown patch type: ${goFormat(directive)} in map: ${goFormat(item)}`);
     }
   }
-  return replace ? { live: plain, patch: [] } : { live: remaining, patch: plain };
+  if (replace) return { live: plain, patch: [] };
+  return { live: live.filter((candidate) => !deleted.has(keyOf(candidate, mergeKey))), patch: plain };
 }

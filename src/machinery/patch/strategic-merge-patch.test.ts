@@ -252,3 +252,37 @@ describe('applyStrategicMergePatch', () => {
     expect(applyStrategicMergePatch(live as JsonValue, null, schema)).toBe(live);
   });
 });
+
+describe('long lists', () => {
+  const schema: Schema = { type: 'object', properties: { spec: podSpec } };
+  let looked = 0;
+  /** An element that counts how often its merge key is read. */
+  const counted = (name: string, more: JsonObject = {}): JsonObject =>
+    Object.defineProperty({ ...more } as JsonObject, 'name', {
+      enumerable: true,
+      get() {
+        looked++;
+        return name;
+      },
+    });
+  const elements = (count: number, more?: JsonObject): JsonObject[] =>
+    Array.from({ length: count }, (_, index) => counted(`n${index}`, more));
+
+  /** How often merge keys were read while the patch was applied. */
+  function looks(live: JsonObject, patch: JsonObject): number {
+    looked = 0;
+    applyStrategicMergePatch({ spec: live }, { spec: patch }, schema);
+    return looked;
+  }
+
+  it.each([
+    ['merged', (n: number) => ({ volumes: elements(n, { emptyDir: {} }) })],
+    ['added', (n: number) => ({ volumes: elements(n).map((_, index) => counted(`new${index}`)) })],
+    ['deleted', (n: number) => ({ volumes: elements(n, { $patch: 'delete' }) })],
+    ['ordered', (n: number) => ({ '$setElementOrder/volumes': elements(n).reverse(), volumes: [] })],
+    ['replaced', (n: number) => ({ volumes: [{ $patch: 'replace' }, ...elements(n)] })],
+  ])('are %s in about as many steps as they have elements', (_, patchOf) => {
+    const steps = (count: number): number => looks({ volumes: elements(count) }, patchOf(count) as JsonObject);
+    expect(steps(4000)).toBeLessThan(6 * steps(1000));
+  });
+});

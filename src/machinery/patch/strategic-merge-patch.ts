@@ -17,9 +17,9 @@ import {
   applySpecialElements,
   checkElementOrder,
   elementsAreObjects,
-  indexOfElement,
   missingMergeKey,
   orderElements,
+  Positions,
 } from './strategic-list.ts';
 
 /**
@@ -160,10 +160,11 @@ function mergeList(live: JsonValue[], patch: JsonValue[], field: FieldMerge): Js
   if (mergeKey === '') throw new PatchError(500, 'cannot merge lists without merge key for struct');
   const split = applySpecialElements(live, patch, mergeKey);
   const merged = split.live.slice();
+  const positions = new Positions(merged, mergeKey);
   for (const item of split.patch) {
     if (item[mergeKey] === undefined) throw missingMergeKey(item, mergeKey);
-    const position = indexOfElement(merged, item, mergeKey);
-    if (position < 0) merged.push(stripDirectives(item));
+    const position = positions.of(item);
+    if (position < 0) positions.add(item, merged.push(stripDirectives(item)) - 1);
     else merged[position] = mergeObject(merged[position] as JsonObject, item, field.schema?.items);
   }
   return orderElements(merged, split.patch, split.live, mergeKey);
