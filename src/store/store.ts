@@ -164,10 +164,12 @@ class RevisionedStore<V> implements Store<V> {
       this.#checkKey(key);
       const previous = this.head(key);
       checkPrecondition(key, precondition, previous);
-      const revision = ++this.#lastAssigned;
+      const revision = this.#lastAssigned + 1;
       const value = make(revision);
       const createRevision = previous?.createRevision ?? revision;
       const encoded = this.#codec.encode(key, value);
+      // A value that could not be made takes no revision.
+      this.#lastAssigned = revision;
       const record: StoreRecord<V> = { key, value, revision, createRevision };
       return this.#stage(key, record, record, {
         event: { type: 'put', revision, record, previous },

@@ -101,11 +101,12 @@ export class RegisteredResource {
   }
 
   /** Makes the stored form of an object in the storage version. Takes ownership of `object`. */
-  toStored(object: UnstructuredObject, nowMs: number): StoredObject {
+  toStored(object: UnstructuredObject, nowMs: number, maxBytes?: number): StoredObject {
     const { storedAs, ttlMs } = this.definition;
     return StoredObject.fromObject(
       storedAs ? storedAs.toStorage(object) : object,
       ttlMs === undefined ? undefined : nowMs + ttlMs,
+      maxBytes,
     );
   }
 

@@ -7,6 +7,7 @@ import {
 } from '../../machinery/index.ts';
 import { ConflictError } from '../../store/index.ts';
 import { objectKey } from '../storage/keys.ts';
+import { maxStoredBytes } from '../storage/stored-object.ts';
 import { type ServiceContext, strategyContextFor } from './context.ts';
 import { recordCreate, setManagedFields } from './managed-fields.ts';
 import { dropDuplicateOwners, generateName, placeInNamespace, stampForCreate } from './metadata.ts';
@@ -122,7 +123,7 @@ async function createNamed(
   }
   const record = await context.store.put(key, { kind: 'absent' }, (revision) => {
     object.metadata.resourceVersion = String(revision);
-    return resource.toStored(object, nowMs);
+    return resource.toStored(object, nowMs, maxStoredBytes);
   });
   return { object, json: resource.isDirect(record) ? record.value.json : undefined, created: true };
 }

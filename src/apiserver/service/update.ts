@@ -142,7 +142,7 @@ async function attemptUpdate(request: UpdateRequest, onConditional: (value: bool
   if (settings.dryRun) return { object, json: undefined, created: false };
   const stored = await context.store.put(key, { kind: 'revision', revision: record.revision }, (revision) => {
     object.metadata.resourceVersion = String(revision);
-    return resource.toStored(object, nowMs);
+    return resource.toStored(object, nowMs, record.value.maxBytesOfNext);
   });
   return { object, json: resource.isDirect(stored) ? stored.value.json : undefined, created: false };
 }

@@ -3,6 +3,7 @@ import {
   type JsonObject,
   type ObjectMeta,
   type OwnerReference,
+  statusError,
   stringifyJson,
   type UnstructuredObject,
 } from '../../machinery/index.ts';
@@ -35,6 +36,15 @@ function headerOf(object: UnstructuredObject, expiresAtMs: number | undefined): 
 
 const newline = 0x0a;
 
+/** What etcd takes in one request: larger objects are no objects for Kubernetes. */
+export const maxStoredBytes: number = 1.5 * 1024 * 1024;
+/** a character of a string is at most so many bytes of UTF-8 */
+const maxBytesPerCharacter = 3;
+
+function isLonger(text: string, maxBytes: number): boolean {
+  return text.length * maxBytesPerCharacter > maxBytes && Buffer.byteLength(text) > maxBytes;
+}
+
 /** Objects whose parsed form is kept, oldest overwritten first: a cache of the process, which nobody can observe. */
 const recentlyParsed: (StoredObject | undefined)[] = new Array(512).fill(undefined);
 let nextSlot = 0;
@@ -56,10 +66,19 @@ export class StoredObject {
     if (parsed) this.#keep(parsed);
   }
 
-  /** Takes ownership of `object`: the caller must not change it any more. */
-  static fromObject(object: UnstructuredObject, expiresAtMs?: number): StoredObject {
+  /**
+   * Takes ownership of `object`: the caller must not change it any more. One that is larger than `maxBytes` loses the record
+   * of who owns which field, as in kube-apiserver, before it is refused.
+   */
+  static fromObject(object: UnstructuredObject, expiresAtMs?: number, maxBytes?: number): StoredObject {
     const header = headerOf(object, expiresAtMs);
-    return new StoredObject(stringifyJson(object as unknown as JsonObject), header, finish(object));
+    let json = stringifyJson(object as unknown as JsonObject);
+    if (maxBytes !== undefined && isLonger(json, maxBytes)) {
+      delete object.metadata.managedFields;
+      json = stringifyJson(object as unknown as JsonObject);
+      if (isLonger(json, maxBytes)) throw statusError.storageTooLarge();
+    }
+    return new StoredObject(json, header, finish(object));
   }
 
   static decode(encoded: Uint8Array): StoredObject {
@@ -72,6 +91,11 @@ export class StoredObject {
   /** The header on a line of its own, then the object; JSON text has no line breaks. */
   encode(): readonly string[] {
     return [`${stringifyJson(this.#header as unknown as JsonObject)}\n`, this.json];
+  }
+
+  /** What an update may make of it: whatever is stored already may become smaller. */
+  get maxBytesOfNext(): number {
+    return isLonger(this.json, maxStoredBytes) ? Buffer.byteLength(this.json) : maxStoredBytes;
   }
 
   /** apiVersion the text is in */

@@ -61,7 +61,7 @@ function failure(code: number, reason: string, message: string, details?: Status
     metadata: {},
     status: 'Failure',
     message,
-    reason,
+    ...(reason !== '' && { reason }),
     ...(details && { details }),
     code,
   });
@@ -153,6 +153,8 @@ export const statusError = {
     failure(429, 'TooManyRequests', message, { retryAfterSeconds }),
   internal: (message: string): ApiStatusError =>
     failure(500, 'InternalError', `Internal error occurred: ${message}`, { causes: [{ message }] }),
+  /** an object that etcd would not take; kube-apiserver hands on its words */
+  storageTooLarge: (): ApiStatusError => failure(500, '', 'etcdserver: request is too large'),
   serviceUnavailable: (message: string): ApiStatusError => failure(503, 'ServiceUnavailable', message),
   timeout: (message: string, retryAfterSeconds = 1, causes?: StatusCause[]): ApiStatusError =>
     failure(504, 'Timeout', `Timeout: ${message}`, { retryAfterSeconds, ...(causes && { causes }) }),
