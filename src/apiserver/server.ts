@@ -30,10 +30,17 @@ import { startRoleAggregation } from './auth/role-aggregation.ts';
 import { ensureBootstrapObjects } from './bootstrap.ts';
 import { CrdLifecycle, nativeDefinitionsStay, publishNativeKinds, withCrdStrategy } from './crd/index.ts';
 import { Discovery } from './discovery/index.ts';
+import { FlowControl, type FlowLimits } from './flow/index.ts';
 import { backupPath, handleBackup } from './http/backup-endpoint.ts';
 import { HttpCaller } from './http/caller.ts';
 import { Exchange, toStatusError } from './http/exchange.ts';
-import { type HealthCheck, handleInfo, type InfoHandlerOptions, type VersionInfo } from './http/info-handler.ts';
+import {
+  type HealthCheck,
+  handleInfo,
+  type InfoHandlerOptions,
+  isHealthPath,
+  type VersionInfo,
+} from './http/info-handler.ts';
 import { type Acceptor, acceptor, type Listener, listen } from './http/listener.ts';
 import { attributesOf, verbOf } from './http/request-attributes.ts';
 import { attemptedCredentials, refuseOversizedHead } from './http/request-head.ts';
@@ -107,12 +114,13 @@ export interface ApiServerOptions {
   bootstrapObjects?: readonly KubeObject[];
   healthChecks?: readonly HealthCheck[];
   version?: Partial<VersionInfo>;
+  /** how much requests of all senders may take together; see FlowControl */
+  flow?: Partial<FlowLimits>;
   /** unexpected failures: bugs, disk trouble */
   onError?(error: unknown, what: string): void;
 }
 
 const maxBodyBytes = 3 * 1024 * 1024;
-const maxMutatingInFlight = 2000;
 
 const defaultVersion: VersionInfo = {
   major: '1',
@@ -158,7 +166,7 @@ export class ApiServer {
   readonly #stopPolicyStatus: () => Promise<void>;
   readonly #listeners = new Set<Listener>();
   readonly #openWatches = new Set<Exchange>();
-  #mutating = 0;
+  readonly #flow: FlowControl;
   #stopping = false;
 
   constructor(options: ApiServerOptions) {
@@ -166,6 +174,7 @@ export class ApiServer {
     this.#clock = options.clock ?? systemClock;
     this.#random = options.random ?? systemRandom;
     this.#auditor = options.auditor;
+    this.#flow = new FlowControl(options.flow);
     const { store } = options;
     this.registry = new Registry();
     const native = new Map<string, ResourceDefinition>();
@@ -348,7 +357,9 @@ export class ApiServer {
       if (sender.refusal) throw sender.refusal;
       const decision = this.access.check(attributes);
       trail?.authorized(decision);
+      exchange.flow = this.#flow.begin(sender.requestor);
       await this.#route(exchange, path, verb, sender.user);
+      if (exchange.packing) await exchange.packing;
     } catch (error) {
       const { code, status } = toStatusError(error, (cause) =>
         this.#report(cause, `${exchange.method} ${exchange.path}`),
@@ -357,6 +368,7 @@ export class ApiServer {
       exchange.statusCode = code;
       exchange.sendStatus(status);
     } finally {
+      exchange.flow?.end(exchange.output);
       finish();
       trail?.completed(auditResponse(exchange.statusCode, failure, sender.auditMessage));
     }
@@ -380,7 +392,11 @@ export class ApiServer {
 
   /** Not async, nor is what it calls where nothing waits: each layer of promises costs every request a little. */
   #route(exchange: Exchange, path: RequestPath, verb: Verb | undefined, user: UserInfo): undefined | Promise<unknown> {
-    if (path.type === 'other') return this.#serveOther(exchange, path.path);
+    if (path.type === 'other') {
+      // Whoever looks after the server must always learn how it is.
+      const turn = isHealthPath(path.path) ? undefined : exchange.flow?.beginRead();
+      return turn ? turn.then(() => this.#serveOther(exchange, path.path)) : this.#serveOther(exchange, path.path);
+    }
     // A group nobody serves is no API at all, hence no Status.
     if (!this.registry.groups().has(path.group)) {
       exchange.sendText(404, '404 page not found\n');
@@ -389,9 +405,14 @@ export class ApiServer {
     if (!verb || !allowsMethod(path, exchange.method)) throw statusError.methodNotAllowed();
     const caller = new HttpCaller(exchange, user);
     const wait = this.#options.gate?.();
-    return wait
-      ? wait.then(() => this.#resources.handle(exchange, path, verb, caller))
-      : this.#resources.handle(exchange, path, verb, caller);
+    const handle = (): Promise<void> => {
+      // Writes have their turn once their body has been read.
+      const turn = reads.has(verb) ? beginReading(exchange, verb) : undefined;
+      return turn
+        ? turn.then(() => this.#resources.handle(exchange, path, verb, caller))
+        : this.#resources.handle(exchange, path, verb, caller);
+    };
+    return wait ? wait.then(handle) : handle();
   }
 
   async #serveOther(exchange: Exchange, path: string): Promise<void> {
@@ -399,7 +420,7 @@ export class ApiServer {
     if (!(await handleInfo(exchange, this.#info))) exchange.sendText(404, '404 page not found\n');
   }
 
-  /** Counts the request and returns what to call at its end; refuses more writes than we can hold. */
+  /** Counts the request and returns what to call at its end. */
   #measure(exchange: Exchange, attributes: AuthorizationAttributes): () => void {
     const { verb } = attributes;
     const labels = this.#labelsOf(attributes);
@@ -412,16 +433,9 @@ export class ApiServer {
       };
     }
     const mutating = exchange.method !== 'GET' && exchange.method !== 'HEAD';
-    if (mutating && this.#mutating >= maxMutatingInFlight) {
-      throw statusError.tooManyRequests(
-        'The server is currently unable to handle more writes, please try again later.',
-      );
-    }
-    if (mutating) this.#mutating++;
     const startMs = performance.now();
     this.metrics.started(mutating);
     return () => {
-      if (mutating) this.#mutating--;
       this.metrics.finished(mutating, labels, exchange.statusCode, (performance.now() - startMs) / 1000);
     };
   }
@@ -500,6 +514,12 @@ function beginAudit(
     ...(remoteAddress !== undefined && { sourceIps: [remoteAddress] }),
     userAgent: exchange.header('user-agent') ?? '',
   });
+}
+
+const reads: ReadonlySet<Verb> = new Set<Verb>(['get', 'list', 'watch']);
+
+function beginReading({ flow }: Exchange, verb: Verb): Promise<void> | undefined {
+  return verb === 'watch' ? flow?.beginWatch() : flow?.beginRead();
 }
 
 const countedVerbs: ReadonlySet<string> = new Set([...allVerbs, 'post', 'put', 'head', 'options']);

@@ -22,11 +22,21 @@ export interface BodyLimits {
   protobuf: ProtobufRegistry;
 }
 
-/** Reads a request body up to the limit; more than that is a 413 and the rest is not read. */
-export function readBody(exchange: Exchange, maxBytes: number): Promise<Buffer> {
-  const { input, wire } = exchange;
+/**
+ * Reads a request body up to the limit; more than that is a 413 and the rest is not read. The request counts as a write only
+ * once its body is there, so that bodies which never end keep nobody else from writing.
+ */
+export async function readBody(exchange: Exchange, maxBytes: number): Promise<Buffer> {
   const declared = Number(exchange.header('content-length') ?? 0);
-  if (declared > maxBytes) return Promise.reject(tooLarge(exchange, maxBytes));
+  if (declared > maxBytes) throw tooLarge(exchange, maxBytes);
+  if (exchange.wire.hasBody) exchange.flow?.expectBody(declared > 0 ? declared : maxBytes);
+  const bytes = await receiveBody(exchange, maxBytes, declared);
+  await exchange.flow?.beginWrite();
+  return bytes;
+}
+
+function receiveBody(exchange: Exchange, maxBytes: number, declared: number): Promise<Buffer> {
+  const { input, wire } = exchange;
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;

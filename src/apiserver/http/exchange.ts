@@ -1,6 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 import { gzip } from 'node:zlib';
 import { ApiStatusError, type Status, statusError } from '../../machinery/index.ts';
+import type { RequestFlow } from '../flow/index.ts';
 import type { Representation } from './media-types.ts';
 import type { ResponseHeaders, Wire } from './wire.ts';
 
@@ -22,6 +23,10 @@ export class Exchange {
   #abort: AbortController | undefined;
   /** how the answer is to be written, once that has been negotiated */
   representation: Representation | undefined;
+  /** what the request takes of the server; absent until its sender is known */
+  flow: RequestFlow | undefined;
+  /** resolves when an answer that is still being packed is on its way */
+  packing: Promise<void> | undefined;
   /** set for the audit log and metrics once the answer is on its way */
   statusCode = 0;
 
@@ -93,9 +98,13 @@ export class Exchange {
     }
     if (body.length >= gzipThreshold && (this.header('accept-encoding') ?? '').includes('gzip')) {
       // Level 1: the cheapest that still shrinks JSON several times over.
-      gzip(body, { level: 1 }, (error, packed) => {
-        if (error) return this.#sendPlain(code, contentType, body, headers);
-        this.#sendPlain(code, contentType, packed, { ...headers, 'content-encoding': 'gzip', vary: 'Accept-Encoding' });
+      this.packing = new Promise((resolve) => {
+        gzip(body, { level: 1 }, (error, packed) => {
+          const encoded = { ...headers, 'content-encoding': 'gzip', vary: 'Accept-Encoding' };
+          if (error) this.#sendPlain(code, contentType, body, headers);
+          else this.#sendPlain(code, contentType, packed, encoded);
+          resolve();
+        });
       });
       return;
     }

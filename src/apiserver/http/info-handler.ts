@@ -36,6 +36,12 @@ export interface InfoHandlerOptions {
   now(): number;
 }
 
+const healthPath = /^\/(healthz|livez|readyz)(?:\/(.+))?$/;
+
+export function isHealthPath(path: string): boolean {
+  return healthPath.test(path);
+}
+
 const oneYearMs = 365 * 24 * 3600 * 1000;
 
 /** Everything that is not a resource: discovery, OpenAPI, version, health, metrics. Returns false for unknown paths. */
@@ -46,7 +52,7 @@ export async function handleInfo(exchange: Exchange, options: InfoHandlerOptions
     return false;
   }
   if (path === '/api' || path === '/apis') return sendDiscovery(exchange, options, path === '/api');
-  const health = /^\/(healthz|livez|readyz)(?:\/(.+))?$/.exec(path);
+  const health = healthPath.exec(path);
   if (health) return sendHealth(exchange, options, health[1] as 'healthz', health[2]);
   if (path === '/openapi/v3') {
     exchange.sendJson(200, options.openApi.index());

@@ -295,7 +295,8 @@ export class ResourceHandler {
         exchange.writeHead(200, { 'content-type': 'text/plain' });
         for await (const chunk of answer.text) {
           if (exchange.gone) return;
-          exchange.output.write(chunk);
+          // Nothing more is fetched for a client that does not read.
+          if (!exchange.output.write(chunk)) await drained(exchange);
         }
         exchange.end();
         return;
@@ -308,6 +309,20 @@ export class ResourceHandler {
       }
     }
   }
+}
+
+/** Resolves when the client has read on, or has gone away. */
+function drained({ output, gone }: Exchange): Promise<void> | undefined {
+  if (gone) return undefined;
+  return new Promise((resolve) => {
+    const done = (): void => {
+      output.off('drain', done);
+      output.off('close', done);
+      resolve();
+    };
+    output.on('drain', done);
+    output.on('close', done);
+  });
 }
 
 function named(target: Target, path: ResourcePath): NamedTarget {

@@ -10,6 +10,7 @@ import { RequestWire, type UpgradeOffer } from './wire.ts';
  */
 export class UpgradeWire extends RequestWire {
   readonly input: Readable = Readable.from([]);
+  readonly hasBody = false;
   readonly output: ServerResponse;
   readonly #socket: Duplex;
   readonly #head: Buffer;

@@ -16,6 +16,8 @@ export interface Wire {
   readonly rawHeaders: readonly string[];
   /** body of the request */
   readonly input: Readable;
+  /** false when nothing comes after the headers */
+  readonly hasBody: boolean;
   /** body of the answer; ending it ends the exchange */
   readonly output: Writable;
   readonly socket: TLSSocket | undefined;
@@ -57,6 +59,7 @@ interface StreamsOffer extends Offer {
 /** What a request of HTTP/1.1 says, however its answer goes out. */
 export abstract class RequestWire implements Wire {
   abstract readonly input: Readable;
+  abstract readonly hasBody: boolean;
   abstract readonly output: ServerResponse;
   protected readonly request: IncomingMessage;
 
@@ -114,6 +117,10 @@ export class Http1Wire extends RequestWire {
     this.input = request;
     this.output = response;
   }
+
+  get hasBody(): boolean {
+    return this.headers['transfer-encoding'] !== undefined || Number(this.headers['content-length'] ?? 0) > 0;
+  }
 }
 
 /** HTTP/2 on the bare stream: Node's imitation of the HTTP/1.1 classes would cost a quarter of a small request. */
@@ -130,6 +137,10 @@ export class Http2Wire implements Wire {
     this.headers = headers;
     this.rawHeaders = rawHeaders;
     if (headers.expect === '100-continue') stream.additionalHeaders({ ':status': constants.HTTP_STATUS_CONTINUE });
+  }
+
+  get hasBody(): boolean {
+    return !this.input.endAfterHeaders;
   }
 
   get method(): string {

@@ -1,0 +1,2 @@
+// Who may have how much of the server at a time.
+export * from './flow-control.ts';
