@@ -3,18 +3,16 @@ import {
   type ConnectionConfig,
   httpClient,
   isUnreachable,
-  loadKubeconfig,
   type RestMapper,
   restMapper,
 } from '../client/index.ts';
 import { ApiStatusError, CapstanError } from '../machinery/index.ts';
 import type { CommandContext } from './context.ts';
+import { ownContext, type TargetOptions, targetApi } from './target-api.ts';
 import { version } from './version.ts';
 
 /** Flags every verb that talks to a management API has. */
-export interface ConnectionOptions {
-  kubeconfig?: string;
-  context?: string;
+export interface ConnectionOptions extends TargetOptions {
   namespace?: string;
 }
 
@@ -26,20 +24,17 @@ export interface Connection {
   readonly namespace: string;
   /** the flag was given: objects that say otherwise are refused */
   readonly namespaceGiven: boolean;
+  /** address and context of the API, for people */
+  readonly where: string;
 }
 
-/** Connects as kubectl would with these flags, runs the work, and closes the connections however it ends. */
+/** Connects to the management API of this computer, or to the one the flags name, runs the work, and closes the connections however it ends. */
 export async function withConnection<T>(
   options: ConnectionOptions,
   context: CommandContext,
   work: (connection: Connection) => Promise<T>,
 ): Promise<T> {
-  const config = await loadKubeconfig({
-    env: context.env,
-    interactive: true,
-    ...(options.kubeconfig !== undefined && { path: options.kubeconfig }),
-    ...(options.context !== undefined && { context: options.context }),
-  });
+  const config = await targetApi(options, context.env, { interactive: true });
   const warned = new Set<string>();
   const client = httpClient(config, {
     userAgent: `capstan/${version}`,
@@ -57,6 +52,7 @@ export async function withConnection<T>(
       mapper: restMapper(client),
       namespace: options.namespace ?? config.namespace,
       namespaceGiven: options.namespace !== undefined,
+      where: `${config.server} (${config.context === '' ? "the Pod's service account" : `context ${config.context}`})`,
     });
   } catch (error) {
     throw explained(error, config);
@@ -66,21 +62,80 @@ export async function withConnection<T>(
 }
 
 /** What a person at a terminal can do about a failure of the connection itself. */
-function explained(error: unknown, config: ConnectionConfig): unknown {
+export function explained(error: unknown, config: ConnectionConfig): unknown {
+  const isOwn = config.context === ownContext;
   if (isUnreachable(error)) {
-    return new CapstanError('CAP_API_UNREACHABLE', `the management API at ${config.server} does not answer`, {
-      hint:
-        config.context === 'capstan'
+    return (
+      distrust(error, config) ??
+      new CapstanError('CAP_API_UNREACHABLE', `the management API at ${config.server} does not answer`, {
+        hint: isOwn
           ? 'is `capstan up` running? `--context` and `--kubeconfig` choose another API'
           : 'check that it runs and that the address is right; `--context` and `--kubeconfig` choose another',
-      cause: error,
-    });
+        cause: error,
+      })
+    );
   }
   if (error instanceof ApiStatusError && error.code === 401) {
     return new CapstanError('CAP_UNAUTHORIZED', `${config.server} does not accept the credentials of the kubeconfig`, {
-      hint: 'start `capstan up` again to write fresh ones, or choose another context',
+      hint: isOwn
+        ? 'start `capstan up` again to write fresh ones, or choose another context'
+        : 'sign in again, or choose another context',
       cause: error,
     });
   }
   return error;
+}
+
+const foreignAuthority = new Set([
+  'CERT_SIGNATURE_FAILURE',
+  'CERT_UNTRUSTED',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+]);
+
+/** Somebody does answer, and cannot prove to be the API of the kubeconfig. */
+function distrust(error: unknown, { server, context }: ConnectionConfig): CapstanError | undefined {
+  const code = systemCode(error) ?? '';
+  const wrong = (what: string, hint: string): CapstanError =>
+    new CapstanError('CAP_API_NOT_TRUSTED', `${server} answers, but ${what}`, { hint, cause: error });
+  if (foreignAuthority.has(code)) {
+    return wrong(
+      'its certificate is not from the authority of the kubeconfig: another server has this address, or it was set up anew',
+      `${
+        context === ownContext
+          ? 'start `capstan up` with the data directory you mean: it writes its context again'
+          : 'get a new kubeconfig of that server'
+      }; --context and --kubeconfig choose another API`,
+    );
+  }
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
+    return wrong(
+      `its certificate is not for this name: ${innermost(error)}`,
+      'use a name or address of the certificate; `capstan up --tls-san NAME` adds one',
+    );
+  }
+  if (code === 'CERT_HAS_EXPIRED' || code === 'CERT_NOT_YET_VALID') {
+    return wrong(
+      `its certificate ${code === 'CERT_HAS_EXPIRED' ? 'has expired' : 'is not valid yet'}`,
+      'check the clocks of both computers; `capstan up` renews its own certificate',
+    );
+  }
+  return undefined;
+}
+
+function systemCode(error: unknown): string | undefined {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code !== undefined && !code.startsWith('CAP_')) return code;
+  }
+  return undefined;
+}
+
+function innermost(error: unknown): string {
+  let cause = error;
+  while (cause instanceof Error && cause.cause instanceof Error) cause = cause.cause;
+  return cause instanceof Error ? cause.message : String(cause);
 }

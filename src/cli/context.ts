@@ -1,13 +1,18 @@
 import { type Clock, systemClock } from '../machinery/index.ts';
 import { jsonLogger, type Logger, type LogLevel, terminalLogger } from '../runtime/index.ts';
+import { confirmOnTerminal } from './confirm.ts';
+import { asInvoked } from './invocation.ts';
+import { printable } from './output/printable.ts';
 
 /** What a command may touch of the outside world. */
 export interface CommandContext {
   env: Readonly<Record<string, string | undefined>>;
   /** data: what the command is for */
   stdout(text: string): void;
-  /** talk: progress, logs, errors */
+  /** talk: progress, logs, errors; free of what a terminal would act upon */
   stderr(text: string): void;
+  /** asks the person at the terminal; absent where there is none to ask */
+  confirm?(question: string): Promise<boolean>;
   /** everything on standard input, for `-f -` */
   readInput(): Promise<string>;
   /** data goes to a person at a terminal, who may be shown it anew */
@@ -41,10 +46,12 @@ export function processContext(level: LogLevel): CommandContext {
       resolve();
     });
   });
+  const stderr = (text: string): void => void process.stderr.write(asInvoked(printable(text), process.env));
   return {
     env: process.env,
     stdout: (text) => void process.stdout.write(text),
-    stderr: (text) => void process.stderr.write(text),
+    stderr,
+    ...(process.stdin.isTTY && process.stderr.isTTY && { confirm: confirmOnTerminal(stderr, stop.signal) }),
     readInput: readStandardInput,
     interactive: process.stdout.isTTY === true,
     colour: process.stdout.isTTY === true && wantsColour(process.env),

@@ -1,7 +1,9 @@
 import { CommanderError } from 'commander';
 import { ApiStatusError, CapstanError, errorMessage } from '../machinery/index.ts';
 import { spellOutBooleans } from './boolean-flags.ts';
+import { asInvoked } from './invocation.ts';
 import { optionsBehindVerb } from './leading-options.ts';
+import { printable } from './output/printable.ts';
 import { buildProgram } from './program.ts';
 
 /** Exit codes scripts can rely on: 0 fine, 1 failed, 2 wrong usage. */
@@ -19,7 +21,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     return exitCode;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitUsage;
-    process.stderr.write(formatFailure(error));
+    process.stderr.write(asInvoked(printable(formatFailure(error)), process.env));
     return error instanceof CapstanError && error.code === 'CAP_USAGE' ? exitUsage : exitFailure;
   }
 }

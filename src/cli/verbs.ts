@@ -19,8 +19,11 @@ export function addVerbs(program: Command, runs: Runs): void {
 function withConnectionFlags(command: Command): Command {
   return command
     .option('-n, --namespace <name>', 'namespace (default: that of the context)')
-    .option('--kubeconfig <file>', 'how to reach the management API (default: $KUBECONFIG, then ~/.kube/config)')
-    .option('--context <name>', 'context of the kubeconfig (default: the current one)');
+    .option(
+      '--kubeconfig <file>',
+      'how to reach another management API (default: the one of `capstan up` on this computer)',
+    )
+    .option('--context <name>', 'context of the kubeconfig (default: capstan, which `capstan up` writes)');
 }
 
 function outputFlag(choices: readonly string[]): Option {
@@ -115,6 +118,7 @@ function addDelete(program: Command, runs: Runs): void {
     .option('--no-wait', 'return at once; not with -f, where the rest has to wait for the clusters')
     .option('--timeout <time>', 'how long to wait, as 90s or 10m; 0 waits without end', '0')
     .option('--ignore-not-found', 'what is not there is no failure')
+    .option('-y, --yes', 'do not ask before deleting; without a terminal nobody is asked')
     .addHelpText(
       'after',
       '\nExamples:\n  capstan delete cluster basic-1 --timeout 10m\n  capstan delete cluster red blue --no-wait\n  capstan delete -f cluster.yaml\n',

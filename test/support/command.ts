@@ -5,12 +5,15 @@ import { type Outcome, runProcess, unexpectedOutcome } from './process.ts';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
 /** Runs the `capstan` command to its end: the sources, or what CAPSTAN_PROGRAM names. */
-export function capstan(args: readonly string[], options: { input?: string } = {}): Promise<Outcome> {
+export function capstan(
+  args: readonly string[],
+  { env, ...options }: { input?: string; env?: Readonly<Record<string, string>> } = {},
+): Promise<Outcome> {
   const script = process.env['CAPSTAN_PROGRAM'];
   const program = script ? [script] : ['--import', 'tsx', join(root, 'src/cli/main.ts')];
   return runProcess(process.execPath, [...program, ...args], {
     cwd: root,
-    env: { ...(process.env as Record<string, string>), NO_COLOR: '1' },
+    env: { ...(process.env as Record<string, string>), NO_COLOR: '1', ...env },
     ...options,
   });
 }

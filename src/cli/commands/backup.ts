@@ -4,10 +4,11 @@ import { rename, rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { backupPath } from '../../apiserver/index.ts';
-import { httpClient, loadKubeconfig } from '../../client/index.ts';
+import { httpClient } from '../../client/index.ts';
 import { lmdbEngine } from '../../store/index.ts';
 import type { CommandContext } from '../context.ts';
 import { storeDirectory } from '../management-api.ts';
+import { targetApi } from '../target-api.ts';
 
 interface BackupOptions {
   dataDir?: string;
@@ -35,11 +36,7 @@ async function backupDirectory(dataDirectory: string, target: string): Promise<v
 }
 
 async function backupServer(options: BackupOptions, { env, signal }: CommandContext, target: string): Promise<void> {
-  const config = await loadKubeconfig({
-    env,
-    ...(options.kubeconfig !== undefined && { path: options.kubeconfig }),
-    ...(options.context !== undefined && { context: options.context }),
-  });
+  const config = await targetApi(options, env, { interactive: true });
   const client = httpClient(config);
   // A half-received file must never carry the name of a good one.
   const temporary = `${target}.${randomUUID()}.tmp`;

@@ -1,4 +1,5 @@
 import { CapstanError, isNotFound, type KubeObject, type Resource } from '../../machinery/index.ts';
+import { confirmDeletion } from '../confirm-deletion.ts';
 import { type Connection, type ConnectionOptions, withConnection } from '../connection.ts';
 import type { CommandContext } from '../context.ts';
 import { parseTimeout, withDeadline } from '../deadline.ts';
@@ -10,6 +11,7 @@ export interface DeleteClusterOptions extends ConnectionOptions {
   wait?: boolean;
   timeout: string;
   ignoreNotFound?: boolean;
+  yes?: boolean;
 }
 
 /** Deletes clusters, all at once, and unless told not to stays until nothing of them is left. */
@@ -24,6 +26,9 @@ export async function deleteClusters(
     const clusters = (await mapper.resolve('clusters.cluster.x-k8s.io', {
       signal: context.signal,
     })) as Resource<KubeObject>;
+    const quoted = names.map((name) => `"${name}"`).join(', ');
+    const what = `cluster${names.length === 1 ? '' : 's'} ${quoted} in namespace "${namespace}"`;
+    await confirmDeletion(what, connection, context, options);
     const missing: string[] = [];
     for (const name of names) {
       try {

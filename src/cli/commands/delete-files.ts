@@ -1,10 +1,13 @@
-import { CapstanError, errorMessage, isNotFound } from '../../machinery/index.ts';
+import { CapstanError, errorMessage, isNotFound, type UnstructuredObject } from '../../machinery/index.ts';
+import { confirmDeletion } from '../confirm-deletion.ts';
 import { type Connection, type ConnectionOptions, withConnection } from '../connection.ts';
 import type { CommandContext } from '../context.ts';
-import { parseTimeout } from '../deadline.ts';
-import { creationOrder, isCluster } from '../manifests/order.ts';
+import { parseTimeout, withDeadline } from '../deadline.ts';
+import { whatHolds } from '../manifests/held-back.ts';
+import { creationSteps, isCluster } from '../manifests/order.ts';
 import { type ManifestDocument, readManifests } from '../manifests/read-manifests.ts';
-import { targetOf } from '../manifests/targets.ts';
+import { type Target, targetOf } from '../manifests/targets.ts';
+import { untilGone } from '../manifests/until-gone.ts';
 import { describeDocument, filenames } from './apply.ts';
 import { untilClusterGone } from './delete-cluster.ts';
 
@@ -13,11 +16,20 @@ export interface DeleteFilesOptions extends ConnectionOptions {
   recursive?: boolean;
   timeout: string;
   ignoreNotFound?: boolean;
+  yes?: boolean;
+}
+
+/** Something a manifest names that is there. */
+interface Found {
+  document: ManifestDocument;
+  target: Target;
+  live: UnstructuredObject;
 }
 
 /**
- * Deletes what manifests name. Clusters go first, and what they need to be taken down (templates, credentials) only when
- * they are gone: a cluster whose credentials went before it could not be taken down at all.
+ * Deletes what manifests name, and stays until it is gone. Clusters go first, and what they need to be taken down
+ * (templates, credentials) only when they are gone: a cluster whose credentials went before it could not be taken down
+ * at all. The rest goes in the reverse order of its creation, one step after the other.
  */
 export async function deleteFiles(options: DeleteFilesOptions, context: CommandContext): Promise<number> {
   const timeoutMs = parseTimeout(options.timeout);
@@ -31,59 +43,123 @@ export async function deleteFiles(options: DeleteFilesOptions, context: CommandC
   }
   return await withConnection(options, context, async (connection) => {
     let failed = problems.length;
-    /** whether it went well; a failure is told and counted */
-    const attempt = async (document: ManifestDocument, work: () => Promise<void>): Promise<boolean> => {
-      try {
-        await work();
-        return true;
-      } catch (error) {
-        if (context.signal.aborted) throw error;
-        failed++;
-        context.stderr(`capstan: ${describeDocument(document)}: ${errorMessage(error)}\n`);
-        return isNotFound(error);
-      }
+    const fail = (document: ManifestDocument, error: unknown): void => {
+      if (context.signal.aborted) throw error;
+      failed++;
+      context.stderr(`capstan: ${describeDocument(document)}: ${errorMessage(error)}\n`);
     };
-    const remove = (document: ManifestDocument): Promise<boolean> =>
-      attempt(document, () => deleteOne(document, connection, options, context));
-
-    let allGone = true;
-    const leaving: ManifestDocument[] = [];
-    for (const document of documents.filter(isCluster)) {
-      if (await remove(document)) leaving.push(document);
-      else allGone = false;
+    const { found, missing } = await look(documents, connection, context, fail);
+    if (found.length === 0) {
+      if (failed > 0) return 1;
+      if (options.ignoreNotFound) return 0;
+      throw new CapstanError('CAP_NOTHING_THERE', `nothing of what the files name is there, on ${connection.where}`, {
+        hint: '--ignore-not-found takes that for success; --context and --namespace look elsewhere',
+      });
     }
-    const since = context.clock.now();
-    const left = await Promise.all(
-      leaving.map((document) =>
-        attempt(document, async () => {
-          const { key } = await targetOf(document, connection, context.signal);
-          const within = { ...connection, namespace: key.namespace ?? connection.namespace };
-          await untilClusterGone(within, key.name, context, { timeoutMs, since });
-        }),
-      ),
+    await confirmDeletion(
+      `${count(found.length, 'object')} of ${count(documents.length, 'document')}`,
+      connection,
+      context,
+      options,
     );
-    if (!allGone || left.includes(false)) {
+    // the rest of a deletion that was interrupted, or what went along with something else
+    for (const document of missing) context.stderr(`${describeDocument(document)}: already gone\n`);
+
+    const since = context.clock.now();
+    const clusters = found.filter(({ document }) => isCluster(document));
+    const deleting = await deleteAll(clusters, connection, context, fail);
+    const left = await Promise.all(
+      deleting.map(async (one) => {
+        const { key } = one.target;
+        const within = { ...connection, namespace: key.namespace ?? connection.namespace };
+        try {
+          await untilClusterGone(within, key.name, context, { timeoutMs, since });
+          return false;
+        } catch (error) {
+          fail(one.document, error);
+          return true;
+        }
+      }),
+    );
+    if (deleting.length < clusters.length || left.includes(true)) {
       context.stderr('capstan: the rest stays until the clusters are gone; run the command again then\n');
       return 1;
     }
-    for (const document of creationOrder(documents.filter((one) => !isCluster(one))).reverse()) await remove(document);
+    const leftMs = timeoutMs === 0 ? 0 : Math.max(1, since + timeoutMs - context.clock.now());
+    const deadline = withDeadline(context.clock, leftMs, context.signal);
+    try {
+      const others = found.filter(({ document }) => !isCluster(document));
+      for (const step of creationSteps(others).reverse()) {
+        const going = await deleteAll(step, connection, context, fail);
+        for (const one of going) {
+          const held = await untilGone(one.target, one.live.metadata.uid, connection, {
+            clock: context.clock,
+            signal: deadline.signal,
+          });
+          if (!held) continue;
+          fail(one.document, new Error(`still there${whatHolds(held)}`));
+        }
+        if (deadline.signal.aborted) break;
+      }
+    } finally {
+      deadline.cancel();
+    }
     return failed === 0 ? 0 : 1;
   });
 }
 
-async function deleteOne(
-  document: ManifestDocument,
+/** What of it is there. A kind that is not served (any more) has no objects. */
+async function look(
+  documents: readonly ManifestDocument[],
   connection: Connection,
-  { ignoreNotFound }: DeleteFilesOptions,
-  context: CommandContext,
-): Promise<void> {
-  const { resource, key, label } = await targetOf(document, connection, context.signal);
-  try {
-    await connection.client.delete(resource, key, { signal: context.signal });
-  } catch (error) {
-    if (isNotFound(error) && ignoreNotFound) return;
-    throw error;
+  { signal }: CommandContext,
+  fail: (document: ManifestDocument, error: unknown) => void,
+): Promise<{ found: Found[]; missing: ManifestDocument[] }> {
+  const found: Found[] = [];
+  const missing: ManifestDocument[] = [];
+  for (const document of documents) {
+    try {
+      const target = await targetOf(document, connection, signal);
+      found.push({ document, target, live: await connection.client.get(target.resource, target.key, { signal }) });
+    } catch (error) {
+      if (isNotFound(error) || isUnserved(error)) missing.push(document);
+      else fail(document, error);
+    }
   }
-  const [kind] = label.split('/');
-  context.stdout(`${kind} "${key.name}" deleted\n`);
+  return { found, missing };
+}
+
+/** Asks for the deletion of each; what went by itself in the meantime went too. Resolves with those that go. */
+async function deleteAll(
+  objects: readonly Found[],
+  { client }: Connection,
+  { signal, stdout }: CommandContext,
+  fail: (document: ManifestDocument, error: unknown) => void,
+): Promise<Found[]> {
+  const going: Found[] = [];
+  for (const one of objects) {
+    const { resource, key, label } = one.target;
+    try {
+      // never another object that has taken the name since
+      const preconditions =
+        one.live.metadata.uid === undefined ? {} : { preconditions: { uid: one.live.metadata.uid } };
+      await client.delete(resource, key, { signal, ...preconditions });
+    } catch (error) {
+      if (!isNotFound(error)) {
+        fail(one.document, error);
+        continue;
+      }
+    }
+    going.push(one);
+    stdout(`${label.slice(0, label.indexOf('/'))} "${key.name}" deleted\n`);
+  }
+  return going;
+}
+
+function isUnserved(error: unknown): boolean {
+  return error instanceof CapstanError && error.code === 'CAP_UNKNOWN_RESOURCE';
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }

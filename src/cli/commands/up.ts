@@ -18,6 +18,7 @@ import {
 } from '../management-api.ts';
 import type { RunningManager } from '../running-manager.ts';
 import type { RunningCloud } from '../simulated-cloud.ts';
+import { ownContext } from '../target-api.ts';
 
 export interface UpOptions {
   dataDir?: string;
@@ -34,8 +35,6 @@ export interface UpOptions {
   namespace?: string;
 }
 
-const contextName = 'capstan';
-
 /** Runs the management API and its controllers in the foreground until a signal asks it to stop. */
 export async function up(options: UpOptions, context: CommandContext): Promise<number> {
   const { log, stdout } = context;
@@ -43,9 +42,9 @@ export async function up(options: UpOptions, context: CommandContext): Promise<n
   try {
     const { api, kubeconfig, dataDirectory, cloud } = running;
     stdout(`management API  ${api.url}\n`);
-    stdout(`kubeconfig      ${kubeconfig} (context ${contextName})\n`);
+    stdout(`kubeconfig      ${kubeconfig} (context ${ownContext})\n`);
     stdout(`data            ${dataDirectory}\n`);
-    stdout(`try             kubectl --kubeconfig ${kubeconfig} --context ${contextName} get namespaces\n`);
+    stdout(`try             kubectl --kubeconfig ${kubeconfig} --context ${ownContext} get namespaces\n`);
     for (const line of cloud?.lines ?? []) stdout(`${line}\n`);
     stdout('ready\n');
     await Promise.race([context.stopped, running.failed]);
@@ -170,7 +169,7 @@ async function writeAdminKubeconfig(api: ManagementApi, options: UpOptions, cont
   const base64 = (text: string): string => Buffer.from(text).toString('base64');
   const { currentContextChanged } = await writeKubeconfigEntry({
     path: target,
-    name: contextName,
+    name: ownContext,
     clock: systemClock,
     cluster: { server: api.url, 'certificate-authority-data': base64(api.pki.authority.certificate) },
     user: {
@@ -178,6 +177,6 @@ async function writeAdminKubeconfig(api: ManagementApi, options: UpOptions, cont
       'client-key-data': base64(api.pki.admin.privateKey),
     },
   });
-  if (currentContextChanged) context.log.info('Kubeconfig now points at the management API', { context: contextName });
+  if (currentContextChanged) context.log.info('Kubeconfig now points at the management API', { context: ownContext });
   return target;
 }

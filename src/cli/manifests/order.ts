@@ -14,8 +14,16 @@ const usualRank = 4;
 
 /** The order to create documents in; those of equal rank stay as they were written. */
 export function creationOrder(documents: readonly ManifestDocument[]): ManifestDocument[] {
-  const rank = ({ object }: ManifestDocument): number => ranks[object.kind] ?? usualRank;
-  return [...documents].sort((a, b) => rank(a) - rank(b));
+  return creationSteps(documents.map((document) => ({ document }))).flatMap((step) =>
+    step.map(({ document }) => document),
+  );
+}
+
+/** The same, with those of equal rank together: each step needs the ones before it. */
+export function creationSteps<T extends { document: ManifestDocument }>(documents: readonly T[]): T[][] {
+  const steps: T[][] = Array.from({ length: usualRank + 1 }, () => []);
+  for (const one of documents) steps[ranks[one.document.object.kind] ?? usualRank]?.push(one);
+  return steps.filter((step) => step.length > 0);
 }
 
 export function isDefinition({ object }: ManifestDocument): boolean {

@@ -1,3 +1,5 @@
+import { printableLine } from './printable.ts';
+
 /** Names of what is coloured, not of colours: one place decides what they look like. */
 export type Tone = 'good' | 'bad' | 'warning' | 'plain' | 'faint' | 'strong' | 'accent';
 
@@ -27,6 +29,7 @@ export function paint(spans: readonly Span[], colour: boolean): string {
   return text;
 }
 
+/** Whoever wrote the text, it is one line of plain characters. */
 export function span(text: string, tone: Tone = 'plain'): Span {
-  return { text, tone };
+  return { text: printableLine(text), tone };
 }

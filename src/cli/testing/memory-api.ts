@@ -33,6 +33,7 @@ export async function startMemoryApi(overrides: Partial<Connection> = {}): Promi
       mapper: registryMapper(server),
       namespace: 'default',
       namespaceGiven: false,
+      where: 'memory (context test)',
       ...overrides,
     },
     revision: () => store.revision,

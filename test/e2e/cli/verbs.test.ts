@@ -1,4 +1,5 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CapstanProcess, startCapstan } from '../../support/capstan.ts';
 import { capstan, capstanOk } from '../../support/command.ts';
@@ -87,10 +88,72 @@ describe('the everyday verbs', () => {
     expect((await capstan(on('get', 'clusters'))).stdout).toBe('');
   });
 
-  it('delete by file: the cluster first, then the rest', async () => {
-    const lines = (await capstanOk(on('delete', '-f', 'examples/management-api'))).trimEnd().split('\n');
+  it('delete by file: the cluster first, then the rest, all gone at the end', async () => {
+    const { code, stdout, stderr } = await capstan(on('delete', '-f', 'examples/management-api'));
+    const lines = stdout.trimEnd().split('\n');
+    expect(code).toBe(0);
     expect(lines[0]).toBe('cluster.cluster.x-k8s.io "blue" deleted');
     expect(lines.at(-1)).toBe('namespace "team-a" deleted');
+    expect(stderr).toContain(`from ${server.url} (context capstan)\n`);
+    // nothing is on its way out any more: the same can be made again at once
+    await capstanOk(on('apply', '-f', 'examples/management-api'));
+    await capstanOk(on('delete', '-f', 'examples/management-api'));
+  });
+
+  it('delete by file what goes along with its cluster, and the rest of what was deleted before', async () => {
+    const cluster =
+      '{apiVersion: cluster.x-k8s.io/v1beta2, kind: Cluster, metadata: {name: owner}, spec: {infrastructureRef: {apiGroup: infrastructure.cluster.x-k8s.io, kind: OpenStackCluster, name: owner}}}';
+    const owned = (uid: string): string =>
+      `{apiVersion: v1, kind: ConfigMap, metadata: {name: owned, ownerReferences: [{apiVersion: cluster.x-k8s.io/v1beta2, kind: Cluster, name: owner, uid: '${uid}'}]}}`;
+    const free = '{apiVersion: v1, kind: ConfigMap, metadata: {name: free}}';
+    await capstanOk(on('apply', '-f', '-'), { input: `${cluster}\n---\n${free}\n` });
+    const [{ metadata }] = JSON.parse(await capstanOk(on('get', 'clusters', '-o', 'json'))).items;
+    await capstanOk(on('apply', '-f', '-'), { input: owned(metadata.uid) });
+    const input = `${cluster}\n---\n${free}\n---\n${owned(metadata.uid)}\n`;
+    const first = await capstan(on('delete', '-f', '-'), { input });
+    expect(first).toMatchObject({ code: 0 });
+    await capstanOk(on('apply', '-f', '-'), { input: free });
+    const second = await capstan(on('delete', '-f', '-'), { input });
+    expect(second).toMatchObject({ code: 0, stdout: 'configmap "free" deleted\n' });
+    expect(second.stderr).toContain('Cluster/owner: already gone\n');
+    const third = await capstan(on('delete', '-f', '-'), { input });
+    expect(third).toMatchObject({ code: 1, stdout: '' });
+    expect(third.stderr).toContain('nothing of what the files name is there');
+    await capstanOk(on('delete', '-f', '-', '--ignore-not-found'), { input });
+  });
+
+  it('say what holds back something that does not go', async () => {
+    const held = (finalizers: string): string =>
+      `{apiVersion: v1, kind: ConfigMap, metadata: {name: held, finalizers: ${finalizers}}}`;
+    await capstanOk(on('apply', '-f', '-'), { input: held('[example.com/keep]') });
+    const outcome = await capstan(on('delete', '-f', '-', '--timeout', '1s'), { input: held('[]') });
+    expect(outcome.code).toBe(1);
+    expect(outcome.stderr).toContain('ConfigMap/held: still there: finalizers example.com/keep\n');
+    await capstanOk(on('apply', '-f', '-'), { input: held('[]') });
+  });
+
+  it('act on the API of this computer, whatever context is current', async () => {
+    const contexts = ['prod', 'capstan'].map((name) => `- {name: ${name}, context: {cluster: ${name}}}`).join('\n');
+    const clusters = ['prod', 'capstan'].map(
+      (name) => `- {name: ${name}, cluster: {server: 'https://127.0.0.1:1/${name}'}}`,
+    );
+    const file = join(server.directory, 'switched');
+    await writeFile(file, `contexts:\n${contexts}\nclusters:\n${clusters.join('\n')}\ncurrent-context: prod\n`);
+    const outcome = await capstan(['get', 'clusters'], { env: { KUBECONFIG: file } });
+    expect(outcome.stderr).toContain('the management API at https://127.0.0.1:1/capstan does not answer');
+  });
+
+  it('tell another server at this address from one that is down', async () => {
+    const other = await startCapstan({ port: 0 });
+    try {
+      const file = join(server.directory, 'confused');
+      await writeFile(file, (await readFile(server.kubeconfig, 'utf8')).replace(server.url, other.url));
+      const outcome = await capstan(['get', 'clusters', '--kubeconfig', file]);
+      expect(outcome.code).toBe(1);
+      expect(outcome.stderr).toContain('answers, but its certificate is not from the authority of the kubeconfig');
+    } finally {
+      await other.stop();
+    }
   });
 
   it('say so when nobody answers', async () => {

@@ -1,0 +1,18 @@
+import { CapstanError } from '../machinery/index.ts';
+import type { Connection } from './connection.ts';
+import type { CommandContext } from './context.ts';
+
+/** Asks the person at the terminal before something is deleted; a script is told where it acts and goes on. */
+export async function confirmDeletion(
+  what: string,
+  { where }: Connection,
+  context: CommandContext,
+  { yes = false }: { yes?: boolean },
+): Promise<void> {
+  if (yes || !context.confirm) {
+    context.stderr(`deleting ${what} from ${where}\n`);
+    return;
+  }
+  if (await context.confirm(`delete ${what} from ${where}?`)) return;
+  throw new CapstanError('CAP_NOT_CONFIRMED', 'nothing was deleted', { hint: '--yes deletes without asking' });
+}
