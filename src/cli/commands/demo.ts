@@ -80,7 +80,7 @@ async function play(
       if (!found) return false;
       const workloadKubeconfig = await writeWorkloadKubeconfig(connection, cluster, directory, context);
       stdout(
-        `\n${renderTree(clusterTree(found.cluster, found.objects, treeOptions), 'readiness', { nowMs: context.clock.now(), colour: context.colour })}\n`,
+        `\n${renderTree(clusterTree(found, treeOptions), 'readiness', { nowMs: context.clock.now(), colour: context.colour })}\n`,
       );
       if (!options.exit) {
         stdout(
@@ -103,7 +103,7 @@ async function play(
 }
 
 const treeOptions = {
-  legacyConditions: true,
+  legacyConditions: false,
   grouping: true,
   echo: false,
   showMachineSets: false,

@@ -7,6 +7,7 @@ import { followCluster } from '../describe/follow-cluster.ts';
 import { renderTree } from '../describe/layout.ts';
 import type { TreeNode, TreeOptions } from '../describe/tree.ts';
 import { treeValue } from '../describe/tree-value.ts';
+import { printableJson } from '../output/printable.ts';
 
 export interface DescribeClusterOptions extends ConnectionOptions {
   output: 'tree' | 'json' | 'yaml';
@@ -17,7 +18,9 @@ export interface DescribeClusterOptions extends ConnectionOptions {
   echo?: boolean;
   grouping: boolean;
   disableGrouping?: boolean;
+  v1beta1?: boolean;
   v1beta2?: boolean;
+  wide?: boolean;
   color?: boolean;
   watch?: boolean;
 }
@@ -40,10 +43,10 @@ export async function describeCluster(
         resourceSets: shown.showResourceSets,
         signal: context.signal,
       });
-      context.stdout(draw(clusterTree(found.cluster, found.objects, shown)));
+      context.stdout(draw(clusterTree(found, shown)));
       return 0;
     }
-    const screen = watchScreen(context, (found) => draw(clusterTree(found.cluster, found.objects, shown)));
+    const screen = watchScreen(context, (found) => draw(clusterTree(found, shown)));
     try {
       const outcome = await followCluster(connection, name, {
         clock: context.clock,
@@ -60,7 +63,7 @@ export async function describeCluster(
 
 function treeOptions(options: DescribeClusterOptions): TreeOptions {
   return {
-    legacyConditions: options.v1beta2 !== true,
+    legacyConditions: options.v1beta1 === true,
     grouping: options.grouping && options.disableGrouping !== true,
     echo: options.echo ?? false,
     showMachineSets: options.showMachinesets ?? false,
@@ -75,11 +78,12 @@ function treeOptions(options: DescribeClusterOptions): TreeOptions {
 
 /** How a tree becomes text under these options. */
 function drawing(options: DescribeClusterOptions, context: CommandContext): (tree: TreeNode) => string {
-  if (options.output === 'json') return (tree) => `${JSON.stringify(treeValue(tree), undefined, 2)}\n`;
+  if (options.output === 'json') return (tree) => `${printableJson(JSON.stringify(treeValue(tree), undefined, 2))}\n`;
   if (options.output === 'yaml') return (tree) => formatYaml(treeValue(tree));
   const colour = options.color === undefined ? context.colour : options.color && !context.env['NO_COLOR'];
   const form = options.v1beta2 ? 'replicas' : 'readiness';
-  return (tree) => renderTree(tree, form, { nowMs: context.clock.now(), colour });
+  const wide = options.wide ?? false;
+  return (tree) => renderTree(tree, form, { nowMs: context.clock.now(), colour, wide });
 }
 
 /** On a terminal the picture is painted over; elsewhere every new one follows the last, and only when it is another. */

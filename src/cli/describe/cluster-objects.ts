@@ -8,6 +8,8 @@ import { type AnyObject, type ObjectReference, referenceAt, referenceKey, refere
 export interface ClusterObjects {
   cluster: AnyObject;
   objects: AnyObject[];
+  /** what one of them refers to and is not there */
+  missing?: readonly ObjectReference[];
 }
 
 export const clusterGroup = 'cluster.x-k8s.io';
@@ -69,7 +71,8 @@ export async function readCluster(
       }),
     ...kinds.map(list),
   ]);
-  const found: ClusterObjects = { cluster, objects: lists.flat() };
+  const missing: ObjectReference[] = [];
+  const found: ClusterObjects = { cluster, objects: lists.flat(), missing };
   if (options.resourceSets) found.objects.push(...(await readResourceSets()));
 
   const wanted = new Map<string, ObjectReference[]>();
@@ -84,11 +87,15 @@ export async function readCluster(
   async function readReferred(references: readonly ObjectReference[]): Promise<AnyObject[]> {
     const [{ group, kind }] = references as [ObjectReference];
     const resource = await mapper.forKind({ group, kind }, { signal });
-    if (!resource) return [];
+    if (!resource) {
+      missing.push(...references);
+      return [];
+    }
     const objects: AnyObject[] = references.length > 1 ? await list(resource) : [];
     const known = new Set(objects.map((object) => referenceKey(referenceOf(object))));
-    const missing = references.filter((reference) => !known.has(referenceKey(reference)));
-    const single = await Promise.all(missing.map((reference) => readOptional(resource, reference.name)));
+    const unlisted = references.filter((reference) => !known.has(referenceKey(reference)));
+    const single = await Promise.all(unlisted.map((reference) => readOptional(resource, reference.name)));
+    missing.push(...unlisted.filter((_reference, index) => single[index] === undefined));
     return [...objects, ...single.filter((object) => object !== undefined)];
   }
 

@@ -17,7 +17,7 @@ const plain: TreeOptions = {
 
 function print(cluster: AnyObject, objects: readonly AnyObject[], options: Partial<TreeOptions> = {}): string {
   const shown = { ...plain, ...options };
-  const tree = clusterTree(cluster, objects, shown);
+  const tree = clusterTree({ cluster, objects: [...objects] }, shown);
   const text = renderTree(tree, shown.legacyConditions ? 'readiness' : 'replicas', { nowMs, colour: false });
   return `\n${text}`;
 }
@@ -177,7 +177,7 @@ Cluster/capi-quickstart                  False  Warning   ScalingUp           70
   });
 
   it('gives every machine a line when grouping is off', () => {
-    const tree = clusterTree(onMachines, three, { ...plain, grouping: false });
+    const tree = clusterTree({ cluster: onMachines, objects: three }, { ...plain, grouping: false });
     expect(titles(tree)).toEqual([
       'Cluster/capi-quickstart',
       ['ControlPlane - KubeadmControlPlane/cp', ['Machine/cp-1', 'Machine/cp-2', 'Machine/cp-3']],
@@ -192,7 +192,7 @@ Cluster/capi-quickstart                  False  Warning   ScalingUp           70
 
   it('does not put machines that go away together with those that stay', () => {
     const going = machineWith('cp-9', good, { deleting: true });
-    const tree = clusterTree(onMachines, [...three, going], plain);
+    const tree = clusterTree({ cluster: onMachines, objects: [...three, going] }, plain);
     expect(titles(tree)).toEqual([
       'Cluster/capi-quickstart',
       ['ControlPlane - KubeadmControlPlane/cp', ['!! DELETED !! Machine/cp-9', '2 Machines...', 'Machine/cp-3']],
@@ -207,7 +207,12 @@ Cluster/capi-quickstart                  False  Warning   ScalingUp           70
       made(bootstrap, 'KubeadmConfig', 'cp-3', { status: legacyReady('True', 25) }),
     ];
     const shown = (echo: boolean): unknown =>
-      titles(clusterTree(onMachines, [controlPlane, machineWith('cp-3', broken), ...parts], { ...plain, echo }));
+      titles(
+        clusterTree(
+          { cluster: onMachines, objects: [controlPlane, machineWith('cp-3', broken), ...parts] },
+          { ...plain, echo },
+        ),
+      );
     const infrastructureTitle = 'MachineInfrastructure - OpenStackMachine/cp-3';
     expect(shown(false)).toEqual([
       'Cluster/capi-quickstart',
@@ -239,7 +244,10 @@ Cluster/capi-quickstart                  False  Warning   ScalingUp           70
       made(core, 'MachineSet', 'md-1', { owner: 'MachineDeployment/md' }),
       made(core, 'Machine', 'md-1-a', { owner: 'MachineSet/md-1' }),
     ];
-    const tree = clusterTree(onMachines, objects, { ...plain, showTemplates: true, showMachineSets: true });
+    const tree = clusterTree(
+      { cluster: onMachines, objects: objects },
+      { ...plain, showTemplates: true, showMachineSets: true },
+    );
     expect(titles(tree)).toEqual([
       'Cluster/capi-quickstart',
       [
@@ -268,7 +276,7 @@ Cluster/capi-quickstart                  False  Warning   ScalingUp           70
       made(core, 'Machine', 'alone-1', { owner: 'MachineSet/alone' }),
       made(core, 'Machine', 'stray'),
     ];
-    expect(titles(clusterTree(onMachines, objects, plain))).toEqual([
+    expect(titles(clusterTree({ cluster: onMachines, objects: objects }, plain))).toEqual([
       'Cluster/capi-quickstart',
       ['Workers', ['MachineSet/alone', ['Machine/alone-1'], 'Other', ['Machine/stray']]],
     ]);
@@ -278,10 +286,9 @@ Cluster/capi-quickstart                  False  Warning   ScalingUp           70
     const binding = made('addons.cluster.x-k8s.io/v1beta2', 'ClusterResourceSetBinding', 'capi-quickstart', {
       spec: { bindings: [{ clusterResourceSetName: 'cni' }] },
     });
-    expect(titles(clusterTree(onMachines, [binding], { ...plain, showResourceSets: true }))).toEqual([
-      'Cluster/capi-quickstart',
-      ['ClusterResourceSets', ['ClusterResourceSet/cni']],
-    ]);
+    expect(
+      titles(clusterTree({ cluster: onMachines, objects: [binding] }, { ...plain, showResourceSets: true })),
+    ).toEqual(['Cluster/capi-quickstart', ['ClusterResourceSets', ['ClusterResourceSet/cni']]]);
   });
 
   it('shows all conditions of what is asked for, below it', () => {
@@ -309,8 +316,8 @@ Cluster/capi-quickstart                  3/3       2          2      3          
     ['all', ['Available', 'Ready', 'UpToDate', 'Paused']],
     ['Machine', ['Available', 'Ready', 'UpToDate', 'Paused']],
     ['machine/cp-1', ['Available', 'Ready', 'UpToDate', 'Paused']],
-    ['Machine/cp-2', []],
-    ['MachineSet', []],
+    ['Machine/cp-2', ['UpToDate']],
+    ['MachineSet', ['UpToDate']],
     ['Machine+', ['Available', 'Ready', 'UpToDate']],
   ])('--show-conditions %s shows %j of a machine', (filter, types) => {
     const status = {
@@ -322,22 +329,149 @@ Cluster/capi-quickstart                  3/3       2          2      3          
       ],
     };
     const objects = [controlPlane, machineWith('cp-1', status)];
-    const tree = clusterTree(onMachines, objects, { ...plain, legacyConditions: false, showConditions: [filter] });
+    const tree = clusterTree(
+      { cluster: onMachines, objects: objects },
+      { ...plain, legacyConditions: false, showConditions: [filter] },
+    );
     const machine = tree.children[0]?.children[0];
     expect(machine?.shownConditions.map(({ type }) => type)).toEqual(types);
   });
 
-  it('cuts long messages in the older form and breaks them in the newer one', () => {
+  it.each([true, false])('shows long messages whole (v1beta1 %j): broken, or on one line', (legacyConditions) => {
     const message = `${'word '.repeat(30)}end`;
     const status = {
       ...legacyReady('False', 5, { message }),
       conditions: [modern('Available', 'False', 5, { message })],
     };
     const cluster = made(core, 'Cluster', 'long', { status });
-    const [, older = ''] = print(cluster, []).trim().split('\n');
-    expect(older).toMatch(/word {2}\.\.\.$/);
-    const newer = print(cluster, [], { legacyConditions: false }).trim().split('\n').slice(1);
-    expect(newer).toHaveLength(2);
-    expect(newer.map((line) => line.slice(line.indexOf('word'))).join(' ')).toBe(message);
+    const broken = print(cluster, [], { legacyConditions }).trim().split('\n').slice(1);
+    expect(broken).toHaveLength(2);
+    expect(broken.map((line) => line.slice(line.indexOf('word'))).join(' ')).toBe(message);
+    const tree = clusterTree({ cluster, objects: [] }, { ...plain, legacyConditions });
+    expect(renderTree(tree, 'readiness', { nowMs, colour: false, wide: true })).toContain(` ${message}\n`);
+  });
+});
+
+describe('what a tree must not hide', () => {
+  const truth = { ...plain, legacyConditions: false };
+  const shownOf = (cluster: AnyObject, objects: AnyObject[]): string[] =>
+    lines(renderTree(clusterTree({ cluster, objects }, truth), 'readiness', { nowMs, colour: false }));
+  const healthy = { conditions: [modern('Available', 'True', 60)] };
+  const reference = (kind: string, name: string): object => ({ apiGroup: 'x.cluster.x-k8s.io', kind, name });
+  const cluster = (spec: object, conditions = healthy.conditions): AnyObject =>
+    made(core, 'Cluster', 'c', { spec, status: { conditions } });
+  const lines = (text: string): string[] => text.trim().split('\n').slice(1);
+
+  it('a control plane and an infrastructure that do not exist', () => {
+    const found = {
+      cluster: cluster({ controlPlaneRef: reference('KCP', 'cp'), infrastructureRef: reference('OSC', 'i') }),
+      objects: [],
+      missing: [
+        { group: 'x.cluster.x-k8s.io', kind: 'KCP', name: 'cp' },
+        { group: 'x.cluster.x-k8s.io', kind: 'OSC', name: 'i' },
+      ],
+    };
+    const tree = clusterTree(found, truth);
+    const shown = renderTree(tree, 'readiness', { nowMs, colour: false });
+    expect(lines(shown)).toEqual([
+      expect.stringMatching(/^Cluster\/c +True +60s$/),
+      expect.stringMatching(/^├─ClusterInfrastructure - OSC\/i +False +Warning +NotFound +OSC "i" does not exist$/),
+      expect.stringMatching(/^└─ControlPlane - KCP\/cp +False +Warning +NotFound +KCP "cp" does not exist$/),
+    ]);
+    const going = {
+      ...found,
+      cluster: { ...found.cluster, metadata: { ...found.cluster.metadata, deletionTimestamp: 'x' } },
+    };
+    expect(clusterTree(going, truth).children).toEqual([]);
+  });
+
+  it.each<[string, object, object, RegExp]>([
+    ['a pause nobody has acted on', { paused: true }, {}, /Paused +True +Warning +Paused +spec\.paused is true/],
+    [
+      'a pause',
+      { paused: true },
+      {
+        conditions: [
+          ...healthy.conditions,
+          modern('Paused', 'True', 5, { message: 'Cluster spec.paused is set to true' }),
+        ],
+      },
+      /Paused +True +Warning +Paused +5s +Cluster spec\.paused is set to true/,
+    ],
+    [
+      'a topology nobody acts on',
+      { topology: { classRef: { name: 'quick' }, version: 'v1.34.1' } },
+      {},
+      /TopologyReconciled +Unknown +Info +NotActedOn +spec\.topology \(class "quick"\) has not been acted on/,
+    ],
+    [
+      'a topology that fails',
+      { topology: { classRef: { name: 'quick' } } },
+      {
+        conditions: [
+          ...healthy.conditions,
+          modern('TopologyReconciled', 'False', 5, { reason: 'Failed', message: 'no class' }),
+        ],
+      },
+      /TopologyReconciled +False +Warning +Failed +5s +no class/,
+    ],
+  ])('%s', (_what, spec, status, line) => {
+    const one = made(core, 'Cluster', 'c', { spec, status: { ...healthy, ...status } });
+    const shown = shownOf(one, []);
+    expect(shown[0]).toMatch(/^Cluster\/c +True/);
+    expect(shown.slice(1)).toEqual([expect.stringMatching(line)]);
+  });
+
+  it('a control plane whose upgrade is held, and one whose change nobody has seen', () => {
+    const held = modern('RollingOut', 'True', 5, { reason: 'Held', message: 'upgrade the workers first' });
+    const plane = made('controlplane.cluster.x-k8s.io/v1beta2', 'KubeadmControlPlane', 'cp', {
+      spec: { version: 'v1.34.1' },
+      status: { version: 'v1.33.0', observedGeneration: 1, conditions: [modern('Available', 'True', 9), held] },
+    });
+    (plane.metadata as { generation?: number }).generation = 2;
+    const root = made(core, 'Cluster', 'c', {
+      spec: { controlPlaneRef: { apiGroup: 'controlplane.cluster.x-k8s.io', kind: 'KubeadmControlPlane', name: 'cp' } },
+      status: healthy,
+    });
+    expect(shownOf(root, [plane]).slice(1)).toEqual([
+      expect.stringMatching(/ControlPlane - KubeadmControlPlane\/cp +True +9s/),
+      expect.stringMatching(/RollingOut +True +Warning +Held +5s +upgrade the workers first/),
+      expect.stringMatching(/Observed +False +Warning +NotObserved +the status is of generation 1, the spec of 2/),
+      expect.stringMatching(/Version +False +Warning +VersionDiffers +it runs v1\.33\.0, v1\.34\.1 is wanted/),
+    ]);
+  });
+
+  it.each<[string, object, object, RegExp | undefined]>([
+    [
+      'another version',
+      { version: 'v1.34.1' },
+      { nodeRef: { name: 'n' }, nodeInfo: { kubeletVersion: 'v1.33.0' } },
+      /the kubelet of its Node runs v1\.33\.0, v1\.34\.1 is wanted/,
+    ],
+    [
+      'the same version in other words',
+      { version: '1.34.1' },
+      { nodeRef: { name: 'n' }, nodeInfo: { kubeletVersion: 'v1.34.1+k0s' } },
+      undefined,
+    ],
+    ['no Node', {}, { phase: 'Provisioned' }, /NoNode +its server is there and no Node has joined/],
+    ['no server yet', {}, { phase: 'Pending' }, undefined],
+  ])('of a machine: %s', (_what, spec, status, line) => {
+    const machine = (name: string): AnyObject =>
+      made(core, 'Machine', name, { spec, status: { ...status, conditions: [modern('Ready', 'True', 9)] } });
+    const [, , , , ...rows] = shownOf(made(core, 'Cluster', 'c', { status: healthy }), [
+      machine('m-1'),
+      machine('m-2'),
+    ]);
+    expect(rows).toEqual(line ? [expect.stringMatching(line)] : []);
+  });
+
+  it('says nothing twice', () => {
+    const summed = modern('Available', 'False', 9, {
+      reason: 'NotAvailable',
+      message: '* RemoteConnectionProbe: no answer',
+    });
+    const probe = modern('RemoteConnectionProbe', 'False', 9, { message: 'no answer' });
+    expect(shownOf(cluster({}, [summed, probe]), [])).toHaveLength(1);
   });
 });

@@ -1,3 +1,4 @@
+import type { ClusterObjects } from './cluster-objects.ts';
 import {
   type AnyObject,
   type ObjectReference,
@@ -8,7 +9,7 @@ import {
   textAt,
 } from './fields.ts';
 import { grouped } from './grouping.ts';
-import { objectNode, virtualNode } from './nodes.ts';
+import { missingNode, objectNode, virtualNode } from './nodes.ts';
 import type { TreeNode, TreeOptions } from './tree.ts';
 
 const controlPlaneLabel = 'cluster.x-k8s.io/control-plane';
@@ -16,13 +17,16 @@ const templatesRank = 1;
 
 /**
  * The tree of a cluster: its infrastructure, its control plane and its workers, each with its machines. Computed from the
- * objects alone; what is referred to but not among them is left out.
+ * objects alone; what is referred to and known to be missing has a line that says so.
  */
-export function clusterTree(cluster: AnyObject, objects: readonly AnyObject[], options: TreeOptions): TreeNode {
-  const world = indexObjects(objects);
+export function clusterTree(found: ClusterObjects, options: TreeOptions): TreeNode {
+  const { cluster } = found;
+  const world = indexObjects(found);
   const root = objectNode(cluster, options);
-  const infrastructure = world.find(referenceAt(cluster, 'spec', 'infrastructureRef'));
+  const infrastructureRef = referenceAt(cluster, 'spec', 'infrastructureRef');
+  const infrastructure = world.find(infrastructureRef);
   if (infrastructure) root.children.push(objectNode(infrastructure, options, 'ClusterInfrastructure'));
+  else addMissing(root, 'ClusterInfrastructure', infrastructureRef, world);
   if (options.showResourceSets) addResourceSets(root, cluster, world, options);
 
   const placed = new Set<AnyObject>();
@@ -34,7 +38,8 @@ export function clusterTree(cluster: AnyObject, objects: readonly AnyObject[], o
     );
   };
 
-  const controlPlane = world.find(referenceAt(cluster, 'spec', 'controlPlaneRef'));
+  const controlPlaneRef = referenceAt(cluster, 'spec', 'controlPlaneRef');
+  const controlPlane = world.find(controlPlaneRef);
   const machines = world.ofKind('Machine');
   if (controlPlane) {
     const node = objectNode(controlPlane, options, 'ControlPlane');
@@ -47,6 +52,8 @@ export function clusterTree(cluster: AnyObject, objects: readonly AnyObject[], o
     ]);
     node.children.push(...machineNodes(machines.filter(isControlPlaneMachine)));
     root.children.push(node);
+  } else {
+    addMissing(root, 'ControlPlane', controlPlaneRef, world);
   }
   const workers = virtualNode('Workers');
   for (const deployment of world.ofKind('MachineDeployment')) {
@@ -81,9 +88,11 @@ export function clusterTree(cluster: AnyObject, objects: readonly AnyObject[], o
 interface World {
   find(reference: ObjectReference | undefined): AnyObject | undefined;
   ofKind(kind: string): readonly AnyObject[];
+  isMissing(reference: ObjectReference): boolean;
 }
 
-function indexObjects(objects: readonly AnyObject[]): World {
+function indexObjects({ objects, missing = [] }: ClusterObjects): World {
+  const lost = new Set(missing.map(referenceKey));
   const byReference = new Map<string, AnyObject>();
   const byKind = new Map<string, AnyObject[]>();
   for (const object of objects) {
@@ -95,6 +104,7 @@ function indexObjects(objects: readonly AnyObject[]): World {
   return {
     find: (reference) => reference && byReference.get(referenceKey(reference)),
     ofKind: (kind) => byKind.get(kind) ?? [],
+    isMissing: (reference) => lost.has(referenceKey(reference)),
   };
 }
 
@@ -145,14 +155,19 @@ function addPart(
   options: TreeOptions,
 ): void {
   const object = world.find(reference);
-  if (!object) return;
+  if (!object) return addMissing(parent, role, reference, world);
   const node = objectNode(object, options, role);
   const echoes =
     node.condition?.status === 'True' ||
     (node.condition?.status === parent.condition?.status &&
       node.condition?.severity === parent.condition?.severity &&
       node.condition?.reason === parent.condition?.reason);
-  if (!echoes || options.echo) parent.children.push(node);
+  if (!echoes || options.echo || node.shownConditions.length > 0) parent.children.push(node);
+}
+
+/** What is gone before its owner is no surprise while the owner goes too. */
+function addMissing(parent: TreeNode, role: string, reference: ObjectReference | undefined, world: World): void {
+  if (reference && !parent.deleting && world.isMissing(reference)) parent.children.push(missingNode(reference, role));
 }
 
 function addTemplates(

@@ -62,6 +62,11 @@ export function isPositive(type: string): boolean {
   return !negative.has(type);
 }
 
+/** Not in its good state; what is unknown may be bad where True is good. */
+export function isBad({ type, status }: Pick<ConditionView, 'type' | 'status'>): boolean {
+  return isPositive(type) ? status !== 'True' : status === 'True';
+}
+
 /** In its good state, and without anything to say. */
 export function isUneventful({ type, status, message }: ConditionView): boolean {
   return status === (isPositive(type) ? 'True' : 'False') && (message ?? '') === '';

@@ -1,8 +1,9 @@
 import { createInformerFactory, type Informer } from '../../client/index.ts';
-import { type Clock, type KubeObject, type Resource, systemRandom } from '../../machinery/index.ts';
+import { type Clock, ignoreNotFound, type KubeObject, type Resource, systemRandom } from '../../machinery/index.ts';
 import type { Connection } from '../connection.ts';
 import { noSuchCluster } from '../no-such-cluster.ts';
 import { type ClusterObjects, clusterGroup, clusterSelector, referencesOf, servedKinds } from './cluster-objects.ts';
+import { type ObjectReference, referenceKey, referenceOf } from './fields.ts';
 
 /** Events come in bursts; one picture of each burst is enough. */
 const settleMs = 100;
@@ -63,8 +64,11 @@ export async function followCluster(
     if (!cluster) return ended(seen ? 'gone' : noSuchCluster(name, namespace));
     seen = true;
     const objects = labelled.flatMap(({ lister }) => lister.list());
-    // Whatever a cluster refers to is given its label by the cluster controllers.
-    for (const { group, kind } of referencesOf({ cluster, objects })) {
+    // Whatever a cluster refers to is given its label by the cluster controllers; until then it is read one by one.
+    const found: ClusterObjects = { cluster, objects: [...objects] };
+    const missing: ObjectReference[] = [];
+    const references = referencesOf(found);
+    for (const { group, kind } of references) {
       const id = `${group}/${kind}`;
       if (referred.has(id)) continue;
       const resource = await mapper.forKind({ group, kind }, { signal });
@@ -73,7 +77,17 @@ export async function followCluster(
       referred.set(id, informer);
       await informer.waitForSync(signal);
     }
-    onChange({ cluster, objects: [...objects, ...[...referred.values()].flatMap(({ lister }) => lister.list())] });
+    found.objects.push(...[...referred.values()].flatMap(({ lister }) => lister.list()));
+    const known = new Set(found.objects.map((object) => referenceKey(referenceOf(object))));
+    for (const reference of references.filter((one) => !known.has(referenceKey(one)))) {
+      const resource = await mapper.forKind(reference, { signal });
+      const key = { namespace, name: reference.name };
+      const object =
+        resource && (await client.get(resource as Resource<KubeObject>, key, { signal }).catch(ignoreNotFound));
+      if (object) found.objects.push(object);
+      else missing.push(reference);
+    }
+    onChange({ ...found, missing });
   };
 
   const running = factory.run(signal);

@@ -15,12 +15,15 @@ export function grouped(nodes: readonly TreeNode[], options: TreeOptions): TreeN
   return [...byState.values()].map((members) => (members.length === 1 ? members[0]! : groupOf(members)));
 }
 
-function stateOf({ object, condition, deleting }: TreeNode, options: TreeOptions): string {
+function stateOf({ object, condition, deleting, shownConditions, children }: TreeNode, options: TreeOptions): string {
   const kind = object?.kind ?? '';
   if (options.legacyConditions) return [kind, deleting, stateKey(condition)].join('|');
   const conditions = object ? conditionsOf(object, 'modern') : [];
   const states = ['Available', 'Ready', 'UpToDate'].map((type) => stateKey(findCondition(conditions, type)));
-  return [kind, deleting, ...states].join('|');
+  const findings = shownConditions.map(({ type, reason = '' }) => `${type}:${reason}`);
+  // a part that is missing would be lost in a group
+  const below = children.some((child) => !child.object) ? (object?.metadata.name ?? '') : '';
+  return [kind, deleting, ...states, ...findings, below].join('|');
 }
 
 function stateKey(condition: ConditionView | undefined): string {
@@ -51,7 +54,10 @@ function groupOf(nodes: readonly TreeNode[]): TreeNode {
         ...(since !== undefined && { lastTransitionTime: since }),
       },
     }),
-    shownConditions: [],
+    shownConditions: first.shownConditions.map((shown, index) => {
+      const isAlike = nodes.every(({ shownConditions }) => shownConditions[index]?.message === shown.message);
+      return isAlike ? shown : { ...shown, message: `${shown.message ?? ''} (and others)` };
+    }),
     counters: {
       replicas: String(nodes.length),
       available: total('available'),

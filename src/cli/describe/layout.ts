@@ -2,13 +2,15 @@ import { humanDuration, parseRfc3339 } from '../../machinery/index.ts';
 import type { Span, Tone } from '../output/colour.ts';
 import { span } from '../output/colour.ts';
 import { type Cell, renderTable } from '../output/table.ts';
-import { type ConditionView, isPositive } from './conditions.ts';
+import { type ConditionView, isBad, isPositive } from './conditions.ts';
 import type { TreeNode } from './tree.ts';
 
 /** How a tree is drawn; ages are counted from `now`. */
 export interface LayoutOptions {
   nowMs: number;
   colour: boolean;
+  /** messages on one line, however long */
+  wide?: boolean;
 }
 
 /** A way to print a tree: its columns, and what they say about an object and about a condition. */
@@ -24,7 +26,11 @@ interface Row {
   moreMessage: readonly string[];
 }
 
-const longestMessage = 100;
+const messageWidth = 100;
+
+function messageLines(message: string, { wide = false }: LayoutOptions): string[] {
+  return wide ? [message.replaceAll('\n', ' ')] : wrap(message, messageWidth);
+}
 
 /** NAME READY SEVERITY REASON SINCE MESSAGE, as in the guides and in clusterctl before v1.11. */
 const readinessLayout: Layout = {
@@ -34,23 +40,35 @@ const readinessLayout: Layout = {
 };
 
 function readinessRow(condition: ConditionView | undefined, options: LayoutOptions, members?: readonly string[]): Row {
-  const { status = '', severity = '', reason = '', message = '' } = condition ?? {};
-  const tone = readinessTone(status, severity);
-  const cut = message.length > longestMessage ? `${message.slice(0, longestMessage)} ...` : message;
+  const { status = '', message = '' } = condition ?? {};
+  // good news of v1beta2 have a reason too, which says nothing
+  const reason = (condition && !isBad(condition) ? undefined : condition?.reason) ?? '';
+  const severity = condition?.severity ?? (condition ? severityOf(condition) : '');
+  const tone = readinessTone(condition, severity);
+  const [first = '', ...moreMessage] = messageLines(message, options);
   return {
     cells: [
       [span(status, tone)],
       [span(severity, tone)],
       [span(reason, tone)],
       [span(age(condition, options))],
-      messageCell(cut.replaceAll('\n', ' '), members),
+      messageCell(first, members),
     ],
-    moreMessage: [],
+    moreMessage,
   };
 }
 
-function readinessTone(status: string, severity: string): Tone {
-  if (status === 'True') return 'good';
+/** Conditions of v1beta2 have no severity: what is waited for is information, what is wrong a warning. */
+function severityOf({ type, status, reason = '' }: ConditionView): string {
+  if (!isBad({ type, status })) return '';
+  if (status === 'Unknown') return 'Info';
+  return /^(?:Waiting|Provisioning|Scaling|Rolling|Deleting|Not(?:Available|Ready|UpToDate)$)/.test(reason)
+    ? 'Info'
+    : 'Warning';
+}
+
+function readinessTone(condition: ConditionView | undefined, severity: string): Tone {
+  if (condition && !isBad(condition)) return 'good';
   if (severity === 'Error') return 'bad';
   return severity === 'Warning' ? 'warning' : 'plain';
 }
@@ -63,7 +81,8 @@ const replicasLayout: Layout = {
     const { replicas = '', available, ready, upToDate } = counters;
     const number = (value: number | undefined): Cell => [span(value === undefined ? '' : String(value))];
     // When all conditions follow, the one that stands for them would only be said twice.
-    const condition = shownConditions.length > 0 ? undefined : node.condition;
+    const isSaidBelow = shownConditions.some(({ type }) => type === node.condition?.type);
+    const condition = isSaidBelow ? undefined : node.condition;
     const row = statusRow(condition, options, members);
     return {
       cells: [[span(replicas)], number(available), number(ready), number(upToDate), ...row.cells],
@@ -77,7 +96,7 @@ const replicasLayout: Layout = {
 };
 
 function statusRow(condition: ConditionView | undefined, options: LayoutOptions, members?: readonly string[]): Row {
-  const [first = '', ...moreMessage] = wrap(condition?.message ?? '', longestMessage);
+  const [first = '', ...moreMessage] = messageLines(condition?.message ?? '', options);
   return {
     cells: [
       [span(condition?.status ?? '', condition && statusTone(condition))],

@@ -1,5 +1,6 @@
 import { type ConditionForm, type ConditionView, conditionsOf, findCondition, isUneventful } from './conditions.ts';
-import { type AnyObject, numberAt } from './fields.ts';
+import { type AnyObject, numberAt, type ObjectReference } from './fields.ts';
+import { findingsOf, missingCondition } from './findings.ts';
 import type { ReplicaCounters, TreeNode, TreeOptions } from './tree.ts';
 
 /** The line of an object. */
@@ -19,6 +20,12 @@ export function objectNode(object: AnyObject, options: TreeOptions, role?: strin
     rank: 0,
     children: [],
   };
+}
+
+/** The line of an object that is referred to and is not there. */
+export function missingNode(reference: ObjectReference, role: string): TreeNode {
+  const node = virtualNode(`${role} - ${reference.kind}/${reference.name}`);
+  return { ...node, role, condition: missingCondition(reference) };
 }
 
 /** A line that holds others together. */
@@ -54,7 +61,7 @@ function representative(
   }
   if (object.kind === 'MachineSet') return undefined;
   if (shownByAvailability.has(object.kind)) return available;
-  return role === 'ControlPlane' ? (available ?? ready) : ready;
+  return role === 'ControlPlane' ? (available ?? ready) : (ready ?? available);
 }
 
 const stepCounter = /^\d+ of \d+ completed$/;
@@ -76,11 +83,13 @@ function shownConditions(
   condition: ConditionView | undefined,
   options: TreeOptions,
 ): ConditionView[] {
-  const wish = options.showConditions.map(parseFilter).find((filter) => filter.matches(object));
-  if (!wish) return [];
+  const findings = options.legacyConditions ? [] : findingsOf(object, conditions, condition);
+  const asked = options.showConditions.map(parseFilter).find((filter) => filter.matches(object));
+  if (!asked) return findings;
   // In the older table the line of the object itself shows one of them.
-  const others = options.legacyConditions ? conditions.filter(({ type }) => type !== condition?.type) : [...conditions];
-  if (!wish.eventfulOnly) return others;
+  const own = options.legacyConditions ? conditions.filter(({ type }) => type !== condition?.type) : conditions;
+  const others = [...own, ...findings.filter((finding) => !conditions.includes(finding))];
+  if (!asked.eventfulOnly) return others;
   return others.filter((other) => !isUneventful(other) || other.type === 'Available' || other.type === 'Ready');
 }
 

@@ -3,7 +3,7 @@ import type { AnyObject } from './fields.ts';
 
 /** What the tree shows and what it leaves out. */
 export interface TreeOptions {
-  /** conditions with severities, as the tables of older clusterctl show them; else those of v1beta2 */
+  /** conditions of v1beta1, as older clusterctl shows them; else those of v1beta2, with what else is not as it should be */
   legacyConditions: boolean;
   /** machines in the same state share a line */
   grouping: boolean;

@@ -1,0 +1,113 @@
+import { type ConditionView, isBad } from './conditions.ts';
+import { type AnyObject, at, numberAt, type ObjectReference, textAt } from './fields.ts';
+
+/** Said by the lines of the machines below, or by the counts. */
+const saidElsewhere = /Machines(?:Ready|UpToDate)$|^Scaling(?:Up|Down)$/;
+/** Conditions of a cluster that no other line says; the others sum up what its parts say themselves. */
+const ofClusters = new Set(['TopologyReconciled', 'Paused', 'Deleting', 'RemoteConnectionProbe']);
+
+/**
+ * What is not as it should be and would stay unseen behind the one condition that stands for an object: conditions in a
+ * bad state that it does not mention, and what the object itself shows and no condition says.
+ */
+export function findingsOf(
+  object: AnyObject,
+  conditions: readonly ConditionView[],
+  shown: ConditionView | undefined,
+): ConditionView[] {
+  const unsaid = conditions.filter(
+    (condition) => isBad(condition) && !isSaid(condition, shown) && isWorthALine(object, condition),
+  );
+  return [...unsaid, ...observations(object, conditions)];
+}
+
+/** The line of something that is referred to and is not there. */
+export function missingCondition({ kind, name }: ObjectReference): ConditionView {
+  return { type: 'Ready', status: 'False', reason: 'NotFound', message: `${kind} "${name}" does not exist` };
+}
+
+function isSaid({ type, message = '' }: ConditionView, shown: ConditionView | undefined): boolean {
+  if (!shown || shown.type === type) return shown?.type === type;
+  if (!isBad(shown)) return false;
+  const said = shown.message ?? '';
+  return message === '' || said.includes(type) || said.includes(message.split('\n')[0] ?? '');
+}
+
+function isWorthALine({ kind }: AnyObject, { type, message = '' }: ConditionView): boolean {
+  if (saidElsewhere.test(type)) return false;
+  if (kind === 'Cluster') return ofClusters.has(type);
+  // Ready sums up the others of a machine
+  if (kind === 'Machine') return type === 'UpToDate' || type === 'Paused' || type === 'Ready';
+  return type !== 'Deleting' || message !== '';
+}
+
+/** What the fields of the object say. */
+function observations(object: AnyObject, conditions: readonly ConditionView[]): ConditionView[] {
+  const has = (type: string): boolean => conditions.some((condition) => condition.type === type);
+  const found: ConditionView[] = [];
+  const paused = object.kind === 'Cluster' && at(object, 'spec', 'paused') === true;
+  const pausedByHand = textAtAnnotation(object, 'cluster.x-k8s.io/paused') !== undefined;
+  if ((paused || pausedByHand) && !conditions.some(({ type, status }) => type === 'Paused' && status === 'True')) {
+    const where = paused ? 'spec.paused is true' : 'the annotation cluster.x-k8s.io/paused is set';
+    found.push(finding('Paused', 'Paused', `${where}: nothing is changed until it is removed`, 'True'));
+  }
+  if (object.kind === 'Cluster' && at(object, 'spec', 'topology') !== undefined && !has('TopologyReconciled')) {
+    const name = textAt(object, 'spec', 'topology', 'classRef', 'name') ?? textAt(object, 'spec', 'topology', 'class');
+    found.push(
+      finding(
+        'TopologyReconciled',
+        'NotActedOn',
+        `spec.topology${name === undefined ? '' : ` (class "${name}")`} has not been acted on by any controller`,
+        'Unknown',
+      ),
+    );
+  }
+  const generation = numberAt(object, 'metadata', 'generation');
+  const observed = numberAt(object, 'status', 'observedGeneration');
+  if (generation !== undefined && observed !== undefined && observed < generation) {
+    found.push(
+      finding(
+        'Observed',
+        'NotObserved',
+        `the status is of generation ${observed}, the spec of ${generation}: the last change has not been acted on`,
+        'False',
+      ),
+    );
+  }
+  return [...found, ...versionFinding(object), ...nodeFinding(object)];
+}
+
+/** The version that runs against the one that is wanted. */
+function versionFinding(object: AnyObject): ConditionView[] {
+  const wanted = textAt(object, 'spec', 'version');
+  const isMachine = object.kind === 'Machine';
+  const running = isMachine
+    ? textAt(object, 'status', 'nodeInfo', 'kubeletVersion')
+    : textAt(object, 'status', 'version');
+  if (wanted === undefined || running === undefined || plainVersion(wanted) === plainVersion(running)) return [];
+  const what = isMachine ? 'the kubelet of its Node runs' : 'it runs';
+  return [finding('Version', 'VersionDiffers', `${what} ${running}, ${wanted} is wanted`, 'False')];
+}
+
+/** `1.34.1`, whether it was written `v1.34.1`, `1.34.1` or `v1.34.1+k0s.0`. */
+function plainVersion(text: string): string {
+  return /\d+\.\d+(?:\.\d+)?/.exec(text)?.[0] ?? text;
+}
+
+/** A machine that is said to be provisioned and has no Node. */
+function nodeFinding(object: AnyObject): ConditionView[] {
+  if (object.kind !== 'Machine' || object.metadata.deletionTimestamp !== undefined) return [];
+  const phase = textAt(object, 'status', 'phase');
+  const node = textAt(object, 'status', 'nodeRef', 'name');
+  if (node !== undefined || (phase !== 'Running' && phase !== 'Provisioned')) return [];
+  return [finding('Node', 'NoNode', 'its server is there and no Node has joined', 'False')];
+}
+
+function finding(type: string, reason: string, message: string, status: string): ConditionView {
+  return { type, status, reason, message };
+}
+
+function textAtAnnotation(object: AnyObject, name: string): string | undefined {
+  const value = at(object, 'metadata', 'annotations', name);
+  return typeof value === 'string' ? value : undefined;
+}
