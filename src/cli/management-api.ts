@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { mkdir } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { builtinDefinitions, builtinSchema, ownDefinitions, protobufRegistry } from '../api/index.ts';
@@ -22,6 +21,8 @@ import { CapstanError, statusError, systemClock, systemRandom } from '../machine
 import { ensureServerPki, type ServerPki } from '../pki/index.ts';
 import type { Logger } from '../runtime/index.ts';
 import { lmdbEngine, type Store } from '../store/index.ts';
+import { prepareDataDirectory } from './data-directory.ts';
+import { refuseHalfRestored } from './recovery/restore.ts';
 
 export interface ManagementApiOptions {
   dataDirectory: string;
@@ -59,7 +60,8 @@ const serviceAccountIssuer = 'https://kubernetes.default.svc';
 /** Opens the data directory and serves the management API over it. */
 export async function startManagementApi(options: ManagementApiOptions): Promise<ManagementApi> {
   const { dataDirectory, log } = options;
-  await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
+  await refuseHalfRestored(dataDirectory);
+  await prepareDataDirectory(dataDirectory);
   const engine = await lmdbEngine({ directory: storeDirectory(dataDirectory) });
   const closers: (() => Promise<void>)[] = [() => engine.close()];
   try {

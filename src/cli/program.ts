@@ -109,12 +109,18 @@ export function buildProgram(setExitCode: (code: number) => void): Command {
 
   program
     .command('backup')
-    .description('save a consistent copy of the management store, also while it is being served')
+    .description('save a management API, also while it is being served: all of it, or the store alone')
     .argument('<file>', 'where to write the backup')
-    .option('--data-dir <dir>', 'read a data directory that no server is using')
+    .option('--passphrase-file <file>', 'make a complete archive, sealed with the passphrase in this file')
+    .option('--key-file <file>', 'make a complete archive, sealed with the 32 or more random bytes of this file')
+    .option('--data-dir <dir>', 'the data directory (default: $XDG_DATA_HOME/capstan)')
+    .option('--encryption-key-file <file>', 'key that seals Secrets on disk (default: below $XDG_CONFIG_HOME/capstan)')
     .option('--kubeconfig <file>', 'how to reach the running server')
     .option('--context <name>', 'context of the kubeconfig')
-    .addHelpText('after', '\nExamples:\n  capstan backup capstan.bak\n  capstan backup --data-dir ./data capstan.bak\n')
+    .addHelpText(
+      'after',
+      '\nWithout a passphrase or key file the backup holds the store alone: no authorities, no sealing key, no volumes.\n\nExamples:\n  capstan backup --passphrase-file passphrase capstan.archive\n  capstan backup --data-dir ./data store.bak\n',
+    )
     .action(
       runs(async (options, context, file) =>
         (await import('./commands/backup.ts')).backup(options as never, context, file!),
@@ -123,10 +129,17 @@ export function buildProgram(setExitCode: (code: number) => void): Command {
 
   program
     .command('restore')
-    .description('put a backup of the management store into a data directory')
+    .description('put an archive, or a backup of the store, into a data directory')
     .argument('<file>', 'the backup')
+    .option('--passphrase-file <file>', 'the passphrase the archive was sealed with')
+    .option('--key-file <file>', 'the key file the archive was sealed with')
     .option('--data-dir <dir>', 'where to restore to (default: $XDG_DATA_HOME/capstan)')
-    .option('--force', 'replace the store that is there')
+    .option('--encryption-key-file <file>', 'where to put the key that seals Secrets (default: where up looks for it)')
+    .option('--force', 'replace what is there')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  capstan restore --passphrase-file passphrase capstan.archive\n  capstan restore --data-dir ./data store.bak\n',
+    )
     .action(
       runs(async (options, context, file) =>
         (await import('./commands/restore.ts')).restore(options as never, context, file!),

@@ -1,5 +1,6 @@
 // The door of the store: a revisioned map with durable engines below it.
-export type { BackupSummary } from './backup.ts';
+export * from './archive/index.ts';
+export { type BackupRecord, type BackupSummary, readBackup } from './backup.ts';
 export { type CheckReport, checkStore } from './check.ts';
 export { type DirectoryLock, lockDirectory } from './directory-lock.ts';
 export type { HistoryLimits } from './history.ts';

@@ -1,0 +1,44 @@
+import { CapstanError, isJsonObject } from '../../machinery/index.ts';
+
+/** What an archive says about itself; its first entry. */
+export interface RecoveryManifest {
+  /** of the layout of the entries */
+  readonly layout: number;
+  /** version of capstan that wrote it */
+  readonly version: string;
+  readonly createdAt: string;
+  /** address in the kubeconfigs that were handed out; empty when the archive was made of a directory nobody served */
+  readonly server: string;
+  /** what is not in the archive although the store refers to it */
+  readonly missing: readonly string[];
+}
+
+export const manifestName = 'manifest.json';
+export const storeName = 'store.bak';
+export const sealingKeysName = 'encryption.keys';
+export const manifestLayout = 1;
+
+export function parseManifest(text: string, file: string): RecoveryManifest {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    value = undefined;
+  }
+  if (!isJsonObject(value) || typeof value['layout'] !== 'number') {
+    throw new CapstanError('CAP_BACKUP_UNKNOWN', `${file} does not say what is in it`);
+  }
+  const { layout, version, createdAt, server, missing } = value;
+  if (layout > manifestLayout) {
+    throw new CapstanError('CAP_BACKUP_TOO_NEW', `${file} was written by a newer capstan (${String(version)})`, {
+      hint: 'use the version of capstan that wrote it, or a newer one',
+    });
+  }
+  return {
+    layout,
+    version: String(version ?? ''),
+    createdAt: String(createdAt ?? ''),
+    server: String(server ?? ''),
+    missing: Array.isArray(missing) ? missing.map(String) : [],
+  };
+}

@@ -1,0 +1,2 @@
+export { type ArchiveEntry, isArchive, readArchive, writeArchive } from './archive.ts';
+export type { ArchiveSecret } from './keys.ts';
