@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { GoRegexp, goRegexp } from './index.ts';
+import { GoRegexp, goRegexp, RegexpBudgetExceeded } from './index.ts';
 
 describe('GoRegexp', () => {
   it.each([
@@ -60,6 +60,29 @@ describe('GoRegexp', () => {
   it('stays linear where a backtracking matcher takes forever', () => {
     expect(new GoRegexp('^(a+)+$').test(`${'a'.repeat(50_000)}!`)).toBe(false);
     expect(new GoRegexp('(x+x+)+y').find('x'.repeat(2_000))).toBeUndefined();
+  });
+
+  it('counts what nested repetitions multiply to, as Go does', () => {
+    expect(goRegexp('((a{10}){10}){11}')).toBe('error parsing regexp: invalid repeat count: `{11}`');
+    expect(goRegexp('(a{10}|(b{100}c)*){11}')).toBe('error parsing regexp: invalid repeat count: `{11}`');
+    expect(goRegexp('((a{10}){10}){10}')).toBeInstanceOf(GoRegexp);
+    expect(goRegexp('(a{500}b{500}){2}')).toBeInstanceOf(GoRegexp);
+  });
+
+  it.each(['(a|b)*a(a|b){300}c', '\\b(a|b)*a(a|b){300}c'])('takes no more steps than it is given: %s', (source) => {
+    // no period: a repeating text would only meet states that are kept
+    let text = '';
+    for (let i = 0, x = 1; i < 5_000; i++) {
+      x = (x * 48_271) % 2_147_483_647;
+      text += x % 2 === 0 ? 'a' : 'b';
+    }
+    const regexp = new GoRegexp(source);
+    expect(() => regexp.test(text, { left: 100_000 })).toThrow(RegexpBudgetExceeded);
+    expect(() => regexp.find(text, 0, { left: 100_000 })).toThrow(RegexpBudgetExceeded);
+    const shared = { left: 5_000_000 };
+    expect(regexp.test(text.slice(0, 1_000), shared)).toBe(false);
+    expect(shared.left).toBeLessThan(5_000_000);
+    expect(shared.left).toBeGreaterThan(0);
   });
 
   it('survives a pattern with more states than are kept', () => {

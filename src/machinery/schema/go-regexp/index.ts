@@ -1,14 +1,15 @@
-import { findMatch, type Match } from './match.ts';
+import { findMatch, type Match, type StepBudget } from './match.ts';
 import { parseRegexp } from './parse.ts';
 import { compileProgram, type Program } from './program.ts';
 import { StateCache } from './state-cache.ts';
 
-export type { Match } from './match.ts';
+export { type Match, RegexpBudgetExceeded, type StepBudget } from './match.ts';
 export { RegexpSyntaxError } from './parse.ts';
 
 /**
  * A regular expression in Go's dialect (RE2), as CRD patterns and CEL use it. Matching takes time linear in the text
- * whatever the pattern, so that no user-supplied expression can stall the process.
+ * whatever the pattern, so that no user-supplied expression can stall the process. A long pattern on a long text, or on very
+ * many, still adds up: give a budget where a client brings both, and RegexpBudgetExceeded is thrown when it is used up.
  */
 export class GoRegexp {
   readonly source: string;
@@ -23,8 +24,8 @@ export class GoRegexp {
   }
 
   /** whether any part of the text matches */
-  test(text: string): boolean {
-    return this.#states ? this.#states.test(text) : findMatch(this.#program, text, 0) !== undefined;
+  test(text: string, budget?: StepBudget): boolean {
+    return this.#states ? this.#states.test(text, budget) : findMatch(this.#program, text, 0, budget) !== undefined;
   }
 
   /** number of capture groups */
@@ -33,16 +34,16 @@ export class GoRegexp {
   }
 
   /** the leftmost match at or after `from`, as string offsets */
-  find(text: string, from = 0): Match | undefined {
-    return findMatch(this.#program, text, from);
+  find(text: string, from = 0, budget?: StepBudget): Match | undefined {
+    return findMatch(this.#program, text, from, budget);
   }
 
   /** successive matches that do not overlap, at most `limit` of them */
-  *findAll(text: string, limit: number = Number.POSITIVE_INFINITY): Generator<Match> {
+  *findAll(text: string, limit: number = Number.POSITIVE_INFINITY, budget?: StepBudget): Generator<Match> {
     let at = 0;
     let previousEnd = -1;
     for (let count = 0; count < limit && at <= text.length; ) {
-      const match = this.find(text, at);
+      const match = this.find(text, at, budget);
       if (!match) return;
       const start = match[0]!;
       const end = match[1]!;

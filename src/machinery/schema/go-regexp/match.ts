@@ -5,6 +5,25 @@ import type { Program } from './program.ts';
 /** [start, end, group 1 start, group 1 end, …]; undefined where a group took no part */
 export type Match = (number | undefined)[];
 
+/** Steps a matcher may still take; shared by all matches that are given the same one. */
+export interface StepBudget {
+  left: number;
+}
+
+/** The pattern and the text together cost more steps than the caller allows. */
+export class RegexpBudgetExceeded extends Error {
+  constructor() {
+    super('matching the regular expression takes too many steps');
+    this.name = 'RegexpBudgetExceeded';
+  }
+}
+
+export function spend(budget: StepBudget | undefined, steps: number): void {
+  if (budget === undefined) return;
+  budget.left -= steps;
+  if (budget.left < 0) throw new RegexpBudgetExceeded();
+}
+
 interface Thread {
   pc: number;
   slots: Match;
@@ -14,7 +33,7 @@ interface Thread {
  * Finds the leftmost match from `from` on by following all alternatives at once, so that time is linear in the text.
  * Returns string offsets, or undefined when nothing matches.
  */
-export function findMatch(program: Program, text: string, from: number): Match | undefined {
+export function findMatch(program: Program, text: string, from: number, budget?: StepBudget): Match | undefined {
   const { instructions } = program;
   let current: Thread[] = [];
   let best: Match | undefined;
@@ -27,6 +46,7 @@ export function findMatch(program: Program, text: string, from: number): Match |
     for (let thread = stack.pop(); thread; thread = stack.pop()) {
       if (visited[thread.pc] === generation) continue;
       visited[thread.pc] = generation;
+      spend(budget, 1);
       const instruction = instructions[thread.pc]!;
       switch (instruction.op) {
         case 'split':
@@ -34,6 +54,7 @@ export function findMatch(program: Program, text: string, from: number): Match |
           break;
         case 'save': {
           const saved = thread.slots.slice();
+          spend(budget, saved.length);
           saved[instruction.slot] = at;
           stack.push({ pc: instruction.next, slots: saved });
           break;

@@ -47,6 +47,25 @@ export function parseRegexp(pattern: string): RegexpNode {
   return parser.parse();
 }
 
+const copies = new WeakMap<RegexpNode, number>();
+
+/** how many copies of its most repeated part a node is compiled to */
+function copiesIn(node: RegexpNode): number {
+  const known = copies.get(node);
+  if (known !== undefined) return known;
+  let count = 1;
+  if (node.kind === 'repeat') {
+    const times = node.max === Number.POSITIVE_INFINITY ? node.min : node.max;
+    count = Math.max(times, 1) * copiesIn(node.node);
+  } else if (node.kind === 'capture') {
+    count = copiesIn(node.node);
+  } else if (node.kind === 'concat' || node.kind === 'alternate') {
+    count = node.nodes.reduce((most, child) => Math.max(most, copiesIn(child)), 1);
+  }
+  copies.set(node, count);
+  return count;
+}
+
 class Parser {
   readonly #pattern: string;
   #at = 0;
@@ -140,6 +159,8 @@ class Parser {
       if (bounds.max < bounds.min) throw new RegexpSyntaxError('invalid repeat count', text);
       previous = text;
       node = { kind: 'repeat', node, min: bounds.min, max: bounds.max, lazy };
+      // Go counts what nested repetitions multiply to; a copy is compiled for each.
+      if (copiesIn(node) > maxRepeat) throw new RegexpSyntaxError('invalid repeat count', text);
     }
   }
 

@@ -1,4 +1,5 @@
 import { classContains } from './char-class.ts';
+import { type StepBudget, spend } from './match.ts';
 import type { Program } from './program.ts';
 
 /** A set of automaton positions that the text so far can be in. */
@@ -14,6 +15,8 @@ interface State {
 }
 
 const maxStates = 1_000;
+/** Positions of all kept states together: a state of a long pattern holds as many as the pattern has characters. */
+const maxPositions = 200_000;
 
 /**
  * Answers "does it match anywhere?" in time linear in the text. States are built when first reached and kept, so that
@@ -25,56 +28,63 @@ export class StateCache {
   readonly #visited: Uint32Array;
   #generation = 0;
   #initial: State | undefined;
+  #kept = 0;
 
   constructor(program: Program) {
     this.#program = program;
     this.#visited = new Uint32Array(program.instructions.length);
   }
 
-  test(text: string): boolean {
-    this.#initial ??= this.#intern([this.#program.start], true);
+  test(text: string, budget?: StepBudget): boolean {
+    this.#initial ??= this.#intern([this.#program.start], true, budget);
     let state = this.#initial;
     const { length } = text;
+    spend(budget, 1);
     for (let i = 0; i < length; i++) {
       if (state.matched) return true;
       let code = text.charCodeAt(i);
       if (code < 128) {
-        state = state.next[code] ?? this.#advance(state, code, true);
+        spend(budget, 1);
+        state = state.next[code] ?? this.#advance(state, code, true, budget);
       } else {
         code = text.codePointAt(i)!;
         if (code > 0xffff) i++;
-        state = this.#advance(state, code, false);
+        state = this.#advance(state, code, false, budget);
       }
     }
     return state.matched || state.matchesAtEnd;
   }
 
-  #advance(state: State, rune: number, keep: boolean): State {
+  #advance(state: State, rune: number, keep: boolean, budget: StepBudget | undefined): State {
     const { instructions, start } = this.#program;
     const targets: number[] = [];
+    spend(budget, state.positions.length + 1);
     for (const position of state.positions) {
       const instruction = instructions[position]!;
       if (instruction.op === 'char' && classContains(instruction.set, rune)) targets.push(instruction.next);
     }
     // the search is not anchored: a match may begin at every character
     targets.push(start);
-    const next = this.#intern(targets, false);
+    const next = this.#intern(targets, false, budget);
     if (keep) state.next[rune] = next;
     return next;
   }
 
-  #intern(targets: readonly number[], atStart: boolean): State {
+  #intern(targets: readonly number[], atStart: boolean, budget: StepBudget | undefined): State {
     const positions: number[] = [];
     const matched = this.#close(targets, atStart, false, positions);
+    spend(budget, positions.length);
     positions.sort((a, b) => a - b);
     const key = `${atStart ? '^' : ''}${matched ? 'm' : ''}${positions.join(',')}`;
     const known = this.#states.get(key);
     if (known) return known;
     // Forgetting everything bounds memory for patterns with very many states; old states die with their last user.
-    if (this.#states.size >= maxStates) {
+    if (this.#states.size >= maxStates || this.#kept + positions.length > maxPositions) {
       this.#states.clear();
       this.#initial = undefined;
+      this.#kept = 0;
     }
+    this.#kept += positions.length;
     const state: State = {
       positions,
       matched,
