@@ -1,3 +1,5 @@
+import { GoRegexp, RegexpBudgetExceeded } from '../../machinery/index.ts';
+import { parseIso8601 } from '../core/checks/iso8601.ts';
 import { pythonRepr } from '../core/checks/python.ts';
 import { firstError } from '../core/checks/schema.ts';
 import type { RequestContext } from '../core/http/context.ts';
@@ -187,17 +189,14 @@ function serverFilter(compute: Compute, context: RequestContext, wantedStatuses:
   if (flavor !== undefined) filters.push((server) => server.flavor.id === flavor);
   const image = query.get('image') ?? query.get('image_ref');
   if (image !== undefined) filters.push((server) => server.imageId === image.split('/').at(-1));
-  for (const [argument, version] of [
-    ['ip', 4],
-    ['ip6', 6],
-  ] as const) {
-    const value = query.get(argument);
-    if (value !== undefined) filters.push(addressFilter(compute, new RegExp(value), version));
-  }
+  const addresses = [query.get('ip'), query.get('ip6')].filter((part) => part !== undefined);
+  if (addresses.length > 0) filters.push(addressFilter(compute, addresses));
   const since = query.get('changes-since');
-  if (since !== undefined) filters.push(({ updatedAt }) => updatedAt >= Date.parse(since));
+  const earliest = since === undefined ? undefined : parseIso8601(since);
+  if (earliest !== undefined) filters.push(({ updatedAt }) => updatedAt >= earliest);
   const before = query.get('changes-before');
-  if (before !== undefined && minor >= 66) filters.push(({ updatedAt }) => updatedAt <= Date.parse(before));
+  const latest = before === undefined || minor < 66 ? undefined : parseIso8601(before);
+  if (latest !== undefined) filters.push(({ updatedAt }) => updatedAt <= latest);
   if (minor >= 26) filters.push(...tagFilters(context));
   const locked = query.get('locked');
   if (locked !== undefined && minor >= 73)
@@ -225,21 +224,33 @@ function serverFilter(compute: Compute, context: RequestContext, wantedStatuses:
   return (server) => filters.every((filter) => filter(server));
 }
 
+/** What one list may cost at most in comparing names: far more than usual patterns need for a hundred thousand servers. */
+const matchingSteps = 5_000_000;
+
 /** A regular expression, matched anywhere; the common `^name$` is compared as it stands. */
 function nameFilter(pattern: string): Filter {
   const exact = /^\^([\w-]+)\$$/.exec(pattern)?.[1]?.toLowerCase();
   // Compared without regard to case, as the usual database does.
   if (exact !== undefined) return ({ name }) => name.length === exact.length && name.toLowerCase() === exact;
-  const expression = new RegExp(pattern, 'i');
-  return ({ name }) => expression.test(name);
+  const expression = new GoRegexp(`(?i)${pattern}`);
+  const budget = { left: matchingSteps };
+  return ({ name }) => {
+    try {
+      return expression.test(name, budget);
+    } catch (error) {
+      if (!(error instanceof RegexpBudgetExceeded)) throw error;
+      throw badRequest(
+        `Invalid input for query parameters name. ${pythonRepr(pattern)} takes too many steps to match.`,
+      );
+    }
+  };
 }
 
-function addressFilter(compute: Compute, expression: RegExp, version: 4 | 6): Filter {
+/** Part of a fixed address, as neutron's ports are asked for; a server needs only one of the two. */
+function addressFilter(compute: Compute, parts: readonly string[]): Filter {
   return (server) =>
-    portsOf(compute, server).some(({ fixedIps, floatingIps }) =>
-      [...fixedIps, ...floatingIps].some(
-        ({ address }) => address.includes(':') === (version === 6) && expression.test(address),
-      ),
+    portsOf(compute, server).some(({ fixedIps }) =>
+      fixedIps.some(({ address }) => parts.some((part) => address.includes(part))),
     );
 }
 

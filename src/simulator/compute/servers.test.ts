@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { seededRandom } from '../../machinery/index.ts';
 import { testTenant } from '../testing/test-tenant.ts';
 
 const missing = '00000000-0000-4000-8000-000000000000';
@@ -359,7 +360,7 @@ describe('lists of servers', () => {
     const id = await makeServer({ networks: 'none' });
     await makeServer({ name: 'kept' });
     await clock.advance(3000);
-    expect(read<unknown[]>(await nova('GET', '/servers?ip=^10.0'), 'servers')).toHaveLength(1);
+    expect(read<unknown[]>(await nova('GET', '/servers?ip=10.0'), 'servers')).toHaveLength(1);
     await nova('DELETE', `/servers/${id}`);
     await clock.advance(3000);
     const changed = read<Record<string, unknown>[]>(
@@ -391,4 +392,69 @@ describe('lists of servers', () => {
     expect((all.body as { servers: unknown[] }).servers).toHaveLength(1);
     expect((await tenant.admin.request('GET', '/compute/v2.1/servers')).body).toEqual({ servers: [] });
   });
+});
+
+describe('the list of servers', () => {
+  it('compares names with any pattern in linear time', async () => {
+    const { makeServer, clock, nova, read } = await testTenant();
+    await makeServer({ name: `${'a'.repeat(200)}!` });
+    await makeServer({ name: 'web-1' });
+    await clock.advance(3000);
+    const names = async (pattern: string): Promise<string[]> =>
+      read<{ name: string }[]>(await nova('GET', `/servers?name=${encodeURIComponent(pattern)}`), 'servers').map(
+        ({ name }) => name,
+      );
+    // A matcher that backtracks would not come back from this one.
+    expect(await names('^(a+)+$')).toEqual([]);
+    expect(await names('^(A+)+!$')).toHaveLength(1);
+    expect(await names('WEB|db')).toEqual(['web-1']);
+    expect(await names('^web-[[:digit:]]$')).toEqual(['web-1']);
+  });
+
+  it('refuses a pattern that costs too much, or that cannot be matched in linear time', async () => {
+    const { makeServer, clock, nova } = await testTenant();
+    const dice = seededRandom(7);
+    for (let i = 0; i < 9; i++) {
+      await makeServer({ name: Array.from({ length: 250 }, () => (dice.next() < 0.5 ? 'a' : 'b')).join('') });
+    }
+    await clock.advance(3000);
+    const list = (pattern: string) => nova('GET', `/servers?name=${encodeURIComponent(pattern)}`);
+    expect(await list('(a|b)*a(a|b|.|[a-c]|[a-d]|[a-e]|[a-f]|[a-g]|[a-h]|[a-i]|[a-j]){300}z')).toMatchObject({
+      status: 400,
+      body: { badRequest: { message: expect.stringContaining('takes too many steps to match') } },
+    });
+    expect(await list('(a)\\1')).toMatchObject({
+      status: 400,
+      body: { badRequest: { message: expect.stringContaining("is not a 'regex'") } },
+    });
+  });
+
+  it('finds servers by part of a fixed address, not by a pattern', async () => {
+    const { makeServer, clock, nova, read, networkId } = await testTenant();
+    const id = await makeServer({ networks: [{ uuid: networkId, fixed_ip: '10.0.7.31' }] });
+    await makeServer({ networks: [{ uuid: networkId, fixed_ip: '10.0.8.31' }] });
+    await clock.advance(3000);
+    const found = async (filter: string) =>
+      read<{ id: string }[]>(await nova('GET', `/servers?${filter}`), 'servers').map((server) => server.id);
+    expect(await found('ip=10.0.7')).toEqual([id]);
+    expect(await found('ip=10.0.7..')).toEqual([]);
+    expect(await found('ip6=fe80&ip=0.7.31')).toEqual([id]);
+  });
+
+  it.each(['2026', '2026-01', '20260101', '2026-01-01T00', '2026-01-01 00:00', '2026-01-01T00:00:00.000000'])(
+    'takes changes-since=%s as a time in UTC',
+    async (since) => {
+      const { makeServer, clock, nova, read } = await testTenant();
+      await clock.advance(Date.UTC(2026, 0, 1, 0, 0, 1) - clock.now());
+      await makeServer();
+      expect(read(await nova('GET', `/servers?changes-since=${encodeURIComponent(since)}`), 'servers')).toHaveLength(1);
+      expect(
+        read(
+          await nova('GET', `/servers?changes-since=${encodeURIComponent(since.replace('2026', '2027'))}`),
+          'servers',
+        ),
+      ).toHaveLength(0);
+      expect((await nova('GET', '/servers?changes-since=202601')).status).toBe(400);
+    },
+  );
 });

@@ -1,6 +1,7 @@
 import type { RequestContext } from '../core/http/context.ts';
 import type { Route } from '../core/service.ts';
 import { type Fields, isFields, optionalText, requiredText, wrapped } from './body.ts';
+import { parseExpiry } from './expiry.ts';
 import type { Identity } from './identity.ts';
 import { badRequest, duplicate, notAllowed, notFound } from './refusals.ts';
 import { listAnswer, renderApplicationCredential } from './rendering.ts';
@@ -89,7 +90,7 @@ function newCredential(
     projectId: caller.projectId,
     secretHash: identity.hash(secret),
     roleIds: wishedRoles(identity, context, fields['roles']),
-    expiresAt: wishedEnd(identity, fields['expires_at']),
+    expiresAt: parseExpiry(fields['expires_at'], identity.core.now()),
     unrestricted: typeof fields['unrestricted'] === 'boolean' ? fields['unrestricted'] : null,
   };
 }
@@ -107,20 +108,6 @@ function wishedRoles(identity: Identity, { caller }: RequestContext, wish: unkno
     }
     return id;
   });
-}
-
-const inError =
-  'The server could not comply with the request since it is either malformed or otherwise incorrect. The client is assumed to be in error.';
-
-function wishedEnd(identity: Identity, wish: unknown): number | undefined {
-  if (wish === undefined || wish === null) return undefined;
-  const text = String(wish);
-  const end = Date.parse(/(?:Z|[+-]\d\d:?\d\d)$/.test(text) ? text : `${text}Z`);
-  if (Number.isNaN(end)) throw badRequest(`Timestamp not in expected format. ${inError}`);
-  if (end <= identity.core.now()) {
-    throw badRequest(`The 'expires_at' must not be before now. ${inError}`);
-  }
-  return end;
 }
 
 function mustBeSelf(context: RequestContext, action: string): void {

@@ -1,6 +1,7 @@
 import type { RequestContext } from '../core/http/context.ts';
 import type { Route } from '../core/service.ts';
 import { type Fields, isFields, optionalText, requiredText, wrapped } from './body.ts';
+import { parseExpiry } from './expiry.ts';
 import type { Identity } from './identity.ts';
 import { badRequest, notAllowed, notFound } from './refusals.ts';
 import { listAnswer, renderTrust } from './rendering.ts';
@@ -54,7 +55,7 @@ export function trustRoutes(identity: Identity): Route[] {
           projectId,
           roleIds: wishedRoles(identity, fields, trustorId, projectId),
           impersonation: fields['impersonation'] === true,
-          expiresAt: typeof fields['expires_at'] === 'string' ? Date.parse(fields['expires_at']) : undefined,
+          expiresAt: parseExpiry(fields['expires_at'], core.now()),
           remainingUses: typeof fields['remaining_uses'] === 'number' ? fields['remaining_uses'] : null,
           redelegationCount: typeof fields['redelegation_count'] === 'number' ? fields['redelegation_count'] : 0,
         });

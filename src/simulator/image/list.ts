@@ -1,3 +1,4 @@
+import { parseIso8601 } from '../core/checks/iso8601.ts';
 import type { RequestContext } from '../core/http/context.ts';
 import { newestFirst, pageOf, type SortKey, sorted } from '../core/paging.ts';
 import { Refusal } from '../core/refusal.ts';
@@ -116,8 +117,8 @@ function filterBy(name: string, value: string): Filter {
 
 function timeFilter(name: 'created_at' | 'updated_at', value: string): Filter {
   const [, operator = 'eq', text = value] = /^(gt|gte|lt|lte|eq|neq):(.*)$/.exec(value) ?? [];
-  const limit = Date.parse(text);
-  if (Number.isNaN(limit)) throw new Refusal(400, `Invalid time format: ${text}`);
+  const limit = parseIso8601(text);
+  if (limit === undefined) throw new Refusal(400, `Invalid time format: ${text}`);
   const compare: Readonly<Record<string, (time: number) => boolean>> = {
     gt: (time) => time > limit,
     gte: (time) => time >= limit,

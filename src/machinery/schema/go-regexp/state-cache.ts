@@ -72,8 +72,7 @@ export class StateCache {
 
   #intern(targets: readonly number[], atStart: boolean, budget: StepBudget | undefined): State {
     const positions: number[] = [];
-    const matched = this.#close(targets, atStart, false, positions);
-    spend(budget, positions.length);
+    const matched = this.#close(targets, atStart, false, positions, budget);
     positions.sort((a, b) => a - b);
     const key = `${atStart ? '^' : ''}${matched ? 'm' : ''}${positions.join(',')}`;
     const known = this.#states.get(key);
@@ -88,7 +87,7 @@ export class StateCache {
     const state: State = {
       positions,
       matched,
-      matchesAtEnd: matched || this.#close(positions, atStart, true, []),
+      matchesAtEnd: matched || this.#close(positions, atStart, true, [], budget),
       next: new Array(128),
     };
     this.#states.set(key, state);
@@ -96,7 +95,13 @@ export class StateCache {
   }
 
   /** Follows the steps that eat no character; returns whether a match is among what can be reached. */
-  #close(targets: readonly number[], atStart: boolean, atEnd: boolean, positions: number[]): boolean {
+  #close(
+    targets: readonly number[],
+    atStart: boolean,
+    atEnd: boolean,
+    positions: number[],
+    budget: StepBudget | undefined,
+  ): boolean {
     const { instructions } = this.#program;
     const generation = ++this.#generation;
     const stack = [...targets];
@@ -104,6 +109,7 @@ export class StateCache {
     for (let pc = stack.pop(); pc !== undefined; pc = stack.pop()) {
       if (this.#visited[pc] === generation) continue;
       this.#visited[pc] = generation;
+      spend(budget, 1);
       const instruction = instructions[pc]!;
       switch (instruction.op) {
         case 'match':
