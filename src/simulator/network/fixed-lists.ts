@@ -3,15 +3,8 @@ import type { Neutron } from './neutron.ts';
 
 /** Collections clients look into before they go on, and that are empty in this cloud. */
 const empty: Readonly<Record<string, string>> = {
-  subnetpools: 'subnetpools',
-  'address-scopes': 'address_scopes',
-  'address-groups': 'address_groups',
-  'qos/policies': 'policies',
-  'network-ip-availabilities': 'network_ip_availabilities',
   flavors: 'flavors',
 };
-
-const ruleTypes = ['dscp_marking', 'minimum_bandwidth', 'minimum_packet_rate', 'packet_rate_limit', 'bandwidth_limit'];
 
 /** What can be listed but not changed. */
 export function fixedLists(neutron: Neutron): Route[] {
@@ -22,10 +15,13 @@ export function fixedLists(neutron: Neutron): Route[] {
   });
   return [
     ...Object.entries(empty).map(([path, key]) => list(path, key, () => [])),
-    list('qos/rule-types', 'rule_types', () => ruleTypes.map((type) => ({ type }))),
-    list('service-providers', 'service_providers', () => [
-      { service_type: 'L3_ROUTER_NAT', name: 'single_node', default: false },
-    ]),
+    list('service-providers', 'service_providers', ({ query }) =>
+      [{ service_type: 'L3_ROUTER_NAT', name: 'single_node', default: false }].filter((provider) =>
+        query.entries.every(
+          ([name, value]) => !(name in provider) || String(provider[name as keyof typeof provider]) === value,
+        ),
+      ),
+    ),
     list('floatingip_pools', 'floatingip_pools', ({ project }) =>
       [...neutron.networks.by('open', 'yes')]
         .filter((network) => network['router:external'])

@@ -7,17 +7,23 @@ import { resourceRoutes } from './controller.ts';
 import { extensionRoutes } from './extension-routes.ts';
 import { fixedLists } from './fixed-lists.ts';
 import { notFoundPage } from './html-page.ts';
+import { ipAvailabilityRoutes } from './ip-availability.ts';
 import { createNeutron, type Neutron } from './neutron.ts';
 import { declareQuotas, quotaRoutes } from './quota-routes.ts';
 import { badBody, disallowed, hiddenOrUnknown, refuse } from './refusals.ts';
 import type { Resource, TaggedRow } from './resource.ts';
+import { addressGroupActions, addressGroupResource } from './resources/address-groups.ts';
+import { addressScopeResource } from './resources/address-scopes.ts';
 import { floatingIpResource } from './resources/floating-ips.ts';
 import { networkResource } from './resources/networks.ts';
 import { portResource } from './resources/ports.ts';
+import { qosPolicyResource } from './resources/qos-policies.ts';
+import { qosRuleRoutes, qosRuleTypeRoutes } from './resources/qos-rules.ts';
 import { rbacPolicyResource } from './resources/rbac-policies.ts';
 import { routerActions, routerResource } from './resources/routers.ts';
 import { securityGroupRuleResource } from './resources/security-group-rules.ts';
 import { securityGroupResource } from './resources/security-groups.ts';
+import { subnetPoolActions, subnetPoolResource } from './resources/subnet-pools.ts';
 import { subnetResource } from './resources/subnets.ts';
 import { trunkActions, trunkResource } from './resources/trunks.ts';
 import { networkService } from './service.ts';
@@ -63,6 +69,8 @@ function allRoutes(neutron: Neutron): Route[] {
   const ports = portResource(neutron);
   const groups = securityGroupResource(neutron);
   const floatingIps = floatingIpResource(neutron);
+  const subnetPools = subnetPoolResource(neutron);
+  const addressGroups = addressGroupResource(neutron);
   const tagged = <R extends TaggedRow>(resource: Resource<R>): Route[] => [
     ...resourceRoutes(neutron, resource),
     ...tagRoutes(neutron, resource),
@@ -80,6 +88,15 @@ function allRoutes(neutron: Neutron): Route[] {
     ...resourceRoutes(neutron, rbacPolicyResource(neutron)),
     ...tagged(trunks),
     ...trunkActions(neutron, trunks),
+    ...tagged(subnetPools),
+    ...subnetPoolActions(neutron, subnetPools),
+    ...resourceRoutes(neutron, addressScopeResource(neutron)),
+    ...resourceRoutes(neutron, addressGroups),
+    ...addressGroupActions(neutron, addressGroups),
+    ...tagged(qosPolicyResource(neutron)),
+    ...qosRuleRoutes(neutron),
+    ...qosRuleTypeRoutes(),
+    ...ipAvailabilityRoutes(neutron),
     ...extensionRoutes,
     ...quotaRoutes(neutron),
     ...agentRoutes(neutron),

@@ -2,7 +2,7 @@ import type { Caller } from '../core/caller.ts';
 import type { RequestContext } from '../core/http/context.ts';
 import type { Answer, Route } from '../core/service.ts';
 import { isDictionary } from './attributes/checks.ts';
-import { toInteger } from './attributes/converters.ts';
+import { toBoolean, toInteger } from './attributes/converters.ts';
 import type { Neutron } from './neutron.ts';
 import { badBody, disallowed, refuse } from './refusals.ts';
 
@@ -32,6 +32,7 @@ export function declareQuotas(neutron: Neutron): void {
     security_group_rule: (id) => neutron.securityGroupRules.count('project', id),
     trunk: (id) => neutron.trunks.count('project', id),
     rbac_policy: (id) => neutron.sharings.count('project', id),
+    subnetpool: (id) => neutron.subnetPools.count('project', id),
   };
   neutron.core.quotas.declare('network', defaultQuotas, (projectId, resource) => counted[resource]?.(projectId) ?? 0);
 }
@@ -91,9 +92,15 @@ export function quotaRoutes({ core }: Neutron): Route[] {
       method: 'PUT',
       path: '/v2.0/quotas/{project}',
       handle(context): Answer {
-        const limits = readLimits(context);
+        const { limits, isChecked } = readLimits(context);
         if (!context.caller.isAdmin) throw disallowed('rule:update_quota');
-        quotas.set('network', projectOf(context), limits);
+        const project = projectOf(context);
+        for (const [name, limit] of isChecked ? Object.entries(limits) : []) {
+          const used = quotas.used('network', project, name);
+          if (used <= limit) continue;
+          throw badBody(`Quota limit ${limit} for ${name} must be greater than or equal to already used ${used}`);
+        }
+        quotas.set('network', project, limits);
         return show(projectOf(context));
       },
     },
@@ -109,12 +116,18 @@ export function quotaRoutes({ core }: Neutron): Route[] {
   ];
 }
 
-function readLimits(context: RequestContext): Record<string, number> {
+interface WantedLimits {
+  readonly limits: Readonly<Record<string, number>>;
+  /** less than is in use is refused */
+  readonly isChecked: boolean;
+}
+
+function readLimits(context: RequestContext): WantedLimits {
   const body = context.json;
   if (!isDictionary(body)) throw badBody('Body contains invalid data');
   const given = body['quota'];
   if (!isDictionary(given)) throw badBody("Unable to find 'quota' in request body");
-  const { force: _force, check_limit: _check, tenant_id: _tenant, project_id: _project, ...wished } = given;
+  const { force: _force, check_limit: check, tenant_id: _tenant, project_id: _project, ...wished } = given;
   const unknown = Object.keys(wished).filter((name) => !Object.hasOwn(defaultQuotas, name));
   if (unknown.length > 0) throw badBody(`Unrecognized attribute(s) '${unknown.join(', ')}'`);
   const limits: Record<string, number> = {};
@@ -125,5 +138,5 @@ function readLimits(context: RequestContext): Record<string, number> {
     }
     limits[name] = limit;
   }
-  return limits;
+  return { limits, isChecked: check !== undefined && check !== null && toBoolean(check) };
 }

@@ -65,6 +65,18 @@ export function trunkNotFound(id: string): Refusal {
   return refuse(404, 'TrunkNotFound', `Trunk ${id} could not be found.`);
 }
 
+export function subnetPoolNotFound(id: string): Refusal {
+  return refuse(404, 'SubnetPoolNotFound', `Subnet pool ${id} could not be found.`);
+}
+
+export function addressScopeNotFound(id: string): Refusal {
+  return refuse(404, 'AddressScopeNotFound', `Address scope ${id} could not be found.`);
+}
+
+export function addressGroupNotFound(id: string): Refusal {
+  return refuse(404, 'AddressGroupNotFound', `Address group ${id} could not be found.`);
+}
+
 export function qosPolicyNotFound(id: unknown): Refusal {
   return refuse(404, 'QosPolicyNotFound', `QoS policy ${pythonText(id)} could not be found.`);
 }

@@ -17,14 +17,54 @@ export interface NetworkRow extends TaggedRow {
   readonly 'provider:network_type': string;
   readonly 'provider:physical_network': string | null;
   readonly 'provider:segmentation_id': number | null;
+  /** absent in data of earlier versions */
+  readonly qos_policy_id?: string | null;
 }
 
-/** A network that a project (`*`: every project) may use though it is another's. */
+/** What can be shared with other projects. */
+export type SharedType = 'network' | 'security_group' | 'qos_policy' | 'subnetpool' | 'address_scope' | 'address_group';
+
+/** Something that a project (`*`: every project) may use though it is another's. */
 export interface SharingRow extends StandardRow {
-  readonly object_type: 'network';
+  readonly object_type: SharedType;
   readonly object_id: string;
   readonly target_tenant: string;
   readonly action: 'access_as_shared';
+}
+
+export interface SubnetPoolRow extends TaggedRow {
+  readonly name: string;
+  readonly prefixes: readonly string[];
+  readonly ip_version: 4 | 6;
+  readonly default_quota: number | null;
+  readonly default_prefixlen: number;
+  readonly min_prefixlen: number;
+  readonly max_prefixlen: number;
+  readonly is_default: boolean;
+  readonly address_scope_id: string | null;
+}
+
+export interface AddressScopeRow extends StandardRow {
+  readonly name: string;
+  readonly ip_version: 4 | 6;
+}
+
+export interface AddressGroupRow extends StandardRow {
+  readonly name: string;
+  readonly addresses: readonly string[];
+}
+
+export interface QosPolicyRow extends TaggedRow {
+  readonly name: string;
+  readonly is_default: boolean;
+}
+
+export interface QosRuleRow extends StandardRow {
+  readonly qos_policy_id: string;
+  /** `bandwidth_limit` */
+  readonly type: string;
+  /** what the type has: `max_kbps`, `direction`… */
+  readonly values: Readonly<Record<string, unknown>>;
 }
 
 export interface HostRoute {
@@ -45,6 +85,8 @@ export interface SubnetRow extends TaggedRow {
   readonly ipv6_ra_mode: string | null;
   readonly ipv6_address_mode: string | null;
   readonly service_types: readonly string[];
+  /** absent in data of earlier versions */
+  readonly subnetpool_id?: string | null;
 }
 
 export interface FixedIp {
@@ -75,6 +117,8 @@ export interface PortRow extends TaggedRow {
   readonly 'binding:profile': Readonly<Record<string, unknown>>;
   readonly dns_name: string;
   readonly dns_domain: string;
+  /** absent in data of earlier versions */
+  readonly qos_policy_id?: string | null;
 }
 
 export interface RouterRow extends TaggedRow {
@@ -84,6 +128,8 @@ export interface RouterRow extends TaggedRow {
   /** the port on the external network, null without a gateway */
   readonly gateway_port_id: string | null;
   readonly enable_snat: boolean;
+  /** of its gateway; absent in data of earlier versions */
+  readonly qos_policy_id?: string | null;
   readonly routes: readonly HostRoute[];
   readonly availability_zone_hints: readonly string[];
   readonly ha: boolean;
@@ -113,6 +159,8 @@ export interface FloatingIpRow extends TaggedRow {
   readonly floating_network_id: string;
   /** the port that holds the address on the external network */
   readonly own_port_id: string;
+  /** absent in data of earlier versions */
+  readonly qos_policy_id?: string | null;
   readonly port_id: string | null;
   readonly fixed_ip_address: string | null;
   readonly router_id: string | null;

@@ -2,13 +2,18 @@ import type { Core } from '../core/core.ts';
 import type { Table } from '../core/state/table.ts';
 import { AddressBook } from './address-book.ts';
 import type {
+  AddressGroupRow,
+  AddressScopeRow,
   FloatingIpRow,
   NetworkRow,
   PortRow,
+  QosPolicyRow,
+  QosRuleRow,
   RouterRow,
   SecurityGroupRow,
   SecurityGroupRuleRow,
   SharingRow,
+  SubnetPoolRow,
   SubnetRow,
   TrunkRow,
 } from './rows.ts';
@@ -24,6 +29,11 @@ export interface NetworkTables {
   readonly floatingIps: Table<FloatingIpRow>;
   readonly trunks: Table<TrunkRow>;
   readonly sharings: Table<SharingRow>;
+  readonly subnetPools: Table<SubnetPoolRow>;
+  readonly addressScopes: Table<AddressScopeRow>;
+  readonly addressGroups: Table<AddressGroupRow>;
+  readonly qosPolicies: Table<QosPolicyRow>;
+  readonly qosRules: Table<QosRuleRow>;
   readonly addresses: AddressBook;
 }
 
@@ -53,7 +63,11 @@ export function createTables({ state, random }: Pick<Core, 'state' | 'random'>):
       },
     }),
     subnets: state.table<SubnetRow>('network.subnets', {
-      indexes: { project: (subnet) => subnet.tenant_id, network: (subnet) => subnet.network_id },
+      indexes: {
+        project: (subnet) => subnet.tenant_id,
+        network: (subnet) => subnet.network_id,
+        pool: (subnet) => subnet.subnetpool_id ?? undefined,
+      },
       derived: addresses.ofSubnets,
     }),
     routers: state.table<RouterRow>('network.routers', {
@@ -70,6 +84,7 @@ export function createTables({ state, random }: Pick<Core, 'state' | 'random'>):
         project: (rule) => rule.tenant_id,
         group: (rule) => rule.security_group_id,
         remote: (rule) => rule.remote_group_id ?? undefined,
+        addressGroup: (rule) => rule.remote_address_group_id ?? undefined,
       },
     }),
     floatingIps: state.table<FloatingIpRow>('network.floating_ips', {
@@ -84,11 +99,24 @@ export function createTables({ state, random }: Pick<Core, 'state' | 'random'>):
     sharings: state.table<SharingRow>('network.rbac_policies', {
       indexes: {
         project: (sharing) => sharing.tenant_id,
-        network: (sharing) => sharing.object_id,
+        object: (sharing) => sharing.object_id,
         target: (sharing) => sharing.target_tenant,
         grant: (sharing) => sharingKey(sharing.object_id, sharing.target_tenant),
       },
     }),
+    subnetPools: state.table<SubnetPoolRow>('network.subnetpools', {
+      indexes: { project: (pool) => pool.tenant_id, scope: (pool) => pool.address_scope_id ?? undefined },
+    }),
+    addressScopes: state.table<AddressScopeRow>('network.address_scopes', {
+      indexes: { project: (scope) => scope.tenant_id },
+    }),
+    addressGroups: state.table<AddressGroupRow>('network.address_groups', {
+      indexes: { project: (group) => group.tenant_id },
+    }),
+    qosPolicies: state.table<QosPolicyRow>('network.qos_policies', {
+      indexes: { project: (policy) => policy.tenant_id },
+    }),
+    qosRules: state.table<QosRuleRow>('network.qos_rules', { indexes: { policy: (rule) => rule.qos_policy_id } }),
     trunks: state.table<TrunkRow>('network.trunks', {
       indexes: {
         project: (trunk) => trunk.tenant_id,
@@ -103,8 +131,8 @@ export function addressKey(subnetId: string, address: string): string {
   return `${subnetId} ${address}`;
 }
 
-export function sharingKey(networkId: string, projectId: string): string {
-  return `${networkId} ${projectId}`;
+export function sharingKey(objectId: string, projectId: string): string {
+  return `${objectId} ${projectId}`;
 }
 
 export function macKey(networkId: string, mac: string): string {

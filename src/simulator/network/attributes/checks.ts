@@ -32,6 +32,15 @@ export function oneOf(allowed: readonly unknown[]): Check {
 export const nonNegative: Check = (value) =>
   (value as number) < 0 ? `'${pythonText(value)}' should be non-negative` : undefined;
 
+export function range(least: number, most: number): Check {
+  return (value) => {
+    if ((value as number) < least) return `'${pythonText(value)}' is too small - must be at least '${least}'`;
+    return (value as number) > most
+      ? `'${pythonText(value)}' is too large - must be no larger than '${most}'`
+      : undefined;
+  };
+}
+
 export const mac: Check = (value) =>
   typeof value === 'string' && macPattern.test(value) && value !== '00:00:00:00:00:00'
     ? undefined

@@ -13,6 +13,15 @@ export const name: Attribute = {
   filter: true,
   sort: true,
 };
+export const requiredName: Attribute = {
+  create: true,
+  update: true,
+  required: true,
+  check: (value) =>
+    string(255)(value) ?? ((value as string).trim() === '' ? `'${value}' Blank strings are not permitted` : undefined),
+  filter: true,
+  sort: true,
+};
 export const owner: Attribute = { create: true, required: true, check: string(255), filter: true, sort: true };
 export const description: Attribute = { create: true, update: true, default: '', check: string(255), filter: true };
 export const adminStateUp: Attribute = {

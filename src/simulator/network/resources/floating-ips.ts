@@ -6,17 +6,11 @@ import * as common from '../attributes/common.ts';
 import { toLowerCase } from '../attributes/converters.ts';
 import { type Neutron, standardView } from '../neutron.ts';
 import { type AttributeRules, adminOnly } from '../policy.ts';
-import {
-  badRequest,
-  floatingIpNotFound,
-  networkNotFound,
-  portNotFound,
-  qosPolicyNotFound,
-  refuse,
-} from '../refusals.ts';
+import { badRequest, floatingIpNotFound, networkNotFound, portNotFound, refuse } from '../refusals.ts';
 import type { Resource } from '../resource.ts';
 import type { FloatingIpRow, PortRow, SubnetRow } from '../rows.ts';
 import { deletePort, insertPort } from './port-writes.ts';
+import { readQosPolicy } from './qos-use.ts';
 import { gatewayPort } from './router-gateway.ts';
 
 const attributes: Attributes = {
@@ -87,7 +81,7 @@ export function floatingIpResource(neutron: Neutron): Resource<FloatingIpRow> {
       description: row.description,
       port_details: portDetails(row.port_id === null ? undefined : ports.get(row.port_id)),
       port_forwardings: [],
-      qos_policy_id: null,
+      qos_policy_id: row.qos_policy_id ?? null,
       dns_domain: row.dns_domain,
       dns_name: row.dns_name,
       tags: row.tags,
@@ -96,7 +90,7 @@ export function floatingIpResource(neutron: Neutron): Resource<FloatingIpRow> {
     }),
     create: (values, caller) => create(neutron, values, caller),
     update(row, values, caller) {
-      refuseQos(values);
+      const policy = readQosPolicy(neutron, values['qos_policy_id'], caller);
       // Nothing at all in the body means no port: how floating addresses were let go before null could be sent.
       const wish = Object.keys(values).length === 0 ? { port_id: null } : values;
       const association = associationOf(neutron, row, wish, caller);
@@ -104,6 +98,7 @@ export function floatingIpResource(neutron: Neutron): Resource<FloatingIpRow> {
       const changed = neutron.change(floatingIps, row, {
         ...association,
         ...(description !== undefined && { description }),
+        ...(policy !== undefined && { qos_policy_id: policy }),
       });
       neutron.settleFloatingIp(row.id);
       return changed;
@@ -122,7 +117,7 @@ export function deleteFloatingIp(neutron: Neutron, row: Readonly<FloatingIpRow>)
 }
 
 function create(neutron: Neutron, values: Values, caller: Caller): Readonly<FloatingIpRow> {
-  refuseQos(values);
+  const policy = readQosPolicy(neutron, values['qos_policy_id'], caller);
   const networkId = values['floating_network_id'] as string;
   const network = neutron.networks.get(networkId);
   const isVisible =
@@ -161,6 +156,7 @@ function create(neutron: Neutron, values: Values, caller: Caller): Readonly<Floa
     floating_ip_address: fixed.ip_address,
     floating_network_id: networkId,
     own_port_id: own.id,
+    qos_policy_id: policy ?? null,
     port_id: null,
     fixed_ip_address: null,
     router_id: null,
@@ -265,9 +261,4 @@ function portDetails(port: Readonly<PortRow> | undefined): object | null {
   if (!port) return null;
   const { name, network_id, mac_address, admin_state_up, status, device_id, device_owner } = port;
   return { name, network_id, mac_address, admin_state_up, status, device_id, device_owner };
-}
-
-function refuseQos(values: Values): void {
-  const policy = values['qos_policy_id'];
-  if (policy !== undefined && policy !== null) throw qosPolicyNotFound(policy);
 }

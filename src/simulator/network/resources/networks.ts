@@ -1,16 +1,17 @@
 import type { Caller } from '../../core/caller.ts';
 import type { Attributes, Values } from '../attributes/attribute.ts';
-import { dnsName, isUuid, listOf, nonNegative, orNull, string, uuid } from '../attributes/checks.ts';
+import { dnsName, listOf, nonNegative, orNull, string, uuid } from '../attributes/checks.ts';
 import * as common from '../attributes/common.ts';
 import { toBoolean, toInteger, toLowerCase } from '../attributes/converters.ts';
 import { type Neutron, standardView } from '../neutron.ts';
 import { type AttributeRules, adminOnly } from '../policy.ts';
-import { availabilityZoneNotFound, invalidInput, networkNotFound, qosPolicyNotFound, refuse } from '../refusals.ts';
+import { availabilityZoneNotFound, invalidInput, networkNotFound, refuse } from '../refusals.ts';
 import type { Resource } from '../resource.ts';
 import type { NetworkRow } from '../rows.ts';
 import { sharingKey } from '../tables.ts';
 import { autoDeletedOwners, deletePort } from './port-writes.ts';
-import { hasUsers, isSharedWith, shareWithEverybody, sharingInUse } from './sharing.ts';
+import { defaultQosPolicy, readQosPolicy } from './qos-use.ts';
+import { dropSharings, hasUsers, isSharedWith, shareWithEverybody, sharingInUse } from './sharing.ts';
 import { deleteSubnet } from './subnets.ts';
 
 /** Overlay networks lose these many bytes of a packet to their own header. */
@@ -79,12 +80,12 @@ export function networkResource(neutron: Neutron): Resource<NetworkRow> {
     shared: row.shared || (!caller.isAdmin && isSharedWith(neutron, row, caller.projectId)),
     availability_zone_hints: row.availability_zone_hints,
     availability_zones: [],
-    ipv4_address_scope: null,
-    ipv6_address_scope: null,
+    ipv4_address_scope: scopeOf(neutron, row.id, 4),
+    ipv6_address_scope: scopeOf(neutron, row.id, 6),
     'router:external': row['router:external'],
     description: row.description,
     port_security_enabled: row.port_security_enabled,
-    qos_policy_id: null,
+    qos_policy_id: row.qos_policy_id ?? null,
     dns_domain: row.dns_domain,
     tags: row.tags,
     ...standardView(row),
@@ -118,8 +119,9 @@ export function networkResource(neutron: Neutron): Resource<NetworkRow> {
       }),
     }),
     viewCreated: (row) => ({ is_default: row.is_default }),
-    create(values) {
+    create(values, caller) {
       refuseUnsupported(values);
+      const policy = readQosPolicy(neutron, values['qos_policy_id'], caller);
       const segment = segmentOf(neutron, values);
       const network = networks.insert({
         ...neutron.standard(values),
@@ -135,12 +137,14 @@ export function networkResource(neutron: Neutron): Resource<NetworkRow> {
         dns_domain: values['dns_domain'] as string,
         availability_zone_hints: values['availability_zone_hints'] as string[],
         ...segment,
+        qos_policy_id: policy ?? defaultQosPolicy(neutron, values['tenant_id'] as string),
       });
       shareWithEverybody(neutron, network, values['shared'] as boolean);
       return network;
     },
-    update(row, values) {
+    update(row, values, caller) {
       refuseUnsupported(values);
+      readQosPolicy(neutron, values['qos_policy_id'], caller);
       if ('provider:network_type' in values || 'provider:physical_network' in values) {
         throw invalidInput(
           'Plugin does not support updating the following provider network attributes: ' +
@@ -155,7 +159,7 @@ export function networkResource(neutron: Neutron): Resource<NetworkRow> {
       }
       if (Object.keys(values).length === 0) return row;
       if (values['shared'] !== undefined) share(neutron, row, values['shared'] as boolean);
-      const { qos_policy_id: _ignored, ...changes } = values as Partial<NetworkRow> & { qos_policy_id?: null };
+      const changes = values as Partial<NetworkRow>;
       const mtu = changes.mtu === undefined ? undefined : mtuOf(changes.mtu, row['provider:network_type']);
       return neutron.change(networks, row, { ...changes, ...(mtu !== undefined && { mtu }) });
     },
@@ -168,7 +172,7 @@ export function networkResource(neutron: Neutron): Resource<NetworkRow> {
       }
       for (const port of [...ports.by('network', row.id)]) deletePort(neutron, port);
       for (const subnet of [...subnets.by('network', row.id)]) deleteSubnet(neutron, subnet);
-      for (const sharing of [...sharings.by('network', row.id)]) sharings.delete(sharing.id);
+      dropSharings(neutron, row.id);
       networks.delete(row.id);
     },
   };
@@ -176,8 +180,6 @@ export function networkResource(neutron: Neutron): Resource<NetworkRow> {
 
 /** What clients may name but this cloud has none of. */
 function refuseUnsupported(values: Values): void {
-  const policy = values['qos_policy_id'];
-  if (isUuid(policy)) throw qosPolicyNotFound(policy);
   const zones = values['availability_zone_hints'] as string[] | undefined;
   if (zones && zones.length > 0) throw availabilityZoneNotFound(zones[0]);
 }
@@ -202,9 +204,21 @@ function segmentOf({ core }: Neutron, values: Values): Segment {
   };
 }
 
+/** Gateways of routers and floating addresses, also those that lead nowhere yet. */
 function hasGateways({ ports }: Neutron, networkId: string): boolean {
-  for (const port of ports.by('network', networkId)) if (port.device_owner === 'network:router_gateway') return true;
+  for (const { device_owner } of ports.by('network', networkId)) {
+    if (device_owner === 'network:router_gateway' || device_owner === 'network:floatingip') return true;
+  }
   return false;
+}
+
+/** The scope of the pools a network's subnets come from. */
+function scopeOf({ subnets, subnetPools }: Neutron, networkId: string, version: 4 | 6): string | null {
+  for (const { ip_version, subnetpool_id } of subnets.by('network', networkId)) {
+    if (ip_version !== version || !subnetpool_id) continue;
+    return subnetPools.get(subnetpool_id)?.address_scope_id ?? null;
+  }
+  return null;
 }
 
 function share(neutron: Neutron, network: Readonly<NetworkRow>, isShared: boolean): void {

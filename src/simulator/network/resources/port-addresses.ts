@@ -45,17 +45,34 @@ export function allocate(
       .filter((each) => each !== undefined);
     taken.push(...take(neutron, request, resolved, taken));
   } else {
+    const open = openTo(request, subnets);
     for (const version of [4, 6] as const) {
-      const usable = subnets.filter((subnet) => subnet.ip_version === version && !isAutomatic(subnet));
+      const usable = open.filter((subnet) => subnet.ip_version === version && !isAutomatic(subnet));
       if (usable.length > 0) taken.push(firstFree(neutron, request, usable, taken));
     }
   }
   if (!isRouterOwner(request.deviceOwner)) {
-    for (const subnet of subnets.filter(isAutomatic)) {
+    for (const subnet of subnets.filter((each) => isAutomatic(each) && isOpenTo(each, request.deviceOwner))) {
       taken.push({ subnet_id: subnet.id, ip_address: automaticAddress(subnet, request.mac) });
     }
   }
   return taken;
+}
+
+/** Subnets kept for owners such as the port's, or else those kept for nobody. */
+function openTo(
+  { networkId, deviceOwner }: AddressRequest,
+  subnets: readonly Readonly<SubnetRow>[],
+): readonly Readonly<SubnetRow>[] {
+  const own = subnets.filter(({ service_types }) => service_types.includes(deviceOwner));
+  const open = own.length > 0 ? own : subnets.filter((subnet) => isOpenTo(subnet, deviceOwner));
+  if (open.length > 0 || subnets.length === 0) return open;
+  const message = `No valid service subnet for the given device owner, network ${networkId}, service type ${deviceOwner}.`;
+  throw refuse(409, 'IpAddressGenerationFailureNoMatchingSubnet', message);
+}
+
+function isOpenTo({ service_types }: Readonly<SubnetRow>, deviceOwner: string): boolean {
+  return service_types.length === 0 || service_types.includes(deviceOwner);
 }
 
 /** The addresses a port has after an update of its list: what is asked for again stays, automatic ones stay unasked. */

@@ -27,7 +27,10 @@ export interface PortWish {
   readonly status?: string;
   readonly tags?: readonly string[];
   readonly rest?: Partial<
-    Pick<PortRow, 'binding:vnic_type' | 'binding:profile' | 'dns_name' | 'dns_domain' | 'extra_dhcp_opts'>
+    Pick<
+      PortRow,
+      'binding:vnic_type' | 'binding:profile' | 'dns_name' | 'dns_domain' | 'extra_dhcp_opts' | 'qos_policy_id'
+    >
   >;
 }
 
@@ -71,6 +74,7 @@ export function insertPort(neutron: Neutron, wish: PortWish): Readonly<PortRow> 
     'binding:profile': rest['binding:profile'] ?? {},
     dns_name: rest.dns_name ?? '',
     dns_domain: rest.dns_domain ?? '',
+    qos_policy_id: rest.qos_policy_id ?? null,
   });
 }
 
@@ -118,7 +122,7 @@ export function securityGroupsOf(
   return securityGroups ?? [ensureDefaultGroup(neutron, projectId).id];
 }
 
-function chooseMac(neutron: Neutron, networkId: string, wished: string | undefined): string {
+export function chooseMac(neutron: Neutron, networkId: string, wished: string | undefined): string {
   if (wished !== undefined) {
     if (neutron.ports.count('mac', macKey(networkId, wished)) > 0) throw macInUse(networkId, wished);
     return wished;

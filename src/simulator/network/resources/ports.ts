@@ -7,14 +7,7 @@ import * as common from '../attributes/common.ts';
 import { nullToEmptyList, toBoolean, toLowerCase } from '../attributes/converters.ts';
 import type { Neutron } from '../neutron.ts';
 import { type AttributeRules, adminOnly } from '../policy.ts';
-import {
-  badRequest,
-  invalidInput,
-  portNotFound,
-  qosPolicyNotFound,
-  refuse,
-  securityGroupNotFound,
-} from '../refusals.ts';
+import { badRequest, invalidInput, portNotFound, refuse, securityGroupNotFound } from '../refusals.ts';
 import type { Resource } from '../resource.ts';
 import type { PortRow } from '../rows.ts';
 import { addressKey, macKey } from '../tables.ts';
@@ -23,7 +16,9 @@ import { extraDhcpOptions } from './dhcp-options.ts';
 import { dnsAssignment } from './dns.ts';
 import { checkNetworkOwner } from './network-owner.ts';
 import { type FixedIpWish, reallocate } from './port-addresses.ts';
-import { deletePort, insertPort, isService, macInUse, securityGroupsOf } from './port-writes.ts';
+import { chooseMac, deletePort, insertPort, isService, macInUse, securityGroupsOf } from './port-writes.ts';
+import { readQosPolicy } from './qos-use.ts';
+import { canUse } from './sharing.ts';
 import { refuseTrunkUse, trunkDetails } from './trunk-use.ts';
 
 const vnicTypes = [
@@ -52,7 +47,7 @@ const attributes: Attributes = {
   name: common.name,
   network_id: { create: true, required: true, check: checks.uuid, filter: true, sort: true },
   admin_state_up: common.adminStateUp,
-  mac_address: { create: true, update: true, check: checks.mac, filter: true, sort: true, ruled: true },
+  mac_address: { create: true, update: true, check: checks.orNull(checks.mac), filter: true, sort: true, ruled: true },
   fixed_ips: {
     create: true,
     update: true,
@@ -143,7 +138,7 @@ export function portResource(neutron: Neutron): Resource<PortRow> {
     view: (row, caller) => view(neutron, row, caller),
     checkOwner: (values, caller) => checkNetworkOwner(neutron, values, caller, 'port'),
     create(values, caller, isBulk) {
-      refuseQos(values);
+      const policy = readQosPolicy(neutron, values['qos_policy_id'], caller);
       const groups = readGroups(neutron, values, caller);
       const isSecure = values['port_security_enabled'] as boolean | undefined;
       const network = networks.get(values['network_id'] as string)!;
@@ -157,7 +152,7 @@ export function portResource(neutron: Neutron): Resource<PortRow> {
         adminStateUp: values['admin_state_up'] as boolean,
         deviceId: values['device_id'] as string,
         deviceOwner: values['device_owner'] as string,
-        macAddress: values['mac_address'] as string | undefined,
+        macAddress: (values['mac_address'] as string | null | undefined) ?? undefined,
         fixedIps: values['fixed_ips'] as FixedIpWish[] | undefined,
         securityGroups: groups,
         portSecurityEnabled: isSecure,
@@ -171,6 +166,7 @@ export function portResource(neutron: Neutron): Resource<PortRow> {
           'binding:profile': (values['binding:profile'] as Record<string, unknown> | null | undefined) ?? {},
           dns_name: values['dns_name'] as string,
           dns_domain: values['dns_domain'] as string,
+          qos_policy_id: policy ?? null,
           extra_dhcp_opts: isBulk ? [] : mergeOptions([], values),
         },
       });
@@ -264,8 +260,8 @@ function view(neutron: Neutron, row: Readonly<PortRow>, caller: Caller): Record<
     description: row.description,
     'binding:vnic_type': row['binding:vnic_type'],
     port_security_enabled: row.port_security_enabled,
-    qos_policy_id: null,
-    qos_network_policy_id: null,
+    qos_policy_id: row.qos_policy_id ?? null,
+    qos_network_policy_id: neutron.networks.get(row.network_id)?.qos_policy_id ?? null,
     dns_name: row.dns_name,
     dns_assignment: dnsAssignment(row),
     dns_domain: row.dns_domain,
@@ -288,10 +284,10 @@ function view(neutron: Neutron, row: Readonly<PortRow>, caller: Caller): Record<
 
 function update(neutron: Neutron, row: Readonly<PortRow>, values: Values, caller: Caller): Readonly<PortRow> {
   if (Object.keys(values).length === 0) return row;
-  refuseQos(values);
-  const { qos_policy_id: _qos, numa_affinity_policy: _numa, ...given } = values;
+  readQosPolicy(neutron, values['qos_policy_id'], caller);
+  const { numa_affinity_policy: _numa, ...given } = values;
   const changes: Record<string, unknown> = { ...given };
-  if (typeof values['mac_address'] === 'string') changes['mac_address'] = newMac(neutron, row, values['mac_address']);
+  if ('mac_address' in values) changes['mac_address'] = newMac(neutron, row, values['mac_address'] as string | null);
   if ('fixed_ips' in values) {
     const request = { networkId: row.network_id, mac: row.mac_address, deviceOwner: row.device_owner };
     refuseRouterChange(neutron, row);
@@ -335,14 +331,22 @@ function updateSecurity(
 
 function readGroups(neutron: Neutron, values: Values, caller: Caller): string[] | undefined {
   const groups = values['security_groups'] as string[] | undefined;
+  const stateful = new Set<boolean>();
   for (const id of groups ?? []) {
     const group = neutron.securityGroups.get(id);
-    if (!group || !(caller.isAdmin || group.tenant_id === caller.projectId)) throw securityGroupNotFound(id);
+    if (!group || !canUse(neutron, group, caller)) throw securityGroupNotFound(id);
+    stateful.add(group.stateful);
+  }
+  if (stateful.size > 1) {
+    const reason = 'Cannot apply both stateful and stateless security groups on the same port at the same time';
+    throw refuse(409, 'SecurityGroupConflict', `Error ${reason} while attempting the operation.`);
   }
   return groups;
 }
 
-function newMac(neutron: Neutron, row: Readonly<PortRow>, wished: string): string {
+/** Null stands for any other address. */
+function newMac(neutron: Neutron, row: Readonly<PortRow>, given: string | null): string {
+  const wished = given ?? chooseMac(neutron, row.network_id, undefined);
   if (wished.toLowerCase() === row.mac_address.toLowerCase()) return wished;
   if (row['binding:host_id'] !== '') {
     const message = `Unable to complete operation on port ${row.id}, port is already bound, port type: ovs, old_mac ${row.mac_address}, new_mac ${wished}.`;
@@ -362,11 +366,6 @@ function mergeOptions(current: readonly object[], values: Values): object[] {
     else merged.set(key(option), { ip_version: 4, ...option });
   }
   return [...merged.values()];
-}
-
-function refuseQos(values: Values): void {
-  const policy = values['qos_policy_id'];
-  if (policy !== undefined && policy !== null) throw qosPolicyNotFound(policy);
 }
 
 function pairsNeedSecurity(): Error {

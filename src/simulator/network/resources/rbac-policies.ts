@@ -1,18 +1,94 @@
 import { pythonText } from '../../core/checks/python.ts';
+import type { Refusal } from '../../core/refusal.ts';
+import type { Table } from '../../core/state/table.ts';
 import type { Attributes } from '../attributes/attribute.ts';
 import * as checks from '../attributes/checks.ts';
 import * as common from '../attributes/common.ts';
 import type { Neutron } from '../neutron.ts';
 import type { AttributeRules } from '../policy.ts';
-import { invalidInput, networkNotFound, refuse } from '../refusals.ts';
-import type { Resource } from '../resource.ts';
-import type { SharingRow } from '../rows.ts';
+import {
+  addressGroupNotFound,
+  addressScopeNotFound,
+  invalidInput,
+  networkNotFound,
+  qosPolicyNotFound,
+  refuse,
+  securityGroupNotFound,
+  subnetPoolNotFound,
+} from '../refusals.ts';
+import type { Resource, StandardRow } from '../resource.ts';
+import type { SharedType, SharingRow } from '../rows.ts';
 import { sharingKey } from '../tables.ts';
-import { everybody, hasUsers, insertSharing, isSharedWith, shareWithEverybody, sharingInUse } from './sharing.ts';
+import { qosUsers } from './qos-use.ts';
+import { everybody, insertSharing, sharingInUse } from './sharing.ts';
 
-/** Only networks are shared here. */
+/** A kind of thing that can be shared, and who uses one. */
+interface Shareable {
+  readonly table: Table<StandardRow>;
+  notFound(id: string): Refusal;
+  /** projects of what depends on it, its owner's too */
+  users(id: string): Iterable<string>;
+  inUse(id: string): string;
+}
+
+function shareables(neutron: Neutron): Readonly<Record<SharedType, Shareable>> {
+  const { networks, ports, securityGroups, securityGroupRules, subnetPools, subnets, addressScopes } = neutron;
+  const owners = (rows: Iterable<{ readonly tenant_id: string }>): string[] =>
+    Array.from(rows, ({ tenant_id }) => tenant_id);
+  // Tables of more columns are read here as what they share.
+  const standard = <R extends StandardRow>(table: Table<R>): Table<StandardRow> =>
+    table as unknown as Table<StandardRow>;
+  return {
+    network: {
+      table: standard(networks),
+      notFound: networkNotFound,
+      users: (id) => owners(ports.by('network', id)),
+      inUse: (id) => sharingInUse(networks.get(id)!).message,
+    },
+    security_group: {
+      table: standard(securityGroups),
+      notFound: securityGroupNotFound,
+      users: (id) => owners([...ports.by('group', id), ...securityGroupRules.by('remote', id)]),
+      inUse: (id) => `Security Group ${id} in use.`,
+    },
+    qos_policy: {
+      table: standard(neutron.qosPolicies),
+      notFound: qosPolicyNotFound,
+      users: (id) => Array.from(qosUsers(neutron, id), ({ projectId }) => projectId),
+      inUse: (id) => `QoS policy ${id} is in use.`,
+    },
+    subnetpool: {
+      table: standard(subnetPools),
+      notFound: subnetPoolNotFound,
+      users: (id) => owners(subnets.by('pool', id)),
+      inUse: (id) => `Subnet pool ${id} is in use.`,
+    },
+    address_scope: {
+      table: standard(addressScopes),
+      notFound: addressScopeNotFound,
+      users: (id) => owners(subnetPools.by('scope', id)),
+      inUse: (id) => `Address scope ${id} is in use.`,
+    },
+    address_group: {
+      table: standard(neutron.addressGroups),
+      notFound: addressGroupNotFound,
+      users: (id) => owners(securityGroupRules.by('addressGroup', id)),
+      inUse: (id) => `Address group ${id} is in use.`,
+    },
+  };
+}
+
+const types: readonly string[] = [
+  'network',
+  'qos_policy',
+  'security_group',
+  'address_scope',
+  'subnetpool',
+  'address_group',
+] satisfies SharedType[];
+
 function toObjectType(value: unknown): string {
-  if (value === 'network') return value;
+  if (types.includes(value as string)) return value as string;
   throw invalidInput(`'${pythonText(value)}' is not a valid RBAC object type`);
 }
 
@@ -35,23 +111,29 @@ const attributes: Attributes = {
 /** Sharing with everybody is the operator's to decide. */
 const rules: AttributeRules = { target_tenant: (_caller, values) => values['target_tenant'] !== everybody };
 
-/** Which network is shared with which project. */
+/** What is shared with which project. */
 export function rbacPolicyResource(neutron: Neutron): Resource<SharingRow> {
   const { sharings, networks } = neutron;
-  const withdraw = (row: Readonly<SharingRow>): void => {
-    const network = networks.get(row.object_id)!;
+  const kinds = shareables(neutron);
+  const duplicate = (): Error => refuse(409, 'DuplicateRbacPolicy', 'An RBAC policy already exists with those values.');
+  /** Networks know themselves whether everybody may use them. */
+  const noteShared = (id: string): void => {
+    const network = networks.get(id);
+    const shared = sharings.count('grant', sharingKey(id, everybody)) > 0;
+    if (network && network.shared !== shared) networks.update(id, { shared });
+  };
+  /** Refuses to take a right away that somebody makes use of. */
+  const mustBeUnused = (row: Readonly<SharingRow>): void => {
+    const kind = kinds[row.object_type];
+    const owner = kind.table.get(row.object_id)?.tenant_id;
     const isForAll = row.target_tenant === everybody;
-    const isLeftOut = (user: string): boolean =>
-      isForAll
-        ? sharings.count('grant', sharingKey(network.id, user)) === 0
-        : !network.shared && user === row.target_tenant;
-    if (hasUsers(neutron, network, isLeftOut)) {
-      const details = sharingInUse(network).message;
-      const message = `RBAC policy on object ${network.id} cannot be removed because other objects depend on it.\nDetails: ${details}`;
+    const hasOther = (user: string): boolean =>
+      sharings.count('grant', sharingKey(row.object_id, isForAll ? user : everybody)) > 0;
+    for (const user of kind.users(row.object_id)) {
+      if (user === '' || user === owner || hasOther(user) || !(isForAll || user === row.target_tenant)) continue;
+      const message = `RBAC policy on object ${row.object_id} cannot be removed because other objects depend on it.\nDetails: ${kind.inUse(row.object_id)}`;
       throw refuse(409, 'RbacPolicyInUse', message);
     }
-    if (isForAll) shareWithEverybody(neutron, network, false);
-    else sharings.delete(row.id);
   };
   return {
     name: 'rbac_policy',
@@ -75,32 +157,35 @@ export function rbacPolicyResource(neutron: Neutron): Resource<SharingRow> {
     }),
     create(values, caller) {
       const id = values['object_id'] as string;
-      const network = networks.get(id);
-      const isVisible = network && (caller.isAdmin || network.tenant_id === caller.projectId);
-      if (!isVisible) throw networkNotFound(id);
+      const type = values['object_type'] as SharedType;
+      const kind = kinds[type];
+      const object = kind.table.get(id);
+      if (!object || !(caller.isAdmin || object.tenant_id === caller.projectId)) throw kind.notFound(id);
       const action = values['action'];
       if (action !== 'access_as_shared') {
         throw invalidInput(
-          `Invalid action '${pythonText(action)}' for object type 'network'. Valid actions: access_as_shared`,
+          `Invalid action '${pythonText(action)}' for object type '${type}'. Valid actions: access_as_shared`,
         );
       }
       const target = values['target_tenant'] as string;
-      if (sharings.count('grant', sharingKey(id, target)) > 0) {
-        throw refuse(409, 'DuplicateRbacPolicy', 'An RBAC policy already exists with those values.');
-      }
-      if (target !== everybody) return insertSharing(neutron, network, values['tenant_id'] as string, target);
-      shareWithEverybody(neutron, network, true);
-      return sharings.first('grant', sharingKey(id, everybody))!;
+      if (sharings.count('grant', sharingKey(id, target)) > 0) throw duplicate();
+      const made = insertSharing(neutron, type, id, values['tenant_id'] as string, target);
+      noteShared(id);
+      return made;
     },
     update(row, values) {
       const target = values['target_tenant'] as string | undefined;
-      const network = networks.get(row.object_id);
-      if (target === undefined || target === row.target_tenant || !network) return row;
-      withdraw(row);
-      if (target === everybody) shareWithEverybody(neutron, network, true);
-      else if (!isSharedWith(neutron, network, target)) insertSharing(neutron, network, row.tenant_id, target);
-      return sharings.first('grant', sharingKey(network.id, target))!;
+      if (target === undefined || target === row.target_tenant) return row;
+      if (sharings.count('grant', sharingKey(row.object_id, target)) > 0) throw duplicate();
+      mustBeUnused(row);
+      const changed = neutron.change(sharings, row, { target_tenant: target });
+      noteShared(row.object_id);
+      return changed;
     },
-    delete: withdraw,
+    delete(row) {
+      mustBeUnused(row);
+      sharings.delete(row.id);
+      noteShared(row.object_id);
+    },
   };
 }

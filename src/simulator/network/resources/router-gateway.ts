@@ -1,3 +1,4 @@
+import type { Caller } from '../../core/caller.ts';
 import { parseIp } from '../addressing/ip.ts';
 import type { Neutron } from '../neutron.ts';
 import { badRequest, networkNotFound, refuse } from '../refusals.ts';
@@ -6,12 +7,14 @@ import { isAutomatic } from './automatic-subnets.ts';
 import type { FixedIpWish } from './port-addresses.ts';
 import { allocate, reallocate } from './port-addresses.ts';
 import { deletePort, insertPort } from './port-writes.ts';
+import { readQosPolicy } from './qos-use.ts';
 
 /** A wish for a router's way out; empty or null takes it away. */
 export interface GatewayWish {
   readonly network_id: string;
   readonly enable_snat?: boolean;
   readonly external_fixed_ips?: readonly FixedIpWish[];
+  readonly qos_policy_id?: string | null;
 }
 
 const gatewayOwner = 'network:router_gateway';
@@ -20,15 +23,23 @@ const gatewayOwner = 'network:router_gateway';
 export const routerHost = 'network-node';
 
 /** Gives a router the gateway it is wished, or none. */
-export function setGateway(neutron: Neutron, router: Readonly<RouterRow>, wish: GatewayWish | undefined): void {
+export function setGateway(
+  neutron: Neutron,
+  router: Readonly<RouterRow>,
+  wish: GatewayWish | undefined,
+  caller: Caller,
+): void {
   const current = gatewayPort(neutron, router);
-  if (wish) checkWish(neutron, router, wish);
+  if (wish) {
+    readQosPolicy(neutron, wish.qos_policy_id, caller);
+    checkWish(neutron, router, wish);
+  }
   if (current && current.network_id !== wish?.network_id) {
     removeGateway(neutron, router, current);
   }
   if (!wish) return;
   const port = gatewayPort(neutron, router);
-  const enable_snat = wish.enable_snat ?? true;
+  const { enable_snat = true, qos_policy_id = null } = wish;
   if (!port) {
     const made = insertPort(neutron, {
       projectId: '',
@@ -39,7 +50,7 @@ export function setGateway(neutron: Neutron, router: Readonly<RouterRow>, wish: 
       host: routerHost,
     });
     if (made.fixed_ips.length === 0) neutron.core.onError(new Error('a gateway without address'), router.id);
-    neutron.routers.update(router.id, { gateway_port_id: made.id, enable_snat });
+    neutron.routers.update(router.id, { gateway_port_id: made.id, enable_snat, qos_policy_id });
     return;
   }
   if (wish.external_fixed_ips) {
@@ -47,7 +58,7 @@ export function setGateway(neutron: Neutron, router: Readonly<RouterRow>, wish: 
     const fixed_ips = reallocate(neutron, request, port.fixed_ips, wish.external_fixed_ips);
     neutron.change(neutron.ports, port, { fixed_ips });
   }
-  neutron.routers.update(router.id, { enable_snat });
+  neutron.routers.update(router.id, { enable_snat, qos_policy_id });
 }
 
 export function gatewayPort({ ports }: Neutron, router: Readonly<RouterRow>): Readonly<PortRow> | undefined {
@@ -72,7 +83,7 @@ function removeGateway(neutron: Neutron, router: Readonly<RouterRow>, port: Read
     const message = `Gateway cannot be updated for router ${router.id}, since a gateway to external network ${port.network_id} is required by one or more floating IPs.`;
     throw refuse(409, 'RouterExternalGatewayInUseByFloatingIp', message);
   }
-  neutron.routers.update(router.id, { gateway_port_id: null });
+  neutron.routers.update(router.id, { gateway_port_id: null, qos_policy_id: null });
   deletePort(neutron, port);
 }
 

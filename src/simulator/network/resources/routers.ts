@@ -104,7 +104,7 @@ export function routerResource(neutron: Neutron): Resource<RouterRow> {
       project_id: row.tenant_id,
       ...(caller.isAdmin && { distributed: row.distributed, ha: row.ha }),
     }),
-    create(values) {
+    create(values, caller) {
       const flavor = values['flavor_id'];
       if (flavor !== undefined) throw refuse(404, 'FlavorNotFound', `Flavor ${pythonText(flavor)} could not be found.`);
       const zones = values['availability_zone_hints'] as string[];
@@ -124,16 +124,16 @@ export function routerResource(neutron: Neutron): Resource<RouterRow> {
       });
       const wish = gatewayWish(values['external_gateway_info']);
       if (wish) {
-        setGateway(neutron, router, wish);
+        setGateway(neutron, router, wish, caller);
         neutron.change(routers, router, {});
         neutron.change(routers, router, {});
       }
       return routers.get(router.id)!;
     },
-    update(row, values) {
+    update(row, values, caller) {
       const { external_gateway_info: info, ...rest } = values;
       if (Object.keys(values).length === 0) return row;
-      if ('external_gateway_info' in values) setGateway(neutron, row, gatewayWish(info));
+      if ('external_gateway_info' in values) setGateway(neutron, row, gatewayWish(info), caller);
       if ('routes' in rest) checkRoutes(neutron, row, rest['routes'] as HostRoute[]);
       return neutron.change(routers, row, rest as Partial<RouterRow>);
     },
@@ -236,5 +236,10 @@ function gatewayWish(info: unknown): GatewayWish | undefined {
 function gatewayView(neutron: Neutron, row: Readonly<RouterRow>): object | null {
   const port = gatewayPort(neutron, row);
   if (!port) return null;
-  return { network_id: port.network_id, external_fixed_ips: port.fixed_ips, enable_snat: row.enable_snat };
+  return {
+    network_id: port.network_id,
+    external_fixed_ips: port.fixed_ips,
+    enable_snat: row.enable_snat,
+    ...(row.qos_policy_id && { qos_policy_id: row.qos_policy_id }),
+  };
 }

@@ -5,11 +5,12 @@ import type { Attributes, Values } from '../attributes/attribute.ts';
 import * as checks from '../attributes/checks.ts';
 import * as common from '../attributes/common.ts';
 import { type Neutron, standardView } from '../neutron.ts';
-import { refuse, securityGroupNotFound, securityGroupRuleNotFound } from '../refusals.ts';
+import { addressGroupNotFound, refuse, securityGroupNotFound, securityGroupRuleNotFound } from '../refusals.ts';
 import type { Resource } from '../resource.ts';
 import type { SecurityGroupRuleRow } from '../rows.ts';
 import { insertRule } from './default-security-group.ts';
 import { canonicalProtocol, isOnlyIpv6, portProtocols, protocolNumber, protocolNumbers } from './protocols.ts';
+import { canUse } from './sharing.ts';
 
 const reference = { create: true, default: null, filter: true, sort: true };
 
@@ -77,7 +78,8 @@ export function securityGroupRuleResource(neutron: Neutron): Resource<SecurityGr
       }
       const addresses = rule.remote_address_group_id;
       if (addresses !== null) {
-        throw refuse(404, 'AddressGroupNotFound', `Address group ${addresses} could not be found.`);
+        const group = neutron.addressGroups.get(addresses);
+        if (!group || !canUse(neutron, group, caller)) throw addressGroupNotFound(addresses);
       }
       const key = keyOf(rule);
       for (const other of securityGroupRules.by('group', rule.security_group_id)) {

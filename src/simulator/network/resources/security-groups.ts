@@ -8,6 +8,7 @@ import type { Resource } from '../resource.ts';
 import type { SecurityGroupRow } from '../rows.ts';
 import { ensureDefaultGroup, insertGroup } from './default-security-group.ts';
 import { ruleView } from './security-group-rules.ts';
+import { canUse, dropSharings, everybody, isGranted } from './sharing.ts';
 
 /** Every project has a `default` already. */
 const nameNotDefault: Check = (value) => {
@@ -31,7 +32,7 @@ const attributes: Attributes = {
 };
 
 export function securityGroupResource(neutron: Neutron): Resource<SecurityGroupRow> {
-  const { securityGroups, securityGroupRules, ports } = neutron;
+  const { securityGroups, securityGroupRules, ports, sharings } = neutron;
   const inUse = (id: string): Error => refuse(409, 'SecurityGroupInUse', `Security Group ${id} in use.`);
   return {
     name: 'security_group',
@@ -42,24 +43,29 @@ export function securityGroupResource(neutron: Neutron): Resource<SecurityGroupR
     rules: {},
     table: securityGroups,
     notFound: securityGroupNotFound,
-    isVisibleTo: (row, caller) => row.tenant_id === caller.projectId,
+    isVisibleTo: (row, caller) => canUse(neutron, row, caller),
     isOwnedBy: (row, caller) => row.tenant_id === caller.projectId,
-    candidates: (_filters, { isAdmin, projectId }) =>
-      isAdmin || projectId === undefined ? undefined : securityGroups.by('project', projectId),
-    read: (_row, name) => (name === 'shared' ? false : undefined),
+    candidates(_filters, { isAdmin, projectId }) {
+      if (isAdmin || projectId === undefined) return undefined;
+      const granted = [projectId, everybody].flatMap((target) =>
+        Array.from(sharings.by('target', target), ({ object_id }) => securityGroups.get(object_id)),
+      );
+      return new Set([...securityGroups.by('project', projectId), ...granted.filter((group) => group !== undefined)]);
+    },
+    read: (row, name) => (name === 'shared' ? isGranted(neutron, row.id, undefined) : undefined),
     beforeList(filters, caller) {
       const project = (filters.get('tenant_id')?.[0] as string | undefined) ?? caller.projectId;
       if (project === undefined || !neutron.core.services.identity.projectExists(project)) return;
       if (!caller.isAdmin && project !== caller.projectId) return;
       neutron.core.state.transact(() => ensureDefaultGroup(neutron, project));
     },
-    view: (row) => ({
+    view: (row, caller) => ({
       id: row.id,
       name: row.name,
       stateful: row.stateful,
       tenant_id: row.tenant_id,
       description: row.description,
-      shared: false,
+      shared: isGranted(neutron, row.id, caller.projectId),
       // Rules have tags only here, and never any.
       security_group_rules: Array.from(securityGroupRules.by('group', row.id), (rule) => ({
         ...ruleView(rule),
@@ -105,9 +111,11 @@ export function securityGroupResource(neutron: Neutron): Resource<SecurityGroupR
 }
 
 /** Removes a group, its rules and the rules of others that name it. */
-export function deleteGroup({ securityGroups, securityGroupRules }: Neutron, id: string): void {
+export function deleteGroup(neutron: Neutron, id: string): void {
+  const { securityGroups, securityGroupRules } = neutron;
   for (const rule of [...securityGroupRules.by('group', id), ...securityGroupRules.by('remote', id)]) {
     securityGroupRules.delete(rule.id);
   }
+  dropSharings(neutron, id);
   securityGroups.delete(id);
 }

@@ -15,11 +15,27 @@ import { checkNetworkOwner } from './network-owner.ts';
 import { addAutomaticAddresses, autoDeletedOwners, deletePort, dropAddresses } from './port-writes.ts';
 import { addGatewayAddresses } from './router-gateway.ts';
 import { isSharedWith } from './sharing.ts';
+import { cidrFromPool, poolOf, refuseOtherPool } from './subnet-allocation.ts';
 
 const modes = ['dhcpv6-stateful', 'dhcpv6-stateless', 'slaac'];
 const mode = { create: true, check: checks.oneOf(modes), filter: true, sort: true };
 const maxNameservers = 5;
 const maxRoutes = 20;
+
+/** Owners of ports that get addresses of the subnet; empty: all others. */
+const serviceTypes: checks.Check = (value) => {
+  if (!Array.isArray(value)) return `Subnet service types must be a list`;
+  for (const type of value) {
+    if (typeof type !== 'string') {
+      throw refuse(400, 'InvalidInputSubnetServiceType', `Subnet service type ${pythonText(type)} is not a string.`);
+    }
+    if (!type.startsWith('network:') && !type.startsWith('compute:')) {
+      const message = `Subnet service type ${type} does not correspond to a valid device owner.`;
+      throw refuse(400, 'InvalidSubnetServiceType', message);
+    }
+  }
+  return undefined;
+};
 
 const attributes: Attributes = {
   id: common.id,
@@ -52,7 +68,7 @@ const attributes: Attributes = {
   ipv6_ra_mode: mode,
   ipv6_address_mode: mode,
   shared: { convert: toBoolean, filter: true },
-  service_types: { create: true, update: true },
+  service_types: { create: true, update: true, check: serviceTypes },
   ...common.tagAttributes,
   ...common.standardAttributes,
   use_default_subnetpool: { create: true, default: false, convert: toBoolean },
@@ -89,7 +105,7 @@ export function subnetResource(neutron: Neutron): Resource<SubnetRow> {
       tenant_id: row.tenant_id,
       network_id: row.network_id,
       ip_version: row.ip_version,
-      subnetpool_id: null,
+      subnetpool_id: row.subnetpool_id ?? null,
       enable_dhcp: row.enable_dhcp,
       ipv6_ra_mode: row.ipv6_ra_mode,
       ipv6_address_mode: row.ipv6_address_mode,
@@ -105,9 +121,12 @@ export function subnetResource(neutron: Neutron): Resource<SubnetRow> {
       project_id: row.tenant_id,
     }),
     checkOwner: (values, caller) => checkNetworkOwner(neutron, values, caller, 'subnet'),
-    create(values) {
+    create(values, caller) {
       const network = networks.get(values['network_id'] as string)!;
-      const wish = readWish(values);
+      const pool = poolOf(neutron, values, caller);
+      const cidr = pool ? cidrFromPool(neutron, pool, values) : givenCidr(values);
+      if (pool) refuseOtherPool(neutron, network, pool);
+      const wish = readWish(values, cidr);
       refuseOverlap(neutron, network, wish.cidr);
       const subnet = subnets.insert({
         ...neutron.standard(values),
@@ -124,6 +143,7 @@ export function subnetResource(neutron: Neutron): Resource<SubnetRow> {
         ipv6_ra_mode: (values['ipv6_ra_mode'] as string | undefined) ?? null,
         ipv6_address_mode: (values['ipv6_address_mode'] as string | undefined) ?? null,
         service_types: (values['service_types'] as string[] | undefined) ?? [],
+        subnetpool_id: pool?.id ?? null,
       });
       neutron.change(networks, network, {});
       if (network['router:external']) addGatewayAddresses(neutron, subnet);
@@ -139,6 +159,7 @@ export function subnetResource(neutron: Neutron): Resource<SubnetRow> {
         const pools = readPools(values['allocation_pools'] as Pool[], cidr, row.cidr);
         Object.assign(changes, { allocation_pools: pools });
       }
+      if ('gateway_ip' in values && gateway !== row.gateway_ip) refuseUsedGateway(neutron, row);
       if ('gateway_ip' in values || 'allocation_pools' in values) {
         refuseGatewayInPool(gateway, changes.allocation_pools ?? row.allocation_pools);
       }
@@ -176,18 +197,17 @@ interface Wish {
   readonly pools: readonly Pool[];
 }
 
-function readWish(values: Values): Wish {
+/** Without a pool the network must be named. */
+function givenCidr(values: Values): Cidr {
   const text = values['cidr'] as string | undefined;
   if (text !== undefined && values['prefixlen'] !== undefined) {
     throw badRequest('subnets', 'cidr and prefixlen must not be supplied together');
   }
-  const pool = values['subnetpool_id'];
-  if (typeof pool === 'string') throw refuse(404, 'SubnetPoolNotFound', `Subnet pool ${pool} could not be found.`);
-  if (values['use_default_subnetpool'] === true) {
-    throw badRequest('subnets', `No default subnetpool found for IPv${values['ip_version']}`);
-  }
   if (text === undefined) throw badRequest('subnets', 'a subnetpool must be specified in the absence of a cidr');
-  const cidr = parseCidr(text)!;
+  return parseCidr(text)!;
+}
+
+function readWish(values: Values, cidr: Cidr): Wish {
   checkCommon({ ...values, cidr: formatCidr(cidr) }, cidr, undefined);
   if (cidr.prefix === 0) throw invalidInput('0 is not allowed as CIDR prefix length');
   const gateway = gatewayOf(values, cidr);
@@ -340,6 +360,16 @@ function refuseGatewayInPool(gateway: string | null, pools: readonly Pool[]): vo
     if (value < parseIp(start)!.value || value > parseIp(end)!.value) continue;
     const message = `Gateway ip ${gateway} conflicts with allocation pool ${start}-${end}.`;
     throw refuse(409, 'GatewayConflictWithAllocationPools', message);
+  }
+}
+
+/** A router that serves the subnet under its gateway address would lose it. */
+function refuseUsedGateway({ ports }: Neutron, { id, gateway_ip }: Readonly<SubnetRow>): void {
+  for (const port of ports.by('subnet', id)) {
+    const isGateway = port.fixed_ips.some(({ subnet_id, ip_address }) => subnet_id === id && ip_address === gateway_ip);
+    if (!isGateway || !port.device_owner.startsWith('network:router_interface')) continue;
+    const message = `Current gateway ip ${gateway_ip} already in use by port ${port.id}. Unable to update.`;
+    throw refuse(409, 'GatewayIpInUse', message);
   }
 }
 

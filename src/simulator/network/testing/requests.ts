@@ -21,6 +21,10 @@ const paths: Readonly<Record<string, string>> = {
   security_group: 'security-groups',
   security_group_rule: 'security-group-rules',
   l7policy: 'l7policies',
+  rbac_policy: 'rbac-policies',
+  address_scope: 'address-scopes',
+  address_group: 'address-groups',
+  policy: 'qos/policies',
 };
 
 export function clientOf(user: TestUser, root: string): ServiceClient {

@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest';
+import { formatResults, reasonOf, verdictOf } from './outcome.ts';
+
+describe('what a Go test printed', () => {
+  it.each([
+    ['=== RUN   TestA\n--- PASS: TestA (0.10s)\nPASS\n', 'passed'],
+    ['=== RUN   TestA\n    x.go:1: no\n--- FAIL: TestA (0.10s)\nFAIL\n', 'failed'],
+    ['=== RUN   TestA\n--- SKIP: TestA (0.00s)\nPASS\n', 'skipped'],
+    ['=== RUN   TestA\n    --- PASS: TestA/part (0.00s)\n--- FAIL: TestA (0.10s)\n', 'failed'],
+    ['=== RUN   TestA\npanic: runtime error\n', 'failed'],
+    ['=== RUN   TestAB\n--- PASS: TestAB (0.10s)\n', 'failed'],
+  ])('%j is %s', (output, expected) => {
+    expect(verdictOf('TestA', output)).toBe(expected);
+  });
+
+  it('names the line that says why', () => {
+    expect(reasonOf('=== RUN   TestA\n    a.go:3: Creating it\n    a.go:9: Unable to create it: 404\n')).toBe(
+      'a.go:9: Unable to create it: 404',
+    );
+  });
+
+  it('counts by service, and against the real cloud', () => {
+    const text = formatResults(
+      [
+        { service: 'compute', name: 'compute/v2 TestA', verdict: 'passed', output: '' },
+        { service: 'compute', name: 'compute/v2 TestB', verdict: 'failed', output: 'Unable to B' },
+        { service: 'compute', name: 'compute/v2 TestC', verdict: 'skipped', output: '' },
+      ],
+      { compute: ['compute/v2 TestA', 'compute/v2 TestB'] },
+    );
+    expect(text).toMatch(/compute +1 +1 +1 +1 of 2 \(50 %\)/);
+    expect(text).toContain('failed  compute/v2 TestB\n    Unable to B');
+    expect(text).not.toContain('TestC');
+  });
+});

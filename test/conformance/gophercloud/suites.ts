@@ -1,0 +1,40 @@
+/** gophercloud's own acceptance tests, from its published Go module. A newer version: change here, run, look at what differs. */
+export const gophercloudVersion = '2.15.0';
+export const gophercloudModule = 'github.com/gophercloud/gophercloud/v2';
+
+/** A service, and the packages below `internal/acceptance/openstack` that test it. */
+export interface Suite {
+  readonly service: string;
+  readonly packages: readonly string[];
+}
+
+const extensions = [
+  ...['agents', 'bgp/peers', 'bgp/speakers', 'bgpvpns', 'dns', 'fwaas_v2', 'layer3', 'mtu', 'networkipavailabilities'],
+  ...[
+    'portsbinding',
+    'qos/policies',
+    'qos/rules',
+    'qos/ruletypes',
+    'quotas',
+    'rbacpolicies',
+    'segments',
+    'subnetpools',
+  ],
+  ...['taas', 'trunk_details', 'trunks', 'vlantransparent', 'vpnaas'],
+];
+
+export const suites: readonly Suite[] = [
+  { service: 'compute', packages: ['compute/v2'] },
+  {
+    service: 'network',
+    packages: [
+      'networking/v2',
+      'networking/v2/extensions',
+      ...extensions.map((name) => `networking/v2/extensions/${name}`),
+    ],
+  },
+  { service: 'volume', packages: ['blockstorage', 'blockstorage/v3'] },
+  { service: 'image', packages: ['image/v2'] },
+  { service: 'load-balancer', packages: ['loadbalancer/v2'] },
+  { service: 'identity', packages: ['identity/v3'] },
+];
