@@ -180,17 +180,16 @@ function assignNodePorts(
   const ports = portsOf(spec);
   /** node ports by service port: the protocols of one port share one */
   const given = new Map<unknown, number>();
+  const askedFor = new Map<unknown, number>();
+  for (const port of ports) {
+    const nodePort = nodePortOf(port);
+    if (nodePort !== 0 && !askedFor.has(port['port'])) askedFor.set(port['port'], nodePort);
+  }
   ports.forEach((port, position) => {
     const asked = nodePortOf(port);
     if (asked === 0 && !allocate) return;
     const known = given.get(port['port']);
-    const wanted =
-      asked ||
-      known ||
-      ports
-        .filter((other) => other['port'] === port['port'])
-        .map(nodePortOf)
-        .find(Boolean);
+    const wanted = asked || known || askedFor.get(port['port']);
     if (wanted === undefined || wanted === 0) port['nodePort'] = node.next();
     else if (wanted === known) port['nodePort'] = known;
     else {

@@ -8,7 +8,7 @@ import { endpointsController } from './endpoints/endpoints-controller.ts';
 import { finishedJobCleaner } from './job/finished-job-cleaner.ts';
 import { jobController } from './job/job-controller.ts';
 import { podGarbageController } from './pod-garbage/pod-garbage-controller.ts';
-import { replicaSetController } from './replica-set/replica-set-controller.ts';
+import { replicaSetController, replicationController } from './replica-set/replica-set-controller.ts';
 import { statefulSetController } from './stateful-set/stateful-set-controller.ts';
 import { claimBinder } from './volumes/claim-binder.ts';
 import { ephemeralClaims } from './volumes/ephemeral-claims.ts';
@@ -17,7 +17,7 @@ import { volumeReclaimer } from './volumes/volume-reclaimer.ts';
 
 /** The parts kube-controller-manager's work on Pods is made of; each names the controllers of one concern. */
 const workloadParts: Readonly<Record<WorkloadPart, (options: WorkloadControllersOptions) => ControllerDefinition[]>> = {
-  deployments: (): ControllerDefinition[] => [deploymentController(), replicaSetController()],
+  deployments: (): ControllerDefinition[] => [deploymentController(), replicaSetController(), replicationController()],
   statefulSets: (): ControllerDefinition[] => [statefulSetController()],
   daemonSets: (): ControllerDefinition[] => [daemonSetController()],
   jobs: (): ControllerDefinition[] => [jobController(), finishedJobCleaner()],
@@ -53,7 +53,7 @@ export interface WorkloadControllersOptions {
 }
 
 /**
- * What kube-controller-manager does for Pods: Deployments, ReplicaSets, StatefulSets, DaemonSets, Jobs, CronJobs, Endpoints,
+ * What kube-controller-manager does for Pods: Deployments, ReplicaSets, ReplicationControllers, StatefulSets, DaemonSets, Jobs, CronJobs, Endpoints,
  * EndpointSlices, PodDisruptionBudgets, the binding of claims, and the removal of Pods that nobody else removes.
  */
 export function workloadControllers(options: WorkloadControllersOptions = {}): ControllerDefinition[] {

@@ -101,8 +101,7 @@ function zonedTime(timeZone: string): WallClock | string {
 }
 
 function fieldSchedule(fields: CronSchedule, wallClock: WallClock): Schedule {
-  const next = (afterMs: number): number | undefined => {
-    const limit = afterMs + horizonMs;
+  const next = (afterMs: number, limit = afterMs + horizonMs): number | undefined => {
     let at = Math.floor(afterMs / minuteMs) * minuteMs + minuteMs;
     while (at < limit) {
       const time = wallClock(at);
@@ -114,13 +113,13 @@ function fieldSchedule(fields: CronSchedule, wallClock: WallClock): Schedule {
     return undefined;
   };
   return {
-    next,
+    next: (afterMs) => next(afterMs),
     latest(fromMs, untilMs) {
       // From now backwards in steps that grow: after a long sleep not every missed moment is looked at.
       for (let windowMs = minuteMs; ; windowMs *= 2) {
         const from = Math.max(fromMs, untilMs - windowMs);
         let found: number | undefined;
-        for (let at = next(from); at !== undefined && at <= untilMs; at = next(at)) found = at;
+        for (let at = next(from, untilMs + 1); at !== undefined; at = next(at, untilMs + 1)) found = at;
         if (found !== undefined || from === fromMs) return found;
       }
     },

@@ -1,7 +1,23 @@
 import type { Pod } from '../../../api/index.ts';
 import { ApiStatusError, errorMessage, type KubeObject } from '../../../machinery/index.ts';
 import type { ReconcileContext } from '../../../runtime/index.ts';
-import { createPod, deletePod } from './pods.ts';
+import { createPod, deletePod, isActive } from './pods.ts';
+
+/** How many Pods one round makes or removes at most; then the owner is read again, and others get their turn. */
+export const podsPerRound = 100;
+
+/**
+ * How many Pods of one owner may wait for a node. More of them would not run any sooner; they would only fill the store
+ * when somebody asks for two thousand million.
+ */
+export const maxWaitingPods = 1_000;
+
+/** How many of the missing Pods may be made now, given those the owner has. */
+export function podsToMake(missing: number, owned: readonly Pod[]): number {
+  let waiting = 0;
+  for (const pod of owned) if (pod.spec.nodeName === undefined && isActive(pod)) waiting++;
+  return Math.max(0, Math.min(missing, podsPerRound, maxWaitingPods - waiting));
+}
 
 /** What could not be made or removed; tried again later. */
 export interface PodFailure {

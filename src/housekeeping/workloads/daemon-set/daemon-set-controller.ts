@@ -22,7 +22,7 @@ import {
   watchObjects,
   watchOwned,
 } from '../../../runtime/index.ts';
-import { createPods, deletePods } from '../common/make-pods.ts';
+import { createPods, deletePods, podsPerRound } from '../common/make-pods.ts';
 import { revisionHashLabel } from '../common/names.ts';
 import { indexByController, watchOrphans } from '../common/ownership.ts';
 import { isAvailable, isFinished, isPodReady, isTerminating, nextAvailableIn } from '../common/pods.ts';
@@ -117,11 +117,11 @@ async function carryOut(
   }
   const tolerations = tolerationsOf(set);
   const failure =
-    (await deletePods(context, set, [...plan.remove, ...due])) ??
+    (await deletePods(context, set, [...plan.remove, ...due].slice(0, podsPerRound))) ??
     (await createPods(
       context,
       set,
-      plan.create.map((node) => daemonPod(set, node, hash, tolerations)),
+      plan.create.slice(0, podsPerRound).map((node) => daemonPod(set, node, hash, tolerations)),
     ));
   if (failure) throw failure.error;
   return waitMs;

@@ -69,25 +69,31 @@ export interface ResolvedPort {
   appProtocol?: string;
 }
 
-/** Ports of a Service at one Pod; a named port the Pod does not have is left out. */
-function portsAt(service: Service, pod: Pod): ResolvedPort[] {
-  return (service.spec.ports ?? []).flatMap((wished) => {
-    const port = portNumber(wished, pod);
-    if (port === undefined) return [];
-    const { name = '', protocol = 'TCP', appProtocol } = wished;
-    return [{ name, protocol, port, ...(appProtocol !== undefined && { appProtocol }) }];
+/** Ports of a Service where its named ones are known; those the Pod does not have are left out. */
+function resolvePorts(wished: readonly ServicePort[], named: ReadonlyMap<string, number>): ResolvedPort[] {
+  return wished.flatMap((one) => {
+    const { name = '', protocol = 'TCP', appProtocol, port: own, targetPort = own } = one;
+    const port = typeof targetPort === 'number' ? targetPort : named.get(namedPort(targetPort, protocol));
+    return port === undefined ? [] : [{ name, protocol, port, ...(appProtocol !== undefined && { appProtocol }) }];
   });
 }
 
-function portNumber({ port, targetPort = port, protocol = 'TCP' }: ServicePort, { spec }: Pod): number | undefined {
-  if (typeof targetPort === 'number') return targetPort;
+function namedPort(name: string, protocol: string): string {
+  return `${protocol} ${name}`;
+}
+
+/** Numbers of those ports of a Pod that a Service calls by name; the first of a name counts. */
+function namedPortsAt(names: ReadonlySet<string>, { spec }: Pod): Map<string, number> {
+  const found = new Map<string, number>();
+  if (names.size === 0) return found;
   const sidecars = (spec.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === 'Always');
   for (const container of [...spec.containers, ...sidecars]) {
-    for (const open of container.ports ?? []) {
-      if (open.name === targetPort && (open.protocol ?? 'TCP') === protocol) return open.containerPort;
+    for (const { name, protocol = 'TCP', containerPort } of container.ports ?? []) {
+      const key = namedPort(name ?? '', protocol);
+      if (names.has(key) && !found.has(key)) found.set(key, containerPort);
     }
   }
-  return undefined;
+  return found;
 }
 
 /** A Pod at its address. */
@@ -104,15 +110,21 @@ export interface PortGroup {
 
 /** Pods with an address of a family, those that are open at the same ports together. */
 export function groupByPorts(service: Service, pods: readonly Pod[], family: string): PortGroup[] {
+  const wished = service.spec.ports ?? [];
+  const names = new Set<string>();
+  for (const { targetPort, protocol = 'TCP' } of wished) {
+    if (typeof targetPort === 'string') names.add(namedPort(targetPort, protocol));
+  }
   const groups = new Map<string, PortGroup>();
   for (const pod of pods) {
     const address = addressOf(pod, family);
     if (address === undefined) continue;
-    const ports = portsAt(service, pod);
-    const key = JSON.stringify(ports);
+    // Only named ports differ from Pod to Pod: thousands of others are looked at once, not once for every Pod.
+    const named = namedPortsAt(names, pod);
+    const key = JSON.stringify([...named].sort(([a], [b]) => (a < b ? -1 : 1)));
     let group = groups.get(key);
     if (!group) {
-      group = { ports, places: [] };
+      group = { ports: resolvePorts(wished, named), places: [] };
       groups.set(key, group);
     }
     group.places.push({ pod, address });

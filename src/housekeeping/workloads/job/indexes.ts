@@ -1,25 +1,75 @@
-/** Numbers as a Job writes them down: `0,2-4`. */
-export function formatIndexes(indexes: ReadonlySet<number>): string {
-  const sorted = [...indexes].sort((a, b) => a - b);
-  const parts: string[] = [];
-  for (let start = 0; start < sorted.length; ) {
-    let end = start;
-    while (end + 1 < sorted.length && sorted[end + 1] === sorted[end]! + 1) end++;
-    const [from, to] = [sorted[start]!, sorted[end]!];
-    // Two neighbours are no range yet.
-    parts.push(from === to ? `${from}` : to === from + 1 ? `${from},${to}` : `${from}-${to}`);
-    start = end + 1;
-  }
-  return parts.join(',');
-}
+/**
+ * Numbers of the Pods of an indexed Job, kept as ranges: a status may say `0-2147483646`, and such a set must not cost
+ * more than the text.
+ */
+export class IndexSet {
+  /** sorted, neither overlapping nor touching; both ends belong to a range */
+  #ranges: [from: number, to: number][] = [];
 
-/** Numbers below the limit that a Job has written down. */
-export function parseIndexes(text: string | undefined, limit: number): Set<number> {
-  const indexes = new Set<number>();
-  for (const part of (text ?? '').split(',')) {
-    const [from, to = from] = part.split('-').map(Number);
-    if (part === '' || from === undefined || to === undefined || !(from <= to)) continue;
-    for (let index = from; index <= to && index < limit; index++) indexes.add(index);
+  /** Numbers below the limit that a Job has written down, as `0,2-4`. What is no number is left out. */
+  static parse(text: string | undefined, limit: number): IndexSet {
+    const set = new IndexSet();
+    const ranges: [number, number][] = [];
+    for (const part of (text ?? '').split(',')) {
+      const match = /^(\d+)(?:-(\d+))?$/.exec(part);
+      if (!match) continue;
+      const from = Number(match[1]);
+      const to = Math.min(Number(match[2] ?? from), limit - 1);
+      if (from <= to) ranges.push([from, to]);
+    }
+    for (const [from, to] of ranges.sort(([a], [b]) => a - b)) {
+      const last = set.#ranges.at(-1);
+      if (last && from <= last[1] + 1) last[1] = Math.max(last[1], to);
+      else set.#ranges.push([from, to]);
+    }
+    return set;
   }
-  return indexes;
+
+  get size(): number {
+    return this.#ranges.reduce((sum, [from, to]) => sum + to - from + 1, 0);
+  }
+
+  has(index: number): boolean {
+    return this.firstOutside(index) !== index;
+  }
+
+  /** The first number from `start` on that is not in the set. */
+  firstOutside(start: number): number {
+    const range = this.#ranges[this.#position(start)];
+    return range && range[0] <= start ? range[1] + 1 : start;
+  }
+
+  add(index: number): void {
+    if (this.has(index)) return;
+    const position = this.#position(index);
+    const before = this.#ranges[position - 1];
+    const behind = this.#ranges[position];
+    const touchesBefore = before !== undefined && before[1] === index - 1;
+    const touchesBehind = behind !== undefined && behind[0] === index + 1;
+    if (touchesBefore && touchesBehind) {
+      before[1] = behind[1];
+      this.#ranges.splice(position, 1);
+    } else if (touchesBefore) before[1] = index;
+    else if (touchesBehind) behind[0] = index;
+    else this.#ranges.splice(position, 0, [index, index]);
+  }
+
+  toString(): string {
+    // Two neighbours are no range yet.
+    return this.#ranges
+      .map(([from, to]) => (from === to ? `${from}` : to === from + 1 ? `${from},${to}` : `${from}-${to}`))
+      .join(',');
+  }
+
+  /** Where the first range is that does not end before the number. */
+  #position(index: number): number {
+    let low = 0;
+    let high = this.#ranges.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.#ranges[middle]![1] < index) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
 }

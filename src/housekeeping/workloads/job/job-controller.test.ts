@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Job, type JobSpec, Jobs, Pods } from '../../../api/index.ts';
 import { template, type WorkloadWorld, workloadWorld } from '../testing/workload-world.ts';
-import { formatIndexes, parseIndexes } from './indexes.ts';
+import { IndexSet } from './indexes.ts';
 
 let world: WorkloadWorld;
 beforeEach(async () => {
@@ -148,7 +148,12 @@ describe('indexes', () => {
     [[0, 1, 2], '0-2'],
     [[0, 2, 3, 4, 7, 8], '0,2-4,7,8'],
   ])('%j are written %j', (indexes, text) => {
-    expect(formatIndexes(new Set(indexes))).toBe(text);
-    expect([...parseIndexes(text, 100)]).toEqual(indexes);
+    const made = new IndexSet();
+    for (const index of [...indexes].reverse()) made.add(index);
+    expect(made.toString()).toBe(text);
+    const read = IndexSet.parse(text, 100);
+    expect(read.toString()).toBe(text);
+    expect(read.size).toBe(indexes.length);
+    expect(Array.from({ length: 100 }, (_, index) => index).filter((index) => read.has(index))).toEqual(indexes);
   });
 });

@@ -19,7 +19,7 @@ import {
   watchObjects,
   watchOwned,
 } from '../../../runtime/index.ts';
-import { createPods, deletePods } from '../common/make-pods.ts';
+import { createPods, deletePods, podsPerRound, podsToMake } from '../common/make-pods.ts';
 import { fieldManager } from '../common/names.ts';
 import { claimObjects, controllerOf, indexByController, watchOrphans } from '../common/ownership.ts';
 import { setCondition, writeStatus } from '../common/status.ts';
@@ -124,7 +124,7 @@ async function advance(context: ReconcileContext, job: Job, pods: readonly Pod[]
 }
 
 async function stop(context: ReconcileContext, job: Job, tally: JobTally): Promise<Result> {
-  const failure = await deletePods(context, job, tally.active);
+  const failure = await deletePods(context, job, tally.active.slice(0, podsPerRound));
   if (failure) throw failure.error;
   return done();
 }
@@ -138,12 +138,15 @@ async function keepRunning(
   const wanted = wantedActive(job, tally);
   const missing = wanted - tally.active.length;
   if (missing < 0) {
-    const failure = await deletePods(context, job, surplusPods(tally.active, wanted));
+    const surplus = surplusPods(tally.active, wanted).slice(0, podsPerRound);
+    // Let go before they are deleted: what nobody asks for any more has not failed.
+    await releasePods(context.client, surplus);
+    const failure = await deletePods(context, job, surplus);
     if (failure) throw failure.error;
     return done();
   }
   const leaving = job.spec.podReplacementPolicy === 'Failed' ? tally.terminating : 0;
-  const amount = missing - leaving;
+  const amount = podsToMake(missing - leaving, tally.active);
   if (amount <= 0) return done();
   const restMs = pauseMs(job, tally, pods, context.clock.now());
   if (restMs > 0) return after(restMs, 'a pause after Pods that failed');
@@ -157,9 +160,12 @@ function* newPods(job: Job, tally: JobTally, amount: number): Generator<Pod> {
     for (let made = 0; made < amount; made++) yield jobPod(job, undefined);
     return;
   }
-  const taken = new Set([...tally.completedIndexes, ...tally.active.map(indexOf)]);
+  const taken = new Set(tally.active.map(indexOf));
+  const completions = job.spec.completions ?? 0;
   let made = 0;
-  for (let index = 0; index < (job.spec.completions ?? 0) && made < amount; index++) {
+  for (let index = 0; made < amount; index++) {
+    index = tally.completedIndexes.firstOutside(index);
+    if (index >= completions) return;
     if (taken.has(index)) continue;
     made++;
     yield jobPod(job, index);

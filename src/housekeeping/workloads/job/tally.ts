@@ -1,7 +1,7 @@
 import type { Job, Pod } from '../../../api/index.ts';
 import { isActive, isPodReady, isTerminating } from '../common/pods.ts';
 import { judgeFailure } from './failure-policy.ts';
-import { formatIndexes, parseIndexes } from './indexes.ts';
+import { IndexSet } from './indexes.ts';
 import { indexOf, isFailedPod, isIndexed, isTracked } from './job-pod.ts';
 
 /**
@@ -21,7 +21,7 @@ export interface JobTally {
   readonly uncounted: { readonly succeeded: readonly string[]; readonly failed: readonly string[] };
   /** Pods that may be let go once the above is stored */
   readonly release: readonly Pod[];
-  readonly completedIndexes: ReadonlySet<number>;
+  readonly completedIndexes: IndexSet;
   /** why the Job is to fail because of the way a Pod failed */
   readonly verdict: string | undefined;
 }
@@ -44,7 +44,7 @@ export function tallyPods(job: Job, pods: readonly Pod[]): JobTally {
   }
   const known = new Set([...succeeded, ...failed]);
   const release: Pod[] = [];
-  const completedIndexes = parseIndexes(status.completedIndexes, job.spec.completions ?? 0);
+  const completedIndexes = IndexSet.parse(status.completedIndexes, job.spec.completions ?? 0);
   let verdict: string | undefined;
   for (const [uid, pod] of tracked) {
     const isSucceeded = pod.status?.phase === 'Succeeded';
@@ -93,8 +93,7 @@ export function talliedStatus(job: Job, tally: JobTally): NonNullable<Job['statu
     terminating: tally.terminating,
     ...(tally.settledSucceeded > 0 && { succeeded: tally.settledSucceeded }),
     ...(tally.settledFailed > 0 && { failed: tally.settledFailed }),
-    ...(isIndexed(job) &&
-      tally.completedIndexes.size > 0 && { completedIndexes: formatIndexes(tally.completedIndexes) }),
+    ...(isIndexed(job) && tally.completedIndexes.size > 0 && { completedIndexes: tally.completedIndexes.toString() }),
     uncountedTerminatedPods: {
       ...(succeeded.length > 0 && { succeeded: [...succeeded] }),
       ...(failed.length > 0 && { failed: [...failed] }),

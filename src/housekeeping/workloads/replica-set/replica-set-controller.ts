@@ -1,4 +1,12 @@
-import { type Pod, Pods, type ReplicaSet, ReplicaSets } from '../../../api/index.ts';
+import {
+  type Pod,
+  Pods,
+  type PodTemplateSpec,
+  type ReplicaSet,
+  ReplicaSets,
+  type ReplicationController,
+  ReplicationControllers,
+} from '../../../api/index.ts';
 import type { Lister } from '../../../client/index.ts';
 import { errorMessage, type KubeObject, labelSelectorFromObject, type Resource } from '../../../machinery/index.ts';
 import {
@@ -10,22 +18,56 @@ import {
   watchObjects,
   watchOwned,
 } from '../../../runtime/index.ts';
-import { createPods, deletePods, type PodFailure } from '../common/make-pods.ts';
+import {
+  createPods,
+  deletePods,
+  maxWaitingPods,
+  type PodFailure,
+  podsPerRound,
+  podsToMake,
+} from '../common/make-pods.ts';
 import { claimObjects, indexByController, watchOrphans } from '../common/ownership.ts';
+import { hasLabels } from '../common/pod-index.ts';
 import { isActive, isAvailable, isPodReady, isTerminating, nextAvailableIn, podFromTemplate } from '../common/pods.ts';
 import { count, dropCondition, setCondition, writeStatus } from '../common/status.ts';
 import { surplusPods } from './surplus.ts';
 
-/** Keeps as many Pods as a ReplicaSet wishes. */
+/** What ReplicaSets and ReplicationControllers have in common. */
+interface Replicas extends KubeObject {
+  spec: { replicas?: number; minReadySeconds?: number; template?: PodTemplateSpec };
+  status?: NonNullable<ReplicaSet['status']>;
+}
+
+/** Keeps as many Pods as a ReplicaSet asks for. */
 export function replicaSetController(): ControllerDefinition {
-  let sets: Lister<ReplicaSet> | undefined;
+  return replicasController('replicaset-controller', ReplicaSets, ({ spec }, labels) =>
+    labelSelectorFromObject(spec.selector).matches(labels),
+  );
+}
+
+/** Keeps as many Pods as a ReplicationController, the ReplicaSet's forerunner, asks for. */
+export function replicationController(): ControllerDefinition {
+  return replicasController<ReplicationController>(
+    'replication-controller',
+    ReplicationControllers,
+    ({ spec }, labels) => hasLabels(labels, spec.selector ?? {}),
+  );
+}
+
+function replicasController<T extends Replicas>(
+  name: string,
+  resource: Resource<T>,
+  hasSelected: (set: T, labels: Readonly<Record<string, string>>) => boolean,
+): ControllerDefinition {
+  let sets: Lister<T> | undefined;
   let pods: Lister<Pod> | undefined;
+  const selects = (set: T, { metadata }: Pod): boolean => hasSelected(set, metadata.labels ?? {});
   return defineController({
-    name: 'replicaset-controller',
-    for: ReplicaSets as Resource<KubeObject>,
-    watches: [watchObjects(ReplicaSets), watchOwned(Pods, ReplicaSets), watchOrphans(Pods, () => sets, selects)],
+    name,
+    for: resource as Resource<never> as Resource<KubeObject>,
+    watches: [watchObjects(resource), watchOwned(Pods, resource), watchOrphans(Pods, () => sets, selects)],
     setup(cache) {
-      sets = cache.informer(ReplicaSets).lister;
+      sets = cache.informer(resource).lister;
       pods = indexByController(cache, Pods);
     },
     async reconcile(context, key) {
@@ -39,40 +81,53 @@ export function replicaSetController(): ControllerDefinition {
         selects: (pod) => selects(set, pod),
       });
       const active = claimed.filter(isActive);
-      const surplus = isTerminating(set) ? 0 : active.length - (set.spec.replicas ?? 1);
-      const failure = surplus === 0 ? undefined : await arrange(context, set, active, surplus);
-      // What was made or removed comes back as an event, and is counted then.
-      if (surplus !== 0 && !failure) return done();
+      const missing = isTerminating(set) ? 0 : (set.spec.replicas ?? 1) - active.length;
+      const failure = missing === 0 ? undefined : await arrange(context, set, active, missing);
+      // What was made or removed comes back as an event, and is counted then; on a long way there the status is kept up.
+      if (missing !== 0 && !failure && Math.abs(missing) < podsPerRound) return done();
       const now = context.clock.now();
-      await writeStatus(context.client, ReplicaSets, set, statusOf(set, active, failure, now));
-      if (failure) throw failure.error;
+      await writeStatus(context.client, resource, set, statusOf(set, active, failure, now) as NonNullable<T['status']>);
+      if (failure?.error !== undefined) throw failure.error;
       const nextMs = nextAvailableIn(active, set.spec.minReadySeconds, now);
       return nextMs === undefined ? done() : after(nextMs, 'a Pod that must stay ready for a while');
     },
   });
 }
 
-function selects(set: ReplicaSet, { metadata }: Pod): boolean {
-  return labelSelectorFromObject(set.spec.selector).matches(metadata.labels ?? {});
-}
-
+/** One round towards the Pods that are asked for. */
 async function arrange(
   context: ReconcileContext,
-  set: ReplicaSet,
+  set: Replicas,
   active: readonly Pod[],
-  surplus: number,
-): Promise<PodFailure | undefined> {
-  if (surplus > 0) return await deletePods(context, set, surplusPods(active, active.length - surplus));
-  const missing = Array.from({ length: -surplus }, () =>
-    podFromTemplate(set, set.spec.template ?? {}, { generateName: `${set.metadata.name}-` }),
-  );
-  return await createPods(context, set, missing);
+  missing: number,
+): Promise<Failure | undefined> {
+  if (missing < 0) {
+    return await deletePods(context, set, surplusPods(active, active.length + missing).slice(0, podsPerRound));
+  }
+  const amount = podsToMake(missing, active);
+  if (amount === 0) return tooManyWait;
+  return await createPods(context, set, newPods(set, amount));
 }
 
+function* newPods(set: Replicas, amount: number): Generator<Pod> {
+  for (let made = 0; made < amount; made++) {
+    yield podFromTemplate(set, set.spec.template ?? {}, { generateName: `${set.metadata.name}-` });
+  }
+}
+
+/** Why not all Pods are there; without an error there is nothing to try again: events say when to go on. */
+type Failure = PodFailure | typeof tooManyWait;
+
+const tooManyWait = {
+  reason: 'TooManyPodsWaiting',
+  message: `${maxWaitingPods} pods wait for a node; more are created when these are scheduled`,
+  error: undefined,
+} as const;
+
 function statusOf(
-  set: ReplicaSet,
+  set: Replicas,
   active: readonly Pod[],
-  failure: PodFailure | undefined,
+  failure: Failure | undefined,
   now: number,
 ): NonNullable<ReplicaSet['status']> {
   const templateLabels = labelSelectorFromObject({ matchLabels: set.spec.template?.metadata?.labels ?? {} });
@@ -88,7 +143,12 @@ function statusOf(
   const conditions = failure
     ? setCondition(
         before,
-        { type: 'ReplicaFailure', status: 'True', reason: failure.reason, message: errorMessage(failure.error) },
+        {
+          type: 'ReplicaFailure',
+          status: 'True',
+          reason: failure.reason,
+          message: 'message' in failure ? failure.message : errorMessage(failure.error),
+        },
         now,
       )
     : dropCondition(before, 'ReplicaFailure');

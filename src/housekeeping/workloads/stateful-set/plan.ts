@@ -1,5 +1,6 @@
 import type { Pod, StatefulSet } from '../../../api/index.ts';
 import { scaledValue } from '../../../machinery/index.ts';
+import { podsPerRound, podsToMake } from '../common/make-pods.ts';
 import { isFinished, isTerminating } from '../common/pods.ts';
 import {
   firstOrdinal,
@@ -38,22 +39,27 @@ export function planMembers(
 ): MemberPlan {
   const first = firstOrdinal(set);
   const wished = replicasOf(set);
-  const members: (Pod | undefined)[] = new Array(wished).fill(undefined);
+  // Only Pods that are there are kept: how many are asked for is a number anybody may write.
+  const present: [number, Pod][] = [];
   const condemned: Pod[] = [];
   for (const pod of pods) {
     const index = (ordinalOf(set, pod) ?? -1) - first;
-    if (index >= 0 && index < wished) members[index] = pod;
+    if (index >= 0 && index < wished) present.push([index, pod]);
     else condemned.push(pod);
   }
+  const members: ReadonlyMap<number, Pod> = new Map(present.sort(([a], [b]) => a - b));
   condemned.sort((a, b) => ordinalOf(set, b)! - ordinalOf(set, a)!);
   const isOrdered = set.spec.podManagementPolicy !== 'Parallel';
   const walk = isOrdered ? orderedStep : parallelStep;
-  return { ...walk({ set, members, condemned, revisions, first, now }), condemned };
+  return { ...walk({ set, members, wished, condemned, revisions, first, now }), condemned };
 }
 
 interface Situation {
   readonly set: StatefulSet;
-  readonly members: readonly (Pod | undefined)[];
+  /** Pods by their place, in order; those that are missing have none */
+  readonly members: ReadonlyMap<number, Pod>;
+  /** how many places there are */
+  readonly wished: number;
   readonly condemned: readonly Pod[];
   readonly revisions: MemberRevisions;
   readonly first: number;
@@ -70,8 +76,9 @@ function wait(ms: number | undefined): Step {
 
 /** One Pod at a time: the next one is touched when all before it are available. */
 function orderedStep(situation: Situation): Step {
-  const { set, members, condemned, first, now } = situation;
-  for (const [index, pod] of members.entries()) {
+  const { set, members, wished, condemned, first, now } = situation;
+  for (let index = 0; index < wished; index++) {
+    const pod = members.get(index);
     if (!pod) return { create: [newMember(situation, first + index)], remove: [] };
     if (isTerminating(pod)) return nothing;
     if (isFinished(pod)) return { create: [], remove: [pod] };
@@ -90,16 +97,18 @@ function orderedStep(situation: Situation): Step {
   return updateStep(situation);
 }
 
-/** All at once, except that an update still goes Pod by Pod. */
+/** As many as one round takes, except that an update still goes Pod by Pod. */
 function parallelStep(situation: Situation): Step {
-  const { members, condemned, first } = situation;
+  const { members, wished, condemned, first } = situation;
   const create: { ordinal: number; revision: string }[] = [];
   const remove: Pod[] = [];
-  for (const [index, pod] of members.entries()) {
-    if (!pod) create.push(newMember(situation, first + index));
-    else if (isFinished(pod) && !isTerminating(pod)) remove.push(pod);
+  const room = podsToMake(wished - members.size, [...members.values()]);
+  for (let index = 0; create.length < room; index++) {
+    if (!members.has(index)) create.push(newMember(situation, first + index));
   }
-  for (const pod of condemned) if (!isTerminating(pod)) remove.push(pod);
+  for (const pod of [...members.values()].filter(isFinished).concat(condemned)) {
+    if (!isTerminating(pod) && remove.length < podsPerRound) remove.push(pod);
+  }
   if (create.length > 0 || remove.length > 0) return { create, remove };
   return updateStep(situation);
 }
@@ -123,26 +132,29 @@ function isOutdated({ set, revisions, first }: Situation, index: number, pod: Po
  * nobody misses them, and waiting for them could last for ever.
  */
 function updateStep(situation: Situation): Step {
-  const { set, members, now } = situation;
-  const unavailable = members.filter((pod) => !pod || isTerminating(pod) || memberAvailableIn(set, pod, now) !== 0);
+  const { set, members, wished, now } = situation;
+  let available = 0;
+  for (const pod of members.values()) {
+    if (!isTerminating(pod) && memberAvailableIn(set, pod, now) === 0) available++;
+  }
   const max = set.spec.updateStrategy?.rollingUpdate?.maxUnavailable ?? 1;
-  let rest = Math.max(1, scaledValue(max, members.length, false)) - unavailable.length;
+  let rest = Math.max(1, scaledValue(max, wished, false)) - (wished - available);
   const remove: Pod[] = [];
-  for (let index = members.length - 1; index >= 0; index--) {
-    const pod = members[index];
-    if (!pod || isTerminating(pod) || !isOutdated(situation, index, pod)) continue;
+  for (const [index, pod] of [...members].reverse()) {
+    if (isTerminating(pod) || !isOutdated(situation, index, pod)) continue;
     const isMissed = isRunningAndReady(pod);
     if (isMissed && rest <= 0) continue;
     if (isMissed) rest--;
     remove.push(pod);
+    if (remove.length === podsPerRound) break;
   }
   return remove.length > 0 ? { create: [], remove } : wait(soonest(set, members, now));
 }
 
-function soonest(set: StatefulSet, members: readonly (Pod | undefined)[], now: number): number | undefined {
+function soonest(set: StatefulSet, members: ReadonlyMap<number, Pod>, now: number): number | undefined {
   let best: number | undefined;
-  for (const pod of members) {
-    const inMs = pod && memberAvailableIn(set, pod, now);
+  for (const pod of members.values()) {
+    const inMs = memberAvailableIn(set, pod, now);
     if (inMs !== undefined && inMs > 0 && (best === undefined || inMs < best)) best = inMs;
   }
   return best;

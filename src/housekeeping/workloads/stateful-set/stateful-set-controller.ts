@@ -26,7 +26,7 @@ import {
   watchObjects,
   watchOwned,
 } from '../../../runtime/index.ts';
-import { isNamespaceTerminating } from '../common/make-pods.ts';
+import { isNamespaceTerminating, podsPerRound } from '../common/make-pods.ts';
 import { indexByController, watchOrphans } from '../common/ownership.ts';
 import { createPod, deletePod, isPodReady, isTerminating } from '../common/pods.ts';
 import { claimRevisedPods, pruneRevisions } from '../common/revisions.ts';
@@ -72,8 +72,9 @@ export function statefulSetController(): ControllerDefinition {
       await carryOut(context, claims!, { set, members, plan, current, update });
       const status = statefulSetStatus(set, members, names, collisions, clock.now());
       const isMoving = plan.create.length + plan.remove.length > 0;
-      // What was made or removed comes back as an event, and is counted then; a new template is told at once.
-      if (!isMoving || tellsOfTemplate(set, status)) await writeStatus(client, StatefulSets, set, status);
+      const isLong = plan.create.length >= podsPerRound || plan.remove.length >= podsPerRound;
+      // What was made or removed comes back as an event, and is counted then; a new template is reported at once.
+      if (!isMoving || isLong || tellsOfTemplate(set, status)) await writeStatus(client, StatefulSets, set, status);
       // the end of an update makes the new revision the current one
       const { currentRevision = names.current } = isMoving ? {} : status;
       const live = new Set([currentRevision, names.update, ...members.map(revisionName)]);

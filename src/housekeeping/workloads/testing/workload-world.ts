@@ -151,7 +151,13 @@ export async function workloadWorld(options: WorkloadControllersOptions = {}): P
 }
 
 const collectedGroups: ReadonlySet<string> = new Set(['apps', 'batch', 'discovery.k8s.io']);
-const collectedKinds: ReadonlySet<string> = new Set(['Pod', 'Service', 'PersistentVolumeClaim', 'Node']);
+const collectedKinds: ReadonlySet<string> = new Set([
+  'Pod',
+  'Service',
+  'PersistentVolumeClaim',
+  'Node',
+  'ReplicationController',
+]);
 
 /** Following every kind there is takes longer than most tests. */
 function onlyWorkloads(served: ServedResources): ServedResources {
