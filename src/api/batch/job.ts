@@ -28,6 +28,11 @@ export interface PodFailurePolicyRule {
   onExitCodes?: { containerName?: string; operator: string; values: number[] };
 }
 
+export interface SuccessPolicyRule {
+  succeededIndexes?: string;
+  succeededCount?: number;
+}
+
 export interface JobSpec {
   parallelism?: number;
   completions?: number;
@@ -42,6 +47,7 @@ export interface JobSpec {
   manualSelector?: boolean;
   template?: PodTemplateSpec;
   podFailurePolicy?: { rules?: PodFailurePolicyRule[] };
+  successPolicy?: { rules?: SuccessPolicyRule[] };
   podReplacementPolicy?: string;
   managedBy?: string;
 }
@@ -151,11 +157,84 @@ export function validateJobSpec(spec: JobSpec, path: string): FieldError[] {
       }
     }
   }
+  if (spec.successPolicy) errors.push(...validateSuccessPolicy(spec, `${path}.successPolicy`));
   const replacements = spec.podFailurePolicy ? ['Failed'] : ['Failed', 'TerminatingOrFailed'];
   errors.push(...validateEnum(spec.podReplacementPolicy, replacements, `${path}.podReplacementPolicy`));
   errors.push(...validatePodTemplateSpec(spec.template, `${path}.template`));
   errors.push(...validateRestartPolicy(spec, `${path}.template.spec.restartPolicy`));
   return errors;
+}
+
+const maxSuccessRules = 20;
+const maxIndexesText = 64 * 1024;
+
+function validateSuccessPolicy(spec: JobSpec, path: string): FieldError[] {
+  if (spec.completionMode !== 'Indexed') {
+    return [fieldError.invalid(path, spec.successPolicy, 'requires indexed completion mode')];
+  }
+  const { rules = [] } = spec.successPolicy ?? {};
+  if (rules.length === 0) {
+    const text = 'at least one rules must be specified when the successPolicy is specified';
+    return [fieldError.required(`${path}.rules`, text)];
+  }
+  const errors: FieldError[] = [];
+  if (rules.length > maxSuccessRules) {
+    errors.push(fieldError.tooMany(`${path}.rules`, rules.length, maxSuccessRules));
+  }
+  for (const [index, rule] of rules.entries()) {
+    errors.push(...validateSuccessRule(rule, spec.completions ?? 0, `${path}.rules[${index}]`));
+  }
+  return errors;
+}
+
+function validateSuccessRule(rule: SuccessPolicyRule, completions: number, path: string): FieldError[] {
+  const { succeededIndexes, succeededCount } = rule;
+  if (succeededCount === undefined && succeededIndexes === undefined) {
+    return [fieldError.required(path, 'at least one of succeededCount or succeededIndexes must be specified')];
+  }
+  const errors: FieldError[] = [];
+  let total = 0;
+  if (succeededIndexes !== undefined) {
+    const at = `${path}.succeededIndexes`;
+    if (succeededIndexes.length > maxIndexesText) errors.push(fieldError.tooLong(at, '', maxIndexesText));
+    const counted = countIndexes(succeededIndexes, completions);
+    if (typeof counted === 'number') total = counted;
+    else errors.push(fieldError.invalid(at, succeededIndexes, `error parsing succeededIndexes: ${counted}`));
+  }
+  if (succeededCount !== undefined) {
+    const at = `${path}.succeededCount`;
+    errors.push(...validateNonNegative(succeededCount, at));
+    const tooMany = (limit: number, what: string): FieldError =>
+      fieldError.invalid(at, succeededCount, `must be less than or equal to ${limit} (the number of ${what})`);
+    if (succeededCount > completions) errors.push(tooMany(completions, 'specified completions'));
+    if (succeededIndexes !== undefined && succeededCount > total) {
+      errors.push(tooMany(total, 'indexes in the specified succeededIndexes field'));
+    }
+  }
+  return errors;
+}
+
+/** How many numbers a text such as `0,2-4` names, in rising order; a text says what is wrong with it. */
+function countIndexes(text: string, completions: number): number | string {
+  if (text === '') return 0;
+  let total = 0;
+  let last = -1;
+  for (const part of text.split(',')) {
+    const limits = part.split('-');
+    if (limits.length > 2) {
+      return `the fragment "${part}" violates the requirement that an index interval can have at most two parts separated by '-'`;
+    }
+    for (const limit of limits) {
+      if (!/^\d+$/.test(limit)) return `cannot convert string to integer for index: "${limit}"`;
+      if (Number(limit) >= completions) return `too large index: "${limit}"`;
+    }
+    const [from, to = from] = limits.map(Number) as [number, number?];
+    if (limits.length === 2 && from >= to) return `non-increasing order, previous: ${from}, current: ${to}`;
+    if (last >= from) return `non-increasing order, previous: ${last}, current: ${from}`;
+    total += to - from + 1;
+    last = to;
+  }
+  return total;
 }
 
 function validateRestartPolicy(spec: JobSpec, path: string): FieldError[] {
@@ -202,7 +281,7 @@ function validateUpdate(job: Job, old: Job): FieldError[] {
   }
   errors.push(...validateImmutable(spec.selector, before.selector, 'spec.selector'));
   if (!isTemplateMutable(old)) errors.push(...validateImmutable(spec.template, before.template, 'spec.template'));
-  const fixed = ['completionMode', 'podFailurePolicy', 'backoffLimitPerIndex', 'managedBy'] as const;
+  const fixed = ['completionMode', 'podFailurePolicy', 'successPolicy', 'backoffLimitPerIndex', 'managedBy'] as const;
   for (const field of fixed) errors.push(...validateImmutable(spec[field], before[field], `spec.${field}`));
   return errors;
 }

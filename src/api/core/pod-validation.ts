@@ -58,6 +58,7 @@ export function validatePodSpec(spec: PodSpec | undefined, path: string): FieldE
   if (spec.securityContext) {
     const at = `${path}.securityContext`;
     errors.push(...validateIds(spec.securityContext, at));
+    errors.push(...validateSysctls(spec.securityContext.sysctls ?? [], `${at}.sysctls`));
     const changePolicy = spec.securityContext.fsGroupChangePolicy;
     errors.push(...validateEnum(changePolicy, ['Always', 'OnRootMismatch'], `${at}.fsGroupChangePolicy`));
   }
@@ -86,6 +87,27 @@ export function validatePodSpec(spec: PodSpec | undefined, path: string): FieldE
   if (spec.affinity) errors.push(...validateAffinity(spec.affinity, `${path}.affinity`));
   errors.push(...validateDnsConfig(spec, `${path}.dnsConfig`));
   if (spec.os) errors.push(...validateRequiredEnum(spec.os.name, ['linux', 'windows'], `${path}.os`));
+  return errors;
+}
+
+const maxSysctlName = 253;
+const sysctlPattern = '^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$';
+const sysctlSegment = /^[a-z0-9](?:[-_a-z0-9]*[a-z0-9])?$/;
+
+function validateSysctls(sysctls: readonly { name?: string }[], path: string): FieldError[] {
+  const errors: FieldError[] = [];
+  const names = new Set<string>();
+  for (const [index, { name = '' }] of sysctls.entries()) {
+    const at = `${path}[${index}].name`;
+    // Segment by segment: the whole pattern at once may take a backtracking matcher very long.
+    const isValid = name.length <= maxSysctlName && name.split(/[./]/).every((part) => sysctlSegment.test(part));
+    if (name === '') errors.push(fieldError.required(at));
+    else if (!isValid) {
+      const text = `must have at most ${maxSysctlName} characters and match regex ${sysctlPattern}`;
+      errors.push(fieldError.invalid(at, name, text));
+    } else if (names.has(name)) errors.push(fieldError.duplicate(at, name));
+    names.add(name);
+  }
   return errors;
 }
 

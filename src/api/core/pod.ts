@@ -3,6 +3,7 @@ import {
   deepEqual,
   type FieldError,
   fieldError,
+  formatTime,
   parseQuantity,
   type Resource,
   type ResourceDefinition,
@@ -13,7 +14,7 @@ import { defineBuiltin, resourceOf } from '../common/define.ts';
 import { ageColumn, column, nameColumn, wideColumn } from '../common/printing.ts';
 import { defaultPod, defaultPodSpec } from './pod-defaults.ts';
 import { podRow } from './pod-row.ts';
-import type { Container, Pod, PodSpec, Toleration } from './pod-types.ts';
+import type { Container, Pod, PodSpec, PodStatus, Toleration } from './pod-types.ts';
 import { validatePodSpec, validateTolerations } from './pod-validation.ts';
 
 /** How hard the pod may be squeezed: decided once, from what its containers ask for. */
@@ -122,6 +123,16 @@ function withoutUpdatableFields(spec: PodSpec, old: PodSpec): PodSpec {
   return restored;
 }
 
+/** Writers of a status that know nothing of generations do not take away what others have seen. */
+function keepObservedGenerations(status: PodStatus, before: PodStatus): void {
+  if (!status.observedGeneration && before.observedGeneration) status.observedGeneration = before.observedGeneration;
+  const old = new Map((before.conditions ?? []).map(({ type, observedGeneration }) => [type, observedGeneration]));
+  for (const condition of status.conditions ?? []) {
+    const seen = old.get(condition.type);
+    if (!condition.observedGeneration && seen) condition.observedGeneration = seen;
+  }
+}
+
 export const podDefinition: ResourceDefinition = defineBuiltin<Pod>({
   group: '',
   version: 'v1',
@@ -169,8 +180,25 @@ export const podDefinition: ResourceDefinition = defineBuiltin<Pod>({
     defaultPod(pod.spec);
     if (pod.status) setDefault(pod.status, 'phase', 'Pending');
   },
-  prepareForCreate(pod) {
+  prepareForCreate(pod, { nowMs }) {
     pod.status = { phase: 'Pending', qosClass: qosClass(pod.spec) };
+    if ((pod.spec.schedulingGates ?? []).length > 0) {
+      const condition = {
+        type: 'PodScheduled',
+        status: 'False',
+        reason: 'SchedulingGated',
+        message: 'Scheduling is blocked due to non-empty scheduling gates',
+        lastProbeTime: null,
+        lastTransitionTime: formatTime(nowMs),
+      };
+      pod.status.conditions = [condition];
+    }
+  },
+  prepareForStatusUpdate(pod, old) {
+    pod.status ??= {};
+    const before = old.status ?? {};
+    if (!pod.status.qosClass && before.qosClass) pod.status.qosClass = before.qosClass;
+    keepObservedGenerations(pod.status, before);
   },
   validateCreate(pod) {
     const errors = validatePodSpec(pod.spec, 'spec');

@@ -8,6 +8,7 @@ import { limitRanger } from './limit-ranger.ts';
 import { nodeRestriction } from './node-restriction.ts';
 import { podPriority, podTolerations } from './pod-defaults.ts';
 import { rbacEscalation } from './rbac-escalation.ts';
+import { runtimeClassAdmission } from './runtime-class.ts';
 import { serviceAccountAdmission } from './service-account.ts';
 import { storageInUseProtection } from './storage-protection.ts';
 import type { AdmissionStep } from './types.ts';
@@ -21,6 +22,7 @@ export type AdmissionPlugin =
   | 'DefaultTolerationSeconds'
   | 'DefaultStorageClass'
   | 'StorageObjectInUseProtection'
+  | 'RuntimeClass'
   | 'ResourceQuota';
 
 /** Steps that count on a controller: without it they would refuse what is fine or hold what should go. */
@@ -46,6 +48,7 @@ export function builtInAdmission(options: BuiltInAdmissionOptions): AdmissionSte
     podTolerations,
     defaultStorageClass(store),
     storageInUseProtection,
+    runtimeClassAdmission(store),
     rbacEscalation(access.rbacIndex, access.authorizer),
     certificateSigners(access.authorizer),
   ];

@@ -216,7 +216,8 @@ function bumpGeneration(
   subresource: string | undefined,
 ): void {
   const { definition, isCustom } = target.resource;
-  if (definition.noGeneration || isStatusWrite(subresource)) return;
+  // Where a Pod runs is decided for its user, who asked for nothing else than before.
+  if (definition.noGeneration || isStatusWrite(subresource) || subresource === 'binding') return;
   const generation = live.metadata.generation ?? (isCustom ? 1 : 0);
   if (wishEquals(object, live, target.version.hasStatus)) {
     if (live.metadata.generation !== undefined) object.metadata.generation = live.metadata.generation;

@@ -4,9 +4,11 @@ import { daemonSetController } from './daemon-set/daemon-set-controller.ts';
 import { deploymentController } from './deployment/deployment-controller.ts';
 import { disruptionBudgetController } from './disruption-budget/disruption-budget-controller.ts';
 import { endpointSliceController } from './endpoints/endpoint-slice-controller.ts';
+import { endpointSliceMirroringController } from './endpoints/endpoint-slice-mirroring-controller.ts';
 import { endpointsController } from './endpoints/endpoints-controller.ts';
 import { finishedJobCleaner } from './job/finished-job-cleaner.ts';
 import { jobController } from './job/job-controller.ts';
+import { lostJobPods } from './job/lost-job-pods.ts';
 import { podGarbageController } from './pod-garbage/pod-garbage-controller.ts';
 import { replicaSetController, replicationController } from './replica-set/replica-set-controller.ts';
 import { statefulSetController } from './stateful-set/stateful-set-controller.ts';
@@ -20,9 +22,13 @@ const workloadParts: Readonly<Record<WorkloadPart, (options: WorkloadControllers
   deployments: (): ControllerDefinition[] => [deploymentController(), replicaSetController(), replicationController()],
   statefulSets: (): ControllerDefinition[] => [statefulSetController()],
   daemonSets: (): ControllerDefinition[] => [daemonSetController()],
-  jobs: (): ControllerDefinition[] => [jobController(), finishedJobCleaner()],
+  jobs: (): ControllerDefinition[] => [jobController(), lostJobPods(), finishedJobCleaner()],
   cronJobs: (): ControllerDefinition[] => [cronJobController()],
-  endpoints: (): ControllerDefinition[] => [endpointsController(), endpointSliceController()],
+  endpoints: (): ControllerDefinition[] => [
+    endpointsController(),
+    endpointSliceController(),
+    endpointSliceMirroringController(),
+  ],
   disruptionBudgets: (): ControllerDefinition[] => [disruptionBudgetController()],
   volumes: (options: WorkloadControllersOptions): ControllerDefinition[] => [
     claimBinder(options.provisioners ?? {}),

@@ -43,6 +43,8 @@ export interface Claim<T extends KubeObject> {
   readonly owner: KubeObject;
   /** whether the owner's selector is for the object */
   readonly selects: (object: T) => boolean;
+  /** what the owner holds an object by: put on with adoption, taken off with release */
+  readonly finalizer?: string;
 }
 
 /**
@@ -67,13 +69,23 @@ export async function claimObjects<T extends KubeObject>(claim: Claim<T>): Promi
 }
 
 async function adopt<T extends KubeObject>(claim: Claim<T>, object: T): Promise<T | undefined> {
-  const references = [...(object.metadata.ownerReferences ?? []), controllerReference(claim.owner)];
-  return await writeOwners(claim, object, references);
+  const { ownerReferences = [], finalizers = [] } = object.metadata;
+  const { finalizer } = claim;
+  const held = finalizer && !finalizers.includes(finalizer) ? [...finalizers, finalizer] : undefined;
+  return await writeOwners(claim, object, [...ownerReferences, controllerReference(claim.owner)], held);
 }
 
 async function release<T extends KubeObject>(claim: Claim<T>, object: T): Promise<void> {
   const { uid } = claim.owner.metadata;
-  await writeOwners(claim, object, object.metadata.ownerReferences?.filter((owner) => owner.uid !== uid) ?? []);
+  const { ownerReferences = [], finalizers = [] } = object.metadata;
+  const { finalizer } = claim;
+  const left = finalizer && finalizers.includes(finalizer) ? finalizers.filter((one) => one !== finalizer) : undefined;
+  await writeOwners(
+    claim,
+    object,
+    ownerReferences.filter((owner) => owner.uid !== uid),
+    left,
+  );
 }
 
 /** undefined: it is gone, or another controller was quicker */
@@ -81,9 +93,17 @@ async function writeOwners<T extends KubeObject>(
   { client, resource }: Claim<T>,
   object: T,
   references: OwnerReference[],
+  finalizers: string[] | undefined,
 ): Promise<T | undefined> {
   const { uid, resourceVersion } = object.metadata;
-  const patch = { metadata: { uid: uid!, resourceVersion: resourceVersion!, ownerReferences: references as never } };
+  const patch = {
+    metadata: {
+      uid: uid!,
+      resourceVersion: resourceVersion!,
+      ownerReferences: references as never,
+      ...(finalizers && { finalizers }),
+    },
+  };
   try {
     return await client.patch(resource, objectKey(object), 'merge', patch, { fieldManager });
   } catch (error) {

@@ -45,23 +45,35 @@ function withoutHash(template: PodTemplateSpec | undefined): unknown {
   return { ...rest, labels: own };
 }
 
-export function revisionOf({ metadata }: ReplicaSet | Deployment): number {
-  return Number(metadata.annotations?.[revisionAnnotation] ?? 0) || 0;
+/** Anybody may write a revision, also one that no double holds; what is no number counts as none. */
+export function revisionOf({ metadata }: ReplicaSet | Deployment): bigint {
+  const text = metadata.annotations?.[revisionAnnotation] ?? '';
+  return /^\d{1,19}$/.test(text) ? BigInt(text) : 0n;
+}
+
+function later(a: bigint, b: bigint): bigint {
+  if (a < b) return b;
+  return a;
+}
+
+/** What comes after all of them. */
+function nextRevision(sets: readonly ReplicaSet[]): bigint {
+  return sets.reduce((next, set) => later(next, 1n + revisionOf(set)), 1n);
 }
 
 /** Keeps revision numbers and annotations of the current ReplicaSet and the Deployment as they should be. */
 export async function markCurrent(scope: DeploymentScope): Promise<void> {
   const { current, deployment, old, client } = scope;
   if (!current) return;
-  const revision = Math.max(revisionOf(current), 1 + Math.max(0, ...old.map(revisionOf)));
+  const own = revisionOf(current);
+  const revision = later(own, nextRevision(old));
   const annotations = current.metadata.annotations ?? {};
   const before = annotations[revisionAnnotation];
   const wished = {
     ...annotations,
     ...copiedAnnotations(deployment),
     [revisionAnnotation]: String(revision),
-    ...(before !== undefined &&
-      Number(before) < revision && { [revisionHistoryAnnotation]: withRevision(annotations, before) }),
+    ...(before !== undefined && own < revision && { [revisionHistoryAnnotation]: withRevision(annotations, before) }),
   };
   const minReady = deployment.spec.minReadySeconds ?? 0;
   const patch: JsonObject = {};
@@ -83,7 +95,7 @@ function withRevision(annotations: Readonly<Record<string, string>>, revision: s
   return history === undefined ? revision : `${history},${revision}`;
 }
 
-async function numberDeployment({ client, deployment }: DeploymentScope, revision: number): Promise<void> {
+async function numberDeployment({ client, deployment }: DeploymentScope, revision: bigint): Promise<void> {
   if (deployment.metadata.annotations?.[revisionAnnotation] === String(revision)) return;
   const patch = { metadata: { annotations: { [revisionAnnotation]: String(revision) } } };
   await client.patch(Deployments, objectKey(deployment), 'merge', patch, { fieldManager });
@@ -98,7 +110,7 @@ function say(scope: DeploymentScope, reason: string, message: string): void {
 export async function createCurrent(scope: DeploymentScope): Promise<boolean> {
   const { client, deployment, old, events } = scope;
   const replicas = growCurrent(deployment, undefined, old);
-  const revision = 1 + Math.max(0, ...old.map(revisionOf));
+  const revision = nextRevision(old);
   for (;;) {
     const hash = contentHash(deployment.spec.template, scope.collisions);
     const wished = replicaSetOf(deployment, hash, replicas, revision);
@@ -131,7 +143,7 @@ export async function createCurrent(scope: DeploymentScope): Promise<boolean> {
   return true;
 }
 
-function replicaSetOf(deployment: Deployment, hash: string, replicas: number, revision: number): ReplicaSet {
+function replicaSetOf(deployment: Deployment, hash: string, replicas: number, revision: bigint): ReplicaSet {
   const { metadata, spec } = deployment;
   const template = spec.template ?? {};
   const labels = { ...template.metadata?.labels, [podTemplateHashLabel]: hash };

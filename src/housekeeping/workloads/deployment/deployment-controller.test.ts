@@ -217,4 +217,21 @@ describe('a Deployment', () => {
     await world.until(isComplete);
     expect(await condition('ReplicaFailure')).toBeUndefined();
   });
+
+  it('counts revisions beyond what a double holds', async () => {
+    await world.create(Deployments, deployment());
+    await world.until(async () => (await world.list(ReplicaSets)).length === 1);
+    const [first] = await world.list(ReplicaSets);
+    const most = '9007199254740993';
+    await world.patch(ReplicaSets, first!.metadata.name!, {
+      metadata: { annotations: { 'deployment.kubernetes.io/revision': most } },
+    });
+    await world.patch(Deployments, 'web', { spec: { template: { metadata: { annotations: { changed: 'yes' } } } } });
+    const revisions = async (): Promise<(string | undefined)[]> =>
+      (await world.list(ReplicaSets)).map(
+        ({ metadata }) => metadata.annotations?.['deployment.kubernetes.io/revision'],
+      );
+    await world.until(async () => (await revisions()).length === 2);
+    expect((await revisions()).sort()).toEqual([most, '9007199254740994']);
+  });
 });

@@ -87,7 +87,9 @@ export async function pruneHistory({ deployment, old, client }: DeploymentScope)
   const limit = deployment.spec.revisionHistoryLimit ?? 10;
   const idle = old.filter((set) => !isTerminating(set));
   if (idle.length <= limit) return;
-  const byRevision = [...idle].sort((a, b) => revisionOf(a) - revisionOf(b));
+  const byRevision = [...idle].sort((a, b) =>
+    revisionOf(a) < revisionOf(b) ? -1 : revisionOf(a) > revisionOf(b) ? 1 : 0,
+  );
   for (const set of byRevision.slice(0, idle.length - limit)) {
     const isEmpty = (set.status?.replicas ?? 0) === 0 && replicasOf(set) === 0;
     if (!isEmpty || (set.metadata.generation ?? 0) > (set.status?.observedGeneration ?? 0)) continue;

@@ -9,8 +9,8 @@ import {
   type Service,
   Services,
 } from '../../../api/index.ts';
-import { type Client, type Lister, objectKey } from '../../../client/index.ts';
-import { deepEqual, ignoreNotFound, type KubeObject, type Resource } from '../../../machinery/index.ts';
+import type { Lister } from '../../../client/index.ts';
+import type { KubeObject, Resource } from '../../../machinery/index.ts';
 import {
   type ControllerDefinition,
   defineController,
@@ -19,9 +19,7 @@ import {
   watchObjects,
   watchOwned,
 } from '../../../runtime/index.ts';
-import { isNamespaceTerminating } from '../common/make-pods.ts';
-import { fieldManager } from '../common/names.ts';
-import { controlledBy, controllerReference, indexByController } from '../common/ownership.ts';
+import { controlledBy, indexByController } from '../common/ownership.ts';
 import { indexPodsByLabel } from '../common/pod-index.ts';
 import { isPodReady, isTerminating } from '../common/pods.ts';
 import {
@@ -36,15 +34,11 @@ import {
   podsBehind,
   servicesOf,
 } from './service-pods.ts';
+import { managedByLabel, type SliceContent, serviceNameLabel, writeSlices } from './slices.ts';
 
-const serviceNameLabel = 'kubernetes.io/service-name';
-const managedByLabel = 'endpointslice.kubernetes.io/managed-by';
 const ownName = 'endpointslice-controller.k8s.io';
 const zoneLabel = 'topology.kubernetes.io/zone';
 const maxEndpoints = 100;
-
-/** What a slice says, without its identity. */
-type SliceContent = Required<Pick<EndpointSlice, 'addressType' | 'endpoints' | 'ports'>>;
 
 /** Keeps the addresses behind Services in slices. */
 export function endpointSliceController(): ControllerDefinition {
@@ -76,7 +70,13 @@ export function endpointSliceController(): ControllerDefinition {
       const zoneOf = (name: string | undefined): string | undefined =>
         name === undefined ? undefined : nodes!.get({ name })?.metadata.labels?.[zoneLabel];
       const wished = hasPods(service.spec) ? contentsOf(service, podsBehind(pods!, service), zoneOf) : [];
-      await write(client, service, present, wished);
+      await writeSlices(
+        client,
+        { ...service, apiVersion: 'v1', kind: Services.kind },
+        { labels: labelsOf(service) },
+        present,
+        wished,
+      );
       return done();
     },
   });
@@ -127,59 +127,4 @@ function labelsOf(service: Service): Record<string, string> {
     [serviceNameLabel]: service.metadata.name!,
     [managedByLabel]: ownName,
   };
-}
-
-/** Slices that say what is wished stay; the others are changed to, as far as there are any. */
-async function write(
-  client: Client,
-  service: Service,
-  present: readonly EndpointSlice[],
-  wished: readonly SliceContent[],
-): Promise<void> {
-  const labels = labelsOf(service);
-  const left = new Set(present);
-  const missing = wished.filter((content) => {
-    const same = [...left].find((slice) => isSame(slice, content) && deepEqual(slice.metadata.labels, labels));
-    return same === undefined || !left.delete(same);
-  });
-  for (const content of missing) {
-    // What kind of addresses a slice holds is its own for ever.
-    const reused = [...left].find(({ addressType }) => addressType === content.addressType);
-    if (reused) {
-      left.delete(reused);
-      const changed: EndpointSlice = { ...reused, ...content, metadata: { ...reused.metadata, labels } };
-      await client.update(EndpointSlices, changed, { fieldManager }).catch(ignoreNotFound);
-    } else await create(client, service, labels, content);
-  }
-  for (const slice of left) await client.delete(EndpointSlices, objectKey(slice)).catch(ignoreNotFound);
-}
-
-function isSame(slice: EndpointSlice, { addressType, endpoints, ports }: SliceContent): boolean {
-  return (
-    slice.addressType === addressType &&
-    deepEqual(slice.endpoints ?? [], endpoints) &&
-    deepEqual(slice.ports ?? [], ports)
-  );
-}
-
-async function create(
-  client: Client,
-  service: Service,
-  labels: Record<string, string>,
-  content: SliceContent,
-): Promise<void> {
-  const slice: EndpointSlice = {
-    apiVersion: 'discovery.k8s.io/v1',
-    kind: 'EndpointSlice',
-    metadata: {
-      generateName: `${service.metadata.name}-`,
-      namespace: service.metadata.namespace!,
-      labels,
-      ownerReferences: [controllerReference({ ...service, apiVersion: 'v1', kind: Services.kind })],
-    },
-    ...content,
-  };
-  await client.create(EndpointSlices, slice, { fieldManager }).catch((error: unknown) => {
-    if (!isNamespaceTerminating(error)) throw error;
-  });
 }

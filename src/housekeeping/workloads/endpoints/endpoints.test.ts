@@ -158,3 +158,76 @@ describe('the addresses behind a Service', () => {
     expect((await slices()).map(({ endpoints: list }) => list!.length).sort()).toEqual([100, 2]);
   });
 });
+
+describe('Endpoints that a user wrote', () => {
+  const own = (subsets: NonNullable<Endpoints['subsets']>): Endpoints => ({
+    apiVersion: 'v1',
+    kind: 'Endpoints',
+    metadata: { name: 'web', labels: { team: 'b' }, annotations: { note: 'x' } },
+    subsets,
+  });
+  const withoutSelector = (): Service => {
+    const { selector: _selector, ...spec } = service().spec;
+    return { ...service(), spec };
+  };
+  const marks = {
+    team: 'b',
+    'kubernetes.io/service-name': 'web',
+    'endpointslice.kubernetes.io/managed-by': 'endpointslicemirroring-controller.k8s.io',
+  };
+
+  it('are mirrored in slices as long as the Service has no selector', async () => {
+    await world.create(Services, withoutSelector());
+    await world.create(
+      EndpointsResource,
+      own([
+        {
+          addresses: [{ ip: '10.0.0.1', hostname: 'a' }],
+          notReadyAddresses: [{ ip: '10.0.0.2' }],
+          ports: [{ name: 'http', port: 8080, protocol: 'TCP' }],
+        },
+        { addresses: [{ ip: 'fd00::1' }], ports: [{ port: 9090, protocol: 'UDP' }] },
+      ]),
+    );
+    await world.until(async () => (await slices()).length === 2);
+    const byType = (type: string) => async () => (await slices()).find(({ addressType }) => addressType === type)!;
+    expect(await byType('IPv4')()).toMatchObject({
+      metadata: {
+        labels: marks,
+        annotations: { note: 'x' },
+        ownerReferences: [{ kind: 'Endpoints', name: 'web', controller: true }],
+      },
+      endpoints: [
+        { addresses: ['10.0.0.1'], conditions: { ready: true }, hostname: 'a' },
+        { addresses: ['10.0.0.2'], conditions: { ready: false } },
+      ],
+      ports: [{ name: 'http', port: 8080, protocol: 'TCP' }],
+    });
+    expect(await byType('IPv6')()).toMatchObject({ ports: [{ name: '', port: 9090, protocol: 'UDP' }] });
+    expect(await world.writesAtRest()).toBe(0);
+    await world.patch(EndpointsResource, 'web', {
+      subsets: [{ addresses: [{ ip: '10.0.0.3' }], ports: [{ port: 1, protocol: 'TCP' }] }],
+    });
+    await world.until(async () => (await slices()).length === 1);
+    expect((await slices())[0]).toMatchObject({ endpoints: [{ addresses: ['10.0.0.3'] }], ports: [{ port: 1 }] });
+    await world.patch(Services, 'web', { spec: { selector: { app: 'web' } } });
+    await world.until(async () =>
+      (await slices()).every(({ metadata }) => metadata.ownerReferences?.[0]?.kind === 'Service'),
+    );
+  });
+
+  it('are not mirrored without a Service, or when marked so', async () => {
+    await world.create(
+      EndpointsResource,
+      own([{ addresses: [{ ip: '10.0.0.1' }], ports: [{ port: 1, protocol: 'TCP' }] }]),
+    );
+    expect(await world.writesAtRest()).toBe(0);
+    expect(await slices()).toEqual([]);
+    await world.create(Services, withoutSelector());
+    await world.until(async () => (await slices()).length === 1);
+    await world.patch(EndpointsResource, 'web', {
+      metadata: { labels: { 'endpointslice.kubernetes.io/skip-mirror': 'true' } },
+    });
+    await world.until(async () => (await slices()).length === 0);
+  });
+});

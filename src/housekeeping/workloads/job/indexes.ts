@@ -54,6 +54,20 @@ export class IndexSet {
     else this.#ranges.splice(position, 0, [index, index]);
   }
 
+  /** How many numbers are in both sets. */
+  countShared(other: IndexSet): number {
+    let shared = 0;
+    let position = 0;
+    for (const [from, to] of this.#ranges) {
+      while (position < other.#ranges.length && other.#ranges[position]![1] < from) position++;
+      for (let next = position; next < other.#ranges.length && other.#ranges[next]![0] <= to; next++) {
+        const [otherFrom, otherTo] = other.#ranges[next]!;
+        shared += Math.min(to, otherTo) - Math.max(from, otherFrom) + 1;
+      }
+    }
+    return shared;
+  }
+
   toString(): string {
     // Two neighbours are no range yet.
     return this.#ranges

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Job, type JobSpec, Jobs, Pods } from '../../../api/index.ts';
+import { type Job, type JobSpec, Jobs, type Pod, Pods } from '../../../api/index.ts';
 import { template, type WorkloadWorld, workloadWorld } from '../testing/workload-world.ts';
 import { IndexSet } from './indexes.ts';
 
@@ -58,6 +58,67 @@ describe('a Job', () => {
     await world.redecide();
     await world.until(isOver);
     expect((await get()).status).toMatchObject({ succeeded: 2 });
+  });
+
+  it('is over when the rule of its success policy is met, and its other Pods go', async () => {
+    const indexOf = ({ metadata }: Pod): string => metadata.labels!['batch.kubernetes.io/job-completion-index']!;
+    world.fate = (pod) => (indexOf(pod) === '1' ? 'succeeded' : 'ready');
+    const rules = [
+      { succeededIndexes: '0-1', succeededCount: 2 },
+      { succeededIndexes: '1-2', succeededCount: 1 },
+    ];
+    const spec = { completionMode: 'Indexed', completions: 5, parallelism: 3, successPolicy: { rules } };
+    await world.create(Jobs, job(spec));
+    await world.until(isOver);
+    for (const type of ['SuccessCriteriaMet', 'Complete']) {
+      expect(await condition(type)).toMatchObject({ reason: 'SuccessPolicy', message: 'Matched rules at index 1' });
+    }
+    expect((await get()).status).toMatchObject({ succeeded: 1, completedIndexes: '1' });
+    expect((await world.pods()).map(indexOf)).toEqual(['1']);
+  });
+
+  it.each([
+    [
+      { completionMode: 'NonIndexed' },
+      'spec.successPolicy: Invalid value: {"rules":[{"succeededCount":1}]}: requires indexed completion mode',
+    ],
+    [
+      { successPolicy: { rules: [] } },
+      'spec.successPolicy.rules: Required value: at least one rules must be specified when the successPolicy is specified',
+    ],
+    [
+      { successPolicy: { rules: [{}] } },
+      'spec.successPolicy.rules[0]: Required value: at least one of succeededCount or succeededIndexes must be specified',
+    ],
+    [
+      { successPolicy: { rules: [{ succeededIndexes: '2-1' }] } },
+      'spec.successPolicy.rules[0].succeededIndexes: Invalid value: "2-1": error parsing succeededIndexes: non-increasing order, previous: 2, current: 1',
+    ],
+    [
+      { successPolicy: { rules: [{ succeededIndexes: '7' }] } },
+      'spec.successPolicy.rules[0].succeededIndexes: Invalid value: "7": error parsing succeededIndexes: too large index: "7"',
+    ],
+    [
+      { successPolicy: { rules: [{ succeededIndexes: '1', succeededCount: 2 }] } },
+      'spec.successPolicy.rules[0].succeededCount: Invalid value: 2: must be less than or equal to 1 (the number of indexes in the specified succeededIndexes field)',
+    ],
+  ])('is refused with the success policy of %j', async (spec, message) => {
+    const successPolicy = { rules: [{ succeededCount: 1 }] };
+    const refused = world.create(Jobs, job({ completionMode: 'Indexed', completions: 5, successPolicy, ...spec }));
+    await expect(refused).rejects.toThrow(message);
+  });
+
+  it('lets its Pods go when they lose it, and takes hold of those it adopts', async () => {
+    await world.create(Jobs, job({ parallelism: 1, completions: 1 }));
+    await world.until(async () => (await get()).status?.ready === 1);
+    const [name] = (await world.pods()).map(({ metadata }) => metadata.name!);
+    const finalizers = async (): Promise<string[]> => (await world.get(Pods, name!)).metadata.finalizers ?? [];
+    expect(await finalizers()).toEqual(['batch.kubernetes.io/job-tracking']);
+    await world.patch(Pods, name!, { metadata: { ownerReferences: [] } });
+    await world.until(async () => (await world.get(Pods, name!)).metadata.ownerReferences?.length === 1);
+    expect(await finalizers()).toEqual(['batch.kubernetes.io/job-tracking']);
+    await world.client.delete(Jobs, { namespace: world.namespace, name: 'job' }, { propagationPolicy: 'Orphan' });
+    await world.until(async () => (await finalizers()).length === 0);
   });
 
   it('gives up after too many failures, with longer and longer pauses', async () => {

@@ -1,9 +1,8 @@
 import { type Job, Jobs, type Pod, Pods } from '../../../api/index.ts';
-import { type Client, type Lister, type ObjectKey, objectKey } from '../../../client/index.ts';
+import type { Lister } from '../../../client/index.ts';
 import {
   type Condition,
   formatTime,
-  ignoreNotFound,
   type KubeObject,
   labelSelectorFromObject,
   type Resource,
@@ -20,11 +19,10 @@ import {
   watchOwned,
 } from '../../../runtime/index.ts';
 import { createPods, deletePods, podsPerRound, podsToMake } from '../common/make-pods.ts';
-import { fieldManager } from '../common/names.ts';
-import { claimObjects, controllerOf, indexByController, watchOrphans } from '../common/ownership.ts';
+import { claimObjects, indexByController, watchOrphans } from '../common/ownership.ts';
 import { setCondition, writeStatus } from '../common/status.ts';
 import { surplusPods } from '../replica-set/surplus.ts';
-import { indexOf, isIndexed, isTracked, jobPod, trackingFinalizer } from './job-pod.ts';
+import { indexOf, isIndexed, jobPod, releasePods, trackingFinalizer } from './job-pod.ts';
 import {
   deadlineIn,
   isConditionTrue,
@@ -54,10 +52,8 @@ export function jobController(): ControllerDefinition {
     async reconcile(context, key) {
       const { client } = context;
       const job = jobs!.get(key);
-      if (!job) {
-        await releasePods(client, podsOfLostJob(pods!, key));
-        return done();
-      }
+      // Those it leaves behind are let go by `lostJobPods`.
+      if (!job) return done();
       if ((job.spec.managedBy ?? ownManager) !== ownManager) return done();
       const owned = await claimObjects({
         client,
@@ -65,6 +61,7 @@ export function jobController(): ControllerDefinition {
         lister: pods!,
         owner: job,
         selects: (pod) => selects(job, pod),
+        finalizer: trackingFinalizer,
       });
       if (isFinishedJob(job) || job.metadata.deletionTimestamp !== undefined) {
         await releasePods(client, owned);
@@ -77,28 +74,6 @@ export function jobController(): ControllerDefinition {
 
 function selects(job: Job, { metadata }: Pod): boolean {
   return labelSelectorFromObject(job.spec.selector).matches(metadata.labels ?? {});
-}
-
-/** Nobody counts them any more. */
-function podsOfLostJob(pods: Lister<Pod>, { namespace = '', name }: ObjectKey): Pod[] {
-  return pods.list({
-    namespace,
-    filter: (pod) => {
-      if (!isTracked(pod)) return false;
-      const owner = controllerOf(pod);
-      return owner?.kind === Jobs.kind && owner.name === name;
-    },
-  });
-}
-
-async function releasePods(client: Client, pods: readonly Pod[]): Promise<void> {
-  for (const pod of pods) {
-    if (!isTracked(pod)) continue;
-    const { finalizers = [], resourceVersion } = pod.metadata;
-    const rest = finalizers.filter((name) => name !== trackingFinalizer);
-    const patch = { metadata: { resourceVersion: resourceVersion!, finalizers: rest } };
-    await client.patch(Pods, objectKey(pod), 'merge', patch, { fieldManager }).catch(ignoreNotFound);
-  }
 }
 
 /** One step of a Job that is not over: what ended is counted, then Pods are made or taken away. */

@@ -1,5 +1,7 @@
-import type { Container, Job, Pod } from '../../../api/index.ts';
-import { parseRfc3339 } from '../../../machinery/index.ts';
+import { type Container, type Job, type Pod, Pods } from '../../../api/index.ts';
+import { type Client, objectKey } from '../../../client/index.ts';
+import { ignoreNotFound, parseRfc3339 } from '../../../machinery/index.ts';
+import { fieldManager } from '../common/names.ts';
 import { isTerminating, podFromTemplate } from '../common/pods.ts';
 
 /** holds a Pod until its end was counted */
@@ -64,4 +66,15 @@ function tellIndex(container: Container): void {
   if (container.env?.some(({ name }) => name === indexVariable)) return;
   const fieldRef = { apiVersion: 'v1', fieldPath: `metadata.labels['${indexMark}']` };
   container.env = [...(container.env ?? []), { name: indexVariable, valueFrom: { fieldRef } }];
+}
+
+/** Lets Pods go that were counted, or that nobody counts. */
+export async function releasePods(client: Client, pods: readonly Pod[]): Promise<void> {
+  for (const pod of pods) {
+    if (!isTracked(pod)) continue;
+    const { finalizers = [], resourceVersion } = pod.metadata;
+    const rest = finalizers.filter((name) => name !== trackingFinalizer);
+    const patch = { metadata: { resourceVersion: resourceVersion!, finalizers: rest } };
+    await client.patch(Pods, objectKey(pod), 'merge', patch, { fieldManager }).catch(ignoreNotFound);
+  }
 }

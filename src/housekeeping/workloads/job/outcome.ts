@@ -1,6 +1,7 @@
 import type { Job, Pod } from '../../../api/index.ts';
 import { type Condition, parseRfc3339 } from '../../../machinery/index.ts';
 import { endOf, isFailedPod } from './job-pod.ts';
+import { metSuccessRule } from './success-policy.ts';
 import type { JobTally } from './tally.ts';
 
 /** How a Job ends, before its last Pods have gone. */
@@ -34,6 +35,8 @@ export function outcomeOf(job: Job, tally: JobTally, now: number): JobOutcome | 
     return fail('BackoffLimitExceeded', 'Job has reached the specified backoff limit');
   }
   if (deadlineIn(job, now) === 0) return fail('DeadlineExceeded', 'Job was active longer than specified deadline');
+  const met = metSuccessRule(job, tally.completedIndexes);
+  if (met !== undefined) return { isSuccess: true, reason: 'SuccessPolicy', message: met };
   const { completions } = job.spec;
   const isComplete =
     completions === undefined ? tally.succeeded > 0 && tally.active.length === 0 : tally.succeeded >= completions;

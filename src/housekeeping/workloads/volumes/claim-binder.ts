@@ -9,17 +9,19 @@ import {
   StorageClasses,
 } from '../../../api/index.ts';
 import { type Lister, type ObjectKey, objectKey } from '../../../client/index.ts';
-import type { KubeObject, Resource } from '../../../machinery/index.ts';
+import { ignoreNotFound, type KubeObject, type Resource } from '../../../machinery/index.ts';
 import {
   type ControllerDefinition,
   defineController,
   done,
+  type ReconcileContext,
   watchMapped,
   watchObjects,
 } from '../../../runtime/index.ts';
+import { fieldManager } from '../common/names.ts';
 import { isFinished } from '../common/pods.ts';
 import { bind, settleBound } from './binding.ts';
-import { claimsOf, classOf, matchingVolume } from './claims.ts';
+import { claimsOf, classOf, defaultClass, hasNoClass, isDefaultClass, matchingVolume } from './claims.ts';
 import type { Provisioners } from './provisioner.ts';
 import { finishAbandoned, isBeingProvisioned, provisionFor } from './provisioning.ts';
 
@@ -45,7 +47,9 @@ export function claimBinder(provisioners: Provisioners): ControllerDefinition {
         ...claimKey(volume),
         ...(volume.spec.claimRef ? [] : waiting((claim) => classOf(claim) === classOf(volume))),
       ]),
-      watchMapped(StorageClasses, ({ metadata }) => waiting((claim) => classOf(claim) === metadata.name)),
+      watchMapped(StorageClasses, (one) =>
+        waiting((claim) => classOf(claim) === one.metadata.name || (hasNoClass(claim) && isDefaultClass(one))),
+      ),
       watchMapped(Pods, (pod) => claimsOf(pod).map((name) => ({ namespace: pod.metadata.namespace!, name })), {
         predicates: [({ type }) => type === 'add'],
       }),
@@ -75,11 +79,24 @@ export function claimBinder(provisioners: Provisioners): ControllerDefinition {
         pods!.byIndex(podsByClaim, `${key.namespace}/${key.name}`).some((pod) => !isFinished(pod));
       const mustWait = storageClass?.volumeBindingMode === 'WaitForFirstConsumer' && !isUsed();
       const volume = mustWait ? undefined : matchingVolume(claim, volumes!.list());
+      const standard = hasNoClass(claim) ? defaultClass(classes!.list()) : undefined;
       if (volume) await bind(context, claim, volume);
+      // One that waited for a default class gets it now that there is one; the change brings it here again.
+      else if (standard) await giveClass(context, claim, standard);
       else await provisionFor(context, claim, storageClass, provisioners, mustWait);
       return done();
     },
   });
+}
+
+async function giveClass(
+  { client }: ReconcileContext,
+  claim: PersistentVolumeClaim,
+  { metadata }: StorageClass,
+): Promise<void> {
+  const { resourceVersion } = claim.metadata;
+  const patch = { metadata: { resourceVersion: resourceVersion! }, spec: { storageClassName: metadata.name! } };
+  await client.patch(PersistentVolumeClaims, objectKey(claim), 'merge', patch, { fieldManager }).catch(ignoreNotFound);
 }
 
 function claimKey({ spec }: PersistentVolume): ObjectKey[] {

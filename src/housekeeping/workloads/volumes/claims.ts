@@ -1,4 +1,4 @@
-import type { PersistentVolume, PersistentVolumeClaim, Pod } from '../../../api/index.ts';
+import type { PersistentVolume, PersistentVolumeClaim, Pod, StorageClass } from '../../../api/index.ts';
 import { compareQuantities, labelSelectorFromObject } from '../../../machinery/index.ts';
 import { isTerminating } from '../common/pods.ts';
 
@@ -7,6 +7,31 @@ const classAnnotation = 'volume.beta.kubernetes.io/storage-class';
 
 export function classOf({ metadata, spec }: PersistentVolumeClaim | PersistentVolume): string {
   return metadata.annotations?.[classAnnotation] ?? spec.storageClassName ?? '';
+}
+
+/** Whether the user left the class open: an empty name means none at all. */
+export function hasNoClass({ metadata, spec }: PersistentVolumeClaim): boolean {
+  return metadata.annotations?.[classAnnotation] === undefined && spec.storageClassName === undefined;
+}
+
+const defaultAnnotations = [
+  'storageclass.kubernetes.io/is-default-class',
+  'storageclass.beta.kubernetes.io/is-default-class',
+];
+
+export function isDefaultClass({ metadata }: StorageClass): boolean {
+  return defaultAnnotations.some((name) => metadata.annotations?.[name] === 'true');
+}
+
+/** The class of claims that name none: of several the newest, of those the first by name. */
+export function defaultClass(classes: readonly StorageClass[]): StorageClass | undefined {
+  let best: StorageClass | undefined;
+  for (const one of classes) {
+    if (!isDefaultClass(one)) continue;
+    const [time = '', bestTime = ''] = [one.metadata.creationTimestamp, best?.metadata.creationTimestamp];
+    if (!best || time > bestTime || (time === bestTime && one.metadata.name! < best.metadata.name!)) best = one;
+  }
+  return best;
 }
 
 /** Whether a volume was promised to exactly this claim, by its uid where that is known. */

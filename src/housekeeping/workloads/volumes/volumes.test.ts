@@ -239,3 +239,20 @@ describe('a claim', () => {
     await world.until(async () => (await world.list(PersistentVolumes)).length === 0);
   });
 });
+
+describe('a claim that names no class', () => {
+  const isDefault = { metadata: { annotations: { 'storageclass.kubernetes.io/is-default-class': 'true' } } };
+  const notDefault = { metadata: { name: 'standard', annotations: {} } };
+
+  it('gets the default class when one appears later, but not when it wants none', async () => {
+    await begin(notDefault);
+    await createClaim();
+    await createClaim({ storageClassName: '' }, 'none');
+    expect(await world.writesAtRest()).toBe(0);
+    expect((await world.get(PersistentVolumeClaims, 'c')).spec.storageClassName).toBeUndefined();
+    await world.patch(StorageClasses, 'standard', isDefault);
+    await world.until(async () => (await world.get(PersistentVolumeClaims, 'c')).status?.phase === 'Bound');
+    expect((await world.get(PersistentVolumeClaims, 'c')).spec.storageClassName).toBe('standard');
+    expect((await world.get(PersistentVolumeClaims, 'none')).status?.phase).toBe('Pending');
+  });
+});

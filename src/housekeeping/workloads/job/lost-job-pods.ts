@@ -1,0 +1,43 @@
+import { type Job, Jobs, type Pod, Pods } from '../../../api/index.ts';
+import { type Lister, objectKey } from '../../../client/index.ts';
+import type { KubeObject, Resource } from '../../../machinery/index.ts';
+import {
+  type ControllerDefinition,
+  defineController,
+  done,
+  watchMapped,
+  watchObjects,
+} from '../../../runtime/index.ts';
+import { controlledBy, controllerOf, indexByController } from '../common/ownership.ts';
+import { isTracked, releasePods } from './job-pod.ts';
+
+/**
+ * Takes the finalizer of Jobs off Pods that no Job counts any more: their Job is gone, or they were taken out of its
+ * hands. Else they, and their namespace, could never go.
+ */
+export function lostJobPods(): ControllerDefinition {
+  let jobs: Lister<Job> | undefined;
+  let pods: Lister<Pod> | undefined;
+  return defineController({
+    name: 'job-orphan-controller',
+    for: Pods as Resource<KubeObject>,
+    watches: [
+      watchObjects(Pods, { predicates: [({ object }) => isTracked(object)] }),
+      watchMapped(Jobs, (job) => (pods ? controlledBy(pods, job) : []).map(objectKey), {
+        predicates: [({ type }) => type === 'delete'],
+      }),
+    ],
+    setup(cache) {
+      jobs = cache.informer(Jobs).lister;
+      pods = indexByController(cache, Pods);
+    },
+    async reconcile({ client }, key) {
+      const pod = pods!.get(key);
+      if (!pod || !isTracked(pod)) return done();
+      const owner = controllerOf(pod);
+      const job = owner?.kind === Jobs.kind && jobs!.get({ namespace: key.namespace!, name: owner.name });
+      if (!job || job.metadata.uid !== owner?.uid) await releasePods(client, [pod]);
+      return done();
+    },
+  });
+}
