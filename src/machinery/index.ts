@@ -7,6 +7,7 @@ export * from './jsonpath/index.ts';
 export * from './meta/index.ts';
 export * from './openapi/index.ts';
 export * from './patch/index.ts';
+export * from './pattern/index.ts';
 export * from './protobuf/index.ts';
 export * from './resource/index.ts';
 export * from './schema/index.ts';

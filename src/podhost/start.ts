@@ -138,8 +138,8 @@ async function startAt(addresses: HostAddresses, options: PodHostOptions, signal
       watches: [watchMapped(PersistentVolumeClaims, (claim) => references.podsOf('claim', claim))],
     }),
     running.controller,
-    loadBalancerController({ book, sockets, table, nodeAddress }),
-    ...(view ? gatewayControllers(view, book, table, ingressAddress) : []),
+    loadBalancerController({ book, sockets, table, nodeAddress, cidr: addresses.cidr }),
+    ...(view ? gatewayControllers(view, book, table, addresses) : []),
     ...workloadControllers({ provisioners: { [directoryProvisionerName]: directoryProvisioner(backend) } }),
   ];
   for (const controller of controllers) manager.add(controller);
@@ -189,13 +189,13 @@ function gatewayControllers(
   view: GatewayView,
   book: AddressBook,
   table: ServiceTable,
-  ingressAddress: string,
+  { ingress, cidr }: HostAddresses,
 ): ControllerDefinition[] {
   return [
     gatewayClassController(),
-    gatewayController({ view, book, isHeldByOther: (address) => table.isHeldByOther(address) }),
+    gatewayController({ view, book, cidr, isHeldByOther: (address) => table.isHeldByOther(address) }),
     tlsRouteController(view, table),
-    ingressController(view, book, ingressAddress),
+    ingressController(view, book, ingress),
   ];
 }
 

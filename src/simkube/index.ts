@@ -29,6 +29,7 @@ export { workerConfigName } from './programs/k0s/stacks.ts';
 export { decodeJoinToken, encodeJoinToken } from './programs/k0s/token.ts';
 export { SimulatedKubernetes } from './programs/kubernetes.ts';
 export { createProgramLab, type LabPod, type ProgramLab } from './programs/testing/lab.ts';
+export { ShellPace } from './shell/limits.ts';
 export { normalPath, type ShellDisk, type ShellHost } from './shell/host.ts';
 export { runScript, simulatedBinary } from './shell/run.ts';
 export { freshState, pathIn, type ShellState, type Streams, type Tool } from './shell/state.ts';

@@ -5,6 +5,7 @@ import { outcomeOf, type RunSession, type SessionWish } from './pod-exec.ts';
 /** What clients may call the protocol: only the newer one lets them end their input without leaving. */
 export const sessionProtocols: readonly string[] = ['v5.channel.k8s.io', 'v4.channel.k8s.io'];
 
+const maxUnreadBytes = 16 * 1024 * 1024;
 const channel = { stdin: 0, stdout: 1, stderr: 2, outcome: 3, close: 255 } as const;
 
 /** Speaks `v5.channel.k8s.io`: the first byte of every message says whose it is, and the outcome comes as a Status. */
@@ -28,6 +29,8 @@ export function serveSessionChannels(socket: WebSocket, wish: SessionWish, run: 
   });
   const send = (number: number, text: string): void => {
     if (text === '' || socket.readyState !== socket.OPEN) return;
+    // Whoever runs a command and reads nothing of what it says must not fill our memory with it.
+    if (socket.bufferedAmount > maxUnreadBytes) return socket.terminate();
     socket.send(Buffer.concat([Buffer.from([number]), Buffer.from(text, 'utf8')]), { binary: true });
   };
   const running = run({

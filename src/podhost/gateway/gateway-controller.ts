@@ -42,6 +42,8 @@ export interface GatewayControllerOptions {
   readonly book: AddressBook;
   /** whether an address is written down for somebody else */
   isHeldByOther(address: string, gateway: Gateway): boolean;
+  /** what Gateways get addresses of */
+  readonly cidr: string;
 }
 
 /** Says of our classes that we look after them. */
@@ -63,7 +65,7 @@ export function gatewayClassController(): ControllerDefinition {
 }
 
 /** Gives Gateways an address that answers and tells how their listeners are. */
-export function gatewayController({ view, book, isHeldByOther }: GatewayControllerOptions): ControllerDefinition {
+export function gatewayController({ view, book, cidr, isHeldByOther }: GatewayControllerOptions): ControllerDefinition {
   const reconcile = async (context: ReconcileContext, key: ObjectKey): Promise<Result> => {
     const gateway = context.cache.lister(gateways).get(key);
     const owner = `gateway ${formatKey(key)}`;
@@ -80,7 +82,11 @@ export function gatewayController({ view, book, isHeldByOther }: GatewayControll
       ...(asked !== undefined && { asked }),
       isHeldByOther: (address) => isHeldByOther(address, gateway),
     });
-    await writeStatus(context, gateway, gatewayStatus(gateway, grant, view, context.clock.now()));
+    await writeStatus(
+      context,
+      gateway,
+      gatewayStatus(gateway, grant ?? { refusedOutside: cidr }, view, context.clock.now()),
+    );
     const isTaken = grant?.problems.some(({ problem }) => problem.code === 'EADDRINUSE') ?? false;
     return isTaken ? after(retryMs, 'another program holds an address') : done();
   };
@@ -111,10 +117,11 @@ export function parentsOf({ spec, metadata }: TLSRoute): ObjectKey[] {
 
 function gatewayStatus(
   gateway: Gateway,
-  grant: AddressGrant | undefined,
+  granted: AddressGrant | { readonly refusedOutside: string },
   view: GatewayView,
   nowMs: number,
 ): GatewayStatus {
+  const grant = 'refusedOutside' in granted ? undefined : granted;
   const { generation } = gateway.metadata;
   const isUsable = gateway.spec.listeners.some(isServed);
   const programmed: Finding = grant
@@ -123,7 +130,7 @@ function gatewayStatus(
         type: 'Programmed',
         isTrue: false,
         reason: 'AddressNotAssigned',
-        message: 'the address asked for cannot be given: it must be a free one of 127.0.0.0/8',
+        message: `the address asked for cannot be given: it must be a free one of ${'refusedOutside' in granted ? granted.refusedOutside : ''}`,
       };
   const accepted: Finding = isUsable
     ? { type: 'Accepted', isTrue: true, reason: 'Accepted' }

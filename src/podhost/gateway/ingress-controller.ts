@@ -29,7 +29,7 @@ export function ingressController(view: GatewayView, book: AddressBook, ingressA
       const grant = await book.grant({
         owner: 'ingress',
         ports: [ingressPort],
-        asked: ingressAddress,
+        reserved: ingressAddress,
         isHeldByOther: () => false,
       });
       const loadBalancer = { ingress: [{ ip: ingressAddress }] };

@@ -1,4 +1,4 @@
-import { type HostAddresses, isLoopback } from './addresses.ts';
+import type { HostAddresses } from './addresses.ts';
 import type { HostSockets, ListenProblem } from './sockets.ts';
 
 /** What an object wants to be reached at. */
@@ -10,6 +10,8 @@ export interface AddressWish {
   readonly recorded?: string;
   /** the address its user asks for */
   readonly asked?: string;
+  /** the address the host set aside for it */
+  readonly reserved?: string;
   /** addresses that are written down for others who have not come by yet */
   isHeldByOther(address: string): boolean;
 }
@@ -37,7 +39,10 @@ interface Holding {
 /** Addresses tried in one go; after that something else is wrong than that one of them is taken. */
 const maxTries = 64;
 
-export function addressBook(sockets: HostSockets, addresses: Pick<HostAddresses, 'candidates'>): AddressBook {
+export function addressBook(
+  sockets: HostSockets,
+  addresses: Pick<HostAddresses, 'candidates' | 'mayBeAsked'>,
+): AddressBook {
   const holdings = new Map<string, Holding>();
   const owners = new Map<string, string>();
 
@@ -68,11 +73,15 @@ export function addressBook(sockets: HostSockets, addresses: Pick<HostAddresses,
   const isFree = (address: string, owner: string): boolean => (owners.get(address) ?? owner) === owner;
 
   return {
-    async grant({ owner, ports, recorded, asked, isHeldByOther }) {
-      if (asked) return isLoopback(asked) && isFree(asked, owner) ? hold(owner, asked, ports) : undefined;
+    async grant({ owner, ports, recorded, asked, reserved, isHeldByOther }) {
+      if (reserved) return isFree(reserved, owner) ? hold(owner, reserved, ports) : undefined;
+      if (asked) {
+        const isGiven = addresses.mayBeAsked(asked) && isFree(asked, owner) && !isHeldByOther(asked);
+        return isGiven ? hold(owner, asked, ports) : undefined;
+      }
       const kept = holdings.get(owner)?.address ?? recorded;
       // What was told to others stays, also while another program holds it: that one may go.
-      if (kept && isLoopback(kept) && isFree(kept, owner)) return hold(owner, kept, ports);
+      if (kept && addresses.mayBeAsked(kept) && isFree(kept, owner)) return hold(owner, kept, ports);
       let tries = 0;
       for (const address of addresses.candidates(owner)) {
         if (!isFree(address, owner) || isHeldByOther(address)) continue;

@@ -57,7 +57,12 @@ export function createHostNetwork(parts: HostNetworkParts): HostNetwork {
     return met;
   };
 
-  const dialAddress = (address: string, port: number, name: string | undefined): PortService => {
+  const dialAddress = (
+    address: string,
+    port: number,
+    name: string | undefined,
+    namespace: string | undefined,
+  ): PortService => {
     const named = hosts.at(address, port, name);
     if (named) return named;
     const found = table.at(address, port);
@@ -68,6 +73,10 @@ export function createHostNetwork(parts: HostNetworkParts): HostNetwork {
       const byNodePort = table.atNodePort(port);
       if (byNodePort) return dialService(address, port, byNodePort.service, byNodePort.port);
     }
+    // A Service may name any address: those of others stay theirs, and only callers of its namespace are led there.
+    const external =
+      namespace !== undefined && !nodeAddresses.has(address) && table.atExternal(address, port, namespace);
+    if (external && found === undefined) return dialService(address, port, external.service, external.port);
     const isKnown = found === 'other-port' || nodeAddresses.has(address) || hosts.owns(address);
     throw new UnreachableError(isKnown ? 'ECONNREFUSED' : 'EHOSTUNREACH', address, port);
   };
@@ -75,10 +84,10 @@ export function createHostNetwork(parts: HostNetworkParts): HostNetwork {
   return {
     resolve,
     dial(host, port, namespace) {
-      if (isIP(host)) return dialAddress(host, port, undefined);
+      if (isIP(host)) return dialAddress(host, port, undefined, namespace);
       const [address] = resolve(host, namespace);
       if (address === undefined) throw new UnreachableError('ENOTFOUND', host, port);
-      return dialAddress(address, port, host);
+      return dialAddress(address, port, host, namespace);
     },
   };
 }

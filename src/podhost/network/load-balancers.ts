@@ -23,11 +23,13 @@ export interface LoadBalancerOptions {
   readonly sockets: HostSockets;
   readonly table: Pick<ServiceTable, 'isHeldByOther'>;
   readonly nodeAddress: string;
+  /** what load balancers get addresses of */
+  readonly cidr: string;
 }
 
 /** Gives Services of type LoadBalancer an address that answers, and opens the node ports of all Services. */
 export function loadBalancerController(options: LoadBalancerOptions): ControllerDefinition {
-  const { book, sockets, table, nodeAddress } = options;
+  const { book, sockets, table, nodeAddress, cidr } = options;
   /** Users on this machine expect node ports at its usual address; machines of a simulated cloud have that one themselves. */
   const nodeListenAddresses: readonly string[] = ['127.0.0.1', nodeAddress];
   /** node ports that are open, by Service */
@@ -83,7 +85,7 @@ export function loadBalancerController(options: LoadBalancerOptions): Controller
       ...(spec.loadBalancerIP && { asked: spec.loadBalancerIP }),
       isHeldByOther: (address) => table.isHeldByOther(address, service),
     });
-    tellProblems(context, service, grant);
+    tellProblems(context, service, grant, cidr);
     if (grant) await writeStatus(context, service, grant.address);
     return grant;
   };
@@ -104,10 +106,15 @@ function isBalanced(service: Service): boolean {
   return service.spec.type === 'LoadBalancer' && !isForeign(service);
 }
 
-function tellProblems(context: ReconcileContext, service: Service, grant: AddressGrant | undefined): void {
+function tellProblems(
+  context: ReconcileContext,
+  service: Service,
+  grant: AddressGrant | undefined,
+  cidr: string,
+): void {
   if (!grant) {
     const { loadBalancerIP } = service.spec;
-    const message = `Error syncing load balancer: address ${loadBalancerIP} cannot be given: it must be a free one of 127.0.0.0/8`;
+    const message = `Error syncing load balancer: address ${loadBalancerIP} cannot be given: it must be a free one of ${cidr}`;
     context.events.event(service, 'Warning', 'SyncLoadBalancerFailed', message);
     return;
   }

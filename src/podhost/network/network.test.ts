@@ -152,9 +152,38 @@ describe('the network of the host', () => {
     expect((await world.find(Services, 'wished'))?.status?.loadBalancer?.ingress).toEqual([
       { ip: asked, ipMode: 'VIP' },
     ]);
-    await createService('other', balanced('192.0.2.1'));
-    await world.until(async () => (await world.events('other')).length > 0);
-    expect((await world.events('other'))[0]).toMatchObject({ reason: 'SyncLoadBalancerFailed', type: 'Warning' });
+  });
+
+  it('listens on no address outside of its own range, whoever names it', async () => {
+    const own = async (rest: string): Promise<string> => world.address(rest);
+    const foreign = ['192.0.2.1', '127.0.0.1', '127.99.200.7', '0.0.0.0', await own('0.1'), await own('0.2')];
+    for (const [index, address] of foreign.entries()) {
+      const name = `other-${index}`;
+      await createService(name, { type: 'LoadBalancer', loadBalancerIP: address, ports: [{ port: 18085 }] });
+      await world.until(async () => (await world.events(name)).length > 0);
+      const [event] = await world.events(name);
+      expect(event).toMatchObject({ reason: 'SyncLoadBalancerFailed', type: 'Warning' });
+      expect(event?.message).toContain(`must be a free one of ${(await own('0.0')).replace(/\.0\.0$/, '')}.0.0/16`);
+      expect((await world.find(Services, name))?.status?.loadBalancer?.ingress).toBeUndefined();
+      await expect(askOverSocket(address, 18085)).rejects.toThrow();
+    }
+  });
+
+  it('leads nobody to a Service that names the address of somebody else', async () => {
+    await createBackends(['a']);
+    const { spec } = await createService('web', { selector: { app: 'web' }, ports });
+    await world.until(async () => (await endpoints('web')) === 1);
+    const podIP = (await world.pod('a')).status!.podIP!;
+    await createService('thief', {
+      externalIPs: [spec.clusterIP!, podIP, '203.0.113.9'],
+      ports: [80, 8080].map((port) => ({ name: `p${port}`, port })),
+    });
+    const { network } = world.host;
+    await world.until(() => codeOf(() => network.dial('203.0.113.9', 80, namespace)) === 'ECONNREFUSED');
+    expect(await ask(network.dial(spec.clusterIP!, 80, namespace))).toBe('this is a');
+    expect(await ask(network.dial(podIP, 8080, namespace))).toBe('this is a');
+    expect(codeOf(() => network.dial('203.0.113.9', 80, 'elsewhere'))).toBe('EHOSTUNREACH');
+    expect(codeOf(() => network.dial('203.0.113.9', 80))).toBe('EHOSTUNREACH');
   });
 
   it('gives a load balancer that is made anew the address it had, also while another one shows it', async () => {

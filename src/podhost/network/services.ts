@@ -2,6 +2,7 @@ import { type EndpointSlice, EndpointSlices, type Service, type ServicePort, Ser
 import type { InformerFactory, Lister } from '../../client/index.ts';
 
 const byAddress = 'podhost-by-address';
+const byExternalAddress = 'podhost-by-external-address';
 const byNodePort = 'podhost-by-node-port';
 const byService = 'podhost-by-service';
 const serviceNameLabel = 'kubernetes.io/service-name';
@@ -17,6 +18,8 @@ export interface ServiceTable {
   get(namespace: string, name: string): Service | undefined;
   /** the Service that has this cluster IP or load-balancer address for this port */
   at(address: string, port: number): { service: Service; port: ServicePort } | 'other-port' | undefined;
+  /** the Service of a namespace that names the address as one that leads to it */
+  atExternal(address: string, port: number, namespace: string): { service: Service; port: ServicePort } | undefined;
   atNodePort(port: number): { service: Service; port: ServicePort } | undefined;
   /** ready addresses behind a port */
   targets(service: Service, port: ServicePort): Target[];
@@ -31,6 +34,9 @@ export function serviceTable(cache: InformerFactory): ServiceTable {
   const services = cache.informer(Services);
   const slices = cache.informer(EndpointSlices);
   services.addIndexer(byAddress, addressesOf);
+  services.addIndexer(byExternalAddress, ({ spec, metadata }) =>
+    (spec.externalIPs ?? []).map((address) => `${metadata.namespace}/${address}`),
+  );
   services.addIndexer(byNodePort, ({ spec }) =>
     (spec.ports ?? []).flatMap(({ nodePort }) => (nodePort ? [String(nodePort)] : [])),
   );
@@ -46,12 +52,10 @@ export function serviceTable(cache: InformerFactory): ServiceTable {
     get: (namespace, name) => lister.get({ namespace, name }),
     at(address, port) {
       const found = lister.byIndex(byAddress, address);
-      for (const service of found) {
-        const servicePort = service.spec.ports?.find((candidate) => candidate.port === port && isTcp(candidate));
-        if (servicePort) return { service, port: servicePort };
-      }
-      return found.length > 0 ? 'other-port' : undefined;
+      return withPort(found, port) ?? (found.length > 0 ? 'other-port' : undefined);
     },
+    atExternal: (address, port, namespace) =>
+      withPort(lister.byIndex(byExternalAddress, `${namespace}/${address}`).toSorted(byAge), port),
     atNodePort: (port) => findNodePort(lister, port),
     targets: (service, port) => targetsOf(slicesOf(service), port),
     addresses(service, hostname) {
@@ -91,8 +95,22 @@ function balancedAddresses({ spec, status }: Service): string[] {
 
 function addressesOf(service: Service): string[] {
   const { spec } = service;
-  const all = [...(spec.clusterIPs ?? []), ...(spec.externalIPs ?? []), ...balancedAddresses(service)];
+  const all = [...(spec.clusterIPs ?? []), ...balancedAddresses(service)];
   return [...new Set(all.filter((address) => address !== '' && address !== 'None'))];
+}
+
+function withPort(services: readonly Service[], port: number): { service: Service; port: ServicePort } | undefined {
+  for (const service of services) {
+    const servicePort = service.spec.ports?.find((candidate) => candidate.port === port && isTcp(candidate));
+    if (servicePort) return { service, port: servicePort };
+  }
+  return undefined;
+}
+
+/** Of two that name the same address the older has it. */
+function byAge({ metadata: left }: Service, { metadata: right }: Service): number {
+  const order = [left, right].map(({ creationTimestamp = '', uid = '' }) => `${creationTimestamp} ${uid}`);
+  return order[0]! < order[1]! ? -1 : 1;
 }
 
 function findNodePort(lister: Lister<Service>, port: number): { service: Service; port: ServicePort } | undefined {

@@ -81,17 +81,24 @@ function exitOf(exitCode: number): ContainerExit {
   return { exitCode, reason: exitCode === 0 ? 'Completed' : 'Error' };
 }
 
+const maxOutput = 64 * 1024;
+
 async function execute(parts: ContainerParts, command: readonly string[], signal: AbortSignal): Promise<ExecResult> {
   const { clock } = parts.process;
   await sleep(clock, parts.execMs, signal);
   const program = parts.commands(command);
   if (!program) return { exitCode: 0, stdout: '', stderr: '' };
   const lines: string[] = [];
+  let length = 0;
   const exitCode = await run(program, {
     ...parts.process,
     argv: command,
     signal,
-    log: (line) => lines.push(line),
+    log(line) {
+      // Whoever runs a command without looking on wants its beginning: a probe, a hook.
+      length += line.length + 1;
+      if (length <= maxOutput) lines.push(line);
+    },
     listen: parts.listen,
     pass: (ms) => sleep(clock, ms, signal),
   });

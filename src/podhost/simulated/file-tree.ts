@@ -11,23 +11,79 @@ export interface FileTree {
   paths(): Iterable<string>;
 }
 
+/** What the files of a directory may take when nobody says how much that is; the memory of this process holds them. */
+const usualCapacity = 64 * 1024 * 1024;
+
+/** Contents by path, which together have an end. */
+class Contents {
+  readonly #files = new Map<string, string>();
+  readonly #capacity: number;
+  #used = 0;
+
+  constructor(capacity: number) {
+    this.#capacity = capacity;
+  }
+
+  get(path: string): string | undefined {
+    return this.#files.get(path);
+  }
+
+  /** Throws an error with the code ENOSPC. */
+  check(path: string, content: string): void {
+    const after = this.#used + sizeOf(path, content) - this.#sizeOf(path);
+    if (after > this.#used && after > this.#capacity) {
+      throw Object.assign(new Error(`write /${path}: no space left on device`), { code: 'ENOSPC' });
+    }
+  }
+
+  set(path: string, content: string): void {
+    this.#used += sizeOf(path, content) - this.#sizeOf(path);
+    this.#files.set(path, content);
+  }
+
+  /** a file, or all below a directory */
+  remove(path: string): void {
+    this.#delete(path);
+    for (const name of this.#files.keys()) if (name.startsWith(`${path}/`)) this.#delete(name);
+  }
+
+  paths(): Iterable<string> {
+    return this.#files.keys();
+  }
+
+  #delete(path: string): void {
+    this.#used -= this.#sizeOf(path);
+    this.#files.delete(path);
+  }
+
+  #sizeOf(path: string): number {
+    const content = this.#files.get(path);
+    return content === undefined ? 0 : sizeOf(path, content);
+  }
+}
+
+function sizeOf(path: string, content: string): number {
+  return path.length + content.length + 64;
+}
+
 /** Files that live as long as the process. */
-export function memoryTree(): FileTree {
-  const files = new Map<string, string>();
+export function memoryTree(capacity: number = usualCapacity): FileTree {
+  const files = new Contents(capacity);
   return {
     read: (path) => files.get(path),
     write: (path, content) => {
+      files.check(path, content);
       files.set(path, content);
     },
-    remove: (path) => removeBelow(files, path),
-    paths: () => files.keys(),
+    remove: (path) => files.remove(path),
+    paths: () => files.paths(),
   };
 }
 
 /** Files of a directory on disk: read once, then kept in memory and written through. */
-export function diskTree(root: string): FileTree {
+export function diskTree(root: string, capacity: number = usualCapacity): FileTree {
   mkdirSync(root, { recursive: true, mode: 0o700 });
-  const files = new Map<string, string>();
+  const files = new Contents(capacity);
   for (const entry of readdirSync(root, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name);
     if (!entry.isFile()) continue;
@@ -44,6 +100,7 @@ export function diskTree(root: string): FileTree {
     read: (path) => files.get(path),
     write(path, content, mode = 0o600) {
       const target = locate(path);
+      files.check(path, content);
       mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
       // The old content or the new one, never half of it, whenever the process ends.
       writeFileSync(target + unfinished, content, { mode });
@@ -55,15 +112,10 @@ export function diskTree(root: string): FileTree {
       if (target !== undefined && statSync(target, { throwIfNoEntry: false })) {
         rmSync(target, { recursive: true, force: true });
       }
-      removeBelow(files, path);
+      files.remove(path);
     },
-    paths: () => files.keys(),
+    paths: () => files.paths(),
   };
 }
 
 const unfinished = '.unfinished~';
-
-function removeBelow(files: Map<string, string>, path: string): void {
-  files.delete(path);
-  for (const name of files.keys()) if (name.startsWith(`${path}/`)) files.delete(name);
-}

@@ -2,19 +2,36 @@ import type { LogLine } from '../types.ts';
 
 /** Lines kept of one run of a container; a kubelet rotates by size, which nobody would notice here. */
 const maxLines = 2_000;
+const maxCharacters = 2 * 1024 * 1024;
 
 /** What a container says, the newest lines of it. */
 export class LogBuffer {
   #lines: LogLine[] = [];
+  #characters = 0;
   readonly #listeners = new Set<(line: LogLine) => void>();
 
   add(at: number, text: string): void {
     for (const part of text.replace(/\n$/, '').split('\n')) {
       const line = { at, text: part };
       this.#lines.push(line);
-      if (this.#lines.length > maxLines) this.#lines = this.#lines.slice(maxLines / 2);
+      this.#characters += part.length;
+      if (this.#lines.length > maxLines || this.#characters > maxCharacters) this.#forgetOldest();
       for (const listener of this.#listeners) listener(line);
     }
+  }
+
+  /** The newer half of what may be kept stays. */
+  #forgetOldest(): void {
+    let from = this.#lines.length;
+    let kept = 0;
+    while (from > 0 && this.#lines.length - from < maxLines / 2) {
+      const { length } = this.#lines[from - 1]!.text;
+      if (kept > 0 && kept + length > maxCharacters / 2) break;
+      kept += length;
+      from--;
+    }
+    this.#lines = this.#lines.slice(from);
+    this.#characters = kept;
   }
 
   lines(): readonly LogLine[] {

@@ -2,6 +2,7 @@ import type { Duplex } from 'node:stream';
 import { ClusterRegistry } from '../cluster/registry.ts';
 import type { SimulatedKubernetesOptions } from '../options.ts';
 import type { SimulatedProcess } from '../process.ts';
+import { ShellPace } from '../shell/limits.ts';
 import type { PortService } from '../types.ts';
 import { readEtcdData } from './etcd/data-directory.ts';
 import { Bootstraps } from './etcd/membership.ts';
@@ -11,6 +12,8 @@ export class SimulatedKubernetes {
   readonly clusters: ClusterRegistry;
   /** etcd clusters whose first members are starting */
   readonly bootstraps: Bootstraps = new Bootstraps();
+  /** how busy scripts of all containers share the time there is */
+  readonly shellPace: ShellPace = new ShellPace();
   readonly #sockets = new Map<string, PortService>();
 
   constructor(options: SimulatedKubernetesOptions) {

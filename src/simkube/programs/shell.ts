@@ -7,6 +7,9 @@ import { ProgramFailure } from './failure.ts';
 import type { SimulatedKubernetes } from './kubernetes.ts';
 import { program } from './running.ts';
 
+/** What the shell is called. */
+export const shellNames: ReadonlySet<string> = new Set(['sh', 'bash', 'ash', 'dash']);
+
 /** Finds what a name stands for in an image. */
 export type ProgramFinder = (name: string) => ((kubernetes: SimulatedKubernetes) => SimulatedProgram) | undefined;
 
@@ -72,7 +75,10 @@ async function runCommands(
   if (!input) return 0;
   if (!screen) {
     let script = '';
-    for await (const text of input) script += text;
+    for await (const text of input) {
+      script += text;
+      if (script.length > maxInput) throw new ProgramFailure('sh: cannot allocate memory', 2);
+    }
     return runScript(state, script, { input: { text: '' }, ...write });
   }
   screen(prompt);
@@ -105,10 +111,12 @@ function hostOf(process: SimulatedProcess, kubernetes: SimulatedKubernetes, find
     hostname: process.hostname,
     random: process.random,
     signal: process.signal,
+    pace: kubernetes.shellPace,
     timeScale: 1,
     pass: (ms) => process.pass(ms),
     command(name) {
-      const make = find(name);
+      // A shell within a shell is part of it: how deep they are within each other has a limit.
+      const make = shellNames.has(name) ? undefined : find(name);
       return make && toolOf(process, name, make(kubernetes));
     },
   };
@@ -161,18 +169,23 @@ function diskOf(files: ProcessFiles): ShellDisk {
   };
 }
 
+const maxLine = 16 * 1024;
+
 /** Makes lines of what is written in pieces. */
 function lineWriter(log: (line: string) => void): { write(text: string): void; end(): void } {
   let rest = '';
+  const end = (): void => {
+    if (rest !== '') log(rest);
+    rest = '';
+  };
   return {
     write(text) {
       const lines = (rest + text).split('\n');
       rest = lines.pop() ?? '';
       for (const line of lines) log(line);
+      // A line without an end is logged in parts, as container runtimes do it.
+      if (rest.length > maxLine) end();
     },
-    end() {
-      if (rest !== '') log(rest);
-      rest = '';
-    },
+    end,
   };
 }

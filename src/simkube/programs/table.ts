@@ -10,7 +10,7 @@ import { etcdctlProgram } from './etcd/etcdctl.ts';
 import { etcdutlProgram } from './etcd/etcdutl.ts';
 import { k0sProgram } from './k0s/k0s.ts';
 import type { SimulatedKubernetes } from './kubernetes.ts';
-import { shellProgram } from './shell.ts';
+import { shellNames, shellProgram } from './shell.ts';
 
 export type ProgramMaker = (kubernetes: SimulatedKubernetes) => SimulatedProgram;
 
@@ -29,11 +29,9 @@ const programMakers: ReadonlyMap<string, ProgramMaker> = new Map<string, Program
   ['mysqld', databaseProgram('mysqld')],
 ]);
 
-const shells: ReadonlySet<string> = new Set(['sh', 'bash', 'ash', 'dash']);
-
 /** What a name stands for, whichever image it is called in; undefined: nobody here knows. */
 export function findProgram(name: string): ProgramMaker | undefined {
-  if (shells.has(name)) return (kubernetes) => shellProgram(kubernetes, findProgram);
+  if (shellNames.has(name)) return (kubernetes) => shellProgram(kubernetes, findProgram);
   return programMakers.get(name);
 }
 

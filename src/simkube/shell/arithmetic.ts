@@ -1,6 +1,8 @@
 const lexeme =
   /\s*(?:(0[xX][0-9a-fA-F]+|\d+)|([A-Za-z_]\w*)|(<<|>>|<=|>=|==|!=|&&|\|\||\+\+|--|[-+*/%]=|[-+*/%()<>!=?:~&|^]))/y;
 
+const maxDepth = 100;
+
 /** An expression a shell cannot compute, in its words. */
 export class ArithmeticError extends Error {}
 
@@ -29,18 +31,26 @@ export function evaluate(text: string, variables: Map<string, string>): number {
     ['+', '-'],
     ['*', '/', '%'],
   ];
+  let depth = 0;
+  /** An expression within another one, to a depth that no person writes. */
+  const inner = (work: () => number): number => {
+    if (++depth > maxDepth) throw new ArithmeticError('expression recursion level exceeded');
+    const value = work();
+    depth--;
+    return value;
+  };
   const primary = (): number => {
     const word = words[at++];
     if (word === undefined) throw new ArithmeticError('arithmetic expression: expecting primary');
     if (word === '(') {
-      const value = assignment();
+      const value = inner(assignment);
       if (words[at++] !== ')') throw new ArithmeticError('arithmetic expression: expecting ")"');
       return value;
     }
-    if (word === '-') return -primary();
-    if (word === '+') return primary();
-    if (word === '!') return primary() === 0 ? 1 : 0;
-    if (word === '~') return ~primary();
+    if (word === '-') return -inner(primary);
+    if (word === '+') return inner(primary);
+    if (word === '!') return inner(primary) === 0 ? 1 : 0;
+    if (word === '~') return ~inner(primary);
     if (word === '++' || word === '--') {
       const name = words[at++]!;
       const value = numberIn(name) + (word === '++' ? 1 : -1);
@@ -70,9 +80,9 @@ export function evaluate(text: string, variables: Map<string, string>): number {
     const test = binary(0);
     if (words[at] !== '?') return test;
     at++;
-    const yes = assignment();
+    const yes = inner(assignment);
     if (words[at++] !== ':') throw new ArithmeticError('arithmetic expression: expecting ":"');
-    const no = assignment();
+    const no = inner(assignment);
     return test !== 0 ? yes : no;
   };
   function assignment(): number {
@@ -82,7 +92,7 @@ export function evaluate(text: string, variables: Map<string, string>): number {
       return conditional();
     }
     at += 2;
-    const right = assignment();
+    const right = inner(assignment);
     const value = operator === '=' ? right : apply(operator[0]!, numberIn(name), right);
     variables.set(name, String(value));
     return value;

@@ -1,6 +1,7 @@
+import { Glob } from '../../machinery/index.ts';
 import { evaluate } from './arithmetic.ts';
 import { normalPath } from './host.ts';
-import { patternSource, patternToRegExp } from './pattern.ts';
+import { Gathered, ShellLimitError, shellLimits } from './limits.ts';
 import { Leave, pathIn, type ShellState } from './state.ts';
 import type { Piece, Script, Word } from './syntax.ts';
 
@@ -23,10 +24,21 @@ export async function expandWords(
   report: (message: string) => void,
 ): Promise<string[]> {
   const fields: string[] = [];
+  let length = 0;
   for (const word of words) {
     for (const variant of braces(word)) {
       const chunks = await chunksOf(state, variant, substitute, report);
-      for (const field of split(chunks)) fields.push(...fileNames(state, field));
+      for (const field of split(chunks)) {
+        for (const name of fileNames(state, field)) {
+          length += name.length;
+          if (fields.length >= shellLimits.words || length > shellLimits.text) {
+            throw new ShellLimitError('Argument list too long');
+          }
+          fields.push(name);
+        }
+      }
+      state.use.spendText(length);
+      await state.use.breathe(state.host);
     }
   }
   return fields;
@@ -40,7 +52,10 @@ export async function expandText(
   report: (message: string) => void,
 ): Promise<string> {
   const chunks = await chunksOf(state, word, substitute, report);
-  return chunks.map(({ text, startsField }, index) => (startsField && index > 0 ? ` ${text}` : text)).join('');
+  const whole = new Gathered();
+  for (const [index, { text, startsField }] of chunks.entries())
+    whole.add(startsField && index > 0 ? ` ${text}` : text);
+  return whole.text();
 }
 
 /** As a pattern: what was quoted stands for itself. */
@@ -61,7 +76,9 @@ async function chunksOf(
   report: (message: string) => void,
 ): Promise<Chunk[]> {
   const chunks: Chunk[] = [];
+  let length = 0;
   for (const [index, piece] of word.entries()) {
+    const before = chunks.length;
     switch (piece.kind) {
       case 'text':
         chunks.push({
@@ -88,6 +105,9 @@ async function chunksOf(
         }
         break;
     }
+    for (const { text } of chunks.slice(before)) length += text.length;
+    state.use.spendText(length);
+    if (length > shellLimits.text) throw new ShellLimitError('cannot allocate memory');
   }
   return chunks;
 }
@@ -138,8 +158,7 @@ async function variable(
     case '//': {
       const pattern = await expandPattern(state, operand ?? [], substitute, report);
       const by = await text(piece.replacement);
-      const source = new RegExp(patternSource(pattern, true), operator === '//' ? 'gs' : 's');
-      return (value ?? '').replace(source, () => by);
+      return new Glob(pattern).replace(value ?? '', by, operator === '//');
     }
     default:
       return trimmed(value ?? '', operator, await expandPattern(state, operand ?? [], substitute, report));
@@ -148,15 +167,10 @@ async function variable(
 
 /** `#`, `##`, `%`, `%%`: the shortest or longest beginning or end that fits goes. */
 function trimmed(value: string, operator: string, pattern: string): string {
-  const fits = patternToRegExp(pattern);
+  const glob = new Glob(pattern);
   const isLongest = operator.length === 2;
-  const isSuffix = operator.startsWith('%');
-  for (let i = 0; i <= value.length; i++) {
-    const length = isLongest ? value.length - i : i;
-    const part = isSuffix ? value.slice(value.length - length) : value.slice(0, length);
-    if (fits.test(part)) return isSuffix ? value.slice(0, value.length - length) : value.slice(length);
-  }
-  return value;
+  if (operator.startsWith('%')) return value.slice(0, value.length - (glob.suffix(value, isLongest) ?? 0));
+  return value.slice(glob.prefix(value, isLongest) ?? 0);
 }
 
 export function variableValue(state: ShellState, name: string): string | undefined {
@@ -171,7 +185,7 @@ export function variableValue(state: ShellState, name: string): string | undefin
     case '$':
       return String(1000 + state.depth);
     case '!':
-      return String(2000 + state.background.length);
+      return String(2000 + state.background.size);
     case '-':
       return state.options.stopsAtErrors ? 'e' : '';
     case '0':
@@ -239,10 +253,12 @@ function fileNames(state: ShellState, { text, pattern }: Field): string[] {
   const path = pattern.startsWith('/') ? pattern : `${state.directory}/${pattern}`;
   const fixed = path.slice(0, path.search(/[*?[]/));
   const base = normalPath(fixed.slice(0, fixed.lastIndexOf('/') + 1));
-  const fits = patternToRegExp(path, false);
+  const fits = new Glob(path, false);
   const depth = path.split('/').length;
   const found = new Set<string>();
-  for (const file of state.host.disk.list(base === '/' ? '/' : `${base}/`)) {
+  const files = state.host.disk.list(base === '/' ? '/' : `${base}/`);
+  state.use.spend(files.length / 100);
+  for (const file of files) {
     const candidate = file.split('/').slice(0, depth).join('/');
     if (fits.test(candidate)) found.add(candidate);
   }
@@ -252,21 +268,59 @@ function fileNames(state: ShellState, { text, pattern }: Field): string[] {
 }
 
 /** `a{b,c}d` is two words; only unquoted braces with a comma count. */
-function braces(word: Word): Word[] {
-  for (const [index, piece] of word.entries()) {
-    if (piece.kind !== 'text' || piece.isQuoted) continue;
-    const match = /^([^{]*)\{([^{}]*,[^{}]*)\}(.*)$/s.exec(piece.text);
-    if (!match) continue;
-    const [, before = '', list = '', after = ''] = match;
-    return list
-      .split(',')
-      .flatMap((item) =>
-        braces([
-          ...word.slice(0, index),
-          { kind: 'text', text: before + item + after, isQuoted: false },
-          ...word.slice(index + 1),
-        ]),
-      );
+function braces(word: Word): readonly Word[] {
+  const done: Word[] = [];
+  /** words and where in them to look on */
+  const open: { readonly word: Word; readonly index: number; readonly from: number }[] = [{ word, index: 0, from: 0 }];
+  for (let next = open.pop(); next; next = open.pop()) {
+    const found = firstBraces(next.word, next.index, next.from);
+    if (!found) {
+      done.push(next.word);
+      continue;
+    }
+    const { index, start, end, text } = found;
+    const items = text.slice(start + 1, end).split(',');
+    if (done.length + open.length + items.length > shellLimits.words)
+      throw new ShellLimitError('Argument list too long');
+    for (const item of items.reverse()) {
+      const changed = {
+        kind: 'text',
+        text: text.slice(0, start) + item + text.slice(end + 1),
+        isQuoted: false,
+      } as const;
+      open.push({
+        word: [...next.word.slice(0, index), changed, ...next.word.slice(index + 1)],
+        index,
+        from: start + item.length,
+      });
+    }
   }
-  return [word];
+  return done;
+}
+
+/** The first braces with a comma and no others inside, from a place of a word on. */
+function firstBraces(
+  word: Word,
+  fromPiece: number,
+  from: number,
+): { readonly index: number; readonly start: number; readonly end: number; readonly text: string } | undefined {
+  for (let index = fromPiece; index < word.length; index++) {
+    const piece = word[index]!;
+    if (piece.kind !== 'text' || piece.isQuoted) continue;
+    const { text } = piece;
+    let start = -1;
+    let hasComma = false;
+    for (let at = index === fromPiece ? from : 0; at < text.length; at++) {
+      const char = text[at];
+      if (char === '{') {
+        start = at;
+        hasComma = false;
+      } else if (char === ',') hasComma = true;
+      else if (char === '}') {
+        if (start >= 0 && hasComma) return { index, start, end: at, text };
+        start = -1;
+      }
+    }
+  }
+  return undefined;
 }

@@ -1,4 +1,5 @@
 import type { Random } from '../../machinery/index.ts';
+import type { ShellPace } from './limits.ts';
 import type { Tool } from './state.ts';
 
 /** Files as a shell needs them: with directories and modes. */
@@ -26,6 +27,8 @@ export interface ShellHost {
   readonly signal: AbortSignal;
   /** how much longer than it says a sleep takes */
   readonly timeScale: number;
+  /** how busy scripts of everybody share the process */
+  readonly pace: ShellPace;
   /** waits; rejects when everything ends */
   pass(ms: number): Promise<void>;
   /** a command this host has besides those that every image has */

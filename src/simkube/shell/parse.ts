@@ -1,4 +1,14 @@
-import type { Command, Pipeline, Redirect, Script, SimpleCommand, Statement, Word } from './syntax.ts';
+import { shellLimits } from './limits.ts';
+import {
+  type Command,
+  type Pipeline,
+  type Redirect,
+  type Script,
+  ShellSyntaxError,
+  type SimpleCommand,
+  type Statement,
+  type Word,
+} from './syntax.ts';
 import { WordReader } from './word-reader.ts';
 
 const reserved: ReadonlySet<string> = new Set([
@@ -24,6 +34,7 @@ const redirection = /(\d*|&)(<<<|<<-|<<|>>|>&|>\||<&|<|>)/y;
 
 /** Reads a script. Throws ShellSyntaxError. */
 export function parseScript(text: string): Script {
+  if (text.length > shellLimits.script) throw new ShellSyntaxError('script is too long', 1);
   const parser = new Parser(text);
   return parser.whole();
 }
@@ -62,7 +73,9 @@ class Parser extends WordReader {
         lines.push(`${line}\n`);
       }
       const body = lines.join('');
-      here.body.push(here.isLiteral ? [{ kind: 'text', text: body, isQuoted: true }] : new Parser(body).hereDocument());
+      here.body.push(
+        here.isLiteral ? [{ kind: 'text', text: body, isQuoted: true }] : new Parser(body, this.depth).hereDocument(),
+      );
     }
   }
 
@@ -105,6 +118,10 @@ class Parser extends WordReader {
   }
 
   #command(): Command {
+    return this.within(() => this.#anyCommand());
+  }
+
+  #anyCommand(): Command {
     this.skipBlank(false);
     if (this.startsWith('((')) return this.#arithmeticCommand();
     if (this.startsWith('(')) {
@@ -202,7 +219,7 @@ class Parser extends WordReader {
         const end = /\s/g;
         end.lastIndex = this.at;
         const stop = end.exec(this.text)?.index ?? this.text.length;
-        words.push(new Parser(this.text.slice(this.at, stop)).hereDocument());
+        words.push(new Parser(this.text.slice(this.at, stop), this.depth).hereDocument());
         this.at = stop;
         isPattern = false;
       } else if (operator) {

@@ -1,8 +1,9 @@
+import { Glob, PatternError } from '../../machinery/index.ts';
 import { ArithmeticError } from './arithmetic.ts';
 import { expandPattern, expandText, expandWords, type Substitute } from './expand.ts';
+import { Gathered, ShellLimitError, shellLimits } from './limits.ts';
 import { parseScript } from './parse.ts';
-import { patternToRegExp } from './pattern.ts';
-import { childProcess, Leave, pathIn, type Runner, type ShellState, type Streams, subshell } from './state.ts';
+import { childProcess, Leave, nested, pathIn, type Runner, type ShellState, type Streams, subshell } from './state.ts';
 import {
   type Command,
   type Pipeline,
@@ -13,10 +14,6 @@ import {
 } from './syntax.ts';
 import { tools } from './tools/index.ts';
 
-/** A script that calls itself, or a loop without end, is stopped here. */
-const maxDepth = 20;
-const maxTurns = 10_000;
-
 /** Where assignments before a command and `set -e` look the other way. */
 interface Context {
   readonly streams: Streams;
@@ -26,7 +23,7 @@ interface Context {
 
 const runner: Runner = {
   run: (state, words, streams) => runWords(state, words, { streams, isTested: false }),
-  source: (state, text, streams) => runText(state, text, { streams, isTested: false }),
+  source: (state, text, streams) => nested(state, () => runText(state, text, { streams, isTested: false })),
 };
 
 /**
@@ -38,8 +35,16 @@ export async function runScript(state: ShellState, text: string, streams: Stream
     return await runText(state, text, { streams, isTested: false });
   } catch (error) {
     if (error instanceof Leave) return error.value;
+    if (error instanceof ShellLimitError) return killed(state, error, streams);
     throw error;
   }
+}
+
+/** What a script gets that wants too much: the end. */
+function killed(state: ShellState, error: ShellLimitError, streams: Streams): number {
+  streams.error(`${state.name}: ${error.message}\n`);
+  state.status = 2;
+  return 2;
 }
 
 /** Runs a line that somebody typed, and tells whether they are done with the shell. */
@@ -52,6 +57,10 @@ export async function runLine(
     state.status = await runText(state, text, { streams, isTested: false });
     return { isOver: false };
   } catch (error) {
+    if (error instanceof ShellLimitError) {
+      killed(state, error, streams);
+      return { isOver: false };
+    }
     if (!(error instanceof Leave)) throw error;
     state.status = error.value;
     return { isOver: error.what === 'exit' };
@@ -60,6 +69,8 @@ export async function runLine(
 
 async function runText(state: ShellState, text: string, context: Context): Promise<number> {
   let script: Script;
+  state.use.spend(text.length / 1000);
+  await state.use.breathe(state.host);
   try {
     script = parseScript(text);
   } catch (error) {
@@ -75,14 +86,26 @@ async function runStatements(state: ShellState, script: Script, context: Context
   for (const { first, rest, isBackground } of script) {
     if (isBackground) {
       const own = subshell(state);
-      const work = runList(own, first, rest, context).catch(() => {});
-      state.background.push(work);
+      startJob(own, () => runList(own, first, rest, context));
       state.status = 0;
       continue;
     }
     state.status = await runList(state, first, rest, context);
   }
   return state.status;
+}
+
+function startJob(state: ShellState, run: () => Promise<unknown>): void {
+  const { use, background } = state;
+  if (use.jobs >= shellLimits.jobs) throw new ShellLimitError('fork: retry: Resource temporarily unavailable');
+  use.jobs++;
+  const work = nested(state, run)
+    .catch(() => {})
+    .finally(() => {
+      use.jobs--;
+      background.delete(work);
+    });
+  background.add(work);
 }
 
 async function runList(
@@ -108,17 +131,17 @@ async function runPipeline(state: ShellState, { commands, isNegated }: Pipeline,
   let { input } = context.streams;
   for (const [index, command] of commands.entries()) {
     const isLast = index === commands.length - 1;
-    const written: string[] = [];
+    const written = new Gathered();
     const streams: Streams = {
       input,
-      out: isLast ? context.streams.out : (text) => void written.push(text),
+      out: isLast ? context.streams.out : (text) => written.add(text),
       error: context.streams.error,
     };
     // Only a command that stands alone changes the shell it runs in.
     const own = commands.length > 1 ? subshell(state) : state;
     status = await contained(commands.length > 1, () => runCommand(own, command, { ...inner, streams }));
     if (status !== 0) worst = status;
-    input = { text: written.join('') };
+    input = { text: written.text() };
   }
   if (state.options.failsInPipes && worst !== 0) status = worst;
   if (isNegated) status = status === 0 ? 1 : 0;
@@ -139,8 +162,34 @@ async function contained(isSubshell: boolean, work: () => Promise<number>): Prom
 }
 
 async function runCommand(state: ShellState, command: Command, context: Context): Promise<number> {
+  state.use.spend(1);
+  await state.use.breathe(state.host);
+  try {
+    return await runAnyCommand(state, command, context);
+  } catch (error) {
+    const why = failureOf(error);
+    if (why === undefined) throw error;
+    context.streams.error(`${state.name}: line ${state.line}: ${why}\n`);
+    return 1;
+  }
+}
+
+const systemErrors: Readonly<Record<string, string>> = {
+  EROFS: 'Read-only file system',
+  ENOSPC: 'No space left on device',
+  EACCES: 'Permission denied',
+};
+
+/** Why a command failed when that is no matter of the shell; undefined: it is. */
+function failureOf(error: unknown): string | undefined {
+  if (error instanceof PatternError) return error.message;
+  return error instanceof Error && 'code' in error ? systemErrors[String(error.code)] : undefined;
+}
+
+async function runAnyCommand(state: ShellState, command: Command, context: Context): Promise<number> {
   if (command.kind === 'simple') return runSimple(state, command, context);
   if (command.kind === 'function') {
+    if (state.functions.size >= shellLimits.functions) throw new ShellLimitError('cannot allocate memory');
     state.functions.set(command.name, command.body);
     return 0;
   }
@@ -163,21 +212,24 @@ async function runCompound(
   switch (command.kind) {
     case 'group':
       if (!command.isSubshell) return runStatements(state, command.body, context);
-      return contained(true, () => runStatements(subshell(state), command.body, context));
+      return contained(true, () => nested(state, () => runStatements(subshell(state), command.body, context)));
     case 'if':
       for (const { test, body } of command.branches) {
         if ((await runStatements(state, test, tested)) === 0) return runStatements(state, body, context);
       }
       return command.otherwise ? runStatements(state, command.otherwise, context) : 0;
     case 'loop':
-      return turns(state, async (turn) => {
+      return turns(async () => {
         const isGoing = ((await runStatements(state, command.test, tested)) === 0) !== command.isUntil;
-        if (!isGoing || turn > maxTurns) return undefined;
+        if (!isGoing) return undefined;
+        // A loop of nothing must wait for its turn as well.
+        state.use.spend(1);
+        await state.use.breathe(state.host);
         return () => runStatements(state, command.body, context);
       });
     case 'for': {
       const items = command.words ? await expandWords(state, command.words, substitute, report) : [...state.arguments];
-      return turns(state, async (turn) => {
+      return turns(async (turn) => {
         const item = items[turn];
         if (item === undefined) return undefined;
         state.variables.set(command.name, item);
@@ -188,7 +240,7 @@ async function runCompound(
       const value = await expandText(state, command.word, substitute, report);
       for (const { patterns, body } of command.branches) {
         for (const pattern of patterns) {
-          if (!patternToRegExp(await expandPattern(state, pattern, substitute, report)).test(value)) continue;
+          if (!new Glob(await expandPattern(state, pattern, substitute, report)).test(value)) continue;
           return runStatements(state, body, context);
         }
       }
@@ -198,10 +250,7 @@ async function runCompound(
 }
 
 /** Goes round while there is another turn; `break` and `continue` act here. */
-async function turns(
-  state: ShellState,
-  next: (turn: number) => Promise<(() => Promise<number>) | undefined>,
-): Promise<number> {
+async function turns(next: (turn: number) => Promise<(() => Promise<number>) | undefined>): Promise<number> {
   let status = 0;
   for (let turn = 0; ; turn++) {
     const body = await next(turn);
@@ -213,8 +262,6 @@ async function turns(
       if (error.value > 1) throw new Leave(error.what, error.value - 1);
       if (error.what === 'break') return 0;
     }
-    // A loop that never waits would keep everybody else from their turn.
-    if (turn % 100 === 99) await state.host.pass(10);
   }
 }
 
@@ -319,7 +366,7 @@ async function callFunction(
   const outer = state.arguments;
   state.arguments = args;
   try {
-    return await runCommand(state, body, context);
+    return await nested(state, () => runCommand(state, body, context));
   } catch (error) {
     if (error instanceof Leave && error.what === 'return') return error.value;
     throw error;
@@ -351,23 +398,21 @@ async function runFile(
     );
     return 127;
   }
-  if (state.depth >= maxDepth) {
-    streams.error(`${state.name}: ${name}: too many programs start each other\n`);
-    return 126;
-  }
   const child = childProcess(state, name, args);
   if (interpreter?.[2]?.startsWith('-')) child.options.stopsAtErrors = interpreter[2].includes('e');
-  return runScript(child, text, streams);
+  return nested(child, () => runScript(child, text, streams));
 }
 
 function helpers(state: ShellState, context: Context): { substitute: Substitute; report: (message: string) => void } {
   return {
     async substitute(script) {
-      const written: string[] = [];
-      const streams: Streams = { ...context.streams, out: (text) => void written.push(text) };
+      const written = new Gathered();
+      const streams: Streams = { ...context.streams, out: (text) => written.add(text) };
       const own = subshell(state);
-      state.status = await contained(true, () => runStatements(own, script, { streams, isTested: true }));
-      return written.join('');
+      state.status = await contained(true, () =>
+        nested(own, () => runStatements(own, script, { streams, isTested: true })),
+      );
+      return written.text();
     },
     report: (message) => context.streams.error(`${state.name}: line ${state.line}: ${message}\n`),
   };
@@ -382,15 +427,15 @@ async function redirect(
   if (redirects.length === 0) return { streams: context.streams, close: () => {} };
   const { substitute, report } = helpers(state, context);
   const { disk } = state.host;
-  const files = new Map<string, string[]>();
+  const files = new Map<string, Gathered>();
   let { input, out, error } = context.streams;
   const toFile = (path: string, isAppended: boolean): ((text: string) => void) => {
     if (path === '/dev/null') return () => {};
     if (path === '/dev/console' || path === '/dev/tty' || path === '/dev/stdout') return context.streams.out;
     if (path === '/dev/stderr') return context.streams.error;
-    const content = isAppended ? [disk.read(path) ?? ''] : [];
+    const content = new Gathered(isAppended ? (disk.read(path) ?? '') : '');
     files.set(path, content);
-    return (text) => void content.push(text);
+    return (text) => content.add(text);
   };
   for (const { from, kind, target } of redirects) {
     const text = await expandText(state, target, substitute, report);
@@ -418,7 +463,7 @@ async function redirect(
   return {
     streams: { input, out, error },
     close: () => {
-      for (const [path, content] of files) disk.write(path, content.join(''));
+      for (const [path, content] of files) disk.write(path, content.text());
     },
   };
 }

@@ -1,4 +1,5 @@
 import type { ShellHost } from './host.ts';
+import { ShellLimitError, ShellUse, ShellVariables, shellLimits } from './limits.ts';
 import type { Command } from './syntax.ts';
 
 /** What is still to be read; commands of a loop share it. */
@@ -28,7 +29,10 @@ export interface ShellState {
   line: number;
   /** scripts that call scripts */
   readonly depth: number;
-  readonly background: Promise<unknown>[];
+  /** functions, substitutions and scripts this is in the middle of */
+  nesting: number;
+  readonly use: ShellUse;
+  readonly background: Set<Promise<unknown>>;
 }
 
 /** A part of a shell that others call: brings commands and scripts to run. */
@@ -62,7 +66,7 @@ export function freshState(
   name: string,
   environment: Readonly<Record<string, string>> = {},
 ): ShellState {
-  const variables = new Map(
+  const variables = new ShellVariables(
     Object.entries({
       HOME: '/root',
       USER: 'root',
@@ -84,24 +88,44 @@ export function freshState(
     status: 0,
     line: 1,
     depth: 0,
-    background: [],
+    nesting: 0,
+    use: new ShellUse(),
+    background: new Set(),
   };
+}
+
+/** Does something one level deeper. Throws ShellLimitError when that is too deep. */
+export async function nested<R>(state: ShellState, work: () => Promise<R>): Promise<R> {
+  if (state.nesting >= shellLimits.nesting) {
+    throw new ShellLimitError(`maximum nesting level exceeded (${shellLimits.nesting})`);
+  }
+  state.nesting++;
+  try {
+    return await work();
+  } finally {
+    state.nesting--;
+  }
 }
 
 /** A shell that begins where another one is and leaves it as it was. */
 export function subshell(state: ShellState): ShellState {
   return {
     ...state,
-    variables: new Map(state.variables),
+    variables: copied(state),
     exported: new Set(state.exported),
     functions: new Map(state.functions),
     options: { ...state.options },
   };
 }
 
+function copied({ variables, use }: ShellState): ShellVariables {
+  use.spend(variables.size / 50);
+  return new ShellVariables(variables);
+}
+
 /** A new program that gets the environment and nothing else. */
 export function childProcess(state: ShellState, name: string, args: readonly string[]): ShellState {
-  const variables = new Map<string, string>();
+  const variables = new ShellVariables();
   for (const key of state.exported) variables.set(key, state.variables.get(key) ?? '');
   return {
     ...state,

@@ -1,6 +1,7 @@
 import { type Piece, type Script, ShellSyntaxError, type Word } from './syntax.ts';
 
 const wordEnd: ReadonlySet<string> = new Set([' ', '\t', '\n', ';', '&', '|', '<', '>', '(', ')']);
+const maxDepth = 100;
 const operators = ['##', '#', '%%', '%', ':-', ':=', ':+', ':?', '-', '=', '+', '?', '//', '/'] as const;
 
 /** The pieces of a word that is being read: text gathers until something else stands between. */
@@ -38,9 +39,17 @@ class PieceList {
 export abstract class WordReader {
   readonly text: string;
   at = 0;
+  #depth: number;
+  #countedTo = 0;
+  #counted = 1;
 
-  constructor(text: string) {
+  constructor(text: string, depth = 0) {
     this.text = text.replaceAll('\r\n', '\n');
+    this.#depth = depth;
+  }
+
+  protected get depth(): number {
+    return this.#depth;
   }
 
   /** Reads statements up to one of the words, or a closing bracket. */
@@ -52,10 +61,22 @@ export abstract class WordReader {
     return this.at >= this.text.length;
   }
 
+  /** Counted on from where it was last asked for: asking at every word must not cost the whole script. */
   get line(): number {
-    let line = 1;
-    for (let i = this.text.indexOf('\n'); i >= 0 && i < this.at; i = this.text.indexOf('\n', i + 1)) line++;
-    return line;
+    if (this.#countedTo > this.at) {
+      this.#countedTo = 0;
+      this.#counted = 1;
+    }
+    for (; this.#countedTo < this.at; this.#countedTo++) if (this.text[this.#countedTo] === '\n') this.#counted++;
+    return this.#counted;
+  }
+
+  /** Reads something within something else, to a depth that no person writes. */
+  protected within<R>(read: () => R): R {
+    if (++this.#depth > maxDepth) this.fail('syntax error: nested too deep');
+    const result = read();
+    this.#depth--;
+    return result;
   }
 
   startsWith(text: string): boolean {
@@ -164,7 +185,7 @@ export abstract class WordReader {
   #expansionOrText(pieces: PieceList): void {
     const char = this.text[this.at] ?? '';
     if (char === '$' || char === '`') {
-      const piece = this.#dollar(pieces.isQuoted);
+      const piece = this.within(() => this.#dollar(pieces.isQuoted));
       if (piece) pieces.add(piece);
       else pieces.addText('$');
     } else {
@@ -260,7 +281,7 @@ export abstract class WordReader {
   }
 
   #inner(text: string): WordReader {
-    return new (this.constructor as new (text: string) => WordReader)(text);
+    return new (this.constructor as new (text: string, depth: number) => WordReader)(text, this.#depth);
   }
 }
 

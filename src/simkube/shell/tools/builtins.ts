@@ -66,18 +66,31 @@ const echo: Tool = ({ streams }, args) => {
   return 0;
 };
 
-const printf: Tool = ({ streams }, [format = '', ...args]) => {
-  const values = [...args];
+const maxWidth = 10_000;
+
+const printf: Tool = ({ state, streams }, [format = '', ...args]) => {
+  const template = unescapeC(format);
+  let used = 0;
   do {
+    const before = used;
     streams.out(
-      unescapeC(format).replace(/%(-?\d*)([sdqbxo%])/g, (_, width: string, kind: string) => {
-        if (kind === '%') return '%';
-        const value = values.shift() ?? (kind === 'd' ? '0' : '');
-        const text = kind === 'b' ? unescapeC(value) : kind === 'x' ? Number(value).toString(16) : value;
-        return width.startsWith('-') ? text.padEnd(Number(width.slice(1))) : text.padStart(Number(width));
-      }),
+      template.replace(
+        /%(-?\d*)(?:\.(\d+))?([sdiqbxo%])/g,
+        (_, width: string, precision: string | undefined, kind: string) => {
+          if (kind === '%') return '%';
+          const value = args[used++] ?? (kind === 'd' || kind === 'i' ? '0' : '');
+          const whole = kind === 'b' ? unescapeC(value) : kind === 'x' ? Number(value).toString(16) : value;
+          const text =
+            precision === undefined || kind === 'd' || kind === 'i' ? whole : whole.slice(0, Number(precision));
+          const columns = Math.min(Math.abs(Number(width)), maxWidth);
+          return width.startsWith('-') ? text.padEnd(columns) : text.padStart(columns);
+        },
+      ),
     );
-  } while (values.length > 0 && /%[^%]/.test(format));
+    state.use.spendText(template.length + 100);
+    // A format that takes no arguments is written once.
+    if (used === before) break;
+  } while (used < args.length);
   return 0;
 };
 
@@ -267,7 +280,7 @@ export const builtins: Readonly<Record<string, Tool>> = {
     }
   },
   wait: async ({ state }) => {
-    await Promise.all(state.background.splice(0));
+    await Promise.all(state.background);
     return 0;
   },
   trap: () => 0,
@@ -283,6 +296,7 @@ export const builtins: Readonly<Record<string, Tool>> = {
   sh: shell,
   bash: shell,
   dash: shell,
+  ash: shell,
   env: environment,
   sudo: prefix((args) => (args[0] === '-u' ? 2 : flagsOnly(args))),
   nohup: prefix(flagsOnly),

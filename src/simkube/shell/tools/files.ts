@@ -1,5 +1,5 @@
+import { Glob } from '../../../machinery/index.ts';
 import { normalPath } from '../host.ts';
-import { patternToRegExp } from '../pattern.ts';
 import { pathIn, type ShellState, type Tool } from '../state.ts';
 
 interface Arguments {
@@ -227,11 +227,11 @@ export const fileTools: Readonly<Record<string, Tool>> = {
   },
   find: ({ state, streams }, args) => {
     const [root = '.', ...tests] = args[0]?.startsWith('-') === false ? args : ['.', ...args];
-    let pattern: RegExp | undefined;
+    let pattern: Glob | undefined;
     let isDeleting = false;
     for (let i = 0; i < tests.length; i++) {
       const word = tests[i]!;
-      if (word === '-name') pattern = patternToRegExp(tests[++i] ?? '');
+      if (word === '-name') pattern = new Glob(tests[++i] ?? '');
       else if (word === '-delete') isDeleting = true;
       else if (word === '-type' || word === '-maxdepth') i++;
       else {

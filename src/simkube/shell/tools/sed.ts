@@ -1,3 +1,6 @@
+import { LinearPattern, PatternError, type PatternMatch } from '../../../machinery/index.ts';
+import { Gathered } from '../limits.ts';
+
 /** A line editing command: which lines, and what. */
 interface Edit {
   readonly from: Address | undefined;
@@ -8,7 +11,7 @@ interface Edit {
 
 type Address =
   | { readonly kind: 'line'; readonly line: number }
-  | { readonly kind: 'pattern'; readonly pattern: RegExp }
+  | { readonly kind: 'pattern'; readonly pattern: LinearPattern }
   | { readonly kind: 'last' };
 
 interface Outcome {
@@ -23,21 +26,13 @@ interface Outcome {
 export class SedError extends Error {}
 
 /** Basic regular expressions escape what extended ones do not, and the other way round. */
-export function toRegExp(source: string, isExtended: boolean, flags = ''): RegExp {
-  const classes = source
-    .replaceAll('[[:space:]]', '\\s')
-    .replaceAll('[:space:]', '\\s')
-    .replaceAll('[[:digit:]]', '\\d')
-    .replaceAll('[:digit:]', '\\d')
-    .replaceAll('[[:alnum:]]', '[A-Za-z0-9]')
-    .replaceAll('[:alnum:]', 'A-Za-z0-9')
-    .replaceAll('[[:blank:]]', '[ \\t]');
+export function toPattern(source: string, isExtended: boolean, ignoreCase = false): LinearPattern {
   let text = '';
-  if (isExtended) text = classes;
+  if (isExtended) text = source;
   else {
-    for (let i = 0; i < classes.length; i++) {
-      const char = classes[i]!;
-      const next = classes[i + 1];
+    for (let i = 0; i < source.length; i++) {
+      const char = source[i]!;
+      const next = source[i + 1];
       if (char === '\\' && next !== undefined && '(){}|+?'.includes(next)) {
         text += next;
         i++;
@@ -47,32 +42,49 @@ export function toRegExp(source: string, isExtended: boolean, flags = ''): RegEx
         text += char + (next ?? '');
         i++;
       } else if (char === '[') {
-        const end = classes.indexOf(']', i + 2);
-        text += end < 0 ? '\\[' : classes.slice(i, end + 1);
+        const end = endOfBrackets(source, i);
+        text += end < 0 ? '\\[' : source.slice(i, end + 1);
         i = end < 0 ? i : end;
       } else text += char;
     }
   }
   try {
-    return new RegExp(text, flags);
-  } catch {
-    throw new SedError(`unterminated or wrong regular expression '${source}'`);
+    return new LinearPattern(text, { ignoreCase });
+  } catch (error) {
+    if (error instanceof PatternError) throw new SedError(error.message);
+    throw error;
   }
 }
 
+/** Where a bracket expression ends, with classes such as `[:space:]` inside of it; -1: nowhere. */
+function endOfBrackets(source: string, start: number): number {
+  let at = start + (source[start + 1] === '^' ? 2 : 1);
+  if (source[at] === ']') at++;
+  for (; at < source.length; at++) {
+    if (source[at] === ']') return at;
+    if (source.startsWith('[:', at)) {
+      const end = source.indexOf(':]', at + 2);
+      if (end >= 0) at = end + 1;
+    }
+  }
+  return -1;
+}
+
 /** Applies a sed script to a text. Throws SedError for what is not understood. */
-export function sed(
+export async function sed(
   scripts: readonly string[],
   text: string,
   options: { isExtended: boolean; isQuiet: boolean },
-): string {
+  breathe: (line: string) => Promise<void>,
+): Promise<string> {
   const edits = scripts.flatMap((script) => new ScriptReader(script, options.isExtended).edits());
   const lines = text.split('\n');
   const endsWithBreak = lines.at(-1) === '';
   if (endsWithBreak) lines.pop();
   const active = new Set<Edit>();
-  let out = '';
+  const out = new Gathered();
   for (const [index, original] of lines.entries()) {
+    await breathe(original);
     let line: string | undefined = original;
     let after = '';
     let isEnd = false;
@@ -82,17 +94,17 @@ export function sed(
       if (line === undefined) break;
       if (selects(edit, line, number, isLast, active) === edit.isNegated) continue;
       const outcome = edit.act(line);
-      out += outcome.before ?? '';
+      out.add(outcome.before ?? '');
       after += outcome.after ?? '';
-      out += outcome.printed ?? '';
+      out.add(outcome.printed ?? '');
       line = outcome.line;
       if (outcome.isEnd) isEnd = true;
     }
-    if (line !== undefined && !options.isQuiet) out += `${line}${isLast && !endsWithBreak ? '' : '\n'}`;
-    out += after;
+    if (line !== undefined && !options.isQuiet) out.add(`${line}${isLast && !endsWithBreak ? '' : '\n'}`);
+    out.add(after);
     if (isEnd) break;
   }
-  return out;
+  return out.text();
 }
 
 function selects(edit: Edit, line: string, number: number, isLast: boolean, active: Set<Edit>): boolean {
@@ -155,7 +167,7 @@ class ScriptReader {
     if (char !== '/' && char !== '\\') return undefined;
     if (char === '\\') this.#at++;
     const delimiter = this.#text[this.#at++]!;
-    return { kind: 'pattern', pattern: toRegExp(this.#until(delimiter), this.#isExtended) };
+    return { kind: 'pattern', pattern: toPattern(this.#until(delimiter), this.#isExtended) };
   }
 
   #action(): Edit['act'] {
@@ -193,9 +205,8 @@ class ScriptReader {
     const given = flags.exec(this.#text)![0];
     this.#at = flags.lastIndex;
     const isGlobal = given.includes('g');
-    const expression = toRegExp(pattern, this.#isExtended, (isGlobal ? 'g' : '') + (/i/i.test(given) ? 'i' : ''));
-    const replace = (...parts: unknown[]): string => {
-      const groups = parts as string[];
+    const expression = toPattern(pattern, this.#isExtended, /i/i.test(given));
+    const replace = ({ groups }: PatternMatch): string => {
       return replacement.replace(/\\(\d)|\\n|\\(.)|&/g, (all: string, digit?: string, char?: string) => {
         if (all === '&') return groups[0]!;
         if (digit !== undefined) return groups[Number(digit)] ?? '';
@@ -203,7 +214,7 @@ class ScriptReader {
       });
     };
     return (line) => {
-      const changed = line.replace(expression, replace);
+      const changed = expression.replace(line, replace, isGlobal);
       return { line: changed, ...(given.includes('p') && changed !== line && { printed: `${changed}\n` }) };
     };
   }

@@ -1,4 +1,4 @@
-import { patternToRegExp } from '../pattern.ts';
+import { Glob, LinearPattern, PatternError } from '../../../machinery/index.ts';
 import { pathIn, type ShellState, type Tool } from '../state.ts';
 
 /** The size of a file; undefined when there is none. */
@@ -39,11 +39,21 @@ const numbers: Readonly<Record<string, (a: number, b: number) => boolean>> = {
   '-ge': (a, b) => a >= b,
 };
 
+const maxDepth = 100;
+
 class TestSyntaxError extends Error {}
 
 /** `test`, `[` and `[[`: the same grammar, patterns only in the last one. */
 function evaluate(state: ShellState, words: readonly string[], hasPatterns: boolean): boolean {
   let at = 0;
+  let depth = 0;
+  /** A test within another one, to a depth that no person writes. */
+  const inner = (work: () => boolean): boolean => {
+    if (++depth > maxDepth) throw new TestSyntaxError('too many arguments');
+    const value = work();
+    depth--;
+    return value;
+  };
   const or = (): boolean => {
     let value = and();
     while (words[at] === '-o' || words[at] === '||') {
@@ -65,13 +75,13 @@ function evaluate(state: ShellState, words: readonly string[], hasPatterns: bool
   const not = (): boolean => {
     if (words[at] !== '!' || at + 1 >= words.length) return primary();
     at++;
-    return !not();
+    return !inner(not);
   };
   const primary = (): boolean => {
     const left = words[at++];
     if (left === undefined) return false;
     if (left === '(' && words.length > at) {
-      const value = or();
+      const value = inner(or);
       if (words[at++] !== ')') throw new TestSyntaxError("missing `)'");
       return value;
     }
@@ -98,13 +108,13 @@ function evaluate(state: ShellState, words: readonly string[], hasPatterns: bool
     switch (operator) {
       case '=':
       case '==':
-        return hasPatterns ? patternToRegExp(right).test(left) : left === right;
+        return hasPatterns ? new Glob(right).test(left) : left === right;
       case '!=':
-        return hasPatterns ? !patternToRegExp(right).test(left) : left !== right;
+        return hasPatterns ? !new Glob(right).test(left) : left !== right;
       case '=~': {
-        const found = new RegExp(right.replaceAll('[[:space:]]', '\\s').replaceAll('[[:digit:]]', '\\d')).exec(left);
-        state.variables.set('BASH_REMATCH', found?.[0] ?? '');
-        return found !== null;
+        const found = new LinearPattern(right).exec(left);
+        state.variables.set('BASH_REMATCH', found?.groups[0] ?? '');
+        return found !== undefined;
       }
       case '<':
         return left < right;
@@ -131,7 +141,7 @@ const test =
       const words = close === undefined ? args : args.slice(0, -1);
       return evaluate(state, words, close === ']]') ? 0 : 1;
     } catch (error) {
-      if (!(error instanceof TestSyntaxError || error instanceof SyntaxError)) throw error;
+      if (!(error instanceof TestSyntaxError || error instanceof PatternError)) throw error;
       streams.error(`${state.name}: line ${state.line}: ${name}: ${error.message}\n`);
       return 2;
     }

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
+import type { LinearPattern } from '../../../machinery/index.ts';
+import { Gathered, shellLimits } from '../limits.ts';
 import { pathIn, type ShellState, type Streams, type Tool } from '../state.ts';
 import { flagsOf } from './files.ts';
-import { SedError, sed, toRegExp } from './sed.ts';
+import { SedError, sed, toPattern } from './sed.ts';
 
 interface Context {
   readonly state: ShellState;
@@ -31,7 +33,19 @@ function inputs(
   return isWhole ? found : undefined;
 }
 
-const joined = (list: readonly { text: string }[]): string => list.map(({ text }) => text).join('');
+const joined = (list: readonly { text: string }[]): string => {
+  const whole = new Gathered();
+  for (const { text } of list) whole.add(text);
+  return whole.text();
+};
+
+/** Lets others have their turn while lines are matched: a line costs its length. */
+const breathing =
+  ({ state }: Context) =>
+  async (line: string): Promise<void> => {
+    state.use.spend(line.length / 500 + 0.05);
+    await state.use.breathe(state.host);
+  };
 
 function linesOf(text: string): string[] {
   const lines = text.split('\n');
@@ -46,24 +60,26 @@ const filter =
     const parsed = flagsOf(args, valued);
     const found = inputs(context, name, parsed.rest);
     if (!found) return 1;
-    context.streams.out(work(joined(found), parsed));
+    const text = joined(found);
+    context.state.use.spendText(text.length * 20);
+    context.streams.out(work(text, parsed));
     return 0;
   };
 
-const grep: Tool = (context, args) => {
+const grep: Tool = async (context, args) => {
   const { flags, rest, values } = flagsOf(args, 'emABC');
   const pattern = values.get('e') ?? rest[0] ?? '';
   const files = values.has('e') ? rest : rest.slice(1);
   const found = inputs(context, 'grep', files);
   if (!found) return 2;
-  let expression: RegExp;
+  let expression: LinearPattern;
   try {
     const source = flags.has('F') ? pattern.replace(/[.*+?^${}()|[\]\\]/g, '\\$&') : pattern;
     const isExtended = flags.has('E') || flags.has('P') || flags.has('F');
-    expression = toRegExp(
+    expression = toPattern(
       flags.has('w') ? `\\b${source}\\b` : flags.has('x') ? `^${source}$` : source,
       isExtended,
-      (flags.has('i') ? 'i' : '') + (flags.has('o') ? 'g' : ''),
+      flags.has('i'),
     );
   } catch (error) {
     if (!(error instanceof SedError)) throw error;
@@ -71,23 +87,24 @@ const grep: Tool = (context, args) => {
     return 2;
   }
   let count = 0;
-  let out = '';
+  const out = new Gathered();
+  const breathe = breathing(context);
   for (const { name, text } of found) {
     const prefix = files.length > 1 && !flags.has('h') ? `${name}:` : '';
     for (const line of linesOf(text)) {
-      expression.lastIndex = 0;
+      await breathe(line);
       if (expression.test(line) === flags.has('v')) continue;
       count++;
-      const shown = flags.has('o') ? (line.match(expression) ?? []) : [line];
-      for (const each of shown) out += `${prefix}${each}\n`;
+      if (flags.has('c') || flags.has('q')) continue;
+      if (!flags.has('o')) out.add(`${prefix}${line}\n`);
+      else for (const { groups } of expression.all(line)) if (groups[0]) out.add(`${prefix}${groups[0]}\n`);
     }
   }
-  if (flags.has('c')) out = `${count}\n`;
-  if (!flags.has('q')) context.streams.out(out);
+  if (!flags.has('q')) context.streams.out(flags.has('c') ? `${count}\n` : out.text());
   return count > 0 ? 0 : 1;
 };
 
-const sedTool: Tool = (context, args) => {
+const sedTool: Tool = async (context, args) => {
   const isInPlace = args.some((arg) => /^-[nErsz]*i/.test(arg) || arg.startsWith('--in-place'));
   const { flags, rest, values } = flagsOf(
     args.map((arg) => (/^-i\S+/.test(arg) ? '-i' : arg)),
@@ -99,10 +116,11 @@ const sedTool: Tool = (context, args) => {
   const found = inputs(context, "sed: can't read", files);
   if (!found) return 2;
   try {
-    if (!isInPlace) context.streams.out(sed(scripts, joined(found), options));
+    const breathe = breathing(context);
+    if (!isInPlace) context.streams.out(await sed(scripts, joined(found), options, breathe));
     else {
       for (const { name, text } of found) {
-        context.state.host.disk.write(pathIn(context.state, name), sed(scripts, text, options));
+        context.state.host.disk.write(pathIn(context.state, name), await sed(scripts, text, options, breathe));
       }
     }
     return 0;
@@ -113,11 +131,14 @@ const sedTool: Tool = (context, args) => {
   }
 };
 
+const maxProgram = 2_000;
+
 /** The one thing scripts of machines do with awk: pick columns of lines that fit. */
-const awk: Tool = (context, args) => {
+const awk: Tool = async (context, args) => {
   const { rest, values } = flagsOf(args, 'Fv');
   const program = /^\s*(?:\/(.*?)\/|NR\s*==\s*(\d+))?\s*\{\s*print\s*([^}]*?)\s*;?\s*(?:exit\s*;?\s*)?\}\s*$/.exec(
-    rest[0] ?? '',
+    // Blanks one by one: how many there are must not decide how long this takes.
+    (rest[0] ?? '').slice(0, maxProgram).replace(/\s+/g, ' '),
   );
   if (!program) {
     context.streams.error('awk: this program is beyond what is simulated\n');
@@ -127,8 +148,10 @@ const awk: Tool = (context, args) => {
   if (!found) return 2;
   const separator = values.get('F');
   const [, pattern, number, columns = ''] = program;
-  const expression = pattern === undefined ? undefined : toRegExp(pattern, true);
+  const expression = pattern === undefined ? undefined : toPattern(pattern, true);
+  const breathe = breathing(context);
   for (const [index, line] of linesOf(joined(found)).entries()) {
+    await breathe(line);
     if (expression && !expression.test(line)) continue;
     if (number !== undefined && Number(number) !== index + 1) continue;
     const fields = separator === undefined ? line.trim().split(/\s+/) : line.split(separator);
@@ -172,14 +195,15 @@ const translate: Tool = ({ streams }, args) => {
   const { flags, rest } = flagsOf(args);
   const [from, to] = rest.map(charactersOf);
   const { text } = streams.input;
-  const set = from ?? [];
+  const places = new Map<string, number>();
+  for (const [index, char] of (from ?? []).entries()) if (!places.has(char)) places.set(char, index);
   let out = '';
   for (const char of text) {
-    const at = set.indexOf(char);
-    if (at < 0) out += char;
+    const at = places.get(char);
+    if (at === undefined) out += char;
     else if (!flags.has('d')) {
       const by = to?.[Math.min(at, to.length - 1)] ?? char;
-      if (!flags.has('s') || !out.endsWith(by)) out += by;
+      if (!flags.has('s') || out.at(-1) !== by) out += by;
     }
   }
   streams.out(out);
@@ -195,7 +219,7 @@ function charactersOf(set: string): string[] {
   };
   const text = (classes[set] ?? set).replaceAll('\\n', '\n').replaceAll('\\t', '\t');
   return [
-    ...text.replace(/(.)-(.)/gs, (_, first: string, last: string) => {
+    ...text.slice(0, 1_000).replace(/(.)-(.)/gs, (_, first: string, last: string) => {
       let all = '';
       for (let code = first.charCodeAt(0); code <= last.charCodeAt(0); code++) all += String.fromCharCode(code);
       return all;
@@ -275,11 +299,15 @@ export const textTools: Readonly<Record<string, Tool>> = {
   ),
   base64,
   sha256sum: filter('sha256sum', '', (text) => `${createHash('sha256').update(text).digest('hex')}  -\n`),
-  seq: ({ streams }, args) => {
+  seq: async ({ state, streams }, args) => {
     const numbers = args.map(Number);
     const [first, last] = numbers.length === 1 ? [1, numbers[0]!] : [numbers[0]!, numbers.at(-1)!];
     const step = numbers.length === 3 ? numbers[1]! : 1;
-    for (let i = first; step > 0 ? i <= last : i >= last; i += step || 1) streams.out(`${i}\n`);
+    for (let i = first; step > 0 ? i <= last : i >= last; i += step || 1) {
+      streams.out(`${i}\n`);
+      state.use.spend(0.1);
+      await state.use.breathe(state.host);
+    }
     return 0;
   },
   envsubst: ({ state, streams }) => {
@@ -292,10 +320,7 @@ export const textTools: Readonly<Record<string, Tool>> = {
   },
   xargs: ({ state, streams, runner }, args) => {
     const { rest } = flagsOf(args, 'nPI');
-    return runner.run(
-      state,
-      [...(rest.length === 0 ? ['echo'] : rest), ...streams.input.text.trim().split(/\s+/).filter(Boolean)],
-      { ...streams, input: { text: '' } },
-    );
+    const given = streams.input.text.trim().split(/\s+/, shellLimits.words).filter(Boolean);
+    return runner.run(state, [...(rest.length === 0 ? ['echo'] : rest), ...given], { ...streams, input: { text: '' } });
   },
 };

@@ -7,6 +7,13 @@ const volatile = /^\/(?:run|tmp|dev|proc|sys)\//;
 const usualMode = 0o644;
 const usualDirectoryMode = 0o755;
 
+/** What all files of a machine may take; the memory of this process holds them. */
+const capacity = 32 * 1024 * 1024;
+
+function sizeOf(path: string, content: string): number {
+  return path.length + content.length + 64;
+}
+
 /** A disk as the boot sequence and the shell need it: with directories and modes. */
 export type MachineDisk = Disk & ShellDisk;
 
@@ -19,13 +26,23 @@ interface StoredFile {
 export function openDisk(store: DiskStore, serverId: string): MachineDisk {
   const passing = new Map<string, StoredFile>();
   const isVolatile = (path: string): boolean => volatile.test(path);
+  let used = 0;
+  for (const path of store.paths(serverId)) used += sizeOf(path, store.file(serverId, path)?.content ?? '');
   const get = (path: string): StoredFile | undefined =>
     isVolatile(path) ? passing.get(path) : store.file(serverId, path);
   const put = (path: string, content: string, mode: number): void => {
+    const before = get(path);
+    const after = used + sizeOf(path, content) - (before ? sizeOf(path, before.content) : 0);
+    if (after > used && after > capacity) {
+      throw Object.assign(new Error(`write ${path}: no space left on device`), { code: 'ENOSPC' });
+    }
+    used = after;
     if (isVolatile(path)) passing.set(path, { content, mode });
     else store.put(serverId, path, content, mode);
   };
   const drop = (path: string): void => {
+    const before = get(path);
+    if (before) used -= sizeOf(path, before.content);
     if (isVolatile(path)) passing.delete(path);
     else if (store.file(serverId, path)) store.remove(serverId, path);
   };

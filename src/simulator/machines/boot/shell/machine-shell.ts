@@ -1,4 +1,4 @@
-import { freshState, type ShellHost, type ShellState, type Tool } from '../../../../simkube/index.ts';
+import { freshState, type ShellHost, ShellPace, type ShellState, type Tool } from '../../../../simkube/index.ts';
 import type { HostedMachine } from '../../host/running-machine.ts';
 import type { Software } from '../../types.ts';
 import { machineTools } from './tools/index.ts';
@@ -10,6 +10,17 @@ export interface MachineShell {
 }
 
 const shells = new WeakMap<ShellHost, MachineShell>();
+/** machines with the same software are of the same cloud */
+const paces = new WeakMap<Software, ShellPace>();
+
+function paceOf(software: Software): ShellPace {
+  let pace = paces.get(software);
+  if (!pace) {
+    pace = new ShellPace();
+    paces.set(software, pace);
+  }
+  return pace;
+}
 
 /** The machine a shell runs on. */
 export function machineOf({ host }: ShellState): MachineShell {
@@ -32,6 +43,7 @@ export function machineShell(
     },
     random: machine.random,
     signal: machine.signal,
+    pace: paceOf(software),
     get timeScale() {
       return machine.timings.scale;
     },

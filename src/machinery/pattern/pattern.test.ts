@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest';
+import { Glob } from './glob.ts';
+import { LinearPattern } from './linear-pattern.ts';
+
+/** Pattern and text; the answer must be that of JavaScript's own expressions. */
+const same: readonly (readonly [string, string])[] = [
+  ['a', 'xay'],
+  ['^a+b?$', 'aaab'],
+  ['(a|ab)(c|bcd)(d*)', 'abcd'],
+  ['(?:x|y)+z', '--xyxz--'],
+  ['a{2,3}', 'aaaa'],
+  ['a{2,}?', 'aaaa'],
+  ['a{0}b', 'aab'],
+  ['(a*)*b', 'aaac'],
+  ['(a*)+', 'b'],
+  ['[^/]+/([^/]+)$', 'one/two/three'],
+  ['[a-c\\]x-]+', '--]abcx--'],
+  ['\\bword\\b', 'a word here'],
+  ['\\d+\\.\\d+', 'version 1.34.2'],
+  ['v?(\\d+)(?:\\.(\\d+))?', 'v1'],
+  ['.*?b', 'aaabab'],
+  ['.', '\n'],
+  ['$', 'abc'],
+  ['', 'abc'],
+  ['\\x41|\\u0042', 'xB'],
+  ['a|b|', 'c'],
+];
+
+describe('a pattern matched in linear time', () => {
+  it.each(same)('%s finds in %j what JavaScript finds', (source, text) => {
+    const expected = new RegExp(source).exec(text);
+    const found = new LinearPattern(source).exec(text);
+    expect(found && [found.index, found.groups[0]]).toEqual(expected ? [expected.index, expected[0]] : undefined);
+    // A group that stands in a loop may have another, equally good, share of an empty match.
+    if (expected && !source.includes('*)')) expect(found?.groups).toEqual([...expected]);
+  });
+
+  it.each([
+    ['i', 'HeLLo', 'hello'],
+    ['i', '[^h]', 'Hh'],
+    ['s', 'a.b', 'a\nb'],
+  ])('with the flag %s, %s in %j', (flag, source, text) => {
+    const found = new LinearPattern(source, { ignoreCase: flag === 'i', dotAll: flag === 's' }).test(text);
+    expect(found).toBe(new RegExp(source, flag).test(text));
+  });
+
+  it('replaces one or all', () => {
+    const pattern = new LinearPattern('(\\w)(\\w)');
+    const swap = ({ groups }: { groups: readonly (string | undefined)[] }): string => `${groups[2]}${groups[1]}`;
+    expect(pattern.replace('abcd e', swap)).toBe('bacd e');
+    expect(pattern.replace('abcd e', swap, true)).toBe('badc e');
+    expect(new LinearPattern('x*').replace('ab', () => '-', true)).toBe('ab'.replace(/x*/g, '-'));
+  });
+
+  it.each(['(a+)+$', '^(a|a)*$', '(.*)*x', '(a|b|ab)*c', '(((a*)*)*)*b'])('%s ends on a long text', (source) => {
+    expect(new LinearPattern(source).test(`${'a'.repeat(20_000)}!`)).toBe(false);
+  });
+
+  it.each([
+    ['((a{1000}){1000})', 'regular expression too big'],
+    ['(a)\\1', 'back-references are not supported'],
+    ['(?=a)', 'look-around and named groups are not supported'],
+    ['(', 'unmatched ( or \\('],
+    ['a)', 'unmatched ) or \\)'],
+    ['[a', 'unmatched [, [^, [:, [., or [='],
+    ['*a', 'nothing to repeat at "*a"'],
+    ['('.repeat(200), 'regular expression is nested too deep'],
+  ])('%s is refused: %s', (source, message) => {
+    expect(() => new LinearPattern(source)).toThrow(message);
+  });
+
+  it('gives up, and says so, rather than taking seconds', () => {
+    const pattern = new LinearPattern(`(${'a?'.repeat(500)})*b`);
+    expect(() => pattern.test('a'.repeat(1_000_000))).toThrow('takes too long');
+  });
+});
+
+describe('a pattern of a shell', () => {
+  it.each([
+    ['*.yaml', 'a.yaml', true],
+    ['*.yaml', 'a.yml', false],
+    ['a?c', 'abc', true],
+    ['[!a-c]x', 'dx', true],
+    ['[]x]', ']', true],
+    ['[', '[', true],
+    ['\\*', '*', true],
+    ['\\*', 'a', false],
+    ['', '', true],
+    ['*', '', true],
+    ['a.b', 'axb', false],
+  ])('%s and %j: %s', (pattern, text, fits) => {
+    expect(new Glob(pattern).test(text)).toBe(fits);
+  });
+
+  it('stays within a directory when asked to', () => {
+    expect(new Glob('/etc/*', false).test('/etc/a/b')).toBe(false);
+    expect(new Glob('/etc/*/b', false).test('/etc/a/b')).toBe(true);
+  });
+
+  it('finds the shortest and the longest beginning and end', () => {
+    const glob = new Glob('*/');
+    expect(glob.prefix('/a/b/c', false)).toBe(1);
+    expect(glob.prefix('/a/b/c', true)).toBe(5);
+    expect(glob.prefix('abc', true)).toBeUndefined();
+    expect(new Glob('.*').suffix('a.b.c', false)).toBe(2);
+    expect(new Glob('.*').suffix('a.b.c', true)).toBe(4);
+  });
+
+  it('replaces the longest that fits', () => {
+    expect(new Glob('b*d').replace('abcdbcd', '-', false)).toBe('a-');
+    expect(new Glob('?').replace('abc', '-', true)).toBe('---');
+    expect(new Glob('b').replace('abcb', '-', true)).toBe('a-c-');
+  });
+
+  it('gives up, and says so, rather than taking seconds', () => {
+    expect(() => new Glob('a*b').replace('a'.repeat(200_000), '', true)).toThrow('takes too long');
+  });
+
+  it('of many stars ends on a long text', () => {
+    expect(new Glob(`${'*a'.repeat(30)}b`).test('a'.repeat(50_000))).toBe(false);
+  });
+});
