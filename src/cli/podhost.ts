@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import { loopbackUser } from '../apiserver/index.ts';
 import type { Client } from '../client/index.ts';
 import { systemClock, systemRandom } from '../machinery/index.ts';
-import { createSimulatedBackend, type PodHost, startPodHost } from '../podhost/index.ts';
+import { type PodHost, startPodHost } from '../podhost/index.ts';
 import type { Logger, RuntimeMetrics } from '../runtime/index.ts';
-import { type PortService, SimulatedKubernetes, simulatedProgram } from '../simkube/index.ts';
+import { createSimulatedBackend, type PortService, SimulatedKubernetes, simulatedProgram } from '../simkube/index.ts';
 import type { ManagementApi } from './management-api.ts';
 
 export interface PodsOptions {

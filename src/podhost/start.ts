@@ -12,7 +12,18 @@ import {
   type RuntimeMetrics,
   watchMapped,
 } from '../runtime/index.ts';
-import { type LoopbackRange, type PortService, schedulerController } from '../simkube/index.ts';
+import {
+  type HostNetwork,
+  type LoopbackRange,
+  logFiles,
+  type PodBackend,
+  type PortService,
+  podAttacher,
+  podCommandRunner,
+  podLogSource,
+  podPortConnector,
+  schedulerController,
+} from '../simkube/index.ts';
 import { gatewayClassController, gatewayController, standardGatewayClass } from './gateway/gateway-controller.ts';
 import { gatewayHosts } from './gateway/hosts.ts';
 import { ingressController, standardIngressClass } from './gateway/ingress-controller.ts';
@@ -27,12 +38,9 @@ import { type ServiceTable, serviceTable } from './network/services.ts';
 import { hostSockets, noSockets } from './network/sockets.ts';
 import { nodeResources } from './node/node-object.ts';
 import { nodeLeaseController, registerNode } from './node/registration.ts';
-import { logFiles } from './pods/log-files.ts';
-import { podAttacher, podCommandRunner, podLogSource, podPortConnector } from './pods/pod-access.ts';
 import { podController, type RunningPods } from './pods/pod-controller.ts';
 import { podReferences } from './pods/references.ts';
 import { directoryProvisioner, directoryProvisionerName, standardStorageClass } from './storage/provisioner.ts';
-import type { HostNetwork, PodBackend } from './types.ts';
 
 export interface PodHostOptions {
   /** trusted: the host is a part of the API it runs on */

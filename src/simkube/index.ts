@@ -6,6 +6,25 @@ export { ClusterRegistry } from './cluster/registry.ts';
 export type { ClusterSettings, ControllerManagerSettings, ControllerRoles } from './cluster/settings.ts';
 export { type CloudView, type ClusterNode, WorkloadCluster } from './cluster/workload-cluster.ts';
 export { connectThrough, type InProcessApi, targetOf } from './connect-in-process.ts';
+export { createSimulatedBackend, type ProgramChooser, type SimulatedBackendOptions } from './containers/backend.ts';
+export { imageProgramName } from './containers/images.ts';
+export { LogBuffer } from './containers/log-buffer.ts';
+export {
+  type ContainerExit,
+  ContainerRefusedError,
+  type ContainerRun,
+  type ExecResult,
+  type HostNetwork,
+  type HttpGetOptions,
+  type LogLine,
+  type Mount,
+  type PodBackend,
+  type PodIdentity,
+  type PodSandbox,
+  type RunningContainer,
+  type Volume,
+  type VolumeFile,
+} from './containers/types.ts';
 export { isCloudController, runCloudController } from './controllers/cloud-controller.ts';
 export { type SchedulerOptions, schedulerController } from './controllers/scheduler.ts';
 export { unreadMetrics } from './controllers/unread-metrics.ts';
@@ -17,6 +36,17 @@ export { numberField, readFields, textFields, writeFields } from './etcd/protobu
 export { simulatedSnapshotKeys } from './etcd/snapshot.ts';
 export { httpService } from './http-service.ts';
 export { type KubeconfigFacts, readKubeconfig, renderKubeconfig, serverAddress } from './kubeconfigs.ts';
+export { claimDirectory, directoryDriver } from './kubelet/claim-directory.ts';
+export { logFiles } from './kubelet/log-files.ts';
+export { type ObjectLookup, objectLookup } from './kubelet/lookup.ts';
+export {
+  type PodWorkers,
+  podAttacher,
+  podCommandRunner,
+  podLogSource,
+  podPortConnector,
+} from './kubelet/pod-access.ts';
+export { PodWorker, type PodWorkerParts } from './kubelet/pod-worker.ts';
 export { type ClaimedRange, claimLoopbackRange, type RangeWish } from './loopback/claim.ts';
 export { type LoopbackRange, loopbackRange, loopbackRangeOf } from './loopback/range.ts';
 export { uninitializedTaint } from './names.ts';
@@ -29,8 +59,8 @@ export { workerConfigName } from './programs/k0s/stacks.ts';
 export { decodeJoinToken, encodeJoinToken } from './programs/k0s/token.ts';
 export { SimulatedKubernetes } from './programs/kubernetes.ts';
 export { createProgramLab, type LabPod, type ProgramLab } from './programs/testing/lab.ts';
-export { ShellPace } from './shell/limits.ts';
 export { normalPath, type ShellDisk, type ShellHost } from './shell/host.ts';
+export { ShellPace } from './shell/limits.ts';
 export { runScript, simulatedBinary } from './shell/run.ts';
 export { freshState, pathIn, type ShellState, type Streams, type Tool } from './shell/state.ts';
 export { flagsOf } from './shell/tools/files.ts';

@@ -1,11 +1,13 @@
 import { Pods } from '../../src/api/index.ts';
 import type { Client, ObjectKey } from '../../src/client/index.ts';
 import { type ManualClock, seededRandom, type UnstructuredObject } from '../../src/machinery/index.ts';
-import { createSimulatedBackend, type PodBackend, type PodHost, startPodHost } from '../../src/podhost/index.ts';
+import { type PodHost, startPodHost } from '../../src/podhost/index.ts';
 import type { Logger } from '../../src/runtime/index.ts';
 import {
   connectThrough,
+  createSimulatedBackend,
   type InProcessApi,
+  type PodBackend,
   SimulatedKubernetes,
   simulatedProgram,
   targetOf,

@@ -1,9 +1,8 @@
 import type { Clock } from '../../machinery/index.ts';
-import type { PortService } from '../../simkube/index.ts';
+import type { HostNetwork, PortService } from '../../simkube/index.ts';
 import type { NamedHosts } from '../network/host-network.ts';
 import type { ServiceTable } from '../network/services.ts';
 import { UnreachableError } from '../network/unreachable.ts';
-import type { HostNetwork } from '../types.ts';
 import { buildRouteTable, type RouteTable } from './route-table.ts';
 import { sniRouter } from './sni-router.ts';
 import type { GatewayView } from './view.ts';

@@ -1,8 +1,7 @@
 import { isIP } from 'node:net';
 import type { Service, ServicePort } from '../../api/index.ts';
-import type { PortService } from '../../simkube/index.ts';
+import type { HostNetwork, PortService } from '../../simkube/index.ts';
 import type { RunningPods } from '../pods/pod-controller.ts';
-import type { HostNetwork } from '../types.ts';
 import { resolveClusterName } from './names.ts';
 import type { ServiceTable } from './services.ts';
 import { UnreachableError } from './unreachable.ts';

@@ -1,7 +1,7 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { errorMessage } from '../../machinery/index.ts';
 import type { Logger } from '../../runtime/index.ts';
-import type { HostNetwork } from '../types.ts';
+import type { HostNetwork } from '../../simkube/index.ts';
 
 /** Why an address cannot be listened on, with the code of the system. */
 export interface ListenProblem {

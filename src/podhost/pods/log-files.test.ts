@@ -2,11 +2,8 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { SimulatedProgram } from '../../simkube/index.ts';
-import { LogBuffer } from '../simulated/log-buffer.ts';
+import { LogBuffer, logFiles, type RunningContainer, type SimulatedProgram } from '../../simkube/index.ts';
 import { container, type HostWorld, hostWorld, isReady, untilStopped } from '../testing/host-world.ts';
-import type { RunningContainer } from '../types.ts';
-import { logFiles } from './log-files.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'capstan-pod-logs-'));
 let world: HostWorld;

@@ -12,10 +12,13 @@ import {
   watchMapped,
   watchObjects,
 } from '../../runtime/index.ts';
-import type { PortService } from '../../simkube/index.ts';
-import type { PodSandbox } from '../types.ts';
-import { objectLookup } from './lookup.ts';
-import { PodWorker, type PodWorkerParts } from './pod-worker.ts';
+import {
+  objectLookup,
+  type PodSandbox,
+  PodWorker,
+  type PodWorkerParts,
+  type PortService,
+} from '../../simkube/index.ts';
 import type { PodReferences } from './references.ts';
 
 const fieldManager = 'kubelet';

@@ -1,10 +1,9 @@
-import type { PersistentVolume, StorageClass } from '../../api/index.ts';
+import type { StorageClass } from '../../api/index.ts';
 import type { Provisioner } from '../../housekeeping/index.ts';
-import type { PodBackend } from '../types.ts';
+import { claimDirectory, directoryDriver as driver, type PodBackend } from '../../simkube/index.ts';
 
 /** What storage classes call the directories of this host. */
 export const directoryProvisionerName = 'capstan.dev/directory';
-const driver = 'directory.capstan.dev';
 
 /** The class of claims that name none. */
 export const standardStorageClass: StorageClass = {
@@ -34,12 +33,4 @@ export function directoryProvisioner(backend: PodBackend): Provisioner {
     // Directories grow by themselves.
     async expand() {},
   };
-}
-
-/** The directory behind a volume; undefined when the volume is of another kind. */
-export function claimDirectory({ spec }: PersistentVolume): string | undefined {
-  if (spec.csi?.driver === driver) return spec.csi.volumeHandle;
-  if (spec.hostPath) return `host${spec.hostPath.path}`;
-  if (spec.local) return `host${spec.local.path}`;
-  return undefined;
 }

@@ -19,10 +19,8 @@ import type { Client } from '../../client/index.ts';
 import { isNotFound, type KubeObject, ManualClock, type Resource, seededRandom } from '../../machinery/index.ts';
 import { createServiceAccountKeyPair } from '../../pki/index.ts';
 import { type LogEntry, memoryLogger, runUntil, settle } from '../../runtime/index.ts';
-import { loopbackRange, type SimulatedProgram } from '../../simkube/index.ts';
+import { createSimulatedBackend, imageProgramName, loopbackRange, type SimulatedProgram } from '../../simkube/index.ts';
 import { memoryEngine } from '../../store/index.ts';
-import { createSimulatedBackend } from '../simulated/backend.ts';
-import { imageProgramName } from '../simulated/images.ts';
 import { type PodHost, startPodHost } from '../start.ts';
 
 export const by: { fieldManager: string } = { fieldManager: 'test' };

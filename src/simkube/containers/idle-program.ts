@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { PortService, SimulatedProgram } from '../../simkube/index.ts';
+import type { SimulatedProgram } from '../process.ts';
+import type { PortService } from '../types.ts';
 
 /** What an image does that nobody has taught anything: it stays up, and answers at the ports it declares. */
 export function idleProgram(ports: readonly number[]): SimulatedProgram {

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { seededRandom, systemClock } from '../../machinery/index.ts';
 import { nullLogger } from '../../runtime/index.ts';
-import { SimulatedKubernetes, simulatedProgram } from '../../simkube/index.ts';
-import type { RunningContainer } from '../types.ts';
+import { simulatedProgram } from '../programs/index.ts';
+import { SimulatedKubernetes } from '../programs/kubernetes.ts';
 import { startContainer } from './container.ts';
 import { idleProgram } from './idle-program.ts';
+import type { RunningContainer } from './types.ts';
 
 const clock = systemClock;
 const kubernetes = new SimulatedKubernetes({ clock, random: seededRandom(1), log: nullLogger });

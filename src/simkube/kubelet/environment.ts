@@ -1,5 +1,5 @@
 import type { Container, EnvFromSource, EnvVarSource, KeyRef, Pod } from '../../api/index.ts';
-import { ContainerRefusedError } from '../types.ts';
+import { ContainerRefusedError } from '../containers/types.ts';
 import { containerResource, type PodSurroundings, podField } from './downward.ts';
 import { expandVariables } from './expand.ts';
 import type { ObjectLookup } from './lookup.ts';

@@ -1,4 +1,4 @@
-import { ContainerRefusedError } from '../types.ts';
+import { ContainerRefusedError } from './types.ts';
 
 /** A reference as container runtimes read it: host, path, tag, digest. */
 const reference =

@@ -1,5 +1,5 @@
 import type { ConfigMap, DownwardApiFile, KeyToPath, Pod, Secret } from '../../api/index.ts';
-import type { VolumeFile } from '../types.ts';
+import type { VolumeFile } from '../containers/types.ts';
 import { containerResource, type PodSurroundings, podField } from './downward.ts';
 
 // What the files of volumes contain that are made of objects.

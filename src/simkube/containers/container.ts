@@ -1,8 +1,9 @@
 import { errorMessage, sleep } from '../../machinery/index.ts';
-import type { PortService, SimulatedProcess, SimulatedProgram } from '../../simkube/index.ts';
-import type { ContainerExit, ExecResult, ExecSession, RunningContainer } from '../types.ts';
+import type { SimulatedProcess, SimulatedProgram } from '../process.ts';
+import type { PortService } from '../types.ts';
 import { LogBuffer } from './log-buffer.ts';
 import { onScreen, textOf, typedLines } from './terminal.ts';
+import type { ContainerExit, ExecResult, ExecSession, RunningContainer } from './types.ts';
 
 type Surroundings = Omit<SimulatedProcess, 'signal' | 'log' | 'listen' | 'pass'>;
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Container, Pod, PodStatus } from '../../api/index.ts';
 import { type Clock, errorMessage, parseRfc3339 } from '../../machinery/index.ts';
-import type { ContainerRun, PodBackend, PodIdentity, PodSandbox, RunningContainer } from '../types.ts';
+import type { ContainerRun, PodBackend, PodIdentity, PodSandbox, RunningContainer } from '../containers/types.ts';
 import { ContainerWorker, type TellPod } from './container-worker.ts';
 import type { PodSurroundings } from './downward.ts';
 import { containerEnvironment } from './environment.ts';

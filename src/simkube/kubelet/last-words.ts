@@ -1,5 +1,5 @@
 import type { Container } from '../../api/index.ts';
-import type { ContainerExit, RunningContainer } from '../types.ts';
+import type { ContainerExit, RunningContainer } from '../containers/types.ts';
 
 /** What a kubelet takes of a log at most. */
 const maxLines = 80;

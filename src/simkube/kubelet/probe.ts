@@ -1,6 +1,6 @@
 import type { Container, Handler, Probe } from '../../api/index.ts';
 import { type CancelTimer, type Clock, errorMessage } from '../../machinery/index.ts';
-import type { PodSandbox, RunningContainer } from '../types.ts';
+import type { PodSandbox, RunningContainer } from '../containers/types.ts';
 import { grpcHealth } from './grpc-health.ts';
 
 /** What a check found; the text is what users read when it failed. */

@@ -1,12 +1,23 @@
 import type { Duplex } from 'node:stream';
 import type { PodAttacher, PodConnector, PodExecutor, PodLogOptions, PodLogSource } from '../../apiserver/index.ts';
-import { type Clock, formatMicroTime, statusError, type UnstructuredObject } from '../../machinery/index.ts';
-import type { LogLine, RunningContainer } from '../types.ts';
+import {
+  type Clock,
+  formatMicroTime,
+  type KubeObject,
+  statusError,
+  type UnstructuredObject,
+} from '../../machinery/index.ts';
+import type { LogLine, RunningContainer } from '../containers/types.ts';
 import type { LogFiles } from './log-files.ts';
-import type { RunningPods } from './pod-controller.ts';
+import type { PodWorker } from './pod-worker.ts';
+
+/** The Pods that run somewhere. */
+export interface PodWorkers {
+  worker(pod: KubeObject): PodWorker | undefined;
+}
 
 /** Reads what containers said, and goes on while they run when that is asked for. */
-export function podLogSource(pods: RunningPods, clock: Clock, files?: LogFiles): PodLogSource {
+export function podLogSource(pods: PodWorkers, clock: Clock, files?: LogFiles): PodLogSource {
   return (pod, options) => {
     const { container: name, previous } = options;
     const worker = pods.worker(pod)?.container(name);
@@ -97,7 +108,7 @@ function newLines(container: RunningContainer, signal: AbortSignal): AsyncIterab
 }
 
 /** Leads to ports of Pods that run here. */
-export function podPortConnector(pods: RunningPods): PodConnector {
+export function podPortConnector(pods: PodWorkers): PodConnector {
   return async (pod, port): Promise<Duplex> => {
     const sandbox = pods.worker(pod)?.sandbox;
     if (!sandbox) throw new Error(`pod ${pod.metadata.name} is not running`);
@@ -112,7 +123,7 @@ export function podPortConnector(pods: RunningPods): PodConnector {
 }
 
 /** Runs commands in containers that run here. */
-export function podCommandRunner(pods: RunningPods): PodExecutor {
+export function podCommandRunner(pods: PodWorkers): PodExecutor {
   return async (pod, { container: name, command, signal, stdin, tty, out }) => {
     const container = runningContainer(pods, pod, name);
     const { exitCode } = await container.exec(command, signal, { ...(stdin && { stdin }), tty, out });
@@ -121,7 +132,7 @@ export function podCommandRunner(pods: RunningPods): PodExecutor {
 }
 
 /** Shows what containers say that run here. What somebody types to them is read by nobody. */
-export function podAttacher(pods: RunningPods): PodAttacher {
+export function podAttacher(pods: PodWorkers): PodAttacher {
   return async (pod, { container: name, signal, stdin, tty, out }) => {
     const container = runningContainer(pods, pod, name);
     if (stdin) void drain(stdin);
@@ -130,7 +141,7 @@ export function podAttacher(pods: RunningPods): PodAttacher {
   };
 }
 
-function runningContainer(pods: RunningPods, pod: UnstructuredObject, name: string): RunningContainer {
+function runningContainer(pods: PodWorkers, pod: UnstructuredObject, name: string): RunningContainer {
   const container = pods.worker(pod)?.container(name)?.container;
   if (!container) throw new Error(`container not found ("${name}")`);
   return container;

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { appendFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { formatMicroTime, parseRfc3339 } from '../../machinery/index.ts';
-import type { LogLine, RunningContainer } from '../types.ts';
+import type { LogLine, RunningContainer } from '../containers/types.ts';
 
 /** What containers said, on disk: it outlives the program that ran them, and goes with the Pod. */
 export interface LogFiles {

@@ -1,8 +1,8 @@
 import { type Pod, type ProjectedSource, ServiceAccounts, type Volume as VolumeSpec } from '../../api/index.ts';
 import type { Client } from '../../client/index.ts';
 import { type KubeObject, parseRfc3339 } from '../../machinery/index.ts';
-import { claimDirectory } from '../storage/provisioner.ts';
-import type { PodBackend, Volume, VolumeFile } from '../types.ts';
+import type { PodBackend, Volume, VolumeFile } from '../containers/types.ts';
+import { claimDirectory } from './claim-directory.ts';
 import type { PodSurroundings } from './downward.ts';
 import { downwardFiles, MountError, objectFiles } from './files.ts';
 import type { ObjectLookup } from './lookup.ts';

@@ -1,4 +1,4 @@
-import type { ContainerExit } from '../types.ts';
+import type { ContainerExit } from '../containers/types.ts';
 
 /** When in the life of a Pod a container runs. */
 export type ContainerKind = 'init' | 'sidecar' | 'main';

@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import type { PortService } from '../simkube/index.ts';
+import type { PortService } from '../types.ts';
 
 // Where the host of Pods meets what runs their containers: simulated programs, or real ones.
 

@@ -1,7 +1,9 @@
 import { once } from 'node:events';
 import { expect, it } from 'vitest';
 import { ManualClock, seededRandom } from '../../machinery/index.ts';
-import { duplexPair, type PortService, type SimulatedProcess } from '../../simkube/index.ts';
+import { duplexPair } from '../cluster/duplex-pair.ts';
+import type { SimulatedProcess } from '../process.ts';
+import type { PortService } from '../types.ts';
 import { idleProgram } from './idle-program.ts';
 
 it('hangs up on everybody who is connected when it ends', async () => {

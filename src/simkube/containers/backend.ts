@@ -1,12 +1,13 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock, Random } from '../../machinery/index.ts';
-import type { PortService, SimulatedProgram } from '../../simkube/index.ts';
-import type { HostNetwork, PodBackend, PodIdentity, PodSandbox } from '../types.ts';
+import type { SimulatedProgram } from '../process.ts';
+import type { PortService } from '../types.ts';
 import { createAddressPool } from './address-pool.ts';
 import { diskTree, type FileTree, memoryTree } from './file-tree.ts';
 import { type SandboxParts, SimulatedSandbox } from './sandbox.ts';
 import { type PodTimings, podTimings } from './timings.ts';
+import type { HostNetwork, PodBackend, PodIdentity, PodSandbox } from './types.ts';
 
 /** What an image does with a command line; undefined: nothing in particular, it just stays up. */
 export type ProgramChooser = (image: string, argv: readonly string[]) => SimulatedProgram | undefined;

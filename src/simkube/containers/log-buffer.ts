@@ -1,4 +1,4 @@
-import type { LogLine } from '../types.ts';
+import type { LogLine } from './types.ts';
 
 /** Lines kept of one run of a container; a kubelet rotates by size, which nobody would notice here. */
 const maxLines = 2_000;

@@ -1,6 +1,6 @@
-import type { ProcessFiles } from '../../simkube/index.ts';
-import type { Mount, VolumeFile } from '../types.ts';
+import type { ProcessFiles } from '../process.ts';
 import { type FileTree, memoryTree } from './file-tree.ts';
+import type { Mount, VolumeFile } from './types.ts';
 
 /** What a volume is to a container at this moment. */
 export type MountedVolume =

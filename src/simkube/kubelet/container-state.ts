@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ContainerState, ContainerStatus } from '../../api/index.ts';
 import { formatTime, parseRfc3339 } from '../../machinery/index.ts';
-import type { ContainerExit, RunningContainer } from '../types.ts';
+import type { ContainerExit, RunningContainer } from '../containers/types.ts';
 
 /** Where a container stands. */
 export type State =

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ManualClock, seededRandom } from '../../machinery/index.ts';
-import type { SimulatedProgram } from '../../simkube/index.ts';
+import type { SimulatedProgram } from '../process.ts';
 import { createSimulatedBackend } from './backend.ts';
 
 const unreachable = (): never => {

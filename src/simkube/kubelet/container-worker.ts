@@ -6,7 +6,7 @@ import {
   type LogLine,
   type PodSandbox,
   type RunningContainer,
-} from '../types.ts';
+} from '../containers/types.ts';
 import { type Ended, earlierEnd, imageId, type State, shownEnd, shownState } from './container-state.ts';
 import { withLastWords } from './last-words.ts';
 import { runPostStart, runPreStop } from './lifecycle-hooks.ts';

@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
-import type { HttpGetOptions } from '../types.ts';
+import type { HttpGetOptions } from './types.ts';
 
 /** A GET over a stream that leads to a port; the status code. Certificates are not checked, as a kubelet does not. */
 export function httpGetOver(stream: Duplex, options: HttpGetOptions): Promise<number> {

@@ -1,6 +1,15 @@
 import type { Duplex } from 'node:stream';
 import { type Clock, type Random, sleep } from '../../machinery/index.ts';
-import { duplexPair, type PortService, type SimulatedProcess, type SimulatedProgram } from '../../simkube/index.ts';
+import { duplexPair } from '../cluster/duplex-pair.ts';
+import type { SimulatedProcess, SimulatedProgram } from '../process.ts';
+import type { PortService } from '../types.ts';
+import { startContainer } from './container.ts';
+import { containerFiles, type MountedVolume } from './container-files.ts';
+import type { FileTree } from './file-tree.ts';
+import { httpGetOver } from './http-get.ts';
+import { idleProgram } from './idle-program.ts';
+import { checkImage, imageProgramName } from './images.ts';
+import type { PodTimings } from './timings.ts';
 import type {
   ContainerRun,
   HostNetwork,
@@ -9,14 +18,7 @@ import type {
   PodSandbox,
   RunningContainer,
   Volume,
-} from '../types.ts';
-import { startContainer } from './container.ts';
-import { containerFiles, type MountedVolume } from './container-files.ts';
-import type { FileTree } from './file-tree.ts';
-import { httpGetOver } from './http-get.ts';
-import { idleProgram } from './idle-program.ts';
-import { checkImage, imageProgramName } from './images.ts';
-import type { PodTimings } from './timings.ts';
+} from './types.ts';
 
 /** What all simulated Pods of a node share. */
 export interface SandboxParts {
