@@ -3,8 +3,11 @@ import type { AddressInfo } from 'node:net';
 import { isJsonObject, type JsonObject, systemClock } from '../../machinery/index.ts';
 import { createAuthority, issueCertificate } from '../../pki/index.ts';
 
-/** What a webhook answers: a body, or a bare HTTP status, or nothing at all (it hangs). */
-export type WebhookAnswer = JsonObject | { httpStatus: number } | 'never';
+/**
+ * What a webhook answers: a body, or a bare HTTP status, or nothing at all (it hangs), a body that never ends, or the
+ * beginning of one and then nothing more.
+ */
+export type WebhookAnswer = JsonObject | { httpStatus: number } | 'never' | 'endless' | 'unfinished';
 
 /** A webhook that really listens: HTTPS on loopback with an authority of its own. */
 export interface TestWebhook {
@@ -38,6 +41,17 @@ export async function startTestWebhook(): Promise<TestWebhook> {
       received.push({ path, query, review });
       const answer = handle(review, path);
       if (answer === 'never') return;
+      if (answer === 'endless' || answer === 'unfinished') {
+        response.writeHead(200, { 'content-type': 'application/json' });
+        const piece = ' '.repeat(64 * 1024);
+        const more = (): void => {
+          while (answer === 'endless' && !response.destroyed && response.write(piece));
+        };
+        response.write('{');
+        response.on('drain', more);
+        more();
+        return;
+      }
       if (typeof answer['httpStatus'] === 'number') {
         response.writeHead(answer['httpStatus']).end('refused');
         return;

@@ -21,6 +21,7 @@ import type { Authorizer } from '../auth/index.ts';
 import { decodeObject } from '../service/decode.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
 import type { Webhook, WebhookConfigurations, WebhookPhase } from './configuration.ts';
+import { isProviderWebhook } from './provider-webhooks.ts';
 import { NobodyListensError, type WebhookClient } from './webhook-client.ts';
 
 export interface AdmissionWebhookOptions {
@@ -163,8 +164,9 @@ async function call(
     response = readResponse(answer, String(reviewRequest['uid']));
   } catch (error) {
     if (error instanceof ApiStatusError) throw error;
-    if (error instanceof NobodyListensError && request.target.resource.definition.crd) {
-      // `clusterctl init` brings the webhooks of managers whose work is done here; their pods may never run.
+    const { definition } = request.target.resource;
+    if (error instanceof NobodyListensError && definition.crd && isProviderWebhook(webhook, definition)) {
+      // Installers of providers bring the webhooks of managers whose work is done here; their pods may never run.
       request.caller.warn(
         `admission webhook "${webhook.name}" was not asked, nobody runs it; this kind is checked by Capstan itself`,
       );

@@ -1,8 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startTestServer, type TestServer } from '../testing/index.ts';
+import type { AdmissionRule, RequestMatch } from '../admission/matching.ts';
+import { type Answer, type Api, startTestServer, type TestServer } from '../testing/index.ts';
+import { isProviderWebhook } from './provider-webhooks.ts';
 
 const clusters = '/apis/cluster.x-k8s.io/v1beta2/namespaces/default/clusters';
 const configMaps = '/api/v1/namespaces/default/configmaps';
+
+const cluster = (name: string): object => ({
+  apiVersion: 'cluster.x-k8s.io/v1beta2',
+  kind: 'Cluster',
+  metadata: { name },
+  spec: { infrastructureRef: { apiGroup: 'infrastructure.cluster.x-k8s.io', kind: 'OpenStackCluster', name: 'c' } },
+});
 
 describe('a webhook whose manager nobody runs', () => {
   let server: TestServer;
@@ -11,50 +20,116 @@ describe('a webhook whose manager nobody runs', () => {
   beforeAll(async () => {
     server = await startTestServer({ ownKinds: true });
     api = server.api();
-    const service = { namespace: 'capi-system', name: 'capi-webhook-service', path: '/validate' };
-    const rule = (apiGroups: string[], resources: string[]): object => ({
-      apiGroups,
-      resources,
-      apiVersions: ['*'],
-      operations: ['CREATE'],
-    });
-    await api.create('/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations', {
-      apiVersion: 'admissionregistration.k8s.io/v1',
-      kind: 'ValidatingWebhookConfiguration',
-      metadata: { name: 'capi' },
-      webhooks: [
-        {
-          name: 'validation.cluster.cluster.x-k8s.io',
-          admissionReviewVersions: ['v1'],
-          sideEffects: 'None',
-          clientConfig: { service },
-          rules: [rule(['cluster.x-k8s.io'], ['clusters']), rule([''], ['configmaps'])],
-        },
-      ],
-    } as never);
   });
   afterAll(() => server?.stop());
 
-  it('does not stand in the way of a kind that is checked here anyway, and the user is told', async () => {
-    const answer = await api.post(clusters, {
-      apiVersion: 'cluster.x-k8s.io/v1beta2',
-      kind: 'Cluster',
-      metadata: { name: 'c' },
-      spec: {
-        infrastructureRef: {
-          apiGroup: 'infrastructure.cluster.x-k8s.io',
-          kind: 'OpenStackCluster',
-          name: 'c',
-        },
+  /** Sends a write while one webhook is registered behind a Service that does not exist. */
+  async function postWith(
+    webhook: { name: string; rules: [group: string, resource: string][] },
+    path: string,
+    object: object,
+  ): Promise<Answer> {
+    const collection = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations';
+    await api.create(collection, {
+      apiVersion: 'admissionregistration.k8s.io/v1',
+      kind: 'ValidatingWebhookConfiguration',
+      metadata: {
+        name: 'capi',
+        labels: { 'cluster.x-k8s.io/provider': 'cluster-api', 'clusterctl.cluster.x-k8s.io': '' },
       },
-    });
+      webhooks: [
+        {
+          name: webhook.name,
+          admissionReviewVersions: ['v1'],
+          sideEffects: 'None',
+          clientConfig: { service: { namespace: 'capi-system', name: 'capi-webhook-service', path: '/validate' } },
+          rules: webhook.rules.map(([group, resource]) => ({
+            apiGroups: [group],
+            resources: [resource],
+            apiVersions: ['*'],
+            operations: ['CREATE'],
+          })),
+        },
+      ],
+    } as never);
+    const answer = await api.post(path, object);
+    await api.delete(`${collection}/capi`);
+    return answer;
+  }
+
+  it('does not stand in the way of a kind that is checked here anyway, and the user is warned', async () => {
+    const provider = { name: 'validation.cluster.cluster.x-k8s.io' };
+    const answer = await postWith({ ...provider, rules: [['cluster.x-k8s.io', 'clusters']] }, clusters, cluster('c'));
     expect(answer.status).toBe(201);
     expect(answer.warnings.join()).toMatch(/validation.cluster.cluster.x-k8s.io.+was not asked/);
   });
 
-  it('fails the writes of every other kind, as its policy says', async () => {
-    const answer = await api.post(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x' } });
+  it.each<[string, [string, string][]]>([
+    ['policy.example.com', [['cluster.x-k8s.io', 'clusters']]],
+    ['clusters.policy.cluster.x-k8s.io', [['cluster.x-k8s.io', 'clusters']]],
+    ['validation.machine.cluster.x-k8s.io', [['cluster.x-k8s.io', 'clusters']]],
+    ['validation.cluster.cluster.x-k8s.io.example.com', [['cluster.x-k8s.io', 'clusters']]],
+    ['validation.cluster.cluster.x-k8s.io', [['*', 'clusters']]],
+    ['validation.cluster.cluster.x-k8s.io', [['cluster.x-k8s.io', '*']]],
+    [
+      'validation.cluster.cluster.x-k8s.io',
+      [
+        ['cluster.x-k8s.io', 'clusters'],
+        ['', 'secrets'],
+      ],
+    ],
+    ['vcluster.kb.io', [['cluster.x-k8s.io', 'clusters']]],
+  ])('of somebody else is asked nevertheless: %s for %j', async (name, rules) => {
+    const answer = await postWith({ name, rules }, clusters, cluster('policed'));
     expect(answer.status).toBe(500);
     expect(answer.body['message']).toContain('service "capi-webhook-service" not found');
+    expect((await api.get(`${clusters}/policed`)).status).toBe(404);
+  });
+
+  it('fails the writes of every other kind, as its policy says', async () => {
+    const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x' } };
+    const provider = { name: 'validation.cluster.cluster.x-k8s.io' };
+    const answer = await postWith({ ...provider, rules: [['', 'configmaps']] }, configMaps, object);
+    expect(answer.status).toBe(500);
+    expect(answer.body['message']).toContain('service "capi-webhook-service" not found');
+  });
+});
+
+describe('the webhooks that providers bring', () => {
+  const rule = (group: string, resource: string): AdmissionRule => ({
+    apiGroups: [group],
+    resources: [resource],
+    apiVersions: ['*'],
+    operations: ['*'],
+    scope: '*',
+    resourceNames: [],
+  });
+  const capi = 'cluster.x-k8s.io';
+
+  it.each([
+    ['default.cluster.cluster.x-k8s.io', capi, 'cluster'],
+    ['validation.machinedeployment.cluster.x-k8s.io', capi, 'machinedeployment'],
+    ['validation.clusterresourceset.addons.cluster.x-k8s.io', `addons.${capi}`, 'clusterresourceset'],
+    ['default.kubeadmconfig.bootstrap.cluster.x-k8s.io', `bootstrap.${capi}`, 'kubeadmconfig'],
+    ['validation.kubeadmcontrolplane.controlplane.cluster.x-k8s.io', `controlplane.${capi}`, 'kubeadmcontrolplane'],
+    [
+      'validation-scale.kubeadmcontrolplane.controlplane.cluster.x-k8s.io',
+      `controlplane.${capi}`,
+      'kubeadmcontrolplane',
+    ],
+    ['validation.openstackcluster.infrastructure.cluster.x-k8s.io', `infrastructure.${capi}`, 'openstackcluster'],
+    ['mutate-k0smotron-cluster-v1beta1.k0smotron.io', 'k0smotron.io', 'cluster'],
+    ['validate-k0scontrolplane-v1beta1.k0smotron.io', `controlplane.${capi}`, 'k0scontrolplane'],
+    ['mutate-k0sworkerconfig-v1beta1.k0smotron.io', `bootstrap.${capi}`, 'k0sworkerconfig'],
+    ['mtenantcontrolplane.kb.io', 'kamaji.clastix.io', 'tenantcontrolplane'],
+    ['vdatastore.kb.io', 'kamaji.clastix.io', 'datastore'],
+    ['vhostedcontrolplane-v1alpha1.kb.io', `controlplane.${capi}`, 'hostedcontrolplane'],
+    ['validation.clusterstack.clusterstack.x-k8s.io', 'clusterstack.x-k8s.io', 'clusterstack'],
+    ['validation.clusterstackrelease.clusterstack.x-k8s.io', 'clusterstack.x-k8s.io', 'clusterstackrelease'],
+  ])('are known: %s', (name, group, singular) => {
+    const match = {
+      rules: [rule(group, `${singular}s`), rule(group, `${singular}s/scale`)],
+    } as unknown as RequestMatch;
+    expect(isProviderWebhook({ name, match }, { group, singular, plural: `${singular}s` })).toBe(true);
   });
 });

@@ -46,3 +46,19 @@ describe('the trouble with a webhook is told as kube-apiserver tells it', () => 
     await client.close();
   });
 });
+
+describe('a webhook that does not come to an end', () => {
+  it.each([
+    ['endless', 10_000, 'the answer is too large'],
+    ['unfinished', 300, 'context deadline exceeded'],
+    ['never', 300, 'context deadline exceeded'],
+  ] as const)('is cut off: %s', async (answer, timeoutMs, trouble) => {
+    const client = new WebhookClient(() => ({ trouble: 'nowhere' }));
+    const webhook = await startTestWebhook();
+    webhook.answer(() => answer);
+    const call = client.post({ url: webhook.url, caBundle: webhook.caBundle }, {}, timeoutMs);
+    await expect(call).rejects.toThrow(`Post "${webhook.url}": ${trouble}`);
+    await client.close();
+    await webhook.stop();
+  });
+});
