@@ -12,5 +12,6 @@ export * from './protobuf/index.ts';
 export * from './resource/index.ts';
 export * from './schema/index.ts';
 export * from './selector/index.ts';
+export * from './text/index.ts';
 export * from './time/index.ts';
 export * from './validation/index.ts';

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { trimTrailing } from '../machinery/index.ts';
 import type { CloudConfig } from './config/cloud-config.ts';
 import { createLimiter, type Limiter } from './http/limiter.ts';
 import type { Session } from './identity/session.ts';
@@ -90,7 +91,7 @@ export function createSessionPool(options: SessionPoolOptions = {}): SessionPool
 
 /** What makes two configurations the same credential: who, for what, where, and whom it trusts. Holds no secret itself. */
 export function sessionKey(config: CloudConfig): string {
-  return digest([config.authUrl.replace(/\/+$/, ''), config.credential, config.scope, config.tls, config.timeoutMs]);
+  return digest([trimTrailing(config.authUrl, '/'), config.credential, config.scope, config.tls, config.timeoutMs]);
 }
 
 function digest(value: unknown): string {

@@ -11,7 +11,7 @@ export function validateIntOrPercent(value: number | string | undefined, path: s
   return [fieldError.invalid(path, value, `must be either an int or a percentage: ${cause}`)];
 }
 
-const action = /\{\{-?\s*(.*?)\s*-?\}\}/g;
+const action = /\{\{([^{}]*)\}\}/g;
 
 const fieldAccess = /^(\.\w+)+$/;
 
@@ -30,7 +30,8 @@ export function validateNamingTemplate(
     errors.push(fieldError.invalid(path, template, 'invalid template, {{ .random }} is missing'));
   }
   const others: string[] = [];
-  const name = template.replace(action, (_, expression: string) => {
+  const name = template.replace(action, (_, inside: string) => {
+    const expression = inside.replace(/^-/, '').replace(/-$/, '').trim();
     const value = expression === '.random' ? '2abcd' : variables[expression];
     if (value === undefined) others.push(expression);
     return value ?? '';

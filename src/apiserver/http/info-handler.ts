@@ -1,4 +1,4 @@
-import { statusError } from '../../machinery/index.ts';
+import { statusError, trimTrailing } from '../../machinery/index.ts';
 import type { Discovery } from '../discovery/index.ts';
 import { emptyOpenApiV2, type OpenApi, openApiKey, openApiV2Protobuf } from '../openapi/index.ts';
 import type { Exchange } from './exchange.ts';
@@ -46,7 +46,7 @@ const oneYearMs = 365 * 24 * 3600 * 1000;
 
 /** Everything that is not a resource: discovery, OpenAPI, version, health, metrics. Returns false for unknown paths. */
 export async function handleInfo(exchange: Exchange, options: InfoHandlerOptions): Promise<boolean> {
-  const path = exchange.path.length > 1 ? exchange.path.replace(/\/+$/, '') : exchange.path;
+  const path = exchange.path.length > 1 ? trimTrailing(exchange.path, '/') : exchange.path;
   if (exchange.method !== 'GET' && exchange.method !== 'HEAD') {
     if (isKnownPath(path, options)) throw statusError.methodNotAllowed();
     return false;

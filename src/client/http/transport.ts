@@ -1,5 +1,13 @@
 import { Agent, type Dispatcher, ProxyAgent, Socks5ProxyAgent } from 'undici';
-import { ApiStatusError, type Clock, errorMessage, limitAnswer, type Random, sleep } from '../../machinery/index.ts';
+import {
+  ApiStatusError,
+  type Clock,
+  errorMessage,
+  limitAnswer,
+  type Random,
+  sleep,
+  trimTrailing,
+} from '../../machinery/index.ts';
 import { sharedSignal } from '../abort.ts';
 import { ApiUnreachableError, errorFromResponse } from '../errors.ts';
 import type { ConnectionConfig, Credential } from '../kubeconfig/types.ts';
@@ -68,7 +76,7 @@ const maxRetryAfterMs = 60_000;
 export function createTransport(options: TransportOptions): Transport {
   const { config, clock, random } = options;
   const base = new URL(config.server);
-  const prefix = base.pathname.replace(/\/+$/, '');
+  const prefix = trimTrailing(base.pathname, '/');
   let dispatchers: { requests: Dispatcher; watches: Dispatcher; certificate: string | undefined } | undefined;
   const retired: Dispatcher[] = [];
   let closed = false;

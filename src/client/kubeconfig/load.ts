@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, isAbsolute, resolve } from 'node:path';
-import { type Clock, errorMessage, type JsonObject, systemClock } from '../../machinery/index.ts';
+import { type Clock, errorMessage, type JsonObject, systemClock, trimTrailing } from '../../machinery/index.ts';
 import { staticCredentials, tokenFileCredentials } from './credentials.ts';
 import { kubeconfigError } from './errors.ts';
 import { execCredentials } from './exec-plugin.ts';
@@ -131,7 +131,7 @@ function entry<T>(
 function checkedServer(cluster: Located<KubeconfigCluster>, name: string): string {
   const server = cluster.value.server ?? '';
   const withScheme = server.includes('://') || server === '' ? server : `https://${server}`;
-  if (URL.canParse(withScheme) && /^https?:$/.test(new URL(withScheme).protocol)) return withScheme.replace(/\/+$/, '');
+  if (URL.canParse(withScheme) && /^https?:$/.test(new URL(withScheme).protocol)) return trimTrailing(withScheme, '/');
   throw kubeconfigError(
     'CAP_KUBECONFIG_ENTRY',
     `cluster "${name}" in ${cluster.file} has ${server === '' ? 'no server' : `the server ${JSON.stringify(server)}, which is not a URL`}`,

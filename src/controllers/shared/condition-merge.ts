@@ -192,7 +192,7 @@ function byImportance(a: Reported, b: Reported): number {
   return Number(b.leads === true) - Number(a.leads === true) || (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
 }
 
-const bullet = /\s*\*\s+/;
+const bullet = /\*\s/;
 
 /** Texts of several lines go below their heading, each line with a bullet of its own. */
 function indented(message: string): string {

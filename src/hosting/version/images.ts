@@ -1,4 +1,5 @@
 import { parseKubernetesVersion, withLeadingV } from '../../api/index.ts';
+import { trimTrailing } from '../../machinery/index.ts';
 
 /** Where the community publishes the images of Kubernetes. */
 export const defaultRegistry = 'registry.k8s.io';
@@ -11,7 +12,7 @@ export const imageTag = (version: string): string => withLeadingV(version).repla
 
 /** An image of Kubernetes' own, e.g. kube-apiserver. */
 export function componentImage(registry: string, name: string, version: string, suffix = ''): string {
-  return `${registry.replace(/\/+$/, '')}/${name}:${imageTag(version)}${suffix}`;
+  return `${trimTrailing(registry, '/')}/${name}:${imageTag(version)}${suffix}`;
 }
 
 /** konnectivity is released with the minor releases of Kubernetes. */

@@ -1,3 +1,4 @@
+import { trimTrailing } from '../text/trim.ts';
 import { CelError, Duration, Timestamp } from './values.ts';
 
 const second = 1_000_000_000n;
@@ -12,13 +13,18 @@ const units: Record<string, bigint> = {
   h: 3600n * second,
 };
 const maxNanos = 2n ** 63n;
+/** Numbers of very many digits take long to read; no duration needs them. */
+const maxDurationLength = 1000;
 
 /** Parses Go's duration syntax; undefined when it is none. */
 export function parseGoDuration(text: string): Duration | undefined {
-  const match = /^([-+]?)(0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/.exec(text);
+  if (text.length > maxDurationLength) return undefined;
+  const match = /^([-+]?)(0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/.exec(text);
   if (!match) return undefined;
   let nanos = 0n;
-  for (const [, whole, fraction = '', unit] of match[2]!.matchAll(/(\d*)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h)/g)) {
+  for (const [, whole, fraction = '', unit] of match[2]!.matchAll(
+    /(?<![\d.])(\d*)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h)/g,
+  )) {
     const scale = units[unit!]!;
     nanos += BigInt(whole || '0') * scale;
     const digits = fraction.slice(0, 18);
@@ -57,7 +63,7 @@ export function parseTimestamp(text: string): Timestamp | undefined {
 export function formatTimestamp(value: Timestamp): string {
   const { seconds, rest } = split(value.nanos);
   const text = new Date(Number(seconds) * 1000).toISOString().slice(0, 19);
-  return rest === 0n ? `${text}Z` : `${text}.${rest.toString().padStart(9, '0').replace(/0+$/, '')}Z`;
+  return rest === 0n ? `${text}Z` : `${text}.${fractionOf(rest)}Z`;
 }
 
 /** Seconds with a fraction, `3600s`, as cel-go prints durations. */
@@ -65,8 +71,13 @@ export function formatDuration(value: Duration): string {
   const negative = value.nanos < 0n;
   const nanos = negative ? -value.nanos : value.nanos;
   const rest = nanos % second;
-  const fraction = rest === 0n ? '' : `.${rest.toString().padStart(9, '0').replace(/0+$/, '')}`;
+  const fraction = rest === 0n ? '' : `.${fractionOf(rest)}`;
   return `${negative ? '-' : ''}${nanos / second}${fraction}s`;
+}
+
+/** Digits after the point, without zeros at the end. */
+function fractionOf(nanos: bigint): string {
+  return trimTrailing(nanos.toString().padStart(9, '0'), '0');
 }
 
 function split(nanos: bigint): { seconds: bigint; rest: bigint } {

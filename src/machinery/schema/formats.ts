@@ -89,8 +89,9 @@ function parsesAsDateTime(text: string): boolean {
   return match !== null && match[1]! <= '23' && match[2]! <= '59' && match[3]! <= '59';
 }
 
-const goDuration = /^[-+]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/;
-const wordyDuration = /(\d+)\s*([A-Za-zµ]+)/g;
+const goDuration = /^[-+]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/;
+// Digits before the first would be tried again and again.
+const wordyDuration = /(?<!\d)(\d+)\s*([A-Za-zµ]+)/g;
 const exactUnits = new Set(['ns', 'us', 'µs', 'ms', 's', 'm', 'h', 'hr', 'd', 'w', 'wk']);
 const unitPrefixes = ['nano', 'micro', 'milli', 'sec', 'min', 'hour', 'day', 'week'];
 

@@ -9,7 +9,7 @@ const unitMs: Readonly<Record<string, number>> = {
   h: 3_600_000,
 };
 const wholePattern = /^([+-]?)((?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:ns|us|µs|μs|ms|s|m|h))+|0)$/;
-const partPattern = /([0-9]+(?:\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h)/g;
+const partPattern = /(?<![0-9.])([0-9]+(?:\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h)/g;
 
 /** Milliseconds of a Go duration such as `1h30m` or `-1.5s`; undefined when it is none. */
 export function parseDuration(text: string): number | undefined {

@@ -1,3 +1,4 @@
+import { trimTrailing } from '../../machinery/index.ts';
 import type { ServiceType } from '../config/service-types.ts';
 
 /** Where a service's resources and its version document are. */
@@ -58,7 +59,7 @@ export function serviceUrls(service: ServiceType, endpoint: string, projectId: s
 
 /** `https://host/volume/v3/PROJECT` into what is before the version, the version, and what follows. */
 function splitAtVersion(endpoint: string): [base: string, version?: string, ...rest: string[]] {
-  const parts = endpoint.replace(/\/+$/, '').split('/');
+  const parts = trimTrailing(endpoint, '/').split('/');
   const at = parts.findLastIndex((part, index) => index > 2 && /^v\d+(\.\d+)?$/.test(part));
   return at < 0 ? [parts.join('/')] : [parts.slice(0, at).join('/'), ...(parts.slice(at) as [string, ...string[]])];
 }

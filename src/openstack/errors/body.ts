@@ -19,7 +19,15 @@ export function readFault(contentType: string, body: string): FaultText | undefi
   if (text.startsWith('{') || contentType.includes('json')) {
     const fault = readJsonFault(text);
     // glance asked for JSON puts its HTML into it
-    return fault && { ...fault, message: fault.message.replaceAll(/(?:\s*<br ?\/?>)+/g, ' ').trim() };
+    return (
+      fault && {
+        ...fault,
+        message: fault.message
+          .replaceAll(/<br ?\/?>/g, ' ')
+          .replaceAll(/\s{2,}/g, ' ')
+          .trim(),
+      }
+    );
   }
   if (isHtml(contentType, text)) {
     const message = readHtmlFault(text);

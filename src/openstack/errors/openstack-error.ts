@@ -1,4 +1,4 @@
-import { CapstanError } from '../../machinery/index.ts';
+import { CapstanError, sentenceEnd, trimTrailing } from '../../machinery/index.ts';
 
 /** What went wrong, as far as a caller may want to act differently. */
 export type OpenStackErrorKind =
@@ -95,7 +95,7 @@ function oneLine(options: OpenStackErrorOptions): string {
   if (options.method !== undefined) facts.push(`${options.method} ${options.path ?? ''}`.trimEnd());
   if (options.status !== undefined) facts.push(`HTTP ${options.status}`);
   if (options.requestId !== undefined) facts.push(options.requestId);
-  const detail = options.detail.replace(/[.\s]+$/, '');
+  const detail = trimTrailing(options.detail, sentenceEnd);
   const where = facts.length === 0 ? '' : ` (${facts.join(', ')})`;
   const cure = options.cure === undefined ? '' : `; ${options.cure}`;
   return `${options.service}: ${detail}${where}${cure}`;

@@ -1,5 +1,4 @@
-import type { Clock, Random } from '../../machinery/index.ts';
-import { isJsonObject } from '../../machinery/index.ts';
+import { type Clock, isJsonObject, type Random, trimTrailing } from '../../machinery/index.ts';
 import type { CloudConfig } from '../config/cloud-config.ts';
 import type { ServiceType } from '../config/service-types.ts';
 import { serviceUrls } from '../discovery/endpoint-url.ts';
@@ -135,7 +134,7 @@ async function postToken(config: CloudConfig, exchange: Exchange, clock: Clock, 
 
 /** Where keystone's version list says that v3 is, on the host we know. */
 async function listedRoot(config: CloudConfig, exchange: Exchange): Promise<string | undefined> {
-  const base = config.authUrl.replace(/\/+$/, '');
+  const base = trimTrailing(config.authUrl, '/');
   const response = await exchange.send({ service: 'identity', method: 'GET', base, path: '/' });
   const document = new Answer(
     { service: 'identity', method: 'GET', path: '/', origin: withoutLogin(base) },
@@ -146,7 +145,7 @@ async function listedRoot(config: CloudConfig, exchange: Exchange): Promise<stri
   const v3 = entries.find((entry) => /^v3/.test(textUnlessEmpty(entry, 'id') ?? ''));
   const link = v3 && objects(v3, 'links', (entry) => textUnlessEmpty(entry, 'href')).find((href) => href !== undefined);
   if (link === undefined) return undefined;
-  return new URL(config.authUrl).origin + new URL(link, config.authUrl).pathname.replace(/\/+$/, '');
+  return new URL(config.authUrl).origin + trimTrailing(new URL(link, config.authUrl).pathname, '/');
 }
 
 /** keystone answers 404 for an application credential it does not know, and for paths it does not serve. */

@@ -1,3 +1,4 @@
+import { trimTrailing } from '../../../machinery/index.ts';
 import type { AuthorizationAttributes } from '../attributes.ts';
 import type { PolicyRule } from './types.ts';
 
@@ -70,7 +71,7 @@ function takeApart(rule: PolicyRule): CompiledRule {
     resources: new Set(rule.resources),
     names: rule.resourceNames !== undefined && rule.resourceNames.length > 0 ? new Set(rule.resourceNames) : undefined,
     paths: new Set(paths),
-    pathPrefixes: paths.filter((path) => path.endsWith('*')).map((path) => path.replace(/\*+$/, '')),
+    pathPrefixes: paths.filter((path) => path.endsWith('*')).map((path) => trimTrailing(path, '*')),
   };
 }
 

@@ -6,7 +6,6 @@ export interface FileTemplateData {
 }
 
 const maxRenderedBytes = 1 << 20;
-const action = /\{\{(-\s)?\s*(\/\*[\s\S]*?\*\/|[\s\S]*?)\s*(\s-)?\}\}/g;
 const conditional = /^(else\s+)?if\s+(\S+)$/;
 
 /** One `if` that is open: whether text in it is kept, and whether a branch of it was taken. */
@@ -14,6 +13,31 @@ interface Branch {
   keeps: boolean;
   taken: boolean;
   outer: boolean;
+}
+
+interface Action {
+  start: number;
+  end: number;
+  words: string;
+  trimsBefore: boolean;
+  trimsAfter: boolean;
+}
+
+/** What stands between double braces; a comment may hold braces of its own. Reads the template once, whatever is in it. */
+function* actionsOf(template: string): Generator<Action> {
+  for (let start = template.indexOf('{{'); start >= 0; ) {
+    const trimsBefore = /^-\s/.test(template.slice(start + 2, start + 4));
+    const inside = start + (trimsBefore ? 4 : 2);
+    const comment = /^\s{0,100}\/\*/.test(template.slice(inside, inside + 102));
+    const commentEnd = comment ? template.indexOf('*/', inside) : inside;
+    const close = commentEnd < 0 ? -1 : template.indexOf('}}', commentEnd);
+    if (close < 0) return;
+    const text = template.slice(inside, close);
+    const trimsAfter = /\s-$/.test(text.slice(-2));
+    const words = (trimsAfter ? text.slice(0, -2) : text).trim();
+    yield { start, end: close + 2, words, trimsBefore, trimsAfter };
+    start = template.indexOf('{{', close + 2);
+  }
 }
 
 /**
@@ -39,11 +63,11 @@ export function renderFileTemplate(path: string, template: string, data: FileTem
     const begun = trimNext ? text.trimStart() : text;
     out += trimEnd ? begun.trimEnd() : begun;
   };
-  for (const match of template.matchAll(action)) {
-    emit(template.slice(end, match.index), match[1] !== undefined);
-    end = match.index + match[0].length;
-    trimNext = match[3] !== undefined;
-    const words = (match[2] ?? '').trim();
+  for (const action of actionsOf(template)) {
+    emit(template.slice(end, action.start), action.trimsBefore);
+    end = action.end;
+    trimNext = action.trimsAfter;
+    const { words } = action;
     const test = conditional.exec(words);
     const branch = branches.at(-1);
     if (words.startsWith('/*')) continue;

@@ -1,4 +1,4 @@
-import { CapstanError } from '../../../machinery/index.ts';
+import { CapstanError, sentenceEnd, trimTrailing } from '../../../machinery/index.ts';
 import { CloudConfigError, OpenStackError } from '../../../openstack/index.ts';
 import { openStackErrorReason } from './conditions.ts';
 
@@ -58,7 +58,7 @@ export async function attempt<T>(doing: string, reason: string, call: () => Prom
 /** The cause and the cure, in words that stay the same from one try to the next. */
 export function causeOf(error: unknown): string {
   if (error instanceof OpenStackError) {
-    const detail = error.detail.replace(/[.\s]+$/, '');
+    const detail = trimTrailing(error.detail, sentenceEnd);
     return `${error.service}: ${detail}${error.cure === undefined ? '' : `; ${error.cure}`}`;
   }
   return error instanceof Error ? error.message : String(error);

@@ -1,4 +1,5 @@
 import type { OpenStackServer } from '../../../api/index.ts';
+import { sentenceEnd, trimTrailing } from '../../../machinery/index.ts';
 import { isOpenStackError, type Server } from '../../../openstack/index.ts';
 import { after, type Result } from '../../../runtime/index.ts';
 import { notReady } from '../common/conditions.ts';
@@ -33,7 +34,7 @@ export async function removeFailedBuild(scope: ServerScope, seen: Server): Promi
   const { server, cloud, context, memory } = scope;
   const { name } = server.metadata;
   const now = context.clock.now();
-  const words = seen.fault?.message.replace(/[.\s]+$/, '') ?? '';
+  const words = trimTrailing(seen.fault?.message ?? '', sentenceEnd);
   judge(
     scope,
     instanceReadyCondition,

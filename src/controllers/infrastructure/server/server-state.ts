@@ -1,4 +1,5 @@
 import type { OpenStackServer } from '../../../api/index.ts';
+import { sentenceEnd, trimTrailing } from '../../../machinery/index.ts';
 import type { Server } from '../../../openstack/index.ts';
 import { conditionOf, type Verdict } from '../../shared/index.ts';
 import { notReady, readyVerdict, unknown } from '../common/conditions.ts';
@@ -44,7 +45,7 @@ export function stateOf(server: Pick<Server, 'id' | 'name' | 'status' | 'taskSta
 }
 
 function faultText({ fault }: Pick<Server, 'fault'>): string {
-  const words = fault?.message.replace(/[.\s]+$/, '') ?? '';
+  const words = trimTrailing(fault?.message ?? '', sentenceEnd);
   return `${words === '' ? '' : `: ${words}`}; delete the machine to have it replaced, or mend the server in nova`;
 }
 

@@ -5,7 +5,7 @@ import {
   parseKubeconfig,
   staticCredentials,
 } from '../../../client/index.ts';
-import { CapstanError } from '../../../machinery/index.ts';
+import { CapstanError, trimTrailing } from '../../../machinery/index.ts';
 
 function refuse(what: string): CapstanError {
   return new CapstanError('CAP_WORKLOAD_KUBECONFIG', `the kubeconfig of the workload cluster cannot be used: ${what}`, {
@@ -37,7 +37,7 @@ export function workloadConnection(text: string, name: string): ConnectionConfig
   if ((certificate === undefined) !== (key === undefined))
     throw refuse('client certificate and key must come together');
   return {
-    server: cluster.server.replace(/\/+$/, ''),
+    server: trimTrailing(cluster.server, '/'),
     ...(ca !== undefined && { certificateAuthority: ca }),
     ...(cluster['insecure-skip-tls-verify'] === true && { insecureSkipTlsVerify: true }),
     ...(cluster['tls-server-name'] && { tlsServerName: cluster['tls-server-name'] }),

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { request } from 'undici';
-import { CapstanError, type Clock } from '../../../../machinery/index.ts';
+import { CapstanError, type Clock, trimTrailing } from '../../../../machinery/index.ts';
 import type { BackupStore } from '../types.ts';
 import { emptyBodyHash, encodeSegment, type S3Credentials, signedHeaders } from './aws-signature.ts';
 
@@ -47,7 +47,7 @@ export function s3Store(location: S3Location, clock: Clock, limits: { partBytes?
   ): Promise<Answer> => {
     const url = new URL(base);
     const segments = key === '' ? [bucket] : [bucket, ...key.split('/')];
-    url.pathname = `${base.pathname.replace(/\/+$/, '')}/${segments.map(encodeSegment).join('/')}`;
+    url.pathname = `${trimTrailing(base.pathname, '/')}/${segments.map(encodeSegment).join('/')}`;
     url.search = Object.entries(query)
       .map(([name, value]) => `${encodeSegment(name)}=${encodeSegment(value)}`)
       .join('&');

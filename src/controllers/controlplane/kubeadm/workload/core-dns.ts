@@ -7,7 +7,7 @@ import {
   skipCoreDnsAnnotation,
 } from '../../../../api/index.ts';
 import type { Client } from '../../../../client/index.ts';
-import { CapstanError, ignoreNotFound, type JsonObject } from '../../../../machinery/index.ts';
+import { CapstanError, ignoreNotFound, type JsonObject, trimTrailing } from '../../../../machinery/index.ts';
 import { fieldManager } from '../../../shared/index.ts';
 import { isOlder, migrateCorefile, tagVersion } from './corefile.ts';
 import { formatImage, type ImageName, parseImage } from './image.ts';
@@ -59,7 +59,7 @@ function unusable(problem: string): CapstanError {
 type Configuration = NonNullable<NonNullable<KubeadmControlPlane['spec']['kubeadmConfigSpec']>['clusterConfiguration']>;
 
 export function wantedImage(current: ImageName, { dns, imageRepository }: Configuration): ImageName {
-  const repository = (dns?.imageRepository ?? imageRepository ?? current.repository).replace(/\/+$/, '');
+  const repository = trimTrailing(dns?.imageRepository ?? imageRepository ?? current.repository, '/');
   const tag = dns?.imageTag ?? current.tag;
   const version = tagVersion(tag);
   const official = repository === 'registry.k8s.io' || repository === 'k8s.gcr.io';

@@ -1,6 +1,6 @@
 import { DaemonSets, type KubeadmControlPlane, skipKubeProxyAnnotation } from '../../../../api/index.ts';
 import type { Client } from '../../../../client/index.ts';
-import { ignoreNotFound } from '../../../../machinery/index.ts';
+import { ignoreNotFound, trimTrailing } from '../../../../machinery/index.ts';
 import { formatImage, parseImage, versionTag } from './image.ts';
 import { patchPodTemplate, withImage } from './pod-template.ts';
 
@@ -20,7 +20,7 @@ export async function updateKubeProxy(
   const image = formatImage({
     ...parseImage(container.image),
     tag: versionTag(spec.version),
-    ...(repository !== undefined && { repository: repository.replace(/\/+$/, '') }),
+    ...(repository !== undefined && { repository: trimTrailing(repository, '/') }),
   });
   if (image === container.image) return;
   await patchPodTemplate(client, DaemonSets, daemonSet, (pod) => withImage(pod, key.name, image), signal);

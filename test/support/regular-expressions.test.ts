@@ -1,0 +1,77 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import { literalsOf, superlinearText } from './regexp-steps.ts';
+
+describe('superlinearText', () => {
+  it.each([
+    /^\d+\.?\d*$/,
+    /^(?:\d+\.?\d*s)+$/,
+    /^(a+)+$/,
+    /^(a|a)*$/,
+    /^(?:[a-z]+-?)*$/,
+    /\s+$/,
+    /(\d+)\s*[a-z]+/,
+    /^[a-z]*[a-z0-9]*x$/,
+    /"(?:[^"]|\\.)*"!/,
+  ])('finds %s', (expression) => {
+    expect(superlinearText(expression)).toBeDefined();
+  });
+
+  it.each([
+    /^\d+(?:\.\d*)?$/,
+    /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/,
+    /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/,
+    /^[^<>]*<([^<>]*)>$/,
+    /[\u0080-\u00ff]/,
+    /(?<!\d)(\d+)\s*[a-z]+/,
+    /^$/,
+  ])('lets %s pass', (expression) => {
+    expect(superlinearText(expression)).toBeUndefined();
+  });
+});
+
+/** Rooms whose texts come from clients of the management API or from servers a tenant names. */
+const rooms = ['api', 'apiserver', 'client', 'controllers', 'hosting', 'housekeeping', 'machinery', 'openstack', 'pki'];
+
+describe('the regular expressions of the program', () => {
+  it.each(rooms)('take linear time: those written in %s', async (room) => {
+    const root = join(import.meta.dirname, '../../src', room);
+    const found: string[] = [];
+    let scanned = 0;
+    for (const name of await readdir(root, { recursive: true })) {
+      if (!name.endsWith('.ts') || name.endsWith('.test.ts') || name.includes('testing')) continue;
+      for (const { line, expression } of literalsOf(await readFile(join(root, name), 'utf8'))) {
+        scanned++;
+        const text = superlinearText(expression);
+        if (text !== undefined) found.push(`${name}:${line} ${expression} on ${JSON.stringify(text)}…`);
+      }
+    }
+    expect(found).toEqual([]);
+    expect(scanned).toBeGreaterThan(0);
+  });
+
+  it('take linear time: those put together when the program starts', async () => {
+    const made: RegExp[] = [];
+    const original = globalThis.RegExp;
+    const record = (source: string | RegExp, flags?: string): RegExp => {
+      const expression = new original(source, flags);
+      made.push(expression);
+      return expression;
+    };
+    globalThis.RegExp = new Proxy(original, {
+      construct: (_, [source, flags]: [string, string?]) => record(source, flags),
+      apply: (_, __, [source, flags]: [string, string?]) => record(source, flags),
+    });
+    try {
+      vi.resetModules();
+      await import('../../src/machinery/index.ts');
+      await import('../../src/api/index.ts');
+    } finally {
+      globalThis.RegExp = original;
+    }
+    expect(made.length).toBeGreaterThan(10);
+    const slow = made.filter((expression) => superlinearText(expression) !== undefined);
+    expect(slow.map(String)).toEqual([]);
+  });
+});
