@@ -70,6 +70,7 @@ export type * from './controlplane/kamaji/types.ts';
 export type * from './controlplane/types.ts';
 export { gatewayGroup } from './gateway/common-schema.ts';
 export type * from './gateway/types.ts';
+export { hasNoServer, isUnresolved, openPartsOf, ownerMarkAnnotation } from './infrastructure/corrections.ts';
 export * from './infrastructure/group.ts';
 export type * from './infrastructure/types.ts';
 export { ipamGroup } from './ipam/kinds.ts';

@@ -13,6 +13,7 @@ import { type KubeObject, type Resource, seededRandom } from '../../src/machiner
 import { collect } from '../../src/openstack/index.ts';
 import { type ClusterWish, controlPlaneName, deploymentName, namespace } from './cluster-manifests.ts';
 import { BrokenPromise, checkForeign, checkNothingLeft, checkPromises, foreignThings } from './invariants.ts';
+import { beginWithMistake } from './mistakes.ts';
 import { checkQuiet } from './quiet.ts';
 import { beginning, createSystem, type System } from './system.ts';
 import { calmTheCloud, strike, troubleTheCloud } from './trouble.ts';
@@ -138,6 +139,7 @@ export async function play(seed: number, onTell?: (line: string) => void): Promi
     const isLarge = seed % livesPerLargeOne === 0;
     const amount = isLarge && random.next() < 0.4 ? 2 : 1;
     for (let index = 0; index < amount; index++) await applyWish(story, drawWish(random, index, isLarge));
+    const mistaken = random.next() < 0.15 ? await beginWithMistake(story, drawWish(random, 9, false)) : undefined;
     if (random.next() < 0.8) troubleTheCloud(story);
     const acts = 1 + Math.floor(random.next() * (isLarge ? 4 : 2));
     for (let act = 0; act < acts; act++) {
@@ -145,6 +147,7 @@ export async function play(seed: number, onTell?: (line: string) => void): Promi
       if (random.next() < 0.5) await strike(story);
       else await changeSomething(story);
     }
+    await mistaken?.();
     if (random.next() < 0.5) await untilWished(story);
     if (random.next() < 0.5) await changeSomething(story);
     await system.pass(Math.floor(random.next() * 60_000));

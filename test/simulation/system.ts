@@ -70,6 +70,8 @@ export interface System {
   readonly cloud: SimulatedCloud;
   /** what is in the cloud, as only an onlooker sees it */
   readonly rows: CloudRows;
+  /** of the simulated cloud, as its users have it */
+  readonly cloudsYaml: string;
   readonly tenant: OpenStack;
   readonly admin: OpenStack;
   readonly entries: readonly LogEntry[];
@@ -168,7 +170,12 @@ export async function createSystem(options: SystemOptions): Promise<System> {
     onError: (error, what) => void bugs.push(new Error(`the simulator failed: ${what}`, { cause: error })),
   });
   const cloudsYaml = renderCloudsYaml({ url: cloudUrl, region, secrets: cloud.secrets });
-  const plain: Transport = (request) => cloud.transport(request as Parameters<SimulatedCloud['transport']>[0]);
+  const plain: Transport = async (request) => {
+    if (!request.url.startsWith(`${cloudUrl}/`)) {
+      throw Object.assign(new Error(`connect ECONNREFUSED ${new URL(request.url).host}`), { code: 'ECONNREFUSED' });
+    }
+    return await cloud.transport(request as Parameters<SimulatedCloud['transport']>[0]);
+  };
   const openAs = async (name: string): Promise<OpenStack> =>
     connect(await cloudFromText({ text: cloudsYaml, source: 'the simulated cloud', cloud: name, region }), {
       transport: plain,
@@ -252,6 +259,7 @@ export async function createSystem(options: SystemOptions): Promise<System> {
     client,
     cloud,
     rows,
+    cloudsYaml,
     tenant,
     admin,
     entries,

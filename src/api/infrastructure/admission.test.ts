@@ -3,6 +3,7 @@ import type { JsonObject, UnstructuredObject } from '../../machinery/index.ts';
 import { context, created, make, refusedBySchema, strategyOf, updated } from '../admission.test-support.ts';
 
 const identityRef = { name: 's', cloudName: 'c', type: 'Secret' };
+const provisioned = { initialization: { provisioned: true } };
 const contains = (texts: readonly string[]): unknown[] => texts.map((text) => expect.stringContaining(text));
 
 describe('networks that no cloud can make', () => {
@@ -98,7 +99,12 @@ describe('an OpenStackClusterTemplate', () => {
 describe('the address of an API that was left open', () => {
   const endpoint = { host: '192.0.2.7', port: 6443 };
   const cluster = (fixedIP: string, more: JsonObject = {}): UnstructuredObject =>
-    make('OpenStackCluster', { identityRef, apiServer: { enableFloatingIP: false, fixedIP }, ...more });
+    make(
+      'OpenStackCluster',
+      { identityRef, apiServer: { enableFloatingIP: false, fixedIP }, ...more },
+      {},
+      provisioned,
+    );
   const filledIn = cluster('192.0.2.7', { controlPlaneEndpoint: endpoint });
 
   it('may be filled in, and stays when the manifest is applied again', () => {
@@ -126,8 +132,13 @@ describe('the load balancer of an API', () => {
 
   it.each([
     ['be given up before it was made', cluster(false), cluster(true), []],
-    ['not be given up later', cluster(false), cluster(true, { apiServerManagedLoadBalancer: { id: 'l' } }), refusal],
-    ['not be wished for later', cluster(true), cluster(false), refusal],
+    [
+      'not be given up later',
+      cluster(false),
+      cluster(true, { ...provisioned, apiServerManagedLoadBalancer: { id: 'l' } }),
+      refusal,
+    ],
+    ['not be asked for later', cluster(true), cluster(false, provisioned), refusal],
   ])('may %s', (_, next, old, expected) => {
     expect(updated(next, old)).toEqual(expected);
   });
@@ -135,15 +146,21 @@ describe('the load balancer of an API', () => {
 
 describe('an OpenStackServer', () => {
   const port = { network: { id: '2f4bd8f5-1d0c-4f9e-8a52-6c1e1ac0c001' } };
-  const server = (spec: JsonObject = {}): UnstructuredObject =>
-    make('OpenStackServer', {
-      identityRef,
-      flavor: 'm1',
-      image: { filter: { name: 'i' } },
-      sshKeyName: '',
-      ports: [port],
-      ...spec,
-    });
+  const server = (spec: JsonObject = {}, status?: JsonObject): UnstructuredObject =>
+    make(
+      'OpenStackServer',
+      {
+        identityRef,
+        flavor: 'm1',
+        image: { filter: { name: 'i' } },
+        sshKeyName: '',
+        ports: [port],
+        ...spec,
+      },
+      {},
+      status,
+    );
+  const resolved = { resolved: { imageID: 'i', flavorID: 'f' } };
 
   it('is accepted with a name for its flavor and refused without any', () => {
     expect([...created(server()), ...refusedBySchema(server())]).toEqual([]);
@@ -162,9 +179,107 @@ describe('an OpenStackServer', () => {
   it('takes new credentials and address pairs, and nothing else', () => {
     const pairs = [{ ...port, allowedAddressPairs: [{ ipAddress: '10.0.0.1' }] }];
     expect(updated(server({ identityRef: { ...identityRef, name: 't' }, ports: pairs }), server())).toEqual([]);
-    expect(updated(server({ flavor: 'm2' }), server())).toEqual([
+    expect(updated(server({ flavor: 'm2' }), server({}, resolved))).toEqual([
       'spec: Forbidden: OpenStackServer spec field is immutable. Please create a new resource instead.',
     ]);
+    expect(updated(server({ identityRef: { ...identityRef, region: 'r2' } }), server({}, resolved))).toEqual(
+      contains(['region is immutable']),
+    );
+  });
+
+  it('is corrected until its spec was found to mean something', () => {
+    const other = { flavor: 'm2', identityRef: { ...identityRef, region: 'r2' } };
+    expect(updated(server(other), server())).toEqual([]);
+    // moved here from elsewhere it has its resources already
+    const moved = server();
+    moved.metadata.annotations = { 'infrastructure.cluster.x-k8s.io/owner-mark': 'elsewhere' };
+    expect(updated(server(other), moved)).toEqual(contains(['OpenStackServer spec field is immutable']));
+  });
+});
+
+describe('an OpenStackMachine', () => {
+  const machine = (spec: JsonObject, status?: JsonObject): UnstructuredObject =>
+    make(
+      'OpenStackMachine',
+      { flavor: { filter: { name: 'm1' } }, image: { filter: { name: 'i' } }, ...spec },
+      {},
+      status,
+    );
+
+  it('is corrected until it has a server', () => {
+    const other = machine({ image: { filter: { name: 'j' } } });
+    expect(updated(other, machine({}))).toEqual([]);
+    expect(updated(other, machine({}, { instanceID: 'i' }))).toEqual(contains(['spec: Forbidden: cannot be modified']));
+    expect(updated(other, machine({ providerID: 'openstack:///i' }))).toEqual(
+      contains(['spec: Forbidden: cannot be modified']),
+    );
+  });
+});
+
+describe('an OpenStackCluster that is being made', () => {
+  const subnets = { managedSubnets: [{ cidr: '10.6.0.0/24' }] };
+  const cluster = (
+    spec: JsonObject,
+    status?: JsonObject,
+    annotations: Record<string, string> = {},
+  ): UnstructuredObject => {
+    const object = make('OpenStackCluster', { identityRef, ...spec }, {}, status);
+    object.metadata.annotations = annotations;
+    return object;
+  };
+  const marked = { 'infrastructure.cluster.x-k8s.io/owner-mark': 'u' };
+  const network = { network: { id: 'n', name: 'n', subnets: [] } };
+  const router = { router: { id: 'r', name: 'r' } };
+  const named = (name: string): JsonObject => ({ filter: { name } });
+
+  it.each<[string, JsonObject, JsonObject]>([
+    ['its region', { identityRef: { ...identityRef, region: 'a' } }, { identityRef: { ...identityRef, region: 'b' } }],
+    ['its network', { network: named('a') }, { network: named('b') }],
+    ['who makes its network', { network: named('a') }, subnets],
+    ['its external network', { externalNetwork: named('a') }, { externalNetwork: named('b') }],
+    ['everything else', { tags: ['a'] }, { tags: ['b'], enableExternalNetwork: false }],
+  ])('may have %s corrected while nothing was made', (_, before, after) => {
+    expect(updated(cluster(after), cluster(before))).toEqual([]);
+    const refused = updated(cluster(after), cluster(before, { ...network, ...router, ...provisioned }, marked));
+    expect(refused).not.toEqual([]);
+  });
+
+  it.each<[string, JsonObject, JsonObject, JsonObject, string[]]>([
+    ['subnets before they are there', subnets, { managedSubnets: [{ cidr: '10.7.0.0/24' }] }, {}, []],
+    [
+      'subnets afterwards',
+      subnets,
+      { managedSubnets: [{ cidr: '10.7.0.0/24' }] },
+      network,
+      ['cannot change subnet CIDR'],
+    ],
+    ['who makes the network', subnets, { network: named('a') }, {}, ['spec: Forbidden: cannot be modified except for']],
+    ['the router before it was found', { router: named('a') }, { router: named('b') }, network, []],
+    ['the router afterwards', { router: named('a') }, { router: named('b') }, { ...network, ...router }, ['cannot be']],
+    [
+      'the outside before there is a router',
+      { ...subnets, externalNetwork: named('a') },
+      { ...subnets, externalNetwork: named('b') },
+      network,
+      [],
+    ],
+    [
+      'a floating IP that does not exist, and doing without',
+      { ...subnets, apiServer: { floatingIP: '192.0.2.1' } },
+      { ...subnets, apiServer: { enableFloatingIP: false } },
+      { ...network, ...router },
+      [],
+    ],
+    [
+      'the address once it is published',
+      { ...subnets, apiServer: { floatingIP: '192.0.2.1' }, controlPlaneEndpoint: { host: '192.0.2.1', port: 6443 } },
+      { ...subnets, apiServer: { floatingIP: '192.0.2.2' }, controlPlaneEndpoint: { host: '192.0.2.1', port: 6443 } },
+      { ...network, ...router },
+      ['spec: Forbidden: cannot be modified'],
+    ],
+    ['the region', {}, { identityRef: { ...identityRef, region: 'b' } }, {}, ['region is immutable']],
+  ])('with something made: %s', (_, before, after, status, expected) => {
+    expect(updated(cluster(after), cluster(before, status, marked))).toEqual(contains(expected));
   });
 });
 

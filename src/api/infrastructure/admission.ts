@@ -6,6 +6,7 @@ import {
   type UnstructuredObject,
 } from '../../machinery/index.ts';
 import { topologyDryRunAnnotation } from '../cluster/labels.ts';
+import { hasNoServer, type OpenParts, openPartsOf, validateRegion, withoutOpenParts } from './corrections.ts';
 import { validateNetworks } from './network-validation.ts';
 import type {
   ManagedSecurityGroups,
@@ -75,11 +76,27 @@ function validateClusterUpdate(cluster: OpenStackCluster, old: OpenStackCluster)
     errors.push(fieldError.forbidden('spec.bastion', 'cannot be removed before disabling it'));
   }
   if (!deepEqual(cluster.spec, old.spec)) errors.push(...validateClusterSpec(cluster.spec, 'spec'));
-  errors.push(...validateManagedSubnets(cluster.spec.managedSubnets, old.spec.managedSubnets));
-  if (errors.length === 0 && !deepEqual(fixedPart(cluster.spec, old), fixedPart(old.spec, old, cluster.spec))) {
-    errors.push(fieldError.forbidden('spec', 'cannot be modified'));
+  const open = openPartsOf(old);
+  errors.push(...validateRegion(cluster.spec.identityRef, old.spec.identityRef, open.all));
+  if (!open.subnets) errors.push(...validateManagedSubnets(cluster.spec.managedSubnets, old.spec.managedSubnets));
+  if (errors.length > 0 || open.all) return errors;
+  const [after, before] = [withoutOpenParts(cluster.spec, open), withoutOpenParts(old.spec, open)];
+  const reduced = { ...old, spec: before };
+  if (!deepEqual(fixedPart(after, reduced), fixedPart(before, reduced, after))) {
+    errors.push(fieldError.forbidden('spec', `cannot be modified${whatIsOpen(open)}`));
   }
   return errors;
+}
+
+/** What may still be corrected, for whoever came too late with something else. */
+function whatIsOpen(open: OpenParts): string {
+  const fields = [
+    ...(open.outside ? ['externalNetwork'] : []),
+    ...(open.subnets ? ['managedSubnets'] : []),
+    ...(open.router ? ['router'] : []),
+    ...(open.endpoint ? ['apiServer'] : []),
+  ];
+  return fields.length === 0 ? '' : ` except for ${fields.join(', ')}, of which nothing was made yet`;
 }
 
 function validateManagedSubnets(subnets: ManagedSubnet[] | undefined, old: ManagedSubnet[] | undefined): FieldError[] {
@@ -206,13 +223,17 @@ export function validateBlockDevicesAndPorts(
 export const openStackMachineStrategy: ResourceStrategy = {
   validateCreate: (object) => validateBlockDevicesAndPorts(asMachine(object).spec),
   validateUpdate(object, old) {
-    const fixed = ({ spec }: OpenStackMachine): unknown => {
-      const { providerID: _id, identityRef: _identity, ...rest } = spec ?? {};
+    const { spec } = asMachine(object);
+    const isOpen = hasNoServer(asMachine(old));
+    if (isOpen) return deepEqual(spec, old['spec']) ? [] : validateBlockDevicesAndPorts(spec);
+    const fixed = (machine: OpenStackMachine): unknown => {
+      const { providerID: _id, identityRef: _identity, ...rest } = machine.spec ?? {};
       return withoutAddressPairs(rest);
     };
-    return deepEqual(fixed(asMachine(object)), fixed(asMachine(old)))
-      ? []
-      : [fieldError.forbidden('spec', 'cannot be modified')];
+    if (!deepEqual(fixed(asMachine(object)), fixed(asMachine(old)))) {
+      return [fieldError.forbidden('spec', 'cannot be modified once the machine has a server')];
+    }
+    return validateRegion(spec?.identityRef, asMachine(old).spec?.identityRef, false);
   },
 };
 

@@ -92,15 +92,11 @@ export function identityReference(era: Era, description: string): Field<Identity
     type,
     name: string('Name of the Secret or of the cluster identity.', { minLength: 1 }).required(),
     cloudName: string('Name of the cloud in clouds.yaml.', { minLength: 1 }).required(),
-    region: string('Region to use instead of the one in clouds.yaml; cannot be changed.'),
+    region: string('Region to use instead of the one in clouds.yaml; cannot be changed once something was made there.'),
   };
   const shaped: Field<IdentityReference> = object(fields, description);
   // With a default in the schema it makes no difference to users, but v1beta1 lists the field as required.
-  const exact = era === 'v1beta1' ? shaped.with({ required: ['type', 'name', 'cloudName'] }) : shaped;
-  return exact.rule(
-    '(!has(self.region) && !has(oldSelf.region)) || self.region == oldSelf.region',
-    'region is immutable',
-  );
+  return era === 'v1beta1' ? shaped.with({ required: ['type', 'name', 'cloudName'] }) : shaped;
 }
 
 export const addressPairs = (era: Era): Field<AddressPair[]> =>

@@ -5,6 +5,7 @@ import { defineKind, type Kind } from '../kind/define.ts';
 import { type Field, integer, list, object, once, oneOf, setOf, string } from '../kind/schema.ts';
 import { validateChangedSpec } from '../kind/strategy.ts';
 import { identityReference, needed, networkParam } from './common-schema.ts';
+import { hasMadeNothing, validateRegion } from './corrections.ts';
 import { infrastructureGroup } from './group.ts';
 import type { OpenStackFloatingIPPool, OpenStackFloatingIPPoolSpec, OpenStackFloatingIPPoolStatus } from './types.ts';
 
@@ -46,8 +47,14 @@ const status: () => Field<OpenStackFloatingIPPoolStatus> = once(() =>
   ),
 );
 
-function validate(object: UnstructuredObject): FieldError[] {
+function validate(object: UnstructuredObject, old?: UnstructuredObject): FieldError[] {
   const { spec } = object as unknown as OpenStackFloatingIPPool;
+  const before = old as unknown as OpenStackFloatingIPPool | undefined;
+  const isOpen = before === undefined || (hasMadeNothing(before) && before.status?.floatingIPNetwork === undefined);
+  return [...validateAddresses(spec), ...validateRegion(spec?.identityRef, before?.spec?.identityRef, isOpen)];
+}
+
+function validateAddresses(spec: OpenStackFloatingIPPoolSpec | undefined): FieldError[] {
   return (spec?.preAllocatedFloatingIPs ?? []).flatMap((address, i) =>
     ipFamily(address) === undefined
       ? [fieldError.invalid(`spec.preAllocatedFloatingIPs[${i}]`, address, 'not a valid IP address')]

@@ -13,6 +13,7 @@ import { ageColumn, textColumn } from '../kind/printer.ts';
 import { boolean, type Field, list, object, once, string } from '../kind/schema.ts';
 import { validateBlockDevicesAndPorts, withoutAddressPairs } from './admission.ts';
 import { needed, networkParam } from './common-schema.ts';
+import { isUnresolved, validateRegion } from './corrections.ts';
 import { infrastructureGroup } from './group.ts';
 import { machineCommonFields } from './machine-schema.ts';
 import { portOptions, resolvedPort } from './port-schema.ts';
@@ -81,7 +82,11 @@ const strategy: ResourceStrategy = {
   validateCreate: (object): FieldError[] => validateBlockDevicesAndPorts(asServer(object).spec),
   validateUpdate(object, old, { dryRun }): FieldError[] {
     if (dryRun === true && object.metadata.annotations?.[topologyDryRunAnnotation] !== undefined) return [];
-    if (deepEqual(fixedPart(asServer(object)), fixedPart(asServer(old)))) return [];
+    const { spec } = asServer(object);
+    if (isUnresolved(asServer(old))) return deepEqual(spec, old['spec']) ? [] : validateBlockDevicesAndPorts(spec);
+    if (deepEqual(fixedPart(asServer(object)), fixedPart(asServer(old)))) {
+      return validateRegion(spec?.identityRef, asServer(old).spec?.identityRef, false);
+    }
     const problem = 'OpenStackServer spec field is immutable. Please create a new resource instead.';
     return [fieldError.forbidden('spec', problem)];
   },

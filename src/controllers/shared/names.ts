@@ -14,6 +14,8 @@ export const managedByAnnotation = 'cluster.x-k8s.io/managed-by';
 export const deleteMachineAnnotation = 'cluster.x-k8s.io/delete-machine';
 export const disableMachineCreateAnnotation = 'cluster.x-k8s.io/disable-machine-create';
 export const skipRemediationAnnotation = 'cluster.x-k8s.io/skip-remediation';
+/** reason of an infrastructure machine's Ready once its server is gone for good */
+export const infrastructureGoneReason = 'InstanceGone';
 export const remediateMachineAnnotation = 'cluster.x-k8s.io/remediate-machine';
 export const clonedFromNameAnnotation = 'cluster.x-k8s.io/cloned-from-name';
 export const clonedFromGroupKindAnnotation = 'cluster.x-k8s.io/cloned-from-groupkind';

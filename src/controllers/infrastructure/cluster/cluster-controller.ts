@@ -39,10 +39,11 @@ import {
 import { createAttention } from '../common/attention.ts';
 import { authenticationCondition, notReady, openStackErrorReason, setAuthentication } from '../common/conditions.ts';
 import { defaultConcurrency, type InfrastructureDependencies } from '../common/dependencies.ts';
-import { abandonAnnotation, clusterBase, openStackClusterFinalizer } from '../common/names.ts';
+import { abandonAnnotation, clusterBase, heldBack, openStackClusterFinalizer } from '../common/names.ts';
 import { Trouble, troubleOf, type Wait } from '../common/outcomes.ts';
 import { ownerId } from '../common/ownership.ts';
-import { recordIntent } from '../common/record-intent.ts';
+import { mayHaveMade, recordIntent } from '../common/record-intent.ts';
+import { warnOfNews } from '../common/warn.ts';
 import { indexByIdentity, rotationSource } from '../common/watches.ts';
 import { createLookupCache } from '../server/lookup-cache.ts';
 import { deleteInfrastructure, recordedResources } from './deletion.ts';
@@ -87,19 +88,24 @@ export function openStackClusterController(dependencies: InfrastructureDependenc
     // nobody's yet: the Cluster controller makes itself the owner of what its Cluster refers to
     if (!cluster && !deleting) return done();
     if (pausedBy(cached, cluster).length > 0) return done();
-    const original = await recordIntent(context, openStackClusters, cached, openStackClusterFinalizer);
-    const draft = draftOf(original);
-    const outcome = await pass(context, key, { original, draft, cluster, clusterName: owner?.name ?? key.name });
+    const original = mayHaveMade(cached, openStackClusterFinalizer)
+      ? await recordIntent(context, openStackClusters, cached, openStackClusterFinalizer)
+      : cached;
+    const objects = { original, draft: draftOf(original), cluster, clusterName: owner?.name ?? key.name };
+    const outcome = await pass(context, key, objects);
+    const { draft } = objects;
     if (outcome.gone) {
       draft.metadata.finalizers = withoutFinalizer(draft.metadata.finalizers, openStackClusterFinalizer);
       forget(key);
     }
-    await writeObject(context, openStackClusters, original, draft, { observed: false });
+    await writeObject(context, openStackClusters, outcome.stored ?? original, draft, { observed: false });
     return resultOf(outcome);
   };
 
   interface Outcome {
     readonly gone?: boolean;
+    /** the object as stored last, where the pass stored it */
+    readonly stored?: OpenStackCluster;
     readonly wait?: Wait | undefined;
     readonly trouble?: unknown;
   }
@@ -134,18 +140,22 @@ export function openStackClusterController(dependencies: InfrastructureDependenc
     } catch (error) {
       if (!(error instanceof Trouble)) throw error;
       if (deleting && mayLetGo(context, original)) return { gone: true };
+      warnOfNews(context, original, authenticationCondition, error);
       setAuthentication(draft, error.message, now);
-      setVerdict(draft, 'Ready', notReady(openStackErrorReason, error.message), now);
+      const message = deleting ? heldBack(error.message) : error.message;
+      setVerdict(draft, 'Ready', notReady(openStackErrorReason, message), now);
       return { trouble: error };
     }
     return deleting ? passOfDeletion(scope, key) : passOfLife(scope, key);
   };
 
   const passOfLife = async (scope: ClusterScope, key: ObjectKey): Promise<Outcome> => {
+    const before = scope.original;
     const outcome = await runPhases(scope);
+    if (outcome.trouble instanceof Trouble) warnOfNews(scope.context, before, 'Ready', outcome.trouble);
     // what a broken pass did not come to is still depended on
     if (outcome.trouble === undefined) attention.follow(key, scope.access.observer, scope.followed);
-    return outcome;
+    return { ...outcome, stored: scope.original };
   };
 
   const passOfDeletion = async (scope: ClusterScope, key: ObjectKey): Promise<Outcome> => {

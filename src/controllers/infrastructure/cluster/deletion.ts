@@ -7,7 +7,7 @@ import {
   type Port,
   type Router,
 } from '../../../openstack/index.ts';
-import { deleteLeftoversAnnotation } from '../common/names.ts';
+import { deleteLeftoversAnnotation, floatingIpAnnotation } from '../common/names.ts';
 import { attempt, causeOf, type Wait } from '../common/outcomes.ts';
 import { isOurs } from '../common/ownership.ts';
 import { removeBastion } from './bastion.ts';
@@ -148,7 +148,8 @@ async function findBalancer(scope: DeletionScope, recordedId: string | undefined
 async function removeFloatingIps(scope: DeletionScope): Promise<Wait | undefined> {
   const { floatingIps } = scope.access.openstack.network;
   const { signal } = scope.context;
-  if (scope.draft.spec.enableExternalNetwork === false) return undefined;
+  const isNoted = scope.draft.metadata.annotations?.[floatingIpAnnotation('api')] !== undefined;
+  if (scope.draft.spec.enableExternalNetwork === false && !isNoted) return undefined;
   await attempt('the floating IP of the API could not be deleted', reason, async () => {
     for (const address of await findOwnFloatingIps(scope, 'api')) {
       if (address.address === scope.draft.spec.apiServer?.floatingIP) continue;

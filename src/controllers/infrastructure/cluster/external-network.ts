@@ -1,3 +1,4 @@
+import { openPartsOf } from '../../../api/index.ts';
 import { collect, type Network } from '../../../openstack/index.ts';
 import { resolveNetwork } from '../common/filters.ts';
 import { attempt, UnusableInput, type Wait } from '../common/outcomes.ts';
@@ -12,8 +13,8 @@ export async function reconcileExternalNetwork(scope: ClusterScope): Promise<Wai
     delete status.externalNetwork;
     return undefined;
   }
-  // what the spec names cannot change, and neither does what it was found to mean
-  if (status.externalNetwork?.id) return undefined;
+  // what the spec names may be corrected until something was made from it
+  if (status.externalNetwork?.id && !openPartsOf(scope.original).outside) return undefined;
   const found = await attempt('the external network could not be found', 'NetworkCreateFailed', () => find(scope));
   if (found) status.externalNetwork = { name: found.name, id: found.id, ...tagsOf(found) };
   else delete status.externalNetwork;

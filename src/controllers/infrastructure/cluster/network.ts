@@ -6,7 +6,7 @@ import { clusterDescription, networkName, subnetName } from '../common/names.ts'
 import { attempt, UnusableInput, type Wait } from '../common/outcomes.ts';
 import { carriesMark, ownerMark } from '../common/ownership.ts';
 import { record } from './events.ts';
-import { type ClusterScope, follow, look, statusOf, wasThereBefore } from './scope.ts';
+import { beginToMake, type ClusterScope, follow, look, statusOf, wasThereBefore } from './scope.ts';
 import { ensureTags, oldest, tagsOf } from './tags.ts';
 import { managesNetwork } from './wishes.ts';
 
@@ -70,6 +70,7 @@ export async function findOwnNetwork(scope: ClusterScope): Promise<Network | und
 }
 
 async function createNetwork(scope: ClusterScope): Promise<Network> {
+  await beginToMake(scope);
   const { access, context, draft, base, owner } = scope;
   const { mtu, enablePortSecurity } = draft.spec.managedNetwork ?? {};
   const network = await access.openstack.network.networks.create(

@@ -8,7 +8,7 @@ import { reconcileExternalNetwork } from './external-network.ts';
 import { reconcileFailureDomains } from './failure-domains.ts';
 import { reconcileNetwork } from './network.ts';
 import { reconcileRouter } from './router.ts';
-import { type ClusterScope, statusOf } from './scope.ts';
+import { beginToMake, type ClusterScope, statusOf } from './scope.ts';
 import { reconcileSecurityGroups } from './security-groups.ts';
 import { hasBastion } from './wishes.ts';
 
@@ -22,6 +22,7 @@ interface Phase {
 const phases: readonly Phase[] = [
   { run: reconcileExternalNetwork, condition: 'NetworkReady' },
   { run: reconcileNetwork, condition: 'NetworkReady' },
+  { run: beginToMake },
   { run: reconcileRouter, condition: 'RouterReady' },
   // before the security groups: a load balancer comes up while they are made
   { run: reconcileEndpoint, condition: 'APIEndpointReady' },

@@ -1,10 +1,18 @@
-import type { Cluster, OpenStackCluster, OpenStackClusterStatus } from '../../../api/index.ts';
+import {
+  type Cluster,
+  type OpenStackCluster,
+  type OpenStackClusterStatus,
+  openStackClusters,
+} from '../../../api/index.ts';
 import { objectKey } from '../../../client/index.ts';
 import type { HealthMonitor, Listener, ObservedType, ObservedTypes, Pool, Subnet } from '../../../openstack/index.ts';
 import type { ReconcileContext } from '../../../runtime/index.ts';
+import { draftOf } from '../../shared/index.ts';
 import type { Attention, Followed } from '../common/attention.ts';
 import type { CloudAccess } from '../common/clouds.ts';
 import type { InfrastructureDependencies } from '../common/dependencies.ts';
+import { openStackClusterFinalizer } from '../common/names.ts';
+import { recordIntent } from '../common/record-intent.ts';
 import type { LookupCache } from '../server/lookup-cache.ts';
 
 /** What serves one port of the load balancer, as far as it is there. */
@@ -55,7 +63,8 @@ export interface ClusterScope {
   readonly dependencies: InfrastructureDependencies;
   /** undefined when it is gone and the OpenStackCluster is on its way too */
   readonly cluster: Cluster | undefined;
-  readonly original: OpenStackCluster;
+  /** as stored; moves on when the intent is recorded */
+  original: OpenStackCluster;
   /** private copy: phases change it, one place writes it */
   readonly draft: OpenStackCluster;
   readonly access: CloudAccess;
@@ -69,6 +78,18 @@ export interface ClusterScope {
   readonly attention: Attention;
   /** what this pass found the cluster to depend on */
   readonly followed: Followed[];
+}
+
+/**
+ * Records, before the first resource is made, that there will be some. Until then the object has no finalizer: whoever mistyped
+ * its credentials or networks deletes it without any cloud.
+ */
+export async function beginToMake(scope: ClusterScope): Promise<undefined> {
+  const stored = await recordIntent(scope.context, openStackClusters, scope.original, openStackClusterFinalizer);
+  if (stored === scope.original) return;
+  scope.original = stored;
+  const { finalizers, annotations, resourceVersion } = draftOf(stored).metadata;
+  Object.assign(scope.draft.metadata, { finalizers, annotations, resourceVersion });
 }
 
 /** The status of the draft, made when there is none. */

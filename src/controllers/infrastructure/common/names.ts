@@ -8,11 +8,7 @@ export const ipClaimFinalizer = 'openstackmachine.infrastructure.cluster.x-k8s.i
 export const floatingIpPoolFinalizer = 'openstackfloatingippool.infrastructure.cluster.x-k8s.io';
 export const deleteFloatingIpFinalizer = 'openstackfloatingippool.infrastructure.cluster.x-k8s.io/delete-floating-ip';
 
-/**
- * On objects that own cloud resources: the word their resources are marked with. It is the uid the object had when it was
- * first seen; objects that are moved to another management API get a new uid and keep this.
- */
-export const ownerMarkAnnotation = 'infrastructure.cluster.x-k8s.io/owner-mark';
+export { ownerMarkAnnotation } from '../../../api/index.ts';
 
 /**
  * On an OpenStackCluster: which leftovers of the workload's cloud controllers go with the cluster, a comma-separated list of
@@ -22,6 +18,11 @@ export const deleteLeftoversAnnotation = 'infrastructure.cluster.x-k8s.io/delete
 
 /** On a deleted object whose cloud cannot be reached any more: `true` gives up what it has there. */
 export const abandonAnnotation = 'infrastructure.cluster.x-k8s.io/abandon-cloud-resources';
+
+/** Why the deletion of an object stands still that has resources in a cloud it cannot reach, and both ways on. */
+export function heldBack(why: string): string {
+  return `${why}; what was made in the cloud is deleted as soon as the credentials work, or left there with the annotation ${abandonAnnotation}: "true"`;
+}
 
 /** Keys of the metadata of servers and volumes that say who owns them. */
 export const ownerMetadataKey = 'capstan-owner';

@@ -4,6 +4,11 @@ import { fieldManager } from '../../shared/index.ts';
 import { ownerMarkAnnotation } from './names.ts';
 import { withOwnerMark } from './ownership.ts';
 
+/** An object that made something in a cloud, or is about to: with another program's mark it was moved here and owns what it brought. */
+export function mayHaveMade({ metadata }: KubeObject, finalizer: string): boolean {
+  return metadata.finalizers?.includes(finalizer) === true || metadata.annotations?.[ownerMarkAnnotation] !== undefined;
+}
+
 /**
  * Stores that an object is about to own cloud resources: its finalizer and the mark they will carry. Nothing is made in a
  * cloud before that. Resolves with the object as stored, the same one when all was there or it is about to go.

@@ -8,7 +8,7 @@ import { deleteFloatingIpFinalizer, poolDescription, poolTag } from '../common/n
 import { attempt, Trouble } from '../common/outcomes.ts';
 import { ownerMark } from '../common/ownership.ts';
 import { ownFloatingIps } from './release.ts';
-import { listsOf, maxIpsReachedReason, type PoolScope } from './scope.ts';
+import { beginToMake, listsOf, maxIpsReachedReason, type PoolScope } from './scope.ts';
 
 /** Claims that have no address yet, the oldest first. */
 export function openClaims({ claims }: PoolScope): IPAddressClaim[] {
@@ -23,6 +23,7 @@ const compare = (a = '', b = ''): number => (a < b ? -1 : a > b ? 1 : 0);
 export async function answerClaims(scope: PoolScope, given: readonly IPAddress[]): Promise<readonly IPAddress[]> {
   const waiting = openClaims(scope);
   if (waiting.length === 0) return given;
+  await beginToMake(scope);
   const all = [...given];
   const stock = createStock(scope);
   for (const claim of waiting) {

@@ -20,23 +20,31 @@ import {
   watchObjects,
 } from '../../../runtime/index.ts';
 import { isDeleting, isFilteredOut, pausedBy, watchFilter, withoutFinalizer } from '../../shared/index.ts';
-import { authenticationFailedReason, notReady, readyVerdict, setAuthentication } from '../common/conditions.ts';
+import {
+  authenticationCondition,
+  authenticationFailedReason,
+  notReady,
+  readyVerdict,
+  setAuthentication,
+} from '../common/conditions.ts';
 import type { InfrastructureDependencies } from '../common/dependencies.ts';
 import { resolveNetwork } from '../common/filters.ts';
-import { abandonAnnotation, floatingIpPoolFinalizer } from '../common/names.ts';
+import { abandonAnnotation, floatingIpPoolFinalizer, heldBack } from '../common/names.ts';
 import { attempt, Trouble, UnusableInput } from '../common/outcomes.ts';
 import { ownerId } from '../common/ownership.ts';
 import { pauseAfter } from '../common/pause.ts';
-import { recordIntent } from '../common/record-intent.ts';
+import { mayHaveMade, recordIntent } from '../common/record-intent.ts';
+import { warnOfNews } from '../common/warn.ts';
 import { indexByIdentity, rotationSource } from '../common/watches.ts';
 import { answerClaims } from './allocate.ts';
-import { deleteFloatingIp, ownFloatingIps, releaseAddresses } from './release.ts';
+import { deleteFloatingIp, forgetAddress, ownFloatingIps, releaseAddresses } from './release.ts';
 import {
   isPreallocated,
   judge,
   listsOf,
   maxIpsReachedReason,
   type PoolScope,
+  poolReadyCondition,
   save,
   unableToFindNetworkReason,
 } from './scope.ts';
@@ -50,8 +58,10 @@ export function openStackFloatingIpPoolController(dependencies: InfrastructureDe
     const cached = context.cache.lister(openStackFloatingIPPools).get(key);
     if (!cached || isFilteredOut(cached, dependencies.watchFilter)) return done();
     if (pausedBy(cached, undefined).length > 0) return done();
-    const original = await recordIntent(context, openStackFloatingIPPools, cached, floatingIpPoolFinalizer);
-    if (original.metadata.finalizers?.includes(floatingIpPoolFinalizer) !== true) return done();
+    const original = mayHaveMade(cached, floatingIpPoolFinalizer)
+      ? await recordIntent(context, openStackFloatingIPPools, cached, floatingIpPoolFinalizer)
+      : cached;
+    if (isDeleting(original) && original.metadata.finalizers?.includes(floatingIpPoolFinalizer) !== true) return done();
     const pool = clone(original);
     const place = `${key.namespace}/${key.name}`;
     const parts = {
@@ -77,7 +87,7 @@ export function openStackFloatingIpPoolController(dependencies: InfrastructureDe
     } catch (error) {
       if (!(error instanceof Trouble)) throw error;
       const stopped = scope ?? { ...parts, cloud: undefined as never };
-      const pause = explainStop(stopped, error);
+      const pause = (await giveUp(stopped, error)) ?? explainStop(stopped, error);
       await save(stopped);
       if (!pause) throw error;
       return pause;
@@ -190,17 +200,28 @@ async function reconcileDelete(scope: PoolScope, kept: readonly IPAddress[]): Pr
   return done();
 }
 
+/** A pool whose user gives up what it has in a cloud that cannot be reached: it goes, and nobody waits for it any more. */
+async function giveUp(scope: PoolScope, { reason }: Trouble): Promise<Result | undefined> {
+  const { pool, context, addresses } = scope;
+  if (reason !== authenticationFailedReason || !isDeleting(pool)) return undefined;
+  if (pool.metadata.annotations?.[abandonAnnotation] !== 'true') return undefined;
+  const left = [...new Set([...addresses.map(({ spec }) => spec.address), ...listsOf(pool).available])];
+  const what = left.length === 0 ? 'no address is recorded' : left.join(', ');
+  context.events.event(pool, 'Warning', 'AbandonedCloudResources', `Left in the cloud: ${what}`);
+  for (const address of addresses) await forgetAddress(scope, address);
+  pool.metadata.finalizers = withoutFinalizer(pool.metadata.finalizers, floatingIpPoolFinalizer);
+  return done();
+}
+
 /** Tells on the pool what stopped a pass, and says when the next one comes; undefined leaves that to the queue. */
-function explainStop(scope: Pick<PoolScope, 'pool' | 'context'>, error: Trouble): Result | undefined {
+function explainStop(scope: Pick<PoolScope, 'original' | 'pool' | 'context'>, error: Trouble): Result | undefined {
   const { pool, context } = scope;
-  if (error.reason === authenticationFailedReason) {
-    setAuthentication(pool, error.message, context.clock.now());
-    if (isDeleting(pool) && pool.metadata.annotations?.[abandonAnnotation] === 'true') {
-      pool.metadata.finalizers = withoutFinalizer(pool.metadata.finalizers, floatingIpPoolFinalizer);
-      return done();
-    }
-  }
-  judge(scope, notReady(error.reason, error.message));
+  const said = error.reason === authenticationFailedReason ? authenticationCondition : poolReadyCondition;
+  warnOfNews(context, scope.original, said, error);
+  const isOut = error.reason === authenticationFailedReason;
+  if (isOut) setAuthentication(pool, error.message, context.clock.now());
+  const message = isOut && isDeleting(pool) ? heldBack(error.message) : error.message;
+  judge(scope, notReady(error.reason, message));
   // a claim that goes, or a change of the pool, wakes it
   if (error.reason === maxIpsReachedReason) return done();
   return pauseAfter(error, context.random);

@@ -42,7 +42,7 @@ async function remove({ context }: PoolScope, address: IPAddress): Promise<void>
 }
 
 async function release(scope: PoolScope, object: IPAddress): Promise<void> {
-  const { pool, context } = scope;
+  const { pool } = scope;
   const { address } = object.spec;
   if (object.metadata.finalizers?.includes(deleteFloatingIpFinalizer) !== true) return;
   if (pool.spec.reclaimPolicy === 'Delete' && !isPreallocated(pool, address)) {
@@ -52,6 +52,11 @@ async function release(scope: PoolScope, object: IPAddress): Promise<void> {
     pool.status = { ...pool.status, availableIPs: [...listsOf(pool).available, address].sort() };
     await save(scope);
   }
+  await forgetAddress(scope, object);
+}
+
+/** From now on nobody waits for the pool to let an address go. */
+export async function forgetAddress({ context }: PoolScope, object: IPAddress): Promise<void> {
   const finalizers = withoutFinalizer(object.metadata.finalizers, deleteFloatingIpFinalizer);
   const { resourceVersion } = object.metadata;
   const patch = { metadata: { finalizers, ...(resourceVersion !== undefined && { resourceVersion }) } };

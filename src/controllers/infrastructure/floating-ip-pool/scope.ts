@@ -4,9 +4,12 @@ import {
   type OpenStackFloatingIPPool,
   openStackFloatingIPPools,
 } from '../../../api/index.ts';
+import { clone } from '../../../machinery/index.ts';
 import type { ReconcileContext } from '../../../runtime/index.ts';
 import { setVerdict, type Verdict, writeObject } from '../../shared/index.ts';
 import type { CloudAccess } from '../common/clouds.ts';
+import { floatingIpPoolFinalizer } from '../common/names.ts';
+import { recordIntent } from '../common/record-intent.ts';
 
 /** As upstream spells it. */
 export const poolReadyCondition = 'OpenstackFloatingIPPoolReadyCondition';
@@ -33,6 +36,16 @@ export async function save(scope: PoolScope): Promise<void> {
   scope.original = await writeObject(context, openStackFloatingIPPools, original, pool, { observed: false });
   const { resourceVersion } = scope.original.metadata;
   if (resourceVersion !== undefined) pool.metadata.resourceVersion = resourceVersion;
+}
+
+/** Records, before the first address is taken, that the pool has some. Until then it can be deleted without any cloud. */
+export async function beginToMake(scope: PoolScope): Promise<void> {
+  const { context, original, pool } = scope;
+  const stored = await recordIntent(context, openStackFloatingIPPools, original, floatingIpPoolFinalizer);
+  if (stored === original) return;
+  scope.original = stored;
+  const { finalizers, annotations, resourceVersion } = clone(stored).metadata;
+  Object.assign(pool.metadata, { finalizers, annotations, resourceVersion });
 }
 
 export function judge(scope: Pick<PoolScope, 'pool' | 'context'>, verdict: Verdict): void {

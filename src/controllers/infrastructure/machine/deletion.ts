@@ -2,7 +2,7 @@ import type { OpenStackServer } from '../../../api/index.ts';
 import { after, type Result } from '../../../runtime/index.ts';
 import { isDeleting, withoutFinalizer } from '../../shared/index.ts';
 import { authenticationFailedReason, notReady } from '../common/conditions.ts';
-import { openStackMachineFinalizer } from '../common/names.ts';
+import { abandonAnnotation, heldBack, openStackMachineFinalizer } from '../common/names.ts';
 import { Trouble } from '../common/outcomes.ts';
 import { instanceDeletedReason } from '../server/conditions.ts';
 import { placeFloatingIp } from './api-floating-ip.ts';
@@ -29,15 +29,31 @@ export async function reconcileDelete(scope: MachineScope): Promise<Result | und
     judge(scope, readyCondition, going);
     return undefined;
   }
-  if (whole) await releaseServerGroup(whole);
+  if (whole) await leaveServerGroup(whole);
   scope.machine.metadata.finalizers = withoutFinalizer(scope.machine.metadata.finalizers, openStackMachineFinalizer);
   return undefined;
+}
+
+/** The group goes with its last machine; one that is given up with the rest stays, and an event names it. */
+async function leaveServerGroup(scope: WholeScope): Promise<void> {
+  try {
+    await releaseServerGroup(scope);
+  } catch (error) {
+    const isGivenUp = scope.machine.metadata.annotations?.[abandonAnnotation] === 'true';
+    if (!(error instanceof Trouble) || error.reason !== authenticationFailedReason || !isGivenUp) throw error;
+    scope.context.events.event(
+      scope.machine,
+      'Warning',
+      'AbandonedCloudResources',
+      'Left in the cloud: a server group',
+    );
+  }
 }
 
 /** Without credentials nothing can be taken away; that is what people have to know first. */
 function wordsOf(server: OpenStackServer): string | undefined {
   const authentication = authenticationOf(server);
-  return authentication?.status === 'False' ? authentication.message : reportOf(server).verdict.message;
+  return authentication?.status === 'False' ? heldBack(authentication.message ?? '') : reportOf(server).verdict.message;
 }
 
 /** A server nobody has seen ACTIVE may have joined all the same: with its name, whoever deletes the machine finds its Node. */

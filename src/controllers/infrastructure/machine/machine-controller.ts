@@ -47,7 +47,9 @@ import { openStackMachineFinalizer } from '../common/names.ts';
 import { Trouble } from '../common/outcomes.ts';
 import { pauseAfter } from '../common/pause.ts';
 import { sightingOf } from '../common/sighting.ts';
+import { warnOfNews } from '../common/warn.ts';
 import { byIdentity } from '../common/watches.ts';
+import { instanceNotReadyReason } from '../server/conditions.ts';
 import { placeFloatingIp } from './api-floating-ip.ts';
 import { reconcileDelete } from './deletion.ts';
 import { identityOf } from './desired-server.ts';
@@ -64,6 +66,7 @@ import {
   waitingForClusterReason,
 } from './names.ts';
 import { judge, type MachineScope, type WholeScope } from './scope.ts';
+import { wantsServerGroup } from './server-group.ts';
 import { ensureServerObject } from './server-object.ts';
 import { authenticationOf, reportOf, takeFromServer } from './status.ts';
 
@@ -193,11 +196,16 @@ export function openStackMachineController(dependencies: InfrastructureDependenc
     if (owner?.spec.bootstrap.dataSecretName === undefined) {
       return waiting(scope, waitingForBootstrapReason, 'Waiting for the bootstrap provider to write the user data');
     }
+    // before anything is recorded: a machine that could never have a server group must not wait for one to be deleted
+    if (wantsServerGroup(scope.machine)) await scope.cloud();
     scope.original = await withFinalizer(context, openStackMachines, scope.original, openStackMachineFinalizer);
     if (scope.original.metadata.finalizers) scope.machine.metadata.finalizers = [...scope.original.metadata.finalizers];
     const whole = scope as WholeScope;
     scope.server = await ensureServerObject(whole);
     const { verdict, isActive } = reportOf(scope.server);
+    if (verdict.status === 'False' && verdict.reason !== instanceNotReadyReason) {
+      warnOfNews(context, scope.original, instanceReadyCondition, { ...verdict, message: verdict.message ?? '' });
+    }
     judge(scope, instanceReadyCondition, verdict);
     judge(scope, readyCondition, verdict);
     const authentication = authenticationOf(scope.server);
@@ -232,7 +240,13 @@ const ingressReasons: readonly string[] = [loadBalancerMemberErrorReason, floati
 function explainStop(scope: MachineScope, error: unknown): Result | undefined {
   if (!(error instanceof Trouble)) throw error;
   const verdict = notReady(error.reason, error.message);
-  if (ingressReasons.includes(error.reason)) judge(scope, apiServerIngressCondition, verdict);
+  const type = ingressReasons.includes(error.reason)
+    ? apiServerIngressCondition
+    : error.reason === authenticationFailedReason
+      ? authenticationCondition
+      : instanceReadyCondition;
+  warnOfNews(scope.context, scope.original, type, error);
+  if (type === apiServerIngressCondition) judge(scope, apiServerIngressCondition, verdict);
   else if (error.reason === authenticationFailedReason) {
     setAuthentication(scope.machine, error.message, scope.context.clock.now());
   } else {

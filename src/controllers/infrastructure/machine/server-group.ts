@@ -16,6 +16,11 @@ import type { MachineScope, WholeScope } from './scope.ts';
 
 const policies: readonly string[] = ['anti-affinity', 'soft-anti-affinity', 'affinity', 'soft-affinity'];
 
+/** Whether a server group is made for the machine and those like it. */
+export function wantsServerGroup({ metadata, spec }: OpenStackMachine): boolean {
+  return metadata.annotations?.[managedServerGroupAnnotation] !== undefined && spec.serverGroup === undefined;
+}
+
 /** The server group made for the machine's set; undefined when none is asked for. */
 export async function managedServerGroup(scope: WholeScope): Promise<string | undefined> {
   const policy = scope.machine.metadata.annotations?.[managedServerGroupAnnotation];
@@ -68,7 +73,7 @@ function setOf({ metadata }: OpenStackMachine): string {
 /** Deletes the group with the last machine of its set. */
 export async function releaseServerGroup(scope: WholeScope): Promise<void> {
   const { machine, context } = scope;
-  if (machine.metadata.annotations?.[managedServerGroupAnnotation] === undefined || machine.spec.serverGroup) return;
+  if (!wantsServerGroup(machine)) return;
   const others = context.cache.lister(openStackMachines).list({
     namespace: machine.metadata.namespace ?? '',
     filter: (other) =>

@@ -1,6 +1,9 @@
+import { createHash } from 'node:crypto';
 import {
   clusterNameLabel,
+  hasNoServer,
   infrastructureGroup,
+  isUnresolved,
   type OpenStackMachine,
   type OpenStackServer,
   type OpenStackServerSpec,
@@ -10,6 +13,7 @@ import {
 import { objectKey } from '../../../client/index.ts';
 import { deepEqual, ignoreNotFound, isAlreadyExists, type JsonObject } from '../../../machinery/index.ts';
 import { fieldManager, isDeleting, ownerOf, ownerReference, watchFilterLabel } from '../../shared/index.ts';
+import { abandonAnnotation } from '../common/names.ts';
 import { UnusableInput } from '../common/outcomes.ts';
 import { invalidMachineSpecReason } from '../server/conditions.ts';
 import { desiredServerSpec, InvalidMachineSpec, managedGroupOf, zoneOf } from './desired-server.ts';
@@ -23,9 +27,37 @@ export async function ensureServerObject(scope: WholeScope): Promise<OpenStackSe
   const existing = context.cache.lister(openStackServers).get({ namespace, name });
   if (existing) {
     assertOurs(scope, existing);
+    if (isMadeFromAnother(scope, existing)) return await replace(scope, existing);
     return await followMachine(scope, existing);
   }
   return await create(scope, wish(scope, await managedServerGroup(scope)));
+}
+
+/** On the object of a machine's server: what of the machine's spec it was made from. */
+const specAnnotation = 'infrastructure.cluster.x-k8s.io/machine-spec-hash';
+
+/** Credentials rotate and address pairs follow; a provider ID is what becomes of the rest. */
+function hashOf({ providerID: _id, identityRef: _identity, ports, ...rest }: OpenStackMachine['spec']): string {
+  const spec = { ...rest, ports: ports?.map(({ allowedAddressPairs: _, ...port }) => port) };
+  return createHash('sha256').update(JSON.stringify(spec, inOrder)).digest('hex').slice(0, 32);
+}
+
+/** The order of keys says nothing: who wrote an object last may have changed it. */
+const inOrder = (_key: string, value: unknown): unknown =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+    : value;
+
+/** The spec of the machine was corrected before it had a server. */
+function isMadeFromAnother({ original, machine }: WholeScope, server: OpenStackServer): boolean {
+  const noted = server.metadata.annotations?.[specAnnotation];
+  return hasNoServer(original) && noted !== undefined && noted !== hashOf(machine.spec);
+}
+
+/** What may be half made goes with its object; the next pass makes another from the corrected spec. */
+async function replace(scope: WholeScope, server: OpenStackServer): Promise<OpenStackServer> {
+  if (!isDeleting(server)) await deleteServerObject(scope);
+  return server;
 }
 
 function wish(scope: WholeScope, managedServerGroupId: string | undefined): OpenStackServerSpec {
@@ -58,6 +90,7 @@ async function create(scope: WholeScope, spec: OpenStackServerSpec): Promise<Ope
           name,
           namespace,
           labels: { [clusterNameLabel]: cluster.metadata.name ?? '', ...filterLabel(machine) },
+          annotations: { [specAnnotation]: hashOf(machine.spec) },
           ownerReferences: [ownerReference(machine, openStackMachines)],
         },
         spec,
@@ -103,7 +136,10 @@ async function followMachine(scope: WholeScope, server: OpenStackServer): Promis
   if (ports.length === server.spec.ports.length && !deepEqual(pairsOf({ ports }), pairsOf(server.spec))) {
     changes['ports'] = wishedPorts as unknown as JsonObject[];
   }
-  if (!sameIdentity(identityRef, server.spec.identityRef)) changes['identityRef'] = { ...identityRef };
+  const isRegionWrong = isUnresolved(server) && identityRef.region !== server.spec.identityRef.region;
+  if (!sameIdentity(identityRef, server.spec.identityRef) || isRegionWrong) {
+    changes['identityRef'] = { ...identityRef, ...(isRegionWrong && { region: identityRef.region ?? null }) };
+  }
   if (Object.keys(changes).length === 0) return server;
   const { client, signal } = scope.context;
   return await client.patch(openStackServers, objectKey(server), 'merge', { spec: changes }, { fieldManager, signal });
@@ -111,9 +147,23 @@ async function followMachine(scope: WholeScope, server: OpenStackServer): Promis
 
 type Identity = OpenStackServerSpec['identityRef'];
 
-/** The region is fixed for life, so it takes no part. */
+/** The region is fixed as soon as something was made there, so it takes no part. */
 function sameIdentity(a: Identity, b: Identity): boolean {
   return a.name === b.name && a.cloudName === b.cloudName && (a.type ?? 'Secret') === (b.type ?? 'Secret');
+}
+
+/** Who gives up a machine gives up its server. */
+async function passOnAbandonment(
+  scope: Pick<WholeScope, 'context' | 'machine'>,
+  server: OpenStackServer,
+): Promise<void> {
+  const value = scope.machine.metadata.annotations?.[abandonAnnotation];
+  if (value === undefined || server.metadata.annotations?.[abandonAnnotation] === value) return;
+  const { client, signal } = scope.context;
+  const body = { metadata: { annotations: { [abandonAnnotation]: value } } };
+  await client
+    .patch(openStackServers, objectKey(server), 'merge', body, { fieldManager, signal })
+    .catch(ignoreNotFound);
 }
 
 /** Deletes the object of the server; true when it is gone. */
@@ -122,7 +172,10 @@ export async function deleteServerObject(scope: Pick<WholeScope, 'context' | 'ma
   const { namespace = '', name = '' } = machine.metadata;
   const server = context.cache.lister(openStackServers).get({ namespace, name });
   if (!server || ownerOf(server, openStackMachines)?.name !== name) return true;
-  if (isDeleting(server)) return false;
+  if (isDeleting(server)) {
+    await passOnAbandonment(scope, server);
+    return false;
+  }
   const { uid } = server.metadata;
   await context.client
     .delete(openStackServers, objectKey(server), {

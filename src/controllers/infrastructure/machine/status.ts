@@ -4,6 +4,7 @@ import { conditionOf, type Verdict } from '../../shared/index.ts';
 import { authenticationCondition, notReady, readyVerdict, unknown } from '../common/conditions.ts';
 import {
   instanceDeletedReason,
+  instanceGoneReason,
   instanceNotReadyReason,
   instanceStateErrorReason,
   instanceReadyCondition as serverCondition,
@@ -27,6 +28,9 @@ export function reportOf(server: OpenStackServer | undefined): ServerReport {
     case 'ERROR':
       return report(notReady(instanceStateErrorReason, said('The server is in ERROR')));
     case 'DELETED':
+      if (condition?.reason === instanceGoneReason)
+        return report(notReady(instanceGoneReason, said('The server is gone')));
+      return report(notReady(instanceDeletedReason, said('The server was unexpectedly deleted')));
     case 'SOFT_DELETED':
       return report(notReady(instanceDeletedReason, said('The server was unexpectedly deleted')));
     case undefined:

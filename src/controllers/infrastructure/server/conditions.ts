@@ -1,3 +1,4 @@
+import { infrastructureGoneReason } from '../../shared/index.ts';
 import { Trouble } from '../common/outcomes.ts';
 
 // Conditions of OpenStackServers, as upstream writes them.
@@ -12,6 +13,8 @@ export const instanceCreateFailedReason = 'InstanceCreateFailed';
 /** ours: upstream leaves a server that failed to build to people */
 export const instanceBuildFailedReason = 'InstanceBuildFailed';
 export const instanceNotFoundReason = 'InstanceNotFound';
+/** ours: nova denied it again and again, where it was seen before; its machine is replaced */
+export const instanceGoneReason: string = infrastructureGoneReason;
 export const instanceNotReadyReason = 'InstanceNotReady';
 export const instanceStateErrorReason = 'InstanceStateError';
 /** ours: upstream calls a server ready that has lost its ports */

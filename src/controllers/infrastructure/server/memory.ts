@@ -14,6 +14,8 @@ export interface ServerMemory {
   poolAddress?: { readonly address: string; readonly id: string };
   /** when nova was last told to delete the server */
   deletionAskedAt?: number;
+  /** when nova first denied a server that was there before */
+  missedSince?: number;
   /** the last server that failed to build, how many did, and when it is to be taken away */
   failedBuild?: { readonly id: string; readonly count: number; readonly removeAt: number };
 }

@@ -9,6 +9,7 @@ import {
 } from '../../../api/index.ts';
 import { type InformerFactory, type ObjectKey, objectKey } from '../../../client/index.ts';
 import { deepEqual } from '../../../machinery/index.ts';
+import type { Server } from '../../../openstack/index.ts';
 import {
   after,
   type ControllerDefinition,
@@ -23,25 +24,28 @@ import {
 } from '../../../runtime/index.ts';
 import { draftOf, isDeleting, isFilteredOut, pausedBy, watchFilter, writeObject } from '../../shared/index.ts';
 import { createAttention } from '../common/attention.ts';
-import { notReady, openStackErrorReason, setAuthentication } from '../common/conditions.ts';
+import { authenticationCondition, notReady, openStackErrorReason, setAuthentication } from '../common/conditions.ts';
 import { defaultConcurrency, type InfrastructureDependencies } from '../common/dependencies.ts';
 import {
   abandonAnnotation,
   clusterDescription,
+  heldBack,
   openStackServerFinalizer,
   ownerMarkAnnotation,
 } from '../common/names.ts';
 import { Trouble, troubleOf, UnusableInput } from '../common/outcomes.ts';
 import { ownerId, ownerMark } from '../common/ownership.ts';
 import { recordIntent } from '../common/record-intent.ts';
+import { warnOfNews } from '../common/warn.ts';
 import { indexByIdentity, rotationSource } from '../common/watches.ts';
 import { applyAddressPairs } from './address-pairs.ts';
 import { addressesOf } from './addresses.ts';
 import { createCloudFinder } from './cloud-finder.ts';
-import { Awaited, dependencyFailedReason, instanceNotFoundReason, instanceReadyCondition } from './conditions.ts';
+import { Awaited, dependencyFailedReason, instanceReadyCondition } from './conditions.ts';
 import { drop, mayOwnResources, reconcileDelete } from './deletion.ts';
 import { adoptInstance, createInstance } from './instance.ts';
 import { createLookupCache } from './lookup-cache.ts';
+import { missServer, notePlace } from './loss.ts';
 import { createServerMemories } from './memory.ts';
 import { explainStop } from './outcome.ts';
 import { attachAddress, claimedAddress } from './pool-address.ts';
@@ -112,6 +116,7 @@ export function openStackServerController(dependencies: InfrastructureDependenci
         memory: memories.of(uid),
       });
     } catch (error) {
+      if (error instanceof Trouble) warnOfNews(context, original, authenticationCondition, error);
       const result = withoutCloud(context, draft, error);
       await store(original);
       return result;
@@ -246,8 +251,9 @@ function withoutCloud(context: ReconcileContext, draft: OpenStackServer, error: 
     drop(draft);
     return done();
   }
-  if (draft.status?.instanceID === undefined) {
-    judge({ server: draft, context }, instanceReadyCondition, notReady(openStackErrorReason, error.message));
+  if (draft.status?.instanceID === undefined || isDeleting(draft)) {
+    const message = isDeleting(draft) ? heldBack(error.message) : error.message;
+    judge({ server: draft, context }, instanceReadyCondition, notReady(openStackErrorReason, message));
   }
   return after(error.retryMs ?? credentialsMs, error.message);
 }
@@ -260,14 +266,17 @@ async function observe(scope: ServerScope): Promise<Result | undefined> {
   scope.follows.push({ type: 'server', id });
   if (sighting.isGone('server', id)) {
     if (isBeingReplaced(server)) return await forgetFailedBuild(scope);
-    const message = `Server ${server.metadata.name} (${id}) does not exist any more: it was deleted outside of this program; delete the machine to have it replaced`;
-    judge(scope, instanceReadyCondition, notReady(instanceNotFoundReason, message));
-    updateStatus(server, { ready: false, instanceState: 'DELETED' });
-    return undefined;
+    const answer = await missServer(scope, id);
+    return 'id' in answer ? await report(scope, answer) : answer;
   }
   const seen = cloud.view.current('server', id);
   // the list that tells is on its way, and wakes us
-  if (!seen) return undefined;
+  return seen ? await report(scope, seen) : undefined;
+}
+
+async function report(scope: ServerScope, seen: Server): Promise<Result | undefined> {
+  const { server } = scope;
+  notePlace(scope);
   if (failedToBuild(seen)) return await removeFailedBuild(scope, seen);
   const { ready, verdict } = isCutOff(server, seen) ? cutOffState(seen) : stateOf(seen);
   judge(scope, instanceReadyCondition, verdict);

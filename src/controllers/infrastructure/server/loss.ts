@@ -1,0 +1,65 @@
+import { createHash } from 'node:crypto';
+import type { Server } from '../../../openstack/index.ts';
+import { after, type Result } from '../../../runtime/index.ts';
+import { notReady } from '../common/conditions.ts';
+import { attempt } from '../common/outcomes.ts';
+import { instanceGoneReason, instanceNotFoundReason, instanceReadyCondition } from './conditions.ts';
+import { judge, type ServerScope, updateStatus } from './scope.ts';
+
+/** On an OpenStackServer: in which project of which cloud its server was last seen. Credentials that lead elsewhere prove nothing. */
+const placeAnnotation = 'infrastructure.cluster.x-k8s.io/server-seen-in';
+
+/** Between the first and the last look for a server that is missed: longer than a restart of nova's API. */
+const confirmMs = 60_000;
+
+/** A server that is given up may still be brought back by whoever runs the cloud. */
+const lookAgainMs = 600_000;
+
+function placeOf({ cloud }: ServerScope): string {
+  const { authUrl } = cloud.openstack.config;
+  const text = JSON.stringify([authUrl.replace(/\/+$/, ''), cloud.region ?? '', cloud.projectId]);
+  return createHash('sha256').update(text).digest('hex').slice(0, 32);
+}
+
+/** Notes where the server is. */
+export function notePlace(scope: ServerScope): void {
+  const { metadata } = scope.server;
+  const place = placeOf(scope);
+  delete scope.memory.missedSince;
+  if (metadata.annotations?.[placeAnnotation] === place) return;
+  metadata.annotations = { ...metadata.annotations, [placeAnnotation]: place };
+}
+
+/**
+ * Says what is known of a server that the lists do not show any more. It is called gone for good, which has its machine replaced,
+ * only where it was seen before, and only after nova itself denied it twice with a minute in between. Returns the server when nova
+ * knows it after all.
+ */
+export async function missServer(scope: ServerScope, id: string): Promise<Server | Result> {
+  const { server, cloud, context, memory } = scope;
+  const name = `Server ${server.metadata.name} (${id})`;
+  const noted = server.metadata.annotations?.[placeAnnotation];
+  if (noted !== undefined && noted !== placeOf(scope)) {
+    const message = `${name} is not in project ${cloud.projectId} of cloud "${cloud.cloudName}", where the credentials lead now; it was made in another project, region or cloud: correct ${cloud.source} or spec.identityRef`;
+    judge(scope, instanceReadyCondition, notReady(instanceNotFoundReason, message));
+    updateStatus(server, { ready: false, instanceState: 'UNKNOWN' });
+    return after(confirmMs, message);
+  }
+  const found = await attempt(`${name} cannot be looked for`, instanceNotFoundReason, () =>
+    cloud.view.readAnew('server', id, context.signal),
+  );
+  if (found) return found;
+  const now = context.clock.now();
+  memory.missedSince ??= now;
+  const left = memory.missedSince + confirmMs - now;
+  const isProven = noted !== undefined && left <= 0;
+  const gone = `${name} does not exist any more: it was deleted outside of this program`;
+  const message = isProven
+    ? gone
+    : noted === undefined
+      ? `${gone}; delete the machine to have it replaced`
+      : `${gone}; it is looked for once more before it is given up`;
+  judge(scope, instanceReadyCondition, notReady(isProven ? instanceGoneReason : instanceNotFoundReason, message));
+  updateStatus(server, { ready: false, instanceState: 'DELETED' });
+  return after(isProven || noted === undefined ? lookAgainMs : left, message);
+}

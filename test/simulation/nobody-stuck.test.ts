@@ -1,0 +1,232 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import {
+  clusters,
+  Events,
+  kubeadmControlPlanes,
+  machineDeployments,
+  machines,
+  openStackClusters,
+  openStackFloatingIPPools,
+  openStackMachines,
+  openStackServers,
+} from '../../src/api/index.ts';
+import type { JsonObject, KubeObject, Resource } from '../../src/machinery/index.ts';
+import { type ClusterWish, type Manifest, manifestsOf, namespace } from './cluster-manifests.ts';
+import { hostedKinds, hostedManifests, planeKinds } from './hosted-manifests.ts';
+import { checkNothingLeft, foreignThings } from './invariants.ts';
+import { correctionOf, type Mistake, mistakes, prepareMistakes, withMistake } from './mistakes.ts';
+import { by, createSystem, type System } from './system.ts';
+
+const hour = 3_600_000;
+let system: System;
+afterEach(() => system.stop());
+
+const wishFor = (index: number): ClusterWish => ({
+  name: `c${index}`,
+  index,
+  endpoint: index % 2 === 0 ? 'floating-ip' : 'load-balancer',
+  controlPlanes: 1,
+  workers: 1,
+  version: 'v1.33.6',
+  flavor: 'm1.medium',
+  bootFromVolume: false,
+  healthCheck: false,
+});
+
+async function apply(manifests: readonly Manifest[]): Promise<void> {
+  for (const { resource, object } of manifests) {
+    await system.client.create(resource, object, by).catch((error: { reason?: string }) => {
+      if (error.reason !== 'AlreadyExists') throw error;
+    });
+  }
+}
+
+type Conditions = { type: string; status: string; reason?: string; message?: string }[];
+const conditionsOf = (object: KubeObject): Conditions =>
+  (object as { status?: { conditions?: Conditions } }).status?.conditions ?? [];
+
+/** All that an object says is wrong with it. */
+async function complaintsOf(resource: Resource<KubeObject>, name: string): Promise<string> {
+  const object = await system.client.get(resource, { namespace, name });
+  return conditionsOf(object)
+    .filter(({ status }) => status === 'False')
+    .map(({ message }) => message ?? '')
+    .join('\n');
+}
+
+async function until(what: string, condition: () => Promise<boolean>, limitMs = hour): Promise<void> {
+  let events = 0;
+  const reached = await system.until(async () => events++ % 10 === 0 && (await condition()), limitMs);
+  expect(reached || (await condition()), what).toBe(true);
+}
+
+/** Waits until an object complains of a mistake. */
+async function untilSaid(resource: Resource<KubeObject>, name: string, { said }: Mistake): Promise<void> {
+  let events = 0;
+  await system.until(async () => events++ % 10 === 0 && said.test(await complaintsOf(resource, name)), hour);
+  expect(await complaintsOf(resource, name)).toMatch(said);
+}
+
+const kinds: readonly Resource<KubeObject>[] = [
+  clusters,
+  openStackClusters,
+  kubeadmControlPlanes,
+  machineDeployments,
+  machines,
+  openStackMachines,
+  openStackServers,
+  ...hostedKinds.map((kind) => planeKinds[kind].resource),
+];
+
+async function untilGone(): Promise<void> {
+  const left = async (): Promise<string[]> => {
+    const names: string[] = [];
+    for (const kind of kinds) {
+      for (const { metadata } of (await system.client.list(kind, {})).items)
+        names.push(`${kind.kind} ${metadata.name}`);
+    }
+    return names;
+  };
+  await until('everything is gone', async () => (await left()).length === 0, hour).catch(async () =>
+    expect(await left()).toEqual([]),
+  );
+}
+
+describe('what made nothing in the cloud', () => {
+  it('can be deleted, whole clusters with it', async () => {
+    system = await createSystem({ seed: 1 });
+    const before = foreignThings(system);
+    await prepareMistakes(system);
+    const { mutations } = system.counts;
+    for (const [index, mistake] of mistakes.entries()) await apply(withMistake(manifestsOf(wishFor(index)), mistake));
+    for (const [index, mistake] of mistakes.entries()) await untilSaid(openStackClusters, `c${index}`, mistake);
+    expect(system.counts.mutations).toBe(mutations);
+    const warnings = (await system.client.list(Events, { namespace })).items.filter(({ type }) => type === 'Warning');
+    for (const [index, { said }] of mistakes.entries()) {
+      const own = warnings.filter(
+        ({ regarding }) => regarding?.kind === 'OpenStackCluster' && regarding.name === `c${index}`,
+      );
+      expect(own.map(({ note }) => note)).toContainEqual(expect.stringMatching(said));
+    }
+    for (const index of mistakes.keys()) await system.client.delete(clusters, { namespace, name: `c${index}` });
+    await untilGone();
+    checkNothingLeft(system, before);
+  });
+
+  it('can be deleted with its hosted control plane', async () => {
+    system = await createSystem({ seed: 2, hosted: true });
+    const before = foreignThings(system);
+    await prepareMistakes(system);
+    const cases = mistakes.slice(0, hostedKinds.length);
+    const manifests = (index: number): Manifest[] =>
+      hostedManifests({
+        name: `c${index}`,
+        kind: hostedKinds[index]!,
+        replicas: 1,
+        workers: 1,
+        version: 'v1.33.6',
+        workerVersion: 'v1.33.6',
+        deletesVolumes: true,
+      });
+    for (const [index, mistake] of cases.entries()) await apply(withMistake(manifests(index), mistake));
+    for (const [index, mistake] of cases.entries()) await untilSaid(openStackClusters, `c${index}`, mistake);
+    for (const index of cases.keys()) await system.client.delete(clusters, { namespace, name: `c${index}` });
+    await untilGone();
+    checkNothingLeft(system, before);
+  });
+
+  it('goes on as soon as it is corrected', async () => {
+    system = await createSystem({ seed: 3 });
+    await prepareMistakes(system);
+    const manifests = (index: number): Manifest[] => manifestsOf({ ...wishFor(index), workers: 0 });
+    for (const [index, mistake] of mistakes.entries()) await apply(withMistake(manifests(index), mistake));
+    for (const [index, mistake] of mistakes.entries()) await untilSaid(openStackClusters, `c${index}`, mistake);
+    for (const [index, mistake] of mistakes.entries()) {
+      const patch = correctionOf(manifests(index), mistake);
+      await system.client.patch(openStackClusters, { namespace, name: `c${index}` }, 'merge', patch, by);
+    }
+    for (const [index, { what }] of mistakes.entries()) {
+      await until(`${what} is corrected`, async () => {
+        const cluster = await system.client.get(clusters, { namespace, name: `c${index}` });
+        return conditionsOf(cluster).some(({ type, status }) => type === 'Available' && status === 'True');
+      });
+    }
+  });
+
+  it('are machines, servers and pools too', async () => {
+    system = await createSystem({ seed: 4 });
+    const before = foreignThings(system);
+    await prepareMistakes(system);
+    const wrong = mistakes.filter(({ spec }) => spec['identityRef'] !== undefined);
+    await apply(manifestsOf({ ...wishFor(0), workers: 0 }));
+    const provisioned = async (): Promise<boolean> => {
+      const { status } = await system.client.get(openStackClusters, { namespace, name: 'c0' });
+      return status?.initialization?.provisioned === true;
+    };
+    await until('the cluster is there', provisioned);
+    const made: [Resource<KubeObject>, string][] = [];
+    const make = async (resource: Resource<KubeObject>, name: string, spec: JsonObject): Promise<void> => {
+      const apiVersion = `${resource.group}/${resource.version}`;
+      const object = { apiVersion, kind: resource.kind, metadata: { name, namespace }, spec } as KubeObject;
+      await system.client.create(resource, object, by);
+      made.push([resource, name]);
+    };
+    for (const [index, { spec }] of wrong.entries()) {
+      const identityRef = spec['identityRef'] as JsonObject;
+      const ports = [{ network: { filter: { name: 'k8s-clusterapi-cluster-default-c0' } } }];
+      const [image, flavor] = [{ filter: { name: 'ubuntu-capi-image-v1.33.6' } }, 'm1.medium'];
+      await make(openStackServers, `s${index}`, { identityRef, image, flavor, sshKeyName: 'demo', ports });
+      await make(openStackFloatingIPPools, `p${index}`, { identityRef, reclaimPolicy: 'Delete' });
+    }
+    for (const [index, mistake] of wrong.entries()) await apply(workerWith(mistake, index));
+    for (const [resource, name] of made) await untilSaid(resource, name, wrong[Number(name.slice(1))]!);
+    for (const [index, mistake] of wrong.entries()) await untilSaid(openStackMachines, `w${index}`, mistake);
+    for (const [resource, name] of made) await system.client.delete(resource, { namespace, name });
+    for (const index of wrong.keys()) await system.client.delete(machines, { namespace, name: `w${index}` });
+    const isGone = async (resource: Resource<KubeObject>, prefix: RegExp): Promise<boolean> =>
+      !(await system.client.list(resource, {})).items.some(({ metadata }) => prefix.test(metadata.name ?? ''));
+    await until('servers, pools and machines are gone', async () => {
+      const all = [openStackServers, openStackFloatingIPPools, openStackMachines, machines];
+      for (const resource of all) if (!(await isGone(resource as Resource<KubeObject>, /^[spw]\d$/))) return false;
+      return true;
+    });
+    await system.client.delete(clusters, { namespace, name: 'c0' });
+    await untilGone();
+    checkNothingLeft(system, before);
+  });
+});
+
+/** A Machine of its own, whose OpenStackMachine has a mistake in it. */
+function workerWith({ spec }: Mistake, index: number): Manifest[] {
+  const name = `w${index}`;
+  const labels = { 'cluster.x-k8s.io/cluster-name': 'c0' };
+  return [
+    {
+      resource: openStackMachines,
+      object: {
+        apiVersion: 'infrastructure.cluster.x-k8s.io/v1beta2',
+        kind: 'OpenStackMachine',
+        metadata: { name, namespace, labels },
+        spec: {
+          ...spec,
+          flavor: { filter: { name: 'm1.medium' } },
+          image: { filter: { name: 'ubuntu-capi-image-v1.33.6' } },
+        },
+      } as KubeObject,
+    },
+    {
+      resource: machines,
+      object: {
+        apiVersion: 'cluster.x-k8s.io/v1beta2',
+        kind: 'Machine',
+        metadata: { name, namespace, labels },
+        spec: {
+          clusterName: 'c0',
+          version: 'v1.33.6',
+          bootstrap: { dataSecretName: 'user-data' },
+          infrastructureRef: { apiGroup: 'infrastructure.cluster.x-k8s.io', kind: 'OpenStackMachine', name },
+        },
+      } as KubeObject,
+    },
+  ];
+}
