@@ -1,6 +1,7 @@
 import { clusters, machines } from '../../src/api/index.ts';
 import { collect } from '../../src/openstack/index.ts';
 import type { FaultEffect, FaultRule } from '../../src/simulator/index.ts';
+import type { ClusterWish } from './cluster-manifests.ts';
 import { type Story, type Teller, tell } from './wishes.ts';
 
 /** What can go wrong with a request; the work was done in some of them. */
@@ -102,14 +103,17 @@ async function onServers(story: Story): Promise<Blow[]> {
   const { system, wishes } = story;
   const { operator } = system.cloud;
   const servers = await collect(system.admin.compute.servers.list({ allTenants: true }));
-  // Nobody replaces a machine that is lost where no health check asks for it.
-  const guarded = wishes.filter(({ healthCheck }) => healthCheck).map(({ name }) => `${name}-md-`);
+  const ownerOf = (server: string): ClusterWish | undefined =>
+    wishes.find(({ name }) => server.startsWith(`${name}-md-`));
   return servers
-    .filter(({ name }) => guarded.some((prefix) => name.startsWith(prefix)))
+    .filter(({ name }) => ownerOf(name) !== undefined)
     .slice(0, 2)
     .flatMap(({ id, name }) => [
       { what: `worker ${name} is deleted in the cloud`, land: () => operator.deleteServer(id) },
-      { what: `worker ${name} is stopped in the cloud`, land: () => operator.stopServer(id) },
+      // nobody replaces a machine that stands still where no health check asks for it
+      ...(ownerOf(name)?.healthCheck === true
+        ? [{ what: `worker ${name} is stopped in the cloud`, land: () => operator.stopServer(id) }]
+        : []),
     ]);
 }
 
@@ -118,7 +122,7 @@ async function onControlPlanes(story: Story): Promise<Blow[]> {
   const { system, wishes } = story;
   if (story.hasLostControlPlane) return [];
   const { items } = await system.client.list(machines, {});
-  return wishes.flatMap(({ name, healthCheck, controlPlanes }) => {
+  return wishes.flatMap(({ name, controlPlanes }) => {
     const own = items.filter(
       ({ metadata, spec }) =>
         spec.clusterName === name && metadata.labels?.['cluster.x-k8s.io/control-plane'] !== undefined,
@@ -127,7 +131,7 @@ async function onControlPlanes(story: Story): Promise<Blow[]> {
       own.length === 3 &&
       own.every(({ metadata, status }) => !metadata.deletionTimestamp && status?.phase === 'Running');
     const id = own[0]?.spec.providerID?.split('/').at(-1);
-    if (!healthCheck || controlPlanes !== 3 || !isWhole || id === undefined) return [];
+    if (controlPlanes !== 3 || !isWhole || id === undefined) return [];
     const land = (): void => {
       story.hasLostControlPlane = true;
       system.cloud.operator.deleteServer(id);

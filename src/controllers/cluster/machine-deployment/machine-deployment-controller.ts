@@ -28,8 +28,7 @@ import {
   objectIndexValue,
   ownerOf,
   pausedBy,
-  pausedVerdict,
-  setVerdict,
+  tellPaused,
   watchFilter,
   withFinalizer,
   writeObject,
@@ -61,7 +60,7 @@ export function machineDeploymentController(dependencies: ClusterControllerDepen
     const cluster = context.cache.lister(clusters).get({ namespace, name: deployment.spec.clusterName });
     const draft = draftOf(deployment);
     const pauses = pausedBy(deployment, cluster);
-    setVerdict(draft, 'Paused', pausedVerdict(pauses), context.clock.now());
+    tellPaused(draft, pauses, context.clock.now());
     if (pauses.length > 0 || (!cluster && !isDeleting(deployment))) {
       await writeObject(context, machineDeployments, deployment, draft, { observed: false });
       return done();

@@ -3,6 +3,7 @@ import { formatDuration, parseRfc3339 } from '../../../machinery/index.ts';
 import {
   conditionOf,
   controlPlaneLabel,
+  infrastructureGoneReason,
   isDeleting,
   isTrue,
   type LegacyVerdict,
@@ -48,6 +49,20 @@ export function evaluateTarget(
         'Warning',
         'Marked for remediation via remediate-machine annotation',
       ),
+    };
+  }
+  const infrastructure = conditionOf(machine, 'InfrastructureReady');
+  // no time limit brings back a server that is gone for good
+  if (
+    infrastructure?.status === 'False' &&
+    infrastructure.reason === infrastructureGoneReason &&
+    !isDeleting(machine)
+  ) {
+    const { message } = infrastructure;
+    return {
+      state: 'unhealthy',
+      verdict: { status: 'False', reason: infrastructureGoneReason, message },
+      legacy: legacyFalse(infrastructureGoneReason, 'Warning', message),
     };
   }
   const ofControlPlane = machine.metadata.labels?.[controlPlaneLabel] !== undefined;

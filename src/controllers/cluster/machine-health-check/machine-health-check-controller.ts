@@ -9,7 +9,7 @@ import {
   type Node,
 } from '../../../api/index.ts';
 import { type Lister, type ObjectKey, objectKey } from '../../../client/index.ts';
-import { clone, deepEqual, ignoreNotFound, labelSelectorFromObject } from '../../../machinery/index.ts';
+import { clone, deepEqual, ignoreNotFound } from '../../../machinery/index.ts';
 import {
   after,
   type ControllerDefinition,
@@ -30,7 +30,6 @@ import {
   isFilteredOut,
   isNotConnected,
   isTrue,
-  legacyConditionOf,
   legacyFalse,
   legacyTrue,
   ownerReference,
@@ -44,6 +43,7 @@ import {
   withOwner,
   writeObject,
 } from '../../shared/index.ts';
+import { askOwner, selects } from '../common/ask-owner.ts';
 import { type ClusterControllerDependencies, defaultConcurrency } from '../common/dependencies.ts';
 import { byCluster, byNodeName, clusterIndexValue, registerIndexes } from '../common/indexes.ts';
 import { machineConditionsChanged } from '../common/machine-changes.ts';
@@ -198,15 +198,6 @@ export function machineHealthCheckController(dependencies: ClusterControllerDepe
   }
 }
 
-type Selector = Parameters<typeof labelSelectorFromObject>[0];
-
-function selects({ spec }: MachineHealthCheck, machine: Machine): boolean {
-  const labels = { ...machine.metadata.labels, [clusterNameLabel]: machine.spec.clusterName };
-  return (
-    machine.spec.clusterName === spec.clusterName && labelSelectorFromObject(spec.selector as Selector).matches(labels)
-  );
-}
-
 const isExempt = ({ metadata }: Machine): boolean =>
   metadata.annotations?.[pausedAnnotation] !== undefined ||
   metadata.annotations?.[skipRemediationAnnotation] !== undefined;
@@ -242,25 +233,6 @@ async function tell(
   }
   // a machine that went meanwhile needs no verdict
   await writeObject(context, machines, machine, draft, { observed: false }).catch(ignoreNotFound);
-}
-
-/** The owner answers under the same condition: its answer is not overwritten. */
-function askOwner(context: ReconcileContext, draft: Machine, now: number): void {
-  const asked = conditionOf(draft, 'OwnerRemediated');
-  if (asked === undefined || asked.status === 'True') {
-    const verdict = { status: 'False', reason: 'WaitingForRemediation', message: 'Waiting for remediation' } as const;
-    setVerdict(draft, 'OwnerRemediated', verdict, now);
-    context.events.event(
-      draft,
-      'Normal',
-      'MachineMarkedUnhealthy',
-      `Machine ${draft.metadata.name} has been marked as unhealthy`,
-    );
-  }
-  const legacy = legacyConditionOf(draft, 'OwnerRemediated');
-  if (legacy === undefined || legacy.status === 'True') {
-    setLegacy(draft, 'OwnerRemediated', legacyFalse('WaitingForRemediation', 'Warning'), now);
-  }
 }
 
 /** Conditions a check may look at, and everything that says whether and since when it may. */

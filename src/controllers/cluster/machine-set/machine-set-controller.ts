@@ -29,9 +29,8 @@ import {
   objectIndexValue,
   ownerOf,
   pausedBy,
-  pausedVerdict,
   revisionAnnotation,
-  setVerdict,
+  tellPaused,
   watchFilter,
   withFinalizer,
   writeObject,
@@ -90,7 +89,7 @@ export function machineSetController(dependencies: ClusterControllerDependencies
     const draft = draftOf(set);
     const now = context.clock.now();
     const pauses = pausedBy(set, cluster);
-    setVerdict(draft, 'Paused', pausedVerdict(pauses), now);
+    tellPaused(draft, pauses, now);
     if (pauses.length > 0 || (!cluster && !isDeleting(set))) {
       await writeObject(context, machineSets, set, draft, { observed: false });
       return done();

@@ -17,6 +17,7 @@ import { begin, type DeletionStep } from './deletion-step.ts';
 import { decisions, drainNode, isUnreachable } from './drain/drain-node.ts';
 import { drainMessage, isDrained } from './drain/plan.ts';
 import { attachedVolumes, volumesMessage } from './drain/volumes.ts';
+import { lossOf } from './lost-server.ts';
 import type { MachineScope } from './scope.ts';
 
 /** Pods that were asked to go are looked after sooner than those somebody refuses to let go. */
@@ -149,7 +150,7 @@ export async function volumePhase(scope: MachineScope, rules: Rules): Promise<De
 function mayUseNode({ machine, infrastructure }: MachineScope, exclusion: string): boolean {
   const annotations = machine.metadata.annotations ?? {};
   if (annotations[exclusion] !== undefined) return false;
-  if (infrastructure.state === 'missing') return false;
+  if (infrastructure.state === 'missing' || lossOf(infrastructure) !== undefined) return false;
   if (infrastructure.state === 'found' && infrastructure.provider.object.metadata.deletionTimestamp !== undefined) {
     return false;
   }

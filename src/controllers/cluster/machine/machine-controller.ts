@@ -4,6 +4,7 @@ import {
   clusters,
   type Machine,
   machineDeployments,
+  machineHealthChecks,
   machineSets,
   machines,
   type Node,
@@ -38,9 +39,10 @@ import {
   ownerOf,
   ownerReference,
   pausedBy,
-  pausedVerdict,
   revisionAnnotation,
   setVerdict,
+  skipRemediationAnnotation,
+  tellPaused,
   watchFilter,
   withFinalizer,
   withOwner,
@@ -64,6 +66,7 @@ import { combined, type Phase, runPhases } from '../common/phases.ts';
 import { reconcileDelete } from './deletion.ts';
 import { reconcileBootstrap, reconcileInfrastructure } from './external.ts';
 import { observeLegacyMachine } from './legacy-status.ts';
+import { replaceLostServer } from './lost-server.ts';
 import { reconcileNode } from './node.ts';
 import type { MachineScope, Referenced } from './scope.ts';
 import { type MachineObservation, observeMachine } from './status.ts';
@@ -74,6 +77,7 @@ const always: readonly Phase<MachineScope>[] = [
   adoptAndLabel,
   reconcileBootstrap,
   reconcileInfrastructure,
+  replaceLostServer,
   reconcileNode,
   takeCertificatesExpiry,
 ];
@@ -94,7 +98,7 @@ export function machineController(dependencies: ClusterControllerDependencies): 
     const cluster = context.cache.lister(clusters).get(clusterKey(machine));
     const draft = draftOf(machine);
     const pauses = pausedBy(machine, cluster);
-    setVerdict(draft, 'Paused', pausedVerdict(pauses), context.clock.now());
+    tellPaused(draft, pauses, context.clock.now());
     if (pauses.length > 0 || (!cluster && !isDeleting(machine))) {
       if (pauses.length === 0) orphaned(draft, context.clock.now());
       await writeObject(context, machines, machine, draft, { observed: false });
@@ -130,7 +134,10 @@ export function machineController(dependencies: ClusterControllerDependencies): 
     goesOnAfterOwn: 'everything',
     concurrency: dependencies.concurrency ?? defaultConcurrency,
     groupOf: (key) => key.namespace ?? '',
-    setup: registerIndexes,
+    setup(cache) {
+      registerIndexes(cache);
+      cache.informer(machineHealthChecks);
+    },
     watches: [
       watchObjects(machines, { predicates: watchFilter(dependencies.watchFilter) }),
       watchMapped(clusters, (cluster) => ofCluster(objectKey(cluster)), { predicates: [clusterMatters] }),
@@ -261,6 +268,7 @@ const clusterMatters: Predicate<Cluster> = (event) => {
   return (
     now.spec.paused !== old.spec.paused ||
     now.metadata.deletionTimestamp !== old.metadata.deletionTimestamp ||
+    now.metadata.annotations?.[skipRemediationAnnotation] !== old.metadata.annotations?.[skipRemediationAnnotation] ||
     now.status?.initialization?.infrastructureProvisioned !== old.status?.initialization?.infrastructureProvisioned ||
     conditionOf(now, 'ControlPlaneInitialized')?.status !== conditionOf(old, 'ControlPlaneInitialized')?.status
   );

@@ -34,9 +34,8 @@ import {
   objectIndexValue,
   ownerOf,
   pausedBy,
-  pausedVerdict,
   referenceIndexValue,
-  setVerdict,
+  tellPaused,
   watchFilter,
   withFinalizer,
   writeObject,
@@ -125,7 +124,7 @@ export function kubeadmControlPlaneController(dependencies: ControlPlaneDependen
     const draft = draftOf(controlPlane);
     if (!cluster) return await withoutCluster(context, controlPlane, draft);
     const pauses = pausedBy(controlPlane, cluster);
-    setVerdict(draft, 'Paused', pausedVerdict(pauses), context.clock.now());
+    tellPaused(draft, pauses, context.clock.now());
     if (pauses.length > 0) {
       await writeObject(context, kubeadmControlPlanes, controlPlane, draft, { observed: false });
       return done();

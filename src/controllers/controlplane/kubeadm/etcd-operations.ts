@@ -69,6 +69,11 @@ export async function moveLeadershipAway(scope: ControlPlaneScope, leaving: Mach
   const node = leaving.status?.nodeRef?.name;
   const member = health.get(nameOf(leaving))?.member;
   if (node === undefined || !member || inspection?.etcd?.leaderId !== member.id) return;
+  if (inspection.pods.get(`etcd-${node}`) === undefined) {
+    // its Node was deleted, and with it the Pod it is reached through: once the member is out, the others elect a leader
+    context.log.info('The leader of etcd cannot be asked to step down', { node });
+    return;
+  }
   const isWell = (machine: Machine): boolean => health.get(nameOf(machine))?.memberHealthy === true;
   const candidates = leadershipCandidates(machines, leaving, isWell);
   const problems: string[] = [];

@@ -79,13 +79,23 @@ async function letGo(scope: ControlPlaneScope, machine: Machine): Promise<string
   const judgement = judgeRemoval(members, member.id);
   if (!judgement.safe) return judgement.problem;
   try {
-    await moveLeadershipAway(scope, machine);
+    await moveLeadershipAway(scope, machine).catch((error: unknown) => {
+      // an election costs the others a moment; a leader that cannot be asked must not cost them the replacement
+      if (!(error instanceof EtcdError) || !isLate(scope, machine)) throw error;
+    });
     await removeMember(scope, member);
   } catch (error) {
     if (error instanceof EtcdError) return explain(error);
     throw error;
   }
   return await release(scope, machine);
+}
+
+/** So long a leader is asked to hand over. */
+const leadershipPatienceMs = 120_000;
+
+function isLate({ context }: ControlPlaneScope, { metadata }: Machine): boolean {
+  return context.clock.now() - Date.parse(metadata.deletionTimestamp ?? '') > leadershipPatienceMs;
 }
 
 /** The data of the cluster are on this machine alone: another one must have them before it goes. */

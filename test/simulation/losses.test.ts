@@ -1,0 +1,181 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import {
+  type Cluster,
+  clusters,
+  kubeadmControlPlanes,
+  type Machine,
+  machines,
+  Nodes,
+  openStackServers,
+  Secrets,
+} from '../../src/api/index.ts';
+import type { Client } from '../../src/client/index.ts';
+import type { KubeObject } from '../../src/machinery/index.ts';
+import { connectInProcess } from '../../src/simulator/index.ts';
+import { type ClusterWish, manifestsOf, namespace } from './cluster-manifests.ts';
+import { checkPromises } from './invariants.ts';
+import { by, createSystem, type System } from './system.ts';
+
+const hour = 3_600_000;
+let system: System;
+afterEach(() => system.stop());
+
+const wish: ClusterWish = {
+  name: 'c0',
+  index: 0,
+  endpoint: 'floating-ip',
+  controlPlanes: 3,
+  workers: 1,
+  version: 'v1.33.6',
+  flavor: 'm1.medium',
+  bootFromVolume: false,
+  healthCheck: false,
+};
+
+type Conditions = { type: string; status: string; reason?: string; message?: string }[];
+const conditionOf = (object: KubeObject, type: string): Conditions[number] | undefined =>
+  (object as { status?: { conditions?: Conditions } }).status?.conditions?.find((each) => each.type === type);
+
+async function until(what: string, condition: () => Promise<boolean>, limitMs = hour): Promise<void> {
+  let events = 0;
+  const reached = await system.until(async () => events++ % 10 === 0 && (await condition()), limitMs);
+  expect(reached || (await condition()), what).toBe(true);
+}
+
+const cluster = (): Promise<Cluster> => system.client.get(clusters, { namespace, name: 'c0' });
+
+async function machinesOf(role: 'control-plane' | 'md'): Promise<Machine[]> {
+  const { items } = await system.client.list(machines, { namespace });
+  return items
+    .filter(({ metadata }) => metadata.name?.startsWith(`c0-${role}-`))
+    .toSorted((a, b) => ((a.metadata.creationTimestamp ?? '') < (b.metadata.creationTimestamp ?? '') ? -1 : 1));
+}
+
+const isReady = (machine: Machine): boolean =>
+  machine.metadata.deletionTimestamp === undefined && conditionOf(machine, 'Ready')?.status === 'True';
+
+async function isWhole(controlPlanes = wish.controlPlanes, workers = wish.workers): Promise<boolean> {
+  const [planes, others] = [await machinesOf('control-plane'), await machinesOf('md')];
+  if (planes.length !== controlPlanes || others.length !== workers) return false;
+  return [...planes, ...others].every(isReady) && conditionOf(await cluster(), 'Available')?.status === 'True';
+}
+
+async function begin(seed: number, changes: Partial<ClusterWish> = {}): Promise<void> {
+  system = await createSystem({ seed });
+  const wanted = { ...wish, ...changes };
+  for (const { resource, object } of manifestsOf(wanted)) await system.client.create(resource, object, by);
+  await until('the cluster is there', () => isWhole(wanted.controlPlanes, wanted.workers));
+}
+
+async function workload(): Promise<Client> {
+  const { data } = await system.client.get(Secrets, { namespace, name: 'c0-kubeconfig' });
+  const api = await connectInProcess(system.cloud.network)(Buffer.from(data?.['value'] ?? '', 'base64').toString());
+  return api.client;
+}
+
+const serverOf = ({ spec }: Machine): string => spec.providerID?.split('/').at(-1) ?? '';
+
+describe('a server that is gone for good', () => {
+  it('is replaced without a health check, worker and control plane', async () => {
+    await begin(11);
+    const [worker] = await machinesOf('md');
+    const [plane] = await machinesOf('control-plane');
+    system.cloud.operator.deleteServer(serverOf(worker!));
+    system.cloud.operator.deleteServer(serverOf(plane!));
+    const lost = [worker!.metadata.name, plane!.metadata.name];
+    await until('both are replaced', async () => {
+      const all = [...(await machinesOf('md')), ...(await machinesOf('control-plane'))];
+      return !all.some(({ metadata }) => lost.includes(metadata.name)) && (await isWhole());
+    });
+    await checkPromises(system);
+    const api = await workload();
+    const nodes = (await api.list(Nodes, {})).items.map(({ metadata }) => metadata.name);
+    expect(nodes.filter((name) => lost.includes(name))).toEqual([]);
+    const kubeadm = await system.client.get(kubeadmControlPlanes, { namespace, name: 'c0-control-plane' });
+    // no member without a Machine
+    expect(conditionOf(kubeadm, 'EtcdClusterHealthy')?.status).toBe('True');
+  });
+
+  it('stays as it is where an annotation says so', async () => {
+    await begin(12, { controlPlanes: 1 });
+    const [worker] = await machinesOf('md');
+    const annotations = { 'cluster.x-k8s.io/skip-remediation': '' };
+    await system.client.patch(clusters, { namespace, name: 'c0' }, 'merge', { metadata: { annotations } }, by);
+    system.cloud.operator.deleteServer(serverOf(worker!));
+    const name = worker!.metadata.name!;
+    const readiness = async () =>
+      conditionOf(await system.client.get(machines, { namespace, name }), 'InfrastructureReady');
+    await until('it is called gone', async () => (await readiness())?.reason === 'InstanceGone');
+    await system.pass(hour);
+    expect((await machinesOf('md')).map(({ metadata }) => metadata.name)).toEqual([name]);
+    const none = { metadata: { annotations: { 'cluster.x-k8s.io/skip-remediation': null } } };
+    await system.client.patch(clusters, { namespace, name: 'c0' }, 'merge', none, by);
+    await until('it is replaced', async () => {
+      const [only, ...more] = await machinesOf('md');
+      return more.length === 0 && only !== undefined && only.metadata.name !== name && isReady(only);
+    });
+  });
+
+  it('is not concluded from credentials of another project, nor from an outage', async () => {
+    await begin(13, { controlPlanes: 1 });
+    const before = (await system.client.list(machines, { namespace })).items.map(({ metadata }) => metadata.uid).sort();
+    const secret = { namespace, name: 'cloud-config' };
+    const good = (await system.client.get(Secrets, secret)).data?.['clouds.yaml'] ?? '';
+    // the other project holds none of the servers
+    const text = system.cloudsYaml.replace(/^ {2}openstack:/m, '  mine:').replace(/^ {2}other:/m, '  openstack:');
+    const put = (value: string) =>
+      system.client.patch(Secrets, secret, 'merge', { data: { 'clouds.yaml': value } }, by);
+    await put(Buffer.from(text).toString('base64'));
+    const servers = async () => (await system.client.list(openStackServers, { namespace })).items;
+    await until('the servers are missed', async () =>
+      (await servers()).every((server) => conditionOf(server, 'InstanceReady')?.status === 'False'),
+    );
+    await system.pass(hour);
+    for (const server of await servers()) {
+      expect(conditionOf(server, 'InstanceReady')?.message).toContain('made in another project');
+    }
+    await put(good);
+    system.cloud.operator.faults.set({
+      id: 'outage',
+      when: { project: 'demo' },
+      probability: 1,
+      seed: 1,
+      effect: { kind: 'status', status: 404 },
+    });
+    await system.pass(20 * 60_000);
+    system.cloud.operator.faults.clear();
+    await until('all is as before', () => isWhole(1, 1));
+    const after = (await system.client.list(machines, { namespace })).items.map(({ metadata }) => metadata.uid).sort();
+    expect(after).toEqual(before);
+  });
+});
+
+describe('the Node of the leader of etcd', () => {
+  it('is deleted by hand, and then its Machine: another one takes its place', async () => {
+    await begin(14, { workers: 0 });
+    // who began is the leader until somebody else is asked
+    const [first] = await machinesOf('control-plane');
+    const name = first!.status?.nodeRef?.name ?? '';
+    await (await workload()).delete(Nodes, { name });
+    await system.pass(60_000);
+    await system.client.delete(machines, { namespace, name: first!.metadata.name! });
+    await until('it is replaced', async () => {
+      const planes = await machinesOf('control-plane');
+      return !planes.some(({ metadata }) => metadata.uid === first!.metadata.uid) && (await isWhole(3, 0));
+    });
+    await checkPromises(system);
+  });
+});
+
+describe('a paused cluster', () => {
+  it('that is deleted says what it waits for, and goes when it is resumed', async () => {
+    await begin(15, { controlPlanes: 1, workers: 0 });
+    const key = { namespace, name: 'c0' };
+    await system.client.patch(clusters, key, 'merge', { spec: { paused: true } }, by);
+    await system.client.delete(clusters, key);
+    await until('it says so', async () => conditionOf(await cluster(), 'Deleting')?.reason === 'Paused');
+    expect(conditionOf(await cluster(), 'Deleting')?.message).toContain('spec.paused');
+    await system.client.patch(clusters, key, 'merge', { spec: { paused: null } }, by);
+    await until('it is gone', async () => (await system.client.list(clusters, {})).items.length === 0);
+  });
+});
