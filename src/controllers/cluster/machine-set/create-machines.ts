@@ -26,6 +26,11 @@ import { type MachineSetScope, machineSetManager } from './scope.ts';
 
 const blockedRetryMs = 15_000;
 
+/** Made in one pass over a set, so that a change of mind is heard and other sets have their turn. */
+const mostPerPass = 20;
+/** Of one set, without a server: a cloud that gives no more servers is not flooded with objects that wait for one. */
+export const mostPending = 100;
+
 /** The steps of a creation that can fail, as v1beta1 names them. */
 const failures = {
   bootstrap: 'BootstrapTemplateCloningFailed',
@@ -54,9 +59,16 @@ export async function createMissing(scope: MachineSetScope, count: number): Prom
   const known = await liveMachines(scope);
   const lacking = Math.min(count, (set.spec.replicas ?? 0) - known.length);
   if (lacking <= 0) return undefined;
+  const pending = known.filter((machine) => !isDeleting(machine) && machine.spec.providerID === undefined).length;
+  const room = mostPending - pending;
+  if (room <= 0) {
+    scope.blocked = [`${pending} Machines have no server yet; more are made as these get theirs`];
+    return after(blockedRetryMs, 'too many Machines without a server');
+  }
+  const batch = Math.min(lacking, room, mostPerPass);
   const unfinished = await unfinishedNames(scope, known);
   try {
-    for (let i = 0; i < lacking; i++) {
+    for (let i = 0; i < batch; i++) {
       const name = unfinished.shift() ?? machineName(set, context.random);
       const machine = await createMachine(scope, name);
       scope.machines.push(machine);
@@ -69,7 +81,8 @@ export async function createMissing(scope: MachineSetScope, count: number): Prom
     context.events.event(set, 'Warning', 'FailedCreate', `Failed to create Machine: ${explain(error)}`);
     throw error;
   }
-  return undefined;
+  // the set is read again: its user may not want the rest any more
+  return batch < lacking ? after(0, 'more Machines are to be made') : undefined;
 }
 
 /** Checks both for new machines and for the replacement of ill ones. */

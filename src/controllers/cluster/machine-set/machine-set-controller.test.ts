@@ -3,7 +3,13 @@ import { clusters, type Machine, type MachineSet, machineSets, machines, Nodes }
 import { statusError } from '../../../machinery/index.ts';
 import type { FaultRule, FaultVerb } from '../../../runtime/index.ts';
 import { conditionOf, controllerOf } from '../../shared/index.ts';
-import { fakeConfigs, fakeControlPlanes, fakeMachines, fakeMachineTemplates } from '../../testing/provider-kinds.ts';
+import {
+  fakeConfigs,
+  fakeConfigTemplates,
+  fakeControlPlanes,
+  fakeMachines,
+  fakeMachineTemplates,
+} from '../../testing/provider-kinds.ts';
 import {
   by,
   createCluster,
@@ -13,6 +19,8 @@ import {
   type World,
   type WorldOptions,
 } from '../../testing/world.ts';
+
+import { mostPending } from './create-machines.ts';
 
 let world: World | undefined;
 afterEach(async () => {
@@ -220,6 +228,20 @@ describe('a machine set', () => {
     await w.client.patch(fakeControlPlanes, plane, 'merge', { spec: { hold: false } }, by);
     await w.until(async () => (await w.list(machines)).length === 1);
     expect(w.clock.now()).toBe(asked);
+  });
+
+  it('of two thousand million machines makes no more than can be served, and listens meanwhile', async () => {
+    const w = await begin();
+    // no server comes of it
+    const template = { spec: { template: { spec: { hold: true } } } };
+    await w.client.patch(fakeConfigTemplates, key(w, 'workers'), 'merge', template, by);
+    await w.client.create(machineSets, machineSet(w, 2_147_483_647), by);
+    const scalingUp = async () => conditionOf(await w.find(machineSets, 'ms'), 'ScalingUp')?.message ?? '';
+    await w.until(async () => (await scalingUp()).includes('Machines have no server yet'));
+    await w.pass(120_000);
+    expect(await w.list(machines)).toHaveLength(mostPending);
+    await w.client.patch(machineSets, key(w), 'merge', { spec: { replicas: 2 } }, by);
+    await w.until(async () => (await w.list(machines)).length === 2);
   });
 
   it('takes its machines with it', async () => {
