@@ -88,7 +88,8 @@ const importance = (condition: DeprecatedCondition): number => {
   if (condition.status === 'False') {
     return condition.severity === 'Error' ? 0 : condition.severity === 'Warning' ? 1 : 2;
   }
-  return condition.status === 'True' ? 3 : 4;
+  // what nobody knows is no good news
+  return condition.status === 'True' ? 4 : 3;
 };
 
 /** The legacy Ready: the worst of the conditions named, in its own words; undefined when there is none of them yet. */

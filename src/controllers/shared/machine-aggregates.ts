@@ -63,9 +63,14 @@ export function legacyMachinesReady(machines: readonly Machine[]): LegacyVerdict
         ?.filter(({ type }) => type === 'Ready')
         .map((condition) => ({ condition, name: metadata.name ?? '' })) ?? [],
   );
-  const bad = states.find(({ condition }) => condition.status === 'False');
+  const having = (status: string) => states.find(({ condition }) => condition.status === status);
+  const bad = having('False') ?? having('Unknown');
   if (!bad) return states.length > 0 || machines.length === 0 ? legacyTrue : undefined;
   const { condition, name } = bad;
+  if (condition.status === 'Unknown') {
+    const reason = `${condition.reason ?? 'Unknown'} @ Machine/${name}`;
+    return { status: 'Unknown', reason, ...(condition.message !== undefined && { message: condition.message }) };
+  }
   const severity = condition.severity === 'Error' || condition.severity === 'Warning' ? condition.severity : 'Info';
   return legacyFalse(`${condition.reason ?? 'NotReady'} @ Machine/${name}`, severity, condition.message);
 }

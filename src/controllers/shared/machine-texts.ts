@@ -1,6 +1,19 @@
-import type { Machine } from '../../api/index.ts';
+import { compareKubernetesVersions, type Machine, parseKubernetesVersion, withLeadingV } from '../../api/index.ts';
 import { parseRfc3339 } from '../../machinery/index.ts';
 import { conditionOf } from './conditions.ts';
+
+/** Reason of UpToDate while the kubelet of a machine has another version than the machine. */
+export const kubeletVersionReason = 'KubeletVersionDiffers';
+
+/** How the version that runs on a machine's Node differs from the one asked for; what a distribution adds to it does not count. */
+export function kubeletDifference({ spec, status }: Machine): string | undefined {
+  const running = status?.nodeInfo?.kubeletVersion;
+  const [has, wants] = [running, spec.version].map((text) =>
+    text === undefined || text === '' ? undefined : parseKubernetesVersion(withLeadingV(text)),
+  );
+  if (!has || !wants || compareKubernetesVersions(has, wants) === 0) return undefined;
+  return `* Node.status.nodeInfo.kubeletVersion ${running}, ${spec.version} required: the image of the machine brings another version; use an image with ${spec.version}`;
+}
 
 const quarterHourMs = 15 * 60_000;
 const drainPatienceMs = 5 * 60_000;

@@ -204,7 +204,7 @@ async function startNode(workload: Client, machine: Machine, providerID: string)
     },
     by,
   );
-  await setNodeConditions(workload, name, healthy);
+  await setNodeConditions(workload, name, healthy, machine.spec.version ?? 'v1.33.0');
 }
 
 /** What a kubelet reports. */
@@ -212,24 +212,28 @@ export async function setNodeConditions(
   workload: Client,
   name: string,
   conditions: NonNullable<Node['status']>['conditions'],
+  /** of the kubelet; absent: as before */
+  version?: string,
 ): Promise<void> {
   const status = {
     conditions: (conditions ?? []) as unknown as JsonObject[],
-    nodeInfo: {
-      machineID: 'm',
-      systemUUID: 's',
-      bootID: 'b',
-      kernelVersion: '6.1',
-      osImage: 'Debian',
-      containerRuntimeVersion: 'containerd://2',
-      kubeletVersion: 'v1.33.0',
-      kubeProxyVersion: 'v1.33.0',
-      operatingSystem: 'linux',
-      architecture: 'amd64',
-    },
+    ...(version !== undefined && { nodeInfo: nodeInfo(version) }),
   };
   await workload.patch(Nodes, { name }, 'merge', { status }, { ...by, subresource: 'status' });
 }
+
+const nodeInfo = (version: string): JsonObject => ({
+  machineID: 'm',
+  systemUUID: 's',
+  bootID: 'b',
+  kernelVersion: '6.1',
+  osImage: 'Debian',
+  containerRuntimeVersion: 'containerd://2',
+  kubeletVersion: version,
+  kubeProxyVersion: version,
+  operatingSystem: 'linux',
+  architecture: 'amd64',
+});
 
 async function stopNode(workload: Client, name: string): Promise<void> {
   try {

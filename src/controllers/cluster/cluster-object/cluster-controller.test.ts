@@ -191,6 +191,47 @@ describe('a cluster', () => {
     );
   });
 
+  it('says in both contracts that its control plane is missing, and that it is paused', async () => {
+    world = await createWorld();
+    const w = world;
+    await createCluster(w);
+    await w.until(available(w));
+    const ready = async () => legacyConditionOf(await w.find(clusters, 'c1'), 'Ready');
+    expect((await ready())?.status).toBe('True');
+    await w.client.patch(fakeControlPlanes, key(w), 'merge', { metadata: { finalizers: null } }, by);
+    await w.client.delete(fakeControlPlanes, key(w));
+    await w.until(async () => (await ready())?.status === 'False');
+    expect(await ready()).toMatchObject({ severity: 'Error', reason: 'ObjectDeleted' });
+    await w.client.patch(clusters, key(w), 'merge', { spec: { paused: true } }, by);
+    await w.until(async () => (await ready())?.reason === 'Paused');
+    expect(await ready()).toMatchObject({ status: 'Unknown' });
+    await w.client.delete(clusters, key(w));
+    await w.until(async () => conditionOf(await w.find(clusters, 'c1'), 'Deleting')?.reason === 'Paused');
+    await w.client.patch(clusters, key(w), 'merge', { spec: { paused: null } }, by);
+    await w.until(async () => (await w.find(clusters, 'c1')) === undefined);
+  });
+
+  it('says that nobody acts on its topology', async () => {
+    world = await createWorld();
+    const w = world;
+    const topology = { classRef: { name: 'quick' }, version: 'v1.33.0' };
+    const { namespace } = w;
+    const apiVersion = 'cluster.x-k8s.io/v1beta2';
+    await w.client.create(
+      clusters,
+      { apiVersion, kind: 'Cluster', metadata: { name: 'c1', namespace }, spec: { topology } } as never,
+      by,
+    );
+    await w.until(async () => conditionOf(await w.find(clusters, 'c1'), 'TopologyReconciled') !== undefined);
+    const cluster = await w.find(clusters, 'c1');
+    expect(conditionOf(cluster, 'TopologyReconciled')).toMatchObject({
+      status: 'False',
+      reason: 'TopologyNotSupported',
+    });
+    expect(conditionOf(cluster, 'Available')?.message).toContain('spec.topology is not acted on');
+    expect(legacyConditionOf(cluster, 'Ready')).toMatchObject({ status: 'False', reason: 'TopologyNotSupported' });
+  });
+
   it('stays available when its API is silent for a moment', async () => {
     let workloads: WorkloadClusters | undefined;
     world = await createWorld({

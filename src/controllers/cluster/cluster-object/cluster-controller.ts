@@ -18,8 +18,7 @@ import {
   isFilteredOut,
   objectIndexValue,
   pausedBy,
-  pausedVerdict,
-  setVerdict,
+  tellPaused,
   watchFilter,
   withFinalizer,
   writeObject,
@@ -53,7 +52,7 @@ export function clusterController(dependencies: ClusterControllerDependencies): 
     const cluster = await withFinalizer(context, clusters, cached, clusterFinalizer);
     const draft = draftOf(cluster);
     const pauses = pausedBy(cluster, cluster);
-    setVerdict(draft, 'Paused', pausedVerdict(pauses), context.clock.now());
+    tellPaused(draft, pauses, context.clock.now());
     if (pauses.length > 0) {
       await writeObject(context, clusters, cluster, draft, { observed: false });
       return done();
@@ -80,6 +79,7 @@ export function clusterController(dependencies: ClusterControllerDependencies): 
         errors.length > 0 && scope.deletion?.reason === 'Deleting'
           ? { reason: 'InternalError', message: (combined(errors) as Error).message }
           : scope.deletion,
+      topologies: dependencies.topologies === true,
       nowMs: context.clock.now(),
     };
     const later = observeCluster(draft, seen);

@@ -1,5 +1,6 @@
 import type { Cluster } from '../../../api/index.ts';
 import {
+  conditionOf,
   isControlPlaneInitialized,
   isDeleting,
   isProvisioned,
@@ -8,6 +9,7 @@ import {
   legacyFalse,
   legacyTrue,
   mirrorLegacy,
+  type Severity,
   setLegacy,
   summarizeLegacy,
 } from '../../shared/index.ts';
@@ -27,14 +29,14 @@ export function observeLegacyCluster(draft: Cluster, seen: ClusterObservation): 
     const ready = !deleting && isProvisioned(infrastructure.provider);
     const waiting = deleting ? 'Deleting' : 'WaitingForInfrastructure';
     set('InfrastructureReady', mirrorLegacy(infrastructure.provider.object, ready, waiting));
-  }
+  } else set('InfrastructureReady', absence(draft, 'InfrastructureReady', draft.spec.infrastructureRef?.kind));
 
   if (controlPlane.state === 'missing' && deleting) set('ControlPlaneReady', legacyFalse('Deleted', 'Info'));
   else if (controlPlane.state === 'found') {
     const ready = !deleting && isControlPlaneInitialized(controlPlane.provider);
     const waiting = deleting ? 'Deleting' : 'WaitingForControlPlane';
     set('ControlPlaneReady', mirrorLegacy(controlPlane.provider.object, ready, waiting));
-  }
+  } else set('ControlPlaneReady', absence(draft, 'ControlPlaneAvailable', draft.spec.controlPlaneRef?.kind));
 
   if (legacyConditionOf(draft, 'ControlPlaneInitialized')?.status !== 'True') {
     const initialized = draft.status?.initialization?.controlPlaneInitialized === true;
@@ -54,5 +56,40 @@ export function observeLegacyCluster(draft: Cluster, seen: ClusterObservation): 
       set('ControlPlaneInitialized', waiting);
     }
   }
-  set('Ready', summarizeLegacy(draft, { of: ['ControlPlaneReady', 'InfrastructureReady', 'TopologyReconciled'] }));
+  set('WorkersReady', workersVerdict(seen));
+  set('TopologyReconciled', fromModern(draft, 'TopologyReconciled', 'Error'));
+  set(
+    'Ready',
+    summarizeLegacy(draft, { of: ['ControlPlaneReady', 'InfrastructureReady', 'TopologyReconciled', 'WorkersReady'] }),
+  );
+}
+
+/** Of an object that is not there, or cannot be looked at: what the newer condition says of it. */
+function absence(draft: Cluster, type: string, kind: string | undefined): LegacyVerdict | undefined {
+  return kind === undefined || isDeleting(draft) ? undefined : fromModern(draft, type, 'Error');
+}
+
+/** A condition of the newer contract, for readers of the older one. */
+function fromModern(draft: Cluster, type: string, severity: Severity): LegacyVerdict | undefined {
+  const condition = conditionOf(draft, type);
+  if (!condition) return undefined;
+  const { status, reason, message } = condition;
+  if (status === 'True') return legacyTrue;
+  return { status, reason, message, ...(status === 'False' && { severity }) };
+}
+
+/** The first MachineDeployment that is not as it should be; upstream says nothing of workers in this contract. */
+function workersVerdict({ descendants }: ClusterObservation): LegacyVerdict | undefined {
+  for (const wanted of ['False', 'Unknown'] as const) {
+    for (const deployment of descendants.deployments) {
+      const ready = legacyConditionOf(deployment, 'Ready');
+      if (ready?.status !== wanted) continue;
+      const reason = `${ready.reason ?? 'NotReady'} @ MachineDeployment/${deployment.metadata.name}`;
+      const { severity = 'Info', message = '' } = ready;
+      return wanted === 'False'
+        ? legacyFalse(reason, severity as Severity, message)
+        : { status: 'Unknown', reason, message };
+    }
+  }
+  return descendants.deployments.length > 0 ? legacyTrue : undefined;
 }

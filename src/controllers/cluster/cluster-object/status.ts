@@ -47,6 +47,8 @@ export interface ClusterObservation {
   /** why there is no kubeconfig to connect with */
   kubeconfigProblem: string | undefined;
   deletion: { reason: string; message: string } | undefined;
+  /** whether somebody acts on spec.topology */
+  topologies: boolean;
   nowMs: number;
 }
 
@@ -84,8 +86,17 @@ export function observeCluster(draft: Cluster, seen: ClusterObservation): Result
       ? { status: 'True', reason: seen.deletion?.reason ?? 'Deleting', message: seen.deletion?.message ?? '' }
       : { status: 'False', reason: 'NotDeleting' },
   );
+  set('TopologyReconciled', topologyVerdict(draft, seen));
   set('Available', availableVerdict(draft));
   return probe.result;
+}
+
+/** Whoever builds topologies says how far they are; where nobody does, that must not look like waiting. */
+function topologyVerdict({ spec }: Cluster, { topologies }: ClusterObservation): Verdict | undefined {
+  if (!spec.topology || topologies) return undefined;
+  const message =
+    'spec.topology is not acted on: this program does not build clusters from a ClusterClass; apply the objects the class stands for (Cluster with infrastructureRef and controlPlaneRef, MachineDeployments)';
+  return { status: 'False', reason: 'TopologyNotSupported', message };
 }
 
 function setPhase(cluster: Cluster): void {
@@ -335,7 +346,7 @@ function remediatingVerdict(machines: readonly Machine[]): Verdict {
 
 const expectedWhenDeleting: readonly string[] = ['InfrastructureReady', 'ControlPlaneAvailable'];
 const goneReasons: readonly string[] = ['ObjectDeleted', 'ObjectDoesNotExist'];
-const topologyFailures: readonly string[] = ['ReconcileFailed', 'ClusterClassNotReconciled'];
+const topologyFailures: readonly string[] = ['ReconcileFailed', 'ClusterClassNotReconciled', 'TopologyNotSupported'];
 
 function availableVerdict(cluster: Cluster): Verdict {
   const gates = cluster.spec.availabilityGates ?? [];

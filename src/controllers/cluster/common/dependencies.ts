@@ -19,6 +19,8 @@ export interface ClusterControllerDependencies {
   /** keys of Machine labels that reach Nodes, besides those that always do */
   additionalSyncMachineLabels?: readonly RegExp[];
   additionalSyncMachineAnnotations?: readonly RegExp[];
+  /** whether somebody makes objects of Cluster spec.topology; where nobody does, the Cluster says so */
+  topologies?: boolean;
   /** reads and writes the management API outside of a reconcile */
   client: Client;
 }

@@ -2,8 +2,9 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { type MachineDeployment, machineDeployments, machineSets, machines, Nodes } from '../../../api/index.ts';
 import { formatTime, statusError } from '../../../machinery/index.ts';
 import type { FaultRule } from '../../../runtime/index.ts';
-import { conditionOf } from '../../shared/index.ts';
-import { fakeMachines } from '../../testing/provider-kinds.ts';
+import { conditionOf, legacyConditionOf } from '../../shared/index.ts';
+import { setNodeConditions } from '../../testing/fake-provider.ts';
+import { fakeControlPlanes, fakeMachines } from '../../testing/provider-kinds.ts';
 import {
   by,
   createCluster,
@@ -144,6 +145,39 @@ describe('a machine deployment', () => {
     const text = async () => conditionOf(await w.find(machineDeployments, 'md'), 'RollingOut')?.message;
     await w.until(async () => (await text()) !== '' && (await text()) !== undefined);
     expect(await text()).toBe('Rolling out 1 not up-to-date replicas\n* Version v1.33.0, v1.33.1 required');
+  });
+
+  it('says that a Node runs another version than it asks for, without a rollout', async () => {
+    const w = await begin(1);
+    await w.until(rolledOut(w, 1));
+    const [machine] = await w.list(machines);
+    const { name = '' } = machine!.metadata;
+    const node = await w.workload.get(Nodes, { name });
+    await setNodeConditions(w.workload, name, node.status?.conditions, 'v1.32.8');
+    const find = async () => (await w.find(machineDeployments, 'md'))!;
+    await w.until(async () => (await find()).status?.upToDateReplicas === 0);
+    expect(conditionOf(await find(), 'MachinesUpToDate')?.message).toContain(
+      'kubeletVersion v1.32.8, v1.33.0 required',
+    );
+    expect(conditionOf(await find(), 'RollingOut')?.status).toBe('False');
+    // what a distribution adds is no difference
+    await setNodeConditions(w.workload, name, node.status?.conditions, 'v1.33.0+k0s');
+    await w.until(rolledOut(w, 1));
+  });
+
+  it('says why it waits', async () => {
+    const w = await begin(1);
+    await w.until(rolledOut(w, 1));
+    const plane = { namespace: w.namespace, name: 'c1' };
+    await w.client.patch(fakeControlPlanes, plane, 'merge', { spec: { hold: true } }, by);
+    const behind = { status: { version: 'v1.32.0' } };
+    await w.client.patch(fakeControlPlanes, plane, 'merge', behind, { ...by, subresource: 'status' });
+    await change(w, { replicas: 2 });
+    const find = async () => (await w.find(machineDeployments, 'md'))!;
+    const text = async () => conditionOf(await find(), 'ScalingUp')?.message ?? '';
+    await w.until(async () => (await text()).includes('is upgrading ("ControlPlaneIsStable" preflight check failed)'));
+    expect(await text()).toContain('Scaling up from 1 to 2 replicas is blocked because:');
+    await w.until(async () => legacyConditionOf(await find(), 'Ready')?.status === 'False');
   });
 
   it('changes labels and timeouts in place', async () => {

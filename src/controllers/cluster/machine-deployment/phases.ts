@@ -161,11 +161,10 @@ export async function cleanUp(scope: MachineDeploymentScope): Promise<undefined>
   const { deployment, context, sets } = scope;
   const { current, old } = findRevisions(deployment, sets, context.clock.now());
   const wished = deployment.spec.replicas ?? 0;
-  const { replicas, availableReplicas, upToDateReplicas, observedGeneration } = current?.status ?? {};
+  const { replicas, availableReplicas, observedGeneration } = current?.status ?? {};
   const complete =
     replicas === wished &&
     availableReplicas === wished &&
-    upToDateReplicas === wished &&
     (observedGeneration ?? 0) >= (current?.metadata.generation ?? 0);
   if (!complete || deployment.spec.paused === true) return;
   for (const set of old) {

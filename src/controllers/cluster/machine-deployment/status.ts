@@ -4,6 +4,7 @@ import {
   conditionOf,
   deletingText,
   isDeleting,
+  kubeletVersionReason,
   type LegacyVerdict,
   legacyConditionOf,
   legacyFalse,
@@ -39,7 +40,7 @@ export function observeMachineDeployment(draft: MachineDeployment, seen: Machine
   count(draft, seen);
   setPhase(draft);
   set('Available', availableVerdict(draft));
-  set('RollingOut', rollingOut(machines));
+  set('RollingOut', rollingOut(seen));
   set('ScalingUp', scalingUp(draft, seen));
   set('ScalingDown', scalingDown(draft, machines, nowMs));
   set('MachinesReady', machinesReady(machines));
@@ -101,8 +102,27 @@ function availableVerdict(draft: MachineDeployment): Verdict {
   return { status: 'False', reason: 'NotAvailable', message };
 }
 
-function rollingOut(machines: readonly Machine[]): Verdict {
-  const outdated = machines.filter((machine) => conditionOf(machine, 'UpToDate')?.status === 'False');
+const blockedText = ' is blocked because:\n';
+
+/** Why sets that want more machines make none, in their own words. */
+function obstaclesOf(sets: readonly MachineSet[]): string[] {
+  const lines = sets.flatMap((set) => {
+    const condition = conditionOf(set, 'ScalingUp');
+    const at = condition?.status === 'True' ? condition.message.indexOf(blockedText) : -1;
+    return at < 0 ? [] : (condition?.message.slice(at + blockedText.length).split('\n') ?? []);
+  });
+  return [...new Set(lines)];
+}
+
+const because = (obstacles: readonly string[]): string =>
+  obstacles.length === 0 ? '' : `${blockedText}${obstacles.join('\n')}`;
+
+/** A machine whose image has another version is not replaced by a rollout. */
+const isOutdated = (upToDate: ReturnType<typeof conditionOf>): boolean =>
+  upToDate?.status === 'False' && upToDate.reason !== kubeletVersionReason;
+
+function rollingOut({ machines, sets }: MachineDeploymentObservation): Verdict {
+  const outdated = machines.filter((machine) => isOutdated(conditionOf(machine, 'UpToDate')));
   if (outdated.length === 0) return { status: 'False', reason: 'NotRollingOut' };
   const reasons = new Set(
     outdated.flatMap((machine) => (conditionOf(machine, 'UpToDate')?.message ?? '').split('\n').filter(Boolean)),
@@ -112,11 +132,13 @@ function rollingOut(machines: readonly Machine[]): Verdict {
   return {
     status: 'True',
     reason: 'RollingOut',
-    message: [`Rolling out ${outdated.length} not up-to-date replicas`, ...sorted].join('\n'),
+    message: [`Rolling out ${outdated.length} not up-to-date replicas${because(obstaclesOf(sets))}`, ...sorted].join(
+      '\n',
+    ),
   };
 }
 
-function scalingUp(draft: MachineDeployment, { missingTemplates }: MachineDeploymentObservation): Verdict {
+function scalingUp(draft: MachineDeployment, { missingTemplates, sets }: MachineDeploymentObservation): Verdict {
   if (draft.spec.replicas === undefined) return waiting;
   const wished = isDeleting(draft) ? 0 : draft.spec.replicas;
   const current = draft.status?.replicas ?? 0;
@@ -125,8 +147,9 @@ function scalingUp(draft: MachineDeployment, { missingTemplates }: MachineDeploy
     const message = missing !== '' && !isDeleting(draft) ? `Scaling up would be blocked because ${missing}` : '';
     return { status: 'False', reason: 'NotScalingUp', message };
   }
-  const blocked = missing === '' ? '' : ` is blocked because ${missing}`;
-  return { status: 'True', reason: 'ScalingUp', message: `Scaling up from ${current} to ${wished} replicas${blocked}` };
+  const progress = `Scaling up from ${current} to ${wished} replicas`;
+  const blocked = missing === '' ? because(obstaclesOf(sets)) : ` is blocked because ${missing}`;
+  return { status: 'True', reason: 'ScalingUp', message: `${progress}${blocked}` };
 }
 
 function scalingDown(draft: MachineDeployment, machines: readonly Machine[], nowMs: number): Verdict {
@@ -188,5 +211,5 @@ function observeLegacy(draft: MachineDeployment, { sets, nowMs }: MachineDeploym
       ...(message !== undefined && { message }),
     });
   }
-  set('Ready', summarizeLegacy(draft, { of: ['Available'] }));
+  set('Ready', summarizeLegacy(draft, { of: ['Available', 'MachineSetReady'] }));
 }

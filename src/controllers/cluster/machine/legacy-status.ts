@@ -1,5 +1,6 @@
 import type { Machine, Node } from '../../../api/index.ts';
 import {
+  conditionOf,
   isDataSecretCreated,
   isDeleting,
   isProvisioned,
@@ -10,6 +11,7 @@ import {
   setLegacy,
   summarizeLegacy,
 } from '../../shared/index.ts';
+import type { Referenced } from './scope.ts';
 import type { MachineObservation } from './status.ts';
 
 /** The conditions clients of v1beta1 read. */
@@ -30,15 +32,13 @@ export function observeLegacyMachine(draft: Machine, seen: MachineObservation): 
         : mirrorLegacy(bootstrap.provider.object, created, deleting ? 'Deleting' : 'WaitingForDataSecret'),
     );
   } else if (bootstrap.state === 'none') set('BootstrapReady', legacyTrue);
-  else if (deleting && bootstrap.state === 'missing') set('BootstrapReady', legacyFalse('Deleted', 'Info'));
+  else set('BootstrapReady', absence(bootstrap, draft.spec.bootstrap.configRef?.kind ?? '', deleting));
 
   if (infrastructure.state === 'found') {
     const { provider } = infrastructure;
     const waiting = deleting ? 'Deleting' : 'WaitingForInfrastructure';
     set('InfrastructureReady', mirrorLegacy(provider.object, isProvisioned(provider), waiting));
-  } else if (deleting && infrastructure.state === 'missing') {
-    set('InfrastructureReady', legacyFalse('Deleted', 'Info'));
-  }
+  } else set('InfrastructureReady', absence(infrastructure, draft.spec.infrastructureRef.kind, deleting));
 
   set('NodeHealthy', nodeVerdict(draft, seen));
   if (deleting) deletionVerdicts(draft, seen, set);
@@ -47,11 +47,32 @@ export function observeLegacyMachine(draft: Machine, seen: MachineObservation): 
   set(
     'Ready',
     summarizeLegacy(draft, {
-      of: ['InfrastructureReady', 'BootstrapReady', 'HealthCheckSucceeded', 'OwnerRemediated', 'DrainingSucceeded'],
+      of: [
+        'InfrastructureReady',
+        'BootstrapReady',
+        'HealthCheckSucceeded',
+        'OwnerRemediated',
+        'DrainingSucceeded',
+        // a machine nobody can run anything on is not ready, whatever its server does
+        'NodeHealthy',
+      ],
       ...(counting && { steps: ['BootstrapReady', 'InfrastructureReady'] }),
     }),
   );
   failures(draft, seen);
+}
+
+/** Of an object that is not there, or cannot be looked at. */
+function absence(referenced: Referenced, kind: string, deleting: boolean): LegacyVerdict | undefined {
+  switch (referenced.state) {
+    case 'missing':
+      if (deleting) return legacyFalse('Deleted', 'Info');
+      return legacyFalse('ObjectDoesNotExist', 'Error', `${kind} does not exist`);
+    case 'failed':
+      return { status: 'Unknown', reason: 'InternalError', message: referenced.problem };
+    default:
+      return undefined;
+  }
 }
 
 function nodeVerdict(machine: Machine, seen: MachineObservation): LegacyVerdict | undefined {
@@ -73,8 +94,12 @@ function nodeVerdict(machine: Machine, seen: MachineObservation): LegacyVerdict 
         reason: 'NodeInspectionFailed',
         message: 'Failed to get the Node for this Machine by ProviderID',
       };
-    default:
-      return undefined;
+    default: {
+      // what was known last is shown for a while; then nobody knows
+      const known = conditionOf(machine, 'NodeHealthy');
+      if (known?.status !== 'Unknown' || known.reason !== 'ConnectionDown') return undefined;
+      return { status: 'Unknown', reason: known.reason, message: known.message };
+    }
   }
 }
 
@@ -93,7 +118,7 @@ function conditionsVerdict(node: Node): LegacyVerdict {
   }
   const message = texts.join('. ');
   if (bad > 0) return legacyFalse('NodeConditionsFailed', 'Warning', message);
-  return unknown < pressures.length + 1 ? legacyTrue : { status: 'Unknown', reason: 'NodeConditionsFailed', message };
+  return unknown === 0 ? legacyTrue : { status: 'Unknown', reason: 'NodeConditionsFailed', message };
 }
 
 /** The steps of a deletion, in their order: those before the current one have succeeded. */

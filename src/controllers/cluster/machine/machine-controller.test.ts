@@ -199,8 +199,61 @@ describe('a machine', () => {
     expect(conditionOf(await w.find(machines, 'm1'), 'Ready')?.message).toContain(
       'Node.Ready: container runtime is down',
     );
+    const legacy = async () => legacyConditionOf(await w.find(machines, 'm1'), 'Ready');
+    expect(await legacy()).toMatchObject({ status: 'False', reason: 'NodeConditionsFailed' });
     await w.workload.delete(Nodes, { name: 'm1' });
     await w.until(async () => conditionOf(await w.find(machines, 'm1'), 'NodeHealthy')?.reason === 'NodeDeleted');
+    expect(await legacy()).toMatchObject({ status: 'False', reason: 'NodeNotFound' });
+  });
+
+  it('says in both contracts that its server does not run', async () => {
+    const w = await begin();
+    await w.until(running(w));
+    const stopped = {
+      type: 'Ready',
+      status: 'Unknown',
+      reason: 'InstanceNotReady',
+      message: 'Server m1 is in state SHUTOFF',
+    };
+    const conditions = [{ ...stopped, lastTransitionTime: '2026-01-02T00:00:00Z' }];
+    await w.client.patch(fakeMachines, key(w), 'merge', { status: { conditions } }, { ...by, subresource: 'status' });
+    await w.until(async () => conditionOf(await w.find(machines, 'm1'), 'Ready')?.status === 'Unknown');
+    expect(legacyConditionOf(await w.find(machines, 'm1'), 'Ready')).toMatchObject(stopped);
+  });
+
+  it('has its owner asked to replace it when its server is gone for good, unless told otherwise', async () => {
+    const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: 'u', controller: true };
+    const w = await begin(
+      {},
+      {},
+      { ownerReferences: [owner], annotations: { 'cluster.x-k8s.io/skip-remediation': '' } },
+    );
+    await w.until(running(w));
+    const message = 'Server m1 (i) does not exist any more';
+    const gone = {
+      type: 'Ready',
+      status: 'False',
+      reason: 'InstanceGone',
+      message,
+      lastTransitionTime: '2026-01-02T00:00:00Z',
+    };
+    const say = (conditions: object[]) =>
+      w.client.patch(fakeMachines, key(w), 'merge', { status: { conditions } } as never, {
+        ...by,
+        subresource: 'status',
+      });
+    await say([gone]);
+    const find = (type: string) => async () => conditionOf(await w.find(machines, 'm1'), type);
+    await w.until(async () => (await find('InfrastructureReady')())?.reason === 'InstanceGone');
+    expect(await find('OwnerRemediated')()).toBeUndefined();
+    const annotations = { 'cluster.x-k8s.io/skip-remediation': null };
+    await w.client.patch(machines, key(w), 'merge', { metadata: { annotations } }, by);
+    await w.until(async () => (await find('OwnerRemediated')())?.reason === 'WaitingForRemediation');
+    expect(await find('HealthCheckSucceeded')()).toMatchObject({ status: 'False', reason: 'InstanceGone', message });
+    // found after all
+    await say([{ ...gone, status: 'True', reason: 'Ready', message: '' }]);
+    await w.until(async () => (await find('OwnerRemediated')()) === undefined);
+    expect(await find('HealthCheckSucceeded')()).toBeUndefined();
   });
 
   it('keeps the last known state through a short loss of contact, and says so after a long one', async () => {

@@ -7,6 +7,8 @@ import {
   isDeleting,
   isDeletingForLong,
   isTrue,
+  kubeletDifference,
+  kubeletVersionReason,
   mirrorProgress,
   setVerdict,
   summarize,
@@ -118,6 +120,8 @@ function upToDateVerdict(machine: Machine, seen: MachineObservation): Verdict | 
   if (isTrue(machine, 'Updating')) {
     return { status: 'False', reason: 'Updating', message: '* In-place update in progress' };
   }
+  const message = kubeletDifference(machine);
+  if (message !== undefined) return { status: 'False', reason: kubeletVersionReason, message };
   return { status: 'True', reason: 'UpToDate' };
 }
 

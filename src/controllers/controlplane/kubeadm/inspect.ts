@@ -8,6 +8,8 @@ import {
   isDeleting,
   isNotConnected,
   isToBeRemediated,
+  kubeletDifference,
+  kubeletVersionReason,
   type LegacyVerdict,
   legacyConditionOf,
   legacyTrue,
@@ -277,11 +279,8 @@ function upToDateVerdict({ outdated }: ControlPlaneScope, machine: Machine): Ver
     const message = conditionOf(machine, 'Updating')?.message || 'In-place update in progress';
     return { status: 'False', reason: 'Updating', message: `* ${message}` };
   }
-  const running = machine.status?.nodeInfo?.kubeletVersion;
-  if (running && running !== machine.spec.version) {
-    const message = `* Node.status.nodeInfo.kubeletVersion ${running}, ${machine.spec.version} required`;
-    return { status: 'False', reason: 'Updating', message };
-  }
+  const message = kubeletDifference(machine);
+  if (message !== undefined) return { status: 'False', reason: kubeletVersionReason, message };
   return { status: 'True', reason: 'UpToDate' };
 }
 

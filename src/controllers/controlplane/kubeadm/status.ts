@@ -11,6 +11,7 @@ import {
   controlPlaneLabel,
   isDeleting,
   isTrue,
+  kubeletVersionReason,
   type LegacyVerdict,
   legacyConditionOf,
   legacyFalse,
@@ -58,7 +59,7 @@ export function observeControlPlane(draft: KubeadmControlPlane, seen: ControlPla
     'Initialized',
     initialized ? { status: 'True', reason: 'Initialized' } : { status: 'False', reason: 'NotInitialized' },
   );
-  set('RollingOut', rollingOut(machines));
+  set('RollingOut', rollingOut(seen));
   set('ScalingUp', scalingUp(draft, seen));
   set('ScalingDown', scalingDown(draft, seen));
   set('MachinesReady', machinesReady(machines));
@@ -119,17 +120,18 @@ function membersMatch({ machines, nodes, etcd, nowMs }: ControlPlaneObservation)
   return !lacking && !strange;
 }
 
-function rollingOut(machines: readonly Machine[]): Verdict {
+function rollingOut({ machines, waiting }: ControlPlaneObservation): Verdict {
   const old = machines.flatMap((machine) => {
     const condition = conditionOf(machine, 'UpToDate');
-    return condition?.status === 'False' ? [condition] : [];
+    // a machine whose image has another version is not replaced by a rollout
+    return condition?.status === 'False' && condition.reason !== kubeletVersionReason ? [condition] : [];
   });
   if (old.length === 0) return { status: 'False', reason: 'NotRollingOut' };
   const isVersion = (line: string): number => (line.startsWith('* Version') ? 0 : 1);
   const reasons = [...new Set(old.flatMap(({ message }) => (message === '' ? [] : message.split('\n'))))].sort(
     (a, b) => isVersion(a) - isVersion(b) || (a < b ? -1 : 1),
   );
-  const message = [`Rolling out ${old.length} not up-to-date replicas`, ...reasons].join('\n');
+  const message = [blocked(`Rolling out ${old.length} not up-to-date replicas`, waiting), ...reasons].join('\n');
   return { status: 'True', reason: 'RollingOut', message };
 }
 
@@ -211,6 +213,11 @@ function observeLegacy(draft: KubeadmControlPlane, seen: ControlPlaneObservation
     },
   };
   set('MachinesReady', legacyMachinesReady(machines));
+  const outdated = legacyConditionOf(draft, 'MachinesSpecUpToDate');
+  if (outdated?.status === 'False' && seen.waiting.length > 0) {
+    const message = `${outdated.message ?? ''}: ${seen.waiting.join('; ')}`;
+    set('MachinesSpecUpToDate', legacyFalse('RollingUpdateHeld', 'Warning', message));
+  }
   if (!isDeleting(draft)) {
     const wished = draft.spec.replicas ?? 0;
     const actual = `control plane to ${wished} replicas (actual ${machines.length})`;
