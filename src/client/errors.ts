@@ -40,10 +40,15 @@ const reasonOfCode: Readonly<Record<number, string>> = {
 const maxQuotedBody = 512;
 
 /** The error of a failed response: the server's own Status when it sent one, else one made from the HTTP code. */
-export function errorFromResponse(code: number, body: string, request: string): ApiStatusError {
+export function errorFromResponse(
+  code: number,
+  body: string,
+  request: string,
+  options: { hidesForeign?: boolean } = {},
+): ApiStatusError {
   const parsed = parseStatus(body);
   if (parsed) return new ApiStatusError({ ...parsed, code: parsed.code || code });
-  const text = body.trim().slice(0, maxQuotedBody);
+  const text = options.hidesForeign === true ? '' : body.trim().slice(0, maxQuotedBody);
   return new ApiStatusError({
     kind: 'Status',
     apiVersion: 'v1',

@@ -5,6 +5,7 @@ export * from './errors/index.ts';
 export * from './json/index.ts';
 export * from './jsonpath/index.ts';
 export * from './meta/index.ts';
+export * from './net/index.ts';
 export * from './openapi/index.ts';
 export * from './patch/index.ts';
 export * from './pattern/index.ts';

@@ -1,4 +1,4 @@
-import { type Clock, type Random, systemClock, systemRandom } from '../machinery/index.ts';
+import { type Clock, type PeerPolicy, type Random, systemClock, systemRandom } from '../machinery/index.ts';
 import { type Compute, createCompute } from './compute/compute.ts';
 import type { CloudConfig } from './config/cloud-config.ts';
 import type { Environment } from './config/environment.ts';
@@ -46,6 +46,10 @@ export interface ConnectOptions {
   readonly patience?: Partial<Patience>;
   /** longest wait for one answer when clouds.yaml says nothing; default 60 s */
   readonly timeoutMs?: number;
+  /** the longest wait clouds.yaml may ask for; default: any */
+  readonly maxTimeoutMs?: number;
+  /** which addresses may be asked, where a tenant names them; default: any */
+  readonly peers?: PeerPolicy;
   /** default `capstan` */
   readonly userAgent?: string;
   /** is told of every attempt */
@@ -59,7 +63,13 @@ const defaultTimeoutMs = 60_000;
 export function connect(config: CloudConfig, options: ConnectOptions = {}): OpenStack {
   const concurrency = options.concurrency ?? defaultConcurrency;
   const transport =
-    options.transport ?? httpTransport({ tls: config.tls, env: options.env ?? process.env, connections: concurrency });
+    options.transport ??
+    httpTransport({
+      tls: config.tls,
+      env: options.env ?? process.env,
+      connections: concurrency,
+      peers: options.peers,
+    });
   return openStackOver(openSession(config, options, transport, createLimiter(concurrency)), config);
 }
 
@@ -76,7 +86,10 @@ export function openSession(
     random: options.random ?? systemRandom,
     log: options.log ?? silentLog,
     patience: { ...defaultPatience, ...options.patience },
-    timeoutMs: config.timeoutMs ?? options.timeoutMs ?? defaultTimeoutMs,
+    timeoutMs: Math.min(
+      config.timeoutMs ?? options.timeoutMs ?? defaultTimeoutMs,
+      options.maxTimeoutMs ?? Number.POSITIVE_INFINITY,
+    ),
     userAgent: options.userAgent ?? 'capstan',
     onRequest: options.onRequest,
   });

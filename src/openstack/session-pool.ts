@@ -37,8 +37,15 @@ export function createSessionPool(options: SessionPoolOptions = {}): SessionPool
     const key = digest(tls);
     let transport = transports.get(key);
     if (!transport) {
-      transport = httpTransport({ tls, env: options.env ?? process.env, connections: concurrency });
-      transports.set(key, transport);
+      const { env = process.env, peers } = options;
+      transport = httpTransport({ tls, env, connections: concurrency, peers });
+    }
+    transports.delete(key);
+    transports.set(key, transport);
+    for (const [oldest, unused] of transports) {
+      if (transports.size <= maxSessions) break;
+      transports.delete(oldest);
+      void unused.close?.().catch(() => {});
     }
     return transport;
   };
@@ -49,6 +56,10 @@ export function createSessionPool(options: SessionPoolOptions = {}): SessionPool
     if (!limiter) {
       limiter = createLimiter(concurrency);
       limiters.set(key, limiter);
+      for (const [oldest] of limiters) {
+        if (limiters.size <= maxSessions) break;
+        limiters.delete(oldest);
+      }
     }
     return limiter;
   };

@@ -3,11 +3,14 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import {
   ApiStatusError,
+  anyPeer,
   type Clock,
   isConflict,
   isExpired,
   isNotFound,
   type KubeObject,
+  loopbackNetworks,
+  peerPolicy,
   type Resource,
   seededRandom,
   systemClock,
@@ -17,6 +20,7 @@ import { staticCredentials } from '../kubeconfig/credentials.ts';
 import type { ConnectionConfig, CredentialSource } from '../kubeconfig/types.ts';
 import type { WatchEvent } from '../types.ts';
 import { type HttpClient, type HttpClientOptions, httpClient } from './client.ts';
+import { portForward } from './port-forward.ts';
 
 const pods: Resource<KubeObject> = { group: '', version: 'v1', kind: 'Pod', plural: 'pods', namespaced: true };
 const nodes: Resource<KubeObject> = { group: '', version: 'v1', kind: 'Node', plural: 'nodes', namespaced: false };
@@ -78,11 +82,15 @@ async function serve(answer: Answer): Promise<{ url: string; seen: Seen[] }> {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen };
 }
 
-function connect(server: string, options: HttpClientOptions = {}, config: Partial<ConnectionConfig> = {}): HttpClient {
-  const client = httpClient(
-    { server, credentials: staticCredentials({ token: 'secret' }), namespace: 'default', context: 'test', ...config },
-    { random: seededRandom(1), clock: hastyClock, ...options },
-  );
+const config = (server: string): ConnectionConfig => ({
+  server,
+  credentials: staticCredentials({ token: 'secret' }),
+  namespace: 'default',
+  context: 'test',
+});
+
+function connect(server: string, options: HttpClientOptions = {}, more: Partial<ConnectionConfig> = {}): HttpClient {
+  const client = httpClient({ ...config(server), ...more }, { random: seededRandom(1), clock: hastyClock, ...options });
   cleanups.push(() => client.close());
   return client;
 }
@@ -295,6 +303,46 @@ describe('answers', () => {
     expect(error).toBeInstanceOf(ApiStatusError);
     expect(error.reason).toBe('Forbidden');
     expect(error.message).toContain('proxy says no');
+  });
+
+  it('of servers that tenants name show nothing that is not from Kubernetes, and never fill the memory', async () => {
+    const guard = { peers: anyPeer, maxAnswerBytes: 100_000 };
+    let sent = 0;
+    const { url } = await serve(({ url: path }, response) => {
+      if (!path.includes('endless')) {
+        response.writeHead(403, { 'content-type': 'text/html' });
+        response.end('<h1>internal page</h1>');
+        return;
+      }
+      const more = (): void => {
+        while (!response.destroyed) {
+          sent += 50_000;
+          if (!response.write('x'.repeat(50_000))) return void response.once('drain', more);
+        }
+      };
+      more();
+    });
+    const error = (await failure(connect(url, {}, { guard }).get(pods, key))) as ApiStatusError;
+    expect(error.message).toMatch(/^the server answered 403 to GET [^ ]+$/);
+    const endless = { namespace: 'n', name: 'endless' };
+    const tooLarge = await failure(connect(url, {}, { guard }).get(pods, endless));
+    expect((tooLarge as Error).message).toBe('the server answered with more than 100000 bytes');
+    const watching = connect(url, {}, { guard }).watch(pods, { namespace: 'endless' });
+    await expect(watching[Symbol.asyncIterator]().next()).rejects.toThrow('larger than 100000 bytes');
+    expect(sent).toBeLessThan(16_000_000);
+  });
+
+  it('of servers whose address the operator forbids are not asked for', async () => {
+    const { url, seen } = await serve(json(pod));
+    const guard = { peers: peerPolicy({ deny: loopbackNetworks, allow: [] }), maxAnswerBytes: 100_000 };
+    for (const server of [url, url.replace('127.0.0.1', 'localhost')]) {
+      const error = await failure(connect(server, {}, { guard }).get(pods, key));
+      expect((error as Error).message).toContain('must not be connected to from here');
+      await expect(portForward({ ...config(server), guard }, key, 1)).rejects.toThrow('must not be connected to');
+      const proxied = connect('http://10.0.0.1', {}, { guard, proxyUrl: server }).get(pods, key);
+      expect(((await failure(proxied)) as Error).message).toContain('must not be connected to from here');
+    }
+    expect(seen).toEqual([]);
   });
 
   it('hand their warnings and every attempt to the hooks', async () => {

@@ -115,7 +115,7 @@ export function httpClient(config: ConnectionConfig, options: HttpClientOptions 
       return { ...list, items: withTypeMeta(list.items ?? [], list) };
     },
 
-    watch: (resource, opts = {}) => watchStream(transport.open, resource, opts),
+    watch: (resource, opts = {}) => watchStream(transport.open, resource, opts, config.guard?.maxAnswerBytes),
 
     create: (resource, object, opts) =>
       call('POST', collectionPath(resource, object.metadata.namespace) + writeQuery(opts), opts.signal, object),
@@ -242,11 +242,12 @@ async function* watchStream<T extends KubeObject>(
   open: ReturnType<typeof createTransport>['open'],
   resource: Resource<T>,
   options: WatchOptions,
+  maxEventBytes: number | undefined,
 ): AsyncGenerator<WatchEvent<T>, void, undefined> {
   const path = collectionPath(resource, options.namespace) + queryString(watchQuery(options));
   const stream = await open({ method: 'GET', path, signal: options.signal });
   try {
-    for await (const line of readLines(stream.chunks)) yield parseEvent<T>(line);
+    for await (const line of readLines(stream.chunks, maxEventBytes)) yield parseEvent<T>(line);
   } catch (error) {
     // an aborted watch ends; that is what the caller asked for
     if (options.signal?.aborted) return;

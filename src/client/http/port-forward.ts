@@ -8,6 +8,7 @@ import { errorFromResponse } from '../errors.ts';
 import type { ConnectionConfig, Credential } from '../kubeconfig/types.ts';
 import type { ObjectKey } from '../types.ts';
 import { identityHeaders, type TlsConnection, tlsConnection } from './authentication.ts';
+import { checkServer, lookupOption } from './guard.ts';
 import { unreachable } from './transport.ts';
 
 /** The WebSocket protocol of `pods/portforward` which every kubelet speaks: channel 0 carries data, channel 1 errors. */
@@ -34,6 +35,8 @@ export class PortForwardError extends CapstanError {
 /** A closing handshake that nobody answers must not keep a socket for ever. */
 const closeTimeoutMs = 1_000;
 const maxRefusalBytes = 16_384;
+/** API servers send a few KiB at once. */
+const maxFrameBytes = 16 * 1024 * 1024;
 
 /**
  * A stream to a port inside a pod, through the API server. Resolves when the server has agreed to forward; that nothing
@@ -47,6 +50,7 @@ export async function portForward(
 ): Promise<Duplex> {
   const { signal } = options;
   signal?.throwIfAborted();
+  await checkServer(config);
   const credential = await config.credentials.get(signal);
   signal?.throwIfAborted();
   const path = `/api/v1/namespaces/${encodeURIComponent(pod.namespace ?? 'default')}/pods/${encodeURIComponent(pod.name)}/portforward?ports=${port}`;
@@ -74,7 +78,9 @@ async function dial(
       {
         headers: { 'user-agent': options.userAgent ?? 'capstan', ...identityHeaders(config, credential) },
         perMessageDeflate: false,
+        maxPayload: maxFrameBytes,
         ...tls,
+        ...lookupOption(config),
         ...(tunnel && { createConnection: () => tunnel }),
       },
     );
@@ -87,6 +93,7 @@ async function dial(
     };
     const timeoutMs = options.handshakeTimeoutMs ?? 10_000;
     const request = { method: 'GET', path };
+    const hidesForeign = config.guard !== undefined;
     const cancel = limitAnswer(clock, timeoutMs, () => fail(unreachable(config.server, request, undefined, timeoutMs)));
     const onAbort = (): void => fail(signal?.reason);
     const onError = (error: Error): void => fail(unreachable(config.server, request, error, undefined));
@@ -108,7 +115,11 @@ async function dial(
       const chunks: Buffer[] = [];
       let bytes = 0;
       const refuse = (): void =>
-        fail(errorFromResponse(response.statusCode ?? 0, Buffer.concat(chunks).toString('utf8'), `GET ${path}`));
+        fail(
+          errorFromResponse(response.statusCode ?? 0, Buffer.concat(chunks).toString('utf8'), `GET ${path}`, {
+            hidesForeign,
+          }),
+        );
       response.on('data', (chunk: Buffer) => {
         bytes += chunk.length;
         chunks.push(chunk);
@@ -205,6 +216,7 @@ async function tunnelThrough(
         }),
       },
       agent: false,
+      ...lookupOption(config),
       ...(signal && { signal }),
     });
     request.on('connect', (response, socket) => {

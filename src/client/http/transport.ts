@@ -12,6 +12,7 @@ import { sharedSignal } from '../abort.ts';
 import { ApiUnreachableError, errorFromResponse } from '../errors.ts';
 import type { ConnectionConfig, Credential } from '../kubeconfig/types.ts';
 import { identityHeaders, type TlsConnection, tlsConnection } from './authentication.ts';
+import { checkServer, lookupOption, readText } from './guard.ts';
 import { parseWarnings } from './warnings.ts';
 
 /** One finished attempt, for `rest_client_requests_total` and `rest_client_request_duration_seconds`. */
@@ -114,6 +115,7 @@ export function createTransport(options: TransportOptions): Transport {
   ): Promise<Dispatcher.ResponseData> => {
     const credential = await config.credentials.get(signal);
     signal.throwIfAborted();
+    await checkServer(config);
     const startedAt = clock.now();
     const observe = (code: string): void =>
       options.onRequest?.({ method: request.method, host: base.host, code, durationMs: clock.now() - startedAt });
@@ -152,8 +154,9 @@ export function createTransport(options: TransportOptions): Transport {
         if (response.statusCode < 400) return await read(response, scope);
         const failure = errorFromResponse(
           response.statusCode,
-          await response.body.text(),
+          await readText(response.body, config.guard),
           `${request.method} ${request.path}`,
+          { hidesForeign: config.guard !== undefined },
         );
         scope.end();
         if (failure.code === 401 && !refreshed && config.credentials.refresh()) {
@@ -206,7 +209,7 @@ export function createTransport(options: TransportOptions): Transport {
   return {
     send: (request) =>
       run(request, false, async (response, scope) => {
-        const body = await response.body.text();
+        const body = await readText(response.body, config.guard);
         scope.end();
         return { code: response.statusCode, contentType: headerText(response.headers['content-type']), body };
       }),
@@ -272,7 +275,7 @@ function attemptScope(clock: Clock, timeoutMs: number, outer: AbortSignal | unde
 function isConfigurationError(error: unknown): boolean {
   if (error instanceof TypeError) return true;
   const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
-  return code.startsWith('CAP_KUBECONFIG') || code === 'UND_ERR_INVALID_ARG';
+  return /^CAP_(KUBECONFIG|PEER_REFUSED|ANSWER_TOO_LARGE)/.test(code) || code === 'UND_ERR_INVALID_ARG';
 }
 
 const tlsHints: readonly [pattern: RegExp, hint: string][] = [
@@ -315,11 +318,17 @@ function createDispatcher(options: TransportOptions, tls: TlsConnection, connect
     pipelining: 1,
   };
   const { proxyUrl } = config;
-  if (proxyUrl === undefined) return new Agent({ ...common, connect: { ...tls, keepAlive: true, timeout: 10_000 } });
+  if (proxyUrl === undefined)
+    return new Agent({ ...common, connect: { ...tls, ...lookupOption(config), keepAlive: true, timeout: 10_000 } });
   if (/^socks5h?:/.test(proxyUrl)) {
     // undici reads requestTls here too, its types do not say so
     const socks = { ...common, requestTls: { ...tls, servername: tls.servername ?? host } };
     return new Socks5ProxyAgent(proxyUrl, socks);
   }
-  return new ProxyAgent({ ...common, uri: proxyUrl, requestTls: { ...tls, servername: tls.servername ?? host } });
+  return new ProxyAgent({
+    ...common,
+    uri: proxyUrl,
+    proxyTls: lookupOption(config),
+    requestTls: { ...tls, servername: tls.servername ?? host },
+  });
 }

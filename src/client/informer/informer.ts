@@ -1,7 +1,8 @@
 import type { Clock, KubeObject, Random, Resource } from '../../machinery/index.ts';
+import { objectKey } from '../object-key.ts';
 import { isAtLeast } from '../resource-version.ts';
 import type { Client } from '../types.ts';
-import { type ReflectorSink, runReflector } from './reflector.ts';
+import { type ReflectorSink, runReflector, TooManyObjectsError } from './reflector.ts';
 import { ObjectStore } from './store.ts';
 import type { Indexer, Informer, InformerHandler } from './types.ts';
 
@@ -17,6 +18,8 @@ export interface InformerOptions<T extends KubeObject> {
   transform?: (object: T) => T;
   /** how often the server sends bookmarks; twice that without a sign of life means the connection is dead */
   bookmarkPeriodMs?: number;
+  /** more than this are not taken from the server; default: any number */
+  maxObjects?: number;
   /** hand every cached object to `onUpdate` again this often; off by default */
   resyncMs?: number;
   /** told of every failure the informer recovers from, and of handlers that throw */
@@ -65,8 +68,7 @@ export function createInformer<T extends KubeObject>(options: InformerOptions<T>
 
   const sink: ReflectorSink<T> = {
     replace(objects, resourceVersion) {
-      const content = new Map<string, T>();
-      for (const [key, object] of objects) content.set(key, transform ? transform(object) : object);
+      const content = objects;
       const initial = !synced;
       const before = store.replace(content);
       for (const [key, object] of content) {
@@ -89,6 +91,10 @@ export function createInformer<T extends KubeObject>(options: InformerOptions<T>
     },
     put(received) {
       const object = transform ? transform(received) : received;
+      const { maxObjects } = options;
+      if (maxObjects !== undefined && store.size >= maxObjects && !store.get(objectKey(object))) {
+        throw new TooManyObjectsError(resource.plural, maxObjects);
+      }
       const old = store.put(object);
       if (old === undefined) emit((handler) => handler.onAdd?.(object, false));
       else emit((handler) => handler.onUpdate?.(object, old));

@@ -1,5 +1,6 @@
 import {
   ApiStatusError,
+  CapstanError,
   type Clock,
   isExpired,
   isInvalid,
@@ -35,10 +36,16 @@ export interface ReflectorOptions<T extends KubeObject> {
   labelSelector?: string;
   fieldSelector?: string;
   bookmarkPeriodMs?: number;
+  /** changes what is kept */
+  transform?: (object: T) => T;
+  /** more than this is an error; default: any number */
+  maxObjects?: number;
 }
 
 const initialEventsEnd = 'k8s.io/initial-events-end';
 const pageSize = 500;
+/** A server that goes on with empty pages never ends. */
+const maxPages = 10_000;
 const firstBackoffMs = 200;
 const maxBackoffMs = 30_000;
 /** Servers that ignore sendInitialEvents never send the bookmark that ends it; silence this long gives them away. */
@@ -50,6 +57,14 @@ interface Session<T extends KubeObject> extends ReflectorOptions<T> {
   backoff: Backoff;
   /** false once the server has shown that it does not know streaming lists */
   streamingLists: boolean;
+}
+
+/** A server has more objects than anybody wants to keep. */
+export class TooManyObjectsError extends CapstanError {
+  constructor(plural: string, limit: number) {
+    super('CAP_TOO_MANY_OBJECTS', `the server has more than ${limit} ${plural}`);
+    this.name = 'TooManyObjectsError';
+  }
 }
 
 /** Lists and watches until the signal aborts, whatever happens. */
@@ -121,15 +136,29 @@ function watchTimeoutSeconds(random: Random): number {
   return 300 + Math.floor(random.next() * 300);
 }
 
+/** At once, so that what nobody wants never adds up. */
+function transformed<T extends KubeObject>({ transform }: Session<T>, object: T): T {
+  return transform ? transform(object) : object;
+}
+
+function checkCount<T extends KubeObject>({ maxObjects, resource }: Session<T>, count: number): void {
+  if (maxObjects !== undefined && count > maxObjects) throw new TooManyObjectsError(resource.plural, maxObjects);
+}
+
 /** The classic way: pages of a consistent snapshot. */
 async function list<T extends KubeObject>(session: Session<T>): Promise<string> {
   const { client, resource, signal, sink } = session;
   const scope = scopeOf(session);
   const objects = new Map<string, T>();
+  const take = (items: readonly T[]): void => {
+    for (const item of items) objects.set(keyOf(item), transformed(session, item));
+    checkCount(session, objects.size);
+  };
   let page = await client.list(resource, { ...scope, limit: pageSize, signal });
   const resourceVersion = page.metadata.resourceVersion ?? '';
-  for (;;) {
-    for (const item of page.items) objects.set(keyOf(item), item);
+  for (let pages = 1; ; pages++) {
+    take(page.items);
+    if (pages > maxPages) throw new Error(`the list of ${resource.plural} does not end`);
     const next = page.metadata.continue;
     if (next === undefined || next === '') break;
     try {
@@ -139,7 +168,7 @@ async function list<T extends KubeObject>(session: Session<T>): Promise<string> 
       // the snapshot went away between two pages: everything at once cannot expire
       const whole = await client.list(resource, { ...scope, signal });
       objects.clear();
-      for (const item of whole.items) objects.set(keyOf(item), item);
+      take(whole.items);
       sink.replace(objects, whole.metadata.resourceVersion ?? '');
       session.backoff.reset();
       return whole.metadata.resourceVersion ?? '';
@@ -178,7 +207,10 @@ async function watchList<T extends KubeObject>(session: Session<T>): Promise<str
         session.backoff.reset();
         guard.setLimit(silenceLimit(session));
       } else if (event.type === 'DELETED') initial.delete(keyOf(event.object));
-      else initial.set(keyOf(event.object), event.object);
+      else {
+        initial.set(keyOf(event.object), transformed(session, event.object));
+        checkCount(session, initial.size);
+      }
     }
   } catch (error) {
     if (version === undefined) throw guard.silent() ? new StreamingListSilence() : error;

@@ -1,3 +1,5 @@
+import type { PeerPolicy } from '../../machinery/index.ts';
+
 /** The parts of a kubeconfig file we read. Unknown fields are left alone when a file is written. */
 export interface KubeconfigCluster {
   server?: string;
@@ -91,7 +93,17 @@ export interface Impersonation {
 }
 
 /** All that is needed to talk to one API server. */
+/** How far a server is trusted that somebody else named. */
+export interface ConnectionGuard {
+  /** which addresses may be asked */
+  readonly peers: PeerPolicy;
+  /** the largest answer, and the largest event of a watch, that is taken */
+  readonly maxAnswerBytes: number;
+}
+
 export interface ConnectionConfig {
+  /** for servers that tenants name: limits, and nothing of an answer that is not Kubernetes' is shown */
+  guard?: ConnectionGuard;
   /** base URL; a path in it is kept in front of every request */
   server: string;
   /** PEM; the system's authorities when absent */

@@ -1,5 +1,5 @@
 import type { Client } from '../../client/index.ts';
-import type { Clock, Random } from '../../machinery/index.ts';
+import type { Clock, PeerPolicy, Random } from '../../machinery/index.ts';
 import {
   createObserverPool,
   createSessionPool,
@@ -18,6 +18,9 @@ import { createLookupCache } from './server/lookup-cache.ts';
 import { openStackServerController } from './server/server-controller.ts';
 import { openStackMachineTemplateController } from './template/template-controller.ts';
 
+/** Whatever a tenant's clouds.yaml says: nobody waits longer for one answer. */
+const maxTimeoutMs = 5 * 60_000;
+
 export interface InfrastructureControllersOptions {
   /** the management API */
   client: Client;
@@ -25,6 +28,8 @@ export interface InfrastructureControllersOptions {
   random: Random;
   /** how requests reach clouds; default: HTTP over sockets. Ignored where `sessions` are given. */
   transport?: Transport;
+  /** which clouds may be asked on the word of a tenant; default: any */
+  peers?: PeerPolicy;
   /** shared with others who use the same credentials; made here when absent */
   sessions?: SessionPool;
   observers?: ObserverPool;
@@ -53,7 +58,14 @@ export function setupInfrastructureControllers(
   const { client, clock, random, transport, namespace } = options;
   const sessions =
     options.sessions ??
-    createSessionPool({ clock, random, patience: controllerPatience, ...(transport && { transport }) });
+    createSessionPool({
+      clock,
+      random,
+      patience: controllerPatience,
+      maxTimeoutMs,
+      ...(transport && { transport }),
+      ...(options.peers && { peers: options.peers }),
+    });
   const observers = options.observers ?? createObserverPool({ random });
   const clouds = createClouds({ client, clock, random, sessions, observers, namespace });
   manager.addRunnable({ name: 'cloud-credentials', run: (signal) => clouds.run(signal) });

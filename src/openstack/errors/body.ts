@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../machinery/index.ts';
+import { isJsonObject, type JsonObject } from '../../machinery/index.ts';
 
 /** What a service says about a failure. */
 export interface FaultText {
@@ -10,14 +10,15 @@ export interface FaultText {
 }
 
 /**
- * Reads the five shapes of error bodies: keystone's `error`, nova's and cinder's `badRequest` and the like, neutron's
- * `NeutronError`, octavia's `faultstring`, and the HTML page of glance and of paths nobody serves.
+ * Reads the shapes of error bodies: keystone's `error`, nova's and cinder's `badRequest` and the like, neutron's `NeutronError`,
+ * octavia's `faultstring`, placement's `errors`, and the page of glance. A tenant may name any server as a cloud, also one that
+ * only this program can reach: what has none of these shapes is not read out, unless the service marked it as OpenStack's.
  */
-export function readFault(contentType: string, body: string): FaultText | undefined {
+export function readFault(contentType: string, body: string, isMarked: boolean): FaultText | undefined {
   const text = body.trim();
   if (text === '') return undefined;
   if (text.startsWith('{') || contentType.includes('json')) {
-    const fault = readJsonFault(text);
+    const fault = readJsonFault(text, isMarked);
     // glance asked for JSON puts its HTML into it
     return (
       fault && {
@@ -29,6 +30,7 @@ export function readFault(contentType: string, body: string): FaultText | undefi
       }
     );
   }
+  if (!isMarked) return undefined;
   if (isHtml(contentType, text)) {
     const message = readHtmlFault(text);
     return message === undefined ? undefined : { message };
@@ -36,35 +38,70 @@ export function readFault(contentType: string, body: string): FaultText | undefi
   return { message: text };
 }
 
-function readJsonFault(text: string): FaultText | undefined {
+/** What nova and cinder call their faults. */
+const faultNames: ReadonlySet<string> = new Set([
+  'badMediaType',
+  'badMethod',
+  'badRequest',
+  'buildInProgress',
+  'computeFault',
+  'conflictingRequest',
+  'forbidden',
+  'itemNotFound',
+  'notImplemented',
+  'overLimit',
+  'resizeNotAllowed',
+  'serviceUnavailable',
+  'unauthorized',
+]);
+
+function readJsonFault(text: string, isMarked: boolean): FaultText | undefined {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
     return undefined;
   }
-  if (!isJsonObject(value)) return typeof value === 'string' ? { message: value } : undefined;
-  if (typeof value['faultstring'] === 'string') return { message: value['faultstring'] };
-  const neutron = value['NeutronError'];
+  if (!isJsonObject(value)) return isMarked && typeof value === 'string' ? { message: value } : undefined;
+  return readKnownFault(value) ?? (isMarked ? readAnyFault(value) : undefined);
+}
+
+function readKnownFault(value: JsonObject): FaultText | undefined {
+  const { faultstring, NeutronError: neutron, error, errors } = value;
+  if (typeof faultstring === 'string' && 'faultcode' in value) return { message: faultstring };
   if (typeof neutron === 'string') return { message: neutron };
   if (isJsonObject(neutron)) {
     const { message, type, detail } = neutron;
     const extra = typeof detail === 'string' && detail !== '' ? ` ${detail}` : '';
     return { message: `${asText(message) ?? ''}${extra}`, ...(typeof type === 'string' && { type }) };
   }
-  for (const inner of Object.values(value)) {
-    const message = isJsonObject(inner) ? asText(inner['message']) : undefined;
-    if (message === undefined || !isJsonObject(inner)) continue;
-    const retryAfter = asText(inner['retryAfter']);
-    return { message, ...(retryAfter !== undefined && { retryAfter }) };
+  if (isJsonObject(error) && typeof error['code'] === 'number' && typeof error['title'] === 'string') {
+    return faultIn(error);
   }
-  const errors = value['errors'];
-  if (Array.isArray(errors) && isJsonObject(errors[0])) {
+  const [[name = '', fault] = [], ...others] = Object.entries(value);
+  if (others.length === 0 && faultNames.has(name) && isJsonObject(fault)) return faultIn(fault);
+  if (Array.isArray(errors) && isJsonObject(errors[0]) && typeof errors[0]['status'] === 'number') {
     const message = asText(errors[0]['detail']) ?? asText(errors[0]['title']);
-    if (message !== undefined) return { message };
+    return message === undefined ? undefined : { message };
   }
-  const message = asText(value['message']) ?? asText(value['error']);
+  const isGlance = typeof value['title'] === 'string' && /^\d{3} /.test(asText(value['code']) ?? '');
+  return isGlance ? faultIn(value) : undefined;
+}
+
+function readAnyFault(value: JsonObject): FaultText | undefined {
+  for (const inner of Object.values(value)) {
+    const fault = isJsonObject(inner) ? faultIn(inner) : undefined;
+    if (fault) return fault;
+  }
+  const message = asText(value['message']) ?? asText(value['error']) ?? asText(value['faultstring']);
   return message === undefined ? undefined : { message };
+}
+
+function faultIn(fault: JsonObject): FaultText | undefined {
+  const message = asText(fault['message']);
+  if (message === undefined) return undefined;
+  const retryAfter = asText(fault['retryAfter']);
+  return { message, ...(retryAfter !== undefined && { retryAfter }) };
 }
 
 function asText(value: unknown): string | undefined {

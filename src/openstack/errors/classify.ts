@@ -1,5 +1,5 @@
 import type { TransportResponse } from '../transport/types.ts';
-import { type FaultText, htmlTitle, isHtml, readFault } from './body.ts';
+import { type FaultText, isHtml, readFault } from './body.ts';
 import { OpenStackError, type OpenStackErrorKind } from './openstack-error.ts';
 import { safeText } from './redact.ts';
 
@@ -22,7 +22,7 @@ export function errorFromResponse(request: FailedRequest, response: TransportRes
   const body = decoder.decode(response.body);
   const requestId = requestIdOf(response.headers);
   if (isForeignPage(response.status, contentType, body, requestId)) return foreignAnswer(request, response, body);
-  const fault = readFault(contentType, body) ?? { message: reasonOf(response.status) };
+  const fault = readFault(contentType, body, requestId !== undefined) ?? { message: reasonOf(response.status) };
   const kind = kindOf(request.service, response.status, fault);
   return new OpenStackError({
     kind,
@@ -77,7 +77,7 @@ export function misleadingAnswer(request: FailedRequest, response: TransportResp
     return new OpenStackError({
       kind: 'notOpenStack',
       service: request.service,
-      detail: `${request.origin} redirects${target === undefined ? '' : ` to ${safeText(target, request.secrets)}`}`,
+      detail: `${request.origin} redirects${target === undefined ? '' : ` to ${placeOf(target, request)}`}`,
       // A token must not follow a redirect to wherever it leads.
       cure: `use the URL it leads to in ${request.service === 'identity' ? 'auth_url' : 'the service catalogue'}`,
       method: request.method,
@@ -90,18 +90,24 @@ export function misleadingAnswer(request: FailedRequest, response: TransportResp
   return isPage && requestIdOf(response.headers) === undefined ? foreignAnswer(request, response) : undefined;
 }
 
+/** Where a redirect leads, without what may be nobody's business: on another host the host alone. */
+function placeOf(target: string, { origin, secrets }: FailedRequest): string {
+  if (!URL.canParse(target, origin)) return 'somewhere that is no URL';
+  const url = new URL(target, origin);
+  const path = url.origin === new URL(origin).origin ? url.pathname : '';
+  return safeText(url.origin + path, secrets);
+}
+
 /** What to say of an answer that is no OpenStack service's. */
 export function foreignAnswer(request: FailedRequest, response: TransportResponse, body?: string): OpenStackError {
   const text = body ?? decoder.decode(response.body);
   const html = isHtml(response.headers['content-type'] ?? '', text);
-  const title = html ? htmlTitle(text) : undefined;
   const what = html ? 'a web page' : 'something that is not JSON';
   return new OpenStackError({
     kind: 'notOpenStack',
     service: request.service,
-    detail: `${request.origin} answered with ${what} instead of an OpenStack API answer${
-      title === undefined ? '' : ` ("${safeText(title, request.secrets)}")`
-    }`,
+    // nothing of it is shown: whoever named the server may not be the one it is meant for
+    detail: `${request.origin} answered with ${what} instead of an OpenStack API answer`,
     cure:
       request.service === 'identity'
         ? 'check auth_url, and HTTPS_PROXY and NO_PROXY if a proxy is in between'

@@ -218,8 +218,42 @@ describe('answers of others', () => {
       '<!doctype html>\n<html lang=en>\n<title>404 Not Found</title>\n<h1>Not Found</h1>\n<p>The requested URL was not found on the server.</p>';
     expect(errorFromResponse(request('identity'), answer(404, page), 0)).toMatchObject({
       kind: 'notFound',
+      detail: 'not found',
+    });
+    expect(errorFromResponse(request('identity'), answer(404, page, id), 0)).toMatchObject({
+      kind: 'notFound',
       detail: 'The requested URL was not found on the server.',
     });
+  });
+
+  it.each([
+    ['plain text', 401, 'password=hunter2', 'text/plain'],
+    [
+      'a page with a status for a title',
+      403,
+      '<html><title>403 Forbidden</title><h1>403</h1>hunter2</html>',
+      'text/html',
+    ],
+    ['an object of another API', 404, '{"kind":"Status","message":"hunter2","code":404}', 'application/json'],
+    ['an object with an error', 400, '{"error":"hunter2"}', 'application/json'],
+    ['an object in an object', 500, '{"result":{"message":"hunter2"}}', 'application/json'],
+    ['a named fault among other things', 500, '{"badRequest":{"message":"hunter2"},"more":1}', 'application/json'],
+    ['a list of errors without a status', 500, '{"errors":[{"detail":"hunter2"}]}', 'application/json'],
+    ['a text', 500, '"hunter2"', 'application/json'],
+    ['a page', 200, '<html><title>hunter2</title></html>', 'text/html'],
+  ])('nothing is shown of %s', (_name, status, body, type) => {
+    const response = answer(status, body, { 'content-type': type });
+    const error =
+      status < 400
+        ? misleadingAnswer(request('identity'), response)
+        : errorFromResponse(request('identity'), response, 0);
+    expect(error?.message).toContain(`HTTP ${status}`);
+    expect(error?.message).not.toContain('hunter2');
+  });
+
+  it('what could move the cursor of a terminal is taken out', () => {
+    const body = { badRequest: { code: 400, message: 'a\u001b[31mred\u0007 \u202eback' } };
+    expect(errorFromResponse(request('compute'), answer(400, body), 0).detail).toBe('a [31mred back');
   });
 
   it('an empty answer is a good one, whatever it calls itself', () => {
@@ -227,8 +261,10 @@ describe('answers of others', () => {
   });
 
   it('a redirect is not followed', () => {
-    const response = { ...answer(302, {}), headers: { location: 'https://elsewhere.test/' } };
-    expect(misleadingAnswer(request('compute'), response)?.message).toContain('redirects to https://elsewhere.test/');
+    const message = (location: string): string | undefined =>
+      misleadingAnswer(request('compute'), { ...answer(302, {}), headers: { location } })?.message;
+    expect(message('https://elsewhere.test/a?token=x')).toContain('redirects to https://elsewhere.test (');
+    expect(message('/v3/?token=x')).toContain('redirects to https://cloud.test/v3/ (');
   });
 });
 

@@ -16,6 +16,20 @@ interface Diagnosis {
 /** What the codes of Node, OpenSSL and undici mean, first match wins. */
 const diagnoses: readonly Diagnosis[] = [
   {
+    codes: /^CAP_PEER_REFUSED$/,
+    kind: 'notOpenStack',
+    says: 'must not be connected to from here',
+    cure: 'use another address in auth_url or the service catalogue, or ask the operator to allow it (--allow-peers)',
+    notSent: true,
+  },
+  {
+    codes: /^CAP_ANSWER_TOO_LARGE$/,
+    kind: 'unexpected',
+    says: 'answered with more than is taken at once',
+    cure: 'check that it is an OpenStack service, and that lists come in pages',
+    notSent: false,
+  },
+  {
     codes: /^CERT_HAS_EXPIRED$/,
     kind: 'tls',
     says: 'has a TLS certificate that has expired',

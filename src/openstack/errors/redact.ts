@@ -56,9 +56,12 @@ export function safeText(text: string, secrets: Iterable<string>): string {
   }
   // A service quotes bad values back, in forms of its own (escaped, as Python's repr): go by the name as well.
   safe = safe.replaceAll(quotedSecret, (_all, name: string) => `${name}${redactedText}.`);
-  safe = safe.replaceAll(/\s+/g, ' ').trim();
+  safe = safe.replaceAll(unprintable, ' ').replaceAll(/\s+/g, ' ').trim();
   return safe.length <= longestMessage ? safe : `${safe.slice(0, longestMessage)}…`;
 }
+
+/** What moves the cursor of a terminal or turns the direction of a text. */
+const unprintable = /[\p{Cc}\p{Cf}\u2028\u2029]/gu;
 
 /** A URL without the user and password some put into it. */
 export function withoutLogin(url: string): string {

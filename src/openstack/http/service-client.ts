@@ -63,6 +63,10 @@ export class ServiceClient {
     this.#config = config;
   }
 
+  now(): number {
+    return this.#session.clock.now();
+  }
+
   async request(call: Call): Promise<Answer> {
     const base = (await this.#locate(call.signal)).resources;
     const version =

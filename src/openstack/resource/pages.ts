@@ -16,6 +16,11 @@ export interface PagedList {
   readonly microversion?: string | undefined;
 }
 
+/** A cloud that lists without end is no cloud. */
+const maxPages = 1_000;
+const maxBytes = 128 * 1024 * 1024;
+const longestMs = 15 * 60_000;
+
 /** The pages of a list, each asked for when the one before has been used. */
 export async function* pages(
   service: ServiceClient,
@@ -23,7 +28,9 @@ export async function* pages(
   options: ListOptions = {},
 ): AsyncGenerator<Answer> {
   let query: string | undefined = queryText({ ...list.query, limit: options.pageSize });
-  while (query !== undefined) {
+  const startedMs = service.now();
+  let bytes = 0;
+  for (let page = 1; query !== undefined; page++) {
     const answer: Answer = await service.request({
       method: 'GET',
       path: list.path,
@@ -31,6 +38,10 @@ export async function* pages(
       signal: options.signal,
       ...(list.microversion !== undefined && { microversion: list.microversion }),
     });
+    bytes += answer.body.length;
+    if (page > maxPages || bytes > maxBytes || service.now() - startedMs > longestMs) {
+      throw answer.unexpected(`the list does not end (${page} pages so far)`);
+    }
     yield answer;
     const next = nextPage(answer.object(), list.many);
     if (next === query) throw answer.unexpected('the next page is the same page again');

@@ -42,6 +42,17 @@ describe('lists', () => {
     expect(cloud.log).toHaveLength(2);
   });
 
+  it('that never end are given up', async () => {
+    const cloud = fakeCloud();
+    let page = 0;
+    cloud.on('GET /network/v2.0/networks', () => ({
+      json: { networks: [], networks_links: [{ rel: 'next', href: `?marker=${++page}` }] },
+    }));
+    const error = await failureOf(collect(cloud.connect().network.networks.list()));
+    expect(error.message).toContain('the list does not end');
+    expect(page).toBeLessThan(2_000);
+  });
+
   it('do not go round in circles', async () => {
     const cloud = fakeCloud();
     cloud.on('GET /network/v2.0/networks', {

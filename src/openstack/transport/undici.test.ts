@@ -2,7 +2,7 @@ import { createServer as createHttpServer, type IncomingMessage, type RequestLis
 import { createServer as createHttpsServer, type ServerOptions } from 'node:https';
 import { type AddressInfo, connect as connectSocket } from 'node:net';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../../machinery/index.ts';
+import { loopbackNetworks, peerPolicy, systemClock } from '../../machinery/index.ts';
 import { type CertificateAndKey, createAuthority, issueCertificate } from '../../pki/index.ts';
 import type { CloudConfig } from '../config/cloud-config.ts';
 import { connect } from '../openstack.ts';
@@ -51,6 +51,56 @@ function transportWith(tls: Partial<TlsSettings>, env: HttpTransportOptions['env
 
 const get = { method: 'GET', headers: {} };
 const ok: RequestListener = (_request, response) => response.end('fine');
+
+describe('a server that tenants name', () => {
+  const tls = { verify: true };
+  const using = (options: Partial<HttpTransportOptions>) => {
+    const transport = httpTransport({ tls, env: {}, ...options });
+    cleanUps.push(() => transport.close?.());
+    return transport;
+  };
+
+  it('cannot fill the memory with one answer', async () => {
+    let sent = 0;
+    const port = await listen(
+      createHttpServer((_request, response) => {
+        const more = (): void => {
+          while (!response.destroyed) {
+            sent += 100_000;
+            if (!response.write(Buffer.alloc(100_000))) return void response.once('drain', more);
+          }
+        };
+        more();
+      }),
+    );
+    const transport = using({ maxAnswerBytes: 1_000_000 });
+    const error = await failureOf(
+      connect(fakeConfig({ authUrl: `http://127.0.0.1:${port}/v3` }), { transport }).projectId(),
+    );
+    expect(error).toMatchObject({ kind: 'unexpected' });
+    expect(error.message).toContain('answered with more than is taken at once');
+    expect(sent).toBeLessThan(32_000_000);
+  });
+
+  it('is not asked where the operator forbids its address, by whatever name', async () => {
+    let asked = 0;
+    const port = await listen(
+      createHttpServer((_request, response) => {
+        asked++;
+        response.end('{}');
+      }),
+    );
+    const transport = using({ peers: peerPolicy({ deny: loopbackNetworks, allow: [] }) });
+    for (const host of ['127.0.0.1', 'localhost', '2130706433', '[::ffff:127.0.0.1]']) {
+      const config = fakeConfig({ authUrl: `http://${host}:${port}/v3` });
+      const error = await failureOf(connect(config, { transport }).projectId());
+      expect(error.message).toContain('must not be connected to from here');
+    }
+    expect(asked).toBe(0);
+    const allowed = using({ peers: peerPolicy({ deny: loopbackNetworks, allow: ['127.0.0.1'] }) });
+    expect((await allowed({ ...get, url: `http://127.0.0.1:${port}/` })).status).toBe(200);
+  });
+});
 
 describe('httpTransport', () => {
   it('keeps connections', async () => {
@@ -201,7 +251,7 @@ describe('what a user gets to read', () => {
     const proxyUrl = `http://127.0.0.1:${await listen(proxy)}`;
     const error = await login({ authUrl: 'http://cloud.test/v3' }, { HTTP_PROXY: proxyUrl });
     expect(error.kind).toBe('notOpenStack');
-    expect(error.message).toContain('answered with a web page instead of an OpenStack API answer ("Corporate policy")');
+    expect(error.message).toContain('answered with a web page instead of an OpenStack API answer (POST');
   });
 
   it('when a proxy wants a password', async () => {

@@ -1,4 +1,6 @@
+import { lookup } from 'node:dns';
 import { Agent, type Dispatcher, ProxyAgent, Socks5ProxyAgent } from 'undici';
+import { anyPeer, CapstanError, checkPeerHost, guardedLookup, type PeerPolicy } from '../../machinery/index.ts';
 import type { Environment } from '../config/environment.ts';
 import { proxyFor } from './proxy.ts';
 import type { Transport, TransportResponse } from './types.ts';
@@ -19,7 +21,14 @@ export interface HttpTransportOptions {
   readonly env: Environment;
   /** connections kept per host at most; default 16 */
   readonly connections?: number;
+  /** which addresses may be asked; default: any */
+  readonly peers?: PeerPolicy | undefined;
+  /** the largest answer that is taken; default 32 MiB */
+  readonly maxAnswerBytes?: number | undefined;
 }
+
+/** A thousand servers with all their details are a tenth of it. */
+const defaultMaxAnswerBytes = 32 * 1024 * 1024;
 
 interface ConnectionLimits {
   connections: number;
@@ -45,6 +54,7 @@ export function httpTransport(options: HttpTransportOptions): Transport {
   };
   const send: Transport = async (request) => {
     const target = new URL(request.url);
+    checkPeerHost(options.peers ?? anyPeer, target.hostname);
     const body = request.stream ?? request.body;
     const response = await dispatcherFor(target).request({
       origin: target.origin,
@@ -54,7 +64,7 @@ export function httpTransport(options: HttpTransportOptions): Transport {
       ...(body !== undefined && { body: body as NonNullable<Dispatcher.DispatchOptions['body']> }),
       ...(request.signal && { signal: request.signal }),
     });
-    return readResponse(response);
+    return readResponse(response, options.maxAnswerBytes ?? defaultMaxAnswerBytes);
   };
   return Object.assign(send, {
     streams: true,
@@ -66,12 +76,25 @@ export function httpTransport(options: HttpTransportOptions): Transport {
   });
 }
 
-async function readResponse(response: Dispatcher.ResponseData): Promise<TransportResponse> {
+async function readResponse(response: Dispatcher.ResponseData, maxBytes: number): Promise<TransportResponse> {
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(response.headers)) {
     if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(', ') : value;
   }
-  return { status: response.statusCode, headers, body: new Uint8Array(await response.body.arrayBuffer()) };
+  return { status: response.statusCode, headers, body: await readBody(response, maxBytes) };
+}
+
+/** Never holds more than the limit, whatever the server says of its length. */
+async function readBody({ body }: Dispatcher.ResponseData, maxBytes: number): Promise<Uint8Array> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    // leaving the loop ends the connection
+    if (bytes > maxBytes) throw new CapstanError('CAP_ANSWER_TOO_LARGE', `an answer is larger than ${maxBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
 }
 
 function common(options: HttpTransportOptions): ConnectionLimits {
@@ -97,7 +120,9 @@ function tlsOptions({ tls }: HttpTransportOptions): Record<string, unknown> {
 }
 
 function directAgent(options: HttpTransportOptions): Dispatcher {
-  return new Agent({ ...common(options), connect: { ...tlsOptions(options), keepAlive: true, timeout: 10_000 } });
+  const guarded = options.peers && { lookup: guardedLookup(options.peers, lookup as never) as never };
+  const connect = { ...tlsOptions(options), ...guarded, keepAlive: true, timeout: 10_000 };
+  return new Agent({ ...common(options), connect });
 }
 
 function proxyAgent(options: HttpTransportOptions, proxy: string, target: URL): Dispatcher {

@@ -6,6 +6,11 @@ import type { WorkloadApi } from './types.ts';
 
 export const providerIdIndex = 'providerID';
 
+/** Twice what Kubernetes is made for. */
+const maxNodes = 10_000;
+/** Of one Node: ordinary ones have a tenth of it in their annotations. */
+const maxAnnotationsBytes = 64 * 1024;
+
 /** A living connection: client, cache of Nodes, and the kubeconfig it was made from. */
 export interface Connection {
   readonly api: WorkloadApi;
@@ -36,6 +41,7 @@ export function openConnection(options: ConnectionOptions): Connection {
     clock,
     random,
     transform: slim,
+    maxObjects: maxNodes,
     onError: () => {
       if (!stop.signal.aborted) options.onTrouble();
     },
@@ -69,10 +75,22 @@ export function openConnection(options: ConnectionOptions): Connection {
 
 /** Images and field owners are most of a Node, and nobody here reads them. */
 function slim(node: Node): Node {
-  const { managedFields: _, ...metadata } = node.metadata;
+  const { managedFields: _, annotations, ...rest } = node.metadata;
+  const metadata = { ...rest, ...(annotations && { annotations: fitting(annotations) }) };
   if (!node.status) return { ...node, metadata };
   const { images: __, ...status } = node.status as typeof node.status & { images?: unknown };
   return { ...node, metadata, status };
+}
+
+/** The tenant's API server says what is in a Node: what would fill the memory is left out. */
+function fitting(annotations: Record<string, string>): Record<string, string> {
+  let bytes = 0;
+  return Object.fromEntries(
+    Object.entries(annotations).filter(([key, value]) => {
+      bytes += key.length + value.length;
+      return bytes <= maxAnnotationsBytes;
+    }),
+  );
 }
 
 /** Kubelets report in every few minutes; nothing follows from that alone. */

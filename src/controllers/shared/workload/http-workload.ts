@@ -1,4 +1,5 @@
 import { httpClient, portForward } from '../../../client/index.ts';
+import { anyPeer, type PeerPolicy } from '../../../machinery/index.ts';
 import { workloadConnection } from './kubeconfig-connection.ts';
 import { reachable } from './reachable.ts';
 import type { ConnectWorkload } from './types.ts';
@@ -6,11 +7,14 @@ import type { ConnectWorkload } from './types.ts';
 const requestTimeoutMs = 10_000;
 /** Opening one costs more than several requests; what many ask at once, they ask one after the other. */
 const maxConnections = 3;
+/** A page of five hundred Nodes with all their images is a third of it. */
+const maxAnswerBytes = 32 * 1024 * 1024;
 
 /** The ordinary way to a workload API: over HTTPS with what its kubeconfig says. */
-export function connectOverHttp(options: { userAgent?: string } = {}): ConnectWorkload {
+export function connectOverHttp(options: { userAgent?: string; peers?: PeerPolicy } = {}): ConnectWorkload {
+  const guard = { peers: options.peers ?? anyPeer, maxAnswerBytes };
   return async (kubeconfig, cluster) => {
-    const connection = workloadConnection(kubeconfig, `of cluster ${cluster.name}`);
+    const connection = { ...workloadConnection(kubeconfig, `of cluster ${cluster.name}`), guard };
     const client = httpClient(connection, {
       requestTimeoutMs,
       // the caller comes back by itself: trying on inside a request would only hold up a worker
@@ -24,7 +28,7 @@ export function connectOverHttp(options: { userAgent?: string } = {}): ConnectWo
       client,
       async probe(signal) {
         // an API on its way up is asked many times before anybody listens there
-        if (!knowsAnswers) await reachable(connection.server, signal);
+        if (!knowsAnswers) await reachable(connection.server, signal, guard.peers);
         await client.raw('/', { signal });
         knowsAnswers = true;
       },

@@ -1,16 +1,23 @@
+import { lookup } from 'node:dns';
 import { connect } from 'node:net';
 import { ApiUnreachableError } from '../../../client/index.ts';
+import { anyPeer, checkPeerHost, guardedLookup, type PeerPolicy } from '../../../machinery/index.ts';
 
 /**
  * Resolves when something accepts connections at a URL's host and port. Costs a fraction of a request over TLS, which matters
  * to those who ask again and again until a server is up.
  */
-export function reachable(url: string, signal: AbortSignal): Promise<void> {
+export function reachable(url: string, signal: AbortSignal, peers: PeerPolicy = anyPeer): Promise<void> {
   const { hostname, port, protocol } = new URL(url);
   const host = hostname.replace(/^\[(.*)\]$/, '$1');
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
-    const socket = connect({ host, port: Number(port) || (protocol === 'https:' ? 443 : 80) });
+    checkPeerHost(peers, host);
+    const socket = connect({
+      host,
+      port: Number(port) || (protocol === 'https:' ? 443 : 80),
+      lookup: guardedLookup(peers, lookup as never) as never,
+    });
     const end = (settle: () => void): void => {
       signal.removeEventListener('abort', onAbort);
       socket.destroy();
