@@ -69,6 +69,7 @@ export type * from './controlplane/k0smotron/types.ts';
 export type * from './controlplane/kamaji/types.ts';
 export type * from './controlplane/types.ts';
 export { gatewayGroup } from './gateway/common-schema.ts';
+export * from './gateway/reference-grant.ts';
 export type * from './gateway/types.ts';
 export { hasNoServer, isUnresolved, openPartsOf, ownerMarkAnnotation } from './infrastructure/corrections.ts';
 export * from './infrastructure/group.ts';

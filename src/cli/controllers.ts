@@ -14,7 +14,14 @@ import {
   setupInfrastructureControllers,
   type WorkloadClusters,
 } from '../controllers/index.ts';
-import { type Clock, type Random, systemClock, systemRandom, type UnstructuredObject } from '../machinery/index.ts';
+import {
+  type Clock,
+  type PeerPolicy,
+  type Random,
+  systemClock,
+  systemRandom,
+  type UnstructuredObject,
+} from '../machinery/index.ts';
 import { createManager, type Logger, type Manager, type RuntimeMetrics } from '../runtime/index.ts';
 import type { ControllerArea } from './controller-areas.ts';
 import { controllersUser, ensureControllerIdentity } from './controller-identity.ts';
@@ -33,6 +40,10 @@ export interface ControllersOptions {
   podConnector?: PodConnector;
   /** how workload APIs are reached; over HTTPS by default */
   connectWorkload?: ConnectWorkload;
+  /** which peers may be asked on the word of a tenant */
+  peers: PeerPolicy;
+  /** where backups of hosted control planes go that name no store of their own */
+  backupDirectory: string;
   metrics: RuntimeMetrics;
   log: Logger;
   signal: AbortSignal;
@@ -71,14 +82,14 @@ export async function startControllers(api: ManagementApi, options: ControllersO
 
 /** Adds the controllers of the chosen areas; answers how to close what they opened. */
 function addControllers(manager: Manager, client: Client, options: ControllersOptions): () => Promise<void> {
-  const { areas, watchFilter, namespace, connectWorkload } = options;
+  const { areas, watchFilter, namespace, peers, backupDirectory } = options;
   const common: CommonOptions = {
     client,
     clock: systemClock,
     random: systemRandom,
     ...(watchFilter !== undefined && { watchFilter }),
     ...(namespace !== undefined && { namespace }),
-    ...(connectWorkload && { connectWorkload }),
+    connectWorkload: options.connectWorkload ?? connectOverHttp({ peers }),
   };
   const shared = areas.has('cluster') ? setupClusterControllers(manager, common) : setupShared(manager, common);
   if (areas.has('bootstrap')) setupBootstrapControllers(manager, { ...common, ...shared });
@@ -88,6 +99,8 @@ function addControllers(manager: Manager, client: Client, options: ControllersOp
       ...common,
       ...shared,
       metrics,
+      peers,
+      backupDirectory,
       ...(podConnector && {
         connectPod: async (pod, port, signal) =>
           podConnector((await client.get(Pods, pod, { signal })) as unknown as UnstructuredObject, port),
@@ -97,7 +110,7 @@ function addControllers(manager: Manager, client: Client, options: ControllersOp
     });
   }
   if (!areas.has('infrastructure')) return async () => {};
-  const infrastructure = setupInfrastructureControllers(manager, { ...common, workloads: shared.workloads });
+  const infrastructure = setupInfrastructureControllers(manager, { ...common, peers, workloads: shared.workloads });
   return () => infrastructure.close();
 }
 
@@ -107,7 +120,7 @@ interface CommonOptions {
   random: Random;
   watchFilter?: string;
   namespace?: string;
-  connectWorkload?: ConnectWorkload;
+  connectWorkload: ConnectWorkload;
 }
 
 /** What areas share, where the cluster controllers that would bring it are somebody else's. */
@@ -119,7 +132,7 @@ function setupShared(
     client,
     clock,
     random,
-    connect: connectWorkload ?? connectOverHttp(),
+    connect: connectWorkload,
     ...(namespace !== undefined && { namespace }),
   });
   manager.add(workloads.controller);

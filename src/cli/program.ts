@@ -53,6 +53,12 @@ export function buildProgram(setExitCode: (code: number) => void): Command {
       'look after objects whose label cluster.x-k8s.io/watch-filter has this value only',
     )
     .option('--namespace <name>', 'look after clusters of this namespace only')
+    .option(
+      '--backup-directory <dir>',
+      'where hosted control planes are backed up to (default: below the data directory)',
+    )
+    .option('--deny-peers <networks>', 'addresses not asked on the word of tenants: clouds, kubeconfigs, buckets')
+    .option('--allow-peers <networks>', 'exceptions from --deny-peers')
     .option('--no-dashboard', 'do not serve the dashboard')
     .addHelpText(
       'after',

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { anyPeer } from '../machinery/index.ts';
 import { connectBeside } from './workload-connection.ts';
 
 const kubeconfig = JSON.stringify({
@@ -12,16 +13,17 @@ describe('the way to a workload API', () => {
   it('leads through the Pods from the moment the address is one of theirs', async () => {
     let isKnown = false;
     const dialled: string[] = [];
-    const connect = connectBeside({
+    const pods = {
       knows: () => isKnown,
       network: {
         resolve: () => [],
-        dial: (host, port) => {
+        dial: (host: string, port: number) => {
           dialled.push(`${host}:${port}`);
           throw new Error('nobody is at home');
         },
       },
-    });
+    };
+    const connect = connectBeside(pods, anyPeer);
     const api = await connect(kubeconfig, { name: 'c1' });
     const { signal } = new AbortController();
     await expect(api.probe(signal)).rejects.toThrow(/ECONNREFUSED/);

@@ -1,4 +1,5 @@
 import { type ConnectWorkload, connectOverHttp } from '../controllers/index.ts';
+import type { PeerPolicy } from '../machinery/index.ts';
 import type { PodHost } from '../podhost/index.ts';
 import { connectThrough, targetOf } from '../simkube/index.ts';
 
@@ -8,8 +9,8 @@ type WorkloadApi = Awaited<ReturnType<ConnectWorkload>>;
  * Ways to workload APIs from a process that runs control planes itself: to those by the network of their Pods, which needs
  * no sockets, no ports below 1024 and no DNS; to all others over HTTPS.
  */
-export function connectBeside(pods: Pick<PodHost, 'knows' | 'network'>): ConnectWorkload {
-  const overHttp = connectOverHttp();
+export function connectBeside(pods: Pick<PodHost, 'knows' | 'network'>, peers: PeerPolicy): ConnectWorkload {
+  const overHttp = connectOverHttp({ peers });
   const inProcess = connectThrough((host, port) => pods.network.dial(host, port));
   return async (kubeconfig, cluster) => {
     const { address } = targetOf(kubeconfig);

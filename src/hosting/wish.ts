@@ -353,8 +353,10 @@ export interface K0sWish {
 export interface BackupWish {
   /** cron, or @daily and the like */
   readonly schedule: string;
-  readonly target:
-    | { readonly type: 'directory'; readonly path: string }
+  /** why none can be made */
+  readonly problem?: string;
+  readonly target: /** the plane's own place below the directory the operator gave */
+    | { readonly type: 'directory' }
     | {
         readonly type: 's3';
         readonly secretNamespace: string;

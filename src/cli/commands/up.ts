@@ -16,6 +16,7 @@ import {
   parseListenAddress,
   startManagementApi,
 } from '../management-api.ts';
+import { peersOf } from '../peers.ts';
 import type { RunningManager } from '../running-manager.ts';
 import type { RunningCloud } from '../simulated-cloud.ts';
 import { ownContext } from '../target-api.ts';
@@ -33,6 +34,9 @@ export interface UpOptions {
   controllers: string;
   watchFilter?: string;
   namespace?: string;
+  backupDirectory?: string;
+  denyPeers?: string;
+  allowPeers?: string;
 }
 
 /** Runs the management API and its controllers in the foreground until a signal asks it to stop. */
@@ -73,9 +77,17 @@ export async function startInstallation(options: UpOptions, context: CommandCont
   const areas = parseControllerAreas(options.controllers);
   const dataDirectory = resolve(options.dataDir ?? defaultDataDirectory(env));
   const cloudListen = parseListenAddress(options.cloudListen, '--cloud-listen');
+  const listen = parseListenAddress(options.listen);
+  const peers = peersOf({
+    denyPeers: options.denyPeers,
+    allowPeers: options.allowPeers,
+    listenHost: listen.host,
+    simulatesCloud: options.simulatedCloud === true,
+    simulatesPods: options.pods === 'simulated',
+  });
   const api = await startManagementApi({
     dataDirectory,
-    listen: parseListenAddress(options.listen),
+    listen,
     encryptionKeyFile: options.encryptionKeyFile ?? defaultEncryptionKeyFile(env, dataDirectory),
     ...(options.auditLog !== undefined && { auditLog: resolve(options.auditLog) }),
     ...(options.serviceCidr !== undefined && { serviceCidr: options.serviceCidr }),
@@ -111,12 +123,14 @@ export async function startInstallation(options: UpOptions, context: CommandCont
       const { startControllers } = await import('../controllers.ts');
       controllers = await startControllers(api, {
         areas,
+        peers,
+        backupDirectory: resolve(options.backupDirectory ?? join(dataDirectory, 'backups')),
         metrics,
         log,
         signal,
         ...(pods && {
           podConnector: pods.podConnector,
-          connectWorkload: (await import('../workload-connection.ts')).connectBeside(pods),
+          connectWorkload: (await import('../workload-connection.ts')).connectBeside(pods, peers),
         }),
         ...(options.watchFilter !== undefined && { watchFilter: options.watchFilter }),
         ...(options.namespace !== undefined && { namespace: options.namespace }),

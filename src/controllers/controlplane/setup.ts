@@ -1,5 +1,5 @@
 import type { Client, ConnectionConfig } from '../../client/index.ts';
-import type { Clock, Random } from '../../machinery/index.ts';
+import type { Clock, PeerPolicy, Random } from '../../machinery/index.ts';
 import type { Manager, RuntimeMetrics } from '../../runtime/index.ts';
 import { type ConnectWorkload, connectOverHttp, type ExternalObjects, type WorkloadClusters } from '../shared/index.ts';
 import { pooledEtcd } from './etcd/pool.ts';
@@ -41,6 +41,10 @@ export interface ControlPlaneControllersOptions {
   metrics?: RuntimeMetrics;
   /** for backups of hosted planes that an etcd made which is not a real one */
   snapshotReaders?: readonly SnapshotReader[];
+  /** where backups of hosted planes go that name no store of their own */
+  backupDirectory?: string;
+  /** which peers may be asked on the word of a tenant; default: any */
+  peers?: PeerPolicy;
 }
 
 /** Adds the controllers of control planes, on machines and in Pods, to a manager. */
@@ -69,6 +73,8 @@ export function setupControlPlaneControllers(manager: Manager, options: ControlP
       options.connectPod ?? (options.connection ? connectPodOver(options.connection, options.clock) : noWayToPods),
     connectWorkload: options.connectWorkload ?? connectOverHttp(),
     ...(options.metrics && { metrics: options.metrics }),
+    ...(options.backupDirectory !== undefined && { backupDirectory: options.backupDirectory }),
+    ...(options.peers && { peers: options.peers }),
     ...(options.snapshotReaders && { snapshotReaders: options.snapshotReaders }),
     ...(options.watchFilter !== undefined && { watchFilter: options.watchFilter }),
     ...(options.concurrency !== undefined && { concurrency: options.concurrency }),

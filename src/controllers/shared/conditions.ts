@@ -13,6 +13,12 @@ export interface Verdict {
   since?: string;
 }
 
+/**
+ * On control planes in Pods: False while the version asked for is not rolled out, for what its message says. Whoever waits for the
+ * control plane goes by the version it runs then.
+ */
+export const versionAcceptedCondition = 'VersionAccepted';
+
 /** Anything with conditions in the v1beta2 place. */
 export interface Conditioned {
   status?: { conditions?: StatusCondition[] };

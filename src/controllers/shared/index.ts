@@ -35,6 +35,7 @@ export * from './names.ts';
 export * from './ownership.ts';
 export * from './paused.ts';
 export * from './provider-id.ts';
+export * from './reference-grants.ts';
 export * from './template-owner.ts';
 export * from './watch-filter.ts';
 export * from './workload/index.ts';

@@ -255,6 +255,11 @@ describe('patches of the user', () => {
     ['json', '[{"op":"remove","path":"/spec/none"}]'],
     ['json', 'no list'],
     ['merge', 'metadata: {name: other}'],
+    ['merge', 'metadata: {namespace: other}'],
+    ['json', '[{"op":"remove","path":"/metadata/namespace"}]'],
+    ['strategic', 'metadata: {namespace: other}'],
+    ['merge', 'kind: Secret'],
+    ['merge', 'apiVersion: other/v1'],
     ['merge', 'a: [1'],
   ] as const)('that cannot be applied are refused with their place (%s %s)', (type, content) => {
     expect(() => service(patched(type, content))).toThrow(PatchRefusedError);

@@ -54,8 +54,14 @@ function applied(object: KubeObject, patch: ObjectPatch, index: number): KubeObj
     throw new PatchRefusedError(patch, index, errorMessage(error), error);
   }
   const result = after as unknown as KubeObject;
-  if (result?.metadata?.name !== object.metadata.name || result.kind !== object.kind) {
-    throw new PatchRefusedError(patch, index, 'it changes the name or kind of the object');
+  // written with our rights: an object of another namespace, or of another kind, would be no object of the plane
+  if (
+    result?.metadata?.name !== object.metadata.name ||
+    result.metadata.namespace !== object.metadata.namespace ||
+    result.kind !== object.kind ||
+    result.apiVersion !== object.apiVersion
+  ) {
+    throw new PatchRefusedError(patch, index, 'it changes the name, namespace or kind of the object');
   }
   return result;
 }

@@ -47,7 +47,7 @@ export function nextVersion(
   if (behind.length > 0) {
     return refuse(
       'VersionSkew',
-      `${behind.length} of ${kubeletVersions.length} nodes run ${behind[0]}, too old for a control plane of ${wished}; upgrade the workers to v${to.major}.${to.minor - skew} or newer first`,
+      `${behind.length} of ${kubeletVersions.length} nodes run ${behind[0]}, too old for a control plane of ${wished}; upgrade the workers to ${running}, which the control plane runs, first`,
     );
   }
   return { allowed: true, version: wished };

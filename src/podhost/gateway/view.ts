@@ -2,13 +2,14 @@ import {
   type Gateway,
   type GatewayClass,
   gatewayClasses,
+  gatewayGroup,
   gateways,
+  grantsReference,
   type Ingress,
   IngressClasses,
   Ingresses,
   type Namespace,
   Namespaces,
-  type ReferenceGrant,
   type RouteBackend,
   referenceGrants,
   type TLSRoute,
@@ -69,8 +70,10 @@ export function gatewayView(cache: InformerFactory): GatewayView {
     isOurIngress,
     namespace: (name) => namespaces.lister.get({ name }),
     isGranted(route, { namespace, name }) {
-      if (namespace === undefined || namespace === route.metadata.namespace) return true;
-      return grants.lister.list({ namespace }).some((grant) => lets(grant, route, name));
+      const from = { group: gatewayGroup, kind: 'TLSRoute', namespace: route.metadata.namespace ?? '' };
+      if (namespace === undefined || namespace === from.namespace) return true;
+      const to = { group: '', kind: 'Service', namespace, name };
+      return grants.lister.list({ namespace }).some((grant) => grantsReference(grant, { from, to }));
     },
     onChange(callback) {
       const handler = { onAdd: callback, onUpdate: callback, onDelete: callback };
@@ -83,11 +86,4 @@ export function gatewayView(cache: InformerFactory): GatewayView {
 
 export function isOurClass(gatewayClass: GatewayClass | undefined): boolean {
   return gatewayClass?.spec.controllerName === gatewayControllerName;
-}
-
-function lets({ spec }: ReferenceGrant, route: TLSRoute, service: string): boolean {
-  return (
-    spec.from.some(({ kind, namespace }) => kind === 'TLSRoute' && namespace === route.metadata.namespace) &&
-    spec.to.some(({ kind, name }) => kind === 'Service' && (name === undefined || name === service))
-  );
 }

@@ -59,11 +59,7 @@ describe.skipIf(missing !== undefined)(
       );
       await (await planes.workload(k0s))('create', 'configmap', 'kept', '--from-literal=word=anchor');
       // the first one comes with the next minute, while other things are tried
-      await kubectl(
-        ...['annotate', `k0smotroncontrolplane/${k0s}`],
-        annotation('backup-schedule', '* * * * *'),
-        annotation('backup-directory', planes.backups),
-      );
+      await kubectl(...['annotate', `k0smotroncontrolplane/${k0s}`], annotation('backup-schedule', '* * * * *'));
       await planes.untilNodesReady(k0s, 2);
       await planes.untilNodesReady('hosted', 2);
     });
@@ -192,7 +188,6 @@ describe.skipIf(missing !== undefined)(
           [
             '$1  annotations:',
             '    controlplane.cluster.x-k8s.io/backup-schedule: "@yearly"',
-            `    controlplane.cluster.x-k8s.io/backup-directory: ${backups}`,
             '    controlplane.cluster.x-k8s.io/restore: latest',
             `    controlplane.cluster.x-k8s.io/restore-from: default/${k0s}`,
             '$2',

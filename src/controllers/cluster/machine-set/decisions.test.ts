@@ -112,6 +112,18 @@ describe('preflight checks', () => {
   ])('%s', (_, given, controlPlane, expected) => {
     expect(checks(preflightProblems(cluster, given, controlPlane))).toEqual(expected);
   });
+  it('goes by what a control plane runs that is held there until the workers are newer', () => {
+    const held = plane('v1.32.0', 'v1.31.1');
+    const conditions = [{ ...condition('VersionAccepted', 'False', 'VersionSkew') }];
+    const controlPlane = { ...held, object: { ...held.object, status: { ...held.object.status, conditions } } };
+    const problems = (version: string, kubeadm = true): string[] =>
+      checks(preflightProblems(cluster, set(version, undefined, kubeadm), controlPlane as never));
+    expect(problems('v1.31.1')).toEqual([]);
+    expect(problems('v1.29.1', false)).toEqual([]);
+    expect(problems('v1.32.0')).toEqual(['KubernetesVersionSkew', 'KubeadmVersionSkew']);
+    const moving = { ...controlPlane, object: { ...controlPlane.object, status: held.object.status } };
+    expect(checks(preflightProblems(cluster, set('v1.31.1'), moving as never))).toContain('ControlPlaneIsStable');
+  });
   it('waits for the version of a topology', () => {
     const managed = { ...cluster, spec: { ...cluster.spec, topology: { version: 'v1.34.0' } } } as Cluster;
     expect(

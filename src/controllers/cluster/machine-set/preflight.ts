@@ -8,7 +8,14 @@ import {
   withLeadingV,
 } from '../../../api/index.ts';
 import type { UnstructuredObject } from '../../../machinery/index.ts';
-import { at, type ProviderObject, textAt } from '../../shared/index.ts';
+import {
+  at,
+  type Conditioned,
+  isFalse,
+  type ProviderObject,
+  textAt,
+  versionAcceptedCondition,
+} from '../../shared/index.ts';
 
 type Check = 'KubeadmVersionSkew' | 'KubernetesVersionSkew' | 'ControlPlaneIsStable' | 'ControlPlaneVersionSkew';
 
@@ -28,7 +35,7 @@ export function preflightProblems(
   if (!reference || skipped.includes('All')) return [];
   if (!controlPlane) return [`${reference.kind} ${cluster.metadata.namespace}/${reference.name} does not exist`];
   const { object } = controlPlane;
-  const wanted = textAt(object, 'spec', 'version');
+  const wanted = versionWanted(object);
   // a control plane that has no version of its own cannot be ahead or behind
   if (wanted === undefined) return [];
   const problems: string[] = [];
@@ -58,6 +65,17 @@ export function preflightProblems(
     );
   }
   return problems;
+}
+
+/** A control plane that does not take the version it is asked for yet stays at what it runs, and so do those who follow it. */
+function versionWanted(controlPlane: UnstructuredObject): string | undefined {
+  const wanted = textAt(controlPlane, 'spec', 'version');
+  if (wanted === undefined || !isFalse(controlPlane as Conditioned, versionAcceptedCondition)) return wanted;
+  const known = (text: string): KubernetesVersion | undefined => parseKubernetesVersion(withLeadingV(text));
+  const [lowest] = reportedVersions(controlPlane)
+    .filter((text) => known(text))
+    .toSorted((one, other) => compareKubernetesVersions(known(one)!, known(other)!));
+  return lowest ?? wanted;
 }
 
 function instability(cluster: Cluster, controlPlane: UnstructuredObject, wanted: string): string | undefined {

@@ -153,7 +153,7 @@ describe.skipIf(missing)(
         }, signal);
         const file = Buffer.concat(parts);
         expect(isBoltFile(file)).toBe(true);
-        return new Map(keysOfSnapshot(file).map(({ key, value }) => [key.toString(), value.toString()]));
+        return new Map((await keysOfSnapshot(file)).map(({ key, value }) => [key.toString(), value.toString()]));
       };
       const wanted = new Map<string, string>();
       // enough for several pages and a tree of more than one level

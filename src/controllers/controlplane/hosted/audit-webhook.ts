@@ -8,8 +8,8 @@ import {
   hostedNaming,
   type WishProblem,
 } from '../../../hosting/index.ts';
-import { formatYaml } from '../../../machinery/index.ts';
-import { ownerReference } from '../../shared/index.ts';
+import { formatYaml, ignoreNotFound } from '../../../machinery/index.ts';
+import { mayRefer, missingGrant, ownerReference, referrer, secretTarget } from '../../shared/index.ts';
 import { secretDrafts } from '../hosting/secret-drafts.ts';
 import { auditWebhookSecretName } from './names.ts';
 import type { HostedScope } from './scope.ts';
@@ -19,7 +19,7 @@ export async function keepAuditWebhook(scope: HostedScope): Promise<WishProblem 
   const { context, controlPlane, clusterName } = scope;
   const targets: AuditTarget[] = [];
   for (const target of controlPlane.spec.deployment?.apiServer?.audit?.webhook?.targets ?? []) {
-    const token = tokenOf(scope, target);
+    const token = await tokenOf(scope, target);
     if (typeof token === 'object') return token;
     targets.push({ server: target.server, ...(token !== undefined && { token }) });
   }
@@ -51,14 +51,23 @@ export async function keepAuditWebhook(scope: HostedScope): Promise<WishProblem 
 }
 
 /** undefined: the target wants none */
-function tokenOf(
+async function tokenOf(
   { context, controlPlane }: HostedScope,
   { authentication }: HostedAuditTarget,
-): string | undefined | WishProblem {
+): Promise<string | undefined | WishProblem> {
   if (!authentication) return undefined;
   const { secretName, secretNamespace, tokenKey = 'token' } = authentication;
   const namespace = secretNamespace || (controlPlane.metadata.namespace ?? '');
-  const value = context.cache.lister(Secrets).get({ namespace, name: secretName })?.data?.[tokenKey];
+  const reference = { from: referrer(controlPlane), to: secretTarget(namespace, secretName) };
+  if (!(await mayRefer(context.client, reference, context.signal))) {
+    return { reason: 'ReferenceNotGranted', message: `the token of an audit target: ${missingGrant(reference)}` };
+  }
+  const key = { namespace, name: secretName };
+  // a cache may hold one namespace only
+  const secret =
+    context.cache.lister(Secrets).get(key) ??
+    (await context.client.get(Secrets, key, { signal: context.signal }).catch(ignoreNotFound));
+  const value = secret?.data?.[tokenKey];
   if (value !== undefined) return Buffer.from(value, 'base64').toString('utf8').trim();
   return {
     reason: 'AuditTokenMissing',

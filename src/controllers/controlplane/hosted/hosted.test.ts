@@ -3,7 +3,9 @@ import {
   clusters,
   Deployments,
   hostedControlPlanes,
+  Namespaces,
   PersistentVolumeClaims,
+  referenceGrants,
   Secrets,
   Services,
   StatefulSets,
@@ -192,6 +194,91 @@ describe('what keeps a HostedControlPlane from coming up', () => {
     await world.until(async () => (await condition())?.message?.includes('does not exist') === true);
     await createGateway(world);
     await untilAvailable(world);
+  });
+
+  it('is a Secret of another namespace, until that namespace grants it', async () => {
+    const world = await start();
+    await createGateway(world);
+    const { client, namespace } = world;
+    const other = `${namespace}-other`;
+    await client.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: other } }, by);
+    const data = { token: Buffer.from('s3cret').toString('base64') };
+    await client.create(
+      Secrets,
+      { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'theirs', namespace: other }, data },
+      by,
+    );
+    const authentication = { secretName: 'theirs', secretNamespace: other };
+    const targets = [{ server: 'https://audit.example.org', authentication }];
+    const audit = { policy: { rules: [{ level: 'Metadata' }] }, webhook: { targets } };
+    await createControlPlane(world, { replicas: 1, deployment: { apiServer: { audit } } } as never);
+    const available = async () => conditionOf(await world.controlPlane(), 'Available');
+    await world.until(async () => (await available())?.reason === 'ReferenceNotGranted');
+    const message = (await available())?.message ?? '';
+    expect(message).toBe(
+      `the token of an audit target: Secret ${other}/theirs is in another namespace, and no ReferenceGrant there lets ` +
+        `HostedControlPlane objects (group controlplane.cluster.x-k8s.io) of namespace ${namespace} refer to it`,
+    );
+    // whoever has no grant does not learn what is there either
+    await client.delete(Secrets, { namespace: other, name: 'theirs' });
+    await change(world, { replicas: 2 });
+    await world.until(async () => (await world.controlPlane()).status?.observedGeneration === 2);
+    expect((await available())?.message).toBe(message);
+    expect(await world.find(Secrets, 'c1-audit-webhook')).toBeUndefined();
+    await client.create(
+      Secrets,
+      { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'theirs', namespace: other }, data },
+      by,
+    );
+    const grant = (name: string, from: object, to: object): Promise<unknown> =>
+      client.create(
+        referenceGrants,
+        {
+          apiVersion: 'gateway.networking.k8s.io/v1',
+          kind: 'ReferenceGrant',
+          metadata: { name, namespace: other },
+          spec: { from: [from], to: [to] },
+        } as never,
+        by,
+      );
+    const from = { group: 'controlplane.cluster.x-k8s.io', kind: 'HostedControlPlane', namespace };
+    await grant('another-secret', from, { group: '', kind: 'Secret', name: 'another' });
+    await grant('another-kind', { ...from, kind: 'KamajiControlPlane' }, { group: '', kind: 'Secret' });
+    await grant('another-namespace', { ...from, namespace: 'third' }, { group: '', kind: 'Secret' });
+    await change(world, { replicas: 3 });
+    await world.until(async () => (await world.controlPlane()).status?.observedGeneration === 3);
+    expect((await available())?.reason).toBe('ReferenceNotGranted');
+    await grant('right', from, { group: '', kind: 'Secret', name: 'theirs' });
+    await untilAvailable(world);
+    const secret = await world.find(Secrets, 'c1-audit-webhook');
+    expect(Buffer.from(secret?.data?.['kubeconfig'] ?? '', 'base64').toString()).toContain('token: s3cret');
+  });
+
+  it('is a bucket whose Secret is in another namespace, in the condition about backups', async () => {
+    const world = await start();
+    await createGateway(world);
+    const secret = { namespace: 'kube-system', name: 'bucket' };
+    await createControlPlane(world, { replicas: 1, etcd: { backup: { schedule: '* * * * *', secret } } } as never);
+    const backup = async () => conditionOf(await world.controlPlane(), 'EtcdBackupReady');
+    await world.until(async () => (await backup())?.reason === 'BackupFailed');
+    expect((await backup())?.message).toMatch(
+      /^Secret kube-system\/bucket is in another namespace, and no ReferenceGrant/,
+    );
+  });
+
+  it('is a path of the management host, for backups', async () => {
+    const world = await start();
+    await createGateway(world);
+    await createControlPlane(world, { replicas: 1 });
+    const annotations = {
+      'controlplane.cluster.x-k8s.io/backup-schedule': '* * * * *',
+      'controlplane.cluster.x-k8s.io/backup-directory': '/tmp/capstan-must-not-be-made',
+    };
+    const key = { namespace: world.namespace, name: controlPlaneName };
+    await world.client.patch(hostedControlPlanes, key, 'merge', { metadata: { annotations } }, by);
+    const backup = async () => conditionOf(await world.controlPlane(), 'EtcdBackupReady');
+    await world.until(async () => (await backup())?.reason === 'BackupRefused');
+    expect((await backup())?.message).toContain('backup-directory is not followed');
   });
 
   it('is an audit log whose token is not there, not that it has several places to go', async () => {

@@ -1,12 +1,12 @@
 import { type HostedControlPlane, type HostedControlPlaneStatus, withLeadingV } from '../../../api/index.ts';
 import { formatQuantity, formatTime } from '../../../machinery/index.ts';
-import { dropCondition, setVerdict, type Verdict } from '../../shared/index.ts';
+import { dropCondition, setVerdict, type Verdict, versionAcceptedCondition } from '../../shared/index.ts';
 import { backgroundStages, type PlaneReport, type PlaneStage, planeStages } from '../hosting/index.ts';
 import { rollingOut, scaling } from '../scaling-conditions.ts';
 
 /** Conditions users know, each with the steps it tells of, in the order of the way. */
 const stageConditions: readonly (readonly [type: string, ...stages: PlaneStage[]])[] = [
-  ['VersionAccepted', 'version'],
+  [versionAcceptedCondition, 'version'],
   ['CACertificatesReady', 'certificates'],
   ['CABundleReady', 'certificates'],
   ['APIServerServiceReady', 'exposure'],

@@ -1,6 +1,6 @@
 import type { ObjectKey } from '../../../client/index.ts';
 import type { ApiServerWish, BackupWish } from '../../../hosting/index.ts';
-import type { KubeObject } from '../../../machinery/index.ts';
+import { checkDns1123Label, checkDns1123Subdomain, type KubeObject } from '../../../machinery/index.ts';
 import type { PlaneRequest, RestoreRequest, RotationRequest } from './types.ts';
 
 // Wishes that the kinds of hosted control planes have no fields for. People write them as annotations of their object.
@@ -17,12 +17,13 @@ export const rotateAnnotations: Readonly<Record<RotationRequest['what'], string>
 
 /** name of a backup, or `latest`; a plane goes back to it once for every new value of both */
 const restoreAnnotation = `${domain}/restore`;
-/** `namespace/name` of the plane the backup was made of, where that was another one */
+/** `namespace/name`, or `name`, of the plane the backup was made of, where that was another one */
 const restoreFromAnnotation = `${domain}/restore-from`;
 const restoreTokenAnnotation = `${domain}/restore-token`;
 
 /** cron, or @daily and the like */
 const backupScheduleAnnotation = `${domain}/backup-schedule`;
+/** Once a path of the management host. Where backups lie is the operator's to say; nobody else names a path. */
 const backupDirectoryAnnotation = `${domain}/backup-directory`;
 /** a Secret with the keys accessKeyID, secretAccessKey, host, region and bucket */
 const backupSecretAnnotation = `${domain}/backup-secret`;
@@ -48,7 +49,7 @@ export function annotatedRequests({ metadata }: KubeObject): Pick<PlaneRequest, 
     const token = annotations[rotateAnnotations[what]];
     return token ? [{ what, token }] : [];
   });
-  const restore = restoreRequest(annotations);
+  const restore = restoreRequest(annotations, metadata.namespace ?? '');
   return {
     ...(rotate.length > 0 && { rotate }),
     ...(restore && { restore }),
@@ -70,32 +71,41 @@ function cloudSecretsOf(text: string): Required<ObjectKey>[] {
     });
 }
 
-function restoreRequest(annotations: Readonly<Record<string, string>>): RestoreRequest | undefined {
+function restoreRequest(annotations: Readonly<Record<string, string>>, own: string): RestoreRequest | undefined {
   const backup = annotations[restoreAnnotation];
   if (!backup) return undefined;
   const source = annotations[restoreFromAnnotation];
-  const [namespace = '', name] = (source ?? '').split('/');
-  return {
-    backup,
-    ...(name !== undefined && { from: { namespace, name } }),
-    token: [backup, source ?? '', annotations[restoreTokenAnnotation] ?? ''].join(' '),
-  };
+  const request = { backup, token: [backup, source ?? '', annotations[restoreTokenAnnotation] ?? ''].join(' ') };
+  if (!source) return request;
+  const parts = source.split('/');
+  const [namespace = '', name = ''] = parts.length === 1 ? [own, source] : parts;
+  if (parts.length > 2 || checkDns1123Label(namespace).length > 0 || checkDns1123Subdomain(name).length > 0) {
+    const problem = `${restoreFromAnnotation}: ${JSON.stringify(source)} is neither a name nor namespace/name`;
+    return { ...request, problem };
+  }
+  return { ...request, from: { namespace, name } };
 }
 
-/** Backups somebody asks for; undefined without a schedule and a place. */
+/** Backups somebody asks for; undefined without a schedule. They go to a bucket, or else to the directory of the operator. */
 export function annotatedBackup({ metadata }: KubeObject): BackupWish | undefined {
   const annotations = metadata.annotations ?? {};
   const schedule = annotations[backupScheduleAnnotation];
   const path = annotations[backupDirectoryAnnotation];
   const secretName = annotations[backupSecretAnnotation];
-  if (!schedule || (!path && !secretName)) return undefined;
-  if (path) return { schedule, target: { type: 'directory', path } };
+  if (!schedule) return undefined;
+  if (path) {
+    const problem =
+      `${backupDirectoryAnnotation} is not followed: where backups lie on the management host is its operator's to say. ` +
+      'Remove it, and they go there';
+    return { schedule, target: { type: 'directory' }, problem };
+  }
+  if (!secretName) return { schedule, target: { type: 'directory' } };
   return {
     schedule,
     target: {
       type: 's3',
       secretNamespace: metadata.namespace ?? '',
-      secretName: secretName ?? '',
+      secretName,
       keys: {
         accessKeyId: 'accessKeyID',
         secretAccessKey: 'secretAccessKey',

@@ -14,6 +14,8 @@ export interface BackgroundWork {
   start<T>(owner: ObjectKey, purpose: string, nowMs: number, work: (signal: AbortSignal) => Promise<T>): void;
   /** an end is told once */
   take<T>(owner: ObjectKey, purpose: string): WorkState<T> | undefined;
+  /** whether work for this purpose goes on for any object of a namespace */
+  isUnderWay(namespace: string, purpose: string): boolean;
   forget(owner: ObjectKey): void;
 }
 
@@ -56,6 +58,12 @@ export function createBackgroundWork(): BackgroundWork {
       const entry = states.get(id);
       if (entry && entry.state.kind !== 'running') states.delete(id);
       return entry?.state as WorkState<T> | undefined;
+    },
+    isUnderWay(namespace, purpose) {
+      const [start, end] = [idOf({ namespace, name: '' }, '').trimEnd(), ` ${purpose}`];
+      return [...states].some(
+        ([id, { state }]) => state.kind === 'running' && id.startsWith(start) && id.endsWith(end),
+      );
     },
     forget(owner) {
       const prefix = idOf(owner, '');

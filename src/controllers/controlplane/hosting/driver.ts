@@ -25,7 +25,7 @@ import { keepEtcd } from './stages/etcd.ts';
 import { expose, publish } from './stages/exposure.ts';
 import { judgeFunction, keepParts } from './stages/in-cluster.ts';
 import { observePlane } from './stages/observe.ts';
-import { keepRestore } from './stages/restore.ts';
+import { findRestore, keepRestore } from './stages/restore.ts';
 import { moveRotations } from './stages/rotation.ts';
 import { acceptWish, judgeVersion, keepRoutes, keepWorkloads } from './stages/workloads.ts';
 import { readState } from './state.ts';
@@ -57,6 +57,7 @@ const stages: readonly (readonly [PlaneStage, Stage])[] = [
   ['exposure', expose],
   ['endpoint', publish],
   ['certificates', issueCredentials],
+  ['restore', findRestore],
   ['etcd', keepEtcd],
   ['restore', keepRestore],
   ['kubeconfig', tellKubeconfig],
@@ -234,7 +235,8 @@ function reportOf(scope: PlaneScope, error: unknown): PlaneReport {
   return {
     stages: scope.stages,
     isSettled,
-    counts: { ...counts, desired: wish.replicas },
+    // Pods that are held at what they run are not what is wanted
+    counts: { ...counts, desired: wish.replicas, ...(scope.holdsBack && { upToDate: 0 }) },
     selector: formatLabelSelectorObject({ matchLabels: { ...wish.naming.selector('control-plane') } }),
     isFunctional: scope.isFunctional,
     certificates: credentials?.reports ?? [],

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -6,9 +6,11 @@ import {
   ConfigMaps,
   clusters,
   Deployments,
+  Namespaces,
   Nodes,
   PersistentVolumeClaims,
   Pods,
+  referenceGrants,
   type Secret,
   Secrets,
   Services,
@@ -16,9 +18,10 @@ import {
 } from '../../../api/index.ts';
 import { kubernetesImages, type OwnEtcdWish, type PlaneWish } from '../../../hosting/index.ts';
 import { belongsTogether, splitCertificates } from '../../../pki/index.ts';
-import { fakeClusters, fakeControlPlanes } from '../../testing/provider-kinds.ts';
+import { controlPlaneGroup, fakeClusters, fakeControlPlanes } from '../../testing/provider-kinds.ts';
 import { worldsOfTests } from './testing/hosting-world.ts';
 import { clusterName, createPlaneWorld, type PlaneWorld } from './testing/plane-world.ts';
+import type { PlaneRequest } from './types.ts';
 
 const by = { fieldManager: 'test' };
 const start = worldsOfTests(createPlaneWorld);
@@ -191,12 +194,9 @@ describe('a plane that lives on', () => {
   it('writes backups by schedule, and tells of the last and the next', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'capstan-plane-'));
     try {
-      const world = await start();
+      const world = await start({ backupDirectory: directory });
       await world.untilSettled();
-      await world.wish((wish) => ({
-        ...wish,
-        backup: { schedule: '0 * * * *', target: { type: 'directory', path: directory } },
-      }));
+      await world.wish((wish) => ({ ...wish, backup: { schedule: '0 * * * *', target: { type: 'directory' } } }));
       await world.until(() => world.report().stages.get('backup') !== undefined);
       expect(world.report().stages.get('backup')).toMatchObject({
         status: 'Unknown',
@@ -212,10 +212,7 @@ describe('a plane that lives on', () => {
       expect(await readFile(join(directory, lastName), 'utf8')).toBe('snapshot of everything');
       expect(nextMs - lastMs).toBeLessThanOrEqual(3_600_000);
       expect(world.report().stages.get('backup')).toMatchObject({ status: 'True', reason: 'BackedUp' });
-      await world.wish((wish) => ({
-        ...wish,
-        backup: { schedule: 'now', target: { type: 'directory', path: directory } },
-      }));
+      await world.wish((wish) => ({ ...wish, backup: { schedule: 'now', target: { type: 'directory' } } }));
       await world.until(() => world.report().stages.get('backup')?.reason === 'ScheduleRefused');
     } finally {
       await rm(directory, { recursive: true });
@@ -225,10 +222,12 @@ describe('a plane that lives on', () => {
   it('goes back to a backup while its programs stand still', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'capstan-restore-'));
     try {
-      const world = await start();
-      await writeFile(join(directory, 'made-by-hand.etcd'), 'KEYS /registry/configmaps/a /registry/events/b');
+      const world = await start({ backupDirectory: directory });
+      const own = join(directory, world.namespace, 'c1');
+      await mkdir(own, { recursive: true });
+      await writeFile(join(own, 'made-by-hand.etcd'), 'KEYS /registry/configmaps/a /registry/events/b');
       world.etcd.keys.set('/registry/configmaps/broken', 'x');
-      const target = { type: 'directory', path: directory } as const;
+      const target = { type: 'directory' } as const;
       await world.wish((wish) => ({ ...wish, backup: { schedule: '@yearly', target } }));
       await world.untilSettled();
       const seen = new Set<number>();
@@ -248,6 +247,66 @@ describe('a plane that lives on', () => {
       });
       expect(world.report().stages.get('restore')?.message).toBe('there is no backup nothing.etcd in the store');
       expect(world.etcd.keys.size).toBe(1);
+      // nothing was stopped for a backup that is not there
+      expect(world.report().counts.ready).toBe(2);
+    } finally {
+      await rm(directory, { recursive: true });
+    }
+  });
+
+  it('takes no backup of another namespace without a grant there, by no name', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'capstan-restore-'));
+    try {
+      const world = await start({ backupDirectory: directory });
+      const { client, namespace } = world;
+      await mkdir(join(directory, 'other', 'plane'), { recursive: true });
+      await writeFile(join(directory, 'other', 'plane', 'a.etcd'), 'KEYS /registry/secrets/theirs');
+      world.etcd.keys.set('/registry/configmaps/mine', 'x');
+      const target = { type: 'directory' } as const;
+      await world.wish((wish) => ({ ...wish, backup: { schedule: '@yearly', target } }));
+      await world.untilSettled();
+      const outcome = async (restore: NonNullable<PlaneRequest['restore']>, reason: string): Promise<string> => {
+        await world.ask({ restore });
+        await world.until(async () => {
+          await new Promise((resolve) => setImmediate(resolve));
+          const verdict = world.report().stages.get('restore');
+          return verdict?.reason === reason && world.report().isFunctional;
+        });
+        expect([...world.etcd.keys.keys()]).toEqual(['/registry/configmaps/mine']);
+        return world.report().stages.get('restore')?.message ?? '';
+      };
+      for (const backup of ['other/plane/a.etcd', '../../other/plane/a.etcd', `../plane/a.etcd`]) {
+        expect(await outcome({ backup, token: backup }, 'RestoreFailed')).toBe(
+          `there is no backup ${backup} in the store`,
+        );
+      }
+      const from = { namespace: 'other', name: 'plane' };
+      const refused = await outcome({ backup: 'latest', from, token: '2' }, 'RestoreRefused');
+      expect(refused).toBe(
+        'latest is not restored: FakeControlPlane other/plane is in another namespace, and no ReferenceGrant there lets ' +
+          `FakeControlPlane objects (group ${controlPlaneGroup}) of namespace ${namespace} refer to it`,
+      );
+      await client.create(
+        Namespaces,
+        { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'other' } },
+        { fieldManager: 'test' },
+      );
+      const kind = { group: controlPlaneGroup, kind: 'FakeControlPlane' };
+      await client.create(
+        referenceGrants,
+        {
+          apiVersion: 'gateway.networking.k8s.io/v1',
+          kind: 'ReferenceGrant',
+          metadata: { name: 'backups', namespace: 'other' },
+          spec: { from: [{ ...kind, namespace }], to: [{ ...kind, name: 'plane' }] },
+        },
+        { fieldManager: 'test' },
+      );
+      await world.until(async () => {
+        await new Promise((resolve) => setImmediate(resolve));
+        return world.report().stages.get('restore')?.reason === 'Restored';
+      });
+      expect([...world.etcd.keys.keys()]).toEqual(['/registry/secrets/theirs']);
     } finally {
       await rm(directory, { recursive: true });
     }

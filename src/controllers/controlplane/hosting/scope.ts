@@ -28,7 +28,11 @@ export interface PlaneMemory {
   gateway?: { readonly facts: NonNullable<PlaneFacts['gateway']>; readonly at: number };
   nodeAddress?: { readonly address: string | undefined; readonly at: number };
   backupFailure?: { readonly message: string; readonly at: number };
-  restoreFailure?: { readonly message: string; readonly at: number };
+  /** as people were warned of it: why another version is not rolled out */
+  heldVersion?: string;
+  /** as people were warned of it */
+  restoreRefusal?: string;
+  restoreFailure?: { readonly token: string; readonly message: string; readonly at: number };
   /** of a workload cluster nobody keeps a list of */
   nodes?: { readonly names: readonly string[]; readonly at: number };
   /** arguments people were told of */

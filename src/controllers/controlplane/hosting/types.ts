@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import type { Cluster } from '../../../api/index.ts';
 import type { Client, ObjectKey } from '../../../client/index.ts';
 import type { CredentialName, Endpoint, PlaneWish, Rotatable } from '../../../hosting/index.ts';
-import type { KubeObject } from '../../../machinery/index.ts';
+import type { KubeObject, PeerPolicy } from '../../../machinery/index.ts';
 import type { CacheReader, ReconcileContext, Result, RuntimeMetrics } from '../../../runtime/index.ts';
 import type { Follower, Verdict, WorkloadClusters } from '../../shared/index.ts';
 import type { EtcdKey } from '../etcd/types.ts';
@@ -36,6 +36,10 @@ export interface PlaneDependencies {
   metrics?: RuntimeMetrics;
   /** for backups that an etcd made which is not a real one */
   snapshotReaders?: readonly SnapshotReader[];
+  /** where backups go that name no store of their own; without it there are none */
+  backupDirectory?: string;
+  /** which peers may be asked on the word of a tenant; default: any */
+  peers?: PeerPolicy;
 }
 
 /** One object and what is wanted of its plane. */
@@ -70,8 +74,10 @@ export interface RestoreRequest {
   /** name of the backup in the store; `latest` takes the newest */
   backup: string;
   /** of the plane the backup was made of, where that was another one */
-  from?: ObjectKey;
+  from?: Required<ObjectKey>;
   token: string;
+  /** why it cannot be followed */
+  problem?: string;
 }
 
 /** In the order in which they are worked off; each becomes a condition under the name its kind's users know. */

@@ -1,6 +1,6 @@
 import type { K0smotronCluster } from '../../../api/index.ts';
 import { formatTime } from '../../../machinery/index.ts';
-import { dropCondition, setVerdict, type Verdict } from '../../shared/index.ts';
+import { dropCondition, setVerdict, type Verdict, versionAcceptedCondition } from '../../shared/index.ts';
 import {
   backgroundStages,
   type PlaneCounts,
@@ -25,6 +25,7 @@ const ownConditions: readonly StageCondition[] = [
 
 /** Conditions of planes that have such a part. */
 const partConditions: readonly StageCondition[] = [
+  { type: versionAcceptedCondition, stages: ['version'], good: 'Accepted' },
   { type: 'EtcdAvailable', stages: ['etcd', 'restore'], good: 'Available' },
   { type: 'WorkloadPartsAvailable', stages: ['inCluster'], good: 'Available' },
   { type: 'CloudCredentialsAvailable', stages: ['cloudCredentials'], good: 'Available' },
@@ -83,7 +84,12 @@ export function observePlane(draft: K0smotronCluster, report: PlaneReport, nowMs
   set('ControlPlaneUpToDate', upToDateVerdict(report));
   set('ControlPlaneScaling', scalingVerdict(counts));
   set('Deleting', { status: 'False', reason: 'NotDeleting' });
-  set('Available', report.isFunctional ? { status: 'True', reason: 'Available' } : waiting(problem));
+  set(
+    'Available',
+    report.isFunctional
+      ? { status: 'True', reason: 'Available', ...(problem && { message: wordsOf(problem) }) }
+      : waiting(problem),
+  );
 }
 
 /** A wish nothing can be made of; what is there stays as it is. */

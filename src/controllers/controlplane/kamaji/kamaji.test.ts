@@ -4,6 +4,8 @@ import {
   Deployments,
   dataStores,
   kamajiControlPlanes,
+  Namespaces,
+  referenceGrants,
   Secrets,
   Services,
   StatefulSets,
@@ -14,6 +16,7 @@ import { conditionOf, isTrue } from '../../shared/index.ts';
 import { fakeClusters } from '../../testing/provider-kinds.ts';
 import { by } from '../../testing/world.ts';
 import { worldsOfTests } from '../hosting/testing/hosting-world.ts';
+import { dataStoreCondition } from './tenant/status.ts';
 import {
   clusterName,
   controlPlaneName,
@@ -230,6 +233,86 @@ describe('a DataStore', () => {
     expect((await deletion())?.message).toBe(`used by ${world.namespace}/${controlPlaneName}; delete them first`);
     await world.client.delete(clusters, { namespace: world.namespace, name: clusterName });
     await world.until(async () => (await world.find(dataStores, world.storeName)) === undefined);
+  });
+
+  it('gives nobody the place of a control plane of another namespace', async () => {
+    const world = await start();
+    const { client, namespace } = world;
+    const other = `${namespace}-other`;
+    await client.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: other } }, by);
+    const place = { dataStoreSchema: 'theirs', dataStoreUsername: 'they' };
+    await createTenant({ client, namespace: other }, { dataStore: world.storeName, ...place });
+    const theirs = { namespace: other, name: controlPlaneName };
+    const setup = { schema: 'theirs', user: 'they' };
+    const status = { storage: { dataStoreName: world.storeName, setup } };
+    await client.patch(tenantControlPlanes, theirs, 'merge', { status }, { ...by, subresource: 'status' });
+    const verdict = async (name: string, spec: object): Promise<string> => {
+      await createTenant(world, spec, name);
+      const condition = async () =>
+        conditionOf(await world.find(tenantControlPlanes, name), dataStoreCondition)?.message ?? '';
+      await world.until(async () => !['', `DataStore ${world.storeName} is being made`].includes(await condition()));
+      const message = await condition();
+      await client.delete(tenantControlPlanes, { namespace, name });
+      await world.until(async () => (await world.find(tenantControlPlanes, name)) === undefined);
+      return message;
+    };
+    // the store of whoever names none is made for the first
+    await createTenant(world, { dataStoreSchema: 'mine', dataStoreUsername: 'me' });
+    await world.until(() => world.tenants.has('me'));
+    const taken = 'a control plane of another namespace has one of these names';
+    expect(await verdict('same-schema', { dataStoreSchema: 'theirs' })).toContain(taken);
+    expect(await verdict('same-user', { dataStoreUsername: 'they' })).toContain(taken);
+    expect(await verdict('everybody', { dataStoreUsername: 'root' })).toContain('"root" is no name for it');
+    expect(await verdict('below', { dataStoreSchema: 'theirs/registry' })).toContain('is no name for it');
+    // the end of a rival takes nothing away either
+    expect([...world.tenants.values()]).toEqual([{ user: 'me', role: 'mine', prefix: '/mine/' }]);
+  });
+
+  it('of SQL with a Secret of another namespace needs a grant there', async () => {
+    const world = await start();
+    const { client, namespace } = world;
+    const other = `${namespace}-db`;
+    await client.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: other } }, by);
+    const encoded = Buffer.from('s3cret').toString('base64');
+    await client.create(
+      Secrets,
+      { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'db', namespace: other }, data: { password: encoded } },
+      by,
+    );
+    const secretReference = { name: 'db', namespace: other, keyPath: 'password' };
+    await client.create(
+      dataStores,
+      {
+        apiVersion: 'kamaji.clastix.io/v1alpha1',
+        kind: 'DataStore',
+        metadata: { name: `sql-${namespace}` },
+        spec: {
+          driver: 'PostgreSQL',
+          endpoints: ['db.example.org:5432'],
+          basicAuth: { username: { secretReference }, password: { secretReference } },
+        },
+      },
+      by,
+    );
+    await createTenant(world, { dataStore: `sql-${namespace}` });
+    const condition = async () => conditionOf(await world.tenant(), dataStoreCondition);
+    await world.until(async () => (await condition())?.reason === 'ReferenceNotGranted');
+    expect(await world.find(Secrets, `${controlPlaneName}-datastore-config`)).toBeUndefined();
+    await client.create(
+      referenceGrants,
+      {
+        apiVersion: 'gateway.networking.k8s.io/v1',
+        kind: 'ReferenceGrant',
+        metadata: { name: 'planes', namespace: other },
+        spec: {
+          from: [{ group: 'kamaji.clastix.io', kind: 'TenantControlPlane', namespace }],
+          to: [{ group: '', kind: 'Secret', name: 'db' }],
+        },
+      },
+      by,
+    );
+    // what is granted is not there for this manager, which sees one namespace only
+    await world.until(async () => (await condition())?.reason === 'DataStoreNotReady');
   });
 
   it('of SQL is read by kine from where Kamaji keeps it', async () => {

@@ -1,14 +1,15 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../../../machinery/index.ts';
+import { peerPolicy, systemClock } from '../../../../machinery/index.ts';
 import type { EtcdAdministrator } from '../../etcd/types.ts';
 import { emptyBodyHash, signedHeaders } from './aws-signature.ts';
+import { keysOfSnapshot } from './bolt.ts';
 import { directoryStore } from './directory-store.ts';
 import { s3Store } from './s3-store.ts';
 import { backupName, nextBackup } from './schedule.ts';
@@ -144,7 +145,7 @@ describe('a store of backups', () => {
   it('leaves no parts behind when it fails, and says why', async () => {
     const { host, objects, uploads } = await fakeS3({ refusePart: 2 });
     const store = s3Store({ ...location, host }, systemClock, { partBytes: 4 });
-    await expect(store.write('big', parts('abcdefgh'), signal)).rejects.toThrow(/SlowDown: too many/);
+    await expect(store.write('big', parts('abcdefgh'), signal)).rejects.toThrow(/: SlowDown \(HTTP 503\)$/);
     expect(uploads.size).toBe(0);
     expect(objects.size).toBe(0);
   });
@@ -153,7 +154,7 @@ describe('a store of backups', () => {
     const { host } = await fakeS3();
     const wrong = s3Store({ ...location, host, accessKeyId: 'other' }, systemClock);
     await expect(wrong.list('', signal)).rejects.toThrow(
-      /refused the list of backups in bucket bucket: InvalidAccessKeyId/,
+      /refused the list of backups in bucket bucket: InvalidAccessKeyId \(HTTP 403\)$/,
     );
     const nowhere = s3Store({ ...location, host: 'http://127.0.0.1:1' }, systemClock);
     await expect(nowhere.list('', signal)).rejects.toThrow(/does not answer/);
@@ -163,7 +164,7 @@ describe('a store of backups', () => {
     const directory = await mkdtemp(join(tmpdir(), 'capstan-backup-'));
     cleanups.push(() => rm(directory, { recursive: true }));
     const store = directoryStore(directory);
-    expect(await directoryStore(join(directory, 'none')).list('', signal)).toEqual([]);
+    expect(await directoryStore(join(directory, 'none')).list('ns/c1/', signal)).toEqual([]);
     await store.write('ns/c1/b.etcd', parts('x', 'y'), signal);
     await store.write('ns/c1/a.etcd', parts('z'), signal);
     const broken = async function* (): AsyncGenerator<Buffer> {
@@ -174,6 +175,124 @@ describe('a store of backups', () => {
     expect(await store.list('ns/c1/', signal)).toEqual(['ns/c1/a.etcd', 'ns/c1/b.etcd']);
     expect(await readdir(join(directory, 'ns', 'c1'))).toHaveLength(2);
     expect(await whole(store.read('ns/c1/b.etcd', signal))).toBe('xy');
+  });
+});
+
+describe('a directory of backups', () => {
+  const newRoot = async (): Promise<string> => {
+    const root = await mkdtemp(join(tmpdir(), 'capstan-backup-'));
+    cleanups.push(() => rm(root, { recursive: true }));
+    return root;
+  };
+
+  it.each([
+    '../out/a',
+    'ns/../a',
+    'ns/c1/../a',
+    '/etc/passwd/a',
+    'ns/c1/a/b',
+    'ns//a',
+    './c1/a',
+    'ns/c1/a\0b',
+    'ns\\c1/x/a',
+  ])('has no name %j', async (name) => {
+    const store = directoryStore(await newRoot());
+    await expect(store.write(name, parts('x'), signal)).rejects.toThrow('is no name of a backup');
+    await expect(whole(store.read(name, signal))).rejects.toThrow('is no name of a backup');
+  });
+
+  it('follows no link below its root', async () => {
+    const root = await newRoot();
+    const outside = await newRoot();
+    await writeFile(join(outside, 'secret.etcd'), 'secret');
+    await mkdir(join(root, 'ns', 'c1'), { recursive: true });
+    await symlink(outside, join(root, 'linked'));
+    await symlink(outside, join(root, 'ns', 'linked'));
+    await symlink(join(outside, 'secret.etcd'), join(root, 'ns', 'c1', 'a.etcd'));
+    await symlink(join(outside, 'secret.etcd'), join(root, 'ns', 'c1', 'b.etcd.part'));
+    const store = directoryStore(root);
+    for (const name of ['ns/linked/secret.etcd', 'linked/c1/secret.etcd', 'ns/c1/a.etcd']) {
+      await expect(whole(store.read(name, signal))).rejects.toThrow();
+    }
+    await expect(store.write('ns/linked/new.etcd', parts('x'), signal)).rejects.toThrow('is no directory');
+    await expect(store.list('ns/linked/', signal)).rejects.toThrow('is no directory');
+    expect(await store.list('ns/c1/', signal)).toEqual([]);
+    await store.write('ns/c1/b.etcd', parts('mine'), signal);
+    expect(await store.list('ns/c1/', signal)).toEqual(['ns/c1/b.etcd']);
+    expect(await readdir(outside)).toEqual(['secret.etcd']);
+    expect(await readFile(join(outside, 'secret.etcd'), 'utf8')).toBe('secret');
+  });
+});
+
+describe('a host that is no store of backups', () => {
+  const serve = async (answer: (response: ServerResponse) => void): Promise<string> => {
+    const server = createServer((_request, response) => answer(response));
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    cleanups.push(
+      () => new Promise((resolve) => server.close(resolve)),
+      () => server.closeAllConnections(),
+    );
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  };
+  const location = { accessKeyId: 'key', secretAccessKey: 'secret', region: 'r', bucket: 'bucket' };
+
+  it('has nothing of its answer shown', async () => {
+    const host = await serve((response) =>
+      response.writeHead(403).end('<Code>hidden</Code><Message>internal page</Message>'),
+    );
+    const store = s3Store({ ...location, host }, systemClock);
+    for (const failure of [store.list('', signal), whole(store.read('a', signal))]) {
+      const message = await failure.then(String, (error: Error) => error.message);
+      expect(message).toMatch(/: HTTP 403$/);
+      expect(message).not.toMatch(/hidden|internal/);
+    }
+  });
+
+  it('does not fill the memory with an answer that never ends', async () => {
+    let sent = 0;
+    const host = await serve((response) => {
+      const more = (): void => {
+        while (!response.destroyed) {
+          sent += 1_000_000;
+          if (!response.write(Buffer.alloc(1_000_000))) return void response.once('drain', more);
+        }
+      };
+      more();
+    });
+    await expect(s3Store({ ...location, host }, systemClock).list('', signal)).rejects.toThrow('answered too much');
+    expect(sent).toBeLessThan(64_000_000);
+  });
+
+  it('leads nowhere else, and is not asked where the operator forbids it', async () => {
+    let asked = 0;
+    const other = await serve((response) => {
+      asked++;
+      response.end();
+    });
+    const host = await serve((response) => response.writeHead(307, { location: other }).end());
+    await expect(s3Store({ ...location, host }, systemClock).list('', signal)).rejects.toThrow('HTTP 307');
+    const peers = peerPolicy({ deny: ['127.0.0.0/8', '::1'], allow: [] });
+    for (const denied of [other, other.replace('127.0.0.1', 'localhost')]) {
+      const refused = s3Store({ ...location, host: denied }, systemClock, { peers });
+      await expect(refused.list('', signal)).rejects.toThrow('must not be connected to from here');
+    }
+    expect(asked).toBe(0);
+  });
+});
+
+describe('a file that is called a snapshot', () => {
+  it('with pages that go round is refused', async () => {
+    const pageBytes = 4096;
+    const file = Buffer.alloc(4 * pageBytes);
+    file.writeUInt32LE(0xed0cdaed, 16);
+    file.writeUInt32LE(pageBytes, 24);
+    file.writeBigUInt64LE(2n, 32);
+    // a branch whose children are itself
+    file.writeUInt16LE(0x01, 2 * pageBytes + 8);
+    file.writeUInt16LE(2, 2 * pageBytes + 10);
+    for (const index of [0, 1]) file.writeBigUInt64LE(2n, 2 * pageBytes + 16 + index * 16 + 8);
+    await expect(keysOfSnapshot(file)).rejects.toThrow('its pages go round');
   });
 });
 

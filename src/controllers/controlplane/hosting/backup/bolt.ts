@@ -18,6 +18,9 @@ const checksumBytes = 32;
 const revisions = Buffer.from('key');
 /** a revision is two numbers with a character between; a deletion has one more behind */
 const revisionBytes = 17;
+const revisionsAtOnce = 1_000;
+/** Trees of etcd have a handful of levels. */
+const maxLevels = 32;
 
 /** The file is none of etcd's, or damaged. */
 export class SnapshotError extends CapstanError {
@@ -31,13 +34,16 @@ export const isBoltFile = (file: Buffer): boolean =>
   file.length >= metaOffset + 64 && file.readUInt32LE(metaOffset) === magic;
 
 /** The keys an etcd held when the snapshot was made, with their values. */
-export function keysOfSnapshot(file: Buffer): EtcdKey[] {
+export async function keysOfSnapshot(file: Buffer): Promise<EtcdKey[]> {
   const tree = openTree(file);
   const bucket = find(tree, tree.root, revisions);
   if (!bucket) throw new SnapshotError('the snapshot has no keys in it');
   const living = new Map<string, EtcdKey>();
   // in the order of revisions: what comes later counts
+  let read = 0;
   for (const { key: revision, value } of bucket) {
+    // others want to be served meanwhile
+    if (++read % revisionsAtOnce === 0) await new Promise<void>((resolve) => setImmediate(resolve));
     const entry = readKeyValue(value);
     const name = entry.key.toString('latin1');
     living.delete(name);
@@ -50,6 +56,8 @@ interface Tree {
   readonly file: Buffer;
   readonly pageBytes: number;
   readonly root: bigint;
+  /** pages that were walked: each has one place in one tree, and a file that says otherwise would never end */
+  readonly walked: Set<bigint>;
 }
 
 interface Element {
@@ -71,7 +79,7 @@ function openTree(file: Buffer): Tree {
   if (!meta) throw new SnapshotError('the snapshot is damaged: it has no beginning');
   const pages = Math.floor((file.length - checksumBytes) / pageBytes);
   if (meta.root >= BigInt(Math.max(pages, 1))) throw new SnapshotError('the snapshot is damaged: it was cut off');
-  return { file, pageBytes, root: meta.root };
+  return { file, pageBytes, root: meta.root, walked: new Set() };
 }
 
 /** The entries of a bucket of the top tree. */
@@ -84,7 +92,10 @@ function find(tree: Tree, root: bigint, name: Buffer): Iterable<Element> | undef
   return undefined;
 }
 
-function* elements(tree: Tree, page: bigint): Generator<Element> {
+function* elements(tree: Tree, page: bigint, level = 0): Generator<Element> {
+  if (tree.walked.has(page) || level > maxLevels)
+    throw new SnapshotError('the snapshot is damaged: its pages go round');
+  tree.walked.add(page);
   const start = Number(page) * tree.pageBytes;
   if (start + pageHeaderBytes > tree.file.length) throw new SnapshotError('the snapshot is damaged: it was cut off');
   const bytes = tree.file.subarray(start);
@@ -94,7 +105,7 @@ function* elements(tree: Tree, page: bigint): Generator<Element> {
   }
   const count = bytes.readUInt16LE(10);
   for (let index = 0; index < count; index++) {
-    yield* elements(tree, bytes.readBigUInt64LE(pageHeaderBytes + index * elementBytes + 8));
+    yield* elements(tree, bytes.readBigUInt64LE(pageHeaderBytes + index * elementBytes + 8), level + 1);
   }
 }
 

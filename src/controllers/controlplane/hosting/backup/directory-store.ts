@@ -1,46 +1,104 @@
-import { createReadStream } from 'node:fs';
-import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
-import { dirname, join, relative, sep } from 'node:path';
+import { constants } from 'node:fs';
+import { type FileHandle, lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { BackupStore } from '../types.ts';
+import { BackupStoreError } from './s3-store.ts';
 
 const unfinished = '.part';
+/** A name is namespace, plane and file: nothing else is ever made below the root. */
+const depth = 3;
 
-/** Backups as files below a directory. */
-export function directoryStore(directory: string): BackupStore {
-  const pathOf = (name: string): string => join(directory, ...name.split('/'));
+/**
+ * Backups as files below the directory of the operator, `<root>/<namespace>/<plane>/<file>`. Names come from objects of tenants:
+ * no name leads out of the root, and no link below it is followed.
+ */
+export function directoryStore(root: string): BackupStore {
+  const directoryOf = async (segments: readonly string[]): Promise<string | undefined> => {
+    let path = root;
+    for (const segment of segments) {
+      path = join(path, segment);
+      const found = await lstat(path).catch(ignoreMissing);
+      if (!found) return undefined;
+      if (!found.isDirectory()) throw new BackupStoreError(`${segments.join('/')} below the backups is no directory`);
+    }
+    return path;
+  };
   return {
     async write(name, parts, signal) {
-      const path = pathOf(name);
-      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-      const temporary = `${path}${unfinished}`;
+      const segments = segmentsOf(name);
+      const directories = segments.slice(0, -1);
+      await mkdir(root, { recursive: true, mode: 0o700 });
+      let path = root;
+      for (const segment of directories) {
+        path = join(path, segment);
+        await mkdir(path, { mode: 0o700 }).catch(ignorePresent);
+      }
+      await directoryOf(directories);
+      const target = join(path, segments.at(-1)!);
+      const temporary = `${target}${unfinished}`;
+      // what a crash left; a link there goes away itself, not what it leads to
+      await rm(temporary, { force: true });
       try {
-        const file = await open(temporary, 'w', 0o600);
+        const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
+        const file = await open(temporary, O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY, 0o600);
         try {
           for await (const part of parts) {
             signal.throwIfAborted();
-            await file.write(part);
+            await writeAll(file, part);
           }
           await file.sync();
         } finally {
           await file.close();
         }
-        await rename(temporary, path);
+        await rename(temporary, target);
       } catch (error) {
         await rm(temporary, { force: true });
         throw error;
       }
     },
     async list(prefix) {
-      const entries = await readdir(directory, { recursive: true, withFileTypes: true }).catch((error: unknown) => {
-        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-        throw error;
-      });
+      if (!prefix.endsWith('/')) return [];
+      const segments = segmentsOf(`${prefix}file`).slice(0, -1);
+      const directory = await directoryOf(segments);
+      if (directory === undefined) return [];
+      const entries = await readdir(directory, { withFileTypes: true });
       return entries
         .filter((entry) => entry.isFile() && !entry.name.endsWith(unfinished))
-        .map((entry) => relative(directory, join(entry.parentPath, entry.name)).split(sep).join('/'))
-        .filter((name) => name.startsWith(prefix))
+        .map((entry) => `${prefix}${entry.name}`)
         .sort();
     },
-    read: (name, signal) => createReadStream(pathOf(name), { signal }) as AsyncIterable<Buffer>,
+    async *read(name, signal) {
+      const segments = segmentsOf(name);
+      const directory = await directoryOf(segments.slice(0, -1));
+      if (directory === undefined) throw new BackupStoreError(`there is no backup ${name}`);
+      const file = await open(join(directory, segments.at(-1)!), constants.O_RDONLY | constants.O_NOFOLLOW);
+      try {
+        for await (const part of file.createReadStream({ signal, autoClose: false })) yield part as Buffer;
+      } finally {
+        await file.close();
+      }
+    },
   };
+}
+
+async function writeAll(file: FileHandle, part: Buffer): Promise<void> {
+  for (let at = 0; at < part.length; ) at += (await file.write(part, at)).bytesWritten;
+}
+
+/** Names of objects and times, never a path. */
+function segmentsOf(name: string): string[] {
+  const segments = name.split('/');
+  const isPlain = (segment: string): boolean => /^[A-Za-z0-9][A-Za-z0-9._:-]{0,252}$/.test(segment);
+  if (segments.length === depth && segments.every(isPlain)) return segments;
+  throw new BackupStoreError(`${JSON.stringify(name)} is no name of a backup`, {
+    hint: 'write it as it is listed below the directory of backups',
+  });
+}
+
+function ignoreMissing(error: unknown): undefined {
+  if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+}
+
+function ignorePresent(error: unknown): undefined {
+  if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
 }

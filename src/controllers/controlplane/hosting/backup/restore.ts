@@ -9,15 +9,13 @@ const fleeting = /^\/[^/]+\/(events|masterleases)\//;
 /** Requests under way at a time: etcd writes many at once as quickly as one. */
 const together = 64;
 /** Larger ones do not fit into the memory of a program that has other things to do. */
-const maxBytes = 1024 ** 3;
+const maxBytes = 512 * 1024 ** 2;
 
 export interface RestoreOptions {
   store: BackupStore;
   etcd: EtcdAdministrator;
-  /** `latest`, or its name below the plane's own place, or in the whole store */
-  backup: string;
-  /** whose backup it is */
-  plane: ObjectKey;
+  /** as `findBackup` found it */
+  name: string;
   /** keys that begin with the first are stored below the second */
   rename?: { from: string; to: string };
   readers: readonly SnapshotReader[];
@@ -26,8 +24,7 @@ export interface RestoreOptions {
 
 /** Puts what a backup holds into an etcd, in place of all that is in it. Safe to repeat: it begins anew. */
 export async function restoreBackup(options: RestoreOptions): Promise<{ name: string; keys: number }> {
-  const { store, etcd, signal } = options;
-  const name = await nameOf(options);
+  const { store, etcd, name, signal } = options;
   const entries = await readSnapshot(await wholeOf(store.read(name, signal), name), options.readers);
   const wanted = entries
     .filter(({ key }) => !fleeting.test(key.toString('utf8')))
@@ -40,7 +37,19 @@ export async function restoreBackup(options: RestoreOptions): Promise<{ name: st
   return { name, keys: wanted.length };
 }
 
-async function nameOf({ store, backup, plane, signal }: RestoreOptions): Promise<string> {
+export interface BackupSearch {
+  store: BackupStore;
+  /** whether everything in the store may be read, not only what is the plane's */
+  isOwn: boolean;
+  /** `latest`, or its name below the plane's own place; where the whole store may be read, any name in it */
+  backup: string;
+  /** whose backup it is */
+  plane: ObjectKey;
+  signal: AbortSignal;
+}
+
+/** The whole name of a backup. Throws SnapshotError when there is none. */
+export async function findBackup({ store, isOwn, backup, plane, signal }: BackupSearch): Promise<string> {
   const own = await store.list(backupPrefix(plane), signal);
   if (backup === 'latest') {
     const latest = own.at(-1);
@@ -49,7 +58,7 @@ async function nameOf({ store, backup, plane, signal }: RestoreOptions): Promise
   }
   const found = own.find((name) => name === backup || name === `${backupPrefix(plane)}${backup}`);
   if (found !== undefined) return found;
-  if ((await store.list(backup, signal)).includes(backup)) return backup;
+  if (isOwn && (await store.list(backup, signal)).includes(backup)) return backup;
   throw new SnapshotError(`there is no backup ${backup} in the store`);
 }
 
@@ -65,7 +74,7 @@ async function wholeOf(parts: AsyncIterable<Buffer>, name: string): Promise<Buff
 }
 
 async function readSnapshot(file: Buffer, readers: readonly SnapshotReader[]): Promise<readonly EtcdKey[]> {
-  if (isBoltFile(file)) return keysOfSnapshot(file);
+  if (isBoltFile(file)) return await keysOfSnapshot(file);
   for (const read of readers) {
     const keys = await read(file);
     if (keys) return keys;

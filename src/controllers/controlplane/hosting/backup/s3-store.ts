@@ -1,6 +1,16 @@
 import { createHash } from 'node:crypto';
-import { request } from 'undici';
-import { CapstanError, type Clock, trimTrailing } from '../../../../machinery/index.ts';
+import { lookup } from 'node:dns';
+import { Agent, request } from 'undici';
+import {
+  anyPeer,
+  CapstanError,
+  type Clock,
+  checkPeerHost,
+  errorMessage,
+  guardedLookup,
+  type PeerPolicy,
+  trimTrailing,
+} from '../../../../machinery/index.ts';
 import type { BackupStore } from '../types.ts';
 import { emptyBodyHash, encodeSegment, type S3Credentials, signedHeaders } from './aws-signature.ts';
 
@@ -22,19 +32,32 @@ export class BackupStoreError extends CapstanError {
 interface Answer {
   status: number;
   header(name: string): string | undefined;
-  text(): Promise<string>;
   body: AsyncIterable<Buffer>;
+}
+
+export interface S3Options {
+  partBytes?: number;
+  /** which hosts may be asked */
+  peers?: PeerPolicy;
 }
 
 /** Larger backups go up in parts of this size, so that no more than one of them is in memory. */
 export const partBytes: number = 32 * 1024 * 1024;
 /** A store that is silent this long is given up for this time. */
 const silenceMs = 60_000;
+/** One that drips is given up after this time: a part of a backup, and any answer, takes less. */
+const longestMs = 30 * 60_000;
+/** A tenant names the store: whatever it answers must fit. A list has a thousand names at once. */
+const maxTextBytes = 4 * 1024 * 1024;
+const maxNames = 100_000;
 
 /** Backups in a bucket of an S3-compatible store, addressed by path as all of them understand it. */
-export function s3Store(location: S3Location, clock: Clock, limits: { partBytes?: number } = {}): BackupStore {
-  const size = limits.partBytes ?? partBytes;
-  const base = new URL(/^https?:\/\//.test(location.host) ? location.host : `https://${location.host}`);
+export function s3Store(location: S3Location, clock: Clock, options: S3Options = {}): BackupStore {
+  const size = options.partBytes ?? partBytes;
+  const peers = options.peers ?? anyPeer;
+  const base = baseOf(location.host);
+  // no connection outlives its request: stores are opened anew for every backup
+  const dispatcher = new Agent({ connect: { lookup: guardedLookup(peers, lookup as never) as never }, pipelining: 0 });
   const [bucket = '', ...prefixParts] = location.bucket.split('/').filter((part) => part !== '');
   const prefix = prefixParts.length === 0 ? '' : `${prefixParts.join('/')}/`;
 
@@ -53,11 +76,17 @@ export function s3Store(location: S3Location, clock: Clock, limits: { partBytes?
       .join('&');
     const bodyHash = body === undefined ? emptyBodyHash : createHash('sha256').update(body).digest('hex');
     const { host: _, ...headers } = signedHeaders({ method, url, bodyHash }, location, clock.now());
+    const limit = new AbortController();
+    const cancel = clock.after(longestMs, () =>
+      limit.abort(new Error(`not done within ${longestMs / 60_000} minutes`)),
+    );
     try {
+      checkPeerHost(peers, base.hostname);
       const answer = await request(url, {
         method,
         headers,
-        signal,
+        dispatcher,
+        signal: AbortSignal.any([signal, limit.signal]),
         headersTimeout: silenceMs,
         bodyTimeout: silenceMs,
         ...(body !== undefined && { body }),
@@ -68,27 +97,37 @@ export function s3Store(location: S3Location, clock: Clock, limits: { partBytes?
           const value = answer.headers[name];
           return Array.isArray(value) ? value[0] : value;
         },
-        text: () => answer.body.text(),
-        body: answer.body as AsyncIterable<Buffer>,
+        body: untilEnd(answer.body as AsyncIterable<Buffer>, cancel),
       };
     } catch (cause) {
+      cancel();
       if (signal.aborted) throw signal.reason;
-      const why = cause instanceof Error ? cause.message : String(cause);
-      throw new BackupStoreError(`the backup store ${base.host} does not answer: ${why}`, {
+      throw new BackupStoreError(`the backup store ${base.host} does not answer: ${errorMessage(cause)}`, {
         hint: 'check the host in the Secret of the backup, and the way there',
         cause,
       });
     }
   };
   const expectOk = async (answer: Answer, what: string): Promise<string> => {
-    const text = await answer.text();
+    const text = await textOf(answer, what);
     if (answer.status >= 200 && answer.status < 300 && !text.includes('<Error>')) return text;
     throw refusal(what, answer.status, text);
   };
+  const textOf = async ({ body }: Answer, what: string): Promise<string> => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    for await (const chunk of body) {
+      bytes += chunk.length;
+      if (bytes > maxTextBytes)
+        throw new BackupStoreError(`the backup store ${base.host} answered too much to ${what}`);
+      chunks.push(chunk);
+    }
+    return Buffer.concat(chunks).toString('utf8');
+  };
+  // whoever answers may be anybody: nothing of the answer is shown but the code of an error of S3
   const refusal = (what: string, status: number, text: string): BackupStoreError => {
-    const code = tagged(text, 'Code')[0];
-    const message = tagged(text, 'Message')[0];
-    const why = [code, message].filter((part) => part !== undefined).join(': ') || `HTTP ${status}`;
+    const code = text.includes('<Error>') ? tagged(text, 'Code')[0] : undefined;
+    const why = code !== undefined && /^[A-Za-z]{1,64}$/.test(code) ? `${code} (HTTP ${status})` : `HTTP ${status}`;
     return new BackupStoreError(`the backup store ${base.host} refused ${what} in bucket ${bucket}: ${why}`, {
       hint: 'check keys, region and bucket in the Secret of the backup',
     });
@@ -151,16 +190,35 @@ export function s3Store(location: S3Location, clock: Clock, limits: { partBytes?
         };
         const text = await expectOk(await ask('GET', '', query, undefined, signal), 'the list of backups');
         for (const key of tagged(text, 'Key')) names.push(key.slice(prefix.length));
+        if (names.length > maxNames) throw new BackupStoreError(`bucket ${bucket} lists more than ${maxNames} backups`);
         token = tagged(text, 'IsTruncated')[0] === 'true' ? tagged(text, 'NextContinuationToken')[0] : undefined;
       } while (token !== undefined);
       return names.sort();
     },
     async *read(name, signal) {
       const answer = await ask('GET', `${prefix}${name}`, {}, undefined, signal);
-      if (answer.status !== 200) throw refusal(`the backup ${prefix}${name}`, answer.status, await answer.text());
+      if (answer.status !== 200)
+        throw refusal(`the backup ${prefix}${name}`, answer.status, await textOf(answer, 'a question for a backup'));
       for await (const part of answer.body) yield part;
     },
   };
+}
+
+/** https unless it says otherwise. */
+function baseOf(host: string): URL {
+  const text = /^https?:\/\//.test(host) ? host : `https://${host}`;
+  if (URL.canParse(text)) return new URL(text);
+  throw new BackupStoreError(`${JSON.stringify(host)} is no host of a backup store`, {
+    hint: 'correct it in the Secret',
+  });
+}
+
+async function* untilEnd(body: AsyncIterable<Buffer>, end: () => void): AsyncGenerator<Buffer> {
+  try {
+    yield* body;
+  } finally {
+    end();
+  }
 }
 
 /** What comes in any sizes as pieces of one size; only the last may be smaller. */

@@ -3,7 +3,7 @@ import { explain, type Verdict } from '../../../shared/index.ts';
 import type { EtcdAdministrator } from '../../etcd/types.ts';
 import { backupName, nextBackup } from '../backup/schedule.ts';
 import { snapshotParts } from '../backup/snapshot.ts';
-import { openBackupStore } from '../backup/store.ts';
+import { openBackupStore, storeOptions } from '../backup/store.ts';
 import { etcdTargetOf, unreachable } from '../etcd/connect.ts';
 import { seeEtcd } from '../etcd/observe.ts';
 import { bad, good, lookAgain, lookAgainAt, type PlaneScope, readSecret, tell } from '../scope.ts';
@@ -22,6 +22,10 @@ export async function keepBackups(scope: PlaneScope): Promise<undefined> {
   const { wish, request, memory, background } = scope;
   if (!wish.backup || wish.dataStore.kind !== 'own-etcd') return;
   const { schedule } = wish.backup;
+  if (wish.backup.problem !== undefined) {
+    tell(scope, 'backup', bad('BackupRefused', wish.backup.problem));
+    return;
+  }
   const problem = checkCronSchedule(schedule)[0];
   if (problem !== undefined) {
     tell(
@@ -77,13 +81,13 @@ function verdictOf({ memory, state }: PlaneScope, next: number | undefined): Ver
 
 function start(scope: PlaneScope, name: string, startedMs: number): void {
   const { wish, request, background, openEtcd, key } = scope;
-  const { client, clock, cache } = request.context;
+  const { cache } = request.context;
   const target = wish.backup?.target;
   const targetOf = etcdTargetOf(wish, (secret) => readSecret(scope, secret));
   const { running } = seeEtcd(cache, wish);
   if (!target || !targetOf) return;
   background.start<Made>(key, purpose, startedMs, async (signal) => {
-    const store = await openBackupStore(target, client, clock, signal);
+    const { store } = await openBackupStore(target, storeOptions(scope, signal));
     const problems: string[] = [];
     for (const member of running) {
       let etcd: EtcdAdministrator | undefined;

@@ -38,10 +38,11 @@ export async function keepEtcd(scope: PlaneScope): Promise<'stop' | undefined> {
   return outcome.isServing || wish.replicas === 0 || scope.controlPlane ? undefined : 'stop';
 }
 
+/** Only a backup that was found: data that is lost is not given up for one that cannot be had. */
 function isRestoreDue({ request, wish, state }: PlaneScope): boolean {
   const { restore } = request;
   if (!restore || !wish.backup) return false;
-  return state.restore?.token !== restore.token || state.restore.phase !== 'done';
+  return state.restore?.token === restore.token && state.restore.phase !== 'done';
 }
 
 const bornAt = ({ request }: PlaneScope): number => Date.parse(request.owner.metadata.creationTimestamp ?? '') || 0;

@@ -1,9 +1,11 @@
 import { nextVersion, planeObjects, wishProblems } from '../../../../hosting/index.ts';
 import { applyObjects } from '../apply-objects.ts';
 import { mountedChecksums } from '../mounted.ts';
-import { bad, good, type PlaneScope, readSecret, tell } from '../scope.ts';
+import { bad, good, lookAgain, type PlaneScope, readSecret, tell } from '../scope.ts';
 import { problemOfSet, type SetSight } from '../sets.ts';
 import { seeCompanions, seeControlPlane } from '../workload-sets.ts';
+
+const workersMs = 10_000;
 
 /** A wish that cannot be fulfilled leaves everything as it is: never a part of a plane. */
 export function acceptWish(scope: PlaneScope): 'stop' | undefined {
@@ -18,11 +20,19 @@ export function judgeVersion(scope: PlaneScope): 'stop' | undefined {
   const { wish, facts } = scope;
   const decision = nextVersion(facts.runningVersion, wish.version, facts.workload?.kubeletVersions);
   if (decision.allowed) {
+    delete scope.memory.heldVersion;
     tell(scope, 'version', good('Accepted'));
     return undefined;
   }
   tell(scope, 'version', bad(decision.reason, decision.message));
   scope.holdsBack = true;
+  // nobody tells when the last old worker is gone
+  if (decision.reason === 'VersionSkew') lookAgain(scope, workersMs, 'the workers are too old');
+  const { memory, request } = scope;
+  if (memory.heldVersion !== decision.message) {
+    memory.heldVersion = decision.message;
+    request.context.events.event(request.owner, 'Warning', decision.reason, decision.message);
+  }
   return scope.controlPlane ? undefined : 'stop';
 }
 

@@ -63,11 +63,16 @@ export function hostedWish(owner: UnstructuredObject, namespace: string): PlaneW
 export interface PlaneWorldOptions {
   balances?: boolean;
   broken?: string;
+  backupDirectory?: string;
   /** the workers are in an OpenStack, opened by this identity; default: in no cloud anybody knows */
   identity?: IdentityReference;
 }
 
-export async function createPlaneWorld({ identity, ...options }: PlaneWorldOptions = {}): Promise<PlaneWorld> {
+export async function createPlaneWorld({
+  identity,
+  backupDirectory,
+  ...options
+}: PlaneWorldOptions = {}): Promise<PlaneWorld> {
   let change: WishChange = (wish) => wish;
   let more: Partial<PlaneRequest> = {};
   let report: PlaneReport | undefined;
@@ -78,7 +83,12 @@ export async function createPlaneWorld({ identity, ...options }: PlaneWorldOptio
     ...options,
     extend(manager, parts, etcd) {
       const { externals, workloads, namespace } = parts;
-      const driver = createPlaneDriver({ ...parts, metrics: manager.metrics, snapshotReaders: [keysOfText] });
+      const driver = createPlaneDriver({
+        ...parts,
+        metrics: manager.metrics,
+        snapshotReaders: [keysOfText],
+        ...(backupDirectory !== undefined && { backupDirectory }),
+      });
       const key = { namespace, name: clusterName };
       etcd.programs = () =>
         manager.reader

@@ -5,7 +5,14 @@ import type {
   TenantControlPlane,
   TenantControlPlanePhase,
 } from '../../../../api/index.ts';
-import { conditionOf, isTrue, setVerdict, type Verdict } from '../../../shared/index.ts';
+import {
+  conditionOf,
+  dropCondition,
+  isTrue,
+  setVerdict,
+  type Verdict,
+  versionAcceptedCondition,
+} from '../../../shared/index.ts';
 import { dataStoreCondition, readyCondition } from '../tenant/status.ts';
 
 export interface Surroundings {
@@ -20,6 +27,9 @@ const workingPhases: ReadonlySet<TenantControlPlanePhase> = new Set([
   'Upgrading',
   'CertificateAuthorityRotating',
 ]);
+
+/** What users look for on the object they wrote. */
+const shownConditions: readonly string[] = [versionAcceptedCondition, 'ArgumentsAccepted', 'CloudCredentialsAvailable'];
 
 /** How its TenantControlPlane is, in the status of a KamajiControlPlane. */
 export function observeControlPlane(
@@ -75,9 +85,18 @@ export function observeControlPlane(
       ? { status: 'True', reason: 'KubeadmResourcesCreated' }
       : mirrored(tenant, 'KubeconfigAvailable', obstacle),
   );
-  const whole: Verdict = isReady ? { status: 'True', reason: 'KamajiControlPlaneIsReady' } : notReady(tenant, obstacle);
+  // it answers, and something is not as wished all the same
+  const message = conditionOf(tenant, readyCondition)?.message ?? '';
+  const whole: Verdict = isReady
+    ? { status: 'True', reason: 'KamajiControlPlaneIsReady', message }
+    : notReady(tenant, obstacle);
   set('KamajiControlPlaneIsReady', whole);
-  set('Available', isReady ? { status: 'True', reason: 'Available' } : whole);
+  set('Available', isReady ? { status: 'True', reason: 'Available', message } : whole);
+  for (const type of shownConditions) {
+    const known = conditionOf(tenant, type);
+    if (known) set(type, { status: known.status as Verdict['status'], reason: known.reason, message: known.message });
+    else dropCondition(draft, type);
+  }
   set('Deleting', { status: 'False', reason: 'NotDeleting' });
 }
 

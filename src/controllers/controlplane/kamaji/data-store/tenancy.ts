@@ -1,4 +1,4 @@
-import { dataStores, type TenantControlPlane } from '../../../../api/index.ts';
+import { dataStores, type TenantControlPlane, tenantControlPlanes } from '../../../../api/index.ts';
 import { isAlreadyExists, isNotFound } from '../../../../machinery/index.ts';
 import type { ReconcileContext } from '../../../../runtime/index.ts';
 import { fieldManager } from '../../../shared/index.ts';
@@ -28,6 +28,59 @@ export function tenancyOf({ spec, status, metadata }: TenantControlPlane): Tenan
     schema: spec.dataStoreSchema || known?.schema || uid,
     user: spec.dataStoreUsername || known?.user || uid,
   };
+}
+
+/** Names become prefixes of keys, users of etcd and names of databases. */
+const plainName = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$/;
+/** The user of etcd who may everything. */
+const reservedName = 'root';
+
+/**
+ * Why a control plane may not have the place it names: a DataStore is shared, and whoever has the name of a place has all that is
+ * in it. In one namespace several may share a place; undefined: it is free, or the plane's own.
+ */
+export async function tenancyProblem(
+  { client, signal }: Pick<ReconcileContext, 'client' | 'signal'>,
+  tenant: TenantControlPlane,
+  settings: Pick<KamajiSettings, 'defaultDataStore'>,
+): Promise<string | undefined> {
+  const { schema, user } = tenancyOf(tenant);
+  const { uid = '', namespace } = tenant.metadata;
+  if (schema === uid && user === uid) return undefined;
+  for (const [field, name] of [
+    ['dataStoreSchema', schema],
+    ['dataStoreUsername', user],
+  ] as const) {
+    if (!plainName.test(name) || name === reservedName) {
+      return `spec.${field}: ${JSON.stringify(name)} is no name for it; use letters, digits, "_", "-" and ".", not "root"`;
+    }
+  }
+  const store = dataStoreNameOf(tenant, settings);
+  // of all namespaces, which a cache may not have
+  const { items } = await client.list(tenantControlPlanes, { signal });
+  const rival = items
+    .filter((other) => other.metadata.namespace !== namespace && dataStoreNameOf(other, settings) === store)
+    .find((other) => sharesPlace(tenancyOf(other), { schema, user }) && !cameFirst(tenant, other));
+  return (
+    rival && 'spec.dataStoreSchema, spec.dataStoreUsername: a control plane of another namespace has one of these names'
+  );
+}
+
+const sharesPlace = (one: Tenancy, other: Tenancy): boolean => one.schema === other.schema || one.user === other.user;
+
+/** Who was let in is in; among those who were not, the older one. Two who claim to be in are both kept out. */
+function cameFirst(one: TenantControlPlane, other: TenantControlPlane): boolean {
+  const [oneIsIn, otherIsIn] = [isIn(one), isIn(other)];
+  if (oneIsIn || otherIsIn) return oneIsIn && !otherIsIn;
+  const ageOf = ({ metadata }: TenantControlPlane): string =>
+    `${metadata.creationTimestamp ?? ''} ${metadata.uid ?? ''}`;
+  return ageOf(one) < ageOf(other);
+}
+
+function isIn(tenant: TenantControlPlane): boolean {
+  const { schema, user } = tenancyOf(tenant);
+  const setup = tenant.status?.storage?.setup;
+  return setup?.schema === schema && setup.user === user;
 }
 
 const etcdTenant = ({ schema, user }: Tenancy): EtcdTenant => ({ user, role: schema, prefix: `/${schema}/` });

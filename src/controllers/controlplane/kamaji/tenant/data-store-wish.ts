@@ -1,8 +1,9 @@
 import { type DataStore, dataStores, Secrets, type TenantControlPlane } from '../../../../api/index.ts';
 import type { ObjectKey } from '../../../../client/index.ts';
 import type { DataStoreWish } from '../../../../hosting/index.ts';
-import type { CacheReader } from '../../../../runtime/index.ts';
-import { placeOf, readValue } from '../data-store/places.ts';
+import type { CacheReader, ReconcileContext } from '../../../../runtime/index.ts';
+import { mayRefer, missingGrant, referrer, secretTarget } from '../../../shared/index.ts';
+import { placeOf, readValue, storeValues } from '../data-store/places.ts';
 import type { Tenancy } from '../data-store/tenancy.ts';
 
 /** Something a wish needs is not there; waiting helps, or the user. */
@@ -67,6 +68,26 @@ function overridesOf({ tenant, cache }: StoreInput): Overrides | Obstacle {
     overrides.push({ resource, endpoints: store.spec.endpoints });
   }
   return overrides;
+}
+
+/**
+ * A database is entered with the credentials of its DataStore, which the Pods of the plane are given: Secrets of another namespace
+ * are handed over only where that namespace lets control planes of this one have them.
+ */
+export async function missingGrants(
+  { client, signal }: ReconcileContext,
+  tenant: TenantControlPlane,
+  store: DataStore,
+): Promise<string | undefined> {
+  if (store.spec.driver === 'etcd') return undefined;
+  for (const { secretReference } of storeValues(store).values()) {
+    const { name = '', namespace } = secretReference ?? {};
+    if (namespace === undefined) continue;
+    const reference = { from: referrer(tenant), to: secretTarget(namespace, name) };
+    if (await mayRefer(client, reference, signal)) continue;
+    return `DataStore ${store.metadata.name}: ${missingGrant(reference)}`;
+  }
+  return undefined;
 }
 
 /** What kine reads of a database, as Kamaji's users know it. */

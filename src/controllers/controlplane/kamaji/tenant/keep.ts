@@ -14,14 +14,30 @@ import { annotatedBackup, annotatedRequests } from '../../hosting/index.ts';
 import { secretDrafts } from '../../hosting/secret-drafts.ts';
 import type { Outcome } from '../../plane-pass.ts';
 import { useStore } from '../data-store/connect.ts';
-import { admit, createDefaultStore, dataStoreNameOf, type Tenancy, tenancyOf } from '../data-store/tenancy.ts';
-import { dataStoreWish, kineCertificates, kineSettings, type StoreInput, whyNotReady } from './data-store-wish.ts';
+import {
+  admit,
+  createDefaultStore,
+  dataStoreNameOf,
+  type Tenancy,
+  tenancyOf,
+  tenancyProblem,
+} from '../data-store/tenancy.ts';
+import {
+  dataStoreWish,
+  kineCertificates,
+  kineSettings,
+  missingGrants,
+  type StoreInput,
+  whyNotReady,
+} from './data-store-wish.ts';
 import type { TenantScope } from './scope.ts';
 import { dataStoreCondition, observeTenant, refuseTenant } from './status.ts';
 import { tenantWish } from './wish.ts';
 
 /** A data store that does not answer is asked again soon: nothing tells of it. */
 const retryMs = 5_000;
+const grantRetryMs = 30_000;
+const notGranted = 'ReferenceNotGranted';
 
 /** Brings a plane nearer to what is wished. */
 export async function keepTenant(scope: TenantScope): Promise<Outcome> {
@@ -30,7 +46,13 @@ export async function keepTenant(scope: TenantScope): Promise<Outcome> {
   const store = await findStore(scope);
   if ('reason' in store) {
     refuseTenant(draft, dataStoreCondition, store, now);
-    return { result: done() };
+    const isUngranted = store.reason === notGranted;
+    return { result: isUngranted ? after(grantRetryMs, 'Secrets of another namespace are not granted') : done() };
+  }
+  const refusal = await tenancyProblem(context, tenant, scope.settings);
+  if (refusal !== undefined) {
+    refuseTenant(draft, dataStoreCondition, { status: 'False', reason: 'DataStorePlaceTaken', message: refusal }, now);
+    return { result: after(grantRetryMs, 'the place in the data store is not free') };
   }
   const tenancy = tenancyOf(tenant);
   const input: StoreInput = {
@@ -123,6 +145,8 @@ async function findStore(scope: TenantScope): Promise<DataStore | Verdict> {
     const message = `spec.dataStore: there is no DataStore ${name}; make it, or leave the field out for one that is made for you`;
     return { status: 'False', reason: 'DataStoreNotFound', message };
   }
+  const ungranted = await missingGrants(context, tenant, store);
+  if (ungranted !== undefined) return { status: 'False', reason: notGranted, message: ungranted };
   if (store.status?.ready === true || isInitialized(tenant)) return store;
   return {
     status: 'False',

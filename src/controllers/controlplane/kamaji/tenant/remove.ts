@@ -4,7 +4,7 @@ import { after, done } from '../../../../runtime/index.ts';
 import { explain, setVerdict, withoutFinalizer } from '../../../shared/index.ts';
 import type { Outcome } from '../../plane-pass.ts';
 import { useStore } from '../data-store/connect.ts';
-import { dataStoreNameOf, dismiss, tenancyOf } from '../data-store/tenancy.ts';
+import { dataStoreNameOf, dismiss, tenancyOf, tenancyProblem } from '../data-store/tenancy.ts';
 import { tenantFinalizer } from '../names.ts';
 import type { TenantScope } from './scope.ts';
 import { tenantPlaneNames } from './wish.ts';
@@ -47,6 +47,8 @@ async function leaveStore(scope: TenantScope): Promise<Outcome | undefined> {
   const store = context.cache.lister(dataStores).get({ name });
   if (!store) return undefined;
   const tenancy = tenancyOf(tenant);
+  // what is another namespace's stays
+  if ((await tenancyProblem(context, tenant, settings)) !== undefined) return undefined;
   if (store.spec.driver !== 'etcd') {
     leftBehind(scope, store, `database ${tenancy.schema} of DataStore ${name} is left: drop it there`);
     return undefined;

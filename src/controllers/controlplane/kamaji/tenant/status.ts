@@ -10,13 +10,13 @@ import {
 import { type CredentialName, type PlaneWish, takesWriteLimits } from '../../../../hosting/index.ts';
 import { formatLabelSelectorObject } from '../../../../machinery/index.ts';
 import type { ReconcileContext } from '../../../../runtime/index.ts';
-import { dropCondition, setVerdict, type Verdict } from '../../../shared/index.ts';
+import { dropCondition, setVerdict, type Verdict, versionAcceptedCondition } from '../../../shared/index.ts';
 import { backgroundStages, type PlaneReport, type PlaneStage, planeStages } from '../../hosting/index.ts';
 import type { Tenancy } from '../data-store/tenancy.ts';
 
 /** Conditions of our own: what each step of the way says. */
 const stageConditions: Readonly<Record<PlaneStage, string>> = {
-  version: 'VersionAccepted',
+  version: versionAcceptedCondition,
   certificates: 'CertificatesAvailable',
   exposure: 'Exposed',
   endpoint: 'EndpointPublished',
@@ -121,7 +121,7 @@ function showStages(draft: TenantControlPlane, report: PlaneReport, nowMs: numbe
     .map((stage) => report.stages.get(stage))
     .find((verdict) => verdict && verdict.status !== 'True');
   const ready: Verdict = report.isFunctional
-    ? { status: 'True', reason: 'Ready' }
+    ? { status: 'True', reason: 'Ready', ...(obstacle && { message: obstacle.message || obstacle.reason }) }
     : { status: 'False', reason: obstacle?.reason ?? 'Waiting', message: obstacle?.message ?? '' };
   setVerdict(draft, readyCondition, ready, nowMs);
 }

@@ -118,13 +118,14 @@ export function createControlPlane(
 
 /** Adds a TenantControlPlane that no KamajiControlPlane has made, under the name one would have given it. */
 export async function createTenant(
-  { client, namespace }: World,
+  { client, namespace }: Pick<World, 'client' | 'namespace'>,
   spec: Partial<TenantControlPlane['spec']>,
+  name: string = controlPlaneName,
 ): Promise<void> {
   const tenant: TenantControlPlane = {
     apiVersion: 'kamaji.clastix.io/v1alpha1',
     kind: 'TenantControlPlane',
-    metadata: { name: controlPlaneName, namespace },
+    metadata: { name, namespace },
     spec: {
       kubernetes: { version: 'v1.33.0', kubelet: {} },
       controlPlane: { service: { serviceType: 'LoadBalancer' } },
