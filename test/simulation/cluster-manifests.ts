@@ -28,6 +28,8 @@ export interface Manifest {
 }
 
 export const namespace = 'default';
+/** workers of some hosted planes begin with it */
+export const oldestVersion = 'v1.29.14';
 export const versions = ['v1.32.8', 'v1.33.6', 'v1.34.2'] as const;
 
 const infrastructureGroup = 'infrastructure.cluster.x-k8s.io';

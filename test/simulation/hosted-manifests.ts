@@ -12,7 +12,7 @@ import {
   openStackMachineTemplates,
 } from '../../src/api/index.ts';
 import type { JsonObject, KubeObject, Resource } from '../../src/machinery/index.ts';
-import { type Manifest, namespace, type versions } from './cluster-manifests.ts';
+import { type Manifest, namespace } from './cluster-manifests.ts';
 
 export const hostedKinds = ['k0smotron', 'kamaji', 'hosted'] as const;
 export type HostedKind = (typeof hostedKinds)[number];
@@ -23,7 +23,7 @@ export interface HostedWish {
   readonly kind: HostedKind;
   readonly replicas: number;
   readonly workers: number;
-  readonly version: (typeof versions)[number];
+  readonly version: string;
   /** of the workers; it follows the one of the plane when the user says so */
   readonly workerVersion: string;
   /** whether volumes go with the plane; k0smotron leaves it to its users */

@@ -4,7 +4,17 @@ import { collect } from '../../src/openstack/index.ts';
 import { namespace } from './cluster-manifests.ts';
 import { checkPlane, etcdOf, hostedDiffers, leftOfPlane, type Memory } from './hosted-invariants.ts';
 import { planeKinds } from './hosted-manifests.ts';
-import { applyHostedWish, changeHosted, deleteHosted, drawHostedWish, type HostedStory } from './hosted-story.ts';
+import {
+  applyHostedWish,
+  changeHosted,
+  deleteHosted,
+  drawHostedWish,
+  type HostedStory,
+  lagging,
+  lagsBehind,
+  upgradePlane,
+  upgradeWorkersTo,
+} from './hosted-story.ts';
 import { strikePlane } from './hosted-trouble.ts';
 import { BrokenPromise, checkForeign, checkNothingLeft, checkPromises, foreignThings } from './invariants.ts';
 import type { Outcome } from './play.ts';
@@ -47,7 +57,7 @@ export async function playHosted(seed: number, onTell?: (line: string) => void):
   };
   let problem: string | undefined;
   try {
-    await live(story, memory);
+    await live(story, memory, seed);
   } catch (error) {
     problem =
       error instanceof BrokenPromise
@@ -63,10 +73,11 @@ export async function playHosted(seed: number, onTell?: (line: string) => void):
   return { seed, problem, story: story.log, simulatedSeconds };
 }
 
-async function live(story: HostedStory, memory: Memory): Promise<void> {
+async function live(story: HostedStory, memory: Memory, seed: number): Promise<void> {
   const { system, random } = story;
   const before = foreignThings(system);
   await applyHostedWish(story);
+  if (lagsBehind(seed)) await lagBehind(story, memory);
   if (random.next() < 0.5) troubleTheCloud(story);
   // most lives begin before all is there, some are changed once it is
   if (random.next() < 0.6) await untilWished(story, memory);
@@ -100,6 +111,52 @@ async function live(story: HostedStory, memory: Memory): Promise<void> {
   await untilGone(story);
   checkNothingLeft(system, before);
   await checkVolumesKept(story);
+}
+
+/**
+ * The plane goes on, release by release, and its workers stay. The release that is too far ahead of them has to wait, the plane
+ * says so, and the workers are let go on to what the plane runs: then it goes on by itself.
+ */
+async function lagBehind(story: HostedStory, memory: Memory): Promise<void> {
+  const { system } = story;
+  await untilWished(story, memory);
+  const [first, ...next] = lagging;
+  for (const version of next.slice(0, -1)) {
+    await upgradePlane(story, version);
+    await untilWished(story, memory);
+    // who skips what the status says is refused
+    await system.until(async () => (await planeStatus(story)).version?.startsWith(version) === true, hour);
+  }
+  const [running, tooFar] = [story.wish.version, next.at(-1)!];
+  await upgradePlane(story, tooFar);
+  const held = await system.until(async () => (await versionVerdict(story))?.reason === 'VersionSkew', hour);
+  if (!held) throw new BrokenPromise('a plane never leaves its workers behind', `${first} beside ${tooFar}`);
+  tell(story, `the plane waits: ${(await versionVerdict(story))?.message}`);
+  await upgradeWorkersTo(story, running);
+  await untilWished(story, memory);
+  await upgradeWorkersTo(story, tooFar);
+  await untilWished(story, memory);
+}
+
+interface PlaneCondition {
+  readonly type: string;
+  readonly reason: string;
+  readonly message?: string;
+}
+
+interface PlaneStatus {
+  readonly version?: string;
+  readonly conditions?: readonly PlaneCondition[];
+}
+
+async function planeStatus({ system, wish }: HostedStory): Promise<PlaneStatus> {
+  const { resource } = planeKinds[wish.kind];
+  const plane = await system.client.get(resource, { namespace, name: wish.name });
+  return (plane as { status?: PlaneStatus }).status ?? {};
+}
+
+async function versionVerdict(story: HostedStory): Promise<PlaneCondition | undefined> {
+  return (await planeStatus(story)).conditions?.find(({ type }) => type === 'VersionAccepted');
 }
 
 async function untilWished(story: HostedStory, memory: Memory): Promise<void> {

@@ -1,7 +1,7 @@
 import { clusters, machineDeployments } from '../../src/api/index.ts';
 import { hostedNaming, k0smotronNaming, kamajiNaming, type PlaneNaming } from '../../src/hosting/index.ts';
 import { isNotFound, type Random } from '../../src/machinery/index.ts';
-import { namespace, versions } from './cluster-manifests.ts';
+import { namespace, oldestVersion, versions } from './cluster-manifests.ts';
 import {
   type HostedKind,
   type HostedWish,
@@ -37,10 +37,17 @@ export const recoveryMs = 180_000;
 
 const planeName = 'c0';
 
+/** Releases a plane goes through while its workers stay at the first: the last one is too far ahead of them. */
+export const lagging: readonly [string, ...string[]] = [oldestVersion, 'v1.30.14', 'v1.31.13', 'v1.32.8', 'v1.33.6'];
+
+/** Whether the workers of a life stay behind until their plane may not go on without them. */
+export const lagsBehind = (seed: number): boolean => seed % 8 === 5;
+
 export type Rotatable = 'ca' | 'etcd-ca' | 'front-proxy-ca' | 'sa';
 
 export function drawHostedWish(random: Random, seed: number): HostedWish {
-  const version = random.next() < 0.5 ? versions[0] : versions[1];
+  const drawn = random.next() < 0.5 ? versions[0] : versions[1];
+  const version = lagsBehind(seed) ? lagging[0] : drawn;
   return {
     name: planeName,
     kind: hostedKinds[seed % hostedKinds.length]!,
@@ -116,18 +123,27 @@ const changes: Readonly<Record<string, Change>> = {
 
 async function upgrade(story: HostedStory): Promise<void> {
   const { wish, reachedVersion } = story;
-  const version = versions[versions.indexOf(wish.version) + 1];
+  if (versions.every((one) => one !== wish.version)) return;
+  const version = versions[(versions as readonly string[]).indexOf(wish.version) + 1];
   // a plane on its way to a version is not sent on to the next
   if (version === undefined || reachedVersion !== wish.version) return;
+  await upgradePlane(story, version);
+}
+
+export async function upgradePlane(story: HostedStory, version: string): Promise<void> {
   tell(story, `  to ${version}`);
-  await patchPlane(story, { spec: { version: planeKinds[wish.kind].kubernetesVersion(version) } });
-  story.wish = { ...wish, version };
+  await patchPlane(story, { spec: { version: planeKinds[story.wish.kind].kubernetesVersion(version) } });
+  story.wish = { ...story.wish, version };
 }
 
 /** The workers follow their plane. */
 async function upgradeWorkers(story: HostedStory): Promise<void> {
   const { version, workerVersion } = story.wish;
   if (workerVersion === version || story.reachedVersion !== version) return;
+  await upgradeWorkersTo(story, version);
+}
+
+export async function upgradeWorkersTo(story: HostedStory, version: string): Promise<void> {
   const wish = { ...story.wish, workerVersion: version };
   tell(story, `  to ${version}`);
   for (const manifest of workerTemplates(wish)) await ensure(story, manifest);

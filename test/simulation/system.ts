@@ -33,6 +33,7 @@ import {
 } from '../../src/simulator/index.ts';
 import { memoryEngine } from '../../src/store/index.ts';
 import { type CloudRows, cloudRows } from './cloud-rows.ts';
+import { oldestVersion } from './cluster-manifests.ts';
 import { connectBeside, connectPods, type SystemPods, startPods } from './hosted-pods.ts';
 import { managementKeys } from './management-keys.ts';
 import { Life } from './mortal.ts';
@@ -105,6 +106,13 @@ export interface SystemOptions {
   readonly watch?: (system: System) => Promise<void>;
 }
 
+/** Older than what the default world has: some workers begin far behind. */
+const olderNodeImage = {
+  name: `ubuntu-capi-image-${oldestVersion}`,
+  tags: ['cluster-api'],
+  properties: { os_type: 'linux', os_distro: 'ubuntu', architecture: 'x86_64', kubernetes_version: oldestVersion },
+};
+
 export async function createSystem(options: SystemOptions): Promise<System> {
   const { seed } = options;
   const clock = new ManualClock(beginning);
@@ -164,7 +172,7 @@ export async function createSystem(options: SystemOptions): Promise<System> {
   const cloud = await createCloud({
     clock,
     random: seededRandom(seed + 3),
-    world: defaultWorld,
+    world: { ...defaultWorld, images: [...(defaultWorld.images ?? []), olderNodeImage] },
     region,
     machines: { sockets: false, log: logger, ...(pods && { outside: (host, port) => pods.host.outside(host, port) }) },
     onError: (error, what) => void bugs.push(new Error(`the simulator failed: ${what}`, { cause: error })),
