@@ -1,5 +1,6 @@
 import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { jsonText } from '../../machinery/index.ts';
 import type { AuditEvent, AuditSink } from './event.ts';
 
 export interface FileAuditSinkOptions {
@@ -111,7 +112,7 @@ export function fileAuditSink(options: FileAuditSinkOptions): AuditSink {
         dropped++;
         return;
       }
-      const line = `${JSON.stringify(event)}\n`;
+      const line = `${jsonText(event)}\n`;
       waiting.push(line);
       waitingBytes += line.length;
       start();

@@ -3,6 +3,7 @@ import {
   humanDuration,
   type JsonPath,
   type JsonValue,
+  jsonText,
   type TableColumn,
   type TablePrinter,
   type UnstructuredObject,
@@ -69,9 +70,9 @@ function formatCell(type: string, value: JsonValue, nowMs: number): JsonValue {
   if (value === null) return null;
   switch (type) {
     case 'integer':
-      return typeof value === 'number' ? Math.trunc(value) : null;
+      return typeof value === 'number' ? Math.trunc(value) : typeof value === 'bigint' ? value : null;
     case 'number':
-      return typeof value === 'number' ? value : null;
+      return typeof value === 'number' || typeof value === 'bigint' ? value : null;
     case 'boolean':
       return typeof value === 'boolean' ? value : null;
     case 'date':
@@ -84,7 +85,7 @@ function formatCell(type: string, value: JsonValue, nowMs: number): JsonValue {
 function formatText(value: JsonValue): string {
   if (typeof value === 'string') return value;
   if (value === null) return '<no value>';
-  return typeof value === 'object' ? JSON.stringify(sortKeys(value)) : String(value);
+  return typeof value === 'object' ? jsonText(sortKeys(value)) : String(value);
 }
 
 /** Go writes the keys of a map in order. */

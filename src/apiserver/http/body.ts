@@ -4,6 +4,7 @@ import {
   isJsonObject,
   isKubernetesProtobuf,
   isUnregisteredKind,
+  type LargeIntegers,
   type ProtobufRegistry,
   parseJsonStrict,
   parseYaml,
@@ -75,15 +76,21 @@ function tooLarge(exchange: Exchange, maxBytes: number): Error {
 }
 
 /** Parses a body that is to be of the given kind by its content type; the result is private to the request. */
-export function parseBody(exchange: Exchange, bytes: Buffer, limits: BodyLimits, kind: string): DecodedBody {
+export function parseBody(
+  exchange: Exchange,
+  bytes: Buffer,
+  limits: BodyLimits,
+  kind: string,
+  largeIntegers?: LargeIntegers,
+): DecodedBody {
   // No content type means JSON, as upstream reads it.
   const contentType = exchange.header('content-type') || 'application/json';
   const type = parseMediaRanges(contentType)[0]?.type ?? '';
   switch (type) {
     case 'application/json':
-      return parseJsonBody(bytes, kind);
+      return parseJsonBody(bytes, kind, largeIntegers);
     case 'application/yaml':
-      return parseYamlBody(bytes, kind);
+      return parseYamlBody(bytes, kind, largeIntegers);
     case protobufMediaType:
       return parseProtobufBody(bytes, limits.protobuf, kind);
     default:
@@ -93,9 +100,9 @@ export function parseBody(exchange: Exchange, bytes: Buffer, limits: BodyLimits,
   }
 }
 
-function parseJsonBody(bytes: Buffer, kind: string): DecodedBody {
+function parseJsonBody(bytes: Buffer, kind: string, largeIntegers: LargeIntegers | undefined): DecodedBody {
   try {
-    const body = parseJsonStrict(bytes.toString('utf8'));
+    const body = parseJsonStrict(bytes.toString('utf8'), largeIntegers);
     // null decodes to an empty object, as Go does it
     return body.value === null ? { value: {}, duplicateFields: [] } : body;
   } catch (error) {
@@ -103,9 +110,9 @@ function parseJsonBody(bytes: Buffer, kind: string): DecodedBody {
   }
 }
 
-function parseYamlBody(bytes: Buffer, kind: string): DecodedBody {
+function parseYamlBody(bytes: Buffer, kind: string, largeIntegers: LargeIntegers = 'refuse'): DecodedBody {
   try {
-    const { value, duplicateFields } = parseYaml(bytes.toString('utf8'));
+    const { value, duplicateFields } = parseYaml(bytes.toString('utf8'), { largeIntegers });
     return { value: value ?? {}, duplicateFields };
   } catch (error) {
     throw unrecognized(kind, errorMessage(error), bytes);
@@ -113,18 +120,18 @@ function parseYamlBody(bytes: Buffer, kind: string): DecodedBody {
 }
 
 /** The body of an apply patch: YAML, of which JSON is a part. */
-export function parseApplyBody(bytes: Buffer): DecodedBody {
+export function parseApplyBody(bytes: Buffer, largeIntegers: LargeIntegers): DecodedBody {
   try {
-    return parseYaml(bytes.toString('utf8'));
+    return parseYaml(bytes.toString('utf8'), { largeIntegers });
   } catch (error) {
     throw statusError.badRequest(`error decoding YAML: error converting YAML to JSON: ${errorMessage(error)}`);
   }
 }
 
 /** The body of a JSON, merge or strategic merge patch. */
-export function parsePatchBody(bytes: Buffer): DecodedBody {
+export function parsePatchBody(bytes: Buffer, largeIntegers?: LargeIntegers): DecodedBody {
   try {
-    return parseJsonStrict(bytes.toString('utf8'));
+    return parseJsonStrict(bytes.toString('utf8'), largeIntegers);
   } catch (error) {
     throw statusError.badRequest(`error decoding patch: ${goJsonError(error)}`);
   }

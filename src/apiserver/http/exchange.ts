@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import { gzip } from 'node:zlib';
-import { ApiStatusError, type Status, statusError } from '../../machinery/index.ts';
+import { ApiStatusError, jsonText, type Status, statusError } from '../../machinery/index.ts';
 import type { RequestFlow } from '../flow/index.ts';
 import type { Representation } from './media-types.ts';
 import type { ResponseHeaders, Wire } from './wire.ts';
@@ -122,7 +122,7 @@ export class Exchange {
   }
 
   sendJson(code: number, value: unknown, headers: ResponseHeaders = {}): void {
-    const text = this.pretty ? `${JSON.stringify(value, undefined, 2)}\n` : `${JSON.stringify(value)}\n`;
+    const text = `${jsonText(value, this.pretty ? 2 : undefined)}\n`;
     this.send(code, 'application/json', text, headers);
   }
 

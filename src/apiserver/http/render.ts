@@ -3,6 +3,7 @@ import {
   formatYaml,
   type JsonObject,
   type JsonValue,
+  jsonText,
   type ListMeta,
   type ProtobufRegistry,
   protobufMediaType,
@@ -74,7 +75,7 @@ function sendEncoded(
       return exchange.send(code, protobufMediaType, Buffer.from(bytes));
     }
     case 'json': {
-      const text = representation.pretty ? JSON.stringify(value, undefined, 2) : JSON.stringify(value);
+      const text = jsonText(value, representation.pretty ? 2 : undefined);
       return exchange.send(code, 'application/json', `${text}\n`);
     }
   }

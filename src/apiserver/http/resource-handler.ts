@@ -147,7 +147,8 @@ export class ResourceHandler {
     const settings = parseWriteSettings(exchange, 'CreateOptions');
     const { api, limits, reviews } = this.#options;
     const { definition } = target.resource;
-    const body = parseBody(exchange, await readBody(exchange, limits.maxBytes), limits, definition.kind);
+    const bytes = await readBody(exchange, limits.maxBytes);
+    const body = parseBody(exchange, bytes, limits, definition.kind, target.resource.largeIntegers);
     const review = reviews.get(`${definition.group}/${definition.plural}`);
     if (review) {
       const draft = decodeObject(body, target, caller, settings.fieldValidation);
@@ -167,7 +168,8 @@ export class ResourceHandler {
     const settings = parseWriteSettings(exchange, 'UpdateOptions');
     const { api, limits } = this.#options;
     const { kind } = target.resource.definition;
-    const body = parseBody(exchange, await readBody(exchange, limits.maxBytes), limits, kind);
+    const bytes = await readBody(exchange, limits.maxBytes);
+    const body = parseBody(exchange, bytes, limits, kind, target.resource.largeIntegers);
     const written = await api.update(target, subresource, body, caller, settings);
     return sendWritten(exchange, written.created ? 201 : 200, target, written, this.#renderContext());
   }
@@ -186,11 +188,11 @@ export class ResourceHandler {
     checkPatchOptions(kind, explicitManager, force);
     const bytes = await readBody(exchange, limits.maxBytes);
     if (kind === 'apply') {
-      const body = parseApplyBody(bytes);
+      const body = parseApplyBody(bytes, target.resource.largeIntegers);
       const written = await api.apply({ target, subresource, body, force: force === 'true', caller, settings });
       return sendWritten(exchange, written.created ? 201 : 200, target, written, this.#renderContext());
     }
-    const { value, duplicateFields } = parsePatchBody(bytes);
+    const { value, duplicateFields } = parsePatchBody(bytes, target.resource.largeIntegers);
     const written = await api.patch({ target, subresource, kind, patch: value, duplicateFields, caller, settings });
     return sendWritten(exchange, 200, target, written, this.#renderContext());
   }

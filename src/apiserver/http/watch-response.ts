@@ -1,4 +1,4 @@
-import { type JsonObject, type Status, statusError, type UnstructuredObject } from '../../machinery/index.ts';
+import { type JsonObject, jsonText, type Status, statusError, type UnstructuredObject } from '../../machinery/index.ts';
 import type { StoreRecord } from '../../store/index.ts';
 import type { MaybePromise } from '../registry/index.ts';
 import type { Target } from '../service/types.ts';
@@ -235,5 +235,5 @@ export class WatchResponse implements WatchSink {
 }
 
 function line(type: string, object: unknown | Status): Buffer {
-  return Buffer.from(`${JSON.stringify({ type, object })}\n`);
+  return Buffer.from(`${jsonText({ type, object })}\n`);
 }

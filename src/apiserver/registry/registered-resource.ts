@@ -3,6 +3,7 @@ import {
   clone,
   formatApiVersion,
   type JsonObject,
+  type LargeIntegers,
   parseApiVersion,
   type ResourceDefinition,
   type Schema,
@@ -58,6 +59,11 @@ export class RegisteredResource {
 
   get isCustom(): boolean {
     return this.definition.origin === 'custom';
+  }
+
+  /** Kinds that users define keep every int64; what is calculated with here must be a number. */
+  get largeIntegers(): LargeIntegers {
+    return this.isCustom && this.definition.crd === undefined ? 'keep' : 'refuse';
   }
 
   version(name: string): VersionDefinition | undefined {

@@ -3,8 +3,10 @@ import {
   type JsonObject,
   type ObjectMeta,
   type OwnerReference,
+  parseJson,
   statusError,
   stringifyJson,
+  stringifyObject,
   type UnstructuredObject,
 } from '../../machinery/index.ts';
 
@@ -20,6 +22,8 @@ interface Header {
   o?: OwnerReference[];
   f?: string[];
   d?: string;
+  /** 1: has integers that no double holds */
+  n?: 1;
 }
 
 function headerOf(object: UnstructuredObject, expiresAtMs: number | undefined): Header {
@@ -72,12 +76,13 @@ export class StoredObject {
    */
   static fromObject(object: UnstructuredObject, expiresAtMs?: number, maxBytes?: number): StoredObject {
     const header = headerOf(object, expiresAtMs);
-    let json = stringifyJson(object as unknown as JsonObject);
+    let { json, hasLargeIntegers } = stringifyObject(object as unknown as JsonObject);
     if (maxBytes !== undefined && isLonger(json, maxBytes)) {
       delete object.metadata.managedFields;
-      json = stringifyJson(object as unknown as JsonObject);
+      ({ json, hasLargeIntegers } = stringifyObject(object as unknown as JsonObject));
       if (isLonger(json, maxBytes)) throw statusError.storageTooLarge();
     }
+    if (hasLargeIntegers) header.n = 1;
     return new StoredObject(json, header, finish(object));
   }
 
@@ -130,7 +135,11 @@ export class StoredObject {
 
   /** the parsed object; shared, never to be changed */
   get object(): UnstructuredObject {
-    return this.#parsed ?? this.#keep(finish(JSON.parse(this.json) as UnstructuredObject));
+    return this.#parsed ?? this.#keep(finish(this.#parse() as UnstructuredObject));
+  }
+
+  #parse(): unknown {
+    return this.#header.n ? parseJson(this.json) : JSON.parse(this.json);
   }
 
   #keep(parsed: UnstructuredObject): UnstructuredObject {

@@ -6,6 +6,7 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
+  parseJsonStrict,
   type Random,
   type Status,
   statusError,
@@ -109,7 +110,10 @@ async function callMutating(
   if (typeof patch !== 'string' || patch === '' || !request.object) return false;
   const { target } = request;
   try {
-    const operations: unknown = JSON.parse(Buffer.from(patch, 'base64').toString('utf8'));
+    const operations: unknown = parseJsonStrict(
+      Buffer.from(patch, 'base64').toString('utf8'),
+      target.resource.largeIntegers,
+    ).value;
     if (request.bodyKind) return changeBody(request.object, operations);
     const sent = await target.resource.convert(request.object, match.version.name);
     const patched = applyJsonPatch(sent as unknown as JsonValue, operations);

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import type { Agent } from 'undici';
-import type { JsonObject } from '../../machinery/index.ts';
+import { type JsonObject, jsonText, parseJson } from '../../machinery/index.ts';
 import { webhookTrouble } from './trouble.ts';
 
 /** Where a webhook listens, as webhook configurations and CustomResourceDefinitions say it. */
@@ -46,14 +46,14 @@ export class WebhookClient {
         method: 'POST',
         dispatcher: agent,
         headers: { 'content-type': 'application/json', accept: 'application/json' },
-        body: JSON.stringify(review),
+        body: jsonText(review),
         signal: AbortSignal.timeout(timeoutMs),
       });
       const text = await readLimited(response.body);
       if (response.statusCode !== 200) {
         throw new Error(`the server answered ${response.statusCode}: ${text.slice(0, 200)}`);
       }
-      const answer: unknown = JSON.parse(text);
+      const answer: unknown = parseJson(text);
       if (typeof answer !== 'object' || answer === null) throw new Error('the answer is not an object');
       return answer as JsonObject;
     } catch (error) {

@@ -2,8 +2,10 @@ import {
   ApiStatusError,
   type Clock,
   isJsonObject,
+  jsonText,
   type KubeObject,
   type ObjectList,
+  parseJson,
   type Random,
   type Resource,
   type Status,
@@ -96,7 +98,7 @@ export function httpClient(config: ConnectionConfig, options: HttpClientOptions 
       method,
       path,
       signal,
-      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(body !== undefined && { body: jsonText(body) }),
       ...(contentType !== undefined && { contentType }),
     });
     return parseBody<T>(response.body, `${method} ${path}`);
@@ -214,7 +216,7 @@ function isHeldBack(object: KubeObject): boolean {
 
 function parseBody<T>(body: string, request: string): T {
   try {
-    return JSON.parse(body) as T;
+    return parseJson(body) as T;
   } catch (error) {
     throw new ApiStatusError(
       {
@@ -260,7 +262,7 @@ async function* watchStream<T extends KubeObject>(
 function parseEvent<T extends KubeObject>(line: string): WatchEvent<T> {
   let event: WatchEvent<T>;
   try {
-    event = JSON.parse(line) as WatchEvent<T>;
+    event = parseJson(line) as unknown as WatchEvent<T>;
   } catch (error) {
     throw new WatchDecodeError(`a watch event is not JSON (${line.length} characters)`, { cause: error });
   }

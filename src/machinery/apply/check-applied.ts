@@ -1,3 +1,4 @@
+import { jsonText } from '../json/stringify.ts';
 import type { JsonValue } from '../json/value.ts';
 import { formatPathElement } from './path-element.ts';
 import { type FieldType, formOf, type ListType, type MapType, type Scalar } from './type-model.ts';
@@ -64,7 +65,7 @@ function checkList(type: ListType, value: JsonValue, path: string, problems: str
 
 function checkScalar(scalar: Scalar, value: JsonValue, path: string, problems: string[]): void {
   const type = typeof value;
-  if (scalar === 'numeric' && type !== 'number') {
+  if (scalar === 'numeric' && type !== 'number' && type !== 'bigint') {
     problems.push(`${path}: expected numeric (int or float), got ${goType(value)}`);
   } else if (scalar === 'string' && type !== 'string') {
     problems.push(`${path}: expected string, got &value.valueUnstructured{Value:${goSyntax(value)}}`);
@@ -94,7 +95,7 @@ function goPlain(value: JsonValue | undefined): string {
 function goSyntax(value: JsonValue | undefined): string {
   if (value === null || value === undefined) return 'interface {}(nil)';
   if (Array.isArray(value)) return `[]interface {}{${value.map(goSyntax).join(', ')}}`;
-  if (typeof value !== 'object') return JSON.stringify(value);
+  if (typeof value !== 'object') return jsonText(value);
   const members = Object.keys(value).sort();
   return `map[string]interface {}{${members.map((key) => `${JSON.stringify(key)}:${goSyntax(value[key])}`).join(', ')}}`;
 }

@@ -1,3 +1,5 @@
+import { parseJson } from '../json/strict-json.ts';
+import { jsonText } from '../json/stringify.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 
 /**
@@ -33,7 +35,7 @@ export function goJson(value: JsonValue | undefined): string {
     }
     return `{${members.join(',')}}`;
   }
-  return JSON.stringify(value ?? null);
+  return typeof value === 'bigint' ? String(value) : JSON.stringify(value ?? null);
 }
 
 /** Field names repeat endlessly; building and interning their spelling each time would dominate the cost of a write. */
@@ -88,8 +90,8 @@ export function comparePathElements(a: PathElement, b: PathElement): number {
   if (kind === 'i') return Number(a.slice(2)) - Number(b.slice(2));
   // Only numbers are ordered differently from their spelling.
   if (!mayHoldNumber.test(a) && !mayHoldNumber.test(b)) return a < b ? -1 : 1;
-  const left = JSON.parse(a.slice(2)) as JsonValue;
-  const right = JSON.parse(b.slice(2)) as JsonValue;
+  const left = parseJson(a.slice(2));
+  const right = parseJson(b.slice(2));
   return kind === 'k' ? compareKeys(left as JsonObject, right as JsonObject) : compareValues(left, right);
 }
 
@@ -104,9 +106,13 @@ function compareKeys(a: JsonObject, b: JsonObject): number {
   return left.length - right.length;
 }
 
+function isNumeric(value: JsonValue): value is number | bigint {
+  return typeof value === 'number' || typeof value === 'bigint';
+}
+
 function compareValues(a: JsonValue, b: JsonValue): number {
-  if (typeof a === 'number') return typeof b === 'number' ? a - b : -1;
-  if (typeof b === 'number') return 1;
+  if (isNumeric(a)) return isNumeric(b) ? (a < b ? -1 : a > b ? 1 : 0) : -1;
+  if (isNumeric(b)) return 1;
   if (typeof a === 'string') return typeof b === 'string' ? (a < b ? -1 : a > b ? 1 : 0) : -1;
   if (typeof b === 'string') return 1;
   if (typeof a === 'boolean' && typeof b === 'boolean') return Number(a) - Number(b);
@@ -122,13 +128,13 @@ export function formatPathElement(element: PathElement): string {
     case 'f':
       return `.${body}`;
     case 'k': {
-      const keys = JSON.parse(body) as JsonObject;
+      const keys = parseJson(body) as JsonObject;
       return `[${Object.keys(keys)
-        .map((name) => `${name}=${JSON.stringify(keys[name])}`)
+        .map((name) => `${name}=${jsonText(keys[name])}`)
         .join(',')}]`;
     }
     case 'v':
-      return `[=${JSON.stringify(JSON.parse(body))}]`;
+      return `[=${jsonText(parseJson(body))}]`;
     default:
       return `[${body}]`;
   }
@@ -146,9 +152,9 @@ export function canonicalPathElement(element: string): PathElement | undefined {
     case 'f':
       return element;
     case 'v':
-      return valueElement(JSON.parse(body) as JsonValue);
+      return valueElement(parseJson(body));
     case 'k': {
-      const keys = JSON.parse(body) as JsonValue;
+      const keys = parseJson(body);
       if (!isJsonObject(keys)) throw new SyntaxError(`not a list key: ${element}`);
       return `k:${goJson(keys)}`;
     }

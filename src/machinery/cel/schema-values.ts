@@ -96,6 +96,8 @@ export function toCel(value: JsonValue, schema: Schema, isResource: boolean): Ce
   switch (typeof value) {
     case 'boolean':
       return value;
+    case 'bigint':
+      return schema.type === 'number' ? Number(value) : value;
     case 'number':
       // an int-or-string has no type, and a number that is not an integer did not pass validation
       return schema.type === 'number' ? value : BigInt(Math.trunc(value));

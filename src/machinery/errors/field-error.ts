@@ -1,3 +1,4 @@
+import { jsonText } from '../json/stringify.ts';
 import type { JsonValue } from '../json/value.ts';
 
 /** One thing that is wrong with one field, in the vocabulary of Kubernetes validation. */
@@ -55,7 +56,7 @@ export function causeReason(type: FieldErrorType): string {
 /** Values are printed as Go's %#v and JSON do: strings quoted, objects as JSON. */
 function formatValue(value: unknown): string {
   if (value === undefined || value === null) return 'null';
-  return JSON.stringify(value) ?? 'null';
+  return jsonText(value) ?? 'null';
 }
 
 /** The text after "field: ", e.g. `Invalid value: -1: must be greater than or equal to 0`. */

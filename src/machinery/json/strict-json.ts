@@ -60,24 +60,80 @@ const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
 /**
- * JSON.parse that also notices duplicate fields, excessive nesting, and integers a JavaScript number cannot hold.
- *
- * Kubernetes keeps int64 exactly. Numbers here are doubles, so an int64 beyond 2^53 that would come back changed is refused
- * instead of being altered in silence; beyond int64 Kubernetes itself turns to doubles, and so do we.
+ * What becomes of an int64 that no double holds. Kubernetes keeps them; code that calculates with the numbers of an object
+ * cannot, and has them refused instead of altered in silence. Beyond int64 Kubernetes itself turns to doubles, and so do we.
  */
-export function parseJsonStrict(text: string): StrictJson {
+export type LargeIntegers = 'refuse' | 'keep';
+
+/** JSON.parse that also notices duplicate fields, excessive nesting, and integers a JavaScript number cannot hold. */
+export function parseJsonStrict(text: string, largeIntegers: LargeIntegers = 'refuse'): StrictJson {
   let value: JsonValue;
   try {
     value = JSON.parse(text) as JsonValue;
   } catch (error) {
     throw new JsonParseError(error instanceof Error ? error.message : String(error), { cause: error });
   }
-  const fields = scan(text);
-  return { value, duplicateFields: fields === countFields(value) ? [] : findDuplicateFields(text) };
+  const { fields, large } = scan(text);
+  if (large && largeIntegers === 'refuse') throw tooLarge(text.slice(...large[0]!));
+  return {
+    value: large ? parseWithLarge(text, large) : value,
+    duplicateFields: fields === countFields(value) ? [] : findDuplicateFields(text),
+  };
 }
 
-/** Walks over valid JSON once; returns how many fields its objects have. */
-function scan(text: string): number {
+/** JSON.parse that keeps every int64, of text that is trusted to be JSON: what we wrote ourselves or another API answered. */
+export function parseJson(text: string): JsonValue {
+  if (!hasManyDigits(text)) return JSON.parse(text) as JsonValue;
+  const { large } = scan(text);
+  return large ? parseWithLarge(text, large) : (JSON.parse(text) as JsonValue);
+}
+
+function isDigit(code: number): boolean {
+  return code >= zero && code <= nine;
+}
+
+/** Whether there are as many digits in a row as a large integer has: then one of them is at every so-many-th place. */
+function hasManyDigits(text: string): boolean {
+  for (let place = shortestUnsafeInteger - 1; place < text.length; place += shortestUnsafeInteger) {
+    if (!isDigit(text.charCodeAt(place))) continue;
+    let from = place;
+    let to = place + 1;
+    while (isDigit(text.charCodeAt(from - 1))) from--;
+    while (isDigit(text.charCodeAt(to))) to++;
+    if (to - from >= shortestUnsafeInteger) return true;
+    place = to - 1;
+  }
+  return false;
+}
+
+/** Where in a text a number is. */
+type Span = readonly [start: number, end: number];
+
+/** The numbers at the given places become strings that nothing else in the text looks like, and those become bigints. */
+function parseWithLarge(text: string, large: readonly Span[]): JsonValue {
+  let mark = 'int64:';
+  while (text.includes(mark)) mark = `:${mark}`;
+  let marked = '';
+  let from = 0;
+  for (const [start, end] of large) {
+    marked += `${text.slice(from, start)}"${mark}${text.slice(start, end)}"`;
+    from = end;
+  }
+  return JSON.parse(marked + text.slice(from), (_key, value: unknown) =>
+    typeof value === 'string' && value.startsWith(mark) ? BigInt(value.slice(mark.length)) : value,
+  ) as JsonValue;
+}
+
+interface Scanned {
+  /** how many fields its objects have */
+  fields: number;
+  /** where integers are that a double would change; undefined when there are none */
+  large: Span[] | undefined;
+}
+
+/** Walks over valid JSON once. */
+function scan(text: string): Scanned {
+  let large: Span[] | undefined;
   const { length } = text;
   let fields = 0;
   let depth = 0;
@@ -96,11 +152,14 @@ function scan(text: string): number {
       depth--;
     } else if (code <= nine && (code >= zero || code === minus)) {
       const end = numberEnd(text, i);
-      if (end - i >= shortestUnsafeInteger) checkInteger(text.slice(i, end));
+      if (end - i >= shortestUnsafeInteger && isLargeInteger(text.slice(i, end))) {
+        large ??= [];
+        large.push([i, end]);
+      }
       i = end - 1;
     }
   }
-  return fields;
+  return { fields, large };
 }
 
 /** Position of the quote that ends the string starting at `start`. */
@@ -133,12 +192,23 @@ const wholeNumber = /^-?\d+$/;
 const minInt64 = -(2n ** 63n);
 const maxInt64 = 2n ** 63n - 1n;
 
-/** Refuses the text of an int64 that a double would change. */
-export function checkInteger(text: string): void {
-  if (!wholeNumber.test(text) || String(Number(text)) === text) return;
+/** Whether a text is an int64 that a double would change. */
+function isLargeInteger(text: string): boolean {
+  if (!wholeNumber.test(text) || String(Number(text)) === text) return false;
   const exact = BigInt(text);
-  if (exact < minInt64 || exact > maxInt64) return;
-  throw new JsonParseError(
+  return exact >= minInt64 && exact <= maxInt64;
+}
+
+/** A whole number as JSON values have it; an int64 that no double holds is kept or refused. */
+export function integerValue(exact: bigint, largeIntegers: LargeIntegers): number | bigint {
+  const text = String(exact);
+  if (!isLargeInteger(text)) return Number(exact);
+  if (largeIntegers === 'refuse') throw tooLarge(text);
+  return exact;
+}
+
+function tooLarge(text: string): JsonParseError {
+  return new JsonParseError(
     `the integer ${text} is too large to be kept exactly; the limit is ${Number.MAX_SAFE_INTEGER}`,
   );
 }

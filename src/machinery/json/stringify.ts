@@ -15,6 +15,48 @@ type Members = Readonly<Record<string, JsonValue | undefined>>;
  * backslash; long strings without any are found here four characters at a time and copied whole. The text is the same.
  */
 export function stringifyJson(object: Members): string {
+  return stringifyObject(object).json;
+}
+
+/** The same, and whether it holds integers that only `parseJson` reads back as they were. */
+export function stringifyObject(object: Members): { json: string; hasLargeIntegers: boolean } {
+  try {
+    return { json: stringifyQuickly(object), hasLargeIntegers: false };
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    return { json: stringifyExactly(object), hasLargeIntegers: true };
+  }
+}
+
+/** JSON.stringify that can write bigints. They are rare: only a text that has them is looked at twice. */
+export function jsonText(value: unknown, indent?: number): string {
+  try {
+    return JSON.stringify(value, undefined, indent);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    return stringifyExactly(value, indent);
+  }
+}
+
+/** Bigints are written as strings that nothing else in the text looks like, and those lose their quotes. */
+function stringifyExactly(value: unknown, indent?: number): string {
+  for (let mark = 'int64:'; ; mark = `:${mark}`) {
+    let count = 0;
+    const marked = JSON.stringify(
+      value,
+      (_key, member: unknown) => {
+        if (typeof member !== 'bigint') return member;
+        count++;
+        return `${mark}${member}`;
+      },
+      indent,
+    );
+    const parts = marked.split(mark);
+    if (parts.length === count + 1) return marked.replaceAll(new RegExp(`"${mark}(-?[0-9]+)"`, 'g'), '$1');
+  }
+}
+
+function stringifyQuickly(object: Members): string {
   let text = '';
   for (const key of Object.keys(object)) {
     const value = object[key];

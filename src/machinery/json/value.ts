@@ -1,5 +1,10 @@
-/** What JSON can say. Objects crossing a boundary are immutable by agreement: clone before changing. */
-export type JsonPrimitive = string | number | boolean | null;
+/**
+ * What JSON can say. Objects crossing a boundary are immutable by agreement: clone before changing.
+ *
+ * A bigint is an integer of 64 bits that no double holds, as custom resources may have them; all other numbers are numbers, so
+ * that equal values are equal here too.
+ */
+export type JsonPrimitive = string | number | bigint | boolean | null;
 export type JsonValue = JsonPrimitive | JsonArray | JsonObject;
 export type JsonArray = JsonValue[];
 export interface JsonObject {

@@ -12,7 +12,7 @@ import {
   Parser,
   type YAMLMap,
 } from 'yaml';
-import { parseJsonStrict } from './strict-json.ts';
+import { type LargeIntegers, parseJsonStrict } from './strict-json.ts';
 import type { JsonObject, JsonPrimitive, JsonValue } from './value.ts';
 import { isJsonObject } from './value.ts';
 import { formatGoFloat, resolvePlainScalar } from './yaml-scalar.ts';
@@ -56,38 +56,42 @@ const maxYamlDepth = 200;
 const maxAliasedNodes = 100_000;
 
 /** Every document of a text that holds something, read as kubectl reads them. */
-export function parseYamlDocuments(text: string): ParsedDocument[] {
-  const json = parseAsJson(text);
+export function parseYamlDocuments(text: string, options: YamlOptions = {}): ParsedDocument[] {
+  const json = parseAsJson(text, options);
   if (json) return json.value === null ? [] : [json];
-  return parseAll(text).filter(({ value }) => value !== null);
+  return parseAll(text, options).filter(({ value }) => value !== null);
 }
 
 /** The first document of a text; null when there is none. Later documents are ignored, as kube-apiserver does. */
 export function parseYaml(text: string, options: YamlOptions = {}): ParsedDocument {
   const none: ParsedDocument = { value: null, duplicateFields: [], duplicates: [], line: 1 };
-  return parseAsJson(text) ?? parseAll(text, options.plainScalar)[0] ?? none;
+  return parseAsJson(text, options) ?? parseAll(text, options)[0] ?? none;
 }
 
 /** How to read a text that was not written for Kubernetes. */
 export interface YamlOptions {
   /** the meaning of a scalar without quotes; kubectl's when left out */
   plainScalar?: PlainScalarReader;
+  /** what becomes of integers that no double holds; they are refused when left out */
+  largeIntegers?: LargeIntegers;
 }
 
 export type PlainScalarReader = (text: string) => JsonPrimitive;
 
 /** JSON is YAML, and by far faster to read as what it is. */
-function parseAsJson(text: string): ParsedDocument | undefined {
+function parseAsJson(text: string, { largeIntegers }: YamlOptions): ParsedDocument | undefined {
   if (!/^\s*\{/.test(text)) return undefined;
   try {
     JSON.parse(text);
   } catch {
     return undefined;
   }
-  return { ...parseJsonStrict(text), duplicates: [], line: 1 };
+  return { ...parseJsonStrict(text, largeIntegers), duplicates: [], line: 1 };
 }
 
-function parseAll(text: string, plainScalar: PlainScalarReader = resolvePlainScalar): ParsedDocument[] {
+function parseAll(text: string, options: YamlOptions): ParsedDocument[] {
+  const { largeIntegers = 'refuse' } = options;
+  const plainScalar = options.plainScalar ?? ((scalar: string) => resolvePlainScalar(scalar, largeIntegers));
   const lines = new LineCounter();
   const lineAt = (offset: number): number => Math.max(1, lines.linePos(offset).line);
   const composer = new Composer({
@@ -288,6 +292,8 @@ function typeName(value: JsonPrimitive): string {
   switch (typeof value) {
     case 'number':
       return Number.isInteger(value) ? 'int' : 'float';
+    case 'bigint':
+      return 'int';
     case 'boolean':
       return 'bool';
     default:

@@ -1,17 +1,17 @@
-import { checkInteger } from './strict-json.ts';
+import { integerValue, type LargeIntegers } from './strict-json.ts';
 import type { JsonPrimitive } from './value.ts';
 
 /**
  * Reads an unquoted scalar as kubectl and kube-apiserver do, which is YAML 1.1 with exceptions: `yes` and `on` are booleans,
  * `017` and `0o17` both octal, but dates and base-60 numbers stay strings.
  */
-export function resolvePlainScalar(text: string): JsonPrimitive {
+export function resolvePlainScalar(text: string, largeIntegers: LargeIntegers = 'refuse'): JsonPrimitive {
   const word = words.get(text);
   if (word !== undefined) return word;
   if (infinities.test(text)) throw new RangeError(`unsupported value: ${text}`);
   const first = text.charCodeAt(0);
   const mayBeNumber = (first >= 0x30 && first <= 0x39) || first === 0x2b || first === 0x2d || first === 0x2e;
-  return mayBeNumber ? (resolveNumber(text) ?? text) : text;
+  return mayBeNumber ? (resolveNumber(text, largeIntegers) ?? text) : text;
 }
 
 const words = new Map<string, boolean | null>([
@@ -28,7 +28,7 @@ const float = /^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$/;
 const maxUint64 = 2n ** 64n - 1n;
 const minInt64 = -(2n ** 63n);
 
-function resolveNumber(text: string): number | undefined {
+function resolveNumber(text: string, largeIntegers: LargeIntegers): number | bigint | undefined {
   // A leading dot is read by another path upstream, which does not know about underscores.
   const digits = text.startsWith('.') ? text : text.replaceAll('_', '');
   const whole = integer.exec(digits);
@@ -37,8 +37,7 @@ function resolveNumber(text: string): number | undefined {
     const magnitude = hex ? `0x${hex}` : binary ? `0b${binary}` : octal ? `0o${octal}` : decimal!;
     const exact = sign === '-' ? -BigInt(magnitude) : BigInt(magnitude);
     if (exact >= minInt64 && exact <= maxUint64) {
-      checkInteger(String(exact));
-      return Number(exact);
+      return integerValue(exact, largeIntegers);
     }
   }
   if (!float.test(digits)) return undefined;

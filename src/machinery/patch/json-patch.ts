@@ -1,4 +1,5 @@
 import { isDeeperThan, maxJsonDepth } from '../json/strict-json.ts';
+import { jsonText } from '../json/stringify.ts';
 import { clone, isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import { doesNotApply, goJsonKind, PatchError } from './patch-error.ts';
 
@@ -126,7 +127,7 @@ function applyOperation(work: Work, { op, path, from, value }: Operation): void 
 }
 
 function countCopied(work: Work, value: JsonValue): void {
-  work.copiedBytes += JSON.stringify(value).length;
+  work.copiedBytes += jsonText(value).length;
   if (work.copiedBytes <= maxJsonPatchCopiedBytes) return;
   throw doesNotApply(
     `Unable to complete the copy, the accumulated size increase of copy is ${work.copiedBytes}, exceeding the limit ${maxJsonPatchCopiedBytes}`,

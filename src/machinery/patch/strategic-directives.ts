@@ -73,6 +73,7 @@ export function goTypeName(value: JsonValue): string {
   if (Array.isArray(value)) return '[]interface {}';
   if (isJsonObject(value)) return 'map[string]interface {}';
   if (typeof value === 'number') return Number.isInteger(value) ? 'int64' : 'float64';
+  if (typeof value === 'bigint') return 'int64';
   if (typeof value === 'boolean') return 'bool';
   return value === null ? '%!s(<nil>)' : 'string';
 }

@@ -1,3 +1,4 @@
+import { jsonText } from '../json/stringify.ts';
 import { deepEqual, isJsonObject, type JsonArray, type JsonObject, type JsonValue } from '../json/value.ts';
 import { own } from './own.ts';
 import type { Schema } from './types.ts';
@@ -26,7 +27,7 @@ export function listMapKey(element: JsonValue | undefined, schema: Schema): stri
   let text = '';
   for (const key of keys) {
     const value = keyValue(element, key, schema.items);
-    text += value === undefined ? '\u0001' : `${JSON.stringify(value)}\u0000`;
+    text += value === undefined ? '\u0001' : `${jsonText(value)}\u0000`;
   }
   return text;
 }

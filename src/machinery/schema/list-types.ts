@@ -1,4 +1,5 @@
 import { type FieldError, fieldError } from '../errors/field-error.ts';
+import { jsonText } from '../json/stringify.ts';
 import { isJsonObject, type JsonArray, type JsonValue } from '../json/value.ts';
 import { own } from './own.ts';
 import { bracketPath, joinPath, type PathSegment } from './path.ts';
@@ -125,7 +126,7 @@ function checkUnique(
 
 /** JSON with sorted keys: equal texts mean equal values. */
 function canonical(value: JsonValue): string {
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  if (typeof value !== 'object' || value === null) return jsonText(value);
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
   const keys = Object.keys(value).sort();
   return `{${keys.map((key) => `${JSON.stringify(key)}:${canonical(value[key]!)}`).join(',')}}`;

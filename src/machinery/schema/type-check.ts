@@ -26,6 +26,8 @@ export function jsonTypeOf(value: unknown): JsonTypeName {
       return 'string';
     case 'number':
       return Number.isInteger(value) ? 'integer' : 'number';
+    case 'bigint':
+      return 'integer';
     case 'boolean':
       return 'boolean';
     default:

@@ -1,4 +1,5 @@
 import type { FieldError } from '../errors/field-error.ts';
+import { jsonText } from '../json/stringify.ts';
 import { deepEqual, type JsonArray, type JsonObject, type JsonValue } from '../json/value.ts';
 import { correlateList, isUnchanged, listMapKey } from './correlate.ts';
 import { validateEmbeddedResources } from './embedded.ts';
@@ -86,6 +87,7 @@ function validateNode(run: Run, value: JsonValue, schema: Schema, old: JsonValue
       if (schema.enum) validateEnum(run, value, schema.enum);
       break;
     case 'number':
+    case 'bigint':
       validateNumber(run, value, schema);
       if (schema.enum) validateEnum(run, value, schema.enum);
       break;
@@ -105,7 +107,7 @@ function validateNode(run: Run, value: JsonValue, schema: Schema, old: JsonValue
 
 function validateType(run: Run, value: JsonValue, schema: Schema): void {
   let fits: boolean;
-  if (schema['x-kubernetes-int-or-string'] === true) fits = typeof value === 'string' || Number.isInteger(value);
+  if (schema['x-kubernetes-int-or-string'] === true) fits = typeof value === 'string' || isInteger(value);
   else {
     switch (schema.type) {
       case 'object':
@@ -115,10 +117,13 @@ function validateType(run: Run, value: JsonValue, schema: Schema): void {
         fits = Array.isArray(value);
         break;
       case 'integer':
-        fits = Number.isInteger(value);
+        fits = isInteger(value);
+        break;
+      case 'number':
+        fits = typeof value === 'number' || typeof value === 'bigint';
         break;
       default:
-        // string, number and boolean are named alike in both worlds
+        // string and boolean are named alike in both worlds
         fits = typeof value === schema.type;
     }
   }
@@ -184,11 +189,15 @@ function countRunes(text: string): number {
   return count;
 }
 
-function validateNumber(run: Run, value: number, schema: Schema): void {
+function isInteger(value: JsonValue): boolean {
+  return Number.isInteger(value) || typeof value === 'bigint';
+}
+
+function validateNumber(run: Run, value: number | bigint, schema: Schema): void {
   const { multipleOf, minimum, maximum } = schema;
   run.matches++;
   // Bounds are converted to the value's own kind: against an integer, 1.5 counts as 1.
-  const integer = Number.isInteger(value);
+  const integer = isInteger(value);
   if (multipleOf !== undefined) {
     const factor = integer ? Math.trunc(multipleOf) : multipleOf;
     if (factor <= 0) {
@@ -210,7 +219,8 @@ function validateNumber(run: Run, value: number, schema: Schema): void {
   }
 }
 
-function isMultiple(value: number, factor: number): boolean {
+function isMultiple(value: number | bigint, factor: number): boolean {
+  if (typeof value === 'bigint') return value % BigInt(Math.trunc(factor)) === 0n;
   if (Number.isInteger(value) && Number.isInteger(factor)) return value % factor === 0;
   const quotient = factor < 1 ? (1 / factor) * value : value / factor;
   return Math.abs(quotient - Math.round(quotient)) < 1e-9 * Math.max(1, Math.abs(quotient));
@@ -288,7 +298,7 @@ function validateEnum(run: Run, value: JsonValue, allowed: readonly JsonValue[])
       if (allowed.includes(value)) return;
     } else if (allowed.some((candidate) => deepEqual(candidate, value))) return;
   }
-  const texts = allowed.map((item) => JSON.stringify(typeof item === 'string' ? item : JSON.stringify(item)));
+  const texts = allowed.map((item) => JSON.stringify(typeof item === 'string' ? item : jsonText(item)));
   addError(run, dottedPath(run.path), 'NotSupported', value, `supported values: ${texts.join(', ')}`);
 }
 
