@@ -6,6 +6,7 @@ export { backupPath } from './http/backup-endpoint.ts';
 export type { HealthCheck, VersionInfo } from './http/info-handler.ts';
 export type { Acceptor, Listener } from './http/listener.ts';
 export { LocalClient, type WantsWhole } from './local-client.ts';
+export { podRequests } from './pods/pod-resources.ts';
 export { claimNames, configMapNames, secretNames } from './pods/pod-spec.ts';
 export { type FollowableResources, followableResources } from './registry/index.ts';
 export { ApiServer, type ApiServerOptions, createApiServer } from './server.ts';

@@ -61,6 +61,13 @@ export function podResources(pod: ResourcefulPod, side: Side, amountsFor: Amount
   return total;
 }
 
+/** What a pod takes of a node, in billionths: its requests and what its runtime class costs. */
+export function podRequests(pod: ResourcefulPod): ReadonlyMap<string, bigint> {
+  const total = podResources(pod, 'requests');
+  addAmounts(total, amountsOf(pod.spec?.overhead));
+  return new Map([...total].map(([name, { nanos }]) => [name, nanos]));
+}
+
 type AmountsFor = (pod: ResourcefulPod, container: ResourcefulContainer, side: Side) => Amounts;
 
 const asWished: AmountsFor = (_pod, { resources }, side) => amountsOf(resources?.[side]);

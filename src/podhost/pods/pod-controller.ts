@@ -80,6 +80,8 @@ export function podController(options: PodControllerOptions): { controller: Cont
       worker = new PodWorker(pod, parts);
       workers.set(id, worker);
     }
+    // Somebody else said that it is over, and that stands: what runs of it ends.
+    if (isFinished(pod)) worker.endAs(pod);
     const due = worker.sync(pod, references.keyOf(pod));
     if (!worker.isBeginning) await writeStatus(context, pod, worker);
     if (worker.isEnded && pod.metadata.deletionTimestamp !== undefined) return remove(context, pod);

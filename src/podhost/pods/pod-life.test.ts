@@ -39,6 +39,18 @@ const state = (pod: Pod, name = 'main') =>
 const reasons = async (name: string): Promise<string[]> => (await world.events(name)).map(({ reason }) => reason!);
 
 describe('a Pod', () => {
+  it('stays over when somebody else says that it is', async () => {
+    world.use({ app: stays });
+    await world.createPod('p', { containers: [container()] });
+    await world.podUntil('p', isReady);
+    const failed = { status: { phase: 'Failed', reason: 'Evicted', message: 'enough' } };
+    await world.client.patch(Pods, { namespace, name: 'p' }, 'merge', failed, { ...by, subresource: 'status' });
+    const pod = await world.podUntil('p', (one) => state(one)?.state?.terminated !== undefined);
+    expect(pod.status).toMatchObject({ phase: 'Failed', reason: 'Evicted', message: 'enough', observedGeneration: 1 });
+    await world.pass(600_000);
+    expect((await world.pod('p')).status?.phase).toBe('Failed');
+  });
+
   it('is given to the node, started, and reported ready as a kubelet does', async () => {
     world.use({ app: stays });
     await world.createPod('p', { containers: [container()] });

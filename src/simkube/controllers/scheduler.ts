@@ -1,14 +1,9 @@
-import { type Node, Nodes, type Pod, Pods } from '../../api/index.ts';
-import type { Client } from '../../client/index.ts';
-import {
-  indexPodsByNode,
-  matchesSelection,
-  podsByNode,
-  tolerates,
-  untoleratedTaint,
-} from '../../housekeeping/index.ts';
+import { type Node, Nodes, type Pod, type PodDisruptionBudget, PodDisruptionBudgets, Pods } from '../../api/index.ts';
+import { type Client, type Lister, objectKey } from '../../client/index.ts';
+import { indexPodsByNode, podsByNode } from '../../housekeeping/index.ts';
 import {
   formatTime,
+  ignoreNotFound,
   isConflict,
   isNotFound,
   type JsonObject,
@@ -19,10 +14,15 @@ import {
   type ControllerDefinition,
   defineController,
   done,
+  type ObjectEvent,
+  type ReconcileContext,
   type Watch,
   watchMapped,
   watchObjects,
 } from '../../runtime/index.ts';
+import { isOver } from './scheduling/node-room.ts';
+import { describeFailure, describeVain, type Objection, type Occupancy, placePod } from './scheduling/placing.ts';
+import { leastHarm, priorityOf, victimsOn } from './scheduling/preemption.ts';
 
 const fieldManager = 'kube-scheduler';
 /** pods without a node are kept under this name, which no node can have */
@@ -31,7 +31,7 @@ const unplaced = '';
 const everyPending = { namespace: '', name: '*' };
 
 export interface SchedulerOptions {
-  /** tells users by events what became of their Pods, a write for each; default false */
+  /** tells users by events which node their Pods were given, a write for each; default false. Failures are always told. */
   readonly announces?: boolean;
   /**
    * what a Pod has to wait for whatever the nodes are like, such as a volume; undefined: nothing. Without a problem it is
@@ -44,96 +44,191 @@ export interface SchedulerOptions {
   readonly concurrency?: number;
 }
 
-/** Gives Pods to nodes: taints, selectors and affinity to nodes count; among those that fit, the emptiest is taken. */
+/**
+ * Gives Pods to nodes: taints, selectors, affinity to nodes, ports of the host and requests count; among those that fit, the
+ * emptiest is taken. Where nothing fits, Pods of lower priority make room.
+ */
 export function schedulerController(options: SchedulerOptions = {}): ControllerDefinition {
+  /** Pods given to a node that the cache does not show there yet, by their uids */
+  const assumed = new Map<string, { readonly pod: Pod; readonly node: string }>();
+  /** uids of Pods somebody is at: each is looked at under its own key and under that of all */
+  const busy = new Set<string>();
+  let budgets: Lister<PodDisruptionBudget> | undefined;
   return defineController({
     name: 'scheduler',
     for: Pods as Resource<KubeObject>,
     ...(options.concurrency !== undefined && { concurrency: options.concurrency }),
     watches: [
       watchObjects(Pods, { predicates: [({ object }) => isWaiting(object)] }),
+      watchMapped(Pods, () => [everyPending], { predicates: [makesRoom] }),
       watchMapped(Nodes, () => [everyPending]),
       ...(options.watches ?? []),
     ],
-    setup: indexPodsByNode,
-    async reconcile({ client, cache, clock, events }, key) {
-      const pods = cache.lister(Pods);
-      const nodes = cache.lister(Nodes).list();
-      const load = (name: string): number => pods.byIndex(podsByNode, name).length;
+    setup(cache) {
+      indexPodsByNode(cache);
+      budgets = cache.informer(PodDisruptionBudgets).lister;
+    },
+    async reconcile(context, key) {
+      const pods = context.cache.lister(Pods);
       const waiting = key.name === everyPending.name ? pods.byIndex(podsByNode, unplaced) : [pods.get(key)];
-      const placed = new Map<string, number>();
-      for (const pod of waiting) {
-        if (!pod || !isWaiting(pod)) continue;
-        const wait = options.waitsFor?.(pod);
-        if (wait && wait.problem === undefined) continue;
-        const choice = wait
-          ? { problem: `0/${nodes.length} nodes are available: ${wait.problem}` }
-          : choose(pod, nodes, (node) => load(node) + (placed.get(node) ?? 0));
-        if ('problem' in choice) {
-          const isNews = await sayUnschedulable(client, pod, choice.problem, clock.now());
-          if (isNews && options.announces) events.event(pod, 'Warning', 'FailedScheduling', choice.problem);
-          continue;
+      // Who matters more chooses first.
+      const inOrder = waiting.filter((pod) => pod !== undefined && isWaiting(pod)) as Pod[];
+      inOrder.sort((a, b) => priorityOf(b) - priorityOf(a));
+      for (const pod of inOrder) {
+        const own = pod.metadata.uid!;
+        if (assumed.has(own) || busy.has(own)) continue;
+        busy.add(own);
+        try {
+          await schedule(context, pod, { pods, budgets: budgets!, assumed, options });
+        } finally {
+          busy.delete(own);
         }
-        placed.set(choice.node, (placed.get(choice.node) ?? 0) + 1);
-        const isBound = await bind(client, pod, choice.node);
-        if (!isBound || !options.announces) continue;
-        const { namespace, name } = pod.metadata;
-        events.event(pod, 'Normal', 'Scheduled', `Successfully assigned ${namespace}/${name} to ${choice.node}`);
       }
       return done();
     },
   });
 }
 
-function isWaiting({ spec, metadata }: Pod): boolean {
+interface Surroundings {
+  readonly pods: Lister<Pod>;
+  readonly budgets: Lister<PodDisruptionBudget>;
+  readonly assumed: Map<string, { readonly pod: Pod; readonly node: string }>;
+  readonly options: SchedulerOptions;
+}
+
+async function schedule(context: ReconcileContext, pod: Pod, around: Surroundings): Promise<void> {
+  const { client, cache, events } = context;
+  const { options, assumed } = around;
+  const nodes = cache.lister(Nodes).list();
+  const wait = options.waitsFor?.(pod);
+  if (wait) {
+    if (wait.problem !== undefined) {
+      await fail(context, pod, `0/${nodes.length} nodes are available: ${wait.problem}`);
+    }
+    return;
+  }
+  forgetShown(assumed, around.pods);
+  const occupancy = occupancyOf(around);
+  const placing = placePod(pod, nodes, occupancy);
+  if (!('node' in placing)) {
+    const { objections, nodeCount } = placing;
+    const outcome = await preempt(context, pod, objections, occupancy, around);
+    return fail(context, pod, describeFailure(objections, nodeCount, outcome.message), outcome.nominated);
+  }
+  const key = pod.metadata.uid!;
+  assumed.set(key, { pod, node: placing.node });
+  const isBound = await bind(client, pod, placing.node).catch((error: unknown) => {
+    assumed.delete(key);
+    throw error;
+  });
+  if (!isBound) assumed.delete(key);
+  else if (options.announces) {
+    const { namespace, name } = pod.metadata;
+    events.event(pod, 'Normal', 'Scheduled', `Successfully assigned ${namespace}/${name} to ${placing.node}`);
+  }
+}
+
+type Assumed = Surroundings['assumed'];
+
+/** What the cache shows on its node, or does not show at all any more, need not be remembered. */
+function forgetShown(assumed: Assumed, pods: Lister<Pod>): void {
+  for (const [uid, { pod }] of assumed) {
+    const shown = pods.get(objectKey(pod));
+    if (shown?.metadata.uid !== uid || shown.spec.nodeName !== undefined) assumed.delete(uid);
+  }
+}
+
+function occupancyOf({ pods, assumed }: Surroundings): Occupancy {
+  const assumedOn = (node: string): Pod[] =>
+    [...assumed.values()].filter((one) => one.node === node).map(({ pod }) => pod);
+  return {
+    count: (node) => pods.countByIndex(podsByNode, node) + assumedOn(node).length,
+    beside: (node, pod) => [
+      ...pods.byIndex(podsByNode, node),
+      ...assumedOn(node),
+      ...pods
+        .byIndex(podsByNode, unplaced)
+        .filter(
+          (other) =>
+            other.status?.nominatedNodeName === node &&
+            other.metadata.uid !== pod.metadata.uid &&
+            priorityOf(other) >= priorityOf(pod) &&
+            isWaiting(other),
+        ),
+    ],
+  };
+}
+
+function isWaiting({ spec, metadata, status }: Pod): boolean {
   return (
     spec.nodeName === undefined &&
     metadata.deletionTimestamp === undefined &&
+    status?.phase !== 'Failed' &&
+    status?.phase !== 'Succeeded' &&
     (spec.schedulerName ?? 'default-scheduler') === 'default-scheduler' &&
     (spec.schedulingGates?.length ?? 0) === 0
   );
 }
 
-const unschedulable = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
-
-/** Why a node is not for a Pod, in the words the scheduler sums up; undefined when it is. */
-function objection(node: Node, pod: Pod): string | undefined {
-  if (node.spec?.unschedulable && !tolerates(pod.spec.tolerations, unschedulable)) {
-    return 'node(s) were unschedulable';
-  }
-  if (!matchesSelection(node, pod.spec)) return "node(s) didn't match Pod's node affinity/selector";
-  const taint = untoleratedTaint(node, pod.spec.tolerations, ['NoSchedule', 'NoExecute']);
-  return taint && `node(s) had untolerated taint {${taint.key}: ${taint.value ?? ''}}`;
+/** Whether others may fit now where this Pod was. */
+function makesRoom(event: ObjectEvent<Pod>): boolean {
+  if (event.object.spec.nodeName === undefined) return false;
+  if (event.type === 'delete') return true;
+  return event.type === 'update' && isOver(event.object) && !isOver(event.old);
 }
 
-/** The node for a Pod, or why there is none. */
-function choose(
+interface Preempted {
+  readonly message: string;
+  /** the node that is kept free for the Pod; empty: none */
+  readonly nominated: string;
+}
+
+/** Takes Pods of lower priority away where that makes room, and says what came of it. */
+async function preempt(
+  context: ReconcileContext,
   pod: Pod,
-  nodes: readonly Node[],
-  load: (name: string) => number,
-): { readonly node: string } | { readonly problem: string } {
-  const objections = new Map<string, number>();
-  const fitting: string[] = [];
-  for (const node of nodes) {
-    const reason = objection(node, pod);
-    if (reason === undefined) fitting.push(node.metadata.name!);
-    else objections.set(reason, (objections.get(reason) ?? 0) + 1);
+  objections: ReadonlyMap<Node, Objection>,
+  occupancy: Occupancy,
+  { pods, budgets }: Surroundings,
+): Promise<Preempted> {
+  const nominated = pod.status?.nominatedNodeName ?? '';
+  if (pod.spec.preemptionPolicy === 'Never') {
+    return { message: 'not eligible due to preemptionPolicy=Never.', nominated: '' };
   }
-  if (fitting.length === 0) return { problem: noNode(nodes.length, objections) };
-  // Counting Pods is the dear part, and idle where there is nothing to choose.
-  if (fitting.length === 1) return { node: fitting[0]! };
-  let best = { node: '', load: Number.POSITIVE_INFINITY };
-  for (const node of fitting) {
-    const own = load(node);
-    if (own < best.load) best = { node, load: own };
+  const isGoing = (other: Pod): boolean =>
+    other.metadata.deletionTimestamp !== undefined && priorityOf(other) < priorityOf(pod);
+  if (nominated !== '' && pods.byIndex(podsByNode, nominated).some(isGoing)) {
+    return { message: 'not eligible due to a terminating pod on the nominated node.', nominated };
   }
-  return { node: best.node };
+  const candidates = [...objections]
+    .filter(([, { isCrowded }]) => isCrowded)
+    .map(([node]) => victimsOn(node, pod, occupancy.beside(node.metadata.name!, pod).filter(isThere), budgets.list()));
+  const chosen = leastHarm(candidates.filter((victims) => victims !== undefined));
+  if (!chosen) return { message: describeVain(objections, objections.size), nominated: '' };
+  for (const victim of chosen.pods) await evict(context, victim, pod, chosen.node);
+  return { message: describeVain(objections, objections.size), nominated: chosen.node };
 }
 
-function noNode(nodeCount: number, objections: ReadonlyMap<string, number>): string {
-  if (nodeCount === 0) return 'no nodes available to schedule pods';
-  const reasons = [...objections].map(([reason, count]) => `${count} ${reason}`).sort();
-  return `0/${nodeCount} nodes are available: ${reasons.join(', ')}. preemption: 0/${nodeCount} nodes are available: ${nodeCount} Preemption is not helpful for scheduling.`;
+function isThere(pod: Pod): boolean {
+  return !isOver(pod);
+}
+
+async function evict({ client, events, clock }: ReconcileContext, victim: Pod, pod: Pod, node: string): Promise<void> {
+  const key = objectKey(victim);
+  const condition: JsonObject = {
+    type: 'DisruptionTarget',
+    status: 'True',
+    reason: 'PreemptionByScheduler',
+    message: 'default-scheduler: preempting to accommodate a higher priority pod',
+    observedGeneration: victim.metadata.generation ?? 1,
+    lastTransitionTime: formatTime(clock.now()),
+  };
+  const patch = { metadata: { uid: victim.metadata.uid! }, status: { conditions: [condition] } };
+  await client.patch(Pods, key, 'strategic', patch, { fieldManager, subresource: 'status' }).catch(ignoreNotFound);
+  await client.delete(Pods, key, { preconditions: { uid: victim.metadata.uid! } }).catch((error: unknown) => {
+    if (!isConflict(error)) ignoreNotFound(error);
+  });
+  events.event(victim, 'Normal', 'Preempted', `Preempted by pod ${pod.metadata.uid} on node ${node}`);
 }
 
 /** Answers whether the Pod is on the node now. */
@@ -155,30 +250,31 @@ async function bind(client: Client, pod: Pod, node: string): Promise<boolean> {
   }
 }
 
-/** Answers whether that is news. */
-async function sayUnschedulable(client: Client, pod: Pod, message: string, now: number): Promise<boolean> {
+/** Says in the status and by an event why there is no node, when that is news. */
+async function fail(
+  { client, clock, events }: ReconcileContext,
+  pod: Pod,
+  message: string,
+  nominated = '',
+): Promise<void> {
   const before = pod.status?.conditions?.find(({ type }) => type === 'PodScheduled');
-  if (before?.status === 'False' && before.message === message) return false;
+  const isNews = before?.status !== 'False' || before.reason !== 'Unschedulable' || before.message !== message;
+  if (!isNews && (pod.status?.nominatedNodeName ?? '') === nominated) return;
   const condition: JsonObject = {
     type: 'PodScheduled',
     status: 'False',
     reason: 'Unschedulable',
     message,
+    observedGeneration: pod.metadata.generation ?? 1,
     lastProbeTime: null,
-    lastTransitionTime: before?.lastTransitionTime ?? formatTime(now),
+    lastTransitionTime: before?.status === 'False' ? (before.lastTransitionTime ?? null) : formatTime(clock.now()),
   };
-  const key = { namespace: pod.metadata.namespace!, name: pod.metadata.name! };
+  const status: JsonObject = { phase: 'Pending', conditions: [condition], nominatedNodeName: nominated || null };
   try {
-    await client.patch(
-      Pods,
-      key,
-      'strategic',
-      { status: { phase: 'Pending', conditions: [condition] } },
-      { fieldManager, subresource: 'status' },
-    );
-    return true;
+    await client.patch(Pods, objectKey(pod), 'strategic', { status }, { fieldManager, subresource: 'status' });
   } catch (error) {
     if (!isNotFound(error)) throw error;
-    return false;
+    return;
   }
+  if (isNews) events.event(pod, 'Warning', 'FailedScheduling', message);
 }

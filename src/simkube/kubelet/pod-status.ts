@@ -35,6 +35,7 @@ export function podStatus(pod: Pod, view: PodView, nowMs: number): PodStatus {
   const { podIP: _podIp, podIPs: _podIps, reason: _reason, message: _message, ...kept } = before;
   return {
     ...kept,
+    observedGeneration: pod.metadata.generation ?? 1,
     phase: view.phase,
     ...(view.reason !== undefined && { reason: view.reason }),
     ...(view.message !== undefined && { message: view.message }),
@@ -56,6 +57,7 @@ function conditionsOf(pod: Pod, view: PodView, time: string): PodCondition[] {
     return {
       type,
       status,
+      observedGeneration: pod.metadata.generation ?? 1,
       lastTransitionTime: earlier?.status === status ? (earlier.lastTransitionTime ?? time) : time,
       ...problem,
     };

@@ -48,7 +48,7 @@ export class PodWorker {
   #renewAt: number | undefined;
   #retryAt: number | undefined;
   #life: Life = 'alive';
-  #verdict: { phase: 'Failed'; reason: string; message: string } | undefined;
+  #verdict: { phase: 'Failed' | 'Succeeded'; reason?: string; message?: string } | undefined;
 
   constructor(pod: Pod, parts: PodWorkerParts) {
     this.#pod = pod;
@@ -110,9 +110,18 @@ export class PodWorker {
       incompleteInit: this.#init.filter((worker) => !isThrough(worker)).map(({ spec }) => spec.name),
       sidecars: new Set(this.#init.filter(({ kind }) => kind === 'sidecar').map(({ spec }) => spec.name)),
       phase: this.#phase(isInitialized),
-      ...(this.#verdict && { reason: this.#verdict.reason, message: this.#verdict.message }),
+      ...(this.#verdict?.reason !== undefined && { reason: this.#verdict.reason }),
+      ...(this.#verdict?.message !== undefined && { message: this.#verdict.message }),
     };
     return podStatus(this.#pod, view, this.#parts.clock.now());
+  }
+
+  /** Ends everything, and keeps the phase the status has: a Pod that is over stays over. */
+  endAs({ status, spec }: Pod): void {
+    if (this.#life !== 'alive' || (status?.phase !== 'Failed' && status?.phase !== 'Succeeded')) return;
+    const { phase, reason, message } = status;
+    this.#verdict ??= { phase, ...(reason !== undefined && { reason }), ...(message !== undefined && { message }) };
+    this.end((spec.terminationGracePeriodSeconds ?? 30) * 1000);
   }
 
   /** Ends everything; main containers first, then sidecars from the last to the first. */

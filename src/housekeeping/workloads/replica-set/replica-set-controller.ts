@@ -8,7 +8,13 @@ import {
   ReplicationControllers,
 } from '../../../api/index.ts';
 import type { Lister } from '../../../client/index.ts';
-import { errorMessage, type KubeObject, labelSelectorFromObject, type Resource } from '../../../machinery/index.ts';
+import {
+  type Condition,
+  errorMessage,
+  type KubeObject,
+  labelSelectorFromObject,
+  type Resource,
+} from '../../../machinery/index.ts';
 import {
   after,
   type ControllerDefinition,
@@ -140,18 +146,7 @@ function statusOf(
     if (isAvailable(pod, set.spec.minReadySeconds, now)) available++;
   }
   const before = set.status?.conditions ?? [];
-  const conditions = failure
-    ? setCondition(
-        before,
-        {
-          type: 'ReplicaFailure',
-          status: 'True',
-          reason: failure.reason,
-          message: 'message' in failure ? failure.message : errorMessage(failure.error),
-        },
-        now,
-      )
-    : dropCondition(before, 'ReplicaFailure');
+  const conditions = failure ? withFailure(before, failure, now) : dropCondition(before, 'ReplicaFailure');
   return {
     replicas: active.length,
     ...count('fullyLabeledReplicas', labelled),
@@ -160,4 +155,12 @@ function statusOf(
     observedGeneration: set.metadata.generation ?? 1,
     ...(conditions.length > 0 && { conditions: [...conditions] }),
   };
+}
+
+/** Messages name the Pod that was tried, a new one every time: only another reason is worth a write. */
+function withFailure(before: readonly Condition[], failure: Failure, now: number): readonly Condition[] {
+  const known = before.find(({ type }) => type === 'ReplicaFailure');
+  if (known?.status === 'True' && known.reason === failure.reason) return before;
+  const message = 'message' in failure ? failure.message : errorMessage(failure.error);
+  return setCondition(before, { type: 'ReplicaFailure', status: 'True', reason: failure.reason, message }, now);
 }

@@ -1,0 +1,81 @@
+import type { Node, Pod } from '../../../api/index.ts';
+import { podRequests } from '../../../apiserver/index.ts';
+import { parseQuantity } from '../../../machinery/index.ts';
+
+/** Why there is no room, in the words of kube-scheduler; none: there is. */
+export type Shortages = readonly string[];
+
+const noShortage: Shortages = [];
+const portsTaken = "node(s) didn't have free ports for the requested pod ports";
+const tooManyPods = 'Too many pods';
+const one = 1_000_000_000n;
+
+/** Pods never change: what each asks for is read once. */
+const requests = new WeakMap<Pod, ReadonlyMap<string, bigint>>();
+
+function requestsOf(pod: Pod): ReadonlyMap<string, bigint> {
+  let known = requests.get(pod);
+  if (!known) {
+    known = podRequests(pod);
+    requests.set(pod, known);
+  }
+  return known;
+}
+
+interface HostPort {
+  readonly protocol: string;
+  readonly port: number;
+  readonly address: string;
+}
+
+const anyAddress = '0.0.0.0';
+
+function hostPortsOf({ spec }: Pod): HostPort[] {
+  const sidecars = (spec.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === 'Always');
+  return [...spec.containers, ...sidecars].flatMap(({ ports = [] }) =>
+    ports.flatMap(({ hostPort, hostIP, protocol = 'TCP' }) =>
+      hostPort ? [{ protocol, port: hostPort, address: hostIP || anyAddress }] : [],
+    ),
+  );
+}
+
+function clash(a: HostPort, b: HostPort): boolean {
+  if (a.port !== b.port || a.protocol !== b.protocol) return false;
+  return a.address === b.address || a.address === anyAddress || b.address === anyAddress;
+}
+
+/** Whether anything but the mere number of Pods on a node matters to it. */
+export function isDemanding(pod: Pod): boolean {
+  return requestsOf(pod).size > 0 || hostPortsOf(pod).length > 0;
+}
+
+export function isOver({ status }: Pod): boolean {
+  return status?.phase === 'Succeeded' || status?.phase === 'Failed';
+}
+
+/** How many Pods a node takes; undefined: it does not say. */
+export function podLimit({ status }: Node): number | undefined {
+  const quantity = parseQuantity(status?.allocatable?.['pods']);
+  return quantity && Number(quantity.nanos / one);
+}
+
+/** What a Pod lacks on a node beside the Pods that are there; those that are over take nothing. */
+export function shortagesOn(node: Node, pod: Pod, others: readonly Pod[]): Shortages {
+  const living = others.filter((other) => !isOver(other));
+  const wanted = hostPortsOf(pod);
+  if (wanted.length > 0) {
+    const taken = living.flatMap(hostPortsOf);
+    if (wanted.some((port) => taken.some((other) => clash(port, other)))) return [portsTaken];
+  }
+  const found: string[] = [];
+  const limit = podLimit(node);
+  if (limit !== undefined && living.length + 1 > limit) found.push(tooManyPods);
+  for (const [name, amount] of requestsOf(pod)) {
+    if (amount === 0n) continue;
+    const allocatable = parseQuantity(node.status?.allocatable?.[name])?.nanos ?? 0n;
+    let used = amount;
+    for (const other of living) used += requestsOf(other).get(name) ?? 0n;
+    if (used > allocatable) found.push(`Insufficient ${name}`);
+  }
+  return found.length === 0 ? noShortage : found;
+}
