@@ -165,6 +165,7 @@ export class ApiServer {
   readonly #stopAggregation: () => Promise<void>;
   readonly #stopPolicyStatus: () => Promise<void>;
   readonly #listeners = new Set<Listener>();
+  readonly #acceptors = new Set<Acceptor>();
   readonly #openWatches = new Set<Exchange>();
   readonly #flow: FlowControl;
   #stopping = false;
@@ -309,7 +310,19 @@ export class ApiServer {
 
   /** Serves connections that come in elsewhere, with a certificate of their own. */
   acceptor(tls: { cert: string; key: string; clientCa: string }): Acceptor {
-    return acceptor({ tls, clock: systemClock }, (wire) => this.handle(wire));
+    const made = acceptor({ tls, clock: systemClock }, (wire) => this.handle(wire));
+    const close = (): void => {
+      this.#acceptors.delete(tracked);
+      made.close();
+    };
+    const tracked: Acceptor = { ...made, close };
+    this.#acceptors.add(tracked);
+    return tracked;
+  }
+
+  /** New connections are shown this certificate; those that are open go on. */
+  setCertificate(tls: { cert: string; key: string; clientCa: string }): void {
+    for (const one of [...this.#listeners, ...this.#acceptors]) one.setCertificate(tls);
   }
 
   /** Ends watches cleanly, finishes requests under way, stops listening. The store stays open: it is the caller's. */
@@ -346,6 +359,8 @@ export class ApiServer {
   }
 
   async #serve(exchange: Exchange): Promise<void> {
+    const wait = this.access.prepare(exchange.header('authorization'));
+    if (wait) await wait;
     const path = parseRequestPath(exchange.path);
     const verb = verbOf(exchange, path);
     const sender = this.#identify(exchange);
@@ -375,11 +390,11 @@ export class ApiServer {
   }
 
   /** Who sent the request, as far as that is known; a refusal is part of the answer, so that it is audited as well. */
-  #identify({ wire }: Exchange): Sender {
+  #identify({ wire, path }: Exchange): Sender {
     const tooLarge = refuseOversizedHead(wire);
     if (tooLarge) return { ...unknownSender, refusal: tooLarge };
     const { authorization } = wire.headers;
-    const requestor = this.access.authenticate({ authorization, socket: wire.socket });
+    const requestor = this.access.authenticate({ authorization, socket: wire.socket }, path);
     if (!requestor) {
       return { ...unknownSender, refusal: statusError.unauthorized(), auditMessage: attemptedCredentials(wire) };
     }

@@ -9,6 +9,7 @@ import {
   createAuditor,
   fileAuditSink,
   type Listener,
+  type OidcOptions,
   openObjectStore,
   type PodAttacher,
   type PodConnector,
@@ -21,8 +22,10 @@ import { CapstanError, statusError, systemClock, systemRandom } from '../machine
 import { ensureServerPki, type ServerPki } from '../pki/index.ts';
 import type { Logger } from '../runtime/index.ts';
 import { lmdbEngine, type Store } from '../store/index.ts';
+import { renewCertificates } from './certificate-renewal.ts';
 import { prepareDataDirectory } from './data-directory.ts';
 import { refuseHalfRestored } from './recovery/restore.ts';
+import { advertisedHost, servingHosts } from './serving-hosts.ts';
 
 export interface ManagementApiOptions {
   dataDirectory: string;
@@ -31,6 +34,14 @@ export interface ManagementApiOptions {
   encryptionKeyFile: string;
   auditLog?: string;
   serviceCidr?: string;
+  /** further names and addresses of the serving certificate */
+  tlsSans?: readonly string[];
+  /** paths that may be read without credentials */
+  anonymousPaths?: readonly string[];
+  /** an issuer people sign in with */
+  oidc?: OidcOptions;
+  /** the certificate of the administrator is another from now on */
+  onRenewed?(pki: ServerPki): Promise<void>;
   /** Pods will be run in this process: `pods.attach` is called once that is so */
   runsPods?: boolean;
   log: Logger;
@@ -65,14 +76,14 @@ export async function startManagementApi(options: ManagementApiOptions): Promise
   const engine = await lmdbEngine({ directory: storeDirectory(dataDirectory) });
   const closers: (() => Promise<void>)[] = [() => engine.close()];
   try {
-    const [pki, sealer] = await Promise.all([
+    const { tlsSans = [], listen } = options;
+    const ensurePki = (): Promise<ServerPki> =>
       ensureServerPki({
         directory: join(dataDirectory, 'pki'),
-        hosts: serverHosts(options.listen.host),
+        hosts: servingHosts(listen.host, tlsSans),
         clock: systemClock,
-      }),
-      secretSealer({ keyFile: options.encryptionKeyFile }),
-    ]);
+      });
+    const [pki, sealer] = await Promise.all([ensurePki(), secretSealer({ keyFile: options.encryptionKeyFile })]);
     const store = await openObjectStore({ engine, sealer });
     closers[0] = () => store.close();
     let auditSink: AuditSink | undefined;
@@ -91,6 +102,10 @@ export async function startManagementApi(options: ManagementApiOptions): Promise
         mode: 'RBAC',
         clientCa: pki.authority.certificate,
         serviceAccounts: { issuer: serviceAccountIssuer, signingKeyPem: pki.serviceAccountKeys.privateKey },
+        ...(options.anonymousPaths && { anonymousPaths: options.anonymousPaths }),
+        ...(options.oidc && {
+          oidc: { ...options.oidc, onError: (message) => log.warn('Sign-in by OIDC does not work', { message }) },
+        }),
       },
       ...(auditSink && { auditor: createAuditor({ sink: auditSink, clock: systemClock, random: systemRandom }) }),
       ...(options.serviceCidr !== undefined && { serviceCidr: options.serviceCidr }),
@@ -102,11 +117,20 @@ export async function startManagementApi(options: ManagementApiOptions): Promise
       },
     });
     closers.unshift(() => server.stop());
-    const listener = await server.listen({
-      ...options.listen,
-      tls: { cert: pki.server.certificate, key: pki.server.privateKey, clientCa: pki.authority.certificate },
+    const listener = await server.listen({ ...listen, tls: servingTls(pki) });
+    const url = `https://${formatHost(advertisedHost(listener.host, tlsSans))}:${listener.port}`;
+    const stopRenewal = renewCertificates({
+      clock: systemClock,
+      log,
+      current: pki,
+      ensure: ensurePki,
+      onRenewed: async (renewed) => {
+        Object.assign(pki, { server: renewed.server, admin: renewed.admin });
+        server.setCertificate(servingTls(renewed));
+        await options.onRenewed?.(renewed);
+      },
     });
-    const url = `https://${formatHost(dialHost(listener.host))}:${listener.port}`;
+    closers.unshift(async () => stopRenewal());
     const attachPods = (access: PodAccess): void => {
       pods = access;
     };
@@ -140,15 +164,8 @@ export function storeDirectory(dataDirectory: string): string {
   return join(dataDirectory, 'store');
 }
 
-/** Names and addresses the serving certificate is good for. */
-function serverHosts(host: string): string[] {
-  const hosts = ['localhost', '127.0.0.1', '::1', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc'];
-  return host === '' || host === '0.0.0.0' || host === '::' || hosts.includes(host) ? hosts : [...hosts, host];
-}
-
-/** An address to dial for a server that listens on all. */
-function dialHost(host: string): string {
-  return host === '0.0.0.0' || host === '' ? '127.0.0.1' : host === '::' ? '::1' : host;
+function servingTls({ server, authority }: ServerPki): { cert: string; key: string; clientCa: string } {
+  return { cert: server.certificate, key: server.privateKey, clientCa: authority.certificate };
 }
 
 function formatHost(host: string): string {

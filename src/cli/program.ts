@@ -31,6 +31,12 @@ export function buildProgram(setExitCode: (code: number) => void): Command {
       setExitCode(await action(command.opts() as O, processContext(level), ...args));
     };
 
+  const several = (flags: string, description: string): Option =>
+    new Option(flags, description).argParser((value: string, earlier: string[] | undefined) => [
+      ...(earlier ?? []),
+      value,
+    ]);
+
   program
     .command('up')
     .description('run the management API and its controllers in the foreground')
@@ -38,6 +44,22 @@ export function buildProgram(setExitCode: (code: number) => void): Command {
     .option('--listen <host:port>', 'address of the management API; port 0 takes a free one', '127.0.0.1:6443')
     .option('--kubeconfig <file>', 'write the admin kubeconfig there and nowhere else (default: merge into yours)')
     .option('--encryption-key-file <file>', 'key that seals Secrets on disk (default: below $XDG_CONFIG_HOME/capstan)')
+    .addOption(
+      several('--tls-san <name>', 'further name or address of the serving certificate; may be given several times'),
+    )
+    .option(
+      '--anonymous-paths <list>',
+      'paths that can be read without credentials: /livez, /readyz, /healthz, /metrics, /version (default: none)',
+    )
+    .option('--oidc-issuer-url <url>', 'accept ID tokens of this OpenID Connect issuer')
+    .option('--oidc-client-id <id>', 'client (audience) the tokens must be for')
+    .option('--oidc-username-claim <claim>', 'claim with the user name (default: sub)')
+    .option('--oidc-username-prefix <prefix>', 'put before user names (default: ISSUER#, none for email; - for none)')
+    .option('--oidc-groups-claim <claim>', 'claim with the groups')
+    .option('--oidc-groups-prefix <prefix>', 'put before groups')
+    .option('--oidc-ca-file <file>', "authorities of the issuer's own certificate (default: the system's)")
+    .addOption(several('--oidc-required-claim <key=value>', 'claim a token must have; may be given several times'))
+    .addOption(several('--oidc-signing-algs <list>', 'accepted algorithms (default: RS256)'))
     .option('--audit-log <file>', 'record every request there, one JSON line each')
     .option('--service-cidr <cidr>', 'addresses of Services', '10.96.0.0/16')
     .option('--simulated-cloud', 'run a simulated OpenStack too and write DATA_DIR/clouds.yaml for it')

@@ -2,13 +2,20 @@ import type { Clock, KubeObject, Random } from '../../machinery/index.ts';
 import type { Store } from '../../store/index.ts';
 import { objectKey } from '../storage/keys.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
+import { anonymousPathsAuthorizer, isOpen } from './anonymous-paths.ts';
 import {
   type AuthorizationAttributes,
   type AuthorizationDecision,
   type Authorizer,
   forbiddenError,
 } from './attributes.ts';
-import { type Authenticator, type Credentials, createAuthenticator, type TokenAuthenticator } from './authenticator.ts';
+import {
+  type Authenticator,
+  bearerToken,
+  type Credentials,
+  createAuthenticator,
+  type TokenAuthenticator,
+} from './authenticator.ts';
 import { alwaysAllowAuthorizer, mastersAuthorizer, unionAuthorizer } from './authorizers.ts';
 import { bootstrapTokenAuthenticator, type SecretObject } from './bootstrap-tokens.ts';
 import { clientCertificateAuthenticator } from './client-certificate.ts';
@@ -18,12 +25,13 @@ import { jwtSigningKey, jwtVerificationKey } from './jwt.ts';
 import { nodeAuthorizer } from './node-authorizer.ts';
 import { feedNodeRelations } from './node-feed.ts';
 import { NodeRelationIndex } from './node-relations.ts';
+import { type OidcAuthenticator, type OidcOptions, oidcAuthenticator } from './oidc/index.ts';
 import { feedRbacIndex } from './policy-feed.ts';
 import { rbacAuthorizer } from './rbac/authorizer.ts';
 import { RbacIndex } from './rbac/rbac-index.ts';
 import { type BoundObjectLookup, serviceAccountTokenAuthenticator } from './service-account-tokens.ts';
 import { createTokenIssuer, type TokenIssuer } from './token-issuer.ts';
-import { systemGroups, type UserInfo } from './user.ts';
+import { anonymousUser, systemGroups, type UserInfo } from './user.ts';
 
 export interface AccessControlOptions {
   /** PEM of the authorities whose client certificates are trusted */
@@ -34,6 +42,10 @@ export interface AccessControlOptions {
   /** accept the bootstrap tokens of joining nodes, Secrets of kube-system; default true */
   bootstrapTokens?: boolean;
   anonymous?: boolean;
+  /** paths that may be read without credentials although `anonymous` is off */
+  anonymousPaths?: readonly string[];
+  /** an issuer whose ID tokens are accepted */
+  oidc?: OidcOptions & { onError(message: string): void };
   /** `AlwaysAllow` is for tests and for servers nobody else can reach */
   mode: 'RBAC' | 'AlwaysAllow';
   /** lets kubelets see and write what concerns their own node and nothing else: for servers that nodes join */
@@ -51,6 +63,8 @@ export class AccessControl {
   readonly lookup: BoundObjectLookup;
   /** set where nobody but RBAC could refuse what RBAC allows */
   readonly #rbac: { authorizer: Authorizer; index: RbacIndex } | undefined;
+  readonly #oidc: OidcAuthenticator | undefined;
+  readonly #isAnonymousAllowed: (path: string) => boolean;
   readonly #inProcess = new WeakMap<UserInfo, InProcessCheck>();
   readonly #stops: (() => void)[] = [];
 
@@ -72,9 +86,18 @@ export class AccessControl {
     if (options.bootstrapTokens ?? true) {
       tokens.push(bootstrapTokenAuthenticator({ secret: (name) => this.lookup.secret('kube-system', name), clock }));
     }
+    if (options.oidc) {
+      const { onError, ...oidc } = options.oidc;
+      const issuer = oidcAuthenticator(oidc, { clock, onError });
+      this.#oidc = issuer;
+      this.#stops.push(() => issuer.close());
+      tokens.push(issuer.authenticate);
+    }
+    const { anonymous = false, anonymousPaths = [] } = options;
+    this.#isAnonymousAllowed = (path) => anonymous || isOpen(anonymousPaths, path);
     this.authenticator = createAuthenticator({
       tokens,
-      anonymous: options.anonymous ?? false,
+      anonymous: anonymous || anonymousPaths.length > 0,
       ...(options.clientCa !== undefined && {
         certificates: clientCertificateAuthenticator({ authorities: options.clientCa, clock }),
       }),
@@ -90,6 +113,7 @@ export class AccessControl {
       const rbac = rbacAuthorizer(this.rbacIndex);
       // Nodes are only ever allowed more by theirs.
       if (!options.authorizers?.length) this.#rbac = { authorizer: rbac, index: this.rbacIndex };
+      if (anonymousPaths.length > 0) authorizers.push(anonymousPathsAuthorizer(anonymousPaths));
       this.authorizer = unionAuthorizer(mastersAuthorizer, ...authorizers, rbac);
     }
   }
@@ -98,9 +122,17 @@ export class AccessControl {
     for (const stop of this.#stops) stop();
   }
 
+  /** What has to come in before a token can be judged; undefined when nothing has. */
+  prepare(authorization: string | undefined): Promise<void> | undefined {
+    if (!this.#oidc) return undefined;
+    const token = bearerToken(authorization);
+    return token === undefined ? undefined : this.#oidc.prepare(token);
+  }
+
   /** Who sent a request; undefined means 401. */
-  authenticate(credentials: Credentials): UserInfo | undefined {
-    return this.authenticator.authenticate(credentials);
+  authenticate(credentials: Credentials, path: string): UserInfo | undefined {
+    const requestor = this.authenticator.authenticate(credentials);
+    return requestor === anonymousUser && !this.#isAnonymousAllowed(path) ? undefined : requestor;
   }
 
   /** The user a request acts as by its headers, mostly the requestor; throws 403 when they may not. */

@@ -1,6 +1,7 @@
 // Who is asking, and may they: everything the request pipeline needs for authentication and authorization.
 export * from './access-control.ts';
 export * from './access-reviews.ts';
+export { isOpen, openablePaths } from './anonymous-paths.ts';
 export * from './attributes.ts';
 export * from './authenticator.ts';
 export * from './authorizers.ts';
@@ -12,6 +13,7 @@ export * from './in-process-check.ts';
 export * from './jwt.ts';
 export * from './node-authorizer.ts';
 export * from './node-relations.ts';
+export * from './oidc/index.ts';
 export * from './rbac/aggregation.ts';
 export * from './rbac/authorizer.ts';
 export * from './rbac/bootstrap-policy.ts';

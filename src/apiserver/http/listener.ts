@@ -29,6 +29,8 @@ export interface ListenOptions extends TlsOptions {
 export interface Listener {
   readonly host: string;
   readonly port: number;
+  /** for connections that come in from now on */
+  setCertificate(tls: TlsOptions['tls']): void;
   /** stops accepting, lets requests under way finish until `deadlineMs`, then cuts what is left */
   close(deadlineMs: number): Promise<void>;
 }
@@ -59,6 +61,7 @@ export async function listen(options: ListenOptions, handle: (wire: Wire) => voi
   return {
     host: options.host,
     port: address.port,
+    setCertificate: (tls) => useCertificate(server, tls),
     close: (deadlineMs) => closeServer(server, connections, deadlineMs, options.clock),
   };
 }
@@ -66,6 +69,7 @@ export async function listen(options: ListenOptions, handle: (wire: Wire) => voi
 /** Serves connections that somebody else accepted. */
 export interface Acceptor {
   accept(socket: Duplex): void;
+  setCertificate(tls: TlsOptions['tls']): void;
   /** cuts all connections */
   close(): void;
 }
@@ -78,11 +82,16 @@ export function acceptor(options: TlsOptions, handle: (wire: Wire) => void): Acc
       socket.on('error', () => socket.destroy());
       server.emit('connection', socket);
     },
+    setCertificate: (tls) => useCertificate(server, tls),
     close() {
       for (const session of connections.sessions) session.destroy();
       for (const socket of connections.sockets) socket.destroy();
     },
   };
+}
+
+function useCertificate(server: Http2SecureServer, { cert, key, clientCa }: TlsOptions['tls']): void {
+  server.setSecureContext({ cert, key, ca: clientCa, minVersion: 'TLSv1.2' });
 }
 
 /** Client certificates are asked for but not demanded: who has none may come with a token. */

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { openablePaths } from '../../apiserver/index.ts';
 import { writeKubeconfigEntry } from '../../client/index.ts';
 import { CapstanError, systemClock } from '../../machinery/index.ts';
 import type { PodHost } from '../../podhost/index.ts';
@@ -16,12 +17,16 @@ import {
   parseListenAddress,
   startManagementApi,
 } from '../management-api.ts';
+import { type OidcFlags, oidcOptions } from '../oidc-flags.ts';
 import { peersOf } from '../peers.ts';
 import type { RunningManager } from '../running-manager.ts';
+import { parseTlsSans } from '../serving-hosts.ts';
 import type { RunningCloud } from '../simulated-cloud.ts';
 import { ownContext } from '../target-api.ts';
 
-export interface UpOptions {
+export interface UpOptions extends OidcFlags {
+  tlsSan?: string[];
+  anonymousPaths?: string;
   dataDir?: string;
   listen: string;
   kubeconfig?: string;
@@ -85,12 +90,21 @@ export async function startInstallation(options: UpOptions, context: CommandCont
     simulatesCloud: options.simulatedCloud === true,
     simulatesPods: options.pods === 'simulated',
   });
+  const oidc = await oidcOptions(options);
+  /** writes the administrator's kubeconfig again */
+  let written: (() => Promise<unknown>) | undefined;
   const api = await startManagementApi({
     dataDirectory,
     listen,
     encryptionKeyFile: options.encryptionKeyFile ?? defaultEncryptionKeyFile(env, dataDirectory),
     ...(options.auditLog !== undefined && { auditLog: resolve(options.auditLog) }),
     ...(options.serviceCidr !== undefined && { serviceCidr: options.serviceCidr }),
+    tlsSans: parseTlsSans(options.tlsSan ?? []),
+    anonymousPaths: parseAnonymousPaths(options.anonymousPaths),
+    ...(oidc && { oidc }),
+    onRenewed: async () => {
+      await written?.();
+    },
     runsPods: options.pods !== 'none',
     log,
   });
@@ -139,6 +153,7 @@ export async function startInstallation(options: UpOptions, context: CommandCont
     } else {
       log.info('No cluster controllers run here: others are expected to');
     }
+    written = () => writeAdminKubeconfig(api, options, context);
     const kubeconfig = await writeAdminKubeconfig(api, options, context);
     const stopGivingBack = giveMemoryBackAtRest();
     stops.unshift(async () => stopGivingBack());
@@ -155,6 +170,15 @@ export async function startInstallation(options: UpOptions, context: CommandCont
     await stopAll(stops, log);
     throw error;
   }
+}
+
+function parseAnonymousPaths(text: string | undefined): string[] {
+  const paths = (text ?? '').split(',').filter((path) => path !== '');
+  for (const path of paths) {
+    if ((openablePaths as readonly string[]).includes(path)) continue;
+    throw new CapstanError('CAP_USAGE', `--anonymous-paths: "${path}" is not one of ${openablePaths.join(', ')}`);
+  }
+  return paths;
 }
 
 /** Stops everything, whatever happens to one part of it. */
