@@ -171,6 +171,19 @@ export interface ImageView {
 }
 
 /** Glance, as the others need it. */
+/** An image somebody else makes: of a volume, of a server that is put away. */
+export interface NewImage {
+  readonly name: string;
+  readonly projectId: string;
+  readonly diskFormat: string;
+  readonly containerFormat: string;
+  readonly visibility?: 'public' | 'private' | 'shared' | 'community';
+  readonly isProtected?: boolean;
+  /** GiB a server needs at least */
+  readonly size: number;
+  readonly properties: Readonly<Record<string, string>>;
+}
+
 export interface ImageService {
   image(id: string): ImageView | undefined;
   canUse(image: ImageView, projectId: string, isAdmin: boolean): boolean;
@@ -184,6 +197,10 @@ export interface ImageService {
     baseImageId: string;
     properties: Readonly<Record<string, string>>;
   }): string;
+  /** Makes an image that becomes active in its own time. Answers its id. */
+  createImage(wish: NewImage): string;
+  /** Removes an image nobody asked glance for. */
+  deleteImage(id: string): void;
 }
 
 export interface VolumeView {

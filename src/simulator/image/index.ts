@@ -3,7 +3,7 @@ import { htmlAnswer } from '../core/http/fixed-answers.ts';
 import { Refusal } from '../core/refusal.ts';
 import type { Room } from '../core/room.ts';
 import type { Answer, Route } from '../core/service.ts';
-import { createImages, imageView } from './images.ts';
+import { createImages, type Image, imageView } from './images.ts';
 import { imageRoutes } from './routes.ts';
 import { schemaRoutes } from './schemas.ts';
 
@@ -24,6 +24,9 @@ const versionRoutes: readonly Route[] = [
   { method: 'GET', path: '/versions', open: true, handle: (context) => ({ status: 200, body: versions(context) }) },
 ];
 
+type Uploaded = Pick<Image, 'name' | 'owner' | 'diskFormat' | 'containerFormat' | 'minDisk' | 'minRam' | 'properties'> &
+  Partial<Pick<Image, 'visibility' | 'isProtected'>>;
+
 /** Glance: images and their content. */
 export const imageRoom: Room = (core) => {
   const images = createImages(core);
@@ -32,6 +35,28 @@ export const imageRoom: Room = (core) => {
   core.jobs.define('image.snapshotDone', (id) => {
     if (images.images.has(id)) images.store(id, Buffer.from(`simulated snapshot ${id}\n`));
   });
+  /** An image whose content comes by itself a while later. */
+  const upload = (wish: Uploaded): string => {
+    const now = core.now();
+    const { id } = images.images.insert({
+      visibility: 'private',
+      isProtected: false,
+      ...wish,
+      id: core.ids.uuid(),
+      status: 'queued',
+      size: null,
+      virtualSize: null,
+      checksum: null,
+      hashValue: null,
+      isHidden: false,
+      tags: [],
+      createdAt: now,
+      updatedAt: now,
+      members: {},
+    });
+    core.jobs.schedule(core.timings.sample('image.snapshot'), 'image.snapshotDone', id);
+    return id;
+  };
   core.provide('image', {
     image: (id) => {
       const image = images.images.get(id);
@@ -43,26 +68,13 @@ export const imageRoom: Room = (core) => {
     },
     createSnapshot(wish) {
       const base = images.images.get(wish.baseImageId);
-      const now = core.now();
-      const { id } = images.images.insert({
-        id: core.ids.uuid(),
+      return upload({
         name: wish.name,
         owner: wish.projectId,
-        status: 'queued',
-        visibility: 'private',
         diskFormat: base?.diskFormat ?? 'qcow2',
         containerFormat: base?.containerFormat ?? 'bare',
-        size: null,
-        virtualSize: null,
-        checksum: null,
-        hashValue: null,
         minDisk: base?.minDisk ?? 0,
         minRam: base?.minRam ?? 0,
-        isProtected: false,
-        isHidden: false,
-        tags: [],
-        createdAt: now,
-        updatedAt: now,
         properties: {
           ...base?.properties,
           image_type: 'snapshot',
@@ -71,10 +83,24 @@ export const imageRoom: Room = (core) => {
           base_image_ref: wish.baseImageId,
           ...wish.properties,
         },
-        members: {},
       });
-      core.jobs.schedule(core.timings.sample('image.snapshot'), 'image.snapshotDone', id);
-      return id;
+    },
+    createImage: ({ name, projectId, diskFormat, containerFormat, size, properties, visibility, isProtected }) =>
+      upload({
+        name,
+        owner: projectId,
+        diskFormat,
+        containerFormat,
+        minDisk: size,
+        minRam: 0,
+        properties,
+        ...(visibility !== undefined && { visibility }),
+        ...(isProtected !== undefined && { isProtected }),
+      }),
+    deleteImage(id) {
+      if (!images.images.has(id)) return;
+      images.contents.delete(id);
+      images.images.delete(id);
     },
   });
   return {

@@ -2,6 +2,7 @@ import { type BodySchema, isUuid } from '../core/checks/schema.ts';
 import type { RequestContext } from '../core/http/context.ts';
 import type { Answer } from '../core/service.ts';
 import { badRequest, checkBody, notFound } from '../core/wrapped-refusals.ts';
+import { openType } from './types.ts';
 import { renderVolume } from './views.ts';
 import type { Volume, Volumes } from './volumes.ts';
 
@@ -46,7 +47,7 @@ export function createVolume(volumes: Volumes, context: RequestContext): Answer 
     if (length > 255) throw badRequest(`Invalid input received: ${key} has ${length} characters, more than 255.`);
   }
   const typeName = given('volume_type');
-  if (typeName !== undefined && !volumes.findType(typeName)) {
+  if (typeName !== undefined && !openType(volumes, context, typeName)) {
     throw notFound(`Volume type ${isUuid(typeName) ? '' : 'with name '}${typeName} could not be found.`);
   }
   const snapshotId = given('snapshot_id');

@@ -1,12 +1,16 @@
 import type { RequestContext } from '../core/http/context.ts';
-import type { Answer, Route } from '../core/service.ts';
-import { badRequest, checkBody, forbidden, notFound, readTexts, wrappedIn } from '../core/wrapped-refusals.ts';
+import type { Route } from '../core/service.ts';
+import { badRequest, checkBody } from '../core/wrapped-refusals.ts';
 import { actionRoute } from './actions.ts';
+import { attachmentRoutes } from './attachments.ts';
 import { createVolume } from './create.ts';
 import { type Listing, listPage } from './list.ts';
+import { textRoutes } from './metadata.ts';
+import { qosSpecRoutes } from './qos-specs.ts';
 import { quotaRoutes } from './quotas.ts';
 import { snapshotRoutes } from './snapshots.ts';
-import { renderType, renderVolume, renderVolumeBrief } from './views.ts';
+import { typeRoutes } from './types.ts';
+import { poolName, renderVolume, renderVolumeBrief } from './views.ts';
 import type { Volume, Volumes } from './volumes.ts';
 
 /** Every route is served below `/v3/PROJECT`, and below `/v3` as well since 3.67. */
@@ -16,6 +20,8 @@ export function volumeRoutes(volumes: Volumes): Route[] {
     actionRoute(volumes),
     ...snapshotRoutes(volumes),
     ...typeRoutes(volumes),
+    ...qosSpecRoutes(volumes),
+    ...attachmentRoutes(volumes),
     ...quotaRoutes(volumes),
     ...otherRoutes(volumes),
   ];
@@ -161,7 +167,20 @@ function volumeResourceRoutes(volumes: Volumes): Route[] {
         return { status: 202 };
       },
     },
-    ...metadataRoutes(volumes),
+    ...textRoutes({
+      path: '/volumes/{id}/metadata',
+      key: 'metadata',
+      single: 'meta',
+      policy: (action) => ({
+        name: `volume:${action}_volume_metadata`,
+        level: action === 'get' ? 'reader' : 'member',
+      }),
+      isReplaceable: true,
+      deleted: 200,
+      read: (context) => volumes.find(context).metadata,
+      write: (context, metadata) => void volumes.change(volumes.find(context).id, { metadata }),
+      unknown: (context, key) => `Volume ${context.param('id')} has no metadata with key ${key}.`,
+    }),
   ];
 }
 
@@ -187,133 +206,6 @@ function undeletable(): Error {
   return badRequest(
     'Invalid volume: Volume status must be available or error or error_restoring or error_extending or error_managing and must not be migrating, attached, belong to a group, have snapshots, awaiting a transfer, or be disassociated from snapshots after volume transfer.',
   );
-}
-
-function metadataRoutes(volumes: Volumes): Route[] {
-  const policy = (name: string, level: 'reader' | 'member'): NonNullable<Route['policy']> => ({
-    name: `volume:${name}_volume_metadata`,
-    level,
-  });
-  const base = '/volumes/{id}/metadata';
-  const write = (context: RequestContext, merged: boolean): Answer => {
-    const given = readTexts('metadata', context.json);
-    const volume = volumes.find(context);
-    const metadata = merged ? { ...volume.metadata, ...given } : given;
-    volumes.change(volume.id, { metadata });
-    return { status: 200, body: { metadata } };
-  };
-  return [
-    {
-      method: 'GET',
-      path: base,
-      policy: policy('get', 'reader'),
-      handle: (context) => ({ status: 200, body: { metadata: volumes.find(context).metadata } }),
-    },
-    { method: 'POST', path: base, policy: policy('create', 'member'), handle: (context) => write(context, true) },
-    { method: 'PUT', path: base, policy: policy('update', 'member'), handle: (context) => write(context, false) },
-    {
-      method: 'DELETE',
-      path: `${base}/{key}`,
-      policy: policy('delete', 'member'),
-      handle: (context) => {
-        const volume = volumes.find(context);
-        const { [context.param('key')]: removed, ...metadata } = volume.metadata;
-        if (removed === undefined) {
-          throw notFound(`Volume ${volume.id} has no metadata with key ${context.param('key')}.`);
-        }
-        volumes.change(volume.id, { metadata });
-        return { status: 200 };
-      },
-    },
-  ];
-}
-
-interface TypeWish {
-  readonly name: string;
-  readonly description?: string | null;
-  readonly extra_specs?: Readonly<Record<string, string>>;
-  readonly 'os-volume-type-access:is_public'?: boolean;
-}
-
-const typeSchema = wrappedIn('volume_type', {
-  type: 'object',
-  properties: {
-    name: { type: 'string', minLength: 1, maxLength: 255 },
-    description: { type: ['string', 'null'] },
-    extra_specs: { type: 'object', additionalProperties: { type: 'string' } },
-    'os-volume-type-access:is_public': { type: 'boolean' },
-  },
-  required: ['name'],
-});
-
-function typeRoutes(volumes: Volumes): Route[] {
-  const admin = (name: string): NonNullable<Route['policy']> => ({ name: `volume_extension:${name}`, level: 'admin' });
-  const find = (context: RequestContext): Parameters<typeof renderType>[0] => {
-    const id = context.param('id');
-    const type = id === 'default' ? volumes.defaultType() : volumes.types.get(id);
-    if (!type) throw notFound(`Volume type ${id} could not be found.`);
-    return type;
-  };
-  return [
-    {
-      method: 'GET',
-      path: '/types',
-      handle: ({ query }) => {
-        const name = query.get('name');
-        const found = [...volumes.types.all()].filter((type) => name === undefined || type.name === name);
-        return { status: 200, body: { volume_types: found.map((type) => renderType(type, true)) } };
-      },
-    },
-    {
-      method: 'GET',
-      path: '/types/{id}',
-      handle: (context) => ({
-        status: 200,
-        body: { volume_type: renderType(find(context), context.param('id') !== 'default') },
-      }),
-    },
-    {
-      method: 'GET',
-      path: '/types/{id}/extra_specs',
-      handle: (context) => ({ status: 200, body: { extra_specs: find(context).extraSpecs } }),
-    },
-    {
-      method: 'POST',
-      path: '/types',
-      policy: admin('type_create'),
-      handle: (context) => {
-        checkBody(typeSchema, context.json);
-        const wish = (context.json as { volume_type: TypeWish }).volume_type;
-        if (volumes.types.first('name', wish.name)) {
-          throw forbidden(`Volume Type ${wish.name} already exists.`);
-        }
-        const type = volumes.types.insert({
-          id: volumes.core.ids.uuid(),
-          name: wish.name,
-          description: wish.description ?? null,
-          isPublic: wish['os-volume-type-access:is_public'] ?? true,
-          extraSpecs: wish.extra_specs ?? {},
-        });
-        return { status: 200, body: { volume_type: renderType(type, true) } };
-      },
-    },
-    {
-      method: 'DELETE',
-      path: '/types/{id}',
-      policy: admin('type_delete'),
-      handle: (context) => {
-        const { id, name } = find(context);
-        if (id === volumes.defaultType().id) {
-          throw badRequest('Invalid volume type: Default volume type can not be deleted.');
-        }
-        for (const { typeId } of volumes.volumes.all()) {
-          if (typeId === id) throw badRequest(`Target volume type is still in use: ${name}`);
-        }
-        volumes.types.delete(id);
-        return { status: 202 };
-      },
-    },
-  ];
 }
 
 function otherRoutes(volumes: Volumes): Route[] {
@@ -347,6 +239,15 @@ function otherRoutes(volumes: Volumes): Route[] {
         },
       }),
     },
+    {
+      method: 'GET',
+      path: '/scheduler-stats/get_pools',
+      policy: { name: 'scheduler_extension:scheduler_stats:get_pools', level: 'admin' },
+      handle: ({ query }) => ({
+        status: 200,
+        body: { pools: [query.get('detail')?.toLowerCase() === 'true' ? poolOf(volumes) : { name: poolName }] },
+      }),
+    },
     empty('/backups', 'backups'),
     empty('/backups/detail', 'backups'),
     empty('/extensions', 'extensions'),
@@ -354,4 +255,35 @@ function otherRoutes(volumes: Volumes): Route[] {
     empty('/os-volume-transfer', 'transfers'),
     empty('/os-volume-transfer/detail', 'transfers'),
   ];
+}
+
+/** Room that never ends, said in numbers. */
+const poolGigabytes = 1_000_000;
+
+function poolOf(volumes: Volumes): object {
+  let [count, gigabytes] = [0, 0];
+  for (const { size } of volumes.volumes.all()) {
+    count++;
+    gigabytes += size;
+  }
+  return {
+    name: poolName,
+    capabilities: {
+      volume_backend_name: 'simulated',
+      vendor_name: 'simulated',
+      driver_version: '1.0',
+      storage_protocol: 'simulated',
+      total_capacity_gb: poolGigabytes,
+      free_capacity_gb: Math.max(0, poolGigabytes - gigabytes),
+      allocated_capacity_gb: gigabytes,
+      provisioned_capacity_gb: gigabytes,
+      reserved_percentage: 0,
+      max_over_subscription_ratio: '20.0',
+      thin_provisioning_support: true,
+      thick_provisioning_support: false,
+      QoS_support: true,
+      multiattach: true,
+      total_volumes: count,
+    },
+  };
 }

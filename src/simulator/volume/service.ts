@@ -20,12 +20,7 @@ export function volumeService(volumes: Volumes): VolumeService {
     createVolume: (wish) => volumeView(volumes.create(wish)),
     reserve(id) {
       const volume = must(id);
-      if (volume.status !== 'available' && !volume.isMultiattach) {
-        throw new Refusal(
-          400,
-          `Invalid volume: Volume ${id} status must be available or downloading to reserve, but the current status is ${volume.status}.`,
-        );
-      }
+      volumes.mustBeFree(volume);
       if (volume.attachments.length === 0) volumes.change(id, { status: 'reserved' });
     },
     attach(id, { serverId, device, host }) {

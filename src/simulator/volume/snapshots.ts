@@ -1,7 +1,8 @@
 import type { RequestContext } from '../core/http/context.ts';
-import type { Route } from '../core/service.ts';
-import { badRequest, checkBody, notFound } from '../core/wrapped-refusals.ts';
+import type { Answer, Route } from '../core/service.ts';
+import { badRequest, checkBody, forbidden, notFound, wrappedIn } from '../core/wrapped-refusals.ts';
 import { type Listing, listPage } from './list.ts';
+import { textRoutes } from './metadata.ts';
 import { renderSnapshot } from './views.ts';
 import type { Snapshot, Volumes } from './volumes.ts';
 
@@ -111,5 +112,104 @@ export function snapshotRoutes(volumes: Volumes): Route[] {
         return { status: 202 };
       },
     },
+    {
+      method: 'PUT',
+      path: '/snapshots/{id}',
+      policy: policy('update_snapshot', 'member'),
+      handle: (context) => {
+        checkBody(updateSchema, context.json);
+        const fields = (context.json as { snapshot: Readonly<Record<string, string | null>> }).snapshot;
+        const snapshot = volumes.findSnapshot(context);
+        const name = fields['name'] ?? fields['display_name'];
+        const description = fields['description'] ?? fields['display_description'];
+        if (name === undefined && description === undefined) {
+          throw badRequest("Invalid input received: At least one of 'name' or 'description' must be given.");
+        }
+        const changed = volumes.snapshots.update(snapshot.id, {
+          ...(name !== undefined && { name }),
+          ...(description !== undefined && { description }),
+          updatedAt: volumes.core.now(),
+        });
+        return { status: 200, body: { snapshot: renderSnapshot(changed, context, 'listed') } };
+      },
+    },
+    {
+      method: 'POST',
+      path: '/snapshots/{id}/action',
+      handle: (context) => act(volumes, context),
+    },
+    ...textRoutes({
+      path: '/snapshots/{id}/metadata',
+      key: 'metadata',
+      single: 'meta',
+      policy: (action) => policy(`${action}_snapshot_metadata`, action === 'get' ? 'reader' : 'member'),
+      isReplaceable: true,
+      deleted: 200,
+      read: (context) => volumes.findSnapshot(context).metadata,
+      write: (context, metadata) =>
+        void volumes.snapshots.update(volumes.findSnapshot(context).id, {
+          metadata,
+          updatedAt: volumes.core.now(),
+        }),
+      unknown: (context, key) => `Snapshot ${context.param('id')} has no metadata with key ${key}.`,
+    }),
   ];
+}
+
+const text = { type: ['string', 'null'], maxLength: 255 };
+
+const updateSchema = wrappedIn('snapshot', {
+  type: 'object',
+  properties: { name: text, description: text, display_name: text, display_description: text },
+});
+
+const statuses = ['available', 'creating', 'deleting', 'error', 'error_deleting'];
+
+/** From where to where a driver may say that a snapshot has come. */
+const reported: Readonly<Record<string, readonly string[]>> = {
+  creating: ['creating', 'available', 'error'],
+  deleting: ['deleting', 'error_deleting'],
+};
+
+interface SnapshotAction {
+  readonly policy: string;
+  run(volumes: Volumes, snapshot: Readonly<Snapshot>, fields: Readonly<Record<string, unknown>>): void;
+}
+
+/** What operators do with snapshots. */
+const actions: Readonly<Record<string, SnapshotAction>> = {
+  'os-reset_status': {
+    policy: 'volume_extension:snapshot_admin_actions:reset_status',
+    run({ snapshots, core }, { id }, { status }) {
+      if (typeof status !== 'string' || !statuses.includes(status)) {
+        throw badRequest(`Must specify a valid status: ${statuses.join(', ')}.`);
+      }
+      snapshots.update(id, { status, updatedAt: core.now() });
+    },
+  },
+  'os-update_snapshot_status': {
+    policy: 'snapshot_extension:snapshot_actions:update_snapshot_status',
+    run({ snapshots, core }, { id, status: current }, { status }) {
+      if (typeof status !== 'string' || !(reported[current] ?? []).includes(status)) {
+        throw badRequest(`Provided snapshot status ${String(status)} not allowed for snapshot with status ${current}.`);
+      }
+      snapshots.update(id, { status, updatedAt: core.now() });
+    },
+  },
+  'os-force_delete': {
+    policy: 'volume_extension:snapshot_admin_actions:force_delete',
+    run: (volumes, snapshot) => volumes.removeSnapshot(snapshot),
+  },
+};
+
+function act(volumes: Volumes, context: RequestContext): Answer {
+  const body = (context.json ?? {}) as Readonly<Record<string, unknown>>;
+  const name = Object.keys(body)[0] ?? '';
+  const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
+  if (!action) throw badRequest(`There is no such action: ${name}.`);
+  if (!context.caller.isAdmin) throw forbidden(`Policy doesn't allow ${action.policy} to be performed.`);
+  const value = body[name];
+  const fields = typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
+  action.run(volumes, volumes.findSnapshot(context), fields);
+  return { status: 202 };
 }

@@ -1,6 +1,9 @@
 import type { RequestContext } from '../core/http/context.ts';
 import { microseconds, wholeSeconds } from '../core/time-formats.ts';
-import type { Snapshot, Volume, Volumes, VolumeType } from './volumes.ts';
+import { isAttached, type Snapshot, type Volume, type Volumes, type VolumeType } from './volumes.ts';
+
+/** where all volumes are */
+export const poolName = 'simulated@pool#pool';
 
 /** the one `cinder-volume` there is */
 const serviceId = '6f0e2b8c-52a5-5d6f-a0f3-6b7a3c0d1e42';
@@ -49,7 +52,7 @@ export function renderVolume(
     replication_status: null,
     consistencygroup_id: null,
     multiattach: volume.isMultiattach,
-    attachments: volume.attachments.map(({ id, serverId, device, host, attachedAt }) => ({
+    attachments: volume.attachments.filter(isAttached).map(({ id, serverId, device, host, attachedAt }) => ({
       id: volume.id,
       attachment_id: id,
       volume_id: volume.id,
@@ -59,10 +62,10 @@ export function renderVolume(
       attached_at: wholeSeconds(attachedAt),
     })),
     ...(isShown && { 'os-vol-tenant-attr:tenant_id': volume.projectId }),
-    ...(isShown && volume.image && { volume_image_metadata: imageMetadata(volume) }),
+    ...(isShown && (volume.image || volume.imageMetadata) && { volume_image_metadata: imageMetadata(volume) }),
     ...(isShown &&
       caller.isAdmin && {
-        'os-vol-host-attr:host': 'simulated@pool#pool',
+        'os-vol-host-attr:host': poolName,
         'os-vol-mig-status-attr:migstat': null,
         'os-vol-mig-status-attr:name_id': null,
         migration_status: null,
@@ -75,7 +78,12 @@ export function renderVolume(
   };
 }
 
-function imageMetadata({ image }: Readonly<Volume>): object {
+/** What a volume keeps of the image it was made from. */
+export function imageMetadata({
+  image,
+  imageMetadata: written,
+}: Readonly<Volume>): Readonly<Record<string, string | null>> {
+  if (written) return written;
   if (!image) return {};
   return {
     ...image.properties,
@@ -124,6 +132,7 @@ export function renderType(type: Readonly<VolumeType>, isListed: boolean): objec
     is_public: isPublic,
     description,
     extra_specs: extraSpecs,
+    qos_specs_id: type.qosSpecsId ?? null,
     ...(isListed && { 'os-volume-type-access:is_public': isPublic }),
   };
 }

@@ -1,4 +1,4 @@
-import type { ImageView, NewVolume, VolumeView } from '../core/contracts.ts';
+import type { ImageView, NewImage, NewVolume, VolumeView } from '../core/contracts.ts';
 import type { Core } from '../core/core.ts';
 import { outcomeOf } from '../core/faults/outcome.ts';
 import type { RequestContext } from '../core/http/context.ts';
@@ -11,6 +11,17 @@ export interface VolumeType extends Row {
   readonly description: string | null;
   readonly isPublic: boolean;
   readonly extraSpecs: Readonly<Record<string, string>>;
+  /** who may use a private one; absent in data of earlier versions */
+  readonly projects?: readonly string[];
+  readonly encryption?: Readonly<Record<string, string | number | null>> | undefined;
+  readonly qosSpecsId?: string | undefined;
+}
+
+/** Limits that types carry. */
+export interface QosSpecs extends Row {
+  readonly name: string;
+  readonly consumer: string;
+  readonly specs: Readonly<Record<string, string>>;
 }
 
 export interface Attachment {
@@ -19,6 +30,10 @@ export interface Attachment {
   readonly device: string;
   readonly host: string;
   readonly attachedAt: number;
+  /** absent: attached */
+  readonly status?: 'reserved' | 'attaching' | 'attached';
+  /** absent: `rw` */
+  readonly mode?: string;
 }
 
 export interface Volume extends Row {
@@ -33,6 +48,8 @@ export interface Volume extends Row {
   readonly snapshotId: string | null;
   readonly sourceVolumeId: string | null;
   readonly image: ImageView | undefined;
+  /** what was written over the image's own; absent: as the image has it */
+  readonly imageMetadata?: Readonly<Record<string, string>> | undefined;
   readonly isBootable: boolean;
   readonly isMultiattach: boolean;
   readonly metadata: Readonly<Record<string, string>>;
@@ -62,6 +79,7 @@ export interface Volumes {
   readonly volumes: Table<Volume>;
   readonly snapshots: Table<Snapshot>;
   readonly types: Table<VolumeType>;
+  readonly qosSpecs: Table<QosSpecs>;
   find(context: RequestContext): Readonly<Volume>;
   findSnapshot(context: RequestContext): Readonly<Snapshot>;
   defaultType(): Readonly<VolumeType>;
@@ -71,6 +89,12 @@ export interface Volumes {
   /** Refuses what the project's quota does not allow. */
   afford(projectId: string, wish: { volumes?: number; gigabytes?: number; snapshots?: number }): void;
   create(wish: NewVolume & VolumeExtras): Readonly<Volume>;
+  /** Refuses to hold a volume for one more when somebody has it. */
+  mustBeFree(volume: Readonly<Volume>): void;
+  /** Puts an image onto a volume that is there already. */
+  reimage(volume: Readonly<Volume>, image: ImageView): void;
+  /** Makes an image of a volume; answers its id. */
+  upload(volume: Readonly<Volume>, wish: Omit<NewImage, 'projectId' | 'size'>): string;
   extend(volume: Readonly<Volume>, size: number): void;
   remove(volume: Readonly<Volume>): void;
   createSnapshot(wish: Omit<Snapshot, 'id' | 'status' | 'createdAt' | 'updatedAt'>): Readonly<Snapshot>;
@@ -89,6 +113,7 @@ const job = {
   created: 'volume.created',
   deleted: 'volume.deleted',
   extended: 'volume.extended',
+  uploaded: 'volume.uploaded',
   snapshotCreated: 'volume.snapshotCreated',
   snapshotDeleted: 'volume.snapshotDeleted',
 } as const;
@@ -113,11 +138,13 @@ export function createVolumes(core: Core): Volumes {
     sums: { gigabytes: ({ projectId, size }) => ({ key: projectId, amount: size }) },
   });
   const types = state.table<VolumeType>('volume_types', { indexes: { name: ({ name }) => name } });
+  const qosSpecs = state.table<QosSpecs>('volume_qos_specs', { indexes: { name: ({ name }) => name } });
   timings.declare({
     'volume.create': [200, 500],
     'volume.download': [800, 2000],
     'volume.delete': [200, 500],
     'volume.extend': [200, 500],
+    'volume.upload': [1000, 2500],
     'snapshot.create': [200, 500],
     'snapshot.delete': [200, 500],
   });
@@ -166,6 +193,10 @@ export function createVolumes(core: Core): Volumes {
     if (strikes(volume, 'volume.extend', job.extended, data, 'error_extending')) return;
     change(id, { status: volume.attachments.length > 0 ? 'in-use' : 'available', size: data.size ?? volume.size });
   });
+  jobs.define(job.uploaded, (id) => {
+    const volume = volumes.get(id);
+    if (volume?.status === 'uploading') change(id, { status: volume.attachments.length > 0 ? 'in-use' : 'available' });
+  });
   jobs.define(job.snapshotCreated, (id) => {
     if (snapshots.get(id)?.status === 'creating') snapshots.update(id, { status: 'available', updatedAt: core.now() });
   });
@@ -176,6 +207,7 @@ export function createVolumes(core: Core): Volumes {
     volumes,
     snapshots,
     types,
+    qosSpecs,
     change,
     find(context) {
       const id = context.param('id');
@@ -238,7 +270,7 @@ export function createVolumes(core: Core): Volumes {
         sourceVolumeId: wish.sourceVolumeId ?? null,
         image: image ?? source?.image,
         isBootable: false,
-        isMultiattach: wish.isMultiattach ?? false,
+        isMultiattach: wish.isMultiattach === true || isForMany(type),
         metadata: wish.metadata ?? {},
         attachments: [],
         createdAt: core.now(),
@@ -246,6 +278,22 @@ export function createVolumes(core: Core): Volumes {
       });
       jobs.schedule(timings.sample('volume.create'), image ? job.download : job.created, volume.id);
       return volume;
+    },
+    mustBeFree({ id, status, isMultiattach }) {
+      if (status === 'available' || (isMultiattach && status === 'in-use')) return;
+      throw new Refusal(
+        400,
+        `Invalid volume: Volume ${id} status must be available or downloading to reserve, but the current status is ${status}.`,
+      );
+    },
+    reimage(volume, image) {
+      change(volume.id, { status: 'downloading', image, imageMetadata: undefined });
+      jobs.schedule(timings.sample('volume.download'), job.created, volume.id);
+    },
+    upload(volume, wish) {
+      change(volume.id, { status: 'uploading' });
+      jobs.schedule(timings.sample('volume.upload'), job.uploaded, volume.id);
+      return core.services.image.createImage({ ...wish, projectId: volume.projectId, size: volume.size });
     },
     extend(volume, size) {
       self.afford(volume.projectId, { gigabytes: size - volume.size });
@@ -270,6 +318,16 @@ export function createVolumes(core: Core): Volumes {
   return self;
 }
 
+/** As opposed to held for somebody. */
+export function isAttached({ status = 'attached' }: Attachment): boolean {
+  return status === 'attached';
+}
+
+/** A promise of the type: `multiattach` is `<is> True`. */
+function isForMany(type: Readonly<VolumeType> | undefined): boolean {
+  return type?.extraSpecs['multiattach']?.toLowerCase() === '<is> true';
+}
+
 export function volumeView(volume: Readonly<Volume>): VolumeView {
   return {
     id: volume.id,
@@ -281,6 +339,6 @@ export function volumeView(volume: Readonly<Volume>): VolumeView {
     bootable: volume.isBootable,
     multiattach: volume.isMultiattach,
     image: volume.image,
-    attachedTo: volume.attachments.map(({ serverId }) => serverId),
+    attachedTo: volume.attachments.filter(isAttached).map(({ serverId }) => serverId),
   };
 }

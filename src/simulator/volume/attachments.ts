@@ -1,0 +1,189 @@
+import type { RequestContext } from '../core/http/context.ts';
+import type { Answer, Route } from '../core/service.ts';
+import { wholeSeconds } from '../core/time-formats.ts';
+import { badRequest, checkBody, notFound, wrappedIn } from '../core/wrapped-refusals.ts';
+import { type Listing, listPage } from './list.ts';
+import type { Attachment, Volume, Volumes } from './volumes.ts';
+
+const since = 27;
+
+const createSchema = wrappedIn('attachment', {
+  type: 'object',
+  properties: {
+    instance_uuid: { type: ['string', 'null'], format: 'uuid' },
+    volume_uuid: { type: 'string', format: 'uuid' },
+    connector: { type: ['object', 'null'] },
+    mode: { type: 'string', enum: ['ro', 'rw'] },
+  },
+  required: ['volume_uuid'],
+});
+
+const updateSchema = wrappedIn('attachment', {
+  type: 'object',
+  properties: { connector: { type: 'object' }, mode: { type: 'string', enum: ['ro', 'rw'] } },
+  required: ['connector'],
+});
+
+/** An attachment together with the volume it is of. */
+interface Held extends Attachment {
+  readonly volume: Readonly<Volume>;
+}
+
+const listing: Listing<Held> = {
+  key: 'attachments',
+  noun: 'Attachment',
+  filters: {
+    volume_id: ({ volume }, value) => volume.id === value,
+    instance_id: ({ serverId }, value) => serverId === value,
+    status: (held, value) => statusOf(held) === value,
+  },
+  sortable: { id: ({ id }) => id },
+};
+
+function statusOf({ status = 'attached' }: Attachment): string {
+  return status;
+}
+
+/** What holds volumes: reserved first, then attaching once it is known from where, then attached. */
+export function attachmentRoutes(volumes: Volumes): Route[] {
+  const policy = (name: string, level: 'reader' | 'member'): NonNullable<Route['policy']> => ({
+    name: `volume:attachment_${name}`,
+    level,
+  });
+  function* all({ caller, query, project }: RequestContext): Generator<Held> {
+    const everywhere = caller.isAdmin && /^(?:1|true|yes)$/i.test(query.get('all_tenants') ?? '');
+    for (const volume of everywhere ? volumes.volumes.all() : volumes.volumes.by('project', project)) {
+      for (const attachment of volume.attachments) yield { ...attachment, volume };
+    }
+  }
+  const find = (context: RequestContext): Held => {
+    const id = context.param('id');
+    for (const volume of volumes.volumes.all()) {
+      if (volume.projectId !== context.project && !context.caller.isAdmin) continue;
+      const attachment = volume.attachments.find((each) => each.id === id);
+      if (attachment) return { ...attachment, volume };
+    }
+    throw notFound(`Volume attachment could not be found with filter: attachment_id = ${id}.`);
+  };
+  const brief = (held: Held): object => ({
+    id: held.id,
+    status: statusOf(held),
+    instance: held.serverId,
+    volume_id: held.volume.id,
+  });
+  const full = (held: Held): object => ({
+    ...brief(held),
+    attached_at: statusOf(held) === 'attached' ? wholeSeconds(held.attachedAt) : '',
+    detached_at: '',
+    attach_mode: held.mode ?? 'rw',
+    connection_info: held.host === '' ? {} : { attachment_id: held.id, driver_volume_type: 'simulated' },
+  });
+  const set = (held: Held, changes: Partial<Attachment>, status: string): Held => {
+    const { volume, ...attachment } = held;
+    const attachments = volume.attachments.map((each) => (each.id === held.id ? { ...attachment, ...changes } : each));
+    const isShared = volume.attachments.some((each) => each.id !== held.id && statusOf(each) === 'attached');
+    volumes.change(volume.id, { attachments, status: isShared ? 'in-use' : status });
+    return again(held.id, volume.id);
+  };
+  const again = (id: string, volumeId: string): Held => {
+    const volume = volumes.volumes.get(volumeId)!;
+    return { ...volume.attachments.find((each) => each.id === id)!, volume };
+  };
+  return [
+    ...['/attachments', '/attachments/detail'].map(
+      (path): Route => ({
+        method: 'GET',
+        path,
+        since,
+        policy: policy('list', 'reader'),
+        handle: (context) => ({
+          status: 200,
+          body: listPage(context, all(context), listing, path.endsWith('detail') ? full : brief),
+        }),
+      }),
+    ),
+    {
+      method: 'POST',
+      path: '/attachments',
+      since,
+      policy: policy('create', 'member'),
+      handle: (context): Answer => {
+        checkBody(createSchema, context.json);
+        const fields = (context.json as { attachment: Readonly<Record<string, unknown>> }).attachment;
+        const volume = volumes.volumes.get(String(fields['volume_uuid']));
+        if (!volume || (volume.projectId !== context.project && !context.caller.isAdmin)) {
+          throw notFound(`Volume ${String(fields['volume_uuid'])} could not be found.`);
+        }
+        const serverId = typeof fields['instance_uuid'] === 'string' ? fields['instance_uuid'] : '';
+        volumes.mustBeFree(volume);
+        const connector = fields['connector'] as Readonly<Record<string, unknown>> | null | undefined;
+        const attachment: Attachment = {
+          id: volumes.core.ids.uuid(),
+          serverId,
+          device: '',
+          host: hostOf(connector),
+          attachedAt: volumes.core.now(),
+          status: connector ? 'attaching' : 'reserved',
+          ...(typeof fields['mode'] === 'string' && { mode: fields['mode'] }),
+        };
+        const isShared = volume.attachments.length > 0;
+        volumes.change(volume.id, {
+          attachments: [...volume.attachments, attachment],
+          status: isShared ? volume.status : (attachment.status ?? 'reserved'),
+        });
+        return { status: 200, body: { attachment: full(again(attachment.id, volume.id)) } };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/attachments/{id}',
+      since,
+      policy: policy('get', 'reader'),
+      handle: (context) => ({ status: 200, body: { attachment: full(find(context)) } }),
+    },
+    {
+      method: 'PUT',
+      path: '/attachments/{id}',
+      since,
+      policy: policy('update', 'member'),
+      handle: (context): Answer => {
+        checkBody(updateSchema, context.json);
+        const { connector } = (context.json as { attachment: { connector: Record<string, unknown> } }).attachment;
+        const held = find(context);
+        const device = typeof connector['mountpoint'] === 'string' ? connector['mountpoint'] : held.device;
+        const changed = set(held, { host: hostOf(connector), device, status: 'attaching' }, 'attaching');
+        return { status: 200, body: { attachment: full(changed) } };
+      },
+    },
+    {
+      method: 'POST',
+      path: '/attachments/{id}/action',
+      since: 44,
+      policy: policy('complete', 'member'),
+      handle: (context): Answer => {
+        const [name] = Object.keys((context.json ?? {}) as object);
+        if (name !== 'os-complete') throw badRequest(`There is no such action: ${name ?? ''}.`);
+        const held = find(context);
+        set(held, { status: 'attached', attachedAt: volumes.core.now() }, 'in-use');
+        return { status: 204 };
+      },
+    },
+    {
+      method: 'DELETE',
+      path: '/attachments/{id}',
+      since,
+      policy: policy('delete', 'member'),
+      handle: (context): Answer => {
+        const { volume, id } = find(context);
+        const left = volume.attachments.filter((each) => each.id !== id);
+        volumes.change(volume.id, { attachments: left, status: left.length > 0 ? 'in-use' : 'available' });
+        const attachments = left.map((each) => brief({ ...each, volume }));
+        return { status: 200, body: { attachments } };
+      },
+    },
+  ];
+}
+
+function hostOf(connector: Readonly<Record<string, unknown>> | null | undefined): string {
+  return typeof connector?.['host'] === 'string' ? connector['host'] : connector ? 'unknown' : '';
+}

@@ -1,0 +1,91 @@
+import type { RequestContext } from '../core/http/context.ts';
+import type { Answer, Route } from '../core/service.ts';
+import { badRequest, notFound, readTexts } from '../core/wrapped-refusals.ts';
+
+type Texts = Readonly<Record<string, string>>;
+
+/** What texts hang on: how they are found and kept. */
+export interface TextsOwner {
+  /** `/volumes/{id}/metadata` */
+  readonly path: string;
+  /** wrapper of the body: `metadata` */
+  readonly key: string;
+  /** wrapper of a single one: `meta` */
+  readonly single?: string;
+  policy(action: 'get' | 'create' | 'update' | 'delete'): NonNullable<Route['policy']>;
+  /** whether PUT of all is served */
+  readonly isReplaceable: boolean;
+  /** status of a deletion */
+  readonly deleted: number;
+  read(context: RequestContext): Texts;
+  write(context: RequestContext, texts: Texts): void;
+  unknown(context: RequestContext, key: string): string;
+}
+
+/** Texts by name, all at once and one by one. */
+export function textRoutes(owner: TextsOwner): Route[] {
+  const { path, key: wrapper, single } = owner;
+  const one = (name: string, value: string): object =>
+    single === undefined ? { [name]: value } : { [single]: { [name]: value } };
+  const write = (context: RequestContext, isMerged: boolean): Answer => {
+    const given = readTexts(wrapper, context.json);
+    const texts = isMerged ? { ...owner.read(context), ...given } : given;
+    owner.write(context, texts);
+    return { status: 200, body: { [wrapper]: isMerged && single === undefined ? given : texts } };
+  };
+  const routes: Route[] = [
+    {
+      method: 'GET',
+      path,
+      policy: owner.policy('get'),
+      handle: (context) => ({ status: 200, body: { [wrapper]: owner.read(context) } }),
+    },
+    { method: 'POST', path, policy: owner.policy('create'), handle: (context) => write(context, true) },
+    {
+      method: 'GET',
+      path: `${path}/{key}`,
+      policy: owner.policy('get'),
+      handle: (context) => {
+        const name = context.param('key');
+        const texts = owner.read(context);
+        if (!Object.hasOwn(texts, name)) throw notFound(owner.unknown(context, name));
+        return { status: 200, body: one(name, texts[name]!) };
+      },
+    },
+    {
+      method: 'PUT',
+      path: `${path}/{key}`,
+      policy: owner.policy('update'),
+      handle: (context) => {
+        const name = context.param('key');
+        const given = single === undefined ? bare(context.json) : readTexts(single, context.json);
+        if (!Object.hasOwn(given, name) || Object.keys(given).length !== 1) {
+          throw badRequest('Request body and URI mismatch');
+        }
+        owner.write(context, { ...owner.read(context), [name]: given[name]! });
+        return { status: 200, body: one(name, given[name]!) };
+      },
+    },
+    {
+      method: 'DELETE',
+      path: `${path}/{key}`,
+      policy: owner.policy('delete'),
+      handle: (context) => {
+        const { [context.param('key')]: removed, ...rest } = owner.read(context);
+        if (removed === undefined) throw notFound(owner.unknown(context, context.param('key')));
+        owner.write(context, rest);
+        return { status: owner.deleted };
+      },
+    },
+  ];
+  if (!owner.isReplaceable) return routes;
+  return [
+    ...routes,
+    { method: 'PUT', path, policy: owner.policy('update'), handle: (context) => write(context, false) },
+  ];
+}
+
+/** A text by name without a wrapper: put into one to be read the same way. */
+function bare(body: unknown): Texts {
+  return readTexts('extra_specs', { extra_specs: body });
+}
