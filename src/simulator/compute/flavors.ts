@@ -100,6 +100,22 @@ export function flavorRoutes(compute: Compute): Route[] {
       },
     },
     {
+      method: 'PUT',
+      path: `${base}/{id}/os-extra_specs/{key}`,
+      policy: admin('os-flavor-extra-specs:update'),
+      handle: (context) => {
+        const key = context.param('key');
+        // Without a wrapper: put into one to be read as when they are made.
+        const given = readTexts('extra_specs', { extra_specs: context.json });
+        if (!Object.hasOwn(given, key) || Object.keys(given).length !== 1) {
+          throw badRequest('Request body and URI mismatch');
+        }
+        const { id, extraSpecs } = find(context);
+        compute.flavors.update(id, { extraSpecs: { ...extraSpecs, ...given } });
+        return { status: 200, body: given };
+      },
+    },
+    {
       method: 'DELETE',
       path: `${base}/{id}/os-extra_specs/{key}`,
       policy: admin('os-flavor-extra-specs:delete'),

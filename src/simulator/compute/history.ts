@@ -1,3 +1,4 @@
+import { parseIso8601 } from '../core/checks/iso8601.ts';
 import type { RequestContext } from '../core/http/context.ts';
 import { newestFirst, pageOf } from '../core/paging.ts';
 import type { Route } from '../core/service.ts';
@@ -20,8 +21,9 @@ export function historyRoutes(compute: Compute): Route[] {
       path: base,
       policy: policy('list'),
       handle: (context) => {
-        const server = compute.server(context);
-        const rows = newestFirst(compute.actions.by('server', server.id)).map((row) => ({ id: row.requestId, row }));
+        const id = serverOf(compute, context);
+        const found = newestFirst(compute.actions.by('server', id)).filter(changedWithin(context));
+        const rows = found.map((row) => ({ id: row.requestId, row }));
         const marker = context.query.get('marker');
         const page = pageOf(rows, { limit: context.minor >= 58 ? pageLimit(context, maxPage) : undefined, marker });
         if (!page) throw badRequest(`marker [${marker}] not found`);
@@ -33,14 +35,37 @@ export function historyRoutes(compute: Compute): Route[] {
       path: `${base}/{request}`,
       policy: policy('show'),
       handle: (context) => {
-        const server = compute.server(context);
+        const id = serverOf(compute, context);
         const wanted = context.param('request');
-        const row = newestFirst(compute.actions.by('server', server.id)).find(({ requestId }) => requestId === wanted);
+        const row = newestFirst(compute.actions.by('server', id)).find(({ requestId }) => requestId === wanted);
         if (!row) throw notFound(`Action ${wanted} not found`);
         return { status: 200, body: { instanceAction: { ...render(context, row), events: events(context, row) } } };
       },
     },
   ];
+}
+
+/** Servers that are gone are remembered for a while, and what was done to them with them. */
+function serverOf(compute: Compute, context: RequestContext): string {
+  const gone = context.minor >= 21 ? compute.deletedServers.get(context.param('id')) : undefined;
+  const { projectId, isAdmin } = context.caller;
+  if (gone && (gone.projectId === projectId || isAdmin)) return gone.id;
+  return compute.server(context).id;
+}
+
+function changedWithin({ query, minor }: RequestContext): (row: Readonly<InstanceAction>) => boolean {
+  const moment = (name: string, since: number): number | undefined => {
+    const text = minor >= since ? query.get(name) : undefined;
+    if (text === undefined) return undefined;
+    const time = parseIso8601(text);
+    if (time === undefined) {
+      throw badRequest(`Invalid input for query parameters ${name}. Value: ${text}. '${text}' is not a 'date-time'`);
+    }
+    return time;
+  };
+  const [since, before] = [moment('changes-since', 58), moment('changes-before', 66)];
+  return ({ startedAt, finishedAt = startedAt }) =>
+    (since === undefined || finishedAt >= since) && (before === undefined || finishedAt <= before);
 }
 
 function render({ minor }: RequestContext, row: Readonly<InstanceAction>): object {

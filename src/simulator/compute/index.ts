@@ -4,15 +4,20 @@ import { Refusal } from '../core/refusal.ts';
 import type { Room } from '../core/room.ts';
 import type { Answer } from '../core/service.ts';
 import { renderRefusal } from '../core/wrapped-refusals.ts';
+import { aggregateRoutes, placeHost } from './aggregates.ts';
 import { behindTheBack } from './behind-the-back.ts';
 import { createCompute } from './compute.ts';
 import { diskStore } from './disks.ts';
+import { extensionRoutes } from './extensions.ts';
 import { flavorRoutes } from './flavors.ts';
 import { historyRoutes } from './history.ts';
 import { defineInterfaces, interfaceRoutes } from './interfaces.ts';
 import { keyPairRoutes } from './key-pairs.ts';
 import { declareQuotas, limitRoutes } from './limits.ts';
+import { machineViewRoutes } from './machine-views.ts';
 import { switchOn } from './machines.ts';
+import { migrationRoutes } from './migrations.ts';
+import { securityGroupRoutes } from './security-groups.ts';
 import { serverActionRoute } from './server-actions.ts';
 import { defineBuild } from './server-build.ts';
 import { defineChanges } from './server-changes.ts';
@@ -57,7 +62,10 @@ export const computeRoom: Room = (core) => {
       ram: compute.servers.sum('ram', projectId),
       disk: compute.servers.sum('disk', projectId),
     }),
-    addHost: (host) => void compute.hosts.insert({ ...host, enabled: true, up: true }),
+    addHost: (host) => {
+      compute.hosts.insert({ ...host, enabled: true, up: true });
+      placeHost(compute, host.id, host.zone);
+    },
     ...behindTheBack(compute),
   });
   return {
@@ -85,6 +93,11 @@ export const computeRoom: Room = (core) => {
       ...keyPairRoutes(compute),
       ...serverGroupRoutes(compute),
       ...zoneRoutes(compute),
+      ...aggregateRoutes(compute),
+      ...migrationRoutes(compute),
+      ...machineViewRoutes(compute),
+      ...securityGroupRoutes(compute),
+      ...extensionRoutes,
       ...limitRoutes(compute),
     ],
     renderRefusal: (refusal) => renderRefusal(refusal, 'application/json; charset=UTF-8'),

@@ -143,7 +143,7 @@ function fingerprintOf(publicKey: string): string {
   const [type, blob] = publicKey.trim().split(/\s+/);
   const bytes = Buffer.from(blob ?? '', 'base64');
   const inner = bytes.length > 4 ? bytes.subarray(4, 4 + bytes.readUInt32BE(0)).toString() : '';
-  if (type === undefined || inner !== type) {
+  if (type === undefined || type === '' || inner !== type) {
     throw badRequest('Keypair data is invalid: failed to generate fingerprint');
   }
   return createHash('md5').update(bytes).digest('hex').match(/../g)!.join(':');

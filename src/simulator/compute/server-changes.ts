@@ -3,7 +3,7 @@ import type { Answer } from '../core/service.ts';
 import { badRequest, checkBody, checkName, forbidden, wrappedIn } from '../core/wrapped-refusals.ts';
 import type { Compute } from './compute.ts';
 import { replaceDisk, switchOff, switchOn } from './machines.ts';
-import { metadataSchema } from './server-schema.ts';
+import { hostnameSchema, metadataSchema } from './server-schema.ts';
 import { renderChangedServer } from './server-view.ts';
 import type { Server, ServerFlavor } from './tables.ts';
 import { mustBeIn } from './transitions.ts';
@@ -19,11 +19,31 @@ const rebuildSchema = wrappedIn('rebuild', {
   properties: {
     imageRef: { type: 'string', format: 'uuid' },
     name,
+    adminPass: { type: 'string' },
     metadata: metadataSchema,
+    preserve_ephemeral: { type: ['boolean', 'string'] },
+    'OS-DCF:diskConfig': { type: 'string', enum: ['AUTO', 'MANUAL'] },
+    accessIPv4: { type: 'string', format: 'ipv4' },
+    accessIPv6: { type: 'string', format: 'ipv6' },
+    description: { type: ['string', 'null'], maxLength: 255 },
+    key_name: { type: ['string', 'null'] },
     user_data: { type: ['string', 'null'], format: 'base64', maxLength: 65535 },
+    hostname: hostnameSchema,
+    personality: { type: 'array' },
+    trusted_image_certificates: { type: ['array', 'null'] },
   },
   required: ['imageRef'],
+  additionalProperties: false,
 });
+
+/** Fields of later microversions. */
+const rebuildSince: Readonly<Record<string, number>> = {
+  description: 19,
+  key_name: 54,
+  user_data: 57,
+  trusted_image_certificates: 63,
+  hostname: 90,
+};
 
 const createImageSchema = wrappedIn('createImage', {
   type: 'object',
@@ -42,29 +62,33 @@ export function defineChanges(compute: Compute): void {
   jobs.define(job.rebuilt, (id) => {
     const server = compute.servers.get(id);
     if (server?.taskState !== 'rebuilding') return;
+    const isOff = server.vmState === 'stopped';
     compute.change(id, {
-      vmState: 'active',
+      vmState: isOff ? 'stopped' : 'active',
       taskState: null,
-      powerState: 1,
+      powerState: isOff ? 4 : 1,
       fault: undefined,
       launchedAt: compute.core.now(),
     });
     compute.finishAction(id, null);
     replaceDisk(compute, id);
-    switchOn(compute, id);
+    if (!isOff) switchOn(compute, id);
   });
   jobs.define<{ flavor: ServerFlavor }>(job.resized, (id, { flavor }) => {
     const server = compute.servers.get(id);
     if (server?.taskState !== 'resize_prep') return;
-    compute.change(id, { vmState: 'resized', taskState: null, powerState: 1, previousFlavor: server.flavor, flavor });
+    // A server that was off stays off.
+    const powerState = server.vmState === 'stopped' ? 4 : 1;
+    compute.change(id, { vmState: 'resized', taskState: null, powerState, previousFlavor: server.flavor, flavor });
     compute.finishAction(id, null);
-    switchOn(compute, id);
+    if (powerState === 1) switchOn(compute, id);
   });
   jobs.define<{ revert: boolean }>(job.settled, (id, { revert }) => {
     const server = compute.servers.get(id);
     if (server?.vmState !== 'resized') return;
     const flavor = revert && server.previousFlavor ? server.previousFlavor : server.flavor;
-    compute.change(id, { vmState: 'active', taskState: null, flavor, previousFlavor: undefined });
+    const vmState = server.powerState === 1 ? 'active' : 'stopped';
+    compute.change(id, { vmState, taskState: null, flavor, previousFlavor: undefined });
     compute.finishAction(id, null);
   });
 }
@@ -76,6 +100,10 @@ export function beginRebuild(
   fields: Fields,
 ): Answer {
   checkBody(rebuildSchema, context.json);
+  for (const [field, since] of Object.entries(rebuildSince)) {
+    if (!(field in fields) || context.minor >= since) continue;
+    throw badRequest(`Additional properties are not allowed ('${field}' was unexpected)`);
+  }
   const imageId = String(fields['imageRef']);
   checkName(fields['name']);
   const { image: images } = compute.core.services;
@@ -90,7 +118,13 @@ export function beginRebuild(
     ...(server.imageId !== '' && { imageId }),
     ...(typeof fields['name'] === 'string' && { name: fields['name'] }),
     ...(fields['metadata'] !== undefined && { metadata: fields['metadata'] as Record<string, string> }),
-    ...(typeof fields['user_data'] === 'string' && context.minor >= 57 && { userData: fields['user_data'] }),
+    ...(typeof fields['user_data'] === 'string' && { userData: fields['user_data'] }),
+    ...('description' in fields && { description: fields['description'] as string | null }),
+    ...(typeof fields['hostname'] === 'string' && { hostname: fields['hostname'] }),
+    ...(typeof fields['accessIPv4'] === 'string' && { accessIPv4: fields['accessIPv4'] }),
+    ...(typeof fields['accessIPv6'] === 'string' && { accessIPv6: fields['accessIPv6'] }),
+    ...(typeof fields['OS-DCF:diskConfig'] === 'string' && { diskConfig: fields['OS-DCF:diskConfig'] }),
+    ...keyOf(compute, context, fields['key_name']),
   });
   compute.core.jobs.schedule(compute.core.timings.sample('server.rebuild'), job.rebuilt, server.id);
   return {
@@ -99,6 +133,19 @@ export function beginRebuild(
       server: { ...renderChangedServer(compute, context, changed), adminPass: compute.core.ids.secret(12) },
     },
   };
+}
+
+/** Another key, or null for none; what is not named stays. */
+function keyOf(
+  compute: Compute,
+  { caller }: RequestContext,
+  name: unknown,
+): Partial<Pick<Server, 'keyName' | 'publicKey'>> {
+  if (name === undefined) return {};
+  if (name === null) return { keyName: null, publicKey: '' };
+  const key = compute.keyPairs.get(`${caller.userId}/${String(name)}`);
+  if (!key) throw badRequest('Invalid key_name provided.');
+  return { keyName: key.name, publicKey: key.publicKey };
 }
 
 export function beginResize(compute: Compute, server: Readonly<Server>, flavor: ServerFlavor): undefined {

@@ -56,9 +56,10 @@ export function removeServer(compute: Compute, server: Readonly<Server>): void {
     volumes.detach(volumeId, server.id);
     if (deleteOnTermination) volumes.deleteVolume(volumeId);
   }
-  for (const { id } of [...compute.actions.by('server', server.id)]) compute.actions.delete(id);
+  compute.finishAction(server.id, null);
   compute.consoles.delete(server.id);
   wipeDisk(compute, server.id);
+  if (server.shelvedImageId) compute.core.services.image.deleteImage(server.shelvedImageId);
   compute.servers.delete(server.id);
   remember(compute, server);
   forgetMachine(compute, server.id);
@@ -68,6 +69,7 @@ function remember(compute: Compute, server: Readonly<Server>): void {
   const now = compute.core.now();
   for (const { id } of compute.deletedServers.all()) {
     if (compute.deletedServers.size < remembered) break;
+    for (const action of [...compute.actions.by('server', id)]) compute.actions.delete(action.id);
     compute.deletedServers.delete(id);
   }
   compute.deletedServers.insert({

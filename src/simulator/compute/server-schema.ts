@@ -125,7 +125,7 @@ function makeCreateSchema(minor: number): BodySchema {
   };
 }
 
-const hostnameSchema: BodySchema = { ...text(2, 63), pattern: '^[a-zA-Z0-9]+[a-zA-Z0-9-]*[a-zA-Z0-9]+$' };
+export const hostnameSchema: BodySchema = { ...text(2, 63), pattern: '^[a-zA-Z0-9]+[a-zA-Z0-9-]*[a-zA-Z0-9]+$' };
 
 function makeUpdateSchema(minor: number): BodySchema {
   return {

@@ -1,5 +1,5 @@
 import type { Route } from '../core/service.ts';
-import { checkBody, checkName, conflict } from '../core/wrapped-refusals.ts';
+import { checkBody, checkName, conflict, notFound } from '../core/wrapped-refusals.ts';
 import type { Compute } from './compute.ts';
 import { createServers } from './server-create.ts';
 import { beginDelete } from './server-delete.ts';
@@ -51,7 +51,7 @@ export function serverRoutes(compute: Compute): Route[] {
         const fields = (context.json as { server: Fields }).server;
         checkName(fields['name']);
         const server = compute.server(context);
-        const { name, description, accessIPv4, accessIPv6 } = fields as Record<string, string | undefined>;
+        const { name, description, accessIPv4, accessIPv6, hostname } = fields as Record<string, string | undefined>;
         const diskConfig = fields['OS-DCF:diskConfig'] as string | undefined;
         compute.change(server.id, {
           ...(name !== undefined && { name }),
@@ -59,8 +59,9 @@ export function serverRoutes(compute: Compute): Route[] {
           ...(accessIPv4 !== undefined && { accessIPv4 }),
           ...(accessIPv6 !== undefined && { accessIPv6 }),
           ...(diskConfig !== undefined && { diskConfig }),
+          ...(hostname !== undefined && { hostname }),
         });
-        return { status: 200, body: { server: renderChangedServer(compute, context, server) } };
+        return { status: 200, body: { server: renderChangedServer(compute, context, compute.server(context)) } };
       },
     },
     {
@@ -85,6 +86,17 @@ export function serverRoutes(compute: Compute): Route[] {
           Object.entries(full).map(([name, list]) => [name, list.map(({ version, addr }) => ({ version, addr }))]),
         );
         return { status: 200, body: { addresses } };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/v2.1/servers/{id}/ips/{network}',
+      policy: { name: 'os_compute_api:ips:show', level: 'reader' },
+      handle: (context) => {
+        const network = context.param('network');
+        const list = addressesOf(portsOf(compute, compute.server(context)))[network];
+        if (!list) throw notFound('Instance is not a member of specified network');
+        return { status: 200, body: { [network]: list.map(({ version, addr }) => ({ version, addr })) } };
       },
     },
     {

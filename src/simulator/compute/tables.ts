@@ -48,6 +48,18 @@ export interface Host extends Row {
   readonly up: boolean;
 }
 
+/** Hosts with something in common. */
+export interface Aggregate extends Row {
+  readonly uuid: string;
+  readonly name: string;
+  /** the zone it makes; null for none */
+  readonly zone: string | null;
+  readonly hosts: readonly string[];
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly createdAt: number;
+  readonly updatedAt: number | undefined;
+}
+
 export type VmState =
   | 'building'
   | 'active'
@@ -133,6 +145,8 @@ export interface Server extends Row {
   readonly powerState: number;
   readonly fault: ServerFault | undefined;
   readonly flavor: ServerFlavor;
+  /** what a server that is shelved comes back from; absent in data of earlier versions */
+  readonly shelvedImageId?: string;
   /** while a resize waits to be confirmed */
   readonly previousFlavor: ServerFlavor | undefined;
   /** empty when it boots from a volume */
@@ -193,6 +207,7 @@ export interface ComputeTables {
   readonly keyPairs: Table<KeyPair>;
   readonly serverGroups: Table<ServerGroup>;
   readonly hosts: Table<Host>;
+  readonly aggregates: Table<Aggregate>;
   readonly servers: Table<Server>;
   /** the newest of those that are gone, for who asks what changed */
   readonly deletedServers: Table<Server>;
@@ -215,6 +230,7 @@ export function declareComputeTables(state: State): ComputeTables {
     keyPairs: state.table<KeyPair>('key_pairs', { indexes: { user: ({ userId }) => userId } }),
     serverGroups: state.table<ServerGroup>('server_groups', { indexes: { project: ({ projectId }) => projectId } }),
     hosts: state.table<Host>('hosts', { indexes: { zone: ({ zone }) => zone } }),
+    aggregates: state.table<Aggregate>('aggregates'),
     servers: state.table<Server>('servers', {
       indexes: {
         project: { of: ['projectId'], key: ({ projectId }) => projectId },

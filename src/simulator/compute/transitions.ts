@@ -190,6 +190,25 @@ function finish(compute: Compute, server: Readonly<Server>, { to, powerState, ve
     const host = [...compute.hosts.all()].find(({ zone, enabled }) => zone === server.zone && enabled);
     if (host) compute.change(server.id, { host: host.id, hostId: compute.hostIdOf(server.projectId, host.id) });
   }
+  if (verb === 'shelve' && server.imageId !== '') shelveImage(compute, server);
+  if (verb === 'unshelve' && server.shelvedImageId) {
+    compute.core.services.image.deleteImage(server.shelvedImageId);
+    compute.change(server.id, { shelvedImageId: '' });
+  }
   compute.finishAction(server.id, null);
   if (to === 'active') switchOn(compute, server.id);
+}
+
+/** What the server will come back from; its owner sees it among the images. */
+function shelveImage(compute: Compute, server: Readonly<Server>): void {
+  const { image: images } = compute.core.services;
+  const shelvedImageId = images.createSnapshot({
+    name: `${server.name}-shelved`,
+    projectId: server.projectId,
+    userId: server.userId,
+    serverId: server.id,
+    baseImageId: server.imageId,
+    properties: {},
+  });
+  compute.change(server.id, { shelvedImageId });
 }

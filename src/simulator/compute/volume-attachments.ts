@@ -1,11 +1,11 @@
-import { isUuid } from '../core/checks/schema.ts';
+import { type BodySchema, isUuid } from '../core/checks/schema.ts';
 import { outcomeOf } from '../core/faults/outcome.ts';
 import type { RequestContext } from '../core/http/context.ts';
 import type { Answer, Route } from '../core/service.ts';
-import { badRequest, checkBody, notFound } from '../core/wrapped-refusals.ts';
+import { badRequest, checkBody, forbidden, notFound } from '../core/wrapped-refusals.ts';
 import { nextDevice } from './block-devices.ts';
 import type { Compute } from './compute.ts';
-import { tagSchema } from './server-schema.ts';
+import { isYes, tagSchema } from './server-schema.ts';
 import type { Server, ServerVolume } from './tables.ts';
 import { mustBeIn } from './transitions.ts';
 
@@ -77,6 +77,12 @@ export function volumeAttachmentRoutes(compute: Compute): Route[] {
     },
     { method: 'POST', path: base, policy: policy('create', 'member'), handle: (context) => attach(compute, context) },
     {
+      method: 'PUT',
+      path: `${base}/{volume}`,
+      policy: policy('update', 'member'),
+      handle: (context) => update(compute, context, find),
+    },
+    {
       method: 'DELETE',
       path: `${base}/{volume}`,
       policy: policy('delete', 'member'),
@@ -93,6 +99,67 @@ export function volumeAttachmentRoutes(compute: Compute): Route[] {
       },
     },
   ];
+}
+
+const updateSchema = (minor: number): BodySchema => ({
+  type: 'object',
+  properties: {
+    volumeAttachment: {
+      type: 'object',
+      properties: {
+        volumeId: { type: 'string', format: 'uuid' },
+        ...(minor >= 85 && {
+          delete_on_termination: { type: ['boolean', 'string'] },
+          device: { type: ['string', 'null'] },
+          serverId: { type: 'string', format: 'uuid' },
+          tag: { type: ['string', 'null'] },
+          id: { type: 'string', format: 'uuid' },
+        }),
+      },
+      required: ['volumeId'],
+      additionalProperties: false,
+    },
+  },
+  required: ['volumeAttachment'],
+  additionalProperties: false,
+});
+
+/** Another volume in the place of one, which operators do; from 2.85 on also whether it goes with the server. */
+function update(
+  compute: Compute,
+  context: RequestContext,
+  find: (context: RequestContext, server: Readonly<Server>) => ServerVolume,
+): Answer {
+  checkBody(updateSchema(context.minor), context.json);
+  const fields = (context.json as { volumeAttachment: { volumeId: string; delete_on_termination?: boolean | string } })
+    .volumeAttachment;
+  const server = compute.server(context);
+  const mine = find(context, server);
+  const replaced = (changes: Partial<ServerVolume>): void =>
+    void compute.change(server.id, {
+      volumes: server.volumes.map((each) => (each === mine ? { ...each, ...changes } : each)),
+    });
+  if (fields.volumeId === mine.volumeId) {
+    if (fields.delete_on_termination === undefined) return { status: 202 };
+    replaced({ deleteOnTermination: isYes(fields.delete_on_termination) });
+    return { status: 202 };
+  }
+  if (!context.caller.isAdmin) {
+    throw forbidden("Policy doesn't allow os_compute_api:os-volumes-attachments:swap to be performed.");
+  }
+  mustBeIn(server, 'swap_volume', ['active', 'paused', 'resized']);
+  const { volume: volumes } = compute.core.services;
+  const volume = volumes.volume(fields.volumeId);
+  if (!volume) throw badRequest(`Volume ${fields.volumeId} could not be found.`);
+  const old = volumes.volume(mine.volumeId);
+  if (old && volume.size < old.size) throw badRequest('New volume must be the same size or larger.');
+  volumes.reserve(volume.id);
+  const attachmentId = volumes.attach(volume.id, { serverId: server.id, device: mine.device, host: server.host });
+  replaced({ volumeId: volume.id, attachmentId });
+  if (old) volumes.detach(old.id, server.id);
+  compute.record(server, 'swap_volume', context);
+  compute.finishAction(server.id, null);
+  return { status: 202 };
 }
 
 function attach(compute: Compute, context: RequestContext): Answer {

@@ -1,3 +1,4 @@
+import type { RequestContext } from '../core/http/context.ts';
 import type { Route } from '../core/service.ts';
 import { microseconds } from '../core/time-formats.ts';
 import { notFound } from '../core/wrapped-refusals.ts';
@@ -71,27 +72,6 @@ export function zoneRoutes(compute: Compute): Route[] {
         return { status: 200, body: { services: wanted } };
       },
     },
-    {
-      method: 'GET',
-      path: '/v2.1/os-aggregates',
-      policy: admin('os-aggregates:index'),
-      handle: () => {
-        const aggregates = zonesOf(compute)
-          .filter((name) => name !== 'nova')
-          .map((name, index) => ({
-            id: index + 1,
-            name,
-            availability_zone: name,
-            hosts: [...compute.hosts.by('zone', name)].map(({ id }) => id),
-            metadata: { availability_zone: name },
-            created_at: time(),
-            updated_at: null,
-            deleted: false,
-            deleted_at: null,
-          }));
-        return { status: 200, body: { aggregates } };
-      },
-    },
   ];
 }
 
@@ -126,6 +106,11 @@ function hypervisorRoutes(compute: Compute): Route[] {
     servers: [...compute.servers.by('host', host.id)].map(({ id, name }) => ({ uuid: id, name })),
   });
   const hosts = (): Readonly<Host>[] => [...compute.hosts.all()];
+  const find = (context: RequestContext): Readonly<Host> => {
+    const host = compute.hosts.get(context.param('id'));
+    if (!host) throw notFound(`Compute host ${context.param('id')} could not be found.`);
+    return host;
+  };
   return [
     {
       method: 'GET',
@@ -141,13 +126,47 @@ function hypervisorRoutes(compute: Compute): Route[] {
     },
     {
       method: 'GET',
+      path: '/v2.1/os-hypervisors/statistics',
+      until: 87,
+      policy: admin('statistics'),
+      handle: () => {
+        const total = (read: (host: Readonly<Host>) => number): number =>
+          hosts().reduce((sum, each) => sum + read(each), 0);
+        const used = (sum: 'hostCores' | 'hostRam'): number => total(({ id }) => compute.servers.sum(sum, id));
+        const [ram, disk] = [total((each) => each.ram), total((each) => each.disk)];
+        return {
+          status: 200,
+          body: {
+            hypervisor_statistics: {
+              count: hosts().length,
+              vcpus: total(({ vcpus }) => vcpus),
+              vcpus_used: used('hostCores'),
+              memory_mb: ram,
+              memory_mb_used: used('hostRam'),
+              free_ram_mb: ram - used('hostRam'),
+              local_gb: disk,
+              local_gb_used: 0,
+              free_disk_gb: disk,
+              disk_available_least: disk,
+              current_workload: 0,
+              running_vms: total(({ id }) => compute.servers.count('host', id)),
+            },
+          },
+        };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/v2.1/os-hypervisors/{id}/uptime',
+      until: 87,
+      policy: admin('uptime'),
+      handle: (context) => ({ status: 200, body: { hypervisor: { ...brief(find(context)), uptime: null } } }),
+    },
+    {
+      method: 'GET',
       path: '/v2.1/os-hypervisors/{id}',
       policy: admin('show'),
-      handle: (context) => {
-        const host = compute.hosts.get(context.param('id'));
-        if (!host) throw notFound(`Compute host ${context.param('id')} could not be found.`);
-        return { status: 200, body: { hypervisor: full(host) } };
-      },
+      handle: (context) => ({ status: 200, body: { hypervisor: full(find(context)) } }),
     },
   ];
 }

@@ -120,6 +120,33 @@ export interface Reachability {
 }
 
 /** Neutron, as the others need it. */
+export interface SecurityRuleView {
+  readonly id: string;
+  readonly isIngress: boolean;
+  readonly isIpv6: boolean;
+  readonly protocol: string | null;
+  readonly from: number | undefined;
+  readonly to: number | undefined;
+  readonly cidr: string | undefined;
+  readonly remoteGroupName: string | undefined;
+}
+
+export interface SecurityGroupView {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly projectId: string;
+  readonly rules: readonly SecurityRuleView[];
+}
+
+export interface NewIngressRule {
+  readonly protocol: string | null;
+  readonly from: number | undefined;
+  readonly to: number | undefined;
+  readonly cidr: string | undefined;
+  readonly remoteGroupId: string | undefined;
+}
+
 export interface NetworkService {
   readonly reach: Reachability;
   network(id: string): NetworkView | undefined;
@@ -150,6 +177,14 @@ export interface NetworkService {
     rules: readonly { protocol: string; port: number; prefix?: string; ethertype: 'IPv4' | 'IPv6' }[],
   ): void;
   setPortSecurityGroups(portId: string, groupIds: readonly string[]): void;
+  /** a project's groups with their rules, the default one among them */
+  securityGroups(projectId: string): readonly SecurityGroupView[];
+  changeSecurityGroup(id: string, changes: { name?: string; description?: string }): void;
+  /** whether ports have it, or it is the project's default */
+  isSecurityGroupUsed(id: string): boolean;
+  /** undefined when the group has the same rule already */
+  addIngressRule(groupId: string, rule: NewIngressRule): SecurityRuleView | undefined;
+  deleteSecurityGroupRule(id: string): void;
   deleteSecurityGroup(id: string): void;
   /** ports a project may still make; undefined: no limit */
   portsLeft(projectId: string): number | undefined;

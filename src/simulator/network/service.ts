@@ -1,14 +1,21 @@
 import type { Caller } from '../core/caller.ts';
-import type { NetworkService, NetworkView, NewPort, PortView, SubnetView } from '../core/contracts.ts';
+import type {
+  NetworkService,
+  NetworkView,
+  NewPort,
+  PortView,
+  SecurityRuleView,
+  SubnetView,
+} from '../core/contracts.ts';
 import { formatCidr, parseCidr } from './addressing/cidr.ts';
 import type { Neutron } from './neutron.ts';
 import { reachability } from './reach.ts';
-import { overQuota } from './refusals.ts';
+import { badBody, overQuota } from './refusals.ts';
 import { ensureDefaultGroup, insertGroup, insertRule } from './resources/default-security-group.ts';
 import { deletePort, insertPort } from './resources/port-writes.ts';
 import { deleteGroup } from './resources/security-groups.ts';
 import { releaseTrunks } from './resources/trunks.ts';
-import type { NetworkRow, PortRow, SubnetRow } from './rows.ts';
+import type { NetworkRow, PortRow, SecurityGroupRuleRow, SubnetRow } from './rows.ts';
 import { sharingKey } from './tables.ts';
 
 /** What nova and octavia do with networks. */
@@ -105,6 +112,40 @@ export function networkService(neutron: Neutron): NetworkService {
       const port = ports.get(portId);
       if (port) neutron.change(ports, port, { security_groups: [...groupIds] });
     },
+    securityGroups(projectId) {
+      core.state.transact(() => void ensureDefaultGroup(neutron, projectId));
+      return Array.from(securityGroups.by('project', projectId), ({ id, name, description, tenant_id }) => ({
+        id,
+        name,
+        description: description ?? '',
+        projectId: tenant_id,
+        rules: Array.from(securityGroupRules.by('group', id), (rule) => viewRule(neutron, rule)),
+      }));
+    },
+    changeSecurityGroup(id, changes) {
+      const group = securityGroups.get(id);
+      if (group) neutron.change(securityGroups, group, { ...changes });
+    },
+    isSecurityGroupUsed: (id) => ports.count('group', id) > 0 || securityGroups.get(id)?.is_default === true,
+    addIngressRule(groupId, { protocol, from, to, cidr, remoteGroupId }) {
+      const prefix = cidr === undefined ? undefined : parseCidr(cidr);
+      if (cidr !== undefined && !prefix) throw badBody(`Invalid cidr ${cidr}`);
+      const content = {
+        direction: 'ingress',
+        ethertype: prefix?.version === 6 ? 'IPv6' : 'IPv4',
+        protocol,
+        port_range_min: from === undefined || from < 0 ? null : from,
+        port_range_max: to === undefined || to < 0 ? null : to,
+        remote_ip_prefix: prefix === undefined ? null : formatCidr(prefix),
+        ...(remoteGroupId !== undefined && { remote_group_id: remoteGroupId }),
+      } as const;
+      for (const other of securityGroupRules.by('group', groupId)) {
+        const isSame = Object.entries(content).every(([key, value]) => other[key as keyof typeof other] === value);
+        if (isSame) return undefined;
+      }
+      return viewRule(neutron, insertRule(neutron, securityGroups.get(groupId)!, content));
+    },
+    deleteSecurityGroupRule: (id) => void securityGroupRules.delete(id),
     deleteSecurityGroup: (id) => deleteGroup(neutron, id),
     portsLeft(projectId) {
       const limit = core.quotas.limit('network', projectId, 'port');
@@ -156,6 +197,20 @@ function viewPort({ networks, securityGroups, floatingIps }: Neutron, port: Read
       fixedAddress: fixed_ip_address ?? '',
     })),
     bindingHost: port['binding:host_id'],
+  };
+}
+
+function viewRule({ securityGroups }: Neutron, rule: Readonly<SecurityGroupRuleRow>): SecurityRuleView {
+  const remote = rule.remote_group_id === null ? undefined : securityGroups.get(rule.remote_group_id);
+  return {
+    id: rule.id,
+    isIngress: rule.direction === 'ingress',
+    isIpv6: rule.ethertype === 'IPv6',
+    protocol: rule.protocol,
+    from: rule.port_range_min ?? undefined,
+    to: rule.port_range_max ?? undefined,
+    cidr: rule.remote_ip_prefix ?? undefined,
+    remoteGroupName: remote?.name,
   };
 }
 

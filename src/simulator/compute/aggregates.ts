@@ -1,0 +1,228 @@
+import type { RequestContext } from '../core/http/context.ts';
+import type { Answer, Route } from '../core/service.ts';
+import { wholeSeconds } from '../core/time-formats.ts';
+import { badRequest, checkBody, conflict, notFound, wrappedIn } from '../core/wrapped-refusals.ts';
+import type { Compute } from './compute.ts';
+import type { Aggregate } from './tables.ts';
+
+const name = { type: 'string', minLength: 1, maxLength: 255 };
+const zone = { type: ['string', 'null'], minLength: 1, maxLength: 255 };
+const host = (action: string): ReturnType<typeof wrappedIn> =>
+  wrappedIn(action, { type: 'object', properties: { host: name }, required: ['host'], additionalProperties: false });
+
+const createSchema = wrappedIn('aggregate', {
+  type: 'object',
+  properties: { name, availability_zone: zone },
+  required: ['name'],
+  additionalProperties: false,
+});
+const updateSchema = wrappedIn('aggregate', {
+  type: 'object',
+  properties: { name, availability_zone: zone },
+  minProperties: 1,
+  additionalProperties: false,
+});
+const metadataSchema = wrappedIn('set_metadata', {
+  type: 'object',
+  properties: {
+    metadata: { type: 'object', additionalProperties: { type: ['string', 'null'], maxLength: 255 } },
+  },
+  required: ['metadata'],
+  additionalProperties: false,
+});
+
+/** The zone hosts are in when no aggregate says another. */
+const defaultZone = 'nova';
+
+/** Hosts with something in common; one with a zone puts its hosts there. */
+export function aggregateRoutes(compute: Compute): Route[] {
+  const { aggregates, hosts, core } = compute;
+  const policy = (action: string): NonNullable<Route['policy']> => ({
+    name: `os_compute_api:os-aggregates:${action}`,
+    level: 'admin',
+  });
+  const find = (context: RequestContext): Readonly<Aggregate> => {
+    const aggregate = aggregates.get(context.param('id'));
+    if (!aggregate) throw notFound(`Aggregate ${context.param('id')} could not be found.`);
+    return aggregate;
+  };
+  const render = (context: RequestContext, row: Readonly<Aggregate>): object => ({
+    id: Number(row.id),
+    name: row.name,
+    availability_zone: row.zone,
+    hosts: row.hosts,
+    metadata: { ...row.metadata, ...(row.zone !== null && { availability_zone: row.zone }) },
+    created_at: wholeSeconds(row.createdAt),
+    updated_at: row.updatedAt === undefined ? null : wholeSeconds(row.updatedAt),
+    deleted: false,
+    deleted_at: null,
+    ...(context.minor >= 41 && { uuid: row.uuid }),
+  });
+  const change = (row: Readonly<Aggregate>, changes: Partial<Omit<Aggregate, 'id'>>): Readonly<Aggregate> =>
+    aggregates.update(row.id, { ...changes, updatedAt: core.now() });
+  const mustBeFree = (wanted: string, own?: string): void => {
+    for (const other of aggregates.all()) {
+      if (other.name === wanted && other.id !== own) throw conflict(`Aggregate ${wanted} already exists.`);
+    }
+  };
+  const answer = (context: RequestContext, row: Readonly<Aggregate>): Answer => ({
+    status: 200,
+    body: { aggregate: render(context, row) },
+  });
+  /** Hosts go where the aggregate says; their servers would have to go with them. */
+  const moveHosts = (list: readonly string[], to: string | null): void => {
+    for (const id of list) {
+      const target = to ?? defaultZone;
+      if (hosts.get(id)?.zone === target) continue;
+      if (compute.servers.count('host', id) > 0) {
+        throw conflict(
+          `One or more hosts contain instances in this zone: hosts with instances cannot change their availability zone.`,
+        );
+      }
+      hosts.update(id, { zone: target });
+    }
+  };
+  const actions: Readonly<Record<string, (context: RequestContext, row: Readonly<Aggregate>) => Readonly<Aggregate>>> =
+    {
+      add_host(context, row) {
+        checkBody(host('add_host'), context.json);
+        const id = (context.json as { add_host: { host: string } }).add_host.host;
+        if (!hosts.has(id)) throw notFound(`Compute host ${id} could not be found.`);
+        if (row.hosts.includes(id)) throw conflict(`Aggregate ${row.id} already has host ${id}.`);
+        if (row.zone !== null) {
+          for (const other of aggregates.all()) {
+            if (other.zone === null || other.zone === row.zone || !other.hosts.includes(id)) continue;
+            throw conflict(
+              `Cannot add host to aggregate ${row.id}. Reason: One or more hosts already in availability zone(s) ['${other.zone}'].`,
+            );
+          }
+          moveHosts([id], row.zone);
+        }
+        return change(row, { hosts: [...row.hosts, id] });
+      },
+      remove_host(context, row) {
+        checkBody(host('remove_host'), context.json);
+        const id = (context.json as { remove_host: { host: string } }).remove_host.host;
+        if (!row.hosts.includes(id)) throw notFound(`Aggregate ${row.id} has no host ${id}.`);
+        if (row.zone !== null) moveHosts([id], null);
+        return change(row, { hosts: row.hosts.filter((each) => each !== id) });
+      },
+      set_metadata(context, row) {
+        checkBody(metadataSchema, context.json);
+        const given = (context.json as { set_metadata: { metadata: Record<string, string | null> } }).set_metadata
+          .metadata;
+        const { availability_zone: wanted, ...rest } = { ...row.metadata, ...given };
+        const metadata = Object.fromEntries(
+          Object.entries(rest).filter((entry): entry is [string, string] => entry[1] !== null),
+        );
+        if (wanted === undefined) return change(row, { metadata });
+        moveHosts(row.hosts, wanted);
+        return change(row, { metadata, zone: wanted });
+      },
+    };
+  const base = '/v2.1/os-aggregates';
+  return [
+    {
+      method: 'GET',
+      path: base,
+      policy: policy('index'),
+      handle: (context) => ({
+        status: 200,
+        body: { aggregates: Array.from(aggregates.all(), (row) => render(context, row)) },
+      }),
+    },
+    {
+      method: 'POST',
+      path: base,
+      policy: policy('create'),
+      handle: (context) => {
+        checkBody(createSchema, context.json);
+        const fields = (context.json as { aggregate: { name: string; availability_zone?: string | null } }).aggregate;
+        mustBeFree(fields.name);
+        const row = insertAggregate(compute, fields.name, fields.availability_zone ?? null, []);
+        // The answer to a POST has neither, as nothing was asked of the database.
+        const { hosts: _hosts, metadata: _metadata, ...shown } = render(context, row) as Record<string, unknown>;
+        return { status: 200, body: { aggregate: shown } };
+      },
+    },
+    {
+      method: 'GET',
+      path: `${base}/{id}`,
+      policy: policy('show'),
+      handle: (context) => answer(context, find(context)),
+    },
+    {
+      method: 'PUT',
+      path: `${base}/{id}`,
+      policy: policy('update'),
+      handle: (context) => {
+        checkBody(updateSchema, context.json);
+        const fields = (context.json as { aggregate: { name?: string; availability_zone?: string | null } }).aggregate;
+        const row = find(context);
+        if (fields.name !== undefined) mustBeFree(fields.name, row.id);
+        if (fields.availability_zone !== undefined) moveHosts(row.hosts, fields.availability_zone);
+        const changed = change(row, {
+          ...(fields.name !== undefined && { name: fields.name }),
+          ...(fields.availability_zone !== undefined && { zone: fields.availability_zone }),
+        });
+        return answer(context, changed);
+      },
+    },
+    {
+      method: 'DELETE',
+      path: `${base}/{id}`,
+      policy: policy('delete'),
+      handle: (context) => {
+        const row = find(context);
+        if (row.hosts.length > 0) {
+          throw badRequest(`Cannot remove aggregate ${row.id}. Reason: Host aggregate is not empty.`);
+        }
+        aggregates.delete(row.id);
+        return { status: 200 };
+      },
+    },
+    {
+      method: 'POST',
+      path: `${base}/{id}/action`,
+      policy: policy('add_host'),
+      handle: (context) => {
+        const [action = ''] = Object.keys((context.json ?? {}) as object);
+        const run = Object.hasOwn(actions, action) ? actions[action] : undefined;
+        if (!run) throw badRequest(`There is no such action: ${action}`);
+        return answer(context, run(context, find(context)));
+      },
+    },
+  ];
+}
+
+/** Numbers go on from the highest there is. */
+export function insertAggregate(
+  { aggregates, core }: Compute,
+  aggregateName: string,
+  aggregateZone: string | null,
+  hosts: readonly string[],
+): Readonly<Aggregate> {
+  let highest = 0;
+  for (const { id } of aggregates.all()) highest = Math.max(highest, Number(id));
+  return aggregates.insert({
+    id: String(highest + 1),
+    uuid: core.ids.uuid(),
+    name: aggregateName,
+    zone: aggregateZone,
+    hosts,
+    metadata: {},
+    createdAt: core.now(),
+    updatedAt: undefined,
+  });
+}
+
+/** A host in a zone of its own is in the aggregate that makes the zone. */
+export function placeHost(compute: Compute, id: string, hostZone: string): void {
+  if (hostZone === defaultZone) return;
+  for (const row of compute.aggregates.all()) {
+    if (row.zone !== hostZone) continue;
+    compute.aggregates.update(row.id, { hosts: [...row.hosts, id] });
+    return;
+  }
+  insertAggregate(compute, hostZone, hostZone, [id]);
+}

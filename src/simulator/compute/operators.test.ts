@@ -1,0 +1,224 @@
+import { describe, expect, it } from 'vitest';
+import { read, testTenant } from '../testing/test-tenant.ts';
+
+type Json = Record<string, unknown>;
+
+async function stage() {
+  const tenant = await testTenant();
+  const adminNova = (method: string, path: string, body?: unknown, version = '2.60') =>
+    tenant.admin.request(method, `/compute/v2.1${path}`, body, { 'openstack-api-version': `compute ${version}` });
+  const running = async (wish: Json = {}): Promise<string> => {
+    const id = await tenant.makeServer(wish);
+    await tenant.clock.advance(4000);
+    return id;
+  };
+  const act = async (id: string, body: Json, version?: string) => {
+    const answer = await tenant.nova('POST', `/servers/${id}/action`, body, version);
+    await tenant.clock.advance(5000);
+    return answer;
+  };
+  return { ...tenant, adminNova, running, act };
+}
+
+describe('a server that is off', () => {
+  it('stays off when it is rebuilt, with what the request says', async () => {
+    const { running, act, server, imageId } = await stage();
+    const id = await running();
+    await act(id, { 'os-stop': null });
+    const rebuild = { imageRef: imageId, name: 'again', description: 'new', 'OS-DCF:diskConfig': 'AUTO' };
+    expect((await act(id, { rebuild }, '2.1')).status).toBe(400);
+    expect((await act(id, { rebuild }, '2.19')).status).toBe(202);
+    expect(await server(id)).toMatchObject({
+      status: 'SHUTOFF',
+      name: 'again',
+      description: 'new',
+      'OS-DCF:diskConfig': 'AUTO',
+    });
+    expect((await act(id, { rebuild: { imageRef: imageId, nonsense: 1 } })).status).toBe(400);
+  });
+
+  it('stays off when it is resized', async () => {
+    const { running, act, server, largeFlavorId } = await stage();
+    const id = await running();
+    await act(id, { 'os-stop': null });
+    await act(id, { resize: { flavorRef: largeFlavorId } });
+    expect(await server(id)).toMatchObject({ status: 'VERIFY_RESIZE', 'OS-EXT-STS:power_state': 4 });
+    await act(id, { confirmResize: null });
+    expect(await server(id)).toMatchObject({ status: 'SHUTOFF' });
+  });
+});
+
+describe('a server', () => {
+  it('gets another host name from 2.90 on', async () => {
+    const { running, nova } = await stage();
+    const id = await running();
+    const body = { server: { hostname: 'other' } };
+    expect((await nova('PUT', `/servers/${id}`, body)).status).toBe(400);
+    expect((await nova('PUT', `/servers/${id}`, body, '2.90')).body).toMatchObject({
+      server: { 'OS-EXT-SRV-ATTR:hostname': 'other' },
+    });
+  });
+
+  it('shows its addresses on one network', async () => {
+    const { running, nova } = await stage();
+    const id = await running();
+    expect((await nova('GET', `/servers/${id}/ips/net`)).body).toMatchObject({ net: [{ version: 4 }] });
+    expect((await nova('GET', `/servers/${id}/ips/other`)).status).toBe(404);
+  });
+
+  it('that is shelved leaves an image, which goes when it comes back', async () => {
+    const { running, act, server, user } = await stage();
+    const id = await running();
+    const images = async () => read<Json[]>(await user.request('GET', '/image/v2/images?name=s-shelved'), 'images');
+    await act(id, { shelve: null });
+    expect(await server(id)).toMatchObject({ status: 'SHELVED_OFFLOADED' });
+    expect(await images()).toMatchObject([{ status: 'active', instance_uuid: id }]);
+    await act(id, { unshelve: null });
+    expect(await server(id)).toMatchObject({ status: 'ACTIVE' });
+    expect(await images()).toEqual([]);
+  });
+
+  it('that is gone still says what was done to it, from 2.21 on', async () => {
+    const { running, nova, clock } = await stage();
+    const id = await running();
+    await nova('DELETE', `/servers/${id}`);
+    await clock.advance(3000);
+    const path = `/servers/${id}/os-instance-actions`;
+    const actions = read<Json[]>(await nova('GET', path, undefined, '2.21'), 'instanceActions');
+    expect(actions.map(({ action }) => action)).toEqual(['delete', 'create']);
+    expect((await nova('GET', path, undefined, '2.20')).status).toBe(404);
+  });
+
+  it('lists actions of a time', async () => {
+    const { running, act, nova, clock } = await stage();
+    const id = await running();
+    await clock.advance(10_000);
+    const between = new Date(clock.now()).toISOString();
+    await clock.advance(10_000);
+    await act(id, { reboot: { type: 'HARD' } });
+    const actions = async (filter: string) =>
+      read<Json[]>(
+        await nova('GET', `/servers/${id}/os-instance-actions?${filter}`, undefined, '2.66'),
+        'instanceActions',
+      ).map(({ action }) => action);
+    expect(await actions(`changes-since=${between}`)).toEqual(['reboot']);
+    expect(await actions(`changes-before=${between}`)).toEqual(['create']);
+    expect((await nova('GET', `/servers/${id}/os-instance-actions?changes-since=soon`, undefined, '2.66')).status).toBe(
+      400,
+    );
+  });
+
+  it('gets another volume in the place of one, by an operator', async () => {
+    const { running, nova, adminNova, cinder, clock } = await stage();
+    const id = await running();
+    const make = async () => read(await cinder('POST', '/volumes', { volume: { size: 1 } }), 'volume.id');
+    const [old, next] = [await make(), await make()];
+    await clock.advance(3000);
+    await nova('POST', `/servers/${id}/os-volume_attachments`, { volumeAttachment: { volumeId: old } });
+    await clock.advance(3000);
+    const body = { volumeAttachment: { volumeId: next } };
+    expect((await nova('PUT', `/servers/${id}/os-volume_attachments/${old}`, body)).status).toBe(403);
+    expect((await adminNova('PUT', `/servers/${id}/os-volume_attachments/${old}`, body)).status).toBe(202);
+    expect((await cinder('GET', `/volumes/${old}`)).body).toMatchObject({ volume: { status: 'available' } });
+    expect((await cinder('GET', `/volumes/${next}`)).body).toMatchObject({ volume: { status: 'in-use' } });
+    const keep = { volumeAttachment: { volumeId: next, delete_on_termination: true } };
+    expect((await nova('PUT', `/servers/${id}/os-volume_attachments/${next}`, keep, '2.85')).status).toBe(202);
+    const shown = await nova('GET', `/servers/${id}/os-volume_attachments/${next}`, undefined, '2.85');
+    expect(shown.body).toMatchObject({ volumeAttachment: { delete_on_termination: true } });
+  });
+});
+
+it('an empty public key is no key', async () => {
+  const { nova } = await stage();
+  expect(await nova('POST', '/os-keypairs', { keypair: { name: 'k', public_key: '' } })).toMatchObject({
+    status: 400,
+    body: { badRequest: { message: 'Keypair data is invalid: failed to generate fingerprint' } },
+  });
+});
+
+it('extra specs of flavors are changed one by one', async () => {
+  const { adminNova, flavorId } = await stage();
+  const path = `/flavors/${flavorId}/os-extra_specs`;
+  await adminNova('POST', path, { extra_specs: { a: '1' } });
+  expect((await adminNova('PUT', `${path}/a`, { a: '2' })).body).toEqual({ a: '2' });
+  expect((await adminNova('PUT', `${path}/a`, { b: '2' })).status).toBe(400);
+  expect((await adminNova('GET', path)).body).toMatchObject({ extra_specs: { a: '2' } });
+});
+
+describe('operators', () => {
+  it('put hosts into aggregates, which make zones', async () => {
+    const { adminNova, nova } = await stage();
+    const list = async () => read<Json[]>(await adminNova('GET', '/os-aggregates'), 'aggregates');
+    const before = (await list()).length;
+    const made = await adminNova('POST', '/os-aggregates', { aggregate: { name: 'a', availability_zone: 'fresh' } });
+    const id = read<number>(made, 'aggregate.id');
+    expect((await adminNova('POST', '/os-aggregates', { aggregate: { name: 'a' } })).status).toBe(409);
+    const [host] = read<{ hypervisor_hostname: string }[]>(await adminNova('GET', '/os-hypervisors'), 'hypervisors');
+    const act = (body: Json) => adminNova('POST', `/os-aggregates/${id}/action`, body);
+    const add = { add_host: { host: host!.hypervisor_hostname } };
+    expect((await act(add)).body).toMatchObject({ aggregate: { hosts: [host!.hypervisor_hostname] } });
+    expect((await act(add)).status).toBe(409);
+    const zones = read<{ zoneName: string }[]>(await nova('GET', '/os-availability-zone'), 'availabilityZoneInfo');
+    expect(zones.map(({ zoneName }) => zoneName)).toContain('fresh');
+    expect((await act({ set_metadata: { metadata: { ssd: 'true' } } })).body).toMatchObject({
+      aggregate: { metadata: { ssd: 'true', availability_zone: 'fresh' } },
+    });
+    expect((await act({ set_metadata: { metadata: { ssd: null } } })).body).toMatchObject({
+      aggregate: { metadata: { availability_zone: 'fresh' } },
+    });
+    expect((await adminNova('DELETE', `/os-aggregates/${id}`)).status).toBe(400);
+    expect((await act({ remove_host: { host: host!.hypervisor_hostname } })).status).toBe(200);
+    expect((await adminNova('PUT', `/os-aggregates/${id}`, { aggregate: { name: 'b' } })).body).toMatchObject({
+      aggregate: { name: 'b' },
+    });
+    expect((await adminNova('DELETE', `/os-aggregates/${id}`)).status).toBe(200);
+    expect(await list()).toHaveLength(before);
+    expect((await nova('GET', '/os-aggregates')).status).toBe(403);
+  });
+
+  it('look at hypervisors, machines and what moved', async () => {
+    const { adminNova, running, nova } = await stage();
+    const id = await running();
+    expect((await adminNova('GET', '/os-hypervisors/statistics')).body).toMatchObject({
+      hypervisor_statistics: { running_vms: 1 },
+    });
+    expect((await adminNova('GET', '/os-hypervisors/statistics', undefined, '2.88')).status).toBe(404);
+    expect((await adminNova('GET', `/servers/${id}/diagnostics`)).body).toMatchObject({ state: 'running' });
+    expect((await nova('GET', `/servers/${id}/diagnostics`)).status).toBe(403);
+    expect((await adminNova('POST', `/servers/${id}/action`, { migrate: null })).status).toBe(202);
+    expect((await adminNova('GET', `/os-migrations?instance_uuid=${id}`)).body).toMatchObject({
+      migrations: [{ instance_uuid: id, migration_type: 'migration' }],
+    });
+    const screen = { remote_console: { protocol: 'vnc', type: 'novnc' } };
+    expect((await nova('POST', `/servers/${id}/remote-consoles`, screen)).body).toMatchObject({
+      remote_console: { type: 'novnc', url: expect.stringContaining('token=') },
+    });
+    expect((await nova('GET', '/extensions/os-aggregates')).body).toMatchObject({
+      extension: { alias: 'os-aggregates' },
+    });
+    expect((await nova('GET', '/extensions/nonsense')).status).toBe(404);
+  });
+});
+
+it('security groups are shown as nova once did, until 2.35', async () => {
+  const { nova, user } = await stage();
+  const groups = (method: string, path = '', body?: unknown) =>
+    nova(method, `/os-security-groups${path}`, body, '2.35');
+  expect((await groups('GET')).body).toMatchObject({ security_groups: [{ name: 'default' }] });
+  expect((await nova('GET', '/os-security-groups', undefined, '2.36')).status).toBe(404);
+  const id = read(await groups('POST', '', { security_group: { name: 'g', description: 'd' } }), 'security_group.id');
+  const rule = { parent_group_id: id, ip_protocol: 'tcp', from_port: 22, to_port: 22, cidr: '10.0.0.0/8' };
+  const made = await nova('POST', '/os-security-group-rules', { security_group_rule: rule }, '2.35');
+  expect(made.body).toMatchObject({ security_group_rule: { from_port: 22, ip_range: { cidr: '10.0.0.0/8' } } });
+  const again = await nova('POST', '/os-security-group-rules', { security_group_rule: rule }, '2.35');
+  expect(again.status).toBe(400);
+  expect((await groups('PUT', `/${id}`, { security_group: { name: 'h' } })).body).toMatchObject({
+    security_group: { name: 'h', rules: [{ ip_protocol: 'tcp' }] },
+  });
+  const shown = await user.request('GET', `/network/v2.0/security-groups/${id}`);
+  expect(shown.body).toMatchObject({ security_group: { name: 'h' } });
+  const ruleId = read(made, 'security_group_rule.id');
+  expect((await nova('DELETE', `/os-security-group-rules/${ruleId}`, undefined, '2.35')).status).toBe(202);
+  expect((await groups('DELETE', `/${id}`)).status).toBe(202);
+  expect((await groups('GET', `/${id}`)).status).toBe(404);
+});

@@ -1,0 +1,179 @@
+import type { SecurityGroupView, SecurityRuleView } from '../core/contracts.ts';
+import type { RequestContext } from '../core/http/context.ts';
+import type { Route } from '../core/service.ts';
+import { badRequest, checkBody, notFound, wrappedIn } from '../core/wrapped-refusals.ts';
+import type { Compute } from './compute.ts';
+
+/** The last microversion that has them: neutron has its own. */
+const until = 35;
+
+const text = { type: 'string', minLength: 1, maxLength: 255 };
+
+const groupSchema = wrappedIn('security_group', {
+  type: 'object',
+  properties: { name: text, description: { type: ['string', 'null'], maxLength: 255 } },
+  required: ['name'],
+});
+
+const port = { type: ['integer', 'string', 'null'], pattern: '^-?[0-9]+$' };
+
+const ruleSchema = wrappedIn('security_group_rule', {
+  type: 'object',
+  properties: {
+    parent_group_id: { type: 'string' },
+    ip_protocol: { type: ['string', 'null'] },
+    from_port: port,
+    to_port: port,
+    cidr: { type: ['string', 'null'] },
+    group_id: { type: ['string', 'null'] },
+  },
+  required: ['parent_group_id'],
+});
+
+/** Neutron's security groups as nova showed them when it still had its own. */
+export function securityGroupRoutes(compute: Compute): Route[] {
+  const network = (): Compute['core']['services']['network'] => compute.core.services.network;
+  const policy = (name: string, level: 'reader' | 'member'): NonNullable<Route['policy']> => ({
+    name: `os_compute_api:os-security-groups:${name}`,
+    level,
+  });
+  const find = (context: RequestContext, id: string): SecurityGroupView => {
+    const group = network()
+      .securityGroups(context.project)
+      .find((each) => each.id === id);
+    if (!group) throw notFound(`Security group ${id} not found.`);
+    return group;
+  };
+  const base = '/v2.1/os-security-groups';
+  const rules = '/v2.1/os-security-group-rules';
+  return [
+    {
+      method: 'GET',
+      path: base,
+      until,
+      policy: policy('get', 'reader'),
+      handle: (context) => ({
+        status: 200,
+        body: { security_groups: network().securityGroups(context.project).map(renderGroup) },
+      }),
+    },
+    {
+      method: 'POST',
+      path: base,
+      until,
+      policy: policy('create', 'member'),
+      handle: (context) => {
+        checkBody(groupSchema, context.json);
+        const { name, description } = (
+          context.json as { security_group: { name: string; description?: string | null } }
+        ).security_group;
+        const { id } = network().createSecurityGroup({
+          projectId: context.project,
+          name,
+          description: description ?? '',
+        });
+        return { status: 200, body: { security_group: renderGroup(find(context, id)) } };
+      },
+    },
+    {
+      method: 'GET',
+      path: `${base}/{group}`,
+      until,
+      policy: policy('show', 'reader'),
+      handle: (context) => ({
+        status: 200,
+        body: { security_group: renderGroup(find(context, context.param('group'))) },
+      }),
+    },
+    {
+      method: 'PUT',
+      path: `${base}/{group}`,
+      until,
+      policy: policy('update', 'member'),
+      handle: (context) => {
+        checkBody(groupSchema, context.json);
+        const { id } = find(context, context.param('group'));
+        const { name, description } = (
+          context.json as { security_group: { name: string; description?: string | null } }
+        ).security_group;
+        network().changeSecurityGroup(id, { name, ...(typeof description === 'string' && { description }) });
+        return { status: 200, body: { security_group: renderGroup(find(context, id)) } };
+      },
+    },
+    {
+      method: 'DELETE',
+      path: `${base}/{group}`,
+      until,
+      policy: policy('delete', 'member'),
+      handle: (context) => {
+        const { id } = find(context, context.param('group'));
+        if (network().isSecurityGroupUsed(id)) throw badRequest(`Security Group ${id} in use.`);
+        network().deleteSecurityGroup(id);
+        return { status: 202 };
+      },
+    },
+    {
+      method: 'POST',
+      path: rules,
+      until,
+      policy: policy('rule:create', 'member'),
+      handle: (context) => {
+        checkBody(ruleSchema, context.json);
+        const fields = (context.json as { security_group_rule: Readonly<Record<string, string | number | null>> })
+          .security_group_rule;
+        const group = find(context, String(fields['parent_group_id']));
+        const number = (name: string): number | undefined =>
+          fields[name] === undefined || fields[name] === null ? undefined : Number(fields[name]);
+        const remote = typeof fields['group_id'] === 'string' ? fields['group_id'] : undefined;
+        if (remote !== undefined) find(context, remote);
+        const made = network().addIngressRule(group.id, {
+          protocol: typeof fields['ip_protocol'] === 'string' ? fields['ip_protocol'].toLowerCase() : null,
+          from: number('from_port'),
+          to: number('to_port'),
+          cidr: remote === undefined ? String(fields['cidr'] ?? '0.0.0.0/0') : undefined,
+          remoteGroupId: remote,
+        });
+        if (!made) throw badRequest(`This rule already exists in group ${group.id}`);
+        return { status: 200, body: { security_group_rule: renderRule(group, made) } };
+      },
+    },
+    {
+      method: 'DELETE',
+      path: `${rules}/{rule}`,
+      until,
+      policy: policy('rule:delete', 'member'),
+      handle: (context) => {
+        const id = context.param('rule');
+        const isMine = network()
+          .securityGroups(context.project)
+          .some((group) => group.rules.some((rule) => rule.id === id));
+        if (!isMine) throw notFound(`Security group rule ${id} does not exist`);
+        network().deleteSecurityGroupRule(id);
+        return { status: 202 };
+      },
+    },
+  ];
+}
+
+function renderGroup(group: SecurityGroupView): object {
+  return {
+    id: group.id,
+    name: group.name,
+    description: group.description,
+    tenant_id: group.projectId,
+    rules: group.rules.filter(({ isIngress }) => isIngress).map((rule) => renderRule(group, rule)),
+  };
+}
+
+function renderRule(group: SecurityGroupView, rule: SecurityRuleView): object {
+  const isOpen = rule.remoteGroupName === undefined;
+  return {
+    id: rule.id,
+    parent_group_id: group.id,
+    ip_protocol: rule.protocol,
+    from_port: rule.from ?? (rule.protocol === null ? null : -1),
+    to_port: rule.to ?? (rule.protocol === null ? null : -1),
+    ip_range: isOpen ? { cidr: rule.cidr ?? (rule.isIpv6 ? '::/0' : '0.0.0.0/0') } : {},
+    group: isOpen ? {} : { name: rule.remoteGroupName, tenant_id: group.projectId },
+  };
+}
