@@ -177,6 +177,8 @@ export interface NetworkService {
     rules: readonly { protocol: string; port: number; prefix?: string; ethertype: 'IPv4' | 'IPv6' }[],
   ): void;
   setPortSecurityGroups(portId: string, groupIds: readonly string[]): void;
+  canUseQosPolicy(id: string, caller: Caller): boolean;
+  setPortQosPolicy(portId: string, policyId: string | null): void;
   /** a project's groups with their rules, the default one among them */
   securityGroups(projectId: string): readonly SecurityGroupView[];
   changeSecurityGroup(id: string, changes: { name?: string; description?: string }): void;

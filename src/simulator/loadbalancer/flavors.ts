@@ -104,6 +104,11 @@ function operatorOnly({ caller }: RequestContext): void {
   if (!isOperator(caller)) throw forbidden();
 }
 
+function mustBeEnabled(provider: string): void {
+  if (providers.some(({ name }) => name === provider)) return;
+  throw new Refusal(400, `Provider '${provider}' is not enabled.`);
+}
+
 function profileRoutes({ profile, profiles, offers }: Kind, base: string, newId: () => string): Route[] {
   const path = `${base}/${profile.path}`;
   const shape: Shape = {
@@ -111,6 +116,7 @@ function profileRoutes({ profile, profiles, offers }: Kind, base: string, newId:
     provider_name: { read: fields.text(255), mandatory: true },
     [profile.data]: { read: fields.text(4096), mandatory: true },
   };
+  const changes: Shape = Object.fromEntries(Object.entries(shape).map(([name, { read }]) => [name, { read }]));
   const view = ({ id, name, provider_name, data }: Readonly<ProfileRow>): Record<string, unknown> => ({
     id,
     name,
@@ -139,9 +145,7 @@ function profileRoutes({ profile, profiles, offers }: Kind, base: string, newId:
         operatorOnly(context);
         const values = readBody(context, { argument: `${profile.wrapper}_`, wrapper: profile.wrapper, shape });
         const provider = values['provider_name'] as string;
-        if (!providers.some(({ name }) => name === provider)) {
-          throw new Refusal(400, `Provider '${provider}' is not enabled.`);
-        }
+        mustBeEnabled(provider);
         const made = profiles.insert({
           id: newId(),
           name: values['name'] as string,
@@ -157,6 +161,26 @@ function profileRoutes({ profile, profiles, offers }: Kind, base: string, newId:
       handle(context): Answer {
         operatorOnly(context);
         return { status: 200, body: { [profile.wrapper]: pick(view(find(context.param('id'))), context) } };
+      },
+    },
+    {
+      method: 'PUT',
+      path: `${path}/{id}`,
+      handle(context): Answer {
+        operatorOnly(context);
+        const values = readBody(context, { argument: `${profile.wrapper}_`, wrapper: profile.wrapper, shape: changes });
+        const row = find(context.param('id'));
+        // Load balancers may have been made by it: only its name is free.
+        const isNameOnly = Object.keys(values).every((name) => name === 'name');
+        if (!isNameOnly && offers.count('profile', row.id) > 0) throw inUse(profile.thing, row.id);
+        const provider = values['provider_name'] as string | null | undefined;
+        mustBeEnabled(provider ?? row.provider_name);
+        const changed = profiles.update(row.id, {
+          ...(typeof values['name'] === 'string' && { name: values['name'] }),
+          ...(typeof provider === 'string' && { provider_name: provider }),
+          ...(typeof values[profile.data] === 'string' && { data: values[profile.data] as string }),
+        });
+        return { status: 200, body: { [profile.wrapper]: view(changed) } };
       },
     },
     {

@@ -1,5 +1,6 @@
 import * as fields from './body/fields.ts';
 import type { Shape, Values } from './body/shape.ts';
+import { insertWholePolicy, viewWholePolicies, wholePolicyShape } from './l7.ts';
 import { insertListener, listenerShape, viewListener } from './listeners.ts';
 import { checkMember, insertMember, memberShape, viewMember } from './members.ts';
 import { checkType, insertMonitor, monitorShape, viewMonitor } from './monitors.ts';
@@ -20,7 +21,17 @@ const wholePoolShape: Shape = {
 /** What a new load balancer may bring along: whole listeners and pools, pools referred to by name. */
 export const graphShape: Shape = {
   listeners: {
-    read: fields.list(fields.nested({ ...listenerShape, default_pool: { read: fields.nested(wholePoolShape) } })),
+    read: fields.list(
+      fields.nested({
+        ...listenerShape,
+        default_pool: { read: fields.nested(wholePoolShape) },
+        l7policies: {
+          read: fields.list(
+            fields.nested({ ...wholePolicyShape, redirect_pool: { read: fields.nested(wholePoolShape) } }),
+          ),
+        },
+      }),
+    ),
     default: [],
   },
   pools: { read: fields.list(fields.nested(wholePoolShape)), default: [] },
@@ -33,10 +44,13 @@ export function insertGraph(octavia: Octavia, lb: Readonly<LoadBalancerRow>, val
   const touched: Touched[] = [];
   if (listeners.length === 0 && pools.length === 0) return touched;
   for (const listener of listeners) {
-    const pool = listener['default_pool'] as Values | null | undefined;
-    if (!pool) continue;
-    if (!pool['name']) throw invalid('Pools must be named when creating a fully populated loadbalancer.');
-    if (isWhole(pool)) pools.push(pool);
+    for (const pool of [listener['default_pool'], ...policiesOf(listener).map((policy) => policy['redirect_pool'])]) {
+      if (!pool) continue;
+      if (!(pool as Values)['name']) {
+        throw invalid('Pools must be named when creating a fully populated loadbalancer.');
+      }
+      if (isWhole(pool as Values)) pools.push(pool as Values);
+    }
   }
   const byName = new Map(pools.map((pool) => [pool['name'] as string, pool]));
   if (byName.size !== pools.length) {
@@ -50,19 +64,37 @@ export function insertGraph(octavia: Octavia, lb: Readonly<LoadBalancerRow>, val
   }
   checkQuota(octavia, lb.project_id, 'listener', listeners.length);
   for (const listener of listeners) {
-    const { default_pool: reference, ...rest } = listener;
-    const name = (reference as Values | null | undefined)?.['name'] as string | undefined;
-    const poolId = name === undefined ? undefined : ids.get(name);
-    if (name !== undefined && poolId === undefined) {
-      throw invalid(`Pool '${name}' was referenced but no full definition was found.`);
-    }
+    const { default_pool: reference, l7policies: _policies, ...rest } = listener;
+    const poolId = idOf(ids, reference);
     if (poolId !== undefined) {
       checkPoolProtocol(listener['protocol'] as string, octavia.pools.get(poolId)!.protocol);
     }
     const made = insertListener(octavia, lb, { ...rest, ...(poolId !== undefined && { default_pool_id: poolId }) });
     touched.push({ table: 'listeners', id: made.id });
+    for (const { redirect_pool: target, ...policy } of policiesOf(listener)) {
+      const targetId = idOf(ids, target);
+      touched.push(
+        ...insertWholePolicy(octavia, made, {
+          ...policy,
+          ...(targetId !== undefined && { redirect_pool_id: targetId }),
+        }),
+      );
+    }
   }
   return touched;
+}
+
+function policiesOf(listener: Values): Values[] {
+  return (listener['l7policies'] as Values[] | null | undefined) ?? [];
+}
+
+/** The pool a reference names, which must be among those of the body. */
+function idOf(ids: ReadonlyMap<string, string>, reference: unknown): string | undefined {
+  const name = (reference as Values | null | undefined)?.['name'] as string | undefined;
+  if (name === undefined) return undefined;
+  const id = ids.get(name);
+  if (id === undefined) throw invalid(`Pool '${name}' was referenced but no full definition was found.`);
+  return id;
 }
 
 /** Besides its name, only what every pool has anyway: a mere reference. */
@@ -103,7 +135,7 @@ export function viewGraph(octavia: Octavia, lb: Readonly<LoadBalancerRow>): { li
   return {
     listeners: Array.from(listeners.by('loadBalancer', lb.id), (row) => {
       const { loadbalancers: _parents, ...view } = viewListener(octavia, row);
-      return view;
+      return { ...view, l7policies: viewWholePolicies(octavia, row.id) };
     }),
     pools: Array.from(pools.by('loadBalancer', lb.id), (row) => {
       const { loadbalancers: _parents, healthmonitor_id: _monitor, ...view } = viewPool(octavia, row);

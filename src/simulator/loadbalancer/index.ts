@@ -28,7 +28,12 @@ export const loadBalancerRoom: Room = (core) => {
     catalogPath: '',
     jsonContentType: 'application/json',
     // Some clients put the minor version into the path, others do not.
-    routes: [...versionRoutes, ...allRoutes(octavia, '/v2.0/lbaas'), ...allRoutes(octavia, '/v2/lbaas')],
+    // Each of them is served with and without `lbaas`.
+    routes: [
+      ...versionRoutes,
+      ...['/v2.0/lbaas', '/v2/lbaas', '/v2.0', '/v2'].flatMap((base) => allRoutes(octavia, base)),
+      ...['/v2.0', '/v2'].map(amphorae),
+    ],
     renderRefusal,
     renderUnauthenticated: ({ origin }) => unauthenticatedAnswer(`${origin}/identity`),
     renderUnknownPath: () => page(404, 'The resource could not be found.', ''),
@@ -51,7 +56,6 @@ function allRoutes(octavia: Octavia, base: string): Route[] {
     ...quotaRoutes(octavia, base),
     ...offerRoutes(octavia, base),
     ...providerRoutes(base),
-    amphorae(base),
   ];
 }
 
@@ -59,7 +63,7 @@ function allRoutes(octavia: Octavia, base: string): Route[] {
 function amphorae(base: string): Route {
   return {
     method: 'GET',
-    path: `${base.replace(/lbaas$/, 'octavia')}/amphorae`,
+    path: `${base}/octavia/amphorae`,
     handle({ caller }): Answer {
       if (!caller.isAdmin) throw forbidden();
       return { status: 200, body: { amphorae: [], amphorae_links: [] } };

@@ -100,7 +100,7 @@ function policyRoutes(octavia: Octavia, path: string): Route[] {
         const { lb, touched } = lockListener(octavia, listener);
         const made = insertPolicy(octavia, listener, values);
         octavia.begin(lb, 'update', [...touched, { table: 'policies', id: made.id }]);
-        return { status: 201, body: { l7policy: view(made) } };
+        return { status: 201, body: { l7policy: view(policies.get(made.id)!) } };
       },
     },
     {
@@ -124,9 +124,13 @@ function policyRoutes(octavia: Octavia, path: string): Route[] {
         const policy: Touched = { table: 'policies', id: row.id };
         const { lb, touched } = lockListener(octavia, listener);
         octavia.mark(policy, 'PENDING_UPDATE');
-        const changed = policies.update(row.id, cleared(values));
+        const { position, ...changes } = cleared(values);
+        policies.update(row.id, { ...changes, ...targetsLeft(values['action'] as string | undefined) });
+        if (position !== undefined && position !== row.position) {
+          placePolicy(octavia, listener.id, row.id, position as number);
+        }
         octavia.begin(lb, 'update', [...touched, policy]);
-        return { status: 200, body: { l7policy: view(changed) } };
+        return { status: 200, body: { l7policy: view(policies.get(row.id)!) } };
       },
     },
     {
@@ -249,13 +253,12 @@ function lockListener(
   return { lb: octavia.lock(listener.loadbalancer_id, touched), touched };
 }
 
-function insertPolicy(octavia: Octavia, listener: Readonly<ListenerRow>, values: Values): Readonly<L7PolicyRow> {
+/** Makes a policy where it was wished for among those of its listener, whose load balancer is taken already. */
+export function insertPolicy(octavia: Octavia, listener: Readonly<ListenerRow>, values: Values): Readonly<L7PolicyRow> {
   const text = (name: string): string | null => (values[name] as string | null | undefined) ?? null;
-  const taken = octavia.policies.count('listener', listener.id);
-  const wished = (values['position'] as number | null | undefined) ?? lastPosition;
   const action = values['action'] as string;
   const isRedirect = action === 'REDIRECT_TO_URL' || action === 'REDIRECT_PREFIX';
-  return octavia.policies.insert({
+  const made = octavia.policies.insert({
     ...octavia.fresh(values, listener.project_id),
     listener_id: listener.id,
     name: text('name') ?? '',
@@ -265,8 +268,80 @@ function insertPolicy(octavia: Octavia, listener: Readonly<ListenerRow>, values:
     redirect_url: text('redirect_url'),
     redirect_prefix: text('redirect_prefix'),
     redirect_http_code: (values['redirect_http_code'] as number | null | undefined) ?? (isRedirect ? 302 : null),
-    position: Math.min(wished, taken + 1),
+    position: lastPosition,
   });
+  placePolicy(octavia, listener.id, made.id, (values['position'] as number | null | undefined) ?? lastPosition);
+  return octavia.policies.get(made.id)!;
+}
+
+/** Puts a policy where it is to be looked at; the others of its listener make room and are counted anew. */
+function placePolicy({ policies }: Octavia, listenerId: string, id: string, position: number): void {
+  const others = inOrder(policies.by('listener', listenerId)).filter((policy) => policy.id !== id);
+  const at = Math.min(position - 1, others.length);
+  number(policies, [...others.slice(0, at), policies.get(id)!, ...others.slice(at)]);
+}
+
+/** Closes the gap a policy has left. */
+export function closeRanks({ policies }: Octavia, listenerId: string): void {
+  number(policies, inOrder(policies.by('listener', listenerId)));
+}
+
+function inOrder(rows: Iterable<Readonly<L7PolicyRow>>): Readonly<L7PolicyRow>[] {
+  return [...rows].sort((a, b) => a.position - b.position);
+}
+
+function number(policies: Octavia['policies'], ordered: readonly Readonly<L7PolicyRow>[]): void {
+  ordered.forEach(({ id, position }, index) => {
+    if (position !== index + 1) policies.update(id, { position: index + 1 });
+  });
+}
+
+/** Another action forgets where the one before led. */
+function targetsLeft(action: string | undefined): Partial<L7PolicyRow> {
+  const targets: Readonly<Record<string, keyof L7PolicyRow>> = {
+    REDIRECT_TO_URL: 'redirect_url',
+    REDIRECT_TO_POOL: 'redirect_pool_id',
+    REDIRECT_PREFIX: 'redirect_prefix',
+  };
+  if (action === undefined) return {};
+  const gone = Object.values(targets).filter((name) => name !== targets[action]);
+  const hasCode = action === 'REDIRECT_TO_URL' || action === 'REDIRECT_PREFIX';
+  return {
+    ...Object.fromEntries(gone.map((name) => [name, null])),
+    ...(!hasCode && { redirect_http_code: null }),
+  };
+}
+
+/** A policy in the body of its load balancer; a pool it leads to is read by whoever reads the whole. */
+export const wholePolicyShape: Shape = {
+  admin_state_up: { read: fields.boolean, default: true },
+  action: { read: fields.oneOf(actions), mandatory: true },
+  ...changeable,
+  rules: { read: fields.list(fields.nested(ruleShape)) },
+};
+
+/** Makes a policy with its rules, for a listener that is new itself. */
+export function insertWholePolicy(octavia: Octavia, listener: Readonly<ListenerRow>, values: Values): Touched[] {
+  checkQuota(octavia, listener.project_id, 'l7policy');
+  checkTarget(octavia, listener, values);
+  const policy = insertPolicy(octavia, listener, values);
+  const rules = (values['rules'] as Values[] | null | undefined) ?? [];
+  checkQuota(octavia, listener.project_id, 'l7rule', rules.length);
+  return [
+    { table: 'policies', id: policy.id },
+    ...rules.map((rule): Touched => {
+      checkRule(rule);
+      return { table: 'rules', id: insertRule(octavia, policy, rule).id };
+    }),
+  ];
+}
+
+/** Policies of a listener with their rules, as the creation of a whole load balancer shows them. */
+export function viewWholePolicies(octavia: Octavia, listenerId: string): object[] {
+  return inOrder(octavia.policies.by('listener', listenerId)).map((policy) => ({
+    ...viewPolicy(octavia, policy),
+    rules: Array.from(octavia.rules.by('policy', policy.id), viewRule),
+  }));
 }
 
 function insertRule(octavia: Octavia, policy: Readonly<L7PolicyRow>, values: Values): Readonly<L7RuleRow> {

@@ -2,7 +2,7 @@ import type { RequestContext } from '../core/http/context.ts';
 import { Refusal } from '../core/refusal.ts';
 import type { Answer } from '../core/service.ts';
 import type { Row, Table } from '../core/state/table.ts';
-import { checkRead, isOperator } from './access.ts';
+import { checkRead, seesEverything } from './access.ts';
 import { asPage } from './refusals.ts';
 
 /** What can be listed: rows with a project and times, and how they are shown. */
@@ -37,7 +37,7 @@ export function listAnswer<R extends ListedRow>(
   const limit = readLimit(context);
   const sorts = readSorts(context);
   const filters = readFilters(context, listed.filters);
-  const own = isOperator(caller) ? undefined : caller.projectId;
+  const own = seesEverything(caller) ? undefined : caller.projectId;
   const rows = candidates ?? (own === undefined ? listed.table.all() : listed.table.by('project', own));
   const read = (row: Readonly<R>, name: string): unknown => readOf(listed, row, name);
   const found: Readonly<R>[] = [];

@@ -15,7 +15,12 @@ import { forbidden, invalid, noSuch, notFound, overQuota } from './refusals.ts';
 import type { LoadBalancerRow } from './rows.ts';
 import { noStats } from './statistics.ts';
 import { statusTree } from './status-tree.ts';
-import { makeVip, planVip } from './vip.ts';
+import { makeVip, planAdditional, planVip } from './vip.ts';
+
+const additionalShape: Shape = {
+  subnet_id: { read: fields.uuid, mandatory: true },
+  ip_address: { read: fields.ip },
+};
 
 const createShape: Shape = {
   name: { read: fields.text(255) },
@@ -26,7 +31,7 @@ const createShape: Shape = {
   vip_subnet_id: { read: fields.uuid },
   vip_network_id: { read: fields.uuid },
   vip_qos_policy_id: { read: fields.uuid },
-  additional_vips: { read: fields.list((value) => value), default: [] },
+  additional_vips: { read: fields.list(fields.nested(additionalShape)), default: [] },
   project_id: { read: fields.text(36) },
   ...graphShape,
   provider: { read: fields.text(64) },
@@ -109,9 +114,12 @@ export function loadBalancerRoutes(octavia: Octavia, base: string): Route[] {
         const values = readBody(context, { argument, wrapper: 'loadbalancer', shape: updateShape });
         const row = find(context.param('id'));
         checkWrite(context.caller, row.project_id);
-        refuseQos(values);
+        checkQos(octavia, values, context.caller);
         octavia.lockItself(row.id, 'update');
         const changed = loadBalancers.update(row.id, changesOf(values));
+        if ('vip_qos_policy_id' in values) {
+          octavia.core.services.network.setPortQosPolicy(row.vip_port_id, changed.vip_qos_policy_id ?? null);
+        }
         octavia.begin(changed, 'update');
         return { status: 200, body: { loadbalancer: view(changed) } };
       },
@@ -175,7 +183,7 @@ function create(
     const found = network.network(id);
     return found !== undefined && (network.canUse(found, caller) || found.isExternal);
   });
-  refuseQos(values);
+  checkQos(octavia, values, caller);
   const flavorId = (values['flavor_id'] as string | null | undefined) ?? null;
   const zone = (values['availability_zone'] as string | null | undefined) ?? null;
   const flavor = flavorId === null ? undefined : findFlavor(octavia, flavorId);
@@ -190,11 +198,7 @@ function create(
   if (flavor && flavor.provider !== provider) {
     throw new Refusal(400, `Flavor '${flavor.id}' is not compatible with provider '${provider}'`);
   }
-  const additional = values['additional_vips'] as unknown[] | null;
-  if (additional && additional.length > 0) {
-    const message = `Provider '${provider}' does not support a requested option: additional_vips`;
-    throw new Refusal(501, message);
-  }
+  const additional = planAdditional(octavia, plan, values);
   const about = { projectId, name: (values['name'] as string | null | undefined) ?? '' };
   if (outcomeOf(octavia.core, 'loadbalancer.quota', about)?.kind === 'over-quota') throw overQuota('Load Balancer');
   checkQuota(octavia, projectId, 'load_balancer');
@@ -203,11 +207,13 @@ function create(
     ...fresh,
     name: about.name,
     description: (values['description'] as string | null | undefined) ?? '',
-    ...makeVip(octavia, fresh.id, projectId, provider, plan),
+    ...makeVip(octavia, fresh.id, projectId, provider, plan, additional),
+    vip_qos_policy_id: (values['vip_qos_policy_id'] as string | null | undefined) ?? null,
     provider,
     flavor_id: flavorId,
     availability_zone: zone,
   });
+  if (lb.vip_qos_policy_id) network.setPortQosPolicy(lb.vip_port_id, lb.vip_qos_policy_id);
   const touched = insertGraph(octavia, lb, values);
   octavia.begin(lb, 'create', touched);
   return { lb, graph: viewGraph(octavia, lb) };
@@ -227,12 +233,12 @@ function viewLoadBalancer({ listeners, pools }: Octavia, row: Readonly<LoadBalan
     vip_port_id: row.vip_port_id,
     vip_subnet_id: row.vip_subnet_id,
     vip_network_id: row.vip_network_id,
-    additional_vips: [],
+    additional_vips: row.additional_vips ?? [],
     listeners: idsOf(listeners.by('loadBalancer', row.id)),
     pools: idsOf(pools.by('loadBalancer', row.id)),
     provider: row.provider,
     flavor_id: row.flavor_id,
-    vip_qos_policy_id: null,
+    vip_qos_policy_id: row.vip_qos_policy_id ?? null,
     tags: row.tags,
     availability_zone: row.availability_zone,
     tenant_id: row.project_id,
@@ -243,13 +249,14 @@ function withoutParts({ listeners: _listeners, pools: _pools, ...view }: Record<
   return view;
 }
 
-function refuseQos(values: Values): void {
+function checkQos({ core }: Octavia, values: Values, caller: Caller): void {
   const policy = values['vip_qos_policy_id'] as string | null | undefined;
-  if (policy) throw noSuch('qos_policy', policy);
+  if (policy && !core.services.network.canUseQosPolicy(policy, caller)) throw noSuch('qos_policy', policy);
 }
 
 function changesOf(values: Values): Partial<LoadBalancerRow> {
-  const { vip_qos_policy_id: _qos, ...given } = values;
   const empty: Readonly<Record<string, unknown>> = { name: '', description: '', admin_state_up: false, tags: [] };
-  return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, value === null ? empty[name] : value]));
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [name, value === null ? (empty[name] ?? null) : value]),
+  );
 }

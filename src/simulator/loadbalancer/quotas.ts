@@ -1,6 +1,6 @@
 import type { RequestContext } from '../core/http/context.ts';
 import type { Answer, Route } from '../core/service.ts';
-import { isOperator } from './access.ts';
+import { isOperator, seesEverything } from './access.ts';
 import { integer } from './body/fields.ts';
 import { readBody, type Shape } from './body/shape.ts';
 import type { Octavia } from './octavia.ts';
@@ -57,7 +57,9 @@ export function quotaRoutes({ core }: Octavia, base: string): Route[] {
       method: 'GET',
       path: `${base}/quotas`,
       handle({ caller }): Answer {
-        const visible = quotas.changedProjects(service).filter((id) => isOperator(caller) || id === caller.projectId);
+        const visible = quotas
+          .changedProjects(service)
+          .filter((id) => seesEverything(caller) || id === caller.projectId);
         const list = visible.map((id) => {
           const limits = quotas.limits(service, id);
           const old = Object.entries(aliases).map(([alias, name]) => [alias, limits[name]]);
@@ -79,7 +81,7 @@ export function quotaRoutes({ core }: Octavia, base: string): Route[] {
       path: `${base}/quotas/{project}`,
       handle(context): Answer {
         const project = context.param('project');
-        if (project !== context.caller.projectId) operatorOnly(context);
+        if (project !== context.caller.projectId && !seesEverything(context.caller)) operatorOnly(context);
         return show(project);
       },
     },

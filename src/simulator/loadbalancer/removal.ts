@@ -1,3 +1,4 @@
+import { closeRanks } from './l7.ts';
 import type { Octavia, Touched } from './octavia.ts';
 import type { LoadBalancerRow } from './rows.ts';
 import { releaseVip } from './vip.ts';
@@ -25,10 +26,13 @@ export function removePart(octavia: Octavia, { table, id }: Touched): void {
       for (const listener of [...listeners.by('pool', id)]) listeners.update(listener.id, { default_pool_id: null });
       pools.delete(id);
       return;
-    case 'policies':
+    case 'policies': {
+      const listenerId = policies.get(id)?.listener_id;
       for (const rule of [...rules.by('policy', id)]) rules.delete(rule.id);
       policies.delete(id);
+      if (listenerId !== undefined) closeRanks(octavia, listenerId);
       return;
+    }
     case 'monitors': {
       const poolId = monitors.get(id)?.pool_id;
       monitors.delete(id);

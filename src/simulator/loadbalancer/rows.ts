@@ -29,6 +29,15 @@ export interface LoadBalancerRow extends PartRow {
   readonly provider: string;
   readonly flavor_id: string | null;
   readonly availability_zone: string | null;
+  /** absent in data of earlier versions */
+  readonly additional_vips?: readonly AdditionalVip[];
+  readonly vip_qos_policy_id?: string | null;
+}
+
+/** A further address on the port of a load balancer. */
+export interface AdditionalVip {
+  readonly subnet_id: string;
+  readonly ip_address: string;
 }
 
 export interface ListenerRow extends PartRow {

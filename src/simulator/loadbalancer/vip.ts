@@ -19,8 +19,20 @@ export interface VipPlan {
 
 export type Vip = Pick<
   LoadBalancerRow,
-  'vip_address' | 'vip_port_id' | 'vip_subnet_id' | 'vip_network_id' | 'owns_port' | 'security_group_id'
+  | 'vip_address'
+  | 'vip_port_id'
+  | 'vip_subnet_id'
+  | 'vip_network_id'
+  | 'owns_port'
+  | 'security_group_id'
+  | 'additional_vips'
 >;
+
+/** A further address; any of the subnet when none is named. */
+export interface AdditionalPlan {
+  readonly subnetId: string;
+  readonly address: string | undefined;
+}
 
 /** Finds out from a body which network, subnet and address are meant. */
 export function planVip({ core }: Octavia, values: Values, canSee: (networkId: string) => boolean): VipPlan {
@@ -88,12 +100,36 @@ function planByNetwork(
   return plan(chosen.id);
 }
 
+/** Further addresses are on the same port, so on subnets of the same network, each on one of its own. */
+export function planAdditional({ core }: Octavia, plan: VipPlan, values: Values): AdditionalPlan[] {
+  const given = (values['additional_vips'] as Values[] | null | undefined) ?? [];
+  const seen = new Set([plan.subnetId]);
+  return given.map((vip) => {
+    const subnetId = vip['subnet_id'] as string;
+    const subnet = core.services.network.subnet(subnetId);
+    if (!subnet) throw noSuch('Subnet', subnetId);
+    if (subnet.networkId !== plan.networkId) {
+      throw invalid('All VIP subnets must belong to the same network.');
+    }
+    if (seen.has(subnetId)) throw invalid('Duplicate VIP subnet(s) specified. Only one IP can be bound per subnet.');
+    seen.add(subnetId);
+    return { subnetId, address: (vip['ip_address'] as string | null | undefined) ?? undefined };
+  });
+}
+
 /** Makes the port of a load balancer, or takes the one that was brought along. */
-export function makeVip({ core }: Octavia, id: string, projectId: string, provider: string, plan: VipPlan): Vip {
+export function makeVip(
+  { core }: Octavia,
+  id: string,
+  projectId: string,
+  provider: string,
+  plan: VipPlan,
+  additional: readonly AdditionalPlan[],
+): Vip {
   const { network } = core.services;
   // The group belongs to octavia's own project: the owner of the load balancer sees only its id on the port.
   const group = network.createSecurityGroup({ projectId: '', name: `lb-${id}`, description: '' });
-  const port = plan.port ?? makePort(network, id, projectId, provider, plan, () => core.ids.requestId());
+  const port = plan.port ?? makePort(network, id, projectId, provider, plan, additional, () => core.ids.requestId());
   return {
     vip_network_id: plan.networkId,
     vip_subnet_id: plan.subnetId,
@@ -101,6 +137,10 @@ export function makeVip({ core }: Octavia, id: string, projectId: string, provid
     vip_address: plan.address ?? port.fixedIps.find(({ subnetId }) => subnetId === plan.subnetId)!.address,
     owns_port: plan.port === undefined,
     security_group_id: group.id,
+    additional_vips: additional.map(({ subnetId }) => ({
+      subnet_id: subnetId,
+      ip_address: port.fixedIps.find((fixed) => fixed.subnetId === subnetId)?.address ?? '',
+    })),
   };
 }
 
@@ -110,6 +150,7 @@ function makePort(
   projectId: string,
   provider: string,
   { networkId, subnetId, address }: VipPlan,
+  additional: readonly AdditionalPlan[],
   requestId: () => string,
 ): PortView {
   try {
@@ -120,7 +161,10 @@ function makePort(
       deviceId: `lb-${id}`,
       deviceOwner: 'Octavia',
       adminStateUp: false,
-      fixedIps: [{ subnetId, ...(address !== undefined && { address }) }],
+      fixedIps: [{ subnetId, address }, ...additional].map((fixed) => ({
+        subnetId: fixed.subnetId,
+        ...(fixed.address !== undefined && { address: fixed.address }),
+      })),
     });
   } catch (error) {
     // Octavia passes on what its provider was told by neutron.

@@ -14,6 +14,7 @@ import { badBody, overQuota } from './refusals.ts';
 import { ensureDefaultGroup, insertGroup, insertRule } from './resources/default-security-group.ts';
 import { deletePort, insertPort } from './resources/port-writes.ts';
 import { deleteGroup } from './resources/security-groups.ts';
+import { canUse } from './resources/sharing.ts';
 import { releaseTrunks } from './resources/trunks.ts';
 import type { NetworkRow, PortRow, SecurityGroupRuleRow, SubnetRow } from './rows.ts';
 import { sharingKey } from './tables.ts';
@@ -111,6 +112,14 @@ export function networkService(neutron: Neutron): NetworkService {
     setPortSecurityGroups(portId, groupIds) {
       const port = ports.get(portId);
       if (port) neutron.change(ports, port, { security_groups: [...groupIds] });
+    },
+    canUseQosPolicy(id, caller) {
+      const policy = neutron.qosPolicies.get(id);
+      return policy !== undefined && canUse(neutron, policy, caller);
+    },
+    setPortQosPolicy(portId, policyId) {
+      const port = ports.get(portId);
+      if (port) neutron.change(ports, port, { qos_policy_id: policyId });
     },
     securityGroups(projectId) {
       core.state.transact(() => void ensureDefaultGroup(neutron, projectId));
