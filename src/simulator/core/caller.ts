@@ -16,6 +16,15 @@ export interface Caller {
   readonly canWrite: boolean;
   /** the application credential the token was made with */
   readonly applicationCredentialId: string | undefined;
+  /** the only requests that credential is good for; undefined: all */
+  readonly accessRules: readonly AccessRule[] | undefined;
+}
+
+/** A request by catalogue type, method and pattern of the path. */
+export interface AccessRule {
+  readonly service: string;
+  readonly method: string;
+  readonly path: string;
 }
 
 /** `reader`: anybody with a role in the project; `member`: who may change things; `admin`: the cloud's operators. */

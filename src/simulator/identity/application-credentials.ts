@@ -1,11 +1,11 @@
 import type { RequestContext } from '../core/http/context.ts';
 import type { Route } from '../core/service.ts';
-import { type Fields, isFields, optionalText, requiredText, wrapped } from './body.ts';
+import { type Fields, isFields, optionalText, requiredText, schemaError, wrapped } from './body.ts';
 import { parseExpiry } from './expiry.ts';
 import type { Identity } from './identity.ts';
 import { badRequest, duplicate, notAllowed, notFound } from './refusals.ts';
-import { listAnswer, renderApplicationCredential } from './rendering.ts';
-import type { ApplicationCredential } from './tables.ts';
+import { listAnswer, renderApplicationCredential, selfLink } from './rendering.ts';
+import type { AccessRule, ApplicationCredential } from './tables.ts';
 
 const collection = '/v3/users/{user}/application_credentials';
 
@@ -67,6 +67,7 @@ export function applicationCredentialRoutes(identity: Identity): Route[] {
         return { status: 204 };
       },
     },
+    ...accessRuleRoutes(identity),
   ];
 }
 
@@ -92,7 +93,89 @@ function newCredential(
     roleIds: wishedRoles(identity, context, fields['roles']),
     expiresAt: parseExpiry(fields['expires_at'], identity.core.now()),
     unrestricted: typeof fields['unrestricted'] === 'boolean' ? fields['unrestricted'] : null,
+    accessRules: readAccessRules(identity, caller.userId, fields['access_rules']),
   };
+}
+
+const methods = ['POST', 'GET', 'HEAD', 'PATCH', 'PUT', 'DELETE'];
+
+/** Rules by what they say, or by the id of one the user made before. */
+function readAccessRules(identity: Identity, userId: string, value: unknown): AccessRule[] | undefined {
+  if (!Array.isArray(value)) return undefined;
+  const known = rulesOf(identity, userId);
+  return value.map((each: unknown) => {
+    const fields: Fields = isFields(each) ? each : {};
+    if (typeof fields['id'] === 'string') {
+      const found = known.find(({ id }) => id === fields['id']);
+      if (!found) throw notFound('Access Rule', fields['id']);
+      return found;
+    }
+    const [path, method, service] = ['path', 'method', 'service'].map((key) => requiredText(fields, key)) as [
+      string,
+      string,
+      string,
+    ];
+    if (!methods.includes(method)) {
+      throw schemaError(`Invalid input for field 'method': '${method}' is not one of ${methods.join(', ')}`, 'enum');
+    }
+    const same = known.find((rule) => rule.path === path && rule.method === method && rule.service === service);
+    return same ?? { id: identity.core.ids.hex(), path, method, service };
+  });
+}
+
+/** The rules of a user's credentials, each once. */
+function rulesOf({ applicationCredentials }: Identity, userId: string): AccessRule[] {
+  const rules = new Map<string, AccessRule>();
+  for (const { accessRules = [] } of applicationCredentials.by('user', userId)) {
+    for (const rule of accessRules) rules.set(rule.id, rule);
+  }
+  return [...rules.values()];
+}
+
+/** Rules can be looked at by themselves; those in use stay. */
+function accessRuleRoutes(identity: Identity): Route[] {
+  const base = '/v3/users/{user}/access_rules';
+  const render = (context: RequestContext, rule: AccessRule): object => ({
+    ...rule,
+    links: selfLink(context, `users/${context.param('user')}/access_rules/${rule.id}`),
+  });
+  const find = (context: RequestContext): AccessRule => {
+    const rule = rulesOf(identity, context.param('user')).find(({ id }) => id === context.param('id'));
+    if (!rule) throw notFound('Access Rule', context.param('id'));
+    return rule;
+  };
+  return [
+    {
+      method: 'GET',
+      path: base,
+      handle: (context) => {
+        mustBeSelf(context, 'list_access_rules');
+        const rules = rulesOf(identity, context.param('user'));
+        return listAnswer(
+          context,
+          'access_rules',
+          rules.map((rule) => render(context, rule)),
+        );
+      },
+    },
+    {
+      method: 'GET',
+      path: `${base}/{id}`,
+      handle: (context) => {
+        mustBeSelf(context, 'get_access_rule');
+        return { status: 200, body: { access_rule: render(context, find(context)) } };
+      },
+    },
+    {
+      method: 'DELETE',
+      path: `${base}/{id}`,
+      handle: (context) => {
+        mustBeSelf(context, 'delete_access_rule');
+        const { id } = find(context);
+        throw notAllowed(`Could not delete access rule ${id}. It is used by an application credential`);
+      },
+    },
+  ];
 }
 
 /** Only roles the token has can be handed on; without a wish all of them. */

@@ -8,6 +8,14 @@ const roleNames: readonly string[] = [
   'load-balancer_member',
   'load-balancer_admin',
   'load-balancer_observer',
+  'load-balancer_global_observer',
+  'load-balancer_quota_admin',
+];
+
+/** Who has the first has the second as well. */
+const implications: readonly (readonly [prior: string, implied: string])[] = [
+  ['admin', 'member'],
+  ['member', 'reader'],
 ];
 
 /** What `keystone-manage bootstrap` leaves behind: a domain, the roles, and an administrator in a project of its own. */
@@ -15,6 +23,9 @@ export function bootstrap(identity: Identity, adminPassword: string): { adminUse
   const { core } = identity;
   identity.domains.insert({ id: 'default', name: 'Default', description: 'The default domain', enabled: true });
   for (const name of roleNames) identity.roles.insert({ id: core.ids.hex(), name, description: '' });
+  for (const [prior, implied] of implications) {
+    identity.imply(identity.roles.first('name', prior)!.id, identity.roles.first('name', implied)!.id);
+  }
   const project = identity.projects.insert({
     id: core.ids.hex(),
     name: 'admin',

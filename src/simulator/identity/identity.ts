@@ -11,8 +11,12 @@ export interface Identity extends IdentityTables {
   /** the caller a token stands for while it is good */
   caller(token: string): Caller | undefined;
   goodToken(id: string): Readonly<Token> | undefined;
-  /** role ids of a user on a target: a project's id, a domain's id, or `system` */
+  /** role ids a user was given on a target: a project's id, a domain's id, or `system` */
+  grantedOn(userId: string, target: string): string[];
+  /** those, and what follows from them */
   rolesOn(userId: string, target: string): string[];
+  /** Lets a role bring another along. */
+  imply(priorId: string, impliedId: string): void;
   issue(wish: NewToken): Readonly<Token>;
   revoke(tokens: Iterable<Readonly<Token>>): void;
   isExpired(credential: Pick<ApplicationCredential, 'expiresAt'>): boolean;
@@ -35,10 +39,16 @@ export interface NewToken {
 
 export function createIdentity(core: Core): Identity {
   const tables = declareIdentityTables(core.state);
-  const { tokens, users, projects, roles, assignments } = tables;
+  const { tokens, users, projects, roles, assignments, implications, applicationCredentials } = tables;
   /** callers by token, as long as nothing they were derived from changes */
   const callers = new Map<string, Caller>();
   let derivedFrom = -1;
+
+  const grantedOn = (userId: string, target: string): string[] => {
+    const ids: string[] = [];
+    for (const { roleId } of assignments.by('userAndTarget', `${userId} ${target}`)) ids.push(roleId);
+    return ids;
+  };
 
   const goodToken = (id: string): Readonly<Token> | undefined => {
     const token = tokens.get(id);
@@ -64,6 +74,7 @@ export function createIdentity(core: Core): Identity {
       isAdmin: names.has('admin'),
       canWrite: names.has('admin') || names.has('member'),
       applicationCredentialId: token.applicationCredentialId,
+      accessRules: applicationCredentials.get(token.applicationCredentialId ?? '')?.accessRules,
     };
   };
 
@@ -94,10 +105,16 @@ export function createIdentity(core: Core): Identity {
       }
       return caller;
     },
-    rolesOn: (userId, target) => {
-      const ids: string[] = [];
-      for (const { roleId } of assignments.by('userAndTarget', `${userId} ${target}`)) ids.push(roleId);
-      return ids;
+    grantedOn,
+    rolesOn(userId, target) {
+      const ids = new Set(grantedOn(userId, target));
+      // What is added on the way is looked at as well.
+      for (const id of ids) for (const { impliedId } of implications.by('prior', id)) ids.add(impliedId);
+      return [...ids];
+    },
+    imply(priorId, impliedId) {
+      const id = `${priorId}/${impliedId}`;
+      if (!implications.has(id)) implications.insert({ id, priorId, impliedId });
     },
     issue(wish) {
       const now = core.now();

@@ -54,11 +54,16 @@ export function renderUser(context: RequestContext, user: Readonly<User>): objec
 
 export function renderRole(context: RequestContext, role: Readonly<Role>): object {
   const { id, name, description } = role;
-  return { id, name, domain_id: null, description, options: {}, links: selfLink(context, `roles/${id}`) };
+  const options = isBasicRole(role) ? { immutable: true } : {};
+  return { id, name, domain_id: null, description, options, links: selfLink(context, `roles/${id}`) };
 }
 
 /** Roles keystone itself made and does not let go of. */
 const basicRoles: ReadonlySet<string> = new Set(['admin', 'member', 'reader']);
+
+export function isBasicRole({ name }: Pick<Role, 'name'>): boolean {
+  return basicRoles.has(name);
+}
 
 export function renderApplicationCredential(
   identity: Identity,
@@ -75,6 +80,7 @@ export function renderApplicationCredential(
     expires_at: expiresAt === undefined ? null : microseconds(expiresAt),
     unrestricted,
     user_id: userId,
+    ...(credential.accessRules && { access_rules: credential.accessRules }),
     roles: roleIds.map((roleId) => {
       const roleName = identity.roles.get(roleId)?.name ?? '';
       const options = basicRoles.has(roleName) ? { immutable: true } : {};

@@ -1,11 +1,12 @@
 import type { RequestContext } from '../core/http/context.ts';
+import { Refusal } from '../core/refusal.ts';
 import type { Answer, Method, Route } from '../core/service.ts';
 import { optionalText, requiredText, wrapped } from './body.ts';
 import type { Identity } from './identity.ts';
 import { filterBy } from './projects.ts';
 import { duplicate, notFound } from './refusals.ts';
-import { listAnswer, renderRole, selfLink } from './rendering.ts';
-import type { Assignment, Role } from './tables.ts';
+import { isBasicRole, listAnswer, renderRole, selfLink } from './rendering.ts';
+import type { Assignment, Role, Token } from './tables.ts';
 
 /** Roles, and who has which of them where. */
 export function roleRoutes(identity: Identity): Route[] {
@@ -46,6 +47,39 @@ export function roleRoutes(identity: Identity): Route[] {
         body: { role: renderRole(context, findRole(identity, context.param('role'))) },
       }),
     },
+    {
+      method: 'PATCH',
+      path: '/v3/roles/{role}',
+      policy: admin('update_role'),
+      handle: (context) => {
+        const role = findRole(identity, context.param('role'));
+        const fields = wrapped(context, 'role');
+        const name = optionalText(fields, 'name') ?? role.name;
+        if (isBasicRole(role)) throw immutable(role, 'update');
+        if (name !== role.name && roles.first('name', name)) {
+          throw duplicate('role', `Duplicate entry found with name ${name}`);
+        }
+        const description = optionalText(fields, 'description') ?? role.description;
+        return { status: 200, body: { role: renderRole(context, roles.update(role.id, { name, description })) } };
+      },
+    },
+    {
+      method: 'DELETE',
+      path: '/v3/roles/{role}',
+      policy: admin('delete_role'),
+      handle: (context) => {
+        const role = findRole(identity, context.param('role'));
+        if (isBasicRole(role)) throw immutable(role, 'delete');
+        for (const { id } of [...identity.assignments.by('role', role.id)]) identity.assignments.delete(id);
+        const { implications } = identity;
+        for (const { id } of [...implications.by('prior', role.id), ...implications.by('implied', role.id)]) {
+          implications.delete(id);
+        }
+        roles.delete(role.id);
+        return { status: 204 };
+      },
+    },
+    ...impliedRoleRoutes(identity),
     ...grantRoutes(identity, '/v3/projects/{target}/users/{user}/roles', 'project'),
     ...grantRoutes(identity, '/v3/domains/{target}/users/{user}/roles', 'domain'),
     ...grantRoutes(identity, '/v3/system/users/{user}/roles', 'system'),
@@ -56,6 +90,110 @@ export function roleRoutes(identity: Identity): Route[] {
       handle: (context) => listAnswer(context, 'role_assignments', assignments(identity, context)),
     },
   ];
+}
+
+/** Roles that bring others along. */
+function impliedRoleRoutes(identity: Identity): Route[] {
+  const { implications } = identity;
+  const admin = (name: string): NonNullable<Route['policy']> => ({ name: `identity:${name}`, level: 'admin' });
+  const brief = (context: RequestContext, id: string): object => {
+    const role = findRole(identity, id);
+    return { id, name: role.name, description: role.description, links: selfLink(context, `roles/${id}`) };
+  };
+  const inference = (context: RequestContext, priorId: string): object => ({
+    prior_role: brief(context, priorId),
+    implies: Array.from(implications.by('prior', priorId), ({ impliedId }) => brief(context, impliedId)),
+  });
+  const pair = (context: RequestContext): [prior: string, implied: string] => [
+    findRole(identity, context.param('role')).id,
+    findRole(identity, context.param('implied')).id,
+  ];
+  const answer = (context: RequestContext, status: number): Answer => {
+    const [prior, implied] = pair(context);
+    return {
+      status,
+      body: {
+        role_inference: { prior_role: brief(context, prior), implies: brief(context, implied) },
+        links: selfLink(context, `roles/${prior}/implies/${implied}`),
+      },
+    };
+  };
+  const mustBeThere = (context: RequestContext): string => {
+    const [prior, implied] = pair(context);
+    const id = `${prior}/${implied}`;
+    if (!implications.has(id)) throw new Refusal(404, `${prior} does not imply ${implied}.`);
+    return id;
+  };
+  const base = '/v3/roles/{role}/implies';
+  return [
+    {
+      method: 'GET',
+      path: '/v3/role_inferences',
+      policy: admin('list_role_inference_rules'),
+      handle: (context) => {
+        const priors = new Set(Array.from(implications.all(), ({ priorId }) => priorId));
+        const role_inferences = [...priors].map((id) => inference(context, id));
+        return { status: 200, body: { role_inferences, links: selfLink(context, 'role_inferences') } };
+      },
+    },
+    {
+      method: 'GET',
+      path: base,
+      policy: admin('list_implied_roles'),
+      handle: (context) => {
+        const { id } = findRole(identity, context.param('role'));
+        const body = { role_inference: inference(context, id), links: selfLink(context, `roles/${id}/implies`) };
+        return { status: 200, body };
+      },
+    },
+    {
+      method: 'PUT',
+      path: `${base}/{implied}`,
+      policy: admin('create_implied_role'),
+      handle: (context) => {
+        const [prior, implied] = pair(context);
+        if (identity.roles.get(implied)?.name === 'admin') {
+          throw new Refusal(403, `Unable to create implied role: ${implied} is a prohibited implied role.`);
+        }
+        identity.imply(prior, implied);
+        return answer(context, 201);
+      },
+    },
+    {
+      method: 'GET',
+      path: `${base}/{implied}`,
+      policy: admin('get_implied_role'),
+      handle: (context) => {
+        mustBeThere(context);
+        return answer(context, 200);
+      },
+    },
+    {
+      method: 'HEAD',
+      path: `${base}/{implied}`,
+      policy: admin('check_implied_role'),
+      handle: (context) => {
+        mustBeThere(context);
+        return { status: 204 };
+      },
+    },
+    {
+      method: 'DELETE',
+      path: `${base}/{implied}`,
+      policy: admin('delete_implied_role'),
+      handle: (context) => {
+        implications.delete(mustBeThere(context));
+        return { status: 204 };
+      },
+    },
+  ];
+}
+
+function immutable(role: Readonly<Role>, verb: string): Refusal {
+  return new Refusal(
+    403,
+    `Cannot ${verb} immutable resource: ${role.id}. Set resource option immutable to false first.`,
+  );
 }
 
 function findRole(identity: Identity, id: string): Readonly<Role> {
@@ -110,9 +248,12 @@ function grantRoutes(identity: Identity, base: string, kind: 'project' | 'domain
       path: `${base}/{role}`,
       policy: policy('revoke'),
       handle: (context) => {
-        const { id, roleId, userId } = wish(context);
+        const { id, roleId, userId, projectId, domainId, system } = wish(context);
         if (!identity.assignments.delete(id)) throw notFound('role', roleId);
-        identity.revoke(identity.tokens.by('user', userId));
+        // Tokens for other projects have nothing to do with it.
+        const isThere = (token: Readonly<Token>): boolean =>
+          token.projectId === projectId && token.domainId === domainId && token.system === system;
+        identity.revoke([...identity.tokens.by('user', userId)].filter(isThere));
         return { status: 204 };
       },
     },
@@ -122,7 +263,7 @@ function grantRoutes(identity: Identity, base: string, kind: 'project' | 'domain
       policy: policy('list'),
       handle: (context) => {
         const target = kind === 'system' ? 'system' : context.param('target');
-        const held = identity.rolesOn(context.param('user'), target).map((id) => findRole(identity, id));
+        const held = identity.grantedOn(context.param('user'), target).map((id) => findRole(identity, id));
         return listAnswer(
           context,
           'roles',

@@ -32,6 +32,20 @@ export interface Role extends Row {
   readonly description: string;
 }
 
+/** Who has one role has another as well. */
+export interface Implication extends Row {
+  readonly priorId: string;
+  readonly impliedId: string;
+}
+
+/** A request that the holder of an application credential may make. */
+export interface AccessRule {
+  readonly id: string;
+  readonly service: string;
+  readonly method: string;
+  readonly path: string;
+}
+
 /** A role somebody has somewhere. */
 export interface Assignment extends Row {
   readonly userId: string;
@@ -52,6 +66,8 @@ export interface ApplicationCredential extends Row {
   /** milliseconds since the epoch */
   readonly expiresAt: number | undefined;
   readonly unrestricted: boolean | null;
+  /** the only requests it is good for; absent: all */
+  readonly accessRules?: readonly AccessRule[] | undefined;
 }
 
 export interface Trust extends Row {
@@ -86,6 +102,7 @@ export interface IdentityTables {
   readonly projects: Table<Project>;
   readonly users: Table<User>;
   readonly roles: Table<Role>;
+  readonly implications: Table<Implication>;
   readonly assignments: Table<Assignment>;
   readonly applicationCredentials: Table<ApplicationCredential>;
   readonly trusts: Table<Trust>;
@@ -98,13 +115,19 @@ export function declareIdentityTables(state: State): IdentityTables {
     projects: state.table<Project>('projects', {
       indexes: { name: ({ name, domainId }) => nameKey(domainId, name), domain: ({ domainId }) => domainId },
     }),
-    users: state.table<User>('users', { indexes: { name: ({ name, domainId }) => nameKey(domainId, name) } }),
+    users: state.table<User>('users', {
+      indexes: { name: ({ name, domainId }) => nameKey(domainId, name), domain: ({ domainId }) => domainId },
+    }),
     roles: state.table<Role>('roles', { indexes: { name: ({ name }) => name } }),
+    implications: state.table<Implication>('role_implications', {
+      indexes: { prior: ({ priorId }) => priorId, implied: ({ impliedId }) => impliedId },
+    }),
     assignments: state.table<Assignment>('assignments', {
       indexes: {
         user: ({ userId }) => userId,
         userAndTarget: ({ userId, projectId, domainId }) => `${userId} ${projectId ?? domainId ?? 'system'}`,
         project: ({ projectId }) => projectId,
+        domain: ({ domainId }) => domainId,
         role: ({ roleId }) => roleId,
       },
     }),

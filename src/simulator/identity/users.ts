@@ -1,7 +1,7 @@
 import type { Route } from '../core/service.ts';
 import { optionalFlag, optionalText, requiredText, wrapped } from './body.ts';
 import type { Identity } from './identity.ts';
-import { filterBy, wishedDomain } from './projects.ts';
+import { filterBy, removeUser, wishedDomain } from './projects.ts';
 import { duplicate, notAllowed, notFound, unauthorized } from './refusals.ts';
 import { listAnswer, renderProject, renderUser } from './rendering.ts';
 import { nameKey, type User } from './tables.ts';
@@ -26,7 +26,11 @@ export function userRoutes(identity: Identity): Route[] {
       path: '/v3/users',
       policy: admin('list_users'),
       handle: (context) => {
-        const matches = filterBy<User>(context, { name: ({ name }) => name, domain_id: ({ domainId }) => domainId });
+        const matches = filterBy<User>(context, {
+          name: ({ name }) => name,
+          domain_id: ({ domainId }) => domainId,
+          enabled: ({ enabled }) => enabled,
+        });
         return listAnswer(
           context,
           'users',
@@ -93,13 +97,7 @@ export function userRoutes(identity: Identity): Route[] {
       path: '/v3/users/{user}',
       policy: admin('delete_user'),
       handle: (context) => {
-        const { id } = find(context.param('user'));
-        for (const each of [...identity.tokens.by('user', id)]) identity.tokens.delete(each.id);
-        for (const each of [...identity.assignments.by('user', id)]) identity.assignments.delete(each.id);
-        for (const each of [...identity.applicationCredentials.by('user', id)]) {
-          identity.applicationCredentials.delete(each.id);
-        }
-        users.delete(id);
+        removeUser(identity, find(context.param('user')).id);
         return { status: 204 };
       },
     },

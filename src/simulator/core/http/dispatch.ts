@@ -2,6 +2,7 @@ import { allows } from '../caller.ts';
 import type { Core } from '../core.ts';
 import { Refusal } from '../refusal.ts';
 import type { Answer, Route, ServiceDefinition } from '../service.ts';
+import { permits } from './access-rules.ts';
 import { RequestContext } from './context.ts';
 import { type Negotiated, negotiate } from './microversion.ts';
 import { compileRoutes, type Router } from './router.ts';
@@ -93,7 +94,9 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     });
     const token = context.headers['x-auth-token'];
     const caller = token === undefined ? undefined : core.services.identity.caller(token);
-    if (caller) context.caller = caller;
+    // Keystone itself is open to every token it gave out.
+    const isBarred = caller?.accessRules && service.type !== 'identity' && !permits(caller.accessRules, context);
+    if (caller && !isBarred) context.caller = caller;
     return new Arrived(core, context, router);
   };
   return { arrive };
