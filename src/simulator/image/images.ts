@@ -9,7 +9,7 @@ import { zulu } from '../core/time-formats.ts';
 export interface Image extends Row {
   readonly name: string | null;
   readonly owner: string;
-  readonly status: 'queued' | 'saving' | 'importing' | 'active' | 'killed' | 'deactivated';
+  readonly status: 'queued' | 'saving' | 'uploading' | 'importing' | 'active' | 'killed' | 'deactivated';
   readonly visibility: 'public' | 'private' | 'shared' | 'community';
   readonly diskFormat: string | null;
   readonly containerFormat: string | null;
@@ -42,6 +42,8 @@ export interface Images {
   find(context: RequestContext): Readonly<Image>;
   canSee(image: Readonly<Image>, projectId: string | undefined, isAdmin: boolean): boolean;
   change(id: string, changes: Partial<Omit<Image, 'id'>>): Readonly<Image>;
+  /** Puts content aside until the image is imported. */
+  stage(id: string, bytes: Uint8Array): void;
   /** Gives an image its content and makes it active. */
   store(id: string, bytes: Uint8Array): Readonly<Image>;
 }
@@ -55,6 +57,11 @@ export function createImages(core: Core): Images {
     image.visibility === 'community' ||
     image.owner === projectId ||
     (image.visibility === 'shared' && projectId !== undefined && projectId in image.members);
+  const keep = (id: string, bytes: Uint8Array): void => {
+    const base64 = Buffer.from(bytes).toString('base64');
+    if (contents.has(id)) contents.update(id, { base64 });
+    else contents.insert({ id, base64 });
+  };
   const change: Images['change'] = (id, changes) => images.update(id, { ...changes, updatedAt: core.now() });
   return {
     core,
@@ -70,10 +77,12 @@ export function createImages(core: Core): Images {
       }
       return image;
     },
+    stage(id, bytes) {
+      keep(id, bytes);
+      change(id, { status: 'uploading' });
+    },
     store(id, bytes) {
-      const base64 = Buffer.from(bytes).toString('base64');
-      if (contents.has(id)) contents.update(id, { base64 });
-      else contents.insert({ id, base64 });
+      keep(id, bytes);
       return change(id, {
         status: 'active',
         size: bytes.length,

@@ -28,6 +28,10 @@ export function listImages(images: Images, context: RequestContext): Answer {
   if (visibility !== undefined && !['public', 'private', 'shared', 'community', 'all'].includes(visibility)) {
     throw new Refusal(400, `Invalid visibility value: ${visibility}`);
   }
+  const wantedMembership = query.get('member_status') ?? 'accepted';
+  if (!['pending', 'accepted', 'rejected', 'all'].includes(wantedMembership)) {
+    throw new Refusal(400, `Invalid status: ${wantedMembership}`);
+  }
   const matches = filterOf(context);
   const wantsHidden = query.get('os_hidden')?.toLowerCase() === 'true';
   const found: Readonly<Image>[] = [];
@@ -37,6 +41,17 @@ export function listImages(images: Images, context: RequestContext): Answer {
     const isForeignCommunity = image.visibility === 'community' && image.owner !== caller.projectId;
     if (isForeignCommunity && visibility !== 'community' && visibility !== 'all') continue;
     if (visibility !== undefined && visibility !== 'all' && image.visibility !== visibility) continue;
+    // What others share shows once it was accepted, or as it was asked for.
+    const membership = image.visibility === 'shared' ? image.members[caller.projectId ?? ''] : undefined;
+    const isForeignShared = image.visibility === 'shared' && image.owner !== caller.projectId;
+    if (
+      isForeignShared &&
+      wantedMembership !== 'all' &&
+      membership !== wantedMembership &&
+      !(caller.isAdmin && !membership)
+    ) {
+      continue;
+    }
     if (matches(image)) found.push(image);
   }
   const rows = inOrder(context, found);

@@ -3,7 +3,10 @@ import { Refusal } from '../core/refusal.ts';
 import type { Answer, Route } from '../core/service.ts';
 import { checkImage, columnsOf, isProperty, isReadOnly, propertiesOf } from './attributes.ts';
 import { type Image, type Images, renderImage } from './images.ts';
+import { importMethods, importRoutes, storeId } from './import.ts';
 import { listImages } from './list.ts';
+import { memberRoutes } from './members.ts';
+import { mustOwn } from './ownership.ts';
 
 const patchTypes: readonly string[] = [
   'application/openstack-images-v2.1-json-patch',
@@ -114,81 +117,8 @@ export function imageRoutes(images: Images): Route[] {
       }),
     ),
     ...memberRoutes(images),
+    ...importRoutes(images),
   ];
-}
-
-function memberRoutes(images: Images): Route[] {
-  const policy = (name: string): NonNullable<Route['policy']> => ({ name, level: 'member' });
-  const render = (image: Readonly<Image>, member: string): object => ({
-    member_id: member,
-    image_id: image.id,
-    status: image.members[member],
-    schema: '/v2/schemas/member',
-  });
-  const base = '/v2/images/{id}/members';
-  return [
-    {
-      method: 'GET',
-      path: base,
-      policy: { name: 'get_members', level: 'reader' },
-      handle: (context) => {
-        const image = images.find(context);
-        const members = Object.keys(image.members).map((member) => render(image, member));
-        return { status: 200, body: { members, schema: '/v2/schemas/members' } };
-      },
-    },
-    {
-      method: 'POST',
-      path: base,
-      policy: policy('add_member'),
-      handle: (context) => {
-        const image = images.find(context);
-        mustOwn(context, image, 'add_member');
-        const { member } = (context.json ?? {}) as { member?: unknown };
-        if (typeof member !== 'string') throw new Refusal(400, 'Member to be added not specified');
-        if (member in image.members)
-          throw new Refusal(409, `Image member ${member} is already associated with image ${image.id}.`);
-        images.change(image.id, { members: { ...image.members, [member]: 'pending' } });
-        return { status: 200, body: render(image, member) };
-      },
-    },
-    {
-      method: 'PUT',
-      path: `${base}/{member}`,
-      policy: policy('modify_member'),
-      handle: (context) => {
-        const image = images.find(context);
-        const member = context.param('member');
-        const { status } = (context.json ?? {}) as { status?: unknown };
-        if (!(member in image.members)) throw new Refusal(404, 'The resource could not be found.');
-        if (status !== 'pending' && status !== 'accepted' && status !== 'rejected') {
-          throw new Refusal(400, 'Status not specified');
-        }
-        images.change(image.id, { members: { ...image.members, [member]: status } });
-        return { status: 200, body: render(image, member) };
-      },
-    },
-    {
-      method: 'DELETE',
-      path: `${base}/{member}`,
-      policy: policy('delete_member'),
-      handle: (context) => {
-        const image = images.find(context);
-        mustOwn(context, image, 'delete_member');
-        const { [context.param('member')]: removed, ...members } = image.members;
-        if (removed === undefined) throw new Refusal(404, 'The resource could not be found.');
-        images.change(image.id, { members });
-        return { status: 204 };
-      },
-    },
-  ];
-}
-
-function mustOwn({ caller }: RequestContext, image: Readonly<Image>, action: string): void {
-  if (image.owner !== caller.projectId && !caller.isAdmin) {
-    const own = action === 'modify_image' || action === 'delete_image';
-    throw new Refusal(403, own ? 'You do not own this image' : `You are not authorized to complete ${action} action.`);
-  }
 }
 
 function mayPublish({ caller }: RequestContext, visibility: unknown): void {
@@ -235,8 +165,8 @@ function create(images: Images, context: RequestContext): Answer {
     status: 201,
     headers: {
       location: `${context.serviceUrl}/v2/images/${id}`,
-      'openstack-image-import-methods': 'glance-direct,web-download,copy-image',
-      'openstack-image-store-ids': 'fs',
+      'openstack-image-import-methods': importMethods.join(','),
+      'openstack-image-store-ids': storeId,
     },
     body: renderImage(image),
   };

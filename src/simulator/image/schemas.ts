@@ -37,7 +37,36 @@ const imageSchema: Readonly<Record<string, unknown>> = {
   ],
 };
 
+const memberSchema: Readonly<Record<string, unknown>> = {
+  name: 'member',
+  properties: {
+    member_id: { type: 'string', description: 'An identifier for the image member (tenantId)' },
+    image_id: { type: 'string', description: 'An identifier for the image' },
+    created_at: { type: 'string', description: 'Date and time of image member creation' },
+    updated_at: { type: 'string', description: 'Date and time of last modification of image member' },
+    status: {
+      type: 'string',
+      description: 'The status of this image member',
+      enum: ['pending', 'accepted', 'rejected'],
+    },
+    schema: { readOnly: true, type: 'string' },
+  },
+};
+
 export const schemaRoutes: readonly Route[] = [
+  { method: 'GET', path: '/v2/schemas/member', handle: () => ({ status: 200, body: memberSchema }) },
+  {
+    method: 'GET',
+    path: '/v2/schemas/members',
+    handle: () => ({
+      status: 200,
+      body: {
+        name: 'members',
+        properties: { members: { type: 'array', items: memberSchema }, schema: { type: 'string' } },
+        links: [{ rel: 'describedby', href: '{schema}' }],
+      },
+    }),
+  },
   { method: 'GET', path: '/v2/schemas/image', handle: () => ({ status: 200, body: imageSchema }) },
   {
     method: 'GET',
