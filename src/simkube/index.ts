@@ -6,7 +6,9 @@ export { ClusterRegistry } from './cluster/registry.ts';
 export type { ClusterSettings, ControllerManagerSettings, ControllerRoles } from './cluster/settings.ts';
 export { type CloudView, type ClusterNode, WorkloadCluster } from './cluster/workload-cluster.ts';
 export { connectThrough, type InProcessApi, targetOf } from './connect-in-process.ts';
+export { type AddressPool, createAddressPool } from './containers/address-pool.ts';
 export { createSimulatedBackend, type ProgramChooser, type SimulatedBackendOptions } from './containers/backend.ts';
+export type { FileTree } from './containers/file-tree.ts';
 export { imageProgramName } from './containers/images.ts';
 export { LogBuffer } from './containers/log-buffer.ts';
 export {
@@ -38,7 +40,7 @@ export { httpService } from './http-service.ts';
 export { type KubeconfigFacts, readKubeconfig, renderKubeconfig, serverAddress } from './kubeconfigs.ts';
 export { claimDirectory, directoryDriver } from './kubelet/claim-directory.ts';
 export { logFiles } from './kubelet/log-files.ts';
-export { type ObjectLookup, objectLookup } from './kubelet/lookup.ts';
+export { directLookup, type ObjectLookup, objectLookup } from './kubelet/lookup.ts';
 export {
   type PodWorkers,
   podAttacher,

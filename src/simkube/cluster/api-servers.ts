@@ -1,9 +1,9 @@
 import { builtinDefinitions, builtinSchema, protobufRegistry } from '../../api/index.ts';
-import { type ApiServer, createApiServer, type PodConnector, type StoredObject } from '../../apiserver/index.ts';
+import { type ApiServer, createApiServer, type StoredObject } from '../../apiserver/index.ts';
 import { type Clock, errorMessage, type Random } from '../../machinery/index.ts';
 import type { Logger } from '../../runtime/index.ts';
 import type { Store } from '../../store/index.ts';
-import { podLog } from './pod-log.ts';
+import type { NodeAccess } from './node-access.ts';
 import type { ClusterSettings } from './settings.ts';
 
 /** What all API servers of a cluster are built on. */
@@ -11,7 +11,7 @@ export interface ApiServerBase {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  readonly connectPod: PodConnector;
+  readonly pods: NodeAccess;
   gate(): Promise<void> | undefined;
   healthProblem(): string | undefined;
 }
@@ -138,8 +138,10 @@ function make(base: ApiServerBase, store: Store<StoredObject>, settings: Cluster
     admissionPlugins: { disable: (settings.nodeRestriction ?? true) ? [] : ['NodeRestriction'] },
     serviceCidr: settings.serviceCidr,
     version: versionInfo(settings.kubernetesVersion),
-    podLogs: podLog(clock),
-    podConnector: base.connectPod,
+    podLogs: base.pods.logs,
+    podConnector: base.pods.connect,
+    podExecutor: base.pods.execute,
+    podAttacher: base.pods.attach,
     gate: () => base.gate(),
     healthChecks: [
       {

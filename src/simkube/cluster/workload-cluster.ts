@@ -15,8 +15,11 @@ import type { Logger } from '../../runtime/index.ts';
 import type { Engine, Store, StoreEvent } from '../../store/index.ts';
 import { startClusterControllers } from '../controllers/index.ts';
 import type { EtcdCluster } from '../etcd/etcd-cluster.ts';
+import type { PodWorkers } from '../kubelet/pod-access.ts';
+import type { PortService } from '../types.ts';
 import { ApiServers, type ServedApi } from './api-servers.ts';
 import { ControllerSwitch } from './controller-switch.ts';
+import { nodeAccess } from './node-access.ts';
 import type { ClusterSettings, ControllerRoles } from './settings.ts';
 import { SharedStore } from './shared-store.ts';
 
@@ -26,6 +29,12 @@ export interface ClusterNode {
   /** renews what says that the node lives; answers whether the API could be reached */
   heartbeat(): Promise<void>;
   podChanged(pod: Pod | { deleted: true; namespace: string; name: string }): void;
+  /** a Secret or a ConfigMap of the cluster is another one than before */
+  objectChanged(kind: 'secret' | 'configmap', namespace: string, name: string): void;
+  /** the Pods it runs, static ones aside */
+  readonly pods: PodWorkers;
+  /** what answers at a port of a Pod with this address; undefined: there is no such Pod, or nobody listens */
+  podService(address: string, port: number): PortService | undefined;
   /** a stream to a port of one of its Pods */
   connect(pod: UnstructuredObject, port: number): Duplex;
   /** the cluster is gone and calls nobody any more */
@@ -95,7 +104,7 @@ export class WorkloadCluster {
       clock: options.clock,
       random: options.random,
       log: options.log,
-      connectPod: async (pod: UnstructuredObject, port: number) => this.#connect(pod, port),
+      pods: nodeAccess(options.clock, (pod) => this.#nodeOf(pod)),
       gate: () => this.gate(),
       healthProblem: () => this.healthProblem(),
     };
@@ -233,10 +242,10 @@ export class WorkloadCluster {
     const wait = this.gate();
     if (wait) await wait;
     const pod = await this.loopback.get(Pods, key);
-    return this.#connect(pod as unknown as UnstructuredObject, port);
+    return this.#nodeOf(pod as unknown as UnstructuredObject).connect(pod as unknown as UnstructuredObject, port);
   }
 
-  #connect(pod: UnstructuredObject, port: number): Duplex {
+  #nodeOf(pod: UnstructuredObject): ClusterNode {
     const nodeName = (pod as unknown as Pod).spec.nodeName ?? '';
     const node = this.#nodes.get(nodeName);
     if (!node) {
@@ -244,7 +253,16 @@ export class WorkloadCluster {
         `error dialing backend: dial tcp ${(pod as unknown as Pod).status?.hostIP ?? nodeName}:10250: connect: no route to host`,
       );
     }
-    return node.connect(pod, port);
+    return node;
+  }
+
+  /** What answers at a port of any Pod of the cluster. */
+  podService(address: string, port: number): PortService | undefined {
+    for (const node of this.#nodes.values()) {
+      const service = node.podService(address, port);
+      if (service) return service;
+    }
+    return undefined;
   }
 
   /** A kubelet begins to work for the cluster. */
@@ -279,7 +297,11 @@ export class WorkloadCluster {
 
   #watchPods(store: Store<StoredObject>): void {
     const prefix = keyPrefix({ group: '', plural: 'pods' });
-    this.#stopWatching = store.watch(prefix, store.revision, (events) => {
+    const stops = [this.#watchObjects(store, 'secret'), this.#watchObjects(store, 'configmap')];
+    this.#stopWatching = () => {
+      for (const stop of stops) stop();
+    };
+    const stopPods = store.watch(prefix, store.revision, (events) => {
       for (const event of events) {
         if (event.type === 'put') {
           const pod = event.record.value.object as unknown as Pod;
@@ -289,6 +311,20 @@ export class WorkloadCluster {
           const [, , , namespace = '', name = ''] = event.key.split('/');
           for (const node of this.#nodes.values()) node.podChanged({ deleted: true, namespace, name });
         }
+      }
+    });
+    stops.push(stopPods);
+  }
+
+  /** Tells the nodes of changes of what Pods mount. */
+  #watchObjects(store: Store<StoredObject>, kind: 'secret' | 'configmap'): () => void {
+    const prefix = keyPrefix({ group: '', plural: `${kind}s` });
+    return store.watch(prefix, store.revision, (events) => {
+      if (this.#nodes.size === 0) return;
+      for (const event of events) {
+        const key = event.type === 'put' ? event.record.key : event.key;
+        const [, , , namespace = '', name = ''] = key.split('/');
+        for (const node of this.#nodes.values()) node.objectChanged(kind, namespace, name);
       }
     });
   }

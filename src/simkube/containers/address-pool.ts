@@ -1,18 +1,22 @@
-/** Addresses of one /16 network. */
+/** Addresses of one network. */
 export interface AddressPool {
   /** the wished one when it is free, else the next */
   take(wished?: string): string;
   giveBack(address: string): void;
 }
 
-const size = 65_536;
-
-export function createAddressPool(network: string): AddressPool {
-  const prefix = network.split('.').slice(0, 2).join('.');
+/** Addresses of a network of 16 or 24 bits. */
+export function createAddressPool(network: string, bits: 16 | 24 = 16): AddressPool {
+  const prefix = network
+    .split('.')
+    .slice(0, bits / 8)
+    .join('.');
+  const size = bits === 16 ? 65_536 : 256;
   const taken = new Set<string>();
   // The first addresses of a network are for those who run it.
   let next = 2;
-  const format = (index: number): string => `${prefix}.${index >> 8}.${index & 255}`;
+  const format = (index: number): string =>
+    bits === 16 ? `${prefix}.${index >> 8}.${index & 255}` : `${prefix}.${index}`;
   return {
     take(wished) {
       if (wished?.startsWith(`${prefix}.`) && !taken.has(wished)) {
@@ -26,7 +30,7 @@ export function createAddressPool(network: string): AddressPool {
         taken.add(address);
         return address;
       }
-      throw new Error(`all addresses of ${network}/16 are taken`);
+      throw new Error(`all addresses of ${network}/${bits} are taken`);
     },
     giveBack: (address) => {
       taken.delete(address);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Clock, Random } from '../../machinery/index.ts';
 import type { SimulatedProgram } from '../process.ts';
 import type { PortService } from '../types.ts';
-import { createAddressPool } from './address-pool.ts';
+import { type AddressPool, createAddressPool } from './address-pool.ts';
 import { diskTree, type FileTree, memoryTree } from './file-tree.ts';
 import { type SandboxParts, SimulatedSandbox } from './sandbox.ts';
 import { type PodTimings, podTimings } from './timings.ts';
@@ -21,6 +21,12 @@ export interface SimulatedBackendOptions {
   readonly directory?: string;
   /** of Pods that share the network of the node */
   readonly nodeAddress: string;
+  /** of Pods with a network of their own; default: of 10.244.0.0/16 */
+  readonly podAddresses?: AddressPool;
+  /** the files of the node itself, below a path of it; absent: Pods that name the same path share some */
+  readonly hostTree?: (path: string) => FileTree;
+  /** as container runtimes call themselves, NAME://VERSION */
+  readonly name?: string;
   readonly timings?: Partial<PodTimings>;
   /** content of files that are gone for good, so that what they stood for can go too */
   readonly filesRemoved?: (contents: Iterable<string>) => void;
@@ -29,17 +35,21 @@ export interface SimulatedBackendOptions {
 /** Runs Pods as programs of this process. */
 export function createSimulatedBackend(options: SimulatedBackendOptions): PodBackend {
   const { clock, random, network, programs, directory, filesRemoved = () => {} } = options;
-  const addresses = createAddressPool('10.244.0.0');
+  const addresses = options.podAddresses ?? createAddressPool('10.244.0.0');
   const nodePorts = new Map<number, PortService>();
   const pulled = new Set<string>();
   const sandboxes = new Set<PodSandbox>();
   const trees = new Map<string, FileTree>();
 
   const place = (name: string): string => join(directory ?? '', encodeURIComponent(name));
+  const treeOf = (name: string): FileTree => {
+    if (name.startsWith('host/') && options.hostTree) return options.hostTree(name.slice('host'.length));
+    return directory === undefined ? memoryTree() : diskTree(place(name));
+  };
   const tree = (name: string): FileTree => {
     let found = trees.get(name);
     if (!found) {
-      found = directory === undefined ? memoryTree() : diskTree(place(name));
+      found = treeOf(name);
       trees.set(name, found);
     }
     return found;
@@ -55,7 +65,7 @@ export function createSimulatedBackend(options: SimulatedBackendOptions): PodBac
   };
 
   return {
-    name: 'simulated://1.0',
+    name: options.name ?? 'simulated://1.0',
     async createSandbox(identity: PodIdentity) {
       const { hostNetwork } = identity;
       const address = hostNetwork ? options.nodeAddress : addresses.take(identity.address);

@@ -84,6 +84,8 @@ function pathInside({ path: mountPath, subPath }: Mount, path: string): string {
 /** The path at which a file of the volume is seen; undefined when the mount shows another part of the volume. */
 function pathOutside({ path: mountPath, subPath }: Mount, inside: string): string | undefined {
   const base = mountPath === '/' ? '' : mountPath;
+  // A volume that is a single file.
+  if (inside === '') return mountPath;
   if (!subPath) return `${base}/${inside}`;
   if (inside === subPath) return mountPath;
   return inside.startsWith(`${subPath}/`) ? `${base}/${inside.slice(subPath.length + 1)}` : undefined;

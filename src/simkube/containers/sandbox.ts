@@ -85,7 +85,7 @@ export class SimulatedSandbox implements PodSandbox {
       await sleep(clock, timings.pull);
       this.#pulled.add(run.image);
     }
-    await sleep(clock, timings.start);
+    await sleep(clock, typeof timings.start === 'number' ? timings.start : timings.start());
     // whoever asked may be gone as well, and nobody would ever stop what started now
     if (this.#isRemoved) throw new Error(`the sandbox of ${this.#identity.hostname} was removed meanwhile`);
     const argv = commandLine(run);

@@ -3,7 +3,7 @@ export interface PodTimings {
   /** fetching an image the node does not have yet */
   readonly pull: number;
   /** from the wish to the first instruction of a container */
-  readonly start: number;
+  readonly start: number | (() => number);
   /** the answer of a command run in a container */
   readonly exec: number;
 }

@@ -45,7 +45,7 @@ export function startClusterControllers(
   const manager = createManager({ client, clock, random, log: nullLogger, metrics });
   const controllers = [
     ...(wish.manager ? managerControllers(cluster, server, wish.manager) : []),
-    ...(wish.scheduler ? [schedulerController()] : []),
+    ...(wish.scheduler ? [schedulerController({ announces: true })] : []),
   ];
   for (const controller of controllers) manager.add(controller);
   const stop = new AbortController();

@@ -19,6 +19,23 @@ export interface ObjectLookup {
   volume(name: string): Promise<PersistentVolume | undefined>;
 }
 
+/** Asks the API every time: a kubelet has no caches of what its few Pods are made of. */
+export function directLookup(connect: () => Client): ObjectLookup {
+  const find = async <T extends KubeObject>(resource: Resource<T>, key: ObjectKey): Promise<T | undefined> =>
+    connect()
+      .get(resource, key)
+      .catch((error: unknown) => {
+        if (!isNotFound(error)) throw error;
+        return undefined;
+      });
+  return {
+    configMap: (namespace, name) => find(ConfigMaps, { namespace, name }),
+    secret: (namespace, name) => find(Secrets, { namespace, name }),
+    claim: (namespace, name) => find(PersistentVolumeClaims, { namespace, name }),
+    volume: (name) => find(PersistentVolumes, { name }),
+  };
+}
+
 /** Looks into the caches, and asks the API before it says that something is missing: caches may be a moment late. */
 export function objectLookup(client: Client, cache: InformerFactory): ObjectLookup {
   const finder = <T extends KubeObject>(resource: Resource<T>): ((key: ObjectKey) => Promise<T | undefined>) => {

@@ -47,6 +47,7 @@ export class PodWorker {
   #volumesKey: string | undefined;
   #renewAt: number | undefined;
   #retryAt: number | undefined;
+  #isMountMissing = false;
   #life: Life = 'alive';
   #verdict: { phase: 'Failed' | 'Succeeded'; reason?: string; message?: string } | undefined;
 
@@ -73,6 +74,16 @@ export class PodWorker {
   /** its sandbox is just being made: there is nothing to tell before that has worked or failed */
   get isBeginning(): boolean {
     return this.#isPreparing && this.#sandbox === undefined && this.#life === 'alive';
+  }
+
+  /** all its containers run and are ready */
+  get isUp(): boolean {
+    return this.#life === 'alive' && this.#isPrepared && this.#main.every(({ isReady }) => isReady);
+  }
+
+  /** something it is to mount is not there */
+  get isWaitingForMounts(): boolean {
+    return this.#isMountMissing && this.#life === 'alive';
   }
 
   container(name: string): ContainerWorker | undefined {
@@ -199,11 +210,13 @@ export class PodWorker {
     const { volumes, renewAt } = await resolveVolumes(pod, this.#around(), { client, lookup, backend }, clock.now());
     await this.#sandbox.setVolumes(volumes);
     this.#renewAt = renewAt;
+    this.#isMountMissing = false;
     this.#isPrepared = this.#life === 'alive';
   }
 
   #prepareFailed(error: unknown): void {
     const isMount = error instanceof MountError;
+    this.#isMountMissing = isMount;
     // What is missing wakes the Pod when it comes; anything else may be worth another try.
     this.#retryAt = isMount ? undefined : this.#parts.clock.now() + 10_000;
     this.#tell('Warning', isMount ? 'FailedMount' : 'FailedCreatePodSandBox', errorMessage(error));
@@ -305,8 +318,19 @@ function containerRun(spec: Container, env: Record<string, string>): ContainerRu
       const part = subPathExpr === undefined ? subPath : expand(subPathExpr);
       return { volume: name, path: mountPath, readOnly: readOnly ?? false, ...(part && { subPath: part }) };
     }),
-    ports: (spec.ports ?? []).map(({ containerPort }) => containerPort),
+    ports: answeredPorts(spec),
   };
+}
+
+/** Ports an image nobody knows answers at: those it declares, and those its probes ask. */
+function answeredPorts({ ports = [], livenessProbe, readinessProbe, startupProbe }: Container): number[] {
+  const declared = ports
+    .filter(({ protocol }) => (protocol ?? 'TCP') === 'TCP')
+    .map(({ containerPort }) => containerPort);
+  const probed = [livenessProbe, readinessProbe, startupProbe].map((probe) =>
+    Number(probe?.httpGet?.port ?? probe?.tcpSocket?.port ?? probe?.grpc?.port),
+  );
+  return [...new Set([...declared, ...probed.filter((port) => Number.isInteger(port) && port > 0)])];
 }
 
 function identityOf({ metadata, spec, status }: Pod): PodIdentity {

@@ -1,4 +1,5 @@
 import type { SimulatedProgram } from '../process.ts';
+import { tools } from '../shell/tools/index.ts';
 import type { SimulatedKubernetes } from './kubernetes.ts';
 import { findProgram, imageProgram } from './table.ts';
 
@@ -14,5 +15,10 @@ export function simulatedProgram(
   const [first] = argv;
   const isNamed = first !== undefined && !first.startsWith('-');
   const name = isNamed ? first.slice(first.lastIndexOf('/') + 1) : imageProgram(image);
-  return name === undefined ? undefined : findProgram(name)?.(kubernetes);
+  if (name === undefined) return undefined;
+  const found = findProgram(name)?.(kubernetes);
+  if (found || !isNamed || !tools.has(name)) return found;
+  // What every image has is a command of the shell here; it ends as it would without one around it.
+  const shell = findProgram('sh')!(kubernetes);
+  return (process) => shell({ ...process, argv: ['sh', '-c', '"$@"', 'sh', ...process.argv] });
 }

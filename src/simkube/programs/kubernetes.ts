@@ -16,8 +16,9 @@ export class SimulatedKubernetes {
   readonly shellPace: ShellPace = new ShellPace();
   readonly #sockets = new Map<string, PortService>();
 
-  constructor(options: SimulatedKubernetesOptions) {
-    this.clusters = new ClusterRegistry(options);
+  /** `clusters`: where what is stored is kept already */
+  constructor(options: SimulatedKubernetesOptions, clusters: ClusterRegistry = new ClusterRegistry(options)) {
+    this.clusters = clusters;
   }
 
   /** Listens on a unix socket, which the containers of one Pod share. */

@@ -113,6 +113,7 @@ function hostOf(process: SimulatedProcess, kubernetes: SimulatedKubernetes, find
     signal: process.signal,
     pace: kubernetes.shellPace,
     timeScale: 1,
+    now: () => process.clock.now(),
     pass: (ms) => process.pass(ms),
     command(name) {
       // A shell within a shell is part of it: how deep they are within each other has a limit.

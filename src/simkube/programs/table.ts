@@ -8,6 +8,7 @@ import { kineProgram } from './databases/kine.ts';
 import { etcdProgram } from './etcd/etcd.ts';
 import { etcdctlProgram } from './etcd/etcdctl.ts';
 import { etcdutlProgram } from './etcd/etcdutl.ts';
+import { curlProgram, wgetProgram } from './http-clients.ts';
 import { k0sProgram } from './k0s/k0s.ts';
 import type { SimulatedKubernetes } from './kubernetes.ts';
 import { shellNames, shellProgram } from './shell.ts';
@@ -25,6 +26,8 @@ const programMakers: ReadonlyMap<string, ProgramMaker> = new Map<string, Program
   ['proxy-server', konnectivityServerProgram],
   ['kine', kineProgram],
   ['k0s', k0sProgram],
+  ['wget', wgetProgram],
+  ['curl', curlProgram],
   ['postgres', databaseProgram('postgres')],
   ['mysqld', databaseProgram('mysqld')],
 ]);

@@ -29,6 +29,7 @@ export interface ShellHost {
   readonly timeScale: number;
   /** how busy scripts of everybody share the process */
   readonly pace: ShellPace;
+  now(): number;
   /** waits; rejects when everything ends */
   pass(ms: number): Promise<void>;
   /** a command this host has besides those that every image has */

@@ -229,6 +229,13 @@ const environment: Tool = async ({ state, streams, runner }, args) => {
   return 0;
 };
 
+/** No timer runs for longer. */
+const longestMs = 86_400_000;
+
+async function passAll({ host }: ShellState, ms: number): Promise<void> {
+  for (let left = ms; left > 0; left -= longestMs) await host.pass(Math.min(left, longestMs));
+}
+
 /** What the shell itself does. */
 export const builtins: Readonly<Record<string, Tool>> = {
   ':': () => 0,
@@ -312,14 +319,18 @@ export const builtins: Readonly<Record<string, Tool>> = {
     const units: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
     let seconds = 0;
     for (const arg of args) {
-      const match = /^(\d*\.?\d+)([smhd]?)$/.exec(arg);
+      if (arg === 'infinity' || arg === 'inf') {
+        seconds = Number.POSITIVE_INFINITY;
+        continue;
+      }
+      const match = /^(\d{1,12}(?:\.\d{0,9})?|\.\d{1,9})([smhd]?)$/.exec(arg);
       if (!match) {
         streams.error(`sleep: invalid time interval '${arg}'\n`);
         return 1;
       }
       seconds += Number(match[1]) * (units[match[2] || 's'] ?? 1);
     }
-    await state.host.pass(seconds * 1000 * state.host.timeScale);
+    await passAll(state, seconds * 1000 * state.host.timeScale);
     return 0;
   },
 };

@@ -24,7 +24,8 @@ function inputs(
   const found: { name: string; text: string }[] = [];
   let isWhole = true;
   for (const file of files) {
-    const text = file === '-' ? streams.input.text : state.host.disk.read(pathIn(state, file));
+    const text =
+      file === '-' ? streams.input.text : file === '/dev/null' ? '' : state.host.disk.read(pathIn(state, file));
     if (text === undefined) {
       streams.error(`${name}: ${file}: No such file or directory\n`);
       isWhole = false;
@@ -244,6 +245,13 @@ const base64: Tool = (context, args) => {
   return 0;
 };
 
+const lastLines = filter('tail', 'nc', (text, { flags, values }) =>
+  linesOf(text)
+    .slice(-countOf(values, flags))
+    .map((line) => `${line}\n`)
+    .join(''),
+);
+
 /** What works on text: lines in, lines out. */
 export const textTools: Readonly<Record<string, Tool>> = {
   cat: filter('cat', '', (text) => text),
@@ -273,12 +281,13 @@ export const textTools: Readonly<Record<string, Tool>> = {
       .map((line) => `${line}\n`)
       .join(''),
   ),
-  tail: filter('tail', 'nc', (text, { flags, values }) =>
-    linesOf(text)
-      .slice(-countOf(values, flags))
-      .map((line) => `${line}\n`)
-      .join(''),
-  ),
+  tail: async (context, args) => {
+    const status = await lastLines(context, args);
+    // Who follows a file waits for lines that never come, until somebody ends it.
+    const follows = args.some((arg) => /^-[a-z]*[fF]/.test(arg) || arg.startsWith('--follow'));
+    while (status === 0 && follows) await context.state.host.pass(86_400_000);
+    return status;
+  },
   sort: filter('sort', 'kt', (text, { flags }) => {
     const lines = linesOf(text).sort((a, b) => (flags.has('n') ? Number(a) - Number(b) : a < b ? -1 : a > b ? 1 : 0));
     if (flags.has('r')) lines.reverse();

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import {
   ConfigMaps,
+  CoreEvents,
   DaemonSets,
   Deployments,
   Leases,
@@ -539,6 +540,42 @@ describe('workloads', () => {
     await lab.until(async () => (await pods(client, 'default')).length === 0);
   });
 
+  it('wait for what they are to mount, and say so', async () => {
+    const { first, client } = await begin();
+    await joined(lab, first, 'worker-0');
+    const key = { namespace: 'default', name: 'needy' };
+    const spec = {
+      containers: [{ name: 'a', image: 'b' }],
+      volumes: [{ name: 'keys', secret: { secretName: 'keys' } }],
+    };
+    await client.create(Pods, { apiVersion: 'v1', kind: 'Pod', metadata: key, spec }, by);
+    const reasons = async (): Promise<string[]> =>
+      (await client.list(CoreEvents, { namespace: 'default' })).items.map(
+        ({ reason, message }) => `${reason}: ${message}`,
+      );
+    await lab.until(async () =>
+      (await reasons()).includes('FailedMount: MountVolume.SetUp failed for volume "keys" : secret "keys" not found'),
+    );
+    expect((await client.get(Pods, key)).status?.phase).toBe('Pending');
+    await client.create(Secrets, { apiVersion: 'v1', kind: 'Secret', metadata: { ...key, name: 'keys' } }, by);
+    await lab.until(async () => (await client.get(Pods, key)).status?.phase === 'Running');
+  });
+
+  it('end as their commands end', async () => {
+    const { first, client } = await begin();
+    await joined(lab, first, 'worker-0');
+    const run = async (name: string, command: string[]): Promise<void> => {
+      const spec = { restartPolicy: 'Never', containers: [{ name: 'a', image: 'busybox:1', command }] };
+      const metadata = { namespace: 'default', name };
+      await client.create(Pods, { apiVersion: 'v1', kind: 'Pod', metadata, spec }, by);
+    };
+    const phase = async (name: string): Promise<string | undefined> =>
+      (await client.get(Pods, { namespace: 'default', name })).status?.phase;
+    await run('good', ['/bin/true']);
+    await run('bad', ['false']);
+    await lab.until(async () => (await phase('good')) === 'Succeeded' && (await phase('bad')) === 'Failed');
+  });
+
   it('wait with a reason when no node fits', async () => {
     const { client } = await begin();
     await lab.until(isReady(client, 'cp-0'));
@@ -556,6 +593,14 @@ describe('workloads', () => {
         ) ?? false
       );
     });
+    await lab.until(async () =>
+      (await client.list(CoreEvents, { namespace: 'default' })).items.some(
+        ({ reason, type, message }) =>
+          type === 'Warning' &&
+          reason === 'FailedScheduling' &&
+          message?.startsWith('0/1 nodes are available: 1 node(s) had'),
+      ),
+    );
   });
 });
 

@@ -95,6 +95,59 @@ describe.skipIf(!bindable)(
       60_000,
     );
 
+    it.skipIf(!kubectl)(
+      'runs what containers are told to, and lets people in',
+      async () => {
+        const script = 'echo "$GREETING from $(hostname)"; cat /etc/settings/color; echo; exec sleep 3600';
+        const settings = {
+          apiVersion: 'v1',
+          kind: 'ConfigMap',
+          metadata: { name: 'settings' },
+          data: { color: 'blue' },
+        };
+        const pod = {
+          apiVersion: 'v1',
+          kind: 'Pod',
+          metadata: { name: 'shell' },
+          spec: {
+            containers: [
+              {
+                name: 'main',
+                image: 'busybox:1.36',
+                command: ['sh', '-c', script],
+                env: [{ name: 'GREETING', value: 'hello' }],
+                volumeMounts: [{ name: 'settings', mountPath: '/etc/settings' }],
+              },
+              { name: 'web', image: 'nginx:1', ports: [{ containerPort: 80 }] },
+            ],
+            volumes: [{ name: 'settings', configMap: { name: 'settings' } }],
+          },
+        };
+        const file = join(directory, 'pod.json');
+        writeFileSync(file, JSON.stringify({ apiVersion: 'v1', kind: 'List', items: [settings, pod] }));
+        await run('apply', '-f', file);
+        await run('wait', 'pod/shell', '--for=condition=Ready', '--timeout=20s');
+        expect(await run('logs', 'shell', '-c', 'main')).toBe('hello from shell\nblue\n');
+        expect(
+          await run('exec', 'shell', '-c', 'main', '--', 'sh', '-c', 'cat /etc/settings/color | tr a-z A-Z'),
+        ).toContain('BLUE');
+        const config = await loadKubeconfig({ path: kubeconfig, env: {} });
+        const stream = await portForward(config, { namespace: 'default', name: 'shell' }, 80);
+        stream.write('GET / HTTP/1.1\r\nHost: shell\r\nConnection: close\r\n\r\n');
+        let answer = '';
+        stream.on('data', (text: Buffer) => {
+          answer += text.toString();
+        });
+        await vi.waitFor(() => expect(answer).toContain('shell: simulated container of image nginx:1'), 10_000);
+        stream.destroy();
+        expect(await run('describe', 'pod', 'shell')).toMatch(
+          /Scheduled[\s\S]*assigned default\/shell to worker-0[\s\S]*Started/,
+        );
+        await run('delete', 'pod', 'shell', '--timeout=20s');
+      },
+      60_000,
+    );
+
     it('leads to etcd through pods/portforward, for those with a certificate of its authority', async () => {
       const { authority, pair } = await etcdIdentity();
       const members = await callEtcd('/etcdserverpb.Cluster/MemberList', { 1: true }, authority.certificate, pair);

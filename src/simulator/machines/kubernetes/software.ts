@@ -1,5 +1,5 @@
 import type { CloudView } from '../../../simkube/index.ts';
-import { ClusterRegistry } from '../../../simkube/index.ts';
+import { ClusterRegistry, SimulatedKubernetes } from '../../../simkube/index.ts';
 import type { RunningMachine, Software } from '../types.ts';
 import { unitFile } from './k0s/arguments.ts';
 import { downloadK0s } from './k0s/binary.ts';
@@ -37,11 +37,12 @@ export function createKubernetesSoftware(options: KubernetesSoftwareOptions): So
     },
   };
   const registry = new ClusterRegistry(options);
+  const kubernetes = new SimulatedKubernetes(options, registry);
 
   const kubeletOf = (machine: RunningMachine): Kubelet => {
     let kubelet = kubelets.get(machine);
     if (!kubelet) {
-      kubelet = new Kubelet({ machine, registry, cloud, cni: cniRule(options, machine), log: options.log });
+      kubelet = new Kubelet({ machine, registry, kubernetes, cloud, cni: cniRule(options, machine), log: options.log });
       kubelets.set(machine, kubelet);
       running.set(machine.server.id, machine);
       machine.signal.addEventListener(

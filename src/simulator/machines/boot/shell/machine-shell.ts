@@ -47,6 +47,7 @@ export function machineShell(
     get timeScale() {
       return machine.timings.scale;
     },
+    now: () => machine.clock.now(),
     pass: (ms) => machine.pass(ms),
     command: (command) => programTool(software, command) ?? machineTools.get(command),
   };

@@ -1,4 +1,5 @@
 import type { Pod } from '../../../../api/index.ts';
+import type { Disk } from '../../types.ts';
 
 /** DaemonSets that bring a Pod network, by the beginning of their names. */
 const cniNames = [
@@ -16,6 +17,13 @@ const cniNames = [
   'weave-net',
 ];
 const helpers = ['cilium-envoy', 'cilium-operator'];
+
+const networkConfigs = '/etc/cni/net.d/';
+
+/** Whether a network plugin has been configured for the container runtime of a machine. */
+export function hasNetworkConfig(disk: Disk): boolean {
+  return disk.list(networkConfigs).some((path) => /\.(?:conf|conflist|json)$/.test(path));
+}
 
 /** Whether a Pod is one of those that make the network of its node: the Pod of a known CNI DaemonSet. */
 export function isCniPod(pod: Pod): boolean {

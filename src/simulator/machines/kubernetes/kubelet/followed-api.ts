@@ -7,7 +7,7 @@ import {
   sharedSignal,
 } from '../../../../client/index.ts';
 import { type Clock, type Random, sleep } from '../../../../machinery/index.ts';
-import type { ClusterNode } from '../../../../simkube/index.ts';
+import type { ClusterNode, PortService } from '../../../../simkube/index.ts';
 import type { KubeletHome } from './home.ts';
 
 export interface FollowedApiOptions {
@@ -75,6 +75,11 @@ export class FollowedApi implements KubeletHome {
   wasDeclaredDead(name: string): boolean {
     const node = this.#following?.own.lister.get({ name });
     return node !== undefined && isGivenUp(node);
+  }
+
+  /** Pods of other nodes are reached through the network, where there is one. */
+  podService(address: string, port: number): PortService | undefined {
+    return this.#following?.node.podService(address, port);
   }
 
   /** The Node itself says it. */

@@ -1,5 +1,5 @@
 import type { Lease } from '../../../../api/index.ts';
-import type { ClusterNode } from '../../../../simkube/index.ts';
+import type { ClusterNode, PortService } from '../../../../simkube/index.ts';
 
 /** What calls a kubelet to its work: its cluster when that is in this process, watches of its own when it is not. */
 export interface KubeletHome {
@@ -11,4 +11,6 @@ export interface KubeletHome {
   /** whether the Node was given up and its kubelet has to say that it lives */
   wasDeclaredDead(name: string): boolean;
   forgetDeclaredDead(name: string): void;
+  /** what answers at a port of a Pod of the cluster; undefined: nothing that is known here */
+  podService(address: string, port: number): PortService | undefined;
 }

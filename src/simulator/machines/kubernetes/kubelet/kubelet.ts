@@ -10,38 +10,55 @@ import {
   statusError,
   type UnstructuredObject,
 } from '../../../../machinery/index.ts';
-import type { Logger } from '../../../../runtime/index.ts';
+import { createEventBroadcaster, type EventBroadcaster, type Logger } from '../../../../runtime/index.ts';
 import type {
   CloudView,
   ClusterNode,
   ClusterRegistry,
+  PortService,
   ReachableApi,
+  SimulatedKubernetes,
   WorkloadCluster,
 } from '../../../../simkube/index.ts';
 import {
+  createAddressPool,
+  createSimulatedBackend,
   duplexPair,
   isCloudController,
   type KubeconfigFacts,
   readKubeconfig,
   serverAddress,
+  simulatedProgram,
 } from '../../../../simkube/index.ts';
 import type { RunningMachine } from '../../types.ts';
 import { connectWith } from '../connect.ts';
 import { controlPlaneComponents, paths } from '../kubeadm/names.ts';
 import type { CniRule } from '../options.ts';
 import { runCloudControllerPod } from './cloud-controller.ts';
+import { hasNetworkConfig } from './cni.ts';
 import { ControlPlane } from './control-plane.ts';
 import { readKubeletFlags } from './flags.ts';
 import { FollowedApi } from './followed-api.ts';
 import type { KubeletHome } from './home.ts';
+import { diskTree } from './host-files.ts';
 import { ensureMirrorPods, isMirrorPod } from './mirror-pods.ts';
-import { type NodeFacts, newNode, nodeStatus, noNetwork, notReadyYet } from './node-object.ts';
+import {
+  allocatableOf,
+  containerRuntime,
+  type NodeFacts,
+  newNode,
+  nodeStatus,
+  noNetwork,
+  notReadyYet,
+} from './node-object.ts';
 import { oneAfterTheOther } from './one-after-the-other.ts';
 import { PodRunner, wasDeclaredNotReady } from './pod-runner.ts';
 
 export interface KubeletOptions {
   readonly machine: RunningMachine;
   readonly registry: ClusterRegistry;
+  /** what the programs of all containers share */
+  readonly kubernetes: SimulatedKubernetes;
   readonly cloud: CloudView;
   readonly cni: CniRule;
   readonly log: Logger;
@@ -75,7 +92,8 @@ export class Kubelet implements ClusterNode {
   readonly machine: RunningMachine;
   readonly controlPlane: ControlPlane;
   readonly #options: KubeletOptions;
-  readonly #pods: PodRunner;
+  #runner: PodRunner | undefined;
+  #events: EventBroadcaster | undefined;
   #facts: NodeFacts | undefined;
   #kubeconfig: KubeconfigFacts | undefined;
   #server: { host: string; port: number } | undefined;
@@ -95,13 +113,63 @@ export class Kubelet implements ClusterNode {
     this.#options = options;
     this.machine = machine;
     this.controlPlane = new ControlPlane(machine, registry, () => this.#attempt(() => this.#syncMirrorPods()));
-    this.#pods = new PodRunner({
+  }
+
+  #newRunner(): PodRunner {
+    const { machine } = this;
+    const { random, clock } = machine;
+    const nodeAddress = machine.addresses[0] ?? '';
+    const backend = createSimulatedBackend({
+      clock,
+      random,
+      name: containerRuntime,
+      nodeAddress,
+      network: { resolve: () => [], dial: (host, port) => this.#dial(host, port) },
+      programs: (image, argv) => simulatedProgram(image, argv, this.#options.kubernetes),
+      podAddresses: createAddressPool(`192.168.${lastOctet(nodeAddress)}.0`, 24),
+      hostTree: (path) => diskTree(machine.disk, path),
+      timings: { start: () => machine.timings.sample('node.pod') },
+    });
+    return new PodRunner({
       machine,
-      client: () => this.#connect(),
+      backend,
+      clock,
+      nodeName: this.name,
+      nodeAddress,
+      allocatable: allocatableOf(machine),
+      connect: () => this.#connect(),
+      tell: (pod, type, reason, message) => this.#events?.recorder('kubelet').event(pod, type, reason, message),
       hasNetwork: () => this.#hasNetwork(),
       onChange: () => this.#attempt(() => this.#postStatus()),
       onRunning: (pod, ended) => this.#podRuns(pod, ended),
     });
+  }
+
+  get #pods(): PodRunner {
+    this.#runner ??= this.#newRunner();
+    return this.#runner;
+  }
+
+  get pods(): PodRunner {
+    return this.#pods;
+  }
+
+  objectChanged(kind: 'secret' | 'configmap', namespace: string, name: string): void {
+    this.#pods.objectChanged(kind, namespace, name);
+  }
+
+  podService(address: string, port: number): PortService | undefined {
+    for (const sandbox of this.#pods.sandboxes(address) ?? []) {
+      const service = sandbox.service(port);
+      if (service) return service;
+    }
+    return undefined;
+  }
+
+  /** What a container of the node reaches: Pods of its cluster, and what the machine itself reaches. */
+  #dial(host: string, port: number): PortService {
+    const own = this.#home?.podService(host, port);
+    return own ?? this.machine.network.dial(host, port, this.machine);
   }
 
   get cloud(): CloudView {
@@ -192,6 +260,8 @@ export class Kubelet implements ClusterNode {
     const { client, reached } = connectWith(this.machine, kubeconfig);
     this.#connection = { api: reached.api, client };
     const { clock, random } = this.machine;
+    this.#events?.stop();
+    this.#events = createEventBroadcaster({ client, clock, random, log: this.#options.log, instance: this.name });
     this.#moveTo(reached.cluster ?? new FollowedApi({ client, clock, random }));
     return client;
   }
@@ -272,7 +342,7 @@ export class Kubelet implements ClusterNode {
   }
 
   #hasNetwork(): boolean {
-    return this.#options.cni === 'builtin' || this.#pods.hasRunningCni();
+    return this.#options.cni === 'builtin' || hasNetworkConfig(this.machine.disk) || this.#pods.hasRunningCni();
   }
 
   #readiness(): { isReady: boolean; reason: string } {
@@ -334,6 +404,12 @@ export class Kubelet implements ClusterNode {
     const [near, far] = duplexPair();
     const component = pod.metadata.labels?.['component'] ?? '';
     if (pod.metadata.namespace === 'kube-system' && this.controlPlane.accept(component, port, far)) return near;
+    try {
+      const sandbox = this.#pods.worker(pod)?.sandbox;
+      if (sandbox) return sandbox.connect(port);
+    } catch {
+      // Nobody listens, which is said below.
+    }
     throw statusError.internal(
       `error forwarding port ${port} to pod ${pod.metadata.uid ?? ''}, uid : failed to execute portforward in network namespace: failed to connect to localhost:${port} inside namespace: dial tcp4 127.0.0.1:${port}: connect: connection refused`,
     );
@@ -341,7 +417,8 @@ export class Kubelet implements ClusterNode {
 
   #leave(): void {
     this.#home?.removeNode(this);
-    this.#pods.stop();
+    this.#events?.stop();
+    this.#runner?.stop();
   }
 
   /** What cannot be done now is done at the next heartbeat or change. */
@@ -353,6 +430,12 @@ export class Kubelet implements ClusterNode {
       this.#options.log.debug('A kubelet could not do its work', { node: this.name, error });
     }
   }
+}
+
+/** The part of an address that tells machines of a network from each other. */
+function lastOctet(address: string): string {
+  const last = address.split('.').at(-1) ?? '';
+  return /^\d+$/.test(last) ? last : '0';
 }
 
 /** where a machine keeps the version of its kubelet, which kubeadm decides when the image does not */

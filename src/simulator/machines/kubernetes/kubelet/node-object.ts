@@ -56,29 +56,20 @@ export function nodeStatus(
   readiness: Readiness,
   before?: Node,
 ): NonNullable<Node['status']> {
-  const { flavor } = machine.server;
   const isExternal = facts.flags.get('cloud-provider') === 'external';
-  const resources = {
-    cpu: String(flavor.vcpus),
-    'ephemeral-storage': `${Math.max(flavor.diskGiB, 1) * 1024 * 1024}Ki`,
-    'hugepages-1Gi': '0',
-    'hugepages-2Mi': '0',
-    memory: `${flavor.ramMiB * 1024}Ki`,
-    pods: '110',
-  };
   const addresses = before?.status?.addresses;
   const isInitialized = before !== undefined && !before.spec?.taints?.some(({ key }) => key === uninitializedTaint);
   return {
     // With a cloud controller manager the addresses are the cloud's to say, once it has said them.
     addresses: isExternal && isInitialized && addresses ? addresses : ownAddresses(machine, facts.name),
-    capacity: resources,
-    allocatable: { ...resources, memory: `${Math.max(flavor.ramMiB - 100, 0) * 1024}Ki` },
+    capacity: capacityOf(machine),
+    allocatable: allocatableOf(machine),
     conditions: nodeConditions(machine.clock.now(), readiness, before?.status?.conditions),
     daemonEndpoints: { kubeletEndpoint: { Port: 10_250 } },
     nodeInfo: {
       architecture: 'amd64',
       bootID: facts.bootId,
-      containerRuntimeVersion: 'containerd://2.1.4',
+      containerRuntimeVersion: containerRuntime,
       kernelVersion: '6.8.0-simulated',
       kubeProxyVersion: facts.kubeletVersion,
       kubeletVersion: facts.kubeletVersion,
@@ -88,6 +79,24 @@ export function nodeStatus(
       systemUUID: machine.server.id,
     },
   };
+}
+
+export const containerRuntime = 'containerd://2.1.4';
+
+function capacityOf({ server: { flavor } }: RunningMachine): Record<string, string> {
+  return {
+    cpu: String(flavor.vcpus),
+    'ephemeral-storage': `${Math.max(flavor.diskGiB, 1) * 1024 * 1024}Ki`,
+    'hugepages-1Gi': '0',
+    'hugepages-2Mi': '0',
+    memory: `${flavor.ramMiB * 1024}Ki`,
+    pods: '110',
+  };
+}
+
+/** What Pods may have of it. */
+export function allocatableOf(machine: RunningMachine): Record<string, string> {
+  return { ...capacityOf(machine), memory: `${Math.max(machine.server.flavor.ramMiB - 100, 0) * 1024}Ki` };
 }
 
 export function ownAddresses(machine: RunningMachine, name: string): { type: string; address: string }[] {

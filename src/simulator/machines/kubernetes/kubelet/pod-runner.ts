@@ -1,16 +1,23 @@
 import { type Pod, Pods } from '../../../../api/index.ts';
+import { configMapNames, secretNames } from '../../../../apiserver/index.ts';
 import type { Client } from '../../../../client/index.ts';
-import type { CancelTimer, JsonObject } from '../../../../machinery/index.ts';
+import { type CancelTimer, deepEqual, isConflict, isNotFound, type KubeObject } from '../../../../machinery/index.ts';
+import {
+  directLookup,
+  type PodSandbox,
+  PodWorker,
+  type PodWorkerParts,
+  type PodWorkers,
+} from '../../../../simkube/index.ts';
 import type { RunningMachine } from '../../types.ts';
 import { isCniPod } from './cni.ts';
 import { isMirrorPod } from './mirror-pods.ts';
-import { missingMount } from './pod-mounts.ts';
-import { runningStatus } from './pod-status.ts';
+import { noNetwork } from './node-object.ts';
 
-export interface PodRunnerOptions {
+export interface PodRunnerOptions extends Omit<PodWorkerParts, 'wake' | 'placed' | 'left' | 'client' | 'lookup'> {
   readonly machine: RunningMachine;
   /** throws while the API cannot be reached */
-  client(): Client;
+  connect(): Client;
   /** whether Pods that are not on the host's network can be given an address */
   hasNetwork(): boolean;
   /** the network of the node may have come or gone */
@@ -19,159 +26,260 @@ export interface PodRunnerOptions {
   onRunning(pod: Pod, ended: AbortSignal): void;
 }
 
-type PodState = 'waiting' | 'starting' | 'running' | 'stopping';
-
-interface KnownPod {
+/** A Pod of the node, as far as it is known. */
+interface Entry {
   pod: Pod;
-  state: PodState;
+  worker: PodWorker | undefined;
+  /** the object is gone; what still runs of it is ended */
+  isGone: boolean;
+  /** counts changes of the objects its volumes are made of */
+  volumes: number;
+  isBusy: boolean;
+  isDue: boolean;
   cancel: CancelTimer;
-  /** while it runs */
-  life?: AbortController;
+  /** while its containers run */
+  life: AbortController | undefined;
+  /** when it may be ended: machines take a moment for that */
+  stopAt: number | undefined;
+  saidNoNetwork: boolean;
 }
 
 const writes = { fieldManager: 'kubelet' };
 const retryMs = 5_000;
+/** how often a kubelet looks for what a Pod is to mount and is not there */
+const mountRetryMs = 10_000;
 const never: CancelTimer = () => {};
 
-/** Brings the Pods given to a node up and down. What a container does is not simulated: it starts and is ready. */
-export class PodRunner {
+/** Runs the Pods given to a node, as a kubelet does: one thing after the other for each of them. */
+export class PodRunner implements PodWorkers {
   readonly #options: PodRunnerOptions;
-  readonly #pods = new Map<string, KnownPod>();
-  #addresses = 1;
+  readonly #entries = new Map<string, Entry>();
+  readonly #parts: PodWorkerParts;
+  readonly #places = new Map<string, Set<PodSandbox>>();
   #isStopped = false;
 
   constructor(options: PodRunnerOptions) {
     this.#options = options;
+    this.#parts = {
+      ...options,
+      get client() {
+        return options.connect();
+      },
+      lookup: directLookup(() => options.connect()),
+      wake: (pod) => this.#wake(keyText(pod)),
+      placed: (sandbox) => {
+        const there = this.#places.get(sandbox.address) ?? new Set();
+        this.#places.set(sandbox.address, there.add(sandbox));
+      },
+      left: (sandbox) => {
+        const there = this.#places.get(sandbox.address);
+        there?.delete(sandbox);
+        if (there?.size === 0) this.#places.delete(sandbox.address);
+      },
+    };
+  }
+
+  /** The sandboxes at an address of a Pod. */
+  sandboxes(address: string): ReadonlySet<PodSandbox> | undefined {
+    return this.#places.get(address);
+  }
+
+  worker(pod: KubeObject): PodWorker | undefined {
+    const worker = this.#entries.get(keyText(pod))?.worker;
+    return worker?.uid === pod.metadata.uid ? worker : undefined;
   }
 
   /** Takes over what was given to the node before it could look. */
   async takeAll(nodeName: string): Promise<void> {
-    const { items } = await this.#options.client().list(Pods, { fieldSelector: `spec.nodeName=${nodeName}` });
+    const { items } = await this.#options.connect().list(Pods, { fieldSelector: `spec.nodeName=${nodeName}` });
     for (const pod of items) this.changed(pod);
   }
 
   changed(change: Pod | { deleted: true; namespace: string; name: string }): void {
     if (this.#isStopped) return;
     if ('deleted' in change) {
-      this.#drop(`${change.namespace}/${change.name}`);
+      const entry = this.#entries.get(`${change.namespace}/${change.name}`);
+      if (!entry) return;
+      entry.isGone = true;
+      this.#wake(`${change.namespace}/${change.name}`);
       return;
     }
     if (isMirrorPod(change)) return;
-    const { metadata } = change;
-    const key = `${metadata.namespace}/${metadata.name}`;
-    let known = this.#pods.get(key);
-    if (known && known.pod.metadata.uid !== metadata.uid) {
-      this.#drop(key);
-      known = undefined;
+    const key = keyText(change);
+    const known = this.#entries.get(key);
+    if (known?.pod.metadata.uid === change.metadata.uid) known!.pod = change;
+    else {
+      // The one before it ends by itself; the new one has nothing of it.
+      if (known) this.#end(known);
+      this.#entries.set(key, freshEntry(change));
     }
-    if (!known) {
-      known = { pod: change, state: 'waiting', cancel: never };
-      this.#pods.set(key, known);
+    this.#wake(key);
+  }
+
+  /** A Secret or a ConfigMap is another one than before, or is there now. */
+  objectChanged(kind: 'secret' | 'configmap', namespace: string, name: string): void {
+    for (const [key, entry] of this.#entries) {
+      if (entry.pod.metadata.namespace !== namespace) continue;
+      const spec = entry.pod.spec as object;
+      if (!(kind === 'secret' ? secretNames(spec) : configMapNames(spec)).includes(name)) continue;
+      entry.volumes++;
+      this.#wake(key);
     }
-    known.pod = change;
-    if (metadata.deletionTimestamp !== undefined) this.#stopPod(key, known);
-    else if (known.state === 'running' && wasDeclaredNotReady(change)) {
-      // Somebody took the node for dead. It is not, and says so as soon as it is heard.
-      const running = known;
-      this.#later(running, 0, () => this.#postRunning(key, running));
-    } else this.#startPod(key, known);
   }
 
   networkMayHaveChanged(): void {
-    for (const [key, known] of this.#pods) if (known.state === 'waiting') this.#startPod(key, known);
+    for (const [key, { worker }] of this.#entries) if (!worker) this.#wake(key);
   }
 
   hasRunningCni(): boolean {
-    for (const { pod, state } of this.#pods.values()) if (state === 'running' && isCniPod(pod)) return true;
+    for (const { pod, life } of this.#entries.values()) if (life && isCniPod(pod)) return true;
     return false;
   }
 
   stop(): void {
     this.#isStopped = true;
-    for (const { cancel, life } of this.#pods.values()) {
+    for (const { cancel, life } of this.#entries.values()) {
       cancel();
       life?.abort();
     }
-    this.#pods.clear();
+    this.#entries.clear();
+    // Whatever runs ends with the power, and nobody is left to tell.
+    this.#options.backend.close().catch(() => undefined);
   }
 
-  #drop(key: string): void {
-    const known = this.#pods.get(key);
-    if (!known) return;
-    known.cancel();
-    known.life?.abort();
-    this.#pods.delete(key);
-    if (isCniPod(known.pod)) this.#options.onChange();
+  #wake(key: string): void {
+    const entry = this.#entries.get(key);
+    if (!entry || this.#isStopped) return;
+    entry.isDue = true;
+    if (entry.isBusy) return;
+    entry.isBusy = true;
+    void this.#work(key, entry).finally(() => {
+      entry.isBusy = false;
+      if (entry.isDue) this.#wake(key);
+    });
   }
 
-  #startPod(key: string, known: KnownPod): void {
-    if (known.state !== 'waiting') return;
-    if (isFinished(known.pod)) return;
-    if (!known.pod.spec.hostNetwork && !this.#options.hasNetwork()) return;
-    known.state = 'starting';
-    this.#later(known, this.#options.machine.timings.sample('node.pod'), () => this.#postRunning(key, known));
-  }
-
-  async #postRunning(key: string, known: KnownPod): Promise<void> {
-    const { machine } = this.#options;
-    const { pod } = known;
-    if (known.state === 'starting') {
-      const missing = await missingMount(this.#options.client(), pod);
-      if (missing !== undefined) throw new Error(missing);
+  async #work(key: string, entry: Entry): Promise<void> {
+    while (entry.isDue && !this.#isStopped) {
+      entry.isDue = false;
+      try {
+        await this.#sync(key, entry);
+      } catch (error) {
+        // Gone or written by somebody else: the change that tells of it comes by itself.
+        if (isNotFound(error)) continue;
+        this.#later(key, entry, isConflict(error) ? retryMs / 10 : retryMs);
+      }
     }
-    const hostAddress = machine.addresses[0] ?? '';
-    const podAddress = pod.spec.hostNetwork ? hostAddress : (pod.status?.podIP ?? this.#nextAddress());
-    const status = runningStatus(pod, { hostAddress, podAddress }, machine.clock.now());
-    await this.#options
-      .client()
-      .patch(
-        Pods,
-        keyOf(pod),
-        'merge',
-        { status: status as unknown as JsonObject },
-        { ...writes, subresource: 'status' },
-      );
-    if (this.#pods.get(key) !== known || known.state !== 'starting') return;
-    known.state = 'running';
-    known.life = new AbortController();
-    this.#options.onRunning(pod, known.life.signal);
-    if (isCniPod(pod)) this.#options.onChange();
   }
 
-  #stopPod(key: string, known: KnownPod): void {
-    if (known.state === 'stopping') return;
-    known.cancel();
-    known.life?.abort();
-    known.state = 'stopping';
-    this.#later(known, this.#options.machine.timings.sample('node.podstop'), async () => {
-      const preconditions = { uid: known.pod.metadata.uid! };
-      await this.#options.client().delete(Pods, keyOf(known.pod), { gracePeriodSeconds: 0, preconditions });
-      this.#drop(key);
-    });
-  }
-
-  /** Does something for a Pod in a while, and again until it works. */
-  #later(known: KnownPod, ms: number, work: () => Promise<void>): void {
-    known.cancel = this.#options.machine.clock.after(ms, () => {
-      const attempt = async (): Promise<void> => work();
-      attempt().catch((error: unknown) => {
-        const isGone = (error as { code?: number }).code === 404 || (error as { code?: number }).code === 409;
-        if (!this.#isStopped && !isGone) this.#later(known, retryMs, work);
+  async #sync(key: string, entry: Entry): Promise<void> {
+    entry.cancel();
+    entry.cancel = never;
+    if (entry.isGone) return this.#forget(key, entry);
+    const { pod } = entry;
+    const isGoing = pod.metadata.deletionTimestamp !== undefined;
+    if (!entry.worker) {
+      if (isGoing || isFinished(pod)) return isGoing ? this.#remove(key, entry) : undefined;
+      if (!pod.spec.hostNetwork && !this.#options.hasNetwork()) return this.#sayNoNetwork(entry);
+      entry.worker = new PodWorker(pod, this.#parts);
+    }
+    if (isGoing && this.#mustWait(key, entry)) return;
+    const { worker } = entry;
+    const due = worker.sync(pod, String(entry.volumes));
+    if (!worker.isBeginning) await this.#writeStatus(pod, worker);
+    this.#follow(entry);
+    if (worker.isEnded && isGoing) return this.#remove(key, entry);
+    if (worker.isWaitingForMounts) {
+      entry.cancel = this.#options.clock.after(mountRetryMs, () => {
+        entry.volumes++;
+        this.#wake(key);
       });
-    });
+    } else if (due !== undefined) this.#later(key, entry, Math.max(0, due - this.#options.clock.now()));
   }
 
-  /** Addresses of Pods are for show: nobody connects to them. */
-  #nextAddress(): string {
-    const host = (this.#options.machine.addresses[0] ?? '').split('.').at(-1);
-    const octet = /^\d+$/.test(host ?? '') ? host : '0';
-    this.#addresses = (this.#addresses % 250) + 1;
-    return `192.168.${octet}.${this.#addresses}`;
+  /** A machine takes a moment until it begins to end a Pod. */
+  #mustWait(key: string, entry: Entry): boolean {
+    const { machine, clock } = this.#options;
+    entry.stopAt ??= clock.now() + machine.timings.sample('node.podstop');
+    const leftMs = entry.stopAt - clock.now();
+    if (leftMs <= 0) return false;
+    this.#later(key, entry, leftMs);
+    return true;
+  }
+
+  /** Tells those who act on what runs in Pods: the network of the node, the cloud controller manager. */
+  #follow(entry: Entry): void {
+    const isUp = entry.worker?.isUp ?? false;
+    if (isUp === (entry.life !== undefined)) return;
+    if (isUp) {
+      entry.life = new AbortController();
+      this.#options.onRunning(entry.pod, entry.life.signal);
+    } else this.#endLife(entry);
+    if (isCniPod(entry.pod)) this.#options.onChange();
+  }
+
+  #endLife(entry: Entry): void {
+    entry.life?.abort();
+    entry.life = undefined;
+  }
+
+  #sayNoNetwork(entry: Entry): void {
+    if (entry.saidNoNetwork) return;
+    entry.saidNoNetwork = true;
+    this.#options.tell(entry.pod, 'Warning', 'NetworkNotReady', `network is not ready: ${noNetwork}`);
+  }
+
+  async #writeStatus(pod: Pod, worker: PodWorker): Promise<void> {
+    const status = worker.status();
+    if (deepEqual(status, pod.status)) return;
+    await this.#options.connect().update(Pods, { ...pod, status }, { ...writes, subresource: 'status' });
+  }
+
+  async #remove(key: string, entry: Entry): Promise<void> {
+    const { metadata } = entry.pod;
+    // Finalizers of others may keep the object; the node is through with it.
+    if (metadata.deletionGracePeriodSeconds === 0 && (metadata.finalizers?.length ?? 0) > 0) return;
+    const where = { namespace: metadata.namespace ?? '', name: metadata.name ?? '' };
+    await this.#options.connect().delete(Pods, where, { gracePeriodSeconds: 0, preconditions: { uid: metadata.uid! } });
+    this.#forget(key, entry);
+  }
+
+  #forget(key: string, entry: Entry): void {
+    this.#end(entry);
+    if (this.#entries.get(key) === entry) this.#entries.delete(key);
+  }
+
+  #end(entry: Entry): void {
+    entry.cancel();
+    entry.worker?.end(0);
+    const wasUp = entry.life !== undefined;
+    this.#endLife(entry);
+    if (wasUp && isCniPod(entry.pod)) this.#options.onChange();
+  }
+
+  #later(key: string, entry: Entry, ms: number): void {
+    entry.cancel();
+    entry.cancel = this.#options.clock.after(ms, () => this.#wake(key));
   }
 }
 
-function keyOf(pod: Pod): { namespace: string; name: string } {
-  return { namespace: pod.metadata.namespace ?? '', name: pod.metadata.name ?? '' };
+function freshEntry(pod: Pod): Entry {
+  return {
+    pod,
+    worker: undefined,
+    isGone: false,
+    volumes: 0,
+    isBusy: false,
+    isDue: false,
+    cancel: never,
+    life: undefined,
+    stopAt: undefined,
+    saidNoNetwork: false,
+  };
+}
+
+function keyText({ metadata }: KubeObject): string {
+  return `${metadata.namespace}/${metadata.name}`;
 }
 
 /** Whether the controller of Nodes wrote that a Pod is not ready because its node was not heard of. */
@@ -179,7 +287,6 @@ export function wasDeclaredNotReady({ status }: Pod): boolean {
   return status?.conditions?.some(({ type, reason }) => type === 'Ready' && reason === 'NodeNotReady') ?? false;
 }
 
-function isFinished(pod: Pod): boolean {
-  const phase = pod.status?.phase;
-  return phase === 'Succeeded' || phase === 'Failed';
+function isFinished({ status }: Pod): boolean {
+  return status?.phase === 'Succeeded' || status?.phase === 'Failed';
 }
