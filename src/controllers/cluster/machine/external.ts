@@ -71,7 +71,8 @@ export async function reconcileInfrastructure(scope: MachineScope): Promise<Resu
   const providerId = providerIdOf(provider);
   if (providerId === undefined) return undefined;
   const addresses = addressesOf(provider);
-  const failureDomain = failureDomainOf(provider);
+  // a provider that does not say where the machine is was told by its spec
+  const failureDomain = failureDomainOf(provider) ?? machine.spec.failureDomain;
   machine.spec.providerID = providerId;
   machine.status = { ...machine.status };
   if (addresses && addresses.length > 0) machine.status.addresses = addresses;

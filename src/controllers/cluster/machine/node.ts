@@ -54,6 +54,8 @@ function findNode({ dependencies }: MachineScope, cluster: ObjectKey, providerId
   return found[0];
 }
 
+const zoneLabel = 'topology.kubernetes.io/zone';
+
 function link({ machine, context }: MachineScope, node: Node): void {
   const name = node.metadata.name ?? '';
   const status = { ...machine.status };
@@ -63,6 +65,9 @@ function link({ machine, context }: MachineScope, node: Node): void {
   }
   const info = node.status?.nodeInfo as NodeSystemInfo | undefined;
   if (info && !deepEqual(status.nodeInfo, info)) status.nodeInfo = info;
+  // where nobody asked for a place, the cloud chose one, and its controller says which
+  const zone = node.metadata.labels?.[zoneLabel];
+  if (zone !== undefined && zone !== '') status.failureDomain ??= zone;
   machine.status = status as NonNullable<Machine['status']>;
 }
 

@@ -7,6 +7,8 @@ export interface Candidate {
   readonly portId: string | undefined;
   /** it is being deleted */
   readonly isLeaving: boolean;
+  /** a rollout is about to replace it */
+  readonly isOutdated: boolean;
   /** its server is ACTIVE */
   readonly isRunning: boolean;
   /** its Node has been seen */
@@ -64,6 +66,8 @@ function byAptitude(a: Candidate, b: Candidate): number {
   return (
     Number(b.answers === true) - Number(a.answers === true) ||
     Number(b.hasJoined) - Number(a.hasJoined) ||
+    // the address would soon have to move again
+    Number(a.isOutdated) - Number(b.isOutdated) ||
     compare(a.createdAt, b.createdAt) ||
     compare(a.name, b.name)
   );

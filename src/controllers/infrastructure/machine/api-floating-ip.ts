@@ -118,6 +118,19 @@ function report(scope: WholeScope, { address, portId }: FloatingIp, candidates: 
       ? readyVerdict
       : notReady(floatingIpErrorReason, `Floating IP ${address} waits for a control-plane machine that runs`),
   );
+  showAddress(scope.machine, address, holder?.name === scope.machine.metadata.name);
+}
+
+/** Nova shows an address that moved only after a while, on both machines: where it leads is known here. */
+function showAddress(machine: WholeScope['machine'], address: string, isHere: boolean): void {
+  const shown = machine.status?.addresses ?? [];
+  const isShown = shown.some((entry) => entry.type === 'ExternalIP' && entry.address === address);
+  if (isShown === isHere) return;
+  const others = shown.filter((entry) => entry.address !== address);
+  machine.status = {
+    ...machine.status,
+    addresses: isHere ? [...others, { type: 'ExternalIP', address }] : others,
+  };
 }
 
 /** By id once that is known; the shared lists keep it current. */
@@ -176,6 +189,7 @@ function candidatesOf(scope: WholeScope): { candidates: Candidate[]; lookAgainMs
         createdAt: owner.metadata.creationTimestamp ?? '',
         portId: server?.status?.resources?.ports?.[at]?.id,
         isLeaving: isDeleting(owner) || isDeleting(machine),
+        isOutdated: conditionOf(owner, 'UpToDate')?.reason === 'NotUpToDate',
         isRunning: server?.status?.instanceState === 'ACTIVE' && !isDeleting(server),
         hasJoined: owner.status?.nodeRef !== undefined,
         answers,

@@ -107,6 +107,12 @@ describe('the floating IP of an API', () => {
     expect(await holding()).toBe(first);
     await world.until(async () => (await holding()) !== first);
     const second = await holding();
+    const external = async (name: string): Promise<string[]> =>
+      ((await world.get(openStackMachines, name)).status?.addresses ?? [])
+        .filter(({ type }) => type === 'ExternalIP')
+        .map(({ address }) => address);
+    await world.until(async () => (await external(second)).includes(floating.address));
+    await world.until(async () => !(await external(first)).includes(floating.address));
     const server = (await world.get(openStackServers, second)).status!.instanceID!;
     for (const name of ['cp1', 'cp2', 'cp3']) if (name !== first) await setMachineHealth(world, name, 'Unknown');
     world.cloud.operator.stopServer(server);
