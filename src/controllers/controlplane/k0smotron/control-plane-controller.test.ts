@@ -271,8 +271,11 @@ describe('the end', () => {
     const etcd = { ...guideSpec.storage?.etcd, image: 'quay.io/k0sproject/etcd:v3.5.13', autoDeletePVCs };
     await createControlPlane(world, { ...guideSpec, storage: { type: 'etcd', etcd } });
     await untilAvailable(world);
+    const asked = world.clock.now();
     await world.client.delete(clusters, { namespace: world.namespace, name: clusterName });
     await world.until(async () => (await world.find(clusters, clusterName)) === undefined);
+    // by the simulated clock: nothing waits for a timer that stands in for an event
+    expect(world.clock.now() - asked).toBeLessThan(20_000);
     expect(await world.plane()).toBeUndefined();
     expect(await world.find(k0smotronControlPlanes, controlPlaneName)).toBeUndefined();
     expect(await world.list(StatefulSets)).toEqual([]);
