@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { JsonParseError, maxJsonDepth, parseJsonStrict } from './strict-json.ts';
+import { jsonText } from './stringify.ts';
 
 describe('parseJsonStrict', () => {
   it.each<[string, string[]]>([
@@ -92,5 +93,14 @@ describe('parseJsonStrict', () => {
         expect(parseJsonStrict(text).duplicateFields).toEqual(['l[1].d']);
       }),
     );
+  });
+});
+
+describe('integers beyond 2^53 that are kept', () => {
+  it('stay apart from strings that look like their marks', () => {
+    const text = `{"a":9007199254740993,"b":"int64:9007199254740993","c":"${':'.repeat(200_000)}int64:1"}`;
+    const { value } = parseJsonStrict(text, 'keep');
+    expect(value).toMatchObject({ a: 9007199254740993n, b: 'int64:9007199254740993' });
+    expect(jsonText(value)).toBe(text);
   });
 });

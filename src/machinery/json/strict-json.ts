@@ -111,8 +111,7 @@ type Span = readonly [start: number, end: number];
 
 /** The numbers at the given places become strings that nothing else in the text looks like, and those become bigints. */
 function parseWithLarge(text: string, large: readonly Span[]): JsonValue {
-  let mark = 'int64:';
-  while (text.includes(mark)) mark = `:${mark}`;
+  const mark = freshMark();
   let marked = '';
   let from = 0;
   for (const [start, end] of large) {
@@ -122,6 +121,11 @@ function parseWithLarge(text: string, large: readonly Span[]): JsonValue {
   return JSON.parse(marked + text.slice(from), (_key, value: unknown) =>
     typeof value === 'string' && value.startsWith(mark) ? BigInt(value.slice(mark.length)) : value,
   ) as JsonValue;
+}
+
+/** Begins a string that stands for a large integer. Drawn anew each time: whoever wrote the text cannot have it in there. */
+export function freshMark(): string {
+  return `int64:${crypto.randomUUID()}:`;
 }
 
 interface Scanned {

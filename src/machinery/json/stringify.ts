@@ -1,3 +1,4 @@
+import { freshMark } from './strict-json.ts';
 import type { JsonValue } from './value.ts';
 
 /** Shorter strings are not worth the look before they are copied. */
@@ -38,22 +39,15 @@ export function jsonText(value: unknown, indent?: number): string {
   }
 }
 
-/** Bigints are written as strings that nothing else in the text looks like, and those lose their quotes. */
+/** Bigints are written as strings that nobody else can have written, and those lose their quotes. */
 function stringifyExactly(value: unknown, indent?: number): string {
-  for (let mark = 'int64:'; ; mark = `:${mark}`) {
-    let count = 0;
-    const marked = JSON.stringify(
-      value,
-      (_key, member: unknown) => {
-        if (typeof member !== 'bigint') return member;
-        count++;
-        return `${mark}${member}`;
-      },
-      indent,
-    );
-    const parts = marked.split(mark);
-    if (parts.length === count + 1) return marked.replaceAll(new RegExp(`"${mark}(-?[0-9]+)"`, 'g'), '$1');
-  }
+  const mark = freshMark();
+  const marked = JSON.stringify(
+    value,
+    (_key, member: unknown) => (typeof member === 'bigint' ? `${mark}${member}` : member),
+    indent,
+  );
+  return marked.replaceAll(new RegExp(`"${mark}(-?[0-9]+)"`, 'g'), '$1');
 }
 
 function stringifyQuickly(object: Members): string {
