@@ -102,9 +102,10 @@ export function parseBody(
 
 function parseJsonBody(bytes: Buffer, kind: string, largeIntegers: LargeIntegers | undefined): DecodedBody {
   try {
-    const body = parseJsonStrict(bytes.toString('utf8'), largeIntegers);
+    const json = bytes.toString('utf8');
+    const body = parseJsonStrict(json, largeIntegers);
     // null decodes to an empty object, as Go does it
-    return body.value === null ? { value: {}, duplicateFields: [] } : body;
+    return body.value === null ? { value: {}, duplicateFields: [] } : { ...body, json };
   } catch (error) {
     throw unrecognized(kind, `couldn't get version/kind; json parse error: ${goJsonError(error)}`, bytes);
   }
@@ -112,8 +113,9 @@ function parseJsonBody(bytes: Buffer, kind: string, largeIntegers: LargeIntegers
 
 function parseYamlBody(bytes: Buffer, kind: string, largeIntegers: LargeIntegers = 'refuse'): DecodedBody {
   try {
-    const { value, duplicateFields } = parseYaml(bytes.toString('utf8'), { largeIntegers });
-    return { value: value ?? {}, duplicateFields };
+    const options = { largeIntegers, duplicateLines: true };
+    const { value, duplicateFields, duplicates } = parseYaml(bytes.toString('utf8'), options);
+    return { value: value ?? {}, duplicateFields, duplicateLines: duplicates };
   } catch (error) {
     throw unrecognized(kind, errorMessage(error), bytes);
   }
@@ -122,7 +124,9 @@ function parseYamlBody(bytes: Buffer, kind: string, largeIntegers: LargeIntegers
 /** The body of an apply patch: YAML, of which JSON is a part. */
 export function parseApplyBody(bytes: Buffer, largeIntegers: LargeIntegers): DecodedBody {
   try {
-    return parseYaml(bytes.toString('utf8'), { largeIntegers });
+    const options = { largeIntegers, duplicateLines: true };
+    const { value, duplicateFields, duplicates } = parseYaml(bytes.toString('utf8'), options);
+    return { value, duplicateFields, duplicateLines: duplicates };
   } catch (error) {
     throw statusError.badRequest(`error decoding YAML: error converting YAML to JSON: ${errorMessage(error)}`);
   }

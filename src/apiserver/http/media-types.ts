@@ -7,6 +7,7 @@ export interface MediaRange {
 
 const parsed = new Map<string, readonly MediaRange[]>();
 const parsedLimit = 500;
+const longestRemembered = 500;
 
 /** Parses an Accept (or Content-Type) header. Clients send few distinct values, so results are remembered. */
 export function parseMediaRanges(header: string): readonly MediaRange[] {
@@ -18,7 +19,7 @@ export function parseMediaRanges(header: string): readonly MediaRange[] {
     .filter((range): range is MediaRange & { quality: number } => range !== undefined && range.quality > 0);
   // Stable: equal qualities keep the order of the header.
   ranges.sort((a, b) => b.quality - a.quality);
-  if (parsed.size < parsedLimit) parsed.set(header, ranges);
+  if (parsed.size < parsedLimit && header.length <= longestRemembered) parsed.set(header, ranges);
   return ranges;
 }
 
@@ -66,7 +67,7 @@ const encodings: ReadonlyMap<string, Encoding> = new Map([
  */
 export function chooseRepresentation(
   accept: string | undefined,
-  options: { pretty: boolean; protobuf: boolean },
+  options: { pretty: boolean; protobuf: boolean; table?: boolean },
 ): Representation | undefined {
   const { pretty } = options;
   if (accept === undefined || accept === '') return { as: 'object', encoding: 'json', pretty };
@@ -75,7 +76,7 @@ export function chooseRepresentation(
     const encoding = encodings.get(range.type);
     if (!encoding) continue;
     const shape = shapeOf(range);
-    if (!shape) continue;
+    if (!shape || (shape === 'table' && options.table === false)) continue;
     if (encoding !== 'protobuf') return { as: shape, encoding, pretty };
     if (shape === 'object' && options.protobuf) protobuf ??= { as: shape, encoding, pretty };
   }

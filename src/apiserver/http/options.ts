@@ -44,6 +44,7 @@ export function parseWriteSettings(
 
 const knownManagers = new Map<string, string>();
 const maxKnownManagers = 1000;
+const longestKnownAgent = 500;
 
 function checkFieldManager(fieldManager: string, errors: FieldError[]): void {
   if (fieldManager.length > maxFieldManagerLength)
@@ -61,7 +62,7 @@ export function managerFromUserAgent(agent = ''): string {
   const known = knownManagers.get(agent);
   if (known !== undefined) return known;
   const manager = firstWord(agent);
-  if (knownManagers.size < maxKnownManagers) knownManagers.set(agent, manager);
+  if (knownManagers.size < maxKnownManagers && agent.length <= longestKnownAgent) knownManagers.set(agent, manager);
   return manager;
 }
 

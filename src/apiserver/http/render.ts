@@ -31,6 +31,22 @@ export function negotiate(exchange: Exchange, custom: boolean): Representation {
   return exchange.representation;
 }
 
+/** The same for kinds that are never stored, which have no columns. */
+export function negotiateReview(exchange: Exchange): Representation {
+  const options = { pretty: exchange.pretty, protobuf: true, table: false };
+  const chosen = chooseRepresentation(exchange.header('accept'), options);
+  if (chosen) return chosen;
+  throw statusError.notAcceptable(
+    `only the following media types are accepted: application/json, application/yaml, ${protobufMediaType}`,
+  );
+}
+
+export function sendReview(exchange: Exchange, answer: UnstructuredObject, context: RenderContext): void {
+  const representation = negotiateReview(exchange);
+  const value = representation.as === 'partial' ? partialMetadata(answer) : (answer as unknown as JsonObject);
+  sendEncoded(exchange, 201, value, representation, context);
+}
+
 function chooseFor(exchange: Exchange, custom: boolean): Representation {
   const chosen = chooseRepresentation(exchange.header('accept'), { pretty: exchange.pretty, protobuf: !custom });
   if (chosen) return chosen;

@@ -15,7 +15,7 @@ import { objectKey } from '../storage/keys.ts';
 import { findAppliedNulls } from './applied-nulls.ts';
 import type { ServiceContext } from './context.ts';
 import { createObject } from './create.ts';
-import { decodeObject, dropUnset } from './decode.ts';
+import { decodeObject, dropUnset, reportAppliedDuplicates } from './decode.ts';
 import { resetFieldsFor } from './managed-fields.ts';
 import { checkNameMatches, modifiedConflict, placeInNamespace } from './metadata.ts';
 import type { Caller, DecodedBody, NamedTarget, WriteSettings, WrittenObject } from './types.ts';
@@ -43,9 +43,8 @@ export async function applyObject(request: ApplyRequest): Promise<WrittenObject>
       `invalid object type: ${group}/${version}, Kind=${typeof kind === 'string' ? kind : ''}`,
     );
   }
-  // What a manager applies to a built-in kind must be of its type, whatever the caller says of unknown fields.
-  const fieldValidation = target.resource.isCustom ? settings.fieldValidation : 'Strict';
-  const applied = decodeObject(request.body, target, caller, fieldValidation, { keepUnset: true });
+  // What a manager applies must be of its type, whatever the caller says of unknown fields: merging refuses it otherwise.
+  const applied = decodeObject(request.body, target, caller, settings.fieldValidation, { applied: true });
   if (applied.metadata.managedFields !== undefined) {
     throw statusError.badRequest('metadata.managedFields must be nil');
   }
@@ -94,6 +93,11 @@ export async function applyObject(request: ApplyRequest): Promise<WrittenObject>
   });
 }
 
+/** Upstream answers 500 to a configuration that does not fit its type; it is the client's to correct. */
+function unfit(error: ApplyError): Error {
+  return statusError.badRequest(error.message);
+}
+
 /** A null that merging has not replaced by what was there. */
 function refuseNulls(applied: UnstructuredObject, merged: UnstructuredObject, target: NamedTarget): void {
   const { schema } = target.version;
@@ -129,6 +133,7 @@ async function merge(
       versions: target.resource.versionedKind,
       ...(resetFields && { resetFields }),
     });
+    reportAppliedDuplicates(request.body, request.caller, settings.fieldValidation);
     if (target.resource.isCustom) refuseNulls(applied, merged.object, target);
     // The result shares what it did not change with the live object.
     const object = clone(merged.object);
@@ -136,8 +141,7 @@ async function merge(
     return { object, managedFields: merged.managedFields };
   } catch (error) {
     if (error instanceof ApplyConflictError) throw error.toApiStatusError();
-    // Upstream answers 500 to a configuration that does not fit its type; it is the client's to mend.
-    if (error instanceof ApplyError) throw statusError.badRequest(error.message);
+    if (error instanceof ApplyError) throw unfit(error);
     throw error;
   }
 }

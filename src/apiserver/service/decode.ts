@@ -1,6 +1,7 @@
 import {
   checkTypes,
   decodeErrorText,
+  fieldProblemsInOrder,
   findUndecodableResource,
   formatFieldError,
   isJsonObject,
@@ -8,6 +9,7 @@ import {
   type JsonValue,
   objectMetaSchema,
   own,
+  parseApiVersion,
   pruneMetadata,
   pruneUnknownFields,
   type Schema,
@@ -29,8 +31,8 @@ export function decodeObject(
   served: ServedResource,
   caller: Caller,
   fieldValidation: FieldValidation,
-  /** an apply configuration means what it says: null and empty are kept */
-  { keepUnset = false }: { keepUnset?: boolean } = {},
+  /** an apply configuration means what it says: null, empty and what its kind does not know are kept */
+  { applied = false }: { applied?: boolean } = {},
 ): UnstructuredObject {
   const { definition } = served.resource;
   if (!isJsonObject(body.value)) {
@@ -43,6 +45,7 @@ export function decodeObject(
   if (draft['metadata'] === undefined || draft['metadata'] === null) draft['metadata'] = {};
   const { schema } = served.version;
   const { unknownFields, mismatch: badMetadata } = pruneMetadata(draft);
+  if (applied && unknownFields.length > 0) throw undeclared(served, draft, unknownFields);
   if (badMetadata) {
     const goField = badMetadata.goField.replace(/^(\w+)\./, '$1.metadata.');
     throw cannotDecode(served, { ...badMetadata, goField });
@@ -56,10 +59,22 @@ export function decodeObject(
     const mismatch = checkTypes(draft, schema);
     if (mismatch) throw cannotDecode(served, mismatch);
   }
+  if (applied) return draft as unknown as UnstructuredObject;
   const unknown = pruneUnknownFields(draft, schema);
-  if (!served.resource.isCustom && !keepUnset) dropUnset(draft, schema);
-  reportFieldProblems(body.duplicateFields, [...unknownFields, ...unknown], caller, fieldValidation, served);
+  if (!served.resource.isCustom) dropUnset(draft, schema);
+  reportFieldProblems(body, unknownFields, unknown, caller, fieldValidation, served);
   return draft as unknown as UnstructuredObject;
+}
+
+/** The refusal of a configuration whose metadata says what metadata cannot say; merging finds the same of the rest. */
+function undeclared({ apiVersion, resource }: ServedResource, draft: JsonObject, fields: readonly string[]): Error {
+  const { namespace, name } = draft['metadata'] as JsonObject;
+  const list = fields.map((field) => `.${field}: field not declared in schema`);
+  const text = list.length === 1 ? list[0] : `errors:\n${list.map((line) => `  ${line}`).join('\n')}`;
+  const { group, version } = parseApiVersion(apiVersion);
+  const object = `${typeof namespace === 'string' ? namespace : ''}/${typeof name === 'string' ? name : ''}`;
+  const kind = `${group}/${version}, Kind=${resource.definition.kind}`;
+  return statusError.badRequest(`failed to create typed patch object (${object}; ${kind}): ${text}`);
 }
 
 /** Metadata is decoded into a typed structure also where the rest of the object is not: null is unset, or zero in a list. */
@@ -188,22 +203,70 @@ export function jsonTypeName(value: unknown): string {
 const maxReportedProblems = 100;
 
 /** Refuses or warns about fields the schema does not know and keys that stood twice. */
-export function reportFieldProblems(
-  duplicates: readonly string[],
+function reportFieldProblems(
+  body: DecodedBody,
+  unknownMetadata: readonly string[],
   unknown: readonly string[],
   caller: Caller,
   fieldValidation: FieldValidation,
   served: ServedResource,
 ): void {
-  if (fieldValidation === 'Ignore' || (duplicates.length === 0 && unknown.length === 0)) return;
-  const problems = [
-    ...duplicates.map((path) => `duplicate field ${JSON.stringify(path)}`),
-    ...unknown.slice(0, maxReportedProblems).map((path) => `unknown field ${JSON.stringify(path)}`),
-  ].slice(0, maxReportedProblems);
+  if (fieldValidation === 'Ignore') return;
+  const problems = fieldProblems(body, unknownMetadata, unknown, served.resource.isCustom);
+  if (problems.length === 0) return;
   if (fieldValidation === 'Strict') {
     const { kind } = served.resource.definition;
-    const text = `strict decoding error: ${problems.join(', ')}`;
+    const lines = duplicateLineTexts(body);
+    const yaml = lines.length === 0 ? [] : [yamlErrors(lines)];
+    const text = `strict decoding error: ${[...yaml, ...problems.slice(lines.length)].join(', ')}`;
     throw statusError.badRequest(`${kind} in version "${served.version.name}" cannot be handled as a ${kind}: ${text}`);
   }
   for (const problem of problems) caller.warn(problem);
+}
+
+/** Duplicate keys of YAML, in the words of the library upstream reads it with. */
+function duplicateLineTexts({ duplicateLines = [] }: DecodedBody): string[] {
+  const lines = duplicateLines.map(({ line, key }) => `line ${line}: key ${JSON.stringify(key)} already set in map`);
+  return lines.slice(0, maxReportedProblems);
+}
+
+function yamlErrors(lines: readonly string[]): string {
+  return `yaml: unmarshal errors:\n${lines.map((line) => `  ${line}`).join('\n')}`;
+}
+
+/** Duplicates of an applied configuration, which is read as YAML, are refused or warned about by themselves. */
+export function reportAppliedDuplicates(body: DecodedBody, caller: Caller, fieldValidation: FieldValidation): void {
+  const lines = fieldValidation === 'Ignore' ? [] : duplicateLineTexts(body);
+  if (lines.length === 0) return;
+  if (fieldValidation === 'Strict') {
+    throw statusError.badRequest(`error strict decoding YAML: error converting YAML to JSON: ${yamlErrors(lines)}`);
+  }
+  for (const line of lines) caller.warn(line);
+}
+
+/**
+ * What is wrong, in upstream's order: built-in kinds are decoded field by field as they stand in the JSON (which for YAML and
+ * patches has been sorted), custom kinds are looked over afterwards.
+ */
+function fieldProblems(
+  body: DecodedBody,
+  unknownMetadata: readonly string[],
+  unknown: readonly string[],
+  custom: boolean,
+): string[] {
+  const { duplicateFields, json, problemPrefix = '', unknownFields = [] } = body;
+  if (duplicateFields.length + unknownMetadata.length + unknown.length + unknownFields.length === 0) return [];
+  const lines = duplicateLineTexts(body);
+  const all = [...unknownMetadata, ...unknown];
+  if (!custom && json !== undefined) {
+    const inOrder = fieldProblemsInOrder(json, new Set(all));
+    return inOrder.slice(0, maxReportedProblems).map(({ kind, path }) => `${kind} field ${JSON.stringify(path)}`);
+  }
+  const duplicates = lines.length > 0 ? [] : duplicateFields;
+  return [
+    ...lines,
+    ...duplicates.map((path) => `${problemPrefix}duplicate field ${JSON.stringify(path)}`),
+    ...unknownFields.map((path) => `${problemPrefix}unknown field ${JSON.stringify(path)}`),
+    ...(custom ? all : all.sort()).slice(0, maxReportedProblems).map((path) => `unknown field ${JSON.stringify(path)}`),
+  ].slice(0, maxReportedProblems);
 }

@@ -5,6 +5,7 @@ import {
   applyStrategicMergePatch,
   clone,
   fieldError,
+  goFormat,
   isJsonObject,
   type JsonValue,
   PatchError,
@@ -85,17 +86,33 @@ export function applyPatch(kind: PatchKind, document: JsonValue, patch: unknown,
 
 /** What a patch made of an object may not fit its kind; the patch is then what is invalid. */
 function decodePatched(request: PatchRequest, patched: JsonValue): UnstructuredObject {
-  const { target, caller, settings, duplicateFields } = request;
+  const { target, caller, settings, duplicateFields, kind } = request;
+  const ofPatch =
+    kind === 'json' ? { problemPrefix: 'json patch ', unknownFields: unknownMembers(request.patch) } : undefined;
   try {
-    return decodeObject({ value: patched, duplicateFields }, target, caller, settings.fieldValidation);
+    return decodeObject({ value: patched, duplicateFields, ...ofPatch }, target, caller, settings.fieldValidation);
   } catch (error) {
     if (!(error instanceof ApiStatusError) || error.code !== 400) throw error;
-    const shown = request.kind === 'strategic' ? request.patch : patched;
+    const shown = request.kind === 'strategic' ? goFormat(request.patch as JsonValue) : JSON.stringify(patched);
     // Upstream reports this without a kind or name.
     throw statusError.invalid('', '', '', [
-      fieldError.invalid('patch', JSON.stringify(shown), error.message.replace(/^.* cannot be handled as a \w+: /, '')),
+      fieldError.invalid('patch', shown, error.message.replace(/^.* cannot be handled as a \w+: /, '')),
     ]);
   }
+}
+
+const operationMembers: ReadonlySet<string> = new Set(['op', 'path', 'from', 'value']);
+
+/** Members of the operations of a JSON patch that mean nothing. */
+function unknownMembers(patch: unknown): string[] {
+  const operations = Array.isArray(patch) ? patch : [];
+  return operations.flatMap((operation, index) =>
+    isJsonObject(operation)
+      ? Object.keys(operation)
+          .filter((name) => !operationMembers.has(name))
+          .map((name) => `[${index}].${name}`)
+      : [],
+  );
 }
 
 function notAnObject(patch: unknown): Error {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isJsonObject, ManualClock, type UnstructuredObject } from '../../machinery/index.ts';
 import {
+  type Answer,
   type Api,
   advanceUntil,
   at,
@@ -439,5 +440,34 @@ describe('history that is gone', () => {
     }
     await server.stop();
     expect(rest).toEqual(['c', 'cc', 'd']);
+  });
+});
+
+describe('the pages of a list', () => {
+  it('are of one state for five minutes, and then go on with what there is', async () => {
+    const clock = new ManualClock(Date.now());
+    const server = await startTestServer({ clock });
+    const api = server.api();
+    const path = '/api/v1/namespaces/default/configmaps';
+    for (const name of ['a', 'b', 'c', 'd']) await api.create(path, configMap(name));
+    const go = async (token: unknown): Promise<Answer> =>
+      api.get(`${path}?limit=1&continue=${encodeURIComponent(String(token))}`);
+    const names = ({ items }: Answer): unknown[] => items.map(({ metadata }) => metadata.name);
+    const first = await api.get(`${path}?limit=1`);
+    await api.delete(`${path}/b`);
+    await clock.advance(4 * 60_000);
+    const second = await go(at(first.body, 'metadata.continue'));
+    await clock.advance(61_000);
+    const late = await go(at(second.body, 'metadata.continue'));
+    const again = await go(at(first.body, 'metadata.continue'));
+    const rest = await go(at(again.body, 'metadata.continue'));
+    await server.stop();
+    expect([names(first), names(second)]).toEqual([['a'], ['b']]);
+    for (const expired of [late, again]) {
+      expect(expired.status).toBe(410);
+      expect(expired.body).toMatchObject({ reason: 'Expired', metadata: { continue: expect.any(String) } });
+    }
+    expect(names(rest)).toEqual(['c']);
+    expect(at(rest.body, 'metadata.resourceVersion')).not.toBe(at(first.body, 'metadata.resourceVersion'));
   });
 });

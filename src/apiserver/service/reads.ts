@@ -11,7 +11,7 @@ import type { RegisteredResource } from '../registry/index.ts';
 import { keyPrefix, nameOfKey, namespaceOfKey, objectKey } from '../storage/keys.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
 import type { ServiceContext } from './context.ts';
-import { decodeContinue, encodeContinue } from './continue-token.ts';
+import { continueTokenTtlMs, decodeContinue, encodeContinue } from './continue-token.ts';
 import type { Caller, NamedTarget, Target } from './types.ts';
 
 export type ResourceVersionMatch = 'Exact' | 'NotOlderThan';
@@ -153,6 +153,7 @@ export async function listRecords(
 
   let revision: number | undefined;
   let after: string | undefined;
+  let begunMs = context.clock.now();
   if (settings.continue) {
     if ((settings.resourceVersion ?? '') !== '' && settings.resourceVersion !== '0') {
       throw statusError.badRequest('specifying resource version is not allowed when using continue');
@@ -161,7 +162,11 @@ export async function listRecords(
     if (token.revision > context.store.revision)
       throw statusError.badRequest('invalid continue token: its revision is not of this server');
     after = token.startKey;
-    revision = token.revision < 0 ? undefined : token.revision;
+    if (token.revision > 0) {
+      if (begunMs - token.begunMs > continueTokenTtlMs) throw expiredContinue(prefix, after, begunMs);
+      revision = token.revision;
+      begunMs = token.begunMs;
+    }
   } else if (settings.resourceVersion !== undefined && settings.resourceVersion !== '') {
     const asked = parseResourceVersion(settings.resourceVersion);
     await reachRevision(context, asked, caller.signal);
@@ -178,10 +183,13 @@ export async function listRecords(
     return { records: wanted ? [record] : [], resourceVersion: String(context.store.revision) };
   }
   try {
-    return collectPage(context, prefix, { filter, limit, revision, after });
+    return collectPage(context, prefix, { filter, limit, revision, after, begunMs });
   } catch (error) {
     if (!(error instanceof CompactedError)) throw error;
-    throw expiredList(settings, prefix, after, error);
+    if (settings.continue) throw expiredContinue(prefix, after ?? prefix, context.clock.now());
+    throw statusError.expired(
+      `The resourceVersion for the provided list is too old: ${error.requested} (${error.compacted})`,
+    );
   }
 }
 
@@ -193,9 +201,12 @@ function collectPage(
     limit: number | undefined;
     revision: number | undefined;
     after: string | undefined;
+    begunMs: number;
   },
 ): ListedPage {
-  const { filter, limit } = options;
+  const { filter, limit, begunMs } = options;
+  const goOn = (snapshot: number, last: StoreRecord<StoredObject>): string =>
+    encodeContinue({ revision: snapshot, startKey: last.key, begunMs }, prefix);
   const read = (after: string | undefined, count: number | undefined): ListResult<StoredObject> =>
     context.store.list(prefix, {
       ...(options.revision !== undefined && { revision: options.revision }),
@@ -208,7 +219,7 @@ function collectPage(
       records: page.records,
       resourceVersion: String(page.revision),
       ...(page.remaining > 0 && {
-        continue: encodeContinue(page.revision, page.records.at(-1)!.key, prefix),
+        continue: goOn(page.revision, page.records.at(-1)!),
         remainingItemCount: page.remaining,
       }),
     };
@@ -221,7 +232,7 @@ function collectPage(
       return {
         records,
         resourceVersion: String(all.revision),
-        continue: encodeContinue(all.revision, records.at(-1)!.key, prefix),
+        continue: goOn(all.revision, records.at(-1)!),
       };
     }
     records.push(record);
@@ -229,16 +240,12 @@ function collectPage(
   return { records, resourceVersion: String(all.revision) };
 }
 
-function expiredList(settings: ListSettings, prefix: string, after: string | undefined, error: CompactedError): Error {
-  if (!settings.continue) {
-    return statusError.expired(
-      `The resourceVersion for the provided list is too old: ${error.requested} (${error.compacted})`,
-    );
-  }
+/** Says how to go on with what is there now. */
+function expiredContinue(prefix: string, startKey: string, begunMs: number): Error {
   const expired = statusError.expired(
     'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.',
   );
-  expired.status.metadata.continue = encodeContinue(-1, after ?? prefix, prefix);
+  expired.status.metadata.continue = encodeContinue({ revision: -1, startKey, begunMs }, prefix);
   return expired;
 }
 

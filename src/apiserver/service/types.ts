@@ -42,9 +42,22 @@ export interface WrittenObject {
   created: boolean;
 }
 
+export interface DuplicateLine {
+  line: number;
+  key: string;
+}
+
 /** A parsed request body. */
 export interface DecodedBody {
   value: unknown;
   /** paths of keys that stood twice in the text */
   duplicateFields: readonly string[];
+  /** the same of YAML, where they are reported by their lines */
+  duplicateLines?: readonly DuplicateLine[];
+  /** the text of JSON, for what is reported in the order it stands in */
+  json?: string;
+  /** what problems of the text itself begin with, such as `json patch ` */
+  problemPrefix?: string;
+  /** fields of the text itself that mean nothing */
+  unknownFields?: readonly string[];
 }

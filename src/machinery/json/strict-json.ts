@@ -193,12 +193,15 @@ function numberEnd(text: string, start: number): number {
 }
 
 const wholeNumber = /^-?\d+$/;
+/** the sign and digits of the longest int64 */
+const longestInt64 = 20;
 const minInt64 = -(2n ** 63n);
 const maxInt64 = 2n ** 63n - 1n;
 
 /** Whether a text is an int64 that a double would change. */
 function isLargeInteger(text: string): boolean {
-  if (!wholeNumber.test(text) || String(Number(text)) === text) return false;
+  // Reading very many digits exactly takes long, and no int64 has them.
+  if (text.length > longestInt64 || !wholeNumber.test(text) || String(Number(text)) === text) return false;
   const exact = BigInt(text);
   return exact >= minInt64 && exact <= maxInt64;
 }
@@ -263,6 +266,35 @@ function nextPath(level: Level | undefined): string {
 /** The paths of duplicates, in the order of the text, each once. Runs only when it is known that there are some. */
 function findDuplicateFields(text: string): string[] {
   const found = new Set<string>();
+  walkFields(text, (path, again) => {
+    if (again && found.size < maxReportedDuplicates) found.add(path);
+  });
+  return [...found];
+}
+
+/** Something wrong with a field of a text. */
+export interface FieldProblem {
+  path: string;
+  kind: 'duplicate' | 'unknown';
+}
+
+/** Duplicate fields and those among `unknown`, in the order in which a reader of the text comes upon them. */
+export function fieldProblemsInOrder(text: string, unknown: ReadonlySet<string>): FieldProblem[] {
+  const duplicates = new Set<string>();
+  const problems: FieldProblem[] = [];
+  walkFields(text, (path, again) => {
+    if (!again) {
+      if (unknown.has(path)) problems.push({ path, kind: 'unknown' });
+    } else if (!duplicates.has(path)) {
+      duplicates.add(path);
+      problems.push({ path, kind: 'duplicate' });
+    }
+  });
+  return problems;
+}
+
+/** Calls back with the path of every field of valid JSON, and whether the same object had it before. */
+function walkFields(text: string, visit: (path: string, again: boolean) => void): void {
   const levels: Level[] = [];
   let expectsField = false;
   for (let i = 0; i < text.length; i++) {
@@ -272,7 +304,7 @@ function findDuplicateFields(text: string): string[] {
       const end = stringEnd(text, i);
       if (expectsField && level?.seen) {
         level.field = JSON.parse(text.slice(i, end + 1)) as string;
-        if (level.seen.has(level.field) && found.size < maxReportedDuplicates) found.add(fieldPath(level));
+        visit(fieldPath(level), level.seen.has(level.field));
         level.seen.add(level.field);
         expectsField = false;
       }
@@ -289,5 +321,4 @@ function findDuplicateFields(text: string): string[] {
       else level.index++;
     }
   }
-  return [...found];
 }

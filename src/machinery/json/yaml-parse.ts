@@ -32,6 +32,8 @@ export class YamlParseError extends Error {
 export interface DuplicateKey {
   /** path of the field, such as `spec.ports[0].name` */
   field: string;
+  /** the last part of it, as it stands in the text */
+  key: string;
   line: number;
 }
 
@@ -65,15 +67,20 @@ export function parseYamlDocuments(text: string, options: YamlOptions = {}): Par
 /** The first document of a text; null when there is none. Later documents are ignored, as kube-apiserver does. */
 export function parseYaml(text: string, options: YamlOptions = {}): ParsedDocument {
   const none: ParsedDocument = { value: null, duplicateFields: [], duplicates: [], line: 1 };
-  return parseAsJson(text, options) ?? parseAll(text, options)[0] ?? none;
+  const json = parseAsJson(text, options);
+  // What stands twice is reported with its line, which reading as JSON does not tell.
+  if (json && (json.duplicateFields.length === 0 || !options.duplicateLines)) return json;
+  return parseAll(text, options)[0] ?? none;
 }
 
-/** How to read a text that was not written for Kubernetes. */
+/** How to read a text. */
 export interface YamlOptions {
   /** the meaning of a scalar without quotes; kubectl's when left out */
   plainScalar?: PlainScalarReader;
   /** what becomes of integers that no double holds; they are refused when left out */
   largeIntegers?: LargeIntegers;
+  /** fill `duplicates` for JSON as well */
+  duplicateLines?: boolean;
 }
 
 export type PlainScalarReader = (text: string) => JsonPrimitive;
@@ -199,7 +206,7 @@ class Reader {
       }
       const name = this.#keyName(key, map);
       const field = path === '' ? name : `${path}.${name}`;
-      if (Object.hasOwn(object, name)) this.#duplicates.push({ field, line: this.#lineOf(key ?? map) });
+      if (Object.hasOwn(object, name)) this.#duplicates.push({ field, key: name, line: this.#lineOf(key ?? map) });
       object[name] = this.#value(value, field);
     }
   }
