@@ -14,7 +14,7 @@ ObjectMeta # What all objects have.
   uid                          5  string                                         # Identifies this object for all time, also from others of the same name; set by the server.
   resourceVersion              6  string                                         # Changes with every write; send it back to notice that someone else was faster.
   generation                   7  int64                                          # Counts the changes of what is wanted; set by the server.
-  creationTimestamp            8  Time                  omitzero                 # When the object was created; set by the server.
+  creationTimestamp            8  Time                  omitzero                 # CreationTimestamp is a timestamp of when the server created the object.
   deletionTimestamp            9  *Time                                          # When deletion was asked for, plus the grace period; set by the server.
   deletionGracePeriodSeconds  10  *int64                                         # Seconds given for a clean end; set with deletionTimestamp.
   labels                      11  map[string]string                              # Keys and values to select objects by.

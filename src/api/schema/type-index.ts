@@ -129,7 +129,12 @@ function plainField(name: string, number: number, typeName: string, description:
 }
 
 /** Field number 0: the envelope carries these two, the message does not. */
-const apiVersionField = plainField('apiVersion', 0, 'string', 'The group and version this object is written in.');
+const apiVersionField = plainField(
+  'apiVersion',
+  0,
+  'string',
+  'APIVersion defines the group and version this object is written in.',
+);
 const kindField = plainField('kind', 0, 'string', 'The kind of this object, in CamelCase.');
 const objectMetadata = plainField('metadata', 1, 'meta.ObjectMeta', 'Name, labels and everything all objects have.');
 const listMetadata = plainField('metadata', 1, 'meta.ListMeta', 'The version of the list and where it goes on.');

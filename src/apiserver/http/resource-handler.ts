@@ -11,6 +11,7 @@ import type { ResourceApi } from '../service/resource-api.ts';
 import { type Caller, type NamedTarget, namedTarget, type Target } from '../service/types.ts';
 import { checkSubresourceBody } from '../subresources/body-types.ts';
 import { handleScale } from '../subresources/scale.ts';
+import { textOffers } from '../subresources/text-messages.ts';
 import type { SubresourceAnswer, SubresourceHandler, SubresourceHandlers } from '../subresources/types.ts';
 import { type BodyLimits, parseApplyBody, parseBody, parsePatchBody, readBody } from './body.ts';
 import type { Exchange } from './exchange.ts';
@@ -19,9 +20,11 @@ import { parseDeleteSettings, parseListSettings, parseWatchSettings, parseWriteS
 import {
   includeObjectOf,
   negotiate,
+  negotiateReview,
   type RenderContext,
   sendList,
   sendRecord,
+  sendReview,
   sendValue,
   sendWritten,
 } from './render.ts';
@@ -57,7 +60,8 @@ export class ResourceHandler {
     const { definition } = target.resource;
     if (!definition.verbs.includes(verb)) throw statusError.methodNotAllowed();
     // An answer nobody could read must be refused before anything is done.
-    negotiate(exchange, target.resource.isCustom);
+    if (this.#options.reviews.has(`${definition.group}/${definition.plural}`)) negotiateReview(exchange);
+    else negotiate(exchange, target.resource.isCustom);
     this.#warnDeprecated(exchange, target);
     switch (verb) {
       case 'get':
@@ -153,7 +157,7 @@ export class ResourceHandler {
     if (review) {
       const draft = decodeObject(body, target, caller, settings.fieldValidation);
       const answer = await review(draft, target, caller);
-      return sendValue(exchange, 201, answer as unknown as JsonObject, this.#renderContext());
+      return sendReview(exchange, answer, this.#renderContext());
     }
     const written = await api.create(target, body, caller, settings);
     return sendWritten(exchange, 201, target, written, this.#renderContext());
@@ -254,6 +258,9 @@ export class ResourceHandler {
     }
     const handler = this.#findSubresource(target, name, verb);
     if (!handler) throw statusError.pathNotFound();
+    const declaredKind = definition.subresources.find((subresource) => subresource.name === name)?.kind;
+    // A second door to the object itself, such as that of approvals, takes patches of the object.
+    if (verb === 'patch' && declaredKind === definition.kind) return this.#patch(exchange, object, name, caller);
     const settings = parseWriteSettings(exchange, verb === 'create' ? 'CreateOptions' : 'UpdateOptions');
     const base = { context: this.#options.api.context, target: object, verb, caller, settings, query: exchange.query };
     const { limits } = this.#options;
@@ -266,7 +273,7 @@ export class ResourceHandler {
       answer = await handler({ ...base, body: undefined, patch: { kind, value } });
     } else {
       const bytes = verb === 'get' ? Buffer.alloc(0) : await readBody(exchange, limits.maxBytes);
-      const kind = definition.subresources.find((subresource) => subresource.name === name)?.kind ?? definition.kind;
+      const kind = declaredKind ?? definition.kind;
       const body = bytes.length === 0 ? undefined : parseBody(exchange, bytes, limits, kind);
       if (body) checkSubresourceBody(body.value, name === 'scale' ? 'Scale' : kind, this.#options.schemaOf);
       answer = await handler({ ...base, body });
@@ -293,6 +300,11 @@ export class ResourceHandler {
       case 'written':
         return sendWritten(exchange, answer.code, target, answer.written, this.#renderContext());
       case 'text': {
+        if (exchange.wire.upgrade) {
+          await exchange.wire.upgrade(textOffers(answer.text));
+          exchange.statusCode = 101;
+          return;
+        }
         if (typeof answer.text === 'string') return exchange.sendText(200, answer.text);
         exchange.writeHead(200, { 'content-type': 'text/plain' });
         for await (const chunk of answer.text) {

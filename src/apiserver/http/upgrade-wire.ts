@@ -30,7 +30,9 @@ export class UpgradeWire extends RequestWire {
     if (this.headers.upgrade?.toLowerCase() === spdyVersion.toLowerCase()) return this.#upgradeToSpdy(offers);
     const asked = listed(this.headers['sec-websocket-protocol']);
     const isWebSocket = this.headers.upgrade?.toLowerCase() === 'websocket';
-    const offer = isWebSocket && offers.find((candidate) => asked.includes(webSocketProtocol(candidate)));
+    // A client that names no protocol gets the one without a name, where there is one.
+    const names = asked.length === 0 ? [''] : asked;
+    const offer = isWebSocket && offers.find((candidate) => names.includes(webSocketProtocol(candidate)));
     if (!offer) {
       throw statusError.badRequest(
         `unable to upgrade: this server speaks ${spdyVersion}, and WebSocket with the protocols ${offers.map(webSocketProtocol).join(', ')}`,

@@ -99,7 +99,9 @@ export class OpenApi {
     const renderer = new SchemaRenderer('#/definitions/');
     for (const [group, versions] of this.#registry.groups()) {
       for (const version of versions) {
-        for (const [definition, served] of this.#served(group, version)) this.#addKind(renderer, definition, served);
+        for (const [definition, served] of this.#served(group, version)) {
+          this.#addKind(renderer, definition, served, withoutV3);
+        }
       }
     }
     return {
@@ -115,16 +117,15 @@ export class OpenApi {
     renderer: SchemaRenderer,
     definition: ResourceDefinition,
     version: VersionDefinition,
+    /** what becomes of schemas of custom kinds */
+    publish: (schema: Schema) => Schema = (schema) => schema,
   ): { object: JsonObject; list: JsonObject } {
     const gvk = (kind: string): JsonObject => ({
       'x-kubernetes-group-version-kind': [{ group: definition.group, version: version.name, kind }],
     });
     const name = version.schema.component ?? componentName(definition, version);
-    renderer.add(
-      name,
-      definition.origin === 'custom' ? this.#withMetadata(version.schema) : version.schema,
-      gvk(definition.kind),
-    );
+    const isCustom = definition.origin === 'custom';
+    renderer.add(name, isCustom ? this.#withMetadata(publish(version.schema)) : version.schema, gvk(definition.kind));
     if (!(definition.verbs as readonly string[]).includes('list'))
       return { object: renderer.ref(name), list: renderer.ref(name) };
     const listName = `${name}List`;
@@ -135,9 +136,15 @@ export class OpenApi {
         type: 'object',
         required: ['items'],
         properties: {
-          apiVersion: { type: 'string', description: 'Version of the schema of this object.' },
+          apiVersion: {
+            type: 'string',
+            description: 'APIVersion defines the group and version this object is written in.',
+          },
           kind: { type: 'string', description: 'Kind of this object.' },
-          metadata: { allOf: [this.#metaSchema(`${metaPrefix}ListMeta`)], description: 'Metadata of the list.' },
+          metadata: {
+            allOf: [this.#metaSchema(`${metaPrefix}ListMeta`)],
+            description: 'Standard list metadata: the version of the list and where it goes on.',
+          },
           items: { type: 'array', items: { component: name }, description: 'The objects.' },
         },
       },
@@ -148,13 +155,21 @@ export class OpenApi {
 
   /** Custom schemas say nothing of metadata; published, they refer to the common one. */
   #withMetadata(schema: Schema): Schema {
+    // Of a kind that knows no fields there is nothing more to say.
+    if (schema === anyObject) return schema;
     return {
       ...schema,
       properties: {
         ...schema.properties,
-        apiVersion: { type: 'string', description: 'Version of the schema of this object.' },
+        apiVersion: {
+          type: 'string',
+          description: 'APIVersion defines the group and version this object is written in.',
+        },
         kind: { type: 'string', description: 'Kind of this object.' },
-        metadata: { allOf: [this.#metaSchema(`${metaPrefix}ObjectMeta`)], description: 'Metadata of the object.' },
+        metadata: {
+          allOf: [this.#metaSchema(`${metaPrefix}ObjectMeta`)],
+          description: "Standard object's metadata: its name, its labels and what all objects have.",
+        },
       },
     };
   }
@@ -172,6 +187,34 @@ export class OpenApi {
     }
     return document;
   }
+}
+
+/** The schema of version 2 documents for kinds that take any field. */
+const anyObject: Schema = { type: 'object' };
+
+/**
+ * What version 2 can say of a custom kind. Its readers take a node without unknown fields for closed and know no null, so
+ * nodes that allow either are left open, as kube-apiserver publishes them.
+ */
+function withoutV3(schema: Schema): Schema {
+  return schema['x-kubernetes-preserve-unknown-fields'] === true ? anyObject : openNodes(schema);
+}
+
+function openNodes(schema: Schema): Schema {
+  const { nullable, ...node } = schema;
+  const { properties, items, additionalProperties } = node;
+  if (nullable === true || node['x-kubernetes-preserve-unknown-fields'] === true) {
+    for (const key of ['type', 'properties', 'items', 'additionalProperties', 'required'] as const) delete node[key];
+    return node;
+  }
+  return {
+    ...node,
+    ...(properties && {
+      properties: Object.fromEntries(Object.entries(properties).map(([name, child]) => [name, openNodes(child)])),
+    }),
+    ...(items && { items: openNodes(items) }),
+    ...(typeof additionalProperties === 'object' && { additionalProperties: openNodes(additionalProperties) }),
+  };
 }
 
 /** Custom kinds are published under their group spelt backwards, as Kubernetes does. */

@@ -71,7 +71,7 @@ function sessionOffers({ query }: SubresourceRequest, checkRest: () => void, run
           over: 'websocket',
           protocol,
           check,
-          serve: (socket) => serveSessionChannels(socket, wish, run),
+          serve: (socket) => serveSessionChannels(socket, wish, run, protocol),
         }),
       ),
       {

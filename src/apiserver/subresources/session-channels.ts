@@ -2,14 +2,31 @@ import { PassThrough } from 'node:stream';
 import type { RawData, WebSocket } from 'ws';
 import { outcomeOf, type RunSession, type SessionWish } from './pod-exec.ts';
 
-/** What clients may call the protocol: only the newer one lets them end their input without leaving. */
-export const sessionProtocols: readonly string[] = ['v5.channel.k8s.io', 'v4.channel.k8s.io'];
+interface SessionProtocol {
+  /** channels are digits and their content is base64, for clients that can read text only */
+  base64: boolean;
+  /** how the session ended: as a Status, or in the oldest protocols as words where it failed */
+  outcome: 'status' | 'words';
+}
+
+/** By what clients call the protocol; only the newest lets them end their input without leaving. */
+const protocols: ReadonlyMap<string, SessionProtocol> = new Map([
+  ['v5.channel.k8s.io', { base64: false, outcome: 'status' }],
+  ['v4.channel.k8s.io', { base64: false, outcome: 'status' }],
+  ['v4.base64.channel.k8s.io', { base64: true, outcome: 'status' }],
+  ['channel.k8s.io', { base64: false, outcome: 'words' }],
+  ['base64.channel.k8s.io', { base64: true, outcome: 'words' }],
+  ['', { base64: false, outcome: 'words' }],
+]);
+
+export const sessionProtocols: readonly string[] = [...protocols.keys()];
 
 const maxUnreadBytes = 16 * 1024 * 1024;
 const channel = { stdin: 0, stdout: 1, stderr: 2, outcome: 3, close: 255 } as const;
 
-/** Speaks `v5.channel.k8s.io`: the first byte of every message says whose it is, and the outcome comes as a Status. */
-export function serveSessionChannels(socket: WebSocket, wish: SessionWish, run: RunSession): void {
+/** Speaks one of the channel protocols: the first byte of every message says whose it is. */
+export function serveSessionChannels(socket: WebSocket, wish: SessionWish, run: RunSession, protocol: string): void {
+  const { base64, outcome } = protocols.get(protocol)!;
   const gone = new AbortController();
   const stdin = wish.stdin ? new PassThrough() : undefined;
   const leave = (): void => {
@@ -19,7 +36,7 @@ export function serveSessionChannels(socket: WebSocket, wish: SessionWish, run: 
   socket.on('close', leave);
   socket.on('error', leave);
   socket.on('message', (data: RawData) => {
-    const message = bytesOf(data);
+    const message = base64 ? decodeMessage(bytesOf(data)) : bytesOf(data);
     const [number] = message;
     if (number === channel.close && message[1] === channel.stdin) stdin?.end();
     // Whoever types faster than is read waits; the size of a terminal is nothing to anybody here.
@@ -31,7 +48,9 @@ export function serveSessionChannels(socket: WebSocket, wish: SessionWish, run: 
     if (text === '' || socket.readyState !== socket.OPEN) return;
     // Whoever runs a command and reads nothing of what it says must not fill our memory with it.
     if (socket.bufferedAmount > maxUnreadBytes) return socket.terminate();
-    socket.send(Buffer.concat([Buffer.from([number]), Buffer.from(text, 'utf8')]), { binary: true });
+    const content = Buffer.from(text, 'utf8');
+    if (base64) socket.send(`${number}${content.toString('base64')}`, { binary: false });
+    else socket.send(Buffer.concat([Buffer.from([number]), content]), { binary: true });
   };
   const running = run({
     ...(stdin && { stdin }),
@@ -42,13 +61,21 @@ export function serveSessionChannels(socket: WebSocket, wish: SessionWish, run: 
   });
   outcomeOf(running).then(
     (status) => {
-      send(channel.outcome, JSON.stringify(status));
+      if (outcome === 'status') send(channel.outcome, JSON.stringify(status));
+      else if (status['status'] !== 'Success') send(channel.outcome, String(status['message'] ?? ''));
       stdin?.destroy();
       socket.resume();
       socket.close(1000);
     },
     () => socket.terminate(),
   );
+}
+
+/** A message whose channel is a digit and whose content is base64. */
+function decodeMessage(message: Buffer): Buffer {
+  const number = Number(message.subarray(0, 1).toString('latin1'));
+  const content = Buffer.from(message.subarray(1).toString('latin1'), 'base64');
+  return Buffer.concat([Buffer.from([Number.isInteger(number) ? number : channel.close]), content]);
 }
 
 function bytesOf(data: RawData): Buffer {

@@ -1,19 +1,24 @@
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
 import { ManualClock } from '../../machinery/index.ts';
 import { createCsr } from '../../pki/index.ts';
 import {
   type Answer,
   Api,
+  applyPatch,
   at,
   configMap,
   crd,
   deployment,
   eventually,
+  jsonPatch,
   mergePatch,
   onTargets,
   pod,
   startTestServer,
+  strategicPatch,
   type Target,
+  type TestServer,
   targets,
   widget,
 } from '../testing/index.ts';
@@ -267,6 +272,35 @@ onTargets(targets, (on, { real }) => {
       });
       expect(denied.status).toBe(422);
     });
+
+    it('are decided by patches too, which change nothing else', async () => {
+      const name = await make(on());
+      const { api } = on();
+      const approval = `${path}/${name}/approval`;
+      const condition = { type: 'Approved', status: 'True', reason: 'Fine', message: 'It is fine.' };
+      const patch = { spec: { signerName: 'example.com/other' }, status: { conditions: [condition] } };
+      const merged = await api.patch(approval, mergePatch, patch);
+      expect(merged.status, merged.text).toBe(200);
+      expect(merged.body).toMatchObject({
+        spec: { signerName: 'example.com/signer' },
+        status: { conditions: [condition] },
+      });
+      const added = { op: 'add', path: '/status/conditions/-', value: { type: 'Noted', status: 'True' } };
+      const operated = await api.patch(approval, jsonPatch, [added]);
+      expect(at(operated.body, 'status.conditions')).toMatchObject([condition, { type: 'Noted' }]);
+      const forgetful = { status: { conditions: [{ type: 'Noted', status: 'True' }] } };
+      const removed = await api.patch(approval, strategicPatch, forgetful);
+      expect(removed.status).toBe(422);
+      expect(removed.body['message']).toContain('updates may not remove a condition of type "Approved"');
+      const applied = await api.patch(`${approval}?fieldManager=m`, applyPatch, {
+        apiVersion: 'certificates.k8s.io/v1',
+        kind: 'CertificateSigningRequest',
+        metadata: { name },
+        status: { conditions: [{ type: 'Applied', status: 'True' }] },
+      });
+      expect(applied.status, applied.text).toBe(200);
+      expect(at(applied.body, 'status.conditions')).toHaveLength(3);
+    });
   });
 
   describe('signers', () => {
@@ -439,6 +473,115 @@ describe('pod logs', () => {
     await server.stop();
     expect(answer.header('content-type')).toBe('text/plain');
     expect(answer.text).toBe('p/main tail=5 follow=true\ndone\n');
+  });
+
+  it('begin at a time as well as so many seconds ago', async () => {
+    const nowMs = Math.floor(Date.now() / 1000) * 1000;
+    const clock = new ManualClock(nowMs);
+    const ago = (seconds: number): string => new Date(nowMs - seconds * 1000).toISOString();
+    const server = await startTestServer({
+      clock,
+      podLogs: async function* (_, { sinceSeconds }) {
+        yield String(sinceSeconds);
+      },
+    });
+    const api = server.api();
+    const path = '/api/v1/namespaces/default/pods';
+    await api.create(path, pod('p', { spec: { nodeName: 'here' } }));
+    const log = async (query: string): Promise<string> => {
+      const answer = await api.get(`${path}/p/log?${query}`);
+      return answer.status === 200 ? answer.text : `${answer.status} ${String(answer.body['message'])}`;
+    };
+    const said = [
+      await log(`sinceTime=${ago(90)}`),
+      await log(`sinceTime=${ago(-60)}`),
+      await log('sinceSeconds=7'),
+      await log(`sinceTime=${ago(90)}&sinceSeconds=7`),
+      await log('sinceTime=yesterday'),
+      await log('sinceSeconds=0'),
+    ];
+    await server.stop();
+    expect(said).toEqual([
+      '90',
+      '0',
+      '7',
+      expect.stringContaining('at most one of `sinceTime` or `sinceSeconds` may be specified'),
+      expect.stringMatching(/^400 .*yesterday/),
+      expect.stringMatching(/^422 .*sinceSeconds: Invalid value: 0: must be greater than 0/),
+    ]);
+  });
+});
+
+describe('WebSockets', () => {
+  let server: TestServer;
+  const path = '/api/v1/namespaces/default/pods/p';
+  beforeAll(async () => {
+    server = await startTestServer({
+      podLogs: async function* () {
+        yield 'one\n';
+        yield 'twö\n';
+      },
+      podExecutor: async (_, { command, out, error, stdin }) => {
+        out(`${command.join(' ')}\n`);
+        for await (const piece of stdin ?? []) out(`read ${String(piece)}`);
+        error('oh');
+        return command[0] === 'fail' ? 3 : 0;
+      },
+    });
+    await server.api().create('/api/v1/namespaces/default/pods', pod('p', { spec: { nodeName: 'here' } }));
+    await server.api().create('/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name: 'here' } });
+  });
+  afterAll(() => server.stop());
+
+  /** The messages of a conversation until the server ends it, and the protocol it is held in. */
+  function converse(url: string, protocol: string | undefined, ...said: (string | Buffer)[]): Promise<string[]> {
+    const { host, port, ca, cert, key } = server.endpoint;
+    const socket = new WebSocket(`wss://${host}:${port}${url}`, protocol ?? [], { ca, cert, key });
+    return new Promise((resolve, reject) => {
+      const heard: string[] = [];
+      socket.on('open', () => {
+        heard.push(socket.protocol);
+        for (const message of said) socket.send(message);
+      });
+      socket.on(
+        'message',
+        (data: Buffer, isBinary) => void heard.push(`${isBinary ? 'b' : 't'}:${data.toString('utf8')}`),
+      );
+      socket.on('close', () => resolve(heard));
+      socket.on('error', reject);
+    });
+  }
+
+  it.each([
+    [undefined, ['', 'b:one\n', 'b:twö\n']],
+    ['binary.k8s.io', ['binary.k8s.io', 'b:one\n', 'b:twö\n']],
+    ['base64.binary.k8s.io', ['base64.binary.k8s.io', 't:b25lCg==', 't:dHfDtgo=']],
+  ])('carry logs, in the protocol %s', async (protocol, heard) => {
+    expect(await converse(`${path}/log`, protocol)).toEqual(heard);
+  });
+
+  const exec = `${path}/exec?stdout=true&stderr=true`;
+
+  it.each([
+    ['v5.channel.k8s.io', 'b:\x01echo\n', 'b:\x02oh', /^b:\x03\{.*"Success"/],
+    ['v4.channel.k8s.io', 'b:\x01echo\n', 'b:\x02oh', /^b:\x03\{.*"Success"/],
+    ['v4.base64.channel.k8s.io', 't:1ZWNobwo=', 't:2b2g=', /^t:3/],
+  ])('carry commands, whose outcome is a Status: %s', async (protocol, out, error, outcome) => {
+    const [spoken, ...heard] = await converse(`${exec}&command=echo`, protocol);
+    expect([spoken, ...heard.slice(0, 2)]).toEqual([protocol, out, error]);
+    expect(heard[2]).toMatch(outcome);
+  });
+
+  it.each([
+    ['channel.k8s.io', 'b:\x01', 'b:\x02oh', /^b:\x03command terminated/],
+    ['base64.channel.k8s.io', 't:1', 't:2b2g=', /^t:3/],
+    [undefined, 'b:\x01', 'b:\x02oh', /^b:\x03command terminated/],
+  ])('carry commands in the oldest protocols, where success has no words: %s', async (protocol, out, error, words) => {
+    const [spoken, ...heard] = await converse(`${exec}&command=echo`, protocol);
+    expect(spoken).toBe(protocol ?? '');
+    expect(heard).toEqual([expect.stringContaining(out), error]);
+    const [, ...failed] = await converse(`${exec}&command=fail`, protocol);
+    expect(failed[2]).toMatch(words);
   });
 });
 
