@@ -23,7 +23,7 @@ export const defaultFlowLimits: FlowLimits = {
   answerBytes: 1024 * mebibyte,
   writes: 2000,
   reads: 4000,
-  watches: 20_000,
+  watches: 8000,
 };
 
 /** what a body takes besides its bytes, and what is counted for one of which nothing has come yet */

@@ -12,12 +12,14 @@ import {
   type UnstructuredObject,
 } from '../../machinery/index.ts';
 import type { StoreRecord } from '../../store/index.ts';
+import { Pace } from '../flow/index.ts';
 import type { MaybePromise } from '../registry/index.ts';
 import type { ListedPage } from '../service/reads.ts';
 import type { Target, WrittenObject } from '../service/types.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
-import { type IncludeObject, parseIncludeObject, partialMetadata, renderTable } from '../table/table.ts';
+import { type IncludeObject, parseIncludeObject, partialMetadata, renderRow, renderTable } from '../table/table.ts';
 import type { Exchange } from './exchange.ts';
+import { itemText, listText } from './list-text.ts';
 import { chooseRepresentation, type Representation } from './media-types.ts';
 
 export interface RenderContext {
@@ -202,25 +204,30 @@ export async function sendList(
   if (isPlain(representation) && page.records.every((record) => servesText(target, record, representation))) {
     return exchange.send(200, 'application/json', joinItems(start, page.records));
   }
-  const objects: UnstructuredObject[] = [];
+  const { as, encoding } = representation;
+  const rows = { printer: target.version.printer, includeObject: includeObjectOf(exchange), nowMs: context.nowMs };
+  const shape = (object: UnstructuredObject): JsonObject => {
+    if (as === 'table') return renderRow(object, rows);
+    return as === 'partial' ? partialMetadata(object) : (object as unknown as JsonObject);
+  };
+  const pace = new Pace();
+  const texts: string[] = [];
+  const objects: JsonObject[] = [];
   for (const record of page.records) {
+    // Objects are read, shaped and written one by one, so that a long list keeps nobody else waiting.
+    const wait = pace.pause();
+    if (wait) await wait;
     const view = viewRecord(target, record);
-    objects.push(view instanceof Promise ? await view : view);
+    const item = shape(view instanceof Promise ? await view : view);
+    if (encoding === 'protobuf') objects.push(item);
+    else texts.push(itemText(item, representation));
   }
-  if (representation.as === 'table') {
-    const table = renderTable({
-      printer: target.version.printer,
-      objects,
-      metadata,
-      includeObject: includeObjectOf(exchange),
-      nowMs: context.nowMs,
-      withColumns: true,
-    });
-    return sendEncoded(exchange, 200, table, representation, context);
-  }
-  const items = representation.as === 'partial' ? objects.map(partialMetadata) : objects;
-  const list = { kind, apiVersion, metadata, items } as unknown as JsonObject;
-  sendEncoded(exchange, 200, list, representation, context);
+  const head = { kind, apiVersion, metadata: metadata as JsonObject };
+  if (encoding === 'protobuf') return sendEncoded(exchange, 200, { ...head, items: objects }, representation, context);
+  const type = encoding === 'yaml' ? 'application/yaml' : 'application/json';
+  if (as !== 'table') return exchange.send(200, type, listText(head, 'items', texts, representation));
+  const { rows: _, ...columns } = renderTable({ ...rows, objects: [], metadata, withColumns: true });
+  exchange.send(200, type, listText(columns, 'rows', texts, representation));
 }
 
 /** Lists are joined from the stored text: many times faster than serialising the objects again. */

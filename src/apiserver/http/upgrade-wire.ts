@@ -45,6 +45,7 @@ export class UpgradeWire extends RequestWire {
       noServer: true,
       clientTracking: false,
       perMessageDeflate: false,
+      maxPayload: maxMessageBytes,
       handleProtocols: () => webSocketProtocol(offer),
     });
     this.output.detachSocket(this.#socket as TLSSocket);
@@ -75,6 +76,9 @@ export class UpgradeWire extends RequestWire {
     offer.serve(this.#socket);
   }
 }
+
+/** Clients send pieces of some 32 KiB; a message is held in memory whole. */
+const maxMessageBytes = 4 * 1024 * 1024;
 
 const spdyVersion = 'SPDY/3.1';
 

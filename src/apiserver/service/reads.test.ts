@@ -443,6 +443,37 @@ describe('history that is gone', () => {
   });
 });
 
+describe('what one request may ask for', () => {
+  it('is limited where every object would be held against very many requirements', async () => {
+    const server = await startTestServer();
+    const api = server.api();
+    const many = (count: number, one: (index: number) => string): string =>
+      encodeURIComponent(Array.from({ length: count }, (_, index) => one(index)).join(','));
+    const path = '/api/v1/namespaces/default/configmaps';
+    const select = async (selector: string): Promise<number> => (await api.get(`${path}?${selector}`)).status;
+    const statuses = [
+      await select(`labelSelector=${many(500, (index) => `a${index}`)}`),
+      await select(`labelSelector=${many(501, (index) => `a${index}`)}`),
+      await select(`fieldSelector=${many(501, () => 'metadata.name!=a')}`),
+      await select(`watch=true&labelSelector=${many(501, (index) => `a${index}`)}`),
+    ];
+    await server.stop();
+    expect(statuses).toEqual([200, 400, 400, 400]);
+  });
+
+  it('is answered in proportion, however many errors it has', async () => {
+    const server = await startTestServer();
+    const labels = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`!${index}`, 'x']));
+    const answer = await server
+      .api()
+      .post('/api/v1/namespaces/default/configmaps', configMap('x', { metadata: { labels } }));
+    await server.stop();
+    expect(answer.status).toBe(422);
+    expect(answer.body['message']).toContain(', and 19000 more]');
+    expect(answer.text.length).toBeLessThan(4 * 1024 * 1024);
+  });
+});
+
 describe('the pages of a list', () => {
   it('are of one state for five minutes, and then go on with what there is', async () => {
     const clock = new ManualClock(Date.now());

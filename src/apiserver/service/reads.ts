@@ -7,6 +7,7 @@ import {
   type UnstructuredObject,
 } from '../../machinery/index.ts';
 import { CompactedError, type ListResult, type StoreRecord } from '../../store/index.ts';
+import { Pace } from '../flow/pace.ts';
 import type { RegisteredResource } from '../registry/index.ts';
 import { keyPrefix, nameOfKey, namespaceOfKey, objectKey } from '../storage/keys.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
@@ -86,12 +87,18 @@ export function parseResourceVersion(text: string): number {
 /** Decides whether a stored object is wanted; undefined when everything is. */
 export type RecordFilter = (record: StoreRecord<StoredObject>) => boolean;
 
+/** Every object is held against every requirement, and a watch does so for every change. */
+const maxRequirements = 500;
+
 /** Compiles label and field selectors into one test. Field selectors see the object in the version asked for. */
 export function compileFilter(target: Target, labelSelector: string, fieldSelector: string): RecordFilter | undefined {
   const labels = parseSelectorText(() => parseLabelSelector(labelSelector));
   const fields = parseSelectorText(() => parseFieldSelector(fieldSelector)).map((requirement) =>
     compileFieldRequirement(target, requirement),
   );
+  if (labels.requirements.length > maxRequirements || fields.length > maxRequirements) {
+    throw statusError.badRequest(`a selector has more than ${maxRequirements} requirements`);
+  }
   if (labels.empty && fields.length === 0) return undefined;
   return (record) => {
     if (!labels.empty && !labels.matches(record.value.labels ?? {})) return false;
@@ -183,7 +190,7 @@ export async function listRecords(
     return { records: wanted ? [record] : [], resourceVersion: String(context.store.revision) };
   }
   try {
-    return collectPage(context, prefix, { filter, limit, revision, after, begunMs });
+    return await collectPage(context, prefix, { filter, limit, revision, after, begunMs });
   } catch (error) {
     if (!(error instanceof CompactedError)) throw error;
     if (settings.continue) throw expiredContinue(prefix, after ?? prefix, context.clock.now());
@@ -193,7 +200,7 @@ export async function listRecords(
   }
 }
 
-function collectPage(
+async function collectPage(
   context: ServiceContext,
   prefix: string,
   options: {
@@ -203,7 +210,7 @@ function collectPage(
     after: string | undefined;
     begunMs: number;
   },
-): ListedPage {
+): Promise<ListedPage> {
   const { filter, limit, begunMs } = options;
   const goOn = (snapshot: number, last: StoreRecord<StoredObject>): string =>
     encodeContinue({ revision: snapshot, startKey: last.key, begunMs }, prefix);
@@ -226,7 +233,10 @@ function collectPage(
   }
   const all = read(options.after, undefined);
   const records: StoreRecord<StoredObject>[] = [];
+  const pace = new Pace();
   for (const record of all.records) {
+    const wait = pace.pause();
+    if (wait) await wait;
     if (!filter(record)) continue;
     if (limit !== undefined && records.length === limit) {
       return {

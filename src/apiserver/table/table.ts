@@ -18,11 +18,15 @@ export function renderTable(options: {
     apiVersion: 'meta.k8s.io/v1',
     metadata: options.metadata as JsonObject,
     columnDefinitions: options.withColumns ? printer.columns.map(renderColumn) : null,
-    rows: options.objects.map((object) => ({
-      cells: printer.row(object, options.nowMs),
-      object: renderRowObject(object, options.includeObject),
-    })),
+    rows: options.objects.map((object) => renderRow(object, options)),
   };
+}
+
+export function renderRow(
+  object: UnstructuredObject,
+  { printer, includeObject, nowMs }: { printer: TablePrinter; includeObject: IncludeObject; nowMs: number },
+): JsonObject {
+  return { cells: printer.row(object, nowMs), object: renderRowObject(object, includeObject) };
 }
 
 function renderColumn(column: TableColumn): JsonObject {

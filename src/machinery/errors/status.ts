@@ -76,6 +76,25 @@ function detailsOf(subject: Subject, extra?: Partial<StatusDetails>): StatusDeta
   };
 }
 
+/** An object with more errors than anybody reads must not get an answer many times its size. */
+const maxFieldErrors = 1000;
+const maxFieldErrorText = 1024 * 1024;
+
+/** The errors that are reported, and their words. */
+function formatted(all: readonly FieldError[]): { errors: FieldError[]; texts: string[] } {
+  const errors: FieldError[] = [];
+  const texts: string[] = [];
+  let length = 0;
+  for (const error of all) {
+    if (errors.length === maxFieldErrors || length > maxFieldErrorText) break;
+    const text = formatFieldError(error);
+    length += text.length;
+    errors.push(error);
+    texts.push(text);
+  }
+  return { errors, texts };
+}
+
 /** One constructor per way a request can fail, with the wording of kube-apiserver. */
 export const statusError = {
   notFound: (subject: Subject): ApiStatusError =>
@@ -102,9 +121,10 @@ export const statusError = {
       detailsOf(subject),
     ),
   /** `kind` is the Kind, not the plural: upstream says `Deployment.apps "x" is invalid`. */
-  invalid: (group: string, kind: string, name: string, errors: readonly FieldError[]): ApiStatusError => {
-    const texts = errors.map(formatFieldError);
+  invalid: (group: string, kind: string, name: string, all: readonly FieldError[]): ApiStatusError => {
+    const { errors, texts } = formatted(all);
     const unique = [...new Set(texts)];
+    if (all.length > errors.length) unique.push(`and ${all.length - errors.length} more`);
     const list = unique.length === 1 ? unique[0] : `[${unique.join(', ')}]`;
     return failure(
       422,

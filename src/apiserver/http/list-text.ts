@@ -1,0 +1,31 @@
+import { formatYaml, type JsonObject, type JsonValue } from '../../machinery/index.ts';
+import type { Representation } from './media-types.ts';
+
+/** The text of one member of a long list; see listText. */
+export function itemText(item: JsonValue, { encoding, pretty }: Representation): string {
+  if (encoding === 'yaml') return formatYaml([item]);
+  return pretty ? JSON.stringify(item, undefined, 2).replaceAll('\n', '\n    ') : JSON.stringify(item);
+}
+
+/**
+ * The text of an object with one long list, put together from the texts of its members: the same as if all of it had been
+ * written at once, but the members can be written one by one.
+ */
+export function listText(
+  head: JsonObject,
+  name: string,
+  items: readonly string[],
+  { encoding, pretty }: Representation,
+): string {
+  if (encoding === 'yaml') {
+    const sections = [...Object.keys(head), name].sort().map((key) => {
+      if (key !== name) return formatYaml({ [key]: head[key]! });
+      return items.length === 0 ? `${name}: []\n` : `${name}:\n${items.join('')}`;
+    });
+    return sections.join('');
+  }
+  if (!pretty) return `${JSON.stringify(head).slice(0, -1)},"${name}":[${items.join(',')}]}\n`;
+  const start = JSON.stringify(head, undefined, 2).slice(0, -'\n}'.length);
+  const list = items.length === 0 ? '[]' : `[\n    ${items.join(',\n    ')}\n  ]`;
+  return `${start},\n  "${name}": ${list}\n}\n`;
+}
