@@ -1,4 +1,5 @@
 import type { UserInfo } from '../auth/index.ts';
+import { Pace } from '../flow/index.ts';
 import type { Caller } from '../service/types.ts';
 import type { Exchange } from './exchange.ts';
 
@@ -6,6 +7,7 @@ import type { Exchange } from './exchange.ts';
 export class HttpCaller implements Caller {
   readonly user: UserInfo;
   readonly #exchange: Exchange;
+  #pace: Pace | undefined;
 
   constructor(exchange: Exchange, user: UserInfo) {
     this.user = user;
@@ -23,5 +25,10 @@ export class HttpCaller implements Caller {
 
   warn(text: string): void {
     this.#exchange.warn(text);
+  }
+
+  pause(): Promise<void> | undefined {
+    this.#pace ??= new Pace();
+    return this.#pace.pause();
   }
 }

@@ -7,7 +7,6 @@ import {
   type UnstructuredObject,
 } from '../../machinery/index.ts';
 import { CompactedError, type ListResult, type StoreRecord } from '../../store/index.ts';
-import { Pace } from '../flow/pace.ts';
 import type { RegisteredResource } from '../registry/index.ts';
 import { keyPrefix, nameOfKey, namespaceOfKey, objectKey } from '../storage/keys.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
@@ -190,7 +189,7 @@ export async function listRecords(
     return { records: wanted ? [record] : [], resourceVersion: String(context.store.revision) };
   }
   try {
-    return await collectPage(context, prefix, { filter, limit, revision, after, begunMs });
+    return await collectPage(context, caller, prefix, { filter, limit, revision, after, begunMs });
   } catch (error) {
     if (!(error instanceof CompactedError)) throw error;
     if (settings.continue) throw expiredContinue(prefix, after ?? prefix, context.clock.now());
@@ -202,6 +201,7 @@ export async function listRecords(
 
 async function collectPage(
   context: ServiceContext,
+  caller: Caller,
   prefix: string,
   options: {
     filter: RecordFilter | undefined;
@@ -233,9 +233,8 @@ async function collectPage(
   }
   const all = read(options.after, undefined);
   const records: StoreRecord<StoredObject>[] = [];
-  const pace = new Pace();
   for (const record of all.records) {
-    const wait = pace.pause();
+    const wait = caller.pause?.();
     if (wait) await wait;
     if (!filter(record)) continue;
     if (limit !== undefined && records.length === limit) {

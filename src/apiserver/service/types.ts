@@ -24,6 +24,8 @@ export interface Caller {
   signal: AbortSignal;
   /** becomes a `Warning: 299` header */
   warn(text: string): void;
+  /** asked between the many steps of a long request: what is returned is waited for; callers in the process have none */
+  pause?(): Promise<void> | undefined;
 }
 
 export type FieldValidation = 'Strict' | 'Warn' | 'Ignore';
