@@ -166,10 +166,31 @@ const cureByKind: Partial<Record<OpenStackErrorKind, string>> = {
   immutable: 'the load balancer is still being changed: wait until it is ACTIVE',
   tooMany: 'the cloud limits the rate of requests: try again later',
   unavailable: 'the service is away for the moment: try again later',
-  internal: 'this is a failure of the cloud: give its operator the request id',
+  internal: 'this is a failure of the cloud: tell its operator, with the request id (it is in the log)',
 };
 
+/** Answers whose kind says too little: most are refusals that no role would change. */
+const cureByText: readonly (readonly [text: RegExp, cure: string])[] = [
+  [/flavors with zero disk/i, 'give the server a root volume, or use a flavor with a disk'],
+  [/flavor's (?:disk|memory) is too small/i, 'use a larger flavor, or a smaller image'],
+  [
+    /interface on external network/i,
+    'use a network of the project and a floating IP, or have the network shared with the project',
+  ],
+  [
+    /not allowed to create (?:a )?port on this network/i,
+    'use a network of the project, or have this one shared with the project',
+  ],
+  [/is locked/i, 'unlock it, or ask whoever locked it'],
+  [/\bimage\b[^.]{0,200} is (?:not active|deactivated)/i, 'use another image, or have this one activated'],
+];
+
 function cureOf(kind: OpenStackErrorKind, service: string, fault: FaultText): string | undefined {
+  const fitting = cureByText.find(([text]) => text.test(fault.message));
+  if (fitting) return fitting[1];
+  if (kind === 'forbidden' && service === 'load-balancer') {
+    return 'give the user the role load-balancer_member (where the cloud asks for it), or use other credentials';
+  }
   if (fault.type !== undefined && cureByType[fault.type] !== undefined) return cureByType[fault.type];
   if (kind === 'unauthorized' && service !== 'identity') return 'the token was refused twice: check the credentials';
   return cureByKind[kind];

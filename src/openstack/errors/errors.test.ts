@@ -25,6 +25,47 @@ const id = { 'x-openstack-request-id': 'req-42' };
 const glancePage = (status: string, message: string): string =>
   `<html>\n <head>\n  <title>${status}</title>\n </head>\n <body>\n  <h1>${status}</h1>\n  ${message}<br /><br />\n\n\n\n </body>\n</html>`;
 
+describe('the cure', () => {
+  it.each([
+    [
+      'compute',
+      403,
+      { forbidden: { message: 'Only volume-backed servers are allowed for flavors with zero disk.' } },
+      'give the server a root volume, or use a flavor with a disk',
+    ],
+    [
+      'compute',
+      400,
+      {
+        badRequest: {
+          message: "Flavor's disk is too small for requested image. Flavor disk is 1 bytes, image is 2 bytes.",
+        },
+      },
+      'use a larger flavor, or a smaller image',
+    ],
+    [
+      'compute',
+      403,
+      { forbidden: { message: 'It is not allowed to create an interface on external network 7a' } },
+      'use a network of the project and a floating IP, or have the network shared with the project',
+    ],
+    [
+      'load-balancer',
+      403,
+      { faultcode: 'Client', faultstring: 'Policy does not allow this request to be performed.', debuginfo: null },
+      'give the user the role load-balancer_member (where the cloud asks for it), or use other credentials',
+    ],
+    [
+      'compute',
+      403,
+      { forbidden: { message: "Policy doesn't allow os_compute_api:servers:create to be performed." } },
+      'give the user a role that allows this, or use other credentials',
+    ],
+  ])('of %s %i %j fits', (service, status, body, cure) => {
+    expect(errorFromResponse(request(service), answer(status, body, id), 0).cure).toBe(cure);
+  });
+});
+
 describe('the words of the cloud', () => {
   it.each([
     [
