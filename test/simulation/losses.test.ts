@@ -73,6 +73,23 @@ async function workload(): Promise<Client> {
   return api.client;
 }
 
+/** What the log tells of a machine, in order. */
+function lifeOf(name: string | undefined): string[] {
+  return system.entries
+    .filter(({ level, fields }) => level !== 'debug' && [fields['machine'], fields['server']].includes(name))
+    .map(({ message }) => message);
+}
+
+const wholeLife = [
+  'Machine created',
+  'Server created',
+  'Server is ACTIVE',
+  'Node joined',
+  'Server is gone',
+  'Server deleted',
+  'Machine deleted',
+];
+
 const serverOf = ({ spec }: Machine): string => spec.providerID?.split('/').at(-1) ?? '';
 
 describe('a server that is gone for good', () => {
@@ -88,10 +105,12 @@ describe('a server that is gone for good', () => {
       return !all.some(({ metadata }) => lost.includes(metadata.name)) && (await isWhole());
     });
     await checkPromises(system);
+    expect(JSON.stringify(system.entries)).not.toContain('[redacted]');
     const api = await workload();
     const nodes = (await api.list(Nodes, {})).items.map(({ metadata }) => metadata.name);
     expect(nodes.filter((name) => lost.includes(name))).toEqual([]);
     const kubeadm = await system.client.get(kubeadmControlPlanes, { namespace, name: 'c0-control-plane' });
+    for (const name of lost) expect(lifeOf(name)).toEqual(wholeLife);
     // no member without a Machine
     expect(conditionOf(kubeadm, 'EtcdClusterHealthy')?.status).toBe('True');
   });

@@ -72,6 +72,7 @@ export async function createMissing(scope: MachineSetScope, count: number): Prom
       const name = unfinished.shift() ?? machineName(set, context.random);
       const machine = await createMachine(scope, name);
       scope.machines.push(machine);
+      context.log.info('Machine created', { machine: name });
       context.events.event(set, 'Normal', 'SuccessfulCreate', `Created Machine "${name}"`);
     }
   } catch (error) {

@@ -46,6 +46,7 @@ export async function reconcileDelete(scope: MachineScope): Promise<Result | und
     return outcome.wait;
   }
   scope.deletion = { reason: 'DeletionCompleted', message: 'Deletion completed' };
+  scope.context.log.info('Machine deleted', { machine: scope.machine.metadata.name });
   scope.machine.metadata.finalizers = withoutFinalizer(scope.machine.metadata.finalizers, machineFinalizer);
   return undefined;
 }

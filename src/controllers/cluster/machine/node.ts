@@ -61,6 +61,7 @@ function link({ machine, context }: MachineScope, node: Node): void {
   const status = { ...machine.status };
   if (!status.nodeRef) {
     status.nodeRef = { name };
+    context.log.info('Node joined', { machine: machine.metadata.name, node: name });
     context.events.event(machine, 'Normal', 'SuccessfulSetNodeRef', name);
   }
   const info = node.status?.nodeInfo as NodeSystemInfo | undefined;

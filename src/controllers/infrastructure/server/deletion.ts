@@ -34,6 +34,7 @@ export async function reconcileDelete(scope: ServerScope): Promise<Result | unde
   if (waiting) return waiting;
   await releaseClaim(scope);
   drop(scope.server);
+  scope.context.log.info('Server deleted', { server: scope.server.metadata.name });
   return undefined;
 }
 

@@ -73,6 +73,7 @@ async function askForServer(scope: ServerScope, material: ServerMaterial): Promi
   });
   try {
     const { id } = await cloud.openstack.compute.servers.create(wish, { signal: context.signal });
+    context.log.info('Server created', { server: name, id });
     context.events.event(server, 'Normal', 'Successfulcreateserver', `Created server ${name} with id ${id}`);
     return id;
   } catch (error) {

@@ -59,6 +59,8 @@ export async function missServer(scope: ServerScope, id: string): Promise<Server
     : noted === undefined
       ? `${gone}; delete the machine to have it replaced`
       : `${gone}; it is looked for once more before it is given up`;
+  if (server.status?.instanceState !== 'DELETED')
+    context.log.warn('Server is gone', { server: server.metadata.name, id });
   judge(scope, instanceReadyCondition, notReady(isProven ? instanceGoneReason : instanceNotFoundReason, message));
   updateStatus(server, { ready: false, instanceState: 'DELETED' });
   return after(isProven || noted === undefined ? lookAgainMs : left, message);

@@ -280,6 +280,9 @@ async function report(scope: ServerScope, seen: Server): Promise<Result | undefi
   if (failedToBuild(seen)) return await removeFailedBuild(scope, seen);
   const { ready, verdict } = isCutOff(server, seen) ? cutOffState(seen) : stateOf(seen);
   judge(scope, instanceReadyCondition, verdict);
+  if (seen.status !== server.status?.instanceState) {
+    scope.context.log.info(`Server is ${seen.status}`, { server: server.metadata.name, id: seen.id });
+  }
   const addresses = addressesOf(seen);
   updateStatus(server, {
     ready,

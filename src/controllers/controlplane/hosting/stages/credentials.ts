@@ -49,7 +49,7 @@ async function keepCredentials(scope: PlaneScope): Promise<void> {
   tellLosses(scope, credentials);
   credentials.rememberWritten(scope.written);
   for (const { credential, reason } of credentials.renewed) {
-    log.info('Credential made', { credential: credential.name, secret: credential.place.name, reason });
+    log.info('Credential made', { credential: credential.name, secretName: credential.place.name, reason });
     if (reason !== 'expiring') continue;
     events.event(
       request.owner,

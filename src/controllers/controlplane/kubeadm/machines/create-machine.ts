@@ -88,6 +88,7 @@ export async function createMachine(scope: ControlPlaneScope, wish: NewMachine):
       controlPlane.metadata.annotations = annotations;
     }
     scope.machines = [...scope.machines, created];
+    context.log.info('Machine created', { machine: name });
     context.events.event(controlPlane, 'Normal', 'SuccessfulCreate', `Created Machine "${name}"`);
     return created;
   } catch (error) {
