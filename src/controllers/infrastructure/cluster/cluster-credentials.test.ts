@@ -132,6 +132,25 @@ describe('credentials', () => {
     expect(await footprint(world.tenant)).toEqual(before);
   });
 
+  it('that never worked hold nothing: the object goes, or is corrected', async () => {
+    const wrong = { name: credentialsName, cloudName: 'openstack', region: 'Nowhere' };
+    const [first, second] = [
+      await create({ ...managed, identityRef: wrong }),
+      await create({ ...managed, identityRef: wrong }),
+    ];
+    for (const name of [first, second]) expect(await refused(name)).toContain('Nowhere');
+    expect((await find(first))?.metadata.finalizers ?? []).toEqual([]);
+    await world.client.delete(openStackClusters, key(first));
+    expect(await find(first)).toBeUndefined();
+    await world.client.patch(openStackClusters, key(second), 'merge', { spec: { identityRef: { region: null } } }, by);
+    await provisioned(second);
+    const late = { spec: { identityRef: { region: 'RegionOne' } } };
+    await expect(world.client.patch(openStackClusters, key(second), 'merge', late, by)).rejects.toThrow(
+      'region is immutable',
+    );
+    await remove(second);
+  });
+
   it('that are gone for good do not hold an object its user gives up', async () => {
     await world.client.create(
       Secrets,

@@ -83,6 +83,37 @@ const deletePool = async (): Promise<void> => {
 };
 
 describe('a pool of floating IPs', () => {
+  it('that never reached its cloud goes without it, and may have its region corrected', async () => {
+    await openWorld();
+    const region = { name: credentialsName, cloudName: 'openstack', region: 'Nowhere' };
+    await createPool({ identityRef: region });
+    const key = { namespace: world.namespace, name: 'pool' };
+    const authentication = async () =>
+      conditionOf(await world.get(openStackFloatingIPPools, 'pool'), 'OpenStackAuthenticationSucceeded');
+    await world.until(async () => (await authentication())?.status === 'False');
+    await world.client.patch(openStackFloatingIPPools, key, 'merge', { spec: { identityRef: { region: null } } }, by);
+    await world.until(async () => (await authentication())?.status === 'True');
+    await world.client.patch(openStackFloatingIPPools, key, 'merge', { spec: { identityRef: { name: 'absent' } } }, by);
+    await world.until(async () => (await authentication())?.status === 'False');
+    await world.client.delete(openStackFloatingIPPools, key);
+    await world.until(async () => (await world.find(openStackFloatingIPPools, 'pool')) === undefined);
+  });
+
+  it('whose user gives it up lets its addresses go too', async () => {
+    await openWorld();
+    await createPool();
+    await claim('a');
+    await world.until(async () => (await world.find(ipAddresses, 'a')) !== undefined);
+    const key = { namespace: world.namespace, name: 'pool' };
+    const annotations = { 'infrastructure.cluster.x-k8s.io/abandon-cloud-resources': 'true' };
+    const spec = { identityRef: { name: 'absent' } };
+    await world.client.patch(openStackFloatingIPPools, key, 'merge', { spec, metadata: { annotations } }, by);
+    await world.client.delete(openStackFloatingIPPools, key);
+    await world.until(async () => (await world.find(openStackFloatingIPPools, 'pool')) === undefined);
+    await world.client.delete(ipAddresses, { namespace: world.namespace, name: 'a' });
+    expect(await world.find(ipAddresses, 'a')).toBeUndefined();
+  });
+
   it('makes an address for a claim and deletes it when the claim goes', async () => {
     await openWorld();
     await createPool();

@@ -9,12 +9,14 @@ import {
   machineIsReady,
   setClusterStatus,
   usualClusterStatus,
+  usualMachine,
 } from '../testing/machines.ts';
 import { leftBehind } from '../testing/servers.ts';
 import {
   by,
   createInfrastructureWorld,
   createOpenStackCluster,
+  credentialsName,
   type InfrastructureWorld,
   type WorldOptions,
 } from '../testing/world.ts';
@@ -34,6 +36,56 @@ const openWorld = async (options: Partial<WorldOptions> = {}): Promise<Infrastru
   return world;
 };
 const isReady = (name: string): Promise<boolean> => machineIsReady(world, name);
+
+describe('an OpenStackMachine with a mistake', () => {
+  const openCluster = async (): Promise<void> => {
+    await openWorld();
+    await createOpenStackCluster(world, 'c1', {});
+    await setClusterStatus(world, 'c1', await usualClusterStatus(world));
+  };
+  const complains = (text: string) => async (): Promise<boolean> =>
+    (await machineCondition(world, 'w1', 'InstanceReady')).includes(text);
+
+  it('is corrected, and becomes a server', async () => {
+    await openCluster();
+    await createMachine(world, 'w1', { spec: { image: { filter: { name: 'no-such-image' } } } });
+    await world.until(complains('no-such-image'));
+    const { uid } = (await world.get(openStackServers, 'w1')).metadata;
+    const key = { namespace: world.namespace, name: 'w1' };
+    await world.client.patch(openStackMachines, key, 'merge', { spec: { image: usualMachine.image } } as never, by);
+    await world.until(() => isReady('w1'));
+    expect((await world.get(openStackServers, 'w1')).metadata.uid).not.toBe(uid);
+    const late = { spec: { image: { filter: { name: 'another' } } } };
+    await expect(world.client.patch(openStackMachines, key, 'merge', late, by)).rejects.toThrow(
+      'cannot be modified once the machine has a server',
+    );
+    await deleteMachine(world, 'w1');
+    expect(await leftBehind(world)).toEqual([]);
+  });
+
+  it('of a region is corrected too', async () => {
+    await openCluster();
+    const identityRef = { name: credentialsName, cloudName: 'openstack', region: 'Nowhere' };
+    await createMachine(world, 'w1', { spec: { identityRef } });
+    await world.until(complains('Nowhere'));
+    const key = { namespace: world.namespace, name: 'w1' };
+    await world.client.patch(openStackMachines, key, 'merge', { spec: { identityRef: { region: null } } }, by);
+    await world.until(() => isReady('w1'));
+  });
+
+  it('goes without its cloud, also where it wants a server group', async () => {
+    await openCluster();
+    const identityRef = { name: 'absent', cloudName: 'openstack' };
+    const annotations = { 'infrastructure.cluster.x-k8s.io/managed-server-group': 'soft-anti-affinity' };
+    await createMachine(world, 'w1', { spec: { identityRef }, annotations });
+    const authentication = () => machineCondition(world, 'w1', 'OpenStackAuthenticationSucceeded');
+    await world.until(async () => (await authentication()).startsWith('False'));
+    await deleteMachine(world, 'w1');
+    await createMachine(world, 'w2', { spec: { identityRef } });
+    await world.until(async () => (await machineCondition(world, 'w2', 'InstanceReady')).includes('absent'));
+    await deleteMachine(world, 'w2');
+  });
+});
 
 describe('an OpenStackMachine', () => {
   it('waits for its cluster and its user data, becomes a server, and leaves nothing behind', async () => {
