@@ -99,6 +99,7 @@ describe('a machine', () => {
     expect(machine?.status?.conditions?.map(({ type, status, reason }) => `${type}=${status} ${reason}`)).toEqual([
       'Available=True Available',
       'Ready=True Ready',
+      'UpToDate=True UpToDate',
       'BootstrapConfigReady=True Ready',
       'InfrastructureReady=True Ready',
       'NodeHealthy=True NodeHealthy',

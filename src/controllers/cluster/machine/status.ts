@@ -1,8 +1,15 @@
-import type { Cluster, Machine, MachineDeployment, MachineSet } from '../../../api/index.ts';
+import {
+  type Cluster,
+  type Machine,
+  type MachineDeployment,
+  type MachineSet,
+  machineDeployments,
+} from '../../../api/index.ts';
 import { type Condition, formatTime, parseRfc3339 } from '../../../machinery/index.ts';
 import { after, done, type Result, soonest } from '../../../runtime/index.ts';
 import {
   conditionOf,
+  controllerOf,
   deletionDelays,
   isDeleting,
   isDeletingForLong,
@@ -10,6 +17,7 @@ import {
   kubeletDifference,
   kubeletVersionReason,
   mirrorProgress,
+  ownerOf,
   setVerdict,
   summarize,
   updateInProgressAnnotation,
@@ -102,14 +110,15 @@ function infrastructureVerdict(machine: Machine, infrastructure: Referenced): Ve
   }
 }
 
-/** Only machines of a MachineDeployment are judged here; others are by whoever manages them. */
+/** Machines of a control plane are judged by it, which knows what they should be. */
 function upToDateVerdict(machine: Machine, seen: MachineObservation): Verdict | undefined {
-  const { machineSet, machineDeployment } = seen;
-  if (!machineSet || !machineDeployment) return undefined;
-  const differences = templateDifferences(machineSet.spec.template, machineDeployment.spec.template);
-  if (isRolloutExpired(machineDeployment, machineSet, seen.nowMs)) {
-    differences.push('MachineDeployment spec.rolloutAfter expired');
-  }
+  const { machineSet } = seen;
+  const owner = controllerOf(machine);
+  if (owner && owner.kind !== 'MachineSet') return undefined;
+  // nothing may be concluded from a set or deployment that is not in sight
+  if (owner && !machineSet) return undefined;
+  if (machineSet && ownerOf(machineSet, machineDeployments) && !seen.machineDeployment) return undefined;
+  const differences = machineSet ? rolloutDifferences(machineSet, seen) : [];
   if (differences.length > 0) {
     return {
       status: 'False',
@@ -123,6 +132,16 @@ function upToDateVerdict(machine: Machine, seen: MachineObservation): Verdict | 
   const message = kubeletDifference(machine);
   if (message !== undefined) return { status: 'False', reason: kubeletVersionReason, message };
   return { status: 'True', reason: 'UpToDate' };
+}
+
+/** What a MachineDeployment would replace the machines of a set for. */
+function rolloutDifferences(machineSet: MachineSet, { machineDeployment, nowMs }: MachineObservation): string[] {
+  if (!machineDeployment) return [];
+  const differences = templateDifferences(machineSet.spec.template, machineDeployment.spec.template);
+  if (isRolloutExpired(machineDeployment, machineSet, nowMs)) {
+    differences.push('MachineDeployment spec.rolloutAfter expired');
+  }
+  return differences;
 }
 
 function untilRollout({ machineDeployment, machineSet, nowMs }: MachineObservation): Result {
