@@ -12,6 +12,7 @@ import { explain, fieldManager, isDeleting, isOwnedBy, ownerReference, shows } f
 import { bastionName, floatingIpAnnotation } from '../common/names.ts';
 import { attempt, UnusableInput, type Wait } from '../common/outcomes.ts';
 import { desiredServerSpec, InvalidMachineSpec } from '../machine/desired-server.ts';
+import { instanceGoneReason } from '../server/conditions.ts';
 import { attachFloatingIp, findOwnFloatingIps, reserveFloatingIp } from './floating-ip.ts';
 import { type ClusterScope, look, statusOf } from './scope.ts';
 import { dropBastionGroup } from './security-groups.ts';
@@ -35,7 +36,7 @@ export async function reconcileBastion(scope: ClusterScope): Promise<Wait | unde
     return waiting(`bastion ${name} is being made`);
   }
   if (isDeleting(existing)) return waiting(`the former bastion ${name} is being deleted`);
-  if (!isMadeFrom(existing, wanted)) {
+  if (!isMadeFrom(existing, wanted) || isGoneForGood(existing)) {
     await deleteServer(scope, existing);
     return waiting(`bastion ${name} is being replaced`);
   }
@@ -81,6 +82,11 @@ function findServer(scope: ClusterScope, name: string): OpenStackServer | undefi
 /** Credentials are no part of what a server is made from: they rotate. */
 function hashOf({ identityRef: _, ...spec }: OpenStackServerSpec): string {
   return createHash('sha256').update(JSON.stringify(spec)).digest('hex').slice(0, 32);
+}
+
+/** Nobody but the cluster would replace it. */
+function isGoneForGood({ status }: OpenStackServer): boolean {
+  return status?.conditions?.some(({ status: is, reason }) => is === 'False' && reason === instanceGoneReason) === true;
 }
 
 function isMadeFrom(server: OpenStackServer, wanted: OpenStackServerSpec): boolean {

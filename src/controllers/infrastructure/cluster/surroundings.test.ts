@@ -84,6 +84,22 @@ describe('the bastion', () => {
     expect(await footprint(world.tenant)).toEqual(before);
   });
 
+  it('is made again when its server is gone for good', async () => {
+    await start();
+    await createOpenStackCluster(world, 'c1', { ...managed, bastion });
+    await until(({ status }) => status?.bastion?.floatingIP !== undefined);
+    const { status } = await world.get(openStackServers, 'c1-bastion');
+    const address = (await get()).status?.bastion?.floatingIP;
+    world.cloud.operator.deleteServer(status?.instanceID ?? '');
+    await until(
+      ({ status: now }) =>
+        now?.bastion?.id !== undefined &&
+        now.bastion.id !== status?.instanceID &&
+        now.bastion.state === 'ACTIVE' &&
+        now.bastion.floatingIP === address,
+    );
+  });
+
   it('is replaced when its spec changes, and not when it does not', async () => {
     await start();
     await createOpenStackCluster(world, 'c1', { ...managed, bastion });
