@@ -83,16 +83,16 @@ export function loadBalancerHost(facts: PlaneFacts): string | undefined {
   return undefined;
 }
 
-/** Names of the API's Service inside the management cluster, shortest first. */
-export function serviceNames(wish: PlaneWish): string[] {
-  const { apiService } = wish.naming;
-  const { namespace } = wish.identity;
-  return [
-    apiService,
-    `${apiService}.${namespace}`,
-    `${apiService}.${namespace}.svc`,
-    `${apiService}.${namespace}.svc.cluster.local`,
-  ];
+/** Names of the API's Services inside the management cluster, shortest first: the one it has, and the one guides look for. */
+export function serviceNames({ naming, identity, exposure }: PlaneWish): string[] {
+  const { namespace } = identity;
+  const services = new Set([naming.apiService, exposure.aliasServiceName ?? naming.apiService]);
+  return [...services].flatMap((service) => [
+    service,
+    `${service}.${namespace}`,
+    `${service}.${namespace}.svc`,
+    `${service}.${namespace}.svc.cluster.local`,
+  ]);
 }
 
 /** https:// address of the API for callers in the management cluster. */

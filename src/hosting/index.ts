@@ -22,7 +22,7 @@ export {
   auditTargetProblem,
 } from './objects/audit-relay.ts';
 export { encryptionFile } from './objects/component-files.ts';
-export { overriddenArguments } from './objects/component-flags.ts';
+export { overriddenArguments, retiredArguments } from './objects/component-flags.ts';
 export { etcdObjects, quotaBytes } from './objects/etcd.ts';
 export { planeObjects } from './objects/index.ts';
 export { unsuitableCharts } from './objects/k0s-charts.ts';

@@ -14,6 +14,8 @@ import {
   pki,
 } from './component-files.ts';
 import { type Flags, type MergedFlags, mergeFlags } from './flags.ts';
+import { k0sApiServerArgs } from './k0s-config.ts';
+import { isRetired, withoutRetired } from './retired-flags.ts';
 
 /** Nodes may only change what is theirs; without it one stolen node is enough for all of them. */
 const nodeRestriction = 'NodeRestriction';
@@ -24,7 +26,10 @@ export const kineSocket: string = `unix://${kineSocketDirectory}/kine`;
 export const apiTargetPort = ({ exposure }: PlaneWish): number => exposure.apiTargetPort ?? exposure.apiPort;
 
 /** Command line of the API server. */
-export function apiServerArgs(wish: PlaneWish, facts: PlaneFacts): MergedFlags {
+export function apiServerArgs(
+  wish: PlaneWish,
+  facts: PlaneFacts,
+): MergedFlags & { readonly retired: readonly string[] } {
   const fixed: Flags = {
     ...apiServerFixedFlags(wish, facts),
     ...dataStoreFlags(wish),
@@ -33,7 +38,7 @@ export function apiServerArgs(wish: PlaneWish, facts: PlaneFacts): MergedFlags {
     }),
     ...extraConfigFlags(wish),
   };
-  const user = wish.components.apiServer?.args ?? [];
+  const { args: user, retired } = withoutRetired(wish.version, wish.components.apiServer?.args ?? []);
   const hasAuthorization = user.some((argument) => /^-*authorization-config(=|$)/.test(argument));
   const defaults: Flags = {
     'allow-privileged': 'true',
@@ -45,9 +50,9 @@ export function apiServerArgs(wish: PlaneWish, facts: PlaneFacts): MergedFlags {
     ...(!hasAuthorization && { 'authorization-mode': 'Node,RBAC' }),
   };
   // where the user's list of a flag is the wish itself, it is ours already
-  return wish.layout === 'together'
-    ? mergeFlags(fixed, defaults, user)
-    : mergeFlags({ ...fixed, ...defaults }, {}, user);
+  const merged =
+    wish.layout === 'together' ? mergeFlags(fixed, defaults, user) : mergeFlags({ ...fixed, ...defaults }, {}, user);
+  return { ...merged, retired };
 }
 
 const serviceAccountIssuer = ({ apiServer, layout, network }: PlaneWish): string =>
@@ -185,6 +190,12 @@ export function schedulerArgs(wish: PlaneWish, kubeconfig: string, replicas: num
     {},
     wish.components.scheduler?.args,
   );
+}
+
+/** Flags of the user an API server of this version does not know any more: people are told of them. */
+export function retiredArguments(wish: PlaneWish, facts: PlaneFacts): readonly string[] {
+  if (wish.layout !== 'k0s') return apiServerArgs(wish, facts).retired;
+  return Object.keys(k0sApiServerArgs(wish)).filter((name) => isRetired(wish.version, name));
 }
 
 /** Flags of the user that ours stand against, by component: people are told of them. */

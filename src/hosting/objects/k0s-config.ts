@@ -6,6 +6,7 @@ import { planeEndpoint, serviceNames } from '../endpoint.ts';
 import { etcdClientPort } from '../etcd/members.ts';
 import type { PlaneFacts } from '../facts.ts';
 import type { PlaneWish } from '../wish.ts';
+import { isRetired } from './retired-flags.ts';
 
 export const k0sPki = '/var/lib/k0s/pki';
 
@@ -64,6 +65,12 @@ export function isRotating({ trust }: PlaneFacts): boolean {
   return trust.ca !== undefined && splitCertificates(trust.ca).length > 1;
 }
 
+/** What the user's configuration says to the API server, by flag. */
+export function k0sApiServerArgs({ k0s }: PlaneWish): JsonObject {
+  const api = objectAt(objectAt((k0s?.config ?? {}) as JsonObject, 'spec'), 'api');
+  return objectAt(api, 'extraArgs');
+}
+
 function apiSection(wish: PlaneWish, facts: PlaneFacts, given: JsonObject, spec: JsonObject): JsonObject {
   const { exposure } = wish;
   const answer = planeEndpoint(wish, facts);
@@ -72,7 +79,9 @@ function apiSection(wish: PlaneWish, facts: PlaneFacts, given: JsonObject, spec:
   const extraArgs = {
     'tls-cert-file': `${k0sPki}/apiserver.crt`,
     'tls-private-key-file': `${k0sPki}/apiserver.key`,
-    ...objectAt(given, 'extraArgs'),
+    ...Object.fromEntries(
+      Object.entries(objectAt(given, 'extraArgs')).filter(([name]) => !isRetired(wish.version, name)),
+    ),
     ...(exposure.ingress && { 'endpoint-reconciler-type': 'none' }),
     ...(isRotating(facts) && { 'client-ca-file': `${k0sPki}/ca-bundle.crt` }),
   };

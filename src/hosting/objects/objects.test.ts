@@ -7,7 +7,7 @@ import { k0smotronNaming, shortenedName } from '../naming/index.ts';
 import { addressInRange } from '../network.ts';
 import { certificateText, factsOf, hostedWish, k0smotronWish, kamajiWish } from '../testing/wishes.ts';
 import type { PlaneWish } from '../wish.ts';
-import { overriddenArguments } from './component-flags.ts';
+import { apiServerArgs, overriddenArguments, retiredArguments } from './component-flags.ts';
 import { mergeFlags } from './flags.ts';
 import { planeObjects } from './index.ts';
 import { k0sConfig, k0sDynamicConfig } from './k0s-config.ts';
@@ -221,6 +221,34 @@ describe('k0s', () => {
     expect(set.spec.template?.spec?.containers[0]?.envFrom).toContainEqual({ secretRef: { name: 'db' } });
     expect(entryScript(wish)).toContain('sed -i');
     expect(planeObjects(wish, factsOf(wish)).etcd).toEqual([]);
+  });
+});
+
+describe('flags API servers do not know any more', () => {
+  const args = ['--cloud-provider=external', '--cloud-config', '/etc/cloud.conf', '--v=2'];
+
+  it.each([
+    ['v1.28.15', true],
+    ['v1.32.9', true],
+    ['v1.33.0', false],
+    ['v1.35.1', false],
+  ])('reach one of %s: %s', (version, isKept) => {
+    const wish = hostedWish({ version, components: { apiServer: { args } } });
+    const kept = apiServerArgs(wish, factsOf(wish)).args;
+    expect(kept).toContain('--v=2');
+    expect(kept.includes('--cloud-provider=external')).toBe(isKept);
+    expect(kept.includes('/etc/cloud.conf')).toBe(isKept);
+    expect(retiredArguments(wish, factsOf(wish))).toEqual(isKept ? [] : ['cloud-provider', 'cloud-config']);
+  });
+
+  it('are not handed on by k0s either', () => {
+    const config = { spec: { api: { extraArgs: { 'cloud-provider': 'external', v: '2' } } } };
+    const wish = k0smotronWish({ version: 'v1.33.1+k0s.0' });
+    const with33 = { ...wish, k0s: { ...wish.k0s!, config } };
+    const argsOf = (one: PlaneWish) => JSON.stringify(k0sConfig(one, factsOf(one))['spec']);
+    expect(argsOf(with33)).not.toContain('cloud-provider');
+    expect(argsOf({ ...with33, version: 'v1.32.6+k0s.0' })).toContain('cloud-provider');
+    expect(retiredArguments(with33, factsOf(with33))).toEqual(['cloud-provider']);
   });
 });
 

@@ -196,11 +196,11 @@ const sharedFields = () => ({
   etcd: etcd(),
   gateway: object(
     {
-      name: string('Name of the Gateway.', { minLength: 1 }).required(),
-      namespace: string('Namespace of the Gateway.', { minLength: 1 }).required(),
+      name: string('Name of the Gateway; empty: none.'),
+      namespace: string('Namespace of the Gateway; the same when empty.'),
     },
-    'The Gateway the control plane is reached through.',
-  ).required(),
+    'The Gateway the control plane is reached through; without one, by the load balancer of its Service.',
+  ),
   konnectivityClient: scalable('the konnectivity agents', 2),
   kubeProxy: object(
     { ...podFields('kube-proxy'), disabled: boolean('Leave kube-proxy out.') },

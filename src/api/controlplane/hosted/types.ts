@@ -99,7 +99,8 @@ export interface HostedClaim {
 
 /** what a class may say, and upstream's stacks do say besides */
 export interface HostedControlPlaneFields {
-  gateway: { namespace: string; name: string };
+  /** none, or one without a name: the load balancer of the Service is the way in */
+  gateway?: { namespace?: string; name?: string };
   deployment?: {
     apiServer?: HostedApiServer;
     controllerManager?: HostedScalablePod;

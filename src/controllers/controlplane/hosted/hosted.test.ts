@@ -196,6 +196,26 @@ describe('what keeps a HostedControlPlane from coming up', () => {
     await untilAvailable(world);
   });
 
+  it('is no Gateway: without one the load balancer of its Service is the way in', async () => {
+    const world = await start();
+    await createControlPlane(world, { gateway: { name: '', namespace: 'default' } });
+    await untilAvailable(world);
+    const service = await world.find(Services, 's-c1');
+    const [address] = service?.status?.loadBalancer?.ingress ?? [];
+    expect((await world.find(clusters, clusterName))?.spec.controlPlaneEndpoint).toEqual({
+      host: address?.ip,
+      port: 6443,
+    });
+    expect(await world.list(tlsRoutes)).toEqual([]);
+    // several API servers, and nobody alone beside them
+    expect((await world.find(Deployments, 'c1-controller-manager'))?.spec.replicas).toBe(2);
+    const scheduler = await world.find(Deployments, 'c1-scheduler');
+    expect(scheduler?.spec.replicas).toBe(2);
+    expect(
+      scheduler?.spec.template?.spec?.containers[0]?.args ?? scheduler?.spec.template?.spec?.containers[0]?.command,
+    ).toContain('--leader-elect=true');
+  });
+
   it('is a Secret of another namespace, until that namespace grants it', async () => {
     const world = await start();
     await createGateway(world);

@@ -32,6 +32,8 @@ import { wishedVolumeSize } from './volumes.ts';
 
 const hourMs = 3_600_000;
 const etcdMembers = 3;
+/** One leads, the other waits to. */
+const standIn = 2;
 const auditRelayImage = 'nginx:1.27.4';
 /** upstream defragments from this share of free space on */
 const fragmentation = 0.2;
@@ -86,7 +88,7 @@ export function hostedWish(input: HostedWishInput): PlaneWish {
       deleteVolumes: true,
       defragment: { fragmentation },
     },
-    exposure: exposureOf(spec),
+    exposure: exposureOf(spec, metadata.namespace ?? ''),
     network: networkOf(cluster),
     konnectivity: {
       agentReplicas: spec.konnectivityClient?.replicas ?? 2,
@@ -111,12 +113,15 @@ export function hostedWish(input: HostedWishInput): PlaneWish {
   };
 }
 
-function componentsOf({ deployment = {}, etcd }: HostedControlPlaneSpec): PlaneComponents {
+function componentsOf({ deployment = {}, etcd, replicas = 2 }: HostedControlPlaneSpec): PlaneComponents {
   const { apiServer, controllerManager, scheduler } = deployment;
+  // one is the default of the kind: whoever wants several API servers wants the others to outlive a node too
+  const atLeast = replicas > 1 ? standIn : 1;
+  const count = (wanted: number | undefined): number => (wanted === 0 ? 0 : Math.max(wanted ?? 1, atLeast));
   return {
     apiServer: { ...podOf(apiServer), ...mountsOf(apiServer) },
-    controllerManager: { ...podOf(controllerManager), replicas: controllerManager?.replicas ?? 1 },
-    scheduler: { ...podOf(scheduler), replicas: scheduler?.replicas ?? 1 },
+    controllerManager: { ...podOf(controllerManager), replicas: count(controllerManager?.replicas) },
+    scheduler: { ...podOf(scheduler), replicas: count(scheduler?.replicas) },
     konnectivityServer: containerOf(apiServer?.konnectivity),
     etcd: podOf(etcd),
   };
@@ -156,17 +161,21 @@ function mountsOf(apiServer: HostedApiServer | undefined): ComponentWish {
   };
 }
 
-function exposureOf({ gateway, apiServer, deployment }: HostedControlPlaneSpec): ExposureWish {
+function exposureOf({ gateway, apiServer, deployment }: HostedControlPlaneSpec, namespace: string): ExposureWish {
   const sans = [...(deployment?.apiServer?.certSANs ?? []), ...(apiServer?.certSANs ?? [])];
-  return {
+  const common = {
     type: 'LoadBalancer',
-    apiPort: 443,
     apiTargetPort: 6443,
-    // clients that come by address show no name a Gateway could go by
-    legacyApiPort: 6443,
     konnectivityPort: 8132,
     sans: [...new Set(sans)],
-    gateway: { namespace: gateway.namespace, name: gateway.name },
+  } as const;
+  if (!gateway?.name) return { ...common, apiPort: 6443 };
+  return {
+    ...common,
+    apiPort: 443,
+    // clients that come by address show no name a Gateway could go by
+    legacyApiPort: 6443,
+    gateway: { namespace: gateway.namespace || namespace, name: gateway.name },
   };
 }
 

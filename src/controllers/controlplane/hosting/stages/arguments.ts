@@ -1,4 +1,4 @@
-import { overriddenArguments, unsuitableCharts } from '../../../../hosting/index.ts';
+import { overriddenArguments, retiredArguments, unsuitableCharts } from '../../../../hosting/index.ts';
 import type { KubeObject } from '../../../../machinery/index.ts';
 import type { Conditioned } from '../../../shared/index.ts';
 import { bad, type PlaneScope, tell } from '../scope.ts';
@@ -6,10 +6,14 @@ import { bad, type PlaneScope, tell } from '../scope.ts';
 /** Says which arguments of the user have no effect because the plane would not work with them, and which charts will not work. */
 export function tellArguments(scope: PlaneScope): undefined {
   const { request, memory } = scope;
-  const overridden = overriddenMessage(scope);
-  const charts = unsuitableCharts(scope.wish);
-  const reason = overridden === undefined ? 'ChartUnsuitable' : 'ArgumentOverridden';
-  const message = [...(overridden === undefined ? [] : [overridden]), ...charts].join('; ');
+  const found: readonly (readonly [reason: string, message: string | undefined])[] = [
+    ['ArgumentOverridden', overriddenMessage(scope)],
+    ['ArgumentRetired', retiredMessage(scope)],
+    ...unsuitableCharts(scope.wish).map((text) => ['ChartUnsuitable', text] as const),
+  ];
+  const told = found.filter((entry): entry is readonly [string, string] => entry[1] !== undefined);
+  const reason = told[0]?.[0] ?? '';
+  const message = told.map(([, text]) => text).join('; ');
   if (message === '') return;
   tell(scope, 'arguments', bad(reason, message));
   if (memory.arguments === message) return;
@@ -22,6 +26,13 @@ function overriddenMessage({ wish, facts }: PlaneScope): string | undefined {
   if (found.length === 0) return undefined;
   const list = found.map(([program, names]) => `${program} ${names.map((name) => `--${name}`).join(' ')}`).join(', ');
   return `without effect, because the control plane sets them itself: ${list}; take them out`;
+}
+
+function retiredMessage({ wish, facts }: PlaneScope): string | undefined {
+  const names = retiredArguments(wish, facts);
+  if (names.length === 0) return undefined;
+  const list = names.map((name) => `--${name}`).join(' ');
+  return `left out, because kube-apiserver of ${wish.version} does not know them any more: ${list}; take them out`;
 }
 
 /** What stands in a condition was said before. */
