@@ -3,6 +3,7 @@ import { type Connection, type ConnectionOptions, withConnection } from '../conn
 import type { CommandContext } from '../context.ts';
 import { textAt } from '../describe/fields.ts';
 import { describeCommand, noSuchCluster } from '../no-such-cluster.ts';
+import { reachableKubeconfig } from '../reachable-kubeconfig.ts';
 
 const secrets: Resource<KubeObject & { data?: Record<string, string> }> = {
   group: '',
@@ -12,14 +13,16 @@ const secrets: Resource<KubeObject & { data?: Record<string, string> }> = {
   namespaced: true,
 };
 
-/** Prints the administrator's kubeconfig of a workload cluster, as it is in the cluster's Secret. */
+/** Prints the administrator's kubeconfig of a workload cluster, from the cluster's Secret. */
 export async function getKubeconfig(
   options: ConnectionOptions,
   context: CommandContext,
   name: string,
 ): Promise<number> {
   return await withConnection(options, context, async (connection) => {
-    context.stdout(await readKubeconfig(connection, name, context.signal));
+    const { client, namespace } = connection;
+    const kubeconfig = await readKubeconfig(connection, name, context.signal);
+    context.stdout(await reachableKubeconfig(client, namespace, kubeconfig, context.signal));
     return 0;
   });
 }
