@@ -20,7 +20,7 @@ import {
   withoutFinalizer,
 } from '../../shared/index.ts';
 import { clusterMatters, clusterOfPlane, controlPlanesOf } from '../cluster-of-plane.ts';
-import { annotatedBackup, annotatedRequests, createPlaneDriver } from '../hosting/index.ts';
+import { annotatedBackup, annotatedRequests, createPlaneDriver, warnOnce } from '../hosting/index.ts';
 import { defaultConcurrency, type Outcome, type ProviderDependencies, passOverPlane } from '../plane-pass.ts';
 import { keepAuditWebhook } from './audit-webhook.ts';
 import { hostedFinalizer } from './names.ts';
@@ -89,6 +89,7 @@ async function keep(scope: HostedScope): Promise<Outcome> {
   const problem = await keepAuditWebhook(scope);
   if (problem) {
     refuseHosted(draft, problem, context.clock.now());
+    warnOnce(context, controlPlane, problem.reason, problem.message);
     return { result: after(retryMs, 'a Secret of somebody else') };
   }
   const backup = annotatedBackup(controlPlane);

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { clusters, Deployments, Ingresses, Services, StatefulSets } from '../../../api/index.ts';
 import { parseKubeconfig } from '../../../client/index.ts';
 import type { OwnEtcdWish } from '../../../hosting/index.ts';
+import { coreEvents } from '../../../runtime/index.ts';
 import { fakeClusters } from '../../testing/provider-kinds.ts';
 import { worldsOfTests } from './testing/hosting-world.ts';
 import { clusterName, createPlaneWorld } from './testing/plane-world.ts';
@@ -28,6 +29,44 @@ describe('a plane', () => {
     expect(kubeconfig.clusters?.[0]?.cluster.server).toBe('https://127.65.0.1:6443');
     expect((await world.find(StatefulSets, 'c1-etcd'))?.spec.replicas).toBe(3);
     expect(world.etcd.violations).toEqual([]);
+  });
+
+  it('whose load balancer does not come says why, in the words of whoever makes them, and warns once', async () => {
+    const world = await start({ balances: false });
+    const { client, namespace } = world;
+    const exposure = () => world.report().stages.get('exposure');
+    await world.until(async () => (await world.find(Services, 's-c1')) !== undefined);
+    const service = (await world.find(Services, 's-c1'))!;
+    const event = (name: string, message: string, lastTimestamp: string): Promise<unknown> =>
+      client.create(
+        coreEvents,
+        {
+          apiVersion: 'v1',
+          kind: 'Event',
+          metadata: { name, namespace },
+          involvedObject: { kind: 'Service', namespace, name: 's-c1', uid: service.metadata.uid ?? '' },
+          type: 'Warning',
+          reason: 'SyncLoadBalancerFailed',
+          message,
+          firstTimestamp: lastTimestamp,
+          lastTimestamp,
+          count: 1,
+        } as never,
+        { fieldManager: 'test' },
+      );
+    await event('s-c1.1', 'Error syncing load balancer: no subnet', '2026-01-01T00:00:00Z');
+    await event('s-c1.2', 'Error syncing load balancer: Quota exceeded', '2026-01-01T00:00:05Z');
+    await world.until(() => exposure()?.reason === 'LoadBalancerFailed');
+    expect(exposure()?.message).toBe(
+      'Service s-c1 has no load balancer address yet: Error syncing load balancer: Quota exceeded',
+    );
+    const warnings = async (): Promise<string[]> =>
+      (await client.list(coreEvents, { namespace })).items
+        .filter(({ involvedObject }) => involvedObject.kind === 'FakeControlPlane')
+        .map(({ reason = '', count = 0 }) => `${reason} ${count}`);
+    await world.until(async () => (await warnings()).length > 0);
+    await world.pass(120_000);
+    expect(await warnings()).toEqual(['LoadBalancerFailed 1']);
   });
 
   it('is quiet at rest, also after the controllers started anew', async () => {

@@ -30,6 +30,7 @@ import { moveRotations } from './stages/rotation.ts';
 import { acceptWish, judgeVersion, keepRoutes, keepWorkloads } from './stages/workloads.ts';
 import { readState } from './state.ts';
 import type { PlaneDependencies, PlaneReport, PlaneRequest, PlaneStage, RemovalReport } from './types.ts';
+import { warnOfObstacles } from './warnings.ts';
 import { type IsBeingMade, planeWatches } from './watches.ts';
 import { runningVersionOf } from './workload-sets.ts';
 
@@ -104,6 +105,7 @@ export function createPlaneDriver(dependencies: PlaneDependencies): PlaneDriver 
       memory.making.clear();
       const scope = openScope(request, { dependencies, openEtcd, background, clouds, memory });
       const error = await runStages(scope);
+      warnOfObstacles(scope);
       if (scope.credentials) metrics.show(scope.key, scope.credentials.reports);
       return reportOf(scope, error);
     },

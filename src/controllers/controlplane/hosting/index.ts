@@ -7,3 +7,4 @@ export type { OpenPlaneEtcd, PlaneEtcdTarget } from './etcd/connect.ts';
 export type { EtcdClusterReport, EtcdClusterRequest } from './etcd-cluster.ts';
 export type { RemovalRequest } from './removal.ts';
 export * from './types.ts';
+export { warnOnce } from './warnings.ts';

@@ -28,10 +28,8 @@ export interface PlaneMemory {
   gateway?: { readonly facts: NonNullable<PlaneFacts['gateway']>; readonly at: number };
   nodeAddress?: { readonly address: string | undefined; readonly at: number };
   backupFailure?: { readonly message: string; readonly at: number };
-  /** as people were warned of it: why another version is not rolled out */
-  heldVersion?: string;
-  /** as people were warned of it */
-  restoreRefusal?: string;
+  /** what people were warned of, by stage */
+  readonly warned: Map<PlaneStage, string>;
   restoreFailure?: { readonly token: string; readonly message: string; readonly at: number };
   /** of a workload cluster nobody keeps a list of */
   nodes?: { readonly names: readonly string[]; readonly at: number };
@@ -47,6 +45,7 @@ export const newPlaneMemory = (): PlaneMemory => ({
   credentials: new Map(),
   etcd: {},
   inCluster: new Map(),
+  warned: new Map(),
 });
 
 /** One pass over one plane: what was read, and how far it came. */

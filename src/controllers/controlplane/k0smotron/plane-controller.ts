@@ -30,7 +30,7 @@ import {
   withoutFinalizer,
 } from '../../shared/index.ts';
 import { clusterMatters } from '../cluster-of-plane.ts';
-import { annotatedBackup, annotatedRequests, createPlaneDriver, type PlaneDriver } from '../hosting/index.ts';
+import { annotatedBackup, annotatedRequests, createPlaneDriver, type PlaneDriver, warnOnce } from '../hosting/index.ts';
 import { parentMatters } from '../parent-and-child.ts';
 import { defaultConcurrency, type Outcome, type ProviderDependencies, passOverPlane } from '../plane-pass.ts';
 import { type CredentialKeeper, createCredentialKeeper } from './credential-keeper.ts';
@@ -136,6 +136,7 @@ async function keep(scope: PlaneScope): Promise<Outcome> {
   const translated = k0smotronWish(wishInput(scope));
   if ('problem' in translated) {
     refusePlane(draft, translated.problem, now);
+    warnOnce(context, plane, translated.problem.reason, translated.problem.message);
     return { result: done() };
   }
   const probed = await clients.refresh(plane, context);

@@ -1,7 +1,6 @@
 import { overriddenArguments, retiredArguments, unsuitableCharts } from '../../../../hosting/index.ts';
-import type { KubeObject } from '../../../../machinery/index.ts';
-import type { Conditioned } from '../../../shared/index.ts';
 import { bad, type PlaneScope, tell } from '../scope.ts';
+import { warnOnce } from '../warnings.ts';
 
 /** Says which arguments of the user have no effect because the plane would not work with them, and which charts will not work. */
 export function tellArguments(scope: PlaneScope): undefined {
@@ -18,7 +17,7 @@ export function tellArguments(scope: PlaneScope): undefined {
   tell(scope, 'arguments', bad(reason, message));
   if (memory.arguments === message) return;
   memory.arguments = message;
-  if (!isTold(request.owner, message)) request.context.events.event(request.owner, 'Warning', reason, message);
+  warnOnce(request.context, request.owner, reason, message);
 }
 
 function overriddenMessage({ wish, facts }: PlaneScope): string | undefined {
@@ -33,9 +32,4 @@ function retiredMessage({ wish, facts }: PlaneScope): string | undefined {
   if (names.length === 0) return undefined;
   const list = names.map((name) => `--${name}`).join(' ');
   return `left out, because kube-apiserver of ${wish.version} does not know them any more: ${list}; take them out`;
-}
-
-/** What stands in a condition was said before. */
-function isTold({ status }: KubeObject & Conditioned, message: string): boolean {
-  return status?.conditions?.some((condition) => condition.message === message) === true;
 }

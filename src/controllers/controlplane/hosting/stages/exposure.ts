@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import { type Service, Services } from '../../../../api/index.ts';
 import { type EndpointAnswer, loadBalancerHost, planeEndpoint, planeObjects } from '../../../../hosting/index.ts';
 import type { KubeObject } from '../../../../machinery/index.ts';
+import { type CoreEvent, coreEvents } from '../../../../runtime/index.ts';
 import { endpointUrl } from '../../../shared/index.ts';
 import { applyObjects } from '../apply-objects.ts';
 import { publishEndpoint } from '../endpoint.ts';
@@ -10,8 +11,10 @@ import { bad, good, lookAgain, type PlaneScope, tell } from '../scope.ts';
 import { showAlias } from './alias.ts';
 import { serviceFacts } from './observe.ts';
 
+/** A load balancer comes within this time, or something is said of it. */
+const patienceMs = 30_000;
 /** A cloud that has no load balancers says so by silence. */
-const patienceMs = 5 * 60_000;
+const silenceMs = 5 * 60_000;
 
 /** Makes the Service in front of the API, and learns from its status where it is. Never waits: its status wakes us. */
 export async function expose(scope: PlaneScope): Promise<undefined> {
@@ -23,7 +26,9 @@ export async function expose(scope: PlaneScope): Promise<undefined> {
   await showAlias(scope, service);
   const answer = ownEndpoint(scope);
   if (!answer.known) {
-    tell(scope, 'exposure', bad(answer.reason, `${answer.message}${whyLate(scope, service)}`));
+    const cause = await whyLate(scope, service);
+    const reason = cause === '' ? answer.reason : 'LoadBalancerFailed';
+    tell(scope, 'exposure', bad(reason, `${answer.message}${cause}`));
     return;
   }
   scope.endpoint = answer.endpoint;
@@ -61,18 +66,33 @@ function newest({ request, wish }: PlaneScope, stored: readonly KubeObject[]): S
   );
 }
 
-/** A load balancer that does not come is the commonest reason why nothing happens: after a while say what to look at. */
-function whyLate(scope: PlaneScope, service: Service | undefined): string {
+/** A load balancer that does not come is the commonest reason why nothing happens: after a while say why, or what to look at. */
+async function whyLate(scope: PlaneScope, service: Service | undefined): Promise<string> {
   const { exposure } = scope.wish;
-  if (exposure.type !== 'LoadBalancer' || !service) return '';
+  if (exposure.type !== 'LoadBalancer' || exposure.gateway || exposure.ingress || !service) return '';
   const since = Date.parse(service.metadata.creationTimestamp ?? '');
   const waited = scope.request.context.clock.now() - since;
   if (Number.isNaN(since)) return '';
-  if (waited < patienceMs) {
-    lookAgain(scope, patienceMs - waited, 'no load balancer yet');
-    return '';
-  }
-  return '; does the management cluster have an implementation of load balancers? Look at the events of the Service, or use another type of Service';
+  lookAgain(scope, waited < patienceMs ? patienceMs - waited : patienceMs, 'no load balancer yet');
+  if (waited < patienceMs) return '';
+  const warning = await latestWarning(scope, service);
+  if (warning !== undefined) return `: ${warning}`;
+  if (waited < silenceMs) return '';
+  const ofClass = service.spec.loadBalancerClass === undefined ? '' : ` of class ${service.spec.loadBalancerClass}`;
+  return `; does the management cluster have an implementation of load balancers${ofClass}? Look at the events of the Service, or use another type of Service`;
+}
+
+/** What the implementation of load balancers says of a Service, in its own words. */
+async function latestWarning({ request }: PlaneScope, { metadata }: Service): Promise<string | undefined> {
+  const { client, signal } = request.context;
+  const { namespace = '', name = '' } = metadata;
+  const fieldSelector = `involvedObject.kind=Service,involvedObject.name=${name},type=Warning`;
+  const { items } = await client.list(coreEvents, { namespace, fieldSelector, signal });
+  const timeOf = ({ lastTimestamp, eventTime }: CoreEvent): string => lastTimestamp ?? eventTime ?? '';
+  const [latest] = items
+    .filter(({ involvedObject }) => involvedObject.uid === undefined || involvedObject.uid === metadata.uid)
+    .sort((one, other) => timeOf(other).localeCompare(timeOf(one)));
+  return latest?.message;
 }
 
 /** Nodes and kubeconfigs know the address that was written down; a Service that shows another one leads them nowhere. */

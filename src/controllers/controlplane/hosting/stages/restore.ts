@@ -26,10 +26,6 @@ export async function findRestore(scope: PlaneScope): Promise<undefined> {
   const message = `${restore.backup} is not restored: ${refusal}`;
   tell(scope, 'restore', bad('RestoreRefused', message));
   lookAgain(scope, retryMs, 'a restore that is refused');
-  const { memory, request } = scope;
-  if (memory.restoreRefusal === message) return;
-  memory.restoreRefusal = message;
-  request.context.events.event(request.owner, 'Warning', 'RestoreRefused', message);
 }
 
 /** Puts the backup that was found in place. */

@@ -20,7 +20,6 @@ export function judgeVersion(scope: PlaneScope): 'stop' | undefined {
   const { wish, facts } = scope;
   const decision = nextVersion(facts.runningVersion, wish.version, facts.workload?.kubeletVersions);
   if (decision.allowed) {
-    delete scope.memory.heldVersion;
     tell(scope, 'version', good('Accepted'));
     return undefined;
   }
@@ -28,11 +27,6 @@ export function judgeVersion(scope: PlaneScope): 'stop' | undefined {
   scope.holdsBack = true;
   // nobody tells when the last old worker is gone
   if (decision.reason === 'VersionSkew') lookAgain(scope, workersMs, 'the workers are too old');
-  const { memory, request } = scope;
-  if (memory.heldVersion !== decision.message) {
-    memory.heldVersion = decision.message;
-    request.context.events.event(request.owner, 'Warning', decision.reason, decision.message);
-  }
   return scope.controlPlane ? undefined : 'stop';
 }
 

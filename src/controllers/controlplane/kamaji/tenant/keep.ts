@@ -10,7 +10,7 @@ import { objectKey } from '../../../../client/index.ts';
 import { kamajiNaming, type PlaneWish } from '../../../../hosting/index.ts';
 import { after, done, type Result, soonest } from '../../../../runtime/index.ts';
 import { explain, isNotConnected, ownerReference, setVerdict, type Verdict } from '../../../shared/index.ts';
-import { annotatedBackup, annotatedRequests } from '../../hosting/index.ts';
+import { annotatedBackup, annotatedRequests, warnOnce } from '../../hosting/index.ts';
 import { secretDrafts } from '../../hosting/secret-drafts.ts';
 import type { Outcome } from '../../plane-pass.ts';
 import { useStore } from '../data-store/connect.ts';
@@ -45,13 +45,13 @@ export async function keepTenant(scope: TenantScope): Promise<Outcome> {
   const now = context.clock.now();
   const store = await findStore(scope);
   if ('reason' in store) {
-    refuseTenant(draft, dataStoreCondition, store, now);
+    refuse(scope, store);
     const isUngranted = store.reason === notGranted;
     return { result: isUngranted ? after(grantRetryMs, 'Secrets of another namespace are not granted') : done() };
   }
   const refusal = await tenancyProblem(context, tenant, scope.settings);
   if (refusal !== undefined) {
-    refuseTenant(draft, dataStoreCondition, { status: 'False', reason: 'DataStorePlaceTaken', message: refusal }, now);
+    refuse(scope, { status: 'False', reason: 'DataStorePlaceTaken', message: refusal });
     return { result: after(grantRetryMs, 'the place in the data store is not free') };
   }
   const tenancy = tenancyOf(tenant);
@@ -64,12 +64,12 @@ export async function keepTenant(scope: TenantScope): Promise<Outcome> {
   };
   const dataStore = dataStoreWish(input);
   if ('reason' in dataStore) {
-    refuseTenant(draft, dataStoreCondition, { status: 'False', ...dataStore }, now);
+    refuse(scope, { status: 'False', ...dataStore });
     return { result: done() };
   }
   const settled = await settleIn(scope, store, tenancy);
   if (settled) {
-    refuseTenant(draft, dataStoreCondition, settled, now);
+    refuse(scope, settled);
     return { result: after(retryMs, 'the data store does not answer') };
   }
   setVerdict(draft, dataStoreCondition, { status: 'True', reason: 'Ready' }, now);
@@ -77,6 +77,14 @@ export async function keepTenant(scope: TenantScope): Promise<Outcome> {
   const backup = annotatedBackup(tenant);
   const wish = tenantWish({ ...scope, dataStore, isOfCluster: scope.isChild, ...(backup && { backup }) });
   return await drive(scope, wish, store, tenancy);
+}
+
+/** These go away by waiting. */
+const passing: ReadonlySet<string> = new Set(['DataStoreBeingMade', 'DataStoreNotReady']);
+
+function refuse({ context, draft, tenant }: TenantScope, verdict: Verdict): void {
+  refuseTenant(draft, dataStoreCondition, verdict, context.clock.now());
+  if (!passing.has(verdict.reason)) warnOnce(context, tenant, verdict.reason, verdict.message ?? '');
 }
 
 async function drive(scope: TenantScope, wish: PlaneWish, store: DataStore, tenancy: Tenancy): Promise<Outcome> {
