@@ -196,6 +196,33 @@ describe('what keeps a HostedControlPlane from coming up', () => {
     await untilAvailable(world);
   });
 
+  it('is a Gateway of another namespace that does not let this one in', async () => {
+    const world = await start();
+    const { client, namespace } = world;
+    const other = `${namespace}-gateways`;
+    await client.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: other } }, by);
+    await createGateway({ ...world, namespace: other });
+    const key = { namespace: other, name: 'planes' };
+    const allow = async (namespaces: object): Promise<void> => {
+      const [listener] = ((await client.get(gateways, key))['spec'] as { listeners: object[] }).listeners;
+      const spec = { listeners: [{ ...listener, allowedRoutes: { namespaces } }] };
+      await client.patch(gateways, key, 'merge', { spec } as never, by);
+    };
+    await allow({ from: 'Selector', selector: { matchLabels: { planes: 'welcome' } } });
+    await createControlPlane(world, { replicas: 1, gateway: key });
+    const available = async () => conditionOf(await world.controlPlane(), 'Available');
+    await world.until(async () => (await available())?.reason === 'GatewayNotUsable');
+    // it says the same of one that is not there, and nothing of what the Gateway has
+    expect((await available())?.message).toBe(
+      `Gateway ${other}/planes does not exist, or allowedRoutes of its listeners do not let namespace ${namespace} use it`,
+    );
+    const warnings = async () =>
+      (await client.list(coreEvents, { namespace })).items.filter(({ reason }) => reason === 'GatewayNotUsable');
+    await world.until(async () => (await warnings()).length === 1);
+    await client.patch(Namespaces, { name: namespace }, 'merge', { metadata: { labels: { planes: 'welcome' } } }, by);
+    await untilAvailable(world);
+  });
+
   it('is no Gateway: without one the load balancer of its Service is the way in', async () => {
     const world = await start();
     await createControlPlane(world, { gateway: { name: '', namespace: 'default' } });

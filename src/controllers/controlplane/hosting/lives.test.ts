@@ -141,6 +141,8 @@ describe('a plane that lives on', () => {
     await world.wish(atVersion('v1.35.0'));
     await world.until(() => world.report().stages.get('version')?.status === 'False');
     expect(world.report().stages.get('version')).toMatchObject({ reason: 'VersionJump' });
+    // what runs is not what is wanted
+    expect(world.report().counts).toMatchObject({ ready: 2, upToDate: 0 });
     expect(world.report().runningVersion).toBe('v1.33.1');
     await world.wish(atVersion('v1.34.2'));
     await world.until(() => world.report().isSettled && world.report().runningVersion === 'v1.34.2');

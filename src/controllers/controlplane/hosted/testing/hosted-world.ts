@@ -39,7 +39,7 @@ export async function createHostedWorld(): Promise<HostedWorld> {
 }
 
 /** Adds a Gateway that passes TLS on for a domain. */
-export async function createGateway({ client, namespace }: World): Promise<void> {
+export async function createGateway({ client, namespace }: Pick<World, 'client' | 'namespace'>): Promise<void> {
   const gateway: UnstructuredObject = {
     apiVersion: 'gateway.networking.k8s.io/v1',
     kind: 'Gateway',

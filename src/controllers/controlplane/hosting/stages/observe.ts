@@ -1,6 +1,13 @@
-import { Nodes, type Service, Services } from '../../../../api/index.ts';
+import { type LabelSelector, Namespaces, Nodes, type Service, Services } from '../../../../api/index.ts';
+import type { ObjectKey } from '../../../../client/index.ts';
 import type { GatewayFacts, PlaneFacts, PlaneWish, ServiceFacts } from '../../../../hosting/index.ts';
-import { isJsonObject, isNotFound, type Resource, type UnstructuredObject } from '../../../../machinery/index.ts';
+import {
+  isJsonObject,
+  isNotFound,
+  labelSelectorFromObject,
+  type Resource,
+  type UnstructuredObject,
+} from '../../../../machinery/index.ts';
 import { isNotConnected } from '../../../shared/index.ts';
 import { recordedEndpoint } from '../endpoint.ts';
 import { seeEtcd } from '../etcd/observe.ts';
@@ -82,16 +89,47 @@ async function seeGateway(scope: PlaneScope): Promise<GatewayFacts | undefined> 
   if (memory.gateway && clock.now() - memory.gateway.at < gatewayCalmMs) return memory.gateway.facts;
   const key = { namespace: wanted.namespace, name: wanted.name };
   try {
-    const gateway = await client.get(gateways, key, { signal });
-    const facts = gatewayFacts(gateway, wanted);
+    const gateway = await openTo(scope, await client.get(gateways, key, { signal }));
+    const facts = gateway ? gatewayFacts(gateway, wanted) : unusable(scope, key);
     if (facts.problem === undefined) memory.gateway = { facts, at: clock.now() };
     else lookAgain(scope, gatewayRetryMs, 'the Gateway is not usable yet');
     return facts;
   } catch (error) {
     if (!isNotFound(error)) throw error;
     lookAgain(scope, gatewayRetryMs, 'there is no Gateway yet');
-    return { addresses: [], problem: `Gateway ${key.namespace}/${key.name} does not exist` };
+    return unusable(scope, key);
   }
+}
+
+/** A Gateway of another namespace that is closed to this one looks like one that is not there. */
+function unusable({ wish }: PlaneScope, { namespace, name }: Required<ObjectKey>): GatewayFacts {
+  const own = wish.identity.namespace;
+  const problem =
+    namespace === own
+      ? `Gateway ${namespace}/${name} does not exist`
+      : `Gateway ${namespace}/${name} does not exist, or allowedRoutes of its listeners do not let namespace ${own} use it`;
+  return { addresses: [], problem };
+}
+
+/** The Gateway with the listeners that take routes of the plane's namespace; undefined when none does. */
+async function openTo(
+  { wish, request }: PlaneScope,
+  gateway: UnstructuredObject,
+): Promise<UnstructuredObject | undefined> {
+  const own = wish.identity.namespace;
+  if (gateway.metadata.namespace === own) return gateway;
+  const { client, signal } = request.context;
+  const spec = isJsonObject(gateway['spec']) ? gateway['spec'] : {};
+  const listeners = (Array.isArray(spec['listeners']) ? spec['listeners'] : []) as Listener[];
+  const needsLabels = listeners.some(({ allowedRoutes }) => allowedRoutes?.namespaces?.from === 'Selector');
+  const labels = needsLabels ? (await client.get(Namespaces, { name: own }, { signal })).metadata.labels : undefined;
+  const open = listeners.filter(({ allowedRoutes }) => {
+    const { from = 'Same', selector } = allowedRoutes?.namespaces ?? {};
+    return from === 'All' || (from === 'Selector' && labelSelectorFromObject(selector ?? {}).matches(labels ?? {}));
+  });
+  return open.length === 0
+    ? undefined
+    : ({ ...gateway, spec: { ...spec, listeners: open } } as unknown as UnstructuredObject);
 }
 
 interface Listener {
@@ -100,6 +138,7 @@ interface Listener {
   port?: number;
   protocol?: string;
   tls?: { mode?: string };
+  allowedRoutes?: { namespaces?: { from?: string; selector?: LabelSelector } };
 }
 
 /** A plane needs a listener that passes TLS on unopened, for names we may choose below its domain. */
