@@ -315,6 +315,38 @@ describe('a plane that lives on', () => {
   });
 });
 
+describe('a plane that begins with a backup', () => {
+  it('does not begin empty while the backup cannot be had', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'capstan-begin-'));
+    try {
+      const target = { type: 'directory' } as const;
+      const world = await start({
+        backupDirectory: directory,
+        wish: (wish) => ({ ...wish, backup: { schedule: '@yearly', target } }),
+        request: { restore: { backup: 'first.etcd', token: '1' } },
+      });
+      const restore = () => world.report().stages.get('restore');
+      const turn = async (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+      await world.until(async () => {
+        await turn();
+        return restore()?.reason === 'RestoreFailed' && world.etcd.hasQuorum();
+      });
+      await world.pass(30_000);
+      expect((await world.list(Pods)).filter(({ metadata }) => metadata.name?.startsWith('c1-api-server'))).toEqual([]);
+      const own = join(directory, world.namespace, 'c1');
+      await mkdir(own, { recursive: true });
+      await writeFile(join(own, 'first.etcd'), 'KEYS /registry/configmaps/a');
+      await world.until(async () => {
+        await turn();
+        return restore()?.reason === 'Restored' && world.report().isSettled;
+      });
+      expect([...world.etcd.keys.keys()]).toEqual(['/registry/configmaps/a']);
+    } finally {
+      await rm(directory, { recursive: true });
+    }
+  });
+});
+
 describe('credentials of a plane', () => {
   it('are renewed before they end, without another authority', async () => {
     const world = await start();

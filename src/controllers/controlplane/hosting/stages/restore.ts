@@ -17,10 +17,11 @@ const queueMs = 5_000;
 // Going back to a backup, or beginning with one: the backup is looked for, the programs stop, the keys are put into etcd, the
 // programs start. Which of these it is at is written down, and each can be done again.
 
-/** Looks for the backup that is asked for. Nothing stops for one that cannot be had. */
+/** Looks for the backup that is asked for. Nothing stops for one that cannot be had, and no plane that begins with one begins empty. */
 export async function findRestore(scope: PlaneScope): Promise<undefined> {
   const { restore } = scope.request;
   if (!restore || scope.state.restore?.token === restore.token) return;
+  if (isNew(scope)) scope.isRestoring = true;
   const refusal = await whyRefused(scope, restore);
   if (refusal === undefined) return await search(scope, restore);
   const message = `${restore.backup} is not restored: ${refusal}`;
@@ -35,7 +36,7 @@ export async function keepRestore(scope: PlaneScope): Promise<undefined> {
   if (!restore || !state) return;
   if (state.token !== restore.token) {
     // another one was under way, and half of it may be in place: nothing runs on that
-    scope.isRestoring = state.phase !== 'done';
+    scope.isRestoring ||= state.phase !== 'done';
     return;
   }
   if (state.phase === 'done') {
@@ -51,6 +52,10 @@ export async function keepRestore(scope: PlaneScope): Promise<undefined> {
   }
   await load(scope, restore);
 }
+
+/** It has never had programs that ran. */
+const isNew = ({ request, controlPlane }: PlaneScope): boolean =>
+  !request.isInitialized && (controlPlane?.wanted ?? 0) === 0 && (controlPlane?.pods.length ?? 0) === 0;
 
 async function whyRefused({ wish, request }: PlaneScope, restore: RestoreRequest): Promise<string | undefined> {
   if (restore.problem !== undefined) return restore.problem;

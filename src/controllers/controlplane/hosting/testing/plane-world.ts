@@ -64,6 +64,9 @@ export interface PlaneWorldOptions {
   balances?: boolean;
   broken?: string;
   backupDirectory?: string;
+  /** what is wanted from the beginning */
+  wish?: WishChange;
+  request?: Partial<PlaneRequest>;
   /** the workers are in an OpenStack, opened by this identity; default: in no cloud anybody knows */
   identity?: IdentityReference;
 }
@@ -71,10 +74,12 @@ export interface PlaneWorldOptions {
 export async function createPlaneWorld({
   identity,
   backupDirectory,
+  wish: firstWish,
+  request,
   ...options
 }: PlaneWorldOptions = {}): Promise<PlaneWorld> {
-  let change: WishChange = (wish) => wish;
-  let more: Partial<PlaneRequest> = {};
+  let change: WishChange = firstWish ?? ((wish) => wish);
+  let more: Partial<PlaneRequest> = request ?? {};
   let report: PlaneReport | undefined;
   const reports: PlaneReport[] = [];
   let removal: RemovalReport | undefined;
