@@ -119,18 +119,10 @@ interface GoModule {
 }
 
 /**
- * Kubernetes points its own libraries at directories of its repository, which a module that depends on it does not have:
- * here they are pointed at their published versions instead.
+ * A module that depends on Kubernetes and the packages named. Kubernetes points its own libraries at directories of its
+ * repository, which a module that depends on it does not have: here they are pointed at their published versions instead.
  */
-async function buildKubernetes(
-  cache: string,
-  binaries: string,
-  wanted: readonly ProgramName[],
-  say: Say,
-): Promise<void> {
-  const names = kubernetesPrograms.filter((name) => wanted.includes(name));
-  if (names.length === 0) return;
-  const source = join(cache, 'kubernetes-source');
+async function kubernetesModule(source: string, packages: readonly string[], say: Say): Promise<void> {
   await mkdir(source, { recursive: true });
   const module = `k8s.io/kubernetes@v${kubernetesVersion}`;
   say(`fetching ${module}`);
@@ -150,9 +142,22 @@ async function buildKubernetes(
       '',
     ].join('\n\n'),
   );
-  const imports = kubernetesPrograms.map((name) => `import _ "k8s.io/kubernetes/cmd/${name}"`);
+  const imports = packages.map((name) => `import _ "${name}"`);
   await writeFile(join(source, 'programs.go'), ['//go:build tools', 'package programs', ...imports, ''].join('\n\n'));
   await go(source, 'mod', 'tidy');
+}
+
+async function buildKubernetes(
+  cache: string,
+  binaries: string,
+  wanted: readonly ProgramName[],
+  say: Say,
+): Promise<void> {
+  const names = kubernetesPrograms.filter((name) => wanted.includes(name));
+  if (names.length === 0) return;
+  const source = join(cache, 'kubernetes-source');
+  const packages = kubernetesPrograms.map((name) => `k8s.io/kubernetes/cmd/${name}`);
+  await kubernetesModule(source, packages, say);
   for (const name of names) {
     say(`building ${name} ${kubernetesVersion}`);
     await go(
@@ -163,6 +168,27 @@ async function buildKubernetes(
       `k8s.io/kubernetes/cmd/${name}`,
     );
   }
+}
+
+/** Kubernetes' own end-to-end tests as one program: from the cache, or freshly built (long, the first time). */
+export async function findOrBuildEndToEndTests(env: Environment, say: Say): Promise<string> {
+  const cache = join(cacheDirectory(env), `kubernetes-${kubernetesVersion}`);
+  const program = join(cache, 'bin', 'e2e.test');
+  const isThere = await access(program).then(
+    () => true,
+    () => false,
+  );
+  if (isThere) return program;
+  if (!(await isInstalled('go', 'version'))) {
+    throw new MissingPrerequisite(`go is not installed, and the tests of Kubernetes must be built first: ${program}`);
+  }
+  const source = join(cache, 'e2e-source');
+  const suite = 'k8s.io/kubernetes/test/e2e';
+  await kubernetesModule(source, [suite], say);
+  say(`building the end-to-end tests of Kubernetes ${kubernetesVersion}; this takes long`);
+  await mkdir(join(cache, 'bin'), { recursive: true });
+  await go(source, 'test', '-c', '-ldflags', `-s -w ${versionFlags()}`, '-o', program, suite);
+  return program;
 }
 
 /** A program built as a dependency does not know its version; clients read it from /version. */

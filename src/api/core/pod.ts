@@ -178,6 +178,8 @@ export const podDefinition: ResourceDefinition = defineBuiltin<Pod>({
     setDefault(pod, 'spec', { containers: [] });
     defaultPodSpec(pod.spec);
     defaultPod(pod.spec);
+    // as upstream reads one that makes no sense
+    if ((pod.spec.terminationGracePeriodSeconds ?? 0) < 0) pod.spec.terminationGracePeriodSeconds = 1;
     if (pod.status) setDefault(pod.status, 'phase', 'Pending');
   },
   prepareForCreate(pod, { nowMs }) {

@@ -39,6 +39,34 @@ const state = (pod: Pod, name = 'main') =>
 const reasons = async (name: string): Promise<string[]> => (await world.events(name)).map(({ reason }) => reason!);
 
 describe('a Pod', () => {
+  it.each([
+    ['$(NONE)/x', 'missing value for NONE'],
+    ['$(ROOT)', 'error SubPath `/tmp` must not be an absolute path'],
+    ['$(UP)/x', "unable to provision SubPath `../x`: must not contain '..'"],
+  ])('does not start with the part %s of a volume', async (subPathExpr, message) => {
+    world.use({ app: stays });
+    const env = [
+      { name: 'ROOT', value: '/tmp' },
+      { name: 'UP', value: '..' },
+    ];
+    const volumeMounts = [{ name: 'v', mountPath: '/v', subPathExpr }];
+    await world.createPod('p', {
+      containers: [container({ env, volumeMounts })],
+      volumes: [{ name: 'v', emptyDir: {} }],
+    });
+    const pod = await world.podUntil('p', (one) => state(one)?.state?.waiting?.message !== undefined);
+    expect(state(pod)?.state?.waiting).toEqual({ reason: 'CreateContainerConfigError', message });
+  });
+
+  it('has variables of all keys, also those no shell could use', async () => {
+    world.use({ app: reports });
+    const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'm', namespace }, data: { '1-x': 'one' } };
+    await world.client.create(ConfigMaps, map, by);
+    await world.createPod('p', { containers: [container({ envFrom: [{ configMapRef: { name: 'm' } }] })] });
+    await world.podUntil('p', isReady);
+    expect(JSON.parse((await world.log('p')).split('\n')[0]!)).toMatchObject({ env: { '1-x': 'one' } });
+  });
+
   it('stays over when somebody else says that it is', async () => {
     world.use({ app: stays });
     await world.createPod('p', { containers: [container()] });

@@ -12,8 +12,6 @@ interface KeyedText {
   keys(): string[];
 }
 
-const variableName = /^[-._a-zA-Z][-._a-zA-Z0-9]*$/;
-
 /**
  * The environment of a container. Throws ContainerRefusedError with CreateContainerConfigError naming what is missing, in
  * the words of a kubelet.
@@ -45,11 +43,8 @@ async function addAll(
   if (!reference) return;
   const kind = configMapRef ? 'configmap' : 'secret';
   const source = await keyedText(pod, kind, reference, lookup);
-  for (const key of source?.keys() ?? []) {
-    const name = prefix + key;
-    // Keys that make no name of a variable are passed over, as a kubelet does.
-    if (variableName.test(name)) variables[name] = source!.text(key)!;
-  }
+  // Any key makes a name, also one that no shell could use, as with a kubelet since 1.34.
+  for (const key of source?.keys() ?? []) variables[prefix + key] = source!.text(key)!;
 }
 
 async function referredValue(

@@ -1,3 +1,12 @@
+/** Names that a text refers to and that stand for nothing, in order. */
+export function missingVariables(text: string, variables: Readonly<Record<string, string>>): string[] {
+  const names = new Set<string>();
+  for (const [, name] of text.matchAll(/\$\$|\$\(([^()]*)\)/g)) {
+    if (name !== undefined && !Object.hasOwn(variables, name)) names.add(name);
+  }
+  return [...names].sort();
+}
+
 /**
  * Replaces `$(NAME)` by what it stands for. A reference to nothing stays as it is, and `$$` is a dollar sign that begins
  * none: `$$(NAME)` becomes `$(NAME)`.

@@ -1,11 +1,18 @@
 import { createHash } from 'node:crypto';
 import type { Container, Pod, PodStatus } from '../../api/index.ts';
 import { type Clock, errorMessage, parseRfc3339 } from '../../machinery/index.ts';
-import type { ContainerRun, PodBackend, PodIdentity, PodSandbox, RunningContainer } from '../containers/types.ts';
+import {
+  ContainerRefusedError,
+  type ContainerRun,
+  type PodBackend,
+  type PodIdentity,
+  type PodSandbox,
+  type RunningContainer,
+} from '../containers/types.ts';
 import { ContainerWorker, type TellPod } from './container-worker.ts';
 import type { PodSurroundings } from './downward.ts';
 import { containerEnvironment } from './environment.ts';
-import { expandVariables } from './expand.ts';
+import { expandVariables, missingVariables } from './expand.ts';
 import { MountError } from './files.ts';
 import type { LogFiles } from './log-files.ts';
 import type { ObjectLookup } from './lookup.ts';
@@ -315,7 +322,7 @@ function containerRun(spec: Container, env: Record<string, string>): ContainerRu
     env,
     ...(spec.workingDir !== undefined && { workingDirectory: spec.workingDir }),
     mounts: (spec.volumeMounts ?? []).map(({ name, mountPath, subPath, subPathExpr, readOnly }) => {
-      const part = subPathExpr === undefined ? subPath : expand(subPathExpr);
+      const part = subPathExpr ? expandedSubPath(subPathExpr, env) : subPath;
       return { volume: name, path: mountPath, readOnly: readOnly ?? false, ...(part && { subPath: part }) };
     }),
     ports: answeredPorts(spec),
@@ -331,6 +338,17 @@ function answeredPorts({ ports = [], livenessProbe, readinessProbe, startupProbe
     Number(probe?.httpGet?.port ?? probe?.tcpSocket?.port ?? probe?.grpc?.port),
   );
   return [...new Set([...declared, ...probed.filter((port) => Number.isInteger(port) && port > 0)])];
+}
+
+/** A part of a volume named by variables; what leads out of the volume is refused in the words of a kubelet. */
+function expandedSubPath(text: string, env: Readonly<Record<string, string>>): string {
+  const refused = (message: string): Error => new ContainerRefusedError('CreateContainerConfigError', message);
+  const missing = missingVariables(text, env);
+  if (missing.length > 0) throw refused(`missing value for ${missing.join(', ')}`);
+  const path = expandVariables(text, env);
+  if (path.startsWith('/')) throw refused(`error SubPath \`${path}\` must not be an absolute path`);
+  if (path.split('/').includes('..')) throw refused(`unable to provision SubPath \`${path}\`: must not contain '..'`);
+  return path;
 }
 
 function identityOf({ metadata, spec, status }: Pod): PodIdentity {

@@ -1,0 +1,93 @@
+// Runs the part of Kubernetes' own end-to-end tests that needs no containers, and prints what passed and what failed.
+//
+//   npm run conformance:kubernetes                             build what is missing, start `capstan up`, run, stop
+//   npm run conformance:kubernetes -- --kubeconfig FILE        against a cluster that runs already, and that you can spare
+//   npm run conformance:kubernetes -- -t TEXT                  only tests whose full name matches TEXT
+//   npm run conformance:kubernetes -- --log FILE               what the tests say while they run
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { startCapstan } from '../../support/capstan.ts';
+import { missingKubectl } from '../../support/kubectl.ts';
+import { startProcess } from '../../support/process.ts';
+import { findOrBuildEndToEndTests, MissingPrerequisite } from '../go-build.ts';
+import { formatVerdicts, type GinkgoReport, verdictsOf } from './report.ts';
+import { withoutContainers } from './selection.ts';
+
+const say = (line: string): void => void process.stderr.write(`conformance: ${line}\n`);
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({
+    options: {
+      kubeconfig: { type: 'string' },
+      testNamePattern: { type: 'string', short: 't' },
+      log: { type: 'string' },
+    },
+  });
+  const missing = await missingKubectl();
+  if (missing !== undefined) throw new MissingPrerequisite(missing);
+  const program = await findOrBuildEndToEndTests(process.env, say);
+  const own = values.kubeconfig === undefined ? await startCapstan({ pods: 'simulated' }) : undefined;
+  const interrupted = new Promise<'interrupted'>((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve('interrupted'));
+  });
+  const directory = await mkdtemp(join(tmpdir(), 'capstan-conformance-'));
+  const suite = startProcess(
+    program,
+    suiteArguments(own?.kubeconfig ?? values.kubeconfig!, directory, values.testNamePattern),
+    { cwd: directory },
+  );
+  try {
+    say(own ? `running against ${own.url}` : `running against ${values.kubeconfig}`);
+    const outcome = await Promise.race([suite.ended, interrupted]);
+    if (outcome === 'interrupted') return 130;
+    if (values.log !== undefined) await writeFile(values.log, outcome.stdout + outcome.stderr);
+    const text = await readFile(join(directory, 'ginkgo', 'report.json'), 'utf8').catch(() => undefined);
+    if (text === undefined)
+      throw new Error(`the tests ended without a report:\n${tail(outcome.stdout + outcome.stderr)}`);
+    const verdicts = verdictsOf(JSON.parse(text) as GinkgoReport);
+    if (verdicts.length === 0) throw new Error(`no test was run:\n${tail(outcome.stdout + outcome.stderr)}`);
+    process.stdout.write(formatVerdicts(verdicts));
+    return verdicts.some(({ state }) => state === 'failed') ? 1 : 0;
+  } finally {
+    await suite.stop();
+    await own?.stop();
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+function suiteArguments(kubeconfig: string, directory: string, pattern: string | undefined): string[] {
+  const { focus, leftOut } = withoutContainers;
+  const flags: Record<string, string> = {
+    kubeconfig,
+    provider: 'skeleton',
+    'kubectl-path': process.env['CAPSTAN_KUBECTL'] || 'kubectl',
+    'report-dir': directory,
+    'report-complete-ginkgo': 'true',
+    // Neither nodes nor containers are there to be asked for logs.
+    'disable-log-dump': 'true',
+    'dump-logs-on-failure': 'false',
+    'allowed-not-ready-nodes': '-1',
+    'ginkgo.skip': leftOut.map((one) => one.pattern).join('|'),
+    'ginkgo.timeout': '6h',
+    'ginkgo.no-color': 'true',
+  };
+  // ginkgo runs what one of several focus patterns matches: those of a user replace the whole list.
+  const chosen = pattern === undefined ? focus : [pattern];
+  return [
+    ...Object.entries(flags).map(([name, value]) => `--${name}=${value}`),
+    ...chosen.map((one) => `--ginkgo.focus=${one}`),
+  ];
+}
+
+function tail(text: string): string {
+  return text.split('\n').slice(-20).join('\n');
+}
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  say(error instanceof MissingPrerequisite ? error.message : String(error instanceof Error ? error.stack : error));
+  process.exitCode = 1;
+}

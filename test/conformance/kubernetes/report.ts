@@ -1,0 +1,55 @@
+/** What ginkgo's JSON report holds, as far as it is read here. */
+export type GinkgoReport = readonly {
+  readonly SpecReports?: readonly {
+    readonly ContainerHierarchyTexts?: readonly string[] | null;
+    readonly LeafNodeType: string;
+    readonly LeafNodeText: string;
+    readonly State: string;
+    readonly RunTime?: number;
+    readonly Failure?: { readonly Message?: string };
+  }[];
+}[];
+
+export interface Verdict {
+  readonly name: string;
+  readonly state: 'passed' | 'failed' | 'skipped';
+  /** why it failed, or what the test found missing in the cluster */
+  readonly message: string;
+}
+
+/** The tests that were chosen, in the order of their names; those that were not are left out. */
+export function verdictsOf(report: GinkgoReport): Verdict[] {
+  const verdicts: Verdict[] = [];
+  for (const { SpecReports = [] } of report) {
+    for (const spec of SpecReports) {
+      if (spec.LeafNodeType !== 'It') continue;
+      const message = spec.Failure?.Message ?? '';
+      const isOwnDecision = spec.State === 'skipped' && message !== '';
+      if (!isOwnDecision && (spec.State === 'skipped' || spec.State === 'pending')) continue;
+      const state = spec.State === 'passed' ? 'passed' : isOwnDecision ? 'skipped' : 'failed';
+      const name = [...(spec.ContainerHierarchyTexts ?? []), spec.LeafNodeText].filter(Boolean).join(' ');
+      verdicts.push({ name, state, message });
+    }
+  }
+  return verdicts.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+const marks: Readonly<Record<Verdict['state'], string>> = { passed: 'ok', failed: 'FAILED', skipped: '-' };
+
+/** A table for people: one line for each test, totals below, then what failed and how. */
+export function formatVerdicts(verdicts: readonly Verdict[]): string {
+  const count = (state: Verdict['state']): number => verdicts.filter((verdict) => verdict.state === state).length;
+  const lines = verdicts.map(({ name, state }) => `${marks[state].padEnd(6)}  ${name}`);
+  const failures = verdicts
+    .filter(({ state }) => state === 'failed')
+    .flatMap(({ name, message }) => [
+      '',
+      name,
+      ...message
+        .split('\n')
+        .slice(0, 6)
+        .map((line) => `  ${line}`),
+    ]);
+  const total = `${count('passed')} passed, ${count('failed')} failed, ${count('skipped')} skipped by the tests themselves`;
+  return `${[...lines, '', total, ...failures].join('\n')}\n`;
+}
