@@ -3,6 +3,7 @@ import type { Store } from '../../store/index.ts';
 import type { AccessControl } from '../auth/index.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
 import { certificateSigners } from './certificate-signers.ts';
+import { defaultIngressClass } from './default-ingress-class.ts';
 import { defaultStorageClass } from './default-storage-class.ts';
 import { limitRanger } from './limit-ranger.ts';
 import { nodeRestriction } from './node-restriction.ts';
@@ -23,6 +24,7 @@ export type AdmissionPlugin =
   | 'DefaultStorageClass'
   | 'StorageObjectInUseProtection'
   | 'RuntimeClass'
+  | 'DefaultIngressClass'
   | 'ResourceQuota';
 
 /** Steps that count on a controller: without it they would refuse what is fine or hold what should go. */
@@ -49,6 +51,7 @@ export function builtInAdmission(options: BuiltInAdmissionOptions): AdmissionSte
     defaultStorageClass(store),
     storageInUseProtection,
     runtimeClassAdmission(store),
+    defaultIngressClass(store),
     rbacEscalation(access.rbacIndex, access.authorizer),
     certificateSigners(access.authorizer),
   ];

@@ -51,6 +51,8 @@ export interface SchedulerOptions {
 export function schedulerController(options: SchedulerOptions = {}): ControllerDefinition {
   /** Pods given to a node that the cache does not show there yet, by their uids */
   const assumed = new Map<string, { readonly pod: Pod; readonly node: string }>();
+  /** nodes that others make room on, by the uids of the Pods it is for; in the status only a moment later */
+  const nominations = new Map<string, string>();
   /** uids of Pods somebody is at: each is looked at under its own key and under that of all */
   const busy = new Set<string>();
   let budgets: Lister<PodDisruptionBudget> | undefined;
@@ -79,7 +81,7 @@ export function schedulerController(options: SchedulerOptions = {}): ControllerD
         if (assumed.has(own) || busy.has(own)) continue;
         busy.add(own);
         try {
-          await schedule(context, pod, { pods, budgets: budgets!, assumed, options });
+          await schedule(context, pod, { pods, budgets: budgets!, assumed, nominations, options });
         } finally {
           busy.delete(own);
         }
@@ -93,6 +95,7 @@ interface Surroundings {
   readonly pods: Lister<Pod>;
   readonly budgets: Lister<PodDisruptionBudget>;
   readonly assumed: Map<string, { readonly pod: Pod; readonly node: string }>;
+  readonly nominations: Map<string, string>;
   readonly options: SchedulerOptions;
 }
 
@@ -107,7 +110,7 @@ async function schedule(context: ReconcileContext, pod: Pod, around: Surrounding
     }
     return;
   }
-  forgetShown(assumed, around.pods);
+  forgetShown(around);
   const occupancy = occupancyOf(around);
   const placing = placePod(pod, nodes, occupancy);
   if (!('node' in placing)) {
@@ -116,6 +119,7 @@ async function schedule(context: ReconcileContext, pod: Pod, around: Surrounding
     return fail(context, pod, describeFailure(objections, nodeCount, outcome.message), outcome.nominated);
   }
   const key = pod.metadata.uid!;
+  around.nominations.delete(key);
   assumed.set(key, { pod, node: placing.node });
   const isBound = await bind(client, pod, placing.node).catch((error: unknown) => {
     assumed.delete(key);
@@ -128,17 +132,18 @@ async function schedule(context: ReconcileContext, pod: Pod, around: Surrounding
   }
 }
 
-type Assumed = Surroundings['assumed'];
-
 /** What the cache shows on its node, or does not show at all any more, need not be remembered. */
-function forgetShown(assumed: Assumed, pods: Lister<Pod>): void {
+function forgetShown({ assumed, nominations, pods }: Surroundings): void {
   for (const [uid, { pod }] of assumed) {
     const shown = pods.get(objectKey(pod));
     if (shown?.metadata.uid !== uid || shown.spec.nodeName !== undefined) assumed.delete(uid);
   }
+  if (nominations.size === 0) return;
+  const waiting = new Set(pods.byIndex(podsByNode, unplaced).map(({ metadata }) => metadata.uid));
+  for (const uid of nominations.keys()) if (!waiting.has(uid)) nominations.delete(uid);
 }
 
-function occupancyOf({ pods, assumed }: Surroundings): Occupancy {
+function occupancyOf({ pods, assumed, nominations }: Surroundings): Occupancy {
   const assumedOn = (node: string): Pod[] =>
     [...assumed.values()].filter((one) => one.node === node).map(({ pod }) => pod);
   return {
@@ -150,7 +155,7 @@ function occupancyOf({ pods, assumed }: Surroundings): Occupancy {
         .byIndex(podsByNode, unplaced)
         .filter(
           (other) =>
-            other.status?.nominatedNodeName === node &&
+            (nominations.get(other.metadata.uid!) ?? other.status?.nominatedNodeName) === node &&
             other.metadata.uid !== pod.metadata.uid &&
             priorityOf(other) >= priorityOf(pod) &&
             isWaiting(other),
@@ -189,9 +194,11 @@ async function preempt(
   pod: Pod,
   objections: ReadonlyMap<Node, Objection>,
   occupancy: Occupancy,
-  { pods, budgets }: Surroundings,
+  { pods, budgets, nominations }: Surroundings,
 ): Promise<Preempted> {
-  const nominated = pod.status?.nominatedNodeName ?? '';
+  const uid = pod.metadata.uid!;
+  const nominated = nominations.get(uid) ?? pod.status?.nominatedNodeName ?? '';
+  nominations.delete(uid);
   if (pod.spec.preemptionPolicy === 'Never') {
     return { message: 'not eligible due to preemptionPolicy=Never.', nominated: '' };
   }
@@ -205,6 +212,7 @@ async function preempt(
     .map(([node]) => victimsOn(node, pod, occupancy.beside(node.metadata.name!, pod).filter(isThere), budgets.list()));
   const chosen = leastHarm(candidates.filter((victims) => victims !== undefined));
   if (!chosen) return { message: describeVain(objections, objections.size), nominated: '' };
+  nominations.set(uid, chosen.node);
   for (const victim of chosen.pods) await evict(context, victim, pod, chosen.node);
   return { message: describeVain(objections, objections.size), nominated: chosen.node };
 }
@@ -214,6 +222,8 @@ function isThere(pod: Pod): boolean {
 }
 
 async function evict({ client, events, clock }: ReconcileContext, victim: Pod, pod: Pod, node: string): Promise<void> {
+  // One that goes already has made room before.
+  if (victim.metadata.deletionTimestamp !== undefined) return;
   const key = objectKey(victim);
   const condition: JsonObject = {
     type: 'DisruptionTarget',
