@@ -35,11 +35,12 @@ export const withoutContainers: Selection = {
     },
     {
       pattern:
-        'CronJob should (not schedule|remove|be able|delete)|Job should .*(fail|index|restart|completion)|backoff|exit code',
+        'CronJob should (not schedule|remove|be able|delete)|Job should .*(fail|index|restart|completion)|backoff|exit code|TTLAfterFinished',
       why: 'a program in a Pod has to end in a certain way',
     },
     {
-      pattern: 'should block an eviction|evictions:|rolling update|RecreateDeployment.*image|iterative rollouts',
+      pattern:
+        'should block an eviction|evicted pods|evictions:|StatefulSet.*adopt|rolling update|RecreateDeployment.*image|iterative rollouts',
       why: 'a program in a Pod answers probes',
     },
     { pattern: 'RuntimeHandler', why: 'a container runtime with a handler of that name' },
