@@ -26,7 +26,7 @@ export const withoutContainers: Selection = {
   ],
   leftOut: [
     {
-      pattern: 'AdmissionWebhook|Aggregator|ConversionWebhook',
+      pattern: 'AdmissionWebhook|Aggregator|ConversionWebhook|CustomResourceFieldSelectors',
       why: 'a server in a Pod answers the API server',
     },
     {
@@ -43,6 +43,7 @@ export const withoutContainers: Selection = {
         'should block an eviction|evicted pods|evictions:|StatefulSet.*adopt|rolling update|RecreateDeployment.*image|iterative rollouts',
       why: 'a program in a Pod answers probes',
     },
+    { pattern: 'proportional scaling', why: 'an image that cannot be pulled' },
     { pattern: 'RuntimeHandler', why: 'a container runtime with a handler of that name' },
     { pattern: String.raw`\[Slow\]|\[Disruptive\]|issue 500`, why: 'takes long, or breaks the cluster for the others' },
     {
