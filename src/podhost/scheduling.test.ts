@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Node, Nodes, type Pod, Pods, PriorityClasses } from '../api/index.ts';
+import { type Node, Nodes, type Pod, Pods, PriorityClasses, ReplicaSets } from '../api/index.ts';
 import type { SimulatedProgram } from '../simkube/index.ts';
 import { by, container, type HostWorld, hostWorld, isReady, namespace, untilStopped } from './testing/host-world.ts';
 
@@ -67,6 +67,34 @@ describe('a Pod that asks for more than is left', () => {
     await world.podUntil('first', isReady);
     await world.createPod('second', asking({}));
     expect(await whyNot('second')).toContain('1 Too many pods');
+  });
+});
+
+describe('many Pods of one owner', () => {
+  it('are told one by one that there is no room, and are placed as there is', async () => {
+    await resize({ cpu: '2', memory: '8Gi', pods: '110' });
+    const labels = { app: 'many' };
+    await world.client.create(
+      ReplicaSets,
+      {
+        apiVersion: 'apps/v1',
+        kind: 'ReplicaSet',
+        metadata: { name: 'many', namespace },
+        spec: {
+          replicas: 5,
+          selector: { matchLabels: labels },
+          template: { metadata: { labels }, spec: asking({ cpu: '1' }) },
+        },
+      },
+      by,
+    );
+    const all = async (): Promise<Pod[]> => (await world.client.list(Pods, { namespace })).items;
+    const waiting = async (): Promise<Pod[]> => (await all()).filter((pod) => unscheduled(pod) !== undefined);
+    await world.until(async () => (await waiting()).length === 3);
+    const message = `0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, ${noVictims}`;
+    expect((await waiting()).map((pod) => unscheduled(pod)?.message)).toEqual([message, message, message]);
+    await resize({ cpu: '4', memory: '8Gi', pods: '110' });
+    await world.until(async () => (await waiting()).length === 1);
   });
 });
 

@@ -12,12 +12,12 @@ export interface NodeFacts {
   readonly architecture: string;
 }
 
-/** More than any plane needs: programs of a simulation take no room. */
+/** More than any plane needs: programs of a simulation take no room, and a Pod about 150 KiB of memory. */
 export const nodeResources: Readonly<Record<string, string>> = {
   cpu: '1024',
   'ephemeral-storage': '16Ti',
   memory: '4Ti',
-  pods: '100000',
+  pods: '10000',
 };
 
 /** The node as which the host of Pods shows itself. */

@@ -76,12 +76,23 @@ export function schedulerController(options: SchedulerOptions = {}): ControllerD
       // Who matters more chooses first.
       const inOrder = waiting.filter((pod) => pod !== undefined && isWaiting(pod)) as Pod[];
       inOrder.sort((a, b) => priorityOf(b) - priorityOf(a));
+      /** what was said of a Pod for which nothing could be done, by its owner: of a thousand others alike it is said again */
+      const vain = new Map<string, string>();
       for (const pod of inOrder) {
         const own = pod.metadata.uid!;
         if (assumed.has(own) || busy.has(own)) continue;
         busy.add(own);
+        const family = familyOf(pod);
         try {
-          await schedule(context, pod, { pods, budgets: budgets!, assumed, nominations, options });
+          const isOpen = family !== undefined && !nominations.has(own) && !pod.status?.nominatedNodeName;
+          const known = isOpen && !options.waitsFor?.(pod) ? vain.get(family) : undefined;
+          if (known !== undefined) await fail(context, pod, known);
+          else {
+            const around = { pods, budgets: budgets!, assumed, nominations, options };
+            const problem = await schedule(context, pod, around);
+            if (problem === undefined) vain.clear();
+            else if (family !== undefined) vain.set(family, problem);
+          }
         } finally {
           busy.delete(own);
         }
@@ -99,7 +110,15 @@ interface Surroundings {
   readonly options: SchedulerOptions;
 }
 
-async function schedule(context: ReconcileContext, pod: Pod, around: Surroundings): Promise<void> {
+/** Pods of one template want the same, and fare the same. */
+function familyOf({ metadata, spec }: Pod): string | undefined {
+  const owner = metadata.ownerReferences?.find(({ controller }) => controller);
+  const isAlike = owner?.kind === 'ReplicaSet' || owner?.kind === 'ReplicationController' || owner?.kind === 'Job';
+  return isAlike ? `${owner.uid} ${spec.priority ?? 0}` : undefined;
+}
+
+/** Answers why nothing could be done for the Pod; undefined: something was. */
+async function schedule(context: ReconcileContext, pod: Pod, around: Surroundings): Promise<string | undefined> {
   const { client, cache, events } = context;
   const { options, assumed } = around;
   const nodes = cache.lister(Nodes).list();
@@ -108,7 +127,7 @@ async function schedule(context: ReconcileContext, pod: Pod, around: Surrounding
     if (wait.problem !== undefined) {
       await fail(context, pod, `0/${nodes.length} nodes are available: ${wait.problem}`);
     }
-    return;
+    return undefined;
   }
   forgetShown(around);
   const occupancy = occupancyOf(around);
@@ -116,7 +135,9 @@ async function schedule(context: ReconcileContext, pod: Pod, around: Surrounding
   if (!('node' in placing)) {
     const { objections, nodeCount } = placing;
     const outcome = await preempt(context, pod, objections, occupancy, around);
-    return fail(context, pod, describeFailure(objections, nodeCount, outcome.message), outcome.nominated);
+    const problem = describeFailure(objections, nodeCount, outcome.message);
+    await fail(context, pod, problem, outcome.nominated);
+    return outcome.nominated === '' ? problem : undefined;
   }
   const key = pod.metadata.uid!;
   around.nominations.delete(key);
@@ -130,6 +151,7 @@ async function schedule(context: ReconcileContext, pod: Pod, around: Surrounding
     const { namespace, name } = pod.metadata;
     events.event(pod, 'Normal', 'Scheduled', `Successfully assigned ${namespace}/${name} to ${placing.node}`);
   }
+  return undefined;
 }
 
 /** What the cache shows on its node, or does not show at all any more, need not be remembered. */
