@@ -25,16 +25,26 @@ export interface CommandContext {
   signal: AbortSignal;
   /** resolves at that moment */
   stopped: Promise<void>;
+  /** the exit code of a command a signal has ended before it was done; undefined while none has */
+  interruptedCode?(): number | undefined;
 }
 
-/** The context of a real process: SIGINT and SIGTERM stop, a second one ends at once. */
+/** how long everything may take to stop; whatever hangs then is cut off */
+const stopPatienceMs = 20_000;
+
+/** The context of a real process: SIGINT and SIGTERM stop, a second one ends at once, and so does what hangs. */
 export function processContext(level: LogLevel): CommandContext {
   const stop = new AbortController();
+  let interrupted: number | undefined;
   const stopped = new Promise<void>((resolve) => {
-    let asked = false;
     const onSignal = (signal: NodeJS.Signals): void => {
-      if (asked) process.exit(signal === 'SIGINT' ? 130 : 143);
-      asked = true;
+      const code = signal === 'SIGINT' ? 130 : 143;
+      if (interrupted !== undefined) process.exit(code);
+      interrupted = code;
+      setTimeout(() => {
+        process.stderr.write('capstan: something does not stop; ending without it\n');
+        process.exit(code);
+      }, stopPatienceMs).unref();
       stop.abort();
       resolve();
     };
@@ -59,6 +69,7 @@ export function processContext(level: LogLevel): CommandContext {
     log: chooseLogger(level),
     signal: stop.signal,
     stopped,
+    interruptedCode: () => interrupted,
   };
 }
 

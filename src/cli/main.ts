@@ -1,4 +1,7 @@
+import { allowManyWaitersOnSignals } from './quiet-signals.ts';
 import { run } from './run.ts';
+
+allowManyWaitersOnSignals();
 
 // `capstan … | head` closes the pipe early. Nobody is left to tell; what goes on by itself stops through its context.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

@@ -71,8 +71,8 @@ const serviceAccountIssuer = 'https://kubernetes.default.svc';
 /** Opens the data directory and serves the management API over it. */
 export async function startManagementApi(options: ManagementApiOptions): Promise<ManagementApi> {
   const { dataDirectory, log } = options;
-  await refuseHalfRestored(dataDirectory);
   await prepareDataDirectory(dataDirectory);
+  await refuseHalfRestored(dataDirectory);
   const engine = await lmdbEngine({ directory: storeDirectory(dataDirectory) });
   const closers: (() => Promise<void>)[] = [() => engine.close()];
   try {

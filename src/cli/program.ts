@@ -1,6 +1,8 @@
 import { Command, Option } from 'commander';
+import { CapstanError } from '../machinery/index.ts';
 import type { LogLevel } from '../runtime/index.ts';
 import { type CommandContext, processContext } from './context.ts';
+import { asInvoked, commandName } from './invocation.ts';
 import { addVerbs } from './verbs.ts';
 import { version } from './version.ts';
 
@@ -10,7 +12,8 @@ interface GlobalOptions {
 
 /** The command line. Commands load their code only when they run, so that help and completion stay instant. */
 export function buildProgram(setExitCode: (code: number) => void): Command {
-  const program = new Command('capstan')
+  const program = new Command(commandName(process.env))
+    .configureOutput({ writeOut: (text) => void process.stdout.write(asInvoked(text, process.env)) })
     .description('Kubernetes clusters on OpenStack from one program')
     .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'show help')
@@ -28,7 +31,15 @@ export function buildProgram(setExitCode: (code: number) => void): Command {
       const { logLevel } = command.optsWithGlobals<GlobalOptions>();
       const isChosen = command.getOptionValueSourceWithGlobals('logLevel') !== 'default';
       const level = isChosen ? logLevel : (usualLevel ?? logLevel);
-      setExitCode(await action(command.opts() as O, processContext(level), ...args));
+      const context = processContext(level);
+      try {
+        setExitCode(await action(command.opts() as O, context, ...args));
+      } catch (error) {
+        // what breaks off because the user has stopped it is no failure of its own
+        const code = context.interruptedCode?.();
+        if (code === undefined || error instanceof CapstanError) throw error;
+        setExitCode(code);
+      }
     };
 
   const several = (flags: string, description: string): Option =>
@@ -196,11 +207,21 @@ export function buildProgram(setExitCode: (code: number) => void): Command {
 
   program
     .command('completion')
-    .description('print a completion script')
+    .description('print a completion script, for names and values too')
     .addArgument(program.createArgument('<shell>', 'your shell').choices(['bash', 'zsh', 'fish', 'powershell']))
+    .addHelpText(
+      'after',
+      '\nExamples:\n  source <(capstan completion bash)\n  capstan completion zsh > ~/.zfunc/_capstan\n  capstan completion fish > ~/.config/fish/completions/capstan.fish\n',
+    )
     .action(
-      runs(async (_options, context, shell) =>
-        (await import('./commands/completion.ts')).completion(program, context, shell!),
+      runs(async (_options, context, shell) => (await import('./commands/completion.ts')).completion(context, shell!)),
+    );
+  program
+    .command('__complete', { hidden: true })
+    .argument('[words...]')
+    .action(
+      runs(async (_options, context, words) =>
+        (await import('./commands/completion.ts')).complete(program, context, words as unknown as string[]),
       ),
     );
 

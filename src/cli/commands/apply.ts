@@ -3,6 +3,7 @@ import { type ConnectionOptions, withConnection } from '../connection.ts';
 import type { CommandContext } from '../context.ts';
 import { type Applied, applyDocuments } from '../manifests/apply-documents.ts';
 import { type ManifestDocument, readManifests } from '../manifests/read-manifests.ts';
+import { formatJson } from '../output/printable.ts';
 
 export interface ApplyCommandOptions extends ConnectionOptions {
   filename?: string[];
@@ -41,7 +42,7 @@ export async function apply(options: ApplyCommandOptions, context: CommandContex
         else if (options.output === 'name') context.stdout(`${one.label}\n`);
       },
     });
-    if (options.output === 'json') context.stdout(`${JSON.stringify(listOf(applied), undefined, 2)}\n`);
+    if (options.output === 'json') context.stdout(formatJson(listOf(applied)));
     else if (options.output === 'yaml') context.stdout(formatYaml(listOf(applied)));
     for (const { document, message, hint } of failures) {
       context.stderr(

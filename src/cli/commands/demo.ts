@@ -15,9 +15,10 @@ import type { ClusterObjects } from '../describe/cluster-objects.ts';
 import { clusterTree } from '../describe/cluster-tree.ts';
 import { followCluster } from '../describe/follow-cluster.ts';
 import { renderTree } from '../describe/layout.ts';
+import { asInvoked } from '../invocation.ts';
 import { applyDocuments } from '../manifests/apply-documents.ts';
 import { readManifests } from '../manifests/read-manifests.ts';
-import { startInstallation } from './up.ts';
+import { startInstallation, unlessStopped } from './up.ts';
 
 export interface DemoOptions {
   flavor: DemoFlavor;
@@ -55,7 +56,7 @@ async function play(
   const { stdout } = context;
   const { directory: example, cluster } = demoExamples[options.flavor];
   const manifests = exampleDirectory(example);
-  const running = await startInstallation(
+  const starting = startInstallation(
     {
       dataDir: join(directory, 'data'),
       listen: '127.0.0.1:0',
@@ -69,6 +70,8 @@ async function play(
     },
     context,
   );
+  const running = await unlessStopped(starting, context);
+  if (!running) return 0;
   try {
     screen.say('management API', running.api.url);
     if (running.cloud) screen.say('simulated OpenStack', running.cloud.url);
@@ -84,12 +87,15 @@ async function play(
       );
       if (!options.exit) {
         stdout(
-          whatNext({
-            cluster,
-            kubeconfig: running.kubeconfig,
-            workloadKubeconfig,
-            cloudsYaml: running.cloud?.cloudsYaml,
-          }),
+          asInvoked(
+            whatNext({
+              cluster,
+              kubeconfig: running.kubeconfig,
+              workloadKubeconfig,
+              cloudsYaml: running.cloud?.cloudsYaml,
+            }),
+            context.env,
+          ),
         );
       }
       return true;

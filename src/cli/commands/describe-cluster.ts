@@ -7,7 +7,7 @@ import { followCluster } from '../describe/follow-cluster.ts';
 import { renderTree } from '../describe/layout.ts';
 import type { TreeNode, TreeOptions } from '../describe/tree.ts';
 import { treeValue } from '../describe/tree-value.ts';
-import { printableJson } from '../output/printable.ts';
+import { formatJson } from '../output/printable.ts';
 
 export interface DescribeClusterOptions extends ConnectionOptions {
   output: 'tree' | 'json' | 'yaml';
@@ -78,7 +78,7 @@ function treeOptions(options: DescribeClusterOptions): TreeOptions {
 
 /** How a tree becomes text under these options. */
 function drawing(options: DescribeClusterOptions, context: CommandContext): (tree: TreeNode) => string {
-  if (options.output === 'json') return (tree) => `${printableJson(JSON.stringify(treeValue(tree), undefined, 2))}\n`;
+  if (options.output === 'json') return (tree) => formatJson(treeValue(tree));
   if (options.output === 'yaml') return (tree) => formatYaml(treeValue(tree));
   const colour = options.color === undefined ? context.colour : options.color && !context.env['NO_COLOR'];
   const form = options.v1beta2 ? 'replicas' : 'readiness';

@@ -4,6 +4,7 @@ import { connect, loadClouds } from '../../openstack/index.ts';
 import type { CommandContext } from '../context.ts';
 import { checkCloud } from '../doctor/cloud-checks.ts';
 import { hasFailed, renderFindings } from '../doctor/findings.ts';
+import { formatJson } from '../output/printable.ts';
 
 export interface DoctorOptions {
   cloud?: string;
@@ -21,7 +22,7 @@ export async function doctor(options: DoctorOptions, context: CommandContext): P
   const cloud = connect(config, { env: context.env });
   try {
     const findings = await checkCloud(cloud, { without: options.without ?? [], signal: context.signal });
-    if (options.output === 'json') context.stdout(`${JSON.stringify({ findings }, undefined, 2)}\n`);
+    if (options.output === 'json') context.stdout(formatJson({ findings }));
     else if (options.output === 'yaml')
       context.stdout(formatYaml({ findings: findings.map((finding) => ({ ...finding })) }));
     else context.stdout(renderFindings(findings));

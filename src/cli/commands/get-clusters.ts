@@ -11,6 +11,7 @@ import type { CommandContext } from '../context.ts';
 import { conditionsOf, findCondition } from '../describe/conditions.ts';
 import { type AnyObject, numberAt, textAt } from '../describe/fields.ts';
 import { span, type Tone } from '../output/colour.ts';
+import { formatJson } from '../output/printable.ts';
 import { renderTable } from '../output/table.ts';
 
 export interface GetClustersOptions extends ConnectionOptions {
@@ -30,7 +31,7 @@ export async function getClusters(options: GetClustersOptions, context: CommandC
       ...(options.selector !== undefined && { labelSelector: options.selector }),
     });
     const list = { apiVersion: 'v1', kind: 'List', metadata: {}, items } as unknown as JsonObject;
-    if (options.output === 'json') context.stdout(`${JSON.stringify(list, undefined, 2)}\n`);
+    if (options.output === 'json') context.stdout(formatJson(list));
     else if (options.output === 'yaml') context.stdout(formatYaml(list));
     else if (options.output === 'name')
       for (const { metadata } of items) context.stdout(`cluster.cluster.x-k8s.io/${metadata.name ?? ''}\n`);

@@ -3,6 +3,7 @@ import { type Connection, type ConnectionOptions, withConnection } from '../conn
 import type { CommandContext } from '../context.ts';
 import { textAt } from '../describe/fields.ts';
 import { describeCommand, noSuchCluster } from '../no-such-cluster.ts';
+import { printable } from '../output/printable.ts';
 import { reachableKubeconfig } from '../reachable-kubeconfig.ts';
 
 const secrets: Resource<KubeObject & { data?: Record<string, string> }> = {
@@ -22,7 +23,9 @@ export async function getKubeconfig(
   return await withConnection(options, context, async (connection) => {
     const { client, namespace } = connection;
     const kubeconfig = await readKubeconfig(connection, name, context.signal);
-    context.stdout(await reachableKubeconfig(client, namespace, kubeconfig, context.signal));
+    const text = await reachableKubeconfig(client, namespace, kubeconfig, context.signal);
+    // a file gets it byte by byte; a terminal must not act upon what somebody wrote into the Secret
+    context.stdout(context.interactive ? printable(text) : text);
     return 0;
   });
 }

@@ -4,6 +4,7 @@ import type { CommandContext } from '../context.ts';
 import { hasFailed, renderFindings } from '../doctor/findings.ts';
 import { checkManagement } from '../init/management-checks.ts';
 import { type ProviderFlags, wantedProviders } from '../init/wanted-providers.ts';
+import { formatJson } from '../output/printable.ts';
 
 export interface InitOptions extends ConnectionOptions, ProviderFlags {
   output: 'text' | 'json' | 'yaml';
@@ -12,8 +13,11 @@ export interface InitOptions extends ConnectionOptions, ProviderFlags {
 /** Says whether the API has the providers that are asked for, and whatever else clusters need of it. */
 export async function init(options: InitOptions, context: CommandContext): Promise<number> {
   return await withConnection(options, context, async ({ client }) => {
-    const findings = await checkManagement(client, wantedProviders(options), context.signal);
-    if (options.output === 'json') context.stdout(`${JSON.stringify({ findings }, undefined, 2)}\n`);
+    const findings = await checkManagement(client, wantedProviders(options), {
+      nowMs: context.clock.now(),
+      signal: context.signal,
+    });
+    if (options.output === 'json') context.stdout(formatJson({ findings }));
     else if (options.output === 'yaml')
       context.stdout(formatYaml({ findings: findings.map((finding) => ({ ...finding })) }));
     else context.stdout(renderFindings(findings));

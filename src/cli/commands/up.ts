@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { openablePaths } from '../../apiserver/index.ts';
 import { writeKubeconfigEntry } from '../../client/index.ts';
-import { CapstanError, systemClock } from '../../machinery/index.ts';
+import { CapstanError, sleep, systemClock } from '../../machinery/index.ts';
 import type { PodHost } from '../../podhost/index.ts';
 import { createMetrics, type Logger } from '../../runtime/index.ts';
 import type { CommandContext } from '../context.ts';
@@ -47,7 +47,8 @@ export interface UpOptions extends OidcFlags {
 /** Runs the management API and its controllers in the foreground until a signal asks it to stop. */
 export async function up(options: UpOptions, context: CommandContext): Promise<number> {
   const { log, stdout } = context;
-  const running = await startInstallation(options, context);
+  const running = await unlessStopped(startInstallation(options, context), context);
+  if (!running) return 0;
   try {
     const { api, kubeconfig, dataDirectory, cloud } = running;
     stdout(`management API  ${api.url}\n`);
@@ -62,6 +63,34 @@ export async function up(options: UpOptions, context: CommandContext): Promise<n
     await running.stop();
   }
   return 0;
+}
+
+/** how long a start that was told to stop may take to notice */
+const startPatienceMs = 3000;
+
+/** A start that is told to stop on the way: ends with it, or without it when it hangs. Undefined when it was. */
+export async function unlessStopped(
+  starting: Promise<RunningInstallation>,
+  { stopped, signal, clock, log }: CommandContext,
+): Promise<RunningInstallation | undefined> {
+  const settled = starting.then(
+    async (running) => {
+      if (!signal.aborted) return running;
+      await running.stop();
+      return undefined;
+    },
+    (error: unknown) => {
+      if (!signal.aborted) throw error;
+      return undefined;
+    },
+  );
+  const late = stopped
+    .then(() => sleep(clock, startPatienceMs))
+    .then(() => {
+      log.warn('The start does not break off; ending without it');
+      return undefined;
+    });
+  return await Promise.race([settled, late]);
 }
 
 /** Everything `capstan up` runs, while it runs. */

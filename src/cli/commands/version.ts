@@ -1,5 +1,6 @@
 import { formatYaml } from '../../machinery/index.ts';
 import type { CommandContext } from '../context.ts';
+import { formatJson } from '../output/printable.ts';
 import { version } from '../version.ts';
 
 export async function printVersion(
@@ -7,7 +8,7 @@ export async function printVersion(
   { stdout }: CommandContext,
 ): Promise<number> {
   const info = { version, node: process.version, platform: `${process.platform}/${process.arch}` };
-  if (options.output === 'json') stdout(`${JSON.stringify(info, undefined, 2)}\n`);
+  if (options.output === 'json') stdout(formatJson(info));
   else if (options.output === 'yaml') stdout(formatYaml(info));
   else stdout(`capstan ${version} (node ${process.version}, ${info.platform})\n`);
   return 0;

@@ -42,10 +42,15 @@ describe('the progress of a cluster', () => {
     expect(isComplete(stages)).toBe(false);
   });
 
-  it('ends when all workers are available', () => {
+  it('ends when all workers are available, and the cluster says so', () => {
     const objects = [machine('a', ready), machine('b', ready)];
-    expect(isComplete(stagesOf({ cluster: there, objects: [workers(1), ...objects] }))).toBe(false);
-    expect(isComplete(stagesOf({ cluster: there, objects: [workers(2), ...objects] }))).toBe(true);
+    const said = (status: string): AnyObject => ({
+      ...there,
+      ...{ status: { ...(there as { status?: object }).status, conditions: [{ type: 'Available', status }] } },
+    });
+    expect(isComplete(stagesOf({ cluster: said('True'), objects: [workers(1), ...objects] }))).toBe(false);
+    expect(isComplete(stagesOf({ cluster: said('False'), objects: [workers(2), ...objects] }))).toBe(false);
+    expect(isComplete(stagesOf({ cluster: said('True'), objects: [workers(2), ...objects] }))).toBe(true);
   });
 });
 

@@ -33,8 +33,12 @@ export function stagesOf({ cluster, objects }: ClusterObjects): Stage[] {
     flag('control plane answers', cluster, 'controlPlaneInitialized', 'waiting for its Pods'),
     counted('workers have a server', (machine) => textAt(machine, 'spec', 'providerID') !== undefined),
     counted('workers have joined', (machine) => textAt(machine, 'status', 'nodeRef', 'name') !== undefined),
-    counted('nodes are Ready', isNodeReady),
-    { title: 'all is available', done: wanted > 0 && available >= wanted, detail: `${available} of ${wanted} workers` },
+    counted('nodes are Ready', (machine) => hasTrue(machine, 'NodeReady')),
+    {
+      title: 'all is available',
+      done: wanted > 0 && available >= wanted && hasTrue(cluster, 'Available'),
+      detail: `${available} of ${wanted} workers`,
+    },
   ];
 }
 
@@ -45,10 +49,9 @@ function flag(title: string, cluster: AnyObject, field: string, missing: string)
   return { title, done, detail: done ? '' : missing };
 }
 
-function isNodeReady(machine: AnyObject): boolean {
-  const type = (condition: object): string | undefined => textAt(condition, 'type');
-  const conditions = objectsAt(machine, 'status', 'conditions') ?? [];
-  return conditions.some((condition) => type(condition) === 'NodeReady' && textAt(condition, 'status') === 'True');
+function hasTrue(object: AnyObject, type: string): boolean {
+  const conditions = objectsAt(object, 'status', 'conditions') ?? [];
+  return conditions.some((one) => textAt(one, 'type') === type && textAt(one, 'status') === 'True');
 }
 
 function sum(objects: readonly AnyObject[], value: (object: AnyObject) => number): number {

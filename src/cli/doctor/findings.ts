@@ -1,3 +1,5 @@
+import { printableLine } from '../output/printable.ts';
+
 /** What one check of the doctor found. */
 export interface Finding {
   readonly check: string;
@@ -18,7 +20,10 @@ export function renderFindings(findings: readonly Finding[]): string {
   const checks = Math.max(0, ...findings.map(({ check }) => check.length));
   const states = Math.max(...Object.values(marks).map(({ length }) => length));
   return findings
-    .map(({ check, status, detail }) => `${marks[status].padEnd(states)}  ${check.padEnd(checks)}  ${detail}\n`)
+    .map(
+      ({ check, status, detail }) =>
+        `${marks[status].padEnd(states)}  ${check.padEnd(checks)}  ${printableLine(detail)}\n`,
+    )
     .join('');
 }
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { StorageClasses } from '../../api/index.ts';
+import { Deployments, Services, StorageClasses } from '../../api/index.ts';
+import { systemClock } from '../../machinery/index.ts';
 import { controllerAreas } from '../controller-areas.ts';
 import { ensureControllerIdentity } from '../controller-identity.ts';
 import { ensureProviderInventory } from '../provider-inventory.ts';
@@ -8,6 +9,7 @@ import { checkManagement } from './management-checks.ts';
 import { type ProviderFlags, wantedProviders } from './wanted-providers.ts';
 
 const { signal } = new AbortController();
+let laterMs = 0;
 let api: MemoryApi;
 beforeAll(async () => {
   api = await startMemoryApi();
@@ -15,9 +17,9 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 const findings = async (flags: ProviderFlags): Promise<string[]> =>
-  (await checkManagement(api.connection.client, wantedProviders(flags), signal)).map(
-    ({ check, status, detail }) => `${status} ${check}: ${detail}`,
-  );
+  (
+    await checkManagement(api.connection.client, wantedProviders(flags), { nowMs: systemClock.now() + laterMs, signal })
+  ).map(({ check, status, detail }) => `${status} ${check}: ${detail}`);
 
 describe('an API that shall be a management cluster', () => {
   it('is told what it lacks', async () => {
@@ -26,6 +28,9 @@ describe('an API that shall be a management cluster', () => {
       'failed cluster-api: not installed here; the API of `capstan up` has those it is made of, clusterctl installs others',
       'failed infrastructure-openstack: not installed here; the API of `capstan up` has those it is made of, clusterctl installs others',
       expect.stringMatching(/^warning storage: no StorageClass is the default one; .* make one the default/),
+      expect.stringMatching(
+        /^warning load balancers: nothing was found that gives addresses .* install a cloud controller/,
+      ),
     ]);
   });
 
@@ -56,6 +61,40 @@ describe('an API that shall be a management cluster', () => {
       expect.stringMatching(/^failed control-plane-rke3: not installed here; there is .*kamaji.*, clusterctl installs/),
       expect.stringMatching(/^warning infrastructure-openstack: v\S+ in capstan-system, instead of v0\.1\.0$/),
       'ok storage: StorageClass standard (default)',
+      expect.stringMatching(/^warning load balancers: nothing was found/),
     ]);
+  });
+
+  it('is told whether Services get addresses, and which one waits for its own', async () => {
+    const { client } = api.connection;
+    const last = async (): Promise<string> => (await findings({ bootstrap: ['-'], controlPlane: ['-'] })).at(-1) ?? '';
+    const ports = [{ port: 443 }];
+    const service = { apiVersion: 'v1', kind: 'Service', metadata: { name: 'lb', namespace: 'default' } };
+    const made = await client.create(
+      Services,
+      { ...service, spec: { type: 'LoadBalancer', ports } },
+      { fieldManager: 'test' },
+    );
+    // it was made just now
+    expect(await last()).toMatch(/^warning load balancers: nothing was found/);
+    laterMs = 10 * 60_000;
+    expect(await last()).toBe(
+      'warning load balancers: Service default/lb waits for an address: nothing was found that gives addresses',
+    );
+    const labels = { app: 'x' };
+    const spec = {
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { containers: [{ name: 'a', image: 'a' }] } },
+    };
+    const metadata = { name: 'openstack-cloud-controller-manager', namespace: 'default' };
+    await client.create(
+      Deployments,
+      { apiVersion: 'apps/v1', kind: 'Deployment', metadata, spec },
+      { fieldManager: 'test' },
+    );
+    expect(await last()).toContain('look at a cloud controller manager');
+    const status = { loadBalancer: { ingress: [{ ip: '192.0.2.1' }] } };
+    await client.update(Services, { ...made, status }, { fieldManager: 'test', subresource: 'status' });
+    expect(await last()).toBe('ok load balancers: a cloud controller manager');
   });
 });

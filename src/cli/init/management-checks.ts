@@ -2,20 +2,22 @@ import { type Provider, providers, StorageClasses } from '../../api/index.ts';
 import type { Client } from '../../client/index.ts';
 import { isNotFound, type KubeObject, type Resource } from '../../machinery/index.ts';
 import type { Finding } from '../doctor/findings.ts';
+import { checkLoadBalancers } from './load-balancer-check.ts';
 import { providerLabel, type WantedProvider } from './wanted-providers.ts';
 
 /** Whether an API can be a management cluster with these providers, and what to do where it cannot. */
 export async function checkManagement(
   client: Client,
   wanted: readonly WantedProvider[],
-  signal: AbortSignal,
+  { nowMs, signal }: { nowMs: number; signal: AbortSignal },
 ): Promise<Finding[]> {
-  const [rights, inventory, storage] = await Promise.all([
+  const [rights, inventory, storage, loadBalancers] = await Promise.all([
     checkRights(client, signal),
     readInventory(client, signal),
     checkStorage(client, signal),
+    checkLoadBalancers(client, nowMs, signal),
   ]);
-  return [rights, ...wanted.map((provider) => checkProvider(provider, inventory)), storage];
+  return [rights, ...wanted.map((provider) => checkProvider(provider, inventory)), storage, loadBalancers];
 }
 
 interface AccessReview extends KubeObject {

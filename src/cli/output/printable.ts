@@ -34,3 +34,8 @@ const unescapedByJson = /[\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2
 export function printableJson(json: string): string {
   return json.replace(unescapedByJson, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
+
+/** A value as JSON, for programs and for people who look at it. */
+export function formatJson(value: unknown): string {
+  return `${printableJson(JSON.stringify(value, undefined, 2))}\n`;
+}

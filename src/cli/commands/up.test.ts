@@ -1,0 +1,55 @@
+import { describe, expect, it, vi } from 'vitest';
+import { ManualClock } from '../../machinery/index.ts';
+import { recordingContext } from '../testing/memory-api.ts';
+import { type RunningInstallation, unlessStopped } from './up.ts';
+
+describe('a start that is told to stop', () => {
+  const stopping = (): { context: Parameters<typeof unlessStopped>[1]; stop(): void; clock: ManualClock } => {
+    const clock = new ManualClock();
+    const base = recordingContext();
+    let resolve = (): void => {};
+    const stopped = new Promise<void>((done) => {
+      resolve = done;
+    });
+    return {
+      clock,
+      context: { ...base, clock, stopped },
+      stop: () => {
+        base.stop();
+        resolve();
+      },
+    };
+  };
+
+  it('ends although it hangs', async () => {
+    const { context, stop, clock } = stopping();
+    const outcome = unlessStopped(new Promise<RunningInstallation>(() => {}), context);
+    stop();
+    const hasEnded = vi.fn();
+    void outcome.then(hasEnded);
+    await vi.waitFor(async () => {
+      await clock.advance(1000);
+      expect(hasEnded).toHaveBeenCalledWith(undefined);
+    });
+  });
+
+  it('is stopped when it comes to its end all the same', async () => {
+    const { context, stop } = stopping();
+    let isStopped = false;
+    const running = {
+      stop: async () => {
+        isStopped = true;
+      },
+    } as unknown as RunningInstallation;
+    stop();
+    expect(await unlessStopped(Promise.resolve(running), context)).toBeUndefined();
+    expect(isStopped).toBe(true);
+  });
+
+  it('fails for a reason of its own only when nobody stopped it', async () => {
+    const { context, stop } = stopping();
+    await expect(unlessStopped(Promise.reject(new Error('own')), context)).rejects.toThrow('own');
+    stop();
+    expect(await unlessStopped(Promise.reject(new Error('aborted')), context)).toBeUndefined();
+  });
+});
