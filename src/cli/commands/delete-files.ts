@@ -74,6 +74,7 @@ export async function deleteFiles(options: DeleteFilesOptions, context: CommandC
         const within = { ...connection, namespace: key.namespace ?? connection.namespace };
         try {
           await untilClusterGone(within, key.name, context, { timeoutMs, since });
+          sayDeleted(one.target, context);
           return false;
         } catch (error) {
           fail(one.document, error);
@@ -133,12 +134,13 @@ async function look(
 async function deleteAll(
   objects: readonly Found[],
   { client }: Connection,
-  { signal, stdout }: CommandContext,
+  context: CommandContext,
   fail: (document: ManifestDocument, error: unknown) => void,
 ): Promise<Found[]> {
   const going: Found[] = [];
   for (const one of objects) {
-    const { resource, key, label } = one.target;
+    const { resource, key } = one.target;
+    const { signal } = context;
     try {
       // never another object that has taken the name since
       const preconditions =
@@ -151,9 +153,13 @@ async function deleteAll(
       }
     }
     going.push(one);
-    stdout(`${label.slice(0, label.indexOf('/'))} "${key.name}" deleted\n`);
+    if (!isCluster(one.document)) sayDeleted(one.target, context);
   }
   return going;
+}
+
+function sayDeleted({ label, key }: Target, { stdout }: CommandContext): void {
+  stdout(`${label.slice(0, label.indexOf('/'))} "${key.name}" deleted\n`);
 }
 
 function isUnserved(error: unknown): boolean {

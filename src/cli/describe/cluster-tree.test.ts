@@ -466,6 +466,20 @@ describe('what a tree must not hide', () => {
     expect(rows).toEqual(line ? [expect.stringMatching(line)] : []);
   });
 
+  it('a pause once, however many objects it holds', () => {
+    const paused = modern('Paused', 'True', 5, { message: 'Cluster spec.paused is set to true' });
+    const root = made(core, 'Cluster', 'c', {
+      spec: { paused: true },
+      status: { conditions: [...healthy.conditions, paused] },
+    });
+    const conditions = [modern('Ready', 'True', 9), paused];
+    const shown = shownOf(root, [made(core, 'Machine', 'm', { status: { conditions } })]);
+    expect(shown.filter((line) => line.includes('Paused'))).toHaveLength(1);
+    const alone = { ...paused, message: 'Machine has the cluster.x-k8s.io/paused annotation' };
+    const other = shownOf(root, [made(core, 'Machine', 'm', { status: { conditions: [conditions[0], alone] } })]);
+    expect(other.filter((line) => line.includes('Paused'))).toHaveLength(2);
+  });
+
   it('says nothing twice', () => {
     const summed = modern('Available', 'False', 9, {
       reason: 'NotAvailable',

@@ -35,6 +35,8 @@ function isSaid({ type, message = '' }: ConditionView, shown: ConditionView | un
 
 function isWorthALine({ kind }: AnyObject, { type, message = '' }: ConditionView): boolean {
   if (saidElsewhere.test(type)) return false;
+  // the line of the cluster says it for all of them
+  if (type === 'Paused' && kind !== 'Cluster' && message.includes('Cluster spec.paused')) return false;
   if (kind === 'Cluster') return ofClusters.has(type);
   // Ready sums up the others of a machine
   if (kind === 'Machine') return type === 'UpToDate' || type === 'Paused' || type === 'Ready';
@@ -47,7 +49,8 @@ function observations(object: AnyObject, conditions: readonly ConditionView[]): 
   const found: ConditionView[] = [];
   const paused = object.kind === 'Cluster' && at(object, 'spec', 'paused') === true;
   const pausedByHand = textAtAnnotation(object, 'cluster.x-k8s.io/paused') !== undefined;
-  if ((paused || pausedByHand) && !conditions.some(({ type, status }) => type === 'Paused' && status === 'True')) {
+  const saysPaused = conditions.some(({ type, status }) => type === 'Paused' && status === 'True');
+  if ((paused || pausedByHand) && !saysPaused) {
     const where = paused ? 'spec.paused is true' : 'the annotation cluster.x-k8s.io/paused is set';
     found.push(finding('Paused', 'Paused', `${where}: nothing is changed until it is removed`, 'True'));
   }
@@ -64,7 +67,8 @@ function observations(object: AnyObject, conditions: readonly ConditionView[]): 
   }
   const generation = numberAt(object, 'metadata', 'generation');
   const observed = numberAt(object, 'status', 'observedGeneration');
-  if (generation !== undefined && observed !== undefined && observed < generation) {
+  const isPaused = paused || pausedByHand || saysPaused;
+  if (generation !== undefined && observed !== undefined && observed < generation && !isPaused) {
     found.push(
       finding(
         'Observed',

@@ -3,6 +3,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CapstanProcess, startCapstan } from '../../support/capstan.ts';
 import { capstan, capstanOk } from '../../support/command.ts';
+import { isInstalled, type Outcome, runProcess } from '../../support/process.ts';
+
+/** `script` of util-linux makes a terminal of nothing */
+const hasTerminal = await isInstalled('script', '--version');
 
 describe('the everyday verbs', () => {
   let server: CapstanProcess;
@@ -121,6 +125,28 @@ describe('the everyday verbs', () => {
     expect(third.stderr).toContain('nothing of what the files name is there');
     await capstanOk(on('delete', '-f', '-', '--ignore-not-found'), { input });
   });
+
+  it.skipIf(!hasTerminal)(
+    'ask at a terminal (script) before they delete, and take anything but yes for no',
+    async () => {
+      const free = '{apiVersion: v1, kind: ConfigMap, metadata: {name: asked}}';
+      const file = join(server.directory, 'asked.yaml');
+      await writeFile(file, free);
+      await capstanOk(on('apply', '-f', file));
+      const script = process.env['CAPSTAN_PROGRAM'];
+      const program = script ? [script] : ['--import', 'tsx', 'src/cli/main.ts'];
+      const command = [process.execPath, ...program, ...on('delete', '-f', file)].join(' ');
+      const answered = async (answer: string): Promise<Outcome> =>
+        await runProcess('script', ['-qec', command, '/dev/null'], { input: `${answer}\n` });
+      const no = await answered('n');
+      expect(no.stdout).toContain(`delete 1 object of 1 document from ${server.url} (context capstan)? [y/N]`);
+      expect(no.stdout).toContain('nothing was deleted');
+      expect(no.code).toBe(1);
+      const yes = await answered('yes');
+      expect(yes.stdout).toContain('configmap "asked" deleted');
+      expect(yes.code).toBe(0);
+    },
+  );
 
   it('say what holds back something that does not go', async () => {
     const held = (finalizers: string): string =>
