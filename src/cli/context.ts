@@ -1,8 +1,7 @@
-import { type Clock, systemClock } from '../machinery/index.ts';
+import { type Clock, printable, systemClock } from '../machinery/index.ts';
 import { jsonLogger, type Logger, type LogLevel, terminalLogger } from '../runtime/index.ts';
 import { confirmOnTerminal } from './confirm.ts';
 import { asInvoked } from './invocation.ts';
-import { printable } from './output/printable.ts';
 
 /** What a command may touch of the outside world. */
 export interface CommandContext {

@@ -1,5 +1,5 @@
 /**
- * Node before 22 takes more than ten listeners on an AbortSignal for a leak. A signal that stops a whole program has one
+ * Node 20 takes more than ten listeners on an AbortSignal for a leak. A signal that stops a whole program has one
  * listener per operation under way, which is what it is for; all other warnings are shown as ever.
  */
 export function allowManyWaitersOnSignals(): void {

@@ -1,9 +1,8 @@
 import { CommanderError } from 'commander';
-import { ApiStatusError, CapstanError, errorMessage } from '../machinery/index.ts';
+import { ApiStatusError, CapstanError, errorMessage, printable } from '../machinery/index.ts';
 import { spellOutBooleans } from './boolean-flags.ts';
 import { asInvoked } from './invocation.ts';
 import { optionsBehindVerb } from './leading-options.ts';
-import { printable } from './output/printable.ts';
 import { buildProgram } from './program.ts';
 
 /** Exit codes scripts can rely on: 0 fine, 1 failed, 2 wrong usage. */

@@ -27,6 +27,13 @@ describe('logging', () => {
     );
   });
 
+  it('shows a terminal nothing it would act upon', () => {
+    let text = '';
+    const log = terminalLogger({ write: (line) => (text += line), now: () => 0 });
+    log.warn('Failed', { error: new Error('\u001b[2Jgone\u0007'), name: 'a\u001b]0;t\u0007b', more: ['\u009b31m'] });
+    expect(text).toBe('00:00:00 ▲ Failed error=gone name=ab more=[""]\n');
+  });
+
   it('colours only when told to', () => {
     let text = '';
     terminalLogger({ write: (line) => (text += line), now: () => 0, colour: true }).info('hello');

@@ -1,5 +1,5 @@
 import { type Logger as PinoLogger, pino } from 'pino';
-import { errorMessage } from '../machinery/index.ts';
+import { errorMessage, printable, printableLine } from '../machinery/index.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
@@ -144,7 +144,7 @@ export function terminalLogger(options: {
     (level, message, fields) => {
       const { mark, colour } = marks[level];
       const time = new Date(options.now()).toISOString().slice(11, 19);
-      let line = `${paint('\u001b[90m', time)} ${paint(colour, mark)} ${message}`;
+      let line = `${paint('\u001b[90m', time)} ${paint(colour, mark)} ${printableLine(message)}`;
       for (const [name, value] of Object.entries(redact(fields))) {
         line += ` ${paint('\u001b[90m', `${name}=`)}${fieldText(value)}`;
       }
@@ -156,8 +156,10 @@ export function terminalLogger(options: {
 }
 
 function fieldText(value: unknown): string {
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return typeof value === 'string' && (text === '' || /[\s"=]/.test(text)) ? JSON.stringify(text) : text;
+  if (typeof value !== 'string') return printableLine(JSON.stringify(value) ?? '');
+  // errors carry words of clouds and other servers, which a terminal must not act upon
+  const text = printable(value);
+  return text === '' || /[\s"=]/.test(text) ? JSON.stringify(text) : text;
 }
 
 /** Writes nothing. */

@@ -1,9 +1,8 @@
-import { CapstanError, formatYaml, type JsonObject, sleep } from '../../machinery/index.ts';
+import { CapstanError, formatJson, formatYaml, type JsonObject, sleep } from '../../machinery/index.ts';
 import { type ConnectionOptions, withConnection } from '../connection.ts';
 import type { CommandContext } from '../context.ts';
 import { type Applied, applyDocuments } from '../manifests/apply-documents.ts';
 import { type ManifestDocument, readManifests } from '../manifests/read-manifests.ts';
-import { formatJson } from '../output/printable.ts';
 
 export interface ApplyCommandOptions extends ConnectionOptions {
   filename?: string[];

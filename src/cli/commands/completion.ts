@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
+import { printableLine } from '../../machinery/index.ts';
 import { candidates } from '../completion/candidates.ts';
 import { liveValues } from '../completion/live-values.ts';
 import { completionScripts } from '../completion/scripts.ts';
 import type { CommandContext } from '../context.ts';
-import { printableLine } from '../output/printable.ts';
 
 /** Prints the script that teaches a shell to complete. */
 export async function completion({ stdout }: CommandContext, shell: string): Promise<number> {

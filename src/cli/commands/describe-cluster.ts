@@ -1,4 +1,4 @@
-import { formatYaml } from '../../machinery/index.ts';
+import { formatJson, formatYaml } from '../../machinery/index.ts';
 import { type ConnectionOptions, withConnection } from '../connection.ts';
 import type { CommandContext } from '../context.ts';
 import { type ClusterObjects, readCluster } from '../describe/cluster-objects.ts';
@@ -7,7 +7,6 @@ import { followCluster } from '../describe/follow-cluster.ts';
 import { renderTree } from '../describe/layout.ts';
 import type { TreeNode, TreeOptions } from '../describe/tree.ts';
 import { treeValue } from '../describe/tree-value.ts';
-import { formatJson } from '../output/printable.ts';
 
 export interface DescribeClusterOptions extends ConnectionOptions {
   output: 'tree' | 'json' | 'yaml';

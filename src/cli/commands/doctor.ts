@@ -1,10 +1,9 @@
 import { homedir } from 'node:os';
-import { formatYaml } from '../../machinery/index.ts';
+import { formatJson, formatYaml } from '../../machinery/index.ts';
 import { connect, loadClouds } from '../../openstack/index.ts';
 import type { CommandContext } from '../context.ts';
 import { checkCloud } from '../doctor/cloud-checks.ts';
 import { hasFailed, renderFindings } from '../doctor/findings.ts';
-import { formatJson } from '../output/printable.ts';
 
 export interface DoctorOptions {
   cloud?: string;

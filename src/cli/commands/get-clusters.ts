@@ -1,4 +1,5 @@
 import {
+  formatJson,
   formatYaml,
   humanDuration,
   type JsonObject,
@@ -11,7 +12,6 @@ import type { CommandContext } from '../context.ts';
 import { conditionsOf, findCondition } from '../describe/conditions.ts';
 import { type AnyObject, numberAt, textAt } from '../describe/fields.ts';
 import { span, type Tone } from '../output/colour.ts';
-import { formatJson } from '../output/printable.ts';
 import { renderTable } from '../output/table.ts';
 
 export interface GetClustersOptions extends ConnectionOptions {

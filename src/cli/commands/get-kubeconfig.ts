@@ -1,9 +1,8 @@
-import { CapstanError, isNotFound, type KubeObject, type Resource } from '../../machinery/index.ts';
+import { CapstanError, isNotFound, type KubeObject, printable, type Resource } from '../../machinery/index.ts';
 import { type Connection, type ConnectionOptions, withConnection } from '../connection.ts';
 import type { CommandContext } from '../context.ts';
 import { textAt } from '../describe/fields.ts';
 import { describeCommand, noSuchCluster } from '../no-such-cluster.ts';
-import { printable } from '../output/printable.ts';
 import { reachableKubeconfig } from '../reachable-kubeconfig.ts';
 
 const secrets: Resource<KubeObject & { data?: Record<string, string> }> = {

@@ -1,10 +1,9 @@
-import { formatYaml } from '../../machinery/index.ts';
+import { formatJson, formatYaml } from '../../machinery/index.ts';
 import { type ConnectionOptions, withConnection } from '../connection.ts';
 import type { CommandContext } from '../context.ts';
 import { hasFailed, renderFindings } from '../doctor/findings.ts';
 import { checkManagement } from '../init/management-checks.ts';
 import { type ProviderFlags, wantedProviders } from '../init/wanted-providers.ts';
-import { formatJson } from '../output/printable.ts';
 
 export interface InitOptions extends ConnectionOptions, ProviderFlags {
   output: 'text' | 'json' | 'yaml';

@@ -1,6 +1,5 @@
-import { formatYaml } from '../../machinery/index.ts';
+import { formatJson, formatYaml } from '../../machinery/index.ts';
 import type { CommandContext } from '../context.ts';
-import { formatJson } from '../output/printable.ts';
 import { version } from '../version.ts';
 
 export async function printVersion(

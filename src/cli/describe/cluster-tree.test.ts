@@ -466,6 +466,27 @@ describe('what a tree must not hide', () => {
     expect(rows).toEqual(line ? [expect.stringMatching(line)] : []);
   });
 
+  it('but not what others would have the terminal do', () => {
+    const message = 'a\u001b[2J\u001b]0;owned\u0007b\rc';
+    const shown = shownOf(cluster({}, [modern('Available', 'False', 5, { message, reason: 'X\u001b[31m' })]), []);
+    expect(shown).toEqual([expect.stringMatching(/^Cluster\/c +False +Warning +X +5s +ab c$/)]);
+  });
+
+  it('a control plane that sleeps', () => {
+    const ref = { apiGroup: 'controlplane.cluster.x-k8s.io', kind: 'K0smotronControlPlane', name: 'cp' };
+    const root = made(core, 'Cluster', 'c', { spec: { controlPlaneRef: ref }, status: healthy });
+    const plane = (conditions: object[]): AnyObject =>
+      made('controlplane.cluster.x-k8s.io/v1beta1', 'K0smotronControlPlane', 'cp', {
+        spec: { replicas: 0 },
+        status: { conditions },
+      });
+    expect(shownOf(root, [plane(healthy.conditions)])[2]).toMatch(
+      /Asleep +True +Warning +Hibernated +spec\.replicas is 0/,
+    );
+    const said = modern('Available', 'False', 5, { reason: 'Hibernated', message: 'the control plane sleeps' });
+    expect(shownOf(root, [plane([said])])).toHaveLength(2);
+  });
+
   it('a pause once, however many objects it holds', () => {
     const paused = modern('Paused', 'True', 5, { message: 'Cluster spec.paused is set to true' });
     const root = made(core, 'Cluster', 'c', {

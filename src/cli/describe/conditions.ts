@@ -55,7 +55,7 @@ export function findCondition(conditions: readonly ConditionView[], type: string
   return conditions.find((condition) => condition.type === type);
 }
 
-const negative = new Set(['Paused', 'Deleting', 'RollingOut', 'ScalingUp', 'ScalingDown', 'Remediating']);
+const negative = new Set(['Paused', 'Asleep', 'Deleting', 'RollingOut', 'ScalingUp', 'ScalingDown', 'Remediating']);
 
 /** Whether True is the good state of this condition. */
 export function isPositive(type: string): boolean {

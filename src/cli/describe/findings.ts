@@ -1,3 +1,4 @@
+import { parseApiVersion } from '../../machinery/index.ts';
 import { type ConditionView, isBad } from './conditions.ts';
 import { type AnyObject, at, numberAt, type ObjectReference, textAt } from './fields.ts';
 
@@ -78,7 +79,16 @@ function observations(object: AnyObject, conditions: readonly ConditionView[]): 
       ),
     );
   }
-  return [...found, ...versionFinding(object), ...nodeFinding(object)];
+  return [...found, ...sleepFinding(object, conditions), ...versionFinding(object), ...nodeFinding(object)];
+}
+
+/** A control plane without replicas: nothing runs, and it is not told from one that has just been made. */
+function sleepFinding(object: AnyObject, conditions: readonly ConditionView[]): ConditionView[] {
+  const isPlane = parseApiVersion(object.apiVersion).group === 'controlplane.cluster.x-k8s.io';
+  if (!isPlane || numberAt(object, 'spec', 'replicas') !== 0) return [];
+  if (conditions.some((condition) => isBad(condition) && condition.reason === 'Hibernated')) return [];
+  const message = 'spec.replicas is 0: the control plane sleeps, its data is kept; give it replicas to wake it';
+  return [finding('Asleep', 'Hibernated', message, 'True')];
 }
 
 /** The version that runs against the one that is wanted. */

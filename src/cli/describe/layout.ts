@@ -62,9 +62,7 @@ function readinessRow(condition: ConditionView | undefined, options: LayoutOptio
 function severityOf({ type, status, reason = '' }: ConditionView): string {
   if (!isBad({ type, status })) return '';
   if (status === 'Unknown') return 'Info';
-  return /^(?:Waiting|Provisioning|Scaling|Rolling|Deleting|Not(?:Available|Ready|UpToDate)$)/.test(reason)
-    ? 'Info'
-    : 'Warning';
+  return /^(?:Waiting|Provisioning|Scaling|Rolling|Deleting|NotUpToDate$)/.test(reason) ? 'Info' : 'Warning';
 }
 
 function readinessTone(condition: ConditionView | undefined, severity: string): Tone {

@@ -1,4 +1,4 @@
-import { printableLine } from '../output/printable.ts';
+import { printableLine } from '../../machinery/index.ts';
 
 /** What one check of the doctor found. */
 export interface Finding {

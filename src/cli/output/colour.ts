@@ -1,4 +1,4 @@
-import { printableLine } from './printable.ts';
+import { printableLine } from '../../machinery/index.ts';
 
 /** Names of what is coloured, not of colours: one place decides what they look like. */
 export type Tone = 'good' | 'bad' | 'warning' | 'plain' | 'faint' | 'strong' | 'accent';

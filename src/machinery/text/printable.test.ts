@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { paint, span } from './colour.ts';
 import { printable, printableJson, printableLine } from './printable.ts';
-import { renderTable } from './table.ts';
 
 describe('text of others', () => {
   it.each([
@@ -35,10 +33,5 @@ describe('text of others', () => {
     const json = printableJson(JSON.stringify(value));
     expect(JSON.parse(json)).toEqual(value);
     expect(json).toMatch(/^[ -~]+$/);
-  });
-
-  it('keeps the colours of the table and loses its own', () => {
-    expect(paint([span('a\u001b[2Jb', 'good')], true)).toBe('\u001b[32mab\u001b[0m');
-    expect(renderTable(['NAME', 'X'], [[[span('a\u001b[31m')], [span('b')]]], false)).toBe('NAME  X\na     b\n');
   });
 });

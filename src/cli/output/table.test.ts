@@ -1,0 +1,10 @@
+import { describe, expect, it } from 'vitest';
+import { paint, span } from './colour.ts';
+import { renderTable } from './table.ts';
+
+describe('text of others in a table', () => {
+  it('keeps the colours of the table and loses its own', () => {
+    expect(paint([span('a\u001b[2Jb', 'good')], true)).toBe('\u001b[32mab\u001b[0m');
+    expect(renderTable(['NAME', 'X'], [[[span('a\u001b[31m')], [span('b')]]], false)).toBe('NAME  X\na     b\n');
+  });
+});
