@@ -44,7 +44,7 @@ export function servingHosts(host: string, sans: readonly string[], names: HostN
   return [...new Set([...always, ...found, ...sans])];
 }
 
-/** Where clients are told to go: the first name that was given, else an address others can reach. */
+/** The host that kubeconfigs name: the first name that was given, else an address others can reach. */
 export function advertisedHost(host: string, sans: readonly string[], names: HostNames = systemHostNames): string {
   if (!isWildcard(host)) return host;
   const given = sans.find((san) => !san.startsWith('*.'));

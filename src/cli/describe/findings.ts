@@ -82,7 +82,7 @@ function observations(object: AnyObject, conditions: readonly ConditionView[]): 
   return [...found, ...sleepFinding(object, conditions), ...versionFinding(object), ...nodeFinding(object)];
 }
 
-/** A control plane without replicas: nothing runs, and it is not told from one that has just been made. */
+/** A control plane without replicas: nothing runs, although its other conditions may be good. */
 function sleepFinding(object: AnyObject, conditions: readonly ConditionView[]): ConditionView[] {
   const isPlane = parseApiVersion(object.apiVersion).group === 'controlplane.cluster.x-k8s.io';
   if (!isPlane || numberAt(object, 'spec', 'replicas') !== 0) return [];
