@@ -21,7 +21,6 @@ export const extensions: readonly (readonly [alias: string, name: string, update
   ['floatingip-pools', 'Floating IP Pools Extension', '2018-03-21T10:00:00-00:00'],
   ['ip-substring-filtering', 'IP address substring filtering', '2017-11-28T09:00:00-00:00'],
   ['l3-port-ip-change-not-allowed', 'Prevent L3 router ports IP address change extension', '2018-10-09T10:00:00-00:00'],
-  ['multi-provider', 'Multi Provider Network', '2013-06-27T10:00:00-00:00'],
   ['net-mtu', 'Network MTU', '2015-03-25T10:00:00-00:00'],
   ['net-mtu-writable', 'Network MTU (writable)', '2017-07-12T00:00:00-00:00'],
   ['network-ip-availability', 'Network IP Availability', '2015-09-24T00:00:00-00:00'],

@@ -315,6 +315,21 @@ describe('smaller rules of neutron', () => {
     expect(changed.mac_address).not.toBe(port.mac_address);
   });
 
+  it('a port keeps what its NUMA affinity is to be', async () => {
+    const { networkId } = await makeNetwork(member, '10.0.0.0/24');
+    const { id } = await member.make('port', { network_id: networkId, numa_affinity_policy: 'preferred' });
+    expect(await admin.get(`/ports/${id}`)).toMatchObject({ numa_affinity_policy: 'preferred' });
+    await admin.change('port', id, { numa_affinity_policy: null });
+    expect(await admin.get(`/ports/${id}`)).toMatchObject({ numa_affinity_policy: null });
+  });
+
+  it('what no extension offers is no attribute', async () => {
+    const { networkId } = await makeNetwork(member, '10.0.0.0/24');
+    const port = { network_id: networkId, device_profile: 'x' };
+    expect((await admin.send('POST', '/ports', { port })).status).toBe(400);
+    expect((await admin.send('POST', '/networks', { network: { segments: [] } })).status).toBe(400);
+  });
+
   it('a quota below what is in use is refused when it is to be checked', async () => {
     await member.make('network', {});
     const put = (quota: object) => admin.send('PUT', `/quotas/${member.user.projectId}`, { quota });

@@ -119,6 +119,7 @@ export interface PortRow extends TaggedRow {
   readonly dns_domain: string;
   /** absent in data of earlier versions */
   readonly qos_policy_id?: string | null;
+  readonly numa_affinity_policy?: string | null;
 }
 
 export interface RouterRow extends TaggedRow {

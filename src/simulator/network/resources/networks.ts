@@ -32,7 +32,6 @@ const attributes: Attributes = {
   ipv4_address_scope: common.readOnly,
   ipv6_address_scope: common.readOnly,
   'router:external': flag,
-  segments: { create: true, update: true, ruled: true },
   mtu: {
     create: true,
     update: true,
@@ -61,7 +60,6 @@ const rules: AttributeRules = {
   shared: adminOnly,
   'router:external': adminOnly,
   is_default: adminOnly,
-  segments: adminOnly,
   'provider:network_type': adminOnly,
   'provider:physical_network': adminOnly,
   'provider:segmentation_id': adminOnly,

@@ -29,7 +29,13 @@ export interface PortWish {
   readonly rest?: Partial<
     Pick<
       PortRow,
-      'binding:vnic_type' | 'binding:profile' | 'dns_name' | 'dns_domain' | 'extra_dhcp_opts' | 'qos_policy_id'
+      | 'binding:vnic_type'
+      | 'binding:profile'
+      | 'dns_name'
+      | 'dns_domain'
+      | 'extra_dhcp_opts'
+      | 'qos_policy_id'
+      | 'numa_affinity_policy'
     >
   >;
 }
@@ -75,6 +81,7 @@ export function insertPort(neutron: Neutron, wish: PortWish): Readonly<PortRow> 
     dns_name: rest.dns_name ?? '',
     dns_domain: rest.dns_domain ?? '',
     qos_policy_id: rest.qos_policy_id ?? null,
+    numa_affinity_policy: rest.numa_affinity_policy ?? null,
   });
 }
 

@@ -68,14 +68,12 @@ const attributes: Attributes = {
     ruled: true,
   },
   extra_dhcp_opts: { create: true, update: true, default: null, check: extraDhcpOptions },
-  device_profile: { create: true, default: null, check: checks.orNull(checks.string(255)) },
   numa_affinity_policy: {
     create: true,
     update: true,
     default: null,
     check: checks.oneOf(['required', 'preferred', 'legacy', null]),
   },
-  resource_request: common.readOnly,
   'binding:vif_type': common.readOnly,
   'binding:vif_details': common.readOnly,
   'binding:vnic_type': { create: true, update: true, default: 'normal', check: checks.oneOf(vnicTypes), ruled: true },
@@ -167,6 +165,7 @@ export function portResource(neutron: Neutron): Resource<PortRow> {
           dns_name: values['dns_name'] as string,
           dns_domain: values['dns_domain'] as string,
           qos_policy_id: policy ?? null,
+          numa_affinity_policy: values['numa_affinity_policy'] as string | null,
           extra_dhcp_opts: isBulk ? [] : mergeOptions([], values),
         },
       });
@@ -278,15 +277,14 @@ function view(neutron: Neutron, row: Readonly<PortRow>, caller: Caller): Record<
   shown['binding:vif_type'] = host === '' ? 'unbound' : 'ovs';
   shown['binding:vif_details'] =
     host === '' ? {} : { port_filter: true, ovs_hybrid_plug: false, bridge_name: 'br-int' };
-  shown['resource_request'] = null;
+  shown['numa_affinity_policy'] = row.numa_affinity_policy ?? null;
   return shown;
 }
 
 function update(neutron: Neutron, row: Readonly<PortRow>, values: Values, caller: Caller): Readonly<PortRow> {
   if (Object.keys(values).length === 0) return row;
   readQosPolicy(neutron, values['qos_policy_id'], caller);
-  const { numa_affinity_policy: _numa, ...given } = values;
-  const changes: Record<string, unknown> = { ...given };
+  const changes: Record<string, unknown> = { ...values };
   if ('mac_address' in values) changes['mac_address'] = newMac(neutron, row, values['mac_address'] as string | null);
   if ('fixed_ips' in values) {
     const request = { networkId: row.network_id, mac: row.mac_address, deviceOwner: row.device_owner };
