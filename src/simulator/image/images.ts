@@ -29,6 +29,18 @@ export interface Image extends Row {
   readonly members: Readonly<Record<string, 'pending' | 'accepted' | 'rejected'>>;
 }
 
+/** Work that was handed to glance. */
+export interface Task extends Row {
+  readonly type: string;
+  readonly status: 'pending' | 'success' | 'failure';
+  readonly owner: string;
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly result: Readonly<Record<string, unknown>> | null;
+  readonly message: string;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
 interface Content extends Row {
   readonly base64: string;
 }
@@ -38,6 +50,7 @@ export interface Images {
   readonly core: Core;
   readonly images: Table<Image>;
   readonly contents: Table<Content>;
+  readonly tasks: Table<Task>;
   /** the image of a request, when the caller can see it */
   find(context: RequestContext): Readonly<Image>;
   canSee(image: Readonly<Image>, projectId: string | undefined, isAdmin: boolean): boolean;
@@ -51,6 +64,7 @@ export interface Images {
 export function createImages(core: Core): Images {
   const images = core.state.table<Image>('images', { indexes: { owner: ({ owner }) => owner } });
   const contents = core.state.table<Content>('image_contents');
+  const tasks = core.state.table<Task>('image_tasks');
   const canSee: Images['canSee'] = (image, projectId, isAdmin) =>
     isAdmin ||
     image.visibility === 'public' ||
@@ -67,6 +81,7 @@ export function createImages(core: Core): Images {
     core,
     images,
     contents,
+    tasks,
     canSee,
     change,
     find(context) {

@@ -7,6 +7,7 @@ import { importMethods, importRoutes, storeId } from './import.ts';
 import { listImages } from './list.ts';
 import { memberRoutes } from './members.ts';
 import { mustOwn } from './ownership.ts';
+import { taskRoutes } from './tasks.ts';
 
 const patchTypes: readonly string[] = [
   'application/openstack-images-v2.1-json-patch',
@@ -118,6 +119,7 @@ export function imageRoutes(images: Images): Route[] {
     ),
     ...memberRoutes(images),
     ...importRoutes(images),
+    ...taskRoutes(images),
   ];
 }
 

@@ -66,6 +66,25 @@ describe('a shared image', () => {
   });
 });
 
+it('operators hand tasks to glance', async () => {
+  const { admin, clock } = test;
+  const input = { import_from: 'http://images.example/x', image_properties: { name: 'by-task' } };
+  const made = await admin.request('POST', '/image/v2/tasks', { type: 'import', input });
+  expect(made).toMatchObject({ status: 201, body: { status: 'pending' } });
+  const second = await admin.request('POST', '/image/v2/tasks', { type: 'import', input: {} });
+  await clock.advance(10_000);
+  const done = await admin.request('GET', `/image/v2/tasks/${read(made, 'id')}`);
+  expect(done.body).toMatchObject({ status: 'success', result: { image_id: expect.any(String) } });
+  expect((await admin.request('GET', `/image/v2/tasks/${read(second, 'id')}`)).body).toMatchObject({
+    status: 'failure',
+  });
+  const page = await admin.request('GET', '/image/v2/tasks?limit=1');
+  expect(read<Json[]>(page, 'tasks')).toHaveLength(1);
+  const next = await admin.request('GET', `/image${read(page, 'next')}`);
+  expect(read<Json[]>(next, 'tasks')).toHaveLength(1);
+  expect((await owner.request('GET', '/image/v2/tasks')).status).toBe(403);
+});
+
 describe('import', () => {
   const image = async (id: string): Promise<Json> =>
     (await owner.request('GET', `/image/v2/images/${id}`)).body as Json;

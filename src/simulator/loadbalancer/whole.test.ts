@@ -82,6 +82,17 @@ describe('a load balancer made in one request', () => {
   });
 });
 
+it('a number among a few may come as text', async () => {
+  const lb = await make('loadbalancer', { vip_subnet_id: subnetId });
+  const wish = { loadbalancer_id: lb.id, protocol: 'HTTP', lb_algorithm: 'ROUND_ROBIN' };
+  const { id: pool_id } = await make('pool', wish);
+  const monitor = { pool_id, type: 'HTTP', delay: 5, timeout: 3, max_retries: 2, http_version: '1.0' };
+  expect(await make('healthmonitor', monitor)).toMatchObject({ http_version: 1 });
+  const body = { healthmonitor: { http_version: '1.2' } };
+  const [{ id }] = (await octavia.list('/healthmonitors')) as [Json];
+  expect((await octavia.send('PUT', `/healthmonitors/${id}`, body)).status).toBe(400);
+});
+
 describe('L7 policies', () => {
   it('keep an unbroken order whatever is put, moved or taken', async () => {
     const lb = await make('loadbalancer', { vip_subnet_id: subnetId });

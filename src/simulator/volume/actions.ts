@@ -2,7 +2,7 @@ import type { BodySchema } from '../core/checks/schema.ts';
 import type { NewImage } from '../core/contracts.ts';
 import type { RequestContext } from '../core/http/context.ts';
 import type { Answer, Route } from '../core/service.ts';
-import { zulu } from '../core/time-formats.ts';
+import { wholeSeconds } from '../core/time-formats.ts';
 import { badRequest, checkBody, forbidden, notFound, wrappedIn } from '../core/wrapped-refusals.ts';
 import { openType } from './types.ts';
 import { imageMetadata } from './views.ts';
@@ -281,7 +281,7 @@ function uploadImage(volumes: Volumes, context: RequestContext, volume: Readonly
     body: {
       'os-volume_upload_image': {
         id: volume.id,
-        updated_at: zulu(volumes.core.now()),
+        updated_at: wholeSeconds(volumes.core.now()),
         status: 'uploading',
         display_description: volume.description,
         size: volume.size,

@@ -1,6 +1,7 @@
 import type { RequestContext } from '../core/http/context.ts';
 import type { Route } from '../core/service.ts';
 import { badRequest, checkBody, conflict, notFound, wrappedIn } from '../core/wrapped-refusals.ts';
+import { type Listing, listPage } from './list.ts';
 import type { QosSpecs, Volumes } from './volumes.ts';
 
 const specSchema = { type: ['string', 'integer'], maxLength: 255 };
@@ -20,6 +21,17 @@ const updateSchema = wrappedIn('qos_specs', {
   properties: { consumer: { type: 'string', enum: ['back-end', 'front-end', 'both'] } },
   additionalProperties: specSchema,
 });
+
+const listing: Listing<Readonly<QosSpecs>> = {
+  key: 'qos_specs',
+  noun: 'QoS specs',
+  filters: {
+    id: ({ id }, value) => id === value,
+    name: ({ name }, value) => name === value,
+    consumer: ({ consumer }, value) => consumer === value,
+  },
+  sortable: { id: ({ id }) => id, name: ({ name }) => name, consumer: ({ consumer }) => consumer },
+};
 
 /** Limits that types of volumes carry. Operators only. Cinder changes associations by GET. */
 export function qosSpecRoutes(volumes: Volumes): Route[] {
@@ -53,7 +65,7 @@ export function qosSpecRoutes(volumes: Volumes): Route[] {
       method: 'GET',
       path: '/qos-specs',
       policy: policy('get_all'),
-      handle: () => ({ status: 200, body: { qos_specs: Array.from(qosSpecs.all(), render) } }),
+      handle: (context) => ({ status: 200, body: listPage(context, qosSpecs.all(), listing, render) }),
     },
     {
       method: 'POST',

@@ -221,7 +221,7 @@ const encryptionSchema = wrappedIn('encryption', {
   type: 'object',
   properties: {
     key_size: { type: ['string', 'integer', 'null'] },
-    provider: { type: 'string', minLength: 1, maxLength: 255 },
+    provider: { type: 'string', maxLength: 255 },
     control_location: { type: 'string', enum: ['front-end', 'back-end'] },
     cipher: { type: ['string', 'null'], maxLength: 255 },
   },
@@ -280,7 +280,7 @@ function encryptionRoutes({ types, volumes, core }: Volumes, find: FindType): Ro
         const given = read(context);
         const type = find(context);
         if (type.encryption) throw badRequest(`Volume type encryption for type ${type.id} already exists.`);
-        if (given['provider'] === undefined) throw badRequest("'provider' is a required property");
+        if (!given['provider']) throw badRequest("'provider' is a required property");
         mustBeUnused(type);
         const encryption = {
           control_location: 'front-end',

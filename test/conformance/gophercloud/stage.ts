@@ -15,7 +15,8 @@ interface CloudEntry {
   readonly region_name?: string;
 }
 
-const networkName = 'gophercloud-private';
+/** Of its own for each run: servers are put on it by name. */
+const networkName = `gophercloud-${process.pid}`;
 
 /**
  * What the tests expect to find in a cloud: an image, two flavors, an external network, and a network of their own to put

@@ -47,7 +47,11 @@ export function integer(min?: number, max?: number): Read {
 
 export function oneOf(allowed: readonly (string | number)[]): Read {
   return (value) => {
-    const found = allowed.find((each) => each === value || String(each) === value);
+    // Numbers may come as text, and in any notation: `1.0` is 1.
+    const isSame = (each: string | number): boolean =>
+      each === value ||
+      (typeof each === 'number' && typeof value === 'string' && /^\s*[\d.]+\s*$/.test(value) && Number(value) === each);
+    const found = allowed.find(isSame);
     if (found === undefined) throw new NotAllowed(`Value should be one of: ${allowed.join(', ')}`);
     return found;
   };
