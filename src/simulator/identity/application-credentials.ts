@@ -119,17 +119,16 @@ function readAccessRules(identity: Identity, userId: string, value: unknown): Ac
       throw schemaError(`Invalid input for field 'method': '${method}' is not one of ${methods.join(', ')}`, 'enum');
     }
     const same = known.find((rule) => rule.path === path && rule.method === method && rule.service === service);
-    return same ?? { id: identity.core.ids.hex(), path, method, service };
+    if (same) return same;
+    const rule = { id: identity.core.ids.hex(), path, method, service };
+    identity.accessRules.insert({ ...rule, userId });
+    return rule;
   });
 }
 
-/** The rules of a user's credentials, each once. */
-function rulesOf({ applicationCredentials }: Identity, userId: string): AccessRule[] {
-  const rules = new Map<string, AccessRule>();
-  for (const { accessRules = [] } of applicationCredentials.by('user', userId)) {
-    for (const rule of accessRules) rules.set(rule.id, rule);
-  }
-  return [...rules.values()];
+/** The rules a user made with credentials, some of which may be gone. */
+function rulesOf({ accessRules }: Identity, userId: string): AccessRule[] {
+  return Array.from(accessRules.by('user', userId), ({ userId: _owner, ...rule }) => rule);
 }
 
 /** Rules can be looked at by themselves; those in use stay. */
@@ -172,7 +171,12 @@ function accessRuleRoutes(identity: Identity): Route[] {
       handle: (context) => {
         mustBeSelf(context, 'delete_access_rule');
         const { id } = find(context);
-        throw notAllowed(`Could not delete access rule ${id}. It is used by an application credential`);
+        for (const { accessRules = [] } of identity.applicationCredentials.by('user', context.param('user'))) {
+          if (!accessRules.some((rule) => rule.id === id)) continue;
+          throw notAllowed(`Could not delete access rule ${id}. It is used by an application credential`);
+        }
+        identity.accessRules.delete(id);
+        return { status: 204 };
       },
     },
   ];

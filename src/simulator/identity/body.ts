@@ -49,3 +49,8 @@ export function optionalFlag(fields: Fields, key: string): boolean | undefined {
 export function schemaError(message: string, keyword: string): Error {
   return badRequest(`${message}\n\nFailed validating '${keyword}' in schema`);
 }
+
+/** What keystone does not know but keeps: any attribute besides its own. */
+export function extrasOf(fields: Fields, known: readonly string[]): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => !known.includes(name)));
+}

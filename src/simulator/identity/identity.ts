@@ -11,9 +11,9 @@ export interface Identity extends IdentityTables {
   /** the caller a token stands for while it is good */
   caller(token: string): Caller | undefined;
   goodToken(id: string): Readonly<Token> | undefined;
-  /** role ids a user was given on a target: a project's id, a domain's id, or `system` */
-  grantedOn(userId: string, target: string): string[];
-  /** those, and what follows from them */
+  /** role ids a user or group was given on a target: a project's id, a domain's id, or `system` */
+  grantedOn(actorId: string, target: string): string[];
+  /** those of a user and of their groups, and what follows from them */
   rolesOn(userId: string, target: string): string[];
   /** Lets a role bring another along. */
   imply(priorId: string, impliedId: string): void;
@@ -39,14 +39,14 @@ export interface NewToken {
 
 export function createIdentity(core: Core): Identity {
   const tables = declareIdentityTables(core.state);
-  const { tokens, users, projects, roles, assignments, implications, applicationCredentials } = tables;
+  const { tokens, users, projects, roles, assignments, implications, memberships, applicationCredentials } = tables;
   /** callers by token, as long as nothing they were derived from changes */
   const callers = new Map<string, Caller>();
   let derivedFrom = -1;
 
-  const grantedOn = (userId: string, target: string): string[] => {
+  const grantedOn = (actorId: string, target: string): string[] => {
     const ids: string[] = [];
-    for (const { roleId } of assignments.by('userAndTarget', `${userId} ${target}`)) ids.push(roleId);
+    for (const { roleId } of assignments.by('actorAndTarget', `${actorId} ${target}`)) ids.push(roleId);
     return ids;
   };
 
@@ -108,6 +108,8 @@ export function createIdentity(core: Core): Identity {
     grantedOn,
     rolesOn(userId, target) {
       const ids = new Set(grantedOn(userId, target));
+      for (const { groupId } of memberships.by('user', userId))
+        for (const id of grantedOn(groupId, target)) ids.add(id);
       // What is added on the way is looked at as well.
       for (const id of ids) for (const { impliedId } of implications.by('prior', id)) ids.add(impliedId);
       return [...ids];

@@ -6,6 +6,7 @@ import { applicationCredentialRoutes } from './application-credentials.ts';
 import { authRoutes } from './auth.ts';
 import { bootstrap } from './bootstrap.ts';
 import { catalogRoutes } from './catalog.ts';
+import { groupRoutes } from './groups.ts';
 import { createIdentity } from './identity.ts';
 import { projectRoutes } from './projects.ts';
 import { notAllowed, renderRefusal } from './refusals.ts';
@@ -50,6 +51,7 @@ export const identityRoom: Room = (core) => {
       ...projectRoutes(identity),
       ...userRoutes(identity),
       ...roleRoutes(identity),
+      ...groupRoutes(identity),
       ...trustRoutes(identity),
       ...catalogRoutes(identity),
     ],

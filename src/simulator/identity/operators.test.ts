@@ -132,6 +132,65 @@ it('an application credential with access rules is good for those requests only'
   expect(rules).toMatchObject(access_rules);
   expect((await user.request('GET', `${base}/access_rules/${rules[0]!['id']}`)).status).toBe(200);
   expect((await user.request('DELETE', `${base}/access_rules/${rules[0]!['id']}`)).status).toBe(403);
+  expect((await user.request('DELETE', `${base}/application_credentials/${id}`)).status).toBe(204);
+  expect((await user.request('DELETE', `${base}/access_rules/${rules[0]!['id']}`)).status).toBe(204);
+  expect(read<Json[]>(await user.request('GET', `${base}/access_rules`), 'access_rules')).toHaveLength(2);
   const wrong = { application_credential: { name: 'x', access_rules: [{ service: 'a', method: 'LOOK', path: '/' }] } };
   expect((await user.request('POST', `${base}/application_credentials`, wrong)).status).toBe(400);
+});
+
+it('groups give their members roles, as long as they are in them', async () => {
+  const user = await test.member('p', ['reader']);
+  const group = read(await keystone('POST', '/groups', { group: { name: 'g' } }), 'group.id');
+  expect((await keystone('POST', '/groups', { group: { name: 'G' } })).status).toBe(409);
+  const inside = `/groups/${group}/users/${user.userId}`;
+  expect((await keystone('HEAD', inside)).status).toBe(404);
+  expect((await keystone('PUT', inside)).status).toBe(204);
+  expect((await keystone('HEAD', inside)).status).toBe(204);
+  const member = await roleId('member');
+  const grant = `/projects/${user.projectId}/groups/${group}/roles/${member}`;
+  expect((await keystone('PUT', grant)).status).toBe(204);
+  expect((await keystone('HEAD', grant)).status).toBe(204);
+  const login = async (): Promise<string[]> => {
+    const password = { user: { id: user.userId, password: 'secret' } };
+    const scope = { project: { id: user.projectId } };
+    const answer = await send(test.cloud, 'POST', '/identity/v3/auth/tokens', {
+      body: { auth: { identity: { methods: ['password'], password }, scope } },
+    });
+    return read<{ name: string }[]>(answer, 'token.roles').map(({ name }) => name);
+  };
+  expect(await login()).toContain('member');
+  expect(read<Json[]>(await user.request('GET', `/identity/v3/users/${user.userId}/groups`), 'groups')).toHaveLength(1);
+  const assignments = await keystone('GET', `/role_assignments?group.id=${group}&include_names=true`);
+  expect(read<Json[]>(assignments, 'role_assignments')).toMatchObject([
+    { group: { name: 'g' }, role: { name: 'member' }, scope: { project: { id: user.projectId } } },
+  ]);
+  expect((await keystone('DELETE', inside)).status).toBe(204);
+  expect(await login()).not.toContain('member');
+  expect((await user.request('GET', '/compute/v2.1/servers')).status).toBe(401);
+  expect((await keystone('PATCH', `/groups/${group}`, { group: { name: 'h' } })).body).toMatchObject({
+    group: { name: 'h' },
+  });
+  expect((await keystone('DELETE', `/groups/${group}`)).status).toBe(204);
+  expect(read<Json[]>(await keystone('GET', `/role_assignments?role.id=${member}`), 'role_assignments')).toEqual([]);
+});
+
+it('assignments below a domain are found with its subtree', async () => {
+  const user = await test.member();
+  const count = async (more: string) =>
+    read<Json[]>(
+      await keystone('GET', `/role_assignments?user.id=${user.userId}&scope.project.id=default${more}`),
+      'role_assignments',
+    ).length;
+  expect(await count('')).toBe(0);
+  expect(await count('&include_subtree=true')).toBeGreaterThan(0);
+});
+
+it('keystone keeps attributes of users and roles that it does not know', async () => {
+  const id = read(await keystone('POST', '/users', { user: { name: 'u', phone: '1' } }), 'user.id');
+  expect((await keystone('PATCH', `/users/${id}`, { user: { reason: 'x' } })).body).toMatchObject({
+    user: { phone: '1', reason: 'x' },
+  });
+  const role = read(await keystone('POST', '/roles', { role: { name: 'r', color: 'red' } }), 'role.id');
+  expect((await keystone('GET', `/roles/${role}`)).body).toMatchObject({ role: { color: 'red' } });
 });

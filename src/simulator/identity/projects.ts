@@ -1,6 +1,7 @@
 import type { RequestContext } from '../core/http/context.ts';
 import type { Route } from '../core/service.ts';
 import { type Fields, optionalFlag, optionalText, requiredText, schemaError, wrapped } from './body.ts';
+import { removeGroup } from './group-removal.ts';
 import type { Identity } from './identity.ts';
 import { duplicate, notAllowed, notFound } from './refusals.ts';
 import { listAnswer, renderDomain, renderProject } from './rendering.ts';
@@ -182,6 +183,7 @@ export function projectRoutes(identity: Identity): Route[] {
         if (domain.enabled) throw notAllowed('cannot delete a domain that is enabled, please disable it first');
         for (const { id } of [...identity.users.by('domain', domain.id)]) removeUser(identity, id);
         for (const { id } of [...projects.by('domain', domain.id)]) removeProject(identity, id);
+        for (const { id } of [...identity.groups.by('domain', domain.id)]) removeGroup(identity, id);
         for (const { id } of [...identity.assignments.by('domain', domain.id)]) identity.assignments.delete(id);
         domains.delete(domain.id);
         return { status: 204 };
@@ -281,6 +283,8 @@ export function removeUser(identity: Identity, id: string): void {
   for (const each of [...identity.applicationCredentials.by('user', id)]) {
     identity.applicationCredentials.delete(each.id);
   }
+  for (const each of [...identity.memberships.by('user', id)]) identity.memberships.delete(each.id);
+  for (const each of [...identity.accessRules.by('user', id)]) identity.accessRules.delete(each.id);
   identity.users.delete(id);
 }
 

@@ -2,7 +2,7 @@ import type { RequestContext } from '../core/http/context.ts';
 import type { Answer } from '../core/service.ts';
 import { microseconds } from '../core/time-formats.ts';
 import type { Identity } from './identity.ts';
-import type { ApplicationCredential, Domain, Project, Role, Trust, User } from './tables.ts';
+import type { ApplicationCredential, Domain, Group, Project, Role, Trust, User } from './tables.ts';
 
 export function selfLink(context: RequestContext, path: string): { self: string } {
   return { self: `${context.serviceUrl}/v3/${path}` };
@@ -36,9 +36,15 @@ export function renderProject(context: RequestContext, project: Readonly<Project
   };
 }
 
+export function renderGroup(context: RequestContext, group: Readonly<Group>): object {
+  const { id, name, domainId, description } = group;
+  return { id, name, domain_id: domainId, description, links: selfLink(context, `groups/${id}`) };
+}
+
 export function renderUser(context: RequestContext, user: Readonly<User>): object {
   const { id, name, domainId, description, email, defaultProjectId, enabled } = user;
   return {
+    ...user.extra,
     id,
     name,
     domain_id: domainId,
@@ -53,9 +59,9 @@ export function renderUser(context: RequestContext, user: Readonly<User>): objec
 }
 
 export function renderRole(context: RequestContext, role: Readonly<Role>): object {
-  const { id, name, description } = role;
+  const { id, name, description, extra } = role;
   const options = isBasicRole(role) ? { immutable: true } : {};
-  return { id, name, domain_id: null, description, options, links: selfLink(context, `roles/${id}`) };
+  return { ...extra, id, name, domain_id: null, description, options, links: selfLink(context, `roles/${id}`) };
 }
 
 /** Roles keystone itself made and does not let go of. */

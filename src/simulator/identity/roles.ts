@@ -1,12 +1,14 @@
 import type { RequestContext } from '../core/http/context.ts';
 import { Refusal } from '../core/refusal.ts';
 import type { Answer, Method, Route } from '../core/service.ts';
-import { optionalText, requiredText, wrapped } from './body.ts';
+import { extrasOf, optionalText, requiredText, wrapped } from './body.ts';
 import type { Identity } from './identity.ts';
 import { filterBy } from './projects.ts';
 import { duplicate, notFound } from './refusals.ts';
 import { isBasicRole, listAnswer, renderRole, selfLink } from './rendering.ts';
 import type { Assignment, Role, Token } from './tables.ts';
+
+const roleFields = ['id', 'name', 'description', 'domain_id', 'options', 'links'];
 
 /** Roles, and who has which of them where. */
 export function roleRoutes(identity: Identity): Route[] {
@@ -34,7 +36,12 @@ export function roleRoutes(identity: Identity): Route[] {
         const fields = wrapped(context, 'role');
         const name = requiredText(fields, 'name');
         if (roles.first('name', name)) throw duplicate('role', `Duplicate entry found with name ${name}`);
-        const role = roles.insert({ id: core.ids.hex(), name, description: optionalText(fields, 'description') ?? '' });
+        const role = roles.insert({
+          id: core.ids.hex(),
+          name,
+          description: optionalText(fields, 'description') ?? '',
+          extra: extrasOf(fields, roleFields),
+        });
         return { status: 201, body: { role: renderRole(context, role) } };
       },
     },
@@ -60,7 +67,11 @@ export function roleRoutes(identity: Identity): Route[] {
           throw duplicate('role', `Duplicate entry found with name ${name}`);
         }
         const description = optionalText(fields, 'description') ?? role.description;
-        return { status: 200, body: { role: renderRole(context, roles.update(role.id, { name, description })) } };
+        const extra = { ...role.extra, ...extrasOf(fields, roleFields) };
+        return {
+          status: 200,
+          body: { role: renderRole(context, roles.update(role.id, { name, description, extra })) },
+        };
       },
     },
     {
@@ -80,9 +91,11 @@ export function roleRoutes(identity: Identity): Route[] {
       },
     },
     ...impliedRoleRoutes(identity),
-    ...grantRoutes(identity, '/v3/projects/{target}/users/{user}/roles', 'project'),
-    ...grantRoutes(identity, '/v3/domains/{target}/users/{user}/roles', 'domain'),
-    ...grantRoutes(identity, '/v3/system/users/{user}/roles', 'system'),
+    ...(['user', 'group'] as const).flatMap((actor) => [
+      ...grantRoutes(identity, `/v3/projects/{target}/${actor}s/{actor}/roles`, 'project', actor),
+      ...grantRoutes(identity, `/v3/domains/{target}/${actor}s/{actor}/roles`, 'domain', actor),
+      ...grantRoutes(identity, `/v3/system/${actor}s/{actor}/roles`, 'system', actor),
+    ]),
     {
       method: 'GET',
       path: '/v3/role_assignments',
@@ -202,18 +215,24 @@ function findRole(identity: Identity, id: string): Readonly<Role> {
   return role;
 }
 
-function grantRoutes(identity: Identity, base: string, kind: 'project' | 'domain' | 'system'): Route[] {
+function grantRoutes(
+  identity: Identity,
+  base: string,
+  kind: 'project' | 'domain' | 'system',
+  actor: 'user' | 'group',
+): Route[] {
   const policy = (verb: string): NonNullable<Route['policy']> => ({ name: `identity:${verb}_grant`, level: 'admin' });
   const wish = (context: RequestContext): Assignment => {
-    const userId = context.param('user');
+    const actorId = context.param('actor');
     const roleId = findRole(identity, context.param('role')).id;
-    if (!identity.users.has(userId)) throw notFound('user', userId);
+    if (!(actor === 'user' ? identity.users : identity.groups).has(actorId)) throw notFound(actor, actorId);
     const target = kind === 'system' ? 'system' : context.param('target');
     if (kind === 'project' && !identity.projects.has(target)) throw notFound('project', target);
     if (kind === 'domain' && !identity.domains.has(target)) throw notFound('domain', target);
     return {
-      id: `${userId}/${target}/${roleId}`,
-      userId,
+      id: `${actorId}/${target}/${roleId}`,
+      userId: actor === 'user' ? actorId : '',
+      groupId: actor === 'group' ? actorId : undefined,
       roleId,
       projectId: kind === 'project' ? target : undefined,
       domainId: kind === 'domain' ? target : undefined,
@@ -248,12 +267,16 @@ function grantRoutes(identity: Identity, base: string, kind: 'project' | 'domain
       path: `${base}/{role}`,
       policy: policy('revoke'),
       handle: (context) => {
-        const { id, roleId, userId, projectId, domainId, system } = wish(context);
+        const { id, roleId, userId, groupId, projectId, domainId, system } = wish(context);
         if (!identity.assignments.delete(id)) throw notFound('role', roleId);
         // Tokens for other projects have nothing to do with it.
         const isThere = (token: Readonly<Token>): boolean =>
           token.projectId === projectId && token.domainId === domainId && token.system === system;
-        identity.revoke([...identity.tokens.by('user', userId)].filter(isThere));
+        const users =
+          groupId === undefined
+            ? [userId]
+            : Array.from(identity.memberships.by('group', groupId), (each) => each.userId);
+        for (const each of users) identity.revoke([...identity.tokens.by('user', each)].filter(isThere));
         return { status: 204 };
       },
     },
@@ -263,7 +286,7 @@ function grantRoutes(identity: Identity, base: string, kind: 'project' | 'domain
       policy: policy('list'),
       handle: (context) => {
         const target = kind === 'system' ? 'system' : context.param('target');
-        const held = identity.grantedOn(context.param('user'), target).map((id) => findRole(identity, id));
+        const held = identity.grantedOn(context.param('actor'), target).map((id) => findRole(identity, id));
         return listAnswer(
           context,
           'roles',
@@ -277,11 +300,20 @@ function grantRoutes(identity: Identity, base: string, kind: 'project' | 'domain
 function assignments(identity: Identity, context: RequestContext): object[] {
   const { query } = context;
   const [user, project, role] = [query.get('user.id'), query.get('scope.project.id'), query.get('role.id')];
+  const [group, domain] = [query.get('group.id'), query.get('scope.domain.id')];
+  const isDeep = query.has('include_subtree') && query.get('include_subtree')?.toLowerCase() !== 'false';
+  const isIn = (id: string | undefined, root: string): boolean => {
+    if (id === root) return id !== undefined;
+    const parent = isDeep && id !== undefined ? identity.projects.get(id)?.parentId : undefined;
+    return parent !== undefined && (parent === root || isIn(parent, root));
+  };
   const withNames = query.has('include_names') && query.get('include_names')?.toLowerCase() !== 'false';
   const found: object[] = [];
   for (const each of identity.assignments.all()) {
     if (user !== undefined && each.userId !== user) continue;
-    if (project !== undefined && each.projectId !== project) continue;
+    if (group !== undefined && each.groupId !== group) continue;
+    if (domain !== undefined && each.domainId !== domain) continue;
+    if (project !== undefined && !isIn(each.projectId, project)) continue;
     if (role !== undefined && each.roleId !== role) continue;
     if (query.has('scope.system') && !each.system) continue;
     found.push(renderAssignment(identity, context, each, withNames));
@@ -313,10 +345,13 @@ function renderAssignment(
     : each.projectId !== undefined
       ? `projects/${each.projectId}`
       : `domains/${each.domainId}`;
+  const actor = each.groupId === undefined ? `users/${each.userId}` : `groups/${each.groupId}`;
   return {
     role: named(each.roleId, identity.roles.get(each.roleId)),
-    user: named(each.userId, identity.users.get(each.userId)),
+    ...(each.groupId === undefined
+      ? { user: named(each.userId, identity.users.get(each.userId)) }
+      : { group: named(each.groupId, identity.groups.get(each.groupId)) }),
     scope,
-    links: { assignment: selfLink(context, `${target}/users/${each.userId}/roles/${each.roleId}`).self },
+    links: { assignment: selfLink(context, `${target}/${actor}/roles/${each.roleId}`).self },
   };
 }

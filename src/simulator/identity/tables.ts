@@ -23,6 +23,8 @@ export interface User extends Row {
   readonly email: string | undefined;
   readonly defaultProjectId: string | undefined;
   readonly enabled: boolean;
+  /** attributes that mean nothing to keystone; absent in data of earlier versions */
+  readonly extra?: Readonly<Record<string, unknown>>;
   /** never the password itself */
   readonly passwordHash: string;
 }
@@ -30,6 +32,8 @@ export interface User extends Row {
 export interface Role extends Row {
   readonly name: string;
   readonly description: string;
+  /** attributes that mean nothing to keystone; absent in data of earlier versions */
+  readonly extra?: Readonly<Record<string, unknown>>;
 }
 
 /** Who has one role has another as well. */
@@ -39,16 +43,34 @@ export interface Implication extends Row {
 }
 
 /** A request that the holder of an application credential may make. */
-export interface AccessRule {
-  readonly id: string;
+export interface AccessRule extends Row {
   readonly service: string;
   readonly method: string;
   readonly path: string;
 }
 
+/** The same, kept until its owner deletes it. */
+export interface KeptRule extends AccessRule {
+  readonly userId: string;
+}
+
+/** Users who are given roles together. */
+export interface Group extends Row {
+  readonly name: string;
+  readonly domainId: string;
+  readonly description: string;
+}
+
+export interface Membership extends Row {
+  readonly groupId: string;
+  readonly userId: string;
+}
+
 /** A role somebody has somewhere. */
 export interface Assignment extends Row {
+  /** empty when a group has it */
   readonly userId: string;
+  readonly groupId?: string | undefined;
   readonly roleId: string;
   /** exactly one of the three is set */
   readonly projectId: string | undefined;
@@ -103,6 +125,9 @@ export interface IdentityTables {
   readonly users: Table<User>;
   readonly roles: Table<Role>;
   readonly implications: Table<Implication>;
+  readonly groups: Table<Group>;
+  readonly memberships: Table<Membership>;
+  readonly accessRules: Table<KeptRule>;
   readonly assignments: Table<Assignment>;
   readonly applicationCredentials: Table<ApplicationCredential>;
   readonly trusts: Table<Trust>;
@@ -119,13 +144,22 @@ export function declareIdentityTables(state: State): IdentityTables {
       indexes: { name: ({ name, domainId }) => nameKey(domainId, name), domain: ({ domainId }) => domainId },
     }),
     roles: state.table<Role>('roles', { indexes: { name: ({ name }) => name } }),
+    groups: state.table<Group>('groups', {
+      indexes: { name: ({ name, domainId }) => nameKey(domainId, name), domain: ({ domainId }) => domainId },
+    }),
+    memberships: state.table<Membership>('group_memberships', {
+      indexes: { group: ({ groupId }) => groupId, user: ({ userId }) => userId },
+    }),
+    accessRules: state.table<KeptRule>('access_rules', { indexes: { user: ({ userId }) => userId } }),
     implications: state.table<Implication>('role_implications', {
       indexes: { prior: ({ priorId }) => priorId, implied: ({ impliedId }) => impliedId },
     }),
     assignments: state.table<Assignment>('assignments', {
       indexes: {
-        user: ({ userId }) => userId,
-        userAndTarget: ({ userId, projectId, domainId }) => `${userId} ${projectId ?? domainId ?? 'system'}`,
+        user: ({ userId }) => userId || undefined,
+        group: ({ groupId }) => groupId,
+        actorAndTarget: ({ userId, groupId, projectId, domainId }) =>
+          `${groupId ?? userId} ${projectId ?? domainId ?? 'system'}`,
         project: ({ projectId }) => projectId,
         domain: ({ domainId }) => domainId,
         role: ({ roleId }) => roleId,

@@ -82,7 +82,12 @@ export function tokenRoutes(identity: Identity): Route[] {
 /** The projects somebody has a role in. */
 export function projectsOf(identity: Identity, userId: string): Readonly<Project>[] {
   const projects = new Set<Readonly<Project>>();
-  for (const { projectId } of identity.assignments.by('user', userId)) {
+  const groups = Array.from(identity.memberships.by('user', userId), ({ groupId }) => groupId);
+  const held = [
+    ...identity.assignments.by('user', userId),
+    ...groups.flatMap((id) => [...identity.assignments.by('group', id)]),
+  ];
+  for (const { projectId } of held) {
     const project = projectId === undefined ? undefined : identity.projects.get(projectId);
     if (project?.enabled) projects.add(project);
   }

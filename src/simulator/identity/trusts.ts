@@ -4,7 +4,7 @@ import { type Fields, isFields, optionalText, requiredText, wrapped } from './bo
 import { parseExpiry } from './expiry.ts';
 import type { Identity } from './identity.ts';
 import { badRequest, notAllowed, notFound } from './refusals.ts';
-import { listAnswer, renderTrust } from './rendering.ts';
+import { listAnswer, renderRole, renderTrust } from './rendering.ts';
 import type { Trust } from './tables.ts';
 
 /** Trusts: somebody lets another act with some of their roles. */
@@ -67,6 +67,26 @@ export function trustRoutes(identity: Identity): Route[] {
       path: '/v3/OS-TRUST/trusts/{id}',
       handle: (context) => ({ status: 200, body: { trust: renderTrust(identity, context, find(context)) } }),
     },
+    {
+      method: 'GET',
+      path: '/v3/OS-TRUST/trusts/{id}/roles',
+      handle: (context) => {
+        const roles = find(context).roleIds.map((id) => renderRole(context, identity.roles.get(id)!));
+        return listAnswer(context, 'roles', roles);
+      },
+    },
+    ...(['GET', 'HEAD'] as const).map(
+      (method): Route => ({
+        method,
+        path: '/v3/OS-TRUST/trusts/{id}/roles/{role}',
+        handle: (context) => {
+          const id = context.param('role');
+          const role = find(context).roleIds.includes(id) ? identity.roles.get(id) : undefined;
+          if (!role) throw notFound('role', id);
+          return { status: 200, body: { role: renderRole(context, role) } };
+        },
+      }),
+    ),
     {
       method: 'DELETE',
       path: '/v3/OS-TRUST/trusts/{id}',

@@ -1,11 +1,27 @@
 import type { Route } from '../core/service.ts';
-import { optionalFlag, optionalText, requiredText, wrapped } from './body.ts';
+import { extrasOf, optionalFlag, optionalText, requiredText, wrapped } from './body.ts';
 import type { Identity } from './identity.ts';
 import { filterBy, removeUser, wishedDomain } from './projects.ts';
 import { duplicate, notAllowed, notFound, unauthorized } from './refusals.ts';
 import { listAnswer, renderProject, renderUser } from './rendering.ts';
 import { nameKey, type User } from './tables.ts';
 import { projectsOf } from './tokens.ts';
+
+const userFields = [
+  ...[
+    'id',
+    'name',
+    'domain_id',
+    'description',
+    'email',
+    'default_project_id',
+    'enabled',
+    'password',
+    'options',
+    'links',
+  ],
+  ...['password_expires_at', 'original_password'],
+];
 
 export function userRoutes(identity: Identity): Route[] {
   const { users, core } = identity;
@@ -55,6 +71,7 @@ export function userRoutes(identity: Identity): Route[] {
           email: optionalText(fields, 'email'),
           defaultProjectId: optionalText(fields, 'default_project_id'),
           enabled: optionalFlag(fields, 'enabled') ?? true,
+          extra: extrasOf(fields, userFields),
           passwordHash: identity.hash(optionalText(fields, 'password') ?? core.ids.secret(32)),
         });
         return { status: 201, body: { user: renderUser(context, user) } };
@@ -87,9 +104,10 @@ export function userRoutes(identity: Identity): Route[] {
           email: optionalText(fields, 'email') ?? user.email,
           description: optionalText(fields, 'description') ?? user.description,
           defaultProjectId: optionalText(fields, 'default_project_id') ?? user.defaultProjectId,
+          extra: { ...user.extra, ...extrasOf(fields, userFields) },
           passwordHash: password === undefined ? user.passwordHash : identity.hash(password),
         });
-        return { status: 200, body: { user: renderUser(context, user) } };
+        return { status: 200, body: { user: renderUser(context, find(user.id)) } };
       },
     },
     {
