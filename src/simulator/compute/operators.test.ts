@@ -7,8 +7,8 @@ async function stage() {
   const tenant = await testTenant();
   const adminNova = (method: string, path: string, body?: unknown, version = '2.60') =>
     tenant.admin.request(method, `/compute/v2.1${path}`, body, { 'openstack-api-version': `compute ${version}` });
-  const running = async (wish: Json = {}): Promise<string> => {
-    const id = await tenant.makeServer(wish);
+  const running = async (wanted: Json = {}): Promise<string> => {
+    const id = await tenant.makeServer(wanted);
     await tenant.clock.advance(4000);
     return id;
   };

@@ -235,7 +235,7 @@ export interface ImageService {
     properties: Readonly<Record<string, string>>;
   }): string;
   /** Makes an image that becomes active in its own time. Answers its id. */
-  createImage(wish: NewImage): string;
+  createImage(image: NewImage): string;
   /** Removes an image nobody asked glance for. */
   deleteImage(id: string): void;
 }

@@ -36,12 +36,12 @@ export const imageRoom: Room = (core) => {
     if (images.images.has(id)) images.store(id, Buffer.from(`simulated snapshot ${id}\n`));
   });
   /** An image whose content comes by itself a while later. */
-  const upload = (wish: Uploaded): string => {
+  const upload = (wanted: Uploaded): string => {
     const now = core.now();
     const { id } = images.images.insert({
       visibility: 'private',
       isProtected: false,
-      ...wish,
+      ...wanted,
       id: core.ids.uuid(),
       status: 'queued',
       size: null,

@@ -14,8 +14,8 @@ beforeEach(async () => {
   other = await test.member('other');
 });
 
-const make = async (wish: Json = {}): Promise<string> => {
-  const image = { name: 'i', disk_format: 'raw', container_format: 'bare', ...wish };
+const make = async (wanted: Json = {}): Promise<string> => {
+  const image = { name: 'i', disk_format: 'raw', container_format: 'bare', ...wanted };
   return read(await owner.request('POST', '/image/v2/images', image), 'id');
 };
 

@@ -104,7 +104,7 @@ function list({ tasks }: Images, { query }: RequestContext, render: (task: Reado
   };
 }
 
-/** An import makes an image of what it is told; anything else has nobody who would do it. */
+/** An import makes an image from its input; nothing here does any other task. */
 function outcomeOf(images: Images, { type, input, owner }: Readonly<Task>): Partial<Task> {
   if (type !== 'import') return { status: 'failure', message: `Task type ${type} is not supported` };
   if (typeof input['import_from'] !== 'string') {

@@ -253,7 +253,7 @@ function lockListener(
   return { lb: octavia.lock(listener.loadbalancer_id, touched), touched };
 }
 
-/** Makes a policy where it was wished for among those of its listener, whose load balancer is taken already. */
+/** Makes a policy at its position among those of its listener; the load balancer is locked already. */
 export function insertPolicy(octavia: Octavia, listener: Readonly<ListenerRow>, values: Values): Readonly<L7PolicyRow> {
   const text = (name: string): string | null => (values[name] as string | null | undefined) ?? null;
   const action = values['action'] as string;

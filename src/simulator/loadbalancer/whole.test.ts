@@ -26,8 +26,8 @@ beforeEach(async () => {
 
 const settle = (): Promise<void> => cloud.clock.advance(30_000);
 
-async function make(kind: string, wish: object): Promise<Json> {
-  const made = await octavia.make(kind, wish);
+async function make(kind: string, wanted: object): Promise<Json> {
+  const made = await octavia.make(kind, wanted);
   await settle();
   return made;
 }
@@ -70,10 +70,10 @@ describe('a load balancer made in one request', () => {
   it('carries a QoS policy its owner may use', async () => {
     const admin = networkClient(cloud.admin);
     const { id } = await admin.make('policy', { name: 'q' });
-    const wish = { vip_subnet_id: subnetId, vip_qos_policy_id: id };
-    expect((await octavia.send('POST', '/loadbalancers', { loadbalancer: wish })).status).toBe(400);
+    const wanted = { vip_subnet_id: subnetId, vip_qos_policy_id: id };
+    expect((await octavia.send('POST', '/loadbalancers', { loadbalancer: wanted })).status).toBe(400);
     await admin.change('policy', id, { shared: true });
-    const lb = await make('loadbalancer', wish);
+    const lb = await make('loadbalancer', wanted);
     expect(lb).toMatchObject({ vip_qos_policy_id: id });
     expect(await network.get(`/ports/${lb.vip_port_id}`)).toMatchObject({ qos_policy_id: id });
     expect(await octavia.change('loadbalancer', lb.id, { vip_qos_policy_id: null })).toMatchObject({
@@ -84,8 +84,8 @@ describe('a load balancer made in one request', () => {
 
 it('a number among a few may come as text', async () => {
   const lb = await make('loadbalancer', { vip_subnet_id: subnetId });
-  const wish = { loadbalancer_id: lb.id, protocol: 'HTTP', lb_algorithm: 'ROUND_ROBIN' };
-  const { id: pool_id } = await make('pool', wish);
+  const wanted = { loadbalancer_id: lb.id, protocol: 'HTTP', lb_algorithm: 'ROUND_ROBIN' };
+  const { id: pool_id } = await make('pool', wanted);
   const monitor = { pool_id, type: 'HTTP', delay: 5, timeout: 3, max_retries: 2, http_version: '1.0' };
   expect(await make('healthmonitor', monitor)).toMatchObject({ http_version: 1 });
   const body = { healthmonitor: { http_version: '1.2' } };

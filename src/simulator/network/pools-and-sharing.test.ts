@@ -49,13 +49,13 @@ describe('subnet pools', () => {
     const pool = await member.make('subnetpool', { name: 'p', prefixes: ['10.8.0.0/23', '10.8.2.0/23'] });
     expect(pool).toMatchObject({ prefixes: ['10.8.0.0/22'], min_prefixlen: 8, default_prefixlen: 8, ip_version: 4 });
     const { id: network_id } = await member.make('network', {});
-    const wish = { network_id, ip_version: 4, subnetpool_id: pool.id };
-    const first = await member.make('subnet', { ...wish, prefixlen: 24 });
+    const wanted = { network_id, ip_version: 4, subnetpool_id: pool.id };
+    const first = await member.make('subnet', { ...wanted, prefixlen: 24 });
     expect(first).toMatchObject({ cidr: '10.8.0.0/24', subnetpool_id: pool.id, gateway_ip: '10.8.0.1' });
-    expect(await member.make('subnet', { ...wish, cidr: '10.8.3.0/24' })).toMatchObject({ cidr: '10.8.3.0/24' });
-    expect(await member.make('subnet', { ...wish, prefixlen: 24 })).toMatchObject({ cidr: '10.8.1.0/24' });
+    expect(await member.make('subnet', { ...wanted, cidr: '10.8.3.0/24' })).toMatchObject({ cidr: '10.8.3.0/24' });
+    expect(await member.make('subnet', { ...wanted, prefixlen: 24 })).toMatchObject({ cidr: '10.8.1.0/24' });
     const refused = async (more: object) =>
-      refusalOf(await member.send('POST', '/subnets', { subnet: { ...wish, ...more } }));
+      refusalOf(await member.send('POST', '/subnets', { subnet: { ...wanted, ...more } }));
     expect(await refused({ prefixlen: 23 })).toEqual([409, 'SubnetAllocationError']);
     expect(await refused({ cidr: '10.9.0.0/24' })).toEqual([409, 'SubnetAllocationError']);
     expect(await refused({ prefixlen: 7 })).toEqual([400, 'MinPrefixSubnetAllocationError']);
@@ -97,9 +97,9 @@ describe('subnet pools', () => {
 
   it('of one address scope do not overlap, and networks show the scope', async () => {
     const scope = await member.make('address_scope', { name: 's', ip_version: 4 });
-    const wish = { name: 'p', prefixes: ['10.0.0.0/16'], address_scope_id: scope.id };
-    const pool = await member.make('subnetpool', wish);
-    expect(refusalOf(await member.send('POST', '/subnetpools', { subnetpool: wish }))).toEqual([
+    const wanted = { name: 'p', prefixes: ['10.0.0.0/16'], address_scope_id: scope.id };
+    const pool = await member.make('subnetpool', wanted);
+    expect(refusalOf(await member.send('POST', '/subnetpools', { subnetpool: wanted }))).toEqual([
       409,
       'AddressScopePrefixConflict',
     ]);
@@ -146,9 +146,9 @@ describe('address groups', () => {
 });
 
 describe('QoS policies', () => {
-  const policy = (wish: object = {}) => admin.make('policy', { name: 'q', ...wish });
-  const rule = (id: string, type: string, wish: object) =>
-    admin.send('POST', `/qos/policies/${id}/${type}_rules`, { [`${type}_rule`]: wish });
+  const policy = (wanted: object = {}) => admin.make('policy', { name: 'q', ...wanted });
+  const rule = (id: string, type: string, wanted: object) =>
+    admin.send('POST', `/qos/policies/${id}/${type}_rules`, { [`${type}_rule`]: wanted });
 
   it('are the operator’s, with one rule of a type and direction', async () => {
     const body = { policy: { name: 'q' } };
@@ -180,8 +180,8 @@ describe('QoS policies', () => {
 
   it('are put on networks, ports, floating addresses and gateways by who sees them', async () => {
     const { id } = await policy();
-    const wish = { network: { qos_policy_id: id } };
-    expect(refusalOf(await member.send('POST', '/networks', wish))).toEqual([404, 'QosPolicyNotFound']);
+    const wanted = { network: { qos_policy_id: id } };
+    expect(refusalOf(await member.send('POST', '/networks', wanted))).toEqual([404, 'QosPolicyNotFound']);
     await admin.change('policy', id, { shared: true });
     const { networkId, subnetId } = await makeNetwork(member, '10.0.0.0/24');
     await member.change('network', networkId, { qos_policy_id: id });

@@ -9,10 +9,13 @@ async function stage() {
     tenant.admin.request(method, `/volume/v3/${tenant.admin.projectId}${path}`, body, {
       'openstack-api-version': `volume ${version}`,
     });
-  const makeType = async (wish: Json): Promise<string> =>
-    read(await admin('POST', '/types', { volume_type: wish }), 'volume_type.id');
-  const makeVolume = async (wish: Json = {}): Promise<string> => {
-    const id = read(await tenant.cinder('POST', '/volumes', { volume: { size: 2, name: 'v', ...wish } }), 'volume.id');
+  const makeType = async (wanted: Json): Promise<string> =>
+    read(await admin('POST', '/types', { volume_type: wanted }), 'volume_type.id');
+  const makeVolume = async (wanted: Json = {}): Promise<string> => {
+    const id = read(
+      await tenant.cinder('POST', '/volumes', { volume: { size: 2, name: 'v', ...wanted } }),
+      'volume.id',
+    );
     await tenant.clock.advance(3000);
     return id;
   };

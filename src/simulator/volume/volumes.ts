@@ -94,7 +94,7 @@ export interface Volumes {
   /** Puts an image onto a volume that is there already. */
   reimage(volume: Readonly<Volume>, image: ImageView): void;
   /** Makes an image of a volume; answers its id. */
-  upload(volume: Readonly<Volume>, wish: Omit<NewImage, 'projectId' | 'size'>): string;
+  upload(volume: Readonly<Volume>, image: Omit<NewImage, 'projectId' | 'size'>): string;
   extend(volume: Readonly<Volume>, size: number): void;
   remove(volume: Readonly<Volume>): void;
   createSnapshot(wish: Omit<Snapshot, 'id' | 'status' | 'createdAt' | 'updatedAt'>): Readonly<Snapshot>;
@@ -290,10 +290,10 @@ export function createVolumes(core: Core): Volumes {
       change(volume.id, { status: 'downloading', image, imageMetadata: undefined });
       jobs.schedule(timings.sample('volume.download'), job.created, volume.id);
     },
-    upload(volume, wish) {
+    upload(volume, image) {
       change(volume.id, { status: 'uploading' });
       jobs.schedule(timings.sample('volume.upload'), job.uploaded, volume.id);
-      return core.services.image.createImage({ ...wish, projectId: volume.projectId, size: volume.size });
+      return core.services.image.createImage({ ...image, projectId: volume.projectId, size: volume.size });
     },
     extend(volume, size) {
       self.afford(volume.projectId, { gigabytes: size - volume.size });
