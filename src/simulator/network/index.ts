@@ -16,6 +16,7 @@ import { addressGroupActions, addressGroupResource } from './resources/address-g
 import { addressScopeResource } from './resources/address-scopes.ts';
 import { floatingIpResource } from './resources/floating-ips.ts';
 import { networkResource } from './resources/networks.ts';
+import { portForwardingRoutes } from './resources/port-forwardings.ts';
 import { portResource } from './resources/ports.ts';
 import { qosPolicyResource } from './resources/qos-policies.ts';
 import { qosRuleRoutes, qosRuleTypeRoutes } from './resources/qos-rules.ts';
@@ -96,6 +97,7 @@ function allRoutes(neutron: Neutron): Route[] {
     ...tagged(qosPolicyResource(neutron)),
     ...qosRuleRoutes(neutron),
     ...qosRuleTypeRoutes(),
+    ...portForwardingRoutes(neutron),
     ...ipAvailabilityRoutes(neutron),
     ...extensionRoutes,
     ...quotaRoutes(neutron),

@@ -30,7 +30,8 @@ export function createNeutron(core: Core): Neutron {
   core.timings.declare({ [settleJob]: [100, 300] });
   core.jobs.define(settleJob, (id) => {
     const floating = tables.floatingIps.get(id);
-    if (floating) tables.floatingIps.update(id, { status: floating.port_id === null ? 'DOWN' : 'ACTIVE' });
+    const isUsed = floating?.port_id != null || tables.portForwardings.count('floatingIp', id) > 0;
+    if (floating) tables.floatingIps.update(id, { status: isUsed ? 'ACTIVE' : 'DOWN' });
   });
   return {
     ...tables,

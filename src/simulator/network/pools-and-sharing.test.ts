@@ -289,6 +289,57 @@ describe('subnets', () => {
   });
 });
 
+it('single ports of a floating address lead to several machines', async () => {
+  const external = await makeExternal(admin);
+  const { networkId, subnetId } = await makeNetwork(member, '10.0.0.0/24');
+  const { id: router } = await member.make('router', { external_gateway_info: { network_id: external } });
+  await member.send('PUT', `/routers/${router}/add_router_interface`, { subnet_id: subnetId });
+  const { id: floating } = await member.make('floatingip', { floating_network_id: external });
+  const ports = [
+    await member.make('port', { network_id: networkId }),
+    await member.make('port', { network_id: networkId }),
+  ];
+  const path = `/floatingips/${floating}/port_forwardings`;
+  const post = (external_port: number, port: Json, more: object = {}) =>
+    member.send('POST', path, {
+      port_forwarding: { external_port, internal_port: 22, internal_port_id: port.id, protocol: 'tcp', ...more },
+    });
+  const made = await post(2201, ports[0]);
+  expect(made).toMatchObject({
+    status: 201,
+    body: { port_forwarding: { internal_ip_address: ports[0].fixed_ips[0].ip_address } },
+  });
+  expect((await post(2202, ports[1])).status).toBe(201);
+  expect(refusalOf(await post(2201, ports[1], { internal_port: 23 }))).toEqual([400, 'BadRequest']);
+  const range = { external_port_range: '3000:3001', internal_port_range: '80:81', internal_port_id: ports[0].id };
+  const ranged = await member.send('POST', path, { port_forwarding: { ...range, protocol: 'udp' } });
+  expect(ranged.status).toBe(201);
+  expect((ranged.body as Json).port_forwarding).not.toHaveProperty('external_port');
+  const uneven = { ...range, external_port_range: '4000:4005', protocol: 'udp' };
+  expect((await member.send('POST', path, { port_forwarding: uneven })).status).toBe(400);
+  await member.send('DELETE', `${path}/${(ranged.body as Json).port_forwarding.id}`);
+  await cloud.clock.advance(1000);
+  expect(await member.get(`/floatingips/${floating}`)).toMatchObject({
+    status: 'ACTIVE',
+    router_id: router,
+    port_forwardings: [{ external_port: 2201 }, { external_port: 2202 }],
+  });
+  const whole = { floatingip: { port_id: ports[0].id } };
+  expect(refusalOf(await member.send('PUT', `/floatingips/${floating}`, whole))).toEqual([
+    409,
+    'FipInUseByPortForwarding',
+  ]);
+  expect(refusalOf(await member.send('DELETE', `/floatingips/${floating}`))).toEqual([409, 'FipInUseByPortForwarding']);
+  const one = `${path}/${(made.body as Json).port_forwarding.id}`;
+  const change = { port_forwarding: { external_port: 2203 } };
+  expect((await member.send('PUT', one, change)).body).toMatchObject({ port_forwarding: { external_port: 2203 } });
+  expect((await other.send('GET', one)).status).toBe(404);
+  expect((await member.send('DELETE', one)).status).toBe(204);
+  await member.remove('port', ports[1].id);
+  expect(await member.list(path)).toEqual([]);
+  await member.remove('floatingip', floating);
+});
+
 describe('smaller rules of neutron', () => {
   it('a port has groups that are all stateful or all stateless', async () => {
     const { networkId } = await makeNetwork(member, '10.0.0.0/24');
@@ -305,6 +356,18 @@ describe('smaller rules of neutron', () => {
     expect(refusalOf(await admin.send('PUT', `/networks/${external}`, body))).toEqual([409, 'ExternalNetworkInUse']);
     await member.remove('floatingip', id);
     expect((await admin.send('PUT', `/networks/${external}`, body)).status).toBe(200);
+  });
+
+  it('a gateway keeps its address when one more of the same subnet is asked for', async () => {
+    const external = await makeExternal(admin);
+    const router = await admin.make('router', { external_gateway_info: { network_id: external } });
+    const [held] = router.external_gateway_info.external_fixed_ips;
+    const info = { network_id: external, external_fixed_ips: [held, { subnet_id: held.subnet_id }] };
+    const changed = await admin.change('router', router.id, { external_gateway_info: info });
+    expect(changed.external_gateway_info.external_fixed_ips).toEqual([held]);
+    const other = { network_id: external, external_fixed_ips: [{ ...held, ip_address: '203.0.113.77' }] };
+    const moved = await admin.change('router', router.id, { external_gateway_info: other });
+    expect(moved.external_gateway_info.external_fixed_ips).toMatchObject([{ ip_address: '203.0.113.77' }]);
   });
 
   it('null gives a port another MAC address', async () => {

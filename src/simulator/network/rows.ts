@@ -170,6 +170,17 @@ export interface FloatingIpRow extends TaggedRow {
   readonly dns_domain: string;
 }
 
+/** A port of a floating address that leads to a port of a machine. */
+export interface PortForwardingRow extends StandardRow {
+  readonly floatingip_id: string;
+  readonly protocol: string;
+  /** `first:last`, both the same for a single port */
+  readonly external_port_range: string;
+  readonly internal_port_id: string;
+  readonly internal_ip_address: string;
+  readonly internal_port_range: string;
+}
+
 export interface SubPort {
   readonly segmentation_id: number;
   readonly segmentation_type: string;

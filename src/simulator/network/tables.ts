@@ -6,6 +6,7 @@ import type {
   AddressScopeRow,
   FloatingIpRow,
   NetworkRow,
+  PortForwardingRow,
   PortRow,
   QosPolicyRow,
   QosRuleRow,
@@ -34,6 +35,7 @@ export interface NetworkTables {
   readonly addressGroups: Table<AddressGroupRow>;
   readonly qosPolicies: Table<QosPolicyRow>;
   readonly qosRules: Table<QosRuleRow>;
+  readonly portForwardings: Table<PortForwardingRow>;
   readonly addresses: AddressBook;
 }
 
@@ -117,6 +119,9 @@ export function createTables({ state, random }: Pick<Core, 'state' | 'random'>):
       indexes: { project: (policy) => policy.tenant_id },
     }),
     qosRules: state.table<QosRuleRow>('network.qos_rules', { indexes: { policy: (rule) => rule.qos_policy_id } }),
+    portForwardings: state.table<PortForwardingRow>('network.port_forwardings', {
+      indexes: { floatingIp: (row) => row.floatingip_id, port: (row) => row.internal_port_id },
+    }),
     trunks: state.table<TrunkRow>('network.trunks', {
       indexes: {
         project: (trunk) => trunk.tenant_id,

@@ -9,6 +9,7 @@ import { type AttributeRules, adminOnly } from '../policy.ts';
 import { badRequest, floatingIpNotFound, networkNotFound, portNotFound, refuse } from '../refusals.ts';
 import type { Resource } from '../resource.ts';
 import type { FloatingIpRow, PortRow, SubnetRow } from '../rows.ts';
+import { forwardingsOf, refuseForwarding } from './forwarding-use.ts';
 import { deletePort, insertPort } from './port-writes.ts';
 import { readQosPolicy } from './qos-use.ts';
 import { gatewayPort } from './router-gateway.ts';
@@ -80,7 +81,7 @@ export function floatingIpResource(neutron: Neutron): Resource<FloatingIpRow> {
       status: row.status,
       description: row.description,
       port_details: portDetails(row.port_id === null ? undefined : ports.get(row.port_id)),
-      port_forwardings: [],
+      port_forwardings: forwardingsOf(neutron, row.id),
       qos_policy_id: row.qos_policy_id ?? null,
       dns_domain: row.dns_domain,
       dns_name: row.dns_name,
@@ -104,6 +105,7 @@ export function floatingIpResource(neutron: Neutron): Resource<FloatingIpRow> {
       return changed;
     },
     delete(row) {
+      refuseForwarding(neutron, row);
       deleteFloatingIp(neutron, row);
     },
   };
@@ -180,6 +182,7 @@ function associationOf(neutron: Neutron, row: Readonly<FloatingIpRow>, values: V
     throw badRequest('floatingip', 'fixed_ip_address cannot be specified without a port_id');
   }
   const portId = given === undefined ? row.port_id : given;
+  if (given) refuseForwarding(neutron, row);
   if (portId === null) return { port_id: null, fixed_ip_address: null, router_id: null };
   const { port, address, subnet } = innerSide(neutron, row, portId, wishedAddress, caller);
   const routerId = routerBetween(neutron, port, subnet, row.floating_network_id);
@@ -238,7 +241,7 @@ function innerSide(
 }
 
 /** A router on the subnet with a gateway to the external network; best the one that is the subnet's gateway. */
-function routerBetween(
+export function routerBetween(
   neutron: Neutron,
   port: Readonly<PortRow>,
   subnet: Readonly<SubnetRow>,

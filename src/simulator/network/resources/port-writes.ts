@@ -3,6 +3,7 @@ import { refuse } from '../refusals.ts';
 import type { FixedIp, PortRow, SubnetRow } from '../rows.ts';
 import { macKey } from '../tables.ts';
 import { ensureDefaultGroup } from './default-security-group.ts';
+import { dropForwardings } from './forwarding-use.ts';
 import { allocate, automaticAddress, type FixedIpWish, isRouterOwner } from './port-addresses.ts';
 
 /** Ports that go by themselves when their subnet or network goes. */
@@ -91,6 +92,7 @@ export function deletePort(neutron: Neutron, port: Readonly<PortRow>): void {
     neutron.change(neutron.floatingIps, floating, { port_id: null, fixed_ip_address: null, router_id: null });
     neutron.settleFloatingIp(floating.id);
   }
+  dropForwardings(neutron, port.id);
   neutron.ports.delete(port.id);
 }
 

@@ -53,12 +53,31 @@ export function setGateway(
     neutron.routers.update(router.id, { gateway_port_id: made.id, enable_snat, qos_policy_id });
     return;
   }
-  if (wish.external_fixed_ips) {
+  if (wish.external_fixed_ips && isOtherwise(port, wish.external_fixed_ips)) {
     const request = { networkId: port.network_id, mac: port.mac_address, deviceOwner: gatewayOwner };
     const fixed_ips = reallocate(neutron, request, port.fixed_ips, wish.external_fixed_ips);
     neutron.change(neutron.ports, port, { fixed_ips });
   }
   neutron.routers.update(router.id, { enable_snat, qos_policy_id });
+}
+
+/** Neutron looks at the sets of subnets and of named addresses: one more of a subnet it has is no change to it. */
+function isOtherwise({ fixed_ips }: Readonly<PortRow>, wanted: readonly FixedIpWish[]): boolean {
+  if (wanted.length === 0) return false;
+  const differ = (some: readonly string[], others: readonly (string | undefined)[]): boolean => {
+    const [left, right] = [new Set(some), new Set(others.filter((each) => each !== undefined))];
+    return left.size !== right.size || [...left].some((each) => !right.has(each));
+  };
+  return (
+    differ(
+      fixed_ips.map(({ subnet_id }) => subnet_id),
+      wanted.map(({ subnet_id }) => subnet_id),
+    ) ||
+    differ(
+      fixed_ips.map(({ ip_address }) => ip_address),
+      wanted.map(({ ip_address }) => ip_address),
+    )
+  );
 }
 
 export function gatewayPort({ ports }: Neutron, router: Readonly<RouterRow>): Readonly<PortRow> | undefined {
