@@ -1,12 +1,14 @@
 import type { RequestContext } from '../core/http/context.ts';
 import type { Method, Route } from '../core/service.ts';
-import { optionalText, requiredText, wrapped } from './body.ts';
+import { extrasOf, optionalText, requiredText, wrapped } from './body.ts';
 import { removeGroup } from './group-removal.ts';
 import type { Identity } from './identity.ts';
 import { filterBy, wishedDomain } from './projects.ts';
 import { duplicate, notAllowed, notFound } from './refusals.ts';
 import { listAnswer, renderGroup, renderUser } from './rendering.ts';
 import { type Group, nameKey } from './tables.ts';
+
+const groupFields = ['id', 'name', 'domain_id', 'description', 'links'];
 
 /** Groups of users, and who is in them. */
 export function groupRoutes(identity: Identity): Route[] {
@@ -53,7 +55,13 @@ export function groupRoutes(identity: Identity): Route[] {
         const domainId = wishedDomain(identity, context, fields);
         mustBeFree(name, domainId);
         const description = optionalText(fields, 'description') ?? '';
-        const group = groups.insert({ id: core.ids.hex(), name, domainId, description });
+        const group = groups.insert({
+          id: core.ids.hex(),
+          name,
+          domainId,
+          description,
+          extra: extrasOf(fields, groupFields),
+        });
         return { status: 201, body: { group: renderGroup(context, group) } };
       },
     },
@@ -73,7 +81,9 @@ export function groupRoutes(identity: Identity): Route[] {
         const name = optionalText(fields, 'name') ?? group.name;
         if (name !== group.name) mustBeFree(name, group.domainId);
         const description = optionalText(fields, 'description') ?? group.description;
-        return { status: 200, body: { group: renderGroup(context, groups.update(group.id, { name, description })) } };
+        const extra = { ...group.extra, ...extrasOf(fields, groupFields) };
+        const changed = groups.update(group.id, { name, description, extra });
+        return { status: 200, body: { group: renderGroup(context, changed) } };
       },
     },
     {

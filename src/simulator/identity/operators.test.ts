@@ -168,8 +168,8 @@ it('groups give their members roles, as long as they are in them', async () => {
   expect((await keystone('DELETE', inside)).status).toBe(204);
   expect(await login()).not.toContain('member');
   expect((await user.request('GET', '/compute/v2.1/servers')).status).toBe(401);
-  expect((await keystone('PATCH', `/groups/${group}`, { group: { name: 'h' } })).body).toMatchObject({
-    group: { name: 'h' },
+  expect((await keystone('PATCH', `/groups/${group}`, { group: { name: 'h', mail: 'm' } })).body).toMatchObject({
+    group: { name: 'h', mail: 'm' },
   });
   expect((await keystone('DELETE', `/groups/${group}`)).status).toBe(204);
   expect(read<Json[]>(await keystone('GET', `/role_assignments?role.id=${member}`), 'role_assignments')).toEqual([]);

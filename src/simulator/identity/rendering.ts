@@ -37,8 +37,8 @@ export function renderProject(context: RequestContext, project: Readonly<Project
 }
 
 export function renderGroup(context: RequestContext, group: Readonly<Group>): object {
-  const { id, name, domainId, description } = group;
-  return { id, name, domain_id: domainId, description, links: selfLink(context, `groups/${id}`) };
+  const { id, name, domainId, description, extra } = group;
+  return { ...extra, id, name, domain_id: domainId, description, links: selfLink(context, `groups/${id}`) };
 }
 
 export function renderUser(context: RequestContext, user: Readonly<User>): object {

@@ -59,6 +59,8 @@ export interface Group extends Row {
   readonly name: string;
   readonly domainId: string;
   readonly description: string;
+  /** attributes that mean nothing to keystone */
+  readonly extra: Readonly<Record<string, unknown>>;
 }
 
 export interface Membership extends Row {
