@@ -57,7 +57,7 @@ export async function startSimulatedCloud(options: SimulatedCloudOptions): Promi
     ...(options.inMemory ? {} : { directory }),
     ...(options.timeScale !== undefined && { timeScale: options.timeScale }),
     ...(options.without && { without: options.without }),
-    machines: { sockets: true, log, ...(options.outside && { outside: options.outside }) },
+    machines: { sockets: true, cni: 'required', log, ...(options.outside && { outside: options.outside }) },
     onError: (error, what) => log.error('The simulated cloud failed unexpectedly', { what, error }),
   });
   try {

@@ -59,6 +59,7 @@ export type { ProcessFiles, SimulatedProcess, SimulatedProgram } from './process
 export { simulatedProgram } from './programs/index.ts';
 export { workerConfigName } from './programs/k0s/stacks.ts';
 export { decodeJoinToken, encodeJoinToken } from './programs/k0s/token.ts';
+export { kubectl } from './programs/kubectl.ts';
 export { SimulatedKubernetes } from './programs/kubernetes.ts';
 export { createProgramLab, type LabPod, type ProgramLab } from './programs/testing/lab.ts';
 export { normalPath, type ShellDisk, type ShellHost } from './shell/host.ts';

@@ -14,8 +14,10 @@ export type MountedVolume =
 export function containerFiles(
   mounts: readonly Mount[],
   volume: (name: string) => MountedVolume | undefined,
+  image: readonly (readonly [path: string, content: string])[] = [],
 ): ProcessFiles {
   const own = memoryTree();
+  for (const [path, content] of image) own.write(path, content);
   // The deepest mount covers those around it.
   const deepestFirst = [...mounts]
     .map((mount) => ({ ...mount, path: normalized(mount.path) }))

@@ -36,6 +36,15 @@ export function checkImage(image: string): void {
   }
 }
 
+/** Files of images that containers pick up by themselves; of all other images nobody here knows any. */
+const contents: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'flannel-cni-plugin': { '/flannel': '#!simulated flannel\n' },
+};
+
+export function imageFiles(image: string): readonly (readonly [string, string])[] {
+  return Object.entries(contents[imageProgramName(image)] ?? {});
+}
+
 /** The last part of an image's name, by which it is started when nobody says how. */
 export function imageProgramName(image: string): string {
   return (

@@ -8,7 +8,7 @@ import { containerFiles, type MountedVolume } from './container-files.ts';
 import type { FileTree } from './file-tree.ts';
 import { httpGetOver } from './http-get.ts';
 import { idleProgram } from './idle-program.ts';
-import { checkImage, imageProgramName } from './images.ts';
+import { checkImage, imageFiles, imageProgramName } from './images.ts';
 import type { PodTimings } from './timings.ts';
 import type {
   ContainerRun,
@@ -89,7 +89,7 @@ export class SimulatedSandbox implements PodSandbox {
     // whoever asked may be gone as well, and nobody would ever stop what started now
     if (this.#isRemoved) throw new Error(`the sandbox of ${this.#identity.hostname} was removed meanwhile`);
     const argv = commandLine(run);
-    const files = containerFiles(run.mounts, (name) => this.#volumes.get(name));
+    const files = containerFiles(run.mounts, (name) => this.#volumes.get(name), imageFiles(run.image));
     const environment = {
       env: { HOSTNAME: this.#identity.hostname, ...run.env },
       image: run.image,

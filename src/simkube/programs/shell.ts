@@ -128,8 +128,19 @@ function toolOf(process: SimulatedProcess, name: string, started: SimulatedProgr
   return ({ state, streams }, args) => {
     const env: Record<string, string> = {};
     for (const key of state.exported) env[key] = state.variables.get(key) ?? '';
-    return started({ ...process, argv: [name, ...args], env, log: (line) => streams.out(`${line}\n`) });
+    const given = streams.input.text;
+    return started({
+      ...process,
+      argv: [name, ...args],
+      env,
+      ...(given !== '' && { input: pieces(given) }),
+      log: (line) => streams.out(`${line}\n`),
+    });
   };
+}
+
+async function* pieces(text: string): AsyncGenerator<string> {
+  yield text;
 }
 
 const usualDirectories: ReadonlySet<string> = new Set([

@@ -10,6 +10,7 @@ import { etcdctlProgram } from './etcd/etcdctl.ts';
 import { etcdutlProgram } from './etcd/etcdutl.ts';
 import { curlProgram, wgetProgram } from './http-clients.ts';
 import { k0sProgram } from './k0s/k0s.ts';
+import { kubectlProgram } from './kubectl.ts';
 import type { SimulatedKubernetes } from './kubernetes.ts';
 import { shellNames, shellProgram } from './shell.ts';
 
@@ -28,6 +29,7 @@ const programMakers: ReadonlyMap<string, ProgramMaker> = new Map<string, Program
   ['k0s', k0sProgram],
   ['wget', wgetProgram],
   ['curl', curlProgram],
+  ['kubectl', kubectlProgram],
   ['postgres', databaseProgram('postgres')],
   ['mysqld', databaseProgram('mysqld')],
 ]);

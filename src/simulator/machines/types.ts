@@ -46,8 +46,15 @@ export interface RunningMachine {
   pass(ms: number): Promise<void>;
 }
 
+/** What a program has of whoever started it. */
+export interface ProgramCaller {
+  readonly env: Readonly<Record<string, string>>;
+  /** what it may read */
+  readonly input: string;
+}
+
 /** A program of a machine: what a command line starts. Resolves with its exit code; what it says goes to the console. */
-export type Program = (machine: RunningMachine, args: readonly string[]) => Promise<number>;
+export type Program = (machine: RunningMachine, args: readonly string[], caller?: ProgramCaller) => Promise<number>;
 
 /** Something systemd starts at every boot, the first time after cloud-init. */
 export interface BootService {

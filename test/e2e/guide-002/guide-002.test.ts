@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { eventually } from '../../support/eventually.ts';
 import type { ClusterName, WorkloadCluster } from '../../support/hosted-bench.ts';
 import { missingKubectl } from '../../support/kubectl.ts';
+import { networkPlugin } from '../../support/network-plugin.ts';
 import { anotherReading, cloudControllerManager, forWorkers, openWorkbench, type Workbench } from './workbench.ts';
 
 const missing = await missingKubectl();
@@ -59,6 +60,7 @@ describe.skipIf(missing !== undefined)(`guide 002${missing ? ` (${missing})` : '
       ...['-n', 'kube-system', 'create', 'secret', 'generic', 'cloud-config', `--from-file=cloud.conf=${file}`],
     );
     await cluster.apply(forWorkers(await cloudControllerManager()));
+    await cluster.apply(networkPlugin);
   };
 
   it('takes the manifest as it is printed, and again', async () => {

@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { eventually } from '../../support/eventually.ts';
 import { type HostedBench, openHostedBench } from '../../support/hosted-bench.ts';
 import { missingKubectl } from '../../support/kubectl.ts';
+import { networkPlugin } from '../../support/network-plugin.ts';
 import { openWorkbench as openGuide000 } from '../guide-000/workbench.ts';
 import { cloudControllerManager, forWorkers, openWorkbench as openGuide002 } from '../guide-002/workbench.ts';
 
@@ -76,6 +77,7 @@ describe.skipIf(missing !== undefined)(`a cloud apart${missing ? ` (${missing})`
       ...['-n', 'kube-system', 'create', 'secret', 'generic', 'cloud-config', `--from-file=cloud.conf=${file}`],
     );
     await cluster.apply(forWorkers(await cloudControllerManager()));
+    await cluster.apply(networkPlugin);
     await untilOneNodeReady(cluster.kubectl);
   });
 

@@ -24,6 +24,21 @@ describe.skipIf(missing !== undefined)(`a cluster on machines${missing ? ` (${mi
     expect(found.map(({ roles }) => roles).sort()).toEqual(['<none>', '<none>', 'control-plane']);
   });
 
+  it('runs ordinary Pods: names, logs, commands', async () => {
+    const workload = await house.workload('vm-cluster');
+    await workload('-n', 'kube-system', 'rollout', 'status', 'deployment/coredns', '--timeout=60s');
+    await workload('create', 'deployment', 'web', '--image=nginx', '--replicas=2');
+    await workload('wait', 'deployment/web', '--for=condition=Available', '--timeout=60s');
+    expect(await workload('logs', 'deployment/web')).toContain('simulated container of image nginx');
+    expect(await workload('exec', 'deployment/web', '--', 'sh', '-c', 'echo $((6 * 7))')).toBe('42\n');
+    const [node] = JSON.parse(await workload('get', 'nodes', '-o', 'json')).items as {
+      spec: { taints?: { key: string }[]; providerID?: string };
+      metadata: { labels: Record<string, string> };
+    }[];
+    expect(node?.spec.providerID).toMatch(/^openstack:\/\/\//);
+    expect(node?.metadata.labels).toHaveProperty(['topology.kubernetes.io/zone']);
+  });
+
   it('describes itself as one tree, all of it ready', async () => {
     await eventually(async () => {
       const text = await capstanOk(on('describe', 'cluster', 'vm-cluster'));

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { capstan } from '../../support/command.ts';
 import { eventually } from '../../support/eventually.ts';
 import { missingKubectl } from '../../support/kubectl.ts';
+import { networkPlugin } from '../../support/network-plugin.ts';
 import { type House, nodes, openHouse, readyNodes } from '../vm-cluster/house.ts';
 import { beginWith, upgradeOf } from './manifests.ts';
 
@@ -54,6 +55,8 @@ describe.skipIf(missing !== undefined)(`a whole life${missing ? ` (${missing})` 
 async function comesUp(life: Life): Promise<void> {
   const { house, cluster, workers, manifest } = life;
   await apply(life, 'cluster.yaml', manifest);
+  // The example brings a network plugin; the older form is as people wrote it, who installed theirs afterwards.
+  if (!manifest.includes('flannel')) await installNetworkPlugin(life);
   await available(life);
   await readyNodes(house, cluster, 3 + workers, patienceMs);
   const { loadBalancers, volumes, servers } = await house.cloud.inventory();
@@ -110,6 +113,14 @@ async function apply({ house }: Life, name: string, text: string): Promise<void>
   const path = join(house.capstan.directory, name);
   await writeFile(path, text);
   await house.kubectl('apply', '-f', path);
+}
+
+async function installNetworkPlugin({ house, cluster }: Life): Promise<void> {
+  const path = join(house.capstan.directory, 'network-plugin.yaml');
+  await writeFile(path, networkPlugin);
+  await eventually(async () => {
+    await (await house.workload(cluster))('apply', '-f', path);
+  }, patienceMs);
 }
 
 async function available({ house, cluster }: Life): Promise<void> {

@@ -7,6 +7,7 @@ import { k0sMachineProgram } from './k0s/program.ts';
 import { K0sWorker } from './k0s/worker.ts';
 import { paths } from './kubeadm/names.ts';
 import { kubeadmProgram } from './kubeadm/program.ts';
+import { kubectlProgram } from './kubectl.ts';
 import { Kubelet } from './kubelet/kubelet.ts';
 import type { CniRule, KubernetesSoftwareOptions } from './options.ts';
 
@@ -67,7 +68,11 @@ export function createKubernetesSoftware(options: KubernetesSoftwareOptions): So
   };
 
   return {
-    programs: { kubeadm: kubeadmProgram({ registry, kubeletOf }), k0s: k0sMachineProgram(workerOf) },
+    programs: {
+      kubeadm: kubeadmProgram({ registry, kubeletOf }),
+      kubectl: kubectlProgram,
+      k0s: k0sMachineProgram(workerOf),
+    },
     services: [
       {
         name: 'kubelet.service',

@@ -61,6 +61,8 @@ function programTool(software: Software, name: string): Tool | undefined {
   if (!program) return undefined;
   return ({ state, streams }, args) => {
     const { machine } = machineOf(state);
-    return machine.whileWriting(streams.out, () => program(machine, args));
+    const env: Record<string, string> = {};
+    for (const key of state.exported) env[key] = state.variables.get(key) ?? '';
+    return machine.whileWriting(streams.out, () => program(machine, args, { env, input: streams.input.text }));
   };
 }
