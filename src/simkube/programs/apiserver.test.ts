@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ConfigMaps } from '../../api/index.ts';
 import { createAuthority, issueCertificate } from '../../pki/index.ts';
 import { etcdBehind } from './etcd/way.ts';
+import { commandLineProblem } from './static-pod-flags.ts';
 import { createProgramLab, type LabPod, type ProgramLab } from './testing/lab.ts';
 import {
   adminOf,
@@ -30,9 +31,28 @@ async function endOf(pod: LabPod, args: readonly string[]): Promise<number> {
   return run.exitCode()!;
 }
 
+describe('flags of a release', () => {
+  it.each([
+    ['v1.32.9', ['--cloud-provider=external', '--cloud-config=/x'], undefined],
+    ['v1.33.0', ['--cloud-provider=external'], 'Error: unknown flag: --cloud-provider'],
+    ['v1.34.2', ['--cloud-config', '/x'], 'Error: unknown flag: --cloud-config'],
+    ['v1.28.0', ['--authentication-config=/x'], 'Error: unknown flag: --authentication-config'],
+    ['v1.34.0', ['--authentication-config=/x'], undefined],
+  ])('kube-apiserver %s %s: %s', (version, args, problem) => {
+    expect(commandLineProblem('kube-apiserver', args, version)).toBe(problem);
+  });
+
+  it.each(['kube-controller-manager', 'kube-scheduler'] as const)('%s', (program) => {
+    expect(commandLineProblem(program, ['--no-such-flag'], 'v1.34.0')).toBe('Error: unknown flag: --no-such-flag');
+    expect(commandLineProblem(program, ['--emulated-version=1.30'], 'v1.30.0')).toContain('unknown flag');
+    expect(commandLineProblem(program, ['--kubeconfig=/x', '--leader-elect=true', '--v=2'], 'v1.34.0')).toBeUndefined();
+  });
+});
+
 describe('kube-apiserver in a Pod', () => {
   it.each([
     ['unknown flags', ['--no-such-flag=1'], 'Error: unknown flag: --no-such-flag'],
+    ['flags that are gone', ['--cloud-provider=external'], 'Error: unknown flag: --cloud-provider'],
     ['missing files', ['--client-ca-file=/none'], 'Error: open /none: no such file or directory'],
     ['unknown authorization', ['--authorization-mode=Guess'], 'Unsupported value: "Guess"'],
     ['a key of another certificate', ['--tls-private-key-file=/pki/sa.key'], 'private key does not match public key'],

@@ -81,6 +81,13 @@ export interface SoftwareBase {
 export interface Software {
   readonly programs: Readonly<Record<string, Program>>;
   readonly services: readonly BootService[];
+  /** whether one of the programs is on a machine; absent: all are */
+  has?(machine: RunningMachine, program: string): boolean;
+  /** what a package brings, where the software knows it: `unknown` when no repository of the machine has it */
+  packaged?(
+    machine: RunningMachine,
+    name: string,
+  ): { readonly path: string; readonly content: string } | 'unknown' | undefined;
   /** what a machine gets when it loads something from the outside world; undefined: there is nothing of that name */
   download?(url: URL): string | undefined;
   /** the server is gone for good */

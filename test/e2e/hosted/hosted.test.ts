@@ -218,6 +218,8 @@ describe.skipIf(missing !== undefined)(
 
     it('they are deleted to the last Pod, volume and server', async () => {
       const { kubectl, house, lines } = planes;
+      // Beside the clusters, and not part of them: what the examples install add-ons with.
+      await kubectl('delete', 'jobs', '--all');
       await kubectl(
         'delete',
         'cluster',

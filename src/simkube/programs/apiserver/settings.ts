@@ -5,6 +5,7 @@ import type { EtcdCredentials } from '../etcd/way.ts';
 import { ProgramFailure } from '../failure.ts';
 import { type Flags, flagValue, isSwitchedOn, listValue, parseFlags } from '../flags.ts';
 import { kubernetesVersionOf } from '../image.ts';
+import { apiServerFlagLives, ofRelease } from '../releases.ts';
 import { followedPair, requiredFile } from '../running.ts';
 import { apiServerFlags, fileFlags } from './flags.ts';
 
@@ -30,7 +31,8 @@ const authorizationModes: ReadonlySet<string> = new Set([
 /** Reads command line and files; throws what kube-apiserver says of wrong ones. */
 export function apiServerSettings(process: SimulatedProcess): ApiServerSettings {
   const { argv } = process;
-  const { flags, words } = parseFlags(argv[0]?.startsWith('-') ? argv : argv.slice(1), apiServerFlags);
+  const known = ofRelease(apiServerFlags, apiServerFlagLives, kubernetesVersionOf(process.image));
+  const { flags, words } = parseFlags(argv[0]?.startsWith('-') ? argv : argv.slice(1), known);
   if (words.length > 0) throw new ProgramFailure(`Error: unknown command "${words[0]}" for "kube-apiserver"`);
   checkRequired(flags);
   const problem = (reason: string): ProgramFailure => new ProgramFailure(`Error: ${reason}`);

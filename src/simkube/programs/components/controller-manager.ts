@@ -3,14 +3,16 @@ import type { ControllerManagerSettings } from '../../cluster/settings.ts';
 import { httpService } from '../../http-service.ts';
 import type { SimulatedProcess, SimulatedProgram } from '../../process.ts';
 import { ProgramFailure } from '../failure.ts';
-import { cobraTable, type Flags, flagValue, names, parseFlags } from '../flags.ts';
+import { cobraTable, type Flags, type FlagTable, flagValue, names, parseFlags } from '../flags.ts';
 import { kubernetesVersionOf } from '../image.ts';
 import { klog } from '../klog.ts';
 import type { SimulatedKubernetes } from '../kubernetes.ts';
+import { componentFlagLives, ofRelease } from '../releases.ts';
 import { between, program, requiredFile } from '../running.ts';
 import { workForCluster } from './leading.ts';
 
-const table = cobraTable(
+/** What kube-controller-manager can be told. */
+export const controllerManagerFlags: FlagTable = cobraTable(
   names(`
     allocate-node-cidrs-type attach-detach-reconcile-sync-period authentication-kubeconfig authentication-token-webhook-cache-ttl
     authorization-always-allow-paths authorization-kubeconfig authorization-webhook-cache-authorized-ttl
@@ -50,7 +52,8 @@ const table = cobraTable(
 export function controllerManagerProgram(_kubernetes: SimulatedKubernetes): SimulatedProgram {
   return program(async (process, closing) => {
     const { argv } = process;
-    const { flags } = parseFlags(argv[0]?.startsWith('-') ? argv : argv.slice(1), table);
+    const known = ofRelease(controllerManagerFlags, componentFlagLives, kubernetesVersionOf(process.image));
+    const { flags } = parseFlags(argv[0]?.startsWith('-') ? argv : argv.slice(1), known);
     const manager = managerSettings(process, flags);
     const kubeconfig = kubeconfigOf(process, flags);
     klog(process, 'I', 'controllermanager.go:191', `Version: ${kubernetesVersionOf(process.image) ?? 'v1.34.0'}`);

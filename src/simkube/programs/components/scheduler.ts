@@ -1,14 +1,16 @@
 import { httpService } from '../../http-service.ts';
 import type { SimulatedProgram } from '../../process.ts';
-import { cobraTable, flagValue, names, parseFlags } from '../flags.ts';
+import { cobraTable, type FlagTable, flagValue, names, parseFlags } from '../flags.ts';
 import { kubernetesVersionOf } from '../image.ts';
 import { klog } from '../klog.ts';
 import type { SimulatedKubernetes } from '../kubernetes.ts';
+import { componentFlagLives, ofRelease } from '../releases.ts';
 import { between, program } from '../running.ts';
 import { answerHealth, kubeconfigOf } from './controller-manager.ts';
 import { workForCluster } from './leading.ts';
 
-const table = cobraTable(
+/** What kube-scheduler can be told. */
+export const schedulerFlags: FlagTable = cobraTable(
   names(`
     authentication-kubeconfig authentication-token-webhook-cache-ttl authorization-always-allow-paths
     authorization-kubeconfig authorization-webhook-cache-authorized-ttl authorization-webhook-cache-unauthorized-ttl
@@ -28,7 +30,8 @@ const table = cobraTable(
 export function schedulerProgram(_kubernetes: SimulatedKubernetes): SimulatedProgram {
   return program(async (process, closing) => {
     const { argv } = process;
-    const { flags } = parseFlags(argv[0]?.startsWith('-') ? argv : argv.slice(1), table);
+    const known = ofRelease(schedulerFlags, componentFlagLives, kubernetesVersionOf(process.image));
+    const { flags } = parseFlags(argv[0]?.startsWith('-') ? argv : argv.slice(1), known);
     const kubeconfig = kubeconfigOf(process, flags);
     klog(
       process,

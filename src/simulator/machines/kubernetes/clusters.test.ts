@@ -444,6 +444,46 @@ describe('a machine that is switched off', () => {
   });
 });
 
+describe('programs that do not know a flag', () => {
+  it('keep an API server from starting, with its words on the console', async () => {
+    lab = createLab();
+    const documents = initDocuments().replace(
+      'apiServer: {}',
+      'apiServer:\n  extraArgs:\n  - name: cloud-provider\n    value: external',
+    );
+    const machine = lab.machine('cp-0');
+    lab.endpoint(endpointAddress, machine);
+    machine.disk.write(configPath, documents);
+    expect(await finished(lab, machine.run('kubeadm', 'init', '--config', configPath))).not.toBe(0);
+    expect(machine.console()).toContain('kube-apiserver: Error: unknown flag: --cloud-provider');
+  });
+
+  it('keep a kubelet from starting', async () => {
+    const { first, client } = await begin();
+    const worker = lab.machine('worker-0');
+    const flags = 'kubeletExtraArgs:\n  - name: container-runtime\n    value: remote';
+    worker.disk.write(configPath, joinDocument(authorityHash(first)).replace('kubeletExtraArgs:', flags));
+    void worker.run('kubeadm', 'join', '--config', configPath).catch(() => undefined);
+    await lab.until(() => worker.console().includes('failed to parse kubelet flag: unknown flag: --container-runtime'));
+    expect(await findNode(client, 'worker-0')).toBeUndefined();
+  });
+});
+
+describe('the kubelet of a machine', () => {
+  it('is of the version of its image, whatever version is asked for', async () => {
+    lab = createLab();
+    const machine = lab.machine('cp-0', { image: 'ubuntu-2204-kube-v1.33.0' });
+    lab.endpoint(endpointAddress, machine);
+    machine.disk.write(configPath, initDocuments());
+    expect(await finished(lab, machine.run('kubeadm', 'init', '--config', configPath)), machine.console()).toBe(0);
+    const client = admin(lab, machine);
+    await lab.until(async () => (await findNode(client, 'cp-0'))?.status?.nodeInfo !== undefined);
+    expect((await findNode(client, 'cp-0'))?.status?.nodeInfo?.kubeletVersion).toBe('v1.33.0');
+    const plane = (await pods(client)).find(({ metadata }) => metadata.name === 'kube-apiserver-cp-0');
+    expect(plane?.spec.containers[0]?.image).toContain(':v1.33.1');
+  });
+});
+
 describe('nodes of an external cloud provider', () => {
   it('are initialized when a cloud controller manager runs, not before', async () => {
     const documents = initDocuments()

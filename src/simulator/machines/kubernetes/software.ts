@@ -1,6 +1,7 @@
 import type { CloudView } from '../../../simkube/index.ts';
 import { ClusterRegistry, SimulatedKubernetes } from '../../../simkube/index.ts';
 import type { RunningMachine, Software } from '../types.ts';
+import { downloadKubernetes, hasProgram, packageContent } from './installed.ts';
 import { unitFile } from './k0s/arguments.ts';
 import { downloadK0s } from './k0s/binary.ts';
 import { k0sMachineProgram } from './k0s/program.ts';
@@ -89,7 +90,9 @@ export function createKubernetesSoftware(options: KubernetesSoftwareOptions): So
         start: (machine) => workerOf(machine).start(),
       },
     ],
-    download: downloadK0s,
+    has: hasProgram,
+    packaged: packageContent,
+    download: (url) => downloadK0s(url) ?? downloadKubernetes(url),
     forget(serverId) {
       running.delete(serverId);
       gone.add(serverId);

@@ -49,7 +49,10 @@ export function machineShell(
     },
     now: () => machine.clock.now(),
     pass: (ms) => machine.pass(ms),
-    command: (command) => programTool(software, command) ?? machineTools.get(command),
+    command: (command) =>
+      (software.has?.(machine, command) ?? true)
+        ? (programTool(software, command) ?? machineTools.get(command))
+        : undefined,
   };
   shells.set(host, { machine, software });
   return freshState(host, name, environment);

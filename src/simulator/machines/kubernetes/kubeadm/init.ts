@@ -3,6 +3,7 @@ import type { Client } from '../../../../client/index.ts';
 import { isNotFound, type JsonObject } from '../../../../machinery/index.ts';
 import { issueCertificate } from '../../../../pki/index.ts';
 import { renderKubeconfig } from '../../../../simkube/index.ts';
+import { installedVersion } from '../installed.ts';
 import { writeEtcdData } from '../kubelet/control-plane.ts';
 import { coreDns, kubeProxy } from './addons.ts';
 import { type ControlPlanePki, ensureControlPlanePki } from './certificates.ts';
@@ -42,7 +43,7 @@ import {
   uploadedClusterConfiguration,
   uploadedKubeletConfiguration,
 } from './uploads.ts';
-import { imageVersion, type KubernetesVersion, parseVersion, skewProblem } from './version.ts';
+import { type KubernetesVersion, parseVersion, skewProblem } from './version.ts';
 
 const fieldManager = 'kubeadm';
 const nodePollMs = 500;
@@ -110,7 +111,7 @@ function prepare(context: KubeadmContext, documents: Documents): InitRun {
   }
   const settings = readInit(documents.init);
   const cluster = readCluster(documents.cluster);
-  const installed = imageVersion(machine.server.image);
+  const installed = installedVersion(machine);
   const wished = cluster.kubernetesVersion ?? flags.get('kubernetes-version');
   const version = wished === undefined ? installed : parseVersion(wished);
   if (!version) {
@@ -148,7 +149,7 @@ export function endpointOf(cluster: ClusterConfiguration, advertiseAddress: stri
 }
 
 function checks({ context, version }: InitRun): PreflightCheck[] {
-  const installed = imageVersion(context.machine.server.image);
+  const installed = installedVersion(context.machine);
   const tooNew =
     installed !== undefined &&
     (installed.minor > version.minor || (installed.minor === version.minor && installed.patch > version.patch));
@@ -260,7 +261,8 @@ function startKubelet(run: InitRun): void {
     registration: settings.nodeRegistration,
     isControlPlane: true,
     configuration: kubeletConfiguration(cluster, documents.kubelet),
-    version,
+    // The kubelet is what the machine has, whatever version of the control plane is asked for.
+    version: installedVersion(context.machine) ?? version,
     imageRepository: cluster.imageRepository,
   });
   say('[kubelet-start] Starting the kubelet');

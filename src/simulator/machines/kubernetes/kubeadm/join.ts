@@ -12,6 +12,7 @@ import { issueCertificate } from '../../../../pki/index.ts';
 import type { WorkloadCluster } from '../../../../simkube/index.ts';
 import { renderKubeconfig } from '../../../../simkube/index.ts';
 import { connectWith } from '../connect.ts';
+import { installedVersion } from '../installed.ts';
 import { writeEtcdData } from '../kubelet/control-plane.ts';
 import { ensureControlPlanePki, missingSharedCertificates } from './certificates.ts';
 import { controlPlaneChecks, fileChecks, type KubeadmContext, runPreflight, skippedPhases } from './context.ts';
@@ -30,7 +31,7 @@ import { nodeNameOf, registrationTaints, writeKubeletFiles } from './kubelet-sta
 import { writeManifests } from './manifests.ts';
 import { paths } from './names.ts';
 import { bootstrapKubeletCertificate } from './tls-bootstrap.ts';
-import { imageVersion, type KubernetesVersion, parseVersion, skewProblem } from './version.ts';
+import { type KubernetesVersion, parseVersion, skewProblem } from './version.ts';
 
 const etcdRetryMs = 1_000;
 const etcdPatienceMs = 2 * 60_000;
@@ -100,7 +101,7 @@ async function readClusterSettings(
   const document = parse(await read('kubeadm-config', 'ClusterConfiguration')) as JsonValue;
   const cluster = readCluster(isJsonObject(document) ? (document as JsonObject) : undefined);
   const controlPlaneVersion = parseVersion(cluster.kubernetesVersion ?? '');
-  const installed = imageVersion(machine.server.image);
+  const installed = installedVersion(machine);
   const problem = installed && controlPlaneVersion && skewProblem(installed, controlPlaneVersion);
   if (problem !== undefined) {
     throw new KubeadmFailure('preflight', `unable to fetch the kubeadm-config ConfigMap: ${problem}`);

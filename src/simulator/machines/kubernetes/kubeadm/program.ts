@@ -1,6 +1,7 @@
 import { errorMessage } from '../../../../machinery/index.ts';
 import type { ClusterRegistry } from '../../../../simkube/index.ts';
 import type { Program, RunningMachine } from '../../types.ts';
+import { installedVersion } from '../installed.ts';
 import type { Kubelet } from '../kubelet/kubelet.ts';
 import { type KubeadmCommand, parseCommand } from './arguments.ts';
 import type { KubeadmContext } from './context.ts';
@@ -8,7 +9,6 @@ import { readDocuments } from './documents.ts';
 import { KubeadmFailure } from './failure.ts';
 import { kubeadmInit } from './init.ts';
 import { kubeadmJoin } from './join.ts';
-import { imageVersion } from './version.ts';
 
 export interface KubeadmOptions {
   readonly registry: ClusterRegistry;
@@ -53,7 +53,7 @@ async function run(
       await kubeadmJoin(context, configuration(context, 'join'));
       return 0;
     case 'version':
-      say(imageVersion(machine.server.image)?.text ?? 'v1.34.0');
+      say(installedVersion(machine)?.text ?? 'v1.34.0');
       return 0;
     case 'config':
       // Images are there already: nothing is pulled on simulated machines.
@@ -83,7 +83,7 @@ function configuration(context: KubeadmContext, verb: string): ReturnType<typeof
       `unable to read config from "${path}" : open ${path}: no such file or directory`,
     );
   }
-  const documents = readDocuments(text, imageVersion(machine.server.image));
+  const documents = readDocuments(text, installedVersion(machine));
   for (const warning of documents.warnings) say(`W initconfiguration.go] ${warning}`);
   return documents;
 }

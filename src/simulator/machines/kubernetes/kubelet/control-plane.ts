@@ -5,6 +5,7 @@ import { errorMessage } from '../../../../machinery/index.ts';
 import type { ClusterRegistry, WorkloadCluster } from '../../../../simkube/index.ts';
 import {
   type ApiInstance,
+  commandLineProblem,
   createEtcdServer,
   EtcdKeys,
   type EtcdServer,
@@ -160,6 +161,7 @@ export class ControlPlane {
     while (this.#memberId !== undefined && cluster.etcd.member(this.#memberId)?.isLearner) {
       await machine.pass(learnerCheckMs);
     }
+    this.#checkCommandLines();
     await machine.pass(machine.timings.sample('node.apiserver'));
     const settings = {
       clientAuthorities: pki.authority.certificate,
@@ -183,6 +185,17 @@ export class ControlPlane {
     cluster.addControllers(machine.server.id, { manager, scheduler: true });
     this.#apiUp.resolve();
     this.#onChange();
+  }
+
+  /** A program that does not know one of its flags ends before it has begun. */
+  #checkCommandLines(): void {
+    for (const component of ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler'] as const) {
+      const container = readManifest(this.#machine, component)?.spec.containers[0];
+      const version = /:(v[^:]+)$/.exec(container?.image ?? '')?.[1] ?? '';
+      const args = [...(container?.command ?? []), ...(container?.args ?? [])].slice(1);
+      const problem = commandLineProblem(component, args, version);
+      if (problem !== undefined) throw new Error(`${component}: ${problem}`);
+    }
   }
 
   /** The other members removed ours: etcd ends, and the API server with it. */

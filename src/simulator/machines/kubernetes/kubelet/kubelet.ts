@@ -41,6 +41,7 @@ import { readKubeletFlags } from './flags.ts';
 import { FollowedApi } from './followed-api.ts';
 import type { KubeletHome } from './home.ts';
 import { diskTree } from './host-files.ts';
+import { kubeletFlagProblem } from './known-flags.ts';
 import { ensureMirrorPods, isMirrorPod } from './mirror-pods.ts';
 import {
   allocatableOf,
@@ -193,6 +194,11 @@ export class Kubelet implements ClusterNode {
     const text = machine.disk.read(setup.kubeconfigFile);
     const kubeconfig = text === undefined ? undefined : readKubeconfig(text, machine.disk);
     if (this.#isStarted || !kubeconfig) return;
+    const problem = kubeletFlagProblem(setup.flags.keys(), setup.version);
+    if (problem !== undefined) {
+      machine.console.write(`kubelet: "command failed" err="${problem}"\n`);
+      return;
+    }
     this.#isStarted = true;
     this.#kubeconfig = kubeconfig;
     this.#server = serverAddress(kubeconfig.server);

@@ -37,7 +37,16 @@ const install =
     await machineOf(state).machine.pass(machineOf(state).machine.timings.sample('machine.install'));
     streams.out('Reading package lists...\nBuilding dependency tree...\n');
     if (/install|upgrade/.test(verb)) {
-      for (const each of packages) streams.out(`Setting up ${each} ...\n`);
+      const { machine, software } = machineOf(state);
+      for (const each of packages) {
+        const content = software.packaged?.(machine, each);
+        if (content === 'unknown') {
+          streams.error(`E: Unable to locate package ${each}\n`);
+          return 100;
+        }
+        if (content) machine.disk.write(content.path, content.content, 0o755);
+        streams.out(`Setting up ${each} ...\n`);
+      }
       if (packages.length === 0) streams.out(`${name}: nothing to do\n`);
     }
     return 0;

@@ -1,0 +1,50 @@
+import type { FlagTable } from './flags.ts';
+
+/** Minor versions in which a program has a flag. */
+export interface FlagLife {
+  /** the first one that knows it */
+  readonly since?: number;
+  /** the first one that does not know it any more */
+  readonly until?: number;
+}
+
+/** The flags a release of a program knows; of a version that cannot be told, all of them. */
+export function ofRelease(
+  table: FlagTable,
+  lives: Readonly<Record<string, FlagLife>>,
+  version: string | undefined,
+): FlagTable {
+  const minor = Number(/^v?1\.(\d+)/.exec(version ?? '')?.[1] ?? Number.NaN);
+  if (Number.isNaN(minor)) return table;
+  const isKnown = (name: string): boolean => {
+    const { since = 0, until = Number.POSITIVE_INFINITY } = lives[name] ?? {};
+    return minor >= since && minor < until;
+  };
+  return {
+    ...table,
+    valued: new Set([...table.valued].filter(isKnown)),
+    switches: new Set([...table.switches].filter(isKnown)),
+  };
+}
+
+/** Flags of kube-apiserver that came or went with a release. */
+export const apiServerFlagLives: Readonly<Record<string, FlagLife>> = {
+  'cloud-provider': { until: 33 },
+  'cloud-config': { until: 33 },
+  'authentication-config': { since: 29 },
+  'authorization-config': { since: 29 },
+  'emulated-version': { since: 31 },
+  'coordinated-leadership-lease-duration': { since: 31 },
+  'coordinated-leadership-renew-deadline': { since: 31 },
+  'coordinated-leadership-retry-period': { since: 31 },
+  'requestheader-uid-headers': { since: 32 },
+  'service-account-signing-endpoint': { since: 32 },
+  'peer-advertise-ip': { since: 28 },
+  'peer-advertise-port': { since: 28 },
+  'peer-ca-file': { since: 28 },
+};
+
+/** Flags of kube-controller-manager and kube-scheduler that came with a release. */
+export const componentFlagLives: Readonly<Record<string, FlagLife>> = {
+  'emulated-version': { since: 31 },
+};
