@@ -15,8 +15,9 @@ export interface PodLogOptions {
   previous: boolean;
   timestamps: boolean;
   tailLines?: number;
-  /** not always whole seconds: a time to begin from is given in these terms as well */
   sinceSeconds?: number;
+  /** in milliseconds */
+  sinceTime?: number;
   limitBytes?: number;
   signal: AbortSignal;
 }
@@ -28,7 +29,7 @@ export type PodLogSource = (pod: UnstructuredObject, options: PodLogOptions) => 
 export function podLogHandler(source: PodLogSource | undefined): SubresourceHandler {
   return async ({ context, target, caller, query }) => {
     const pod = await target.resource.fromRecord(await getRecord(context, target, caller, {}));
-    const options = parseLogQuery(query, target.name, context.clock.now());
+    const options = parseLogQuery(query, target.name);
     const container = chooseContainer(pod, query.get('container') ?? '');
     const node = nodeOf(pod);
     // A pod that nobody has placed yet has said nothing: an empty log, as kube-apiserver answers.
@@ -41,11 +42,7 @@ export function podLogHandler(source: PodLogSource | undefined): SubresourceHand
   };
 }
 
-function parseLogQuery(
-  query: URLSearchParams,
-  podName: string,
-  nowMs: number,
-): Omit<PodLogOptions, 'container' | 'signal'> {
+function parseLogQuery(query: URLSearchParams, podName: string): Omit<PodLogOptions, 'container' | 'signal'> {
   const flag = (name: string): boolean => query.get(name) === 'true' || query.get(name) === '1';
   const refuse = (error: FieldError): Error => statusError.invalid('', 'PodLogOptions', podName, [error]);
   const number = (name: string, least: number): number | undefined => {
@@ -57,15 +54,14 @@ function parseLogQuery(
   };
   const tailLines = number('tailLines', 0);
   const limitBytes = number('limitBytes', 1);
-  const sinceTime = query.get('sinceTime') ?? '';
-  let sinceSeconds = number('sinceSeconds', 1);
-  if (sinceTime !== '') {
-    if (sinceSeconds !== undefined) {
-      throw refuse(fieldError.forbidden('', 'at most one of `sinceTime` or `sinceSeconds` may be specified'));
-    }
-    const timeMs = parseRfc3339(sinceTime);
-    if (timeMs === undefined) throw statusError.badRequest(`parsing time "${sinceTime}": it is not a time of RFC 3339`);
-    sinceSeconds = Math.max(0, (nowMs - timeMs) / 1000);
+  const sinceSeconds = number('sinceSeconds', 1);
+  const sinceText = query.get('sinceTime');
+  const sinceTime = sinceText ? parseRfc3339(sinceText) : undefined;
+  if (sinceText && sinceTime === undefined) {
+    throw statusError.badRequest(`parsing time "${sinceText}": it is not a time of RFC 3339`);
+  }
+  if (sinceTime !== undefined && sinceSeconds !== undefined) {
+    throw refuse(fieldError.forbidden('', 'at most one of `sinceTime` or `sinceSeconds` may be specified'));
   }
   return {
     follow: flag('follow'),
@@ -73,6 +69,7 @@ function parseLogQuery(
     timestamps: flag('timestamps'),
     ...(tailLines !== undefined && { tailLines }),
     ...(sinceSeconds !== undefined && { sinceSeconds }),
+    ...(sinceTime !== undefined && { sinceTime }),
     ...(limitBytes !== undefined && { limitBytes }),
   };
 }

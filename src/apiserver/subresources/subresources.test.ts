@@ -481,8 +481,8 @@ describe('pod logs', () => {
     const ago = (seconds: number): string => new Date(nowMs - seconds * 1000).toISOString();
     const server = await startTestServer({
       clock,
-      podLogs: async function* (_, { sinceSeconds }) {
-        yield String(sinceSeconds);
+      podLogs: async function* (_, { sinceSeconds, sinceTime }) {
+        yield String(sinceTime === undefined ? sinceSeconds : new Date(sinceTime).toISOString());
       },
     });
     const api = server.api();

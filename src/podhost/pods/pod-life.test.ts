@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { ConfigMaps, type Pod, Pods, Secrets } from '../../api/index.ts';
+import { ConfigMaps, type Pod, Pods, Secrets, Services } from '../../api/index.ts';
 import type { SimulatedProgram } from '../../simkube/index.ts';
 import { by, container, type HostWorld, hostWorld, isReady, namespace, untilStopped } from '../testing/host-world.ts';
 
@@ -139,6 +139,46 @@ describe('a Pod', () => {
     await world.createPod('p', { containers: [{ ...container(), terminationMessagePolicy: policy }] });
     const pod = await world.podUntil('p', (found) => state(found)?.lastState?.terminated !== undefined);
     expect(state(pod)?.lastState?.terminated?.message).toBe(message);
+  });
+
+  it.each([undefined, '/tmp/why'])('whose container leaves a message shows it: in %s', async (path) => {
+    const leaves: SimulatedProgram = async (process) => {
+      process.files.write(path ?? '/dev/termination-log', 'all is done');
+      return 0;
+    };
+    world.use({ app: leaves });
+    const spec = { ...container(), ...(path !== undefined && { terminationMessagePath: path }) };
+    await world.createPod('p', { restartPolicy: 'Never', containers: [spec] });
+    const pod = await world.podUntil('p', ({ status }) => status?.phase === 'Succeeded');
+    expect(state(pod)?.state?.terminated?.message).toBe('all is done');
+  });
+
+  it('finds the Services beside it in its environment, unless it wants none', async () => {
+    const seen: Record<string, string>[] = [];
+    const looks: SimulatedProgram = async (process) => {
+      seen.push({ ...process.env });
+      return 0;
+    };
+    world.use({ app: looks });
+    const service = await world.client.create(
+      Services,
+      {
+        apiVersion: 'v1',
+        kind: 'Service',
+        metadata: { name: 'side', namespace: 'default' },
+        spec: { ports: [{ port: 80 }] },
+      },
+      by,
+    );
+    for (const enableServiceLinks of [true, false]) {
+      const name = `links-${enableServiceLinks}`;
+      await world.createPod(name, { restartPolicy: 'Never', enableServiceLinks, containers: [container()] });
+      await world.podUntil(name, ({ status }) => status?.phase === 'Succeeded');
+    }
+    const [linked, lone] = seen;
+    expect(linked).toMatchObject({ SIDE_SERVICE_HOST: service.spec.clusterIP, SIDE_PORT_80_TCP_PORT: '80' });
+    expect(lone).not.toHaveProperty('SIDE_SERVICE_HOST');
+    await world.client.delete(Services, { namespace: 'default', name: 'side' });
   });
 
   it('whose container fails is restarted at once, then ever more slowly', async () => {

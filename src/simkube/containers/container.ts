@@ -61,6 +61,7 @@ export function startContainer(parts: ContainerParts): RunningContainer {
     exited,
     logs: () => log.lines(),
     onLine: (callback) => log.onLine(callback),
+    readFile: (path) => parts.process.files.read(path),
     exec: (command, signal, session) =>
       session ? converse(parts, command, signal, session) : execute(parts, command, signal),
     async stop(graceMs) {

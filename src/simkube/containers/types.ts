@@ -83,6 +83,8 @@ export interface RunningContainer {
   onLine(callback: (line: LogLine) => void): () => void;
   /** with a session its output is shown there as it comes, and not told again at the end */
   exec(command: readonly string[], signal: AbortSignal, session?: ExecSession): Promise<ExecResult>;
+  /** a file as the container sees it, also after its end */
+  readFile?(path: string): string | undefined;
   /** asks it to end, and ends it when the grace is over */
   stop(graceMs: number): Promise<void>;
 }

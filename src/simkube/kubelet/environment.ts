@@ -1,8 +1,9 @@
-import type { Container, EnvFromSource, EnvVarSource, KeyRef, Pod } from '../../api/index.ts';
+import type { Container, EnvFromSource, EnvVarSource, KeyRef, Pod, Service } from '../../api/index.ts';
 import { ContainerRefusedError } from '../containers/types.ts';
 import { containerResource, type PodSurroundings, podField } from './downward.ts';
 import { expandVariables } from './expand.ts';
 import type { ObjectLookup } from './lookup.ts';
+import { serviceVariables } from './service-links.ts';
 
 /** A Secret's or ConfigMap's keys as text. */
 interface KeyedText {
@@ -10,6 +11,14 @@ interface KeyedText {
   readonly kind: 'secret' | 'configmap';
   text(key: string): string | undefined;
   keys(): string[];
+}
+
+/** The API of the cluster, and the Services beside the Pod unless it wants none of them. */
+async function linkedServices({ metadata, spec }: Pod, lookup: ObjectLookup): Promise<readonly Service[]> {
+  const namespace = metadata.namespace ?? '';
+  const beside = spec.enableServiceLinks === false ? [] : await lookup.services(namespace);
+  const api = (await lookup.services('default')).filter(({ metadata: { name } }) => name === 'kubernetes');
+  return namespace === 'default' && beside.length > 0 ? beside : [...api, ...beside];
 }
 
 /**
@@ -22,7 +31,7 @@ export async function containerEnvironment(
   around: PodSurroundings,
   lookup: ObjectLookup,
 ): Promise<Record<string, string>> {
-  const variables: Record<string, string> = {};
+  const variables = serviceVariables(await linkedServices(pod, lookup));
   for (const source of container.envFrom ?? []) await addAll(variables, pod, source, lookup);
   for (const { name, value, valueFrom } of container.env ?? []) {
     const found = valueFrom

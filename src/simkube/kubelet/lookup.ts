@@ -7,6 +7,8 @@ import {
   PersistentVolumes,
   type Secret,
   Secrets,
+  type Service,
+  Services,
 } from '../../api/index.ts';
 import type { Client, InformerFactory, ObjectKey } from '../../client/index.ts';
 import { isNotFound, type KubeObject, type Resource } from '../../machinery/index.ts';
@@ -17,6 +19,8 @@ export interface ObjectLookup {
   secret(namespace: string, name: string): Promise<Secret | undefined>;
   claim(namespace: string, name: string): Promise<PersistentVolumeClaim | undefined>;
   volume(name: string): Promise<PersistentVolume | undefined>;
+  /** of a namespace */
+  services(namespace: string): Promise<readonly Service[]>;
 }
 
 /** Asks the API every time: a kubelet has no caches of what its few Pods are made of. */
@@ -33,6 +37,7 @@ export function directLookup(connect: () => Client): ObjectLookup {
     secret: (namespace, name) => find(Secrets, { namespace, name }),
     claim: (namespace, name) => find(PersistentVolumeClaims, { namespace, name }),
     volume: (name) => find(PersistentVolumes, { name }),
+    services: async (namespace) => (await connect().list(Services, { namespace })).items,
   };
 }
 
@@ -51,10 +56,12 @@ export function objectLookup(client: Client, cache: InformerFactory): ObjectLook
   const secret = finder(Secrets);
   const claim = finder(PersistentVolumeClaims);
   const volume = finder(PersistentVolumes);
+  const services = cache.informer(Services).lister;
   return {
     configMap: (namespace, name) => configMap({ namespace, name }),
     secret: (namespace, name) => secret({ namespace, name }),
     claim: (namespace, name) => claim({ namespace, name }),
     volume: (name) => volume({ name }),
+    services: async (namespace) => services.list({ namespace }),
   };
 }

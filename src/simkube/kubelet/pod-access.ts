@@ -52,8 +52,16 @@ function keptLog(
 }
 
 async function* readLog(log: ReadableLog, options: PodLogOptions, clock: Clock): AsyncGenerator<string> {
-  const { tailLines, sinceSeconds, limitBytes = Number.POSITIVE_INFINITY, timestamps, follow, signal } = options;
-  const since = sinceSeconds === undefined ? 0 : clock.now() - sinceSeconds * 1000;
+  const {
+    tailLines,
+    sinceSeconds,
+    sinceTime,
+    limitBytes = Number.POSITIVE_INFINITY,
+    timestamps,
+    follow,
+    signal,
+  } = options;
+  const since = sinceSeconds === undefined ? (sinceTime ?? 0) : clock.now() - sinceSeconds * 1000;
   const recent = log.lines.filter(({ at }) => at >= since);
   const kept = tailLines === undefined ? recent : tailLines === 0 ? [] : recent.slice(-tailLines);
   let left = limitBytes;

@@ -93,6 +93,30 @@ describe.skipIf(missing !== undefined)(suite, () => {
     await eventually(async () => expect(await page()).toContain('nginx:1.28'));
   });
 
+  it('commands without a shell end, and reach Services by name', async () => {
+    const run = (name: string, command: string[]): object => ({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name },
+      spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'busybox', command }] },
+    });
+    // What charts have as their test.
+    await s.with(run('test-connection', ['wget', 'web:18085'])).ok`apply -f -`;
+    await s.with(run('wrong-port', ['wget', 'web:1'])).ok`apply -f -`;
+    await s.with(run('clock', ['date', '+%Y'])).ok`apply -f -`;
+    await s.with(run('sum', ['expr', '6', '*', '7'])).ok`apply -f -`;
+    for (const name of ['test-connection', 'clock', 'sum']) {
+      await s.ok`wait pod ${name} --for=${'jsonpath={.status.phase}=Succeeded'} --timeout=30s`;
+    }
+    await s.ok`wait pod wrong-port --for=${'jsonpath={.status.phase}=Failed'} --timeout=30s`;
+    expect(await s.ok`logs test-connection`).toContain("'index.html' saved");
+    expect(await s.ok`logs clock`).toMatch(/^\d{4}\n$/);
+    expect(await s.ok`logs sum`).toBe('42\n');
+    expect(await s.ok`logs sum --since-time=${'2001-01-01T00:00:00Z'}`).toBe('42\n');
+    expect(await s.ok`logs sum --since-time=${'2999-01-01T00:00:00Z'}`).toBe('');
+    await s.ok`delete pod test-connection wrong-port clock sum`;
+  });
+
   it('a port of a Pod is forwarded', async () => {
     const forward = s.start`port-forward deployment/web ${':80'}`;
     await forward.until((out) => /127\.0\.0\.1:\d+/.test(out), 'the local port');
