@@ -101,8 +101,13 @@ export class Exchange {
       this.packing = new Promise((resolve) => {
         gzip(body, { level: 1 }, (error, packed) => {
           const encoded = { ...headers, 'content-encoding': 'gzip', vary: 'Accept-Encoding' };
-          if (error) this.#sendPlain(code, contentType, body, headers);
-          else this.#sendPlain(code, contentType, packed, encoded);
+          try {
+            if (error) this.#sendPlain(code, contentType, body, headers);
+            else this.#sendPlain(code, contentType, packed, encoded);
+          } catch {
+            // Nobody is left to hear of it but the client, whose connection must not hang.
+            this.output.destroy();
+          }
           resolve();
         });
       });
