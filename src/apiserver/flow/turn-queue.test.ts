@@ -5,7 +5,7 @@ import { TurnQueue } from './turn-queue.ts';
 const ordinary = (key: string): FlowUser => ({ key, class: 'ordinary' });
 const admin: FlowUser = { key: 'admin', class: 'exempt' };
 
-/** A loop that goes round when told to, with a clock that only work moves. */
+/** A loop that goes round on demand, with a clock that only work moves. */
 function machine() {
   let now = 0;
   let deferred: (() => void)[] = [];

@@ -22,7 +22,7 @@ const kamaji = 'kamaji.clastix.io';
 
 /**
  * Whether a webhook is the one an upstream provider brings for a kind of its own: Cluster API, the OpenStack provider,
- * k0smotron, Kamaji, the hosted control plane and the cluster stack operator. It is told by what it is for, however it was
+ * k0smotron, Kamaji, the hosted control plane and the cluster stack operator. It is known by what it is for, however it was
  * installed: it asks for this kind alone, and its name is made as the provider makes it of the kind. Policies of an operator
  * are for several kinds or named after somebody else, and are never mistaken for one.
  */
