@@ -4,6 +4,7 @@ import { collect, isOpenStackError, type OpenStackError, type Server } from '../
 import { ownerMetadataKey } from '../common/names.ts';
 import { attempt, mayHaveHappened, Trouble, troubleOf } from '../common/outcomes.ts';
 import { dependencyFailedReason, instanceCreateFailedReason } from './conditions.ts';
+import { notePlace } from './loss.ts';
 import { recordPorts } from './ports.ts';
 import { type ServerScope, save, updateStatus } from './scope.ts';
 import { serverWish } from './wishes.ts';
@@ -28,6 +29,7 @@ export async function adoptInstance(scope: ServerScope): Promise<boolean> {
   if (!found) return false;
   scope.cloud.view.remember('server', found);
   await recordPorts(scope);
+  notePlace(scope);
   updateStatus(scope.server, { instanceID: found.id, instanceState: found.status, ready: false });
   await save(scope);
   return true;
@@ -37,6 +39,8 @@ export async function adoptInstance(scope: ServerScope): Promise<boolean> {
 export async function createInstance(scope: ServerScope, material: ServerMaterial): Promise<void> {
   scope.memory.untried.delete('server');
   const id = await askForServer(scope, material);
+  // one that is deleted before anybody has seen it is missed where it was made
+  notePlace(scope);
   updateStatus(scope.server, { instanceID: id, instanceState: 'BUILD', ready: false });
   await save(scope);
 }
