@@ -24,6 +24,8 @@ import { clusterName, createPlaneWorld, type PlaneWorld } from './testing/plane-
 import type { PlaneRequest } from './types.ts';
 
 const by = { fieldManager: 'test' };
+/** Files are read and written by the machine: meanwhile simulated time runs away. */
+const filesMs = 24 * 3_600_000;
 const start = worldsOfTests(createPlaneWorld);
 
 const withEtcd =
@@ -238,7 +240,7 @@ describe('a plane that lives on', () => {
       await world.until(async () => {
         await new Promise((resolve) => setImmediate(resolve));
         return world.report().stages.get('restore')?.reason === 'Restored' && world.report().isSettled;
-      });
+      }, filesMs);
       // what had a lease would never end without it
       expect([...world.etcd.keys.keys()]).toEqual(['/registry/configmaps/a']);
       expect([...seen]).toEqual([0]);
@@ -246,7 +248,7 @@ describe('a plane that lives on', () => {
       await world.until(async () => {
         await new Promise((resolve) => setImmediate(resolve));
         return world.report().stages.get('restore')?.reason === 'RestoreFailed';
-      });
+      }, filesMs);
       expect(world.report().stages.get('restore')?.message).toBe('there is no backup nothing.etcd in the store');
       expect(world.etcd.keys.size).toBe(1);
       // nothing was stopped for a backup that is not there
@@ -273,7 +275,7 @@ describe('a plane that lives on', () => {
           await new Promise((resolve) => setImmediate(resolve));
           const verdict = world.report().stages.get('restore');
           return verdict?.reason === reason && world.report().isFunctional;
-        });
+        }, filesMs);
         expect([...world.etcd.keys.keys()]).toEqual(['/registry/configmaps/mine']);
         return world.report().stages.get('restore')?.message ?? '';
       };
@@ -307,7 +309,7 @@ describe('a plane that lives on', () => {
       await world.until(async () => {
         await new Promise((resolve) => setImmediate(resolve));
         return world.report().stages.get('restore')?.reason === 'Restored';
-      });
+      }, filesMs);
       expect([...world.etcd.keys.keys()]).toEqual(['/registry/secrets/theirs']);
     } finally {
       await rm(directory, { recursive: true });
@@ -330,7 +332,7 @@ describe('a plane that begins with a backup', () => {
       await world.until(async () => {
         await turn();
         return restore()?.reason === 'RestoreFailed' && world.etcd.hasQuorum();
-      });
+      }, filesMs);
       await world.pass(30_000);
       expect((await world.list(Pods)).filter(({ metadata }) => metadata.name?.startsWith('c1-api-server'))).toEqual([]);
       const own = join(directory, world.namespace, 'c1');
@@ -339,7 +341,7 @@ describe('a plane that begins with a backup', () => {
       await world.until(async () => {
         await turn();
         return restore()?.reason === 'Restored' && world.report().isSettled;
-      });
+      }, filesMs);
       expect([...world.etcd.keys.keys()]).toEqual(['/registry/configmaps/a']);
     } finally {
       await rm(directory, { recursive: true });
