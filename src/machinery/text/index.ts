@@ -1,2 +1,2 @@
-export * from './trim.ts';
 export { formatJson, printable, printableJson, printableLine } from './printable.ts';
+export * from './trim.ts';
