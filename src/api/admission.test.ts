@@ -243,8 +243,10 @@ describe('what is refused on update', () => {
     expect(updated(next, template('a', []))).toHaveLength(1);
   });
 
-  const cluster = (spec: JsonObject, status?: JsonObject): UnstructuredObject =>
+  const cluster = (spec: JsonObject, status: JsonObject = {}): UnstructuredObject =>
     make('OpenStackCluster', { identityRef: { name: 's', cloudName: 'c' }, ...spec }, {}, status);
+  /** everything was made: until then what is wrong may be corrected */
+  const provisioned: JsonObject = { initialization: { provisioned: true } };
   const network = { network: { id: 'N', name: 'net', subnets: [{ id: 'S', name: 'sub', cidr: '10.0.0.0/8' }] } };
   const refused = ['spec: Forbidden: cannot be modified'];
 
@@ -319,6 +321,10 @@ describe('what is refused on update', () => {
       refused,
     ],
   ])('an OpenStackCluster with %s', (_, before, after, status, expected) => {
-    expect(updated(cluster(after), cluster(before, status))).toEqual(expected);
+    expect(updated(cluster(after), cluster(before, { ...provisioned, ...status }))).toEqual(expected);
+  });
+
+  it('not what is corrected in an OpenStackCluster before anything was made', () => {
+    expect(updated(cluster({ network: { id: 'B' } }), cluster({ network: { id: 'A' } }))).toEqual([]);
   });
 });

@@ -1,10 +1,10 @@
-import { formatYaml, type JsonObject, type JsonValue } from '../../machinery/index.ts';
+import { formatYaml, type JsonObject, type JsonValue, jsonText } from '../../machinery/index.ts';
 import type { Representation } from './media-types.ts';
 
 /** The text of one member of a long list; see listText. */
 export function itemText(item: JsonValue, { encoding, pretty }: Representation): string {
   if (encoding === 'yaml') return formatYaml([item]);
-  return pretty ? JSON.stringify(item, undefined, 2).replaceAll('\n', '\n    ') : JSON.stringify(item);
+  return pretty ? jsonText(item, 2).replaceAll('\n', '\n    ') : jsonText(item);
 }
 
 /**
@@ -24,8 +24,8 @@ export function listText(
     });
     return sections.join('');
   }
-  if (!pretty) return `${JSON.stringify(head).slice(0, -1)},"${name}":[${items.join(',')}]}\n`;
-  const start = JSON.stringify(head, undefined, 2).slice(0, -'\n}'.length);
+  if (!pretty) return `${jsonText(head).slice(0, -1)},"${name}":[${items.join(',')}]}\n`;
+  const start = jsonText(head, 2).slice(0, -'\n}'.length);
   const list = items.length === 0 ? '[]' : `[\n    ${items.join(',\n    ')}\n  ]`;
   return `${start},\n  "${name}": ${list}\n}\n`;
 }
