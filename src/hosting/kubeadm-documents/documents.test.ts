@@ -40,6 +40,25 @@ describe('a ClusterConfiguration', () => {
     encryptionAlgorithm: 'RSA-2048' as const,
   };
 
+  it('leaves out flags of the API server that its version no longer knows', () => {
+    const extraArgs = [
+      { name: 'cloud-provider', value: 'external' },
+      { name: 'v', value: '2' },
+    ];
+    const argumentsOf = (kubernetesVersion: string): unknown => {
+      const { value, ignored } = clusterConfigurationDocument(
+        { apiServer: { extraArgs } },
+        { ...facts, kubernetesVersion },
+      );
+      return [(value['apiServer'] as { extraArgs: unknown }).extraArgs, ignored];
+    };
+    expect(argumentsOf('v1.32.9')).toEqual([extraArgs, []]);
+    expect(argumentsOf('v1.33.0')).toEqual([
+      [{ name: 'v', value: '2' }],
+      ['clusterConfiguration.apiServer.extraArgs[cloud-provider]'],
+    ]);
+  });
+
   it('has maps, its own timeout and no words for newer wishes before v1beta4', () => {
     const { value, ignored } = clusterConfigurationDocument(wish, { ...facts, kubernetesVersion: 'v1.30.0' });
     expect(value['apiServer']).toEqual({ extraArgs: { a: '', b: '1' }, timeoutForControlPlane: '60s' });

@@ -7,6 +7,7 @@ import type {
   KubeadmLocalEtcd,
 } from '../../api/index.ts';
 import type { JsonObject } from '../../machinery/index.ts';
+import { isRetired } from '../objects/retired-flags.ts';
 import { type KubeadmApiVersion, kubeadmApiVersionFor, kubeadmGroup } from './api-version.ts';
 import {
   argumentsOf,
@@ -69,7 +70,7 @@ export function clusterConfigurationDocument(
     imageRepository: configuration?.imageRepository,
     featureGates: asJson(configuration?.featureGates),
     apiServer: compact({
-      ...component(drafting, apiServer, `${at}.apiServer`),
+      ...component(drafting, withoutRetiredFlags(drafting, facts.kubernetesVersion, apiServer), `${at}.apiServer`),
       certSANs: apiServer?.certSANs,
       timeoutForControlPlane,
     }),
@@ -90,6 +91,18 @@ export function clusterConfigurationDocument(
     ),
     encryptionAlgorithm: since(drafting, 'v1beta4', `${at}.encryptionAlgorithm`, configuration?.encryptionAlgorithm),
   });
+}
+
+/** An API server does not start with flags that its version no longer knows. */
+function withoutRetiredFlags(
+  drafting: Drafting,
+  version: string,
+  apiServer: KubeadmComponent | undefined,
+): KubeadmComponent | undefined {
+  const retired = (apiServer?.extraArgs ?? []).filter(({ name }) => isRetired(version, name));
+  if (retired.length === 0) return apiServer;
+  for (const { name } of retired) drafting.ignored.push(`clusterConfiguration.apiServer.extraArgs[${name}]`);
+  return { ...apiServer, extraArgs: apiServer!.extraArgs!.filter((argument) => !retired.includes(argument)) };
 }
 
 export function initConfigurationDocument(
