@@ -14,6 +14,7 @@ import {
   machineSets,
   machines,
   openStackClusterTemplates,
+  openStackFloatingIPPools,
   openStackMachines,
   openStackServers,
   tenantControlPlanes,
@@ -74,6 +75,7 @@ function onMachines(name: string): Manifest[] {
     }),
     of(kubeadmControlPlaneTemplates, name, { template: { spec: templated(specOf(made, 'KubeadmControlPlane')) } }),
     of(openStackClusterTemplates, name, { template: { spec: specOf(made, 'OpenStackCluster') } }),
+    of(openStackFloatingIPPools, `${name}-pool`, { identityRef, reclaimPolicy: 'Delete' }),
     of(ipAddresses, `${name}-address`, {
       address: '203.0.113.9',
       prefix: 24,

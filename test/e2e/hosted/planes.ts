@@ -53,7 +53,7 @@ export async function openPlanes(): Promise<Planes> {
   return {
     house,
     kubectl,
-    backups: join(house.capstan.directory, 'backups'),
+    backups: join(house.capstan.directory, 'data', 'backups'),
     value,
     lines,
     untilValue: (what, path, wanted) =>
