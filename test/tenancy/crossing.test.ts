@@ -213,7 +213,6 @@ describe.each(flavors)('a tenant with clusters of %s', (flavor: Flavor) => {
         await ensure(...(await hostileOrPlain(open.get(kindKey(resource)) ?? [], { resource, object })));
       }
       await system.pass(4 * minute);
-      console.error('round', name, accepted.at(-1), system.clock.now());
       await expectNothingReached(name);
       await remove(flavor, name);
     }
