@@ -200,9 +200,6 @@ const sharedFields = () => ({
       namespace: string('Namespace of the Gateway; the same when empty.'),
     },
     'The Gateway the control plane is reached through; without one, by the load balancer of its Service.',
-  ).rule(
-    "!has(self.namespace) || self.namespace == '' || (has(self.name) && self.name != '')",
-    'name the Gateway too, or leave out its namespace',
   ),
   konnectivityClient: scalable('the konnectivity agents', 2),
   kubeProxy: object(
