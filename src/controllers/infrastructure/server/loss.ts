@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { trimTrailing } from '../../../machinery/index.ts';
 import type { Server } from '../../../openstack/index.ts';
 import { after, type Result } from '../../../runtime/index.ts';
 import { notReady } from '../common/conditions.ts';
@@ -17,7 +18,7 @@ const lookAgainMs = 600_000;
 
 function placeOf({ cloud }: ServerScope): string {
   const { authUrl } = cloud.openstack.config;
-  const text = JSON.stringify([authUrl.replace(/\/+$/, ''), cloud.region ?? '', cloud.projectId]);
+  const text = JSON.stringify([trimTrailing(authUrl, '/'), cloud.region ?? '', cloud.projectId]);
   return createHash('sha256').update(text).digest('hex').slice(0, 32);
 }
 

@@ -85,10 +85,13 @@ async function writeAll(file: FileHandle, part: Buffer): Promise<void> {
   for (let at = 0; at < part.length; ) at += (await file.write(part, at)).bytesWritten;
 }
 
+const longestSegment = 253;
+
 /** Names of objects and times, never a path. */
 function segmentsOf(name: string): string[] {
   const segments = name.split('/');
-  const isPlain = (segment: string): boolean => /^[A-Za-z0-9][A-Za-z0-9._:-]{0,252}$/.test(segment);
+  const isPlain = (segment: string): boolean =>
+    segment.length <= longestSegment && /^[A-Za-z0-9][A-Za-z0-9._:-]*$/.test(segment);
   if (segments.length === depth && segments.every(isPlain)) return segments;
   throw new BackupStoreError(`${JSON.stringify(name)} is no name of a backup`, {
     hint: 'write it as it is listed below the directory of backups',
