@@ -20,6 +20,9 @@ import { type PodView, podStatus } from './pod-status.ts';
 import type { ContainerKind } from './restart.ts';
 import { emptyDirName, resolveVolumes, type VolumeParts } from './volumes.ts';
 
+/** how long what could not be prepared is left alone */
+const retryMs = 10_000;
+
 /** What all Pods of the node share. */
 export interface PodWorkerParts {
   readonly backend: PodBackend;
@@ -224,8 +227,11 @@ export class PodWorker {
   #prepareFailed(error: unknown): void {
     const isMount = error instanceof MountError;
     this.#isMountMissing = isMount;
+    const againAt = this.#parts.clock.now() + retryMs;
     // What is missing wakes the Pod when it comes; anything else may be worth another try.
-    this.#retryAt = isMount ? undefined : this.#parts.clock.now() + 10_000;
+    this.#retryAt = isMount ? undefined : againAt;
+    // A token that could not be renewed is asked for again, but not at once: it would be asked for without end.
+    if (this.#renewAt !== undefined) this.#renewAt = Math.max(this.#renewAt, againAt);
     this.#tell('Warning', isMount ? 'FailedMount' : 'FailedCreatePodSandBox', errorMessage(error));
   }
 
