@@ -36,6 +36,9 @@ interface Entry {
   volumes: number;
   isBusy: boolean;
   isDue: boolean;
+  /** when it was looked at last, and how often at that moment */
+  lookedAt: number;
+  looks: number;
   cancel: CancelTimer;
   /** while its containers run */
   life: AbortController | undefined;
@@ -46,6 +49,7 @@ interface Entry {
 
 const writes = { fieldManager: 'kubelet' };
 const retryMs = 5_000;
+const mostLooksAtOnce = 100;
 /** how often a kubelet looks for what a Pod is to mount and is not there */
 const mountRetryMs = 10_000;
 const never: CancelTimer = () => {};
@@ -162,6 +166,7 @@ export class PodRunner implements PodWorkers {
   async #work(key: string, entry: Entry): Promise<void> {
     while (entry.isDue && !this.#isStopped) {
       entry.isDue = false;
+      if (this.#isTooBusy(entry)) return this.#later(key, entry, retryMs);
       try {
         await this.#sync(key, entry);
       } catch (error) {
@@ -170,6 +175,14 @@ export class PodRunner implements PodWorkers {
         this.#later(key, entry, isConflict(error) ? retryMs / 10 : retryMs);
       }
     }
+  }
+
+  /** A Pod whose API refuses everything would be looked at again and again at the same moment. */
+  #isTooBusy(entry: Entry): boolean {
+    const now = this.#options.clock.now();
+    if (entry.lookedAt !== now) Object.assign(entry, { lookedAt: now, looks: 0 });
+    entry.looks++;
+    return entry.looks > mostLooksAtOnce;
   }
 
   async #sync(key: string, entry: Entry): Promise<void> {
@@ -270,6 +283,8 @@ function freshEntry(pod: Pod): Entry {
     isGone: false,
     volumes: 0,
     isBusy: false,
+    lookedAt: 0,
+    looks: 0,
     isDue: false,
     cancel: never,
     life: undefined,
