@@ -4,28 +4,32 @@ import { type FieldError, isJsonObject, type JsonValue, type Schema } from '../.
  * The members of an applied configuration, or of what it was merged into, that are null where the schema of a custom kind has neither null nor a default. In
  * other writes such a null means nothing; applied it would own a field, and take it from whoever filled it.
  */
-export function findAppliedNulls(value: JsonValue, schema: Schema, path = ''): FieldError[] {
+export function findAppliedNulls(value: JsonValue, schema: Schema): FieldError[] {
   const errors: FieldError[] = [];
+  collectAppliedNulls(value, schema, '', errors);
+  return errors;
+}
+
+function collectAppliedNulls(value: JsonValue, schema: Schema, path: string, errors: FieldError[]): void {
   if (Array.isArray(value)) {
     const { items } = schema;
-    if (!items) return errors;
-    for (const [index, item] of value.entries()) errors.push(...findAppliedNulls(item, items, `${path}[${index}]`));
-    return errors;
+    if (!items) return;
+    for (const [index, item] of value.entries()) collectAppliedNulls(item, items, `${path}[${index}]`, errors);
+    return;
   }
-  if (!isJsonObject(value)) return errors;
+  if (!isJsonObject(value)) return;
   const { properties } = schema;
   const rest = typeof schema.additionalProperties === 'object' ? schema.additionalProperties : undefined;
   for (const key in value) {
     const member = properties && Object.hasOwn(properties, key) ? properties[key] : rest;
     if (!member) continue;
     const at = path === '' ? key : `${path}.${key}`;
-    if (value[key] !== null) errors.push(...findAppliedNulls(value[key]!, member, at));
+    if (value[key] !== null) collectAppliedNulls(value[key]!, member, at, errors);
     else if (isRefused(member)) {
       const detail = `${at} in body must be of type ${member.type}: "null"`;
       errors.push({ type: 'TypeInvalid', field: at, value: 'null', detail });
     }
   }
-  return errors;
 }
 
 function isRefused(schema: Schema): boolean {

@@ -1,4 +1,5 @@
 import {
+  appendErrors,
   checkDns1123Subdomain,
   type FieldError,
   type JsonValue,
@@ -44,14 +45,14 @@ function finishValidation(input: ValidationInput, schemaErrors: readonly FieldEr
     nameValidator: strategy.validateName ?? checkDns1123Subdomain,
   });
   if (old) errors.push(...validateObjectMetaUpdate(object.metadata, old.metadata));
-  errors.push(...schemaErrors);
+  appendErrors(errors, schemaErrors);
   // What the schema refuses, upstream's webhooks never see: our rules for a kind may rely on its types.
   if (schemaErrors.length > 0) throw invalid(target, object, errors);
-  if (!old) errors.push(...(strategy.validateCreate?.(object, strategyContext) ?? []));
+  if (!old) appendErrors(errors, strategy.validateCreate?.(object, strategyContext) ?? []);
   else if (subresource === 'status' || subresource === 'approval')
-    errors.push(...(strategy.validateStatusUpdate?.(object, old, strategyContext) ?? []));
+    appendErrors(errors, strategy.validateStatusUpdate?.(object, old, strategyContext) ?? []);
   else if (subresource === undefined || subresource === 'scale') {
-    errors.push(...(strategy.validateUpdate?.(object, old, strategyContext) ?? []));
+    appendErrors(errors, strategy.validateUpdate?.(object, old, strategyContext) ?? []);
   }
   if (errors.length > 0) throw invalid(target, object, errors);
 }

@@ -23,6 +23,11 @@ export interface FieldError {
   detail: string;
 }
 
+/** `push(...more)` hands every element over as an argument, and fails beyond about a hundred thousand of them. */
+export function appendErrors(errors: FieldError[], more: readonly FieldError[]): void {
+  for (const error of more) errors.push(error);
+}
+
 const causeReasons: Record<FieldErrorType, string> = {
   Invalid: 'FieldValueInvalid',
   Required: 'FieldValueRequired',

@@ -1,4 +1,4 @@
-import { type FieldError, fieldError } from '../errors/field-error.ts';
+import { appendErrors, type FieldError, fieldError } from '../errors/field-error.ts';
 import { jsonText } from '../json/stringify.ts';
 import { isJsonObject, type JsonArray, type JsonValue } from '../json/value.ts';
 import { own } from './own.ts';
@@ -31,7 +31,7 @@ export function validateListTypes(
     walk(old, schema, prefix, [], before);
     if (before.length > 0) return;
   }
-  errors.push(...found);
+  appendErrors(errors, found);
 }
 
 function walk(

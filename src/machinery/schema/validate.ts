@@ -1,4 +1,4 @@
-import type { FieldError } from '../errors/field-error.ts';
+import { appendErrors, type FieldError } from '../errors/field-error.ts';
 import { jsonText } from '../json/stringify.ts';
 import { deepEqual, type JsonArray, type JsonObject, type JsonValue } from '../json/value.ts';
 import { correlateList, isUnchanged, listMapKey } from './correlate.ts';
@@ -307,14 +307,14 @@ function validateBranches(run: Run, value: JsonValue, schema: Schema, old: JsonV
   if (anyOf && anyOf.length > 0) {
     const { valid, best } = tryBranches(run, value, anyOf, old, true);
     if (valid === 0) addComposite(run, 'must validate at least one schema (anyOf)');
-    if (best) run.errors.push(...best);
+    if (best) appendErrors(run.errors, best);
   }
   if (oneOf && oneOf.length > 0) {
     const { valid, best } = tryBranches(run, value, oneOf, old, false);
     if (valid !== 1) {
       const found = valid === 0 ? 'Found none valid' : `Found ${valid} valid alternatives`;
       addComposite(run, `must validate one and only one schema (oneOf). ${found}`);
-      if (best) run.errors.push(...best);
+      if (best) appendErrors(run.errors, best);
     }
   }
   if (allOf && allOf.length > 0) {
