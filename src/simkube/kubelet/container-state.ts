@@ -12,7 +12,8 @@ export type State =
       /** not tried again before; for ever: not before something changes */
       readonly until?: number;
     }
-  | { readonly kind: 'starting' }
+  /** `before`: why it waited until now, shown until it is known whether that is over */
+  | { readonly kind: 'starting'; readonly before?: { readonly reason: string; readonly message?: string } }
   | { readonly kind: 'running'; readonly startedAt: number; readonly container: RunningContainer }
   | Ended;
 
@@ -34,7 +35,7 @@ export function shownState(state: State, idle: string): ContainerState {
     case 'ended':
       return { terminated: shownEnd(state) };
     case 'starting':
-      return { waiting: { reason: idle } };
+      return { waiting: state.before ?? { reason: idle } };
     default:
       return {
         waiting: { reason: state.reason ?? idle, ...(state.message !== undefined && { message: state.message }) },

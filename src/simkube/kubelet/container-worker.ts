@@ -44,7 +44,7 @@ export class ContainerWorker {
   readonly kind: ContainerKind;
   readonly #options: ContainerWorkerOptions;
   readonly #backoff = new Backoff();
-  readonly #pullBackoff = new Backoff();
+  readonly #startBackoff = new Backoff();
   #state: State = { kind: 'waiting' };
   #last: Ended | undefined;
   #restartCount = 0;
@@ -181,7 +181,11 @@ export class ContainerWorker {
 
   #begin(): void {
     const { launch, tell } = this.#options;
-    this.#state = { kind: 'starting' };
+    const { reason, message } = this.#state.kind === 'waiting' ? this.#state : {};
+    this.#state = {
+      kind: 'starting',
+      ...(reason !== undefined && { before: { reason, ...(message !== undefined && { message }) } }),
+    };
     launch().then(
       (container) => {
         const { name, image = '' } = this.spec;
@@ -201,18 +205,14 @@ export class ContainerWorker {
     const { clock, tell, wake } = this.#options;
     const message = errorMessage(error);
     const reason = error instanceof ContainerRefusedError ? error.reason : 'RunContainerError';
-    if (reason === 'CreateContainerConfigError') {
-      this.#state = { kind: 'waiting', reason, message, until: Number.POSITIVE_INFINITY };
-    } else {
-      const pauseMs = this.#pullBackoff.next();
-      const isPull = reason === 'ErrImagePull' && pauseMs > 0;
-      this.#state = {
-        kind: 'waiting',
-        reason: isPull ? 'ImagePullBackOff' : reason,
-        message: isPull ? `Back-off pulling image "${this.spec.image}": ErrImagePull: ${message}` : message,
-        until: reason === 'InvalidImageName' ? Number.POSITIVE_INFINITY : clock.now() + Math.max(pauseMs, 10_000),
-      };
-    }
+    const pauseMs = this.#startBackoff.next();
+    const isPull = reason === 'ErrImagePull' && pauseMs > 0;
+    this.#state = {
+      kind: 'waiting',
+      reason: isPull ? 'ImagePullBackOff' : reason,
+      message: isPull ? `Back-off pulling image "${this.spec.image}": ErrImagePull: ${message}` : message,
+      until: reason === 'InvalidImageName' ? Number.POSITIVE_INFINITY : clock.now() + Math.max(pauseMs, 10_000),
+    };
     const what =
       reason === 'ErrImagePull' ? `Failed to pull image "${this.spec.image}": ${message}` : `Error: ${message}`;
     tell('Warning', reason === 'InvalidImageName' ? 'InspectFailed' : 'Failed', what);

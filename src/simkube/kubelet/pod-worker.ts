@@ -17,11 +17,8 @@ import { MountError } from './files.ts';
 import type { LogFiles } from './log-files.ts';
 import type { ObjectLookup } from './lookup.ts';
 import { type PodView, podStatus } from './pod-status.ts';
-import type { ContainerKind } from './restart.ts';
+import { Backoff, type ContainerKind, mountPauses } from './restart.ts';
 import { emptyDirName, resolveVolumes, type VolumeParts } from './volumes.ts';
-
-/** how long what could not be prepared is left alone */
-const retryMs = 10_000;
 
 /** What all Pods of the node share. */
 export interface PodWorkerParts {
@@ -53,11 +50,13 @@ export class PodWorker {
   #sandbox: PodSandbox | undefined;
   #isPreparing = false;
   #isPrepared = false;
-  /** objects its volumes were made of when they were made */
+  /** objects its volumes were made of when that was tried last, whatever came of it */
   #volumesKey: string | undefined;
+  /** when tokens among its volumes grow old */
   #renewAt: number | undefined;
+  /** when what could not be prepared is tried again; absent: the last try worked */
   #retryAt: number | undefined;
-  #isMountMissing = false;
+  readonly #prepareBackoff = new Backoff(mountPauses);
   #life: Life = 'alive';
   #verdict: { phase: 'Failed' | 'Succeeded'; reason?: string; message?: string } | undefined;
 
@@ -89,11 +88,6 @@ export class PodWorker {
   /** all its containers run and are ready */
   get isUp(): boolean {
     return this.#life === 'alive' && this.#isPrepared && this.#main.every(({ isReady }) => isReady);
-  }
-
-  /** something it is to mount is not there */
-  get isWaitingForMounts(): boolean {
-    return this.#isMountMissing && this.#life === 'alive';
   }
 
   container(name: string): ContainerWorker | undefined {
@@ -189,27 +183,30 @@ export class PodWorker {
 
   #keepPrepared(volumesKey: string): number | undefined {
     const now = this.#parts.clock.now();
-    const isStale = this.#volumesKey !== volumesKey || (this.#renewAt !== undefined && this.#renewAt <= now);
-    if (this.#volumesKey !== volumesKey) for (const worker of [...this.#init, ...this.#main]) worker.reconsider();
-    const isDue = isStale || (this.#retryAt !== undefined && this.#retryAt <= now);
-    if (isDue && !this.#isPreparing) {
+    const isOther = this.#volumesKey !== volumesKey;
+    if (isOther) for (const worker of [...this.#init, ...this.#main]) worker.reconsider();
+    const dueAt = this.#retryAt ?? this.#renewAt;
+    if ((isOther || (dueAt !== undefined && dueAt <= now)) && !this.#isPreparing) {
       this.#isPreparing = true;
-      this.#retryAt = undefined;
-      this.#prepare(volumesKey)
-        .catch((error: unknown) => this.#prepareFailed(error))
+      // Noted before anything can fail: the same objects are tried again when the back-off is over, not at once.
+      this.#volumesKey = volumesKey;
+      this.#prepare()
+        .then(
+          () => this.#prepareWorked(),
+          (error: unknown) => this.#prepareFailed(error),
+        )
         .finally(() => {
           this.#isPreparing = false;
           this.#parts.wake(this.#pod);
         })
         .catch(() => {});
     }
-    return this.#retryAt ?? this.#renewAt;
+    return this.#isPreparing ? undefined : dueAt;
   }
 
-  async #prepare(volumesKey: string): Promise<void> {
+  async #prepare(): Promise<void> {
     const { backend, clock, lookup, client } = this.#parts;
     const pod = this.#pod;
-    this.#volumesKey = volumesKey;
     if (!this.#sandbox) {
       const sandbox = await backend.createSandbox(identityOf(pod));
       // Deleted while its sandbox was being made.
@@ -220,19 +217,19 @@ export class PodWorker {
     const { volumes, renewAt } = await resolveVolumes(pod, this.#around(), { client, lookup, backend }, clock.now());
     await this.#sandbox.setVolumes(volumes);
     this.#renewAt = renewAt;
-    this.#isMountMissing = false;
     this.#isPrepared = this.#life === 'alive';
   }
 
+  #prepareWorked(): void {
+    this.#retryAt = undefined;
+    this.#prepareBackoff.reset();
+  }
+
+  /** Tried again with growing pauses, and at once when an object of its volumes changed. */
   #prepareFailed(error: unknown): void {
-    const isMount = error instanceof MountError;
-    this.#isMountMissing = isMount;
-    const againAt = this.#parts.clock.now() + retryMs;
-    // What is missing wakes the Pod when it comes; anything else may be worth another try.
-    this.#retryAt = isMount ? undefined : againAt;
-    // A token that could not be renewed is asked for again, but not at once: it would be asked for without end.
-    if (this.#renewAt !== undefined) this.#renewAt = Math.max(this.#renewAt, againAt);
-    this.#tell('Warning', isMount ? 'FailedMount' : 'FailedCreatePodSandBox', errorMessage(error));
+    this.#retryAt = this.#parts.clock.now() + this.#prepareBackoff.next();
+    const reason = error instanceof MountError ? 'FailedMount' : 'FailedCreatePodSandBox';
+    this.#tell('Warning', reason, errorMessage(error));
   }
 
   #keepContainers(): (number | undefined)[] {

@@ -17,20 +17,44 @@ const maxBackoffMs = 300_000;
 /** a container that ran this long is taken for one that works */
 const forgivenAfterMs = 2 * maxBackoffMs;
 
-/** The pause after a failure: none after the first, then ten seconds, doubling up to five minutes. */
+/** The pauses after failures, each twice as long as the one before. */
+export interface Pauses {
+  /** after the first failure */
+  readonly startMs: number;
+  /** after the second one, when the first is followed by none */
+  readonly firstMs: number;
+  readonly maxMs: number;
+}
+
+/** none after the first end of a container, then ten seconds, up to five minutes */
+const restartPauses: Pauses = { startMs: 0, firstMs: firstBackoffMs, maxMs: maxBackoffMs };
+/** those of a kubelet between two tries to mount a volume */
+export const mountPauses: Pauses = { startMs: 500, firstMs: 500, maxMs: 122_000 };
+
+/** The pause after a failure; it grows with every one. */
 export class Backoff {
-  #nextMs = 0;
+  readonly #pauses: Pauses;
+  #nextMs: number;
+
+  constructor(pauses: Pauses = restartPauses) {
+    this.#pauses = pauses;
+    this.#nextMs = pauses.startMs;
+  }
 
   /** the pause that is due now; the next one is longer */
   next(): number {
     const pauseMs = this.#nextMs;
-    this.#nextMs = Math.min(maxBackoffMs, Math.max(firstBackoffMs, pauseMs * 2));
+    this.#nextMs = Math.min(this.#pauses.maxMs, Math.max(this.#pauses.firstMs, pauseMs * 2));
     return pauseMs;
+  }
+
+  reset(): void {
+    this.#nextMs = this.#pauses.startMs;
   }
 
   /** a container ended after it had run for so long */
   ran(ms: number): void {
-    if (ms >= forgivenAfterMs) this.#nextMs = 0;
+    if (ms >= forgivenAfterMs) this.reset();
   }
 }
 

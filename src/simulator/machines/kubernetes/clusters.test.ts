@@ -601,6 +601,23 @@ describe('workloads', () => {
     await lab.until(async () => (await client.get(Pods, key)).status?.phase === 'Running');
   });
 
+  it('stay over when somebody else says that they are', async () => {
+    const { first, client } = await begin();
+    await joined(lab, first, 'worker-0');
+    const key = { namespace: 'default', name: 'evicted' };
+    const spec = { containers: [{ name: 'a', image: 'b' }] };
+    await client.create(Pods, { apiVersion: 'v1', kind: 'Pod', metadata: key, spec }, by);
+    const status = async () => (await client.get(Pods, key)).status;
+    await lab.until(async () => (await status())?.phase === 'Running');
+    const failed = { status: { phase: 'Failed', reason: 'Evicted', message: 'enough' } };
+    await client.patch(Pods, key, 'merge', failed, { ...by, subresource: 'status' });
+    await lab.until(async () => (await status())?.containerStatuses?.[0]?.state?.terminated !== undefined);
+    expect(await status()).toMatchObject({ phase: 'Failed', reason: 'Evicted', message: 'enough' });
+    const later = lab.clock.now() + 10 * minute;
+    await lab.until(() => lab.clock.now() >= later, 11 * minute);
+    expect((await status())?.phase).toBe('Failed');
+  });
+
   it('end as their commands end', async () => {
     const { first, client } = await begin();
     await joined(lab, first, 'worker-0');

@@ -36,9 +36,6 @@ interface Entry {
   volumes: number;
   isBusy: boolean;
   isDue: boolean;
-  /** when it was looked at last, and how often at that moment */
-  lookedAt: number;
-  looks: number;
   cancel: CancelTimer;
   /** while its containers run */
   life: AbortController | undefined;
@@ -49,9 +46,6 @@ interface Entry {
 
 const writes = { fieldManager: 'kubelet' };
 const retryMs = 5_000;
-const mostLooksAtOnce = 100;
-/** how often a kubelet looks for what a Pod is to mount and is not there */
-const mountRetryMs = 10_000;
 const never: CancelTimer = () => {};
 
 /** Runs the Pods given to a node, as a kubelet does: one thing after the other for each of them. */
@@ -166,7 +160,6 @@ export class PodRunner implements PodWorkers {
   async #work(key: string, entry: Entry): Promise<void> {
     while (entry.isDue && !this.#isStopped) {
       entry.isDue = false;
-      if (this.#isTooBusy(entry)) return this.#later(key, entry, retryMs);
       try {
         await this.#sync(key, entry);
       } catch (error) {
@@ -175,14 +168,6 @@ export class PodRunner implements PodWorkers {
         this.#later(key, entry, isConflict(error) ? retryMs / 10 : retryMs);
       }
     }
-  }
-
-  /** A Pod whose API refuses everything would be looked at again and again at the same moment. */
-  #isTooBusy(entry: Entry): boolean {
-    const now = this.#options.clock.now();
-    if (entry.lookedAt !== now) Object.assign(entry, { lookedAt: now, looks: 0 });
-    entry.looks++;
-    return entry.looks > mostLooksAtOnce;
   }
 
   async #sync(key: string, entry: Entry): Promise<void> {
@@ -198,16 +183,13 @@ export class PodRunner implements PodWorkers {
     }
     if (isGoing && this.#mustWait(key, entry)) return;
     const { worker } = entry;
+    // Somebody else said that it is over, and that stands: what runs of it ends.
+    if (isFinished(pod)) worker.endAs(pod);
     const due = worker.sync(pod, String(entry.volumes));
     if (!worker.isBeginning) await this.#writeStatus(pod, worker);
     this.#follow(entry);
     if (worker.isEnded && isGoing) return this.#remove(key, entry);
-    if (worker.isWaitingForMounts) {
-      entry.cancel = this.#options.clock.after(mountRetryMs, () => {
-        entry.volumes++;
-        this.#wake(key);
-      });
-    } else if (due !== undefined) this.#later(key, entry, Math.max(0, due - this.#options.clock.now()));
+    if (due !== undefined) this.#later(key, entry, Math.max(0, due - this.#options.clock.now()));
   }
 
   /** A machine takes a moment until it begins to end a Pod. */
@@ -283,8 +265,6 @@ function freshEntry(pod: Pod): Entry {
     isGone: false,
     volumes: 0,
     isBusy: false,
-    lookedAt: 0,
-    looks: 0,
     isDue: false,
     cancel: never,
     life: undefined,
