@@ -51,7 +51,8 @@ const rules: NonNullable<ClusterRole['rules']> = [
   { apiGroups: [''], resources: ['services', 'persistentvolumeclaims'], verbs: everything },
   // a second name of a plane's Service shows the address of the first
   { apiGroups: [''], resources: ['services/status'], verbs: ['patch'] },
-  { apiGroups: [''], resources: ['pods'], verbs: [...reading, 'delete'] },
+  // members of an etcd that an earlier version made get the labels of today
+  { apiGroups: [''], resources: ['pods'], verbs: [...reading, 'patch', 'delete'] },
   { apiGroups: [''], resources: ['pods/portforward'], verbs: ['get', 'create'] },
   { apiGroups: ['apps'], resources: ['statefulsets', 'deployments'], verbs: everything },
   { apiGroups: ['apps'], resources: ['replicasets'], verbs: reading },

@@ -71,7 +71,7 @@ export function konnectivityEndpoint(wish: PlaneWish, facts: PlaneFacts): { host
   const { host, port } = answer.endpoint;
   if (ingress) return { host: ingress.konnectivityHost ?? host, port: ingress.port };
   // one host for each route: the Gateway tells them apart by the name in the TLS handshake
-  if (gateway) return { host: wish.layout === 'apart' ? `konnectivity.${host}` : host, port };
+  if (gateway) return { host: wish.layout === 'hardened' ? `konnectivity.${host}` : host, port };
   return konnectivityPort === undefined ? undefined : { host, port: konnectivityPort };
 }
 

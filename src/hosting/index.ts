@@ -24,11 +24,13 @@ export {
 export { encryptionFile } from './objects/component-files.ts';
 export { overriddenArguments, retiredArguments } from './objects/component-flags.ts';
 export { etcdObjects, quotaBytes } from './objects/etcd.ts';
+export { settingsWithoutEffect } from './objects/hardened.ts';
 export { planeObjects } from './objects/index.ts';
 export { unsuitableCharts } from './objects/k0s-charts.ts';
 export { k0sConfig, k0sDynamicConfig } from './objects/k0s-config.ts';
 export { checksumOf } from './objects/metadata.ts';
 export { PatchRefusedError } from './objects/patches.ts';
+export { policyNames } from './objects/policies.ts';
 export { wishProblems } from './problems.ts';
 export type * from './result.ts';
 export * from './version/images.ts';

@@ -25,10 +25,10 @@ export interface ExtraMetadata {
 }
 
 /**
- * How the programs are spread over Pods: `k0s` is one StatefulSet of k0s controllers, `together` one Deployment whose Pods hold
- * all components, `apart` a Deployment for each.
+ * How the programs are put into Pods: `k0s` is one StatefulSet of k0s controllers, `together` one Deployment whose Pods hold all
+ * components, `hardened` the same with Pods that may do nothing the programs do not need, each on a node of its own.
  */
-export type PlaneLayout = 'k0s' | 'together' | 'apart';
+export type PlaneLayout = 'k0s' | 'together' | 'hardened';
 
 export interface PlaneWish {
   readonly identity: PlaneIdentity;
@@ -109,7 +109,10 @@ export interface ComponentWish {
   readonly volumes?: readonly Volume[];
   readonly volumeMounts?: readonly VolumeMount[];
   readonly probes?: ProbeWishes;
-  /** `apart` only; controller manager and scheduler */
+  /**
+   * `hardened` only; controller manager and scheduler: 0 leaves the program out. Every replica of the plane has one of each
+   * otherwise, whatever is asked for here.
+   */
   readonly replicas?: number;
 }
 

@@ -53,7 +53,7 @@ export async function openHostedBench({ cloudApart = false }: HostedBenchOptions
     pods: 'simulated',
   });
   const { directory, kubeconfig } = capstan;
-  const apart = cloudApart ? await startCloudApart(join(directory, 'apart')) : undefined;
+  const apart = cloudApart ? await startCloudApart(join(directory, 'hardened')) : undefined;
   const cloudDirectory = apart?.directory ?? join(directory, 'data');
   const clouds = await readFile(join(cloudDirectory, 'clouds.yaml'), 'utf8');
   const cloud = await viewCloud({

@@ -134,9 +134,9 @@ function kubeconfigs(wish: PlaneWish, facts: PlaneFacts): (PlannedKubeconfig | u
   if (!answer.known) return [];
   const outside = serverUrl(answer.endpoint);
   const inside = internalServer(wish);
-  // components that share a Pod with the API server need no network to reach it
-  const beside =
-    wish.layout === 'together' ? `https://localhost:${wish.exposure.apiTargetPort ?? wish.exposure.apiPort}` : inside;
+  // Programs that share a Pod with an API server talk to that one: no network is needed, and while a plane is upgraded none of
+  // them meets an API server that is older than itself.
+  const beside = `https://localhost:${wish.exposure.apiTargetPort ?? wish.exposure.apiPort}`;
   const isHosted = wish.naming.provider === 'hosted';
   const admins = { commonName: 'kubernetes-admin', organizations: [isHosted ? masters : 'kubeadm:cluster-admins'] };
   return [
@@ -156,9 +156,7 @@ function kubeconfigs(wish: PlaneWish, facts: PlaneFacts): (PlannedKubeconfig | u
           wish,
           'konnectivity-kubeconfig',
           isHosted ? { commonName: 'konnectivity-client', organizations: [masters] } : system('konnectivity-server'),
-          wish.layout === 'apart'
-            ? `https://localhost:${wish.exposure.apiTargetPort ?? wish.exposure.apiPort}`
-            : beside,
+          beside,
         ),
     kubeconfig(
       wish,

@@ -3,7 +3,10 @@ import { usualConfigs } from './configs.ts';
 import { clusterSecretType } from './k0smotron.ts';
 import type { AuthorityName, BundlePlace, PlaneNaming, PlanePart, SecretPlace } from './types.ts';
 
-/** Names of a plane with a Deployment for each component and an etcd of its own, after its Cluster. */
+/** Names the plane of a Pod that is not to be found by the name of its Cluster. */
+export const planeLabel = 'controlplane.cluster.x-k8s.io/plane';
+
+/** Names of a plane with Pods of all components and an etcd of its own, after its Cluster. */
 export function hostedNaming(clusterName: string): PlaneNaming {
   const below = (end: string): string => `${clusterName}-${end}`;
   const pair = (end: string): SecretPlace => ({
@@ -30,13 +33,14 @@ export function hostedNaming(clusterName: string): PlaneNaming {
     [clusterNameLabel]: clusterName,
     'app.kubernetes.io/component': part === 'control-plane' ? 'api-server' : part,
   });
+  // People ask for the logs of all Pods of a cluster, `-c kube-apiserver`, and kubectl refuses as soon as one of them has no such
+  // container: members of etcd go by another label.
+  const etcdLabels = { [planeLabel]: clusterName, 'app.kubernetes.io/component': 'etcd' };
   const service = `s-${clusterName}`;
   return {
     provider: 'hosted',
     fieldManager: 'hosted-control-plane-controller',
     controlPlane: below('api-server'),
-    controllerManager: below('controller-manager'),
-    scheduler: below('scheduler'),
     etcd: below('etcd'),
     apiService: service,
     etcdService: `e-${clusterName}-etcd`,
@@ -73,7 +77,10 @@ export function hostedNaming(clusterName: string): PlaneNaming {
     rotationState: below('rotation'),
     encryptionKeys: below('encryption'),
     labels,
-    selector: labels,
+    selector: (part) => (part === 'etcd' ? etcdLabels : labels(part)),
+    formerSelectors: (part) => (part === 'etcd' ? [labels(part)] : []),
+    withheldFromPods: (part) => (part === 'etcd' ? [clusterNameLabel] : []),
+    formerDeployments: [below('controller-manager'), below('scheduler')],
     policy: (part) => (part === 'control-plane' ? below('api-server') : below(part)),
   };
 }

@@ -53,8 +53,6 @@ export function k0smotronNaming(clusterName: string, service: 'ClusterIP' | 'Nod
     provider: 'k0smotron',
     fieldManager: 'k0smotron-operator',
     controlPlane: plane,
-    controllerManager: plane,
-    scheduler: plane,
     etcd: below('etcd'),
     apiService: { ClusterIP: plane, NodePort: below('nodeport'), LoadBalancer: below('lb') }[service],
     etcdService: below('etcd'),

@@ -21,8 +21,6 @@ export function kamajiNaming(tenant: string): PlaneNaming {
     provider: 'kamaji',
     fieldManager: 'kamaji',
     controlPlane: tenant,
-    controllerManager: tenant,
-    scheduler: tenant,
     etcd: below('etcd'),
     apiService: tenant,
     etcdService: below('etcd'),

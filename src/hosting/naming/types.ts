@@ -77,8 +77,6 @@ export interface PlaneNaming {
   readonly fieldManager: string;
   /** StatefulSet or Deployment with the API server */
   readonly controlPlane: string;
-  readonly controllerManager: string;
-  readonly scheduler: string;
   /** StatefulSet */
   readonly etcd: string;
   readonly apiService: string;
@@ -101,8 +99,14 @@ export interface PlaneNaming {
   labels(part: PlanePart): Labels;
   /** fixed for the life of an object; never contains what users can change */
   selector(part: PlanePart): Labels;
+  /** selectors an earlier version used for a part: what was made with them may still be there */
+  formerSelectors?(part: PlanePart): readonly Labels[];
+  /** labels of the plane's objects that Pods of a part do not carry */
+  withheldFromPods?(part: PlanePart): readonly string[];
   /** name of the NetworkPolicy and PodDisruptionBudget of a part */
   policy(part: PlanePart): string;
+  /** Deployments of an earlier version, whose programs run in other Pods now */
+  readonly formerDeployments?: readonly string[];
 }
 
 export type ConfigName =

@@ -64,7 +64,7 @@ function apiServerFixedFlags(wish: PlaneWish, facts: PlaneFacts): Flags {
   const advertised = advertiseAddress(wish, facts);
   const answer = planeEndpoint(wish, facts);
   const plugins = [...new Set([...apiServer.admissionPlugins, nodeRestriction])];
-  const isApart = wish.layout === 'apart';
+  const isApart = wish.layout === 'hardened';
   return {
     ...(advertised !== undefined && { 'advertise-address': advertised }),
     'client-ca-file': pki('ca.crt'),
@@ -152,7 +152,7 @@ function extraConfigFlags({ apiServer }: PlaneWish): Flags {
 }
 
 /** Command line of the controller manager. */
-export function controllerManagerArgs(wish: PlaneWish, kubeconfig: string, replicas: number): MergedFlags {
+export function controllerManagerArgs(wish: PlaneWish, kubeconfig: string): MergedFlags {
   const { network, naming, identity, layout } = wish;
   const own: Flags = {
     'allocate-node-cidrs': 'true',
@@ -166,7 +166,8 @@ export function controllerManagerArgs(wish: PlaneWish, kubeconfig: string, repli
     'cluster-signing-key-file': pki('ca.key'),
     controllers: '*,bootstrapsigner,tokencleaner',
     kubeconfig,
-    'leader-elect': String(layout === 'together' || replicas > 1),
+    // also of a single one there are two while it is replaced
+    'leader-elect': 'true',
     'requestheader-client-ca-file': pki('front-proxy-ca.crt'),
     'root-ca-file': pki('ca.crt'),
     'service-account-private-key-file': pki('sa.key'),
@@ -178,14 +179,14 @@ export function controllerManagerArgs(wish: PlaneWish, kubeconfig: string, repli
 }
 
 /** Command line of the scheduler. */
-export function schedulerArgs(wish: PlaneWish, kubeconfig: string, replicas: number): MergedFlags {
+export function schedulerArgs(wish: PlaneWish, kubeconfig: string): MergedFlags {
   return mergeFlags(
     {
       'authentication-kubeconfig': kubeconfig,
       'authorization-kubeconfig': kubeconfig,
       'bind-address': '0.0.0.0',
       kubeconfig,
-      'leader-elect': String(wish.layout === 'together' || replicas > 1),
+      'leader-elect': 'true',
     },
     {},
     wish.components.scheduler?.args,
@@ -203,8 +204,8 @@ export function overriddenArguments(wish: PlaneWish, facts: PlaneFacts): Record<
   if (wish.layout === 'k0s') return {};
   const found = {
     'kube-apiserver': apiServerArgs(wish, facts).overridden,
-    'kube-controller-manager': controllerManagerArgs(wish, '', 1).overridden,
-    'kube-scheduler': schedulerArgs(wish, '', 1).overridden,
+    'kube-controller-manager': controllerManagerArgs(wish, '').overridden,
+    'kube-scheduler': schedulerArgs(wish, '').overridden,
   };
   return Object.fromEntries(Object.entries(found).filter(([, names]) => names.length > 0));
 }

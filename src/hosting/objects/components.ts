@@ -109,7 +109,7 @@ function configVolumes({ apiServer, naming }: PlaneWish): SidecarParts {
   return { ...noParts, volumes, mounts, secrets };
 }
 
-export function controllerManagerParts(wish: PlaneWish, pkiVolume: string, replicas: number): SidecarParts {
+export function controllerManagerParts(wish: PlaneWish, pkiVolume: string): SidecarParts {
   const kubeconfig = kubeconfigVolume(wish, 'controller-manager-kubeconfig');
   const component = wish.components.controllerManager;
   return {
@@ -119,7 +119,7 @@ export function controllerManagerParts(wish: PlaneWish, pkiVolume: string, repli
         image: wish.images.controllerManager ?? '',
         imagePullPolicy: pullPolicy(wish),
         command: ['kube-controller-manager'],
-        args: [...controllerManagerArgs(wish, kubeconfig.path, replicas).args],
+        args: [...controllerManagerArgs(wish, kubeconfig.path).args],
         ports: [{ name: 'controller', containerPort: controllerManagerPort, protocol: 'TCP' }],
         ...probes(wish, 'controllerManager', controllerManagerPort, healthz),
         volumeMounts: [
@@ -137,10 +137,9 @@ export function controllerManagerParts(wish: PlaneWish, pkiVolume: string, repli
   };
 }
 
-export function schedulerParts(wish: PlaneWish, replicas: number): SidecarParts {
+export function schedulerParts(wish: PlaneWish): SidecarParts {
   const kubeconfig = kubeconfigVolume(wish, 'scheduler-kubeconfig');
   const component = wish.components.scheduler;
-  const paths = wish.layout === 'together' ? healthz : { startup: '/readyz', readiness: '/readyz', liveness: '/livez' };
   return {
     containers: [
       {
@@ -148,9 +147,9 @@ export function schedulerParts(wish: PlaneWish, replicas: number): SidecarParts 
         image: wish.images.scheduler ?? '',
         imagePullPolicy: pullPolicy(wish),
         command: ['kube-scheduler'],
-        args: [...schedulerArgs(wish, kubeconfig.path, replicas).args],
+        args: [...schedulerArgs(wish, kubeconfig.path).args],
         ports: [{ name: 'scheduler', containerPort: schedulerPort, protocol: 'TCP' }],
-        ...probes(wish, 'scheduler', schedulerPort, paths),
+        ...probes(wish, 'scheduler', schedulerPort, healthz),
         volumeMounts: [kubeconfig.mount, ...(component?.volumeMounts ?? [])],
         ...hardened(wish, false),
         ...containerSettings(component),
@@ -166,7 +165,7 @@ const pullPolicy = ({ layout }: PlaneWish): string => (layout === 'together' ? '
 
 /** Where Pods are ours alone they run with nothing they do not need. */
 function hardened({ layout }: PlaneWish, bindsLowPort: boolean): Partial<Container> {
-  if (layout !== 'apart') return {};
+  if (layout !== 'hardened') return {};
   return {
     securityContext: {
       ...restrictedContainer,
@@ -181,6 +180,7 @@ interface ProbePaths {
   readonly liveness: string;
 }
 
+/** the one path that controller managers and schedulers of every version answer, also while they wait to lead */
 const healthz: ProbePaths = { startup: '/healthz', readiness: '/healthz', liveness: '/healthz' };
 
 function probes(wish: PlaneWish, name: ComponentName, port: number, paths: ProbePaths): Partial<Container> {

@@ -2,10 +2,10 @@ import type { KubeObject } from '../../machinery/index.ts';
 import type { PlaneFacts } from '../facts.ts';
 import type { PlaneObjects } from '../result.ts';
 import type { PlaneWish } from '../wish.ts';
-import { apartObjects } from './apart.ts';
 import { apiServerConfigs } from './components.ts';
 import { etcdObjects } from './etcd.ts';
 import { exposureObjects, routeObjects } from './exposure.ts';
+import { hardenedObjects } from './hardened.ts';
 import { k0sConfigObjects, k0sObjects } from './k0s.ts';
 import { egressSelector } from './konnectivity.ts';
 import { kubeadmConfig } from './kubeadm-config.ts';
@@ -53,7 +53,7 @@ function controlPlaneObjects(wish: PlaneWish, facts: PlaneFacts): KubeObject[] {
       return k0sObjects(wish, facts);
     case 'together':
       return togetherObjects(wish, facts);
-    case 'apart':
-      return apartObjects(wish, facts);
+    case 'hardened':
+      return hardenedObjects(wish, facts);
   }
 }

@@ -71,7 +71,7 @@ export function konnectivityServer(wish: PlaneWish): SidecarParts {
       mode: 'grpc',
       'server-port': '0',
       'uds-name': socketOf(wish),
-      ...(wish.layout === 'apart'
+      ...(wish.layout === 'hardened'
         ? { 'enable-lease-controller': 'true' }
         : { 'server-count': String(Math.max(1, replicas)) }),
     },
@@ -100,7 +100,7 @@ export function konnectivityServer(wish: PlaneWish): SidecarParts {
           periodSeconds: 10,
           failureThreshold: 3,
         },
-        ...(wish.layout === 'apart' && {
+        ...(wish.layout === 'hardened' && {
           readinessProbe: { ...health, periodSeconds: 1, timeoutSeconds: 15, failureThreshold: 3 },
         }),
         volumeMounts: [

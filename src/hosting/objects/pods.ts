@@ -129,11 +129,13 @@ export function secretVolume(name: string, files: readonly SecretFile[]): Volume
 
 /** Labels a Pod carries: those of its part and of its owner, and a user's own that do not collide with them. */
 export function podLabels(wish: EtcdClusterWish, part: PlanePart, extra: Labels = {}): Record<string, string> {
-  return {
+  const labels: Record<string, string> = {
     ...wish.pods.metadata?.labels,
     ...wish.identity.metadata?.labels,
     ...wish.naming.labels(part),
     ...wish.naming.selector(part),
     ...extra,
   };
+  for (const name of wish.naming.withheldFromPods?.(part) ?? []) delete labels[name];
+  return labels;
 }

@@ -7,6 +7,12 @@ import { apiTargetPort } from './component-flags.ts';
 import { controllerManagerPort, schedulerPort } from './components.ts';
 import { metadataOf } from './metadata.ts';
 
+/** Names of all policies a plane may have, or had under an earlier version. */
+export function policyNames({ naming }: Pick<PlaneWish, 'naming'>): string[] {
+  const parts: readonly PlanePart[] = ['control-plane', 'controller-manager', 'scheduler', 'etcd'];
+  return [...new Set(parts.map((part) => naming.policy(part)))];
+}
+
 /** How many of a plane's Pods may go at once, and who may talk to them. */
 export function policyObjects(wish: PlaneWish): KubeObject[] {
   return [...budgets(wish), ...networkPolicies(wish)];
@@ -14,7 +20,7 @@ export function policyObjects(wish: PlaneWish): KubeObject[] {
 
 /** A single Pod has no budget: it would keep its node from ever being emptied. */
 function budgets(wish: PlaneWish): PodDisruptionBudget[] {
-  const { naming, components, dataStore, replicas, layout } = wish;
+  const { naming, dataStore, replicas } = wish;
   const budget = (part: PlanePart, count: number, spec: PodDisruptionBudget['spec']): PodDisruptionBudget[] =>
     count < 2
       ? []
@@ -26,18 +32,15 @@ function budgets(wish: PlaneWish): PodDisruptionBudget[] {
             spec: { ...spec, selector: { matchLabels: { ...naming.selector(part) } } },
           },
         ];
-  const isApart = layout === 'apart' && replicas > 0;
   return [
     ...budget('control-plane', replicas, { minAvailable: 1 }),
-    ...(isApart ? budget('controller-manager', components.controllerManager?.replicas ?? 1, { minAvailable: 1 }) : []),
-    ...(isApart ? budget('scheduler', components.scheduler?.replicas ?? 1, { minAvailable: 1 }) : []),
     ...(dataStore.kind === 'own-etcd' && replicas > 0 ? budget('etcd', dataStore.members, { maxUnavailable: 1 }) : []),
   ];
 }
 
 /** Only HostedControlPlane's users know these; in other planes they would cut off what people have put beside them. */
 function networkPolicies(wish: PlaneWish): NetworkPolicy[] {
-  if (wish.layout !== 'apart') return [];
+  if (wish.layout !== 'hardened') return [];
   const { naming, exposure } = wish;
   const pods = (part: PlanePart): NetworkPolicyPeer => ({ podSelector: { matchLabels: { ...naming.selector(part) } } });
   const ports = (...numbers: number[]) => numbers.map((port) => ({ port, protocol: 'TCP' }));
@@ -53,9 +56,7 @@ function networkPolicies(wish: PlaneWish): NetworkPolicy[] {
   });
   const agents = wish.konnectivity && exposure.konnectivityPort !== undefined ? [exposure.konnectivityPort] : [];
   return [
-    policy('control-plane', [{ ports: ports(apiTargetPort(wish), ...agents) }]),
-    policy('controller-manager', [{ ports: ports(controllerManagerPort) }]),
-    policy('scheduler', [{ ports: ports(schedulerPort) }]),
+    policy('control-plane', [{ ports: ports(apiTargetPort(wish), ...agents, controllerManagerPort, schedulerPort) }]),
     ...(wish.dataStore.kind === 'own-etcd'
       ? [
           policy('etcd', [

@@ -19,12 +19,7 @@ export function togetherObjects(wish: PlaneWish, facts: PlaneFacts): KubeObject[
   const { naming, pods } = wish;
   const files = uniqueFiles([...apiServerFiles(wish), ...controllerManagerFiles(wish)]);
   const kine = wish.dataStore.kind === 'kine' ? kineParts(wish, wish.dataStore) : noParts;
-  const parts = [
-    apiServerParts(wish, facts),
-    schedulerParts(wish, wish.replicas),
-    controllerManagerParts(wish, pkiVolume, wish.replicas),
-    kine,
-  ];
+  const parts = [apiServerParts(wish, facts), schedulerParts(wish), controllerManagerParts(wish, pkiVolume), kine];
   const containers = parts.flatMap((part) => part.containers).map((container) => withUds(container, kine));
   const secrets = [...new Set([...files.map(({ secret }) => secret), ...parts.flatMap((part) => part.secrets)])].sort();
   const deployment: Deployment = {

@@ -157,7 +157,7 @@ export function hostedWish(more: Partial<PlaneWish> = {}): PlaneWish {
       metadata: { labels: { 'topology.cluster.x-k8s.io/owned': '' } },
     },
     naming: hostedNaming(cluster),
-    layout: 'apart',
+    layout: 'hardened',
     version: 'v1.33.6',
     replicas: 3,
     images: { ...kubernetesImages('v1.33.6'), etcd: 'registry.k8s.io/etcd:3.6.5-0' },

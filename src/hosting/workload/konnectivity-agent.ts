@@ -59,7 +59,7 @@ function podSpec(wish: PlaneWish, server: { host: string; port: number }): objec
       'proxy-server-host': server.host,
       'proxy-server-port': String(server.port),
       'service-account-token-path': `${tokens}/${tokenFile}`,
-      ...(layout === 'apart' && { 'agent-id': '$(NODE_NAME)', 'count-server-leases': 'true' }),
+      ...(layout === 'hardened' && { 'agent-id': '$(NODE_NAME)', 'count-server-leases': 'true' }),
     },
     { logtostderr: 'true', v: layout === 'together' ? '8' : '2' },
     konnectivity?.agentArgs,

@@ -76,6 +76,20 @@ describe.skipIf(missing !== undefined)(
       expect((await house.cloud.inventory()).floatingIps).toEqual([]);
     });
 
+    it('all Pods that go by the name of its cluster have the three programs, whose logs kubectl shows', async () => {
+      const { kubectl } = planes;
+      const label = ['-l', 'cluster.x-k8s.io/cluster-name=hosted'];
+      const pods = (await kubectl('get', 'pods', ...label, '-o', 'name')).trim().split('\n');
+      expect(pods).toHaveLength(3);
+      for (const pod of pods) expect(pod).toMatch(/^pod\/hosted-api-server-/);
+      for (const program of ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler']) {
+        const log = await kubectl('logs', ...label, '-c', program, '--prefix', '--tail=1');
+        for (const pod of pods) expect(log).toContain(`[${pod}/${program}]`);
+      }
+      const members = await kubectl('get', 'pods', '-l', 'controlplane.cluster.x-k8s.io/plane=hosted', '-o', 'name');
+      expect(members.trim().split('\n').sort()).toEqual([0, 1, 2].map((index) => `pod/hosted-etcd-${index}`));
+    });
+
     it('the credentials of the cloud are inside, for those who read clouds.yaml and those who read cloud.conf', async () => {
       for (const cluster of [k0s, 'hosted']) {
         const workload = await planes.workload(cluster);

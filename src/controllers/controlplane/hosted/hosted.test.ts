@@ -1,16 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
+  clusterNameLabel,
   clusters,
   Deployments,
   hostedControlPlanes,
   Namespaces,
+  NetworkPolicies,
   PersistentVolumeClaims,
+  PodDisruptionBudgets,
+  Pods,
   referenceGrants,
   Secrets,
   Services,
   StatefulSets,
 } from '../../../api/index.ts';
-import type { JsonObject } from '../../../machinery/index.ts';
+import type { JsonObject, KubeObject, Resource } from '../../../machinery/index.ts';
 import { coreEvents } from '../../../runtime/index.ts';
 import { conditionOf, isTrue } from '../../shared/index.ts';
 import { by } from '../../testing/world.ts';
@@ -59,9 +63,32 @@ describe('a HostedControlPlane', () => {
       legacyIP: '127.65.0.1',
     });
     expect((await world.find(StatefulSets, 'c1-etcd'))?.spec.replicas).toBe(3);
-    for (const name of ['api-server', 'controller-manager', 'scheduler']) {
-      expect(await world.find(Deployments, `c1-${name}`), name).toBeDefined();
-    }
+    expect((await world.list(Deployments)).map(({ metadata }) => metadata.name)).toEqual(['c1-api-server']);
+  });
+
+  it('has all three programs in every Pod that goes by the name of its cluster', async () => {
+    await world.until(async () => (await world.controlPlane()).status?.readyReplicas === 3);
+    const { items } = await world.client.list(Pods, {
+      namespace: world.namespace,
+      labelSelector: `${clusterNameLabel}=${clusterName}`,
+    });
+    expect(items.map(({ spec }) => spec.containers.map(({ name }) => name))).toEqual(
+      Array.from({ length: 3 }, () => [
+        'kube-apiserver',
+        'konnectivity-server',
+        'kube-controller-manager',
+        'kube-scheduler',
+      ]),
+    );
+    const [manager] = items[0]!.spec.containers.filter(({ name }) => name === 'kube-controller-manager');
+    expect(manager?.args).toContain('--leader-elect=true');
+    // whoever takes over the API server finds no key of the authority there
+    const sources = items[0]!.spec.volumes?.find(({ name }) => name === 'etc-kubernetes-pki')?.projected?.sources;
+    expect(JSON.stringify(sources)).not.toContain('"ca.key"');
+    const kubeconfig = await world.find(Secrets, 'c1-kube-controller-manager-kubeconfig');
+    expect(Buffer.from(kubeconfig?.data?.['value'] ?? '', 'base64').toString()).toContain(
+      'server: https://localhost:6443',
+    );
   });
 
   it('is reached through the Gateway, under a name of its domain', async () => {
@@ -175,6 +202,40 @@ describe('a change of a HostedControlPlane', () => {
     expect(await generation()).toBe(before);
   });
 
+  it('of the priority of one program only is told, because all three share a Pod', async () => {
+    const world = await start();
+    await createGateway(world);
+    await createControlPlane(world, { replicas: 1, deployment: { scheduler: { priorityClassName: 'low' } } });
+    await untilAvailable(world);
+    const warnings = async () =>
+      (await world.client.list(coreEvents, { namespace: world.namespace })).items.filter(
+        ({ reason }) => reason === 'SettingWithoutEffect',
+      );
+    await world.until(async () => (await warnings()).length === 1);
+    expect((await warnings())[0]?.message).toContain('deployment.scheduler.priorityClassName');
+  });
+
+  it('leaves out a program of which none is wanted', async () => {
+    const world = await start();
+    await createGateway(world);
+    await createControlPlane(world, { replicas: 1, deployment: { scheduler: { replicas: 0 } } });
+    await untilAvailable(world);
+    const deployment = await world.find(Deployments, 'c1-api-server');
+    const names = deployment?.spec.template?.spec?.containers.map(({ name }) => name);
+    expect(names).toEqual(['kube-apiserver', 'konnectivity-server', 'kube-controller-manager']);
+  });
+
+  it('to fewer replicas takes the budget of several away', async () => {
+    const world = await start();
+    await createGateway(world);
+    await createControlPlane(world, { replicas: 2 });
+    await untilAvailable(world);
+    expect(await world.find(PodDisruptionBudgets, 'c1-api-server')).toBeDefined();
+    await change(world, { replicas: 1 });
+    await world.until(async () => (await world.find(PodDisruptionBudgets, 'c1-api-server')) === undefined);
+    expect(await world.find(PodDisruptionBudgets, 'c1-etcd')).toBeDefined();
+  });
+
   it('upgrades it', async () => {
     const world = await start();
     await createGateway(world);
@@ -234,13 +295,6 @@ describe('what keeps a HostedControlPlane from coming up', () => {
       port: 6443,
     });
     expect(await world.list(tlsRoutes)).toEqual([]);
-    // several API servers, and nobody alone beside them
-    expect((await world.find(Deployments, 'c1-controller-manager'))?.spec.replicas).toBe(2);
-    const scheduler = await world.find(Deployments, 'c1-scheduler');
-    expect(scheduler?.spec.replicas).toBe(2);
-    expect(
-      scheduler?.spec.template?.spec?.containers[0]?.args ?? scheduler?.spec.template?.spec?.containers[0]?.command,
-    ).toContain('--leader-elect=true');
   });
 
   it('is a Secret of another namespace, until that namespace grants it', async () => {
@@ -365,5 +419,92 @@ describe('what keeps a HostedControlPlane from coming up', () => {
     await change(world, audit([{ server }]));
     await world.until(async () => (await containers())?.includes('audit-relay') === false);
     expect(await text('nginx.conf')).toBe('');
+  });
+});
+
+describe('a HostedControlPlane of an earlier version', () => {
+  const part = (name: string) => ({ [clusterNameLabel]: clusterName, 'app.kubernetes.io/component': name });
+
+  /** As it was when every program had a Deployment, and all Pods went by the name of their cluster. */
+  async function setBack(world: HostedWorld): Promise<void> {
+    const { client, namespace } = world;
+    const { ownerReferences } = (await world.find(Deployments, 'c1-api-server'))!.metadata;
+    const owned = (apiVersion: string, kind: string, name: string) => ({
+      apiVersion,
+      kind,
+      metadata: { name: `c1-${name}`, namespace, labels: part(name), ownerReferences: ownerReferences! },
+    });
+    for (const name of ['controller-manager', 'scheduler']) {
+      const template = {
+        metadata: { labels: part(name) },
+        spec: { containers: [{ name: `kube-${name}`, image: 'x' }] },
+      };
+      const spec = { replicas: 2, selector: { matchLabels: part(name) }, template };
+      await client.create(Deployments, { ...owned('apps/v1', 'Deployment', name), spec } as never, by);
+      const budget = { minAvailable: 1, selector: { matchLabels: part(name) } };
+      await client.create(
+        PodDisruptionBudgets,
+        { ...owned('policy/v1', 'PodDisruptionBudget', name), spec: budget } as never,
+        by,
+      );
+      const policy = { podSelector: { matchLabels: part(name) }, policyTypes: ['Ingress'] };
+      await client.create(
+        NetworkPolicies,
+        { ...owned('networking.k8s.io/v1', 'NetworkPolicy', name), spec: policy } as never,
+        by,
+      );
+    }
+    const set = (await world.find(StatefulSets, 'c1-etcd'))!;
+    await client.delete(StatefulSets, { namespace, name: 'c1-etcd' }, { propagationPolicy: 'Orphan' });
+    await world.until(async () => (await world.find(StatefulSets, 'c1-etcd')) === undefined);
+    const labels = { ...part('etcd'), 'controlplane.cluster.x-k8s.io/plane': null };
+    for (const resource of [Pods, PersistentVolumeClaims] as unknown as Resource<KubeObject>[]) {
+      for (const { metadata } of await world.list(resource)) {
+        if (!/etcd-\d$/.test(metadata.name ?? '')) continue;
+        await client.patch(resource, { namespace, name: metadata.name! }, 'merge', { metadata: { labels } }, by);
+      }
+    }
+    const former = structuredClone(set);
+    former.metadata = { name: 'c1-etcd', namespace, labels: part('etcd'), ownerReferences: ownerReferences! };
+    former.spec.selector = { matchLabels: part('etcd') };
+    former.spec.template!.metadata!.labels = part('etcd');
+    former.spec.volumeClaimTemplates![0]!.metadata!.labels = part('etcd');
+    await client.create(StatefulSets, former, by);
+    await world.until(async () => (await world.find(StatefulSets, 'c1-etcd'))?.status?.readyReplicas === 3);
+  }
+
+  it('puts its programs into one Pod and gives etcd its own label, without losing a member', async () => {
+    const world = await start();
+    const { client, namespace } = world;
+    await createGateway(world);
+    await createControlPlane(world);
+    await untilAvailable(world);
+    const claims = async () => (await world.list(PersistentVolumeClaims)).map(({ metadata }) => metadata.uid).sort();
+    const before = await claims();
+    const pause = (paused: boolean) =>
+      client.patch(clusters, { namespace, name: clusterName }, 'merge', { spec: { paused } }, by);
+    await pause(true);
+    await setBack(world);
+    const podsOfCluster = async () =>
+      (await client.list(Pods, { namespace, labelSelector: `${clusterNameLabel}=${clusterName}` })).items;
+    await world.until(async () => (await podsOfCluster()).length === 3 + 3 + 4);
+
+    await pause(false);
+    await world.until(
+      async () => (await podsOfCluster()).every(({ spec }) => spec.containers[0]?.name === 'kube-apiserver'),
+      30 * minute,
+    );
+    await untilAvailable(world);
+    expect((await world.list(Deployments)).map(({ metadata }) => metadata.name)).toEqual(['c1-api-server']);
+    expect((await world.list(PodDisruptionBudgets)).map(({ metadata }) => metadata.name).sort()).toEqual([
+      'c1-api-server',
+      'c1-etcd',
+    ]);
+    expect((await world.list(NetworkPolicies)).map(({ metadata }) => metadata.name).sort()).toEqual([
+      'c1-api-server',
+      'c1-etcd',
+    ]);
+    await world.until(async () => (await world.find(StatefulSets, 'c1-etcd'))?.status?.readyReplicas === 3);
+    expect(await claims()).toEqual(before);
   });
 });

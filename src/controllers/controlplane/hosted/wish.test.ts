@@ -22,7 +22,7 @@ describe('the wish of a HostedControlPlane', () => {
     const wish = wishOf();
     expect(wishProblems(wish)).toEqual([]);
     expect(wish).toMatchObject({
-      layout: 'apart',
+      layout: 'hardened',
       version: 'v1.33.6',
       replicas: 2,
       dataStore: { kind: 'own-etcd', members: 3, storage: { size: '1Gi' }, deleteVolumes: true },

@@ -32,8 +32,6 @@ import { wishedVolumeSize } from './volumes.ts';
 
 const hourMs = 3_600_000;
 const etcdMembers = 3;
-/** One leads, the other waits to. */
-const standIn = 2;
 const auditRelayImage = 'nginx:1.27.4';
 /** upstream defragments from this share of free space on */
 const fragmentation = 0.2;
@@ -74,7 +72,7 @@ export function hostedWish(input: HostedWishInput): PlaneWish {
   const proxyArgs = argsOf(spec.kubeProxy);
   return {
     ...hostedPlaneNames(input),
-    layout: 'apart',
+    layout: 'hardened',
     version,
     replicas: spec.replicas ?? 2,
     images: imagesOf(version, spec),
@@ -113,15 +111,12 @@ export function hostedWish(input: HostedWishInput): PlaneWish {
   };
 }
 
-function componentsOf({ deployment = {}, etcd, replicas = 2 }: HostedControlPlaneSpec): PlaneComponents {
+function componentsOf({ deployment = {}, etcd }: HostedControlPlaneSpec): PlaneComponents {
   const { apiServer, controllerManager, scheduler } = deployment;
-  // one is the default of the kind: whoever wants several API servers wants the others to outlive a node too
-  const atLeast = replicas > 1 ? standIn : 1;
-  const count = (wanted: number | undefined): number => (wanted === 0 ? 0 : Math.max(wanted ?? 1, atLeast));
   return {
     apiServer: { ...podOf(apiServer), ...mountsOf(apiServer) },
-    controllerManager: { ...podOf(controllerManager), replicas: count(controllerManager?.replicas) },
-    scheduler: { ...podOf(scheduler), replicas: count(scheduler?.replicas) },
+    controllerManager: { ...podOf(controllerManager), replicas: controllerManager?.replicas ?? 1 },
+    scheduler: { ...podOf(scheduler), replicas: scheduler?.replicas ?? 1 },
     konnectivityServer: containerOf(apiServer?.konnectivity),
     etcd: podOf(etcd),
   };

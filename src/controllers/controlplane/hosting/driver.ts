@@ -27,7 +27,7 @@ import { judgeFunction, keepParts } from './stages/in-cluster.ts';
 import { observePlane } from './stages/observe.ts';
 import { findRestore, keepRestore } from './stages/restore.ts';
 import { moveRotations } from './stages/rotation.ts';
-import { acceptWish, judgeVersion, keepRoutes, keepWorkloads } from './stages/workloads.ts';
+import { acceptWish, judgeVersion, keepPolicies, keepRoutes, keepWorkloads } from './stages/workloads.ts';
 import { readState } from './state.ts';
 import type { PlaneDependencies, PlaneReport, PlaneRequest, PlaneStage, RemovalReport } from './types.ts';
 import { warnOfObstacles } from './warnings.ts';
@@ -59,6 +59,7 @@ const stages: readonly (readonly [PlaneStage, Stage])[] = [
   ['endpoint', publish],
   ['certificates', issueCredentials],
   ['restore', findRestore],
+  ['workloads', keepPolicies],
   ['etcd', keepEtcd],
   ['restore', keepRestore],
   ['kubeconfig', tellKubeconfig],

@@ -117,7 +117,7 @@ function owned<T extends KubeObject>({ context, owner, wish }: RemovalRequest, r
 /** Claims belong to no one: they are known by the labels their sets gave them. */
 function claimsOf({ context, wish, volumes }: RemovalRequest): Found[] {
   const selectors = [
-    ...(volumes.etcd ? [wish.naming.selector('etcd')] : []),
+    ...(volumes.etcd ? [wish.naming.selector('etcd'), ...(wish.naming.formerSelectors?.('etcd') ?? [])] : []),
     ...(volumes.controlPlane ? [wish.naming.selector('control-plane')] : []),
   ];
   if (selectors.length === 0) return [];

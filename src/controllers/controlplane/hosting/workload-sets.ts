@@ -20,14 +20,6 @@ export function seeControlPlane(
   return wish.layout === 'k0s' ? readStatefulSet(cache, key) : readDeployment(cache, key);
 }
 
-/** All other sets of the plane besides etcd. */
-export function seeCompanions(cache: CacheReader, { layout, naming, identity }: PlaneWish): SetSight[] {
-  if (layout !== 'apart') return [];
-  return [naming.controllerManager, naming.scheduler]
-    .map((name) => readDeployment(cache, { namespace: identity.namespace, name }))
-    .filter((sight) => sight !== undefined);
-}
-
 /** The lowest version that runs in a ready Pod, in the spelling of the wish; undefined while none is ready. */
 export function runningVersionOf(wish: Pick<PlaneWish, 'layout'>, { pods }: SetSight): string | undefined {
   let lowest: string | undefined;

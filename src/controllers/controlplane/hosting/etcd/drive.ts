@@ -183,6 +183,7 @@ async function ignoringAbsence(work: Promise<unknown>): Promise<void> {
  * it anew around its Pods.
  */
 async function applySet(scope: EtcdScope, sight: EtcdSight, facts: EtcdSetFacts): Promise<void> {
+  await labelMembers(scope, sight);
   try {
     await applyObjects(scope.apply, scope.objects(facts));
   } catch (error) {
@@ -193,6 +194,31 @@ async function applySet(scope: EtcdScope, sight: EtcdSight, facts: EtcdSetFacts)
     await ignoringAbsence(
       client.delete(StatefulSets, { namespace, name: scope.wish.naming.etcd }, { propagationPolicy: 'Orphan', signal }),
     );
+  }
+}
+
+/**
+ * Members and claims of an earlier version go by other labels. They get those of today before anything selects by them: Services
+ * find the members all along, and a set that is made anew takes them over.
+ */
+async function labelMembers({ context, wish }: EtcdScope, sight: EtcdSight): Promise<void> {
+  if (!wish.naming.formerSelectors) return;
+  const { client, cache, signal } = context;
+  const { namespace } = wish.identity;
+  const labels = wish.naming.selector('etcd');
+  const isMissing = ({ metadata }: KubeObject): boolean =>
+    Object.entries(labels).some(([name, value]) => metadata.labels?.[name] !== value);
+  const options = { fieldManager: wish.naming.fieldManager, signal };
+  const patch = { metadata: { labels: { ...labels } } };
+  for (const { pod, isTerminating } of sight.set?.pods ?? []) {
+    if (isTerminating || !isMissing(pod)) continue;
+    await ignoringAbsence(client.patch(Pods, { namespace, name: pod.metadata.name ?? '' }, 'merge', patch, options));
+  }
+  for (const member of sight.claims.keys()) {
+    const key = { namespace, name: claimName(wish.naming, member) };
+    const claim = cache.lister(PersistentVolumeClaims).get(key);
+    if (!claim || !isMissing(claim)) continue;
+    await ignoringAbsence(client.patch(PersistentVolumeClaims, key, 'merge', patch, options));
   }
 }
 

@@ -1,4 +1,9 @@
-import { overriddenArguments, retiredArguments, unsuitableCharts } from '../../../../hosting/index.ts';
+import {
+  overriddenArguments,
+  retiredArguments,
+  settingsWithoutEffect,
+  unsuitableCharts,
+} from '../../../../hosting/index.ts';
 import { bad, type PlaneScope, tell } from '../scope.ts';
 import { warnOnce } from '../warnings.ts';
 
@@ -8,6 +13,7 @@ export function tellArguments(scope: PlaneScope): undefined {
   const found: readonly (readonly [reason: string, message: string | undefined])[] = [
     ['ArgumentOverridden', overriddenMessage(scope)],
     ['ArgumentRetired', retiredMessage(scope)],
+    ['SettingWithoutEffect', sharedPodMessage(scope)],
     ...unsuitableCharts(scope.wish).map((text) => ['ChartUnsuitable', text] as const),
   ];
   const told = found.filter((entry): entry is readonly [string, string] => entry[1] !== undefined);
@@ -25,6 +31,12 @@ function overriddenMessage({ wish, facts }: PlaneScope): string | undefined {
   if (found.length === 0) return undefined;
   const list = found.map(([program, names]) => `${program} ${names.map((name) => `--${name}`).join(' ')}`).join(', ');
   return `without effect, because the control plane sets them itself: ${list}; take them out`;
+}
+
+function sharedPodMessage({ wish }: PlaneScope): string | undefined {
+  const names = settingsWithoutEffect(wish);
+  if (names.length === 0) return undefined;
+  return `without effect, because the program shares the Pods of the API server: deployment.${names.join(', deployment.')}; set it for deployment.apiServer or replicas of the control plane`;
 }
 
 function retiredMessage({ wish, facts }: PlaneScope): string | undefined {

@@ -1,9 +1,10 @@
 import { nextVersion, planeObjects, wishProblems } from '../../../../hosting/index.ts';
 import { applyObjects } from '../apply-objects.ts';
+import { removeFormerDeployments, removeFormerPolicies } from '../former-objects.ts';
 import { mountedChecksums } from '../mounted.ts';
 import { bad, good, lookAgain, type PlaneScope, readSecret, tell } from '../scope.ts';
 import { problemOfSet, type SetSight } from '../sets.ts';
-import { seeCompanions, seeControlPlane } from '../workload-sets.ts';
+import { seeControlPlane } from '../workload-sets.ts';
 
 const workersMs = 10_000;
 
@@ -30,6 +31,13 @@ export function judgeVersion(scope: PlaneScope): 'stop' | undefined {
   return scope.controlPlane ? undefined : 'stop';
 }
 
+/** Who may talk to whom is settled before anybody is started: a member of etcd that is not let through never gets ready. */
+export async function keepPolicies(scope: PlaneScope): Promise<undefined> {
+  const { policies } = planeObjects(scope.wish, scope.facts);
+  await applyObjects(scope.apply, policies);
+  await removeFormerPolicies(scope, policies);
+}
+
 /** Configuration, and the Pods that read it. */
 export async function keepWorkloads(scope: PlaneScope): Promise<undefined> {
   const { wish, request } = scope;
@@ -37,21 +45,26 @@ export async function keepWorkloads(scope: PlaneScope): Promise<undefined> {
   scope.facts = { ...scope.facts, checksums: mountedChecksums(wish, cache, (key) => readSecret(scope, key)) };
   if (!scope.holdsBack) {
     const objects = planeObjects(scope.isRestoring ? { ...wish, replicas: 0 } : wish, scope.facts);
-    await applyObjects(scope.apply, [...objects.config, ...objects.policies, ...objects.controlPlane]);
+    await applyObjects(scope.apply, objects.config);
+    const left = await removeFormerDeployments(scope);
+    if (left.length > 0) {
+      tell(
+        scope,
+        'workloads',
+        bad('RollingOut', `programs of an earlier version are being stopped: ${left.join(', ')}`),
+      );
+      return;
+    }
+    await applyObjects(scope.apply, objects.controlPlane);
   }
   const controlPlane = seeControlPlane(cache, wish);
-  const companions = seeCompanions(cache, wish);
   scope.controlPlane = controlPlane;
   // what was written in this pass has had no consequences yet
-  scope.isRolledOut =
-    !scope.hasWritten &&
-    !scope.isRestoring &&
-    controlPlane?.isRolledOut === true &&
-    companions.every(({ isRolledOut }) => isRolledOut);
-  tellRollout(scope, controlPlane, companions);
+  scope.isRolledOut = !scope.hasWritten && !scope.isRestoring && controlPlane?.isRolledOut === true;
+  tellRollout(scope, controlPlane);
 }
 
-function tellRollout(scope: PlaneScope, controlPlane: SetSight | undefined, companions: readonly SetSight[]): void {
+function tellRollout(scope: PlaneScope, controlPlane: SetSight | undefined): void {
   const { wish } = scope;
   if (wish.replicas === 0) {
     const left = controlPlane?.pods.length ?? 0;
@@ -66,9 +79,7 @@ function tellRollout(scope: PlaneScope, controlPlane: SetSight | undefined, comp
     tell(scope, 'workloads', good('RolledOut'));
     return;
   }
-  const problem = [controlPlane, ...companions]
-    .map((set) => set && problemOfSet(set))
-    .find((text) => text !== undefined);
+  const problem = controlPlane && problemOfSet(controlPlane);
   const { ready = 0, upToDate = 0 } = controlPlane?.counts ?? {};
   const how = `${ready} of ${wish.replicas} replicas are ready, ${upToDate} of them as wished`;
   tell(scope, 'workloads', bad('RollingOut', problem === undefined ? how : `${how}; ${problem}`));

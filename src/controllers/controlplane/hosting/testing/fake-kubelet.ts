@@ -179,6 +179,14 @@ async function collect(
 ): Promise<void> {
   const { namespace = '', uid } = set.metadata;
   if (set.metadata.finalizers?.includes('orphan')) {
+    const left = cache
+      .lister(Pods)
+      .list({ namespace, filter: ({ metadata }) => metadata.ownerReferences?.[0]?.uid === uid });
+    for (const pod of left) {
+      await client
+        .patch(Pods, objectKey(pod), 'merge', { metadata: { ownerReferences: null } }, by)
+        .catch(ignoreAbsence);
+    }
     await client.patch(resource, objectKey(set), 'merge', { metadata: { finalizers: [] } }, by);
     return;
   }

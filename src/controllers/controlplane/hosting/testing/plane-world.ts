@@ -38,7 +38,7 @@ export function hostedWish(owner: UnstructuredObject, namespace: string): PlaneW
   return {
     identity: { namespace, clusterName, owner: ownerReference(owner, fakeControlPlanes, { controller: true }) },
     naming: hostedNaming(clusterName),
-    layout: 'apart',
+    layout: 'hardened',
     version,
     replicas: 2,
     images: { ...kubernetesImages(version), etcd: 'registry.k8s.io/etcd:3.6.6-0' },

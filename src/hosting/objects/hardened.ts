@@ -1,0 +1,129 @@
+import type { Container, Deployment, PodSpec } from '../../api/index.ts';
+import type { KubeObject } from '../../machinery/index.ts';
+import { planeEndpoint } from '../endpoint.ts';
+import type { PlaneFacts } from '../facts.ts';
+import type { ComponentWish, PlaneWish } from '../wish.ts';
+import { apiServerFiles, controllerManagerFiles } from './component-files.ts';
+import { apiServerConfigs, apiServerParts, controllerManagerParts, schedulerParts } from './components.ts';
+import { egressSelector, noParts } from './konnectivity.ts';
+import { checksumOf, metadataOf } from './metadata.ts';
+import {
+  podBase,
+  podLabels,
+  restrictedContainer,
+  restrictedPod,
+  secretVolume,
+  spreadOverNodes,
+  tellingWhy,
+} from './pods.ts';
+
+const pkiVolume = 'etc-kubernetes-pki';
+
+/** what the controller manager reads; apart from the API server's, which must not see the key of the authority */
+const managerPkiVolume = 'controller-manager-pki';
+
+/** One Deployment whose Pods hold the API server, the controller manager and the scheduler. */
+export function hardenedObjects(wish: PlaneWish, facts: PlaneFacts): KubeObject[] {
+  if (!planeEndpoint(wish, facts).known) return [];
+  const { naming, pods, components, replicas } = wish;
+  const selector = naming.selector('control-plane');
+  const manager = hasProgram(components.controllerManager) ? controllerManagerParts(wish, managerPkiVolume) : noParts;
+  const scheduler = hasProgram(components.scheduler) ? schedulerParts(wish) : noParts;
+  const parts = [apiServerParts(wish, facts), manager, scheduler];
+  const files = apiServerFiles(wish);
+  const managerFiles = manager === noParts ? [] : controllerManagerFiles(wish);
+  const secrets = new Set([
+    ...[...files, ...managerFiles].map(({ secret }) => secret),
+    ...parts.flatMap((part) => part.secrets),
+  ]);
+  const configs = [...apiServerConfigs(wish), ...egressSelector(wish)];
+  const { priorityClassName } = components.apiServer ?? {};
+  const deployment: Deployment = {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: metadataOf(wish, naming.controlPlane, 'control-plane', pods.workloadMetadata),
+    spec: {
+      replicas,
+      selector: { matchLabels: { ...selector } },
+      strategy: (pods.strategy as Deployment['spec']['strategy']) ?? {
+        type: 'RollingUpdate',
+        // as many new ones as there are old ones: all of them are on other nodes then
+        rollingUpdate: { maxUnavailable: 0, maxSurge: Math.max(1, replicas) },
+      },
+      template: {
+        metadata: {
+          labels: podLabels(wish, 'control-plane'),
+          annotations: {
+            ...pods.metadata?.annotations,
+            'checksum/secrets': checksumOf(
+              [...secrets].sort().map((secret) => [secret, facts.checksums.get(secret) ?? '']),
+            ),
+            'checksum/configmaps': checksumOf(configs.map(({ metadata, data }) => [metadata.name, data])),
+          },
+        },
+        spec: {
+          ...podBase(pods),
+          ...(priorityClassName !== undefined && { priorityClassName }),
+          securityContext: pods.securityContext ?? restrictedPod,
+          affinity: pods.affinity ?? nearEtcd(wish),
+          topologySpreadConstraints: pods.topologySpreadConstraints
+            ? [...pods.topologySpreadConstraints]
+            : spreadOverNodes(selector),
+          ...(pods.initContainers && { initContainers: [...pods.initContainers] }),
+          containers: [
+            ...parts.flatMap(({ containers }) => containers.map(hardenedSidecar).map(tellingWhy)),
+            ...(pods.containers ?? []),
+          ],
+          volumes: [
+            secretVolume(pkiVolume, files),
+            ...(managerFiles.length > 0 ? [secretVolume(managerPkiVolume, managerFiles)] : []),
+            ...parts.flatMap(({ volumes }) => volumes),
+            ...(pods.volumes ?? []),
+          ],
+        },
+      },
+    },
+  };
+  return [deployment];
+}
+
+/** Whoever wants none of a program brings another one. */
+const hasProgram = (component: ComponentWish | undefined): boolean => component?.replicas !== 0;
+
+/** Settings of a user that have no effect because the programs share a Pod: people are told of them. */
+export function settingsWithoutEffect({ layout, components, replicas }: PlaneWish): string[] {
+  if (layout !== 'hardened') return [];
+  const { apiServer, controllerManager, scheduler } = components;
+  const programs = [
+    ['controllerManager', controllerManager],
+    ['scheduler', scheduler],
+  ] as const;
+  return programs.flatMap(([name, component]) => [
+    ...(component?.priorityClassName !== undefined && component.priorityClassName !== apiServer?.priorityClassName
+      ? [`${name}.priorityClassName`]
+      : []),
+    ...(replicas > 0 && (component?.replicas ?? 1) > 1 && component?.replicas !== replicas ? [`${name}.replicas`] : []),
+  ]);
+}
+
+const hardenedSidecar = (container: Container): Container =>
+  container.securityContext
+    ? container
+    : { ...container, securityContext: { ...restrictedContainer, capabilities: { drop: ['ALL'] } } };
+
+/** Close to what the API server talks to most, where that is possible. */
+function nearEtcd({ naming }: PlaneWish): NonNullable<PodSpec['affinity']> {
+  return {
+    podAffinity: {
+      preferredDuringSchedulingIgnoredDuringExecution: [
+        {
+          weight: 100,
+          podAffinityTerm: {
+            topologyKey: 'topology.kubernetes.io/zone',
+            labelSelector: { matchLabels: { ...naming.selector('etcd') } },
+          },
+        },
+      ],
+    },
+  };
+}
