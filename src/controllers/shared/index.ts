@@ -31,6 +31,7 @@ export * from './k0s-join-token.ts';
 export * from './legacy-conditions.ts';
 export * from './machine-aggregates.ts';
 export * from './machine-texts.ts';
+export * from './machines/index.ts';
 export * from './names.ts';
 export * from './ownership.ts';
 export * from './paused.ts';

@@ -194,6 +194,13 @@ export const isForbidden = (error: unknown): boolean => hasReason(error, 'Forbid
 export const isExpired = (error: unknown): boolean => hasReason(error, 'Expired') || hasReason(error, 'Gone');
 export const isTooManyRequests = (error: unknown): boolean => hasReason(error, 'TooManyRequests');
 
+/**
+ * The very object that was meant does not exist any more: it is not found, or its name is taken by another one and the
+ * uid that was sent is refused.
+ */
+export const isObjectGone = (error: unknown): boolean =>
+  isNotFound(error) || (error instanceof ApiStatusError && /uid mismatch|UID in precondition/i.test(error.message));
+
 /** Swallows NotFound, rethrows everything else: for deletes and optional reads. */
 export function ignoreNotFound(error: unknown): undefined {
   if (!isNotFound(error)) throw error;

@@ -1,13 +1,14 @@
 import type { JsonObject, JsonValue } from '../json/value.ts';
 
-export interface OwnerReference {
+/** A type, not an interface: as such it is known to be JSON and fits into a patch. */
+export type OwnerReference = {
   apiVersion: string;
   kind: string;
   name: string;
   uid: string;
   controller?: boolean;
   blockOwnerDeletion?: boolean;
-}
+};
 
 export interface ManagedFieldsEntry {
   manager?: string;

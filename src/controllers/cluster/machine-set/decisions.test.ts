@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Cluster, Machine, MachineDeployment, MachineSet, StatusCondition } from '../../../api/index.ts';
 import { formatTime, seededRandom } from '../../../machinery/index.ts';
-import { machineName } from '../common/machine-names.ts';
+
 import { machinesToDelete } from './deletion-order.ts';
+import { newMachineName } from './machine-owner.ts';
 import { preflightProblems } from './preflight.ts';
 import { planRemediation } from './remediation.ts';
 
@@ -192,6 +193,6 @@ describe('names of machines', () => {
     [set('{{ .cluster.name }}-{{.random}}-x'), /^c1-\w{5}-x$/],
     [set(undefined, 'a'.repeat(70)), /^a{58}\w{5}$/],
   ])('%#', (given, expected) => {
-    expect(machineName(given, seededRandom(1))).toMatch(expected);
+    expect(newMachineName(given, seededRandom(1))).toMatch(expected);
   });
 });

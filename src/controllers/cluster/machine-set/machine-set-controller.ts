@@ -39,11 +39,11 @@ import { type ClusterControllerDependencies, defaultConcurrency } from '../commo
 import { byCluster, byController, byReference, clusterIndexValue, registerIndexes } from '../common/indexes.ts';
 import { combined, type Phase, runPhases } from '../common/phases.ts';
 import { deleteLeftovers } from './create-machines.ts';
+import { syncMachinesOfSet } from './machine-owner.ts';
 import { adoptAndLabel, findMachines, selects } from './membership.ts';
 import { deleteAll, remediate, syncReplicas } from './replicas.ts';
 import { type MachineSetScope, machineSetManager, machineSetMetadataManager } from './scope.ts';
 import { observeMachineSet } from './status.ts';
-import { syncMachines } from './sync-machines.ts';
 import { checkTemplates } from './templates.ts';
 
 const normal: readonly Phase<MachineSetScope>[] = [
@@ -51,11 +51,11 @@ const normal: readonly Phase<MachineSetScope>[] = [
   findMachines,
   checkTemplates,
   remediate,
-  syncMachines,
+  syncMachinesOfSet,
   syncReplicas,
   deleteLeftovers,
 ];
-const deleting: readonly Phase<MachineSetScope>[] = [adoptAndLabel, findMachines, syncMachines, deleteAll];
+const deleting: readonly Phase<MachineSetScope>[] = [adoptAndLabel, findMachines, syncMachinesOfSet, deleteAll];
 
 /** Machine sets: so many machines of one make. */
 export function machineSetController(dependencies: ClusterControllerDependencies): ControllerDefinition {

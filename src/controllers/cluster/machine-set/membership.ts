@@ -4,20 +4,19 @@ import {
   deploymentNameLabel,
   type Machine,
   type MachineSet,
-  machineSets,
   machines,
 } from '../../../api/index.ts';
-import { objectKey, withOptimisticLock } from '../../../client/index.ts';
-import { type JsonValue, labelSelectorFromObject } from '../../../machinery/index.ts';
+import { labelSelectorFromObject } from '../../../machinery/index.ts';
 import {
+  adoptMachine,
   controllerOf,
-  fieldManager,
   isControlledBy,
   isDeleting,
   ownerReference,
   withOwner,
 } from '../../shared/index.ts';
 import { byCluster, clusterIndexValue } from '../common/indexes.ts';
+import { machineOwner } from './machine-owner.ts';
 import type { MachineSetScope } from './scope.ts';
 
 /** Sets nobody made belong to the cluster; all carry its name. */
@@ -49,15 +48,7 @@ export async function findMachines(scope: MachineSetScope): Promise<undefined> {
       continue;
     }
     if (isDeleting(set) || isDeleting(machine) || controllerOf(machine) || !selects(set, machine)) continue;
-    const owners = withOwner(machine.metadata.ownerReferences, ownerReference(set, machineSets, { controller: true }));
-    const patch = { metadata: { ownerReferences: owners as unknown as JsonValue } };
-    found.push(
-      await context.client.patch(machines, objectKey(machine), 'merge', withOptimisticLock(patch, machine), {
-        fieldManager,
-        signal: context.signal,
-      }),
-    );
-    context.events.event(set, 'Normal', 'SuccessfulAdopt', `Adopted Machine "${machine.metadata.name}"`);
+    found.push(await adoptMachine(machineOwner(scope), machine));
   }
   scope.machines = found.sort((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1));
   return undefined;

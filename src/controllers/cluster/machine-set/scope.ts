@@ -1,12 +1,12 @@
 import type { Cluster, Machine, MachineDeployment, MachineSet } from '../../../api/index.ts';
 import type { ReconcileContext } from '../../../runtime/index.ts';
-import type { ApplyOnce, Follower } from '../../shared/index.ts';
+import type { Follower, MachineApplies, MachineCreationProblem } from '../../shared/index.ts';
 
 /** One pass over one set. */
 export interface MachineSetScope {
   readonly context: ReconcileContext;
   readonly follower: Follower;
-  readonly applies: MachineSetApplies;
+  readonly applies: MachineApplies;
   /** undefined when the cluster is gone and the set is on its way too */
   readonly cluster: Cluster | undefined;
   readonly original: MachineSet;
@@ -20,12 +20,7 @@ export interface MachineSetScope {
   /** why no machine is made at the moment */
   blocked: string[];
   /** what went wrong while making machines */
-  creationProblem?: { legacyReason: string; message: string };
-}
-
-export interface MachineSetApplies {
-  machine: ApplyOnce;
-  metadata: ApplyOnce;
+  creationProblem?: MachineCreationProblem;
 }
 
 export const machineSetManager = 'capi-machineset';

@@ -47,8 +47,8 @@ import { inspectWorkload, tellUpToDate, tellWaiting } from './inspect.ts';
 import { ensureKubeconfig } from './kubeconfig.ts';
 import { deleteLeftovers } from './machines/create-machine.ts';
 import { findMachines, registerMachineIndex } from './machines/find-machines.ts';
+import { syncMachinesOfControlPlane } from './machines/machine-owner.ts';
 import { readParts } from './machines/read-parts.ts';
-import { syncMachines } from './machines/sync-machines.ts';
 import { controlPlaneFinalizer, controlPlaneManager, controlPlaneMetadataManager } from './names.ts';
 import { releaseMachines } from './pre-terminate.ts';
 import { remediate } from './remediate.ts';
@@ -82,7 +82,7 @@ const normal: readonly Step[] = [
   waitForEndpoint,
   ensureKubeconfig,
   readParts,
-  syncMachines,
+  syncMachinesOfControlPlane,
   inspectWorkload,
   removeStrangers,
   releaseMachines,

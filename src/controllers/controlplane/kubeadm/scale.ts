@@ -9,7 +9,7 @@ import { labelOf } from './decisions/quorum.ts';
 import { controlPlaneDomains, domainForNewMachine, machineToRemove } from './decisions/selection.ts';
 import { membersOf, moveLeadershipAway } from './etcd-operations.ts';
 import { strangersOf } from './health/machine-health.ts';
-import { createMachine } from './machines/create-machine.ts';
+import { createControlPlaneMachine } from './machines/create-machine.ts';
 import { remediationInProgressAnnotation } from './names.ts';
 import { type ControlPlaneScope, isEtcdManaged, isInitialized, lookAgain, nameOf, waitBecause } from './scope.ts';
 
@@ -31,7 +31,7 @@ async function initialize(scope: ControlPlaneScope): Promise<Result | undefined>
     waitBecause(scope, ['cluster certificates are missing or unknown'], []);
     return after(preflightRetryMs, 'the certificates of the cluster');
   }
-  await createMachine(scope, { role: 'init', failureDomain: newDomain(scope) });
+  await createControlPlaneMachine(scope, { role: 'init', failureDomain: newDomain(scope) });
   return done();
 }
 
@@ -46,7 +46,7 @@ export async function scaleUp(scope: ControlPlaneScope): Promise<Result | undefi
 
 /** Adds a machine that joins. */
 export async function addMachine(scope: ControlPlaneScope): Promise<void> {
-  await createMachine(scope, { role: 'join', failureDomain: newDomain(scope) });
+  await createControlPlaneMachine(scope, { role: 'join', failureDomain: newDomain(scope) });
 }
 
 function newDomain({ cluster, machines: all, outdated }: ControlPlaneScope): string | undefined {

@@ -10,10 +10,11 @@ import {
   soonest,
 } from '../../../runtime/index.ts';
 import {
-  type ApplyOnce,
   type ExternalObjects,
   type Follower,
   isDeleting,
+  type MachineApplies,
+  type MachineCreationProblem,
   type WorkloadClusters,
 } from '../../shared/index.ts';
 import type { OpenEtcd } from '../etcd/types.ts';
@@ -56,7 +57,7 @@ export interface ControlPlaneScope {
   readonly context: ReconcileContext;
   readonly dependencies: ControlPlaneDependencies;
   readonly follower: Follower;
-  readonly applies: { machine: ApplyOnce; metadata: ApplyOnce };
+  readonly applies: MachineApplies;
   readonly memory: ControlPlaneMemory;
   readonly cluster: Cluster;
   readonly original: KubeadmControlPlane;
@@ -78,7 +79,7 @@ export interface ControlPlaneScope {
   health: ReadonlyMap<string, MachineHealth>;
   /** why the next step has to wait, one line each */
   waiting: string[];
-  creationProblem: { legacyReason: string; message: string } | undefined;
+  creationProblem: MachineCreationProblem | undefined;
   deletion: { reason: string; message: string } | undefined;
   /** when to look again, whatever else happens */
   later: Result;

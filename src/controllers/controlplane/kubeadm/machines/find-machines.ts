@@ -1,23 +1,10 @@
-import {
-  type Cluster,
-  kubeadmControlPlanes,
-  type Machine,
-  machines,
-  parseKubernetesVersion,
-} from '../../../../api/index.ts';
-import { type InformerFactory, objectKey, withOptimisticLock } from '../../../../client/index.ts';
-import { CapstanError, type JsonValue } from '../../../../machinery/index.ts';
+import { type Cluster, type Machine, machines, parseKubernetesVersion } from '../../../../api/index.ts';
+import type { InformerFactory } from '../../../../client/index.ts';
+import { CapstanError } from '../../../../machinery/index.ts';
 import type { CacheReader } from '../../../../runtime/index.ts';
-import {
-  controllerOf,
-  controlPlaneLabel,
-  fieldManager,
-  isControlledBy,
-  isDeleting,
-  ownerReference,
-  withOwner,
-} from '../../../shared/index.ts';
+import { adoptMachine, controllerOf, controlPlaneLabel, isControlledBy, isDeleting } from '../../../shared/index.ts';
 import { type ControlPlaneScope, nameOf } from '../scope.ts';
+import { machineOwner } from './machine-owner.ts';
 
 /** Machines of control planes, by cluster. */
 const byClusterIndex = 'controlPlaneOf';
@@ -57,28 +44,12 @@ export async function findMachines(scope: ControlPlaneScope): Promise<undefined>
     const orphans = all.filter((machine) => !controllerOf(machine) && !isDeleting(machine));
     const others = all.filter((machine) => controllerOf(machine) && !isControlledBy(machine, controlPlane));
     if (others.length > 0) throw new MixedOwnershipError(others);
-    for (const machine of orphans) found = [...found, await adopt(scope, machine)];
+    for (const machine of orphans) {
+      refuseIncompatible(machine, controlPlane.spec.version);
+      found = [...found, await adoptMachine(machineOwner(scope), machine)];
+    }
   }
   scope.machines = found.sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
-}
-
-async function adopt({ context, controlPlane }: ControlPlaneScope, machine: Machine): Promise<Machine> {
-  refuseIncompatible(machine, controlPlane.spec.version);
-  const owner = ownerReference(controlPlane, kubeadmControlPlanes, { controller: true });
-  const owners = withOwner(machine.metadata.ownerReferences, owner);
-  const patch = { metadata: { ownerReferences: owners as unknown as JsonValue } };
-  const adopted = await context.client.patch(
-    machines,
-    objectKey(machine),
-    'merge',
-    withOptimisticLock(patch, machine),
-    {
-      fieldManager,
-      signal: context.signal,
-    },
-  );
-  context.events.event(controlPlane, 'Normal', 'SuccessfulAdopt', `Adopted Machine "${nameOf(machine)}"`);
-  return adopted;
 }
 
 /** A control plane moves by one minor version at a time: what is further away cannot be brought along. */

@@ -1,0 +1,103 @@
+import { type Machine, type MachineSpec, machines } from '../../../api/index.ts';
+import { objectKey, withOptimisticLock } from '../../../client/index.ts';
+import { formatApiVersion, type KubeObject, type Resource } from '../../../machinery/index.ts';
+import type { ReconcileContext } from '../../../runtime/index.ts';
+import type { ApplyOnce } from '../apply-once.ts';
+import type { Follower } from '../external-objects.ts';
+import { machineFinalizer } from '../names.ts';
+import { isControlledBy, ownerReference, withOwner } from '../ownership.ts';
+import { fieldManager } from '../write-object.ts';
+
+/** Who makes Machines (a MachineSet, a control plane), during one reconcile. */
+export interface MachineOwner {
+  readonly context: ReconcileContext;
+  readonly follower: Follower;
+  readonly applies: MachineApplies;
+  readonly object: KubeObject;
+  readonly resource: Resource;
+  readonly clusterName: string;
+  /** field manager of the parts when they are created */
+  readonly partManager: string;
+  /** labels of the Machines and their parts that never change */
+  readonly labels: Readonly<Record<string, string>>;
+  /** the one of them that names the owner */
+  readonly ownerLabel: string;
+  /** what also reaches Machines that exist */
+  readonly template: {
+    readonly labels?: Readonly<Record<string, string>> | undefined;
+    readonly annotations?: Readonly<Record<string, string>> | undefined;
+    readonly deletion?: MachineSpec['deletion'] | undefined;
+  };
+}
+
+export interface MachineApplies {
+  /** of the Machines */
+  readonly machine: ApplyOnce;
+  /** of the labels and annotations of their parts */
+  readonly metadata: ApplyOnce;
+}
+
+/** The Machines of the owner as the API has them now: a cache that is late must not lead to one too many. */
+export async function listMachines({ context, object, labels, ownerLabel }: MachineOwner): Promise<Machine[]> {
+  const { namespace } = object.metadata;
+  const list = await context.client.list(machines, {
+    ...(namespace !== undefined && { namespace }),
+    labelSelector: `${ownerLabel}=${labels[ownerLabel]}`,
+    signal: context.signal,
+  });
+  return list.items.filter((machine) => isControlledBy(machine, object));
+}
+
+export const machineLabels = ({ template, labels }: MachineOwner): Record<string, string> => ({
+  ...template.labels,
+  ...labels,
+});
+
+export interface DesiredMachine {
+  name: string;
+  /** the Machine as it is, unless it is new */
+  existing?: Machine | undefined;
+  /** beside those of the template */
+  annotations?: Readonly<Record<string, string>>;
+  spec: Omit<MachineSpec, 'clusterName'>;
+}
+
+/** The part of a Machine that its owner applies. */
+export function machineOf(owner: MachineOwner, { name, existing, annotations, spec }: DesiredMachine): Machine {
+  const { namespace } = owner.object.metadata;
+  const { configRef, dataSecretName } = spec.bootstrap;
+  return {
+    apiVersion: formatApiVersion(machines.group, machines.version),
+    kind: machines.kind,
+    metadata: {
+      name,
+      ...(namespace !== undefined && { namespace }),
+      ...(existing?.metadata.uid !== undefined && { uid: existing.metadata.uid }),
+      labels: machineLabels(owner),
+      annotations: { ...owner.template.annotations, ...annotations },
+      ownerReferences: [ownerReference(owner.object, owner.resource, { controller: true })],
+      finalizers: [machineFinalizer],
+    },
+    spec: {
+      ...spec,
+      clusterName: owner.clusterName,
+      // the data secret of a config is the machine controller's to write
+      bootstrap: configRef ? { configRef } : dataSecretName === undefined ? {} : { dataSecretName },
+    },
+  };
+}
+
+/** Makes the owner the controller of a Machine that has none. */
+export async function adoptMachine({ context, object, resource }: MachineOwner, machine: Machine): Promise<Machine> {
+  const owner = ownerReference(object, resource, { controller: true });
+  const patch = { metadata: { ownerReferences: [...withOwner(machine.metadata.ownerReferences, owner)] } };
+  const adopted = await context.client.patch(
+    machines,
+    objectKey(machine),
+    'merge',
+    withOptimisticLock(patch, machine),
+    { fieldManager, signal: context.signal },
+  );
+  context.events.event(object, 'Normal', 'SuccessfulAdopt', `Adopted Machine "${machine.metadata.name}"`);
+  return adopted;
+}

@@ -1,0 +1,281 @@
+import { describe, expect, it } from 'vitest';
+import {
+  clusterNameLabel,
+  type Machine,
+  type MachineSet,
+  machineSets,
+  machines,
+  setNameLabel,
+} from '../../../api/index.ts';
+import type { Client } from '../../../client/index.ts';
+import {
+  isObjectGone,
+  type KubeObject,
+  ManualClock,
+  type Resource,
+  seededRandom,
+  statusError,
+  type UnstructuredObject,
+} from '../../../machinery/index.ts';
+import {
+  type FaultRule,
+  faultyClient,
+  type MemoryClient,
+  memoryClient,
+  memoryLogger,
+  type ReconcileContext,
+} from '../../../runtime/index.ts';
+import {
+  fakeConfigs,
+  fakeConfigTemplates,
+  fakeMachines,
+  fakeMachineTemplates,
+  providerKinds,
+} from '../../testing/provider-kinds.ts';
+import { createApplyOnce } from '../apply-once.ts';
+import type { Follower } from '../external-objects.ts';
+import { isControlledBy } from '../ownership.ts';
+import { createMachine, creationProblem } from './create-machine.ts';
+import { machineName } from './machine-name.ts';
+import { listMachines, type MachineOwner, machineOf } from './machine-owner.ts';
+import { deleteLeftoverParts, type MachinePart, templatePart, unfinishedNames } from './parts.ts';
+import { syncMachines } from './sync-machines.ts';
+
+const namespace = 'n';
+const by = { fieldManager: 'test' };
+
+function world(rules: FaultRule[] = []) {
+  const clock = new ManualClock();
+  const server: MemoryClient = memoryClient({ clock });
+  const random = seededRandom(3);
+  const kindOf: Follower['kindOf'] = async ({ kind }) => ({
+    resource: providerKinds.find((one) => one.kind === kind)!,
+    contract: 'v1beta2',
+  });
+  const follower: Follower = {
+    source: { start() {} },
+    kindOf,
+    async get(reference, at, { client }) {
+      const { resource } = await kindOf(reference);
+      const object = await client.get(resource, { namespace: at, name: reference.name }).catch(() => undefined);
+      return object && { object, contract: 'v1beta2' };
+    },
+    async controlledBy(owner, reference, { client }) {
+      const { items } = await client.list((await kindOf(reference)).resource, { namespace });
+      return items.filter((object) => isControlledBy(object, owner));
+    },
+  };
+  const client: Client = faultyClient(server, rules);
+  const list = async <T extends KubeObject>(resource: Resource<T>): Promise<T[]> =>
+    (await server.list(resource, { namespace })).items;
+  const names = async (resource: Resource<KubeObject>): Promise<(string | undefined)[]> =>
+    (await list(resource)).map(({ metadata }) => metadata.name);
+
+  /** an owner as a program that has just been started sees it */
+  async function ownerAfterStart(): Promise<MachineOwner> {
+    const object = await server.get(machineSets, { namespace, name: 'ms' });
+    const context = {
+      client,
+      clock,
+      random,
+      log: memoryLogger().logger,
+      events: { event() {} },
+      signal: new AbortController().signal,
+    } as unknown as ReconcileContext;
+    return {
+      context,
+      follower,
+      applies: { machine: createApplyOnce('owner'), metadata: createApplyOnce('owner-metadata') },
+      object,
+      resource: machineSets,
+      clusterName: 'c1',
+      partManager: 'owner',
+      labels: { [clusterNameLabel]: 'c1', [setNameLabel]: 'ms' },
+      ownerLabel: setNameLabel,
+      template: { labels: { tier: 'gold' }, deletion: { nodeDrainTimeoutSeconds: 60 } },
+    };
+  }
+
+  const partsOf = (owner: MachineOwner, template = 't1'): MachinePart[] => [
+    templatePart(owner, 'bootstrap', {
+      apiGroup: fakeConfigTemplates.group,
+      kind: fakeConfigTemplates.kind,
+      name: template,
+    }),
+    templatePart(owner, 'infrastructure', {
+      apiGroup: fakeMachineTemplates.group,
+      kind: fakeMachineTemplates.kind,
+      name: template,
+    }),
+  ];
+
+  /** What every owner does in a reconcile that wants one Machine. */
+  async function reconcile(template = 't1'): Promise<void> {
+    const owner = await ownerAfterStart();
+    const parts = partsOf(owner, template);
+    const known = await listMachines(owner);
+    if (known.length === 0) {
+      const [unfinished] = await unfinishedNames(owner, parts, known);
+      const name = unfinished ?? machineName('ms-{{ .random }}', {}, random);
+      known.push(
+        await createMachine(owner, name, parts, ({ bootstrap, infrastructure }) =>
+          machineOf(owner, {
+            name,
+            spec: { bootstrap: { configRef: bootstrap! }, infrastructureRef: infrastructure! },
+          }),
+        ),
+      );
+    }
+    await deleteLeftoverParts(owner, parts, known);
+  }
+
+  const template = (resource: Resource, name: string): UnstructuredObject => ({
+    apiVersion: `${resource.group}/${resource.version}`,
+    kind: resource.kind,
+    metadata: { name, namespace },
+    spec: { template: { spec: { size: name } } },
+  });
+  async function begin(): Promise<void> {
+    await server.create(
+      machineSets,
+      {
+        apiVersion: 'cluster.x-k8s.io/v1beta2',
+        kind: 'MachineSet',
+        metadata: { name: 'ms', namespace },
+        spec: {},
+      } as unknown as MachineSet,
+      by,
+    );
+    for (const name of ['t1', 't2']) {
+      await server.create(fakeConfigTemplates, template(fakeConfigTemplates, name), by);
+      await server.create(fakeMachineTemplates, template(fakeMachineTemplates, name), by);
+    }
+  }
+  return { server, begin, reconcile, list, names, ownerAfterStart, partsOf };
+}
+
+describe('the creation of a Machine that is interrupted', () => {
+  const writes = [
+    ['create', 'FakeConfig'],
+    ['create', 'FakeMachine'],
+    ['apply', 'Machine'],
+  ] as const;
+  const cases = writes.flatMap(([verb, resource]) =>
+    (['before', 'after'] as const).map((when) => ({ verb, resource, when })),
+  );
+  it.each(cases)('$when the $verb of a $resource is finished under the same name, once', async (fault) => {
+    const w = world([{ ...fault, times: 1, error: () => statusError.internal('crash') }]);
+    await w.begin();
+    await expect(w.reconcile()).rejects.toThrow(/crash/);
+    const begun = new Set([...(await w.names(fakeConfigs)), ...(await w.names(fakeMachines))]);
+    for (let i = 0; i < 3; i++) await w.reconcile();
+    const made = await w.names(machines);
+    expect(made).toHaveLength(1);
+    expect(await w.names(fakeConfigs)).toEqual(made);
+    expect(await w.names(fakeMachines)).toEqual(made);
+    for (const name of begun) expect(made).toContain(name);
+  });
+
+  it.each(['FakeConfig', 'FakeMachine'])(
+    'is not finished with parts of an older template, and leaves none of them (crash after %s)',
+    async (resource) => {
+      const w = world([
+        { verb: 'create', resource, when: 'after', times: 1, error: () => statusError.internal('crash') },
+      ]);
+      await w.begin();
+      await expect(w.reconcile('t1')).rejects.toThrow(/crash/);
+      await w.reconcile('t2');
+      const made = await w.names(machines);
+      expect(made).toHaveLength(1);
+      expect(await w.names(fakeConfigs)).toEqual(made);
+      expect(await w.names(fakeMachines)).toEqual(made);
+      for (const part of await w.list(fakeConfigs)) expect(part.spec).toEqual({ size: 't2' });
+    },
+  );
+
+  it('keeps the parts of a Machine that its cache has not seen', async () => {
+    const w = world();
+    await w.begin();
+    await w.reconcile();
+    const owner = await w.ownerAfterStart();
+    await deleteLeftoverParts(owner, w.partsOf(owner), []);
+    expect(await w.names(fakeConfigs)).toEqual(await w.names(machines));
+  });
+
+  it('does not take a part of the same name that belongs to somebody else', async () => {
+    const w = world();
+    await w.begin();
+    const owner = await w.ownerAfterStart();
+    const foreign = {
+      apiVersion: 'bootstrap.cluster.x-k8s.io/v1',
+      kind: 'FakeConfig',
+      metadata: { name: 'x', namespace },
+    };
+    await w.server.create(fakeConfigs, foreign, by);
+    const creation = createMachine(owner, 'x', w.partsOf(owner), () => ({}) as Machine);
+    const error = await creation.catch((problem: unknown) => problem);
+    expect(creationProblem(error, 'Last')).toMatchObject({
+      legacyReason: 'BootstrapTemplateCloningFailed',
+      message: expect.stringContaining('already exists'),
+    });
+    expect(await w.names(machines)).toEqual([]);
+  });
+
+  it('names the template that is missing', async () => {
+    const w = world();
+    await w.begin();
+    const owner = await w.ownerAfterStart();
+    const error = await createMachine(owner, 'x', w.partsOf(owner, 'none'), () => ({}) as Machine).catch((e) => e);
+    expect(creationProblem(error, 'Last').message).toContain('FakeConfigTemplate n/none does not exist');
+  });
+});
+
+describe('Machines that exist', () => {
+  async function made() {
+    const w = world();
+    await w.begin();
+    await w.reconcile();
+    const owner = await w.ownerAfterStart();
+    const [machine] = await w.list(machines);
+    const desired = (one: Machine): Machine =>
+      machineOf(owner, { name: one.metadata.name ?? '', existing: one, spec: one.spec });
+    return { ...w, owner, machine: machine!, desired };
+  }
+
+  it('get what changes in place, and so do their parts', async () => {
+    const { owner, machine, desired, list } = await made();
+    const [part] = await list(fakeMachines);
+    await syncMachines(owner, [machine], { desired, parts: () => [part!] });
+    expect((await list(fakeMachines))[0]?.metadata.labels).toMatchObject({ tier: 'gold' });
+  });
+
+  it('do not come back when they were deleted meanwhile, nor does a namesake change', async () => {
+    const { owner, machine, desired, server, list } = await made();
+    await server.patch(
+      machines,
+      { namespace, name: machine.metadata.name! },
+      'merge',
+      { metadata: { finalizers: null } },
+      by,
+    );
+    await server.delete(machines, { namespace, name: machine.metadata.name! });
+    expect(await list(machines)).toEqual([]);
+    const { uid: _, resourceVersion: __, ...metadata } = machine.metadata;
+    await server.create(machines, { ...machine, metadata: { ...metadata, labels: {} } }, by);
+    expect(await syncMachines(owner, [machine], { desired, parts: () => [] })).toEqual([]);
+    expect((await list(machines))[0]?.metadata.labels ?? {}).toEqual({});
+  });
+});
+
+describe('whether an object is gone', () => {
+  const subject = { group: '', resource: 'pods', name: 'a' };
+  it.each([
+    [statusError.notFound(subject), true],
+    [statusError.conflict(subject, 'Precondition failed: UID in precondition: a, UID in object meta: b'), true],
+    [statusError.conflict(subject, 'uid mismatch: the provided object specified uid a'), true],
+    [statusError.conflict(subject, 'the object has been modified'), false],
+    [new Error('UID in precondition'), false],
+  ])('%#', (error, expected) => {
+    expect(isObjectGone(error)).toBe(expected);
+  });
+});

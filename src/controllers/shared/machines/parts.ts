@@ -1,0 +1,123 @@
+import type { ContractReference, Machine } from '../../../api/index.ts';
+import { objectKey } from '../../../client/index.ts';
+import { ignoreNotFound, isAlreadyExists, type UnstructuredObject } from '../../../machinery/index.ts';
+import { cloneOf, isCloneOf, kindWithoutTemplate } from '../clone-template.ts';
+import { isControlledBy, isDeleting, ownerReference } from '../ownership.ts';
+import { listMachines, type MachineOwner } from './machine-owner.ts';
+
+type PartKind = Pick<ContractReference, 'apiGroup' | 'kind'>;
+
+/** What a Machine refers to and its owner makes for it: bootstrap config and infrastructure. */
+export interface MachinePart {
+  readonly step: 'bootstrap' | 'infrastructure';
+  readonly kind: PartKind;
+  /** the object for a Machine of this name */
+  build(name: string): UnstructuredObject | Promise<UnstructuredObject>;
+  /** whether an object of an unfinished creation is what would be made now */
+  matches(object: UnstructuredObject): boolean;
+}
+
+/** A part that is a clone of a template. */
+export function templatePart(
+  owner: MachineOwner,
+  step: MachinePart['step'],
+  reference: ContractReference,
+): MachinePart {
+  const kind = { apiGroup: reference.apiGroup, kind: kindWithoutTemplate(reference.kind) };
+  return {
+    step,
+    kind,
+    matches: (object) => isCloneOf(object, reference),
+    async build(name) {
+      const { client, signal } = owner.context;
+      const namespace = owner.object.metadata.namespace ?? '';
+      const template = await owner.follower.get(reference, namespace, { client, signal });
+      if (!template) throw new Error(`${reference.kind} ${namespace}/${reference.name} does not exist`);
+      return cloneOf({
+        template: template.object,
+        reference,
+        kind: await owner.follower.kindOf(kind, signal),
+        name,
+        namespace,
+        // labels and annotations of the machine template follow under a manager of their own, so that they can leave again
+        labels: owner.labels,
+        annotations: {},
+        owner: ownerReference(owner.object, owner.resource, { controller: true }),
+      });
+    },
+  };
+}
+
+/** Creates a part, or finds that an earlier reconcile did. */
+export async function ensurePart(owner: MachineOwner, part: MachinePart, name: string): Promise<ContractReference> {
+  const { client, signal } = owner.context;
+  const object = await part.build(name);
+  const { resource } = await owner.follower.kindOf(part.kind, signal);
+  try {
+    const { metadata } = await client.create(resource, object, { fieldManager: owner.partManager, signal });
+    owner.applies.metadata.noteBirth(metadata.uid!);
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+    const existing = await client.get(resource, objectKey(object), { signal });
+    if (!isControlledBy(existing, owner.object)) throw error;
+  }
+  return { ...part.kind, name };
+}
+
+interface Leftover {
+  part: MachinePart;
+  object: UnstructuredObject;
+}
+
+/** Objects that no Machine has taken over: what an interrupted creation left behind. */
+async function leftovers(
+  { object: owner, context, follower }: MachineOwner,
+  parts: readonly MachinePart[],
+  known: readonly Machine[],
+): Promise<Leftover[]> {
+  const names = new Set(known.map(({ metadata }) => metadata.name));
+  const { client, signal } = context;
+  const found: Leftover[] = [];
+  for (const part of parts) {
+    for (const object of await follower.controlledBy(owner, part.kind, { client, signal })) {
+      if (!names.has(object.metadata.name) && !isDeleting(object)) found.push({ part, object });
+    }
+  }
+  return found;
+}
+
+/** Names of Machines whose creation was begun with what is desired now, and can be finished. */
+export async function unfinishedNames(
+  owner: MachineOwner,
+  parts: readonly MachinePart[],
+  known: readonly Machine[],
+): Promise<string[]> {
+  const usable = new Map<string, boolean>();
+  for (const { part, object } of await leftovers(owner, parts, known)) {
+    const { name = '' } = object.metadata;
+    usable.set(name, (usable.get(name) ?? true) && part.matches(object));
+  }
+  return [...usable].flatMap(([name, isUsable]) => (isUsable ? [name] : [])).sort();
+}
+
+/** Deletes what will not become a Machine. To be called only when no creation is still to be finished. */
+export async function deleteLeftoverParts(
+  owner: MachineOwner,
+  parts: readonly MachinePart[],
+  known: readonly Machine[],
+): Promise<void> {
+  const found = await leftovers(owner, parts, known);
+  if (found.length === 0) return;
+  const { client, signal } = owner.context;
+  const live = new Set((await listMachines(owner)).map(({ metadata }) => metadata.name));
+  for (const { part, object } of found) {
+    if (live.has(object.metadata.name)) continue;
+    const { resource } = await owner.follower.kindOf(part.kind, signal);
+    const { uid, resourceVersion } = object.metadata;
+    const preconditions = {
+      ...(uid !== undefined && { uid }),
+      ...(resourceVersion !== undefined && { resourceVersion }),
+    };
+    await client.delete(resource, objectKey(object), { signal, preconditions }).catch(ignoreNotFound);
+  }
+}
