@@ -1,6 +1,7 @@
 // The door of the machinery room: what every Kubernetes program needs, none of it doing I/O.
 export * from './apply/index.ts';
 export * from './cel/index.ts';
+export * from './conditions/index.ts';
 export * from './errors/index.ts';
 export * from './json/index.ts';
 export * from './jsonpath/index.ts';

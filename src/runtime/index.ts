@@ -7,6 +7,5 @@ export * from './log.ts';
 export * from './manager.ts';
 export * from './metrics.ts';
 export * from './queue/work-queue.ts';
-export * from './status/conditions.ts';
 export * from './status/patch-object.ts';
 export * from './testkit/index.ts';

@@ -7,12 +7,12 @@ import {
   type Resource,
   systemClock,
   systemRandom,
+  withCondition,
 } from '../machinery/index.ts';
 import { createEventBroadcaster } from './events/recorder.ts';
 import { coreEvents } from './events/types.ts';
 import { leases, runWithLease } from './leader-election.ts';
 import { memoryLogger } from './log.ts';
-import { setCondition } from './status/conditions.ts';
 import { patchObject } from './status/patch-object.ts';
 
 // Needs a real kube-apiserver: set CAPSTAN_REAL_KUBECONFIG to a kubeconfig with cluster-admin rights.
@@ -98,7 +98,11 @@ describe.skipIf(kubeconfig === undefined)('against a real kube-apiserver (CAPSTA
     const before = await client.get(namespaces, { name });
     const draft = clone(before);
     draft.metadata.labels = { ...draft.metadata.labels, tested: 'yes' };
-    setCondition(draft, { type: 'Tested', status: 'True', reason: 'Done', message: '' }, systemClock.now());
+    const tested = { type: 'Tested', status: 'True', reason: 'Done', message: '' } as const;
+    draft.status = {
+      ...draft.status,
+      conditions: [...withCondition(before.status?.conditions, tested, systemClock.now())],
+    };
     const options = { ...by, clock: systemClock };
     const stored = await patchObject(client, namespaces, before, draft, options);
     expect(stored.metadata.labels).toMatchObject({ tested: 'yes' });

@@ -1,4 +1,4 @@
-import { type Condition, deepEqual, formatTime } from '../../machinery/index.ts';
+import { type Condition, deepEqual, withCondition } from '../../machinery/index.ts';
 import { approvalOf, isProtectedGroup } from './approval.ts';
 import type { CrdNames, CustomResourceDefinition } from './types.ts';
 
@@ -116,15 +116,7 @@ export function mergeConditions(
   updates: readonly Condition[],
   nowMs: number,
 ): Condition[] {
-  const merged = known.map((condition) => ({ ...condition }));
-  for (const update of updates) {
-    const existing = merged.find((condition) => condition.type === update.type);
-    const lastTransitionTime =
-      existing?.status === update.status && existing.lastTransitionTime !== undefined
-        ? existing.lastTransitionTime
-        : formatTime(nowMs);
-    if (existing) Object.assign(existing, update, { lastTransitionTime });
-    else merged.push({ ...update, lastTransitionTime });
-  }
-  return merged;
+  let merged: readonly Condition[] = known;
+  for (const update of updates) merged = withCondition(merged, update, nowMs);
+  return [...merged];
 }

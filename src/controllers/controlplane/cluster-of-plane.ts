@@ -1,19 +1,19 @@
 import { type Cluster, clusterNameLabel, clusters } from '../../api/index.ts';
 import type { ObjectKey } from '../../client/index.ts';
-import { deepEqual, type KubeObject, type Resource } from '../../machinery/index.ts';
+import type { KubeObject, Resource } from '../../machinery/index.ts';
 import type { CacheReader, Predicate } from '../../runtime/index.ts';
-import { ownerOf } from '../shared/index.ts';
+import { clusterChanged, ownerOf } from '../shared/index.ts';
 
 // How hosted control planes and their Clusters find each other.
 
 /** A Cluster changes all the time; its hosted control plane cares for little of it. */
-export const clusterMatters: Predicate<Cluster> = (event) =>
-  event.type !== 'update' ||
-  event.object.spec.paused !== event.old.spec.paused ||
-  !deepEqual(event.object.spec.controlPlaneEndpoint, event.old.spec.controlPlaneEndpoint) ||
-  !deepEqual(event.object.spec.clusterNetwork, event.old.spec.clusterNetwork) ||
-  !deepEqual(event.object.spec.infrastructureRef, event.old.spec.infrastructureRef) ||
-  event.object.metadata.deletionTimestamp !== event.old.metadata.deletionTimestamp;
+export const clusterMatters: Predicate<Cluster> = clusterChanged(
+  'paused',
+  'deletion',
+  'endpoint',
+  'network',
+  'infrastructureRef',
+);
 
 /** The control plane of a Cluster, if it is of this kind. */
 export function controlPlanesOf({ metadata, spec }: Cluster, resource: Resource): ObjectKey[] {

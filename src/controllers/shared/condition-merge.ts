@@ -1,5 +1,4 @@
-import { type Condition, type KubeObject, parseRfc3339 } from '../../machinery/index.ts';
-import { getCondition } from '../../runtime/index.ts';
+import { type Condition, getCondition, type KubeObject, parseRfc3339 } from '../../machinery/index.ts';
 import type { Conditioned, ConditionStatus, Verdict } from './conditions.ts';
 import { pluralOf } from './contract-names.ts';
 import { controlPlaneLabel } from './names.ts';
@@ -39,7 +38,7 @@ export function summarize(object: Conditioned, options: SummaryOptions): Verdict
   const weightOf = options.weigh ?? ((condition: Condition) => weigh(condition, negative));
   const considered: { condition: Condition; weight: Weight }[] = [];
   for (const type of of) {
-    let condition = getCondition(object.status?.conditions, type);
+    let condition: Condition | undefined = getCondition(object.status?.conditions, type);
     if (!condition) {
       if (optional.includes(type)) continue;
       condition = { type, status: 'Unknown', reason: 'NotYetReported', message: 'Condition not yet reported' };

@@ -1,6 +1,5 @@
 import type { StatusCondition } from '../../api/index.ts';
-import { type Condition, formatTime } from '../../machinery/index.ts';
-import { getCondition, withCondition, withoutCondition } from '../../runtime/index.ts';
+import { formatTime, getCondition, withCondition, withoutCondition } from '../../machinery/index.ts';
 
 export type ConditionStatus = 'True' | 'False' | 'Unknown';
 
@@ -31,12 +30,12 @@ export const isFalse = (object: Conditioned | undefined, type: string): boolean 
   getCondition(object?.status?.conditions, type)?.status === 'False';
 
 export function conditionOf(object: Conditioned | undefined, type: string): StatusCondition | undefined {
-  return getCondition(object?.status?.conditions, type) as StatusCondition | undefined;
+  return getCondition(object?.status?.conditions, type);
 }
 
 /** Sets one condition of a draft. The time of the last transition moves only with the status. */
 export function setVerdict(draft: Conditioned, type: string, verdict: Verdict, nowMs: number): void {
-  const condition: Condition = {
+  const condition: StatusCondition = {
     type,
     status: verdict.status,
     reason: verdict.reason,
@@ -45,14 +44,14 @@ export function setVerdict(draft: Conditioned, type: string, verdict: Verdict, n
   };
   const next = withCondition(draft.status?.conditions, condition, nowMs);
   if (next === draft.status?.conditions) return;
-  draft.status = { ...draft.status, conditions: next as StatusCondition[] };
+  draft.status = { ...draft.status, conditions: [...next] };
 }
 
 export function dropCondition(draft: Conditioned, type: string): void {
   const conditions = draft.status?.conditions;
   if (!draft.status || !conditions) return;
   const next = withoutCondition(conditions, type);
-  if (next !== conditions) draft.status = { ...draft.status, conditions: next as StatusCondition[] };
+  if (next !== conditions) draft.status = { ...draft.status, conditions: [...next] };
 }
 
 export const toStatus = (value: boolean): ConditionStatus => (value ? 'True' : 'False');

@@ -18,6 +18,7 @@ export * from './clone-template.ts';
 export * from './cloud-credentials.ts';
 export * from './cloud-texts.ts';
 export * from './cluster-certificates/index.ts';
+export * from './cluster-changes.ts';
 export * from './cluster-kubeconfig.ts';
 export * from './condition-merge.ts';
 export * from './condition-mirror.ts';

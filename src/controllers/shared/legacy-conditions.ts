@@ -1,6 +1,11 @@
 import type { DeprecatedCondition } from '../../api/index.ts';
-import { type Condition, formatTime, type UnstructuredObject } from '../../machinery/index.ts';
-import { getCondition, withCondition, withoutCondition } from '../../runtime/index.ts';
+import {
+  formatTime,
+  getCondition,
+  type UnstructuredObject,
+  withCondition,
+  withoutCondition,
+} from '../../machinery/index.ts';
 import { findLegacyCondition } from './condition-mirror.ts';
 import type { ConditionStatus } from './conditions.ts';
 
@@ -43,25 +48,25 @@ export function setLegacy(draft: LegacyConditioned, type: string, verdict: Legac
     ...(verdict.message && { message: verdict.message }),
     lastTransitionTime: formatTime(nowMs),
   };
-  put(draft, before, withCondition(before as Condition[], condition, nowMs));
+  put(draft, before, withCondition(before, condition, nowMs));
 }
 
 export function dropLegacy(draft: LegacyConditioned, type: string): void {
   const before = listOf(draft);
-  put(draft, before, withoutCondition(before as Condition[], type));
+  put(draft, before, withoutCondition(before, type));
 }
 
 function listOf(object: LegacyConditioned | undefined): DeprecatedCondition[] {
   return object?.status?.deprecated?.v1beta1?.conditions ?? [];
 }
 
-function put(draft: LegacyConditioned, before: readonly unknown[], after: readonly Condition[]): void {
+function put(draft: LegacyConditioned, before: readonly unknown[], after: readonly DeprecatedCondition[]): void {
   if (after === before || (after.length === 0 && before.length === 0)) return;
   const { status = {} } = draft;
   const { deprecated = {} } = status;
   draft.status = {
     ...status,
-    deprecated: { ...deprecated, v1beta1: { ...deprecated.v1beta1, conditions: after as DeprecatedCondition[] } },
+    deprecated: { ...deprecated, v1beta1: { ...deprecated.v1beta1, conditions: [...after] } },
   };
 }
 
@@ -114,4 +119,4 @@ export function summarizeLegacy(object: LegacyConditioned, options: LegacySummar
 }
 
 export const hasLegacy = (object: LegacyConditioned, type: string): boolean =>
-  getCondition(listOf(object) as Condition[], type) !== undefined;
+  getCondition(listOf(object), type) !== undefined;

@@ -1,6 +1,6 @@
 import { type Namespace, Namespaces } from '../../api/index.ts';
 import type { Client, InformerFactory } from '../../client/index.ts';
-import { clone, isConflict, isNotFound, type KubeObject, type Resource } from '../../machinery/index.ts';
+import { clone, isConflict, isNotFound, type KubeObject, type Resource, withCondition } from '../../machinery/index.ts';
 import {
   after,
   type ControllerDefinition,
@@ -11,7 +11,6 @@ import {
   type ReconcileContext,
   type Result,
   watchObjects,
-  withCondition,
 } from '../../runtime/index.ts';
 import { followAllKinds, isEventKind, type ServedResources } from '../served-resources.ts';
 import { type ContentReport, namespaceConditions } from './conditions.ts';

@@ -1,5 +1,5 @@
 import type { StatusCondition } from '../../api/index.ts';
-import { withCondition } from '../../runtime/index.ts';
+import { withCondition } from '../../machinery/index.ts';
 
 /** One thing that is told about a Gateway, a listener or a route. */
 export interface Finding {
@@ -16,10 +16,10 @@ export function withFindings(
   generation: number | undefined,
   nowMs: number,
 ): StatusCondition[] {
-  let conditions: readonly object[] = before ?? [];
+  let conditions: readonly StatusCondition[] = before ?? [];
   for (const { type, isTrue, reason, message = '' } of findings) {
     conditions = withCondition(
-      conditions as readonly StatusCondition[],
+      conditions,
       {
         type,
         status: isTrue ? 'True' : 'False',
@@ -30,5 +30,5 @@ export function withFindings(
       nowMs,
     );
   }
-  return conditions as StatusCondition[];
+  return [...conditions];
 }

@@ -10,7 +10,7 @@ import {
   type KubeObject,
   type Resource,
 } from '../../machinery/index.ts';
-import { applyConditionChanges, type ConditionChanges, diffConditions } from './conditions.ts';
+import { applyConditionChanges, type ConditionChanges, diffConditions } from './condition-changes.ts';
 
 export interface PatchObjectOptions {
   fieldManager: string;

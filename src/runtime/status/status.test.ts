@@ -1,16 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type Condition, clone, isConflict, ManualClock } from '../../machinery/index.ts';
+import { type Condition, clone, isConflict, ManualClock, withCondition } from '../../machinery/index.ts';
 import { memoryClient } from '../testkit/memory-client.ts';
 import { type Widget, widget, widgets } from '../testkit/test-kinds.ts';
-import {
-  getCondition,
-  isConditionFalse,
-  isConditionTrue,
-  setCondition,
-  summarizeConditions,
-  withCondition,
-  withoutCondition,
-} from './conditions.ts';
 import { patchObject, patchStatus } from './patch-object.ts';
 
 const by = { fieldManager: 'test' };
@@ -35,75 +26,9 @@ async function setUp(status?: Widget['status'], finalizers?: string[]) {
   return { clock, client, object, options: { ...by, clock } };
 }
 
-describe('conditions', () => {
-  it('change their time only with their status', () => {
-    const first = withCondition(undefined, ready('False'), start);
-    expect(first).toEqual([ready('False', { lastTransitionTime: '2026-01-01T00:00:00Z' })]);
-    const reworded = withCondition(first, ready('False', { message: 'still not' }), start + 5000);
-    expect(reworded[0]).toMatchObject({ message: 'still not', lastTransitionTime: '2026-01-01T00:00:00Z' });
-    const changed = withCondition(reworded, ready('True'), start + 9000);
-    expect(changed[0]!.lastTransitionTime).toBe('2026-01-01T00:00:09Z');
-    expect(withCondition(changed, ready('True'), start + 99_000)).toBe(changed);
-  });
-
-  it('are found, tested, set on drafts and removed by type', () => {
-    const draft: Widget = widget('w');
-    setCondition(draft, ready('True'), start);
-    setCondition(draft, { type: 'Paused', status: 'False' }, start);
-    const list = draft.status!.conditions!;
-    expect(getCondition(list, 'Paused')?.status).toBe('False');
-    expect([isConditionTrue(list, 'Ready'), isConditionFalse(list, 'Paused'), isConditionTrue(list, 'None')]).toEqual([
-      true,
-      true,
-      false,
-    ]);
-    expect(withoutCondition(list, 'Ready').map(({ type }) => type)).toEqual(['Paused']);
-    expect(withoutCondition(list, 'None')).toBe(list);
-  });
-
-  const all = {
-    type: 'Available',
-    of: ['Ready', 'Deleting', 'Network'],
-    negative: ['Deleting'],
-    reasonWhenTrue: 'AllGood',
-  };
-  it.each<[string, Condition[], Partial<Condition>]>([
-    [
-      'all is well',
-      [ready('True'), { type: 'Deleting', status: 'False' }, { type: 'Network', status: 'True' }],
-      { status: 'True', reason: 'AllGood', message: '' },
-    ],
-    [
-      'one has a problem',
-      [
-        ready('True'),
-        { type: 'Deleting', status: 'True', reason: 'Draining', message: 'pods remain' },
-        { type: 'Network', status: 'Unknown' },
-      ],
-      { status: 'False', reason: 'Draining', message: 'Deleting: pods remain' },
-    ],
-    [
-      'two have problems',
-      [
-        ready('False', { reason: 'NoQuota', message: 'no cores' }),
-        { type: 'Deleting', status: 'False' },
-        { type: 'Network', status: 'False', reason: 'Down' },
-      ],
-      { status: 'False', reason: 'NoQuota', message: 'Ready: no cores; Network: Down' },
-    ],
-    [
-      'one is not there yet',
-      [ready('True'), { type: 'Deleting', status: 'False' }],
-      { status: 'Unknown', reason: 'NotYetReported', message: 'Network: not yet reported' },
-    ],
-  ])('are summed up when %s', (_, conditions, expected) => {
-    expect(summarizeConditions(conditions, { ...all, observedGeneration: 3 })).toMatchObject({
-      type: 'Available',
-      observedGeneration: 3,
-      ...expected,
-    });
-  });
-});
+function setCondition(draft: Widget, condition: Condition, nowMs: number): void {
+  draft.status = { ...draft.status, conditions: [...withCondition(draft.status?.conditions, condition, nowMs)] };
+}
 
 describe('writing an object back', () => {
   it('writes nothing when nothing changed', async () => {

@@ -2,7 +2,7 @@ import { type Cluster, clusterNameLabel, clusters, type Machine, machines } from
 import type { InformerFactory, ObjectKey } from '../../../client/index.ts';
 import type { KubeObject, Resource } from '../../../machinery/index.ts';
 import type { CacheReader, Predicate } from '../../../runtime/index.ts';
-import { conditionOf, controlPlaneLabel } from '../../shared/index.ts';
+import { clusterChanged, controlPlaneLabel } from '../../shared/index.ts';
 
 const indexName = ({ plural }: Resource): string => `${plural}-by-cluster`;
 
@@ -54,14 +54,9 @@ export const machineMatters: Predicate<Machine> = (event) => {
 };
 
 /** What of a cluster the configurations of its machines depend on. */
-export const clusterMatters: Predicate<Cluster> = (event) => {
-  if (event.type !== 'update') return true;
-  const { object: now, old } = event;
-  return (
-    now.spec.paused !== old.spec.paused ||
-    now.spec.controlPlaneEndpoint?.host !== old.spec.controlPlaneEndpoint?.host ||
-    now.spec.controlPlaneEndpoint?.port !== old.spec.controlPlaneEndpoint?.port ||
-    now.status?.initialization?.infrastructureProvisioned !== old.status?.initialization?.infrastructureProvisioned ||
-    conditionOf(now, 'ControlPlaneInitialized')?.status !== conditionOf(old, 'ControlPlaneInitialized')?.status
-  );
-};
+export const clusterMatters: Predicate<Cluster> = clusterChanged(
+  'paused',
+  'endpoint',
+  'infrastructureProvisioned',
+  'controlPlaneInitialized',
+);

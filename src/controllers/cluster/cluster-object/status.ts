@@ -6,8 +6,8 @@ import type {
   MachineSet,
   ReplicaVersion,
 } from '../../../api/index.ts';
-import { type Condition, formatTime, type KubeObject } from '../../../machinery/index.ts';
-import { after, done, getCondition, type Result } from '../../../runtime/index.ts';
+import { type Condition, formatTime, getCondition, type KubeObject } from '../../../machinery/index.ts';
+import { after, done, type Result } from '../../../runtime/index.ts';
 import {
   aggregate,
   type Conditioned,

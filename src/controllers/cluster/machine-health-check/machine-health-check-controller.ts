@@ -22,6 +22,7 @@ import {
   watchObjects,
 } from '../../../runtime/index.ts';
 import {
+  clusterChanged,
   conditionOf,
   dropCondition,
   explain,
@@ -84,7 +85,9 @@ export function machineHealthCheckController(dependencies: ClusterControllerDepe
     watches: [
       watchObjects(machineHealthChecks, { predicates: watchFilter(dependencies.watchFilter) }),
       watchMapped(machines, checksOfMachine, { predicates: [healthMayChange] }),
-      watchMapped(clusters, (cluster) => checksOfCluster(objectKey(cluster)), { predicates: [clusterMatters] }),
+      watchMapped(clusters, (cluster) => checksOfCluster(objectKey(cluster)), {
+        predicates: [clusterChanged('paused', 'controlPlaneInitialized', 'infrastructureReady')],
+      }),
     ],
     sources: [
       workloads.connectionSource(checksOfCluster),
@@ -242,14 +245,3 @@ const healthMayChange: Predicate<Machine> = (event) =>
   event.object.status?.nodeRef?.name !== event.old.status?.nodeRef?.name ||
   !deepEqual(event.object.metadata.labels, event.old.metadata.labels) ||
   !deepEqual(event.object.metadata.annotations, event.old.metadata.annotations);
-
-const clusterMatters: Predicate<Cluster> = (event) => {
-  if (event.type !== 'update') return true;
-  const { object, old } = event;
-  return (
-    object.spec.paused !== old.spec.paused ||
-    ['ControlPlaneInitialized', 'InfrastructureReady'].some(
-      (type) => conditionOf(object, type)?.status !== conditionOf(old, type)?.status,
-    )
-  );
-};

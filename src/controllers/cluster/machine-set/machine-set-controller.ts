@@ -20,6 +20,7 @@ import {
   watchObjects,
 } from '../../../runtime/index.ts';
 import {
+  clusterChanged,
   controllerOf,
   createApplyOnce,
   draftOf,
@@ -131,7 +132,7 @@ export function machineSetController(dependencies: ClusterControllerDependencies
     watches: [
       watchObjects(machineSets, { predicates: watchFilter(dependencies.watchFilter) }),
       watchMapped(machines, (machine) => setsOf(machine), { patient: true }),
-      watchMapped(clusters, ofCluster, { predicates: [clusterMatters] }),
+      watchMapped(clusters, ofCluster, { predicates: [clusterChanged('anythingDesired', 'deletion')] }),
       watchMapped(
         machineDeployments,
         (deployment) =>
@@ -157,11 +158,6 @@ export function machineSetController(dependencies: ClusterControllerDependencies
       .map(objectKey);
   }
 }
-
-const clusterMatters: Predicate<Cluster> = (event) =>
-  event.type !== 'update' ||
-  event.object.metadata.generation !== event.old.metadata.generation ||
-  event.object.metadata.deletionTimestamp !== event.old.metadata.deletionTimestamp;
 
 const revisionChanged: Predicate = (event) =>
   event.type !== 'update' ||

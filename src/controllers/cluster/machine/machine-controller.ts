@@ -1,5 +1,4 @@
 import {
-  type Cluster,
   clusterNameLabel,
   clusters,
   type Machine,
@@ -26,8 +25,8 @@ import {
 } from '../../../runtime/index.ts';
 import {
   certificatesExpiryAnnotation,
+  clusterChanged,
   comparableProviderId,
-  conditionOf,
   controllerOf,
   controlPlaneLabel,
   controlPlaneNameLabel,
@@ -41,7 +40,6 @@ import {
   pausedBy,
   revisionAnnotation,
   setVerdict,
-  skipRemediationAnnotation,
   tellPaused,
   watchFilter,
   withFinalizer,
@@ -140,7 +138,17 @@ export function machineController(dependencies: ClusterControllerDependencies): 
     },
     watches: [
       watchObjects(machines, { predicates: watchFilter(dependencies.watchFilter) }),
-      watchMapped(clusters, (cluster) => ofCluster(objectKey(cluster)), { predicates: [clusterMatters] }),
+      watchMapped(clusters, (cluster) => ofCluster(objectKey(cluster)), {
+        predicates: [
+          clusterChanged(
+            'paused',
+            'deletion',
+            'skipRemediation',
+            'infrastructureProvisioned',
+            'controlPlaneInitialized',
+          ),
+        ],
+      }),
       watchMapped(machineSets, (set) => machinesBy(byController, set.metadata.uid ?? ''), {
         predicates: [rolloutMatters],
       }),
@@ -260,19 +268,6 @@ function takeCertificatesExpiry({ machine, bootstrap }: MachineScope): undefined
     machine.status = status;
   }
 }
-
-/** A cluster's counters change all the time; machines care for little of it. */
-const clusterMatters: Predicate<Cluster> = (event) => {
-  if (event.type !== 'update') return true;
-  const { object: now, old } = event;
-  return (
-    now.spec.paused !== old.spec.paused ||
-    now.metadata.deletionTimestamp !== old.metadata.deletionTimestamp ||
-    now.metadata.annotations?.[skipRemediationAnnotation] !== old.metadata.annotations?.[skipRemediationAnnotation] ||
-    now.status?.initialization?.infrastructureProvisioned !== old.status?.initialization?.infrastructureProvisioned ||
-    conditionOf(now, 'ControlPlaneInitialized')?.status !== conditionOf(old, 'ControlPlaneInitialized')?.status
-  );
-};
 
 const rolloutMatters: Predicate<KubeObject> = (event) =>
   event.type !== 'update' ||

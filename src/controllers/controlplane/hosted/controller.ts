@@ -21,11 +21,12 @@ import {
 } from '../../shared/index.ts';
 import { clusterMatters, clusterOfPlane, controlPlanesOf } from '../cluster-of-plane.ts';
 import { annotatedBackup, annotatedRequests, createPlaneDriver, warnOnce } from '../hosting/index.ts';
+import { setDeleting } from '../plane-conditions.ts';
 import { defaultConcurrency, type Outcome, type ProviderDependencies, passOverPlane } from '../plane-pass.ts';
 import { keepAuditWebhook } from './audit-webhook.ts';
 import { hostedFinalizer } from './names.ts';
 import type { HostedScope } from './scope.ts';
-import { observeHosted, observeRemoval, refuseHosted } from './status.ts';
+import { observeHosted, refuseHosted } from './status.ts';
 import { growVolumes } from './volumes.ts';
 import { hostedPlaneNames, hostedWish } from './wish.ts';
 
@@ -116,7 +117,7 @@ async function remove({ context, controlPlane, draft, cluster, clusterName, driv
     wish: hostedPlaneNames({ controlPlane, clusterName }),
     volumes: { etcd: true, controlPlane: true },
   });
-  observeRemoval(draft, report, context.clock.now());
+  setDeleting(draft, report, context.clock.now());
   if (report.isGone) {
     draft.metadata.finalizers = withoutFinalizer(draft.metadata.finalizers, hostedFinalizer);
   }

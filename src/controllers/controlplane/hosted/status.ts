@@ -1,8 +1,14 @@
 import { type HostedControlPlane, type HostedControlPlaneStatus, withLeadingV } from '../../../api/index.ts';
 import { formatQuantity, formatTime } from '../../../machinery/index.ts';
-import { dropCondition, setVerdict, type Verdict, versionAcceptedCondition } from '../../shared/index.ts';
-import { backgroundStages, type PlaneReport, type PlaneStage, planeStages } from '../hosting/index.ts';
-import { rollingOut, scaling } from '../scaling-conditions.ts';
+import { setVerdict, type Verdict, versionAcceptedCondition } from '../../shared/index.ts';
+import type { PlaneReport, PlaneStage } from '../hosting/index.ts';
+import {
+  availability,
+  obstacleAmong,
+  putCondition,
+  setNotDeleting,
+  setReplicaConditions,
+} from '../plane-conditions.ts';
 
 /** Conditions users know, each with the steps it tells of, in the order of the way. */
 const stageConditions: readonly (readonly [type: string, ...stages: PlaneStage[]])[] = [
@@ -54,27 +60,16 @@ export function observeHosted(draft: HostedControlPlane, report: PlaneReport, no
   draft.status = status;
   const set = (type: string, verdict: Verdict): void => setVerdict(draft, type, verdict, nowMs);
   for (const [type, ...stages] of stageConditions) {
-    const verdict = verdictOf(report, stages);
-    if (verdict) set(type, verdict);
-    else dropCondition(draft, type);
+    putCondition(draft, type, stageVerdict(report, stages), nowMs);
   }
-  const obstacle = obstacleAmong(
-    report,
-    planeStages.filter((stage) => !backgroundStages.has(stage)),
-  );
-  const available: Verdict = report.isFunctional
-    ? { status: 'True', reason: 'Available', ...(obstacle && { message: wordsOf(obstacle) }) }
-    : {
-        status: 'False',
-        reason: obstacle?.reason ?? 'Waiting',
-        message: obstacle ? wordsOf(obstacle) : 'the control plane has not been looked at yet',
-      };
+  const available = availability(report, {
+    reason: 'Waiting',
+    message: 'the control plane has not been looked at yet',
+  });
   set('Ready', available.status === 'True' ? { ...available, reason: 'Ready' } : available);
   set('Available', available);
-  set('RollingOut', rollingOut(counts));
-  set('ScalingUp', scaling(counts, 'ScalingUp'));
-  set('ScalingDown', scaling(counts, 'ScalingDown'));
-  set('Deleting', { status: 'False', reason: 'NotDeleting' });
+  setReplicaConditions(draft, counts, nowMs);
+  setNotDeleting(draft, nowMs);
 }
 
 /** The size of a file changes all the time; what people look for is how full it is. */
@@ -94,28 +89,7 @@ export function refuseHosted(
   setVerdict(draft, 'Available', { status: 'False', reason, message }, nowMs);
 }
 
-/** How far the end of a control plane is. */
-export function observeRemoval(
-  draft: HostedControlPlane,
-  { reason, message }: { reason: string; message: string },
-  nowMs: number,
-): void {
-  setVerdict(draft, 'Deleting', { status: 'True', reason, message }, nowMs);
-  setVerdict(draft, 'Available', { status: 'False', reason: 'Deleting', message }, nowMs);
-}
-
-function verdictOf(report: PlaneReport, stages: readonly PlaneStage[]): Verdict | undefined {
+function stageVerdict(report: PlaneReport, stages: readonly PlaneStage[]): Verdict | undefined {
   const told = stages.map((stage) => report.stages.get(stage)).filter((verdict) => verdict !== undefined);
   return obstacleAmong(report, stages) ?? told.at(-1);
 }
-
-/** The first of some steps that is not done. */
-function obstacleAmong({ stages }: PlaneReport, among: readonly PlaneStage[]): Verdict | undefined {
-  for (const stage of among) {
-    const verdict = stages.get(stage);
-    if (verdict && verdict.status !== 'True') return verdict;
-  }
-  return undefined;
-}
-
-const wordsOf = ({ reason, message }: Verdict): string => message || reason;

@@ -1,6 +1,7 @@
 import { type K0smotronCluster, type K0smotronControlPlane, spelledLike } from '../../../api/index.ts';
-import { conditionOf, dropCondition, isTrue, setVerdict, type Verdict } from '../../shared/index.ts';
-import { type ReplicaCounts, rollingOut, scaling } from '../scaling-conditions.ts';
+import { conditionOf, isTrue, setVerdict, type Verdict } from '../../shared/index.ts';
+import { copyConditions, setNotDeleting, setReplicaConditions, verdictOf } from '../plane-conditions.ts';
+import type { ReplicaCounts } from '../scaling-conditions.ts';
 import { shownConditions } from './plane-status.ts';
 
 /** How its plane is, in the status of a K0smotronControlPlane. `version` is the lowest that runs, while any does. */
@@ -25,17 +26,10 @@ export function observeControlPlane(
     // once it has answered it is initialized for good
     ...(isFunctional && { initialization: { controlPlaneInitialized: true } }),
   };
-  const set = (type: string, verdict: Verdict): void => setVerdict(draft, type, verdict, nowMs);
-  set('Available', availability(plane));
-  set('RollingOut', rollingOut(counts));
-  set('ScalingUp', scaling(counts, 'ScalingUp'));
-  set('ScalingDown', scaling(counts, 'ScalingDown'));
-  set('Deleting', { status: 'False', reason: 'NotDeleting' });
-  for (const type of shownConditions) {
-    const known = conditionOf(plane, type);
-    if (known) set(type, { status: known.status as Verdict['status'], reason: known.reason, message: known.message });
-    else dropCondition(draft, type);
-  }
+  setVerdict(draft, 'Available', availability(plane), nowMs);
+  setReplicaConditions(draft, counts, nowMs);
+  setNotDeleting(draft, nowMs);
+  copyConditions(draft, plane, shownConditions, nowMs);
 }
 
 /** Nothing is made of a wish that cannot be fulfilled; what is there goes on as before. */
@@ -48,5 +42,5 @@ function availability(plane: K0smotronCluster): Verdict {
   const known = conditionOf(plane, 'Available');
   if (!known)
     return { status: 'False', reason: 'ControlPlaneDoesNotExist', message: 'the plane has not been looked at' };
-  return { status: known.status as Verdict['status'], reason: known.reason, message: known.message };
+  return verdictOf(known);
 }

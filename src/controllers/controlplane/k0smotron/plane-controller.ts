@@ -32,12 +32,13 @@ import {
 import { clusterMatters } from '../cluster-of-plane.ts';
 import { annotatedBackup, annotatedRequests, createPlaneDriver, type PlaneDriver, warnOnce } from '../hosting/index.ts';
 import { parentMatters } from '../parent-and-child.ts';
+import { setDeleting } from '../plane-conditions.ts';
 import { defaultConcurrency, type Outcome, type ProviderDependencies, passOverPlane } from '../plane-pass.ts';
 import { type CredentialKeeper, createCredentialKeeper } from './credential-keeper.ts';
 import { aliasServiceName, familyOf, inheritedMetadata, type PlaneFamily } from './family.ts';
 import { planeFinalizer } from './names.ts';
 import { isChild, type PlaneClients } from './plane-clients.ts';
-import { observePlane, observeRemoval, refusePlane } from './plane-status.ts';
+import { observePlane, refusePlane } from './plane-status.ts';
 import { type K0smotronWishInput, k0smotronPlaneNames, k0smotronWish } from './wish.ts';
 
 /** One pass over one plane: what was read, and the draft that will be written. */
@@ -184,7 +185,7 @@ async function remove(scope: PlaneScope): Promise<Outcome> {
       controlPlane: persistence?.autoDeletePVCs === true,
     },
   });
-  observeRemoval(draft, report, context.clock.now());
+  setDeleting(draft, report, context.clock.now());
   if (report.isGone) {
     clients.forget(objectKey(plane));
     scope.credentials.forget(plane);

@@ -1,13 +1,8 @@
 import type { K0smotronCluster } from '../../../api/index.ts';
 import { formatTime } from '../../../machinery/index.ts';
-import { dropCondition, setVerdict, type Verdict, versionAcceptedCondition } from '../../shared/index.ts';
-import {
-  backgroundStages,
-  type PlaneCounts,
-  type PlaneReport,
-  type PlaneStage,
-  planeStages,
-} from '../hosting/index.ts';
+import { setVerdict, type Verdict, versionAcceptedCondition } from '../../shared/index.ts';
+import type { PlaneCounts, PlaneReport, PlaneStage } from '../hosting/index.ts';
+import { availability, obstacleAmong, obstacleOf, putCondition, setNotDeleting, wordsOf } from '../plane-conditions.ts';
 
 interface StageCondition {
   readonly type: string;
@@ -44,22 +39,10 @@ export const shownConditions: readonly string[] = [
   ...partConditions.map(({ type }) => type),
 ];
 
-/** The first of some steps that is not done. */
-function obstacle({ stages }: PlaneReport, among: readonly PlaneStage[]): Verdict | undefined {
-  for (const stage of among) {
-    const verdict = stages.get(stage);
-    if (verdict && verdict.status !== 'True') return verdict;
-  }
-  return undefined;
-}
-
 /** What was seen of a plane, in the status of its k0smotron.io Cluster. */
 export function observePlane(draft: K0smotronCluster, report: PlaneReport, nowMs: number): void {
   const { counts, selector } = report;
-  const problem = obstacle(
-    report,
-    planeStages.filter((stage) => !backgroundStages.has(stage)),
-  );
+  const problem = obstacleOf(report);
   draft.status = {
     ...draft.status,
     replicas: counts.replicas,
@@ -77,19 +60,12 @@ export function observePlane(draft: K0smotronCluster, report: PlaneReport, nowMs
   set('CertificatesAvailable', certificatesVerdict(report));
   for (const { type, stages, good } of ownConditions) set(type, stageVerdict(report, stages, good) ?? waiting(problem));
   for (const { type, stages, good } of partConditions) {
-    const verdict = stageVerdict(report, stages, good);
-    if (verdict) set(type, verdict);
-    else dropCondition(draft, type);
+    putCondition(draft, type, stageVerdict(report, stages, good), nowMs);
   }
   set('ControlPlaneUpToDate', upToDateVerdict(report));
   set('ControlPlaneScaling', scalingVerdict(counts));
-  set('Deleting', { status: 'False', reason: 'NotDeleting' });
-  set(
-    'Available',
-    report.isFunctional
-      ? { status: 'True', reason: 'Available', ...(problem && { message: wordsOf(problem) }) }
-      : waiting(problem),
-  );
+  setNotDeleting(draft, nowMs);
+  set('Available', availability(report, notThere));
 }
 
 /** A wish nothing can be made of; what is there stays as it is. */
@@ -103,27 +79,18 @@ export function refusePlane(
   setVerdict(draft, 'Available', { status: 'False', reason, message }, nowMs);
 }
 
-export function observeRemoval(
-  draft: K0smotronCluster,
-  { reason, message }: { reason: string; message: string },
-  nowMs: number,
-): void {
-  setVerdict(draft, 'Deleting', { status: 'True', reason, message }, nowMs);
-  setVerdict(draft, 'Available', { status: 'False', reason: 'Deleting', message }, nowMs);
-}
-
-const wordsOf = ({ reason, message }: Verdict): string => message || reason;
+const notThere = { reason: 'NotFound', message: 'not there yet' };
 
 /** A step nobody came to waits for whatever stopped one before it. */
 function waiting(problem: Verdict | undefined): Verdict {
   return problem
     ? { status: 'False', reason: problem.reason, message: wordsOf(problem) }
-    : { status: 'False', reason: 'NotFound', message: 'not there yet' };
+    : { status: 'False', ...notThere };
 }
 
 function stageVerdict(report: PlaneReport, stages: readonly PlaneStage[], good: string): Verdict | undefined {
   if (!stages.some((stage) => report.stages.has(stage))) return undefined;
-  return obstacle(report, stages) ?? { status: 'True', reason: good };
+  return obstacleAmong(report, stages) ?? { status: 'True', reason: good };
 }
 
 function certificatesVerdict(report: PlaneReport): Verdict {
@@ -136,7 +103,7 @@ function certificatesVerdict(report: PlaneReport): Verdict {
 
 function upToDateVerdict(report: PlaneReport): Verdict {
   const { desired, ready, upToDate } = report.counts;
-  const held = obstacle(report, updateStages);
+  const held = obstacleAmong(report, updateStages);
   if (held) return { ...held, message: wordsOf(held) };
   if (upToDate >= desired) return { status: 'True', reason: 'AllReplicasUpToDate' };
   const message = `${upToDate} of ${desired} replicas are as wished`;

@@ -9,13 +9,12 @@ import {
   Secrets,
 } from '../../../api/index.ts';
 import { type ObjectKey, objectKey } from '../../../client/index.ts';
-import { deepEqual, isNotFound, parseApiVersion, type UnstructuredObject } from '../../../machinery/index.ts';
+import { isNotFound, parseApiVersion, type UnstructuredObject } from '../../../machinery/index.ts';
 import {
   after,
   type ControllerDefinition,
   defineController,
   done,
-  type Predicate,
   type ReconcileContext,
   type Result,
   soonest,
@@ -23,6 +22,7 @@ import {
   watchObjects,
 } from '../../../runtime/index.ts';
 import {
+  clusterChanged,
   controllerOf,
   controlPlaneLabel,
   createApplyOnce,
@@ -178,7 +178,9 @@ export function kubeadmControlPlaneController(dependencies: ControlPlaneDependen
     },
     watches: [
       watchObjects(kubeadmControlPlanes, { predicates: watchFilter(dependencies.watchFilter) }),
-      watchMapped(clusters, (cluster) => ofClusterObject(cluster), { predicates: [clusterMatters] }),
+      watchMapped(clusters, (cluster) => ofClusterObject(cluster), {
+        predicates: [clusterChanged('anythingDesired', 'deletion', 'infrastructureProvisioned', 'failureDomains')],
+      }),
       watchMapped(machines, (machine) => ofMachine(machine), { patient: true }),
       // what was deleted behind our back
       watchMapped(Secrets, (secret) => ofSecret(secret), { predicates: [({ type }) => type === 'delete'] }),
@@ -316,12 +318,3 @@ function nodesOf(scope: ControlPlaneScope) {
     return undefined;
   }
 }
-
-/** A cluster's counters change all the time; a control plane cares for little of it. */
-const clusterMatters: Predicate<Cluster> = (event) =>
-  event.type !== 'update' ||
-  event.object.metadata.generation !== event.old.metadata.generation ||
-  event.object.metadata.deletionTimestamp !== event.old.metadata.deletionTimestamp ||
-  event.object.status?.initialization?.infrastructureProvisioned !==
-    event.old.status?.initialization?.infrastructureProvisioned ||
-  !deepEqual(event.object.status?.failureDomains, event.old.status?.failureDomains);

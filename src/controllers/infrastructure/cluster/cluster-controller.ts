@@ -8,7 +8,6 @@ import {
   openStackServers,
 } from '../../../api/index.ts';
 import { formatKey, type ObjectKey } from '../../../client/index.ts';
-import { deepEqual } from '../../../machinery/index.ts';
 import { isOpenStackError } from '../../../openstack/index.ts';
 import {
   after,
@@ -16,7 +15,6 @@ import {
   changedBesidesStatus,
   defineController,
   done,
-  type Predicate,
   type ReconcileContext,
   type Result,
   watchMapped,
@@ -24,6 +22,7 @@ import {
   watchOwned,
 } from '../../../runtime/index.ts';
 import {
+  clusterChanged,
   conditionOf,
   draftOf,
   isDeleting,
@@ -190,7 +189,9 @@ export function openStackClusterController(dependencies: InfrastructureDependenc
       watchObjects(openStackClusters, {
         predicates: [...watchFilter(dependencies.watchFilter), changedBesidesStatus],
       }),
-      watchMapped(clusters, keysOfCluster, { predicates: [clusterMatters] }),
+      watchMapped(clusters, keysOfCluster, {
+        predicates: [clusterChanged('paused', 'deletion', 'endpoint', 'infrastructureRef')],
+      }),
       watchOwned(openStackServers, openStackClusters, { anyOwner: true }),
       watchMapped(
         machines,
@@ -229,11 +230,3 @@ function mayLetGo(context: ReconcileContext, object: OpenStackCluster): boolean 
     recorded.length === 0 && object.spec.controlPlaneEndpoint === undefined && condition?.status === 'False';
   return neverGotIn && conditionOf(object, 'NetworkReady') === undefined;
 }
-
-/** A Cluster changes all the time; its infrastructure cares for little of it. */
-const clusterMatters: Predicate<Cluster> = (event) =>
-  event.type !== 'update' ||
-  event.object.spec.paused !== event.old.spec.paused ||
-  !deepEqual(event.object.spec.controlPlaneEndpoint, event.old.spec.controlPlaneEndpoint) ||
-  !deepEqual(event.object.spec.infrastructureRef, event.old.spec.infrastructureRef) ||
-  event.object.metadata.deletionTimestamp !== event.old.metadata.deletionTimestamp;

@@ -1,5 +1,4 @@
 import {
-  type Cluster,
   clusterNameLabel,
   clusters,
   type Machine,
@@ -24,6 +23,7 @@ import {
   watchOwned,
 } from '../../../runtime/index.ts';
 import {
+  clusterChanged,
   conditionOf,
   draftOf,
   isDeleting,
@@ -176,7 +176,7 @@ export function openStackMachineController(dependencies: InfrastructureDependenc
       }),
       watchMapped(machines, ofMachine, { predicates: [machineMatters] }),
       watchMapped(clusters, (cluster) => ofCluster(byOpenStackClusterOf, objectKey(cluster)), {
-        predicates: [clusterMatters],
+        predicates: [clusterChanged('paused', 'deletion')],
       }),
       watchMapped(openStackClusters, (cluster) => ofCluster(byOpenStackClusterOf, clusterKeyOf(cluster)), {
         predicates: [openStackClusterMatters],
@@ -261,11 +261,6 @@ function clusterKeyOf(cluster: OpenStackCluster): ObjectKey {
   const { namespace = '', name = '' } = cluster.metadata;
   return { namespace, name: ownerOf(cluster, clusters)?.name ?? name };
 }
-
-const clusterMatters: Predicate<Cluster> = (event) =>
-  event.type !== 'update' ||
-  event.object.spec.paused !== event.old.spec.paused ||
-  event.object.metadata.deletionTimestamp !== event.old.metadata.deletionTimestamp;
 
 /** What of an OpenStackCluster machines are made from. */
 const openStackClusterMatters: Predicate<OpenStackCluster> = (event) =>

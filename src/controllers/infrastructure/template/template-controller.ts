@@ -1,5 +1,4 @@
 import {
-  type Cluster,
   clusters,
   images,
   type OpenStackCluster,
@@ -22,6 +21,7 @@ import {
   watchObjects,
 } from '../../../runtime/index.ts';
 import {
+  clusterChanged,
   draftOf,
   isDeleting,
   isFilteredOut,
@@ -93,7 +93,7 @@ export function openStackMachineTemplateController(dependencies: InfrastructureD
         predicates: [...watchFilter(dependencies.watchFilter), changedBesidesStatus],
       }),
       watchMapped(clusters, ({ metadata }) => templatesIn(metadata.namespace, metadata.name), {
-        predicates: [clusterMatters],
+        predicates: [clusterChanged('paused', 'infrastructureRef')],
       }),
       watchMapped(openStackClusters, templatesOf, { predicates: [openStackClusterMatters] }),
     ],
@@ -124,12 +124,6 @@ export function openStackMachineTemplateController(dependencies: InfrastructureD
 }
 
 const byCluster = 'cluster';
-
-/** A template that rests while its Cluster is paused goes on with it. */
-const clusterMatters: Predicate<Cluster> = (event) =>
-  event.type !== 'update' ||
-  event.object.spec.paused !== event.old.spec.paused ||
-  !deepEqual(event.object.spec.infrastructureRef, event.old.spec.infrastructureRef);
 
 const openStackClusterMatters: Predicate<OpenStackCluster> = (event) =>
   event.type !== 'update' || !deepEqual(event.object.spec.identityRef, event.old.spec.identityRef);

@@ -1,6 +1,13 @@
 import type { Deployment, DeploymentStatus, ReplicaSet } from '../../../api/index.ts';
-import { type Condition, formatTime, parseRfc3339 } from '../../../machinery/index.ts';
-import { count, dropCondition } from '../common/status.ts';
+import {
+  type Condition,
+  formatTime,
+  getCondition,
+  parseRfc3339,
+  transitionTime,
+  withoutCondition,
+} from '../../../machinery/index.ts';
+import { count } from '../common/status.ts';
 import { rolloutLimits } from './limits.ts';
 import { allSets, availableOf, type DeploymentScope, replicasOf, wishedBy } from './scope.ts';
 
@@ -22,9 +29,9 @@ export function withDeploymentCondition(
   condition: DeploymentCondition,
   now: number,
 ): readonly DeploymentCondition[] {
-  const before = conditions.find(({ type }) => type === condition.type);
+  const before = getCondition(conditions, condition.type);
   if (before?.status === condition.status && before.reason === condition.reason) return conditions;
-  return [...dropCondition(conditions, condition.type), stamped(condition, before, now)];
+  return [...withoutCondition(conditions, condition.type), stamped(condition, before, now)];
 }
 
 function stamped(
@@ -32,9 +39,8 @@ function stamped(
   before: DeploymentCondition | undefined,
   now: number,
 ): DeploymentCondition {
-  const time = formatTime(now);
-  const since = before?.status === condition.status ? (before.lastTransitionTime ?? time) : time;
-  return { ...condition, lastUpdateTime: time, lastTransitionTime: since };
+  const lastTransitionTime = transitionTime(before, condition.status, now);
+  return { ...condition, lastUpdateTime: formatTime(now), lastTransitionTime };
 }
 
 /** Counts and conditions of a Deployment as its ReplicaSets report them. */
@@ -109,7 +115,7 @@ function withProgress(
   now: number,
 ): readonly DeploymentCondition[] {
   const deadline = deployment.spec.progressDeadlineSeconds ?? noDeadline;
-  if (deadline === noDeadline) return dropCondition(conditions, 'Progressing');
+  if (deadline === noDeadline) return withoutCondition(conditions, 'Progressing');
   const before = conditions.find(({ type }) => type === 'Progressing');
   if ((counts.replicas ?? 0) === (counts.updatedReplicas ?? 0) && before?.reason === 'NewReplicaSetAvailable')
     return conditions;
@@ -134,7 +140,7 @@ function withProgress(
       reason: 'ReplicaSetUpdated',
       message: `${subject} is progressing.`,
     };
-    return [...dropCondition(conditions, 'Progressing'), stamped(condition, before, now)];
+    return [...withoutCondition(conditions, 'Progressing'), stamped(condition, before, now)];
   }
   const leftMs = deadlineIn(before, deadline, now);
   if (leftMs === undefined || leftMs > 0) return conditions;
@@ -182,5 +188,5 @@ function withFailure(
     const { reason = '', message = '' } = failure;
     return withDeploymentCondition(conditions, { type: 'ReplicaFailure', status: 'True', reason, message }, now);
   }
-  return dropCondition(conditions, 'ReplicaFailure');
+  return withoutCondition(conditions, 'ReplicaFailure');
 }

@@ -22,6 +22,7 @@ import {
   percentOf,
   type Resource,
   scaledValue,
+  withConditionLast,
 } from '../../../machinery/index.ts';
 import {
   after,
@@ -37,7 +38,6 @@ import { controllerOf } from '../common/ownership.ts';
 import { indexPodsByLabel, podsWithLabels } from '../common/pod-index.ts';
 import { isFinished, isPodReady, isTerminating } from '../common/pods.ts';
 import { indexBySelector, selecting } from '../common/selector-index.ts';
-import { setCondition } from '../common/status.ts';
 
 /** how long a Pod that was allowed to be evicted may take to begin to go */
 const evictionPatienceMs = 2 * 60_000;
@@ -156,8 +156,8 @@ function statusOf(
   const known = before.find(({ type }) => type === condition.type);
   const conditions =
     known?.observedGeneration === generation
-      ? setCondition(before, condition, now)
-      : setCondition(
+      ? withConditionLast(before, condition, now)
+      : withConditionLast(
           before.filter(({ type }) => type !== condition.type),
           condition,
           now,

@@ -6,6 +6,7 @@ import {
   type KubeObject,
   labelSelectorFromObject,
   type Resource,
+  withConditionLast,
 } from '../../../machinery/index.ts';
 import {
   after,
@@ -20,7 +21,7 @@ import {
 } from '../../../runtime/index.ts';
 import { createPods, deletePods, podsPerRound, podsToMake } from '../common/make-pods.ts';
 import { claimObjects, indexByController, watchOrphans } from '../common/ownership.ts';
-import { setCondition, writeStatus } from '../common/status.ts';
+import { writeStatus } from '../common/status.ts';
 import { surplusPods } from '../replica-set/surplus.ts';
 import { indexOf, isIndexed, jobPod, releasePods, trackingFinalizer } from './job-pod.ts';
 import {
@@ -157,7 +158,7 @@ function statusOf(
   const before = job.status ?? {};
   let conditions: readonly JobCondition[] = before.conditions ?? [];
   const say = (type: string, status: 'True' | 'False', reason: string, message: string): void => {
-    conditions = setCondition(conditions, { type, status, reason, message, lastProbeTime: formatTime(now) }, now);
+    conditions = withConditionLast(conditions, { type, status, reason, message, lastProbeTime: formatTime(now) }, now);
   };
   if (outcome) {
     const { isSuccess, reason, message } = outcome;

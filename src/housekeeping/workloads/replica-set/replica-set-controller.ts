@@ -14,6 +14,8 @@ import {
   type KubeObject,
   labelSelectorFromObject,
   type Resource,
+  withConditionLast,
+  withoutCondition,
 } from '../../../machinery/index.ts';
 import {
   after,
@@ -35,7 +37,7 @@ import {
 import { claimObjects, indexByController, watchOrphans } from '../common/ownership.ts';
 import { hasLabels } from '../common/pod-index.ts';
 import { isActive, isAvailable, isPodReady, isTerminating, nextAvailableIn, podFromTemplate } from '../common/pods.ts';
-import { count, dropCondition, setCondition, writeStatus } from '../common/status.ts';
+import { count, writeStatus } from '../common/status.ts';
 import { surplusPods } from './surplus.ts';
 
 /** What ReplicaSets and ReplicationControllers have in common. */
@@ -146,7 +148,7 @@ function statusOf(
     if (isAvailable(pod, set.spec.minReadySeconds, now)) available++;
   }
   const before = set.status?.conditions ?? [];
-  const conditions = failure ? withFailure(before, failure, now) : dropCondition(before, 'ReplicaFailure');
+  const conditions = failure ? withFailure(before, failure, now) : withoutCondition(before, 'ReplicaFailure');
   return {
     replicas: active.length,
     ...count('fullyLabeledReplicas', labelled),
@@ -162,5 +164,5 @@ function withFailure(before: readonly Condition[], failure: Failure, now: number
   const known = before.find(({ type }) => type === 'ReplicaFailure');
   if (known?.status === 'True' && known.reason === failure.reason) return before;
   const message = 'message' in failure ? failure.message : errorMessage(failure.error);
-  return setCondition(before, { type: 'ReplicaFailure', status: 'True', reason: failure.reason, message }, now);
+  return withConditionLast(before, { type: 'ReplicaFailure', status: 'True', reason: failure.reason, message }, now);
 }

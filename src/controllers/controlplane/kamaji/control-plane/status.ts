@@ -5,14 +5,8 @@ import type {
   TenantControlPlane,
   TenantControlPlanePhase,
 } from '../../../../api/index.ts';
-import {
-  conditionOf,
-  dropCondition,
-  isTrue,
-  setVerdict,
-  type Verdict,
-  versionAcceptedCondition,
-} from '../../../shared/index.ts';
+import { conditionOf, isTrue, setVerdict, type Verdict, versionAcceptedCondition } from '../../../shared/index.ts';
+import { copyConditions, setNotDeleting } from '../../plane-conditions.ts';
 import { dataStoreCondition, readyCondition } from '../tenant/status.ts';
 
 export interface Surroundings {
@@ -92,12 +86,8 @@ export function observeControlPlane(
     : notReady(tenant, obstacle);
   set('KamajiControlPlaneIsReady', whole);
   set('Available', isReady ? { status: 'True', reason: 'Available', message } : whole);
-  for (const type of shownConditions) {
-    const known = conditionOf(tenant, type);
-    if (known) set(type, { status: known.status as Verdict['status'], reason: known.reason, message: known.message });
-    else dropCondition(draft, type);
-  }
-  set('Deleting', { status: 'False', reason: 'NotDeleting' });
+  copyConditions(draft, tenant, shownConditions, nowMs);
+  setNotDeleting(draft, nowMs);
 }
 
 /** Nothing is made of a wish that cannot be fulfilled; what is there goes on as before. */

@@ -10,8 +10,9 @@ import {
 import { type CredentialName, type PlaneWish, takesWriteLimits } from '../../../../hosting/index.ts';
 import { formatLabelSelectorObject } from '../../../../machinery/index.ts';
 import type { ReconcileContext } from '../../../../runtime/index.ts';
-import { dropCondition, setVerdict, type Verdict, versionAcceptedCondition } from '../../../shared/index.ts';
-import { backgroundStages, type PlaneReport, type PlaneStage, planeStages } from '../../hosting/index.ts';
+import { setVerdict, type Verdict, versionAcceptedCondition } from '../../../shared/index.ts';
+import { type PlaneReport, type PlaneStage, planeStages } from '../../hosting/index.ts';
+import { availability, putCondition } from '../../plane-conditions.ts';
 import type { Tenancy } from '../data-store/tenancy.ts';
 
 /** Conditions of our own: what each step of the way says. */
@@ -112,17 +113,10 @@ export function refuseTenant(draft: TenantControlPlane, type: string, verdict: V
 
 function showStages(draft: TenantControlPlane, report: PlaneReport, nowMs: number): void {
   for (const stage of planeStages) {
-    const verdict = report.stages.get(stage);
-    if (verdict) setVerdict(draft, stageConditions[stage], verdict, nowMs);
-    else dropCondition(draft, stageConditions[stage]);
+    putCondition(draft, stageConditions[stage], report.stages.get(stage), nowMs);
   }
-  const obstacle = planeStages
-    .filter((stage) => !backgroundStages.has(stage))
-    .map((stage) => report.stages.get(stage))
-    .find((verdict) => verdict && verdict.status !== 'True');
-  const ready: Verdict = report.isFunctional
-    ? { status: 'True', reason: 'Ready', ...(obstacle && { message: obstacle.message || obstacle.reason }) }
-    : { status: 'False', reason: obstacle?.reason ?? 'Waiting', message: obstacle?.message ?? '' };
+  const available = availability(report, { reason: 'Waiting' });
+  const ready = available.status === 'True' ? { ...available, reason: 'Ready' } : available;
   setVerdict(draft, readyCondition, ready, nowMs);
 }
 
