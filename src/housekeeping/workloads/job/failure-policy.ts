@@ -2,7 +2,7 @@ import type { Job, Pod, PodFailurePolicyRule } from '../../../api/index.ts';
 
 /** What a Job's policy makes of a Pod that failed. */
 export type FailureVerdict =
-  | { readonly action: 'Count' | 'Ignore' }
+  | { readonly action: 'Count' | 'FailIndex' | 'Ignore' }
   | { readonly action: 'FailJob'; readonly message: string };
 
 /** The first rule that is for the failure decides; without one it counts. */
@@ -11,7 +11,7 @@ export function judgeFailure(job: Job, pod: Pod): FailureVerdict {
   for (const [index, rule] of rules.entries()) {
     const why = matchOf(rule, pod);
     if (why === undefined) continue;
-    if (rule.action === 'Ignore') return { action: 'Ignore' };
+    if (rule.action === 'Ignore' || rule.action === 'FailIndex') return { action: rule.action };
     if (rule.action !== 'FailJob') return { action: 'Count' };
     return { action: 'FailJob', message: `${why} matching FailJob rule at index ${index}` };
   }

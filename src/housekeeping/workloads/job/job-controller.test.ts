@@ -135,6 +135,89 @@ describe('a Job', () => {
     expect(await world.pods()).toHaveLength(3);
   });
 
+  describe('with a limit for each index', () => {
+    const indexMark = 'batch.kubernetes.io/job-completion-index';
+    const countMark = 'batch.kubernetes.io/job-index-failure-count';
+    const ignoredMark = 'batch.kubernetes.io/job-index-ignored-failure-count';
+    const numberOf = ({ metadata }: Pod): number => Number(metadata.annotations![indexMark]);
+    const counts = async (index: number, mark: string): Promise<(string | undefined)[]> =>
+      (await world.pods()).filter((pod) => numberOf(pod) === index).map(({ metadata }) => metadata.annotations![mark]);
+    const indexed = { completionMode: 'Indexed', completions: 4, parallelism: 2, backoffLimitPerIndex: 1 };
+
+    it('goes through all indexes though some fail, and counts the failures of each on its Pods', async () => {
+      world.fate = (pod) => (numberOf(pod) % 2 === 0 ? 'failed' : 'succeeded');
+      await world.create(Jobs, job(indexed));
+      await world.until(isOver);
+      expect((await get()).status).toMatchObject({
+        succeeded: 2,
+        failed: 4,
+        completedIndexes: '1,3',
+        failedIndexes: '0,2',
+        uncountedTerminatedPods: {},
+      });
+      for (const type of ['FailureTarget', 'Failed']) {
+        expect(await condition(type)).toMatchObject({ reason: 'FailedIndexes', message: 'Job has failed indexes' });
+      }
+      expect((await counts(0, countMark)).sort()).toEqual(['0', '1']);
+      expect((await counts(1, countMark)).sort()).toEqual(['0']);
+    });
+
+    it('holds a Pod that failed until the next one knows how often its index has', async () => {
+      world.fate = () => 'failed';
+      await world.create(Jobs, job({ ...indexed, completions: 1 }));
+      await world.until(async () => (await world.pods()).some(({ status }) => status?.phase === 'Failed'));
+      const [first] = await world.pods();
+      await world.remove(Pods, first!.metadata.name!);
+      await world.until(async () => (await counts(0, countMark)).includes('1'));
+      await world.until(isOver);
+      expect((await get()).status).toMatchObject({ failed: 2, failedIndexes: '0' });
+    });
+
+    it('gives up when too many indexes have failed', async () => {
+      world.fate = () => 'failed';
+      await world.create(
+        Jobs,
+        job({ ...indexed, completions: 10, parallelism: 1, backoffLimitPerIndex: 0, maxFailedIndexes: 1 }),
+      );
+      await world.until(isOver);
+      expect(await condition('Failed')).toMatchObject({
+        reason: 'MaxFailedIndexesExceeded',
+        message: 'Job has exceeded the specified maximal number of failed indexes',
+      });
+      expect((await get()).status).toMatchObject({ failed: 2, failedIndexes: '0,1' });
+    });
+
+    it('counts the Pods it held when it is over for another reason', async () => {
+      world.fate = () => 'failed';
+      await world.create(Jobs, job({ ...indexed, completions: 2, backoffLimit: 1, backoffLimitPerIndex: 5 }));
+      await world.until(isOver);
+      expect(await condition('Failed')).toMatchObject({ reason: 'BackoffLimitExceeded' });
+      expect((await get()).status).toMatchObject({ failed: 2, uncountedTerminatedPods: {} });
+    });
+
+    it('gives up an index at once when its policy says so, and does not count what it ignores', async () => {
+      let ignored = 0;
+      world.fate = (pod) => (numberOf(pod) === 1 ? 'succeeded' : 'failed');
+      const failIndex = { action: 'FailIndex', onExitCodes: { operator: 'In', values: [1] } };
+      const rules = [{ action: 'Ignore', onPodConditions: [{ type: 'DisruptionTarget', status: 'True' }] }, failIndex];
+      await world.create(Jobs, job({ ...indexed, completions: 2, podFailurePolicy: { rules } }));
+      await world.until(isOver);
+      expect((await get()).status).toMatchObject({ failed: 1, failedIndexes: '0', completedIndexes: '1' });
+
+      world.fate = (pod) => {
+        if (Number(pod.metadata.annotations?.[ignoredMark] ?? 0) >= 2) return 'succeeded';
+        ignored++;
+        return 'failed';
+      };
+      const ignoring = [{ action: 'Ignore', onExitCodes: { operator: 'In', values: [1] } }];
+      const second = job({ ...indexed, completions: 1, podFailurePolicy: { rules: ignoring } });
+      await world.create(Jobs, { ...second, metadata: { name: 'second' } });
+      await world.until(async () => (await world.get(Jobs, 'second')).status?.completedIndexes === '0');
+      expect(ignored).toBeGreaterThanOrEqual(2);
+      expect((await world.get(Jobs, 'second')).status?.failed).toBeUndefined();
+    });
+  });
+
   it('ends when its time is up, and its Pods with it', async () => {
     await world.create(Jobs, job({ activeDeadlineSeconds: 60, parallelism: 2, completions: 2 }));
     await world.until(isOver);

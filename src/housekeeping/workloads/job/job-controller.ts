@@ -23,9 +23,10 @@ import { createPods, deletePods, podsPerRound, podsToMake } from '../common/make
 import { claimObjects, indexByController, watchOrphans } from '../common/ownership.ts';
 import { writeStatus } from '../common/status.ts';
 import { surplusPods } from '../replica-set/surplus.ts';
-import { indexOf, isIndexed, jobPod, releasePods, trackingFinalizer } from './job-pod.ts';
+import { type IndexFailures, indexOf, isIndexed, jobPod, releasePods, trackingFinalizer } from './job-pod.ts';
 import {
   deadlineIn,
+  indexPauseMs,
   isConditionTrue,
   isFinishedJob,
   type JobOutcome,
@@ -37,6 +38,8 @@ import { type JobTally, talliedStatus, tallyPods } from './tally.ts';
 
 const ownManager = 'kubernetes.io/job-controller';
 type JobCondition = Condition & { lastProbeTime?: string };
+
+const noFailures: IndexFailures = { counted: 0, ignored: 0 };
 
 /** Runs the Pods of a Job until enough of them have ended well, or too many have not. */
 export function jobController(): ControllerDefinition {
@@ -84,7 +87,8 @@ async function advance(context: ReconcileContext, job: Job, pods: readonly Pod[]
   const tally = tallyPods(job, pods);
   const outcome = outcomeOf(job, tally, now);
   const isQuiet = tally.active.length === 0 && tally.terminating === 0;
-  const isSettled = tally.uncounted.succeeded.length + tally.uncounted.failed.length === 0;
+  const heldPods = tally.failedIndexes?.held.size ?? 0;
+  const isSettled = tally.uncounted.succeeded.length + tally.uncounted.failed.length + heldPods === 0;
   const isOver = outcome !== undefined && isQuiet && isSettled;
   await writeStatus(client, Jobs, job, statusOf(job, tally, outcome, isOver, now));
   await releasePods(client, tally.release);
@@ -126,12 +130,14 @@ async function keepRunning(
   if (amount <= 0) return done();
   const restMs = pauseMs(job, tally, pods, context.clock.now());
   if (restMs > 0) return after(restMs, 'a pause after Pods that failed');
-  const failure = await createPods(context, job, newPods(job, tally, amount));
+  const waits: number[] = [];
+  const failure = await createPods(context, job, newPods(job, tally, amount, context.clock.now(), waits));
   if (failure) throw failure.error;
-  return done();
+  return waits.length > 0 ? after(Math.min(...waits), 'a pause after Pods that failed') : done();
 }
 
-function* newPods(job: Job, tally: JobTally, amount: number): Generator<Pod> {
+/** The next Pods of a Job; how long indexes have to wait for theirs is added to `waits`. */
+function* newPods(job: Job, tally: JobTally, amount: number, now: number, waits: number[]): Generator<Pod> {
   if (!isIndexed(job)) {
     for (let made = 0; made < amount; made++) yield jobPod(job, undefined);
     return;
@@ -142,9 +148,11 @@ function* newPods(job: Job, tally: JobTally, amount: number): Generator<Pod> {
   for (let index = 0; made < amount; index++) {
     index = tally.completedIndexes.firstOutside(index);
     if (index >= completions) return;
-    if (taken.has(index)) continue;
+    if (taken.has(index) || tally.failedIndexes?.failed.has(index)) continue;
     made++;
-    yield jobPod(job, index);
+    const waitMs = indexPauseMs(tally, index, now);
+    if (waitMs > 0) waits.push(waitMs);
+    else yield jobPod(job, index, tally.failedIndexes && (tally.failedIndexes.failures.get(index) ?? noFailures));
   }
 }
 

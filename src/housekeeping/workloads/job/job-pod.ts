@@ -7,6 +7,8 @@ import { isTerminating, podFromTemplate } from '../common/pods.ts';
 /** holds a Pod until its end was counted */
 export const trackingFinalizer = 'batch.kubernetes.io/job-tracking';
 const indexMark = 'batch.kubernetes.io/job-completion-index';
+const failuresMark = 'batch.kubernetes.io/job-index-failure-count';
+const ignoredMark = 'batch.kubernetes.io/job-index-ignored-failure-count';
 const indexVariable = 'JOB_COMPLETION_INDEX';
 
 export function isIndexed({ spec }: Job): boolean {
@@ -46,8 +48,20 @@ export function endOf(pod: Pod): number | undefined {
   );
 }
 
-/** The next Pod of a Job; `index` is for indexed ones. */
-export function jobPod(job: Job, index: number | undefined): Pod {
+/** How often an index had failed before a Pod of it was made. */
+export interface IndexFailures {
+  readonly counted: number;
+  /** those that a rule of the Job's policy passes over */
+  readonly ignored: number;
+}
+
+export function failuresBefore({ metadata }: Pod): IndexFailures {
+  const read = (mark: string): number => Number(metadata.annotations?.[mark]) || 0;
+  return { counted: read(failuresMark), ignored: read(ignoredMark) };
+}
+
+/** The next Pod of a Job; `index` is for indexed ones, `failures` for those with a limit for each index. */
+export function jobPod(job: Job, index: number | undefined, failures?: IndexFailures): Pod {
   const name = job.metadata.name!;
   const template = job.spec.template ?? {};
   const pod = podFromTemplate(job, template, {
@@ -56,7 +70,12 @@ export function jobPod(job: Job, index: number | undefined): Pod {
     ...(index !== undefined && { labels: { [indexMark]: String(index) } }),
   });
   if (index === undefined) return pod;
-  pod.metadata.annotations = { ...pod.metadata.annotations, [indexMark]: String(index) };
+  pod.metadata.annotations = {
+    ...pod.metadata.annotations,
+    [indexMark]: String(index),
+    ...(failures && { [failuresMark]: String(failures.counted) }),
+    ...(failures && failures.ignored > 0 && { [ignoredMark]: String(failures.ignored) }),
+  };
   pod.spec.hostname = `${name}-${index}`;
   for (const container of [...pod.spec.containers, ...(pod.spec.initContainers ?? [])]) tellIndex(container);
   return pod;

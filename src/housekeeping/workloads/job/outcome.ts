@@ -35,6 +35,13 @@ export function outcomeOf(job: Job, tally: JobTally, now: number): JobOutcome | 
     return fail('BackoffLimitExceeded', 'Job has reached the specified backoff limit');
   }
   if (deadlineIn(job, now) === 0) return fail('DeadlineExceeded', 'Job was active longer than specified deadline');
+  const failedIndexes = tally.failedIndexes?.failed.size ?? 0;
+  if (failedIndexes > (job.spec.maxFailedIndexes ?? Number.POSITIVE_INFINITY)) {
+    return fail('MaxFailedIndexesExceeded', 'Job has exceeded the specified maximal number of failed indexes');
+  }
+  if (failedIndexes > 0 && failedIndexes + tally.completedIndexes.size >= (job.spec.completions ?? 0)) {
+    return fail('FailedIndexes', 'Job has failed indexes');
+  }
   const met = metSuccessRule(job, tally.completedIndexes);
   if (met !== undefined) return { isSuccess: true, reason: 'SuccessPolicy', message: met };
   const { completions } = job.spec;
@@ -73,14 +80,25 @@ export function wantedActive(job: Job, tally: JobTally): number {
   const { completions, parallelism = 1, suspend } = job.spec;
   if (suspend) return 0;
   if (completions === undefined) return tally.succeeded > 0 ? Math.min(tally.active.length, parallelism) : parallelism;
-  return Math.min(parallelism, Math.max(0, completions - tally.succeeded));
+  const failedIndexes = tally.failedIndexes?.failed.size ?? 0;
+  return Math.min(parallelism, Math.max(0, completions - tally.succeeded - failedIndexes));
 }
 
 /** How long to wait before the next Pod because the last ones failed. */
 export function pauseMs(job: Job, tally: JobTally, pods: readonly Pod[], now: number): number {
-  if (tally.failed === 0) return 0;
+  if (tally.failed === 0 || tally.failedIndexes) return 0;
   let last = 0;
   for (const pod of pods) if (isFailedPod(job, pod)) last = Math.max(last, endOf(pod) ?? 0);
-  const pause = Math.min(firstPauseMs * 2 ** Math.min(tally.failed - 1, 16), longestPauseMs);
+  return restOfPause(tally.failed, last, now);
+}
+
+/** How long an index that failed has to wait for its next Pod. */
+export function indexPauseMs(tally: JobTally, index: number, now: number): number {
+  const failures = tally.failedIndexes?.failures.get(index);
+  return failures ? restOfPause(failures.counted + failures.ignored, failures.lastAt, now) : 0;
+}
+
+function restOfPause(failures: number, last: number, now: number): number {
+  const pause = Math.min(firstPauseMs * 2 ** Math.min(failures - 1, 16), longestPauseMs);
   return Math.max(0, last + pause - now);
 }

@@ -1,5 +1,6 @@
 import type { Job, Pod } from '../../../api/index.ts';
 import { isActive, isPodReady, isTerminating } from '../common/pods.ts';
+import { type FailedIndexes, judgeIndexes } from './failed-indexes.ts';
 import { judgeFailure } from './failure-policy.ts';
 import { IndexSet } from './indexes.ts';
 import { indexOf, isFailedPod, isIndexed, isTracked } from './job-pod.ts';
@@ -22,6 +23,8 @@ export interface JobTally {
   /** Pods that may be let go once the above is stored */
   readonly release: readonly Pod[];
   readonly completedIndexes: IndexSet;
+  /** only of Jobs with a limit for each index */
+  readonly failedIndexes: FailedIndexes | undefined;
   /** why the Job is to fail because of the way a Pod failed */
   readonly verdict: string | undefined;
 }
@@ -45,10 +48,18 @@ export function tallyPods(job: Job, pods: readonly Pod[]): JobTally {
   const known = new Set([...succeeded, ...failed]);
   const release: Pod[] = [];
   const completedIndexes = IndexSet.parse(status.completedIndexes, job.spec.completions ?? 0);
+  const failedIndexes = judgeIndexes(job, pods);
   let verdict: string | undefined;
+  let held = 0;
   for (const [uid, pod] of tracked) {
     const isSucceeded = pod.status?.phase === 'Succeeded';
     if (!isSucceeded && !isFailedPod(job, pod)) continue;
+    if (failedIndexes?.held.has(pod)) {
+      const judged = judgeFailure(job, pod);
+      if (judged.action === 'FailJob') verdict ??= judged.message;
+      if (judged.action !== 'Ignore') held++;
+      continue;
+    }
     release.push(pod);
     if (known.has(uid)) continue;
     if (isSucceeded) {
@@ -70,12 +81,13 @@ export function tallyPods(job: Job, pods: readonly Pod[]): JobTally {
     ready: active.filter(isPodReady).length,
     terminating: pods.filter((pod) => isTerminating(pod) && !isEnded(pod)).length,
     succeeded: settledSucceeded + succeeded.length,
-    failed: settledFailed + failed.length,
+    failed: settledFailed + failed.length + held,
     settledSucceeded,
     settledFailed,
     uncounted: { succeeded, failed },
     release,
     completedIndexes,
+    failedIndexes,
     verdict,
   };
 }
@@ -93,6 +105,7 @@ export function talliedStatus(job: Job, tally: JobTally): NonNullable<Job['statu
     terminating: tally.terminating,
     ...(tally.settledSucceeded > 0 && { succeeded: tally.settledSucceeded }),
     ...(tally.settledFailed > 0 && { failed: tally.settledFailed }),
+    ...(tally.failedIndexes && { failedIndexes: tally.failedIndexes.failed.toString() }),
     ...(isIndexed(job) && tally.completedIndexes.size > 0 && { completedIndexes: tally.completedIndexes.toString() }),
     uncountedTerminatedPods: {
       ...(succeeded.length > 0 && { succeeded: [...succeeded] }),

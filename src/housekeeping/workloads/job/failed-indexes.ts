@@ -1,0 +1,66 @@
+import type { Job, Pod } from '../../../api/index.ts';
+import { judgeFailure } from './failure-policy.ts';
+import { IndexSet } from './indexes.ts';
+import { endOf, failuresBefore, type IndexFailures, indexOf, isFailedPod, isTracked } from './job-pod.ts';
+
+/** Which indexes of a Job with `backoffLimitPerIndex` have failed for good, and how often the others have. */
+export interface FailedIndexes {
+  readonly failed: IndexSet;
+  /** failures of indexes that get another Pod */
+  readonly failures: ReadonlyMap<number, IndexFailures & { readonly lastAt: number }>;
+  /** Pods that may not go yet: the next Pod of their index learns from them how often it has failed */
+  readonly held: ReadonlySet<Pod>;
+}
+
+/** Undefined for Jobs that count failures over all indexes. */
+export function judgeIndexes(job: Job, pods: readonly Pod[]): FailedIndexes | undefined {
+  const limit = job.spec.backoffLimitPerIndex;
+  if (limit === undefined) return undefined;
+  const completions = job.spec.completions ?? 0;
+  const failed = IndexSet.parse(job.status?.failedIndexes, completions);
+  const completed = IndexSet.parse(job.status?.completedIndexes, completions);
+  const newest = newestByIndex(pods);
+  const goesOn = !isDecided(job);
+  const failures = new Map<number, IndexFailures & { lastAt: number }>();
+  const held = new Set<Pod>();
+  for (const [index, pod] of newest) {
+    if (index >= completions || completed.has(index) || failed.has(index)) continue;
+    if (!isFailedPod(job, pod)) continue;
+    const before = failuresBefore(pod);
+    const { action } = judgeFailure(job, pod);
+    const counted = before.counted + (action === 'Ignore' ? 0 : 1);
+    if (action === 'FailIndex' || counted > limit) {
+      failed.add(index);
+      continue;
+    }
+    const ignored = before.ignored + (action === 'Ignore' ? 1 : 0);
+    failures.set(index, { counted, ignored, lastAt: endOf(pod) ?? 0 });
+    if (goesOn && isTracked(pod)) held.add(pod);
+  }
+  return { failed, failures, held };
+}
+
+/** Whether it was written down how the Job ends: then no index gets another Pod. */
+function isDecided({ status }: Job): boolean {
+  return (
+    status?.conditions?.some(
+      (one) => one.status === 'True' && (one.type === 'FailureTarget' || one.type === 'SuccessCriteriaMet'),
+    ) ?? false
+  );
+}
+
+/** The last Pod of each index: the one that was made after the most failures. */
+function newestByIndex(pods: readonly Pod[]): Map<number, Pod> {
+  const newest = new Map<number, Pod>();
+  for (const pod of pods) {
+    const index = indexOf(pod);
+    if (index === undefined) continue;
+    const other = newest.get(index);
+    if (!other || total(failuresBefore(other)) < total(failuresBefore(pod))) newest.set(index, pod);
+  }
+  return newest;
+}
+
+function total({ counted, ignored }: IndexFailures): number {
+  return counted + ignored;
+}
