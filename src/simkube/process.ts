@@ -33,6 +33,8 @@ export interface SimulatedProcess {
   log(line: string): void;
   /** what it is given to read, piece by piece; absent: nothing */
   readonly input?: AsyncIterable<string>;
+  /** its input stays open though nobody writes to it: who reads commands from there waits */
+  readonly hasOpenInput?: boolean;
   /** somebody sits in front of it: what is shown to them needs not be a whole line */
   readonly screen?: (text: string) => void;
   /** Serves a port of the Pod until the program ends. Answers how to stop earlier. Throws EADDRINUSE. */

@@ -103,7 +103,7 @@ export class SimulatedSandbox implements PodSandbox {
     };
     const container = startContainer({
       program: programs(run.image, argv) ?? idleProgram(run.ports),
-      process: { ...environment, argv },
+      process: { ...environment, argv, ...(run.stdin && { hasOpenInput: true }) },
       commands: (command) => programs(run.image, command),
       execMs: timings.exec,
       listen: (port, service) => this.#listen(port, service),

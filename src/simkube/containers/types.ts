@@ -46,6 +46,8 @@ export interface ContainerRun {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly workingDirectory?: string;
+  /** whether its input is kept open for somebody who may attach */
+  readonly stdin?: boolean;
   readonly mounts: readonly Mount[];
   /** ports its spec declares; informational, as in life */
   readonly ports: readonly number[];

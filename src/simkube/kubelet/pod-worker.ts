@@ -323,6 +323,7 @@ function containerRun(spec: Container, env: Record<string, string>): ContainerRu
     ...(spec.command && { command: spec.command.map(expand) }),
     args: (spec.args ?? []).map(expand),
     env,
+    ...(spec.stdin && { stdin: true }),
     ...(spec.workingDir !== undefined && { workingDirectory: spec.workingDir }),
     mounts: (spec.volumeMounts ?? []).map(({ name, mountPath, subPath, subPathExpr, readOnly }) => {
       const part = subPathExpr ? expandedSubPath(subPathExpr, env) : subPath;

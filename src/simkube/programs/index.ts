@@ -1,3 +1,4 @@
+import { imageProgramName } from '../containers/images.ts';
 import type { SimulatedProgram } from '../process.ts';
 import { tools } from '../shell/tools/index.ts';
 import type { SimulatedKubernetes } from './kubernetes.ts';
@@ -13,7 +14,9 @@ export function simulatedProgram(
   kubernetes: SimulatedKubernetes,
 ): SimulatedProgram | undefined {
   const [first] = argv;
-  const isNamed = first !== undefined && !first.startsWith('-');
+  // An image that is started without a command is called by its own name.
+  const isItself = argv.length === 1 && first === imageProgramName(image) && imageProgram(image) !== undefined;
+  const isNamed = first !== undefined && !first.startsWith('-') && !isItself;
   const name = isNamed ? first.slice(first.lastIndexOf('/') + 1) : imageProgram(image);
   if (name === undefined) return undefined;
   const found = findProgram(name)?.(kubernetes);

@@ -5,7 +5,7 @@ import { runLine, runScript } from '../shell/run.ts';
 import { freshState, type ShellState, type Streams, type Tool } from '../shell/state.ts';
 import { ProgramFailure } from './failure.ts';
 import type { SimulatedKubernetes } from './kubernetes.ts';
-import { program } from './running.ts';
+import { program, untilStopped } from './running.ts';
 
 /** What the shell is called. */
 export const shellNames: ReadonlySet<string> = new Set(['sh', 'bash', 'ash', 'dash']);
@@ -72,7 +72,10 @@ async function runCommands(
   write: Pick<Streams, 'out' | 'error'>,
 ): Promise<number> {
   const { input, screen } = process;
-  if (!input) return 0;
+  if (!input) {
+    if (process.hasOpenInput) await untilStopped(process);
+    return 0;
+  }
   if (!screen) {
     let script = '';
     for await (const text of input) {

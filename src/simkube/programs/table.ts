@@ -53,6 +53,11 @@ const entryPoints: Readonly<Record<string, string>> = {
   postgresql: 'postgres',
   mysql: 'mysqld',
   mariadb: 'mysqld',
+  // These start a shell, which has nothing to do unless its input is kept open.
+  alpine: 'sh',
+  busybox: 'sh',
+  debian: 'sh',
+  ubuntu: 'sh',
 };
 
 /** The program an image starts when its container names none; undefined: one nobody here knows. */

@@ -117,6 +117,14 @@ describe.skipIf(missing !== undefined)(suite, () => {
     await s.ok`delete pod test-connection wrong-port clock sum`;
   });
 
+  it('an image that starts a shell ends at once, unless its input is kept open', async () => {
+    await s.ok`run ends --image=busybox --restart=Never`;
+    await s.ok`run stays --image=busybox --restart=Never --stdin --attach=false`;
+    await s.ok`wait pod ends --for=${'jsonpath={.status.phase}=Succeeded'} --timeout=30s`;
+    await s.ok`wait pod stays --for=condition=Ready --timeout=30s`;
+    await s.ok`delete pod ends stays`;
+  });
+
   it('a port of a Pod is forwarded', async () => {
     const forward = s.start`port-forward deployment/web ${':80'}`;
     await forward.until((out) => /127\.0\.0\.1:\d+/.test(out), 'the local port');
