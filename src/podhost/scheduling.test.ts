@@ -52,6 +52,31 @@ describe('a Pod that asks for more than is left', () => {
     await world.podUntil('second', isReady);
   });
 
+  it('is not taken by the node when somebody else has given it there', async () => {
+    await world.createPod('first', asking({ cpu: '3' }));
+    await world.podUntil('first', isReady);
+    await world.createPod('second', asking({ cpu: '1500m' }, { nodeName: world.nodeName }));
+    const { status, metadata } = await world.podUntil('second', (pod) => pod.status?.phase === 'Failed');
+    const message = "Node didn't have enough resource: cpu, requested: 1500, used: 3000, capacity: 4000";
+    expect(status).toMatchObject({
+      reason: 'OutOfcpu',
+      message: `Pod was rejected: ${message}`,
+      observedGeneration: metadata.generation,
+    });
+    expect(status?.containerStatuses).toBeUndefined();
+    expect((await world.events('second')).map((event) => event.message)).toEqual([message]);
+    await world.createPod('third', { ...opening(8080), nodeName: world.nodeName });
+    await world.podUntil('third', isReady);
+    await world.createPod('fourth', { ...opening(8080), nodeName: world.nodeName });
+    const fourth = await world.podUntil('fourth', (pod) => pod.status?.phase === 'Failed');
+    expect(fourth.status?.reason).toBe('NodePorts');
+    // What was over or has gone takes no room.
+    await world.client.delete(Pods, { namespace, name: 'third' });
+    await world.until(async () => (await world.find(Pods, 'third')) === undefined);
+    await world.createPod('fifth', { ...opening(8080), nodeName: world.nodeName });
+    await world.podUntil('fifth', isReady);
+  });
+
   it('is placed when another one has gone', async () => {
     await world.createPod('first', asking({ cpu: '3' }));
     await world.podUntil('first', isReady);

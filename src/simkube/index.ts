@@ -29,6 +29,7 @@ export {
 } from './containers/types.ts';
 export { isCloudController, runCloudController } from './controllers/cloud-controller.ts';
 export { type SchedulerOptions, schedulerController } from './controllers/scheduler.ts';
+export { isDemanding, type PodRejection, podLimit, rejectionOn } from './controllers/scheduling/node-room.ts';
 export { unreadMetrics } from './controllers/unread-metrics.ts';
 export { dialWords } from './dial-words.ts';
 export type { EtcdEndpoint } from './etcd/endpoint.ts';

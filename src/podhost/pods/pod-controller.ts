@@ -1,8 +1,16 @@
-import { ConfigMaps, PersistentVolumeClaims, type Pod, Pods, Secrets } from '../../api/index.ts';
-import { formatKey, type ObjectKey, objectKey } from '../../client/index.ts';
-import { type Clock, deepEqual, isNotFound, type KubeObject, type Resource } from '../../machinery/index.ts';
+import { ConfigMaps, Nodes, PersistentVolumeClaims, type Pod, type PodStatus, Pods, Secrets } from '../../api/index.ts';
+import { formatKey, type ObjectKey, objectKey, parseKey } from '../../client/index.ts';
+import {
+  type Clock,
+  deepEqual,
+  formatTime,
+  isNotFound,
+  type KubeObject,
+  type Resource,
+} from '../../machinery/index.ts';
 import {
   after,
+  type CacheReader,
   type ControllerDefinition,
   defineController,
   done,
@@ -13,11 +21,15 @@ import {
   watchObjects,
 } from '../../runtime/index.ts';
 import {
+  isDemanding,
   objectLookup,
+  type PodRejection,
   type PodSandbox,
   PodWorker,
   type PodWorkerParts,
   type PortService,
+  podLimit,
+  rejectionOn,
 } from '../../simkube/index.ts';
 import type { PodReferences } from './references.ts';
 
@@ -53,6 +65,20 @@ export function podController(options: PodControllerOptions): { controller: Cont
   let events: EventRecorder | undefined;
   let parts: PodWorkerParts;
 
+  /** Why there is no room for a Pod that has not begun here, beside those that have. */
+  const rejectionOf = (cache: CacheReader, pod: Pod): PodRejection | undefined => {
+    const node = cache.lister(Nodes).get({ name: nodeName });
+    if (!node || pod.status?.startTime !== undefined || pod.metadata.deletionTimestamp !== undefined) return undefined;
+    const others: Pod[] = [];
+    // Most Pods ask for nothing: only their number matters.
+    if (!isDemanding(pod) && workers.size < (podLimit(node) ?? Number.POSITIVE_INFINITY)) return undefined;
+    for (const [id, worker] of workers) {
+      const other = cache.lister(Pods).get(parseKey(id));
+      if (other && other.metadata.uid === worker.uid && !worker.isEnded) others.push(other);
+    }
+    return rejectionOn(node, pod, others);
+  };
+
   const reconcile = async (context: ReconcileContext, key: ObjectKey): Promise<Result> => {
     events ??= context.events;
     const id = formatKey(key);
@@ -77,13 +103,19 @@ export function podController(options: PodControllerOptions): { controller: Cont
         over.set(id, pod.metadata.uid!);
         return pod.metadata.deletionTimestamp === undefined ? done() : remove(context, pod);
       }
+      const rejection = rejectionOf(context.cache, pod);
+      if (rejection) {
+        context.events.event(pod, 'Warning', rejection.reason, rejection.message);
+        await writeStatus(context, pod, rejectedStatus(pod, rejection, clock.now()));
+        return done();
+      }
       worker = new PodWorker(pod, parts);
       workers.set(id, worker);
     }
     // Somebody else said that it is over, and that stands: what runs of it ends.
     if (isFinished(pod)) worker.endAs(pod);
     const due = worker.sync(pod, references.keyOf(pod));
-    if (!worker.isBeginning) await writeStatus(context, pod, worker);
+    if (!worker.isBeginning) await writeStatus(context, pod, worker.status());
     if (worker.isEnded && pod.metadata.deletionTimestamp !== undefined) return remove(context, pod);
     return due === undefined ? done() : after(Math.max(0, due - clock.now()), 'a container has to wait');
   };
@@ -151,8 +183,19 @@ function isFinished({ status }: Pod): boolean {
   return status?.phase === 'Succeeded' || status?.phase === 'Failed';
 }
 
-async function writeStatus({ client, signal }: ReconcileContext, pod: Pod, worker: PodWorker): Promise<void> {
-  const status = worker.status();
+/** What is said of a Pod that was not taken; nothing of it was ever begun. */
+function rejectedStatus(pod: Pod, { reason, message }: PodRejection, now: number): PodStatus {
+  return {
+    ...pod.status,
+    observedGeneration: pod.metadata.generation ?? 1,
+    phase: 'Failed',
+    reason,
+    message: `Pod was rejected: ${message}`,
+    startTime: formatTime(now),
+  };
+}
+
+async function writeStatus({ client, signal }: ReconcileContext, pod: Pod, status: PodStatus): Promise<void> {
   if (deepEqual(status, pod.status)) return;
   await client
     .update(Pods, { ...pod, status }, { fieldManager, subresource: 'status', signal })

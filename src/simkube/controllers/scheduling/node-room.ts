@@ -59,6 +59,34 @@ export function podLimit({ status }: Node): number | undefined {
   return quantity && Number(quantity.nanos / one);
 }
 
+/** Why a kubelet does not take a Pod it was given: the reason and the words of the real one. */
+export interface PodRejection {
+  readonly reason: string;
+  readonly message: string;
+}
+
+/**
+ * Whether a node has no room for a Pod that was given to it. The scheduler has asked before; somebody who names the node or
+ * binds the Pod has not.
+ */
+export function rejectionOn(node: Node, pod: Pod, others: readonly Pod[]): PodRejection | undefined {
+  const [shortage] = shortagesOn(node, pod, others);
+  if (shortage === undefined) return undefined;
+  if (shortage === portsTaken) return { reason: 'NodePorts', message: `Predicate NodePorts failed: ${portsTaken}` };
+  const living = others.filter((other) => !isOver(other));
+  if (shortage === tooManyPods) return outOf('pods', 1n, BigInt(living.length), BigInt(podLimit(node)!));
+  const name = shortage.slice(shortage.lastIndexOf(' ') + 1);
+  const unit = name === 'cpu' ? one / 1000n : one;
+  const used = living.reduce((sum, other) => sum + (requestsOf(other).get(name) ?? 0n), 0n);
+  const capacity = parseQuantity(node.status?.allocatable?.[name])?.nanos ?? 0n;
+  return outOf(name, (requestsOf(pod).get(name) ?? 0n) / unit, used / unit, capacity / unit);
+}
+
+function outOf(name: string, requested: bigint, used: bigint, capacity: bigint): PodRejection {
+  const message = `Node didn't have enough resource: ${name}, requested: ${requested}, used: ${used}, capacity: ${capacity}`;
+  return { reason: `OutOf${name}`, message };
+}
+
 /** What a Pod lacks on a node beside the Pods that are there; those that are over take nothing. */
 export function shortagesOn(node: Node, pod: Pod, others: readonly Pod[]): Shortages {
   const living = others.filter((other) => !isOver(other));
