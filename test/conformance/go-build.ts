@@ -62,15 +62,16 @@ function programsIn(directory: string): Programs {
   return Object.fromEntries(allPrograms.map((name) => [name, join(directory, name)])) as Record<ProgramName, string>;
 }
 
-async function missingIn(directory: string): Promise<ProgramName[]> {
-  const present = await Promise.all(
-    allPrograms.map((name) =>
-      access(join(directory, name)).then(
-        () => true,
-        () => false,
-      ),
-    ),
+/** Whether something is there by this name. */
+export async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
   );
+}
+
+async function missingIn(directory: string): Promise<ProgramName[]> {
+  const present = await Promise.all(allPrograms.map((name) => exists(join(directory, name))));
   return allPrograms.filter((_, index) => !present[index]);
 }
 

@@ -15,6 +15,8 @@ export interface ProcessOptions {
   cwd?: string;
   /** written to standard input, which is then closed */
   input?: string;
+  /** called with whatever comes out of standard output */
+  onStdout?: (text: string) => void;
 }
 
 /** A process that goes on by itself, with everything it has printed so far. */
@@ -46,6 +48,7 @@ export function startProcess(file: string, args: readonly string[], options: Pro
   const listeners = new Set<() => void>();
   child.stdout?.setEncoding('utf8').on('data', (text: string) => {
     stdout += text;
+    options.onStdout?.(text);
     for (const listener of listeners) listener();
   });
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {

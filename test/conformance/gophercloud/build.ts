@@ -1,10 +1,9 @@
-import { access, mkdir } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describeOutcome, isInstalled, runProcess } from '../../support/process.ts';
-import { cacheDirectory, MissingPrerequisite } from '../go-build.ts';
+import { cacheDirectory, exists, MissingPrerequisite } from '../go-build.ts';
+import type { Say } from '../upstream/command.ts';
 import { gophercloudModule, gophercloudVersion } from './suites.ts';
-
-type Say = (line: string) => void;
 
 async function go(cwd: string, ...args: string[]): Promise<string> {
   const env = { ...(process.env as Record<string, string>), GOFLAGS: '-buildvcs=false', CGO_ENABLED: '0' };
@@ -41,11 +40,4 @@ async function fetchModule(cwd: string, say: Say): Promise<string> {
   const module = `${gophercloudModule}@v${gophercloudVersion}`;
   say(`fetching ${module}`);
   return (JSON.parse(await go(cwd, 'mod', 'download', '-json', module)) as { Dir: string }).Dir;
-}
-
-async function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }

@@ -6,85 +6,36 @@
 //   npm run conformance:gophercloud -- --clouds-yaml FILE    against a cloud that runs already: clouds `admin` and `openstack`
 //   npm run conformance:gophercloud -- --output DIRECTORY    keeps what every test printed
 //   npm run conformance:gophercloud -- --clouds-yaml FILE --write-baseline    notes what passes there as what is expected
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { startProcess } from '../../support/process.ts';
-import { MissingPrerequisite } from '../go-build.ts';
+import { runSuite, type SuiteRun } from '../upstream/command.ts';
+import type { Result } from '../upstream/outcome.ts';
 import { buildPrograms } from './build.ts';
-import { type Baseline, formatResults, type Result, reasonOf, verdictOf } from './outcome.ts';
-import { startCloud } from './simulated.ts';
+import { reasonOf, verdictOf } from './go-output.ts';
 import { prepareStage, type Stage } from './stage.ts';
 import { suites } from './suites.ts';
 
-const say = (line: string): void => void process.stderr.write(`gophercloud: ${line}\n`);
-const baselineFile = fileURLToPath(new URL('./passes-on-zed.json', import.meta.url));
 const noAdministrator = 'must be a non-admin to run this test';
 
-async function main(): Promise<number> {
-  const { values } = parseArgs({
-    options: {
-      service: { type: 'string', multiple: true },
-      testNamePattern: { type: 'string', short: 't', default: '.' },
-      'clouds-yaml': { type: 'string' },
-      output: { type: 'string' },
-      timeout: { type: 'string', default: '180' },
-      'write-baseline': { type: 'boolean', default: false },
-    },
-  });
-  const unknown = values.service?.find((name) => !suites.some(({ service }) => service === name));
-  if (unknown !== undefined) {
-    throw new MissingPrerequisite(`"${unknown}" is none of: ${suites.map(({ service }) => service).join(', ')}`);
-  }
-  const chosen = suites.filter(({ service }) => values.service?.includes(service) ?? true);
-  const programs = await buildPrograms(
-    chosen.flatMap(({ packages }) => packages),
-    say,
-  );
-  const simulated = values['clouds-yaml'] === undefined ? await startCloud() : undefined;
-  const results: Result[] = [];
-  try {
-    const stage = await prepareStage(values['clouds-yaml'] ?? simulated!.cloudsYaml);
-    try {
-      for (const { service, packages } of chosen) {
-        for (const name of packages) {
-          const run = { service, name, program: programs.get(name)!, stage, timeout: Number(values.timeout) };
-          results.push(...(await runPackage(run, values.testNamePattern)));
-        }
-      }
-    } finally {
-      await stage.clear();
-    }
-  } finally {
-    await simulated?.stop();
-  }
-  if (values.output !== undefined) await keep(values.output, results);
-  if (values['write-baseline']) await writeBaseline(results);
-  process.stdout.write(formatResults(results, await readBaseline()));
-  return results.some(({ verdict }) => verdict === 'failed') ? 1 : 0;
-}
-
-interface PackageRun {
+interface PackageRun extends SuiteRun {
   readonly service: string;
   readonly name: string;
   readonly program: string;
   readonly stage: Stage;
-  /** seconds for each test */
-  readonly timeout: number;
 }
 
 /** Each test in a process of its own: one that panics or never ends must not take the others with it. */
-async function runPackage(run: PackageRun, pattern: string): Promise<Result[]> {
-  const listed = await startProcess(run.program, ['-test.list', pattern], { env: run.stage.admin }).ended;
+async function runPackage(run: PackageRun): Promise<Result[]> {
+  const listed = await startProcess(run.program, ['-test.list', run.pattern], { env: run.stage.admin }).ended;
   const results: Result[] = [];
   for (const test of listed.stdout.split('\n').filter((line) => line.startsWith('Test'))) {
     let output = await runTest(run, test, run.stage.admin);
     if (output.includes(noAdministrator)) output = await runTest(run, test, run.stage.member);
     const verdict = verdictOf(test, output);
-    say(`${verdict.padEnd(7)} ${run.name} ${test}${verdict === 'failed' ? `: ${reasonOf(output)}` : ''}`);
-    results.push({ service: run.service, name: `${run.name} ${test}`, verdict, output });
+    const reason = reasonOf(output);
+    run.say(`${verdict.padEnd(7)} ${run.name} ${test}${verdict === 'failed' ? `: ${reason}` : ''}`);
+    results.push({ service: run.service, name: `${run.name} ${test}`, verdict, output, reason });
   }
   return results;
 }
@@ -96,32 +47,29 @@ async function runTest(run: PackageRun, test: string, env: Readonly<Record<strin
   return stdout + stderr;
 }
 
-async function keep(directory: string, results: readonly Result[]): Promise<void> {
-  await rm(directory, { recursive: true, force: true });
-  await mkdir(directory, { recursive: true });
-  for (const { name, verdict, output } of results) {
-    await writeFile(join(directory, `${verdict}-${name.replaceAll(/[/ ]/g, '_')}.txt`), output);
-  }
-}
-
-async function readBaseline(): Promise<Baseline> {
-  return JSON.parse(await readFile(baselineFile, 'utf8').catch(() => '{}')) as Baseline;
-}
-
-/** Services that were not run keep what was noted of them. */
-async function writeBaseline(results: readonly Result[]): Promise<void> {
-  const baseline: Record<string, readonly string[]> = { ...(await readBaseline()) };
-  for (const { service } of suites) {
-    const own = results.filter((result) => result.service === service);
-    if (own.length === 0) continue;
-    baseline[service] = own.filter(({ verdict }) => verdict === 'passed').map(({ name }) => name);
-  }
-  await writeFile(baselineFile, `${JSON.stringify(baseline, null, 2)}\n`);
-}
-
-try {
-  process.exitCode = await main();
-} catch (error) {
-  say(error instanceof MissingPrerequisite ? error.message : String(error instanceof Error ? error.stack : error));
-  process.exitCode = 2;
-}
+await runSuite({
+  name: 'gophercloud',
+  services: suites.map(({ service }) => service),
+  baselineFile: fileURLToPath(new URL('./passes-on-zed.json', import.meta.url)),
+  async prepare(run) {
+    const chosen = suites.filter(({ service }) => run.services.includes(service));
+    const programs = await buildPrograms(
+      chosen.flatMap(({ packages }) => packages),
+      run.say,
+    );
+    return async (cloudsYaml) => {
+      const stage = await prepareStage(cloudsYaml);
+      const results: Result[] = [];
+      try {
+        for (const { service, packages } of chosen) {
+          for (const name of packages) {
+            results.push(...(await runPackage({ ...run, service, name, program: programs.get(name)!, stage })));
+          }
+        }
+      } finally {
+        await stage.clear();
+      }
+      return results;
+    };
+  },
+});

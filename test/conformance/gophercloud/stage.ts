@@ -1,6 +1,4 @@
-import { readFile } from 'node:fs/promises';
-import { parse } from 'yaml';
-import { connectWire, type WireCloud } from '../openstack/compare/wire.ts';
+import { ask, type CloudEntry, findContent } from '../upstream/content.ts';
 
 /** Variables the tests read, once as an administrator and once as a member. */
 export interface Stage {
@@ -10,47 +8,19 @@ export interface Stage {
   clear(): Promise<void>;
 }
 
-interface CloudEntry {
-  readonly auth: Readonly<Record<string, string>>;
-  readonly region_name?: string;
-}
-
 /** Of its own for each run: servers are put on it by name. */
 const networkName = `gophercloud-${process.pid}`;
 
 /**
- * What the tests expect to find in a cloud: an image, two flavors, an external network, and a network of their own to put
- * servers on. clouds.yaml needs the clouds `admin` (whose user must be called that: the tests look at the name) and
- * `openstack`, a member of a project.
+ * What the tests expect to find in a cloud, and a network of their own to put servers on. The user of the entry `admin` of
+ * clouds.yaml must be called that: the tests look at the name.
  */
 export async function prepareStage(cloudsYaml: string): Promise<Stage> {
-  const { clouds } = parse(await readFile(cloudsYaml, 'utf8')) as { clouds: Record<string, CloudEntry> };
-  const wire = await connectWire('gophercloud', cloudsYaml);
-  const { images } = await must<{ images: { id: string; name: string }[] }>(
-    wire,
-    'image',
-    'GET',
-    '/v2/images?status=active',
-  );
-  const { flavors } = await must<{
-    flavors: { id: string; ram: number; disk: number; 'OS-FLV-EXT-DATA:ephemeral': number }[];
-  }>(wire, 'compute', 'GET', '/flavors/detail');
-  const { networks } = await must<{ networks: { id: string; name: string }[] }>(
-    wire,
-    'network',
-    'GET',
-    '/v2.0/networks?router:external=true',
-  );
-  const image = images.find(({ name }) => name.startsWith('cirros')) ?? images[0];
-  const [small, larger] = flavors.filter(({ disk }) => disk > 0).sort((a, b) => a.ram - b.ram);
-  const external = networks[0];
-  if (!image || !small || !larger || !external) {
-    throw new Error('the cloud lacks an image, two flavors with disks or an external network');
-  }
-  const { network } = await must<{ network: { id: string } }>(wire, 'network', 'POST', '/v2.0/networks', {
+  const { clouds, wire, image, small, larger, external } = await findContent(cloudsYaml);
+  const { network } = await ask<{ network: { id: string } }>(wire, 'network', 'POST', '/v2.0/networks', {
     network: { name: networkName, shared: true },
   });
-  const { subnet } = await must<{ subnet: { id: string } }>(wire, 'network', 'POST', '/v2.0/subnets', {
+  const { subnet } = await ask<{ subnet: { id: string } }>(wire, 'network', 'POST', '/v2.0/subnets', {
     subnet: { name: networkName, network_id: network.id, ip_version: 4, cidr: '10.77.0.0/16' },
   });
   const found = {
@@ -80,10 +50,4 @@ function credentials({ auth, region_name = 'RegionOne' }: CloudEntry): Record<st
   // gophercloud reads one domain for both.
   variables['OS_DOMAIN_NAME'] ??= auth['user_domain_name'] ?? 'Default';
   return variables;
-}
-
-async function must<T>(wire: WireCloud, service: string, method: string, path: string, body?: unknown): Promise<T> {
-  const answer = await wire.send({ as: 'admin', service, method, path, body });
-  if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
-  return answer.body as T;
 }

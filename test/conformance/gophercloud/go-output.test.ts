@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatResults, reasonOf, verdictOf } from './outcome.ts';
+import { reasonOf, verdictOf } from './go-output.ts';
 
 describe('what a Go test printed', () => {
   it.each([
@@ -17,19 +17,5 @@ describe('what a Go test printed', () => {
     expect(reasonOf('=== RUN   TestA\n    a.go:3: Creating it\n    a.go:9: Unable to create it: 404\n')).toBe(
       'a.go:9: Unable to create it: 404',
     );
-  });
-
-  it('counts by service, and against the real cloud', () => {
-    const text = formatResults(
-      [
-        { service: 'compute', name: 'compute/v2 TestA', verdict: 'passed', output: '' },
-        { service: 'compute', name: 'compute/v2 TestB', verdict: 'failed', output: 'Unable to B' },
-        { service: 'compute', name: 'compute/v2 TestC', verdict: 'skipped', output: '' },
-      ],
-      { compute: ['compute/v2 TestA', 'compute/v2 TestB'] },
-    );
-    expect(text).toMatch(/compute +1 +1 +1 +1 of 2 \(50 %\)/);
-    expect(text).toContain('failed  compute/v2 TestB\n    Unable to B');
-    expect(text).not.toContain('TestC');
   });
 });

@@ -1,28 +1,18 @@
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
 export type Verdict = 'passed' | 'failed' | 'skipped';
 
-/** How one test of one package ended. */
+/** How one test of somebody else's suite ended. */
 export interface Result {
   readonly service: string;
-  /** `compute/v2 TestServersCreateDestroy` */
+  /** `compute/v2 TestServersCreateDestroy`, `tempest.api.compute.test_versions.TestVersions.test_get_version_details` */
   readonly name: string;
   readonly verdict: Verdict;
   /** what the test printed */
   readonly output: string;
-}
-
-/** What a run of one test by its own means; a program that ends without a verdict has failed. */
-export function verdictOf(test: string, output: string): Verdict {
-  const line = new RegExp(`^--- (PASS|FAIL|SKIP): ${test} `, 'm').exec(output);
-  return line?.[1] === 'PASS' ? 'passed' : line?.[1] === 'SKIP' ? 'skipped' : 'failed';
-}
-
-/** The line that says why, for people. */
-export function reasonOf(output: string): string {
-  const lines = output.split('\n').map((line) => line.trim());
-  const telling = lines.filter((line) =>
-    /Failure in|Expected|Unable|Error|error|panic|but got|timed out|not found/.test(line),
-  );
-  return (telling[0] ?? lines.find((line) => line !== '') ?? '').slice(0, 300);
+  /** the part of it that says why, on one line */
+  readonly reason: string;
 }
 
 /** What the real cloud passes: names by service. */
@@ -51,10 +41,35 @@ export function formatResults(results: readonly Result[], baseline: Baseline): s
       .join('  ')
       .trimEnd(),
   );
-  const losses = lost.map(({ name, verdict, output }) => `${verdict}  ${name}\n    ${reasonOf(output)}`);
+  const losses = lost.map(({ name, verdict, reason }) => `${verdict}  ${name}\n    ${reason}`);
   return `${[...table, ...(losses.length > 0 ? ['', 'Passes on the real cloud, not here:', ...losses] : [])].join('\n')}\n`;
 }
 
 function percent(part: number, whole: number): string {
   return `${Math.floor((part / whole) * 100)} %`;
+}
+
+/** A file for each test with what it printed; the verdict comes first in its name. */
+export async function keepOutput(directory: string, results: readonly Result[]): Promise<void> {
+  await rm(directory, { recursive: true, force: true });
+  await mkdir(directory, { recursive: true });
+  for (const { name, verdict, output } of results) {
+    await writeFile(join(directory, `${verdict}-${name.replaceAll(/[/ ]/g, '_').slice(0, 230)}.txt`), output);
+  }
+}
+
+export async function readBaseline(file: string): Promise<Baseline> {
+  return JSON.parse(await readFile(file, 'utf8').catch(() => '{}')) as Baseline;
+}
+
+/** The baseline after a run on the real cloud: tests that were not run keep what was noted of them. */
+export function updatedBaseline(baseline: Baseline, results: readonly Result[]): Baseline {
+  const run = new Set(results.map(({ name }) => name));
+  const updated: Record<string, readonly string[]> = {};
+  for (const service of new Set([...Object.keys(baseline), ...results.map((result) => result.service)])) {
+    const kept = (baseline[service] ?? []).filter((name) => !run.has(name));
+    const passed = results.filter((result) => result.service === service && result.verdict === 'passed');
+    updated[service] = [...kept, ...passed.map(({ name }) => name)];
+  }
+  return updated;
 }

@@ -8,7 +8,7 @@ const root = fileURLToPath(new URL('../../../', import.meta.url));
 
 /** A `capstan cloud` from the sources, ten times as fast as a usual cloud. */
 export async function startCloud(): Promise<{ cloudsYaml: string; stop(): Promise<void> }> {
-  const directory = await mkdtemp(join(tmpdir(), 'capstan-gophercloud-'));
+  const directory = await mkdtemp(join(tmpdir(), 'capstan-conformance-'));
   const script = process.env['CAPSTAN_PROGRAM'];
   const program = script ? [script] : ['--import', 'tsx', join(root, 'src/cli/main.ts')];
   const child = startProcess(
