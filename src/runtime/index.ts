@@ -1,5 +1,6 @@
 // The door of the runtime room: everything a controller needs around its reconcile function.
 export * from './controller/index.ts';
+export * from './events/reasons.ts';
 export * from './events/recorder.ts';
 export * from './events/types.ts';
 export * from './leader-election.ts';

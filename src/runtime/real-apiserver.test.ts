@@ -9,6 +9,7 @@ import {
   systemRandom,
   withCondition,
 } from '../machinery/index.ts';
+import { foreignReason } from './events/reasons.ts';
 import { createEventBroadcaster } from './events/recorder.ts';
 import { coreEvents } from './events/types.ts';
 import { leases, runWithLease } from './leader-election.ts';
@@ -81,7 +82,8 @@ describe.skipIf(kubeconfig === undefined)('against a real kube-apiserver (CAPSTA
     });
     const events = broadcaster.recorder('capstan-test');
     const subject = { ...namespace, metadata: { ...namespace.metadata, namespace: name } };
-    for (let i = 0; i < 3; i++) events.event(subject, 'Warning', 'Tested', 'it was tested', { action: 'Test' });
+    for (let i = 0; i < 3; i++)
+      events.event(subject, 'Warning', foreignReason('Tested'), 'it was tested', { action: 'Test' });
     await broadcaster.flush();
     const { items } = await client.list(coreEvents, { namespace: name, fieldSelector: 'reason=Tested' });
     expect(items).toHaveLength(1);

@@ -1,9 +1,11 @@
+import type { ErrorCode } from './error-codes.ts';
+
 /** A failure a user can act on: a stable code, what happened, and what to do about it. Never holds secrets. */
 export class CapstanError extends Error {
-  readonly code: `CAP_${string}`;
+  readonly code: ErrorCode;
   readonly hint: string | undefined;
 
-  constructor(code: `CAP_${string}`, message: string, options?: { hint?: string; cause?: unknown }) {
+  constructor(code: ErrorCode, message: string, options?: { hint?: string; cause?: unknown }) {
     super(message, options?.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'CapstanError';
     this.code = code;

@@ -1,3 +1,4 @@
 export * from './capstan-error.ts';
+export * from './error-codes.ts';
 export * from './field-error.ts';
 export * from './status.ts';

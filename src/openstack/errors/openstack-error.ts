@@ -1,4 +1,4 @@
-import { CapstanError, sentenceEnd, trimTrailing } from '../../machinery/index.ts';
+import { CapstanError, type ErrorCode, sentenceEnd, trimTrailing } from '../../machinery/index.ts';
 
 /** What went wrong, as far as a caller may want to act differently. */
 export type OpenStackErrorKind =
@@ -70,7 +70,7 @@ export class OpenStackError extends CapstanError {
   readonly notSent: boolean;
 
   constructor(options: OpenStackErrorOptions) {
-    super(codeOf(options.kind), oneLine(options), options.cause === undefined ? undefined : { cause: options.cause });
+    super(codes[options.kind], oneLine(options), options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'OpenStackError';
     this.kind = options.kind;
     this.service = options.service;
@@ -86,9 +86,27 @@ export class OpenStackError extends CapstanError {
   }
 }
 
-function codeOf(kind: OpenStackErrorKind): `CAP_${string}` {
-  return `CAP_OPENSTACK_${kind.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
-}
+const codes: Readonly<Record<OpenStackErrorKind, ErrorCode>> = {
+  notFound: 'CAP_OPENSTACK_NOT_FOUND',
+  conflict: 'CAP_OPENSTACK_CONFLICT',
+  immutable: 'CAP_OPENSTACK_IMMUTABLE',
+  quota: 'CAP_OPENSTACK_QUOTA',
+  forbidden: 'CAP_OPENSTACK_FORBIDDEN',
+  unauthorized: 'CAP_OPENSTACK_UNAUTHORIZED',
+  badRequest: 'CAP_OPENSTACK_BAD_REQUEST',
+  precondition: 'CAP_OPENSTACK_PRECONDITION',
+  tooMany: 'CAP_OPENSTACK_TOO_MANY',
+  unavailable: 'CAP_OPENSTACK_UNAVAILABLE',
+  internal: 'CAP_OPENSTACK_INTERNAL',
+  unsupported: 'CAP_OPENSTACK_UNSUPPORTED',
+  network: 'CAP_OPENSTACK_NETWORK',
+  tls: 'CAP_OPENSTACK_TLS',
+  timeout: 'CAP_OPENSTACK_TIMEOUT',
+  notOpenStack: 'CAP_OPENSTACK_NOT_OPEN_STACK',
+  noService: 'CAP_OPENSTACK_NO_SERVICE',
+  ambiguous: 'CAP_OPENSTACK_AMBIGUOUS',
+  unexpected: 'CAP_OPENSTACK_UNEXPECTED',
+};
 
 function oneLine(options: OpenStackErrorOptions): string {
   const facts: string[] = [];

@@ -15,6 +15,7 @@ import {
   defineController,
   done,
   type EventRecorder,
+  foreignReason,
   type ReconcileContext,
   type Result,
   watchMapped,
@@ -143,7 +144,7 @@ export function podController(options: PodControllerOptions): { controller: Cont
         parts = {
           ...options,
           lookup: objectLookup(options.client, cache),
-          tell: (pod, type, reason, message) => events?.event(pod, type, reason, message),
+          tell: (pod, type, reason, message) => events?.event(pod, type, foreignReason(reason), message),
           wake: (pod) => enqueue(objectKey(pod)),
           placed(sandbox) {
             const neighbours = places.get(sandbox.address) ?? new Set();

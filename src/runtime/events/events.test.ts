@@ -6,6 +6,7 @@ import { type FaultRule, faultyClient } from '../testkit/faulty-client.ts';
 import { memoryClient } from '../testkit/memory-client.ts';
 import { widget } from '../testkit/test-kinds.ts';
 import { createCorrelator } from './correlator.ts';
+import { foreignReason } from './reasons.ts';
 import { createEventBroadcaster } from './recorder.ts';
 import { type CoreEvent, coreEvents } from './types.ts';
 
@@ -30,7 +31,10 @@ const object = { ...widget('w'), metadata: { name: 'w', namespace: 'team', uid: 
 describe('the event recorder', () => {
   it('writes an event as kubectl describe expects it', async () => {
     const { events, broadcaster, stored } = setUp();
-    events.event(object, 'Warning', 'QuotaExceeded', 'no cores left', { action: 'Create', related: widget('other') });
+    events.event(object, 'Warning', foreignReason('QuotaExceeded'), 'no cores left', {
+      action: 'Create',
+      related: widget('other'),
+    });
     await broadcaster.flush();
     const [event] = await stored();
     expect(event).toMatchObject({
@@ -60,12 +64,12 @@ describe('the event recorder', () => {
   it('delivers what comes at the very moment it has delivered everything else', async () => {
     for (let ticks = 0; ticks < 12; ticks++) {
       const { events, stored } = setUp();
-      events.event(object, 'Normal', 'First', 'one');
+      events.event(object, 'Normal', foreignReason('First'), 'one');
       // Some number of these falls between the last look at the queue and the end of the delivery.
       let waited = Promise.resolve();
       for (let tick = 0; tick < ticks; tick++) waited = waited.then(() => {});
       await waited;
-      events.event(object, 'Normal', 'Second', 'two');
+      events.event(object, 'Normal', foreignReason('Second'), 'two');
       await settle();
       expect((await stored()).map(({ reason }) => reason)).toEqual(['First', 'Second']);
     }
@@ -73,17 +77,17 @@ describe('the event recorder', () => {
 
   it('puts events about cluster-scoped objects into the default namespace', async () => {
     const { events, broadcaster, stored } = setUp();
-    events.event({ ...object, metadata: { name: 'node' } }, 'Normal', 'Up', 'is up');
+    events.event({ ...object, metadata: { name: 'node' } }, 'Normal', foreignReason('Up'), 'is up');
     await broadcaster.flush();
     expect((await stored())[0]!.metadata.namespace).toBe('default');
   });
 
   it('counts a repeated event instead of writing it again, also when the first one is forgotten', async () => {
     const { events, broadcaster, stored, clock, server } = setUp();
-    events.event(object, 'Normal', 'Waiting', 'for the network');
+    events.event(object, 'Normal', foreignReason('Waiting'), 'for the network');
     await broadcaster.flush();
     await clock.advance(5000);
-    events.event(object, 'Normal', 'Waiting', 'for the network');
+    events.event(object, 'Normal', foreignReason('Waiting'), 'for the network');
     await broadcaster.flush();
     const [event, ...more] = await stored();
     expect(more).toEqual([]);
@@ -93,7 +97,7 @@ describe('the event recorder', () => {
       lastTimestamp: '2026-01-01T00:00:05Z',
     });
     await server.delete(coreEvents, { namespace: 'team', name: event!.metadata.name! });
-    events.event(object, 'Normal', 'Waiting', 'for the network');
+    events.event(object, 'Normal', foreignReason('Waiting'), 'for the network');
     await broadcaster.flush();
     expect((await stored())[0]).toMatchObject({ count: 3, metadata: { name: event!.metadata.name } });
   });
@@ -101,7 +105,7 @@ describe('the event recorder', () => {
   it('never blocks and never fails: it keeps trying while the server is away', async () => {
     const rules: FaultRule[] = [{ error: () => new Error('connection refused') }];
     const { events, broadcaster, stored, clock } = setUp(rules);
-    events.event(object, 'Normal', 'Up', 'is up');
+    events.event(object, 'Normal', foreignReason('Up'), 'is up');
     await settle();
     await clock.advance(25_000);
     expect(await stored()).toEqual([]);
@@ -114,13 +118,13 @@ describe('the event recorder', () => {
   it('gives up after twelve tries, and at once when refused', async () => {
     const rules: FaultRule[] = [{ error: () => new Error('connection refused') }];
     const { events, broadcaster, clock, entries } = setUp(rules);
-    events.event(object, 'Normal', 'Up', 'is up');
+    events.event(object, 'Normal', foreignReason('Up'), 'is up');
     await settle();
     await clock.advance(200_000);
     await broadcaster.flush();
     expect(entries.filter(({ message }) => message === 'Event was given up')).toHaveLength(1);
     rules[0] = { error: () => statusError.forbidden({ group: '', resource: 'events' }, 'no') };
-    events.event(object, 'Normal', 'Down', 'is down');
+    events.event(object, 'Normal', foreignReason('Down'), 'is down');
     await broadcaster.flush();
     expect(entries.filter(({ message }) => message === 'Event was refused')).toHaveLength(1);
   });
@@ -128,7 +132,12 @@ describe('the event recorder', () => {
   it('drops events when too many wait, and says how many', async () => {
     const { events, broadcaster, entries, stored } = setUp([], 5);
     for (let i = 0; i < 8; i++)
-      events.event({ ...object, metadata: { ...object.metadata, uid: `u${i}` } }, 'Normal', 'Up', 'is up');
+      events.event(
+        { ...object, metadata: { ...object.metadata, uid: `u${i}` } },
+        'Normal',
+        foreignReason('Up'),
+        'is up',
+      );
     await broadcaster.flush();
     // one was already on its way when the queue filled up
     expect(await stored()).toHaveLength(6);
@@ -139,11 +148,11 @@ describe('the event recorder', () => {
 
   it('forgets what waits when it is stopped', async () => {
     const { events, broadcaster, clock, stored } = setUp([{ error: () => new Error('away') }]);
-    events.event(object, 'Normal', 'Up', 'is up');
+    events.event(object, 'Normal', foreignReason('Up'), 'is up');
     await settle();
     broadcaster.stop();
     await broadcaster.flush();
-    events.event(object, 'Normal', 'Up', 'is up');
+    events.event(object, 'Normal', foreignReason('Up'), 'is up');
     await settle();
     expect(clock.untilNext()).toBeUndefined();
     expect(await stored()).toEqual([]);
@@ -151,7 +160,7 @@ describe('the event recorder', () => {
 
   it('cuts messages the API would refuse', async () => {
     const { events, broadcaster, stored } = setUp();
-    events.event(object, 'Normal', 'Up', 'x'.repeat(5000));
+    events.event(object, 'Normal', foreignReason('Up'), 'x'.repeat(5000));
     await broadcaster.flush();
     expect((await stored())[0]!.message).toHaveLength(1024);
   });

@@ -11,6 +11,7 @@ import {
 } from '../../machinery/index.ts';
 import type { Logger } from '../log.ts';
 import { createCorrelator } from './correlator.ts';
+import type { EventReason } from './reasons.ts';
 import { type CoreEvent, coreEvents, type EventType, type ObjectReference } from './types.ts';
 
 /** Tells users, on the object concerned, that something happened. Returns at once and never fails. */
@@ -18,7 +19,7 @@ export interface EventRecorder {
   event(
     object: KubeObject,
     type: EventType,
-    reason: string,
+    reason: EventReason,
     message: string,
     options?: { related?: KubeObject; action?: string },
   ): void;

@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../../machinery/index.ts';
-import type { ReconcileContext } from '../../../runtime/index.ts';
+import { foreignReason, type ReconcileContext } from '../../../runtime/index.ts';
 import type { Conditioned } from '../../shared/index.ts';
 import type { PlaneScope } from './scope.ts';
 import type { PlaneStage } from './types.ts';
@@ -46,5 +46,5 @@ export function warnOnce(
   message: string,
 ): void {
   const isKnown = object.status?.conditions?.some((condition) => condition.message === message) === true;
-  if (!isKnown) events.event(object, 'Warning', reason, message);
+  if (!isKnown) events.event(object, 'Warning', foreignReason(reason), message);
 }

@@ -1,11 +1,20 @@
-import type { EventType } from '../../../runtime/index.ts';
+import type { EventReason, EventType } from '../../../runtime/index.ts';
 import type { ClusterScope } from './scope.ts';
 
+type OnTheWire<R extends string> = Capitalize<Lowercase<R>>;
+/** A reason whose form on the wire is a known one. */
+type Known<R extends string> = OnTheWire<R> extends EventReason ? R : never;
+
 /** Reasons reach the wire as upstream's recorder writes them: only the first letter is a capital. */
-export function eventReason(reason: string): string {
-  return reason.slice(0, 1).toUpperCase() + reason.slice(1).toLowerCase();
+export function eventReason<R extends string>(reason: R): OnTheWire<R> {
+  return (reason.slice(0, 1).toUpperCase() + reason.slice(1).toLowerCase()) as OnTheWire<R>;
 }
 
-export function record(scope: ClusterScope, reason: string, message: string, type: EventType = 'Normal'): void {
-  scope.context.events.event(scope.original, type, eventReason(reason), message);
+export function record<R extends string>(
+  scope: ClusterScope,
+  reason: R & Known<R>,
+  message: string,
+  type: EventType = 'Normal',
+): void {
+  scope.context.events.event(scope.original, type, eventReason(reason) as EventReason, message);
 }

@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../../machinery/index.ts';
-import type { ReconcileContext } from '../../../runtime/index.ts';
+import { foreignReason, type ReconcileContext } from '../../../runtime/index.ts';
 import { type Conditioned, conditionOf } from '../../shared/index.ts';
 
 /**
@@ -14,5 +14,5 @@ export function warnOfNews(
 ): void {
   const before = conditionOf(object as Conditioned, type);
   if (before?.status === 'False' && before.message === message) return;
-  events.event(object, 'Warning', reason, message);
+  events.event(object, 'Warning', foreignReason(reason), message);
 }

@@ -13,6 +13,7 @@ import {
   type ControllerDefinition,
   defineController,
   done,
+  foreignReason,
   type ReconcileContext,
   type Result,
   soonest,
@@ -94,7 +95,7 @@ async function advance(context: ReconcileContext, job: Job, pods: readonly Pod[]
   await releasePods(client, tally.release);
   if (isOver) {
     if (outcome.isSuccess) context.events.event(job, 'Normal', 'Completed', 'Job completed');
-    else context.events.event(job, 'Warning', outcome.reason, outcome.message);
+    else context.events.event(job, 'Warning', foreignReason(outcome.reason), outcome.message);
     return done();
   }
   tellSuspension(context, job);

@@ -10,7 +10,12 @@ import {
   statusError,
   type UnstructuredObject,
 } from '../../../../machinery/index.ts';
-import { createEventBroadcaster, type EventBroadcaster, type Logger } from '../../../../runtime/index.ts';
+import {
+  createEventBroadcaster,
+  type EventBroadcaster,
+  foreignReason,
+  type Logger,
+} from '../../../../runtime/index.ts';
 import type {
   CloudView,
   ClusterNode,
@@ -139,7 +144,8 @@ export class Kubelet implements ClusterNode {
       nodeAddress,
       allocatable: allocatableOf(machine),
       connect: () => this.#connect(),
-      tell: (pod, type, reason, message) => this.#events?.recorder('kubelet').event(pod, type, reason, message),
+      tell: (pod, type, reason, message) =>
+        this.#events?.recorder('kubelet').event(pod, type, foreignReason(reason), message),
       hasNetwork: () => this.#hasNetwork(),
       onChange: () => this.#attempt(() => this.#postStatus()),
       onRunning: (pod, ended) => this.#podRuns(pod, ended),
