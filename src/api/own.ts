@@ -61,6 +61,7 @@ export * from './cluster/version.ts';
 export type * from './clusterctl/types.ts';
 export * from './common/image-reference.ts';
 export * from './common/k0s-version.ts';
+export * from './conditions.ts';
 export { controlPlaneGroup } from './controlplane/group.ts';
 export { defaultAuthorityDuration } from './controlplane/hosted/authority-duration.ts';
 export type * from './controlplane/hosted/types.ts';
@@ -84,7 +85,10 @@ export { defaultAdmissionPlugins } from './kamaji/component-schema.ts';
 export { kamajiGroup } from './kamaji/kinds.ts';
 export type * from './kamaji/types.ts';
 export { conversionDataAnnotation } from './kind/conversion.ts';
+export { coreTypeNameOf } from './kind/core-type.ts';
+export * from './not-acted-on.ts';
 export type * from './orc/types.ts';
+export * from './well-known.ts';
 
 /** every kind of ours, as the API server takes them */
 export const ownDefinitions: readonly ResourceDefinition[] = [

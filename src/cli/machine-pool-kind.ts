@@ -1,6 +1,13 @@
-import { type CustomResourceDefinition, CustomResourceDefinitions } from '../api/index.ts';
+import {
+  type CustomResourceDefinition,
+  CustomResourceDefinitions,
+  notActedOn,
+  notActedOnWarning,
+} from '../api/index.ts';
 import type { Client } from '../client/index.ts';
 import { isAlreadyExists } from '../machinery/index.ts';
+
+const name = 'machinepools.cluster.x-k8s.io';
 
 /**
  * clusterctl looks for MachinePools in every management cluster and gives up where there is no such kind. No controller of
@@ -10,8 +17,13 @@ const machinePools: CustomResourceDefinition = {
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
   metadata: {
-    name: 'machinepools.cluster.x-k8s.io',
+    name,
     labels: { 'cluster.x-k8s.io/provider': 'cluster-api', 'clusterctl.cluster.x-k8s.io': '' },
+    annotations: Object.fromEntries(
+      notActedOn
+        .filter(({ resource }) => resource === name)
+        .map((entry) => ['capstan.dev/write-warning', notActedOnWarning(entry)]),
+    ),
   },
   spec: {
     group: 'cluster.x-k8s.io',

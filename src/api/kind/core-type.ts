@@ -5,6 +5,8 @@ import { type AllNames, type Field, quantityPattern, SchemaField } from './schem
 
 const core = 'io.k8s.api.core.v1';
 const structural = new Map<string, Schema>();
+/** by the properties, which keep their identity where a description or constraint is put on the type */
+const namesOfTypes = new WeakMap<object, string>();
 
 /**
  * A type of Kubernetes itself inside one of our kinds, such as the Volume of a Pod, as the structural schema a
@@ -12,17 +14,20 @@ const structural = new Map<string, Schema>();
  * the program knows of it; the schema has all of upstream's fields.
  */
 export function coreType<T>(name: string, description = '', without: readonly string[] = []): Field<T> {
-  const schema = schemaOf(typeNamed(`${core}.${name}`));
-  return new SchemaField<T, AllNames<T>, false>(
-    { ...withoutFields(schema, without), ...(description === '' ? {} : { description }) },
-    false,
-  );
+  const schema = withoutFields(schemaOf(typeNamed(`${core}.${name}`)), without);
+  if (schema.properties !== undefined) namesOfTypes.set(schema.properties, name);
+  return new SchemaField<T, AllNames<T>, false>({ ...schema, ...(description === '' ? {} : { description }) }, false);
 }
 
 /** the fields of such a type, to stand among others */
 export function coreFields(name: string): Readonly<Record<string, { schema: Schema; isRequired: false }>> {
   const { properties } = schemaOf(typeNamed(`${core}.${name}`));
   return Object.fromEntries(Object.entries(properties!).map(([key, schema]) => [key, { schema, isRequired: false }]));
+}
+
+/** name of the type of Kubernetes that a schema of ours holds as it is */
+export function coreTypeNameOf({ properties }: Schema): string | undefined {
+  return properties === undefined ? undefined : namesOfTypes.get(properties);
 }
 
 function typeNamed(component: string): IndexedType {
@@ -44,6 +49,7 @@ function schemaOf(type: IndexedType): Schema {
   const known = structural.get(type.component);
   if (known !== undefined) return known;
   const schema = type.name === 'ObjectMeta' ? embeddedMetadata : expanded(type);
+  if (schema.properties !== undefined) namesOfTypes.set(schema.properties, type.name);
   structural.set(type.component, schema);
   return schema;
 }

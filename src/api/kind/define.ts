@@ -14,6 +14,7 @@ import {
   type UnstructuredObject,
   type VersionDefinition,
 } from '../../machinery/index.ts';
+import { withNotActedOnWarning } from '../not-acted-on.ts';
 import { createConverter } from './conversion.ts';
 import type { Mapping } from './mapping.ts';
 import { type PrinterColumn, printerFromColumns } from './printer.ts';
@@ -135,7 +136,7 @@ function kindFrom<T extends KubeObject>(source: AnyKindSource): Kind<T> {
       versions,
       subresources: [],
       origin: 'custom',
-      strategy: withSchemaDefaults(source.strategy ?? {}, versions[0]!),
+      strategy: withNotActedOnWarning(withSchemaDefaults(source.strategy ?? {}, versions[0]!), `${plural}.${group}`),
       convert: (object: UnstructuredObject, toVersion: string) => converter(object, toVersion),
       get crd() {
         return crd();

@@ -57,9 +57,17 @@ export function definitionFromCrd(
     versions: versions.map((version) => versionOf(version, spec.group, names.kind, versions)),
     subresources: [],
     origin: 'custom',
-    strategy: isCrdConditionTrue(crd, 'Terminating') ? refuseCreate(spec.group, names.plural) : {},
+    strategy: isCrdConditionTrue(crd, 'Terminating') ? refuseCreate(spec.group, names.plural) : warnOfWrites(crd),
     convert: converterOf(crd, dependencies),
   };
+}
+
+/** Said to whoever writes an object of the kind, by the program that brings the definition. */
+const writeWarningAnnotation = 'capstan.dev/write-warning';
+
+function warnOfWrites({ metadata }: CustomResourceDefinition): ResourceStrategy {
+  const warning = metadata.annotations?.[writeWarningAnnotation];
+  return warning === undefined ? {} : { warnings: () => [warning] };
 }
 
 /** Objects made while the others are being cleaned up would keep the definition alive. */

@@ -1,0 +1,295 @@
+// Names on objects that users and other programs may rely on. `docs/reference/annotations-and-labels.md` is made from this list; a
+// test compares it with every such name in the program, in both directions.
+
+export interface WellKnownName {
+  readonly type: 'annotation' | 'label' | 'taint' | 'finalizer' | 'condition' | 'class' | 'Secret type';
+  /** `user`: people write it; `capstan`: the program does, and people read it */
+  readonly by: 'user' | 'capstan';
+  readonly on: string;
+  readonly meaning: string;
+}
+
+type Rest = readonly [on: string, meaning: string];
+
+function names(
+  type: WellKnownName['type'],
+  by: WellKnownName['by'],
+  table: Readonly<Record<string, Rest>>,
+): [string, WellKnownName][] {
+  return Object.entries(table).map(([name, [on, meaning]]) => [name, { type, by, on, meaning }]);
+}
+
+/** By name; `*` stands for a part that varies. */
+export const wellKnownNames: ReadonlyMap<string, WellKnownName> = new Map([
+  ...names('annotation', 'user', {
+    'capstan.dev/write-warning': [
+      'CustomResourceDefinition',
+      'The API warns with this text whoever writes an object of the kind.',
+    ],
+    'certs.kamaji.clastix.io/rotate': [
+      'Secrets of a control plane in Pods',
+      'Any value replaces the certificate or authority in the Secret.',
+    ],
+    'cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size': [
+      'MachineDeployment, MachineSet',
+      'Largest size the cluster autoscaler may choose.',
+    ],
+    'cluster.x-k8s.io/cluster-api-autoscaler-node-group-min-size': [
+      'MachineDeployment, MachineSet',
+      'Smallest size the cluster autoscaler may choose.',
+    ],
+    'cluster.x-k8s.io/delete-machine': [
+      'Machine',
+      'Deletes this machine first when its MachineSet or control plane scales down.',
+    ],
+    'cluster.x-k8s.io/disable-machine-create': ['MachineSet', 'Creates no new machines while it is there.'],
+    'cluster.x-k8s.io/managed-by': [
+      'infrastructure clusters',
+      'Another program manages the infrastructure of the cluster.',
+    ],
+    'cluster.x-k8s.io/paused': ['every kind', 'Stops reconciling the object while it is there.'],
+    'cluster.x-k8s.io/remediate-machine': ['Machine', 'Makes a MachineHealthCheck replace the machine.'],
+    'cluster.x-k8s.io/skip-remediation': ['Machine', 'No MachineHealthCheck replaces the machine.'],
+    'controlplane.cluster.x-k8s.io/backup-directory': [
+      'control planes in Pods',
+      'Not accepted any more: the operator chooses the directory with --backup-directory.',
+    ],
+    'controlplane.cluster.x-k8s.io/backup-schedule': [
+      'control planes in Pods',
+      'When etcd is backed up: cron, or @daily and the like.',
+    ],
+    'controlplane.cluster.x-k8s.io/backup-secret': [
+      'control planes in Pods',
+      'Secret with accessKeyID, secretAccessKey, host, region and bucket of an S3 bucket for backups.',
+    ],
+    'controlplane.cluster.x-k8s.io/cloud-credentials': [
+      'control planes in Pods',
+      'Secrets with cloud credentials to write into the workload cluster, or none.',
+    ],
+    'controlplane.cluster.x-k8s.io/encrypt-secrets': [
+      'control planes in Pods',
+      'true stores Secrets of the workload cluster encrypted.',
+    ],
+    'controlplane.cluster.x-k8s.io/restore': [
+      'control planes in Pods',
+      'Name of a backup, or latest. Each new value restores once.',
+    ],
+    'controlplane.cluster.x-k8s.io/restore-from': [
+      'control planes in Pods',
+      'Control plane the backup was made of, where that was another one.',
+    ],
+    'controlplane.cluster.x-k8s.io/restore-token': [
+      'control planes in Pods',
+      'A new value restores the same backup again.',
+    ],
+    'controlplane.cluster.x-k8s.io/rotate-ca': [
+      'control planes in Pods',
+      'Each new value rotates the authority of the API.',
+    ],
+    'controlplane.cluster.x-k8s.io/rotate-etcd-ca': [
+      'control planes in Pods',
+      'Each new value rotates the authority of etcd.',
+    ],
+    'controlplane.cluster.x-k8s.io/rotate-front-proxy-ca': [
+      'control planes in Pods',
+      'Each new value rotates the front proxy authority.',
+    ],
+    'controlplane.cluster.x-k8s.io/rotate-sa': [
+      'control planes in Pods',
+      'Each new value rotates the key that signs service account tokens.',
+    ],
+    'controlplane.cluster.x-k8s.io/skip-coredns': [
+      'KubeadmControlPlane',
+      'Leaves CoreDNS of the workload cluster alone.',
+    ],
+    'controlplane.cluster.x-k8s.io/skip-kube-proxy': [
+      'KubeadmControlPlane',
+      'Leaves kube-proxy of the workload cluster alone.',
+    ],
+    'infrastructure.cluster.x-k8s.io/abandon-cloud-resources': [
+      'deleted OpenStack objects',
+      'true lets a deletion end without the cloud. What was made stays there.',
+    ],
+    'infrastructure.cluster.x-k8s.io/delete-leftovers': [
+      'OpenStackCluster',
+      'Deletes loadbalancers, volumes or all that the workload cluster made in the cloud.',
+    ],
+    'kamaji.clastix.io/kubeconfig-secret-key': [
+      'KamajiControlPlane',
+      'Key of the admin kubeconfig that the Cluster gets.',
+    ],
+    'kamaji.clastix.io/paused': ['TenantControlPlane', 'Stops reconciling the object while it is there.'],
+    'machine.cluster.x-k8s.io/exclude-node-draining': ['Machine', 'Deletes the machine without draining its Node.'],
+    'machine.cluster.x-k8s.io/exclude-wait-for-node-volume-detach': [
+      'Machine',
+      'Deletes the machine without waiting for volumes to detach.',
+    ],
+    'machineset.cluster.x-k8s.io/skip-preflight-checks': [
+      'MachineSet, MachineDeployment',
+      'Preflight checks to leave out, or All.',
+    ],
+    'pre-drain.delete.hook.machine.cluster.x-k8s.io': [
+      'Machine',
+      'Prefix. The machine is not drained while such an annotation is there.',
+    ],
+    'pre-terminate.delete.hook.machine.cluster.x-k8s.io': [
+      'Machine',
+      'Prefix. The server is not deleted while such an annotation is there. Control planes set PREFIX/kcp-cleanup.',
+    ],
+    'topology.cluster.x-k8s.io/dry-run': ['Cluster', 'Set by dry-run requests of topology tools.'],
+    'topology.cluster.x-k8s.io/upgrade-concurrency': [
+      'Cluster',
+      'How many MachineDeployments of a topology are upgraded at once.',
+    ],
+    'unsafe.topology.cluster.x-k8s.io/disable-update-class-name-check': [
+      'Cluster',
+      'Allows another class without the compatibility check.',
+    ],
+    'unsafe.topology.cluster.x-k8s.io/disable-update-version-check': [
+      'Cluster',
+      'Allows another version without the version check.',
+    ],
+  }),
+  ...names('label', 'user', {
+    'cluster.x-k8s.io/drain': ['Pods of a workload cluster', 'skip or wait-completed: how a drain treats the Pod.'],
+    'cluster.x-k8s.io/interruptible': [
+      'infrastructure machines and Nodes',
+      'The server may be taken away at any time.',
+    ],
+    'cluster.x-k8s.io/watch-filter': [
+      'every kind',
+      'Only the instance with the same --watch-filter reconciles the object.',
+    ],
+  }),
+  ...names('annotation', 'capstan', {
+    'capstan.dev/built-in': ['CustomResourceDefinition', 'The definition is part of the program.'],
+    'cluster.x-k8s.io/annotations-from-machine': ['Node', 'Annotations that come from the Machine.'],
+    'cluster.x-k8s.io/cloned-from-groupkind': ['cloned objects', 'Kind of the template.'],
+    'cluster.x-k8s.io/cloned-from-name': ['cloned objects', 'Name of the template.'],
+    'cluster.x-k8s.io/cluster-namespace': ['Node', 'Namespace of the Cluster.'],
+    'cluster.x-k8s.io/conversion-data': ['every kind in an old version', 'What the old version has no field for.'],
+    'cluster.x-k8s.io/labels-from-machine': ['Node', 'Labels that come from the Machine.'],
+    'cluster.x-k8s.io/machine': ['Node', 'Name of the Machine.'],
+    'cluster.x-k8s.io/owner-kind': ['Node', 'Kind of the owner of the Machine.'],
+    'cluster.x-k8s.io/owner-name': ['Node', 'Name of the owner of the Machine.'],
+    'cluster.x-k8s.io/taints-from-machine': ['Node', 'Taints that come from the Machine.'],
+    'component.kamaji.clastix.io/*': [
+      'Pods of a control plane',
+      'Checksum of a certificate or file. A change restarts the Pods.',
+    ],
+    'controlplane.cluster.x-k8s.io/applied-checksum': [
+      'objects of a control plane in Pods',
+      'Checksum of what was applied last.',
+    ],
+    'controlplane.cluster.x-k8s.io/cloud-credentials-checksum': [
+      'Secrets of a workload cluster',
+      'Checksum of the credentials written.',
+    ],
+    'controlplane.cluster.x-k8s.io/remediation-for': ['Machine', 'The machine it replaces.'],
+    'controlplane.cluster.x-k8s.io/remediation-in-progress': [
+      'KubeadmControlPlane',
+      'A machine was deleted and its replacement is still to be created.',
+    ],
+    'in-place-updates.internal.cluster.x-k8s.io/update-in-progress': ['Machine', 'An in-place update is under way.'],
+    'infrastructure.cluster.x-k8s.io/*-floating-ip-id': [
+      'OpenStackCluster',
+      'Id of the floating IP reserved for the api or the bastion.',
+    ],
+    'infrastructure.cluster.x-k8s.io/bastion-spec-hash': [
+      'OpenStackServer',
+      'Hash of the bastion spec the server was made from.',
+    ],
+    'infrastructure.cluster.x-k8s.io/machine-spec-hash': [
+      'OpenStackServer',
+      'Hash of the machine spec the server was made from.',
+    ],
+    'infrastructure.cluster.x-k8s.io/managed-server-group': [
+      'OpenStackMachine',
+      'Server group that is deleted with its last machine.',
+    ],
+    'infrastructure.cluster.x-k8s.io/owner-mark': [
+      'OpenStack objects',
+      'The owner that is written on the cloud resources, where it is not the uid.',
+    ],
+    'infrastructure.cluster.x-k8s.io/server-seen-in': ['OpenStackServer', 'The cloud project the server was seen in.'],
+    'kamaji.clastix.io/checksum': ['Secret of a KubeconfigGenerator', 'Checksum of what the kubeconfig was made from.'],
+    'machine.cluster.x-k8s.io/certificates-expiry': [
+      'Machine, KubeadmConfig',
+      'When the first certificate of the machine expires.',
+    ],
+    'machinedeployment.clusters.x-k8s.io/desired-replicas': ['MachineSet', 'Size of the MachineDeployment.'],
+    'machinedeployment.clusters.x-k8s.io/max-replicas': ['MachineSet', 'Size of the MachineDeployment with its surge.'],
+    'machinedeployment.clusters.x-k8s.io/revision': ['MachineDeployment, MachineSet', 'Number of the rollout.'],
+    'storage.kamaji.clastix.io/*': ['Pods of a control plane', 'Checksum of the storage settings.'],
+    'topology.internal.cluster.x-k8s.io/upgrade-step': [
+      'KubeadmControlPlane, MachineDeployment',
+      'Version an upgrade of a topology passes through.',
+    ],
+  }),
+  ...names('label', 'capstan', {
+    'cluster.x-k8s.io/aggregate-to-manager': ['ClusterRole', 'Its rules are added to those of the controllers.'],
+    'cluster.x-k8s.io/cluster-name': ['everything of a cluster', 'Name of the Cluster. On Nodes an annotation.'],
+    'cluster.x-k8s.io/control-plane': ['Machine and its objects', 'Belongs to a control plane machine.'],
+    'cluster.x-k8s.io/control-plane-name': ['Machine', 'Name of the control plane.'],
+    'cluster.x-k8s.io/deployment-name': ['Machine, MachineSet', 'Name of the MachineDeployment.'],
+    'cluster.x-k8s.io/pool-name': ['Machine', 'Name of the MachinePool.'],
+    'cluster.x-k8s.io/provider': ['CustomResourceDefinition', 'Provider that brings the kind.'],
+    'cluster.x-k8s.io/set-name': ['Machine', 'Name of the MachineSet.'],
+    'clusterctl.cluster.x-k8s.io/core': ['CustomResourceDefinition', 'For clusterctl: the inventory of providers.'],
+    'clusterctl.cluster.x-k8s.io/move': ['CustomResourceDefinition', 'For clusterctl: objects of the kind are moved.'],
+    'controlplane.cluster.x-k8s.io/certificate-kind': ['Secrets of a HostedControlPlane', 'Which certificate it is.'],
+    'controlplane.cluster.x-k8s.io/kubeconfig': ['Secrets of a HostedControlPlane', 'It is a kubeconfig.'],
+    'controlplane.cluster.x-k8s.io/kubeconfig-username': ['Secrets of a HostedControlPlane', 'User of the kubeconfig.'],
+    'k0smotron.io/cluster': ['Secrets of join tokens', 'Name of the control plane.'],
+    'k0smotron.io/machine-name': ['Node', 'Name of the Machine.'],
+    'k0smotron.io/role': ['Secrets of join tokens', 'Role of the token.'],
+    'k0smotron.io/token-request': ['Secrets of join tokens', 'Name of the JoinTokenRequest.'],
+    'kamaji.clastix.io/certificate_lifecycle_controller': [
+      'Secrets of a TenantControlPlane',
+      'The Secret is renewed before it expires.',
+    ],
+    'kamaji.clastix.io/component': ['objects of a TenantControlPlane', 'Part of the control plane.'],
+    'kamaji.clastix.io/cluster': ['Secrets of a TenantControlPlane for Cluster API', 'Name of the Cluster.'],
+    'kamaji.clastix.io/name': ['objects of a TenantControlPlane', 'Name of the TenantControlPlane.'],
+    'kamaji.clastix.io/secret': ['Secrets of a TenantControlPlane for Cluster API', 'The Secret it was copied from.'],
+    'kamaji.clastix.io/tcp': ['Secrets of a TenantControlPlane for Cluster API', 'Name of the TenantControlPlane.'],
+    'kamaji.clastix.io/managed-by': ['Secrets of a KubeconfigGenerator', 'Name of the KubeconfigGenerator.'],
+    'kamaji.clastix.io/managed-for': ['Secrets of a KubeconfigGenerator', 'Name of the TenantControlPlane.'],
+    'kamaji.clastix.io/project': ['objects of a TenantControlPlane', 'Always kamaji.'],
+    'topology.cluster.x-k8s.io/owned': ['objects of a topology', 'Made from a ClusterClass.'],
+  }),
+  ...names('taint', 'capstan', {
+    'node.cluster.x-k8s.io/outdated-revision': ['Node', 'A newer MachineSet replaces the Node.'],
+    'node.cluster.x-k8s.io/uninitialized': ['Node', 'Labels from the Machine are not there yet.'],
+  }),
+  ...names('finalizer', 'capstan', {
+    'capstan.dev/provisioning': ['PersistentVolume', 'The directory of the volume is deleted first.'],
+    'cluster.x-k8s.io/machinedeployment': ['MachineDeployment', 'Its MachineSets are deleted first.'],
+    'cluster.x-k8s.io/machineset': ['MachineSet', 'Its Machines are deleted first.'],
+    'jointokenrequests.k0smotron.io/finalizer': ['JoinTokenRequest', 'The token is revoked first.'],
+    'k0smotron.io/finalizer': ['Cluster of k0smotron.io', 'The Pods of the control plane are deleted first.'],
+    'kamaji.clastix.io/TenantControlPlane': ['DataStore', 'A TenantControlPlane uses it.'],
+    'openstackfloatingippool.infrastructure.cluster.x-k8s.io/delete-floating-ip': [
+      'IPAddress',
+      'The floating IP is released first.',
+    ],
+    'openstackmachine.infrastructure.cluster.x-k8s.io/ip-claim': [
+      'IPAddressClaim',
+      'The address is taken from the server first.',
+    ],
+  }),
+  ...names('condition', 'capstan', {
+    'kamaji.clastix.io/DataStoreAllowedDeletion': ['DataStore', 'Whether the DataStore may be deleted.'],
+    'kamaji.clastix.io/DataStoreValidation': ['DataStore', 'Whether the DataStore can be used.'],
+  }),
+  ...names('class', 'capstan', {
+    'capstan.dev/directory': ['StorageClass', 'Provisioner of volumes of the embedded management API.'],
+    'capstan.dev/gateway': ['GatewayClass', 'Gateway of the embedded management API.'],
+    'capstan.dev/ingress': ['IngressClass', 'Ingress of the embedded management API.'],
+    'capstan.dev/loopback': ['Service', 'Load balancer of the embedded management API.'],
+    'controlplane.cluster.x-k8s.io/alias': ['Service', 'The Service is reached through a Gateway or Ingress.'],
+  }),
+  ...names('Secret type', 'capstan', {
+    'cluster.x-k8s.io/secret': ['Secret', 'Certificates, keys, user data and kubeconfigs of a cluster.'],
+  }),
+]);
