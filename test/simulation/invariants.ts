@@ -6,15 +6,11 @@ import {
   openStackServers,
 } from '../../src/api/index.ts';
 import type { KubeObject, Resource } from '../../src/machinery/index.ts';
+import { BrokenPromise } from './broken-promise.ts';
+import { checkConditions } from './listed-conditions.ts';
 import type { System } from './system.ts';
 
-/** A promise that was not kept. */
-export class BrokenPromise extends Error {
-  constructor(promise: string, detail: string) {
-    super(`${promise}: ${detail}`);
-    this.name = 'BrokenPromise';
-  }
-}
+export { BrokenPromise } from './broken-promise.ts';
 
 interface CloudThing {
   readonly type: string;
@@ -151,6 +147,7 @@ export async function checkPromises(system: System): Promise<void> {
   lastSeen.set(system, revision);
   await checkOwnership(system);
   await checkAddresses(system);
+  await checkConditions(system);
 }
 
 /** What was in the cloud before, to compare with what is there afterwards. */

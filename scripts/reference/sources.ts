@@ -1,0 +1,30 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
+import { transformSync } from 'esbuild';
+
+const root = resolve(import.meta.dirname, '../../src');
+
+/** Text of every file of the program, tests left out, without comments and types. */
+export function programSources(except: readonly string[]): Map<string, string> {
+  const sources = new Map<string, string>();
+  for (const entry of readdirSync(root, { recursive: true, withFileTypes: true })) {
+    const file = join(entry.parentPath, entry.name);
+    const path = relative(root, file);
+    const isTest = /\.test(-support)?\.ts$/.test(path) || /(^|\/)(testing|testkit|testdata)\//.test(path);
+    if (!entry.isFile() || !path.endsWith('.ts') || isTest || except.includes(path)) continue;
+    sources.set(path, transformSync(readFileSync(file, 'utf8'), { loader: 'ts' }).code);
+  }
+  return sources;
+}
+
+/** Strings of a source, with constants of the same file put in and `*` for everything else that varies. */
+export function stringsOf(source: string): string[] {
+  const constants = new Map(
+    [...source.matchAll(/const (\w+) = "([^"\\]*)"/g)].map((match) => [match[1]!, match[2]!] as const),
+  );
+  const plain = [...source.matchAll(/"([^"\\\n]*)"/g)].map((match) => match[1]!);
+  const templates = [...source.matchAll(/`((?:[^`\\]|\\.)*)`/g)].map((match) =>
+    match[1]!.replaceAll(/\$\{([^{}]*)\}/g, (_, name: string) => constants.get(name) ?? '*'),
+  );
+  return [...plain, ...templates];
+}

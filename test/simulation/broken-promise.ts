@@ -1,0 +1,7 @@
+/** A promise that was not kept. */
+export class BrokenPromise extends Error {
+  constructor(promise: string, detail: string) {
+    super(`${promise}: ${detail}`);
+    this.name = 'BrokenPromise';
+  }
+}
