@@ -17,3 +17,4 @@ export * from './selector/index.ts';
 export * from './text/index.ts';
 export * from './time/index.ts';
 export * from './validation/index.ts';
+export * from './version/index.ts';

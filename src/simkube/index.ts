@@ -35,7 +35,7 @@ export { dialWords } from './dial-words.ts';
 export type { EtcdEndpoint } from './etcd/endpoint.ts';
 export { createEtcdServer, type EtcdServer } from './etcd/grpc-server.ts';
 export { EtcdKeys } from './etcd/keys.ts';
-export { numberField, readFields, textFields, writeFields } from './etcd/protobuf.ts';
+export { numberOf, readFields, textsOf, writeFields } from './etcd/protobuf.ts';
 export { simulatedSnapshotKeys } from './etcd/snapshot.ts';
 export { httpService } from './http-service.ts';
 export { type KubeconfigFacts, readKubeconfig, renderKubeconfig, serverAddress } from './kubeconfigs.ts';

@@ -1,3 +1,5 @@
+import { bytesField } from '../../machinery/index.ts';
+
 /** What clients before the third OpenAPI version ask for; newer ones ask for it about kinds the third does not name. */
 export const openApiV2Protobuf: { readonly mediaTypes: ReadonlySet<string>; readonly contentType: string } = {
   mediaTypes: new Set([
@@ -13,17 +15,7 @@ export const openApiV2Protobuf: { readonly mediaTypes: ReadonlySet<string>; read
  * work at all, with this one it leaves validation to the server.
  */
 export function emptyOpenApiV2(title: string, version: string): Buffer {
-  const info = Buffer.concat([lengthDelimited(1, Buffer.from(title)), lengthDelimited(2, Buffer.from(version))]);
+  const info = Buffer.concat([bytesField(1, title), bytesField(2, version)]);
   const nothing = Buffer.alloc(0);
-  return Buffer.concat([
-    lengthDelimited(1, Buffer.from('2.0')),
-    lengthDelimited(2, info),
-    lengthDelimited(8, nothing),
-    lengthDelimited(9, nothing),
-  ]);
-}
-
-/** One protobuf field of wire type 2; both field number and length stay below 128 here. */
-function lengthDelimited(field: number, content: Buffer): Buffer {
-  return Buffer.concat([Buffer.from([(field << 3) | 2, content.length]), content]);
+  return Buffer.concat([bytesField(1, '2.0'), bytesField(2, info), bytesField(8, nothing), bytesField(9, nothing)]);
 }

@@ -1,10 +1,16 @@
 import { isIP } from 'node:net';
 import {
+  bigIntToBytes,
+  bytesToBigInt,
   type Clock,
   clone,
   fieldError,
+  formatIp,
+  ipFamily,
+  ipToBigInt,
   isJsonObject,
   type JsonObject,
+  parseCidr,
   statusError,
   type UnstructuredObject,
 } from '../../machinery/index.ts';
@@ -23,19 +29,13 @@ export interface ServiceRange {
 
 /** "10.96.0.0/16" as a range; the network and broadcast addresses are never handed out. */
 export function parseServiceCidr(cidr: string, nodePorts = { first: 30000, last: 32767 }): ServiceRange {
-  const match = /^(\d+)\.(\d+)\.(\d+)\.(\d+)\/(\d+)$/.exec(cidr);
-  if (!match) throw new Error(`"${cidr}" is not an IPv4 CIDR`);
-  const bits = Number(match[5]);
-  const address = parseAddress(match.slice(1, 5).join('.'));
-  return { base: address + 1, size: 2 ** (32 - bits) - 2, nodePorts };
-}
-
-function parseAddress(text: string): number {
-  return text.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
+  const range = parseCidr(cidr);
+  if (range?.address.length !== 4) throw new Error(`"${cidr}" is not an IPv4 CIDR`);
+  return { base: Number(bytesToBigInt(range.address)) + 1, size: 2 ** (32 - range.prefixLength) - 2, nodePorts };
 }
 
 export function formatAddress(value: number): string {
-  return [24, 16, 8, 0].map((shift) => Math.floor(value / 2 ** shift) % 256).join('.');
+  return formatIp(bigIntToBytes(BigInt(value), 4));
 }
 
 const space = { group: '', plural: 'services' };
@@ -162,7 +162,7 @@ function assignClusterIp(
 /** Why an address that was asked for cannot be had; what is no address at all is left to validation. */
 function addressProblem(address: string, { base, size }: ServiceRange, taken: ReadonlySet<string>): string | undefined {
   if (isIP(address) === 0) return undefined;
-  const offset = isIP(address) === 4 ? parseAddress(address) - base : -1;
+  const offset = ipFamily(address) === 'IPv4' ? Number(ipToBigInt(address)) - base : -1;
   if (offset < 0 || offset >= size) return 'the provided network does not match the current range';
   return taken.has(address) ? 'provided IP is already allocated' : undefined;
 }

@@ -1,37 +1,12 @@
 import { trimTrailing } from '../text/trim.ts';
+import { parseDurationNanos } from '../time/go-duration.ts';
 import { CelError, Duration, Timestamp } from './values.ts';
 
 const second = 1_000_000_000n;
-const units: Record<string, bigint> = {
-  ns: 1n,
-  us: 1_000n,
-  µs: 1_000n,
-  μs: 1_000n,
-  ms: 1_000_000n,
-  s: second,
-  m: 60n * second,
-  h: 3600n * second,
-};
-const maxNanos = 2n ** 63n;
-/** Numbers of very many digits take long to read; no duration needs them. */
-const maxDurationLength = 1000;
-
 /** Parses Go's duration syntax; undefined when it is none. */
 export function parseGoDuration(text: string): Duration | undefined {
-  if (text.length > maxDurationLength) return undefined;
-  const match = /^([-+]?)(0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/.exec(text);
-  if (!match) return undefined;
-  let nanos = 0n;
-  for (const [, whole, fraction = '', unit] of match[2]!.matchAll(
-    /(?<![\d.])(\d*)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h)/g,
-  )) {
-    const scale = units[unit!]!;
-    nanos += BigInt(whole || '0') * scale;
-    const digits = fraction.slice(0, 18);
-    if (digits !== '') nanos += (BigInt(digits) * scale) / 10n ** BigInt(digits.length);
-  }
-  if (nanos >= maxNanos) return undefined;
-  return new Duration(match[1] === '-' ? -nanos : nanos);
+  const nanos = parseDurationNanos(text);
+  return nanos === undefined ? undefined : new Duration(nanos);
 }
 
 const timestamp = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?(?:[Zz]|([-+])(\d{2}):(\d{2}))$/;

@@ -1,4 +1,4 @@
-import { formatIp } from '../schema/ip.ts';
+import { formatIp } from '../net/ip.ts';
 
 /**
  * What a CEL expression computes with. Integers are bigint and doubles are number, so that the two can be told apart;

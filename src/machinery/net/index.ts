@@ -1,1 +1,2 @@
+export * from './ip.ts';
 export * from './peer-policy.ts';

@@ -1,5 +1,5 @@
 import { CapstanError } from '../errors/index.ts';
-import { type Cidr, maskAddress, parseCidr, parseIp } from '../schema/ip.ts';
+import { type Cidr, maskAddress, parseCidr, parseIp } from './ip.ts';
 
 // Tenants name peers: the URL of a cloud, the server of a kubeconfig, the host of a bucket. This program asks them from where it
 // runs, which may reach more than the tenant can. The operator says which addresses it must not ask on a tenant's word.

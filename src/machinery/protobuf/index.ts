@@ -8,4 +8,5 @@ export {
   protobufMediaType,
 } from './envelope.ts';
 export { isUnregisteredKind, ProtobufError, type ProtobufErrorReason } from './error.ts';
+export { bytesField, numberField, type RawField, readRawFields } from './fields.ts';
 export type { ProtobufField, ProtobufLeaf, ProtobufMessage, ProtobufRegistry } from './message.ts';

@@ -48,6 +48,18 @@ export class WireReader {
     throw new ProtobufError('protobuf: a varint is longer than 10 bytes');
   }
 
+  /** An unsigned 64-bit varint, exactly. */
+  varintBigInt(): bigint {
+    let result = 0n;
+    for (let shift = 0n; shift < 70n; shift += 7n) {
+      if (this.position >= this.end) throw truncated();
+      const byte = this.#bytes[this.position++]!;
+      result |= BigInt(byte & 0x7f) << shift;
+      if (byte < 0x80) return BigInt.asUintN(64, result);
+    }
+    throw new ProtobufError('protobuf: a varint is longer than 10 bytes');
+  }
+
   double(): number {
     if (this.position + 8 > this.end) throw truncated();
     const value = this.#bytes.readDoubleLE(this.position);
@@ -80,6 +92,13 @@ export class WireReader {
   view(length: number): Uint8Array {
     const start = this.position;
     this.position += length;
+    return this.#bytes.subarray(start, this.position);
+  }
+
+  /** A view of the next bytes, as many as there must be. */
+  take(length: number): Buffer {
+    const start = this.position;
+    this.#advance(length);
     return this.#bytes.subarray(start, this.position);
   }
 

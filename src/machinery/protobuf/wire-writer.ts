@@ -15,7 +15,7 @@ export class WireWriter {
   }
 
   /** The bytes written so far; the writer must not be used afterwards. */
-  finish(): Uint8Array {
+  finish(): Buffer {
     return this.#bytes.subarray(0, this.#position);
   }
 
@@ -40,8 +40,13 @@ export class WireWriter {
       this.unsigned(value);
       return;
     }
+    this.bigInt(value >= 2 ** 63 ? maxInt64 : BigInt(value));
+  }
+
+  /** An integer of 64 bits, exactly. */
+  bigInt(value: bigint): void {
     this.#reserve(10);
-    let rest = value >= 2 ** 63 ? maxInt64 : BigInt.asUintN(64, BigInt(value));
+    let rest = BigInt.asUintN(64, value);
     while (rest >= 0x80n) {
       this.#bytes[this.#position++] = Number(rest & 0x7fn) | 0x80;
       rest >>= 7n;

@@ -1,5 +1,6 @@
+import { parseCidr, parseIp, parseIpv4 } from '../net/ip.ts';
+import { parseDurationNanos } from '../time/go-duration.ts';
 import { goRegexp } from './go-regexp/index.ts';
-import { parseCidr, parseIp, parseIpv4 } from './ip.ts';
 
 /** Says whether a string has a format. */
 export type FormatCheck = (text: string) => boolean;
@@ -26,9 +27,12 @@ const formats = new Map<string, FormatCheck>([
   ['uri', isRequestUri],
   ['email', isEmail],
   ['hostname', isHostname],
-  ['ipv4', (text) => parseIpv4(text, true) !== undefined || (text.includes('.') && parseIp(text) !== undefined)],
+  [
+    'ipv4',
+    (text) => parseIpv4(text, { lenient: true }) !== undefined || (text.includes('.') && parseIp(text) !== undefined),
+  ],
   ['ipv6', (text) => text.includes(':') && parseIp(text) !== undefined],
-  ['cidr', (text) => parseCidr(text, true) !== undefined],
+  ['cidr', (text) => parseCidr(text, { lenient: true }) !== undefined],
   ['mac', isMac],
   ['uuid', uuid('[0-9a-f]{4}', '[0-9a-f]{4}')],
   ['uuid3', uuid('3[0-9a-f]{3}', '[0-9a-f]{4}')],
@@ -89,7 +93,6 @@ function parsesAsDateTime(text: string): boolean {
   return match !== null && match[1]! <= '23' && match[2]! <= '59' && match[3]! <= '59';
 }
 
-const goDuration = /^[-+]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/;
 // Digits before the first would be tried again and again.
 const wordyDuration = /(?<!\d)(\d+)\s*([A-Za-zµ]+)/g;
 const exactUnits = new Set(['ns', 'us', 'µs', 'ms', 's', 'm', 'h', 'hr', 'd', 'w', 'wk']);
@@ -97,7 +100,7 @@ const unitPrefixes = ['nano', 'micro', 'milli', 'sec', 'min', 'hour', 'day', 'we
 
 /** Go's durations, and sentences like `3 days 2 hours`. */
 export function isDuration(text: string): boolean {
-  if (goDuration.test(text)) return true;
+  if (parseDurationNanos(text) !== undefined) return true;
   for (const match of text.matchAll(wordyDuration)) {
     const unit = match[2]!.toLowerCase();
     if (exactUnits.has(unit) || unitPrefixes.some((prefix) => unit.startsWith(prefix))) return true;

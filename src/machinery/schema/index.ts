@@ -3,7 +3,6 @@ export { findUndecodableResource } from './embedded.ts';
 export { type ResolvedFieldPath, resolveFieldPath } from './field-path.ts';
 export { formatCheck } from './formats.ts';
 export { GoRegexp, goRegexp, RegexpBudgetExceeded, type StepBudget, validatePattern } from './go-regexp/index.ts';
-export { parseIp } from './ip.ts';
 export { type MetadataPruning, objectMetaSchema, pruneMetadata } from './metadata.ts';
 export { own } from './own.ts';
 export { pruneUnknownFields, pruneValue } from './prune.ts';

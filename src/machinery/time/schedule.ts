@@ -1,5 +1,5 @@
 import { type CronSchedule, cronDescriptors, parseCronFields } from '../validation/cron.ts';
-import { parseDuration } from '../validation/duration.ts';
+import { parseDuration } from './go-duration.ts';
 
 // When a schedule is due, in the time zone it is meant for.
 

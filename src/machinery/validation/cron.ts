@@ -1,4 +1,4 @@
-import { parseDuration } from './duration.ts';
+import { parseDuration } from '../time/go-duration.ts';
 
 interface Bounds {
   min: number;

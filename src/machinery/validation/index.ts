@@ -1,5 +1,4 @@
 export * from './cron.ts';
-export * from './duration.ts';
 export * from './labels.ts';
 export * from './names.ts';
 export * from './network.ts';

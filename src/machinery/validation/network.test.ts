@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { checkCidr, checkIp, cidrStrictlyContains, ipFamily, ipToBigInt, nonSpecialIpProblems } from './network.ts';
+import { ipFamily, ipToBigInt } from '../net/ip.ts';
+import { checkCidr, checkIp, cidrStrictlyContains, nonSpecialIpProblems } from './network.ts';
 
 describe('addresses', () => {
   it.each([

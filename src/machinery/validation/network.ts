@@ -1,46 +1,11 @@
-import { isIPv4, isIPv6 } from 'node:net';
-
-export type IpFamily = 'IPv4' | 'IPv6';
-
-/** The family of an address without zone, undefined when it is no address. */
-export function ipFamily(address: string): IpFamily | undefined {
-  if (isIPv4(address)) return 'IPv4';
-  return isIPv6(address) && !address.includes('%') ? 'IPv6' : undefined;
-}
+import { cidrFamily, ipFamily, ipToBigInt } from '../net/ip.ts';
 
 export function checkIp(address: string): string[] {
   return ipFamily(address) === undefined ? ['must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'] : [];
 }
 
-/** The family of `address/length`, undefined when it is no CIDR. */
-export function cidrFamily(cidr: string): IpFamily | undefined {
-  const slash = cidr.indexOf('/');
-  if (slash < 0) return undefined;
-  const family = ipFamily(cidr.slice(0, slash));
-  const length = cidr.slice(slash + 1);
-  if (family === undefined || !/^(0|[1-9][0-9]{0,2})$/.test(length)) return undefined;
-  return Number(length) <= (family === 'IPv4' ? 32 : 128) ? family : undefined;
-}
-
 export function checkCidr(cidr: string): string[] {
   return cidrFamily(cidr) === undefined ? ['must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)'] : [];
-}
-
-/** An address as a number, for ranges and ordering; the address must be valid. */
-export function ipToBigInt(address: string): bigint {
-  if (isIPv4(address)) return address.split('.').reduce((sum, part) => sum * 256n + BigInt(part), 0n);
-  const lastColon = address.lastIndexOf(':');
-  let text = address;
-  if (address.includes('.')) {
-    const tail = ipToBigInt(address.slice(lastColon + 1));
-    text = `${address.slice(0, lastColon + 1)}${(tail >> 16n).toString(16)}:${(tail & 0xffffn).toString(16)}`;
-  }
-  const [head = '', rest] = text.split('::');
-  const before = head === '' ? [] : head.split(':');
-  const after = rest === undefined || rest === '' ? [] : rest.split(':');
-  const zeros = rest === undefined ? 0 : 8 - before.length - after.length;
-  const groups = [...before, ...new Array<string>(zeros).fill('0'), ...after];
-  return groups.reduce((sum, group) => sum * 65536n + BigInt(`0x${group}`), 0n);
 }
 
 /** Whether `inner` lies strictly inside `outer` (both valid CIDRs of one family). */

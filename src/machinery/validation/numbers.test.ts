@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { formatFieldError } from '../errors/field-error.ts';
-import { formatDuration, parseDuration } from './duration.ts';
+import { formatDuration, parseDuration } from '../time/go-duration.ts';
 import {
   percentOf,
   scaledValue,

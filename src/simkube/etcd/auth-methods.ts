@@ -1,10 +1,10 @@
 import type { EtcdAccess, EtcdPermission } from './access.ts';
 import { agreed, type EtcdCall, header, type Method } from './endpoint.ts';
-import { type Fields, numberField, readFields, textFields, writeFields } from './protobuf.ts';
+import { type Fields, numberOf, readFields, textsOf, writeFields } from './protobuf.ts';
 
 const permissionNumbers = { read: 0, write: 1, both: 2 } as const;
 
-const text = (request: Fields, field: number): string => textFields(request, field).at(-1) ?? '';
+const text = (request: Fields, field: number): string => textsOf(request, field).at(-1) ?? '';
 
 function permissionMessage({ from, to, reads, writes }: EtcdPermission): Buffer {
   const type = reads && writes ? permissionNumbers.both : writes ? permissionNumbers.write : permissionNumbers.read;
@@ -14,7 +14,7 @@ function permissionMessage({ from, to, reads, writes }: EtcdPermission): Buffer 
 function readPermission(request: Fields): EtcdPermission {
   const message = request.get(2)?.at(-1);
   const fields = readFields(Buffer.isBuffer(message) ? message : Buffer.alloc(0));
-  const type = Number(numberField(fields, 1));
+  const type = Number(numberOf(fields, 1));
   const from = text(fields, 2);
   // A permission for one key is the one for the range that holds nothing else.
   const to = text(fields, 3) || `${from}\0`;

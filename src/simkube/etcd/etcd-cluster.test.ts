@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { seededRandom } from '../../machinery/index.ts';
+import { ProtobufError, seededRandom } from '../../machinery/index.ts';
 import { EtcdCluster } from './etcd-cluster.ts';
-import { numberField, readFields, textFields, writeFields } from './protobuf.ts';
+import { numberOf, readFields, textsOf, writeFields } from './protobuf.ts';
 
 const facts = (name: string) => ({ name, clientUrls: [`https://${name}:2379`] });
 
@@ -90,8 +90,8 @@ describe('messages of etcd', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }), fc.array(fc.string()), (number, texts) => {
         const fields = readFields(writeFields({ 1: number, 3: texts }));
-        expect(numberField(fields, 1)).toBe(number);
-        expect(textFields(fields, 3)).toEqual(texts);
+        expect(numberOf(fields, 1)).toBe(number);
+        expect(textsOf(fields, 3)).toEqual(texts);
       }),
     );
   });
@@ -102,7 +102,7 @@ describe('messages of etcd', () => {
         try {
           readFields(Buffer.from(bytes));
         } catch (error) {
-          expect(error).toBeInstanceOf(RangeError);
+          expect(error).toBeInstanceOf(ProtobufError);
         }
       }),
     );

@@ -2,10 +2,10 @@ import type { KeyRange } from './access.ts';
 import { agreed, type EtcdCall, type EtcdEndpoint, header, type Method } from './endpoint.ts';
 import { EtcdError, grpcCode } from './errors.ts';
 import type { EtcdEntry } from './keys.ts';
-import { type Fields, numberField, textFields, writeFields } from './protobuf.ts';
+import { type Fields, numberOf, textsOf, writeFields } from './protobuf.ts';
 
 function rangeOf(request: Fields, keyField: number, endField: number): KeyRange {
-  return { from: textFields(request, keyField).at(-1) ?? '', to: textFields(request, endField).at(-1) ?? '' };
+  return { from: textsOf(request, keyField).at(-1) ?? '', to: textsOf(request, endField).at(-1) ?? '' };
 }
 
 /** For permissions a single key is the range that holds nothing else. */
@@ -31,23 +31,23 @@ function writable({ endpoint, user }: EtcdCall, range: KeyRange): void {
 /** Reading, writing and deleting keys. */
 export const keyMethods: Readonly<Record<string, Method>> = {
   async '/etcdserverpb.KV/Range'({ endpoint, user }, request) {
-    const isSerializable = numberField(request, 7) !== 0n;
+    const isSerializable = numberOf(request, 7) !== 0n;
     if (!isSerializable) agreed(endpoint);
     refuseLearner(endpoint);
     const range = rangeOf(request, 1, 2);
     endpoint.cluster.access.check(user, asRange(range), 'read');
-    const countOnly = numberField(request, 9) !== 0n;
-    const limit = Number(numberField(request, 3));
+    const countOnly = numberOf(request, 9) !== 0n;
+    const limit = Number(numberOf(request, 3));
     const { entries, count } = await endpoint.data.range(range, limit);
-    const shown = countOnly ? [] : entries.map((entry) => entryMessage(entry, numberField(request, 8) !== 0n));
+    const shown = countOnly ? [] : entries.map((entry) => entryMessage(entry, numberOf(request, 8) !== 0n));
     return writeFields({ 1: header(endpoint), 2: shown, 3: !countOnly && count > entries.length, 4: count });
   },
   async '/etcdserverpb.KV/Put'(call, request) {
     const { endpoint } = call;
-    const [key = ''] = textFields(request, 1);
+    const [key = ''] = textsOf(request, 1);
     writable(call, { from: key, to: '' });
     try {
-      await endpoint.data.put(key, textFields(request, 2).at(-1) ?? '');
+      await endpoint.data.put(key, textsOf(request, 2).at(-1) ?? '');
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error;
       // Only what Kubernetes stores is kept here.

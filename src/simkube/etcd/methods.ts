@@ -3,7 +3,7 @@ import { agreed, type EtcdCall, type EtcdEndpoint, header, idNumber, idText, typ
 import { EtcdError, etcdErrors, grpcCode } from './errors.ts';
 import type { AlarmType, EtcdMember } from './etcd-cluster.ts';
 import { keyMethods } from './key-methods.ts';
-import { type Fields, numberField, textFields, writeFields } from './protobuf.ts';
+import { type Fields, numberOf, textsOf, writeFields } from './protobuf.ts';
 import { minorOf } from './version.ts';
 
 const alarmNumbers: Readonly<Record<AlarmType, number>> = { NOSPACE: 1, CORRUPT: 2 };
@@ -28,27 +28,27 @@ function administered({ endpoint, user }: EtcdCall): EtcdEndpoint {
 
 const membershipMethods: Readonly<Record<string, Method>> = {
   '/etcdserverpb.Cluster/MemberList'({ endpoint }, request) {
-    if (numberField(request, 1) !== 0n) agreed(endpoint);
+    if (numberOf(request, 1) !== 0n) agreed(endpoint);
     return writeFields({ 1: header(endpoint), 2: memberMessages(endpoint) });
   },
   '/etcdserverpb.Cluster/MemberAdd'(call, request) {
     const endpoint = administered(call);
-    const member = endpoint.cluster.add(textFields(request, 1), numberField(request, 2) !== 0n);
+    const member = endpoint.cluster.add(textsOf(request, 1), numberOf(request, 2) !== 0n);
     return writeFields({ 1: header(endpoint), 2: memberMessage(member), 3: memberMessages(endpoint) });
   },
   '/etcdserverpb.Cluster/MemberRemove'(call, request) {
     const endpoint = administered(call);
-    endpoint.cluster.remove(idText(numberField(request, 1)));
+    endpoint.cluster.remove(idText(numberOf(request, 1)));
     return writeFields({ 1: header(endpoint), 2: memberMessages(endpoint) });
   },
   '/etcdserverpb.Cluster/MemberUpdate'(call, request) {
     const endpoint = administered(call);
-    endpoint.cluster.update(idText(numberField(request, 1)), textFields(request, 2));
+    endpoint.cluster.update(idText(numberOf(request, 1)), textsOf(request, 2));
     return writeFields({ 1: header(endpoint), 2: memberMessages(endpoint) });
   },
   '/etcdserverpb.Cluster/MemberPromote'(call, request) {
     const endpoint = administered(call);
-    endpoint.cluster.promote(idText(numberField(request, 1)));
+    endpoint.cluster.promote(idText(numberOf(request, 1)));
     return writeFields({ 1: header(endpoint), 2: memberMessages(endpoint) });
   },
 };
@@ -80,10 +80,10 @@ const maintenanceMethods: Readonly<Record<string, Method>> = {
   '/etcdserverpb.Maintenance/Alarm'({ endpoint }, request) {
     agreed(endpoint);
     const { cluster } = endpoint;
-    const action = numberField(request, 1);
-    const memberNumber = numberField(request, 2);
+    const action = numberOf(request, 1);
+    const memberNumber = numberOf(request, 2);
     const memberId = memberNumber === 0n ? '' : idText(memberNumber);
-    const type = alarmType(numberField(request, 3));
+    const type = alarmType(numberOf(request, 3));
     if (action === 1n && type) cluster.raiseAlarm({ memberId: memberId || endpoint.memberId, type });
     const alarms =
       action === 2n
@@ -95,14 +95,14 @@ const maintenanceMethods: Readonly<Record<string, Method>> = {
     });
   },
   '/etcdserverpb.Maintenance/MoveLeader'({ endpoint }, request) {
-    endpoint.cluster.moveLeader(endpoint.memberId, idText(numberField(request, 1)));
+    endpoint.cluster.moveLeader(endpoint.memberId, idText(numberOf(request, 1)));
     return writeFields({ 1: header(endpoint) });
   },
   '/etcdserverpb.Maintenance/Defragment': ({ endpoint }) => writeFields({ 1: header(endpoint) }),
   '/etcdserverpb.Maintenance/Hash': ({ endpoint }) =>
     writeFields({ 1: header(endpoint), 2: endpoint.data.hash(endpoint.data.revision()) }),
   '/etcdserverpb.Maintenance/HashKV'({ endpoint }, request) {
-    const revision = Number(numberField(request, 1)) || endpoint.data.revision();
+    const revision = Number(numberOf(request, 1)) || endpoint.data.revision();
     return writeFields({ 1: header(endpoint), 2: endpoint.data.hash(revision), 4: revision });
   },
   async '/etcdserverpb.Maintenance/Snapshot'(call) {

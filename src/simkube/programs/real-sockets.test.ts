@@ -7,7 +7,7 @@ import { connect as connectTls } from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../machinery/index.ts';
 import { issueCertificate } from '../../pki/index.ts';
-import { numberField, readFields, textFields, writeFields } from '../etcd/protobuf.ts';
+import { numberOf, readFields, textsOf, writeFields } from '../etcd/protobuf.ts';
 import type { PortService } from '../types.ts';
 import { createProgramLab, type ProgramLab } from './testing/lab.ts';
 import {
@@ -125,17 +125,17 @@ describe('programs of Pods over real sockets', () => {
       const [members] = await call('/etcdserverpb.Cluster/MemberList');
       expect(readFields(members!).get(2)).toHaveLength(1);
       const parts = await call('/etcdserverpb.Maintenance/Snapshot');
-      const snapshot = parts.map((part) => textFields(readFields(part), 3).join('')).join('');
+      const snapshot = parts.map((part) => textsOf(readFields(part), 3).join('')).join('');
       expect(snapshot).toContain('/core/namespaces/kube-system');
-      expect(numberField(readFields(parts.at(-1)!), 2)).toBe(0n);
+      expect(numberOf(readFields(parts.at(-1)!), 2)).toBe(0n);
       const range = { 1: '/registry/core/namespaces/', 2: '/registry/core/namespaces0' };
       const [counted] = await call('/etcdserverpb.KV/Range', writeFields({ ...range, 9: true }));
-      expect(numberField(readFields(counted!), 4)).toBe(4n);
+      expect(numberOf(readFields(counted!), 4)).toBe(4n);
       const [found] = await call('/etcdserverpb.KV/Range', writeFields({ ...range, 3: 1 }));
       expect(readFields(found!).get(2)).toHaveLength(1);
       await call('/etcdserverpb.Auth/UserAdd', writeFields({ 1: 'tenant' }));
       const [users] = await call('/etcdserverpb.Auth/UserList');
-      expect(textFields(readFields(users!), 2)).toEqual(['tenant']);
+      expect(textsOf(readFields(users!), 2)).toEqual(['tenant']);
     } finally {
       client.destroy();
     }

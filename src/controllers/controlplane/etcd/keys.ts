@@ -1,6 +1,7 @@
+import { bytesField } from '../../../machinery/index.ts';
 import type { GrpcChannel } from './grpc.ts';
 import type { EtcdKeys } from './types.ts';
-import { bytesMessage, numberOf, readFields } from './wire.ts';
+import { numberOf, readFields } from './wire.ts';
 
 const service = '/etcdserverpb.KV';
 /** From the first key, and as its end: to the last. */
@@ -10,10 +11,10 @@ const everything = Buffer.from([0]);
 export function etcdKeys(channel: GrpcChannel): EtcdKeys {
   return {
     async put({ key, value }, signal) {
-      await channel.call(`${service}/Put`, Buffer.concat([bytesMessage(1, key), bytesMessage(2, value)]), signal);
+      await channel.call(`${service}/Put`, Buffer.concat([bytesField(1, key), bytesField(2, value)]), signal);
     },
     async deleteAll(signal) {
-      const request = Buffer.concat([bytesMessage(1, everything), bytesMessage(2, everything)]);
+      const request = Buffer.concat([bytesField(1, everything), bytesField(2, everything)]);
       const answer = await channel.call(`${service}/DeleteRange`, request, signal);
       for (const field of readFields(answer)) if (field.number === 2) return numberOf(field);
       return 0;

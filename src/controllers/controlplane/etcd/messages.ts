@@ -1,13 +1,14 @@
 // The messages of etcd's Cluster and Maintenance services, as far as they are used here.
+import { bytesField } from '../../../machinery/index.ts';
 import type { EtcdAlarm, EtcdMember, EtcdStatus } from './types.ts';
-import { bytesMessage, idOf, messageOf, numberMessage, numberOf, parseId, readFields, textOf } from './wire.ts';
+import { idOf, messageOf, numberMessage, numberOf, parseId, readFields, textOf } from './wire.ts';
 
 /** With the consent of the majority: a member that was cut off must not answer from memory. */
 export const memberListRequest = (): Buffer => numberMessage(1, 1n);
 export const memberIdRequest = (id: string): Buffer => numberMessage(1, parseId(id));
 export const emptyRequest = (): Buffer => Buffer.alloc(0);
 export const addLearnerRequest = (peerUrls: readonly string[]): Buffer =>
-  Buffer.concat([...peerUrls.map((url) => bytesMessage(1, url)), numberMessage(2, 1n)]);
+  Buffer.concat([...peerUrls.map((url) => bytesField(1, url)), numberMessage(2, 1n)]);
 export const disarmRequest = ({ memberId, type }: EtcdAlarm): Buffer =>
   Buffer.concat([
     numberMessage(1, 2n),

@@ -1,6 +1,7 @@
+import { bytesField } from '../../../machinery/index.ts';
 import type { GrpcChannel } from './grpc.ts';
 import { EtcdError, type EtcdTenant, type EtcdTenants } from './types.ts';
-import { bytesMessage, numberMessage } from './wire.ts';
+import { numberMessage } from './wire.ts';
 
 const auth = '/etcdserverpb.Auth';
 const keys = '/etcdserverpb.KV';
@@ -24,31 +25,26 @@ export function etcdTenants(channel: GrpcChannel): EtcdTenants {
     // without a password: whoever shows a certificate with this common name is that user
     attempt(
       `${auth}/UserAdd`,
-      Buffer.concat([bytesMessage(1, name), bytesMessage(3, numberMessage(1, 1n))]),
+      Buffer.concat([bytesField(1, name), bytesField(3, numberMessage(1, 1n))]),
       alreadyThere,
       signal,
     );
   const addRole = (name: string, signal: AbortSignal): Promise<void> =>
-    attempt(`${auth}/RoleAdd`, bytesMessage(1, name), alreadyThere, signal);
+    attempt(`${auth}/RoleAdd`, bytesField(1, name), alreadyThere, signal);
   const grant = (user: string, role: string, signal: AbortSignal): Promise<void> =>
-    attempt(
-      `${auth}/UserGrantRole`,
-      Buffer.concat([bytesMessage(1, user), bytesMessage(2, role)]),
-      alreadyThere,
-      signal,
-    );
+    attempt(`${auth}/UserGrantRole`, Buffer.concat([bytesField(1, user), bytesField(2, role)]), alreadyThere, signal);
   return {
     async ensure({ user, role, prefix }, signal) {
       await addUser(user, signal);
       await addRole(role, signal);
       const permission = Buffer.concat([
         numberMessage(1, readWrite),
-        bytesMessage(2, prefix),
-        bytesMessage(3, endOf(prefix)),
+        bytesField(2, prefix),
+        bytesField(3, endOf(prefix)),
       ]);
       await attempt(
         `${auth}/RoleGrantPermission`,
-        Buffer.concat([bytesMessage(1, role), bytesMessage(2, permission)]),
+        Buffer.concat([bytesField(1, role), bytesField(2, permission)]),
         alreadyThere,
         signal,
       );
@@ -58,12 +54,12 @@ export function etcdTenants(channel: GrpcChannel): EtcdTenants {
       if (options.keys) {
         await channel.call(
           `${keys}/DeleteRange`,
-          Buffer.concat([bytesMessage(1, prefix), bytesMessage(2, endOf(prefix))]),
+          Buffer.concat([bytesField(1, prefix), bytesField(2, endOf(prefix))]),
           signal,
         );
       }
-      await attempt(`${auth}/UserDelete`, bytesMessage(1, user), alreadyGone, signal);
-      await attempt(`${auth}/RoleDelete`, bytesMessage(1, role), alreadyGone, signal);
+      await attempt(`${auth}/UserDelete`, bytesField(1, user), alreadyGone, signal);
+      await attempt(`${auth}/RoleDelete`, bytesField(1, role), alreadyGone, signal);
     },
     async enforce(signal) {
       await addUser(root, signal);

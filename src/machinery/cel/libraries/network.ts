@@ -1,4 +1,4 @@
-import { formatIp, isIpv4Mapped, maskAddress, parseCidr, parseIp } from '../../schema/ip.ts';
+import { formatIp, isIpv4Mapped, maskAddress, parseCidr, parseIp } from '../../net/ip.ts';
 import { defineFunction, defineMethod } from '../library.ts';
 import { CelError, CelList, CidrBlock, EntryMap, IpAddress, Opaque, sameBytes } from '../values.ts';
 

@@ -6,6 +6,7 @@ import { EtcdKeys } from '../../etcd/keys.ts';
 import { httpService } from '../../http-service.ts';
 import type { SimulatedProcess, SimulatedProgram } from '../../process.ts';
 import type { PortService } from '../../types.ts';
+import { versionInTag } from '../image.ts';
 import { localOnly, type SimulatedKubernetes } from '../kubernetes.ts';
 import { between, type Closing, followedPair, program, requiredFile, untilStopped } from '../running.ts';
 import { dataFile, writeEtcdData } from './data-directory.ts';
@@ -21,7 +22,7 @@ const peerCheckMs = 5_000;
 export function etcdProgram(kubernetes: SimulatedKubernetes): SimulatedProgram {
   return program(async (process, closing) => {
     if (process.argv.includes('--version') || process.argv.includes('-version')) {
-      process.log(`etcd Version: ${/:v?(\d+\.\d+\.\d+)/.exec(process.image)?.[1] ?? '3.6.4'}`);
+      process.log(`etcd Version: ${versionInTag(process.image) ?? '3.6.4'}`);
       return 0;
     }
     const settings = etcdSettings(process);

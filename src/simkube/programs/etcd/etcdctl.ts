@@ -4,6 +4,7 @@ import type { EtcdMember } from '../../etcd/etcd-cluster.ts';
 import type { SimulatedProcess, SimulatedProgram } from '../../process.ts';
 import { ProgramFailure } from '../failure.ts';
 import { type Flags, type FlagTable, flagValue, isSwitchedOn, listValue, names, parseFlags } from '../flags.ts';
+import { versionInTag } from '../image.ts';
 import type { SimulatedKubernetes } from '../kubernetes.ts';
 import { program } from '../running.ts';
 import { connectEtcd, type EtcdConnection, type EtcdCredentials } from './way.ts';
@@ -59,7 +60,7 @@ export function etcdctlProgram(kubernetes: SimulatedKubernetes): SimulatedProgra
 
 const commands: Readonly<Record<string, (asked: Asked) => Promise<number> | number>> = {
   version({ process }) {
-    process.log(`etcdctl version: ${/:v?(\d+\.\d+\.\d+)/.exec(process.image)?.[1] ?? '3.6.4'}\nAPI version: 3.6`);
+    process.log(`etcdctl version: ${versionInTag(process.image) ?? '3.6.4'}\nAPI version: 3.6`);
     return 0;
   },
   'endpoint health': (asked) => {

@@ -1,6 +1,7 @@
 import type { SimulatedProcess } from '../../process.ts';
 import { ProgramFailure } from '../failure.ts';
 import { type Flags, type FlagTable, flagValue, isSwitchedOn, names, parseFlags } from '../flags.ts';
+import { versionInTag } from '../image.ts';
 
 /** Who is to be there when a cluster begins, or is joined. */
 export interface InitialMember {
@@ -88,7 +89,7 @@ export function etcdSettings(process: SimulatedProcess): EtcdSettings {
   return {
     name,
     dataDirectory: value('data-dir', `/${name}.etcd`),
-    version: /:v?(\d+\.\d+\.\d+)/.exec(image)?.[1] ?? '3.6.4',
+    version: versionInTag(image) ?? '3.6.4',
     initialCluster,
     isNewCluster: state === 'new',
     token: value('initial-cluster-token', 'etcd-cluster'),

@@ -1,3 +1,4 @@
+import { addressInCidr, cidrFamily } from '../../../machinery/index.ts';
 import type { CertificateAndKey } from '../../../pki/index.ts';
 import { createAuthority, createServiceAccountKeyPair, issueCertificate, publicKeyOf } from '../../../pki/index.ts';
 import type { SimulatedProcess } from '../../process.ts';
@@ -101,7 +102,7 @@ const unreadable = (reason: string): ProgramFailure => new ProgramFailure(`Error
 function servingHosts({ address, hostname }: SimulatedProcess, { api, network }: K0sConfig): string[] {
   const external = api.externalAddress && hostOf(api.externalAddress);
   const { clusterDomain, serviceCidr } = network;
-  const [, head, last] = /^(\d+\.\d+\.\d+)\.(\d+)\//.exec(serviceCidr) ?? [];
+  const serviceAddress = cidrFamily(serviceCidr) === 'IPv4' ? addressInCidr(serviceCidr, 1) : undefined;
   const hosts = [
     'kubernetes',
     'kubernetes.default',
@@ -111,7 +112,7 @@ function servingHosts({ address, hostname }: SimulatedProcess, { api, network }:
     `kubernetes.default.svc.${clusterDomain}`,
     'localhost',
     '127.0.0.1',
-    ...(head === undefined ? [] : [`${head}.${Number(last) + 1}`]),
+    ...(serviceAddress === undefined ? [] : [serviceAddress]),
     ...(address === '' ? [] : [address]),
     hostname,
     ...(external ? [external] : []),

@@ -1,5 +1,5 @@
 import { stringify } from 'yaml';
-import type { JsonObject, KubeObject } from '../../../machinery/index.ts';
+import { addressInCidr, cidrFamily, type JsonObject, type KubeObject } from '../../../machinery/index.ts';
 import type { K0sConfig } from './config.ts';
 import { hostOf } from './pki.ts';
 import { configMap, daemonSet, deployment, serviceAccount } from './workloads.ts';
@@ -86,8 +86,8 @@ function workerConfig({ network, konnectivityPort }: K0sConfig, version: string)
 }
 
 function dnsAddress(serviceCidr: string): string[] {
-  const match = /^(\d+\.\d+\.\d+)\.(\d+)\//.exec(serviceCidr);
-  return match ? [`${match[1]}.${Number(match[2]) + 10}`] : [];
+  const address = addressInCidr(serviceCidr, 10);
+  return address !== undefined && cidrFamily(serviceCidr) === 'IPv4' ? [address] : [];
 }
 
 function coreDns({ network }: K0sConfig): KubeObject[] {

@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { loadKubeconfig, portForward } from '../../../client/index.ts';
 import { systemClock } from '../../../machinery/index.ts';
 import { createAuthority, issueCertificate } from '../../../pki/index.ts';
-import { numberField, readFields, textFields, writeFields } from '../../../simkube/index.ts';
+import { numberOf, readFields, textsOf, writeFields } from '../../../simkube/index.ts';
 import {
   authorityHash,
   configPath,
@@ -152,11 +152,11 @@ describe.skipIf(!bindable)(
       const { authority, pair } = await etcdIdentity();
       const members = await callEtcd('/etcdserverpb.Cluster/MemberList', { 1: true }, authority.certificate, pair);
       const [member] = members.get(2) ?? [];
-      expect(textFields(readFields(member as Buffer), 2)).toEqual(['cp-0']);
+      expect(textsOf(readFields(member as Buffer), 2)).toEqual(['cp-0']);
       const status = await callEtcd('/etcdserverpb.Maintenance/Status', {}, authority.certificate, pair);
-      expect(numberField(status, 4)).toBe(numberField(readFields(member as Buffer), 1));
+      expect(numberOf(status, 4)).toBe(numberOf(readFields(member as Buffer), 1));
       const range = await callEtcd('/etcdserverpb.KV/Range', { 1: 'health' }, authority.certificate, pair);
-      expect(numberField(range, 4)).toBe(0n);
+      expect(numberOf(range, 4)).toBe(0n);
       const refused = callEtcd('/etcdserverpb.Cluster/MemberRemove', { 1: 7 }, authority.certificate, pair);
       await expect(refused).rejects.toThrow('etcdserver: member not found');
       const stranger = await createAuthority({ commonName: 'other', clock: systemClock });
@@ -333,9 +333,9 @@ describe.skipIf(!bindable)(
         const answer = await callEtcd('/etcdserverpb.Cluster/MemberList', { 1: true }, authority.certificate, pair);
         return (answer.get(2) ?? []).map((member) => readFields(member as Buffer));
       };
-      const joined = (await list()).find((member) => textFields(member, 2)[0] === 'cp-1')!;
-      await callEtcd('/etcdserverpb.Cluster/MemberRemove', { 1: numberField(joined, 1) }, authority.certificate, pair);
-      expect((await list()).flatMap((member) => textFields(member, 2))).toEqual(['cp-0']);
+      const joined = (await list()).find((member) => textsOf(member, 2)[0] === 'cp-1')!;
+      await callEtcd('/etcdserverpb.Cluster/MemberRemove', { 1: numberOf(joined, 1) }, authority.certificate, pair);
+      expect((await list()).flatMap((member) => textsOf(member, 2))).toEqual(['cp-0']);
       expect(second.console()).toContain('has been permanently removed from the cluster');
     }, 30_000);
 

@@ -1,5 +1,5 @@
 import { stringify } from 'yaml';
-import type { JsonObject, KubeObject } from '../../../../machinery/index.ts';
+import { addressInCidr, cidrFamily, type JsonObject, type KubeObject } from '../../../../machinery/index.ts';
 import type { ClusterConfiguration } from './documents.ts';
 import { controlPlaneLabel } from './names.ts';
 import { coreDnsVersion, type KubernetesVersion } from './version.ts';
@@ -49,8 +49,8 @@ const corefile = (domain: string): string => `.:53 {
 
 /** The tenth address of the Services' range; undefined: whichever is free. */
 export function dnsAddress(serviceSubnet: string): string | undefined {
-  const match = /^(\d+\.\d+\.\d+)\.(\d+)\//.exec(serviceSubnet.split(',')[0] ?? '');
-  return match ? `${match[1]}.${Number(match[2]) + 10}` : undefined;
+  const [range = ''] = serviceSubnet.split(',');
+  return cidrFamily(range) === 'IPv4' ? addressInCidr(range, 10) : undefined;
 }
 
 export function coreDns(cluster: ClusterConfiguration, version: KubernetesVersion): KubeObject[] {

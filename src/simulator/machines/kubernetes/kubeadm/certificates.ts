@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import type { Clock } from '../../../../machinery/index.ts';
+import { addressInCidr, type Clock, cidrFamily } from '../../../../machinery/index.ts';
 import {
   belongsTogether,
   type CertificateAndKey,
@@ -205,8 +205,8 @@ function apiServerHosts({ cluster, nodeName, advertiseAddress }: PkiContext): st
 
 /** The address of the Service `kubernetes`; undefined for ranges of IPv6. */
 function firstServiceAddress(subnet: string): string | undefined {
-  const match = /^(\d+\.\d+\.\d+)\.(\d+)\//.exec(subnet.split(',')[0] ?? '');
-  return match ? `${match[1]}.${Number(match[2]) + 1}` : undefined;
+  const [range = ''] = subnet.split(',');
+  return cidrFamily(range) === 'IPv4' ? addressInCidr(range, 1) : undefined;
 }
 
 /** "host:port", "[v6]:port" or a bare host without its port. */

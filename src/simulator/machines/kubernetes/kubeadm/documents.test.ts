@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseGoDuration, readArguments, readCluster, readDocuments, readInit, readJoin } from './documents.ts';
+import { readArguments, readCluster, readDocuments, readInit, readJoin } from './documents.ts';
 import { imageVersion, parseVersion, skewProblem } from './version.ts';
 
 const version = (text: string) => parseVersion(text)!;
@@ -90,16 +90,6 @@ describe('documents of kubeadm', () => {
       ['b', '2'],
       ['a', '1'],
     ]);
-  });
-
-  it.each([
-    ['24h0m0s', 86_400_000],
-    ['15m', 900_000],
-    ['1.5s', 1_500],
-    ['soon', undefined],
-    ['5', undefined],
-  ])('read the duration %s', (text, ms) => {
-    expect(parseGoDuration(text)).toBe(ms);
   });
 });
 

@@ -1,6 +1,6 @@
 import { parseAllDocuments } from 'yaml';
 import type { Taint } from '../../../../api/index.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../../../machinery/index.ts';
+import { isJsonObject, type JsonObject, type JsonValue, parseDuration } from '../../../../machinery/index.ts';
 import { KubeadmFailure } from './failure.ts';
 import { checkShape } from './shapes.ts';
 import type { KubernetesVersion } from './version.ts';
@@ -168,15 +168,6 @@ function checkDocument(
   );
 }
 
-/** "24h0m0s", "15m", "90s" in milliseconds; undefined when it is no duration of Go */
-export function parseGoDuration(text: string): number | undefined {
-  if (text === '0') return 0;
-  const units: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1_000, ms: 1, us: 0.001, ns: 0.000001 };
-  const pieces = [...text.matchAll(/([\d.]+)(ms|us|ns|h|m|s)/g)];
-  if (pieces.length === 0 || pieces.map(([piece]) => piece).join('') !== text) return undefined;
-  return pieces.reduce((sum, [, amount, unit]) => sum + Number(amount) * units[unit!]!, 0);
-}
-
 const text = (value: JsonValue | undefined): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined;
 const texts = (value: JsonValue | undefined): string[] =>
@@ -238,7 +229,7 @@ function readToken(value: JsonValue): BootstrapToken {
   const content = text(token['token']) ?? '';
   if (!tokenPattern.test(content)) throw invalidToken(`bootstrapTokens: Invalid value: "${content}"`);
   const ttl = text(token['ttl']);
-  const ttlMs = ttl === undefined ? dayMs : parseGoDuration(ttl);
+  const ttlMs = ttl === undefined ? dayMs : parseDuration(ttl);
   const { usages, groups } = token;
   return {
     token: content,
@@ -315,7 +306,7 @@ export function readJoin(document: JsonObject): JoinSettings {
   const timeouts = objectOf(document['timeouts']);
   const discovery = objectOf(document['discovery']);
   const controlPlane = document['controlPlane'];
-  const limit = (value: JsonValue | undefined): number => parseGoDuration(text(value) ?? '') ?? fiveMinutes;
+  const limit = (value: JsonValue | undefined): number => parseDuration(text(value) ?? '') ?? fiveMinutes;
   return {
     discovery: readDiscovery(discovery),
     nodeRegistration: readRegistration(document['nodeRegistration']),

@@ -1,3 +1,4 @@
+import { parseKubernetesVersion, withLeadingV } from '../../../../machinery/index.ts';
 import type { ImageView } from '../../../core/contracts.ts';
 
 export interface KubernetesVersion {
@@ -8,22 +9,15 @@ export interface KubernetesVersion {
   readonly text: string;
 }
 
-const pattern = /^v?(\d+)\.(\d+)\.(\d+)((?:[-+].*)?)$/;
 /** `ubuntu-2204-kube-v1.33.1`, `flatcar-stable-1.32.4`, `capi-1.31.0-ubuntu` */
 const inName = /(?:^|[-_ ])v?(1\.\d{1,2}\.\d{1,2})(?=$|[-_ +.])/;
 const imageProperties = ['kubernetes_version', 'kube_version', 'k8s_version'];
 
 /** undefined when the text is no full version */
 export function parseVersion(text: string): KubernetesVersion | undefined {
-  const match = pattern.exec(text.trim());
-  if (!match) return undefined;
-  const [, major, minor, patch, rest = ''] = match;
-  return {
-    major: Number(major),
-    minor: Number(minor),
-    patch: Number(patch),
-    text: `v${major}.${minor}.${patch}${rest}`,
-  };
+  const full = withLeadingV(text.trim());
+  const version = parseKubernetesVersion(full);
+  return version && { major: version.major, minor: version.minor, patch: version.patch, text: full };
 }
 
 /** The version of Kubernetes an image has installed, when its properties or its name say so. */

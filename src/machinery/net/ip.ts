@@ -1,10 +1,14 @@
 /** An address as 4 or 16 bytes, or undefined when the text is none. Zones (`%eth0`) are not accepted. */
-export function parseIp(text: string): Uint8Array | undefined {
-  return text.includes(':') ? parseIpv6(text) : parseIpv4(text);
+export function parseIp(text: string, notation: IpNotation = {}): Uint8Array | undefined {
+  return text.includes(':') ? parseIpv6(text) : parseIpv4(text, notation);
 }
 
-/** `lenient` accepts leading zeros, as the sloppy parsers of older Kubernetes fields do. */
-export function parseIpv4(text: string, lenient = false): Uint8Array | undefined {
+/** Lenient ones accept leading zeros, as the sloppy parsers of older Kubernetes fields do. */
+export interface IpNotation {
+  lenient?: boolean;
+}
+
+export function parseIpv4(text: string, { lenient = false }: IpNotation = {}): Uint8Array | undefined {
   const parts = text.split('.');
   if (parts.length !== 4) return undefined;
   const bytes = new Uint8Array(4);
@@ -60,13 +64,14 @@ export interface Cidr {
   prefixLength: number;
 }
 
-export function parseCidr(text: string, lenient = false): Cidr | undefined {
+export function parseCidr(text: string, notation: IpNotation = {}): Cidr | undefined {
   const slash = text.indexOf('/');
   if (slash < 0) return undefined;
   const host = text.slice(0, slash);
   const prefix = text.slice(slash + 1);
-  if (!/^[0-9]{1,3}$/.test(prefix) || (!lenient && prefix.length > 1 && prefix.startsWith('0'))) return undefined;
-  const address = host.includes(':') ? parseIp(host) : parseIpv4(host, lenient);
+  if (!/^[0-9]{1,3}$/.test(prefix) || (notation.lenient !== true && prefix.length > 1 && prefix.startsWith('0')))
+    return undefined;
+  const address = parseIp(host, notation);
   const prefixLength = Number(prefix);
   return address && prefixLength <= address.length * 8 ? { address, prefixLength } : undefined;
 }
@@ -104,4 +109,50 @@ export function isIpv4Mapped(address: Uint8Array): boolean {
     address[10] === 0xff &&
     address[11] === 0xff
   );
+}
+
+export type IpFamily = 'IPv4' | 'IPv6';
+
+const familyOf = ({ length }: Uint8Array): IpFamily => (length === 4 ? 'IPv4' : 'IPv6');
+
+/** The family of an address without zone, undefined when it is no address. */
+export function ipFamily(text: string): IpFamily | undefined {
+  const address = parseIp(text);
+  return address && familyOf(address);
+}
+
+/** The family of `address/length`, undefined when it is no CIDR. */
+export function cidrFamily(text: string): IpFamily | undefined {
+  const cidr = parseCidr(text);
+  return cidr && familyOf(cidr.address);
+}
+
+/** An address as a number, for ranges and ordering. */
+export function bytesToBigInt(address: Uint8Array): bigint {
+  let value = 0n;
+  for (const byte of address) value = (value << 8n) | BigInt(byte);
+  return value;
+}
+
+export function bigIntToBytes(value: bigint, length: 4 | 16): Uint8Array {
+  const bytes = new Uint8Array(length);
+  let rest = value;
+  for (let i = length - 1; i >= 0; i--, rest >>= 8n) bytes[i] = Number(rest & 0xffn);
+  return bytes;
+}
+
+/** The number of an address given as text, which must be valid. */
+export function ipToBigInt(text: string): bigint {
+  const address = parseIp(text);
+  if (!address) throw new TypeError(`${JSON.stringify(text)} is not an IP address`);
+  return bytesToBigInt(address);
+}
+
+/** The address with this number in a network (0 is the network's own), undefined when the network has none such. */
+export function addressInCidr(text: string, index: number): string | undefined {
+  const cidr = parseCidr(text);
+  if (!cidr || index < 0 || BigInt(index) >> BigInt(cidr.address.length * 8 - cidr.prefixLength) !== 0n)
+    return undefined;
+  const network = bytesToBigInt(maskAddress(cidr.address, cidr.prefixLength));
+  return formatIp(bigIntToBytes(network + BigInt(index), cidr.address.length === 4 ? 4 : 16));
 }

@@ -1,0 +1,1 @@
+export * from './kubernetes-version.ts';
