@@ -106,7 +106,7 @@ export function podController(options: PodControllerOptions): { controller: Cont
       }
       const rejection = rejectionOf(context.cache, pod);
       if (rejection) {
-        context.events.event(pod, 'Warning', rejection.reason, rejection.message);
+        context.events.event(pod, 'Warning', foreignReason(rejection.reason), rejection.message);
         await writeStatus(context, pod, rejectedStatus(pod, rejection, clock.now()));
         return done();
       }
