@@ -1,8 +1,7 @@
 import { isIP } from 'node:net';
 import type { Service, ServicePort } from '../../api/index.ts';
-import type { HostNetwork, PortService } from '../../simkube/index.ts';
+import { type HostNetwork, inTurn, type PortService, resolveClusterName } from '../../simkube/index.ts';
 import type { RunningPods } from '../pods/pod-controller.ts';
-import { resolveClusterName } from './names.ts';
 import type { ServiceTable } from './services.ts';
 import { UnreachableError } from './unreachable.ts';
 
@@ -29,8 +28,7 @@ export interface HostNetworkParts {
 /** Leads from names and addresses to what runs on the host. */
 export function createHostNetwork(parts: HostNetworkParts): HostNetwork {
   const { table, hosts, nodeAddresses, managementApi } = parts;
-  /** whose turn it is behind a port of a Service */
-  const turns = new Map<string, number>();
+  const next = inTurn(table);
 
   const resolve = (name: string, namespace?: string): readonly string[] =>
     isIP(name) ? [name] : resolveClusterName(table, name, namespace, (host) => hosts.addresses(host));
@@ -45,11 +43,7 @@ export function createHostNetwork(parts: HostNetworkParts): HostNetwork {
   const dialService = (address: string, port: number, service: Service, servicePort: ServicePort): PortService => {
     const { namespace, name } = service.metadata;
     if (managementApi && namespace === 'default' && name === 'kubernetes') return managementApi;
-    const targets = table.targets(service, servicePort);
-    const key = `${namespace}/${name}:${servicePort.port}`;
-    const turn = (turns.get(key) ?? -1) + 1;
-    turns.set(key, turn);
-    const target = targets[turn % targets.length];
+    const target = next(service, servicePort);
     const met = target && dialPod(target.address, target.port);
     // Behind a Service without endpoints nobody answers, and it says so.
     if (!met) throw new UnreachableError('ECONNREFUSED', address, port);

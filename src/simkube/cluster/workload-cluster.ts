@@ -16,6 +16,8 @@ import type { Engine, Store, StoreEvent } from '../../store/index.ts';
 import { startClusterControllers } from '../controllers/index.ts';
 import type { EtcdCluster } from '../etcd/etcd-cluster.ts';
 import type { PodWorkers } from '../kubelet/pod-access.ts';
+import { type FindServiceRoute, serviceRoutes } from '../network/service-route.ts';
+import { storedServices } from '../network/stored-services.ts';
 import type { PortService } from '../types.ts';
 import { ApiServers, type ServedApi } from './api-servers.ts';
 import { ControllerSwitch } from './controller-switch.ts';
@@ -264,6 +266,9 @@ export class WorkloadCluster {
     }
     return undefined;
   }
+
+  /** Where its DNS and kube-proxy lead a Pod of the cluster. */
+  readonly serviceRoute: FindServiceRoute = serviceRoutes(storedServices(() => this.#store.current));
 
   /** A kubelet begins to work for the cluster. */
   addNode(node: ClusterNode): void {

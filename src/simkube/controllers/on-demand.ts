@@ -1,16 +1,29 @@
-import { CronJobs, Jobs, PodDisruptionBudgets } from '../../api/index.ts';
-import { type ApiServer, keyPrefix, loopbackUser } from '../../apiserver/index.ts';
+import { CronJobs, Jobs, PodDisruptionBudgets, Services } from '../../api/index.ts';
+import { type ApiServer, keyPrefix, loopbackUser, objectKey } from '../../apiserver/index.ts';
 import { type WorkloadPart, workloadControllers } from '../../housekeeping/index.ts';
 import { errorMessage, type KubeObject, type Resource } from '../../machinery/index.ts';
 import { createManager, nullLogger, type RuntimeMetrics } from '../../runtime/index.ts';
 import type { WorkloadCluster } from '../cluster/workload-cluster.ts';
 
 /** Kinds few clusters have, and the controllers the first object of them starts. */
-const rare: readonly { readonly resource: Resource<KubeObject>; readonly part: WorkloadPart }[] = [
+const rare: readonly Rare[] = [
   { resource: Jobs as Resource<KubeObject>, part: 'jobs' },
   { resource: CronJobs as Resource<KubeObject>, part: 'cronJobs' },
   { resource: PodDisruptionBudgets as Resource<KubeObject>, part: 'disruptionBudgets' },
+  // those every cluster is born with have nobody who asks what is behind them
+  { resource: Services as Resource<KubeObject>, part: 'endpoints', isCommon: isOfSystem },
 ];
+
+interface Rare {
+  readonly resource: Resource<KubeObject>;
+  readonly part: WorkloadPart;
+  /** whether every cluster has an object of this key */
+  readonly isCommon?: (key: string) => boolean;
+}
+
+function isOfSystem(key: string): boolean {
+  return key.startsWith(keyPrefix(Services, 'kube-system')) || key === objectKey(Services, 'default', 'kubernetes');
+}
 
 /** Runs the controllers of rare kinds in those clusters that have such objects: caches cost, also empty ones. */
 export function startOnDemand(
@@ -18,7 +31,7 @@ export function startOnDemand(
   server: ApiServer,
   metrics: RuntimeMetrics,
 ): { stop(): Promise<void> } {
-  const waiting = new Map(rare.map(({ resource, part }) => [keyPrefix(resource), part]));
+  const waiting = new Map(rare.map((kind) => [keyPrefix(kind.resource), kind]));
   const stop = new AbortController();
   const running: Promise<void>[] = [];
   const run = (part: WorkloadPart): void => {
@@ -32,23 +45,24 @@ export function startOnDemand(
       }),
     );
   };
-  const wake = (prefix: string): void => {
-    const part = waiting.get(prefix);
-    if (part === undefined || stop.signal.aborted) return;
-    waiting.delete(prefix);
-    run(part);
+  const wake = (key: string): void => {
+    for (const [prefix, { part, isCommon }] of waiting) {
+      if (!key.startsWith(prefix) || isCommon?.(key) || stop.signal.aborted) continue;
+      waiting.delete(prefix);
+      run(part);
+    }
     if (waiting.size === 0) stopWatching();
   };
   const stopWatching = cluster.onStored((events) => {
     for (const event of events) {
       if (event.type !== 'put') continue;
-      for (const prefix of waiting.keys()) if (event.record.key.startsWith(prefix)) wake(prefix);
+      wake(event.record.key);
     }
   });
   const find = async (): Promise<void> => {
-    for (const { resource } of rare) {
-      const { items } = await server.localClient(loopbackUser).list(resource, { limit: 1 });
-      if (items.length > 0) wake(keyPrefix(resource));
+    for (const { resource, isCommon } of rare) {
+      const { items } = await server.localClient(loopbackUser).list(resource, isCommon ? {} : { limit: 1 });
+      for (const { metadata } of items) wake(objectKey(resource, metadata.namespace, metadata.name ?? ''));
     }
   };
   // A cluster in its first moments has none of them.

@@ -148,6 +148,37 @@ describe.skipIf(!bindable)(
       60_000,
     );
 
+    it.skipIf(!kubectl)(
+      'leads Pods to the Services of the cluster, by name and by address',
+      async () => {
+        await run('create', 'deployment', 'shop', '--image=nginx', '--port=8080', '--replicas=2');
+        await run('expose', 'deployment', 'shop', '--port=80', '--target-port=8080');
+        await run('create', 'service', 'clusterip', 'nobody', '--tcp=80:80');
+        await run('rollout', 'status', 'deployment/shop', '--timeout=20s');
+        await run('-n', 'kube-system', 'rollout', 'status', 'deployment/coredns', '--timeout=20s');
+        const names = async (): Promise<string[]> =>
+          (await run('get', 'pods', '-l', 'app=shop', '-o', 'name')).trim().replaceAll('pod/', '').split('\n');
+        const get = (url: string): Promise<string> =>
+          run('exec', 'deployment/shop', '--', 'sh', '-c', `wget -qO- -T 5 ${url} 2>&1 || true`);
+        const pods = await names();
+        const answers = pods.map((pod) => expect.stringContaining(`${pod}: simulated container`));
+        await vi.waitFor(
+          async () => expect([await get('http://shop'), await get('http://shop')].sort()).toEqual(answers.toSorted()),
+          20_000,
+        );
+        const address = await run('get', 'service', 'shop', '-o', 'jsonpath={.spec.clusterIP}');
+        for (const host of ['shop.default', 'shop.default.svc.cluster.local', address]) {
+          expect(await get(`http://${host}`)).toContain('simulated container of image nginx');
+        }
+        expect(await get('http://nobody')).toContain('connection refused');
+        expect(await get(`http://${address}:81`)).toContain('connection refused');
+        expect(await get('http://stranger')).not.toContain('simulated container');
+        // told by the API as well
+        expect(await run('get', 'endpoints', 'shop')).toMatch(/:8080,/);
+      },
+      60_000,
+    );
+
     it('leads to etcd through pods/portforward, for those with a certificate of its authority', async () => {
       const { authority, pair } = await etcdIdentity();
       const members = await callEtcd('/etcdserverpb.Cluster/MemberList', { 1: true }, authority.certificate, pair);

@@ -77,6 +77,11 @@ export class FollowedApi implements KubeletHome {
     return node !== undefined && isGivenUp(node);
   }
 
+  /** Nobody follows Services here: a node of another process's API would have to watch them for each of its Pods. */
+  serviceRoute(): undefined {
+    return undefined;
+  }
+
   /** Pods of other nodes are reached through the network, where there is one. */
   podService(address: string, port: number): PortService | undefined {
     return this.#following?.node.podService(address, port);

@@ -1,5 +1,5 @@
 import type { Lease } from '../../../../api/index.ts';
-import type { ClusterNode, PortService } from '../../../../simkube/index.ts';
+import type { ClusterNode, PortService, ServiceRoute } from '../../../../simkube/index.ts';
 
 /** What calls a kubelet to its work: its cluster when that is in this process, watches of its own when it is not. */
 export interface KubeletHome {
@@ -11,6 +11,8 @@ export interface KubeletHome {
   /** whether the Node was given up and its kubelet has to say that it lives */
   wasDeclaredDead(name: string): boolean;
   forgetDeclaredDead(name: string): void;
+  /** where DNS and Services of the cluster lead a Pod of a namespace; undefined: it is not a name or address of theirs */
+  serviceRoute(host: string, port: number, namespace: string | undefined): ServiceRoute | undefined;
   /** what answers at a port of a Pod of the cluster; undefined: nothing that is known here */
   podService(address: string, port: number): PortService | undefined;
 }

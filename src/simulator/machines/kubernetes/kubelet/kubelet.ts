@@ -35,6 +35,7 @@ import {
   serverAddress,
   simulatedProgram,
 } from '../../../../simkube/index.ts';
+import { UnreachableError } from '../../network/unreachable.ts';
 import type { RunningMachine } from '../../types.ts';
 import { connectWith } from '../connect.ts';
 import { controlPlaneComponents, paths } from '../kubeadm/names.ts';
@@ -130,7 +131,7 @@ export class Kubelet implements ClusterNode {
       random,
       name: containerRuntime,
       nodeAddress,
-      network: { resolve: () => [], dial: (host, port) => this.#dial(host, port) },
+      network: { resolve: () => [], dial: (host, port, namespace) => this.#dial(host, port, namespace) },
       programs: (image, argv) => simulatedProgram(image, argv, this.#options.kubernetes),
       podAddresses: createAddressPool(`192.168.${lastOctet(nodeAddress)}.0`, 24),
       hostTree: (path) => diskTree(machine.disk, path),
@@ -173,10 +174,15 @@ export class Kubelet implements ClusterNode {
     return undefined;
   }
 
-  /** What a container of the node reaches: Pods of its cluster, and what the machine itself reaches. */
-  #dial(host: string, port: number): PortService {
-    const own = this.#home?.podService(host, port);
-    return own ?? this.machine.network.dial(host, port, this.machine);
+  /** What a container of the node reaches: Services and Pods of its cluster, and what the machine itself reaches. */
+  #dial(host: string, port: number, namespace: string | undefined): PortService {
+    const { machine } = this;
+    const route = this.#home?.serviceRoute(host, port, namespace);
+    if (route?.kind === 'refused') throw new UnreachableError('ECONNREFUSED', host, port);
+    if (route?.kind === 'api') return machine.network.dial(this.#server!.host, this.#server!.port, machine);
+    const target = route?.target ?? { address: host, port };
+    const own = this.#home?.podService(target.address, target.port);
+    return own ?? machine.network.dial(target.address, target.port, machine);
   }
 
   get cloud(): CloudView {

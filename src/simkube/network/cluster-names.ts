@@ -1,5 +1,7 @@
 import { isIP } from 'node:net';
-import type { ServiceTable } from './services.ts';
+import type { ClusterServices } from './cluster-services.ts';
+
+type NamedServices = Pick<ClusterServices, 'get' | 'addresses'>;
 
 const clusterDomain = 'cluster.local';
 /** A name that stands for a name that stands for a name … is followed this far. */
@@ -7,7 +9,7 @@ const maxAliases = 8;
 
 /** Resolves the names of Services and of their Pods as the DNS of a cluster does. */
 export function resolveClusterName(
-  table: ServiceTable,
+  table: NamedServices,
   name: string,
   namespace: string | undefined,
   elsewhere: (name: string) => readonly string[],
@@ -43,7 +45,7 @@ function candidates(name: string, namespace: string | undefined): string[] {
 type Found = { readonly addresses: readonly string[] } | { readonly alias: string };
 
 /** SERVICE.NAMESPACE.svc.cluster.local or HOST.SERVICE.NAMESPACE.svc.cluster.local; undefined: no such name. */
-function lookUp(table: ServiceTable, full: string): Found | undefined {
+function lookUp(table: NamedServices, full: string): Found | undefined {
   const labels = full.slice(0, -`.svc.${clusterDomain}`.length).split('.');
   if (labels.length < 2 || labels.length > 3) return undefined;
   const [namespace, service, hostname] = [...labels].reverse();
