@@ -48,6 +48,26 @@ describe.skipIf(missing !== undefined)(
         expect(await workload('get', 'configmap', 'kept', '-o', 'jsonpath={.data.word}')).toBe('anchor');
       }, patienceMs);
 
+    const expectOrdinaryPods = async (cluster: string, name: string, replicas: number): Promise<void> => {
+      const workload = await planes.workload(cluster);
+      await workload('create', 'deployment', name, '--image=nginx', '--port=8080', `--replicas=${replicas}`);
+      await workload('wait', `deployment/${name}`, '--for=condition=Available', '--timeout=60s');
+      await workload('expose', 'deployment', name, '--port=80', '--target-port=8080');
+      await eventually(async () => {
+        const answer = await workload('exec', `deployment/${name}`, '--', 'wget', '-qO-', `http://${name}.default`);
+        expect(answer).toContain('simulated container of image nginx');
+      }, patienceMs);
+      const { items } = JSON.parse(await workload('get', 'nodes', '-o', 'json')) as {
+        items: { spec: { providerID?: string; taints?: { key: string }[] } }[];
+      };
+      for (const { spec } of items) {
+        expect(spec.providerID).toMatch(/^openstack:\/\//);
+        expect((spec.taints ?? []).map(({ key }) => key)).not.toContain(
+          'node.cloudprovider.kubernetes.io/uninitialized',
+        );
+      }
+    };
+
     it('are applied as the examples say, and the workers of both become Ready', async () => {
       const { house, kubectl } = planes;
       for (const example of ['hosted-k0smotron', 'hosted-control-plane']) {
@@ -62,6 +82,10 @@ describe.skipIf(missing !== undefined)(
       await kubectl(...['annotate', `k0smotroncontrolplane/${k0s}`], annotation('backup-schedule', '* * * * *'));
       await planes.untilNodesReady(k0s, 2);
       await planes.untilNodesReady('hosted', 2);
+    });
+
+    it('run ordinary Pods on their workers, which the cloud controller manager has looked at', async () => {
+      for (const cluster of [k0s, 'hosted']) await expectOrdinaryPods(cluster, 'web', 2);
     });
 
     it('a HostedControlPlane of three replicas is reached through its Gateway, and nothing of the cloud', async () => {
@@ -228,6 +252,7 @@ describe.skipIf(missing !== undefined)(
       const closed = await kubectl('get', 'events', '--field-selector', unopened, '-o', 'name');
       context.skip(closed !== '', 'needs port 443 of the address of Ingresses: it cannot be opened on this machine');
       for (const name of byName) await planes.untilNodesReady(name, 1);
+      for (const name of byName) await expectOrdinaryPods(name, 'web', 1);
     });
 
     it('they are deleted to the last Pod, volume and server', async () => {

@@ -59,6 +59,11 @@ async function comesUp(life: Life): Promise<void> {
   if (!manifest.includes('flannel')) await installNetworkPlugin(life);
   await available(life);
   await readyNodes(house, cluster, 3 + workers, patienceMs);
+  if (manifest.includes('openstack-cloud-controller-manager')) {
+    const workload = await house.workload(cluster);
+    await workload('create', 'deployment', 'web', '--image=nginx', '--replicas=2');
+    await workload('wait', 'deployment/web', '--for=condition=Available', '--timeout=60s');
+  }
   const { loadBalancers, volumes, servers } = await house.cloud.inventory();
   expect(loadBalancers).toEqual([`k8s-clusterapi-cluster-default-${cluster}-kubeapi`]);
   expect(servers).toHaveLength(3 + workers);
