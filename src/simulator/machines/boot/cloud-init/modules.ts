@@ -1,21 +1,8 @@
 import { gunzipSync } from 'node:zlib';
 import type { HostedMachine } from '../../host/running-machine.ts';
-import { type CloudConfig, isDictionary, pythonType } from './config.ts';
-
-/** What a module works with. */
-export interface ModuleContext {
-  readonly machine: HostedMachine;
-  readonly cloudConfig: CloudConfig;
-  /** a line of cloud-init's log that reaches the console: `file.py[LEVEL]: words` */
-  warn(text: string): void;
-  /** Runs a script and gives its exit status. */
-  script(path: string, text: string): Promise<number>;
-}
-
-/** A module failed; cloud-init goes on with the next one. */
-export class ModuleError extends Error {}
-
-type Module = (context: ModuleContext) => Promise<void> | void;
+import { isDictionary, pythonType } from './config.ts';
+import { listOf, type Module, type ModuleContext, ModuleError, quoted } from './module.ts';
+import { aptConfigure, packages, yumAddRepo } from './packages.ts';
 
 const scriptDirectory = '/var/lib/cloud/instance/scripts';
 
@@ -30,17 +17,6 @@ export function shellify(commands: readonly unknown[]): string {
     }
   }
   return text;
-}
-
-function quoted(word: unknown): string {
-  return `'${String(word).replaceAll("'", `'\\''`)}'`;
-}
-
-function listOf(context: ModuleContext, key: string): readonly unknown[] | undefined {
-  const value = context.cloudConfig.config[key];
-  if (value === undefined || value === null) return undefined;
-  if (!Array.isArray(value)) throw new ModuleError(`${key} is ${pythonType(value)}, not a list`);
-  return value as unknown[];
 }
 
 const bootcmd: Module = async (context) => {
@@ -205,13 +181,6 @@ const ntp: Module = ({ machine, cloudConfig: { config } }) => {
   machine.disk.write('/etc/chrony/chrony.conf', `${lines.join('\n')}\n`);
 };
 
-const packages: Module = async (context) => {
-  const { config } = context.cloudConfig;
-  const names = listOf(context, 'packages') ?? [];
-  if (names.length === 0 && config['package_update'] !== true && config['package_upgrade'] !== true) return;
-  await context.machine.pass(context.machine.timings.sample('machine.install'));
-};
-
 const boothooks: Module = async (context) => {
   for (const { name, text } of context.cloudConfig.boothooks) {
     await context.script(`/var/lib/cloud/instance/boothooks/${name}`, text.replace(/^#cloud-boothook/, '#!/bin/sh\n#'));
@@ -265,7 +234,9 @@ export const stages: readonly Stage[] = [
   {
     name: 'modules:config',
     modules: [
+      { name: 'apt_configure', frequency: 'once-per-instance', run: aptConfigure },
       { name: 'ntp', frequency: 'once-per-instance', run: ntp },
+      { name: 'yum_add_repo', frequency: 'once-per-instance', run: yumAddRepo },
       { name: 'runcmd', frequency: 'once-per-instance', run: runcmd },
     ],
   },

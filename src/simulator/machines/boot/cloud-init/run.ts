@@ -5,7 +5,8 @@ import { journal, logTime, serviceLine, stampedWriter } from '../console-text.ts
 import { finishedMark } from '../marks.ts';
 import { machineShell } from '../shell/machine-shell.ts';
 import { combineParts } from './config.ts';
-import { type ModuleContext, ModuleError, stages } from './modules.ts';
+import { type ModuleContext, ModuleError } from './module.ts';
+import { stages } from './modules.ts';
 import { readUserData } from './parts.ts';
 
 /** names of the modules that have run, one per line */

@@ -38,13 +38,13 @@ const install =
     streams.out('Reading package lists...\nBuilding dependency tree...\n');
     if (/install|upgrade/.test(verb)) {
       const { machine, software } = machineOf(state);
-      for (const each of packages) {
-        const content = software.packaged?.(machine, each);
-        if (content === 'unknown') {
-          streams.error(`E: Unable to locate package ${each}\n`);
-          return 100;
-        }
-        if (content) machine.disk.write(content.path, content.content, 0o755);
+      const found = packages.map((each) => ({ each, content: software.packaged?.(machine, each) }));
+      const unknown = found.filter(({ content }) => content === 'unknown');
+      // one that is not found keeps the others from being installed
+      for (const { each } of unknown) streams.error(`E: Unable to locate package ${each}\n`);
+      if (unknown.length > 0) return 100;
+      for (const { each, content } of found) {
+        if (typeof content === 'object') machine.disk.write(content.path, content.content, 0o755);
         streams.out(`Setting up ${each} ...\n`);
       }
       if (packages.length === 0) streams.out(`${name}: nothing to do\n`);
