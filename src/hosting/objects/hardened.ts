@@ -90,7 +90,7 @@ export function hardenedObjects(wish: PlaneWish, facts: PlaneFacts): KubeObject[
 /** Whoever wants none of a program brings another one. */
 const hasProgram = (component: ComponentWish | undefined): boolean => component?.replicas !== 0;
 
-/** Settings of a user that have no effect because the programs share a Pod: people are told of them. */
+/** Settings of a user that have no effect because the programs share a Pod; they are reported to users. */
 export function settingsWithoutEffect({ layout, components, replicas }: PlaneWish): string[] {
   if (layout !== 'hardened') return [];
   const { apiServer, controllerManager, scheduler } = components;

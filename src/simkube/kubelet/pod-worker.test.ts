@@ -122,8 +122,8 @@ describe('a Pod that cannot be prepared', () => {
     expect(pauses.length).toBeLessThan(40);
   });
 
-  it('finds what was missing at once when it is told of it, and by itself when it is not', async () => {
-    for (const isTold of [true, false]) {
+  it('finds what was missing at once when it is notified, and by itself when it is not', async () => {
+    for (const isNotified of [true, false]) {
       const host = hosted();
       host.sync();
       await host.settle();
@@ -132,8 +132,8 @@ describe('a Pod that cannot be prepared', () => {
         'Warning FailedMount: MountVolume.SetUp failed for volume "keys" : secret "keys" not found',
       );
       host.api.secret = keys;
-      if (isTold) await host.change('1');
-      await host.pass(isTold ? 5_000 : 130_000);
+      if (isNotified) await host.change('1');
+      await host.pass(isNotified ? 5_000 : 130_000);
       await host.pass(5_000);
       expect(host.worker.isUp).toBe(true);
     }

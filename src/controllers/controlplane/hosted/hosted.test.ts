@@ -202,7 +202,7 @@ describe('a change of a HostedControlPlane', () => {
     expect(await generation()).toBe(before);
   });
 
-  it('of the priority of one program only is told, because all three share a Pod', async () => {
+  it('of the priority of one program only is warned of, because all three share a Pod', async () => {
     const world = await start();
     await createGateway(world);
     await createControlPlane(world, { replicas: 1, deployment: { scheduler: { priorityClassName: 'low' } } });

@@ -15,9 +15,9 @@ export async function removeFormerDeployments(scope: PlaneScope): Promise<string
 }
 
 /** Budgets and network policies the plane has outgrown: one for a single Pod would keep its node from being emptied. */
-export async function removeFormerPolicies(scope: PlaneScope, wished: readonly KubeObject[]): Promise<void> {
+export async function removeFormerPolicies(scope: PlaneScope, desired: readonly KubeObject[]): Promise<void> {
   for (const resource of [PodDisruptionBudgets, NetworkPolicies] as readonly Resource<KubeObject>[]) {
-    const kept = new Set(wished.filter(({ kind }) => kind === resource.kind).map(({ metadata }) => metadata.name));
+    const kept = new Set(desired.filter(({ kind }) => kind === resource.kind).map(({ metadata }) => metadata.name));
     await remove(
       scope,
       resource,

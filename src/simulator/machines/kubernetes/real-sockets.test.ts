@@ -173,7 +173,7 @@ describe.skipIf(!bindable)(
         expect(await get('http://nobody')).toContain('connection refused');
         expect(await get(`http://${address}:81`)).toContain('connection refused');
         expect(await get('http://stranger')).not.toContain('simulated container');
-        // told by the API as well
+        // the API says the same
         expect(await run('get', 'endpoints', 'shop')).toMatch(/:8080,/);
       },
       60_000,
