@@ -74,7 +74,15 @@ describe('the priority of a pod', () => {
     expect(admit({ priorityClassName: 'low', priority: 10 }, low)).toMatchObject({ priority: 10 });
   });
 
-  it('concerns only the creation of pods', () => {
+  it('stays when an update leaves it out', () => {
+    const decided = { priority: 10, preemptionPolicy: 'Never' };
+    const oldObject = podRequest(decided).object!;
+    const request = podRequest({}, { operation: 'UPDATE', oldObject });
+    void podPriority(storeOf(low)).mutate?.(request);
+    expect(request.object?.spec).toEqual(decided);
+  });
+
+  it('is decided only when pods are created', () => {
     const chain = new AdmissionChain();
     chain.add(podPriority(storeOf()));
     const isTouched = (more: Partial<AdmissionRequest>): boolean => {

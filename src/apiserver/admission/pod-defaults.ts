@@ -14,10 +14,11 @@ const evictionDelaySeconds = 300;
 export function podPriority(store: Store<StoredObject>): AdmissionStep {
   return {
     name: 'Priority',
-    ...coreWrites('pods', ['CREATE']),
+    ...coreWrites('pods', ['CREATE', 'UPDATE']),
     mutate(request) {
       const spec = request.object?.spec;
       if (!isJsonObject(spec)) return;
+      if (request.operation === 'UPDATE') return keepPriority(spec, request.oldObject?.spec);
       const asked = spec['priorityClassName'];
       const chosen =
         typeof asked === 'string' && asked !== '' ? findClass(store, asked, request) : findDefaultClass(store);
@@ -33,6 +34,14 @@ export function podPriority(store: Store<StoredObject>): AdmissionStep {
       spec['preemptionPolicy'] ??= chosen?.preemptionPolicy ?? 'PreemptLowerPriority';
     },
   };
+}
+
+/** Who replaces a Pod by what they once sent does not take back what was decided then. */
+function keepPriority(spec: JsonObject, old: unknown): void {
+  if (!isJsonObject(old)) return;
+  for (const field of ['priority', 'preemptionPolicy']) {
+    if (spec[field] === undefined && old[field] !== undefined) spec[field] = old[field];
+  }
 }
 
 interface ChosenClass {
@@ -74,7 +83,7 @@ function refusal(request: AdmissionRequest, message: string): Error {
 /** Pods leave a lost node after five minutes unless they say otherwise (kube-apiserver: DefaultTolerationSeconds). */
 export const podTolerations: AdmissionStep = {
   name: 'DefaultTolerationSeconds',
-  ...coreWrites('pods', ['CREATE']),
+  ...coreWrites('pods', ['CREATE', 'UPDATE']),
   mutate({ object }) {
     const spec = object?.spec;
     if (!isJsonObject(spec)) return;

@@ -39,6 +39,23 @@ export function podExpectations(expectation: Expectation): void {
     );
   });
 
+  expectation('an update of a pod cannot take away what the server gave it', async (s) => {
+    await s.with(pod('p')).ok`create -f -`;
+    const added = { key: 'x', operator: 'Exists', effect: 'NoSchedule' };
+    const patch = JSON.stringify([
+      { op: 'replace', path: '/spec/tolerations', value: [added] },
+      { op: 'remove', path: '/spec/priority' },
+      { op: 'remove', path: '/spec/preemptionPolicy' },
+    ]);
+    await s.ok`patch pod p --type=json -p ${patch}`;
+    const lost = (key: string) => ({ key, operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 300 });
+    expect((await s.json`pod p`).spec).toMatchObject({
+      tolerations: [added, lost('node.kubernetes.io/not-ready'), lost('node.kubernetes.io/unreachable')],
+      priority: 0,
+      preemptionPolicy: 'PreemptLowerPriority',
+    });
+  });
+
   expectation('a pod takes over the pull secrets of its account', async (s) => {
     await s.ok`create serviceaccount puller`;
     await s.ok`patch serviceaccount puller -p ${'{"imagePullSecrets":[{"name":"registry"}]}'}`;
