@@ -10,12 +10,25 @@ import { program, untilStopped } from './running.ts';
 /** What the shell is called. */
 export const shellNames: ReadonlySet<string> = new Set(['sh', 'bash', 'ash', 'dash']);
 
+/** What a shell that was interrupted by SIGTERM ends with. */
+const terminated = 143;
+
 /** Finds what a name stands for in an image. */
 export type ProgramFinder = (name: string) => ((kubernetes: SimulatedKubernetes) => SimulatedProgram) | undefined;
 
 /** The shell of an image: runs a script, and from it the programs of the image. */
 export function shellProgram(kubernetes: SimulatedKubernetes, find: ProgramFinder): SimulatedProgram {
   return program(async (process) => {
+    try {
+      return await run(process);
+    } catch (error) {
+      // Whoever deletes the Pod of a Job must not make a success of it.
+      if (process.signal.aborted) return terminated;
+      throw error;
+    }
+  });
+
+  async function run(process: SimulatedProcess): Promise<number> {
     const { script, name, args, stopsAtErrors } = scriptOf(process);
     const output = process.screen ? { write: process.screen, end: () => {} } : lineWriter((line) => process.log(line));
     const state = freshState(hostOf(process, kubernetes, find), name, process.env);
@@ -29,7 +42,7 @@ export function shellProgram(kubernetes: SimulatedKubernetes, find: ProgramFinde
     await Promise.all(state.background);
     output.end();
     return status;
-  });
+  }
 }
 
 interface Script {
