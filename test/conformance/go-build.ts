@@ -175,11 +175,7 @@ async function buildKubernetes(
 export async function findOrBuildEndToEndTests(env: Environment, say: Say): Promise<string> {
   const cache = join(cacheDirectory(env), `kubernetes-${kubernetesVersion}`);
   const program = join(cache, 'bin', 'e2e.test');
-  const isThere = await access(program).then(
-    () => true,
-    () => false,
-  );
-  if (isThere) return program;
+  if (await isThere(program)) return program;
   if (!(await isInstalled('go', 'version'))) {
     throw new MissingPrerequisite(`go is not installed, and the tests of Kubernetes must be built first: ${program}`);
   }
@@ -190,6 +186,49 @@ export async function findOrBuildEndToEndTests(env: Environment, say: Say): Prom
   await mkdir(join(cache, 'bin'), { recursive: true });
   await go(source, 'test', '-c', '-ldflags', `-s -w ${versionFlags()}`, '-o', program, suite);
   return program;
+}
+
+/** A program of a Go module that can be built as a dependency of ours. */
+export interface GoProgram {
+  readonly name: string;
+  readonly module: string;
+  readonly version: string;
+  /** the folder of its main package in the module */
+  readonly folder: string;
+  /** variables of packages that say which version it is */
+  readonly variables?: Readonly<Record<string, string>>;
+}
+
+/** A program from the cache, or freshly built from its module. */
+export async function findOrBuildGoProgram(wanted: GoProgram, env: Environment, say: Say): Promise<string> {
+  const { name, module, version, folder, variables = {} } = wanted;
+  const cache = join(cacheDirectory(env), `${name}-${version}`);
+  const program = join(cache, 'bin', name);
+  if (await isThere(program)) return program;
+  if (!(await isInstalled('go', 'version'))) {
+    throw new MissingPrerequisite(`go is not installed, and ${name} must be built first: ${program}`);
+  }
+  say(`building ${name} ${version}; this takes minutes`);
+  const source = join(cache, 'source');
+  await mkdir(source, { recursive: true });
+  const main = `${module}/${folder}`;
+  await writeFile(
+    join(source, 'go.mod'),
+    `module conformance/${name}\n\ngo ${await goVersion(source)}\n\nrequire ${module} ${version}\n`,
+  );
+  await writeFile(join(source, 'program.go'), `//go:build tools\n\npackage program\n\nimport _ "${main}"\n`);
+  await go(source, 'mod', 'tidy');
+  await mkdir(join(cache, 'bin'), { recursive: true });
+  const settings = Object.entries(variables).map(([variable, value]) => `-X ${variable}=${value}`);
+  await go(source, 'build', '-ldflags', ['-s -w', ...settings].join(' '), '-o', program, main);
+  return program;
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** A program built as a dependency does not know its version; clients read it from /version. */
