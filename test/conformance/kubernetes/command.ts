@@ -4,17 +4,28 @@
 //   npm run conformance:kubernetes -- --kubeconfig FILE        against a cluster that runs already, and that you can spare
 //   npm run conformance:kubernetes -- -t TEXT                  only tests whose full name matches TEXT
 //   npm run conformance:kubernetes -- --log FILE               what the tests say while they run
+//   npm run conformance:kubernetes -- --kubeconfig FILE --write-baseline WORDS
+//                                                              notes what passes there; WORDS say which cluster it is
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { startCapstan } from '../../support/capstan.ts';
 import { missingKubectl } from '../../support/kubectl.ts';
 import { startProcess } from '../../support/process.ts';
 import { findOrBuildEndToEndTests, MissingPrerequisite } from '../go-build.ts';
-import { formatVerdicts, type GinkgoReport, verdictsOf } from './report.ts';
+import {
+  type Baseline,
+  formatComparison,
+  formatVerdicts,
+  type GinkgoReport,
+  type Verdict,
+  verdictsOf,
+} from './report.ts';
 import { withoutContainers } from './selection.ts';
 
+const baselineFile = fileURLToPath(new URL('./passes-on-kubernetes.json', import.meta.url));
 const say = (line: string): void => void process.stderr.write(`conformance: ${line}\n`);
 
 async function main(): Promise<number> {
@@ -23,6 +34,7 @@ async function main(): Promise<number> {
       kubeconfig: { type: 'string' },
       testNamePattern: { type: 'string', short: 't' },
       log: { type: 'string' },
+      'write-baseline': { type: 'string' },
     },
   });
   const missing = await missingKubectl();
@@ -48,13 +60,27 @@ async function main(): Promise<number> {
       throw new Error(`the tests ended without a report:\n${tail(outcome.stdout + outcome.stderr)}`);
     const verdicts = verdictsOf(JSON.parse(text) as GinkgoReport);
     if (verdicts.length === 0) throw new Error(`no test was run:\n${tail(outcome.stdout + outcome.stderr)}`);
-    process.stdout.write(formatVerdicts(verdicts));
+    if (values['write-baseline'] !== undefined) await writeBaseline(values['write-baseline'], verdicts);
+    process.stdout.write(`${formatVerdicts(verdicts)}\n${formatComparison(verdicts, await readBaseline())}`);
     return verdicts.some(({ state }) => state === 'failed') ? 1 : 0;
   } finally {
     await suite.stop();
     await own?.stop();
     await rm(directory, { recursive: true, force: true });
   }
+}
+
+async function readBaseline(): Promise<Baseline> {
+  return JSON.parse(await readFile(baselineFile, 'utf8')) as Baseline;
+}
+
+/** Tests that were not run keep what was noted of them. */
+async function writeBaseline(cluster: string, verdicts: readonly Verdict[]): Promise<void> {
+  const ran = new Set(verdicts.map(({ name }) => name));
+  const kept = (await readBaseline()).passes.filter((name) => !ran.has(name));
+  const passed = verdicts.filter(({ state }) => state === 'passed').map(({ name }) => name);
+  const baseline: Baseline = { cluster, passes: [...kept, ...passed].sort() };
+  await writeFile(baselineFile, `${JSON.stringify(baseline, null, 2)}\n`);
 }
 
 function suiteArguments(kubeconfig: string, directory: string, pattern: string | undefined): string[] {

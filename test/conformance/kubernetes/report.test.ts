@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatVerdicts, type GinkgoReport, verdictsOf } from './report.ts';
+import { formatComparison, formatVerdicts, type GinkgoReport, verdictsOf } from './report.ts';
 
 const spec = (text: string, State: string, Message?: string) => ({
   ContainerHierarchyTexts: ['[sig-apps] Job'],
@@ -50,6 +50,21 @@ describe("the report of Kubernetes' own tests", () => {
         '  took too long',
         '',
       ].join('\n'),
+    );
+  });
+
+  it('is compared with what passes on a real cluster', () => {
+    const verdicts = verdictsOf(report);
+    const passes = ['[sig-apps] Job works', '[sig-apps] Job breaks', '[sig-apps] Job was not run'];
+    expect(formatComparison(verdicts, { cluster: 'real', passes })).toBe(
+      [
+        '1 of 2 that pass on the real one pass here; 0 more pass here alone',
+        '  not here: [sig-apps] Job breaks',
+        '',
+      ].join('\n'),
+    );
+    expect(formatComparison(verdicts, { cluster: 'real', passes: [] })).toBe(
+      '0 of 0 that pass on the real one pass here; 1 more pass here alone\n',
     );
   });
 });

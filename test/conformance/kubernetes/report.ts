@@ -34,6 +34,26 @@ export function verdictsOf(report: GinkgoReport): Verdict[] {
   return verdicts.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
+/** What passes on a real cluster, with what it was: kept beside this file. */
+export interface Baseline {
+  /** which programs, and what stood for a node */
+  readonly cluster: string;
+  readonly passes: readonly string[];
+}
+
+/** How much of what passes on the real one passes here, of the tests that were run; then what does not. */
+export function formatComparison(verdicts: readonly Verdict[], baseline: Baseline): string {
+  const expected = new Set(baseline.passes);
+  const compared = verdicts.filter(({ name }) => expected.has(name));
+  const missing = compared.filter(({ state }) => state !== 'passed');
+  const beyond = verdicts.filter(({ name, state }) => state === 'passed' && !expected.has(name));
+  return [
+    `${compared.length - missing.length} of ${compared.length} that pass on the real one pass here; ${beyond.length} more pass here alone`,
+    ...missing.map(({ name }) => `  not here: ${name}`),
+    '',
+  ].join('\n');
+}
+
 const marks: Readonly<Record<Verdict['state'], string>> = { passed: 'ok', failed: 'FAILED', skipped: '-' };
 
 /** A table for people: one line for each test, totals below, then what failed and how. */
