@@ -19,6 +19,9 @@ interface Ledger {
   readonly used: (projectId: string, resource: string) => number;
 }
 
+/** No project: its rows have a slash after the service. */
+const everybody = (service: string): string => `${service}:defaults`;
+
 /**
  * Limits by project and service. What is used is counted from what exists, inside the same transaction that makes more:
  * there is no reservation that could be forgotten. -1 stands for no limit.
@@ -41,12 +44,12 @@ export class Quotas {
   }
 
   limits(service: string, projectId: string): Record<string, number> {
-    return { ...this.#ledger(service).defaults, ...this.#rows.get(`${service}/${projectId}`)?.limits };
+    return { ...this.defaults(service), ...this.#rows.get(`${service}/${projectId}`)?.limits };
   }
 
   limit(service: string, projectId: string, resource: string): number {
     const own = this.#rows.get(`${service}/${projectId}`)?.limits[resource];
-    return own ?? this.#ledger(service).defaults[resource] ?? -1;
+    return own ?? this.defaults(service)[resource] ?? -1;
   }
 
   used(service: string, projectId: string, resource: string): number {
@@ -86,8 +89,19 @@ export class Quotas {
     return projects;
   }
 
+  /** What a project may have whose limits nobody changed. */
   defaults(service: string): Readonly<Record<string, number>> {
-    return this.#ledger(service).defaults;
+    const { defaults } = this.#ledger(service);
+    const changed = this.#rows.get(everybody(service))?.limits;
+    return changed ? { ...defaults, ...changed } : defaults;
+  }
+
+  /** Changes limits of all projects that have none of their own; inside a transaction. */
+  setDefaults(service: string, limits: Readonly<Record<string, number>>): void {
+    const id = everybody(service);
+    const row = this.#rows.get(id);
+    if (row) this.#rows.update(id, { limits: { ...row.limits, ...limits } });
+    else this.#rows.insert({ id, limits: { ...limits } });
   }
 
   #ledger(service: string): Ledger {

@@ -66,9 +66,12 @@ const limit: BodySchema = {
 };
 
 /** `{"quota_set": {...}}`: limits by name; what is no number (`force`, `tenant_id`) is left to the caller. */
-export function readQuotaSet(body: unknown): Readonly<Record<string, unknown>> {
-  checkBody(wrappedIn('quota_set', { type: 'object', additionalProperties: limit }), body);
-  return (body as { quota_set: Record<string, unknown> }).quota_set;
+export function readQuotaSet(
+  body: unknown,
+  key: 'quota_set' | 'quota_class_set' = 'quota_set',
+): Readonly<Record<string, unknown>> {
+  checkBody(wrappedIn(key, { type: 'object', additionalProperties: limit }), body);
+  return (body as Record<typeof key, Record<string, unknown>>)[key];
 }
 
 const invalidName =

@@ -69,6 +69,63 @@ describe('an image', () => {
     expect((await patch(id, [{ op: 'remove', path: '/color' }])).body).not.toHaveProperty('color');
   });
 
+  it('is changed by patches in the older form', async () => {
+    const { create, patch } = await glance();
+    const id = idOf(await create({ name: 'i' }));
+    const older = (operations: unknown) => patch(id, operations, 'application/openstack-images-v2.0-json-patch');
+    expect(await older([{ replace: '/name', value: 'j' }])).toMatchObject({ status: 200, body: { name: 'j' } });
+    expect(await older([{ add: '/color', value: 'red' }])).toMatchObject({ status: 200, body: { color: 'red' } });
+    expect((await older([{ remove: '/color' }])).body).not.toHaveProperty('color');
+    expect((await older([{ op: 'replace', path: '/name', value: 'k' }])).body).toContain('must contain exactly one');
+    expect((await older([{ add: '/a', replace: '/a', value: 'k' }])).body).toContain('must contain only one');
+    expect((await older([{ replace: '/name' }])).body).toContain('requires a member named');
+    expect((await patch(id, [{ replace: '/name', value: 'k' }])).body).toContain('Unable to find `op`');
+  });
+
+  it('is deactivated and activated again by its owner, and given to nobody meanwhile', async () => {
+    const { create, upload, user, member } = await glance();
+    const id = idOf(await create({ name: 'i', disk_format: 'raw', container_format: 'bare', visibility: 'community' }));
+    await upload(id, 'abc');
+    const act = (who: TestUser, action: string) => who.request('POST', `/image/v2/images/${id}/actions/${action}`);
+    expect((await act(await member('other'), 'deactivate')).status).toBe(403);
+    expect((await act(user, 'deactivate')).status).toBe(204);
+    const file = await user.request('GET', `/image/v2/images/${id}/file`);
+    expect(file.status).toBe(403);
+    expect(file.body).toContain('Image data download is forbidden');
+    expect((await act(user, 'reactivate')).status).toBe(204);
+    expect((await user.request('GET', `/image/v2/images/${id}/file`)).status).toBe(200);
+  });
+
+  it('is found by its size', async () => {
+    const { create, upload, names } = await glance();
+    await upload(idOf(await create({ name: 'three', disk_format: 'raw', container_format: 'bare' })), 'abc');
+    expect(await names('?size=3')).toEqual(['three']);
+    expect(await names('?size=x')).toEqual([]);
+  });
+
+  it('shows the task that imports it', async () => {
+    const { create, user, clock } = await glance();
+    const path = `/image/v2/images/${idOf(await create({ name: 'i', disk_format: 'raw', container_format: 'bare' }))}`;
+    expect((await user.request('GET', `${path}/tasks`)).body).toEqual({ tasks: [] });
+    await user.request('PUT', `${path}/stage`, 'abc', { 'content-type': 'application/octet-stream' });
+    expect((await user.request('GET', path)).body).toMatchObject({ status: 'uploading', size: 3 });
+    const begun = await user.request('POST', `${path}/import`, { method: { name: 'glance-direct' } });
+    const task = {
+      type: 'api_image_import',
+      request_id: begun.headers['x-openstack-request-id'],
+      input: { import_req: { method: { name: 'glance-direct' } } },
+    };
+    expect((await user.request('GET', `${path}/tasks`)).body).toMatchObject({
+      tasks: [{ ...task, status: 'processing', expires_at: null, result: null }],
+    });
+    await clock.advance(3000);
+    expect((await user.request('GET', `${path}/tasks`)).body).toMatchObject({
+      tasks: [{ ...task, status: 'success' }],
+    });
+    expect((await user.request('DELETE', path)).status).toBe(204);
+    expect((await user.request('GET', `${path}/tasks`)).status).toBe(404);
+  });
+
   it.each<[unknown, number, string]>([
     [[{ op: 'replace', path: '/status', value: 'active' }], 403, 'read-only'],
     [[{ op: 'replace', path: '/visibility', value: 'public' }], 403, 'publicize_image'],

@@ -32,13 +32,17 @@ export interface Image extends Row {
 /** Work that was handed to glance. */
 export interface Task extends Row {
   readonly type: string;
-  readonly status: 'pending' | 'success' | 'failure';
+  readonly status: 'pending' | 'processing' | 'success' | 'failure';
   readonly owner: string;
   readonly input: Readonly<Record<string, unknown>>;
   readonly result: Readonly<Record<string, unknown>> | null;
   readonly message: string;
   readonly createdAt: number;
   readonly updatedAt: number;
+  /** of the import of an image that was there before */
+  readonly imageId?: string;
+  readonly requestId?: string;
+  readonly userId?: string;
 }
 
 interface Content extends Row {
@@ -57,6 +61,8 @@ export interface Images {
   change(id: string, changes: Partial<Omit<Image, 'id'>>): Readonly<Image>;
   /** Puts content aside until the image is imported. */
   stage(id: string, bytes: Uint8Array): void;
+  /** Takes an image away, with its content and the tasks that imported it. */
+  remove(id: string): void;
   /** Gives an image its content and makes it active. */
   store(id: string, bytes: Uint8Array): Readonly<Image>;
 }
@@ -64,7 +70,7 @@ export interface Images {
 export function createImages(core: Core): Images {
   const images = core.state.table<Image>('images', { indexes: { owner: ({ owner }) => owner } });
   const contents = core.state.table<Content>('image_contents');
-  const tasks = core.state.table<Task>('image_tasks');
+  const tasks = core.state.table<Task>('image_tasks', { indexes: { image: ({ imageId }) => imageId ?? '' } });
   const canSee: Images['canSee'] = (image, projectId, isAdmin) =>
     isAdmin ||
     image.visibility === 'public' ||
@@ -94,7 +100,12 @@ export function createImages(core: Core): Images {
     },
     stage(id, bytes) {
       keep(id, bytes);
-      change(id, { status: 'uploading' });
+      change(id, { status: 'uploading', size: bytes.length });
+    },
+    remove(id) {
+      for (const task of [...tasks.by('image', id)]) tasks.delete(task.id);
+      contents.delete(id);
+      images.delete(id);
     },
     store(id, bytes) {
       keep(id, bytes);

@@ -20,6 +20,10 @@ export function importRoutes(images: Images): Route[] {
     if (images.images.get(id)?.status !== 'importing') return;
     const staged = images.contents.get(id);
     // Nothing is fetched: whoever names an address here would otherwise send the cloud's host there.
+    for (const task of [...images.tasks.by('image', id)]) {
+      if (task.status !== 'processing') continue;
+      images.tasks.update(task.id, { status: 'success', result: { image_id: id }, updatedAt: core.now() });
+    }
     images.store(id, staged ? Buffer.from(staged.base64, 'base64') : Buffer.from(`simulated download of ${uri}\n`));
   });
   return [
@@ -88,7 +92,22 @@ function begin(images: Images, context: RequestContext): Answer {
     throw new Refusal(409, "Image needs to be staged before 'glance-direct' method can be used");
   }
   images.change(image.id, { status: 'importing' });
-  const { jobs, timings } = images.core;
+  const { ids, jobs, timings } = images.core;
+  const now = images.core.now();
+  images.tasks.insert({
+    id: ids.uuid(),
+    type: 'api_image_import',
+    status: 'processing',
+    owner: context.project,
+    input: { image_id: image.id, import_req: context.json as object, backend: [storeId] },
+    result: null,
+    message: '',
+    createdAt: now,
+    updatedAt: now,
+    imageId: image.id,
+    requestId: context.requestId,
+    userId: context.caller.userId,
+  });
   jobs.schedule(timings.sample('image.import'), job, image.id, { uri: String(method?.uri ?? '') });
   return { status: 202 };
 }

@@ -99,8 +99,7 @@ export const imageRoom: Room = (core) => {
       }),
     deleteImage(id) {
       if (!images.images.has(id)) return;
-      images.contents.delete(id);
-      images.images.delete(id);
+      images.remove(id);
     },
   });
   return {

@@ -116,6 +116,8 @@ function filterBy(name: string, value: string): Filter {
   switch (name) {
     case 'tag':
       return ({ tags }) => tags.includes(value);
+    case 'size':
+      return ({ size }) => String(size) === value;
     case 'size_min':
       return ({ size }) => (size ?? 0) >= Number(value);
     case 'size_max':

@@ -9,10 +9,8 @@ import { memberRoutes } from './members.ts';
 import { mustOwn } from './ownership.ts';
 import { taskRoutes } from './tasks.ts';
 
-const patchTypes: readonly string[] = [
-  'application/openstack-images-v2.1-json-patch',
-  'application/openstack-images-v2.0-json-patch',
-];
+const patchType = 'application/openstack-images-v2.1-json-patch';
+const olderPatchType = 'application/openstack-images-v2.0-json-patch';
 
 export function imageRoutes(images: Images): Route[] {
   const policy = (name: string, level: 'reader' | 'member'): NonNullable<Route['policy']> => ({ name, level });
@@ -54,8 +52,7 @@ export function imageRoutes(images: Images): Route[] {
         if (image.isProtected) {
           throw new Refusal(403, `Image ${image.id} is protected and cannot be deleted.`);
         }
-        images.images.delete(image.id);
-        images.contents.delete(image.id);
+        images.remove(image.id);
         return { status: 204 };
       },
     },
@@ -73,6 +70,9 @@ export function imageRoutes(images: Images): Route[] {
         const { id, status, checksum } = images.find(context);
         const content = images.contents.get(id);
         if (status === 'queued' || !content) return { status: 204 };
+        if (status === 'deactivated' && !context.caller.isAdmin) {
+          throw new Refusal(403, 'The requested image has been deactivated. Image data download is forbidden.');
+        }
         return {
           status: 200,
           headers: { 'content-md5': checksum ?? '' },
@@ -110,9 +110,11 @@ export function imageRoutes(images: Images): Route[] {
       (action): Route => ({
         method: 'POST',
         path: `/v2/images/{id}/actions/${action}`,
-        policy: { name: action, level: 'admin' },
+        policy: policy(action, 'member'),
         handle: (context) => {
-          images.change(images.find(context).id, { status: action === 'deactivate' ? 'deactivated' : 'active' });
+          const image = images.find(context);
+          mustOwn(context, image, action);
+          images.change(image.id, { status: action === 'deactivate' ? 'deactivated' : 'active' });
           return { status: 204 };
         },
       }),
@@ -197,17 +199,45 @@ interface Operation {
   readonly value?: unknown;
 }
 
+const operationNames = ['add', 'remove', 'replace'] as const;
+
+function operationOf(given: Readonly<Record<string, unknown>>): Operation {
+  if (given['op'] === undefined) {
+    throw new Refusal(
+      400,
+      `Unable to find \`op\` in JSON Schema change. It must be one of the following: ${operationNames.join(', ')}.`,
+    );
+  }
+  return given as unknown as Operation;
+}
+
+/** `{"replace": "/name", "value": …}`: the operation is the name of its path. */
+function olderOperation(given: Readonly<Record<string, unknown>>): Operation {
+  const [op, another] = operationNames.filter((name) => Object.hasOwn(given, name));
+  if (op === undefined || another !== undefined) {
+    const count = another === undefined ? 'exactly' : 'only';
+    throw new Refusal(400, `Operation objects must contain ${count} one member named "add", "remove", or "replace".`);
+  }
+  if (op !== 'remove' && !Object.hasOwn(given, 'value')) {
+    throw new Refusal(400, `Operation "${op}" requires a member named "value".`);
+  }
+  return { op, path: given[op] as string, value: given['value'] };
+}
+
 /** A JSON patch of a flat object: each operation names one attribute. */
 function patch(images: Images, context: RequestContext): Answer {
   const type = context.headers['content-type']?.split(';')[0]?.trim() ?? '';
-  if (!patchTypes.includes(type)) {
+  if (type !== patchType && type !== olderPatchType) {
     throw new Refusal(415, `The request media type ${type} is not supported by this server.`);
   }
   const operations = context.json;
   if (!Array.isArray(operations)) throw new Refusal(400, 'Request body must be a JSON array of operation objects.');
   const image = images.find(context);
   mustOwn(context, image, 'modify_image');
-  for (const operation of operations as Operation[]) apply(images, context, images.images.get(image.id)!, operation);
+  for (const given of operations as Readonly<Record<string, unknown>>[]) {
+    const operation = type === olderPatchType ? olderOperation(given) : operationOf(given);
+    apply(images, context, images.images.get(image.id)!, operation);
+  }
   return { status: 200, body: renderImage(image) };
 }
 

@@ -2,7 +2,7 @@ import type { RequestContext } from '../core/http/context.ts';
 import { pageOf } from '../core/paging.ts';
 import { Refusal } from '../core/refusal.ts';
 import type { Answer, Route } from '../core/service.ts';
-import { zulu } from '../core/time-formats.ts';
+import { wholeSeconds, zulu } from '../core/time-formats.ts';
 import type { Images, Task } from './images.ts';
 
 const types: readonly unknown[] = ['import', 'export', 'clone'];
@@ -27,7 +27,7 @@ export function taskRoutes(images: Images): Route[] {
     owner: task.owner,
     created_at: zulu(task.createdAt),
     updated_at: zulu(task.updatedAt),
-    ...(task.status !== 'pending' && { expires_at: zulu(task.updatedAt + lifeMs) }),
+    ...(isOver(task) && { expires_at: zulu(task.updatedAt + lifeMs) }),
     self: `/v2/tasks/${task.id}`,
     schema: '/v2/schemas/task',
   });
@@ -70,6 +70,15 @@ export function taskRoutes(images: Images): Route[] {
     },
     {
       method: 'GET',
+      path: '/v2/images/{id}/tasks',
+      policy: { name: 'get_image', level: 'reader' },
+      handle: (context): Answer => ({
+        status: 200,
+        body: { tasks: [...tasks.by('image', images.find(context).id)].map(kept) },
+      }),
+    },
+    {
+      method: 'GET',
       path: '/v2/tasks/{id}',
       policy: policy('get_task'),
       handle: (context): Answer => {
@@ -79,6 +88,29 @@ export function taskRoutes(images: Images): Route[] {
       },
     },
   ];
+}
+
+const isOver = ({ status }: Readonly<Task>): boolean => status === 'success' || status === 'failure';
+
+/** A task beside its image is shown as it is kept. */
+function kept(task: Readonly<Task>): object {
+  return {
+    id: task.id,
+    type: task.type,
+    status: task.status,
+    owner: task.owner,
+    expires_at: isOver(task) ? wholeSeconds(task.updatedAt + lifeMs) : null,
+    created_at: wholeSeconds(task.createdAt),
+    updated_at: wholeSeconds(task.updatedAt),
+    deleted_at: null,
+    deleted: false,
+    image_id: task.imageId,
+    request_id: task.requestId,
+    user_id: task.userId,
+    input: task.input,
+    result: task.result,
+    message: task.message,
+  };
 }
 
 const defaultPage = 25;

@@ -10,6 +10,41 @@ import type { Volume, Volumes } from './volumes.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
+/** What cinder takes for true and for false. */
+const truths: ReadonlySet<unknown> = new Set<unknown>([
+  true,
+  'True',
+  'TRUE',
+  'true',
+  '1',
+  'ON',
+  'On',
+  'on',
+  'YES',
+  'Yes',
+  'yes',
+  'y',
+  't',
+]);
+const falsehoods: ReadonlySet<unknown> = new Set<unknown>([
+  false,
+  'False',
+  'FALSE',
+  'false',
+  '0',
+  'OFF',
+  'Off',
+  'off',
+  'NO',
+  'No',
+  'no',
+  'n',
+  'f',
+]);
+
+/** As Python writes it. */
+const capital = (value: unknown): string => (value === true ? 'True' : 'False');
+
 interface Action {
   readonly policy: string;
   readonly adminOnly?: boolean;
@@ -104,7 +139,16 @@ const actions: Readonly<Record<string, Action>> = {
   'os-update_readonly_flag': {
     policy: 'volume:update_readonly_flag',
     run(volumes, _context, volume, { readonly }) {
-      volumes.change(volume.id, { metadata: { ...volume.metadata, readonly: String(readonly) } });
+      const isReadOnly = truths.has(readonly);
+      if (!isReadOnly && !falsehoods.has(readonly)) {
+        const known = [...truths, ...falsehoods].map((value) =>
+          typeof value === 'string' ? `'${value}'` : capital(value),
+        );
+        throw badRequest(
+          `Invalid input for field/attribute readonly. Value: ${String(readonly)}. '${String(readonly)}' is not one of [${known.join(', ')}]`,
+        );
+      }
+      volumes.change(volume.id, { metadata: { ...volume.metadata, readonly: capital(isReadOnly) } });
       return accepted;
     },
   },

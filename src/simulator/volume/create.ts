@@ -114,6 +114,10 @@ function sizeOf(wish: unknown, snapshotSize: number | undefined, source: Readonl
     );
   }
   const size = Number(wish);
+  // A number is judged by the schema; text gets here.
+  if (size < 1) {
+    throw badRequest(`Invalid input for field/attribute size. Value: ${size}. ${size} is less than the minimum of 1`);
+  }
   if (snapshotSize !== undefined && size < snapshotSize) {
     throw badRequest(
       `Invalid input received: Volume size ${size}GB cannot be smaller than the snapshot size ${snapshotSize}GB. They must be >= original snapshot size.`,

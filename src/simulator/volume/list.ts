@@ -28,7 +28,10 @@ export function listPage<T extends { readonly id: string }>(
   });
   const found: T[] = [];
   for (const row of rows) if (filters.every(({ filter, value }) => filter(row, value))) found.push(row);
-  const page = pageOf(inOrder(context, found, listing), { limit: limitOf(context), marker: query.get('marker') });
+  const page = pageOf(inOrder(context, found, listing).slice(offsetOf(context)), {
+    limit: limitOf(context),
+    marker: query.get('marker'),
+  });
   if (!page) throw notFound(`${listing.noun} ${query.get('marker')} could not be found.`);
   const last = page.items.at(-1);
   return {
@@ -45,6 +48,13 @@ function limitOf({ query }: RequestContext): number {
   if (!Number.isInteger(limit)) throw badRequest('limit param must be an integer');
   if (limit < 0) throw badRequest('limit param must be positive');
   return Math.min(limit, maxPage);
+}
+
+function offsetOf({ query }: RequestContext): number {
+  const offset = Number(query.get('offset') ?? 0);
+  if (!Number.isInteger(offset)) throw badRequest('offset param must be an integer');
+  if (offset < 0) throw badRequest('offset param must be positive');
+  return offset;
 }
 
 function inOrder<T extends { readonly id: string }>(

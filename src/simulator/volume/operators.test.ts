@@ -150,6 +150,12 @@ describe('snapshots', () => {
     expect((await act({ 'os-reset_status': { status: 'creating' } })).status).toBe(202);
     expect((await act({ 'os-update_snapshot_status': { status: 'deleting' } })).status).toBe(400);
     expect((await act({ 'os-update_snapshot_status': { status: 'available' } })).status).toBe(202);
+    expect((await act({ 'os-reset_status': { status: 'creating' } })).status).toBe(202);
+    const report = { 'os-update_snapshot_status': { status: 'error', progress: '80%' } };
+    expect((await cinder('POST', `/snapshots/${id}/action`, report)).status).toBe(202);
+    expect((await cinder('POST', `/snapshots/${id}/action`, report)).body).toMatchObject({
+      badRequest: { message: 'Snapshot status error not allowed for update_snapshot_status' },
+    });
     expect((await act({ 'os-force_delete': {} })).status).toBe(202);
     await clock.advance(1000);
     expect((await cinder('GET', `/snapshots/${id}`)).status).toBe(404);
@@ -234,6 +240,91 @@ describe('attachments', () => {
     expect(await attachments(tenant, '/attachments?instance_id=x')).toEqual([]);
     expect((await cinder('DELETE', path, undefined, '3.44')).status).toBe(200);
     expect(await volume(id)).toMatchObject({ status: 'available', attachments: [] });
+  });
+});
+
+describe('the answer about a volume type', () => {
+  const brief = ['description', 'extra_specs', 'id', 'is_public', 'name'];
+
+  it('has what cinder says when it was made, changed and shown', async () => {
+    const { adminCinder } = await stage();
+    const made = await adminCinder('POST', '/types', { volume_type: { name: 'fast' } });
+    const type = read<Json>(made, 'volume_type');
+    expect(Object.keys(type).sort()).toEqual([...brief, 'os-volume-type-access:is_public'].sort());
+    const path = `/types/${type['id']}`;
+    const changed = await adminCinder('PUT', path, { volume_type: { description: 'x' } });
+    expect(Object.keys(read<Json>(changed, 'volume_type')).sort()).toEqual(brief);
+    const shown = await adminCinder('GET', path);
+    expect(Object.keys(read<Json>(shown, 'volume_type')).sort()).toEqual(
+      [...brief, 'os-volume-type-access:is_public', 'qos_specs_id'].sort(),
+    );
+  });
+});
+
+describe('operators', () => {
+  it('see the services, and choose by name and host', async () => {
+    const { adminCinder, cinder } = await stage();
+    const services = read<Json[]>(await adminCinder('GET', '/os-services'), 'services');
+    expect(services).toMatchObject([
+      { binary: 'cinder-scheduler', host: 'simulated', status: 'enabled', state: 'up', disabled_reason: null },
+      { binary: 'cinder-volume', host: 'simulated@pool', frozen: false, replication_status: 'disabled' },
+    ]);
+    for (const { updated_at: at } of services) expect(at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.000000$/);
+    const chosen = async (query: string): Promise<unknown[]> =>
+      read<Json[]>(await adminCinder('GET', `/os-services?${query}`), 'services').map(({ binary }) => binary);
+    expect(await chosen('binary=cinder-volume')).toEqual(['cinder-volume']);
+    expect(await chosen('host=simulated')).toEqual(['cinder-scheduler', 'cinder-volume']);
+    expect(await chosen('host=simulated@pool')).toEqual(['cinder-volume']);
+    expect(await chosen('binary=cinder-backup')).toEqual([]);
+    expect((await cinder('GET', '/os-services')).status).toBe(403);
+  });
+
+  it('see the hosts with what is on them', async () => {
+    const { adminCinder, makeVolume, user } = await stage();
+    await makeVolume();
+    expect(read<Json[]>(await adminCinder('GET', '/os-hosts'), 'hosts')).toMatchObject([
+      {
+        host_name: 'simulated',
+        service: 'cinder-scheduler',
+        'service-status': 'available',
+        'service-state': 'enabled',
+      },
+      { host_name: 'simulated@pool', service: 'cinder-volume' },
+    ]);
+    const total = { volume_count: '1', total_volume_gb: '2', snapshot_count: '0', total_snapshot_gb: '0' };
+    expect((await adminCinder('GET', '/os-hosts/simulated@pool')).body).toEqual({
+      host: [
+        { resource: { host: 'simulated@pool', project: '(total)', ...total } },
+        { resource: { host: 'simulated@pool', project: user.projectId, ...total } },
+      ],
+    });
+    expect((await adminCinder('GET', '/os-hosts/nowhere')).status).toBe(404);
+  });
+
+  it('see what a backend can do', async () => {
+    const { adminCinder, cinder } = await stage();
+    expect((await adminCinder('GET', '/capabilities/simulated@pool')).body).toMatchObject({
+      namespace: 'OS::Storage::Capabilities::simulated@pool',
+      vendor_name: 'simulated',
+      properties: { thin_provisioning: { type: 'boolean' } },
+    });
+    expect((await adminCinder('GET', '/capabilities/nowhere')).status).toBe(404);
+    expect((await cinder('GET', '/capabilities/simulated@pool')).status).toBe(403);
+  });
+
+  it('change what every project may have', async () => {
+    const { adminCinder, cinder, user } = await stage();
+    const path = '/os-quota-class-sets/default';
+    expect((await adminCinder('GET', path)).body).toMatchObject({ quota_class_set: { id: 'default', volumes: 10 } });
+    expect((await cinder('PUT', path, { quota_class_set: { volumes: 1 } })).status).toBe(403);
+    expect(await adminCinder('PUT', path, { quota_class_set: { volumes: 1 } })).toMatchObject({
+      status: 200,
+      body: { quota_class_set: { volumes: 1, snapshots: 10 } },
+    });
+    const own = await cinder('GET', `/os-quota-sets/${user.projectId}`);
+    expect(read(own, 'quota_set.volumes')).toBe(1);
+    expect((await cinder('POST', '/volumes', { volume: { size: 1 } })).status).toBe(202);
+    expect((await cinder('POST', '/volumes', { volume: { size: 1 } })).status).toBe(413);
   });
 });
 

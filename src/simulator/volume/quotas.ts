@@ -39,8 +39,16 @@ function perType(volumes: Volumes, projectId: string, resource: string): number 
   return resource.startsWith('gigabytes_') ? volumes.volumes.sum('typeGigabytes', key) : 0;
 }
 
+/** What every project may have. */
+function classLimits(volumes: Volumes): Record<string, number> {
+  return withTypes(volumes, { ...volumes.core.quotas.defaults('volume') });
+}
+
 function limitsOf(volumes: Volumes, projectId: string): Record<string, number> {
-  const limits = volumes.core.quotas.limits('volume', projectId);
+  return withTypes(volumes, volumes.core.quotas.limits('volume', projectId));
+}
+
+function withTypes(volumes: Volumes, limits: Record<string, number>): Record<string, number> {
   for (const { name } of volumes.types.all()) {
     for (const kind of ['volumes', 'gigabytes', 'snapshots']) limits[`${kind}_${name}`] ??= -1;
   }
@@ -57,6 +65,7 @@ export function quotaRoutes(volumes: Volumes): Route[] {
     return project;
   };
   const path = '/os-quota-sets/{project}';
+  const classPath = '/os-quota-class-sets/{class}';
   return [
     {
       method: 'GET',
@@ -104,6 +113,30 @@ export function quotaRoutes(volumes: Volumes): Route[] {
         status: 200,
         body: { quota_set: { ...quotas.defaults('volume'), id: context.param('project') } },
       }),
+    },
+    {
+      method: 'GET',
+      path: classPath,
+      policy: { name: 'volume_extension:quota_classes:get', level: 'admin' },
+      handle: (context) => {
+        const name = context.param('class');
+        return { status: 200, body: { quota_class_set: { ...classLimits(volumes), id: name } } };
+      },
+    },
+    {
+      method: 'PUT',
+      path: classPath,
+      policy: { name: 'volume_extension:quota_classes:update', level: 'admin' },
+      handle: (context) => {
+        const wanted = readQuotaSet(context.json, 'quota_class_set');
+        const known = classLimits(volumes);
+        const limits: Record<string, number> = {};
+        for (const [name, value] of Object.entries(wanted))
+          if (Object.hasOwn(known, name)) limits[name] = Number(value);
+        // Limits of other classes are of no consequence, since no project is in one.
+        if (context.param('class') === 'default') quotas.setDefaults('volume', limits);
+        return { status: 200, body: { quota_class_set: { ...known, ...limits } } };
+      },
     },
     {
       method: 'PUT',

@@ -6,11 +6,12 @@ import { attachmentRoutes } from './attachments.ts';
 import { createVolume } from './create.ts';
 import { type Listing, listPage } from './list.ts';
 import { textRoutes } from './metadata.ts';
+import { operatorRoutes } from './operators.ts';
 import { qosSpecRoutes } from './qos-specs.ts';
 import { quotaRoutes } from './quotas.ts';
 import { snapshotRoutes } from './snapshots.ts';
 import { typeRoutes } from './types.ts';
-import { poolName, renderVolume, renderVolumeBrief } from './views.ts';
+import { renderVolume, renderVolumeBrief } from './views.ts';
 import type { Volume, Volumes } from './volumes.ts';
 
 /** Every route is served below `/v3/PROJECT`, and below `/v3` as well since 3.67. */
@@ -23,6 +24,7 @@ export function volumeRoutes(volumes: Volumes): Route[] {
     ...qosSpecRoutes(volumes),
     ...attachmentRoutes(volumes),
     ...quotaRoutes(volumes),
+    ...operatorRoutes(volumes),
     ...otherRoutes(volumes),
   ];
   return routes.flatMap((route): Route[] => [
@@ -221,33 +223,6 @@ function otherRoutes(volumes: Volumes): Route[] {
       path: '/os-availability-zone',
       handle: () => ({ status: 200, body: { availabilityZoneInfo: zones() } }),
     },
-    {
-      method: 'GET',
-      path: '/os-services',
-      policy: { name: 'volume_extension:services:index', level: 'admin' },
-      handle: () => ({
-        status: 200,
-        body: {
-          services: ['cinder-scheduler', 'cinder-volume'].map((binary) => ({
-            binary,
-            host: 'simulated',
-            zone: 'nova',
-            status: 'enabled',
-            state: 'up',
-            updated_at: null,
-          })),
-        },
-      }),
-    },
-    {
-      method: 'GET',
-      path: '/scheduler-stats/get_pools',
-      policy: { name: 'scheduler_extension:scheduler_stats:get_pools', level: 'admin' },
-      handle: ({ query }) => ({
-        status: 200,
-        body: { pools: [query.get('detail')?.toLowerCase() === 'true' ? poolOf(volumes) : { name: poolName }] },
-      }),
-    },
     empty('/backups', 'backups'),
     empty('/backups/detail', 'backups'),
     empty('/extensions', 'extensions'),
@@ -255,35 +230,4 @@ function otherRoutes(volumes: Volumes): Route[] {
     empty('/os-volume-transfer', 'transfers'),
     empty('/os-volume-transfer/detail', 'transfers'),
   ];
-}
-
-/** Room that never ends, said in numbers. */
-const poolGigabytes = 1_000_000;
-
-function poolOf(volumes: Volumes): object {
-  let [count, gigabytes] = [0, 0];
-  for (const { size } of volumes.volumes.all()) {
-    count++;
-    gigabytes += size;
-  }
-  return {
-    name: poolName,
-    capabilities: {
-      volume_backend_name: 'simulated',
-      vendor_name: 'simulated',
-      driver_version: '1.0',
-      storage_protocol: 'simulated',
-      total_capacity_gb: poolGigabytes,
-      free_capacity_gb: Math.max(0, poolGigabytes - gigabytes),
-      allocated_capacity_gb: gigabytes,
-      provisioned_capacity_gb: gigabytes,
-      reserved_percentage: 0,
-      max_over_subscription_ratio: '20.0',
-      thin_provisioning_support: true,
-      thick_provisioning_support: false,
-      QoS_support: true,
-      multiattach: true,
-      total_volumes: count,
-    },
-  };
 }

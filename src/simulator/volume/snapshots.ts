@@ -16,7 +16,8 @@ const listing: Listing<Readonly<Snapshot>> = {
   },
   sortable: {
     id: ({ id }) => id,
-    name: ({ name }) => name,
+    display_name: ({ name }) => name,
+    volume_id: ({ volumeId }) => volumeId,
     status: ({ status }) => status,
     created_at: ({ createdAt }) => createdAt,
   },
@@ -57,7 +58,7 @@ export function snapshotRoutes(volumes: Volumes): Route[] {
             properties: {
               snapshot: {
                 type: 'object',
-                properties: { volume_id: { type: 'string', format: 'uuid' } },
+                properties: { volume_id: { type: ['string', 'null'], format: 'uuid' } },
                 required: ['volume_id'],
               },
             },
@@ -68,7 +69,7 @@ export function snapshotRoutes(volumes: Volumes): Route[] {
         const wish = (context.json as { snapshot: Readonly<Record<string, unknown>> }).snapshot;
         const volume = volumes.volumes.get(String(wish['volume_id']));
         if (volume?.projectId !== context.project) {
-          throw notFound(`Volume ${String(wish['volume_id'])} could not be found.`);
+          throw notFound(`Volume ${String(wish['volume_id'] ?? 'None')} could not be found.`);
         }
         const isForced = wish['force'] === true || wish['force'] === 'True' || context.minor >= 66;
         if (volume.status !== 'available' && !(volume.status === 'in-use' && isForced)) {
@@ -173,10 +174,12 @@ const reported: Readonly<Record<string, readonly string[]>> = {
 
 interface SnapshotAction {
   readonly policy: string;
+  /** also for members of the project; otherwise for operators alone */
+  readonly isForMembers?: boolean;
   run(volumes: Volumes, snapshot: Readonly<Snapshot>, fields: Readonly<Record<string, unknown>>): void;
 }
 
-/** What operators do with snapshots. */
+/** What is done with snapshots, mostly by operators. */
 const actions: Readonly<Record<string, SnapshotAction>> = {
   'os-reset_status': {
     policy: 'volume_extension:snapshot_admin_actions:reset_status',
@@ -189,7 +192,11 @@ const actions: Readonly<Record<string, SnapshotAction>> = {
   },
   'os-update_snapshot_status': {
     policy: 'snapshot_extension:snapshot_actions:update_snapshot_status',
+    isForMembers: true,
     run({ snapshots, core }, { id, status: current }, { status }) {
+      if (!Object.hasOwn(reported, current)) {
+        throw badRequest(`Snapshot status ${current} not allowed for update_snapshot_status`);
+      }
       if (typeof status !== 'string' || !(reported[current] ?? []).includes(status)) {
         throw badRequest(`Provided snapshot status ${String(status)} not allowed for snapshot with status ${current}.`);
       }
@@ -207,7 +214,8 @@ function act(volumes: Volumes, context: RequestContext): Answer {
   const name = Object.keys(body)[0] ?? '';
   const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
   if (!action) throw badRequest(`There is no such action: ${name}.`);
-  if (!context.caller.isAdmin) throw forbidden(`Policy doesn't allow ${action.policy} to be performed.`);
+  if (!action.isForMembers && !context.caller.isAdmin)
+    throw forbidden(`Policy doesn't allow ${action.policy} to be performed.`);
   const value = body[name];
   const fields = typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
   action.run(volumes, volumes.findSnapshot(context), fields);

@@ -66,7 +66,7 @@ export function typeRoutes(volumes: Volumes): Route[] {
             (name === undefined || type.name === name) &&
             (visibility === undefined || visibility === 'none' || String(type.isPublic) === visibility),
         );
-        return { status: 200, body: { volume_types: found.map((type) => renderType(type, true)) } };
+        return { status: 200, body: { volume_types: found.map((type) => renderType(type, 'shown')) } };
       },
     },
     {
@@ -74,7 +74,7 @@ export function typeRoutes(volumes: Volumes): Route[] {
       path: '/types/{id}',
       handle: (context) => ({
         status: 200,
-        body: { volume_type: renderType(find(context), context.param('id') !== 'default') },
+        body: { volume_type: renderType(find(context), context.param('id') === 'default' ? 'default' : 'shown') },
       }),
     },
     {
@@ -95,7 +95,7 @@ export function typeRoutes(volumes: Volumes): Route[] {
           extraSpecs: fields.extra_specs ?? {},
           projects: [],
         });
-        return { status: 200, body: { volume_type: renderType(type, true) } };
+        return { status: 200, body: { volume_type: renderType(type, 'made') } };
       },
     },
     {
@@ -118,7 +118,7 @@ export function typeRoutes(volumes: Volumes): Route[] {
           ...(typeof description === 'string' && { description }),
           ...(typeof isPublic === 'boolean' && { isPublic }),
         });
-        return { status: 200, body: { volume_type: renderType(changed, true) } };
+        return { status: 200, body: { volume_type: renderType(changed, 'changed') } };
       },
     },
     {

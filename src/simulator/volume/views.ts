@@ -2,8 +2,11 @@ import type { RequestContext } from '../core/http/context.ts';
 import { microseconds, wholeSeconds } from '../core/time-formats.ts';
 import { isAttached, type Snapshot, type Volume, type Volumes, type VolumeType } from './volumes.ts';
 
+/** the host of all volumes, and its backend */
+export const hostName = 'simulated@pool';
+
 /** where all volumes are */
-export const poolName = 'simulated@pool#pool';
+export const poolName: string = `${hostName}#pool`;
 
 /** the one `cinder-volume` there is */
 const serviceId = '6f0e2b8c-52a5-5d6f-a0f3-6b7a3c0d1e42';
@@ -124,7 +127,8 @@ export function renderSnapshot(
   };
 }
 
-export function renderType(type: Readonly<VolumeType>, isListed: boolean): object {
+/** cinder's answers differ by what was asked: its default type has no access in it, a changed one no QoS either. */
+export function renderType(type: Readonly<VolumeType>, moment: 'made' | 'changed' | 'shown' | 'default'): object {
   const { id, name, isPublic, description, extraSpecs } = type;
   return {
     id,
@@ -132,7 +136,7 @@ export function renderType(type: Readonly<VolumeType>, isListed: boolean): objec
     is_public: isPublic,
     description,
     extra_specs: extraSpecs,
-    qos_specs_id: type.qosSpecsId ?? null,
-    ...(isListed && { 'os-volume-type-access:is_public': isPublic }),
+    ...((moment === 'shown' || moment === 'default') && { qos_specs_id: type.qosSpecsId ?? null }),
+    ...((moment === 'shown' || moment === 'made') && { 'os-volume-type-access:is_public': isPublic }),
   };
 }

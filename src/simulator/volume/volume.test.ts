@@ -215,3 +215,41 @@ describe('the rest of cinder', () => {
     expect((await cinder('GET', '/os-quota-sets/other')).status).toBe(403);
   });
 });
+
+describe('odd requests', () => {
+  it('are judged as cinder does', async () => {
+    const { cinder, clock } = await testTenant();
+    expect((await cinder('POST', '/volumes', { volume: { size: '0' } })).body).toMatchObject({
+      badRequest: { message: 'Invalid input for field/attribute size. Value: 0. 0 is less than the minimum of 1' },
+    });
+    expect((await cinder('POST', '/snapshots', { snapshot: { volume_id: null } })).body).toMatchObject({
+      itemNotFound: { message: 'Volume None could not be found.' },
+    });
+    const id = read(await cinder('POST', '/volumes', { volume: { size: 1 } }), 'volume.id');
+    await clock.advance(3000);
+    const flag = (readonly: unknown) =>
+      cinder('POST', `/volumes/${id}/action`, { 'os-update_readonly_flag': { readonly } });
+    expect((await flag(true)).status).toBe(202);
+    expect(read(await cinder('GET', `/volumes/${id}`), 'volume.metadata.readonly')).toBe('True');
+    expect((await flag('off')).status).toBe(202);
+    expect(read(await cinder('GET', `/volumes/${id}`), 'volume.metadata.readonly')).toBe('False');
+    expect((await flag('x')).status).toBe(400);
+  });
+
+  it('sort and skip snapshots', async () => {
+    const { cinder, clock } = await testTenant();
+    const volume_id = read(await cinder('POST', '/volumes', { volume: { size: 1 } }), 'volume.id');
+    await clock.advance(3000);
+    for (const name of ['b', 'c', 'a']) {
+      await cinder('POST', '/snapshots', { snapshot: { volume_id, name } });
+      await clock.advance(3000);
+    }
+    const names = async (query: string): Promise<string[]> =>
+      read<{ name: string }[]>(await cinder('GET', `/snapshots?${query}`), 'snapshots').map(({ name }) => name);
+    expect(await names('sort=display_name:asc')).toEqual(['a', 'b', 'c']);
+    expect(await names('sort=display_name:asc&offset=1')).toEqual(['b', 'c']);
+    expect(await names('offset=5')).toEqual([]);
+    expect((await cinder('GET', '/snapshots?sort_key=name')).status).toBe(400);
+    expect((await cinder('GET', '/snapshots?offset=-1')).status).toBe(400);
+  });
+});

@@ -34,11 +34,13 @@ def modules_below(name):
 
 
 def load(packages):
-    """Tests by name; the classes of a module that were imported from another one are not its tests."""
+    """Tests by name, from modules called test_…; classes imported from another module are not tests of this one."""
     loader = unittest.TestLoader()
     tests = {}
     for package in packages:
         for module in modules_below(package):
+            if not module.__name__.rpartition(".")[2].startswith("test_"):
+                continue
             for value in vars(module).values():
                 if isinstance(value, type) and issubclass(value, unittest.TestCase) and value.__module__ == module.__name__:
                     for test in flatten(loader.loadTestsFromTestCase(value)):
@@ -52,19 +54,27 @@ def without_attributes(name):
 
 
 class Printed(unittest.TestResult):
-    """Prints verdicts instead of keeping them."""
+    """Prints a verdict when a test ends. What is said of a class is kept for those of its tests that never began."""
 
     def __init__(self, out):
         super().__init__()
         self.out = out
         self.verdicts = {}
+        self.printed = set()
 
     def say(self, name, verdict, output):
-        print(json.dumps({"name": without_attributes(name), "verdict": verdict, "output": output}), file=self.out, flush=True)
+        self.printed.add(name)
+        line = {"name": without_attributes(name), "verdict": verdict, "output": output}
+        print(json.dumps(line), file=self.out, flush=True)
 
     def note(self, test, verdict, output):
         if self.verdicts.get(test.id(), ("", ""))[0] != "failed":
             self.verdicts[test.id()] = (verdict, output)
+
+    def stopTest(self, test):
+        super().stopTest(test)
+        if test.id() in self.verdicts:
+            self.say(test.id(), *self.verdicts[test.id()])
 
     def addSuccess(self, test, details=None):
         self.note(test, "passed", "")
@@ -96,11 +106,10 @@ def run_class(tests, out):
     result = Printed(out)
     with contextlib.redirect_stdout(sys.stderr):
         unittest.TestSuite(tests).run(result)
-    own = {test.id() for test in tests}
-    shared = [verdict for name, verdict in result.verdicts.items() if name not in own]
+    shared = [verdict for name, verdict in result.verdicts.items() if name not in result.printed]
     for test in tests:
-        verdict, output = result.verdicts.get(test.id()) or (shared[0] if shared else ("failed", "never ran"))
-        result.say(test.id(), verdict, output)
+        if test.id() not in result.printed:
+            result.say(test.id(), *(shared[0] if shared else ("failed", "never ran")))
 
 
 def main():
