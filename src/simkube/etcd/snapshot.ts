@@ -44,13 +44,65 @@ export function readSnapshot(text: string): SnapshotContent {
   return { clusterId, revision, entries };
 }
 
-/** The keys in a snapshot of a simulated etcd; undefined when it is something else, SyntaxError when it is damaged. */
-export function simulatedSnapshotKeys(file: Buffer): { key: Buffer; value: Buffer }[] | undefined {
-  if (file.subarray(0, magic.length).toString('utf8') !== magic) return undefined;
-  return readSnapshot(file.toString('utf8')).entries.map(({ prefix, key, value }) => ({
-    key: Buffer.from(prefix + key),
-    value: Buffer.from(value),
-  }));
+/** Bytes that are looked at before others are served. */
+const bytesAtOnce = 1024 ** 2;
+/** A value is at most 1.5 MiB, and each of its bytes at most six when it is written down. */
+const maxLineBytes = 10 * 1024 ** 2;
+
+const newline = 10;
+
+/**
+ * The keys in a snapshot of a simulated etcd; undefined when it is something else, SyntaxError when it is damaged. The file is
+ * read line by line and never becomes one text: whoever names a backup decides how large it is.
+ */
+export async function simulatedSnapshotKeys(file: Buffer): Promise<{ key: Buffer; value: Buffer }[] | undefined> {
+  if (file.subarray(0, magic.length + 1).toString('utf8') !== `${magic}\n`) return undefined;
+  const end = file.lastIndexOf(newline, Math.max(file.length - 2, 0)) + 1;
+  await checkHash(
+    file.subarray(0, end),
+    file
+      .subarray(end, end + maxLineBytes)
+      .toString('utf8')
+      .trim(),
+  );
+  const keys: { key: Buffer; value: Buffer }[] = [];
+  let servedAt = 0;
+  // the line after the first says who made it
+  let start = file.indexOf(newline, magic.length + 1) + 1;
+  while (start > 0 && start < end) {
+    const stop = file.indexOf(newline, start);
+    if (stop - start > maxLineBytes) throw new SyntaxError('the snapshot is damaged: a key without an end');
+    keys.push(keyOf(file.toString('utf8', start, stop)));
+    start = stop + 1;
+    if (start - servedAt > bytesAtOnce) {
+      servedAt = start;
+      await othersFirst();
+    }
+  }
+  return keys;
+}
+
+function keyOf(line: string): { key: Buffer; value: Buffer } {
+  const parts = JSON.parse(line) as unknown;
+  if (!Array.isArray(parts) || parts.length !== 3 || parts.some((part) => typeof part !== 'string')) {
+    throw new SyntaxError('the snapshot is damaged: a line that is no key');
+  }
+  const [prefix, key, value] = parts as [string, string, string];
+  return { key: Buffer.from(prefix + key), value: Buffer.from(value) };
+}
+
+async function checkHash(body: Buffer, expected: string): Promise<void> {
+  const hash = createHash('sha256');
+  for (let at = 0; at < body.length; at += bytesAtOnce) {
+    hash.update(body.subarray(at, at + bytesAtOnce));
+    await othersFirst();
+  }
+  const found = hash.digest('hex');
+  if (found !== expected) throw new SyntaxError(`expected sha256 [${expected.slice(0, 64)}], got [${found}]`);
+}
+
+function othersFirst(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }
 
 function hashOf(text: string): string {

@@ -87,7 +87,7 @@ describe('a plane of Pods', () => {
     await (await adminOf(lab, pki, 'api-0')).create(ConfigMaps, map('kept'), writes);
     await apiRun.stop();
     const { data } = etcdBehind(lab.dial('etcd-0', 2379))!.endpoint;
-    const backup = simulatedSnapshotKeys(Buffer.from(await data.snapshot()))!;
+    const backup = (await simulatedSnapshotKeys(Buffer.from(await data.snapshot())))!;
     expect(await data.deleteRange({ from: '\0', to: '\0' })).toBe(backup.length);
     expect((await data.range({ from: '\0', to: '\0' })).count).toBe(0);
     for (const { key, value } of backup) await data.put(key.toString(), value.toString());
