@@ -176,6 +176,34 @@ describe('operators', () => {
     expect((await nova('GET', '/os-aggregates')).status).toBe(403);
   });
 
+  it('see services and hypervisors with numbers, since 2.53 with UUIDs', async () => {
+    const { adminNova, running } = await stage();
+    await running();
+    const services = async (query: string, version: string) =>
+      read<Json[]>(await adminNova('GET', `/os-services${query}`, undefined, version), 'services');
+    const [numbered] = await services('?binary=nova-compute', '2.1');
+    const [named] = await services('?binary=nova-compute', '2.53');
+    expect(numbered!['id']).toEqual(expect.any(Number));
+    expect(named!['id']).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+    const host = String(named!['host']);
+    expect(await services(`?host=${host}`, '2.53')).toEqual([named]);
+    const get = async (path: string, version: string) => adminNova('GET', `/os-hypervisors${path}`, undefined, version);
+    const found = read<Json[]>(await get('/detail?with_servers=true', '2.53'), 'hypervisors');
+    expect(found.map(({ servers }) => servers).filter(Boolean)).toHaveLength(1);
+    const own = found.find((each) => each['hypervisor_hostname'] === host)!;
+    expect(own['service']).toEqual({ id: named!['id'], host, disabled_reason: null });
+    expect((await get(`/${String(own['id'])}`, '2.53')).body).toMatchObject({ hypervisor: { id: own['id'] } });
+    expect(read<Json[]>(await get(`?hypervisor_hostname_pattern=${host}`, '2.53'), 'hypervisors')).toHaveLength(1);
+    expect((await get('?hypervisor_hostname_pattern=nobody', '2.53')).status).toBe(404);
+    const [older] = read<Json[]>(await get(`/${host}/search`, '2.1'), 'hypervisors');
+    expect((await get(`/${String(older!['id'])}`, '2.1')).body).toMatchObject({
+      hypervisor: { id: older!['id'], cpu_info: '{}', hypervisor_hostname: host },
+    });
+    expect((await get(`/${host}/search`, '2.53')).status).toBe(404);
+    expect((await get('/detail', '2.88')).body).not.toHaveProperty('hypervisors.0.vcpus');
+    expect((await get('/0', '2.1')).status).toBe(404);
+  });
+
   it('look at hypervisors, machines and what moved', async () => {
     const { adminNova, running, nova } = await stage();
     const id = await running();

@@ -1,9 +1,20 @@
 import type { RequestContext } from '../core/http/context.ts';
 import type { Route } from '../core/service.ts';
+import { stableId } from '../core/stable-id.ts';
 import { microseconds } from '../core/time-formats.ts';
 import { notFound } from '../core/wrapped-refusals.ts';
 import type { Compute } from './compute.ts';
 import type { Host } from './tables.ts';
+
+/** Services and hypervisors were numbered until 2.53; since then they have UUIDs. */
+function idOf(what: string, minor: number): string | number {
+  const hex = stableId(what);
+  if (minor < 53) return Number.parseInt(hex.slice(0, 7), 16);
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+}
+
+const serviceIdOf = (binary: string, host: string, minor: number): string | number =>
+  idOf(`${binary} on ${host}`, minor);
 
 export function zonesOf(compute: Compute): string[] {
   return [...compute.hosts.keys('zone')].sort();
@@ -49,9 +60,9 @@ export function zoneRoutes(compute: Compute): Route[] {
       path: '/v2.1/os-services',
       policy: admin('os-services:list'),
       handle: (context) => {
-        const binary = context.query.get('binary');
-        const row = (name: string, host: string, zoneName: string, host_?: Readonly<Host>): object => ({
-          id: `${name}-${host}`,
+        const [binary, wantedHost] = [context.query.get('binary'), context.query.get('host')];
+        const row = (name: string, host: string, zoneName: string, host_?: Readonly<Host>): ServiceRow => ({
+          id: serviceIdOf(name, host, context.minor),
           binary: name,
           host,
           zone: zoneName,
@@ -67,7 +78,8 @@ export function zoneRoutes(compute: Compute): Route[] {
           ...[...compute.hosts.all()].map((host) => row('nova-compute', host.id, host.zone, host)),
         ];
         const wanted = services.filter(
-          (each) => binary === undefined || (each as { binary: string }).binary === binary,
+          (each) =>
+            (binary === undefined || each.binary === binary) && (wantedHost === undefined || each.host === wantedHost),
         );
         return { status: 200, body: { services: wanted } };
       },
@@ -75,19 +87,48 @@ export function zoneRoutes(compute: Compute): Route[] {
   ];
 }
 
+interface ServiceRow {
+  readonly id: string | number;
+  readonly binary: string;
+  readonly host: string;
+  readonly zone: string;
+  readonly status: string;
+  readonly state: string;
+  readonly updated_at: string;
+  readonly disabled_reason: string | null;
+  readonly forced_down?: boolean;
+}
+
 function hypervisorRoutes(compute: Compute): Route[] {
   const admin = (name: string): NonNullable<Route['policy']> => ({
     name: `os_compute_api:os-hypervisors:${name}`,
     level: 'admin',
   });
-  const brief = ({ id, enabled, up }: Readonly<Host>): object => ({
-    id,
-    hypervisor_hostname: id,
-    state: up ? 'up' : 'down',
-    status: enabled ? 'enabled' : 'disabled',
+  const hypervisorId = ({ id }: Readonly<Host>, minor: number): string | number => idOf(`hypervisor ${id}`, minor);
+  const brief = ({ minor }: RequestContext, host: Readonly<Host>): object => ({
+    id: hypervisorId(host, minor),
+    hypervisor_hostname: host.id,
+    state: host.up ? 'up' : 'down',
+    status: host.enabled ? 'enabled' : 'disabled',
   });
-  const full = (host: Readonly<Host>): object => ({
-    ...brief(host),
+  const serversOn = (host: Readonly<Host>): object[] =>
+    [...compute.servers.by('host', host.id)].map(({ id, name }) => ({ uuid: id, name }));
+  const full = (context: RequestContext, host: Readonly<Host>): object => {
+    const { minor, query } = context;
+    const withServers = minor >= 53 && query.get('with_servers')?.toLowerCase() === 'true';
+    const hosted = withServers ? serversOn(host) : [];
+    return {
+      ...brief(context, host),
+      hypervisor_type: 'simulated',
+      hypervisor_version: 1000,
+      host_ip: '127.0.0.1',
+      service: { id: serviceIdOf('nova-compute', host.id, minor), host: host.id, disabled_reason: null },
+      // What is used is asked of placement nowadays.
+      ...(minor < 88 ? usage(host, minor) : { uptime: null }),
+      ...((hosted.length > 0 || (withServers && minor >= 75)) && { servers: hosted }),
+    };
+  };
+  const usage = (host: Readonly<Host>, minor: number): object => ({
     vcpus: host.vcpus,
     memory_mb: host.ram,
     local_gb: host.disk,
@@ -96,33 +137,46 @@ function hypervisorRoutes(compute: Compute): Route[] {
     local_gb_used: 0,
     free_ram_mb: host.ram - compute.servers.sum('hostRam', host.id),
     free_disk_gb: host.disk,
+    disk_available_least: host.disk,
     running_vms: compute.servers.count('host', host.id),
     current_workload: 0,
-    hypervisor_type: 'simulated',
-    hypervisor_version: 1000,
-    host_ip: '127.0.0.1',
-    cpu_info: {},
-    service: { id: host.id, host: host.id, disabled_reason: null },
-    servers: [...compute.servers.by('host', host.id)].map(({ id, name }) => ({ uuid: id, name })),
+    cpu_info: minor < 28 ? '{}' : {},
   });
   const hosts = (): Readonly<Host>[] => [...compute.hosts.all()];
   const find = (context: RequestContext): Readonly<Host> => {
-    const host = compute.hosts.get(context.param('id'));
-    if (!host) throw notFound(`Compute host ${context.param('id')} could not be found.`);
+    const id = context.param('id');
+    const host = hosts().find((each) => String(hypervisorId(each, context.minor)) === id);
+    if (!host) throw notFound(`Hypervisor with ID '${id}' could not be found.`);
     return host;
+  };
+  /** Hosts whose name has the text in it. */
+  const named = (text: string): Readonly<Host>[] => {
+    const found = hosts().filter(({ id }) => id.includes(text));
+    if (found.length === 0) throw notFound(`No hypervisor matching '${text}' could be found.`);
+    return found;
+  };
+  const chosen = ({ minor, query }: RequestContext): Readonly<Host>[] => {
+    const pattern = minor >= 53 ? query.get('hypervisor_hostname_pattern') : undefined;
+    return pattern === undefined ? hosts() : named(pattern);
   };
   return [
     {
       method: 'GET',
       path: '/v2.1/os-hypervisors',
       policy: admin('list'),
-      handle: () => ({ status: 200, body: { hypervisors: hosts().map(brief) } }),
+      handle: (context) => ({
+        status: 200,
+        body: { hypervisors: chosen(context).map((host) => brief(context, host)) },
+      }),
     },
     {
       method: 'GET',
       path: '/v2.1/os-hypervisors/detail',
       policy: admin('list-detail'),
-      handle: () => ({ status: 200, body: { hypervisors: hosts().map(full) } }),
+      handle: (context) => ({
+        status: 200,
+        body: { hypervisors: chosen(context).map((host) => full(context, host)) },
+      }),
     },
     {
       method: 'GET',
@@ -157,16 +211,39 @@ function hypervisorRoutes(compute: Compute): Route[] {
     },
     {
       method: 'GET',
+      path: '/v2.1/os-hypervisors/{text}/search',
+      until: 52,
+      policy: admin('search'),
+      handle: (context) => ({
+        status: 200,
+        body: { hypervisors: named(context.param('text')).map((host) => brief(context, host)) },
+      }),
+    },
+    {
+      method: 'GET',
+      path: '/v2.1/os-hypervisors/{text}/servers',
+      until: 52,
+      policy: admin('servers'),
+      handle: (context) => {
+        const found = named(context.param('text')).map((host) => {
+          const servers = serversOn(host);
+          return { ...brief(context, host), ...(servers.length > 0 && { servers }) };
+        });
+        return { status: 200, body: { hypervisors: found } };
+      },
+    },
+    {
+      method: 'GET',
       path: '/v2.1/os-hypervisors/{id}/uptime',
       until: 87,
       policy: admin('uptime'),
-      handle: (context) => ({ status: 200, body: { hypervisor: { ...brief(find(context)), uptime: null } } }),
+      handle: (context) => ({ status: 200, body: { hypervisor: { ...brief(context, find(context)), uptime: null } } }),
     },
     {
       method: 'GET',
       path: '/v2.1/os-hypervisors/{id}',
       policy: admin('show'),
-      handle: (context) => ({ status: 200, body: { hypervisor: full(find(context)) } }),
+      handle: (context) => ({ status: 200, body: { hypervisor: full(context, find(context)) } }),
     },
   ];
 }

@@ -294,6 +294,35 @@ describe('what is in use stays', () => {
     expect(await member.get(`/floatingips/${floating.id}`)).toMatchObject({ port_id: null, status: 'DOWN' });
   });
 
+  it('external networks with floating addresses that lead somewhere, not with free ones', async () => {
+    const external = await makeExternal(admin);
+    const { networkId, subnetId } = await makeNetwork(member, '10.0.0.0/24');
+    const { id: router } = await member.make('router', { external_gateway_info: { network_id: external } });
+    await member.send('PUT', `/routers/${router}/add_router_interface`, { subnet_id: subnetId });
+    const { id: port } = await member.make('port', { network_id: networkId });
+    const used = await member.make('floatingip', { floating_network_id: external, port_id: port });
+    expect(refusalOf(await admin.send('DELETE', `/networks/${external}`))).toEqual([409, 'NetworkInUse']);
+    const other = await makeExternal(admin, '198.51.100.0/24');
+    const free = await member.make('floatingip', { floating_network_id: other });
+    expect((await admin.send('DELETE', `/networks/${other}`)).status).toBe(204);
+    expect((await member.send('GET', `/floatingips/${free.id}`)).status).toBe(404);
+    expect((await member.get(`/floatingips/${used.id}`)).port_id).toBe(port);
+  });
+
+  it('addresses of routers, unless they are named as they are', async () => {
+    const { subnetId } = await makeNetwork(member, '10.0.0.0/24');
+    const { id: router } = await member.make('router', {});
+    const added = await member.send('PUT', `/routers/${router}/add_router_interface`, { subnet_id: subnetId });
+    const { port_id: port } = added.body as { port_id: string };
+    const update = (fixed_ips: Json[]) => member.send('PUT', `/ports/${port}`, { port: { fixed_ips } });
+    const same = [{ subnet_id: subnetId, ip_address: '10.0.0.1' }];
+    expect((await update([{ subnet_id: subnetId }])).body).toMatchObject({ port: { fixed_ips: same } });
+    expect((await update([{ ip_address: '10.0.0.1' }])).body).toMatchObject({ port: { fixed_ips: same } });
+    for (const fixedIps of [[], [{ ip_address: '10.0.0.9' }], [...same, { subnet_id: subnetId }]]) {
+      expect(refusalOf(await update(fixedIps))).toEqual([400, 'BadRequest']);
+    }
+  });
+
   it('ports of routers and trunks', async () => {
     const { networkId, subnetId } = await makeNetwork(member, '10.0.0.0/24');
     const { id: router } = await member.make('router', {});

@@ -9,6 +9,7 @@ import { availabilityZoneNotFound, invalidInput, networkNotFound, refuse } from 
 import type { Resource } from '../resource.ts';
 import type { NetworkRow } from '../rows.ts';
 import { sharingKey } from '../tables.ts';
+import { deleteFloatingIp } from './floating-ips.ts';
 import { autoDeletedOwners, deletePort } from './port-writes.ts';
 import { defaultQosPolicy, readQosPolicy } from './qos-use.ts';
 import { dropSharings, hasUsers, isSharedWith, shareWithEverybody, sharingInUse } from './sharing.ts';
@@ -162,6 +163,12 @@ export function networkResource(neutron: Neutron): Resource<NetworkRow> {
       return neutron.change(networks, row, { ...changes, ...(mtu !== undefined && { mtu }) });
     },
     delete(row) {
+      // Floating addresses that lead nowhere go with their network.
+      const free = [...ports.by('network', row.id)].flatMap(({ device_owner, device_id }) => {
+        const floating = device_owner === 'network:floatingip' ? neutron.floatingIps.get(device_id) : undefined;
+        return floating && floating.port_id === null && floating.router_id === null ? [floating] : [];
+      });
+      for (const floating of free) deleteFloatingIp(neutron, floating);
       const used = [...ports.by('network', row.id)].filter((port) => !autoDeletedOwners.has(port.device_owner));
       if (used.length > 0) {
         const ids = used.map(({ id }) => id).join(',');

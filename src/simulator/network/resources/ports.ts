@@ -288,8 +288,9 @@ function update(neutron: Neutron, row: Readonly<PortRow>, values: Values, caller
   if ('mac_address' in values) changes['mac_address'] = newMac(neutron, row, values['mac_address'] as string | null);
   if ('fixed_ips' in values) {
     const request = { networkId: row.network_id, mac: row.mac_address, deviceOwner: row.device_owner };
-    refuseRouterChange(neutron, row);
-    changes['fixed_ips'] = reallocate(neutron, request, row.fixed_ips, values['fixed_ips'] as FixedIpWish[]);
+    const fixedIps = reallocate(neutron, request, row.fixed_ips, values['fixed_ips'] as FixedIpWish[]);
+    refuseRouterChange(neutron, row, fixedIps);
+    changes['fixed_ips'] = fixedIps;
   }
   updateSecurity(neutron, row, values, changes, caller);
   if ('extra_dhcp_opts' in values) changes['extra_dhcp_opts'] = mergeOptions(row.extra_dhcp_opts, values);
@@ -372,7 +373,9 @@ function pairsNeedSecurity(): Error {
 }
 
 /** The IPv4 address of a router's port stays what it is. */
-function refuseRouterChange(neutron: Neutron, row: Readonly<PortRow>): void {
+function refuseRouterChange(neutron: Neutron, row: Readonly<PortRow>, fixedIps: PortRow['fixed_ips']): void {
+  const same = row.fixed_ips.every(({ ip_address }) => fixedIps.some((each) => each.ip_address === ip_address));
+  if (same && fixedIps.length === row.fixed_ips.length) return;
   if (row.device_owner !== 'network:router_interface' || !neutron.routers.has(row.device_id)) return;
   if (!row.fixed_ips.some(({ ip_address }) => parseCidr(ip_address)?.version === 4)) return;
   throw badRequest('ports', `IP updates for port ${row.id} are not allowed`);
