@@ -160,8 +160,15 @@ function changeAccess(compute: Compute, context: RequestContext, flavor: Readonl
     addTenantAccess?: { tenant: string };
     removeTenantAccess?: { tenant: string };
   };
-  const others = flavor.projects.filter((id) => id !== body.removeTenantAccess?.tenant);
-  const added = body.addTenantAccess ? [...others, body.addTenantAccess.tenant] : others;
+  const { addTenantAccess: add, removeTenantAccess: remove } = body;
+  if (add && flavor.projects.includes(add.tenant)) {
+    throw conflict(`Flavor access already exists for flavor ${flavor.id} and project ${add.tenant} combination.`);
+  }
+  if (remove && !flavor.projects.includes(remove.tenant)) {
+    throw notFound(`Flavor access not found for ${flavor.id} / ${remove.tenant} combination.`);
+  }
+  const others = flavor.projects.filter((id) => id !== remove?.tenant);
+  const added = add ? [...others, add.tenant] : others;
   return { status: 200, body: accessList(compute.flavors.update(flavor.id, { projects: added })) };
 }
 

@@ -11,6 +11,7 @@ import { diskStore } from './disks.ts';
 import { extensionRoutes } from './extensions.ts';
 import { flavorRoutes } from './flavors.ts';
 import { historyRoutes } from './history.ts';
+import { imageProxyRoutes } from './images.ts';
 import { defineInterfaces, interfaceRoutes } from './interfaces.ts';
 import { keyPairRoutes } from './key-pairs.ts';
 import { declareQuotas, limitRoutes } from './limits.ts';
@@ -90,6 +91,7 @@ export const computeRoom: Room = (core) => {
       ...volumeAttachmentRoutes(compute),
       ...historyRoutes(compute),
       ...flavorRoutes(compute),
+      ...imageProxyRoutes(compute),
       ...keyPairRoutes(compute),
       ...serverGroupRoutes(compute),
       ...zoneRoutes(compute),

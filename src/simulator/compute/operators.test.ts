@@ -145,6 +145,69 @@ it('extra specs of flavors are changed one by one', async () => {
   expect((await adminNova('GET', path)).body).toMatchObject({ extra_specs: { a: '2' } });
 });
 
+describe('images, as nova showed them once', () => {
+  it('are listed, shown and deleted until 2.35', async () => {
+    const { nova, running } = await stage();
+    const server = await running();
+    const made = await nova('POST', `/servers/${server}/action`, { createImage: { name: 'snap' } }, '2.1');
+    const path = `/images/${made.headers['location']!.split('/').at(-1)}`;
+    expect((await nova('GET', path, undefined, '2.1')).body).toMatchObject({
+      image: {
+        name: 'snap',
+        status: 'SAVING',
+        progress: 25,
+        metadata: { image_type: 'snapshot' },
+        server: { id: server },
+      },
+    });
+    const names = async (query: string): Promise<string[]> =>
+      read<{ name: string }[]>(await nova('GET', `/images${query}`, undefined, '2.1'), 'images').map(
+        ({ name }) => name,
+      );
+    expect(await names(`?server=${server}`)).toEqual(['snap']);
+    expect(await names('/detail?type=snapshot&status=SAVING')).toEqual(['snap']);
+    expect(await names('?name=nobody')).toEqual([]);
+    expect(await names('?limit=1')).toEqual(['snap']);
+    expect((await nova('GET', '/images?changes-since=x', undefined, '2.1')).status).toBe(400);
+    expect((await nova('GET', path, undefined, '2.36')).status).toBe(404);
+    expect((await nova('DELETE', path, undefined, '2.1')).status).toBe(204);
+    expect((await nova('GET', path, undefined, '2.1')).body).toMatchObject({
+      itemNotFound: { message: 'Image not found.' },
+    });
+  });
+
+  it('have metadata, which only their owner changes', async () => {
+    const { nova, running, user } = await stage();
+    const made = await nova('POST', `/servers/${await running()}/action`, { createImage: { name: 'snap' } }, '2.1');
+    const path = `/images/${made.headers['location']!.split('/').at(-1)}/metadata`;
+    const ask = (method: string, at: string, body?: Json) => nova(method, at, body, '2.1');
+    expect((await ask('PUT', path, { metadata: { x: 'y' } })).body).toEqual({ metadata: { x: 'y' } });
+    expect((await ask('POST', path, { metadata: { z: 'w' } })).body).toEqual({ metadata: { x: 'y', z: 'w' } });
+    expect((await ask('PUT', `${path}/z`, { meta: { z: 'q' } })).body).toEqual({ meta: { z: 'q' } });
+    expect((await ask('PUT', `${path}/z`, { meta: { a: 'q' } })).status).toBe(400);
+    expect((await ask('GET', `${path}/z`)).body).toEqual({ meta: { z: 'q' } });
+    expect((await ask('DELETE', `${path}/z`)).status).toBe(204);
+    expect((await ask('DELETE', `${path}/z`)).status).toBe(404);
+    expect((await ask('GET', `${path}/__proto__`)).status).toBe(404);
+    const images = read<{ id: string; owner: string }[]>(await user.request('GET', '/image/v2/images'), 'images');
+    const foreign = images.find(({ owner }) => owner !== user.projectId)!;
+    expect((await ask('PUT', `/images/${foreign.id}/metadata`, { metadata: {} })).status).toBe(403);
+    expect((await ask('DELETE', `/images/${foreign.id}`)).status).toBe(403);
+  });
+});
+
+it('access to a flavor is given once, and taken once', async () => {
+  const { adminNova, user } = await stage();
+  const wanted = { name: 'own', ram: 1, vcpus: 1, disk: 1, 'os-flavor-access:is_public': false };
+  const id = read(await adminNova('POST', '/flavors', { flavor: wanted }), 'flavor.id');
+  const act = async (name: string) =>
+    (await adminNova('POST', `/flavors/${id}/action`, { [name]: { tenant: user.projectId } })).status;
+  expect(await act('removeTenantAccess')).toBe(404);
+  expect(await act('addTenantAccess')).toBe(200);
+  expect(await act('addTenantAccess')).toBe(409);
+  expect(await act('removeTenantAccess')).toBe(200);
+});
+
 describe('operators', () => {
   it('put hosts into aggregates, which make zones', async () => {
     const { adminNova, nova } = await stage();

@@ -52,7 +52,8 @@ describe('server actions', () => {
     const used = async (): Promise<number> =>
       read<number>(await nova('GET', '/limits'), 'limits.absolute.totalCoresUsed');
     for (const last of [{ revertResize: null }, { confirmResize: null }]) {
-      expect((await act({ resize: { flavorRef: largeFlavorId } })).status).toBe(202);
+      const wanted = { flavorRef: largeFlavorId, 'OS-DCF:diskConfig': 'AUTO' };
+      expect((await act({ resize: wanted })).status).toBe(202);
       expect(await status()).toBe('RESIZE');
       await clock.advance(5000);
       expect(await status()).toBe('VERIFY_RESIZE');
@@ -60,7 +61,10 @@ describe('server actions', () => {
       await clock.advance(5000);
       expect(await status()).toBe('ACTIVE');
       const isKept = 'confirmResize' in last;
-      expect(await server(id)).toMatchObject({ flavor: { original_name: isKept ? 'large' : 'small' } });
+      expect(await server(id)).toMatchObject({
+        flavor: { original_name: isKept ? 'large' : 'small' },
+        'OS-DCF:diskConfig': 'AUTO',
+      });
       expect(await used()).toBe(isKept ? 4 : 1);
     }
   });

@@ -104,7 +104,10 @@ const resizeSchema: BodySchema = {
   properties: {
     resize: {
       type: 'object',
-      properties: { flavorRef: { type: ['string', 'integer'], minLength: 1 } },
+      properties: {
+        flavorRef: { type: ['string', 'integer'], minLength: 1 },
+        'OS-DCF:diskConfig': { type: 'string', enum: ['AUTO', 'MANUAL'] },
+      },
       required: ['flavorRef'],
     },
   },
@@ -191,12 +194,13 @@ const actions: Readonly<Record<string, Action>> = {
   resize: {
     policy: 'os_compute_api:servers:resize',
     recordAs: 'resize',
-    run(compute, context, server, { flavorRef }) {
+    run(compute, context, server, { flavorRef, 'OS-DCF:diskConfig': diskConfig }) {
       checkBody(resizeSchema, context.json);
       const flavor = findFlavor(compute, context, String(flavorRef));
       if (!flavor) throw badRequest(`Flavor ${String(flavorRef)} could not be found.`);
       if (flavor.id === server.flavor.id) throw badRequest('When resizing, instances must change flavor!');
       beginResize(compute, server, serverFlavorOf(flavor));
+      if (typeof diskConfig === 'string') compute.change(server.id, { diskConfig });
       return undefined;
     },
   },

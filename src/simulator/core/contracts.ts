@@ -207,7 +207,12 @@ export interface ImageView {
   readonly properties: Readonly<Record<string, string>>;
 }
 
-/** Glance, as the others need it. */
+export interface ImageRecord extends ImageView {
+  readonly isProtected: boolean;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
 /** An image somebody else makes: of a volume, of a server that is put away. */
 export interface NewImage {
   readonly name: string;
@@ -221,8 +226,14 @@ export interface NewImage {
   readonly properties: Readonly<Record<string, string>>;
 }
 
+/** Glance, as the others need it. */
 export interface ImageService {
   image(id: string): ImageView | undefined;
+  /** an image with what nova shows of it */
+  record(id: string): ImageRecord | undefined;
+  /** the images a project is shown in a list, newest first */
+  visible(projectId: string, isAdmin: boolean): ImageRecord[];
+  setProperties(id: string, properties: Readonly<Record<string, string>>): void;
   canUse(image: ImageView, projectId: string, isAdmin: boolean): boolean;
   /** Makes an image of a server; it becomes active in its own time. Answers its id. */
   createSnapshot(wish: {

@@ -1,9 +1,12 @@
+import type { ImageRecord } from '../core/contracts.ts';
 import type { RequestContext } from '../core/http/context.ts';
 import { htmlAnswer } from '../core/http/fixed-answers.ts';
+import { newestFirst } from '../core/paging.ts';
 import { Refusal } from '../core/refusal.ts';
 import type { Room } from '../core/room.ts';
 import type { Answer, Route } from '../core/service.ts';
 import { createImages, type Image, imageView } from './images.ts';
+import { isListed } from './list.ts';
 import { imageRoutes } from './routes.ts';
 import { schemaRoutes } from './schemas.ts';
 
@@ -62,6 +65,16 @@ export const imageRoom: Room = (core) => {
       const image = images.images.get(id);
       return image && imageView(image);
     },
+    record: (id) => {
+      const image = images.images.get(id);
+      return image && recordOf(image);
+    },
+    visible: (projectId, isAdmin) => {
+      const caller = { projectId, isAdmin };
+      const shown = [...images.images.all()].filter((image) => !image.isHidden && isListed(images, image, caller));
+      return newestFirst(shown).map(recordOf);
+    },
+    setProperties: (id, properties) => void images.change(id, { properties }),
     canUse: (view, projectId, isAdmin) => {
       const image = images.images.get(view.id);
       return image !== undefined && images.canSee(image, projectId, isAdmin);
@@ -139,3 +152,8 @@ export const imageRoom: Room = (core) => {
     },
   };
 };
+
+function recordOf(image: Readonly<Image>): ImageRecord {
+  const { isProtected, createdAt, updatedAt } = image;
+  return { ...imageView(image), isProtected, createdAt, updatedAt };
+}

@@ -36,22 +36,7 @@ export function listImages(images: Images, context: RequestContext): Answer {
   const wantsHidden = query.get('os_hidden')?.toLowerCase() === 'true';
   const found: Readonly<Image>[] = [];
   for (const image of images.images.all()) {
-    if (!images.canSee(image, caller.projectId, caller.isAdmin) || image.isHidden !== wantsHidden) continue;
-    // Community images of others are listed only when asked for.
-    const isForeignCommunity = image.visibility === 'community' && image.owner !== caller.projectId;
-    if (isForeignCommunity && visibility !== 'community' && visibility !== 'all') continue;
-    if (visibility !== undefined && visibility !== 'all' && image.visibility !== visibility) continue;
-    // What others share shows once it was accepted, or as it was asked for.
-    const membership = image.visibility === 'shared' ? image.members[caller.projectId ?? ''] : undefined;
-    const isForeignShared = image.visibility === 'shared' && image.owner !== caller.projectId;
-    if (
-      isForeignShared &&
-      wantedMembership !== 'all' &&
-      membership !== wantedMembership &&
-      !(caller.isAdmin && !membership)
-    ) {
-      continue;
-    }
+    if (image.isHidden !== wantsHidden || !isListed(images, image, caller, visibility, wantedMembership)) continue;
     if (matches(image)) found.push(image);
   }
   const rows = inOrder(context, found);
@@ -68,6 +53,25 @@ export function listImages(images: Images, context: RequestContext): Answer {
       ...(page.isFull && last && { next: `/v2/images?${query.with({ marker: last.id })}` }),
     },
   };
+}
+
+/** Whether an image belongs into a list, as it was asked for. */
+export function isListed(
+  images: Images,
+  image: Readonly<Image>,
+  { projectId, isAdmin }: { readonly projectId?: string | undefined; readonly isAdmin: boolean },
+  visibility?: string,
+  wantedMembership = 'accepted',
+): boolean {
+  if (!images.canSee(image, projectId, isAdmin)) return false;
+  const isForeign = image.owner !== projectId;
+  // Community images of others are listed only when asked for.
+  if (isForeign && image.visibility === 'community' && visibility !== 'community' && visibility !== 'all') return false;
+  if (visibility !== undefined && visibility !== 'all' && image.visibility !== visibility) return false;
+  if (!isForeign || image.visibility !== 'shared' || wantedMembership === 'all') return true;
+  // What others share shows once it was accepted, or as it was asked for.
+  const membership = image.members[projectId ?? ''];
+  return membership === wantedMembership || (isAdmin && !membership);
 }
 
 function limitOf({ query }: RequestContext): number {
