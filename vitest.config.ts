@@ -1,9 +1,17 @@
 import { defineConfig } from 'vitest/config';
 
 /** Whole clusters, on machines and in Pods: each is enough for a computer, so there is one at a time. */
-const clusters = ['demo', 'guide-000', 'guide-002', 'guide-003', 'hosted', 'podhost', 'vm-cluster', 'whole-life'].map(
-  (name) => `test/e2e/${name}/**/*.test.ts`,
-);
+const clusters = [
+  'demo',
+  'guide-000',
+  'guides',
+  'guide-002',
+  'guide-003',
+  'hosted',
+  'podhost',
+  'vm-cluster',
+  'whole-life',
+].map((name) => `test/e2e/${name}/**/*.test.ts`);
 
 const setupFiles = ['test/support/property-seed.ts', 'test/support/patience.ts'];
 
