@@ -9,7 +9,9 @@ const root = fileURLToPath(new URL('../../../', import.meta.url));
 
 /** Relative links of a page, without what they point at within another. */
 function links(text: string): string[] {
-  return [...text.matchAll(/\]\(([^)\s]+)\)/g)]
+  // patterns in code may look like links
+  const prose = text.replaceAll(/`[^`\n]*`/g, '');
+  return [...prose.matchAll(/\]\(([^)\s]+)\)/g)]
     .map(([, target = '']) => target.split('#')[0] ?? '')
     .filter((target) => target !== '' && !/^[a-z]+:/.test(target));
 }
