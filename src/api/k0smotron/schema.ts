@@ -1,3 +1,4 @@
+import { apiEndpoint } from '../cluster/cluster-schema.ts';
 import { conditions, templateMetadata } from '../cluster/common-schema.ts';
 import type { StatusCondition } from '../cluster/types.ts';
 import type { PersistentVolumeClaimSpec } from '../core/persistent-volume-claim.ts';
@@ -303,6 +304,7 @@ export const k0smotronClusterStatus: () => Field<K0smotronClusterStatus> = once(
   object(
     {
       conditions: plainConditions(),
+      controlPlaneEndpoint: apiEndpoint(),
       deprecated: object(
         {
           v1beta1: object(

@@ -1,5 +1,5 @@
 import type { JsonObject, KubeObject } from '../../machinery/index.ts';
-import type { StatusCondition, TemplateMetadata } from '../cluster/types.ts';
+import type { ApiEndpoint, StatusCondition, TemplateMetadata } from '../cluster/types.ts';
 import type { PersistentVolumeClaimSpec } from '../core/persistent-volume-claim.ts';
 import type { ResourceRequirements, TopologySpreadConstraint, Volume } from '../core/pod-types.ts';
 
@@ -130,6 +130,8 @@ export interface K0smotronClusterSpec {
 }
 
 export interface K0smotronClusterStatus {
+  /** where the API is reached, as far as it is known */
+  controlPlaneEndpoint?: ApiEndpoint;
   replicas?: number;
   readyReplicas?: number;
   updatedReplicas?: number;

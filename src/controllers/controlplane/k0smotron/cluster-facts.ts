@@ -50,10 +50,10 @@ async function clusterId(
   }
 }
 
-function endpointOf({ spec }: K0smotronCluster): { host: string; port: number } | undefined {
+function endpointOf({ spec, status }: K0smotronCluster): { host: string; port: number } | undefined {
   if (spec.ingress) return { host: spec.ingress.apiHost, port: spec.ingress.port ?? ingressPort };
-  const { externalAddress, service } = spec;
-  return externalAddress && service?.apiPort ? { host: externalAddress, port: service.apiPort } : undefined;
+  const { host, port } = status?.controlPlaneEndpoint ?? {};
+  return host && port ? { host, port } : undefined;
 }
 
 async function tellInfrastructure({ context, follower }: ControlPlaneScope, cluster: Cluster): Promise<void> {

@@ -123,7 +123,24 @@ describe('a K0smotronControlPlane as the guide has it', () => {
     const before = (await world.controlPlane()).spec;
     await untilAvailable(world);
     expect((await world.controlPlane()).spec).toEqual(before);
-    expect((await world.plane())?.spec).toMatchObject({ ...before, externalAddress: '127.65.0.1' });
+    const plane = await world.plane();
+    expect(plane?.spec).toEqual(expect.objectContaining(before));
+    expect(plane?.spec.externalAddress).toBeUndefined();
+    expect(plane?.status?.controlPlaneEndpoint).toMatchObject({ host: '127.65.0.1' });
+  });
+
+  it('moves an address that was found out from the spec of the plane to its status', async () => {
+    const world = await start();
+    await createControlPlane(world);
+    await untilAvailable(world);
+    const endpoint = (await world.plane())?.status?.controlPlaneEndpoint;
+    const key = { namespace: world.namespace, name: 'c1' };
+    const observed = { spec: { externalAddress: '127.65.0.9' } };
+    await world.client.patch(k0smotronClusters, key, 'merge', observed, { fieldManager: 'manager' });
+    await world.until(async () => (await world.plane())?.spec.externalAddress === undefined);
+    await world.pass(minute);
+    expect((await world.plane())?.status?.controlPlaneEndpoint).toEqual(endpoint);
+    expect((await world.find(clusters, 'c1'))?.spec.controlPlaneEndpoint?.host).toBe('127.65.0.1');
   });
 
   it('is quiet at rest', async () => {

@@ -65,7 +65,7 @@ export function k0smotronControlPlaneController(dependencies: ProviderDependenci
     watches: [
       watchObjects(k0smotronControlPlanes, { predicates: watchFilter(dependencies.watchFilter) }),
       ...childWatches(k0smotronClusters, k0smotronControlPlanes, (plane) =>
-        String(isTrue(plane, 'ControlPlaneFunctional')),
+        JSON.stringify([isTrue(plane, 'ControlPlaneFunctional'), plane.status?.controlPlaneEndpoint]),
       ),
       watchMapped(clusters, (cluster) => controlPlanesOf(cluster, k0smotronControlPlanes), {
         predicates: [clusterMatters],

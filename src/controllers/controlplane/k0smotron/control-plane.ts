@@ -76,7 +76,16 @@ async function ensurePlane(
   live: K0smotronCluster | undefined,
 ): Promise<K0smotronCluster> {
   const { client, signal } = context;
-  if (live) return planes.apply(client, k0smotronClusters, wish, live, signal);
+  if (live) {
+    const plane = await planes.apply(client, k0smotronClusters, wish, live, signal);
+    // an address that others, or we in former versions, found out and wrote beside what the user asked for
+    if (plane.spec.externalAddress === undefined || wish.spec.externalAddress !== undefined) return plane;
+    const patch = { spec: { externalAddress: null } };
+    return client.patch(k0smotronClusters, objectKey(plane), 'merge', patch, {
+      fieldManager: planeFieldManager,
+      signal,
+    });
+  }
   return client.apply(k0smotronClusters, wish, { fieldManager: planeFieldManager, force: true, signal });
 }
 

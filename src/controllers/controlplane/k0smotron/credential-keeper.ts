@@ -1,4 +1,4 @@
-import type { K0smotronCluster, K0smotronClusterSpec } from '../../../api/index.ts';
+import type { K0smotronCluster } from '../../../api/index.ts';
 import type { Client } from '../../../client/index.ts';
 import { after, done, type ReconcileContext, type Result } from '../../../runtime/index.ts';
 import { completeSecrets, expectedSecrets } from './cloud-secrets.ts';
@@ -6,7 +6,7 @@ import { completeSecrets, expectedSecrets } from './cloud-secrets.ts';
 /** Looks after the Secrets that charts expect, until they have what the charts read. */
 export interface CredentialKeeper {
   /** Answers when to look again. */
-  look(context: ReconcileContext, plane: K0smotronCluster, spec: K0smotronClusterSpec, client: Client): Promise<Result>;
+  look(context: ReconcileContext, plane: K0smotronCluster, client: Client): Promise<Result>;
   forget(plane: K0smotronCluster): void;
 }
 
@@ -19,7 +19,7 @@ const reason = 'credentials inside the workload cluster';
 export function createCredentialKeeper(): CredentialKeeper {
   const looks = new Map<string, { readonly sinceMs: number; nextMs: number }>();
   return {
-    async look({ clock, log, signal }, { metadata }, spec, client) {
+    async look({ clock, log, signal }, { metadata, spec }, client) {
       const keys = expectedSecrets(spec);
       if (keys.length === 0) return done();
       const now = clock.now();

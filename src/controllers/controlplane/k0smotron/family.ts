@@ -42,7 +42,7 @@ export function aliasServiceName(
   parent: K0smotronControlPlane | undefined,
 ): string | undefined {
   const name = parent?.metadata.name;
-  if (name === undefined || parent?.spec.service?.type !== 'LoadBalancer') return undefined;
+  if (name === undefined || plane.spec.service?.type !== 'LoadBalancer') return undefined;
   const existing = cache.lister(Services).get({ namespace: plane.metadata.namespace ?? '', name });
   return existing && !isOwnedBy(existing, plane) ? undefined : name;
 }

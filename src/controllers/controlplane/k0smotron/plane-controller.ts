@@ -121,8 +121,7 @@ function wishInput({ context, plane, parent, cluster }: PlaneScope): K0smotronWi
   return {
     namespace,
     clusterName: name,
-    // the address that was found out stands in the plane's own spec and is no wish of the user's
-    spec: parent?.spec ?? plane.spec,
+    spec: plane.spec,
     owner: ownerReference(plane, k0smotronClusters, { controller: true }),
     metadata: inheritedMetadata(plane),
     ...(cluster && { cluster }),
@@ -151,9 +150,6 @@ async function keep(scope: PlaneScope): Promise<Outcome> {
     ...annotatedRequests(plane),
   });
   observePlane(draft, report, now);
-  if (isChild(plane) && report.endpoint && !draft.spec.ingress && !draft.spec.externalAddress) {
-    draft.spec = { ...draft.spec, externalAddress: report.endpoint.host };
-  }
   const kept = report.isFunctional ? await keepCredentials(scope) : done();
   return {
     result: soonest(report.result, soonest(probed, kept)),
@@ -161,9 +157,9 @@ async function keep(scope: PlaneScope): Promise<Outcome> {
   };
 }
 
-async function keepCredentials({ context, plane, parent, credentials, clients }: PlaneScope): Promise<Result> {
+async function keepCredentials({ context, plane, credentials, clients }: PlaneScope): Promise<Result> {
   try {
-    return await credentials.look(context, plane, parent?.spec ?? plane.spec, clients.client(plane));
+    return await credentials.look(context, plane, clients.client(plane));
   } catch (error) {
     // lost in this very moment: the connection wakes us
     if (!isNotConnected(error)) throw error;

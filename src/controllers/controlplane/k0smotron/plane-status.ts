@@ -49,6 +49,7 @@ export function observePlane(draft: K0smotronCluster, report: PlaneReport, nowMs
     readyReplicas: counts.ready,
     updatedReplicas: counts.upToDate,
     selector,
+    ...(report.endpoint && { controlPlaneEndpoint: { host: report.endpoint.host, port: report.endpoint.port } }),
     deprecated: {
       v1beta1: {
         ready: counts.ready === counts.desired,
