@@ -1,14 +1,18 @@
 import type { RequestContext } from '../core/http/context.ts';
 import { Refusal } from '../core/refusal.ts';
+import type { Operation } from '../core/resource.ts';
 import type { Answer, Route } from '../core/service.ts';
 import type { Table } from '../core/state/table.ts';
 import { checkRead, isOperator } from './access.ts';
+import { type Attributes, updateShape } from './attributes.ts';
 import * as fields from './body/fields.ts';
-import { readBody, type Shape } from './body/shape.ts';
+import type { Shape } from './body/shape.ts';
+import { findRow } from './find.ts';
 import { pick } from './listing.ts';
 import type { Octavia } from './octavia.ts';
 import { providers } from './providers.ts';
-import { forbidden, inUse, notFound, type ThingName } from './refusals.ts';
+import { forbidden, inUse, invalidOption, notFound, type ThingName } from './refusals.ts';
+import { type OctaviaResource, octaviaRoutes } from './resource.ts';
 import type { OfferRow, ProfileRow } from './rows.ts';
 
 /** Flavors and availability zones work alike: operators make profiles and offers, members choose among the offers. */
@@ -53,8 +57,8 @@ export function findZone({ zones }: Octavia, name: string): Readonly<OfferRow> |
 export function offerRoutes(octavia: Octavia, base: string): Route[] {
   const newId = (): string => octavia.core.ids.uuid();
   return [flavorKind(octavia), zoneKind(octavia)].flatMap((kind) => [
-    ...profileRoutes(kind, base, newId),
-    ...listedOffers(kind, base, newId),
+    ...octaviaRoutes(base, profileResource(kind, newId)),
+    ...octaviaRoutes(base, offerResource(kind, newId)),
   ]);
 }
 
@@ -109,108 +113,70 @@ function mustBeEnabled(provider: string): void {
   throw new Refusal(400, `Provider '${provider}' is not enabled.`);
 }
 
-function profileRoutes({ profile, profiles, offers }: Kind, base: string, newId: () => string): Route[] {
-  const path = `${base}/${profile.path}`;
-  const shape: Shape = {
+/** Operators alone change them; `reads` for who may look. */
+function guarded(reads: (context: RequestContext) => void): (context: RequestContext, operation: Operation) => void {
+  return (context, operation) => (operation === 'list' || operation === 'show' ? reads : operatorOnly)(context);
+}
+
+function profileResource({ profile, profiles, offers }: Kind, newId: () => string): OctaviaResource<ProfileRow> {
+  const createShape: Shape = {
     name: { read: fields.text(255), mandatory: true },
     provider_name: { read: fields.text(255), mandatory: true },
     [profile.data]: { read: fields.text(4096), mandatory: true },
   };
-  const changes: Shape = Object.fromEntries(Object.entries(shape).map(([name, { read }]) => [name, { read }]));
   const view = ({ id, name, provider_name, data }: Readonly<ProfileRow>): Record<string, unknown> => ({
     id,
     name,
     provider_name,
     [profile.data]: data,
   });
-  const find = (id: string): Readonly<ProfileRow> => {
-    const row = profiles.get(id);
-    if (!row) throw notFound(profile.thing, id);
-    return row;
+  return {
+    path: profile.path,
+    name: profile.wrapper,
+    argument: `${profile.wrapper}_`,
+    createShape,
+    updateShape: updateShape(createShape),
+    guard: guarded(operatorOnly),
+    find: (context) => findRow(profiles, profile.thing, context.param('id')),
+    view,
+    list: () => listOf(profile.collection, Array.from(profiles.all(), view)),
+    create(values) {
+      const provider = values['provider_name'] as string;
+      mustBeEnabled(provider);
+      return profiles.insert({
+        id: newId(),
+        name: values['name'] as string,
+        provider_name: provider,
+        data: values[profile.data] as string,
+      });
+    },
+    update(row, values) {
+      // Load balancers may have been made by it: only its name is free.
+      const isNameOnly = Object.keys(values).every((name) => name === 'name');
+      if (!isNameOnly && offers.count('profile', row.id) > 0) throw inUse(profile.thing, row.id);
+      const provider = values['provider_name'] as string | null | undefined;
+      mustBeEnabled(provider ?? row.provider_name);
+      return profiles.update(row.id, {
+        ...(typeof values['name'] === 'string' && { name: values['name'] }),
+        ...(typeof provider === 'string' && { provider_name: provider }),
+        ...(typeof values[profile.data] === 'string' && { data: values[profile.data] as string }),
+      });
+    },
+    delete(row) {
+      if (offers.count('profile', row.id) > 0) throw inUse(profile.thing, row.id);
+      profiles.delete(row.id);
+    },
   };
-  return [
-    {
-      method: 'GET',
-      path,
-      handle(context): Answer {
-        operatorOnly(context);
-        const items = Array.from(profiles.all(), view);
-        return { status: 200, body: { [profile.collection]: items, [`${profile.collection}_links`]: [] } };
-      },
-    },
-    {
-      method: 'POST',
-      path,
-      handle(context): Answer {
-        operatorOnly(context);
-        const values = readBody(context, { argument: `${profile.wrapper}_`, wrapper: profile.wrapper, shape });
-        const provider = values['provider_name'] as string;
-        mustBeEnabled(provider);
-        const made = profiles.insert({
-          id: newId(),
-          name: values['name'] as string,
-          provider_name: provider,
-          data: values[profile.data] as string,
-        });
-        return { status: 201, body: { [profile.wrapper]: view(made) } };
-      },
-    },
-    {
-      method: 'GET',
-      path: `${path}/{id}`,
-      handle(context): Answer {
-        operatorOnly(context);
-        return { status: 200, body: { [profile.wrapper]: pick(view(find(context.param('id'))), context) } };
-      },
-    },
-    {
-      method: 'PUT',
-      path: `${path}/{id}`,
-      handle(context): Answer {
-        operatorOnly(context);
-        const values = readBody(context, { argument: `${profile.wrapper}_`, wrapper: profile.wrapper, shape: changes });
-        const row = find(context.param('id'));
-        // Load balancers may have been made by it: only its name is free.
-        const isNameOnly = Object.keys(values).every((name) => name === 'name');
-        if (!isNameOnly && offers.count('profile', row.id) > 0) throw inUse(profile.thing, row.id);
-        const provider = values['provider_name'] as string | null | undefined;
-        mustBeEnabled(provider ?? row.provider_name);
-        const changed = profiles.update(row.id, {
-          ...(typeof values['name'] === 'string' && { name: values['name'] }),
-          ...(typeof provider === 'string' && { provider_name: provider }),
-          ...(typeof values[profile.data] === 'string' && { data: values[profile.data] as string }),
-        });
-        return { status: 200, body: { [profile.wrapper]: view(changed) } };
-      },
-    },
-    {
-      method: 'DELETE',
-      path: `${path}/{id}`,
-      handle(context): Answer {
-        operatorOnly(context);
-        const row = find(context.param('id'));
-        if (offers.count('profile', row.id) > 0) throw inUse(profile.thing, row.id);
-        profiles.delete(row.id);
-        return { status: 204 };
-      },
-    },
-  ];
 }
 
-function listedOffers(kind: Kind, base: string, newId: () => string): Route[] {
+function offerResource(kind: Kind, newId: () => string): OctaviaResource<OfferRow> {
   const { offer, offers, profiles, profileKey } = kind;
-  const path = `${base}/${offer.path}`;
   const isFlavor = offer.wrapper === 'flavor';
-  const createShape: Shape = {
-    name: { read: fields.text(255), mandatory: true },
+  const createShape: Attributes = {
+    name: { read: fields.text(255), mandatory: true, fixed: !isFlavor },
     description: { read: fields.text(255) },
     enabled: { read: fields.boolean, default: true },
-    [profileKey]: { read: fields.uuid, mandatory: true },
-  };
-  const updateShape: Shape = {
-    ...(isFlavor && { name: { read: fields.text(255) } }),
-    description: { read: fields.text(255) },
-    enabled: { read: fields.boolean },
+    [profileKey]: { read: fields.uuid, mandatory: true, fixed: true },
   };
   const view = ({ id, name, description, enabled, profile_id }: Readonly<OfferRow>): Record<string, unknown> => ({
     ...(isFlavor && { id }),
@@ -219,74 +185,53 @@ function listedOffers(kind: Kind, base: string, newId: () => string): Route[] {
     enabled,
     [profileKey]: profile_id,
   });
-  const find = (key: string): Readonly<OfferRow> => {
-    const row = kind.find(key);
-    if (!row) throw notFound(offer.thing, key);
-    return row;
+  return {
+    path: offer.path,
+    name: offer.wrapper,
+    argument: `${offer.wrapper}_`,
+    createShape,
+    updateShape: updateShape(createShape),
+    guard: guarded(({ caller }) => checkRead(caller, caller.projectId)),
+    find(context) {
+      const row = kind.find(context.param('id'));
+      if (!row) throw notFound(offer.thing, context.param('id'));
+      return row;
+    },
+    view,
+    list(context) {
+      const names = context.query.all('name');
+      const found = [...offers.all()].filter(({ name }) => names.length === 0 || names.includes(name));
+      return listOf(
+        offer.collection,
+        found.map((row) => pick(view(row), context)),
+      );
+    },
+    create(values) {
+      const name = values['name'] as string;
+      const profileId = values[profileKey] as string;
+      if (!profiles.has(profileId)) throw invalidOption(profileId, profileKey);
+      if ([...offers.all()].some((each) => each.name === name)) {
+        throw new Refusal(409, `A ${offer.wrapper} of ${name} already exists.`);
+      }
+      return offers.insert({
+        id: newId(),
+        name,
+        description: (values['description'] as string | null | undefined) ?? '',
+        enabled: values['enabled'] as boolean,
+        profile_id: profileId,
+      });
+    },
+    update(row, values) {
+      return offers.update(row.id, Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null)));
+    },
+    delete(row, context) {
+      if (kind.isUsed(row)) throw inUse(offer.thing, context.param('id'));
+      offers.delete(row.id);
+    },
   };
-  return [
-    {
-      method: 'GET',
-      path,
-      handle(context): Answer {
-        checkRead(context.caller, context.caller.projectId);
-        const names = context.query.all('name');
-        const found = [...offers.all()].filter(({ name }) => names.length === 0 || names.includes(name));
-        const items = found.map((row) => pick(view(row), context));
-        return { status: 200, body: { [offer.collection]: items, [`${offer.collection}_links`]: [] } };
-      },
-    },
-    {
-      method: 'POST',
-      path,
-      handle(context): Answer {
-        operatorOnly(context);
-        const values = readBody(context, { argument: `${offer.wrapper}_`, wrapper: offer.wrapper, shape: createShape });
-        const name = values['name'] as string;
-        const profileId = values[profileKey] as string;
-        if (!profiles.has(profileId)) throw new Refusal(400, `${profileId} is not a valid option for ${profileKey}`);
-        if ([...offers.all()].some((each) => each.name === name)) {
-          throw new Refusal(409, `A ${offer.wrapper} of ${name} already exists.`);
-        }
-        const made = offers.insert({
-          id: newId(),
-          name,
-          description: (values['description'] as string | null | undefined) ?? '',
-          enabled: values['enabled'] as boolean,
-          profile_id: profileId,
-        });
-        return { status: 201, body: { [offer.wrapper]: view(made) } };
-      },
-    },
-    {
-      method: 'GET',
-      path: `${path}/{id}`,
-      handle(context): Answer {
-        checkRead(context.caller, context.caller.projectId);
-        return { status: 200, body: { [offer.wrapper]: pick(view(find(context.param('id'))), context) } };
-      },
-    },
-    {
-      method: 'PUT',
-      path: `${path}/{id}`,
-      handle(context): Answer {
-        operatorOnly(context);
-        const values = readBody(context, { argument: `${offer.wrapper}_`, wrapper: offer.wrapper, shape: updateShape });
-        const row = find(context.param('id'));
-        const changes = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null));
-        return { status: 200, body: { [offer.wrapper]: view(offers.update(row.id, changes)) } };
-      },
-    },
-    {
-      method: 'DELETE',
-      path: `${path}/{id}`,
-      handle(context): Answer {
-        operatorOnly(context);
-        const row = find(context.param('id'));
-        if (kind.isUsed(row)) throw inUse(offer.thing, context.param('id'));
-        offers.delete(row.id);
-        return { status: 204 };
-      },
-    },
-  ];
+}
+
+/** Operators' lists are short: they come whole. */
+function listOf(collection: string, items: readonly object[]): Answer {
+  return { status: 200, body: { [collection]: items, [`${collection}_links`]: [] } };
 }

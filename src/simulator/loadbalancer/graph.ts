@@ -1,9 +1,10 @@
+import type { Attributes } from './attributes.ts';
 import * as fields from './body/fields.ts';
 import type { Shape, Values } from './body/shape.ts';
 import { insertWholePolicy, viewWholePolicies, wholePolicyShape } from './l7.ts';
-import { insertListener, listenerShape, viewListener } from './listeners.ts';
-import { checkMember, insertMember, memberShape, viewMember } from './members.ts';
-import { checkType, insertMonitor, monitorShape, viewMonitor } from './monitors.ts';
+import { insertListener, listenerAttributes, viewListener } from './listeners.ts';
+import { checkMember, insertMember, memberAttributes, viewMember } from './members.ts';
+import { checkType, insertMonitor, monitorAttributes, viewMonitor } from './monitors.ts';
 import type { Octavia, Touched } from './octavia.ts';
 import { checkPoolProtocol } from './pool-protocols.ts';
 import { checkPersistence, insertPool, pooledShape, viewPool } from './pools.ts';
@@ -14,16 +15,16 @@ import type { LoadBalancerRow, PoolRow } from './rows.ts';
 /** A pool with everything in it. */
 const wholePoolShape: Shape = {
   ...pooledShape,
-  healthmonitor: { read: fields.nested(monitorShape) },
-  members: { read: fields.list(fields.nested(memberShape)) },
+  healthmonitor: { read: fields.nested(monitorAttributes) },
+  members: { read: fields.list(fields.nested(memberAttributes)) },
 };
 
 /** What a new load balancer may bring along: whole listeners and pools, pools referred to by name. */
-export const graphShape: Shape = {
+export const graphAttributes: Attributes = {
   listeners: {
     read: fields.list(
       fields.nested({
-        ...listenerShape,
+        ...listenerAttributes,
         default_pool: { read: fields.nested(wholePoolShape) },
         l7policies: {
           read: fields.list(
@@ -33,8 +34,10 @@ export const graphShape: Shape = {
       }),
     ),
     default: [],
+    fixed: true,
+    column: 'none',
   },
-  pools: { read: fields.list(fields.nested(wholePoolShape)), default: [] },
+  pools: { read: fields.list(fields.nested(wholePoolShape)), default: [], fixed: true, column: 'none' },
 };
 
 /** Makes the parts a load balancer was created with; they settle together with it. */

@@ -1,14 +1,14 @@
-import type { RequestContext } from '../core/http/context.ts';
 import { Refusal } from '../core/refusal.ts';
-import type { Answer, Route } from '../core/service.ts';
-import { checkRead, checkWrite } from './access.ts';
+import type { Route } from '../core/service.ts';
+import { type Attribute, type Attributes, changedColumns, newColumns, updateShape, viewColumns } from './attributes.ts';
 import * as fields from './body/fields.ts';
-import { readBody, type Shape, type Values } from './body/shape.ts';
-import { type Listed, listAnswer, pick } from './listing.ts';
-import { idsOf, type Octavia, type Touched, times } from './octavia.ts';
+import type { Shape, Values } from './body/shape.ts';
+import { findRow } from './find.ts';
+import { idsOf, type Locked, type Octavia, type Touched } from './octavia.ts';
+import { type Inside, parentIn, partRoutes } from './parts.ts';
 import { checkQuota } from './quotas.ts';
-import { asPage, notFound } from './refusals.ts';
-import type { L7PolicyRow, L7RuleRow, ListenerRow, LoadBalancerRow } from './rows.ts';
+import { notFound } from './refusals.ts';
+import type { L7PolicyRow, L7RuleRow, ListenerRow } from './rows.ts';
 
 const actions = ['REDIRECT_TO_URL', 'REDIRECT_TO_POOL', 'REJECT', 'REDIRECT_PREFIX'];
 const ruleTypes = [
@@ -25,253 +25,128 @@ const compareTypes = ['REGEX', 'STARTS_WITH', 'ENDS_WITH', 'CONTAINS', 'EQUAL_TO
 const keyedTypes = new Set(['HEADER', 'COOKIE', 'SSL_DN_FIELD']);
 const lastPosition = 2_147_483_647;
 
-const changeable: Shape = {
-  name: { read: fields.text(255) },
-  description: { read: fields.text(255) },
-  redirect_pool_id: { read: fields.uuid },
-  redirect_url: { read: fields.url },
-  redirect_prefix: { read: fields.url },
-  position: { read: fields.integer(1, lastPosition) },
-  tags: { read: fields.tags },
+const changeable: Attributes = {
+  name: { read: fields.text(255), empty: '' },
+  description: { read: fields.text(255), empty: '' },
+  redirect_pool_id: { read: fields.uuid, filter: true },
+  redirect_url: { read: fields.url, filter: true },
+  redirect_prefix: { read: fields.url, filter: true },
+  position: { read: fields.integer(1, lastPosition), empty: lastPosition, filter: true },
+  tags: { read: fields.tags, empty: [] },
   redirect_http_code: { read: fields.oneOf([301, 302, 303, 307, 308]) },
 };
 
-const createShape: Shape = {
-  admin_state_up: { read: fields.boolean, default: true },
-  project_id: { read: fields.text(36) },
-  action: { read: fields.oneOf(actions), mandatory: true },
+const admin_state_up: Attribute = { read: fields.boolean, default: true, empty: false };
+const project_id: Attribute = { read: fields.text(36), fixed: true, column: 'none' };
+const action: Attribute = { read: fields.oneOf(actions), mandatory: true, filter: true };
+
+const policyAttributes: Attributes = {
+  admin_state_up,
+  project_id,
+  action,
   ...changeable,
-  listener_id: { read: fields.uuid, mandatory: true },
-  rules: { read: fields.list((value) => value) },
+  listener_id: { read: fields.uuid, mandatory: true, fixed: true, filter: true },
+  rules: { read: fields.list((value) => value), fixed: true, column: 'none' },
 };
 
-const updateShape: Shape = {
-  ...changeable,
-  admin_state_up: { read: fields.boolean },
-  action: { read: fields.oneOf(actions) },
+const ruleAttributes: Attributes = {
+  type: { read: fields.oneOf(ruleTypes), mandatory: true, filter: true },
+  compare_type: { read: fields.oneOf(compareTypes), mandatory: true, filter: true },
+  key: { read: fields.text(255), filter: true },
+  value: { read: fields.text(255), mandatory: true, filter: true },
+  invert: { read: fields.boolean, default: false, empty: false, filter: true },
+  admin_state_up,
+  project_id,
+  tags: { read: fields.tags, empty: [] },
 };
-
-const ruleShape: Shape = {
-  type: { read: fields.oneOf(ruleTypes), mandatory: true },
-  compare_type: { read: fields.oneOf(compareTypes), mandatory: true },
-  key: { read: fields.text(255) },
-  value: { read: fields.text(255), mandatory: true },
-  invert: { read: fields.boolean, default: false },
-  admin_state_up: { read: fields.boolean, default: true },
-  project_id: { read: fields.text(36) },
-  tags: { read: fields.tags },
-};
-
-const ruleUpdateShape: Shape = {
-  type: { read: fields.oneOf(ruleTypes) },
-  compare_type: { read: fields.oneOf(compareTypes) },
-  key: { read: fields.text(255) },
-  value: { read: fields.text(255) },
-  invert: { read: fields.boolean },
-  admin_state_up: { read: fields.boolean },
-  tags: { read: fields.tags },
-};
-
-const policyFilters = ['action', 'listener_id', 'redirect_pool_id', 'redirect_url', 'redirect_prefix', 'position'];
-const ruleFilters = ['type', 'compare_type', 'key', 'value', 'invert'];
 
 /** Policies and rules on layer 7. */
 export function layerSevenRoutes(octavia: Octavia, base: string): Route[] {
-  return [...policyRoutes(octavia, `${base}/l7policies`), ...ruleRoutes(octavia, `${base}/l7policies/{policy}/rules`)];
+  return [...policyRoutes(octavia, base), ...ruleRoutes(octavia, base)];
 }
 
-function policyRoutes(octavia: Octavia, path: string): Route[] {
+function policyRoutes(octavia: Octavia, base: string): Route[] {
   const { policies, listeners } = octavia;
-  const view = (row: Readonly<L7PolicyRow>): Record<string, unknown> => viewPolicy(octavia, row);
-  const listed: Listed<L7PolicyRow> = { collection: 'l7policies', table: policies, filters: policyFilters, view };
-  return [
-    { method: 'GET', path, handle: (context): Answer => listAnswer(context, listed) },
-    {
-      method: 'POST',
-      path,
-      handle(context): Answer {
-        const values = readBody(context, { argument: 'l7policy_', wrapper: 'l7policy', shape: createShape });
-        const id = values['listener_id'] as string;
-        const listener = listeners.get(id);
-        if (!listener) throw notFound('Listener', id);
-        checkWrite(context.caller, listener.project_id);
-        checkTarget(octavia, listener, values);
-        checkQuota(octavia, listener.project_id, 'l7policy');
-        const { lb, touched } = lockListener(octavia, listener);
-        const made = insertPolicy(octavia, listener, values);
-        octavia.begin(lb, 'update', [...touched, { table: 'policies', id: made.id }]);
-        return { status: 201, body: { l7policy: view(policies.get(made.id)!) } };
-      },
+  return partRoutes<L7PolicyRow, ListenerRow>(octavia, base, {
+    path: 'l7policies',
+    name: 'l7policy',
+    collection: 'l7policies',
+    argument: 'l7policy_',
+    thing: 'L7 Policy',
+    quota: 'l7policy',
+    part: 'policies',
+    table: policies,
+    attributes: policyAttributes,
+    updateShape: updateShape({ ...changeable, admin_state_up, action }),
+    view: (row) => viewPolicy(octavia, row),
+    parentOf: (values) => findRow(listeners, 'Listener', values['listener_id'] as string),
+    checkNew: (values, listener) => checkTarget(octavia, listener, values),
+    lockNew: (listener) => lockListener(octavia, listener.id),
+    insert: (listener, values) => insertPolicy(octavia, listener, values),
+    checkUpdate: (row, values) => checkTarget(octavia, listeners.get(row.listener_id)!, { ...row, ...values }),
+    lock: (row) => lockListener(octavia, row.listener_id),
+    update(row, values) {
+      const { position, ...changes } = changedColumns<L7PolicyRow>(policyAttributes, values);
+      const changed = policies.update(row.id, { ...changes, ...targetsLeft(values['action'] as string | undefined) });
+      if (position !== undefined && position !== row.position) {
+        placePolicy(octavia, row.listener_id, row.id, position);
+      }
+      return changed;
     },
-    {
-      method: 'GET',
-      path: `${path}/{id}`,
-      handle(context): Answer {
-        const row = findPolicy(octavia, context.param('id'));
-        checkRead(context.caller, row.project_id);
-        return { status: 200, body: { l7policy: pick(view(row), context) } };
-      },
-    },
-    {
-      method: 'PUT',
-      path: `${path}/{id}`,
-      handle(context): Answer {
-        const values = readBody(context, { argument: 'l7policy_', wrapper: 'l7policy', shape: updateShape });
-        const row = findPolicy(octavia, context.param('id'));
-        checkWrite(context.caller, row.project_id);
-        const listener = listeners.get(row.listener_id)!;
-        checkTarget(octavia, listener, { ...row, ...values });
-        const policy: Touched = { table: 'policies', id: row.id };
-        const { lb, touched } = lockListener(octavia, listener);
-        octavia.mark(policy, 'PENDING_UPDATE');
-        const { position, ...changes } = cleared(values);
-        policies.update(row.id, { ...changes, ...targetsLeft(values['action'] as string | undefined) });
-        if (position !== undefined && position !== row.position) {
-          placePolicy(octavia, listener.id, row.id, position as number);
-        }
-        octavia.begin(lb, 'update', [...touched, policy]);
-        return { status: 200, body: { l7policy: view(policies.get(row.id)!) } };
-      },
-    },
-    {
-      method: 'DELETE',
-      path: `${path}/{id}`,
-      handle(context): Answer {
-        const row = findPolicy(octavia, context.param('id'));
-        checkWrite(context.caller, row.project_id);
-        const policy: Touched = { table: 'policies', id: row.id };
-        const { lb, touched } = lockListener(octavia, listeners.get(row.listener_id)!);
-        octavia.mark(policy, 'PENDING_DELETE');
-        octavia.begin(lb, 'update', [...touched, policy]);
-        return { status: 204 };
-      },
-    },
-  ];
+  });
 }
 
-function ruleRoutes(octavia: Octavia, path: string): Route[] {
-  const { policies, rules, listeners } = octavia;
-  const listed: Listed<L7RuleRow> = { collection: 'rules', table: rules, filters: ruleFilters, view: viewRule };
-  const policyOf = (context: RequestContext): Readonly<L7PolicyRow> => {
-    const id = context.param('policy');
-    const policy = policies.get(id);
-    if (!policy) throw asPage(404, `L7 Policy ${id} not found.`);
-    return policy;
+function ruleRoutes(octavia: Octavia, base: string): Route[] {
+  const { policies, rules } = octavia;
+  const inside: Inside<L7RuleRow, L7PolicyRow> = {
+    parameter: 'policy',
+    parents: policies,
+    thing: 'L7 Policy',
+    index: 'policy',
+    parentId: (row) => row.l7policy_id,
   };
-  const find = (context: RequestContext): Readonly<L7RuleRow> => {
-    const policy = policyOf(context);
-    const id = context.param('id');
-    const row = rules.get(id);
-    if (!row || row.l7policy_id !== policy.id) throw notFound('L7 Rule', id);
-    return row;
-  };
-  const begin = (policy: Readonly<L7PolicyRow>, change: () => Touched): void => {
-    const { lb, touched } = lockListener(octavia, listeners.get(policy.listener_id)!);
-    const parent: Touched = { table: 'policies', id: policy.id };
-    octavia.mark(parent, 'PENDING_UPDATE');
-    octavia.begin(lb, 'update', [...touched, parent, change()]);
-  };
-  return [
-    {
-      method: 'GET',
-      path,
-      handle(context): Answer {
-        const policy = policyOf(context);
-        checkRead(context.caller, policy.project_id);
-        return listAnswer(context, listed, rules.by('policy', policy.id));
-      },
-    },
-    {
-      method: 'POST',
-      path,
-      handle(context): Answer {
-        const policy = policyOf(context);
-        const values = readBody(context, { argument: 'rule_', wrapper: 'rule', shape: ruleShape });
-        checkWrite(context.caller, policy.project_id);
-        checkRule(values);
-        checkQuota(octavia, policy.project_id, 'l7rule');
-        let made: Readonly<L7RuleRow> | undefined;
-        begin(policy, () => {
-          made = insertRule(octavia, policy, values);
-          return { table: 'rules', id: made.id };
-        });
-        return { status: 201, body: { rule: viewRule(made!) } };
-      },
-    },
-    {
-      method: 'GET',
-      path: `${path}/{id}`,
-      handle(context): Answer {
-        const row = find(context);
-        checkRead(context.caller, row.project_id);
-        return { status: 200, body: { rule: pick(viewRule(row), context) } };
-      },
-    },
-    {
-      method: 'PUT',
-      path: `${path}/{id}`,
-      handle(context): Answer {
-        const values = readBody(context, { argument: 'rule_', wrapper: 'rule', shape: ruleUpdateShape });
-        const row = find(context);
-        checkWrite(context.caller, row.project_id);
-        checkRule({ ...row, ...values });
-        begin(policyOf(context), () => {
-          octavia.mark({ table: 'rules', id: row.id }, 'PENDING_UPDATE');
-          rules.update(row.id, cleared(values));
-          return { table: 'rules', id: row.id };
-        });
-        return { status: 200, body: { rule: viewRule(rules.get(row.id)!) } };
-      },
-    },
-    {
-      method: 'DELETE',
-      path: `${path}/{id}`,
-      handle(context): Answer {
-        const row = find(context);
-        checkWrite(context.caller, row.project_id);
-        begin(policyOf(context), () => {
-          octavia.mark({ table: 'rules', id: row.id }, 'PENDING_DELETE');
-          return { table: 'rules', id: row.id };
-        });
-        return { status: 204 };
-      },
-    },
-  ];
+  const lock = ({ id, listener_id }: Readonly<L7PolicyRow>): Locked =>
+    lockListener(octavia, listener_id, [{ table: 'policies', id }]);
+  return partRoutes<L7RuleRow, L7PolicyRow>(octavia, base, {
+    path: 'l7policies/{policy}/rules',
+    name: 'rule',
+    collection: 'rules',
+    argument: 'rule_',
+    thing: 'L7 Rule',
+    quota: 'l7rule',
+    part: 'rules',
+    table: rules,
+    attributes: ruleAttributes,
+    inside,
+    view: viewRule,
+    parentOf: (_values, context) => parentIn(inside, context),
+    checkNew: checkRule,
+    lockNew: lock,
+    insert: (policy, values) => insertRule(octavia, policy, values),
+    checkUpdate: (row, values) => checkRule({ ...row, ...values }),
+    lock: (row) => lock(policies.get(row.l7policy_id)!),
+  });
 }
 
-function findPolicy({ policies }: Octavia, id: string): Readonly<L7PolicyRow> {
-  const row = policies.get(id);
-  if (!row) throw notFound('L7 Policy', id);
-  return row;
-}
-
-function lockListener(
-  octavia: Octavia,
-  listener: Readonly<ListenerRow>,
-): { lb: Readonly<LoadBalancerRow>; touched: Touched[] } {
-  const touched: Touched[] = [{ table: 'listeners', id: listener.id }];
-  return { lb: octavia.lock(listener.loadbalancer_id, touched), touched };
+/** Takes the load balancer of a listener for a change below the listener. */
+function lockListener(octavia: Octavia, id: string, below: readonly Touched[] = []): Locked {
+  const { loadbalancer_id } = octavia.listeners.get(id)!;
+  return octavia.lock(loadbalancer_id, [{ table: 'listeners', id }, ...below]);
 }
 
 /** Makes a policy at its position among those of its listener; the load balancer is locked already. */
 export function insertPolicy(octavia: Octavia, listener: Readonly<ListenerRow>, values: Values): Readonly<L7PolicyRow> {
-  const text = (name: string): string | null => (values[name] as string | null | undefined) ?? null;
-  const action = values['action'] as string;
-  const isRedirect = action === 'REDIRECT_TO_URL' || action === 'REDIRECT_PREFIX';
+  const isRedirect = values['action'] === 'REDIRECT_TO_URL' || values['action'] === 'REDIRECT_PREFIX';
+  const columns = newColumns<L7PolicyRow>(policyAttributes, values);
   const made = octavia.policies.insert({
     ...octavia.fresh(values, listener.project_id),
+    ...columns,
     listener_id: listener.id,
-    name: text('name') ?? '',
-    description: text('description') ?? '',
-    action,
-    redirect_pool_id: text('redirect_pool_id'),
-    redirect_url: text('redirect_url'),
-    redirect_prefix: text('redirect_prefix'),
-    redirect_http_code: (values['redirect_http_code'] as number | null | undefined) ?? (isRedirect ? 302 : null),
+    redirect_http_code: columns.redirect_http_code ?? (isRedirect ? 302 : null),
     position: lastPosition,
   });
-  placePolicy(octavia, listener.id, made.id, (values['position'] as number | null | undefined) ?? lastPosition);
-  return octavia.policies.get(made.id)!;
+  placePolicy(octavia, listener.id, made.id, columns.position);
+  return made;
 }
 
 /** Puts a policy where it is to be looked at; the others of its listener make room and are counted anew. */
@@ -314,10 +189,10 @@ function targetsLeft(action: string | undefined): Partial<L7PolicyRow> {
 
 /** A policy in the body of its load balancer; a pool it leads to is read by whoever reads the whole. */
 export const wholePolicyShape: Shape = {
-  admin_state_up: { read: fields.boolean, default: true },
-  action: { read: fields.oneOf(actions), mandatory: true },
+  admin_state_up,
+  action,
   ...changeable,
-  rules: { read: fields.list(fields.nested(ruleShape)) },
+  rules: { read: fields.list(fields.nested(ruleAttributes)) },
 };
 
 /** Makes a policy with its rules, for a listener that is new itself. */
@@ -347,12 +222,8 @@ export function viewWholePolicies(octavia: Octavia, listenerId: string): object[
 function insertRule(octavia: Octavia, policy: Readonly<L7PolicyRow>, values: Values): Readonly<L7RuleRow> {
   return octavia.rules.insert({
     ...octavia.fresh(values, policy.project_id),
+    ...newColumns<L7RuleRow>(ruleAttributes, values),
     l7policy_id: policy.id,
-    type: values['type'] as string,
-    compare_type: values['compare_type'] as string,
-    key: (values['key'] as string | null | undefined) ?? null,
-    value: values['value'] as string,
-    invert: (values['invert'] as boolean | null | undefined) ?? false,
   });
 }
 
@@ -382,56 +253,9 @@ function checkRule(values: Values | L7RuleRow): void {
 }
 
 function viewPolicy({ rules }: Octavia, row: Readonly<L7PolicyRow>): Record<string, unknown> {
-  return {
-    id: row.id,
-    name: row.name,
-    description: row.description,
-    provisioning_status: row.provisioning_status,
-    operating_status: row.operating_status,
-    admin_state_up: row.admin_state_up,
-    project_id: row.project_id,
-    action: row.action,
-    listener_id: row.listener_id,
-    redirect_pool_id: row.redirect_pool_id,
-    redirect_url: row.redirect_url,
-    redirect_prefix: row.redirect_prefix,
-    position: row.position,
-    rules: idsOf(rules.by('policy', row.id)),
-    ...times(row),
-    tags: row.tags,
-    redirect_http_code: row.redirect_http_code,
-    tenant_id: row.project_id,
-  };
+  return { ...viewColumns(policyAttributes, row), rules: idsOf(rules.by('policy', row.id)) };
 }
 
 function viewRule(row: Readonly<L7RuleRow>): Record<string, unknown> {
-  return {
-    id: row.id,
-    type: row.type,
-    compare_type: row.compare_type,
-    key: row.key,
-    value: row.value,
-    invert: row.invert,
-    provisioning_status: row.provisioning_status,
-    operating_status: row.operating_status,
-    ...times(row),
-    project_id: row.project_id,
-    admin_state_up: row.admin_state_up,
-    tags: row.tags,
-    tenant_id: row.project_id,
-  };
-}
-
-function cleared(values: Values): Values {
-  const empty: Readonly<Record<string, unknown>> = {
-    name: '',
-    description: '',
-    admin_state_up: false,
-    invert: false,
-    tags: [],
-    position: lastPosition,
-  };
-  return Object.fromEntries(
-    Object.entries(values).map(([name, value]) => [name, value === null ? (empty[name] ?? null) : value]),
-  );
+  return viewColumns(ruleAttributes, row);
 }

@@ -11,8 +11,7 @@ export interface Listed<R extends ListedRow> {
   readonly collection: string;
   readonly table: Table<R>;
   view(row: Readonly<R>): Record<string, unknown>;
-  /** attributes that can be filtered and sorted by, besides those of the view that hold plain values */
-  read?(row: Readonly<R>, name: string): unknown;
+  /** columns that can be filtered and sorted by, besides those everything has */
   readonly filters: readonly string[];
 }
 
@@ -39,16 +38,20 @@ export function listAnswer<R extends ListedRow>(
   const filters = readFilters(context, listed.filters);
   const own = seesEverything(caller) ? undefined : caller.projectId;
   const rows = candidates ?? (own === undefined ? listed.table.all() : listed.table.by('project', own));
-  const read = (row: Readonly<R>, name: string): unknown => readOf(listed, row, name);
   const found: Readonly<R>[] = [];
   for (const row of rows) {
     if (own !== undefined && row.project_id !== own) continue;
-    if (filters.every(([name, values]) => matches(row, name, values, read))) found.push(row);
+    if (filters.every(([name, values]) => matches(row, name, values))) found.push(row);
   }
-  const ordered = sortRows(found, sorts, listed, read);
+  const ordered = sortRows(found, sorts, listed);
   const { page, links } = cutPage(context, ordered, listed.table, limit);
   const items = page.map((row) => pick(listed.view(row), context));
   return { status: 200, body: { [listed.collection]: items, [`${listed.collection}_links`]: links } };
+}
+
+/** An argument that asks for something with a word. */
+export function isTrue(argument: string | undefined): boolean {
+  return ['true', '1', 'yes', 'on', 't', 'y'].includes(argument?.toLowerCase() ?? '');
 }
 
 /** Reduces an object to the fields that were asked for. */
@@ -58,9 +61,8 @@ export function pick(object: Record<string, unknown>, context: RequestContext): 
   return Object.fromEntries(Object.entries(object).filter(([name]) => fields.includes(name)));
 }
 
-function readOf<R extends ListedRow>(listed: Listed<R>, row: Readonly<R>, name: string): unknown {
-  const special = listed.read?.(row, name);
-  return special === undefined ? (row as unknown as Record<string, unknown>)[name] : special;
+function read<R extends ListedRow>(row: Readonly<R>, name: string): unknown {
+  return row[name as keyof R];
 }
 
 function readFilters(context: RequestContext, known: readonly string[]): [name: string, values: string[]][] {
@@ -89,12 +91,7 @@ const common = new Set([
   'updated_at',
 ]);
 
-function matches<R extends ListedRow>(
-  row: Readonly<R>,
-  name: string,
-  values: readonly string[],
-  read: (row: Readonly<R>, name: string) => unknown,
-): boolean {
+function matches<R extends ListedRow>(row: Readonly<R>, name: string, values: readonly string[]): boolean {
   const tags: readonly string[] = row.tags ?? [];
   switch (name) {
     case 'tags':
@@ -136,12 +133,7 @@ function readSorts(context: RequestContext): Sort[] {
   return keys.split(',').map((key, index) => ({ key, isDescending: direction(directions[index]) }));
 }
 
-function sortRows<R extends ListedRow>(
-  rows: Readonly<R>[],
-  sorts: readonly Sort[],
-  listed: Listed<R>,
-  read: (row: Readonly<R>, name: string) => unknown,
-): Readonly<R>[] {
+function sortRows<R extends ListedRow>(rows: Readonly<R>[], sorts: readonly Sort[], listed: Listed<R>): Readonly<R>[] {
   for (const { key } of sorts) {
     if (!listed.filters.includes(key) && !common.has(key)) {
       throw new Refusal(400, `Supplied sort key '${key}' is not valid.`);

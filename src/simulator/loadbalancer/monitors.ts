@@ -1,14 +1,13 @@
 import { Refusal } from '../core/refusal.ts';
-import type { Answer, Route } from '../core/service.ts';
-import { checkRead, checkWrite } from './access.ts';
+import type { Route } from '../core/service.ts';
+import { type Attributes, newColumns, viewColumns } from './attributes.ts';
 import * as fields from './body/fields.ts';
-import { readBody, type Shape, type Values } from './body/shape.ts';
-import { type Listed, listAnswer, pick } from './listing.ts';
+import type { Values } from './body/shape.ts';
+import { findRow } from './find.ts';
 import { lockPool } from './members.ts';
-import { type Octavia, type Touched, times } from './octavia.ts';
-import { findPool } from './pools.ts';
-import { checkQuota } from './quotas.ts';
-import { invalid, invalidOption, notFound } from './refusals.ts';
+import type { Octavia } from './octavia.ts';
+import { partRoutes } from './parts.ts';
+import { invalid, invalidOption } from './refusals.ts';
 import type { HealthMonitorRow, PoolRow } from './rows.ts';
 
 const types = ['HTTP', 'HTTPS', 'PING', 'SCTP', 'TCP', 'TLS-HELLO', 'UDP-CONNECT'];
@@ -17,139 +16,51 @@ const codes = /^(\d{3}(\s*,\s*\d{3})*)$|^(\d{3}-\d{3})$/;
 const retries = fields.integer(1, 10);
 const shortestDatagramDelay = 3;
 
-const changeable: Shape = {
-  http_method: { read: fields.oneOf(methods) },
-  url_path: { read: fields.urlPath },
-  expected_codes: { read: fields.text(undefined, codes) },
-  tags: { read: fields.tags },
-  http_version: { read: fields.oneOf([1.0, 1.1]) },
-  domain_name: { read: fields.text(255) },
+/** Of a monitor in the body of its pool. */
+export const monitorAttributes: Attributes = {
+  name: { read: fields.text(255), empty: '' },
+  type: { read: fields.oneOf(types), mandatory: true, fixed: true, filter: true },
+  delay: { read: fields.integer(0), mandatory: true, filter: true },
+  timeout: { read: fields.integer(0), mandatory: true, filter: true },
+  max_retries_down: { read: retries, default: 3, empty: 3, filter: true },
+  max_retries: { read: retries, mandatory: true, filter: true },
+  admin_state_up: { read: fields.boolean, default: true, empty: false },
+  http_method: { read: fields.oneOf(methods), empty: 'GET', filter: true },
+  url_path: { read: fields.urlPath, empty: '/', filter: true },
+  expected_codes: { read: fields.text(undefined, codes), empty: '200', filter: true },
+  tags: { read: fields.tags, empty: [] },
+  http_version: { read: fields.oneOf([1.0, 1.1]), filter: true },
+  domain_name: { read: fields.text(255), filter: true },
 };
 
-/** A monitor in the body of its pool. */
-export const monitorShape: Shape = {
-  name: { read: fields.text(255) },
-  type: { read: fields.oneOf(types), mandatory: true },
-  delay: { read: fields.integer(0), mandatory: true },
-  timeout: { read: fields.integer(0), mandatory: true },
-  max_retries_down: { read: retries, default: 3 },
-  max_retries: { read: retries, mandatory: true },
-  admin_state_up: { read: fields.boolean, default: true },
-  ...changeable,
-};
-
-const createShape: Shape = {
-  ...monitorShape,
-  project_id: { read: fields.text(36) },
-  pool_id: { read: fields.uuid, mandatory: true },
-};
-
-const updateShape: Shape = {
-  name: { read: fields.text(255) },
-  delay: { read: fields.integer(0) },
-  timeout: { read: fields.integer(0) },
-  max_retries_down: { read: retries },
-  max_retries: { read: retries },
-  admin_state_up: { read: fields.boolean },
-  ...changeable,
+const attributes: Attributes = {
+  ...monitorAttributes,
+  project_id: { read: fields.text(36), fixed: true, column: 'none' },
+  pool_id: { read: fields.uuid, mandatory: true, fixed: true, filter: true, column: 'hidden' },
 };
 
 const httpOnly = ['http_method', 'url_path', 'expected_codes'];
-const httpDefaults = { http_method: 'GET', url_path: '/', expected_codes: '200' } as const;
-
-const filters = [
-  'pool_id',
-  'type',
-  'delay',
-  'timeout',
-  'max_retries',
-  'max_retries_down',
-  'http_method',
-  'url_path',
-  'expected_codes',
-  'http_version',
-  'domain_name',
-];
 
 export function monitorRoutes(octavia: Octavia, base: string): Route[] {
-  const { monitors } = octavia;
-  const path = `${base}/healthmonitors`;
-  const listed: Listed<HealthMonitorRow> = {
+  return partRoutes<HealthMonitorRow, PoolRow>(octavia, base, {
+    path: 'healthmonitors',
+    name: 'healthmonitor',
     collection: 'healthmonitors',
-    table: monitors,
-    filters,
+    argument: 'health_monitor_',
+    thing: 'Health Monitor',
+    quota: 'health_monitor',
+    part: 'monitors',
+    table: octavia.monitors,
+    attributes,
+    listedBy: ['pool_id', 'pool'],
     view: viewMonitor,
-  };
-  const find = (id: string): Readonly<HealthMonitorRow> => {
-    const row = monitors.get(id);
-    if (!row) throw notFound('Health Monitor', id);
-    return row;
-  };
-  return [
-    {
-      method: 'GET',
-      path,
-      handle(context): Answer {
-        const pool = context.query.get('pool_id');
-        return listAnswer(context, listed, pool === undefined ? undefined : monitors.by('pool', pool));
-      },
-    },
-    {
-      method: 'POST',
-      path,
-      handle(context): Answer {
-        const form = { argument: 'health_monitor_', wrapper: 'healthmonitor', shape: createShape };
-        const values = readBody(context, form);
-        const pool = findPool(octavia, values['pool_id'] as string);
-        checkWrite(context.caller, pool.project_id);
-        checkType(values, pool);
-        checkQuota(octavia, pool.project_id, 'health_monitor');
-        const { lb, touched } = lockPool(octavia, pool);
-        const made = insertMonitor(octavia, pool, values);
-        octavia.begin(lb, 'update', [...touched, { table: 'monitors', id: made.id }]);
-        return { status: 201, body: { healthmonitor: viewMonitor(made) } };
-      },
-    },
-    {
-      method: 'GET',
-      path: `${path}/{id}`,
-      handle(context): Answer {
-        const row = find(context.param('id'));
-        checkRead(context.caller, row.project_id);
-        return { status: 200, body: { healthmonitor: pick(viewMonitor(row), context) } };
-      },
-    },
-    {
-      method: 'PUT',
-      path: `${path}/{id}`,
-      handle(context): Answer {
-        const form = { argument: 'health_monitor_', wrapper: 'healthmonitor', shape: updateShape };
-        const values = readBody(context, form);
-        const row = find(context.param('id'));
-        checkWrite(context.caller, row.project_id);
-        checkUpdate(row, values);
-        const monitor: Touched = { table: 'monitors', id: row.id };
-        const { lb, touched } = lockPool(octavia, findPool(octavia, row.pool_id));
-        octavia.mark(monitor, 'PENDING_UPDATE');
-        const changed = monitors.update(row.id, changesOf(values));
-        octavia.begin(lb, 'update', [...touched, monitor]);
-        return { status: 200, body: { healthmonitor: viewMonitor(changed) } };
-      },
-    },
-    {
-      method: 'DELETE',
-      path: `${path}/{id}`,
-      handle(context): Answer {
-        const row = find(context.param('id'));
-        checkWrite(context.caller, row.project_id);
-        const monitor: Touched = { table: 'monitors', id: row.id };
-        const { lb, touched } = lockPool(octavia, findPool(octavia, row.pool_id));
-        octavia.mark(monitor, 'PENDING_DELETE');
-        octavia.begin(lb, 'update', [...touched, monitor]);
-        return { status: 204 };
-      },
-    },
-  ];
+    parentOf: (values) => findRow(octavia.pools, 'Pool', values['pool_id'] as string),
+    checkNew: checkType,
+    lockNew: (pool) => lockPool(octavia, pool.id),
+    insert: (pool, values) => insertMonitor(octavia, pool, values),
+    checkUpdate,
+    lock: (row) => lockPool(octavia, row.pool_id),
+  });
 }
 
 /** Which kinds of monitor go with the protocol of a pool. */
@@ -183,48 +94,16 @@ export function insertMonitor(octavia: Octavia, pool: Readonly<PoolRow>, values:
   }
   checkDomain(values['http_version'], values['domain_name']);
   if (octavia.monitors.count('pool', pool.id) > 0) throw new Refusal(409, 'This pool already has a health monitor');
-  const http = (name: keyof typeof httpDefaults): string | null =>
-    (values[name] as string | null | undefined) ?? (isHttp ? httpDefaults[name] : null);
   return octavia.monitors.insert({
     ...octavia.fresh(values, pool.project_id),
+    ...newColumns<HealthMonitorRow>(attributes, values),
+    ...(!isHttp && { http_method: null, url_path: null, expected_codes: null }),
     pool_id: pool.id,
-    name: (values['name'] as string | null | undefined) ?? '',
-    type,
-    delay: values['delay'] as number,
-    timeout: values['timeout'] as number,
-    max_retries: values['max_retries'] as number,
-    max_retries_down: (values['max_retries_down'] as number | null | undefined) ?? 3,
-    http_method: http('http_method'),
-    url_path: http('url_path'),
-    expected_codes: http('expected_codes'),
-    http_version: (values['http_version'] as number | null | undefined) ?? null,
-    domain_name: (values['domain_name'] as string | null | undefined) ?? null,
   });
 }
 
 export function viewMonitor(row: Readonly<HealthMonitorRow>): Record<string, unknown> {
-  return {
-    id: row.id,
-    name: row.name,
-    type: row.type,
-    delay: row.delay,
-    timeout: row.timeout,
-    max_retries: row.max_retries,
-    max_retries_down: row.max_retries_down,
-    http_method: row.http_method,
-    url_path: row.url_path,
-    expected_codes: row.expected_codes,
-    admin_state_up: row.admin_state_up,
-    project_id: row.project_id,
-    pools: [{ id: row.pool_id }],
-    provisioning_status: row.provisioning_status,
-    operating_status: row.operating_status,
-    ...times(row),
-    tags: row.tags,
-    http_version: row.http_version,
-    domain_name: row.domain_name,
-    tenant_id: row.project_id,
-  };
+  return { ...viewColumns(attributes, row), pools: [{ id: row.pool_id }] };
 }
 
 function checkUpdate(row: Readonly<HealthMonitorRow>, values: Values): void {
@@ -244,17 +123,4 @@ function checkDomain(version: unknown, domain: unknown): void {
   if (domain && (version as number) < 1.1) {
     throw invalidOption(`http_version ${version}`, 'health monitors HTTP 1.1 domain name health check');
   }
-}
-
-function changesOf(values: Values): Partial<HealthMonitorRow> {
-  const cleared: Readonly<Record<string, unknown>> = {
-    ...httpDefaults,
-    name: '',
-    max_retries_down: 3,
-    admin_state_up: false,
-    tags: [],
-  };
-  return Object.fromEntries(
-    Object.entries(values).map(([name, value]) => [name, value === null ? (cleared[name] ?? null) : value]),
-  );
 }

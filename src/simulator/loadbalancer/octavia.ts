@@ -1,7 +1,6 @@
 import type { Core } from '../core/core.ts';
 import { outcomeOf } from '../core/faults/outcome.ts';
 import type { Row, Table } from '../core/state/table.ts';
-import { seconds } from '../core/time-formats.ts';
 import type { Values } from './body/shape.ts';
 import { Health } from './health.ts';
 import { immutable, pendingState } from './refusals.ts';
@@ -16,6 +15,12 @@ export interface Touched {
   readonly id: string;
 }
 
+/** A load balancer that is taken for a change, and the parts that are pending with it. */
+export interface Locked {
+  readonly lb: Readonly<LoadBalancerRow>;
+  readonly touched: readonly Touched[];
+}
+
 export type Operation = 'create' | 'update' | 'delete' | 'failover';
 
 /** What every part of the load balancer room works with. */
@@ -28,7 +33,7 @@ export interface Octavia extends LoadBalancerTables {
    * Takes a load balancer for a change of its parts: nobody else may change it until the parts have settled. Those that
    * are there already become PENDING_UPDATE.
    */
-  lock(id: string, parents?: readonly Touched[]): Readonly<LoadBalancerRow>;
+  lock(id: string, parents?: readonly Touched[]): Locked;
   /** Takes a load balancer for a change of itself. */
   lockItself(id: string, operation: Operation): Readonly<LoadBalancerRow>;
   /** The change is on its way; it settles after the time the operation takes. */
@@ -89,7 +94,7 @@ export function createOctavia(core: Core): Octavia {
       if (lb.provisioning_status !== 'ACTIVE') throw immutable('Load Balancer', id);
       tables.loadBalancers.update(id, { provisioning_status: 'PENDING_UPDATE', updated_at: core.now() });
       for (const parent of parents) octavia.mark(parent, 'PENDING_UPDATE');
-      return lb;
+      return { lb, touched: parents };
     },
     lockItself(id, operation) {
       const lb = tables.loadBalancers.get(id)!;
@@ -173,14 +178,6 @@ function operatingStatus(
   if (table !== 'members') return 'ONLINE';
   const member = members.get(id)!;
   return monitors.count('pool', member.pool_id) > 0 ? health.statusOfNew(member, lb) : 'NO_MONITOR';
-}
-
-/** The times as the wire shows them. */
-export function times({ created_at, updated_at }: Pick<PartRow, 'created_at' | 'updated_at'>): {
-  created_at: string;
-  updated_at: string | null;
-} {
-  return { created_at: seconds(created_at), updated_at: updated_at === null ? null : seconds(updated_at) };
 }
 
 /** References as the wire shows them. */
