@@ -7,11 +7,12 @@ import {
   isNotFound,
   parseApiVersion,
   type Resource,
+  type UnstructuredObject,
 } from '../machinery/index.ts';
 import type { RawReader } from './http/client.ts';
 
 /** A served kind as discovery describes it. */
-export interface DiscoveredResource extends Resource {
+export interface DiscoveredResource extends Resource<UnstructuredObject> {
   singular: string;
   shortNames: readonly string[];
   categories: readonly string[];

@@ -154,13 +154,13 @@ describe('the garbage collector', () => {
     const w = await setUp();
     await w.start();
     const a = await create(w, widgets, 'a');
-    const b = await create(w, ConfigMaps as Resource<KubeObject>, 'b', [ownedBy(a)]);
+    const b = await create(w, ConfigMaps, 'b', [ownedBy(a)]);
     await create(w, secrets, 'c', [ownedBy(b)]);
     await create(w, secrets, 'bystander');
     await settle();
     await w.server.delete(widgets, at('a'), { propagationPolicy: 'Background' });
     await runUntil(w.clock, async () => !(await w.exists(secrets, 'c')));
-    expect(await w.exists(ConfigMaps as Resource<KubeObject>, 'b')).toBe(false);
+    expect(await w.exists(ConfigMaps, 'b')).toBe(false);
     expect(await w.exists(secrets, 'bystander')).toBe(true);
   });
 
@@ -412,7 +412,7 @@ describe('the namespace controller', () => {
     for (const resource of [secrets, widgets]) await w.server.create(resource, inTeam(resource, 'x'), by);
     await w.start();
     await w.server.delete(Namespaces, { name: 'team' });
-    await runUntil(w.clock, async () => !(await w.exists(Namespaces as Resource<KubeObject>, 'team')));
+    await runUntil(w.clock, async () => !(await w.exists(Namespaces, 'team')));
     expect([await w.exists(secrets, 'x', 'team'), await w.exists(widgets, 'x', 'team')]).toEqual([false, false]);
     expect(await w.exists(secrets, 'elsewhere')).toBe(true);
   });
@@ -442,14 +442,14 @@ describe('the namespace controller', () => {
     for (const name of ['a', 'b'])
       await w.server.patch(widgets, { namespace: 'team', name }, 'merge', { metadata: { finalizers: null } }, by);
     await settle(50);
-    expect(await w.exists(Namespaces as Resource<KubeObject>, 'team')).toBe(false);
+    expect(await w.exists(Namespaces, 'team')).toBe(false);
     expect(w.clock.now()).toBe(moment);
   });
 
   it('deletes pods first and configuration last', async () => {
     const w = await setUp();
     await w.server.create(Namespaces, namespace('team'), by);
-    await w.server.create(Pods as Resource<KubeObject>, inTeam(Pods as Resource<KubeObject>, 'p', ['test/hold']), by);
+    await w.server.create(Pods, inTeam(Pods, 'p', ['test/hold']), by);
     await w.server.create(widgets, inTeam(widgets, 'w', ['test/hold']), by);
     await w.server.create(secrets, inTeam(secrets, 'credentials'), by);
     await w.start();
@@ -462,7 +462,7 @@ describe('the namespace controller', () => {
     expect(await w.exists(secrets, 'credentials', 'team')).toBe(true);
     await w.server.patch(widgets, { namespace: 'team', name: 'w' }, 'merge', { metadata: { finalizers: null } }, by);
     await settle(50);
-    expect(await w.exists(Namespaces as Resource<KubeObject>, 'team')).toBe(false);
+    expect(await w.exists(Namespaces, 'team')).toBe(false);
   });
 
   it('reports what it could not delete and keeps trying', async () => {
@@ -486,7 +486,7 @@ describe('the namespace controller', () => {
       'ContentDeletionFailed',
       'Failed to delete all resource types, 1 remaining: Internal error occurred: webhook is down',
     ]);
-    await runUntil(w.clock, async () => !(await w.exists(Namespaces as Resource<KubeObject>, 'team')));
+    await runUntil(w.clock, async () => !(await w.exists(Namespaces, 'team')));
   });
 
   it('deletes one by one where a collection cannot be deleted at once', async () => {
@@ -495,7 +495,7 @@ describe('the namespace controller', () => {
     for (const name of ['a', 'b']) await w.server.create(widgets, inTeam(widgets, name), by);
     await w.start();
     await w.server.delete(Namespaces, { name: 'team' });
-    await runUntil(w.clock, async () => !(await w.exists(Namespaces as Resource<KubeObject>, 'team')));
+    await runUntil(w.clock, async () => !(await w.exists(Namespaces, 'team')));
   });
 
   it('does not let a namespace go while some kinds cannot be listed', async () => {
@@ -510,7 +510,7 @@ describe('the namespace controller', () => {
       'Discovery failed for some groups, 1 failing: unable to retrieve the complete list of server APIs: metrics.k8s.io/v1beta1',
     ]);
     w.failures.length = 0;
-    await runUntil(w.clock, async () => !(await w.exists(Namespaces as Resource<KubeObject>, 'team')));
+    await runUntil(w.clock, async () => !(await w.exists(Namespaces, 'team')));
   });
 
   it('leaves finalizers of others on the namespace to them', async () => {
@@ -543,8 +543,7 @@ describe('the namespace controller', () => {
 describe('the service-account controller', () => {
   const setUp = (options: Parameters<typeof world>[1] = {}): Promise<World> =>
     world(() => [serviceAccountController()], options);
-  const has = (w: World, name: string): Promise<boolean> =>
-    w.exists(ServiceAccounts as Resource<KubeObject>, 'default', name);
+  const has = (w: World, name: string): Promise<boolean> => w.exists(ServiceAccounts, 'default', name);
 
   it('gives every namespace its default account, and again when it is deleted', async () => {
     const w = await setUp();
@@ -628,7 +627,7 @@ describe('all of it together', () => {
     await settle(50);
     expect(await w.exists(secrets, 's', 'team')).toBe(true);
     await w.server.patch(widgets, { ...inTeam, name: 'a' }, 'merge', { metadata: { finalizers: null } }, by);
-    await runUntil(w.clock, async () => !(await w.exists(Namespaces as Resource<KubeObject>, 'team')));
+    await runUntil(w.clock, async () => !(await w.exists(Namespaces, 'team')));
     for (const resource of everything.filter(({ namespaced }) => namespaced)) {
       expect((await w.server.list(resource, inTeam)).items).toEqual([]);
     }

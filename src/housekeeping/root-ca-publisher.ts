@@ -1,5 +1,5 @@
 import { type ConfigMap, ConfigMaps, Namespaces } from '../api/index.ts';
-import { deepEqual, type KubeObject, type Resource } from '../machinery/index.ts';
+import { deepEqual } from '../machinery/index.ts';
 import { type ControllerDefinition, defineController, done, watchMapped, watchObjects } from '../runtime/index.ts';
 import { ignoreLateness, isActive } from './service-accounts.ts';
 
@@ -18,7 +18,7 @@ export function rootCaPublisher(options: RootCaPublisherOptions): ControllerDefi
   const data = { 'ca.crt': options.certificateAuthority };
   return defineController({
     name: 'root-ca-publisher',
-    for: Namespaces as Resource<KubeObject>,
+    for: Namespaces,
     watches: [
       watchObjects(Namespaces, { predicates: [(event) => event.type !== 'delete'] }),
       watchMapped(ConfigMaps, ({ metadata }) => [{ name: metadata.namespace ?? '' }], {

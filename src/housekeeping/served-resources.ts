@@ -53,7 +53,7 @@ export function followAllKinds(options: {
   const update = (): void => {
     const wanted = new Map<string, Resource<KubeObject>>();
     for (const resource of served.listResources()) {
-      if (!skip(resource)) wanted.set(resourceId(resource), resource as Resource<KubeObject>);
+      if (!skip(resource)) wanted.set(resourceId(resource), resource);
     }
     for (const [id, { resource, informer, ours, removeHandler }] of followed) {
       if (wanted.has(id)) continue;

@@ -1,5 +1,5 @@
 import { type Namespace, Namespaces, type ServiceAccount, ServiceAccounts } from '../api/index.ts';
-import { isAlreadyExists, isForbidden, isNotFound, type KubeObject, type Resource } from '../machinery/index.ts';
+import { isAlreadyExists, isForbidden, isNotFound } from '../machinery/index.ts';
 import { type ControllerDefinition, defineController, done, watchMapped, watchObjects } from '../runtime/index.ts';
 
 const defaultName = 'default';
@@ -9,7 +9,7 @@ const fieldManager = 'service-account-controller';
 export function serviceAccountController(): ControllerDefinition {
   return defineController({
     name: 'service-account',
-    for: Namespaces as Resource<KubeObject>,
+    for: Namespaces,
     watches: [
       watchObjects(Namespaces, { predicates: [(event) => event.type !== 'delete'] }),
       watchMapped(ServiceAccounts, ({ metadata }) => [{ name: metadata.namespace ?? '' }], {

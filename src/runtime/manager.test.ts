@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type KubeObject, ManualClock, type Resource, seededRandom } from '../machinery/index.ts';
+import { ManualClock, seededRandom } from '../machinery/index.ts';
 import { done } from './controller/result.ts';
 import { memoryLogger } from './log.ts';
 import { createManager, type ManagerOptions } from './manager.ts';
@@ -9,7 +9,7 @@ import { memoryClient } from './testkit/memory-client.ts';
 import { gadgets, widget, widgets } from './testkit/test-kinds.ts';
 
 const by = { fieldManager: 'test' };
-const widgetsOf = widgets as Resource<KubeObject>;
+const widgetsOf = widgets;
 
 function setUp(options: Partial<ManagerOptions> = {}) {
   const clock = (options.clock as ManualClock | undefined) ?? new ManualClock();

@@ -136,8 +136,8 @@ const askCertificate = async (commonName: string, signerName: string): Promise<u
   );
 };
 
-const claims = PersistentVolumeClaims as Resource<KubeObject>;
-const pods = Pods as Resource<KubeObject>;
+const claims = PersistentVolumeClaims;
+const pods = Pods;
 const kubeletClient = 'kubernetes.io/kube-apiserver-client-kubelet';
 
 describe('a node may not', () => {

@@ -1,12 +1,4 @@
-import {
-  formatJson,
-  formatYaml,
-  humanDuration,
-  type JsonObject,
-  type KubeObject,
-  parseRfc3339,
-  type Resource,
-} from '../../machinery/index.ts';
+import { formatJson, formatYaml, humanDuration, type JsonObject, parseRfc3339 } from '../../machinery/index.ts';
 import { type ConnectionOptions, withConnection } from '../connection.ts';
 import type { CommandContext } from '../context.ts';
 import { conditionsOf, findCondition } from '../describe/conditions.ts';
@@ -25,7 +17,7 @@ export async function getClusters(options: GetClustersOptions, context: CommandC
   const { signal } = context;
   return await withConnection(options, context, async ({ client, mapper, namespace }) => {
     const resource = await mapper.resolve('clusters.cluster.x-k8s.io', { signal });
-    const { items } = await client.list(resource as Resource<KubeObject>, {
+    const { items } = await client.list(resource, {
       signal,
       ...(!options.allNamespaces && { namespace }),
       ...(options.selector !== undefined && { labelSelector: options.selector }),

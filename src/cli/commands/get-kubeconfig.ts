@@ -54,7 +54,7 @@ async function whyMissing(
   const clusters = await mapper.forKind({ group: 'cluster.x-k8s.io', kind: 'Cluster' }, { signal });
   if (!clusters) return noSuchCluster(name, namespace);
   try {
-    const cluster = await client.get(clusters as Resource<KubeObject>, { namespace, name }, { signal });
+    const cluster = await client.get(clusters, { namespace, name }, { signal });
     const host = textAt(cluster, 'spec', 'controlPlaneEndpoint', 'host');
     const phase = textAt(cluster, 'status', 'phase') ?? 'Pending';
     return new CapstanError(

@@ -32,9 +32,7 @@ export function liveValues(context: CommandContext): LiveValues {
     clusters: (point) =>
       ask(point, async ({ client, mapper, namespace }) => {
         const clusters = await mapper.resolve('clusters.cluster.x-k8s.io', { signal: quiet.signal });
-        return namesOf(
-          (await client.list(clusters as Resource<KubeObject>, { namespace, signal: quiet.signal })).items,
-        );
+        return namesOf((await client.list(clusters, { namespace, signal: quiet.signal })).items);
       }),
     namespaces: (point) =>
       ask(point, async ({ client }) => namesOf((await client.list(namespaces, { signal: quiet.signal })).items)),

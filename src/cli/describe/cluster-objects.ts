@@ -64,11 +64,9 @@ export async function readCluster(
     (await client.list<UnstructuredObject>(resource as Resource<UnstructuredObject>, selected)).items;
   const selected = { namespace, labelSelector: clusterSelector(name), signal };
   const [cluster, ...lists] = await Promise.all([
-    client
-      .get<KubeObject>(clusters as Resource<KubeObject>, { namespace, name }, { signal })
-      .catch((error: unknown) => {
-        throw isNotFound(error) ? noSuchCluster(name, namespace) : error;
-      }),
+    client.get<KubeObject>(clusters, { namespace, name }, { signal }).catch((error: unknown) => {
+      throw isNotFound(error) ? noSuchCluster(name, namespace) : error;
+    }),
     ...kinds.map(list),
   ]);
   const missing: ObjectReference[] = [];
@@ -106,13 +104,13 @@ export async function readCluster(
       ),
     );
     const binding = bindings && (await readOptional(bindings, name));
-    const items = sets ? (await client.list(sets as Resource<KubeObject>, { namespace, signal })).items : [];
+    const items = sets ? (await client.list(sets, { namespace, signal })).items : [];
     return binding ? [binding, ...items] : [];
   }
 
   async function readOptional(resource: Resource, objectName: string): Promise<AnyObject | undefined> {
     try {
-      return await client.get(resource as Resource<KubeObject>, { namespace, name: objectName }, { signal });
+      return await client.get(resource, { namespace, name: objectName }, { signal });
     } catch (error) {
       if (isNotFound(error)) return undefined;
       throw error;

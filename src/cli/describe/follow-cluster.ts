@@ -47,7 +47,7 @@ export async function followCluster(
     resource: Resource,
     scope: { labelSelector: string } | { fieldSelector: string },
   ): Informer<KubeObject> => {
-    const informer = factory.informer<KubeObject>(resource as Resource<KubeObject>, scope);
+    const informer = factory.informer<KubeObject>(resource, scope);
     informer.addHandler({ onAdd: note, onUpdate: note, onDelete: note });
     return informer;
   };
@@ -82,8 +82,7 @@ export async function followCluster(
     for (const reference of references.filter((one) => !known.has(referenceKey(one)))) {
       const resource = await mapper.forKind(reference, { signal });
       const key = { namespace, name: reference.name };
-      const object =
-        resource && (await client.get(resource as Resource<KubeObject>, key, { signal }).catch(ignoreNotFound));
+      const object = resource && (await client.get(resource, key, { signal }).catch(ignoreNotFound));
       if (object) found.objects.push(object);
       else missing.push(reference);
     }

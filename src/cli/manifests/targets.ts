@@ -41,7 +41,7 @@ export async function targetOf(
   const label = labelOf(resource, name);
   if (!resource.namespaced) {
     return {
-      resource: resource as Resource<UnstructuredObject>,
+      resource,
       key: { name },
       object: object as UnstructuredObject,
       label,
@@ -56,7 +56,7 @@ export async function targetOf(
     );
   }
   return {
-    resource: resource as Resource<UnstructuredObject>,
+    resource,
     key: { namespace, name },
     object: { ...object, metadata: { ...metadata, namespace } } as UnstructuredObject,
     label,

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { type ConfigMap, ConfigMaps, Secrets } from '../../api/index.ts';
-import { deepEqual, ignoreNotFound, type KubeObject, type Resource } from '../../machinery/index.ts';
+import { deepEqual, ignoreNotFound } from '../../machinery/index.ts';
 import { type ControllerDefinition, defineController, done, watchMapped, watchObjects } from '../../runtime/index.ts';
 import { type SigningToken, signingTokenOf, tokenScope } from './token-secret.ts';
 
@@ -16,7 +16,7 @@ const fieldManager = 'bootstrap-signer-controller';
 export function clusterInfoSigner(): ControllerDefinition {
   return defineController({
     name: 'bootstrap-signer',
-    for: ConfigMaps as Resource<KubeObject>,
+    for: ConfigMaps,
     watches: [
       watchObjects(ConfigMaps, { scope, predicates: [({ type }) => type !== 'delete'] }),
       watchMapped(Secrets, () => [clusterInfo], { scope: tokenScope }),

@@ -1,5 +1,5 @@
 import { Secrets } from '../../api/index.ts';
-import { ignoreNotFound, isConflict, type KubeObject, type Resource } from '../../machinery/index.ts';
+import { ignoreNotFound, isConflict } from '../../machinery/index.ts';
 import { after, type ControllerDefinition, defineController, done, watchObjects } from '../../runtime/index.ts';
 import { expirationOf, tokenScope } from './token-secret.ts';
 
@@ -7,7 +7,7 @@ import { expirationOf, tokenScope } from './token-secret.ts';
 export function bootstrapTokenCleaner(): ControllerDefinition {
   return defineController({
     name: 'token-cleaner',
-    for: Secrets as Resource<KubeObject>,
+    for: Secrets,
     watches: [watchObjects(Secrets, { scope: tokenScope, predicates: [({ type }) => type !== 'delete'] })],
     async reconcile({ client, cache, clock, signal }, key) {
       const secret = cache.lister(Secrets, tokenScope).get(key);

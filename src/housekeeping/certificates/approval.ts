@@ -5,7 +5,6 @@ import {
   SubjectAccessReviews,
 } from '../../api/index.ts';
 import type { Client } from '../../client/index.ts';
-import type { KubeObject, Resource } from '../../machinery/index.ts';
 import { parseCsr, signerNames, signerObjection } from '../../pki/index.ts';
 import { after, type ControllerDefinition, defineController, done } from '../../runtime/index.ts';
 import { hasDecision, isIssued, requestText } from './request-state.ts';
@@ -32,7 +31,7 @@ const anyNode: Permission = {
 export function certificateApprovalController(): ControllerDefinition {
   return defineController({
     name: 'certificate-approval',
-    for: CertificateSigningRequests as Resource<KubeObject>,
+    for: CertificateSigningRequests,
     async reconcile({ client, cache, clock, signal }, { name }) {
       const request = cache.lister(CertificateSigningRequests).get({ name });
       if (!request || !awaitsDecision(request)) return done();

@@ -1,5 +1,5 @@
 import { type CertificateSigningRequest, CertificateSigningRequests } from '../../api/index.ts';
-import { ignoreNotFound, type KubeObject, type Resource } from '../../machinery/index.ts';
+import { ignoreNotFound } from '../../machinery/index.ts';
 import { parseCertificate } from '../../pki/index.ts';
 import { after, type ControllerDefinition, defineController, done } from '../../runtime/index.ts';
 import { decidedAt, isIssued } from './request-state.ts';
@@ -12,7 +12,7 @@ const undecidedForMs = 24 * hour;
 export function certificateCleaner(): ControllerDefinition {
   return defineController({
     name: 'certificate-cleaner',
-    for: CertificateSigningRequests as Resource<KubeObject>,
+    for: CertificateSigningRequests,
     async reconcile({ client, cache, clock, signal }, { name }) {
       const request = cache.lister(CertificateSigningRequests).get({ name });
       const endMs = request && endOf(request);

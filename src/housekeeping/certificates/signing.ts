@@ -3,7 +3,6 @@ import {
   type CertificateSigningRequestCondition,
   CertificateSigningRequests,
 } from '../../api/index.ts';
-import type { KubeObject, Resource } from '../../machinery/index.ts';
 import { type CertificateAndKey, parseCsr, signCsr, signerNames, signerObjection } from '../../pki/index.ts';
 import { type ControllerDefinition, defineController, done } from '../../runtime/index.ts';
 import { hasDecision, isIssued, requestText } from './request-state.ts';
@@ -25,7 +24,7 @@ const builtInSigners: ReadonlySet<string> = new Set(Object.values(signerNames));
 export function certificateSigningController(options: CertificateSigningOptions): ControllerDefinition {
   return defineController({
     name: 'certificate-signing',
-    for: CertificateSigningRequests as Resource<KubeObject>,
+    for: CertificateSigningRequests,
     async reconcile({ client, cache, clock, signal }, { name }) {
       const request = cache.lister(CertificateSigningRequests).get({ name });
       if (!request || !awaitsSignature(request)) return done();

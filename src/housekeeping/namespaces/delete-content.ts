@@ -48,7 +48,7 @@ export async function deleteContent(namespace: string, context: DeleteContentCon
       unparsable.push(`unexpected GroupVersion string: ${resource.group}/${resource.version}`);
       continue;
     }
-    waves[waveOf(resource)]!.push(resource as Resource<KubeObject>);
+    waves[waveOf(resource)]!.push(resource);
   }
   const failures: string[] = [];
   const remaining = new Map<string, number>();

@@ -1,6 +1,6 @@
 import { type Namespace, Namespaces } from '../../api/index.ts';
 import type { Client, InformerFactory } from '../../client/index.ts';
-import { clone, isConflict, isNotFound, type KubeObject, type Resource, withCondition } from '../../machinery/index.ts';
+import { clone, isConflict, isNotFound, withCondition } from '../../machinery/index.ts';
 import {
   after,
   type ControllerDefinition,
@@ -35,7 +35,7 @@ export function namespaceController(options: NamespaceControllerOptions): Contro
 
   return defineController({
     name: 'namespace',
-    for: Namespaces as Resource<KubeObject>,
+    for: Namespaces,
     watches: [
       watchObjects(Namespaces, {
         predicates: [objectMatches(({ metadata }) => metadata.deletionTimestamp !== undefined)],

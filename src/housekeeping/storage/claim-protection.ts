@@ -1,6 +1,5 @@
 import { type PersistentVolumeClaim, PersistentVolumeClaims, type Pod, Pods } from '../../api/index.ts';
 import type { Client } from '../../client/index.ts';
-import type { KubeObject, Resource } from '../../machinery/index.ts';
 import { type ControllerDefinition, defineController, done, watchMapped, watchObjects } from '../../runtime/index.ts';
 import { markState, writeMark } from './protection-mark.ts';
 
@@ -18,7 +17,7 @@ export function claimProtection(options: ClaimProtectionOptions = {}): Controlle
   const waiting = new Map<string, Set<string>>();
   return defineController({
     name: 'pvc-protection',
-    for: PersistentVolumeClaims as Resource<KubeObject>,
+    for: PersistentVolumeClaims,
     watches: [
       watchObjects(PersistentVolumeClaims, {
         predicates: [({ type, object }) => type !== 'delete' && markState(object, finalizer) !== 'settled'],

@@ -1,5 +1,5 @@
 import { PersistentVolumes } from '../../api/index.ts';
-import { isNotFound, type KubeObject, type Resource } from '../../machinery/index.ts';
+import { isNotFound } from '../../machinery/index.ts';
 import { type ControllerDefinition, defineController, done, watchObjects } from '../../runtime/index.ts';
 import { markState, writeMark } from './protection-mark.ts';
 
@@ -10,7 +10,7 @@ const fieldManager = 'pv-protection-controller';
 export function volumeProtection(): ControllerDefinition {
   return defineController({
     name: 'pv-protection',
-    for: PersistentVolumes as Resource<KubeObject>,
+    for: PersistentVolumes,
     watches: [
       watchObjects(PersistentVolumes, {
         predicates: [({ type, object }) => type !== 'delete' && markState(object, finalizer) !== 'settled'],

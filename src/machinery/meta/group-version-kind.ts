@@ -1,3 +1,5 @@
+import type { KubeObject } from './types.ts';
+
 export interface GroupVersion {
   group: string;
   version: string;
@@ -38,7 +40,7 @@ export function formatGroupResource(group: string, resource: string): string {
  * Everything needed to address a kind over REST, with the object's type attached for the compiler.
  * `T` is a phantom: it exists only so that clients return the right type.
  */
-export interface Resource<T = unknown> extends GroupVersionKind {
+export interface Resource<T = KubeObject> extends GroupVersionKind {
   plural: string;
   namespaced: boolean;
   /** never set at run time */

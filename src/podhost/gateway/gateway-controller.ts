@@ -10,7 +10,7 @@ import {
   tlsRoutes,
 } from '../../api/index.ts';
 import { formatKey, type ObjectKey, objectKey } from '../../client/index.ts';
-import { deepEqual, isNotFound, type KubeObject, type Resource } from '../../machinery/index.ts';
+import { deepEqual, isNotFound } from '../../machinery/index.ts';
 import {
   after,
   type ControllerDefinition,
@@ -50,7 +50,7 @@ export interface GatewayControllerOptions {
 export function gatewayClassController(): ControllerDefinition {
   return defineController({
     name: 'gateway-class',
-    for: gatewayClasses as Resource<KubeObject>,
+    for: gatewayClasses,
     async reconcile({ client, cache, clock, signal }, key) {
       const found = cache.lister(gatewayClasses).get(key);
       if (!found || !isOurClass(found)) return done();
@@ -93,7 +93,7 @@ export function gatewayController({ view, book, cidr, isHeldByOther }: GatewayCo
 
   return defineController({
     name: 'gateway',
-    for: gateways as Resource<KubeObject>,
+    for: gateways,
     watches: [
       watchObjects(gateways),
       watchMapped(gatewayClasses, ({ metadata }) =>

@@ -1,6 +1,6 @@
 import { type Ingress, type IngressClass, IngressClasses, Ingresses } from '../../api/index.ts';
 import { objectKey } from '../../client/index.ts';
-import { deepEqual, isNotFound, type KubeObject, type Resource } from '../../machinery/index.ts';
+import { deepEqual, isNotFound } from '../../machinery/index.ts';
 import { type ControllerDefinition, defineController, done, watchMapped, watchObjects } from '../../runtime/index.ts';
 import type { AddressBook } from '../network/address-book.ts';
 import { ingressPort } from './route-table.ts';
@@ -20,7 +20,7 @@ export const standardIngressClass: IngressClass = {
 export function ingressController(view: GatewayView, book: AddressBook, ingressAddress: string): ControllerDefinition {
   return defineController({
     name: 'ingress',
-    for: Ingresses as Resource<KubeObject>,
+    for: Ingresses,
     watches: [watchObjects(Ingresses), watchMapped(IngressClasses, () => view.ingresses().map(objectKey))],
     async reconcile({ client, cache, events, signal }, key) {
       const ingress = cache.lister(Ingresses).get(key);

@@ -7,7 +7,7 @@ import {
   tlsRoutes,
 } from '../../api/index.ts';
 import { type ObjectKey, objectKey } from '../../client/index.ts';
-import { deepEqual, isNotFound, type KubeObject, type Resource } from '../../machinery/index.ts';
+import { deepEqual, isNotFound } from '../../machinery/index.ts';
 import { type ControllerDefinition, defineController, done, watchMapped, watchObjects } from '../../runtime/index.ts';
 import type { ServiceTable } from '../network/services.ts';
 import { attach } from './attachment.ts';
@@ -22,7 +22,7 @@ export function tlsRouteController(view: GatewayView, services: Pick<ServiceTabl
   const routesTo = (matches: (route: TLSRoute) => boolean): ObjectKey[] => view.routes().filter(matches).map(objectKey);
   return defineController({
     name: 'tls-route',
-    for: tlsRoutes as Resource<KubeObject>,
+    for: tlsRoutes,
     watches: [
       watchObjects(tlsRoutes),
       watchMapped(gateways, ({ metadata }) =>

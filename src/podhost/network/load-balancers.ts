@@ -1,6 +1,6 @@
 import { type Service, Services } from '../../api/index.ts';
 import { formatKey } from '../../client/index.ts';
-import { type Condition, deepEqual, isNotFound, type KubeObject, type Resource } from '../../machinery/index.ts';
+import { type Condition, deepEqual, isNotFound } from '../../machinery/index.ts';
 import {
   after,
   type ControllerDefinition,
@@ -92,7 +92,7 @@ export function loadBalancerController(options: LoadBalancerOptions): Controller
 
   return defineController({
     name: 'service-lb-controller',
-    for: Services as Resource<KubeObject>,
+    for: Services,
     watches: [watchObjects(Services, { predicates: [concernsUs] })],
     reconcile,
   });

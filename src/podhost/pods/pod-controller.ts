@@ -1,13 +1,6 @@
 import { ConfigMaps, Nodes, PersistentVolumeClaims, type Pod, type PodStatus, Pods, Secrets } from '../../api/index.ts';
 import { formatKey, type ObjectKey, objectKey, parseKey } from '../../client/index.ts';
-import {
-  type Clock,
-  deepEqual,
-  formatTime,
-  isNotFound,
-  type KubeObject,
-  type Resource,
-} from '../../machinery/index.ts';
+import { type Clock, deepEqual, formatTime, isNotFound, type KubeObject } from '../../machinery/index.ts';
 import {
   after,
   type CacheReader,
@@ -124,7 +117,7 @@ export function podController(options: PodControllerOptions): { controller: Cont
   return {
     controller: defineController({
       name: 'kubelet',
-      for: Pods as Resource<KubeObject>,
+      for: Pods,
       goesOnAfterOwn: 'status',
       concurrency: 16,
       watches: [

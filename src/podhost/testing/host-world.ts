@@ -193,7 +193,7 @@ export async function hostWorld(options: HostWorldOptions = {}): Promise<HostWor
       }
       await until(async () => (await client.list(Pods, { namespace })).items.length === 0);
       for (const kind of [CoreEvents, ConfigMaps, Secrets]) {
-        await client.deleteCollection(kind as Resource<KubeObject>, { namespace });
+        await client.deleteCollection(kind, { namespace });
       }
       removed.length = 0;
     },

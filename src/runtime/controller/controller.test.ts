@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type KubeObject, type Resource, statusError } from '../../machinery/index.ts';
+import { statusError } from '../../machinery/index.ts';
 import type { Manager } from '../manager.ts';
 import { controllerWorld } from '../testkit/controller-world.ts';
 import { runUntil, settle } from '../testkit/eventually.ts';
@@ -12,7 +12,7 @@ import { done, after as lookAgain, soonest, TerminalError } from './result.ts';
 import { ownerKeys, watchMapped, watchObjects, watchOwned } from './watches.ts';
 
 const by = { fieldManager: 'test' };
-const widgetsOf = widgets as Resource<KubeObject>;
+const widgetsOf = widgets;
 const at = (name: string) => ({ namespace: 'default', name });
 
 async function metric(manager: Manager, line: string): Promise<string | undefined> {

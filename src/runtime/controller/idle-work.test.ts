@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { KubeObject, Resource } from '../../machinery/index.ts';
 import { type ControllerWorld, controllerWorld } from '../testkit/controller-world.ts';
 import { runUntil, settle } from '../testkit/eventually.ts';
 import { gadget, gadgets, widget, widgets } from '../testkit/test-kinds.ts';
@@ -21,7 +20,7 @@ describe('a controller beside others with work to do', () => {
     const neighbour = w.manager.add(
       defineController({
         name: 'gadget',
-        for: gadgets as Resource<KubeObject>,
+        for: gadgets,
         watches: [],
         reconcile: async (_, { name }) => {
           begun.push(name);

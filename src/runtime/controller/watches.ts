@@ -30,7 +30,7 @@ function makeWatch<T extends KubeObject>(
 ): Watch {
   // the type of the object is known to every function in here and to nobody who handles a Watch
   return {
-    resource: resource as Resource<KubeObject>,
+    resource: resource,
     scope: options.scope ?? {},
     predicates: (options.predicates ?? []) as readonly Predicate[],
     patient: options.patient ?? false,

@@ -1,5 +1,5 @@
 import type { Client } from '../../client/index.ts';
-import { type KubeObject, ManualClock, type Resource, seededRandom, sleep } from '../../machinery/index.ts';
+import { ManualClock, seededRandom, sleep } from '../../machinery/index.ts';
 import type { Controller } from '../controller/controller.ts';
 import { type ControllerDefinition, defineController } from '../controller/definition.ts';
 import { type LogEntry, memoryLogger } from '../log.ts';
@@ -34,9 +34,7 @@ export function controllerWorld(
     log: logger,
     ...(options.gracefulStopMs !== undefined && { gracefulStopMs: options.gracefulStopMs }),
   });
-  const controller = manager.add(
-    defineController({ name: 'widget', for: widgets as Resource<KubeObject>, ...definition }),
-  );
+  const controller = manager.add(defineController({ name: 'widget', for: widgets, ...definition }));
   const stop = new AbortController();
   let running: Promise<void> | undefined;
   return {

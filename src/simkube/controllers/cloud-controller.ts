@@ -1,7 +1,7 @@
 import { type Node, Nodes, type Pod, Pods } from '../../api/index.ts';
 import type { Client } from '../../client/index.ts';
 import { isPodReady } from '../../housekeeping/index.ts';
-import type { Clock, JsonObject, KubeObject, Random, Resource } from '../../machinery/index.ts';
+import type { Clock, JsonObject, Random } from '../../machinery/index.ts';
 import {
   type ControllerDefinition,
   createManager,
@@ -37,7 +37,7 @@ export function cloudControllers(cluster: { readonly cloud: CloudView }): Contro
   return [
     defineController({
       name: 'cloud-node',
-      for: Nodes as Resource<KubeObject>,
+      for: Nodes,
       watches: [
         watchObjects(Nodes),
         watchMapped(Pods, () => [everyNode], { predicates: [({ object }) => isCloudController(object)] }),
@@ -74,7 +74,7 @@ export async function runCloudController(run: CloudControllerRun, signal: AbortS
   manager.add(
     defineController({
       name: 'cloud-node',
-      for: Nodes as Resource<KubeObject>,
+      for: Nodes,
       reconcile: (context, { name }) => tend(context, name, cloud, () => true),
     }),
   );

@@ -1,15 +1,7 @@
 import { Leases, type Node, type NodeCondition, Nodes, type Pod, Pods, type Taint } from '../../api/index.ts';
 import type { Client } from '../../client/index.ts';
 import { indexPodsByNode, podsByNode } from '../../housekeeping/index.ts';
-import {
-  type Clock,
-  deepEqual,
-  formatTime,
-  isNotFound,
-  type JsonObject,
-  type KubeObject,
-  type Resource,
-} from '../../machinery/index.ts';
+import { type Clock, deepEqual, formatTime, isNotFound, type JsonObject } from '../../machinery/index.ts';
 import { after, type ControllerDefinition, defineController, done } from '../../runtime/index.ts';
 
 const fieldManager = 'kube-controller-manager';
@@ -35,7 +27,7 @@ export function nodeLifecycleController(hooks: NodeLifecycleHooks): ControllerDe
   const seen = new Map<string, Seen>();
   return defineController({
     name: 'node-lifecycle',
-    for: Nodes as Resource<KubeObject>,
+    for: Nodes,
     setup: indexPodsByNode,
     async reconcile({ client, cache, clock }, { name }) {
       const node = cache.lister(Nodes).get({ name });

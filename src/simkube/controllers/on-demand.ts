@@ -7,11 +7,11 @@ import type { WorkloadCluster } from '../cluster/workload-cluster.ts';
 
 /** Kinds few clusters have, and the controllers the first object of them starts. */
 const rare: readonly Rare[] = [
-  { resource: Jobs as Resource<KubeObject>, part: 'jobs' },
-  { resource: CronJobs as Resource<KubeObject>, part: 'cronJobs' },
-  { resource: PodDisruptionBudgets as Resource<KubeObject>, part: 'disruptionBudgets' },
+  { resource: Jobs, part: 'jobs' },
+  { resource: CronJobs, part: 'cronJobs' },
+  { resource: PodDisruptionBudgets, part: 'disruptionBudgets' },
   // those every cluster is born with have nobody who asks what is behind them
-  { resource: Services as Resource<KubeObject>, part: 'endpoints', isCommon: isOfSystem },
+  { resource: Services, part: 'endpoints', isCommon: isOfSystem },
 ];
 
 interface Rare {

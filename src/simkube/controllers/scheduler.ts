@@ -1,15 +1,7 @@
 import { type Node, Nodes, type Pod, type PodDisruptionBudget, PodDisruptionBudgets, Pods } from '../../api/index.ts';
 import { type Client, type Lister, objectKey } from '../../client/index.ts';
 import { indexPodsByNode, podsByNode } from '../../housekeeping/index.ts';
-import {
-  formatTime,
-  ignoreNotFound,
-  isConflict,
-  isNotFound,
-  type JsonObject,
-  type KubeObject,
-  type Resource,
-} from '../../machinery/index.ts';
+import { formatTime, ignoreNotFound, isConflict, isNotFound, type JsonObject } from '../../machinery/index.ts';
 import {
   type ControllerDefinition,
   defineController,
@@ -58,7 +50,7 @@ export function schedulerController(options: SchedulerOptions = {}): ControllerD
   let budgets: Lister<PodDisruptionBudget> | undefined;
   return defineController({
     name: 'scheduler',
-    for: Pods as Resource<KubeObject>,
+    for: Pods,
     ...(options.concurrency !== undefined && { concurrency: options.concurrency }),
     watches: [
       watchObjects(Pods, { predicates: [({ object }) => isWaiting(object)] }),

@@ -84,15 +84,15 @@ describe('somebody who asks for two thousand million Pods', () => {
   it.each(owners)('by a %s holds up nobody and can take it back', async (_kind, resource, owner, back) => {
     const counts = await world.watchCounts();
     const mostAtOnce = (): number => counts().most;
-    await world.create(resource as Resource<KubeObject>, owner);
+    await world.create(resource, owner);
     await world.create(ReplicaSets, replicaSet('other', 2, { app: 'other' }));
     // Others get their turn, and what is asked for is read again between rounds.
     await world.until(async () => (await world.get(ReplicaSets, 'other')).status?.readyReplicas === 2);
-    await world.patch(resource as Resource<KubeObject>, 'huge', { spec: back });
+    await world.patch(resource, 'huge', { spec: back });
     await world.until(async () => (await living()) === 3);
     expect(mostAtOnce()).toBeLessThan(maxWaitingPods);
     expect(await world.writesAtRest()).toBe(0);
-    await world.remove(resource as Resource<KubeObject>, 'huge');
+    await world.remove(resource, 'huge');
     await world.until(async () => (await world.pods(labels)).length === 0);
   });
 

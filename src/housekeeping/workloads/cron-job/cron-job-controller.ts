@@ -5,10 +5,8 @@ import {
   formatTime,
   ignoreNotFound,
   isAlreadyExists,
-  type KubeObject,
   parseRfc3339,
   parseSchedule,
-  type Resource,
   type Schedule,
 } from '../../../machinery/index.ts';
 import {
@@ -39,7 +37,7 @@ export function cronJobController(): ControllerDefinition {
   let jobs: Lister<Job> | undefined;
   return defineController({
     name: 'cronjob-controller',
-    for: CronJobs as Resource<KubeObject>,
+    for: CronJobs,
     watches: [watchObjects(CronJobs), watchOwned(Jobs, CronJobs)],
     setup(cache) {
       cronJobs = cache.informer(CronJobs).lister;

@@ -9,7 +9,7 @@ import {
   Pods,
 } from '../../../api/index.ts';
 import { type Lister, objectKey } from '../../../client/index.ts';
-import { deepEqual, type KubeObject, labelSelectorFromObject, type Resource } from '../../../machinery/index.ts';
+import { deepEqual, labelSelectorFromObject } from '../../../machinery/index.ts';
 import {
   after,
   type ControllerDefinition,
@@ -41,7 +41,7 @@ export function daemonSetController(): ControllerDefinition {
   const backoff = createFailureBackoff();
   return defineController({
     name: 'daemonset-controller',
-    for: DaemonSets as Resource<KubeObject>,
+    for: DaemonSets,
     watches: [
       watchObjects(DaemonSets),
       watchOwned(Pods, DaemonSets),

@@ -1,6 +1,6 @@
 import { type Deployment, Deployments, type Pod, Pods, type ReplicaSet, ReplicaSets } from '../../../api/index.ts';
 import type { Lister, ObjectKey } from '../../../client/index.ts';
-import { type KubeObject, labelSelectorFromObject, type Resource } from '../../../machinery/index.ts';
+import { labelSelectorFromObject } from '../../../machinery/index.ts';
 import {
   after,
   type ControllerDefinition,
@@ -37,7 +37,7 @@ export function deploymentController(): ControllerDefinition {
 
   return defineController({
     name: 'deployment-controller',
-    for: Deployments as Resource<KubeObject>,
+    for: Deployments,
     watches: [
       watchObjects(Deployments),
       watchOwned(ReplicaSets, Deployments),

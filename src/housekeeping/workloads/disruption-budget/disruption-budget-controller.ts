@@ -20,7 +20,6 @@ import {
   labelSelectorFromObject,
   parseRfc3339,
   percentOf,
-  type Resource,
   scaledValue,
   withConditionLast,
 } from '../../../machinery/index.ts';
@@ -64,12 +63,12 @@ export function disruptionBudgetController(): ControllerDefinition {
           .map(objectKey);
   return defineController({
     name: 'disruption-controller',
-    for: PodDisruptionBudgets as Resource<KubeObject>,
+    for: PodDisruptionBudgets,
     watches: [
       watchObjects(PodDisruptionBudgets),
       watchMapped(Pods, budgetsOf, { predicates: [isAboutHealth] }),
       ...[Deployments, ReplicaSets, StatefulSets].map((resource) =>
-        watchMapped(resource as Resource<KubeObject>, (owner) => budgetsIn(budgets, owner), {
+        watchMapped(resource, (owner) => budgetsIn(budgets, owner), {
           predicates: [isAboutScale],
         }),
       ),

@@ -10,7 +10,6 @@ import {
   Services,
 } from '../../../api/index.ts';
 import type { Lister } from '../../../client/index.ts';
-import type { KubeObject, Resource } from '../../../machinery/index.ts';
 import {
   type ControllerDefinition,
   defineController,
@@ -48,7 +47,7 @@ export function endpointSliceController(): ControllerDefinition {
   let slices: Lister<EndpointSlice> | undefined;
   return defineController({
     name: 'endpoint-slice-controller',
-    for: Services as Resource<KubeObject>,
+    for: Services,
     watches: [
       watchObjects(Services),
       watchMapped(Pods, (pod) => servicesOf(services, pod), { predicates: [isAboutEndpoints] }),

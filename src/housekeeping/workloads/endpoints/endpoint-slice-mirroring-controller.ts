@@ -9,7 +9,7 @@ import {
   Services,
 } from '../../../api/index.ts';
 import { type Lister, type ObjectKey, objectKey } from '../../../client/index.ts';
-import { ignoreNotFound, ipFamily, type KubeObject, type Resource } from '../../../machinery/index.ts';
+import { ignoreNotFound, ipFamily } from '../../../machinery/index.ts';
 import {
   type ControllerDefinition,
   defineController,
@@ -43,7 +43,7 @@ export function endpointSliceMirroringController(): ControllerDefinition {
   let slices: Lister<EndpointSlice> | undefined;
   return defineController({
     name: 'endpoint-slice-mirroring-controller',
-    for: EndpointsResource as Resource<KubeObject>,
+    for: EndpointsResource,
     watches: [
       watchObjects(EndpointsResource),
       watchMapped(Services, (service) => [objectKey(service)]),

@@ -9,7 +9,7 @@ import {
   Services,
 } from '../../../api/index.ts';
 import type { Client, Lister } from '../../../client/index.ts';
-import { deepEqual, ignoreNotFound, type KubeObject, type Resource } from '../../../machinery/index.ts';
+import { deepEqual, ignoreNotFound } from '../../../machinery/index.ts';
 import {
   type ControllerDefinition,
   defineController,
@@ -44,7 +44,7 @@ export function endpointsController(): ControllerDefinition {
   let endpoints: Lister<Endpoints> | undefined;
   return defineController({
     name: ownName,
-    for: Services as Resource<KubeObject>,
+    for: Services,
     watches: [
       watchObjects(Services),
       watchMapped(Pods, (pod) => servicesOf(services, pod), { predicates: [isAboutEndpoints] }),

@@ -1,6 +1,6 @@
 import { type Job, Jobs } from '../../../api/index.ts';
 import { objectKey } from '../../../client/index.ts';
-import { ignoreNotFound, isConflict, type KubeObject, parseRfc3339, type Resource } from '../../../machinery/index.ts';
+import { ignoreNotFound, isConflict, parseRfc3339 } from '../../../machinery/index.ts';
 import { after, type ControllerDefinition, defineController, done, watchObjects } from '../../../runtime/index.ts';
 import { isFinishedJob } from './outcome.ts';
 
@@ -8,7 +8,7 @@ import { isFinishedJob } from './outcome.ts';
 export function finishedJobCleaner(): ControllerDefinition {
   return defineController({
     name: 'ttl-after-finished-controller',
-    for: Jobs as Resource<KubeObject>,
+    for: Jobs,
     watches: [watchObjects(Jobs, { predicates: [({ type, object }) => type !== 'delete' && isPerishable(object)] })],
     async reconcile({ client, cache, clock }, key) {
       const job = cache.lister(Jobs).get(key);

@@ -1,13 +1,6 @@
 import { type Job, Jobs, type Pod, Pods } from '../../../api/index.ts';
 import type { Lister } from '../../../client/index.ts';
-import {
-  type Condition,
-  formatTime,
-  type KubeObject,
-  labelSelectorFromObject,
-  type Resource,
-  withConditionLast,
-} from '../../../machinery/index.ts';
+import { type Condition, formatTime, labelSelectorFromObject, withConditionLast } from '../../../machinery/index.ts';
 import {
   after,
   type ControllerDefinition,
@@ -48,7 +41,7 @@ export function jobController(): ControllerDefinition {
   let pods: Lister<Pod> | undefined;
   return defineController({
     name: 'job-controller',
-    for: Jobs as Resource<KubeObject>,
+    for: Jobs,
     watches: [watchObjects(Jobs), watchOwned(Pods, Jobs), watchOrphans(Pods, () => jobs, selects)],
     setup(cache) {
       jobs = cache.informer(Jobs).lister;

@@ -1,6 +1,5 @@
 import { type Job, Jobs, type Pod, Pods } from '../../../api/index.ts';
 import { type Lister, objectKey } from '../../../client/index.ts';
-import type { KubeObject, Resource } from '../../../machinery/index.ts';
 import {
   type ControllerDefinition,
   defineController,
@@ -20,7 +19,7 @@ export function lostJobPods(): ControllerDefinition {
   let pods: Lister<Pod> | undefined;
   return defineController({
     name: 'job-orphan-controller',
-    for: Pods as Resource<KubeObject>,
+    for: Pods,
     watches: [
       watchObjects(Pods, { predicates: [({ object }) => isTracked(object)] }),
       watchMapped(Jobs, (job) => (pods ? controlledBy(pods, job) : []).map(objectKey), {

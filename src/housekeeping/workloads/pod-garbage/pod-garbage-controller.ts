@@ -1,6 +1,5 @@
 import { type Node, Nodes, type Pod, Pods, type Toleration } from '../../../api/index.ts';
 import { type Lister, objectKey } from '../../../client/index.ts';
-import type { KubeObject, Resource } from '../../../machinery/index.ts';
 import {
   after,
   type ControllerDefinition,
@@ -24,7 +23,7 @@ export function podGarbageController(): ControllerDefinition {
   let nodes: Lister<Node> | undefined;
   return defineController({
     name: 'pod-garbage-collector',
-    for: Pods as Resource<KubeObject>,
+    for: Pods,
     watches: [
       watchObjects(Pods, { predicates: [isPlacedOrLeaving] }),
       watchMapped(Nodes, ({ metadata }) => (pods?.byIndex(podsByNode, metadata.name!) ?? []).map(objectKey), {

@@ -72,7 +72,7 @@ function replicasController<T extends Replicas>(
   const selects = (set: T, { metadata }: Pod): boolean => hasSelected(set, metadata.labels ?? {});
   return defineController({
     name,
-    for: resource as Resource<never> as Resource<KubeObject>,
+    for: resource,
     watches: [watchObjects(resource), watchOwned(Pods, resource), watchOrphans(Pods, () => sets, selects)],
     setup(cache) {
       sets = cache.informer(resource).lister;

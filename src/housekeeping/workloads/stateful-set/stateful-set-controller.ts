@@ -9,13 +9,7 @@ import {
   StatefulSets,
 } from '../../../api/index.ts';
 import type { Lister } from '../../../client/index.ts';
-import {
-  deepEqual,
-  errorMessage,
-  type KubeObject,
-  labelSelectorFromObject,
-  type Resource,
-} from '../../../machinery/index.ts';
+import { deepEqual, errorMessage, labelSelectorFromObject } from '../../../machinery/index.ts';
 import {
   after,
   type ControllerDefinition,
@@ -46,7 +40,7 @@ export function statefulSetController(): ControllerDefinition {
   let revisions: Lister<ControllerRevision> | undefined;
   return defineController({
     name: 'statefulset-controller',
-    for: StatefulSets as Resource<KubeObject>,
+    for: StatefulSets,
     // every Pod it makes is waited for until it is stored: one set must not hold up the others
     concurrency: 2,
     watches: [

@@ -171,7 +171,7 @@ function kubelet(state: Pick<WorkloadWorld, 'fate' | 'mayEnd'>): ControllerDefin
   let addresses = 0;
   return defineController({
     name: 'test-kubelet',
-    for: Pods as Resource<KubeObject>,
+    for: Pods,
     watches: [watchObjects(Pods)],
     async reconcile({ client, cache, clock }, key) {
       const pod = cache.lister(Pods).get(key);

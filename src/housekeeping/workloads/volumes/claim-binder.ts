@@ -9,7 +9,7 @@ import {
   StorageClasses,
 } from '../../../api/index.ts';
 import { type Lister, type ObjectKey, objectKey } from '../../../client/index.ts';
-import { ignoreNotFound, type KubeObject, type Resource } from '../../../machinery/index.ts';
+import { ignoreNotFound } from '../../../machinery/index.ts';
 import {
   type ControllerDefinition,
   defineController,
@@ -39,7 +39,7 @@ export function claimBinder(provisioners: Provisioners): ControllerDefinition {
 
   return defineController({
     name: 'persistentvolume-controller',
-    for: PersistentVolumeClaims as Resource<KubeObject>,
+    for: PersistentVolumeClaims,
     concurrency: 4,
     watches: [
       watchObjects(PersistentVolumeClaims),

@@ -7,7 +7,7 @@ import {
   type Volume,
 } from '../../../api/index.ts';
 import type { Lister } from '../../../client/index.ts';
-import { errorMessage, isAlreadyExists, type KubeObject, type Resource } from '../../../machinery/index.ts';
+import { errorMessage, isAlreadyExists } from '../../../machinery/index.ts';
 import { type ControllerDefinition, defineController, done, watchObjects } from '../../../runtime/index.ts';
 import { isNamespaceTerminating } from '../common/make-pods.ts';
 import { fieldManager } from '../common/names.ts';
@@ -19,7 +19,7 @@ export function ephemeralClaims(): ControllerDefinition {
   let pods: Lister<Pod> | undefined;
   return defineController({
     name: 'ephemeral-volume-controller',
-    for: Pods as Resource<KubeObject>,
+    for: Pods,
     watches: [
       watchObjects(Pods, { predicates: [({ type, object }) => type === 'add' && ephemeralVolumes(object).length > 0] }),
     ],

@@ -5,7 +5,7 @@ import {
   PersistentVolumes,
 } from '../../../api/index.ts';
 import { type Client, type Lister, objectKey } from '../../../client/index.ts';
-import { errorMessage, ignoreNotFound, isNotFound, type KubeObject, type Resource } from '../../../machinery/index.ts';
+import { errorMessage, ignoreNotFound, isNotFound } from '../../../machinery/index.ts';
 import {
   type ControllerDefinition,
   defineController,
@@ -26,7 +26,7 @@ export function volumeReclaimer(provisioners: Provisioners): ControllerDefinitio
   let claims: Lister<PersistentVolumeClaim> | undefined;
   return defineController({
     name: 'persistentvolume-reclaimer',
-    for: PersistentVolumes as Resource<KubeObject>,
+    for: PersistentVolumes,
     concurrency: 4,
     watches: [
       watchObjects(PersistentVolumes),

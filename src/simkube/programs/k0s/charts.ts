@@ -136,7 +136,7 @@ const releasedKinds: readonly Resource<KubeObject>[] = [
   ClusterRoleBindings,
   ClusterRoles,
   ServiceAccounts,
-] as unknown as Resource<KubeObject>[];
+];
 
 async function uninstall({ client }: ObjectWriter, chart: UnstructuredObject): Promise<void> {
   const name = chart.metadata.name ?? '';
