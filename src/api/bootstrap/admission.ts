@@ -2,7 +2,6 @@ import {
   type FieldError,
   fieldError,
   type ResourceStrategy,
-  type UnstructuredObject,
   validateAnnotations,
   validateLabels,
 } from '../../machinery/index.ts';
@@ -10,16 +9,12 @@ import { validateChangedSpec } from '../kind/strategy.ts';
 import { validateForKubeadm } from './kubeadm-refusals.ts';
 import type { KubeadmConfig, KubeadmConfigSpec, KubeadmConfigTemplate } from './types.ts';
 
-const asConfig = (object: UnstructuredObject): KubeadmConfig => object as unknown as KubeadmConfig;
-const asTemplate = (object: UnstructuredObject): KubeadmConfigTemplate => object as unknown as KubeadmConfigTemplate;
-
-export const kubeadmConfigStrategy: ResourceStrategy = validateChangedSpec((object) =>
-  validateKubeadmConfigSpec(asConfig(object).spec, 'spec'),
+export const kubeadmConfigStrategy: ResourceStrategy<KubeadmConfig> = validateChangedSpec<KubeadmConfig>((object) =>
+  validateKubeadmConfigSpec(object.spec, 'spec'),
 );
 
-export const kubeadmConfigTemplateStrategy: ResourceStrategy = validateChangedSpec((object) =>
-  validateTemplate(asTemplate(object)),
-);
+export const kubeadmConfigTemplateStrategy: ResourceStrategy<KubeadmConfigTemplate> =
+  validateChangedSpec<KubeadmConfigTemplate>((object) => validateTemplate(object));
 
 function validateTemplate({ spec }: KubeadmConfigTemplate): FieldError[] {
   const { metadata, spec: config } = spec?.template ?? {};

@@ -5,7 +5,6 @@ import {
   type FieldError,
   fieldError,
   type ResourceStrategy,
-  type UnstructuredObject,
   validateAnnotations,
   validateLabels,
 } from '../../machinery/index.ts';
@@ -23,15 +22,13 @@ import { compareKubernetesVersions, parseKubernetesVersion, withLeadingV } from 
 // What upstream's webhooks say of a Cluster, as far as it can be said without looking at other objects. What depends on
 // the ClusterClass or the state of the control plane is the topology controller's to refuse.
 
-const asCluster = (object: UnstructuredObject): Cluster => object as unknown as Cluster;
-
-export const clusterStrategy: ResourceStrategy = {
+export const clusterStrategy: ResourceStrategy<Cluster> = {
   applyDefaults(draft) {
-    const { topology } = asCluster(draft).spec ?? {};
+    const { topology } = draft.spec ?? {};
     if (topology?.version !== undefined) topology.version = withLeadingV(topology.version);
   },
-  validateCreate: (object) => validateCluster(asCluster(object), undefined),
-  validateUpdate: (object, old) => validateCluster(asCluster(object), asCluster(old)),
+  validateCreate: (object) => validateCluster(object, undefined),
+  validateUpdate: (object, old) => validateCluster(object, old),
 };
 
 function validateCluster(cluster: Cluster, old: Cluster | undefined): FieldError[] {

@@ -4,7 +4,6 @@ import {
   fieldError,
   labelSelectorFromObject,
   type ResourceStrategy,
-  type UnstructuredObject,
   validateAnnotations,
   validateLabelSelector,
   validateLabels,
@@ -24,43 +23,36 @@ import type { Machine, MachineDeployment, MachineSet, MachineSpec } from './type
 import { validateIntOrPercent, validateMachineTaints, validateNamingTemplate } from './validation.ts';
 import { parseKubernetesVersion, withLeadingV } from './version.ts';
 
-const asMachine = (object: UnstructuredObject): Machine => object as unknown as Machine;
-const asMachineSet = (object: UnstructuredObject): MachineSet => object as unknown as MachineSet;
-const asMachineDeployment = (object: UnstructuredObject): MachineDeployment => object as unknown as MachineDeployment;
-
 const defaultNodeDeletionTimeoutSeconds = 10;
 
-export const machineStrategy: ResourceStrategy = {
-  applyDefaults(draft) {
-    const machine = asMachine(draft);
+export const machineStrategy: ResourceStrategy<Machine> = {
+  applyDefaults(machine) {
     if (machine.spec === undefined) return;
     nameCluster(machine);
     defaultVersion(machine.spec);
     machine.spec.deletion ??= {};
     machine.spec.deletion.nodeDeletionTimeoutSeconds ??= defaultNodeDeletionTimeoutSeconds;
   },
-  validateCreate: (object) => validateMachine(asMachine(object), undefined),
-  validateUpdate: (object, old) => validateMachine(asMachine(object), asMachine(old)),
+  validateCreate: (object) => validateMachine(object, undefined),
+  validateUpdate: (object, old) => validateMachine(object, old),
 };
 
-export const machineSetStrategy: ResourceStrategy = {
-  prepareForUpdate: (draft, old) => keepReplicas(asMachineSet(draft), asMachineSet(old)),
-  applyDefaults(draft) {
-    const set = asMachineSet(draft);
+export const machineSetStrategy: ResourceStrategy<MachineSet> = {
+  prepareForUpdate: (draft, old) => keepReplicas(draft, old),
+  applyDefaults(set) {
     if (set.spec === undefined) return;
     nameCluster(set);
     defaultReplicas(set, undefined);
     defaultSelector(set, setNameLabel, labelValueOf(set.metadata.name ?? ''));
     if (set.spec.template?.spec !== undefined) defaultVersion(set.spec.template.spec);
   },
-  validateCreate: (object) => validateGroup(asMachineSet(object), undefined),
-  validateUpdate: (object, old) => validateGroup(asMachineSet(object), asMachineSet(old)),
+  validateCreate: (object) => validateGroup(object, undefined),
+  validateUpdate: (object, old) => validateGroup(object, old),
 };
 
-export const machineDeploymentStrategy: ResourceStrategy = {
-  prepareForUpdate: (draft, old) => keepReplicas(asMachineDeployment(draft), asMachineDeployment(old)),
-  applyDefaults(draft) {
-    const deployment = asMachineDeployment(draft);
+export const machineDeploymentStrategy: ResourceStrategy<MachineDeployment> = {
+  prepareForUpdate: (draft, old) => keepReplicas(draft, old),
+  applyDefaults(deployment) {
     if (deployment.spec === undefined) return;
     nameCluster(deployment);
     defaultReplicas(deployment, undefined);
@@ -68,8 +60,8 @@ export const machineDeploymentStrategy: ResourceStrategy = {
     defaultSelector(deployment, deploymentNameLabel, deployment.metadata.name ?? '');
     if (deployment.spec.template?.spec !== undefined) defaultVersion(deployment.spec.template.spec);
   },
-  validateCreate: (object) => validateDeployment(asMachineDeployment(object), undefined),
-  validateUpdate: (object, old) => validateDeployment(asMachineDeployment(object), asMachineDeployment(old)),
+  validateCreate: (object) => validateDeployment(object, undefined),
+  validateUpdate: (object, old) => validateDeployment(object, old),
 };
 
 type Group = MachineSet | MachineDeployment;

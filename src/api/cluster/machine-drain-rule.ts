@@ -1,10 +1,4 @@
-import {
-  type FieldError,
-  fieldError,
-  type ResourceStrategy,
-  type UnstructuredObject,
-  validateLabelSelector,
-} from '../../machinery/index.ts';
+import { type FieldError, fieldError, type ResourceStrategy, validateLabelSelector } from '../../machinery/index.ts';
 import { contractLabels } from '../kind/contract-labels.ts';
 import { defineKind, type Kind } from '../kind/define.ts';
 import { asIs } from '../kind/mapping.ts';
@@ -60,8 +54,6 @@ const spec: () => Field<MachineDrainRuleSpec> = once(() =>
   ),
 );
 
-const asRule = (object: UnstructuredObject): MachineDrainRule => object as unknown as MachineDrainRule;
-
 function validate({ spec }: MachineDrainRule): FieldError[] {
   const errors: FieldError[] = [];
   const { behavior, order } = spec?.drain ?? {};
@@ -84,7 +76,9 @@ function validate({ spec }: MachineDrainRule): FieldError[] {
   return errors;
 }
 
-const strategy: ResourceStrategy = validateChangedSpec((object) => validate(asRule(object)));
+const strategy: ResourceStrategy<MachineDrainRule> = validateChangedSpec<MachineDrainRule>((object) =>
+  validate(object),
+);
 
 const columns = [textColumn('Behavior', '.spec.drain.behavior'), textColumn('Order', '.spec.drain.order'), ageColumn];
 const shape = { spec, columns, hasStatus: false, specRequired: true, metadataRequired: true };

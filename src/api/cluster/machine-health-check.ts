@@ -3,7 +3,6 @@ import {
   fieldError,
   labelSelectorFromObject,
   type ResourceStrategy,
-  type UnstructuredObject,
   validateLabelSelector,
 } from '../../machinery/index.ts';
 import { contractLabels } from '../kind/contract-labels.ts';
@@ -100,13 +99,12 @@ const alpha = (
   mapping: v1beta1,
 });
 
-const asHealthCheck = (object: UnstructuredObject): MachineHealthCheck => object as unknown as MachineHealthCheck;
 const defaultNodeStartupTimeoutSeconds = 600;
 const leastNodeStartupTimeoutSeconds = 30;
 
-const strategy: ResourceStrategy = {
+const strategy: ResourceStrategy<MachineHealthCheck> = {
   applyDefaults(draft) {
-    const { spec, metadata } = asHealthCheck(draft);
+    const { spec, metadata } = draft;
     if (spec === undefined) return;
     if (spec.clusterName !== undefined) {
       metadata.labels = { ...metadata.labels, [clusterNameLabel]: spec.clusterName };
@@ -114,7 +112,7 @@ const strategy: ResourceStrategy = {
     spec.checks ??= {};
     spec.checks.nodeStartupTimeoutSeconds ??= defaultNodeStartupTimeoutSeconds;
   },
-  ...validateChangedSpec((object, old) => validate(asHealthCheck(object), old && asHealthCheck(old))),
+  ...validateChangedSpec<MachineHealthCheck>((object, old) => validate(object, old)),
 };
 
 function validate({ spec }: MachineHealthCheck, old: MachineHealthCheck | undefined): FieldError[] {

@@ -17,22 +17,8 @@ import {
 } from '../../machinery/index.ts';
 import { builtinSchema } from '../schema/index.ts';
 
-/** ResourceStrategy with the kind's own type instead of an unstructured object. */
-export interface TypedStrategy<T extends KubeObject> {
-  applyDefaults?(draft: T): void;
-  prepareForCreate?(draft: T, context: StrategyContext): void;
-  prepareForUpdate?(draft: T, old: T, context: StrategyContext): void;
-  prepareForStatusUpdate?(draft: T, old: T, context: StrategyContext): void;
-  validateCreate?(object: T, context: StrategyContext): FieldError[];
-  validateUpdate?(object: T, old: T, context: StrategyContext): FieldError[];
-  validateStatusUpdate?(object: T, old: T, context: StrategyContext): FieldError[];
-  warnings?(object: T, old?: T): string[];
-  validateName?(name: string): string[];
-  gracePeriodSeconds?(object: T): number | undefined;
-}
-
 /** What a file of a built-in kind says; the rest follows from convention. */
-export interface BuiltinKind<T extends KubeObject> extends TypedStrategy<T> {
+export interface BuiltinKind<T extends KubeObject> extends ResourceStrategy<T> {
   group: string;
   version: string;
   kind: string;

@@ -3,7 +3,6 @@ import {
   type FieldError,
   fieldError,
   type ResourceStrategy,
-  type UnstructuredObject,
   validateAnnotations,
   validateLabels,
 } from '../../machinery/index.ts';
@@ -25,22 +24,18 @@ import type {
 } from './types.ts';
 import { validateVersionChange } from './version-change.ts';
 
-const asControlPlane = (object: UnstructuredObject): KubeadmControlPlane => object as unknown as KubeadmControlPlane;
-const asTemplate = (object: UnstructuredObject): KubeadmControlPlaneTemplate =>
-  object as unknown as KubeadmControlPlaneTemplate;
-
 /** how long authorities live unless the configuration says otherwise */
 const defaultAuthorityDays = 3650;
 
-export const kubeadmControlPlaneStrategy: ResourceStrategy = {
+export const kubeadmControlPlaneStrategy: ResourceStrategy<KubeadmControlPlane> = {
   prepareForUpdate(draft, old) {
-    const { spec } = asControlPlane(draft);
-    const before = asControlPlane(old).spec?.replicas;
+    const { spec } = draft;
+    const before = old.spec?.replicas;
     // whoever leaves the replicas out of an update leaves them as they are
     if (spec !== undefined && spec.replicas === undefined && before !== undefined) spec.replicas = before;
   },
   applyDefaults(draft) {
-    const { spec } = asControlPlane(draft);
+    const { spec } = draft;
     if (spec === undefined) return;
     spec.replicas ??= 1;
     if (spec.version !== undefined) spec.version = withLeadingV(spec.version);
@@ -48,7 +43,7 @@ export const kubeadmControlPlaneStrategy: ResourceStrategy = {
     spec.rollout.strategy = { ...spec.rollout.strategy, type: 'RollingUpdate' };
     spec.rollout.strategy.rollingUpdate = { maxSurge: 1, ...spec.rollout.strategy.rollingUpdate };
   },
-  ...validateChangedSpec((object, old) => validateControlPlane(asControlPlane(object), old && asControlPlane(old))),
+  ...validateChangedSpec<KubeadmControlPlane>((object, old) => validateControlPlane(object, old)),
 };
 
 function validateControlPlane(controlPlane: KubeadmControlPlane, old: KubeadmControlPlane | undefined): FieldError[] {
@@ -170,13 +165,13 @@ function validateChange(controlPlane: KubeadmControlPlane, old: KubeadmControlPl
   return errors;
 }
 
-export const kubeadmControlPlaneTemplateStrategy: ResourceStrategy = {
-  validateCreate: (object) => validateTemplate(asTemplate(object)),
+export const kubeadmControlPlaneTemplateStrategy: ResourceStrategy<KubeadmControlPlaneTemplate> = {
+  validateCreate: (object) => validateTemplate(object),
   validateUpdate(object, old, { dryRun }) {
     // the topology controller compares by server-side apply in dry-run and may ask for anything
     if (dryRun === true && object.metadata.annotations?.[topologyDryRunAnnotation] !== undefined) return [];
-    const { spec } = asTemplate(object);
-    const before = asTemplate(old).spec;
+    const { spec } = object;
+    const before = old.spec;
     if (deepEqual(comparable(spec?.template?.spec), comparable(before?.template?.spec))) return [];
     const problem =
       'KubeadmControlPlaneTemplate spec.template.spec field is immutable. Please create new resource instead.';

@@ -1,10 +1,4 @@
-import {
-  deepEqual,
-  type FieldError,
-  fieldError,
-  type ResourceStrategy,
-  type UnstructuredObject,
-} from '../../machinery/index.ts';
+import { deepEqual, type FieldError, fieldError, type ResourceStrategy } from '../../machinery/index.ts';
 import { topologyDryRunAnnotation } from '../cluster/labels.ts';
 import { hasNoServer, type OpenParts, openPartsOf, validateRegion, withoutOpenParts } from './corrections.ts';
 import { validateNetworks } from './network-validation.ts';
@@ -19,21 +13,16 @@ import type {
   SubnetParam,
 } from './types.ts';
 
-const asCluster = (object: UnstructuredObject): OpenStackCluster => object as unknown as OpenStackCluster;
-const asMachine = (object: UnstructuredObject): OpenStackMachine => object as unknown as OpenStackMachine;
-const asTemplate = (object: UnstructuredObject): OpenStackMachineTemplate =>
-  object as unknown as OpenStackMachineTemplate;
-
 const ruleLists = [
   'clusterNodesSecurityGroupRules',
   'controlPlaneNodesSecurityGroupRules',
   'workerNodesSecurityGroupRules',
 ] as const;
 
-export const openStackClusterStrategy: ResourceStrategy = {
-  prepareForUpdate: (draft, old) => keepFilledInAddress(asCluster(draft), asCluster(old)),
-  validateCreate: (object) => validateClusterSpec(asCluster(object).spec, 'spec'),
-  validateUpdate: (object, old) => validateClusterUpdate(asCluster(object), asCluster(old)),
+export const openStackClusterStrategy: ResourceStrategy<OpenStackCluster> = {
+  prepareForUpdate: (draft, old) => keepFilledInAddress(draft, old),
+  validateCreate: (object) => validateClusterSpec(object.spec, 'spec'),
+  validateUpdate: (object, old) => validateClusterUpdate(object, old),
 };
 
 /**
@@ -220,20 +209,20 @@ export function validateBlockDevicesAndPorts(
   return errors;
 }
 
-export const openStackMachineStrategy: ResourceStrategy = {
-  validateCreate: (object) => validateBlockDevicesAndPorts(asMachine(object).spec),
+export const openStackMachineStrategy: ResourceStrategy<OpenStackMachine> = {
+  validateCreate: (object) => validateBlockDevicesAndPorts(object.spec),
   validateUpdate(object, old) {
-    const { spec } = asMachine(object);
-    const isOpen = hasNoServer(asMachine(old));
+    const { spec } = object;
+    const isOpen = hasNoServer(old);
     if (isOpen) return deepEqual(spec, old['spec']) ? [] : validateBlockDevicesAndPorts(spec);
     const fixed = (machine: OpenStackMachine): unknown => {
       const { providerID: _id, identityRef: _identity, ...rest } = machine.spec ?? {};
       return withoutAddressPairs(rest);
     };
-    if (!deepEqual(fixed(asMachine(object)), fixed(asMachine(old)))) {
+    if (!deepEqual(fixed(object), fixed(old))) {
       return [fieldError.forbidden('spec', 'cannot be modified once the machine has a server')];
     }
-    return validateRegion(spec?.identityRef, asMachine(old).spec?.identityRef, false);
+    return validateRegion(spec?.identityRef, old.spec?.identityRef, false);
   },
 };
 
@@ -242,17 +231,17 @@ export function withoutAddressPairs(spec: Partial<Pick<OpenStackMachineSpec, 'po
   return { ...spec, ports: spec?.ports?.map(({ allowedAddressPairs: _, ...port }) => port) };
 }
 
-export const openStackMachineTemplateStrategy: ResourceStrategy = {
+export const openStackMachineTemplateStrategy: ResourceStrategy<OpenStackMachineTemplate> = {
   validateCreate(object) {
-    return asTemplate(object).spec?.template?.spec?.providerID === undefined
+    return object.spec?.template?.spec?.providerID === undefined
       ? []
       : [fieldError.forbidden('spec.template.spec.providerID', 'cannot be set in templates')];
   },
   validateUpdate(object, old, { dryRun }) {
     // the topology controller compares by server-side apply in dry-run and may ask for anything
     if (dryRun === true && object.metadata.annotations?.[topologyDryRunAnnotation] !== undefined) return [];
-    const spec = asTemplate(object).spec?.template?.spec;
-    if (deepEqual(withoutAddressPairs(spec), withoutAddressPairs(asTemplate(old).spec?.template?.spec))) return [];
+    const spec = object.spec?.template?.spec;
+    if (deepEqual(withoutAddressPairs(spec), withoutAddressPairs(old.spec?.template?.spec))) return [];
     return [
       fieldError.invalid(
         'spec.template.spec',

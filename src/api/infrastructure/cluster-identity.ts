@@ -1,4 +1,4 @@
-import { type UnstructuredObject, validateLabelSelector } from '../../machinery/index.ts';
+import { validateLabelSelector } from '../../machinery/index.ts';
 import { labelSelector } from '../cluster/common-schema.ts';
 import { contractLabels } from '../kind/contract-labels.ts';
 import { defineKind, type Kind } from '../kind/define.ts';
@@ -23,9 +23,6 @@ const spec: () => Field<OpenStackClusterIdentitySpec> = once(() =>
   ),
 );
 
-const specOf = (object: UnstructuredObject): OpenStackClusterIdentitySpec | undefined =>
-  (object as unknown as OpenStackClusterIdentity).spec;
-
 export const openStackClusterIdentityKind: Kind<OpenStackClusterIdentity> = defineKind<OpenStackClusterIdentity>({
   group: infrastructureGroup,
   kind: 'OpenStackClusterIdentity',
@@ -35,8 +32,8 @@ export const openStackClusterIdentityKind: Kind<OpenStackClusterIdentity> = defi
   description: 'Credentials that clusters of several namespaces share.',
   labels: contractLabels('infrastructure-openstack'),
   // a selector that cannot be read would open the credentials to nobody, without a word why
-  strategy: validateChangedSpec((object) => {
-    const { namespaceSelector } = specOf(object) ?? {};
+  strategy: validateChangedSpec<OpenStackClusterIdentity>(({ spec }) => {
+    const { namespaceSelector } = spec ?? {};
     return namespaceSelector === undefined ? [] : validateLabelSelector(namespaceSelector, 'spec.namespaceSelector');
   }),
   hub: { name: 'v1alpha1', spec, hasStatus: false },

@@ -1,4 +1,4 @@
-import { deepEqual, fieldError, type ResourceStrategy, type UnstructuredObject } from '../../machinery/index.ts';
+import { deepEqual, fieldError, type ResourceStrategy } from '../../machinery/index.ts';
 import { templateMetadata } from '../cluster/common-schema.ts';
 import { topologyDryRunAnnotation } from '../cluster/labels.ts';
 import { contractLabels } from '../kind/contract-labels.ts';
@@ -44,16 +44,13 @@ const mapping = (cluster: Mapping): Mapping =>
 
 const alphas: readonly Alpha[] = [7, 6, 5, 4];
 
-const asTemplate = (object: UnstructuredObject): OpenStackClusterTemplate =>
-  object as unknown as OpenStackClusterTemplate;
-
-const strategy: ResourceStrategy = {
-  validateCreate: (object) => validateClusterSpec(asTemplate(object).spec?.template?.spec, 'spec.template.spec'),
+const strategy: ResourceStrategy<OpenStackClusterTemplate> = {
+  validateCreate: (object) => validateClusterSpec(object.spec?.template?.spec, 'spec.template.spec'),
   validateUpdate(object, old, { dryRun }) {
     // the topology controller compares by server-side apply in dry-run and may ask for anything
     if (dryRun === true && object.metadata.annotations?.[topologyDryRunAnnotation] !== undefined) return [];
-    const { template } = asTemplate(object).spec ?? {};
-    if (deepEqual(template?.spec, asTemplate(old).spec?.template?.spec)) return [];
+    const { template } = object.spec ?? {};
+    if (deepEqual(template?.spec, old.spec?.template?.spec)) return [];
     const problem =
       'OpenStackClusterTemplate spec.template.spec field is immutable. Please create new resource instead.';
     return [fieldError.invalid('spec.template.spec', template?.spec, problem)];

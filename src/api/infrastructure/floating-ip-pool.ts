@@ -1,4 +1,4 @@
-import { type FieldError, fieldError, ipFamily, type UnstructuredObject } from '../../machinery/index.ts';
+import { type FieldError, fieldError, ipFamily } from '../../machinery/index.ts';
 import { condition } from '../cluster/common-schema.ts';
 import { contractLabels } from '../kind/contract-labels.ts';
 import { defineKind, type Kind } from '../kind/define.ts';
@@ -47,9 +47,7 @@ const status: () => Field<OpenStackFloatingIPPoolStatus> = once(() =>
   ),
 );
 
-function validate(object: UnstructuredObject, old?: UnstructuredObject): FieldError[] {
-  const { spec } = object as unknown as OpenStackFloatingIPPool;
-  const before = old as unknown as OpenStackFloatingIPPool | undefined;
+function validate({ spec }: OpenStackFloatingIPPool, before?: OpenStackFloatingIPPool): FieldError[] {
   const isOpen = before === undefined || (hasMadeNothing(before) && before.status?.floatingIPNetwork === undefined);
   return [...validateAddresses(spec), ...validateRegion(spec?.identityRef, before?.spec?.identityRef, isOpen)];
 }

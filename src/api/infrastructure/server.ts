@@ -1,10 +1,4 @@
-import {
-  deepEqual,
-  type FieldError,
-  fieldError,
-  type ResourceStrategy,
-  type UnstructuredObject,
-} from '../../machinery/index.ts';
+import { deepEqual, type FieldError, fieldError, type ResourceStrategy } from '../../machinery/index.ts';
 import { condition } from '../cluster/common-schema.ts';
 import { topologyDryRunAnnotation } from '../cluster/labels.ts';
 import { contractLabels } from '../kind/contract-labels.ts';
@@ -70,22 +64,20 @@ const status: () => Field<OpenStackServerStatus> = once(() =>
   ),
 );
 
-const asServer = (object: UnstructuredObject): OpenStackServer => object as unknown as OpenStackServer;
-
 /** credentials rotate and address pairs are changed on the ports that exist; all else makes another server */
 function fixedPart({ spec }: OpenStackServer): unknown {
   const { identityRef: _, ...rest } = spec ?? {};
   return withoutAddressPairs(rest);
 }
 
-const strategy: ResourceStrategy = {
-  validateCreate: (object): FieldError[] => validateBlockDevicesAndPorts(asServer(object).spec),
+const strategy: ResourceStrategy<OpenStackServer> = {
+  validateCreate: (object): FieldError[] => validateBlockDevicesAndPorts(object.spec),
   validateUpdate(object, old, { dryRun }): FieldError[] {
     if (dryRun === true && object.metadata.annotations?.[topologyDryRunAnnotation] !== undefined) return [];
-    const { spec } = asServer(object);
-    if (isUnresolved(asServer(old))) return deepEqual(spec, old['spec']) ? [] : validateBlockDevicesAndPorts(spec);
-    if (deepEqual(fixedPart(asServer(object)), fixedPart(asServer(old)))) {
-      return validateRegion(spec?.identityRef, asServer(old).spec?.identityRef, false);
+    const { spec } = object;
+    if (isUnresolved(old)) return deepEqual(spec, old.spec) ? [] : validateBlockDevicesAndPorts(spec);
+    if (deepEqual(fixedPart(object), fixedPart(old))) {
+      return validateRegion(spec?.identityRef, old.spec?.identityRef, false);
     }
     const problem = 'OpenStackServer spec field is immutable. Please create a new resource instead.';
     return [fieldError.forbidden('spec', problem)];

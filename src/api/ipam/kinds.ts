@@ -5,7 +5,6 @@ import {
   ipFamily,
   isJsonObject,
   type ResourceStrategy,
-  type UnstructuredObject,
 } from '../../machinery/index.ts';
 import {
   conditions,
@@ -99,7 +98,7 @@ const claimMapping: Mapping = fields(
 );
 
 /** a pool or an address is chosen once */
-function fixedSpec(kind: string): (object: UnstructuredObject, old: UnstructuredObject) => FieldError[] {
+function fixedSpec(kind: string): (object: { spec?: unknown }, old: { spec?: unknown }) => FieldError[] {
   return (object, old) =>
     deepEqual(object.spec, old.spec) ? [] : [fieldError.forbidden('spec', `${kind} spec is immutable`)];
 }
@@ -166,8 +165,8 @@ const oldAddressSpec: () => UntypedField = once(() =>
   ),
 );
 
-const addressStrategy: ResourceStrategy = {
-  validateCreate: (object) => validateAddress((object as unknown as IPAddress).spec),
+const addressStrategy: ResourceStrategy<IPAddress> = {
+  validateCreate: (object) => validateAddress(object.spec),
   validateUpdate: fixedSpec('IPAddress'),
 };
 

@@ -31,24 +31,23 @@ import type {
   K0smotronStorage,
 } from './types.ts';
 
-export const k0smotronClusterStrategy: ResourceStrategy = {
-  ...validateChangedSpec((object, old) => {
-    const { spec } = object as unknown as K0smotronCluster;
-    const before = old as unknown as K0smotronCluster | undefined;
+export const k0smotronClusterStrategy: ResourceStrategy<K0smotronCluster> = {
+  ...validateChangedSpec<K0smotronCluster>((object, before) => {
+    const { spec } = object;
     return [
       ...validateK0smotronSpec(spec ?? {}, 'spec'),
       ...(before?.spec === undefined ? [] : validateK0smotronChange(spec ?? {}, before.spec, undefined, 'spec')),
     ];
   }),
-  warnings: (object) => k0smotronWarnings((object as unknown as K0smotronCluster).spec ?? {}),
+  warnings: (object) => k0smotronWarnings(object.spec ?? {}),
 };
 
-export const joinTokenRequestStrategy: ResourceStrategy = {
-  ...validateChangedSpec((object, old) => {
-    const { spec } = object as unknown as JoinTokenRequest;
+export const joinTokenRequestStrategy: ResourceStrategy<JoinTokenRequest> = {
+  ...validateChangedSpec<JoinTokenRequest>((object, old) => {
+    const { spec } = object;
     const expiry = spec?.expiry ?? '0s';
     const errors = parseDuration(expiry) === undefined ? [notADuration('spec.expiry', expiry)] : [];
-    const before = (old as unknown as JoinTokenRequest | undefined)?.spec?.clusterName;
+    const before = old?.spec?.clusterName;
     if (before !== undefined && before !== spec?.clusterName) {
       errors.push(fieldError.forbidden('spec.clusterName', 'cannot be changed: the token belongs to its cluster'));
     }

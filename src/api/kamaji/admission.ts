@@ -5,7 +5,6 @@ import {
   ipFamily,
   ipToBigInt,
   type ResourceStrategy,
-  type UnstructuredObject,
 } from '../../machinery/index.ts';
 import { parseKubernetesVersion, withLeadingV } from '../cluster/version.ts';
 import {
@@ -18,8 +17,6 @@ import {
 } from '../common/plane-validation.ts';
 import { validateChangedSpec } from '../kind/strategy.ts';
 import type { DataStore, TenantControlPlane, TenantNetworkProfile } from './types.ts';
-
-const asTenant = (object: UnstructuredObject): TenantControlPlane => object as unknown as TenantControlPlane;
 
 /** Kubernetes versions are written with and without their leading v. */
 export function parseLenientVersion(text: string | undefined): ReturnType<typeof parseKubernetesVersion> {
@@ -35,10 +32,10 @@ export function validateKubernetesVersion(version: string | undefined, path: str
 /** The first minor release of Kubernetes 1 that serves admission policies to everybody. */
 export const firstMinorWithPolicies = 30;
 
-export const tenantControlPlaneStrategy: ResourceStrategy = {
-  ...validateChangedSpec((object, old) => validateTenant(asTenant(object), old && asTenant(old))),
+export const tenantControlPlaneStrategy: ResourceStrategy<TenantControlPlane> = {
+  ...validateChangedSpec<TenantControlPlane>((object, old) => validateTenant(object, old)),
   warnings(object) {
-    const { spec } = asTenant(object);
+    const { spec } = object;
     const { blockCreation, blockUpdate, blockDeletion } = spec?.writePermissions ?? {};
     const minor = parseLenientVersion(spec?.kubernetes?.version)?.minor ?? 0;
     return (blockCreation || blockUpdate || blockDeletion) && minor < firstMinorWithPolicies
@@ -120,9 +117,9 @@ function contains(range: string, address: string): boolean {
 
 const endpointPattern = /^(\[[0-9a-fA-F:]+\]|[^:/\s]+):([0-9]{1,5})$/;
 
-export const dataStoreStrategy: ResourceStrategy = {
-  ...validateChangedSpec((object) => {
-    const { spec } = object as unknown as DataStore;
+export const dataStoreStrategy: ResourceStrategy<DataStore> = {
+  ...validateChangedSpec<DataStore>((object) => {
+    const { spec } = object;
     return (spec?.endpoints ?? []).flatMap((endpoint, i) => {
       const path = `spec.endpoints[${i}]`;
       const match = endpointPattern.exec(endpoint);

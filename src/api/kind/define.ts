@@ -1,6 +1,7 @@
 import {
   allVerbs,
   applySchemaDefaults,
+  asJson,
   formatApiVersion,
   type JsonObject,
   type JsonValue,
@@ -67,20 +68,22 @@ interface KindNames {
   description: string;
   /** labels of the CustomResourceDefinition */
   labels?: Readonly<Record<string, string>>;
-  strategy?: ResourceStrategy;
 }
 
 export interface KindSource<T extends KubeObject & { spec: unknown; status?: unknown }> extends KindNames {
+  strategy?: ResourceStrategy<T>;
   hub: HubVersionSource<T>;
   old?: readonly OldVersionSource[];
 }
 
 /** A kind with neither spec nor status, in its only version. */
 export interface FlatKindSource<T extends KubeObject> extends KindNames {
+  strategy?: ResourceStrategy<T>;
   hub: VersionSource & { topLevel(): Field<Omit<T, keyof KubeObject>> };
 }
 
-interface AnyKindSource extends KindNames {
+interface AnyKindSource<T extends KubeObject> extends KindNames {
+  strategy?: ResourceStrategy<T>;
   hub: SchemaSource;
   old?: readonly (SchemaSource & { mapping: Mapping })[];
 }
@@ -101,7 +104,7 @@ export function defineFlatKind<T extends KubeObject>(source: FlatKindSource<T>):
   return kindFrom<T>(source);
 }
 
-function kindFrom<T extends KubeObject>(source: AnyKindSource): Kind<T> {
+function kindFrom<T extends KubeObject>(source: AnyKindSource<T>): Kind<T> {
   const { group, kind, plural, hub } = source;
   const namespaced = source.namespaced ?? true;
   const singular = kind.toLowerCase();
@@ -150,14 +153,19 @@ function kindFrom<T extends KubeObject>(source: AnyKindSource): Kind<T> {
  * What came in an old version has been given the defaults of that version only. Everything after it is about the hub
  * version, so its defaults come first.
  */
-function withSchemaDefaults(strategy: ResourceStrategy, hub: VersionDefinition): ResourceStrategy {
-  return {
+function withSchemaDefaults<T extends KubeObject>(
+  strategy: ResourceStrategy<T>,
+  hub: VersionDefinition,
+): ResourceStrategy {
+  const typed = {
     ...strategy,
-    applyDefaults(draft) {
-      applySchemaDefaults(draft as unknown as JsonObject, hub.schema);
+    applyDefaults(draft: T): void {
+      applySchemaDefaults(asJson(draft), hub.schema);
       strategy.applyDefaults?.(draft);
     },
   };
+  // objects reach a strategy only through the schema of their kind
+  return typed as ResourceStrategy<KubeObject>;
 }
 
 /** The words kube-apiserver has for old versions of any kind. */
@@ -208,7 +216,7 @@ function objectSchema(description: string, version: SchemaSource): Schema {
 }
 
 function customResourceDefinition(
-  source: AnyKindSource,
+  source: Omit<AnyKindSource<KubeObject>, 'strategy'>,
   versions: readonly VersionDefinition[],
 ): JsonObject & KubeObject {
   const columns = new Map([source.hub, ...(source.old ?? [])].map((version) => [version.name, version.columns ?? []]));

@@ -1,12 +1,12 @@
-import { deepEqual, type FieldError, type ResourceStrategy, type UnstructuredObject } from '../../machinery/index.ts';
+import { deepEqual, type FieldError, type KubeObject, type ResourceStrategy } from '../../machinery/index.ts';
 
 /**
  * Checks a spec when it is written, not when something else of the object is: an object that was accepted once can
  * always be labelled, and its finalizers can always be taken away.
  */
-export function validateChangedSpec(
-  validate: (object: UnstructuredObject, old: UnstructuredObject | undefined) => FieldError[],
-): Pick<ResourceStrategy, 'validateCreate' | 'validateUpdate'> {
+export function validateChangedSpec<T extends KubeObject & { spec?: unknown }>(
+  validate: (object: T, old: T | undefined) => FieldError[],
+): Pick<ResourceStrategy<T>, 'validateCreate' | 'validateUpdate'> {
   return {
     validateCreate: (object) => validate(object, undefined),
     validateUpdate: (object, old) => (deepEqual(object.spec, old.spec) ? [] : validate(object, old)),

@@ -58,26 +58,26 @@ export interface StrategyContext {
  * The behaviour of a kind that a schema cannot say. All functions see the storage (hub) version. `draft` objects are
  * private copies and may be changed; all other objects are shared and must not be.
  */
-export interface ResourceStrategy {
+export interface ResourceStrategy<T extends KubeObject = UnstructuredObject> {
   /** defaults that depend on other fields; runs after schema defaulting, on every write and on decode of old objects */
-  applyDefaults?(draft: UnstructuredObject): void;
+  applyDefaults?(draft: T): void;
   /** fields only the server may set, reset or fill on create */
-  prepareForCreate?(draft: UnstructuredObject, context: StrategyContext): void;
+  prepareForCreate?(draft: T, context: StrategyContext): void;
   /** fields only the server may set, carried over from `old`; not called for the status subresource */
-  prepareForUpdate?(draft: UnstructuredObject, old: UnstructuredObject, context: StrategyContext): void;
+  prepareForUpdate?(draft: T, old: T, context: StrategyContext): void;
   /** the same for writes to the status subresource (and its kin, such as approval) */
-  prepareForStatusUpdate?(draft: UnstructuredObject, old: UnstructuredObject, context: StrategyContext): void;
-  validateCreate?(object: UnstructuredObject, context: StrategyContext): FieldError[];
-  validateUpdate?(object: UnstructuredObject, old: UnstructuredObject, context: StrategyContext): FieldError[];
-  validateStatusUpdate?(object: UnstructuredObject, old: UnstructuredObject, context: StrategyContext): FieldError[];
+  prepareForStatusUpdate?(draft: T, old: T, context: StrategyContext): void;
+  validateCreate?(object: T, context: StrategyContext): FieldError[];
+  validateUpdate?(object: T, old: T, context: StrategyContext): FieldError[];
+  validateStatusUpdate?(object: T, old: T, context: StrategyContext): FieldError[];
   /** texts for `Warning: 299` headers */
-  warnings?(object: UnstructuredObject, old?: UnstructuredObject): string[];
+  warnings?(object: T, old?: T): string[];
   /** returns what is wrong with a metadata.name, empty when fine; default is a DNS-1123 subdomain */
   validateName?(name: string): string[];
   /** finalizers the server itself adds when deletion begins, to clean up after the object */
-  deletionFinalizers?(object: UnstructuredObject): string[];
+  deletionFinalizers?(object: T): string[];
   /** seconds a delete waits unless the caller says otherwise; undefined means the kind has no graceful deletion */
-  gracePeriodSeconds?(object: UnstructuredObject): number | undefined;
+  gracePeriodSeconds?(object: T): number | undefined;
 }
 
 export interface SubresourceDefinition {

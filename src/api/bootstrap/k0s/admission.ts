@@ -9,13 +9,13 @@ import type {
   K0sWorkerConfigTemplate,
 } from './types.ts';
 
-export const k0sWorkerConfigStrategy: ResourceStrategy = {
-  ...validateChangedSpec((object) => validateSpec((object as unknown as K0sWorkerConfig).spec ?? {}, 'spec')),
+export const k0sWorkerConfigStrategy: ResourceStrategy<K0sWorkerConfig> = {
+  ...validateChangedSpec<K0sWorkerConfig>((object) => validateSpec(object.spec ?? {}, 'spec')),
 };
 
-export const k0sWorkerConfigTemplateStrategy: ResourceStrategy = {
-  ...validateChangedSpec((object) => {
-    const { spec } = object as unknown as K0sWorkerConfigTemplate;
+export const k0sWorkerConfigTemplateStrategy: ResourceStrategy<K0sWorkerConfigTemplate> = {
+  ...validateChangedSpec<K0sWorkerConfigTemplate>((object) => {
+    const { spec } = object;
     return validateSpec(spec?.template?.spec ?? {}, 'spec.template.spec');
   }),
 };

@@ -4,7 +4,6 @@ import {
   fieldError,
   parseDuration,
   type ResourceStrategy,
-  type UnstructuredObject,
 } from '../../../machinery/index.ts';
 import { validatePlaneVersionChange, validateSans } from '../../common/plane-validation.ts';
 import { notSupported } from '../../common/validation.ts';
@@ -20,13 +19,10 @@ import type {
   HostedOidcProvider,
 } from './types.ts';
 
-const asControlPlane = (object: UnstructuredObject): HostedControlPlane => object as unknown as HostedControlPlane;
-
-export const hostedControlPlaneStrategy: ResourceStrategy = {
-  ...validateChangedSpec((object, old) => {
-    const { spec } = asControlPlane(object);
+export const hostedControlPlaneStrategy: ResourceStrategy<HostedControlPlane> = {
+  ...validateChangedSpec<HostedControlPlane>((object, before) => {
+    const { spec } = object;
     if (spec === undefined) return [];
-    const before = old && asControlPlane(old);
     return [
       ...validateKubernetesVersion(spec.version, 'spec.version'),
       ...validateFields(spec, 'spec'),
@@ -35,9 +31,9 @@ export const hostedControlPlaneStrategy: ResourceStrategy = {
   }),
 };
 
-export const hostedControlPlaneTemplateStrategy: ResourceStrategy = {
-  ...validateChangedSpec((object) => {
-    const spec = (object as unknown as HostedControlPlaneTemplate).spec?.template?.spec;
+export const hostedControlPlaneTemplateStrategy: ResourceStrategy<HostedControlPlaneTemplate> = {
+  ...validateChangedSpec<HostedControlPlaneTemplate>((object) => {
+    const spec = object.spec?.template?.spec;
     return spec === undefined ? [] : validateFields(spec, 'spec.template.spec');
   }),
 };

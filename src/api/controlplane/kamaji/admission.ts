@@ -1,9 +1,4 @@
-import {
-  type FieldError,
-  fieldError,
-  type ResourceStrategy,
-  type UnstructuredObject,
-} from '../../../machinery/index.ts';
+import { type FieldError, fieldError, type ResourceStrategy } from '../../../machinery/index.ts';
 import {
   validateAddresses,
   validateCidrs,
@@ -16,20 +11,17 @@ import { parseLenientVersion, validateKubernetesVersion } from '../../kamaji/adm
 import { validateChangedSpec } from '../../kind/strategy.ts';
 import type { KamajiControlPlane, KamajiControlPlaneFields, KamajiControlPlaneTemplate } from './types.ts';
 
-const asControlPlane = (object: UnstructuredObject): KamajiControlPlane => object as unknown as KamajiControlPlane;
-
-export const kamajiControlPlaneStrategy: ResourceStrategy = {
+export const kamajiControlPlaneStrategy: ResourceStrategy<KamajiControlPlane> = {
   applyDefaults(draft) {
-    const { spec } = asControlPlane(draft);
+    const { spec } = draft;
     // OpenStack's guide writes an endpoint without a value: it means none
     if (spec?.controlPlaneEndpoint !== undefined && isEmptyEndpoint(spec.controlPlaneEndpoint)) {
       delete spec.controlPlaneEndpoint;
     }
   },
-  ...validateChangedSpec((object, old) => {
-    const { spec } = asControlPlane(object);
+  ...validateChangedSpec<KamajiControlPlane>((object, before) => {
+    const { spec } = object;
     if (spec === undefined) return [];
-    const before = old && asControlPlane(old);
     return [
       ...validateKubernetesVersion(spec.version, 'spec.version'),
       ...(before === undefined ? [] : validateChange(spec, before)),
@@ -51,9 +43,9 @@ function validateChange(spec: KamajiControlPlane['spec'], before: KamajiControlP
   return validatePlaneVersionChange(change, 'spec.version');
 }
 
-export const kamajiControlPlaneTemplateStrategy: ResourceStrategy = {
-  ...validateChangedSpec((object) => {
-    const { spec } = object as unknown as KamajiControlPlaneTemplate;
+export const kamajiControlPlaneTemplateStrategy: ResourceStrategy<KamajiControlPlaneTemplate> = {
+  ...validateChangedSpec<KamajiControlPlaneTemplate>((object) => {
+    const { spec } = object;
     return validateFields(spec?.template?.spec ?? {}, 'spec.template.spec');
   }),
 };
