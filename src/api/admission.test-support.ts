@@ -1,8 +1,8 @@
 import {
+  asJson,
   clone,
   formatFieldError,
   type JsonObject,
-  type JsonValue,
   type ResourceStrategy,
   type StrategyContext,
   type UnstructuredObject,
@@ -47,5 +47,5 @@ export const updated = (
 /** what the published schema of the hub version says, its rules included */
 export function refusedBySchema(object: UnstructuredObject): string[] {
   const { versions } = ownDefinitions.find(({ kind }) => kind === object.kind)!;
-  return validateCustomResource(object as unknown as JsonValue, versions[0]!.schema).map(formatFieldError);
+  return validateCustomResource(asJson(object), versions[0]!.schema).map(formatFieldError);
 }

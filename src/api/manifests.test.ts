@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments, stringify } from 'yaml';
 import {
+  asJson,
   clone,
-  type JsonValue,
   parseApiVersion,
   type ResourceDefinition,
   type UnstructuredObject,
@@ -47,7 +47,7 @@ describe.each(manifests)('manifest %s', (name) => {
       const draft = clone(object);
       definition.strategy.applyDefaults!(draft);
       const { schema } = definition.versions[0]!;
-      expect(validateAgainstSchema(draft as unknown as JsonValue, schema)).toEqual([]);
+      expect(validateAgainstSchema(asJson(draft), schema)).toEqual([]);
       const context = { nowMs: 0, random: undefined as never, user: 'u' };
       expect(definition.strategy.validateCreate?.(draft, context) ?? []).toEqual([]);
     },

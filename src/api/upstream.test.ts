@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject, JsonValue, Schema } from '../machinery/index.ts';
+import { asTyped, type JsonObject, type JsonValue, type Schema } from '../machinery/index.ts';
 import { ownDefinitions } from './own.ts';
 
 /**
@@ -121,7 +121,7 @@ describe.skipIf(data === undefined)('definitions against upstream (skipped witho
   });
 
   it.each(checked)('$kind $name is printed, scaled and stored as upstream does', ({ definition, version, crd }) => {
-    const ours = (definition.crd!['spec'] as unknown as UpstreamCrd['spec']).versions.find(
+    const ours = asTyped<UpstreamCrd['spec']>(definition.crd!['spec']!).versions.find(
       ({ name }) => name === version.name,
     )!;
     expect(ours.additionalPrinterColumns).toEqual(version.additionalPrinterColumns);

@@ -16,9 +16,9 @@ import type { LocalClient } from './local-client.ts';
 import { configMap, deployment, startTestServer, type TestServer } from './testing/index.ts';
 
 type Any = Resource<UnstructuredObject>;
-const maps = ConfigMaps as unknown as Any;
-const deployments = Deployments as unknown as Any;
-const leases = Leases as unknown as Any;
+const maps = ConfigMaps as Any;
+const deployments = Deployments as Any;
+const leases = Leases as Any;
 const by = { fieldManager: 'controller' };
 const user: UserInfo = { name: 'controller', groups: ['system:authenticated'] };
 const rbac = { apiGroup: 'rbac.authorization.k8s.io' };
@@ -150,7 +150,7 @@ describe('a client in the same process', () => {
             kind: 'Lease',
             metadata: inDefault,
             spec: {},
-          } as unknown as UnstructuredObject,
+          } as UnstructuredObject,
           by,
         ),
     ],

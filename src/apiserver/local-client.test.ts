@@ -27,9 +27,9 @@ import {
 } from './testing/index.ts';
 
 type Any = Resource<UnstructuredObject>;
-const maps = ConfigMaps as unknown as Any;
-const deployments = Deployments as unknown as Any;
-const pods = Pods as unknown as Any;
+const maps = ConfigMaps as Any;
+const deployments = Deployments as Any;
+const pods = Pods as Resource as Any;
 const by = { fieldManager: 'controller' };
 const path = '/api/v1/namespaces/default/configmaps';
 

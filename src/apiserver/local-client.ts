@@ -1,5 +1,7 @@
 import {
   ApiStatusError,
+  asJson,
+  asTyped,
   clone,
   type JsonValue,
   type KubeObject,
@@ -82,7 +84,7 @@ export class LocalClient {
     this.#check?.({ verb: 'get', resource, namespace: key.namespace, name: key.name });
     const target = this.#named(resource, key);
     const record = await this.#api.get(target, this.#caller(options), options.resourceVersion);
-    return (await viewRecord(target, record)) as unknown as T;
+    return asTyped<T>(await viewRecord(target, record));
   }
 
   async list<T extends KubeObject>(
@@ -96,7 +98,7 @@ export class LocalClient {
     const items: T[] = [];
     for (const record of page.records) {
       const view = this.#viewListed(target, record);
-      items.push((view instanceof Promise ? await view : view) as unknown as T);
+      items.push(asTyped<T>(view instanceof Promise ? await view : view));
     }
     const metadata: ListMeta = { resourceVersion: page.resourceVersion };
     if (page.continue !== undefined) metadata.continue = page.continue;
@@ -122,11 +124,11 @@ export class LocalClient {
           case 'ERROR':
             throw new ApiStatusError(delivery.status);
           case 'BOOKMARK':
-            yield { type: 'BOOKMARK', object: bookmark(target, delivery) as unknown as T };
+            yield { type: 'BOOKMARK', object: asTyped<T>(bookmark(target, delivery)) };
             break;
           default: {
             const view = this.#viewListed(target, delivery.record);
-            yield { type: delivery.type, object: (view instanceof Promise ? await view : view) as unknown as T };
+            yield { type: delivery.type, object: asTyped<T>(view instanceof Promise ? await view : view) };
           }
         }
       }
@@ -144,7 +146,7 @@ export class LocalClient {
     const review = this.#reviews.get(`${definition.group}/${definition.plural}`);
     if (review) {
       const question = decodeObject(body, target, this.#caller(options), 'Strict');
-      return (await review(question, target, this.#caller(options))) as unknown as T;
+      return asTyped<T>(await review(question, target, this.#caller(options)));
     }
     const written = await this.#api.create(target, body, this.#caller(options), settingsOf(options));
     return this.#view<T>(target, written.object);
@@ -206,7 +208,7 @@ export class LocalClient {
     const written = await this.#api.apply({
       target,
       subresource: options.subresource,
-      body: { value: withTypeMeta(object as unknown as KubeObject, target), duplicateFields: [] },
+      body: { value: withTypeMeta(asTyped<KubeObject>(asJson(object)), target), duplicateFields: [] },
       force: options.force ?? false,
       caller: this.#caller(options),
       settings: settingsOf(options),
@@ -253,7 +255,7 @@ export class LocalClient {
     return this.#callSubresource<R>(this.#named(resource, key), subresource, wish, options);
   }
 
-  async #callSubresource<R>(
+  async #callSubresource<R extends object>(
     target: NamedTarget,
     subresource: string,
     wish: Pick<SubresourceRequest, 'verb' | 'body' | 'patch'>,
@@ -272,7 +274,7 @@ export class LocalClient {
       query: new URLSearchParams(),
     });
     if (answer.type === 'text' || answer.type === 'conversation') throw statusError.methodNotAllowed();
-    return (answer.type === 'value' ? answer.value : answer.written.object) as unknown as R;
+    return asTyped<R>(answer.type === 'value' ? answer.value : answer.written.object);
   }
 
   /** Lists and watches of a client that cares only for identities leave the rest of the objects unread. */
@@ -287,7 +289,7 @@ export class LocalClient {
   }
 
   #view<T>(target: Target, object: UnstructuredObject): MaybePromise<T> {
-    return target.resource.convert(object, target.version.name) as unknown as MaybePromise<T>;
+    return target.resource.convert(object, target.version.name) as MaybePromise<UnstructuredObject & T>;
   }
 
   #target(resource: Resource<unknown>, namespace: string | undefined): Target {

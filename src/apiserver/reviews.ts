@@ -1,4 +1,4 @@
-import type { Clock, UnstructuredObject } from '../machinery/index.ts';
+import { asTyped, type Clock, type UnstructuredObject } from '../machinery/index.ts';
 import {
   type AccessControl,
   type AccessReview,
@@ -17,10 +17,12 @@ import type { ReviewHandler } from './http/resource-handler.ts';
 /** The kinds that are questions: created, answered, never stored. */
 export function reviewHandlers(access: AccessControl, clock: Clock): ReadonlyMap<string, ReviewHandler> {
   const { authorizer, authenticator } = access;
-  const answer = <R>(handle: (review: R, user: Parameters<ReviewHandler>[2]['user']) => unknown): ReviewHandler => {
+  const answer = <R extends object>(
+    handle: (review: R, user: Parameters<ReviewHandler>[2]['user']) => unknown,
+  ): ReviewHandler => {
     return async (review, target, caller) => {
       if (target.namespace !== undefined) review.metadata.namespace = target.namespace;
-      return handle(review as unknown as R, caller.user) as UnstructuredObject;
+      return handle(asTyped<R>(review), caller.user) as UnstructuredObject;
     };
   };
   return new Map<string, ReviewHandler>([

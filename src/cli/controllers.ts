@@ -15,12 +15,12 @@ import {
   type WorkloadClusters,
 } from '../controllers/index.ts';
 import {
+  asUnstructured,
   type Clock,
   type PeerPolicy,
   type Random,
   systemClock,
   systemRandom,
-  type UnstructuredObject,
 } from '../machinery/index.ts';
 import { createManager, type Logger, type Manager, type RuntimeMetrics } from '../runtime/index.ts';
 import type { ControllerArea } from './controller-areas.ts';
@@ -103,7 +103,7 @@ function addControllers(manager: Manager, client: Client, options: ControllersOp
       backupDirectory,
       ...(podConnector && {
         connectPod: async (pod, port, signal) =>
-          podConnector((await client.get(Pods, pod, { signal })) as unknown as UnstructuredObject, port),
+          podConnector(asUnstructured(await client.get(Pods, pod, { signal })), port),
         // Pods that are run here may be simulated, and so may be the backups they made
         snapshotReaders: [async (file) => (await import('../simkube/index.ts')).simulatedSnapshotKeys(file)],
       }),

@@ -8,7 +8,7 @@ const host: HostNames = {
     ({
       lo: [entry('127.0.0.1', true)],
       eth0: [entry('2001:db8::1'), entry('fe80::1'), entry('192.0.2.7')],
-    }) as unknown as ReturnType<HostNames['interfaces']>,
+    }) as ReturnType<HostNames['interfaces']>,
 };
 
 describe('names of the serving certificate', () => {

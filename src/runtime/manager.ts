@@ -311,7 +311,7 @@ function cacheReader(cache: InformerFactory, defaultNamespace: string | undefine
           informer.labelSelector === scope.labelSelector &&
           informer.fieldSelector === scope.fieldSelector
         ) {
-          return informer.lister as unknown as Lister<T>;
+          return informer.lister as Lister<T>;
         }
       }
       throw new TypeError(`no controller watches or reads ${id}: ask for its informer in setup()`);

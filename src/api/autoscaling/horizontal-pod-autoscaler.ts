@@ -1,4 +1,6 @@
 import {
+  asTyped,
+  asUnstructured,
   type Condition,
   canonicalQuantity,
   checkPathSegmentName,
@@ -13,7 +15,6 @@ import {
   parseJsonStrict,
   type Resource,
   type ResourceDefinition,
-  type UnstructuredObject,
   validateNonNegative,
 } from '../../machinery/index.ts';
 import { setDefault } from '../common/defaults.ts';
@@ -429,8 +430,8 @@ export const horizontalPodAutoscalerDefinition: ResourceDefinition = {
     },
   ],
   convert(object, toVersion) {
-    const typed = object as unknown as HorizontalPodAutoscaler;
-    return (toVersion === 'v1' ? toV1(typed) : toV2(typed)) as unknown as UnstructuredObject;
+    const typed = asTyped<HorizontalPodAutoscaler>(object);
+    return asUnstructured(toVersion === 'v1' ? toV1(typed) : toV2(typed));
   },
 };
 

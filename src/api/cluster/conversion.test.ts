@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject, UnstructuredObject } from '../../machinery/index.ts';
+import { asJson, type JsonObject, type UnstructuredObject } from '../../machinery/index.ts';
 import { clusterKind, machineDeploymentKind, machineKind } from './kinds.ts';
 
 type AnyKind = { definition: typeof clusterKind.definition };
@@ -240,7 +240,7 @@ describe('v1alpha3 in the hub version', () => {
         spec: { clusterName: 'c', bootstrap: { data: 'inline' } },
       },
     };
-    expect(stored(machineDeploymentKind, 'v1alpha3', { spec } as unknown as JsonObject)).toEqual({
+    expect(stored(machineDeploymentKind, 'v1alpha3', asJson({ spec }))).toEqual({
       spec: {
         clusterName: 'c',
         selector: {},

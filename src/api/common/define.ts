@@ -1,5 +1,6 @@
 import {
   allVerbs,
+  asTyped,
   type FieldError,
   fieldError,
   type JsonValue,
@@ -11,7 +12,6 @@ import {
   type StrategyContext,
   type SubresourceDefinition,
   type TableColumn,
-  type TablePrinter,
   type Verb,
   type VersionDefinition,
 } from '../../machinery/index.ts';
@@ -77,7 +77,7 @@ export function defineBuiltin<T extends KubeObject>(kind: BuiltinKind<T>): Resou
           deprecationWarning: kind.deprecationWarning,
         }),
         ...(kind.scale && { scale: kind.scale }),
-        printer: { columns: kind.columns, row: kind.row as unknown as TablePrinter['row'] },
+        printer: { columns: kind.columns, row: (object, nowMs) => kind.row(asTyped<T>(object), nowMs) },
         ...(kind.selectableFields && {
           selectableFields: kind.selectableFields as unknown as NonNullable<VersionDefinition['selectableFields']>,
         }),

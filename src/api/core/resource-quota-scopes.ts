@@ -1,4 +1,4 @@
-import { type FieldError, fieldError, type JsonValue } from '../../machinery/index.ts';
+import { asJson, type FieldError, fieldError } from '../../machinery/index.ts';
 
 /** Which objects of a namespace a quota counts: by name alone, or by name and values. */
 export interface ScopeSelector {
@@ -69,7 +69,7 @@ function validateScopes(scopes: readonly string[], limited: readonly string[]): 
 function validateSelector(selector: ScopeSelector | undefined, limited: readonly string[]): FieldError[] {
   const requirements = selector?.matchExpressions ?? [];
   const path = 'spec.scopeSelector.matchExpressions';
-  const shown = selector as unknown as JsonValue;
+  const shown = selector && asJson(selector);
   const errors: FieldError[] = [];
   for (const { scopeName, operator, values = [] } of requirements) {
     if (!countedByScope.has(scopeName)) {

@@ -1,11 +1,13 @@
 import {
+  asJson,
+  asTyped,
+  asUnstructured,
   type FieldError,
   fieldError,
   type JsonObject,
   type KubeObject,
   type Resource,
   type ResourceDefinition,
-  type UnstructuredObject,
   validateImmutable,
 } from '../../machinery/index.ts';
 import { setDefault } from '../common/defaults.ts';
@@ -53,10 +55,10 @@ const toStored = new Map(names);
 const fromStored = new Map(names.map(([view, stored]) => [stored, view]));
 
 function rename(object: KubeObject, renames: ReadonlyMap<string, string>, apiVersion: string): KubeObject {
-  const result: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(object)) result[renames.get(key) ?? key] = value;
+  const result: JsonObject = {};
+  for (const [key, value] of Object.entries(asJson(object))) result[renames.get(key) ?? key] = value;
   result['apiVersion'] = apiVersion;
-  return result as unknown as KubeObject;
+  return asTyped<KubeObject>(result);
 }
 
 /** The stored form of an event of either view; does not change its input, shares its parts. */
@@ -131,8 +133,8 @@ export const eventDefinition: ResourceDefinition = defineBuiltin<Event>({
   storedAs: {
     group: '',
     plural: 'events',
-    toStorage: (object) => toCoreEvent(object) as unknown as UnstructuredObject,
-    fromStorage: (object) => fromCoreEvent(object) as unknown as UnstructuredObject,
+    toStorage: (object) => asUnstructured(toCoreEvent(object)),
+    fromStorage: (object) => asUnstructured(fromCoreEvent(object)),
   },
   noGeneration: true,
   allowCreateOnUpdate: true,

@@ -2,7 +2,6 @@ import { lenient } from '../kind/lenient.ts';
 import {
   anyValue,
   boolean,
-  type Field,
   type Fields,
   integer,
   list,
@@ -247,7 +246,7 @@ const loadBalancer = (alpha: Alpha): UntypedField =>
     'Load balancer in front of the API servers.',
   );
 
-const droppedKeyPair = (): Field<unknown> => anyValue('Without effect.') as unknown as Field<unknown>;
+const droppedKeyPair = (): UntypedField => anyValue('Without effect.');
 
 export const alphaClusterSpec = (alpha: Alpha): UntypedField =>
   object(

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../machinery/index.ts';
+import { asJson, type JsonObject, type JsonValue } from '../../machinery/index.ts';
 import { toApiUserInfo } from '../auth/index.ts';
 import type { AdmissionRequest } from './types.ts';
 
@@ -20,7 +20,7 @@ export function describeRequest(request: AdmissionRequest, version: string): Jso
     name: target.name,
     ...(target.namespace !== undefined && { namespace: target.namespace }),
     operation,
-    userInfo: toApiUserInfo(request.caller.user) as unknown as JsonObject,
+    userInfo: asJson(toApiUserInfo(request.caller.user)),
     dryRun: request.dryRun,
     options: describeOptions(request),
   };

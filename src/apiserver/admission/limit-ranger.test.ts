@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { KubeObject, UnstructuredObject } from '../../machinery/index.ts';
+import { asTyped, asUnstructured, type KubeObject, type UnstructuredObject } from '../../machinery/index.ts';
 import type { Store } from '../../store/index.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
 import { AdmissionChain } from './chain.ts';
@@ -27,10 +27,10 @@ function admit(
     subresource: undefined,
     object,
     ...more,
-  } as unknown as AdmissionRequest;
+  } as Partial<AdmissionRequest> as AdmissionRequest;
   void chain.mutate(request);
   void chain.validate(request);
-  return object as unknown as UnstructuredObject;
+  return asUnstructured(object);
 }
 
 const container = (resources: object = {}, more: object = {}): object => ({
@@ -40,7 +40,7 @@ const container = (resources: object = {}, more: object = {}): object => ({
   ...more,
 });
 const resourcesOf = (pod: KubeObject): unknown[] =>
-  (pod as unknown as { spec: { containers: { resources: unknown }[] } }).spec.containers.map((c) => c.resources);
+  asTyped<{ spec: { containers: { resources: unknown }[] } }>(pod).spec.containers.map((c) => c.resources);
 
 describe('a limit range fills in', () => {
   const defaults = { type: 'Container', default: { cpu: '500m', memory: '256Mi' }, defaultRequest: { cpu: '100m' } };
@@ -149,7 +149,7 @@ describe('a limit range refuses', () => {
 
   it('nothing of an object that is going away', () => {
     const limits = [{ type: 'PersistentVolumeClaim', max: { storage: '2Gi' } }];
-    const oldObject = { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } } as unknown as UnstructuredObject;
+    const oldObject = { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } } as UnstructuredObject;
     const spec = { resources: { requests: { storage: '3Gi' } } };
     const update = { operation: 'UPDATE' as const, oldObject };
     expect(() => admit('persistentvolumeclaims', spec, [limits], update)).not.toThrow();

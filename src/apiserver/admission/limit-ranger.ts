@@ -1,4 +1,4 @@
-import { formatQuantity, type Quantity, statusError, type UnstructuredObject } from '../../machinery/index.ts';
+import { asTyped, formatQuantity, type Quantity, statusError, type UnstructuredObject } from '../../machinery/index.ts';
 import type { Store } from '../../store/index.ts';
 import {
   podResources,
@@ -64,7 +64,7 @@ function fillIn(pod: UnstructuredObject, items: readonly LimitRangeItem[]): void
     Object.assign(requests, item.defaultRequest);
     Object.assign(limits, item.default);
   }
-  const { containers = [], initContainers = [] } = (pod as unknown as ResourcefulPod).spec ?? {};
+  const { containers = [], initContainers = [] } = asTyped<ResourcefulPod>(pod).spec ?? {};
   const done = [
     ...containers.flatMap((container) => fillContainer(container, requests, limits, 'container')),
     ...initContainers.flatMap((container) => fillContainer(container, requests, limits, 'init container')),
@@ -103,7 +103,7 @@ interface Asked {
 }
 
 function podProblems(object: UnstructuredObject, items: readonly LimitRangeItem[]): string[] {
-  const pod = object as unknown as ResourcefulPod;
+  const pod = asTyped<ResourcefulPod>(object);
   const { containers = [], initContainers = [] } = pod.spec ?? {};
   const problems: string[] = [];
   for (const item of items) {
@@ -123,7 +123,7 @@ function asked(resources: ResourceRequirements | undefined): Asked {
 }
 
 function claimProblems(object: UnstructuredObject, items: readonly LimitRangeItem[]): string[] {
-  const { spec } = object as unknown as { spec?: { resources?: ResourceRequirements } };
+  const { spec } = asTyped<{ spec?: { resources?: ResourceRequirements } }>(object);
   const requests = amountsOf(spec?.resources?.requests);
   const problems: (string | undefined)[] = [];
   for (const { type, min, max } of items) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { UnstructuredObject } from '../../machinery/index.ts';
+import { asTyped, type UnstructuredObject } from '../../machinery/index.ts';
 import type { Store } from '../../store/index.ts';
 import { objectKey } from '../storage/keys.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
@@ -29,7 +29,7 @@ function podRequest(spec: Record<string, unknown>, more: Partial<AdmissionReques
     subresource: undefined,
     object: { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' }, spec },
     ...more,
-  } as unknown as AdmissionRequest;
+  } as Partial<AdmissionRequest> as AdmissionRequest;
 }
 
 function admit(spec: Record<string, unknown>, ...classes: PriorityClass[]): UnstructuredObject['spec'] {
@@ -94,7 +94,7 @@ describe('the priority of a pod', () => {
     expect(isTouched({})).toBe(true);
     expect(isTouched({ operation: 'UPDATE' })).toBe(false);
     expect(isTouched({ subresource: 'binding' })).toBe(false);
-    expect(isTouched({ target: services as unknown as AdmissionRequest['target'] })).toBe(false);
+    expect(isTouched({ target: services as AdmissionRequest['target'] })).toBe(false);
   });
 });
 
@@ -102,7 +102,7 @@ describe('the tolerations of a pod', () => {
   const keysOf = (tolerations: object[] | undefined): unknown => {
     const request = podRequest(tolerations ? { tolerations } : {});
     void podTolerations.mutate?.(request);
-    const { spec } = request.object as unknown as { spec: { tolerations: { key?: string }[] } };
+    const { spec } = asTyped<{ spec: { tolerations: { key?: string }[] } }>(request.object!);
     return spec.tolerations.map(({ key }) => key);
   };
 

@@ -1,4 +1,4 @@
-import type { ApiStatusError, UnstructuredObject } from '../../machinery/index.ts';
+import { type ApiStatusError, asTyped, type UnstructuredObject } from '../../machinery/index.ts';
 import {
   type Authorizer,
   type ClusterRole,
@@ -36,7 +36,7 @@ function check(
   old: UnstructuredObject | undefined,
 ): ApiStatusError | undefined {
   if (context.resource === 'roles' || context.resource === 'clusterroles') {
-    return checkRoleEscalation(context, object as unknown as ClusterRole, old as unknown as ClusterRole | undefined);
+    return checkRoleEscalation(context, asTyped<ClusterRole>(object), old && asTyped<ClusterRole>(old));
   }
-  return checkBindingEscalation(context, object as unknown as RoleBinding);
+  return checkBindingEscalation(context, asTyped<RoleBinding>(object));
 }

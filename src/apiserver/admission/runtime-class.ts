@@ -1,4 +1,11 @@
-import { compareQuantities, deepEqual, isJsonObject, type JsonObject, statusError } from '../../machinery/index.ts';
+import {
+  asJson,
+  compareQuantities,
+  deepEqual,
+  isJsonObject,
+  type JsonObject,
+  statusError,
+} from '../../machinery/index.ts';
 import type { Store } from '../../store/index.ts';
 import { objectKey } from '../storage/keys.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
@@ -41,7 +48,7 @@ function findClass(store: Store<StoredObject>, name: unknown, request: Admission
   if (typeof name !== 'string') return undefined;
   const record = store.head(objectKey(runtimeClasses, undefined, name));
   if (!record) throw refusal(request, `pod rejected: RuntimeClass "${name}" not found`);
-  return record.value.object as unknown as JsonObject;
+  return asJson(record.value.object);
 }
 
 /** undefined: the class says nothing of what it costs */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { KubeObject } from '../../machinery/index.ts';
+import { asTyped, type KubeObject } from '../../machinery/index.ts';
 import { type Answer, startTestServer, type TestServer } from '../testing/index.ts';
 
 let server: TestServer;
@@ -42,7 +42,7 @@ interface PodSpec {
 async function admitted(...args: Parameters<typeof createPod>): Promise<PodSpec> {
   const answer = await createPod(...args);
   expect(answer.status, answer.text).toBe(201);
-  return answer.body['spec'] as unknown as PodSpec;
+  return asTyped<PodSpec>(answer.body['spec']!);
 }
 
 describe('the service account of a pod', () => {

@@ -1,3 +1,4 @@
+import { asTyped } from '../../machinery/index.ts';
 import type { Store } from '../../store/index.ts';
 import { type KeySpace, keyPrefix, nameOfKey, namespaceOfKey } from '../storage/keys.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
@@ -23,17 +24,17 @@ export function feedNodeRelations(store: Store<StoredObject>, index: NodeRelatio
   const stops = [
     follow(
       { group: '', plural: 'pods' },
-      ({ object }) => index.setPod(object as unknown as PodObject),
+      ({ object }) => index.setPod(asTyped<PodObject>(object)),
       (key) => index.deletePod(namespaceOfKey(key), nameOfKey(key)),
     ),
     follow(
       { group: '', plural: 'persistentvolumes' },
-      ({ object }) => index.setPersistentVolume(object as unknown as VolumeObject),
+      ({ object }) => index.setPersistentVolume(asTyped<VolumeObject>(object)),
       (key) => index.deletePersistentVolume(nameOfKey(key)),
     ),
     follow(
       { group: 'storage.k8s.io', plural: 'volumeattachments' },
-      ({ object }) => index.setVolumeAttachment(object as unknown as AttachmentObject),
+      ({ object }) => index.setVolumeAttachment(asTyped<AttachmentObject>(object)),
       (key) => index.deleteVolumeAttachment(nameOfKey(key)),
     ),
   ];

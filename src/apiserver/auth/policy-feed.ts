@@ -1,3 +1,4 @@
+import { asTyped } from '../../machinery/index.ts';
 import type { Store } from '../../store/index.ts';
 import { keyPrefix, nameOfKey, namespaceOfKey } from '../storage/keys.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
@@ -16,7 +17,7 @@ export function feedRbacIndex(store: Store<StoredObject>, index: RbacIndex): () 
   const stops = kinds.map(([kind, plural, namespaced]) => {
     const prefix = keyPrefix({ group: 'rbac.authorization.k8s.io', plural });
     const present = store.list(prefix);
-    const set = (value: StoredObject): void => index.set(kind, value.object as unknown as Role | RoleBinding);
+    const set = (value: StoredObject): void => index.set(kind, asTyped<Role | RoleBinding>(value.object));
     for (const record of present.records) set(record.value);
     return store.watch(prefix, present.revision, (events) => {
       for (const event of events) {

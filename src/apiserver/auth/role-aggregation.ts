@@ -1,4 +1,4 @@
-import { clone, deepEqual, ignoreNotFound, type JsonValue } from '../../machinery/index.ts';
+import { asJson, asTyped, clone, deepEqual, ignoreNotFound } from '../../machinery/index.ts';
 import type { ResourceApi } from '../service/resource-api.ts';
 import type { Caller } from '../service/types.ts';
 import { updateObject } from '../service/update.ts';
@@ -22,7 +22,7 @@ export function startRoleAggregation(api: ResourceApi, onError: (error: unknown)
   let again = false;
 
   const settle = async (): Promise<void> => {
-    const all = context.store.list(prefix).records.map(({ value }) => value.object as unknown as ClusterRole);
+    const all = context.store.list(prefix).records.map(({ value }) => asTyped<ClusterRole>(value.object));
     for (const role of all) {
       if (stop.signal.aborted || !isAggregated(role)) continue;
       const rules = aggregate(role, all);
@@ -35,7 +35,7 @@ export function startRoleAggregation(api: ResourceApi, onError: (error: unknown)
         settings: { dryRun: false, fieldManager: 'clusterrole-aggregation-controller', fieldValidation: 'Ignore' },
         next: (live) => {
           const draft = clone(live);
-          draft['rules'] = clone(rules) as unknown as JsonValue;
+          draft['rules'] = asJson(clone(rules));
           return { draft, conditional: false };
         },
       }).catch(ignoreNotFound);

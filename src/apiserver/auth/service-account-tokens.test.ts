@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type KubeObject, ManualClock, seededRandom } from '../../machinery/index.ts';
+import { asTyped, type KubeObject, ManualClock, seededRandom } from '../../machinery/index.ts';
 import { generateKeys } from '../../pki/index.ts';
 import type { SecretObject } from './bootstrap-tokens.ts';
 import { type JwtSigningKey, jwtSigningKey, signJwt } from './jwt.ts';
@@ -318,7 +318,7 @@ describe('the published keys', () => {
         random: seededRandom(1),
       });
       const { token } = one.issueServiceAccountToken(account);
-      const keys = createLocalJWKSet(one.jwks() as unknown as JSONWebKeySet);
+      const keys = createLocalJWKSet(asTyped<JSONWebKeySet>(one.jwks()));
       const { payload } = await jwtVerify(token, keys, {
         issuer: issuerUrl,
         audience: 'x',

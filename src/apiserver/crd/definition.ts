@@ -1,10 +1,10 @@
 import {
   allVerbs,
+  asJson,
   clone,
   compareVersionPriority,
   compileSimplePath,
   formatApiVersion,
-  type JsonObject,
   type JsonValue,
   parseApiVersion,
   pruneUnknownFields,
@@ -150,7 +150,7 @@ function converterOf(
   // What another version has and this one lacks is not there for its readers, whoever converts.
   const cut = (draft: UnstructuredObject, toVersion: string): UnstructuredObject => {
     const schema = versions.find((version) => version.name === toVersion)?.schema?.openAPIV3Schema;
-    if (schema) pruneUnknownFields(draft as unknown as JsonObject, schema);
+    if (schema) pruneUnknownFields(asJson(draft), schema);
     return draft;
   };
   if (conversion?.strategy !== 'Webhook') {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isJsonObject, type JsonObject, type UnstructuredObject } from '../../machinery/index.ts';
+import { asJson, asTyped, isJsonObject, type JsonObject, type UnstructuredObject } from '../../machinery/index.ts';
 import {
   type Answer,
   at,
@@ -386,7 +386,7 @@ onTargets(targets, (on) => {
     function convert(review: JsonObject): JsonObject {
       const request = review['request'] as JsonObject;
       const desired = String(request['desiredAPIVersion']);
-      const convertedObjects = (request['objects'] as unknown as UnstructuredObject[]).map((object) => {
+      const convertedObjects = asTyped<UnstructuredObject[]>(request['objects']!).map((object) => {
         const { size, width, ...rest } = (object.spec ?? {}) as Record<string, string>;
         const value = size ?? width;
         const key = desired.endsWith('/v2') ? 'width' : 'size';
@@ -398,7 +398,7 @@ onTargets(targets, (on) => {
         response: {
           uid: request['uid'],
           result: { status: 'Success' },
-          convertedObjects: convertedObjects as unknown as JsonObject[],
+          convertedObjects: asJson(convertedObjects),
         },
       };
     }
@@ -451,7 +451,7 @@ onTargets(targets, (on) => {
       const target = on();
       hook.answer((review) => {
         const answer = convert(review);
-        for (const object of at(answer, 'response.convertedObjects') as unknown as UnstructuredObject[]) {
+        for (const object of asTyped<UnstructuredObject[]>(at(answer, 'response.convertedObjects')!)) {
           object.metadata = { ...object.metadata, labels: { converted: 'yes' }, finalizers: ['example.com/smuggled'] };
         }
         return answer;

@@ -1,9 +1,9 @@
 import {
+  asTyped,
   type Condition,
   clone,
   deepEqual,
   ignoreNotFound,
-  type JsonValue,
   type ResourceDefinition,
   type UnstructuredObject,
 } from '../../machinery/index.ts';
@@ -211,5 +211,5 @@ export class CrdLifecycle {
 }
 
 function asCrd(object: UnstructuredObject): CustomResourceDefinition {
-  return object as unknown as CustomResourceDefinition & { spec: JsonValue };
+  return asTyped<CustomResourceDefinition>(object);
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { JsonObject, KubeObject } from '../../machinery/index.ts';
+import { asTyped, type JsonObject, type KubeObject } from '../../machinery/index.ts';
 import { type Api, mergePatch, startTestServer, type TestServer } from '../testing/index.ts';
 
 const name = 'openstackclusters.infrastructure.cluster.x-k8s.io';
@@ -38,7 +38,7 @@ describe('the definition of a compiled-in kind', () => {
   let server: TestServer;
   let api: Api;
   let published: Definition;
-  const read = async (): Promise<Definition> => (await api.get(path)).body as unknown as Definition;
+  const read = async (): Promise<Definition> => asTyped<Definition>((await api.get(path)).body);
 
   beforeAll(async () => {
     server = await startTestServer({ ownKinds: true });

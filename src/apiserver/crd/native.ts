@@ -1,4 +1,5 @@
 import {
+  asTyped,
   clone,
   deepEqual,
   type ResourceDefinition,
@@ -72,7 +73,7 @@ export class NativeDefinitions {
     const known = this.#wanted.get(name);
     const crd = known ? undefined : this.#native.get(name)?.crd;
     if (!crd) return known;
-    const wanted = clone(crd) as unknown as CustomResourceDefinition;
+    const wanted = asTyped<CustomResourceDefinition>(clone(crd));
     defaultCrd(wanted);
     this.#wanted.set(name, wanted);
     return wanted;
@@ -104,7 +105,7 @@ export function nativeDefinitionsStay(native: NativeKinds, store: Store<StoredOb
 function isPublished(api: ResourceApi, crds: ServedResource, crd: NonNullable<ResourceDefinition['crd']>): boolean {
   const live = api.context.store.head(objectKey(crds.resource.keySpace, undefined, crd.metadata.name!))?.value.object;
   if (live?.metadata.annotations?.[builtInAnnotation] === undefined) return false;
-  const wanted = clone(crd) as unknown as CustomResourceDefinition;
+  const wanted = asTyped<CustomResourceDefinition>(clone(crd));
   defaultCrd(wanted);
   const labels = Object.entries(wanted.metadata.labels ?? {});
   return deepEqual(live.spec, wanted.spec) && labels.every(([key, value]) => live.metadata.labels?.[key] === value);

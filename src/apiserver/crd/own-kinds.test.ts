@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { ownDefinitions } from '../../api/index.ts';
-import { type JsonObject, parseApiVersion, type UnstructuredObject } from '../../machinery/index.ts';
+import { asJson, asTyped, parseApiVersion, type UnstructuredObject } from '../../machinery/index.ts';
 import { type Api, mergePatch, startTestServer, type TestServer } from '../testing/index.ts';
 
 // Our kinds as the API server serves them: manifests in the order and the versions people write them in.
@@ -44,10 +44,10 @@ describe('the API server with our kinds', () => {
     for (const version of ['v1beta2', 'v1beta1', 'v1alpha4', 'v1alpha3']) {
       const path = `${pathOf('KubeadmControlPlane', version)}/harbour-control-plane`;
       const { body } = await api.get(path, { accept: table });
-      const { columnDefinitions, rows } = body as unknown as {
+      const { columnDefinitions, rows } = asTyped<{
         columnDefinitions: { name: string }[];
         rows: { cells: unknown[] }[];
-      };
+      }>(body);
       columns[version] = columnDefinitions.map(({ name }) => name);
       expect(rows[0]!.cells[0]).toBe('harbour-control-plane');
       expect(rows[0]!.cells.at(-1)).toBe('v1.32.4');
@@ -95,7 +95,7 @@ describe('the API server with our kinds', () => {
     };
     const path = pathOf('Provider', 'v1alpha3');
     expect((await api.post(path, provider)).status).toBe(201);
-    expect((await api.get(`${path}/infrastructure-openstack`)).body).toMatchObject(provider as unknown as JsonObject);
+    expect((await api.get(`${path}/infrastructure-openstack`)).body).toMatchObject(asJson(provider));
     const changed = await api.patch(`${path}/infrastructure-openstack`, mergePatch, { version: 'v0.16.0' });
     expect(changed.body).toMatchObject({ version: 'v0.16.0', metadata: { generation: 2 } });
   });
@@ -114,7 +114,7 @@ describe('the API server with our kinds', () => {
     'publishes the definition of $kind as established',
     async ({ name }) => {
       const answer = await api.get(`/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${name}`);
-      const { status } = answer.body as unknown as { status: { conditions: { type: string; status: string }[] } };
+      const { status } = asTyped<{ status: { conditions: { type: string; status: string }[] } }>(answer.body);
       const established = status.conditions.find(({ type }) => type === 'Established');
       expect(established?.status).toBe('True');
     },

@@ -1,4 +1,4 @@
-import type { ResourceDefinition, UnstructuredObject } from '../../machinery/index.ts';
+import { asTyped, type ResourceDefinition, type UnstructuredObject } from '../../machinery/index.ts';
 import { defaultCrd, prepareCrdStatus } from './defaults.ts';
 import { NativeDefinitions, type NativeKinds } from './native.ts';
 import { type CustomResourceDefinition, cleanupFinalizer } from './types.ts';
@@ -8,7 +8,7 @@ import { crdWarnings } from './warnings.ts';
 /** Gives the CustomResourceDefinition kind its behaviour: the server itself is what it configures. */
 export function withCrdStrategy(definition: ResourceDefinition, native: NativeKinds): ResourceDefinition {
   const natives = new NativeDefinitions(native);
-  const asCrd = (object: UnstructuredObject): CustomResourceDefinition => object as unknown as CustomResourceDefinition;
+  const asCrd = (object: UnstructuredObject): CustomResourceDefinition => asTyped<CustomResourceDefinition>(object);
   return {
     ...definition,
     strategy: {

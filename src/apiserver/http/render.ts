@@ -1,4 +1,6 @@
 import {
+  asJson,
+  asUnstructured,
   encodeKubernetesProtobuf,
   formatYaml,
   type JsonObject,
@@ -45,7 +47,7 @@ export function negotiateReview(exchange: Exchange): Representation {
 
 export function sendReview(exchange: Exchange, answer: UnstructuredObject, context: RenderContext): void {
   const representation = negotiateReview(exchange);
-  const value = representation.as === 'partial' ? partialMetadata(answer) : (answer as unknown as JsonObject);
+  const value = representation.as === 'partial' ? partialMetadata(answer) : asJson(answer);
   sendEncoded(exchange, 201, value, representation, context);
 }
 
@@ -74,7 +76,7 @@ export function sendValue(
 ): void {
   const representation = chooseFor(exchange, false);
   if (representation.as !== 'table' || !printer) return sendEncoded(exchange, code, value, representation, context);
-  const object = value as unknown as UnstructuredObject;
+  const object = asUnstructured(value);
   sendEncoded(exchange, code, tableOf(exchange, object, printer, context), representation, context);
 }
 
@@ -89,7 +91,7 @@ function sendEncoded(
     case 'yaml':
       return exchange.send(code, 'application/yaml', formatYaml(value as JsonValue));
     case 'protobuf': {
-      const bytes = encodeKubernetesProtobuf(value as unknown as UnstructuredObject, context.protobuf);
+      const bytes = encodeKubernetesProtobuf(asUnstructured(value), context.protobuf);
       return exchange.send(code, protobufMediaType, Buffer.from(bytes));
     }
     case 'json': {
@@ -165,7 +167,7 @@ function sendObject(
     case 'partial':
       return sendEncoded(exchange, code, partialMetadata(object), representation, context);
     case 'object':
-      return sendEncoded(exchange, code, object as unknown as JsonObject, representation, context);
+      return sendEncoded(exchange, code, asJson(object), representation, context);
   }
 }
 
@@ -208,7 +210,7 @@ export async function sendList(
   const rows = { printer: target.version.printer, includeObject: includeObjectOf(exchange), nowMs: context.nowMs };
   const shape = (object: UnstructuredObject): JsonObject => {
     if (as === 'table') return renderRow(object, rows);
-    return as === 'partial' ? partialMetadata(object) : (object as unknown as JsonObject);
+    return as === 'partial' ? partialMetadata(object) : asJson(object);
   };
   const pace = new Pace();
   const texts: string[] = [];

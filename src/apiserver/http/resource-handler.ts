@@ -1,4 +1,5 @@
 import {
+  asJson,
   type JsonObject,
   type Schema,
   statusError,
@@ -231,7 +232,7 @@ export class ResourceHandler {
       metadata: { resourceVersion: String(this.#options.api.context.store.revision) },
       items,
     };
-    sendValue(exchange, 200, list as unknown as JsonObject, this.#renderContext());
+    sendValue(exchange, 200, asJson(list), this.#renderContext());
   }
 
   async #optionalBody(exchange: Exchange): Promise<unknown> {

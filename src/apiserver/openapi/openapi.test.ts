@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { isJsonObject, type JsonObject } from '../../machinery/index.ts';
+import { asTyped, isJsonObject, type JsonObject } from '../../machinery/index.ts';
 import { at, crd, eventually, onTargets, targets } from '../testing/index.ts';
 
 type Schemas = Record<string, JsonObject>;
 
 function schemasOf(document: JsonObject): Schemas {
-  return at(document, 'components.schemas') as unknown as Schemas;
+  return asTyped<Schemas>(at(document, 'components.schemas')!);
 }
 
 function kindsOf(schemas: Schemas): string[] {

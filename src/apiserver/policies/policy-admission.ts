@@ -1,6 +1,6 @@
 import {
   type ApiStatusError,
-  type JsonObject,
+  asJson,
   type JsonValue,
   statusError,
   type UnstructuredObject,
@@ -131,7 +131,7 @@ async function inputOf(
   const view = async (object: UnstructuredObject | undefined): Promise<JsonValue> => {
     if (object === undefined) return null;
     const shown = request.bodyKind ? object : await resource.convert(object, version.name);
-    return shown as unknown as JsonValue;
+    return asJson(shown);
   };
   const spaces = { group: '', plural: 'namespaces' };
   const stored = namespace === undefined ? undefined : context.store.get(objectKey(spaces, undefined, namespace));
@@ -147,7 +147,7 @@ async function inputOf(
 /** The part of a namespace that expressions may look at. */
 function namespaceView({ metadata, spec, status }: UnstructuredObject): JsonValue {
   const { managedFields: _managed, ownerReferences: _owners, uid: _uid, ...rest } = metadata;
-  return { metadata: rest, spec: spec ?? {}, status: status ?? {} } as unknown as JsonObject;
+  return { metadata: asJson(rest), spec: spec ?? {}, status: status ?? {} };
 }
 
 const codes: Readonly<Record<string, number>> = { Forbidden: 403, RequestEntityTooLarge: 413 };

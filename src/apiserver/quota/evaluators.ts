@@ -1,4 +1,4 @@
-import type { Quantity, UnstructuredObject } from '../../machinery/index.ts';
+import { asTyped, type Quantity, type UnstructuredObject } from '../../machinery/index.ts';
 import type { AdmissionOperation } from '../admission/types.ts';
 import type { KeySpace } from '../storage/keys.ts';
 import { type Amounts, amountsOf, one, wholeAmount, zero } from './amounts.ts';
@@ -93,7 +93,7 @@ const serviceEvaluator: QuotaEvaluator = {
   handles: isMainWrite,
   matchesScope: () => false,
   usage(object) {
-    const { type, ports = [], allocateLoadBalancerNodePorts } = (object as unknown as ServiceObject).spec ?? {};
+    const { type, ports = [], allocateLoadBalancerNodePorts } = asTyped<ServiceObject>(object).spec ?? {};
     const balances = type === 'LoadBalancer';
     const onlyNamed = balances && allocateLoadBalancerNodePorts === false;
     const withNodePort = onlyNamed ? ports.filter(({ nodePort }) => (nodePort ?? 0) !== 0) : ports;
@@ -125,7 +125,7 @@ const claimEvaluator: QuotaEvaluator = {
   handles: isMainWrite,
   matchesScope: claimMatchesScope,
   usage(object) {
-    const { metadata, spec, status } = object as unknown as ClaimObject;
+    const { metadata, spec, status } = asTyped<ClaimObject>(object);
     const className = metadata.annotations?.['volume.beta.kubernetes.io/storage-class'] ?? spec?.storageClassName ?? '';
     const usage: Amounts = new Map([
       ['persistentvolumeclaims', one],

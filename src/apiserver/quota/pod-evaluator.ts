@@ -1,4 +1,4 @@
-import type { UnstructuredObject } from '../../machinery/index.ts';
+import { asTyped, type UnstructuredObject } from '../../machinery/index.ts';
 import {
   asHeld,
   hasPodLevelResources,
@@ -39,7 +39,7 @@ export const podEvaluator: QuotaEvaluator = {
   },
   matchesScope: podMatchesScope,
   usage(object, nowMs) {
-    const pod = object as unknown as PodObject;
+    const pod = asTyped<PodObject>(object);
     const usage: Amounts = new Map([['count/pods', one]]);
     if (hasEnded(object, nowMs)) return usage;
     const requests = podResources(pod, 'requests', asHeld);
@@ -54,7 +54,7 @@ export const podEvaluator: QuotaEvaluator = {
   },
   changesAt: graceEnd,
   missing(object, resourceNames) {
-    const pod = object as unknown as PodObject;
+    const pod = asTyped<PodObject>(object);
     if (hasPodLevelResources(pod)) return undefined;
     const required = demanded.filter((name) => resourceNames.includes(name)).sort();
     const { containers = [], initContainers = [] } = pod.spec ?? {};
@@ -95,7 +95,7 @@ function isExtended(name: string): boolean {
 
 /** Ended pods, and those whose time to end is over though no node says so, no longer use anything. */
 function hasEnded(object: UnstructuredObject, nowMs: number): boolean {
-  const { phase } = (object as unknown as PodObject).status ?? {};
+  const { phase } = asTyped<PodObject>(object).status ?? {};
   return phase === 'Succeeded' || phase === 'Failed' || nowMs > (graceEnd(object) ?? Number.POSITIVE_INFINITY);
 }
 

@@ -1,4 +1,4 @@
-import { clone, deepEqual, ignoreNotFound, isJsonObject, type JsonObject } from '../../machinery/index.ts';
+import { asJson, clone, deepEqual, ignoreNotFound, isJsonObject } from '../../machinery/index.ts';
 import { loopbackUser } from '../auth/index.ts';
 import type { ResourceApi } from '../service/resource-api.ts';
 import type { Caller } from '../service/types.ts';
@@ -142,7 +142,7 @@ export class QuotaBook {
       settings,
       next: (current) => {
         const draft = clone(current);
-        draft.status = status as unknown as JsonObject;
+        draft.status = asJson(status);
         return { draft, conditional: false };
       },
     }).catch(ignoreNotFound);

@@ -1,4 +1,4 @@
-import { labelSelectorFromObject, type UnstructuredObject } from '../../machinery/index.ts';
+import { asTyped, labelSelectorFromObject, type UnstructuredObject } from '../../machinery/index.ts';
 import { isBestEffort, type ResourcefulPod } from '../pods/pod-resources.ts';
 
 export interface ScopeSelector {
@@ -39,11 +39,11 @@ interface AffinityTerm {
 
 /** A pod that was given a deadline to end by; nothing to do with its deletion. */
 export function isTerminating(object: UnstructuredObject): boolean {
-  return ((object as unknown as ScopedPod).spec?.activeDeadlineSeconds ?? -1) >= 0;
+  return (asTyped<ScopedPod>(object).spec?.activeDeadlineSeconds ?? -1) >= 0;
 }
 
 export function podMatchesScope(object: UnstructuredObject, selector: ScopeSelector): boolean {
-  const pod = object as unknown as ScopedPod;
+  const pod = asTyped<ScopedPod>(object);
   switch (selector.scopeName) {
     case 'Terminating':
       return isTerminating(object);
@@ -72,7 +72,7 @@ interface ScopedClaim {
 
 export function claimMatchesScope(object: UnstructuredObject, selector: ScopeSelector): boolean {
   if (selector.scopeName !== 'VolumeAttributesClass') return false;
-  const { spec, status } = object as unknown as ScopedClaim;
+  const { spec, status } = asTyped<ScopedClaim>(object);
   const names = [
     spec?.volumeAttributesClassName,
     status?.currentVolumeAttributesClassName,

@@ -1,8 +1,8 @@
 import {
   applySchemaDefaults,
+  asJson,
   clone,
   formatApiVersion,
-  type JsonObject,
   type LargeIntegers,
   parseApiVersion,
   type ResourceDefinition,
@@ -92,7 +92,7 @@ export class RegisteredResource {
   #fillDefaults(object: UnstructuredObject): UnstructuredObject {
     if (!this.#hasSchemaDefaults) return object;
     const draft = clone(object);
-    applySchemaDefaults(draft as unknown as JsonObject, this.storageVersion.schema);
+    applySchemaDefaults(asJson(draft), this.storageVersion.schema);
     return draft;
   }
 
@@ -103,7 +103,7 @@ export class RegisteredResource {
   fillStorageDefaults(draft: UnstructuredObject, written: VersionDefinition): void {
     const incomplete = written === this.storageVersion ? this.#hasStatusDefault && draft.status === undefined : true;
     if (!incomplete || !this.#hasDefaults) return;
-    applySchemaDefaults(draft as unknown as JsonObject, this.storageVersion.schema);
+    applySchemaDefaults(asJson(draft), this.storageVersion.schema);
   }
 
   /** Makes the stored form of an object in the storage version. Takes ownership of `object`. */

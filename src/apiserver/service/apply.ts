@@ -2,9 +2,9 @@ import {
   ApplyConflictError,
   ApplyError,
   applyConfiguration,
+  asJson,
   clone,
   isJsonObject,
-  type JsonObject,
   type ManagedFieldsEntry,
   parseApiVersion,
   statusError,
@@ -101,8 +101,8 @@ function unfit(error: ApplyError): Error {
 /** A null that merging has not replaced by what was there. */
 function refuseNulls(applied: UnstructuredObject, merged: UnstructuredObject, target: NamedTarget): void {
   const { schema } = target.version;
-  if (findAppliedNulls(applied as unknown as JsonObject, schema).length === 0) return;
-  const nulls = findAppliedNulls(merged as unknown as JsonObject, schema);
+  if (findAppliedNulls(asJson(applied), schema).length === 0) return;
+  const nulls = findAppliedNulls(asJson(merged), schema);
   const { group, kind } = target.resource.definition;
   if (nulls.length > 0) throw statusError.invalid(group, kind, target.name, nulls);
 }
@@ -137,7 +137,7 @@ async function merge(
     if (target.resource.isCustom) refuseNulls(applied, merged.object, target);
     // The result shares what it did not change with the live object.
     const object = clone(merged.object);
-    if (!target.resource.isCustom) dropUnset(object as unknown as JsonObject, target.version.schema);
+    if (!target.resource.isCustom) dropUnset(asJson(object), target.version.schema);
     return { object, managedFields: merged.managedFields };
   } catch (error) {
     if (error instanceof ApplyConflictError) throw error.toApiStatusError();

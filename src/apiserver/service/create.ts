@@ -1,6 +1,6 @@
 import {
   applySchemaDefaults,
-  type JsonObject,
+  asJson,
   type ManagedFieldsEntry,
   statusError,
   type UnstructuredObject,
@@ -78,7 +78,7 @@ async function createNamed(
   const nowMs = context.clock.now();
   const strategyContext = strategyContextFor(context, caller, settings, nowMs);
   dropDuplicateOwners(draft, caller);
-  if (resource.isCustom) applySchemaDefaults(draft as unknown as JsonObject, target.version.schema);
+  if (resource.isCustom) applySchemaDefaults(asJson(draft), target.version.schema);
   const converted = toStorageVersion(target, draft);
   const object = converted instanceof Promise ? await converted : converted;
   stampForCreate(object, target, { nowMs, random: context.random });

@@ -1,4 +1,5 @@
 import {
+  asUnstructured,
   checkTypes,
   decodeErrorText,
   fieldProblemsInOrder,
@@ -59,11 +60,11 @@ export function decodeObject(
     const mismatch = checkTypes(draft, schema);
     if (mismatch) throw cannotDecode(served, mismatch);
   }
-  if (applied) return draft as unknown as UnstructuredObject;
+  if (applied) return asUnstructured(draft);
   const unknown = pruneUnknownFields(draft, schema);
   if (!served.resource.isCustom) dropUnset(draft, schema);
   reportFieldProblems(body, unknownFields, unknown, caller, fieldValidation, served);
-  return draft as unknown as UnstructuredObject;
+  return asUnstructured(draft);
 }
 
 /** The refusal of a configuration whose metadata says what metadata cannot say; merging finds the same of the rest. */

@@ -3,6 +3,7 @@ import {
   applyJsonPatch,
   applyMergePatch,
   applyStrategicMergePatch,
+  asJson,
   clone,
   fieldError,
   goFormat,
@@ -44,7 +45,7 @@ export function patchObject(request: PatchRequest): Promise<WrittenObject> {
       const { resource, version } = target;
       const inVersion = await resource.convert(live, version.name);
       // The live object is shared, and what a patch leaves alone is shared with it.
-      const document = clone(inVersion) as unknown as JsonValue;
+      const document = asJson(clone(inVersion));
       const patched = applyPatch(request.kind, document, request.patch, target);
       const draft = decodePatched(request, patched);
       checkNameMatches(draft, target);

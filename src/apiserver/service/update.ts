@@ -1,9 +1,9 @@
 import {
   applySchemaDefaults,
+  asJson,
   clone,
   deepEqual,
   equalManagedFieldsIgnoringTimes,
-  type JsonObject,
   type ManagedFieldsEntry,
   statusError,
   type UnstructuredObject,
@@ -89,7 +89,7 @@ async function attemptUpdate(request: UpdateRequest, onConditional: (value: bool
   const nowMs = context.clock.now();
   const strategyContext = strategyContextFor(context, caller, settings, nowMs, subresource);
   dropDuplicateOwners(draft, caller);
-  if (resource.isCustom) applySchemaDefaults(draft as unknown as JsonObject, target.version.schema);
+  if (resource.isCustom) applySchemaDefaults(asJson(draft), target.version.schema);
   const converted = toStorageVersion(target, draft);
   let object = converted instanceof Promise ? await converted : converted;
   resource.fillStorageDefaults(object, target.version);

@@ -1,8 +1,8 @@
 import {
   appendErrors,
+  asJson,
   checkDns1123Subdomain,
   type FieldError,
-  type JsonValue,
   type StrategyContext,
   statusError,
   type UnstructuredObject,
@@ -90,8 +90,4 @@ function validateCustom(
   if (errors.length > 0 || !resource.definition.crd || version === resource.storageVersion) return errors;
   // Old versions of our own kinds are read leniently; what they become must still be sound.
   return validateCustomResource(asJson(object), resource.storageVersion.schema, old && asJson(old));
-}
-
-function asJson(object: UnstructuredObject): JsonValue {
-  return object as unknown as JsonValue;
 }

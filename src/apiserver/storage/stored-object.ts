@@ -1,6 +1,6 @@
 import {
+  asJson,
   deepFreeze,
-  type JsonObject,
   type ObjectMeta,
   type OwnerReference,
   parseJson,
@@ -76,10 +76,10 @@ export class StoredObject {
    */
   static fromObject(object: UnstructuredObject, expiresAtMs?: number, maxBytes?: number): StoredObject {
     const header = headerOf(object, expiresAtMs);
-    let { json, hasLargeIntegers } = stringifyObject(object as unknown as JsonObject);
+    let { json, hasLargeIntegers } = stringifyObject(asJson(object));
     if (maxBytes !== undefined && isLonger(json, maxBytes)) {
       delete object.metadata.managedFields;
-      ({ json, hasLargeIntegers } = stringifyObject(object as unknown as JsonObject));
+      ({ json, hasLargeIntegers } = stringifyObject(asJson(object)));
       if (isLonger(json, maxBytes)) throw statusError.storageTooLarge();
     }
     if (hasLargeIntegers) header.n = 1;
@@ -95,7 +95,7 @@ export class StoredObject {
 
   /** The header on a line of its own, then the object; JSON text has no line breaks. */
   encode(): readonly string[] {
-    return [`${stringifyJson(this.#header as unknown as JsonObject)}\n`, this.json];
+    return [`${stringifyJson(asJson(this.#header))}\n`, this.json];
   }
 
   /** What an update may make of it: whatever is stored already may become smaller. */

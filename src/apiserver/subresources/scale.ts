@@ -1,4 +1,5 @@
 import {
+  asJson,
   clone,
   compileSimplePath,
   fieldError,
@@ -54,7 +55,7 @@ export async function handleScale(request: SubresourceRequest): Promise<Subresou
         throw modifiedConflict(target);
       }
       const draft = clone(inVersion);
-      compileSimplePath(paths.specReplicasPath).set(draft as unknown as JsonObject, replicas);
+      compileSimplePath(paths.specReplicasPath).set(asJson(draft), replicas);
       return { draft, conditional: false };
     },
   });
@@ -89,7 +90,7 @@ function readReplicas(scale: JsonObject, target: NamedTarget): number {
 }
 
 function toScale(object: UnstructuredObject, paths: ScalePaths): JsonObject {
-  const source = object as unknown as JsonObject;
+  const source = asJson(object);
   const { metadata } = object;
   const replicas = compileSimplePath(paths.specReplicasPath).get(source);
   const selector = paths.labelSelectorPath && compileSimplePath(paths.labelSelectorPath).get(source);

@@ -1,5 +1,4 @@
-import type { JsonObject } from '../../machinery/index.ts';
-import { statusError } from '../../machinery/index.ts';
+import { asJson, asTyped, statusError } from '../../machinery/index.ts';
 import type { AccessControl, TokenRequest } from '../auth/index.ts';
 import { getRecord } from '../service/reads.ts';
 import { admitBody } from './admit-body.ts';
@@ -13,12 +12,12 @@ export function serviceAccountTokenHandler(access: AccessControl): SubresourceHa
     const account = await target.resource.fromRecord(await getRecord(context, target, caller, {}));
     const wish = await admitBody(request, 'token');
     const { response, warnings } = access.tokenIssuer.answerTokenRequest(
-      wish as unknown as TokenRequest,
+      asTyped<TokenRequest>(wish),
       account,
       access.lookup,
     );
     for (const warning of warnings) caller.warn(warning);
     const value = { ...response, kind: 'TokenRequest', apiVersion: 'authentication.k8s.io/v1' };
-    return { type: 'value', code: 201, value: value as unknown as JsonObject };
+    return { type: 'value', code: 201, value: asJson(value) };
   };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type JsonObject, ManualClock } from '../../machinery/index.ts';
+import { asTyped, type JsonObject, ManualClock } from '../../machinery/index.ts';
 import {
   type Api,
   at,
@@ -27,7 +27,7 @@ async function getTable(api: Api, path: string): Promise<Table> {
   const answer = await api.get(path, asTable);
   expect(answer.status, answer.text).toBe(200);
   expect(answer.body).toMatchObject({ kind: 'Table', apiVersion: 'meta.k8s.io/v1' });
-  return answer.body as unknown as Table;
+  return asTyped<Table>(answer.body);
 }
 
 const columns = (document: Table): string[] => document.columnDefinitions.map(({ name }) => name);
@@ -43,7 +43,7 @@ onTargets(targets, (on) => {
       await api.create(ns.core('pods'), pod('a'));
       const answer = await api.get(ns.core('pods'), asTable);
       expect(answer.header('content-type')).toBe('application/json');
-      const document = answer.body as unknown as Table;
+      const document = asTyped<Table>(answer.body);
       expect(columns(document).slice(0, 5)).toEqual(['Name', 'Ready', 'Status', 'Restarts', 'Age']);
       expect(document.rows.map(({ cells }) => cells.slice(0, 4))).toEqual([
         ['a', '0/1', 'Pending', '0'],
@@ -117,7 +117,7 @@ onTargets(targets, (on) => {
       const ns = await namespace();
       for (const name of ['a', 'b', 'c']) await api.create(ns.core('secrets'), { ...configMap(name), kind: 'Secret' });
       const first = (await api.get(`${ns.core('secrets')}?limit=2`, asTable)).body;
-      expect((first as unknown as Table).rows.map(({ cells }) => cells[0])).toEqual(['a', 'b']);
+      expect(asTyped<Table>(first).rows.map(({ cells }) => cells[0])).toEqual(['a', 'b']);
       expect(at(first, 'metadata.remainingItemCount')).toBe(1);
       const token = encodeURIComponent(String(at(first, 'metadata.continue')));
       const second = await getTable(api, `${ns.core('secrets')}?limit=2&continue=${token}`);
@@ -143,7 +143,7 @@ onTargets(targets, (on) => {
       const [second, third] = await watch.take(2);
       watch.close();
       expect(first).toMatchObject({ type: 'ADDED', object: { kind: 'Table', apiVersion: 'meta.k8s.io/v1' } });
-      expect(columns(first!.object as unknown as Table)).toEqual(['Name', 'Type', 'Data', 'Age']);
+      expect(columns(asTyped<Table>(first!.object))).toEqual(['Name', 'Type', 'Data', 'Age']);
       expect(second).toMatchObject({
         type: 'ADDED',
         object: { rows: [{ cells: ['b', 'Opaque', 0, expect.anything()] }] },

@@ -1,4 +1,11 @@
-import type { JsonObject, ListMeta, TableColumn, TablePrinter, UnstructuredObject } from '../../machinery/index.ts';
+import {
+  asJson,
+  type JsonObject,
+  type ListMeta,
+  type TableColumn,
+  type TablePrinter,
+  type UnstructuredObject,
+} from '../../machinery/index.ts';
 
 export type IncludeObject = 'None' | 'Metadata' | 'Object';
 
@@ -41,7 +48,7 @@ function renderColumn(column: TableColumn): JsonObject {
 
 function renderRowObject(object: UnstructuredObject, include: IncludeObject): JsonObject | null {
   if (include === 'None') return null;
-  return include === 'Object' ? (object as unknown as JsonObject) : partialMetadata(object);
+  return include === 'Object' ? asJson(object) : partialMetadata(object);
 }
 
 /** Just the metadata: what metadata-only informers and table rows carry. */
@@ -49,7 +56,7 @@ export function partialMetadata(object: UnstructuredObject): JsonObject {
   return {
     kind: 'PartialObjectMetadata',
     apiVersion: 'meta.k8s.io/v1',
-    metadata: object.metadata as unknown as JsonObject,
+    metadata: asJson(object.metadata),
   };
 }
 

@@ -2,7 +2,13 @@ import http2 from 'node:http2';
 import https from 'node:https';
 import type { Readable } from 'node:stream';
 import { gunzipSync } from 'node:zlib';
-import { isJsonObject, type JsonObject, type UnstructuredObject } from '../../machinery/index.ts';
+import {
+  asTyped,
+  asUnstructured,
+  isJsonObject,
+  type JsonObject,
+  type UnstructuredObject,
+} from '../../machinery/index.ts';
 
 /** Where a server is and who we are to it. */
 export interface Endpoint {
@@ -56,11 +62,11 @@ export class Answer {
   }
 
   get object(): UnstructuredObject {
-    return this.body as unknown as UnstructuredObject;
+    return asUnstructured(this.body);
   }
 
   get items(): UnstructuredObject[] {
-    return this.body['items'] as unknown as UnstructuredObject[];
+    return asTyped<UnstructuredObject[]>(this.body['items']!);
   }
 
   get warnings(): string[] {

@@ -1,11 +1,12 @@
 import {
   ApiStatusError,
   applyJsonPatch,
+  asJson,
+  asTyped,
   deepEqual,
   errorMessage,
   isJsonObject,
   type JsonObject,
-  type JsonValue,
   parseJsonStrict,
   type Random,
   type Status,
@@ -116,7 +117,7 @@ async function callMutating(
     ).value;
     if (request.bodyKind) return changeBody(request.object, operations);
     const sent = await target.resource.convert(request.object, match.version.name);
-    const patched = applyJsonPatch(sent as unknown as JsonValue, operations);
+    const patched = applyJsonPatch(asJson(sent), operations);
     const served = { resource: target.resource, version: match.version, apiVersion: sent.apiVersion };
     const decoded = decodeObject({ value: patched, duplicateFields: [] }, served, request.caller, 'Ignore');
     const next = await target.resource.convert(decoded, target.resource.storageVersion.name);
@@ -132,7 +133,7 @@ async function callMutating(
 
 /** The body of a subresource is no object of the resource: it is changed as it is. */
 function changeBody(body: UnstructuredObject, operations: unknown): boolean {
-  const patched = applyJsonPatch(body as unknown as JsonValue, operations) as unknown as UnstructuredObject;
+  const patched = asTyped<UnstructuredObject>(applyJsonPatch(asJson(body), operations));
   const changed = !deepEqual(patched, body);
   if (changed) replaceContent(body, patched);
   return changed;
@@ -228,7 +229,7 @@ async function buildReview(
     if (object === undefined) return null;
     // The body of a subresource has one version, whichever the resource is asked in.
     const shown = request.bodyKind ? object : await resource.convert(object, version.name);
-    return shown as unknown as JsonObject;
+    return asJson(shown);
   };
   return {
     kind: 'AdmissionReview',

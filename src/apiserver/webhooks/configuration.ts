@@ -1,4 +1,4 @@
-import { errorMessage, isJsonObject, type JsonObject } from '../../machinery/index.ts';
+import { asJson, asTyped, errorMessage, isJsonObject, type JsonObject } from '../../machinery/index.ts';
 import type { Store } from '../../store/index.ts';
 import { parseRequestMatch, type RequestMatch } from '../admission/matching.ts';
 import { keyPrefix } from '../storage/keys.ts';
@@ -33,7 +33,7 @@ export class WebhookConfigurations {
         const list: Webhook[] = [];
         for (const { value } of store.list(prefix).records) {
           try {
-            list.push(...parseConfiguration(value.object as unknown as JsonObject));
+            list.push(...parseConfiguration(asJson(value.object)));
           } catch (error) {
             onError(error, `webhook configuration ${value.object.metadata.name}: ${errorMessage(error)}`);
           }
@@ -64,7 +64,7 @@ function parseConfiguration(configuration: JsonObject): Webhook[] {
     match: parseRequestMatch(webhook, 'rules'),
     failurePolicy: webhook['failurePolicy'] === 'Ignore' ? 'Ignore' : 'Fail',
     matchConditions: compileMatchConditions(
-      (Array.isArray(webhook['matchConditions']) ? webhook['matchConditions'] : []) as unknown as MatchCondition[],
+      asTyped<MatchCondition[]>(Array.isArray(webhook['matchConditions']) ? webhook['matchConditions'] : []),
     ),
     sideEffects: String(webhook['sideEffects'] ?? 'Unknown'),
     timeoutMs: Number(webhook['timeoutSeconds'] ?? 10) * 1000,

@@ -1,4 +1,6 @@
 import {
+  asJson,
+  asUnstructured,
   formatApiVersion,
   isJsonObject,
   type JsonObject,
@@ -31,7 +33,7 @@ export async function convertByWebhook(
       {
         apiVersion: 'apiextensions.k8s.io/v1',
         kind: 'ConversionReview',
-        request: { uid, desiredAPIVersion, objects: [object as unknown as JsonObject] },
+        request: { uid, desiredAPIVersion, objects: [asJson(object)] },
       },
       timeoutMs,
       `?timeout=${timeoutMs / 1000}s`,
@@ -56,8 +58,8 @@ export async function convertByWebhook(
   const kept = { ...object.metadata } as JsonObject;
   delete kept['labels'];
   delete kept['annotations'];
-  return {
+  return asUnstructured({
     ...converted,
     metadata: { ...kept, ...(labels !== undefined && { labels }), ...(annotations !== undefined && { annotations }) },
-  } as unknown as UnstructuredObject;
+  });
 }

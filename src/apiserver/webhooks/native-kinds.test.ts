@@ -129,7 +129,7 @@ describe('the webhooks that providers bring', () => {
   ])('are known: %s', (name, group, singular) => {
     const match = {
       rules: [rule(group, `${singular}s`), rule(group, `${singular}s/scale`)],
-    } as unknown as RequestMatch;
+    } as Partial<RequestMatch> as RequestMatch;
     expect(isProviderWebhook({ name, match }, { group, singular, plural: `${singular}s` })).toBe(true);
   });
 });

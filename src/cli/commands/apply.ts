@@ -1,4 +1,4 @@
-import { CapstanError, formatJson, formatYaml, type JsonObject, sleep } from '../../machinery/index.ts';
+import { asJson, CapstanError, formatJson, formatYaml, type JsonObject, sleep } from '../../machinery/index.ts';
 import { type ConnectionOptions, withConnection } from '../connection.ts';
 import type { CommandContext } from '../context.ts';
 import { type Applied, applyDocuments } from '../manifests/apply-documents.ts';
@@ -70,5 +70,5 @@ export function describeDocument({ object, origin }: ManifestDocument): string {
 function listOf(applied: readonly Applied[]): JsonObject {
   const items = applied.map(({ object }) => object);
   if (items.length === 1) return items[0] as JsonObject;
-  return { apiVersion: 'v1', kind: 'List', metadata: {}, items } as unknown as JsonObject;
+  return { apiVersion: 'v1', kind: 'List', metadata: {}, items: asJson(items) };
 }

@@ -1,4 +1,4 @@
-import { formatJson, formatYaml, humanDuration, type JsonObject, parseRfc3339 } from '../../machinery/index.ts';
+import { asJson, formatJson, formatYaml, humanDuration, parseRfc3339 } from '../../machinery/index.ts';
 import { type ConnectionOptions, withConnection } from '../connection.ts';
 import type { CommandContext } from '../context.ts';
 import { conditionsOf, findCondition } from '../describe/conditions.ts';
@@ -22,7 +22,7 @@ export async function getClusters(options: GetClustersOptions, context: CommandC
       ...(!options.allNamespaces && { namespace }),
       ...(options.selector !== undefined && { labelSelector: options.selector }),
     });
-    const list = { apiVersion: 'v1', kind: 'List', metadata: {}, items } as unknown as JsonObject;
+    const list = { apiVersion: 'v1', kind: 'List', metadata: {}, items: asJson(items) };
     if (options.output === 'json') context.stdout(formatJson(list));
     else if (options.output === 'yaml') context.stdout(formatYaml(list));
     else if (options.output === 'name')

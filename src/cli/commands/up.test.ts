@@ -40,7 +40,7 @@ describe('a start that is told to stop', () => {
       stop: async () => {
         isStopped = true;
       },
-    } as unknown as RunningInstallation;
+    } as Partial<RunningInstallation> as RunningInstallation;
     stop();
     expect(await unlessStopped(Promise.resolve(running), context)).toBeUndefined();
     expect(isStopped).toBe(true);

@@ -1,5 +1,6 @@
 import type { DiscoveredResource } from '../../client/index.ts';
 import {
+  asTyped,
   CapstanError,
   type ObjectMeta,
   parseApiVersion,
@@ -36,7 +37,7 @@ export async function targetOf(
       },
     );
   }
-  const metadata = object.metadata as unknown as ObjectMeta & { name: string };
+  const metadata = asTyped<ObjectMeta & { name: string }>(object.metadata);
   const { name } = metadata;
   const label = labelOf(resource, name);
   if (!resource.namespaced) {

@@ -1,5 +1,6 @@
 import {
   ApiStatusError,
+  asTyped,
   type Clock,
   isJsonObject,
   jsonText,
@@ -262,13 +263,13 @@ async function* watchStream<T extends KubeObject>(
 function parseEvent<T extends KubeObject>(line: string): WatchEvent<T> {
   let event: WatchEvent<T>;
   try {
-    event = parseJson(line) as unknown as WatchEvent<T>;
+    event = asTyped<WatchEvent<T>>(parseJson(line));
   } catch (error) {
     throw new WatchDecodeError(`a watch event is not JSON (${line.length} characters)`, { cause: error });
   }
   if (typeof event?.type !== 'string' || !isJsonObject(event.object)) {
     throw new WatchDecodeError('a watch event lacks its type or object');
   }
-  if (event.type === 'ERROR') throw new ApiStatusError(event.object as unknown as Status);
+  if (event.type === 'ERROR') throw new ApiStatusError(asTyped<Status>(event.object));
   return event;
 }

@@ -60,7 +60,7 @@ export function createInformerFactory(options: InformerFactoryOptions): Informer
       const { labelSelector, fieldSelector } = scope;
       const id = [resourceId(resource), namespace ?? '', labelSelector ?? '', fieldSelector ?? ''].join('|');
       const existing = shared.get(id);
-      if (existing) return existing.informer as unknown as Informer<T>;
+      if (existing) return existing.informer as Informer<T>;
       const { transform, onError, bookmarkPeriodMs } = options;
       const informer = createInformer<T>({
         client: options.client,
@@ -74,7 +74,7 @@ export function createInformerFactory(options: InformerFactoryOptions): Informer
         ...(bookmarkPeriodMs !== undefined && { bookmarkPeriodMs }),
         ...(onError && { onError: (error, during) => onError(error, resource, during) }),
       });
-      const entry = { informer: informer as unknown as Informer<KubeObject>, stop: new AbortController() };
+      const entry = { informer, stop: new AbortController() };
       shared.set(id, entry);
       start(entry);
       return informer;

@@ -352,7 +352,7 @@ describe('the informer factory', () => {
     await selective.waitForSync();
     expect([first.lister.size, selective.lister.size]).toEqual([1, 0]);
     expect(server.openWatches()).toBe(2);
-    factory.forget(selective as unknown as Informer<KubeObject>);
+    factory.forget(selective);
     await settle();
     expect(server.openWatches()).toBe(1);
     stop.abort();

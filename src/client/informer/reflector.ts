@@ -1,5 +1,6 @@
 import {
   ApiStatusError,
+  asTyped,
   CapstanError,
   type Clock,
   isExpired,
@@ -291,7 +292,7 @@ function deliver<T extends KubeObject>(sink: ReflectorSink<T>, event: WatchEvent
       if (version !== undefined) sink.progress(version);
       break;
     case 'ERROR':
-      throw new ApiStatusError(object as unknown as ApiStatusError['status']);
+      throw new ApiStatusError(asTyped<ApiStatusError['status']>(object));
   }
   return version;
 }

@@ -97,7 +97,7 @@ async function edit<R>(path: string, clock: Clock, change: (document: Document) 
     const text = await readOrEmpty(target);
     parseKubeconfig(text, path);
     const parsed = parseDocument(text);
-    const document: Document = isMap(parsed.contents) ? (parsed as unknown as Document) : new Document(new YAMLMap());
+    const document: Document = isMap(parsed.contents) ? (parsed as Document) : new Document(new YAMLMap());
     const result = change(document);
     await replaceFile(target, document.toString({ lineWidth: 0 }));
     return result;

@@ -1,5 +1,6 @@
 import type { Client, ObjectKey } from '../../client/index.ts';
 import {
+  asJson,
   isConflict,
   isNotFound,
   type JsonValue,
@@ -197,12 +198,7 @@ async function dropOwners(
   context: CollectContext,
 ): Promise<void> {
   const kept = (object.metadata.ownerReferences ?? []).filter(({ uid }) => !uids.has(uid));
-  await patchMetadata(
-    node,
-    object,
-    { ownerReferences: kept.length === 0 ? null : (kept as unknown as JsonValue) },
-    context,
-  );
+  await patchMetadata(node, object, { ownerReferences: kept.length === 0 ? null : asJson(kept) }, context);
 }
 
 async function unblockOwners(node: GraphNode, object: KubeObject, context: CollectContext): Promise<KubeObject> {
@@ -210,7 +206,7 @@ async function unblockOwners(node: GraphNode, object: KubeObject, context: Colle
     ...reference,
     blockOwnerDeletion: false,
   }));
-  return await patchMetadata(node, object, { ownerReferences: references as unknown as JsonValue }, context);
+  return await patchMetadata(node, object, { ownerReferences: asJson(references) }, context);
 }
 
 /** Lists in a merge patch replace what is there, hence the lock on the version they were computed from. */

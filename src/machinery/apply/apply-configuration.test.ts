@@ -247,7 +247,7 @@ describe('applyConfiguration', () => {
         map: fc.dictionary(words, words),
       },
       { requiredKeys: [] },
-    ) as unknown as fc.Arbitrary<JsonObject>;
+    ) as fc.Arbitrary<JsonObject>;
 
     it('is there afterwards, and applying it again changes nothing', async () => {
       await fc.assert(

@@ -1,5 +1,6 @@
 import { errorMessage } from '../errors/capstan-error.ts';
 import { deepEqual } from '../json/value.ts';
+import { asJson, asTyped } from '../meta/crossings.ts';
 import { parseApiVersion } from '../meta/group-version-kind.ts';
 import type { ManagedFieldsEntry, UnstructuredObject } from '../meta/types.ts';
 import { ApplyConflictError, ApplyError } from './apply-error.ts';
@@ -24,7 +25,7 @@ import { pruneAbandoned } from './prune.ts';
 import type { FieldType } from './type-model.ts';
 import { unownedFields } from './unowned-fields.ts';
 import { emptyObject, updateManagers } from './update-managed-fields.ts';
-import { asJson, fieldOrderOf, inVersion, typeOf, type VersionedKind } from './versioned-kind.ts';
+import { fieldOrderOf, inVersion, typeOf, type VersionedKind } from './versioned-kind.ts';
 
 export interface ApplyConfigurationInput {
   /** the stored object; absent when the apply creates it */
@@ -178,7 +179,7 @@ async function applyOnce(
   if (resetFields) set = recursiveDifference(set, resetFields);
   putManager(managers, { ...writer, set, time: last?.time, entry: last?.entry });
 
-  let object = mergeApplied(type, asJson(live), asJson(applied)) as unknown as UnstructuredObject;
+  let object = asTyped<UnstructuredObject>(mergeApplied(type, asJson(live), asJson(applied)));
   if (last) object = await pruneAbandoned(object, managers, last, versions);
 
   const compare = (version: string): Comparison | Promise<Comparison> =>

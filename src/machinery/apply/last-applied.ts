@@ -1,10 +1,11 @@
 import { isJsonObject, type JsonObject } from '../json/value.ts';
+import { asJson } from '../meta/crossings.ts';
 import type { UnstructuredObject } from '../meta/types.ts';
 import { compareObjects } from './compare.ts';
 import { difference, type FieldSet } from './field-set.ts';
 import { appliedSet } from './field-walk.ts';
 import { goJson } from './path-element.ts';
-import { asJson, typeOf, type VersionedKind } from './versioned-kind.ts';
+import { typeOf, type VersionedKind } from './versioned-kind.ts';
 
 export const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration';
 

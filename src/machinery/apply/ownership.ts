@@ -1,9 +1,10 @@
+import { asJson } from '../meta/crossings.ts';
 import type { UnstructuredObject } from '../meta/types.ts';
 import { type Comparison, compareObjects, withoutFields } from './compare.ts';
 import { difference, emptyFieldSet, type FieldSet, intersection, isEmptySet } from './field-set.ts';
 import { compareIdentities, isSameManager, type Manager, type ManagerOrigin } from './managed-entries.ts';
 import { reconcileWithSchema } from './reconcile-schema.ts';
-import { asJson, inVersion, typeOf, type VersionedKind } from './versioned-kind.ts';
+import { inVersion, typeOf, type VersionedKind } from './versioned-kind.ts';
 
 const noChange: Comparison = { changed: emptyFieldSet, removed: emptyFieldSet };
 

@@ -1,11 +1,12 @@
 import type { JsonObject } from '../json/value.ts';
+import { asJson, asTyped, asUnstructured } from '../meta/crossings.ts';
 import type { UnstructuredObject } from '../meta/types.ts';
 import { difference, type FieldSet, intersection, isEmptySet, union } from './field-set.ts';
 import { appliedSet } from './field-walk.ts';
 import type { Manager } from './managed-entries.ts';
 import { removeItems, settleEmptied, withNamedFields } from './remove-items.ts';
 import type { FieldType } from './type-model.ts';
-import { asJson, inVersion, typeOf, type VersionedKind } from './versioned-kind.ts';
+import { inVersion, typeOf, type VersionedKind } from './versioned-kind.ts';
 
 /**
  * Removes what the applier applied last time and leaves out now, unless somebody else owns it. Works in the version of
@@ -26,17 +27,13 @@ export async function pruneAbandoned(
   pruned = await addBackOwned(base, pruned, last.apiVersion, managers, versions);
   pruned = addBackDangling(type, base, await inVersion(versions, pruned, last.apiVersion), lastFields);
   if (pruned === base) return merged;
-  const kept = settleEmptied(
-    asJson(base),
-    asJson(pruned),
-    versions.origin !== 'builtin',
-  ) as unknown as UnstructuredObject;
+  const kept = asTyped<UnstructuredObject>(settleEmptied(asJson(base), asJson(pruned), versions.origin !== 'builtin'));
   return inVersion(versions, kept, merged.apiVersion);
 }
 
 function remove(type: FieldType, object: UnstructuredObject, items: FieldSet): UnstructuredObject {
   const result = removeItems(type, asJson(object), items) as JsonObject | null;
-  return (result ?? {}) as unknown as UnstructuredObject;
+  return asUnstructured(result ?? {});
 }
 
 /** Puts back what any manager, the applier with its new configuration included, owns. */

@@ -36,7 +36,7 @@ function widget(spec: JsonObject, extra: JsonObject = {}, managedFields?: Manage
     metadata: { name: 'w', uid: 'u', resourceVersion: '7', generation: 3, ...(managedFields && { managedFields }) },
     spec,
     ...extra,
-  }) as UnstructuredObject;
+  }) as object as UnstructuredObject;
 }
 
 function write(input: Partial<UpdateManagedFieldsInput> & { next: UnstructuredObject }): ManagedFieldsEntry[] {
@@ -118,7 +118,7 @@ describe('updateManagedFields', () => {
     const liveManaged = write({ next: live });
     const removed = write({ live, next: widget({ b: '1' }), liveManaged, nowMs: start + 5000 });
     expect(removed).toEqual([{ ...liveManaged[0], fieldsV1: { 'f:spec': { '.': {}, 'f:b': {} } } }]);
-    const gone = { ...widget({}), spec: undefined } as unknown as UnstructuredObject;
+    const gone = { ...widget({}), spec: undefined } as object as UnstructuredObject;
     expect(write({ live, next: gone, liveManaged, manager: 'n' })).toEqual([]);
   });
 

@@ -1,3 +1,4 @@
+import { asJson } from '../meta/crossings.ts';
 import type { ManagedFieldsEntry, UnstructuredObject } from '../meta/types.ts';
 import type { Comparison } from './compare.ts';
 import { entryTime } from './entry-time.ts';
@@ -15,7 +16,7 @@ import {
 } from './managed-entries.ts';
 import { type Comparisons, compareInVersion, comparisonsFor, disownOthers, reconcileManagers } from './ownership.ts';
 import { rememberSet } from './reconcile-schema.ts';
-import { asJson, fieldOrderOf, inVersion, typeOf, type VersionedKind } from './versioned-kind.ts';
+import { fieldOrderOf, inVersion, typeOf, type VersionedKind } from './versioned-kind.ts';
 
 export interface UpdateManagedFieldsInput {
   /** the stored object; absent on create */

@@ -1,4 +1,3 @@
-import type { JsonObject } from '../json/value.ts';
 import type { UnstructuredObject } from '../meta/types.ts';
 import type { Schema } from '../schema/types.ts';
 import type { FieldOrder } from './field-set.ts';
@@ -21,10 +20,6 @@ export function typeOf(versions: VersionedKind, apiVersion: string): FieldType |
 
 export function fieldOrderOf(versions: VersionedKind): FieldOrder {
   return versions.origin === 'builtin' ? 'typed' : 'plain';
-}
-
-export function asJson(object: UnstructuredObject): JsonObject {
-  return object as unknown as JsonObject;
 }
 
 /** The object in a version; no promise unless the conversion needs one. */

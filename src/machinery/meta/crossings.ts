@@ -1,4 +1,4 @@
-import type { JsonObject } from '../json/value.ts';
+import type { JsonObject, JsonValue } from '../json/value.ts';
 import type { KubeObject, UnstructuredObject } from './types.ts';
 
 // Where typed objects and JSON meet. An interface has no index signature, so the compiler cannot see that a typed object
@@ -13,11 +13,11 @@ export function asJson(value: object): JsonObject | JsonObject[] {
 }
 
 /** The typed view of an object whose shape has been checked: by the schema of its kind, or by whoever wrote it. */
-export function asTyped<T extends object>(value: JsonObject | KubeObject): T {
+export function asTyped<T extends object>(value: JsonValue | KubeObject): T {
   return value as object as T;
 }
 
 /** An object of any kind, its fields read by name. */
-export function asUnstructured(object: KubeObject): UnstructuredObject {
+export function asUnstructured(object: KubeObject | JsonObject): UnstructuredObject {
   return object as UnstructuredObject;
 }

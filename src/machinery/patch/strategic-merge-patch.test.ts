@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { deepFreeze, type JsonObject, type JsonValue } from '../json/value.ts';
+import { asTyped } from '../meta/crossings.ts';
 import type { Schema } from '../schema/types.ts';
 import { PatchError } from './patch-error.ts';
 import { applyStrategicMergePatch } from './strategic-merge-patch.ts';
@@ -98,9 +99,9 @@ interface Pod {
 }
 
 function patched(patch: JsonObject): Pod {
-  const result = applyStrategicMergePatch(live as JsonValue, deepFreeze(patch), schema) as unknown as {
+  const result = asTyped<{
     spec: { template: { spec: Pod } };
-  };
+  }>(applyStrategicMergePatch(live as JsonValue, deepFreeze(patch), schema));
   return result.spec.template.spec;
 }
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../json/value.ts';
+import { asJson } from '../meta/crossings.ts';
 import { decodeKubernetesProtobuf, encodeKubernetesProtobuf, isKubernetesProtobuf } from './envelope.ts';
 import { isUnregisteredKind, ProtobufError } from './error.ts';
 import type { ProtobufField, ProtobufLeaf, ProtobufMessage, ProtobufRegistry } from './message.ts';
@@ -420,7 +421,7 @@ describe('round trip', () => {
   it('brings back every object', () => {
     fc.assert(
       fc.property(boats, (members) => {
-        const object = { ...bare, ...members } as unknown as JsonObject;
+        const object = asJson({ ...bare, ...members });
         const bytes = encodeKubernetesProtobuf(object, registry);
         expect(isKubernetesProtobuf(bytes)).toBe(true);
         expect(JSON.parse(JSON.stringify(decodeKubernetesProtobuf(bytes, registry).object))).toEqual(

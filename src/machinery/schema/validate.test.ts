@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { formatFieldError } from '../errors/field-error.ts';
 import { deepFreeze, type JsonObject, type JsonValue } from '../json/value.ts';
+import { asJson } from '../meta/crossings.ts';
 import { probeSchema as schema } from './testdata/probe-schema.ts';
 import type { Schema } from './types.ts';
 import { validateAgainstSchema } from './validate.ts';
@@ -289,7 +290,7 @@ describe('validateAgainstSchema', () => {
   });
 
   it('does not take inherited members for fields', () => {
-    expect(errorsOf({ constructor: 1, toString: 'x' } as unknown as JsonObject)).toEqual([]);
+    expect(errorsOf(asJson({ constructor: 1, toString: 'x' }))).toEqual([]);
   });
 });
 

@@ -35,7 +35,7 @@ const tlsServer: SimulatedProgram = async ({ listen, hostname, signal }) => {
   const server = createServer({ cert: serving.certificate, key: serving.privateKey }, (socket) => {
     socket.end(`this is ${hostname}`);
   });
-  const api = { servingCertificate: () => hostname } as unknown as ReachableApi;
+  const api = { servingCertificate: () => hostname } as Partial<ReachableApi> as ReachableApi;
   listen(6443, { accept: (socket) => void server.emit('connection', socket), api });
   await untilStopped(signal);
   return 0;

@@ -51,7 +51,7 @@ it('a container that says much has its latest lines in a file that does not grow
   const running = {
     logs: () => buffer.lines(),
     onLine: (callback: Parameters<LogBuffer['onLine']>[0]) => buffer.onLine(callback),
-  } as unknown as RunningContainer;
+  } as Partial<RunningContainer> as RunningContainer;
   const run = { uid: 'u', container: 'c', restart: 0 };
   files.keep(run, running);
   for (let line = 0; line < 4_000; line++) {

@@ -1,5 +1,7 @@
 import { type Client, objectKey, withOptimisticLock } from '../../client/index.ts';
 import {
+  asJson,
+  asTyped,
   type Clock,
   type Condition,
   createMergePatch,
@@ -149,7 +151,7 @@ function statusPatch(
     const merged = options.arrangeConditions?.(changed, path) ?? changed;
     // compared with what is stored now, not with what we once read
     setAt(oldStatus, path, current as JsonValue | undefined);
-    setAt(newStatus, path, merged.length === 0 && current === undefined ? undefined : (merged as unknown as JsonValue));
+    setAt(newStatus, path, merged.length === 0 && current === undefined ? undefined : asJson(merged));
   });
   const status = createMergePatch(oldStatus, newStatus);
   return status && { status };
@@ -177,7 +179,7 @@ function cloneAlong(status: JsonObject, paths: readonly (readonly string[])[]): 
 function conditionsAt(object: object, path: readonly string[]): readonly Condition[] | undefined {
   let node: unknown = object;
   for (const step of path) node = isJsonObject(node) ? node[step] : undefined;
-  return Array.isArray(node) ? (node as unknown as Condition[]) : undefined;
+  return Array.isArray(node) ? asTyped<Condition[]>(node) : undefined;
 }
 
 /** `path` begins with `status`, `status` is what it names. */
@@ -208,8 +210,7 @@ function writable(object: object): JsonObject {
       ...(labels && { labels }),
       ...(annotations && { annotations }),
       ...(finalizers && finalizers.length > 0 && { finalizers }),
-      ...(ownerReferences &&
-        ownerReferences.length > 0 && { ownerReferences: ownerReferences as unknown as JsonValue }),
+      ...(ownerReferences && ownerReferences.length > 0 && { ownerReferences: asJson(ownerReferences) }),
     },
   } as JsonObject;
 }

@@ -13,6 +13,8 @@ import {
 import {
   applyJsonPatch,
   applyMergePatch,
+  asJson,
+  asTyped,
   type Clock,
   clone,
   deepEqual,
@@ -149,7 +151,7 @@ export function memoryClient(options: MemoryClientOptions = {}): MemoryClient {
       : (deepFreeze({ ...object, apiVersion, kind: resource.kind }) as Stored);
   };
   const answer = <T extends KubeObject>(resource: Resource<T>, object: Stored): T =>
-    typed(resource, object) as unknown as T;
+    asTyped<T>(typed(resource, object));
 
   const checkNamespace = (resource: Resource, namespace: string | undefined, name: string): void => {
     if (options.namespaceLifecycle !== true || !resource.namespaced) return;
@@ -278,7 +280,7 @@ export function memoryClient(options: MemoryClientOptions = {}): MemoryClient {
     requests,
     writes: () => requests.filter(({ verb }) => verb !== 'get' && verb !== 'list' && verb !== 'watch'),
     seed(resource, object) {
-      const draft = clone(object) as unknown as Stored;
+      const draft = asTyped<Stored>(clone(object));
       const { metadata } = draft;
       metadata.uid ??= random.uuid();
       metadata.creationTimestamp ??= formatTime(clock.now());
@@ -340,10 +342,7 @@ export function memoryClient(options: MemoryClientOptions = {}): MemoryClient {
       opts.signal?.throwIfAborted();
       record('update', resource, keyOf(object), opts.subresource);
       const stored = find(resource, objectKey(object));
-      return answer(
-        resource,
-        replace(resource, stored, clone(object) as unknown as Stored, opts.subresource, opts.dryRun),
-      );
+      return answer(resource, replace(resource, stored, asTyped<Stored>(clone(object)), opts.subresource, opts.dryRun));
     },
     async patch(resource, key, type, patch, opts) {
       opts.signal?.throwIfAborted();
@@ -361,7 +360,7 @@ export function memoryClient(options: MemoryClientOptions = {}): MemoryClient {
       record('apply', resource, keyOf(wished), opts.subresource);
       const stored = tableOf(resource).get(keyText(resource, objectKey(wished)));
       if (!stored) return answer(resource, create(resource, wished, opts.dryRun));
-      const merged = patched(stored, 'merge', wished as unknown as JsonValue);
+      const merged = patched(stored, 'merge', asJson(wished));
       return answer(resource, replace(resource, stored, merged, opts.subresource, opts.dryRun));
     },
     async delete(resource, key, opts = {}) {
@@ -404,7 +403,7 @@ export function memoryClient(options: MemoryClientOptions = {}): MemoryClient {
             apiVersion: formatApiVersion(resource.group, resource.version),
             kind: resource.kind,
             metadata: { resourceVersion: String(revision), ...(annotations && { annotations }) },
-          } as unknown as Stored);
+          } as Stored);
         const deliver = (change: Change): void => {
           const was = change.previous !== undefined && matches(change.previous);
           const is = change.type !== 'DELETED' && matches(change.object);

@@ -4,6 +4,8 @@ import { type AccessControl, type ApiServer, keyPrefix, objectKey, StoredObject 
 import type { Client } from '../../client/index.ts';
 import {
   ApiStatusError,
+  asTyped,
+  asUnstructured,
   type CancelTimer,
   type Clock,
   type Random,
@@ -244,15 +246,15 @@ export class WorkloadCluster {
     const wait = this.gate();
     if (wait) await wait;
     const pod = await this.loopback.get(Pods, key);
-    return this.#nodeOf(pod as unknown as UnstructuredObject).connect(pod as unknown as UnstructuredObject, port);
+    return this.#nodeOf(asUnstructured(pod)).connect(asUnstructured(pod), port);
   }
 
   #nodeOf(pod: UnstructuredObject): ClusterNode {
-    const nodeName = (pod as unknown as Pod).spec.nodeName ?? '';
+    const nodeName = asTyped<Pod>(pod).spec.nodeName ?? '';
     const node = this.#nodes.get(nodeName);
     if (!node) {
       throw statusError.serviceUnavailable(
-        `error dialing backend: dial tcp ${(pod as unknown as Pod).status?.hostIP ?? nodeName}:10250: connect: no route to host`,
+        `error dialing backend: dial tcp ${asTyped<Pod>(pod).status?.hostIP ?? nodeName}:10250: connect: no route to host`,
       );
     }
     return node;
@@ -309,7 +311,7 @@ export class WorkloadCluster {
     const stopPods = store.watch(prefix, store.revision, (events) => {
       for (const event of events) {
         if (event.type === 'put') {
-          const pod = event.record.value.object as unknown as Pod;
+          const pod = asTyped<Pod>(event.record.value.object);
           const { nodeName } = pod.spec;
           if (nodeName) this.#nodes.get(nodeName)?.podChanged(pod);
         } else {
@@ -345,14 +347,16 @@ export class WorkloadCluster {
     const key = objectKey({ group: Leases.group, plural: Leases.plural }, namespace, name ?? '');
     const head = store.head(key);
     if (!head) return false;
-    const before = head.value.object as unknown as Lease;
+    const before = asTyped<Lease>(head.value.object);
     store
       .put(key, { kind: 'revision', revision: head.revision }, (revision) =>
-        StoredObject.fromObject({
-          ...before,
-          metadata: { ...before.metadata, resourceVersion: String(revision) },
-          spec: { ...before.spec, ...lease.spec },
-        } as unknown as UnstructuredObject),
+        StoredObject.fromObject(
+          asUnstructured({
+            ...before,
+            metadata: { ...before.metadata, resourceVersion: String(revision) },
+            spec: { ...before.spec, ...lease.spec },
+          }),
+        ),
       )
       // Somebody else wrote at the same moment: the next heartbeat is soon enough.
       .catch(() => undefined);

@@ -24,7 +24,7 @@ it('hangs up on everybody who is connected when it ends', async () => {
       services.push(service);
       return () => {};
     },
-  } as unknown as SimulatedProcess;
+  } as Partial<SimulatedProcess> as SimulatedProcess;
   const ended = idleProgram([80])(process);
   const [near, far] = duplexPair();
   services[0]!.accept(far);

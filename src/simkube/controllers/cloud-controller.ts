@@ -1,7 +1,7 @@
 import { type Node, Nodes, type Pod, Pods } from '../../api/index.ts';
 import type { Client } from '../../client/index.ts';
 import { isPodReady } from '../../housekeeping/index.ts';
-import type { Clock, JsonObject, Random } from '../../machinery/index.ts';
+import { asJson, type Clock, type Random } from '../../machinery/index.ts';
 import {
   type ControllerDefinition,
   createManager,
@@ -127,7 +127,7 @@ async function initialize(client: Client, node: Node, cloud: CloudView): Promise
       metadata: { labels: zone },
       spec: {
         ...(node.spec?.providerID === undefined && { providerID: `openstack:///${server.id}` }),
-        taints: taints.length === 0 ? null : (taints as unknown as JsonObject[]),
+        taints: taints.length === 0 ? null : asJson(taints),
       },
     },
     { fieldManager },

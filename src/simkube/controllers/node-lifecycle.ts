@@ -1,7 +1,7 @@
 import { Leases, type Node, type NodeCondition, Nodes, type Pod, Pods, type Taint } from '../../api/index.ts';
 import type { Client } from '../../client/index.ts';
 import { indexPodsByNode, podsByNode } from '../../housekeeping/index.ts';
-import { type Clock, deepEqual, formatTime, isNotFound, type JsonObject } from '../../machinery/index.ts';
+import { asJson, type Clock, deepEqual, formatTime, isNotFound, type JsonObject } from '../../machinery/index.ts';
 import { after, type ControllerDefinition, defineController, done } from '../../runtime/index.ts';
 
 const fieldManager = 'kube-controller-manager';
@@ -98,7 +98,7 @@ async function markUnknown(client: Client, node: Node, now: number): Promise<voi
     Nodes,
     { name: node.metadata.name! },
     'merge',
-    { status: { conditions: conditions as unknown as JsonObject[] } },
+    { status: { conditions: asJson(conditions) } },
     { fieldManager, subresource: 'status' },
   );
 }
@@ -137,13 +137,13 @@ async function setTaints(client: Client, node: Node, now: number): Promise<void>
             present.find((taint) => taint.key === key && taint.effect === effect) ?? { key, effect, timeAdded },
         );
   const taints = [...kept, ...wished];
-  if (deepEqual(taints as unknown as JsonObject[], present as unknown as JsonObject[])) return;
+  if (deepEqual(taints, present)) return;
   await client.patch(
     Nodes,
     { name: node.metadata.name! },
     'merge',
     {
-      spec: { taints: taints.length === 0 ? null : (taints as unknown as JsonObject[]) },
+      spec: { taints: taints.length === 0 ? null : asJson(taints) },
       metadata: { resourceVersion: node.metadata.resourceVersion! },
     },
     { fieldManager },

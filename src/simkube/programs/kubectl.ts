@@ -2,6 +2,7 @@ import { parseAllDocuments, stringify } from 'yaml';
 import { builtinDefinitions } from '../../api/index.ts';
 import type { Client } from '../../client/index.ts';
 import {
+  asTyped,
   errorMessage,
   isJsonObject,
   isNotFound,
@@ -127,8 +128,8 @@ function documents(text: string): KubeObject[] {
     if (problem) throw new Error(`error parsing YAML: ${problem.message.split('\n')[0]}`);
     const object: unknown = document.toJS();
     if (!isJsonObject(object)) return [];
-    if (object['kind'] === 'List') return (object['items'] ?? []) as unknown as KubeObject[];
-    return [object as unknown as KubeObject];
+    if (object['kind'] === 'List') return asTyped<KubeObject[]>(object['items'] ?? []);
+    return [asTyped<KubeObject>(object)];
   });
 }
 

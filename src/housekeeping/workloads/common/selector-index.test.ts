@@ -10,7 +10,10 @@ function service(namespace: string, name: string, selector?: Record<string, stri
 function listerOf(...services: Service[]) {
   const store = new ObjectStore<Service>();
   const informer = { resource: Services, lister: store, addIndexer: store.addIndexer.bind(store) };
-  const lister = indexBySelector(informer as unknown as Informer<Service>, ({ spec }) => spec.selector);
+  const lister = indexBySelector(
+    informer as Partial<Informer<Service>> as Informer<Service>,
+    ({ spec }) => spec.selector,
+  );
   for (const one of services) store.put(one);
   return { store, names: (namespace: string, labels?: Record<string, string>) => names(lister, namespace, labels) };
 }

@@ -8,11 +8,11 @@ import {
 } from '../../../api/index.ts';
 import { type Lister, objectKey } from '../../../client/index.ts';
 import {
+  asJson,
   deepEqual,
   errorMessage,
   ignoreNotFound,
   isAlreadyExists,
-  type JsonObject,
   type OwnerReference,
 } from '../../../machinery/index.ts';
 import type { ReconcileContext } from '../../../runtime/index.ts';
@@ -97,7 +97,7 @@ export async function keepClaimOwners(
     const patch = {
       metadata: {
         resourceVersion: claim.metadata.resourceVersion!,
-        ownerReferences: owners as unknown as JsonObject[],
+        ownerReferences: asJson(owners),
       },
     };
     await client

@@ -142,7 +142,7 @@ export async function workloadWorld(options: WorkloadControllersOptions = {}): P
       return (await revision()) - before;
     },
   };
-  return new Proxy({ ...world, ...extra } as unknown as WorkloadWorld, {
+  return new Proxy({ ...world, ...extra } as WorkloadWorld, {
     get: (target, key) => (key in state ? state[key as 'fate'] : Reflect.get(target, key)),
     set(target, key, value) {
       return key in state ? Reflect.set(state, key, value) : Reflect.set(target, key, value);

@@ -1,10 +1,4 @@
-import {
-  errorMessage,
-  isAlreadyExists,
-  type JsonObject,
-  sleep,
-  type UnstructuredObject,
-} from '../../../machinery/index.ts';
+import { asJson, errorMessage, isAlreadyExists, sleep, type UnstructuredObject } from '../../../machinery/index.ts';
 import type { SimulatedProcess } from '../../process.ts';
 import { reconcileCharts } from './charts.ts';
 import { type K0sConfig, k0sConfigOf, objectAt } from './config.ts';
@@ -69,12 +63,12 @@ async function prepare(process: SimulatedProcess, { writer, config, isDynamic }:
   }
   if (!isDynamic) return;
   const { storage: _storage, ...spec } = objectAt(config.document, 'spec');
-  const object = {
+  const object: UnstructuredObject = {
     apiVersion: 'k0s.k0sproject.io/v1beta1',
     kind: 'ClusterConfig',
     metadata: key,
     spec,
-  } as unknown as UnstructuredObject;
+  };
   try {
     await writer.client.create(ClusterConfigs, object, { fieldManager });
   } catch (error) {
@@ -84,7 +78,7 @@ async function prepare(process: SimulatedProcess, { writer, config, isDynamic }:
 
 /** What belongs to a node of the control plane stays as its file says. */
 function merged(config: K0sConfig, object: UnstructuredObject): K0sConfig {
-  const ofCluster = object as unknown as JsonObject;
+  const ofCluster = asJson(object);
   const own = objectAt(config.document, 'spec');
   const spec = { ...objectAt(ofCluster, 'spec') };
   if (own['storage'] !== undefined) spec['storage'] = own['storage'];

@@ -1,5 +1,5 @@
 import { parseAllDocuments } from 'yaml';
-import { errorMessage, isJsonObject, type KubeObject } from '../../../machinery/index.ts';
+import { asTyped, errorMessage, isJsonObject, type KubeObject } from '../../../machinery/index.ts';
 import type { SimulatedProcess } from '../../process.ts';
 import { applyObject, type ObjectWriter } from './objects.ts';
 
@@ -20,7 +20,7 @@ export async function applyManifests(
       for (const document of parseAllDocuments(text)) {
         const object: unknown = document.toJS();
         if (isJsonObject(object) && object['kind'] !== undefined)
-          await applyObject(writer, object as unknown as KubeObject);
+          await applyObject(writer, asTyped<KubeObject>(object));
       }
       applied.set(path, text);
     } catch (error) {

@@ -23,7 +23,7 @@ const newSoftware = () => {
 
 const machineOf = (image: string, userData?: string): LoneMachine =>
   loneMachine({
-    image: { name: image, properties: {} } as unknown as ImageView,
+    image: { name: image, properties: {} } as Partial<ImageView> as ImageView,
     ...(userData !== undefined && { userData: Buffer.from(userData) }),
   });
 

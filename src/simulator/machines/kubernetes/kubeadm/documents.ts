@@ -1,6 +1,6 @@
 import { parseAllDocuments } from 'yaml';
 import type { Taint } from '../../../../api/index.ts';
-import { isJsonObject, type JsonObject, type JsonValue, parseDuration } from '../../../../machinery/index.ts';
+import { asTyped, isJsonObject, type JsonObject, type JsonValue, parseDuration } from '../../../../machinery/index.ts';
 import { KubeadmFailure } from './failure.ts';
 import { checkShape } from './shapes.ts';
 import type { KubernetesVersion } from './version.ts';
@@ -204,7 +204,7 @@ function readRegistration(value: JsonValue | undefined): NodeRegistration {
   const { taints } = registration;
   return {
     name,
-    taints: Array.isArray(taints) ? (taints as unknown as Taint[]) : undefined,
+    taints: Array.isArray(taints) ? asTyped<Taint[]>(taints) : undefined,
     kubeletExtraArgs: readArguments(registration['kubeletExtraArgs']),
     criSocket: text(registration['criSocket']) ?? 'unix:///var/run/containerd/containerd.sock',
   };

@@ -1,6 +1,6 @@
 import { type Node, Nodes, type Taint } from '../../../../api/index.ts';
 import type { Client } from '../../../../client/index.ts';
-import { isNotFound, type JsonObject } from '../../../../machinery/index.ts';
+import { asJson, isNotFound, type JsonObject } from '../../../../machinery/index.ts';
 import { issueCertificate } from '../../../../pki/index.ts';
 import { renderKubeconfig } from '../../../../simkube/index.ts';
 import { installedVersion } from '../installed.ts';
@@ -340,7 +340,7 @@ export async function markControlPlane(
             labels: { [controlPlaneLabel]: '', [excludeBalancersLabel]: '' },
             annotations: { 'node.alpha.kubernetes.io/ttl': '0' },
           },
-          ...(missing.length > 0 && { spec: { taints: [...present, ...missing] as unknown as JsonObject[] } }),
+          ...(missing.length > 0 && { spec: { taints: asJson([...present, ...missing]) } }),
         },
         { fieldManager },
       );

@@ -2,11 +2,11 @@ import type { Duplex } from 'node:stream';
 import { type Lease, Leases, type Node, Nodes, type Pod } from '../../../../api/index.ts';
 import type { Client } from '../../../../client/index.ts';
 import {
+  asJson,
   errorMessage,
   formatMicroTime,
   isAlreadyExists,
   isNotFound,
-  type JsonObject,
   statusError,
   type UnstructuredObject,
 } from '../../../../machinery/index.ts';
@@ -382,7 +382,7 @@ export class Kubelet implements ClusterNode {
       Nodes,
       { name: this.name },
       'merge',
-      { status: status as unknown as JsonObject },
+      { status: asJson(status) },
       { ...writes, subresource: 'status' },
     );
     this.#postedReady = text;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Nodes, type Pod, Pods } from '../../../../api/index.ts';
 import type { Client } from '../../../../client/index.ts';
-import { formatTime, isAlreadyExists, type JsonObject } from '../../../../machinery/index.ts';
+import { asJson, formatTime, isAlreadyExists } from '../../../../machinery/index.ts';
 import type { RunningMachine } from '../../types.ts';
 import { type ControlPlaneComponent, controlPlaneComponents } from '../kubeadm/names.ts';
 import { readManifest } from './control-plane.ts';
@@ -57,7 +57,7 @@ async function ensureMirrorPod(
   const status = isReady
     ? runningStatus(pod, { hostAddress: address, podAddress: address }, now)
     : startingStatus(pod, address, now);
-  const patch = { status: status as unknown as JsonObject };
+  const patch = { status: asJson(status) };
   await client.patch(Pods, key, 'merge', patch, { ...writes, subresource: 'status' });
 }
 
