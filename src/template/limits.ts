@@ -1,0 +1,70 @@
+import type { StepBudget } from '../machinery/index.ts';
+import { LimitError } from './errors.ts';
+import type { PrintBudget } from './format/index.ts';
+
+/** What one rendering may take. There is no clock in it: the same template on the same data always ends at the same place. */
+export interface Limits {
+  /** commands, statements, loop rounds, elements handled by functions */
+  readonly steps: number;
+  /** blocks, parentheses and templates within each other */
+  readonly depth: number;
+  /** characters of the output, and of any string on the way */
+  readonly outputCharacters: number;
+}
+
+export const defaultLimits: Limits = { steps: 5_000_000, depth: 1_000, outputCharacters: 16 * 1024 * 1024 };
+
+/** A step for this many characters that are copied. */
+const charactersPerStep = 64;
+/** Steps of a regular expression are smaller than those of a template. */
+const regexpStepsPerStep = 20;
+
+/** Counts what a rendering has taken. Throws LimitError. */
+export class Budget implements PrintBudget {
+  readonly limits: Limits;
+  #steps = 0;
+  #depth = 0;
+  #written = 0;
+
+  constructor(limits: Limits) {
+    this.limits = limits;
+  }
+
+  spend(steps: number): void {
+    this.#steps += steps;
+    if (this.#steps > this.limits.steps) throw new LimitError(`more than ${this.limits.steps} steps`);
+  }
+
+  reserve(characters: number): void {
+    if (characters > this.limits.outputCharacters) {
+      throw new LimitError(`a text of more than ${this.limits.outputCharacters} characters`);
+    }
+    if (characters >= charactersPerStep) this.spend(Math.ceil(characters / charactersPerStep));
+  }
+
+  wrote(characters: number): void {
+    this.#written += characters;
+    if (this.#written > this.limits.outputCharacters) {
+      throw new LimitError(`more than ${this.limits.outputCharacters} characters of output`);
+    }
+  }
+
+  enter(): void {
+    if (++this.#depth > this.limits.depth) throw new LimitError(`nested more than ${this.limits.depth} levels deep`);
+  }
+
+  leave(): void {
+    this.#depth--;
+  }
+
+  /** Runs a regular expression on account of this rendering. */
+  matching<T>(match: (budget: StepBudget) => T): T {
+    const available = Math.max(0, this.limits.steps - this.#steps) * regexpStepsPerStep;
+    const budget: StepBudget = { left: available };
+    try {
+      return match(budget);
+    } finally {
+      this.#steps += Math.ceil((available - Math.max(0, budget.left)) / regexpStepsPerStep);
+    }
+  }
+}

@@ -1,0 +1,143 @@
+import { type Clock, ManualClock, type Random } from '../machinery/index.ts';
+import { failed, FunctionError, type Result, succeeded, TemplateError } from './errors.ts';
+import { Evaluator, type MissingKey, type Rendering } from './evaluate/evaluator.ts';
+import { builtins } from './functions/builtins.ts';
+import type { CallContext, Library } from './functions/function.ts';
+import { Budget, defaultLimits, type Limits } from './limits.ts';
+import { type Definition, isEmptyBody, parseFile, quoteGo } from './syntax/index.ts';
+import type { Value } from './values/index.ts';
+
+export interface TemplateFile {
+  /** the name of the template, which errors show */
+  readonly name: string;
+  readonly text: string;
+}
+
+export interface ParseSetOptions {
+  /** functions beside Go's own; templates that use others are refused when they are read */
+  readonly functions?: Library;
+}
+
+export interface RenderOptions {
+  readonly limits?: Partial<Limits>;
+  readonly missingKey?: MissingKey;
+  /** what `now` says; a template without it gets a fixed time */
+  readonly clock?: Clock;
+  /** what `uuidv4`, `randAlphaNum` and the like draw from; without it they are refused */
+  readonly random?: Random;
+  /** functions that replace those of the library in this rendering, such as `lookup` */
+  readonly functions?: Library;
+}
+
+/** The name under which Helm evaluates the texts given to `tpl`, which shows in errors. */
+const textName = 'gotpl';
+
+/** Reads templates; of two with the same name the later one counts, unless it is empty. */
+export function parseTemplates(files: Iterable<TemplateFile>, options: ParseSetOptions = {}): Result<TemplateSet> {
+  const library: Library = { ...builtins, ...options.functions };
+  const definitions = new Map<string, Definition>();
+  for (const { name, text } of files) {
+    const read = readFile(name, text, library);
+    if (!read.ok) return read;
+    for (const definition of read.value) add(definitions, definition);
+  }
+  return succeeded(new TemplateSet(definitions, library));
+}
+
+function readFile(name: string, text: string, library: Library): Result<Definition[]> {
+  try {
+    return succeeded(parseFile(name, text, { hasFunction: (wanted) => Object.hasOwn(library, wanted) }));
+  } catch (error) {
+    if (error instanceof TemplateError) return failed(error);
+    throw error;
+  }
+}
+
+function add(definitions: Map<string, Definition>, definition: Definition): void {
+  if (definitions.has(definition.name) && isEmptyBody(definition.body)) return;
+  definitions.set(definition.name, definition);
+}
+
+/** Templates that can call each other. It does not change: one set may render many times. */
+export class TemplateSet {
+  readonly #definitions: ReadonlyMap<string, Definition>;
+  readonly #library: Library;
+  /** texts given to `tpl`, which charts give many times */
+  readonly #texts = new Map<string, Result<Definition[]>>();
+
+  constructor(definitions: ReadonlyMap<string, Definition>, library: Library) {
+    this.#definitions = definitions;
+    this.#library = library;
+  }
+
+  get names(): string[] {
+    return [...this.#definitions.keys()];
+  }
+
+  has(name: string): boolean {
+    return this.#definitions.has(name);
+  }
+
+  /** The output of a template. Its data may be changed by `set` and the like; see `toTemplateValue` for a copy. */
+  render(name: string, data: Value, options: RenderOptions = {}): Result<string> {
+    const definition = this.#definitions.get(name);
+    if (!definition) return failed(new TemplateError(`template: no template ${quoteGo(name)}`));
+    const budget = new Budget({ ...defaultLimits, ...options.limits });
+    const rendering = this.#rendering((wanted) => this.#definitions.get(wanted), budget, options);
+    try {
+      return succeeded(new Evaluator(rendering, definition, data).run());
+    } catch (error) {
+      if (error instanceof TemplateError) return failed(error);
+      throw error;
+    }
+  }
+
+  #rendering(lookup: Rendering['lookup'], budget: Budget, options: RenderOptions): Rendering {
+    const context: CallContext = {
+      budget,
+      clock: options.clock ?? new ManualClock(0),
+      random: options.random ?? noRandom,
+      include: (name, data) => {
+        const definition = lookup(name);
+        if (!definition) {
+          throw new FunctionError(`template: no template ${quoteGo(name)} associated with template "${textName}"`);
+        }
+        return new Evaluator(rendering, definition, data).run();
+      },
+      renderText: (text, data) => {
+        const read = this.#text(text);
+        if (!read.ok) throw new FunctionError(`cannot parse template ${quoteGo(text)}: ${read.error.message}`);
+        const own = new Map<string, Definition>();
+        for (const definition of read.value) add(own, definition);
+        const inner = this.#rendering((wanted) => own.get(wanted) ?? lookup(wanted), budget, options);
+        try {
+          return new Evaluator(inner, own.get(textName)!, data).run();
+        } catch (error) {
+          if (!(error instanceof TemplateError) || error.isLimit) throw error;
+          const message = `error during tpl function execution for ${quoteGo(text)}: ${error.message}`;
+          throw new FunctionError(message, error.said);
+        }
+      },
+    };
+    const library = options.functions ? { ...this.#library, ...options.functions } : this.#library;
+    const rendering: Rendering = { library, missingKey: options.missingKey ?? 'default', budget, context, lookup };
+    return rendering;
+  }
+
+  #text(text: string): Result<Definition[]> {
+    let read = this.#texts.get(text);
+    if (!read) {
+      read = readFile(textName, text, this.#library);
+      if (this.#texts.size >= maxTexts) this.#texts.clear();
+      this.#texts.set(text, read);
+    }
+    return read;
+  }
+}
+
+const maxTexts = 1_000;
+
+const refuseRandom = (): never => {
+  throw new FunctionError('templates here may not use random values');
+};
+const noRandom: Random = new Proxy({} as Random, { get: () => refuseRandom });

@@ -1,0 +1,3 @@
+export * from './go-object.ts';
+export * from './int.ts';
+export * from './value.ts';
