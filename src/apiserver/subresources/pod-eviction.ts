@@ -31,12 +31,45 @@ export async function handlePodEviction(request: SubresourceRequest): Promise<Su
       ...(isJsonObject(options['preconditions']) ? options['preconditions'] : {}),
     },
   };
+  // Said before it goes: what counts failures, such as a Job, tells an eviction from a failure of the Pod by it.
+  if (!deletion.dryRun) await markEvicted(request, pod);
   await deleteObject(context, target, caller, deletion);
   return {
     type: 'value',
     code: 201,
     value: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 },
   };
+}
+
+async function markEvicted(
+  { context, target, caller, settings }: SubresourceRequest,
+  pod: UnstructuredObject,
+): Promise<void> {
+  await updateObject({
+    context,
+    target,
+    subresource: 'status',
+    caller,
+    settings,
+    next: (live) => {
+      const draft = clone(live);
+      if (live.metadata.uid !== pod.metadata.uid) return { draft, conditional: false };
+      const status: JsonObject = isJsonObject(draft.status) ? draft.status : {};
+      const conditions = Array.isArray(status['conditions']) ? status['conditions'] : [];
+      const others = conditions.filter((one) => !isJsonObject(one) || one['type'] !== 'DisruptionTarget');
+      if (others.length < conditions.length) return { draft, conditional: false };
+      const condition: JsonObject = {
+        type: 'DisruptionTarget',
+        status: 'True',
+        observedGeneration: live.metadata.generation ?? 1,
+        lastTransitionTime: formatTime(context.clock.now()),
+        reason: 'EvictionByEvictionAPI',
+        message: 'Eviction API: evicting',
+      };
+      draft.status = { ...status, conditions: [...others, condition] };
+      return { draft, conditional: false };
+    },
+  });
 }
 
 /** Pods that are finished, pending or already going disrupt nobody. */

@@ -56,6 +56,23 @@ export function podExpectations(expectation: Expectation): void {
     });
   });
 
+  expectation('an evicted pod says that it was', async (s) => {
+    await s.with(pod('p', { finalizers: ['example.com/hold'] })).ok`create -f -`;
+    s.cleanUp(() => s.run`patch pod p -p ${'{"metadata":{"finalizers":null}}'}`);
+    const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'p', namespace: s.namespace } };
+    await s.with(eviction).ok`create --raw ${`/api/v1/namespaces/${s.namespace}/pods/p/eviction`} -f -`;
+    const { metadata, status } = await s.json`pod p`;
+    expect(metadata.deletionTimestamp).toBeDefined();
+    expect(status.conditions).toContainEqual(
+      expect.objectContaining({
+        type: 'DisruptionTarget',
+        status: 'True',
+        reason: 'EvictionByEvictionAPI',
+        message: 'Eviction API: evicting',
+      }),
+    );
+  });
+
   expectation('a pod takes over the pull secrets of its account', async (s) => {
     await s.ok`create serviceaccount puller`;
     await s.ok`patch serviceaccount puller -p ${'{"imagePullSecrets":[{"name":"registry"}]}'}`;

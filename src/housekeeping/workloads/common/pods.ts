@@ -1,6 +1,13 @@
 import { type Pod, Pods, type PodTemplateSpec } from '../../../api/index.ts';
 import type { Client } from '../../../client/index.ts';
-import { clone, ignoreNotFound, isConflict, type KubeObject, parseRfc3339 } from '../../../machinery/index.ts';
+import {
+  clone,
+  formatTime,
+  ignoreNotFound,
+  isConflict,
+  type KubeObject,
+  parseRfc3339,
+} from '../../../machinery/index.ts';
 import { fieldManager } from './names.ts';
 import { controllerReference } from './ownership.ts';
 
@@ -95,6 +102,34 @@ export async function deletePod(client: Client, pod: Pod, gracePeriodSeconds?: n
       { namespace: namespace!, name: name! },
       { preconditions: { uid: uid! }, ...(gracePeriodSeconds !== undefined && { gracePeriodSeconds }) },
     )
+    .catch(ignoreGone);
+}
+
+/** Why somebody takes a Pod away that has not failed by itself. */
+export interface Disruption {
+  readonly reason: string;
+  readonly message: string;
+  /** whether nobody is left who could say how its containers ended */
+  readonly isLost?: boolean;
+}
+
+/** Says why a Pod is about to be deleted: what counts failures, such as a Job, goes by it. */
+export async function markDisrupted(client: Client, pod: Pod, disruption: Disruption, now: number): Promise<void> {
+  const { namespace, name, uid, generation } = pod.metadata;
+  const condition = {
+    type: 'DisruptionTarget',
+    status: 'True',
+    reason: disruption.reason,
+    message: disruption.message,
+    observedGeneration: generation ?? 1,
+    lastTransitionTime: formatTime(now),
+  };
+  const patch = {
+    metadata: { uid: uid! },
+    status: { conditions: [condition], ...(disruption.isLost && !isFinished(pod) && { phase: 'Failed' }) },
+  };
+  await client
+    .patch(Pods, { namespace: namespace!, name: name! }, 'strategic', patch, { fieldManager, subresource: 'status' })
     .catch(ignoreGone);
 }
 

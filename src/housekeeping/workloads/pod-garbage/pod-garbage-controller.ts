@@ -11,9 +11,18 @@ import {
 } from '../../../runtime/index.ts';
 import { tolerates } from '../common/placement.ts';
 import { indexPodsByNode, podsByNode } from '../common/pod-index.ts';
-import { deletePod, isTerminating } from '../common/pods.ts';
+import { type Disruption, deletePod, isTerminating, markDisrupted } from '../common/pods.ts';
 
 const quarantineMs = 40_000;
+const nodeGone: Disruption = {
+  reason: 'DeletionByPodGC',
+  message: 'PodGC: node no longer exists',
+  isLost: true,
+};
+const sentAway: Disruption = {
+  reason: 'DeletionByTaintManager',
+  message: 'Taint manager: deleting due to NoExecute taint',
+};
 
 /** Removes Pods whose node is gone, and sends away those that do not put up with what their node has become. */
 export function podGarbageController(): ControllerDefinition {
@@ -49,6 +58,7 @@ export function podGarbageController(): ControllerDefinition {
         missing.set(nodeName, since);
         const restMs = quarantineMs - (clock.now() - since);
         if (restMs > 0) return after(restMs, 'a node that may come back');
+        await markDisrupted(client, pod, nodeGone, clock.now());
         await deletePod(client, pod, 0);
         return done();
       }
@@ -58,6 +68,7 @@ export function podGarbageController(): ControllerDefinition {
       if (leaveAt > clock.now()) return after(leaveAt - clock.now(), 'a taint the Pod tolerates for a while');
       const message = `Marking for deletion Pod ${key.namespace}/${key.name}`;
       events.event(pod, 'Normal', 'TaintManagerEviction', message);
+      await markDisrupted(client, pod, sentAway, clock.now());
       await deletePod(client, pod);
       return done();
     },

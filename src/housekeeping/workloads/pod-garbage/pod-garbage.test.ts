@@ -46,6 +46,33 @@ describe('a Pod', () => {
   });
 
   it.each([
+    [
+      'its node is gone',
+      () => world.client.delete(Nodes, { name: 'node-1' }),
+      { reason: 'DeletionByPodGC', message: 'PodGC: node no longer exists' },
+      'Failed',
+    ],
+    [
+      'its node sends it away',
+      () => taint('NoExecute'),
+      { reason: 'DeletionByTaintManager', message: 'Taint manager: deleting due to NoExecute taint' },
+      'Running',
+    ],
+  ])('says that it was disrupted when %s', async (_, disrupt, condition, phase) => {
+    world.mayEnd = () => false;
+    await create({ tolerations: [] });
+    await world.until(async () => (await world.get(Pods, 'p')).status?.phase === 'Running');
+    await world.patch(Pods, 'p', { metadata: { finalizers: ['example.com/hold'] } });
+    await disrupt();
+    await world.until(async () => (await world.get(Pods, 'p')).metadata.deletionTimestamp !== undefined);
+    const { status } = await world.get(Pods, 'p');
+    expect(status?.conditions).toContainEqual(
+      expect.objectContaining({ type: 'DisruptionTarget', status: 'True', ...condition }),
+    );
+    expect(status?.phase).toBe(phase);
+  });
+
+  it.each([
     ['the node only takes no new ones', 'NoSchedule', []],
     ['it tolerates that for ever', 'NoExecute', [{ operator: 'Exists' }]],
   ])('stays when %s', async (_, effect, tolerations) => {
