@@ -34,13 +34,11 @@ export const withoutContainers: Selection = {
       why: 'a program in a Pod reports what it sees',
     },
     {
-      pattern:
-        'CronJob should (not schedule|remove|be able|delete)|Job should .*(fail|index|restart|completion)|backoff|exit code|TTLAfterFinished',
-      why: 'a program in a Pod has to end in a certain way',
+      pattern: 'CronJob should (not schedule|remove|be able|delete)|recreate pods only after they have failed',
+      why: 'a program in a Pod has to end in a certain way, or to go on when it is asked to end',
     },
     {
-      pattern:
-        'should block an eviction|evicted pods|evictions:|StatefulSet.*adopt|rolling update|RecreateDeployment.*image|iterative rollouts',
+      pattern: 'evicted pods|StatefulSet.*adopt|rolling update|RecreateDeployment.*image|iterative rollouts',
       why: 'a program in a Pod answers probes',
     },
     { pattern: 'proportional scaling', why: 'an image that cannot be pulled' },
