@@ -77,6 +77,29 @@ it('domains are changed, and deleted once they are disabled, with what is in the
   expect((await keystone('GET', `/users/${user}`)).status).toBe(404);
 });
 
+it('a project may be a domain', async () => {
+  const made = await keystone('POST', '/projects', { project: { name: 'd', is_domain: true } });
+  expect(made).toMatchObject({ status: 201, body: { project: { is_domain: true, domain_id: null, parent_id: null } } });
+  const id = read(made, 'project.id');
+  expect((await keystone('GET', `/domains/${id}`)).body).toMatchObject({ domain: { name: 'd' } });
+  const inside = await keystone('POST', '/projects', { project: { name: 'p', domain_id: id } });
+  expect(inside.body).toMatchObject({ project: { domain_id: id, is_domain: false } });
+  expect((await keystone('POST', '/projects', { project: { name: 'd', is_domain: true } })).status).toBe(409);
+  const nested = { name: 'e', is_domain: true, parent_id: id };
+  expect((await keystone('POST', '/projects', { project: nested })).status).toBe(400);
+  const names = async (query: string): Promise<string[]> =>
+    read<{ name: string }[]>(await keystone('GET', `/projects?${query}`), 'projects').map(({ name }) => name);
+  expect(await names('is_domain=true')).toContain('d');
+  expect(await names('name=d')).toEqual([]);
+  expect((await keystone('DELETE', `/projects/${id}`)).status).toBe(403);
+  expect((await keystone('PATCH', `/projects/${id}`, { project: { enabled: false } })).body).toMatchObject({
+    project: { id, enabled: false, is_domain: true },
+  });
+  expect((await keystone('DELETE', `/projects/${id}`)).status).toBe(204);
+  expect((await keystone('GET', `/domains/${id}`)).status).toBe(404);
+  expect((await keystone('GET', `/projects/${read(inside, 'project.id')}`)).status).toBe(404);
+});
+
 it('users and projects are found by more than their names', async () => {
   const make = (name: string, more: Json = {}) => keystone('POST', '/projects', { project: { name, ...more } });
   const parent = read(await make('tree'), 'project.id');

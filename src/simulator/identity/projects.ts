@@ -3,8 +3,8 @@ import type { Route } from '../core/service.ts';
 import { type Fields, optionalFlag, optionalText, requiredText, schemaError, wrapped } from './body.ts';
 import { removeGroup } from './group-removal.ts';
 import type { Identity } from './identity.ts';
-import { duplicate, notAllowed, notFound } from './refusals.ts';
-import { listAnswer, renderDomain, renderProject } from './rendering.ts';
+import { badRequest, duplicate, notAllowed, notFound } from './refusals.ts';
+import { listAnswer, renderDomain, renderDomainAsProject, renderProject } from './rendering.ts';
 import { type Domain, nameKey, type Project } from './tables.ts';
 
 /** Projects and the domains they are in. */
@@ -30,6 +30,12 @@ export function projectRoutes(identity: Identity): Route[] {
       path: '/v3/projects',
       policy: admin('list_projects'),
       handle: (context) => {
+        // Domains are projects too, and listed when they are asked for.
+        if (/^(?:true|1)$/i.test(context.query.get('is_domain') ?? 'false')) {
+          const acting = filterBy<Domain>(context, { name: ({ name }) => name, enabled: ({ enabled }) => enabled });
+          const rows = [...domains.all()].filter(acting).map((each) => renderDomainAsProject(context, each));
+          return listAnswer(context, 'projects', rows);
+        }
         const matches = filterBy<Project>(context, {
           name: ({ name }) => name,
           domain_id: ({ domainId }) => domainId,
@@ -53,6 +59,12 @@ export function projectRoutes(identity: Identity): Route[] {
       policy: admin('create_project'),
       handle: (context) => {
         const fields = wrapped(context, 'project');
+        if (optionalFlag(fields, 'is_domain')) {
+          if (optionalText(fields, 'domain_id') ?? optionalText(fields, 'parent_id'))
+            throw badRequest('only root projects are allowed to act as domains.');
+          const domain = createDomain(identity, fields);
+          return { status: 201, body: { project: renderDomainAsProject(context, domain) } };
+        }
         const name = requiredText(fields, 'name');
         const domainId = wishedDomain(identity, context, fields);
         mustBeFree(name, domainId);
@@ -77,7 +89,9 @@ export function projectRoutes(identity: Identity): Route[] {
         if (!caller.isAdmin && caller.projectId !== id && identity.rolesOn(caller.userId, id).length === 0) {
           throw notAllowed('identity:get_project');
         }
-        return { status: 200, body: { project: renderProject(context, find(id)) } };
+        const domain = domains.get(id);
+        const project = domain ? renderDomainAsProject(context, domain) : renderProject(context, find(id));
+        return { status: 200, body: { project } };
       },
     },
     {
@@ -85,8 +99,13 @@ export function projectRoutes(identity: Identity): Route[] {
       path: '/v3/projects/{id}',
       policy: admin('update_project'),
       handle: (context) => {
-        const project = find(context.param('id'));
         const fields = wrapped(context, 'project');
+        const domain = domains.get(context.param('id'));
+        if (domain) {
+          const changed = changeDomain(identity, domain, fields);
+          return { status: 200, body: { project: renderDomainAsProject(context, changed) } };
+        }
+        const project = find(context.param('id'));
         const name = optionalText(fields, 'name') ?? project.name;
         if (name !== project.name) mustBeFree(name, project.domainId);
         const enabled = optionalFlag(fields, 'enabled') ?? project.enabled;
@@ -105,7 +124,9 @@ export function projectRoutes(identity: Identity): Route[] {
       path: '/v3/projects/{id}',
       policy: admin('delete_project'),
       handle: (context) => {
-        removeProject(identity, find(context.param('id')).id);
+        const domain = domains.get(context.param('id'));
+        if (domain) removeDomain(identity, domain);
+        else removeProject(identity, find(context.param('id')).id);
         return { status: 204 };
       },
     },
@@ -127,15 +148,7 @@ export function projectRoutes(identity: Identity): Route[] {
       path: '/v3/domains',
       policy: admin('create_domain'),
       handle: (context) => {
-        const fields = wrapped(context, 'domain');
-        const name = requiredText(fields, 'name');
-        if (domains.first('name', name)) throw duplicate('domain', `Duplicate entry found with name ${name}`);
-        const domain = domains.insert({
-          id: core.ids.hex(),
-          name,
-          description: optionalText(fields, 'description') ?? '',
-          enabled: optionalFlag(fields, 'enabled') ?? true,
-        });
+        const domain = createDomain(identity, wrapped(context, 'domain'));
         return { status: 201, body: { domain: renderDomain(context, domain) } };
       },
     },
@@ -156,20 +169,7 @@ export function projectRoutes(identity: Identity): Route[] {
       handle: (context) => {
         const domain = domains.get(context.param('id'));
         if (!domain) throw notFound('domain', context.param('id'));
-        const fields = wrapped(context, 'domain');
-        const name = optionalText(fields, 'name') ?? domain.name;
-        if (name !== domain.name && domains.first('name', name)) {
-          throw duplicate('domain', `Duplicate entry found with name ${name}`);
-        }
-        const enabled = optionalFlag(fields, 'enabled') ?? domain.enabled;
-        const changed = domains.update(domain.id, {
-          name,
-          enabled,
-          description: optionalText(fields, 'description') ?? domain.description,
-        });
-        if (!enabled) {
-          for (const { id } of identity.users.by('domain', domain.id)) identity.revoke(identity.tokens.by('user', id));
-        }
+        const changed = changeDomain(identity, domain, wrapped(context, 'domain'));
         return { status: 200, body: { domain: renderDomain(context, changed) } };
       },
     },
@@ -180,17 +180,54 @@ export function projectRoutes(identity: Identity): Route[] {
       handle: (context) => {
         const domain = domains.get(context.param('id'));
         if (!domain) throw notFound('domain', context.param('id'));
-        if (domain.enabled) throw notAllowed('cannot delete a domain that is enabled, please disable it first');
-        for (const { id } of [...identity.users.by('domain', domain.id)]) removeUser(identity, id);
-        for (const { id } of [...projects.by('domain', domain.id)]) removeProject(identity, id);
-        for (const { id } of [...identity.groups.by('domain', domain.id)]) removeGroup(identity, id);
-        for (const { id } of [...identity.assignments.by('domain', domain.id)]) identity.assignments.delete(id);
-        domains.delete(domain.id);
+        removeDomain(identity, domain);
         return { status: 204 };
       },
     },
     ...tagRoutes(identity, find),
   ];
+}
+
+function createDomain({ domains, core }: Identity, fields: Fields): Readonly<Domain> {
+  const name = requiredText(fields, 'name');
+  if (domains.first('name', name)) {
+    throw duplicate(
+      'project',
+      `it is not permitted to have two projects acting as domains with the same name: ${name}`,
+    );
+  }
+  return domains.insert({
+    id: core.ids.hex(),
+    name,
+    description: optionalText(fields, 'description') ?? '',
+    enabled: optionalFlag(fields, 'enabled') ?? true,
+  });
+}
+
+function changeDomain(identity: Identity, domain: Readonly<Domain>, fields: Fields): Readonly<Domain> {
+  const { domains } = identity;
+  const name = optionalText(fields, 'name') ?? domain.name;
+  if (name !== domain.name && domains.first('name', name)) {
+    throw duplicate('domain', `Duplicate entry found with name ${name}`);
+  }
+  const enabled = optionalFlag(fields, 'enabled') ?? domain.enabled;
+  if (!enabled) {
+    for (const { id } of identity.users.by('domain', domain.id)) identity.revoke(identity.tokens.by('user', id));
+  }
+  return domains.update(domain.id, {
+    name,
+    enabled,
+    description: optionalText(fields, 'description') ?? domain.description,
+  });
+}
+
+function removeDomain(identity: Identity, domain: Readonly<Domain>): void {
+  if (domain.enabled) throw notAllowed('cannot delete a domain that is enabled, please disable it first');
+  for (const { id } of [...identity.users.by('domain', domain.id)]) removeUser(identity, id);
+  for (const { id } of [...identity.projects.by('domain', domain.id)]) removeProject(identity, id);
+  for (const { id } of [...identity.groups.by('domain', domain.id)]) removeGroup(identity, id);
+  for (const { id } of [...identity.assignments.by('domain', domain.id)]) identity.assignments.delete(id);
+  identity.domains.delete(domain.id);
 }
 
 /** Marks on projects. */

@@ -36,6 +36,23 @@ export function renderProject(context: RequestContext, project: Readonly<Project
   };
 }
 
+/** A domain is a project without a parent. */
+export function renderDomainAsProject(context: RequestContext, domain: Readonly<Domain>): object {
+  const { id, name, description, enabled } = domain;
+  return {
+    id,
+    name,
+    domain_id: null,
+    description,
+    enabled,
+    parent_id: null,
+    is_domain: true,
+    tags: [],
+    options: {},
+    links: selfLink(context, `projects/${id}`),
+  };
+}
+
 export function renderGroup(context: RequestContext, group: Readonly<Group>): object {
   const { id, name, domainId, description, extra } = group;
   return { ...extra, id, name, domain_id: domainId, description, links: selfLink(context, `groups/${id}`) };
