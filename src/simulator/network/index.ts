@@ -72,6 +72,7 @@ function allRoutes(neutron: Neutron): Route[] {
   const floatingIps = floatingIpResource(neutron);
   const subnetPools = subnetPoolResource(neutron);
   const addressGroups = addressGroupResource(neutron);
+  const qosPolicies = qosPolicyResource(neutron);
   const tagged = <R extends TaggedRow>(resource: Resource<R>): Route[] => [
     ...resourceRoutes(neutron, resource),
     ...tagRoutes(neutron, resource),
@@ -94,7 +95,9 @@ function allRoutes(neutron: Neutron): Route[] {
     ...resourceRoutes(neutron, addressScopeResource(neutron)),
     ...resourceRoutes(neutron, addressGroups),
     ...addressGroupActions(neutron, addressGroups),
-    ...tagged(qosPolicyResource(neutron)),
+    ...tagged(qosPolicies),
+    // Tags of these are below `policies` in older releases, below their own path in newer ones.
+    ...tagRoutes(neutron, qosPolicies, 'policies'),
     ...qosRuleRoutes(neutron),
     ...qosRuleTypeRoutes(),
     ...portForwardingRoutes(neutron),

@@ -23,6 +23,16 @@ beforeEach(async () => {
 
 const moment = (): Promise<void> => cloud.clock.advance(1_000);
 
+it('QoS policies have tags at the path of older releases as well', async () => {
+  const { policy } = (await admin.send('POST', '/qos/policies', { policy: { name: 'q' } })).body as {
+    policy: { id: string };
+  };
+  const set = await admin.send('PUT', `/policies/${policy.id}/tags`, { tags: ['blue'] });
+  expect(set).toMatchObject({ status: 200, body: { tags: ['blue'] } });
+  expect((await admin.send('GET', `/qos/policies/${policy.id}/tags`)).body).toMatchObject({ tags: ['blue'] });
+  expect((await admin.send('GET', `/qos/policies/${policy.id}`)).body).toMatchObject({ policy: { tags: ['blue'] } });
+});
+
 describe('who sees and changes networks', () => {
   it('members see their own, shared and external ones', async () => {
     const other = networkClient(await cloud.member('other'));

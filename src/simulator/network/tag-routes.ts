@@ -9,9 +9,13 @@ import type { Resource, TaggedRow } from './resource.ts';
 const checkTag = string(255);
 const checkTags = listOf(checkTag);
 
-/** Tags of one kind of resource. */
-export function tagRoutes<R extends TaggedRow>(neutron: Neutron, resource: Resource<R>): Route[] {
-  const all = `/v2.0/${resource.path}/{id}/tags`;
+/** Tags of one kind of resource; below its own path unless another is given. */
+export function tagRoutes<R extends TaggedRow>(
+  neutron: Neutron,
+  resource: Resource<R>,
+  path: string = resource.path,
+): Route[] {
+  const all = `/v2.0/${path}/{id}/tags`;
   const one = `${all}/{tag}`;
   const find = (context: RequestContext, action?: string): Readonly<R> => {
     const { caller } = context;
