@@ -124,7 +124,7 @@ export function buildProgram(setExitCode: (code: number) => void): Command {
     .option('--in-memory', 'forget everything at the end')
     .option('--time-scale <factor>', 'how long builds and the like take: 1 as on a usual cloud, 0 no time')
     .option('--without <service...>', 'leave a service out: load-balancer, volumev3, placement')
-    .option('--faults <file>', 'rules of trouble to begin with, YAML or JSON')
+    .option('--faults <file>', 'fault rules to begin with, YAML or JSON')
     .addHelpText(
       'after',
       '\nExamples:\n  capstan cloud\n  capstan cloud --data-dir ./data --listen 127.0.0.1:5080 --https\n  OS_CLIENT_CONFIG_FILE=./data/clouds.yaml OS_CLOUD=openstack openstack server list\n',

@@ -75,7 +75,7 @@ export const clusterReplicas = (description: string): Field<ClusterReplicas> =>
       replicas: int32('Machines that exist.'),
       readyReplicas: int32('Machines that are ready.'),
       availableReplicas: int32('Machines that are available.'),
-      upToDateReplicas: int32('Machines that match the wish.'),
+      upToDateReplicas: int32('Machines that match the spec.'),
       versions: replicaVersions({ keyed: false, maxItems: 32 }),
       upgradePlan: atomicList(
         object({ version: text('Kubernetes version.', 256).required() }),

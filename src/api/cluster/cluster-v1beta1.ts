@@ -55,7 +55,7 @@ export const machineDeploymentStrategy: () => UntypedField = once(() =>
       type: oneOf(['RollingUpdate', 'OnDelete'], 'Replace machines step by step, or only those a user deletes.'),
       rollingUpdate: object(
         {
-          maxSurge: intOrString('How many machines may exist above the wish, as number or percentage.'),
+          maxSurge: intOrString('How many machines may exist above the desired number, as number or percentage.'),
           maxUnavailable: intOrString('How many machines may be unavailable, as number or percentage.'),
           deletePolicy: deletionOrder(),
         },

@@ -218,7 +218,7 @@ export const rollout: () => Field<{ after?: string; strategy?: RolloutStrategy }
           ).required(),
           rollingUpdate: object(
             {
-              maxSurge: intOrString('How many machines may exist above the wish, as number or percentage.'),
+              maxSurge: intOrString('How many machines may exist above the desired number, as number or percentage.'),
               maxUnavailable: intOrString('How many machines may be unavailable, as number or percentage.'),
             },
             'Limits of a step by step replacement.',

@@ -106,7 +106,7 @@ const observedGeneration = (minimum?: number): Field<number> =>
   int64('Generation of the spec this status is about.', minimum === undefined ? {} : { minimum });
 const phase = (): Field<'ScalingUp' | 'ScalingDown' | 'Running' | 'Failed' | 'Unknown'> =>
   oneOf(['ScalingUp', 'ScalingDown', 'Running', 'Failed', 'Unknown'], 'What the deployment is doing.');
-const upToDateReplicas = (): Field<number> => count('Machines that match the wish.');
+const upToDateReplicas = (): Field<number> => count('Machines that match the spec.');
 
 export const machineSetStatus: () => Field<MachineSetStatus> = once(() =>
   object(

@@ -41,7 +41,8 @@ const version = (): Field<string, true> => text('Kubernetes version wanted.', 25
 const gatesDescription = 'Further conditions that must hold before a machine is ready.';
 const machinesDescription = 'What the machines are made from.';
 const namingTemplate = (): Field<string> => text('Go template of the names; must contain {{ .random }}.', 256);
-const maxSurge = (): Field<number | string> => intOrString('How many machines may exist above the wish: 0 or 1.');
+const maxSurge = (): Field<number | string> =>
+  intOrString('How many machines may exist above the desired number: 0 or 1.');
 const rolloutAfter = (): Field<string> => time('Roll the machines out anew once this time has passed.');
 
 const machineTemplate: () => Field<KubeadmControlPlaneMachineTemplate> = once(() =>
@@ -170,13 +171,13 @@ const sharedStatusFields = () => ({
 });
 const legacyCounts = () => ({
   readyReplicas: count('Machines with a ready Node.'),
-  updatedReplicas: count('Machines that match the wish.'),
+  updatedReplicas: count('Machines that match the spec.'),
   unavailableReplicas: count('Machines missing or not ready.'),
 });
 const counts = () => ({
   readyReplicas: count('Machines that are ready.'),
   availableReplicas: count('Machines that are available.'),
-  upToDateReplicas: count('Machines that match the wish.'),
+  upToDateReplicas: count('Machines that match the spec.'),
 });
 const remediationDescription = 'The last replacement of an unhealthy machine.';
 const remediatedMachine = (): Field<string, true> => text('The machine.', 253).required();

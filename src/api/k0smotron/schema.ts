@@ -317,7 +317,7 @@ export const k0smotronClusterStatus: () => Field<K0smotronClusterStatus> = once(
       readyReplicas: int32('Controllers that are ready.'),
       replicas: int32('Controllers that exist.'),
       selector: selector(),
-      updatedReplicas: int32('Controllers that match the wish.'),
+      updatedReplicas: int32('Controllers that match the spec.'),
     },
     'What is there.',
   ),

@@ -67,7 +67,7 @@ export const strategy = (): Field<DeploymentStrategyValue> =>
     {
       rollingUpdate: object(
         {
-          maxSurge: intOrString('Pods that may exist above the wish.'),
+          maxSurge: intOrString('Pods that may exist above the desired number.'),
           maxUnavailable: intOrString('Pods that may be missing.'),
         },
         'Limits of a step by step replacement.',

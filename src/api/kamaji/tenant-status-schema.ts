@@ -107,7 +107,7 @@ const deployment: () => Field<TenantDeploymentStatus> = once(() =>
       selector: string('Selector of the pods as text.').required(),
       terminatingReplicas: int32('Pods that are ending.'),
       unavailableReplicas: int32('Pods that are missing.'),
-      updatedReplicas: int32('Pods that match the wish.'),
+      updatedReplicas: int32('Pods that match the spec.'),
     },
     'The Deployment.',
   ),

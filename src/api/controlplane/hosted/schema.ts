@@ -263,7 +263,7 @@ export const hostedControlPlaneStatus: () => Field<HostedControlPlaneStatus> = o
       readyReplicas: int32('API servers that are ready.'),
       replicas: int32('API servers that exist.'),
       selector: string('Selector of the pods as text, for the scale subresource.'),
-      upToDateReplicas: int32('API servers that match the wish.'),
+      upToDateReplicas: int32('API servers that match the spec.'),
       version: string('Kubernetes version that runs.'),
     },
     'What is there.',

@@ -33,7 +33,7 @@ export const k0smotronControlPlaneStatus: () => Field<K0smotronControlPlaneStatu
       ...sharedFields(),
       availableReplicas: int32('Controllers that are available.'),
       initialization: object(initialized(), 'What of the first provisioning is done.', { minProperties: 1 }),
-      upToDateReplicas: int32('Controllers that match the wish.'),
+      upToDateReplicas: int32('Controllers that match the spec.'),
     },
     'What is there.',
   ).default({
@@ -51,7 +51,7 @@ export const k0smotronControlPlaneStatusV1beta1: () => UntypedField = once(() =>
       initialized: boolean('True once the control plane has answered.'),
       ready: boolean('True while the API server answers.'),
       unavailableReplicas: int32('Controllers missing or not ready.'),
-      updatedReplicas: int32('Controllers that match the wish.'),
+      updatedReplicas: int32('Controllers that match the spec.'),
     },
     'What is there.',
   ).default({

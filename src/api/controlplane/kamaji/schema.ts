@@ -215,7 +215,7 @@ export const kamajiControlPlaneStatus: () => Field<KamajiControlPlaneStatus> = o
       readyReplicas: int32('Pods that are ready.'),
       replicas: int32('Pods that exist.'),
       selector: string('Selector of the pods as text, for the scale subresource.'),
-      upToDateReplicas: int32('Pods that match the wish.'),
+      upToDateReplicas: int32('Pods that match the spec.'),
       version: string('Kubernetes version that runs.').required(),
     },
     'What is there.',

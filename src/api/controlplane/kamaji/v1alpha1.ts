@@ -24,7 +24,7 @@ export const kamajiControlPlaneStatusV1alpha1: () => UntypedField = once(() =>
     adding: {
       initialized: { type: 'boolean', description: 'True once the control plane has answered.' },
       unavailableReplicas: { type: 'integer', format: 'int32', description: 'Pods that are missing.' },
-      updatedReplicas: { type: 'integer', format: 'int32', description: 'Pods that match the wish.' },
+      updatedReplicas: { type: 'integer', format: 'int32', description: 'Pods that match the spec.' },
     },
   }),
 );
