@@ -15,9 +15,13 @@ const clusters = [
 
 const setupFiles = ['test/support/property-seed.ts', 'test/support/patience.ts'];
 
+/** Objects of the store are immutable: a test that changes one fails. */
+const env = { CAPSTAN_FREEZE_OBJECTS: '1' };
+
 /** Through the real entrances, one file after the other: each is a program under load. */
 const throughEntrances = {
   setupFiles,
+  env,
   expect: { poll: { timeout: 30_000 } },
   testTimeout: 120_000,
   hookTimeout: 120_000,
@@ -36,6 +40,7 @@ export default defineConfig({
           name: 'unit',
           include: ['src/**/*.test.ts', 'scripts/**/*.test.ts'],
           setupFiles,
+          env,
           expect: { poll: { timeout: 30_000 } },
           testTimeout: 120_000,
           hookTimeout: 120_000,

@@ -17,7 +17,8 @@ import {
   systemRandom,
   type UnstructuredObject,
 } from '../machinery/index.ts';
-import { createManager, eventually, memoryLogger } from '../runtime/index.ts';
+import { createManager, memoryLogger } from '../runtime/index.ts';
+import { eventually } from '../runtime/testkit/index.ts';
 import { memoryEngine } from '../store/index.ts';
 import { housekeepingControllers } from './index.ts';
 import { servedBy } from './testing/embedded-world.ts';

@@ -9,17 +9,8 @@ import {
   seededRandom,
   statusError,
 } from '../machinery/index.ts';
-import {
-  type ControllerDefinition,
-  coreEvents,
-  createManager,
-  type FaultRule,
-  faultyClient,
-  memoryClient,
-  memoryLogger,
-  runUntil,
-  settle,
-} from '../runtime/index.ts';
+import { type ControllerDefinition, coreEvents, createManager, memoryLogger } from '../runtime/index.ts';
+import { type FaultRule, faultyClient, memoryClient, runUntil, settle } from '../runtime/testkit/index.ts';
 import {
   garbageCollector,
   housekeepingControllers,

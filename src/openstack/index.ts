@@ -9,7 +9,7 @@ export type * from './compute/servers/types.ts';
 export type * from './config/cloud-config.ts';
 export type { Environment } from './config/environment.ts';
 export { CloudConfigError } from './config/errors.ts';
-export { type ConfigPlaces, candidateFiles } from './config/files.ts';
+export type { ConfigPlaces } from './config/files.ts';
 export { type CloudChoice, type Clouds, type CloudText, cloudFromText, loadClouds } from './config/load.ts';
 export type { ServiceType } from './config/service-types.ts';
 export {
@@ -23,7 +23,7 @@ export { Answer } from './http/answer.ts';
 export type { RequestObservation } from './http/exchange.ts';
 export type { Log } from './http/log.ts';
 export type { Query } from './http/query.ts';
-export { defaultPatience, type Patience } from './http/retry.ts';
+export type { Patience } from './http/retry.ts';
 export type { Call, CallOptions, ServiceClient } from './http/service-client.ts';
 export type {
   ApplicationCredential,
@@ -98,7 +98,7 @@ export type {
 export type { Subport, Trunk, TrunkChanges, TrunkFilter, Trunks, TrunkWish } from './network/trunks.ts';
 export { createObserver, type Observer, type ObserverOptions } from './observation/observer.ts';
 export { createObserverPool, type ObserverPool, type ObserverPoolOptions } from './observation/observer-pool.ts';
-export { createPace, type Pace } from './observation/pace.ts';
+export type { Pace } from './observation/pace.ts';
 export type { ObservationFilters } from './observation/sources.ts';
 export * from './observation/types.ts';
 export { type ConnectOptions, connect, type OpenStack } from './openstack.ts';

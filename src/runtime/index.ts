@@ -9,4 +9,3 @@ export * from './manager.ts';
 export * from './metrics.ts';
 export * from './queue/work-queue.ts';
 export * from './status/patch-object.ts';
-export * from './testkit/index.ts';

@@ -66,7 +66,6 @@ export { decodeJoinToken, encodeJoinToken } from './programs/k0s/token.ts';
 export { kubectl } from './programs/kubectl.ts';
 export { SimulatedKubernetes } from './programs/kubernetes.ts';
 export { commandLineProblem } from './programs/static-pod-flags.ts';
-export { createProgramLab, type LabPod, type ProgramLab } from './programs/testing/lab.ts';
 export { normalPath, type ShellDisk, type ShellHost } from './shell/host.ts';
 export { ShellPace } from './shell/limits.ts';
 export { runScript, simulatedBinary } from './shell/run.ts';

@@ -1,19 +1,17 @@
 // The door of the simulator room: a simulated OpenStack, over HTTP or in process, on the real clock or on a simulated one.
 export { adminPrefix } from './admin/api.ts';
-export { type Operator, OperatorError } from './admin/operator.ts';
+export type { Operator } from './admin/operator.ts';
 export { type CloudOptions, createCloud, type MachinesOptions, type SimulatedCloud } from './cloud.ts';
 export { type CloudsYamlOptions, renderCloudsYaml } from './clouds-yaml.ts';
 export type { Console, Machine, MachineHost, PortView } from './core/contracts.ts';
-export { FaultRuleError, parseFaultRule } from './core/faults/parse-rule.ts';
+export { parseFaultRule } from './core/faults/parse-rule.ts';
 export type { FaultEffect, FaultRule, FaultSelector } from './core/faults/rule.ts';
-export { ConnectionBroken } from './core/http/gateway.ts';
 export type { CloudListener, ListenOptions } from './core/http/listener.ts';
 export type { Transport, WireRequest, WireResponse } from './core/http/wire.ts';
 export type { Timing } from './core/timings.ts';
 export type { Machines } from './machines/host/machine-host.ts';
 export { connectInProcess } from './machines/in-process.ts';
 export type { Outside } from './machines/network/dial.ts';
-export { UnreachableError } from './machines/network/unreachable.ts';
 export type * from './machines/types.ts';
 export { type CloudTls, ensureCloudTls } from './tls.ts';
 export { defaultWorld } from './world/default-world.ts';

@@ -1,3 +1,4 @@
+import { faultyClient } from '../../src/runtime/testkit/index.ts';
 import './pending-crypto.ts';
 import { builtinDefinitions, builtinSchema, ownDefinitions, protobufRegistry, Secrets } from '../../src/api/index.ts';
 import { type ApiServer, createApiServer, openObjectStore } from '../../src/apiserver/index.ts';
@@ -22,7 +23,7 @@ import {
   seededRandom,
 } from '../../src/machinery/index.ts';
 import { cloudFromText, connect, type OpenStack, type Transport } from '../../src/openstack/index.ts';
-import { createManager, faultyClient, type LogEntry, memoryLogger } from '../../src/runtime/index.ts';
+import { createManager, type LogEntry, memoryLogger } from '../../src/runtime/index.ts';
 import { unreadMetrics } from '../../src/simkube/index.ts';
 import {
   connectInProcess,

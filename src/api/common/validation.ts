@@ -1,5 +1,4 @@
 import {
-  checkDns1123Subdomain,
   checkQualifiedName,
   type FieldError,
   fieldError,
@@ -44,20 +43,7 @@ export function validateNonNegativeQuantity(value: unknown, path: string): Field
   return quantity.nanos < 0n ? [fieldError.invalid(path, value, 'must be greater than or equal to 0')] : [];
 }
 
-const standardResourcePrefixes = ['requests.', 'limits.'];
-
 /** Names of resources: standard ones, or qualified ones of extensions. */
 export function validateResourceName(name: string, path: string): FieldError[] {
   return invalid(path, name, checkQualifiedName(name));
-}
-
-/** Whether a resource carries a domain, as extended resources must. */
-export function isDomainQualified(name: string): boolean {
-  return name.includes('/') || standardResourcePrefixes.some((prefix) => name.startsWith(prefix));
-}
-
-/** The name of a referenced object, which must be there and look like a name. */
-export function validateReferenceName(name: string | undefined, path: string): FieldError[] {
-  if (name === undefined || name === '') return [fieldError.required(path)];
-  return invalid(path, name, checkDns1123Subdomain(name));
 }

@@ -2,7 +2,6 @@ import {
   allVerbs,
   applySchemaDefaults,
   asJson,
-  formatApiVersion,
   type JsonObject,
   type JsonValue,
   type KubeObject,
@@ -253,9 +252,4 @@ function crdVersion(version: VersionDefinition, columns: readonly PrinterColumn[
     ...(Object.keys(subresources).length === 0 ? {} : { subresources }),
     schema: { openAPIV3Schema: version.schema as JsonValue },
   };
-}
-
-/** the reference of a kind in the form manifests use */
-export function apiVersionOf(resource: Resource): string {
-  return formatApiVersion(resource.group, resource.version);
 }

@@ -62,9 +62,6 @@ export interface Auditor {
 
 const silent: AuditTrail = { authorized() {}, annotate() {}, started() {}, completed() {} };
 
-/** An auditor that records nothing, for servers without an audit log. */
-export const noAuditor: Auditor = { begin: () => silent, newAuditId: () => '' };
-
 function objectReference(attributes: AuthorizationAttributes): AuditObjectReference {
   return {
     resource: attributes.resource,

@@ -1,7 +1,7 @@
 // Who is asking, and may they: everything the request pipeline needs for authentication and authorization.
 export * from './access-control.ts';
 export * from './access-reviews.ts';
-export { isOpen, openablePaths } from './anonymous-paths.ts';
+export { openablePaths } from './anonymous-paths.ts';
 export * from './attributes.ts';
 export * from './authenticator.ts';
 export * from './authorizers.ts';

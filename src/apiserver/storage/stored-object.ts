@@ -153,7 +153,7 @@ export class StoredObject {
 }
 
 // Freezing costs as much as parsing, so only development and test runs pay for it.
-const freezeObjects = process.env['NODE_ENV'] === 'test' || process.env['CAPSTAN_FREEZE_OBJECTS'] === '1';
+const freezeObjects = process.env['CAPSTAN_FREEZE_OBJECTS'] === '1';
 
 function finish(object: UnstructuredObject): UnstructuredObject {
   return freezeObjects ? deepFreeze(object) : object;

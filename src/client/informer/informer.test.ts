@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { KubeObject, Resource } from '../../machinery/index.ts';
 import { ManualClock, seededRandom, statusError } from '../../machinery/index.ts';
-// tests may cross rooms: the memory client is the server here
 import {
   type FaultRule,
   faultyClient,
@@ -10,7 +9,8 @@ import {
   memoryClient,
   runUntil,
   settle,
-} from '../../runtime/index.ts';
+} from '../../runtime/testkit/index.ts';
+// tests may cross rooms: the memory client is the server here
 import { createInformerFactory } from './factory.ts';
 import { createInformer, dropManagedFields, type InformerOptions } from './informer.ts';
 import type { Informer } from './types.ts';

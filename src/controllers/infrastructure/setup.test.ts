@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ManualClock, seededRandom } from '../../machinery/index.ts';
-import { createManager, memoryClient } from '../../runtime/index.ts';
+import { createManager } from '../../runtime/index.ts';
+import { memoryClient } from '../../runtime/testkit/index.ts';
 import { setupInfrastructureControllers } from './index.ts';
 
 describe('setting up the infrastructure controllers', () => {

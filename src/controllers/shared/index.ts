@@ -4,12 +4,8 @@ export {
   clusterConfigurationDocument,
   initConfigurationDocument,
   joinConfigurationDocument,
-  type KubeadmApiVersion,
   type KubeadmClusterFacts,
   type KubeadmDocument,
-  kubeadmApiVersionFor,
-  kubeadmApiVersions,
-  kubeadmGroup,
   UnsupportedKubernetesVersionError,
 } from '../../hosting/index.ts';
 export * from './apply-once.ts';

@@ -7,7 +7,6 @@ export const watchFilterLabel = 'cluster.x-k8s.io/watch-filter';
 export const interruptibleLabel = 'cluster.x-k8s.io/interruptible';
 /** on Pods of a workload cluster: `skip` or `wait-completed` */
 export const drainLabel = 'cluster.x-k8s.io/drain';
-export const topologyOwnedLabel = 'topology.cluster.x-k8s.io/owned';
 
 export const pausedAnnotation = 'cluster.x-k8s.io/paused';
 export const managedByAnnotation = 'cluster.x-k8s.io/managed-by';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { memoryClient } from '../../runtime/index.ts';
+import { memoryClient } from '../../runtime/testkit/index.ts';
 import { shows } from './apply-once.ts';
 import { failureDomainsOf } from './contract.ts';
 import { definitionName, pluralOf } from './contract-names.ts';

@@ -4,7 +4,6 @@ import {
   clusterNameLabel,
   clusters,
   type Machine,
-  machines,
   Namespaces,
   ownDefinitions,
   protobufRegistry,
@@ -24,17 +23,19 @@ import {
 } from '../../machinery/index.ts';
 import {
   type ControllerDefinition,
-  countingClient,
   createManager,
-  type FaultRule,
-  faultyClient,
   type LogEntry,
   type Manager,
-  memoryClient,
   memoryLogger,
+} from '../../runtime/index.ts';
+import {
+  countingClient,
+  type FaultRule,
+  faultyClient,
+  memoryClient,
   runUntil,
   settle,
-} from '../../runtime/index.ts';
+} from '../../runtime/testkit/index.ts';
 import { memoryEngine } from '../../store/index.ts';
 import { type ClusterControllers, setupClusterControllers } from '../cluster/index.ts';
 import { type FakeProviderOptions, fakeProvider } from './fake-provider.ts';
@@ -350,8 +351,4 @@ export function machineTemplateSpec(cluster = 'c1', templates = 'workers', versi
     bootstrap: { configRef: { apiGroup: bootstrapGroup, kind: 'FakeConfigTemplate', name: templates } },
     infrastructureRef: { apiGroup: infrastructureGroup, kind: 'FakeMachineTemplate', name: templates },
   };
-}
-
-export async function runningMachines(world: World): Promise<Machine[]> {
-  return (await world.list(machines)).filter(({ status }) => status?.phase === 'Running');
 }

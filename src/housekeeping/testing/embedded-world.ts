@@ -9,14 +9,8 @@ import {
 } from '../../apiserver/index.ts';
 import type { Client } from '../../client/index.ts';
 import { isNotFound, type KubeObject, ManualClock, type Resource, seededRandom } from '../../machinery/index.ts';
-import {
-  type ControllerDefinition,
-  createManager,
-  type LogEntry,
-  memoryLogger,
-  runUntil,
-  settle,
-} from '../../runtime/index.ts';
+import { type ControllerDefinition, createManager, type LogEntry, memoryLogger } from '../../runtime/index.ts';
+import { runUntil, settle } from '../../runtime/testkit/index.ts';
 import { memoryEngine } from '../../store/index.ts';
 import type { ServedResources } from '../served-resources.ts';
 

@@ -18,7 +18,8 @@ import { controllerBackedPlugins, createApiServer, openObjectStore } from '../..
 import type { Client } from '../../client/index.ts';
 import { isNotFound, type KubeObject, ManualClock, type Resource, seededRandom } from '../../machinery/index.ts';
 import { createServiceAccountKeyPair } from '../../pki/index.ts';
-import { type LogEntry, memoryLogger, runUntil, settle } from '../../runtime/index.ts';
+import { type LogEntry, memoryLogger } from '../../runtime/index.ts';
+import { runUntil, settle } from '../../runtime/testkit/index.ts';
 import { createSimulatedBackend, imageProgramName, loopbackRange, type SimulatedProgram } from '../../simkube/index.ts';
 import { memoryEngine } from '../../store/index.ts';
 import { type PodHost, startPodHost } from '../start.ts';

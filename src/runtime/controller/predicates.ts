@@ -19,9 +19,6 @@ export const generationChanged: Predicate = (event) =>
 export const labelsChanged: Predicate = (event) =>
   event.type !== 'update' || !deepEqual(event.object.metadata.labels ?? {}, event.old.metadata.labels ?? {});
 
-export const annotationsChanged: Predicate = (event) =>
-  event.type !== 'update' || !deepEqual(event.object.metadata.annotations ?? {}, event.old.metadata.annotations ?? {});
-
 /** Leaves out changes of the status alone, and what the server keeps about an object. */
 export const changedBesidesStatus: Predicate = (event) => {
   if (event.type !== 'update') return true;
@@ -36,10 +33,6 @@ export const changedBesidesStatus: Predicate = (event) => {
     !deepEqual(now.ownerReferences ?? [], old.ownerReferences ?? [])
   );
 };
-
-/** Leaves out resyncs, which repeat an unchanged object. */
-export const resourceVersionChanged: Predicate = (event) =>
-  event.type !== 'update' || event.object.metadata.resourceVersion !== event.old.metadata.resourceVersion;
 
 /** Only objects for which `test` holds, before or after the change. */
 export function objectMatches<T extends KubeObject>(test: (object: T) => boolean): Predicate<T> {

@@ -1,3 +1,4 @@
+// The second door of the room, for tests only.
 export * from './counting-client.ts';
 export * from './eventually.ts';
 export * from './faulty-client.ts';

@@ -6,6 +6,7 @@ import type { Shape, Values } from './body/shape.ts';
 import { findRow } from './find.ts';
 import { idsOf, type Locked, type Octavia, type Touched } from './octavia.ts';
 import { type Inside, parentIn, partRoutes } from './parts.ts';
+import { inOrder, number } from './policy-order.ts';
 import { checkQuota } from './quotas.ts';
 import { notFound } from './refusals.ts';
 import type { L7PolicyRow, L7RuleRow, ListenerRow } from './rows.ts';
@@ -154,21 +155,6 @@ function placePolicy({ policies }: Octavia, listenerId: string, id: string, posi
   const others = inOrder(policies.by('listener', listenerId)).filter((policy) => policy.id !== id);
   const at = Math.min(position - 1, others.length);
   number(policies, [...others.slice(0, at), policies.get(id)!, ...others.slice(at)]);
-}
-
-/** Closes the gap a policy has left. */
-export function closeRanks({ policies }: Octavia, listenerId: string): void {
-  number(policies, inOrder(policies.by('listener', listenerId)));
-}
-
-function inOrder(rows: Iterable<Readonly<L7PolicyRow>>): Readonly<L7PolicyRow>[] {
-  return [...rows].sort((a, b) => a.position - b.position);
-}
-
-function number(policies: Octavia['policies'], ordered: readonly Readonly<L7PolicyRow>[]): void {
-  ordered.forEach(({ id, position }, index) => {
-    if (position !== index + 1) policies.update(id, { position: index + 1 });
-  });
 }
 
 /** Another action forgets where the one before led. */

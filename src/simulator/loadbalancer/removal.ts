@@ -1,5 +1,5 @@
-import { closeRanks } from './l7.ts';
 import type { Octavia, Touched } from './octavia.ts';
+import { closeRanks } from './policy-order.ts';
 import type { LoadBalancerRow } from './rows.ts';
 import { releaseVip } from './vip.ts';
 

@@ -1,5 +1,5 @@
 import type { Core } from '../core/core.ts';
-import type { Row, Table } from '../core/state/table.ts';
+import type { Table } from '../core/state/table.ts';
 import { zulu } from '../core/time-formats.ts';
 import type { Values } from './attributes/attribute.ts';
 import type { StandardRow } from './resource.ts';
@@ -73,11 +73,4 @@ export function standardView(row: StandardRow): {
     updated_at: zulu(row.updated_at),
     revision_number: row.revision_number,
   };
-}
-
-/** A row by its id, or the refusal that it is unknown. */
-export function need<R extends Row>(table: Table<R>, id: string, notFound: (id: string) => Error): Readonly<R> {
-  const row = table.get(id);
-  if (!row) throw notFound(id);
-  return row;
 }

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { ConfigMaps, clusters, k0sWorkerConfigs, Nodes, Secrets } from '../../../api/index.ts';
 import { parseRfc3339, statusError } from '../../../machinery/index.ts';
-import type { FaultRule } from '../../../runtime/index.ts';
+import type { FaultRule } from '../../../runtime/testkit/index.ts';
 import { isTrue } from '../../shared/index.ts';
 import { fakeControlPlanes } from '../../testing/provider-kinds.ts';
 import { by, createCluster } from '../../testing/world.ts';

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { ConfigMaps, clusters, machines, Secrets } from '../../../api/index.ts';
 import { parseRfc3339, statusError } from '../../../machinery/index.ts';
-import type { FaultRule } from '../../../runtime/index.ts';
+import type { FaultRule } from '../../../runtime/testkit/index.ts';
 import { conditionOf, isTrue, legacyConditionOf } from '../../shared/index.ts';
 import { fakeClusters, infrastructureGroup } from '../../testing/provider-kinds.ts';
 import { by, createCluster } from '../../testing/world.ts';

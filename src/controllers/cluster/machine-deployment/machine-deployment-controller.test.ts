@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { type MachineDeployment, machineDeployments, machineSets, machines, Nodes } from '../../../api/index.ts';
 import { formatTime, statusError } from '../../../machinery/index.ts';
-import type { FaultRule } from '../../../runtime/index.ts';
+import type { FaultRule } from '../../../runtime/testkit/index.ts';
 import { conditionOf, legacyConditionOf } from '../../shared/index.ts';
 import { setNodeConditions } from '../../testing/fake-provider.ts';
 import { fakeControlPlanes, fakeMachines } from '../../testing/provider-kinds.ts';

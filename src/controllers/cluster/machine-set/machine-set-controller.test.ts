@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { clusters, type Machine, type MachineSet, machineSets, machines, Nodes } from '../../../api/index.ts';
 import { statusError } from '../../../machinery/index.ts';
-import type { FaultRule, FaultVerb } from '../../../runtime/index.ts';
+import type { FaultRule, FaultVerb } from '../../../runtime/testkit/index.ts';
 import { conditionOf, controllerOf } from '../../shared/index.ts';
 import {
   fakeConfigs,

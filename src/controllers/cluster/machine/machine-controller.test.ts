@@ -12,7 +12,7 @@ import {
 } from '../../../api/index.ts';
 import type { Client } from '../../../client/index.ts';
 import { type KubeObject, type Resource, statusError } from '../../../machinery/index.ts';
-import type { FaultRule } from '../../../runtime/index.ts';
+import type { FaultRule } from '../../../runtime/testkit/index.ts';
 import { conditionOf, legacyConditionOf } from '../../shared/index.ts';
 import { setNodeConditions } from '../../testing/fake-provider.ts';
 import { fakeConfigs, fakeMachines } from '../../testing/provider-kinds.ts';

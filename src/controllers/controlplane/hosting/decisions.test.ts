@@ -5,12 +5,14 @@ import { type JsonObject, ManualClock, type UnstructuredObject } from '../../../
 import { createAuthority, createServiceAccountKeyPair } from '../../../pki/index.ts';
 import type { EnsuredCredentials } from './certificates/ensure.ts';
 import { rotate } from './certificates/rotate.ts';
+import { planeStages } from './driver.ts';
 import { addressLeftOpen, recordedEndpoint } from './endpoint.ts';
 import { followed } from './in-cluster.ts';
 import { mountedByUser } from './mounted.ts';
 import { gatewayFacts } from './stages/observe.ts';
 import { emptyState, type PlaneState, readState, stateData } from './state.ts';
 import { hostedWish } from './testing/plane-world.ts';
+import type { PlaneStage } from './types.ts';
 
 const hourMs = 3_600_000;
 
@@ -227,5 +229,27 @@ describe('what is known of a plane', () => {
     ['no field beside a floating address', { apiServer: { fixedIP: '' } }, '192.0.2.1', {}],
   ])('fills in an address that was left open: %s', (_, spec, host, expected) => {
     expect(addressLeftOpen({ apiVersion: 'x/v1', kind: 'X', metadata: {}, spec }, host)).toEqual(expected);
+  });
+});
+
+describe('what is reported of a plane', () => {
+  it('comes in the order of the steps, each stage once', () => {
+    expect(planeStages).toEqual([
+      'version',
+      'exposure',
+      'endpoint',
+      'certificates',
+      'etcd',
+      'restore',
+      'kubeconfig',
+      'routes',
+      'arguments',
+      'workloads',
+      'backup',
+      'functional',
+      'inCluster',
+      'cloudCredentials',
+      'rotation',
+    ] satisfies PlaneStage[]);
   });
 });

@@ -51,7 +51,7 @@ export interface PlaneDriver {
 }
 
 /** In this order; one that has to wait keeps those after it from building on sand. */
-const stages: readonly (readonly [PlaneStage, Stage])[] = [
+const steps: readonly (readonly [PlaneStage, Stage])[] = [
   ['exposure', observePlane],
   ['version', acceptWish],
   ['version', judgeVersion],
@@ -72,6 +72,14 @@ const stages: readonly (readonly [PlaneStage, Stage])[] = [
   ['inCluster', keepParts],
   ['cloudCredentials', keepCloudCredentials],
   ['rotation', moveRotations],
+];
+
+/** Only looks, so that the steps after it know what there is. */
+const preparing: ReadonlySet<Stage> = new Set([observePlane, findRestore]);
+
+/** What is reported, in the order in which the steps come to it. */
+export const planeStages: readonly PlaneStage[] = [
+  ...new Set(steps.flatMap(([stage, step]) => (preparing.has(step) ? [] : [stage]))),
 ];
 
 /** Certificates and etcd do not need the address of the API; everything else does. */
@@ -194,7 +202,7 @@ const conflictRetryMs = 50;
 const settleMs = 1_000;
 
 async function runStages(scope: PlaneScope): Promise<unknown> {
-  for (const [name, stage] of stages) {
+  for (const [name, stage] of steps) {
     try {
       if ((await stage(scope)) === 'stop') return undefined;
     } catch (error) {

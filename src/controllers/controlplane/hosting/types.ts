@@ -80,26 +80,23 @@ export interface RestoreRequest {
   problem?: string;
 }
 
-/** In the order in which they are worked off; each becomes a condition under the name its kind's users know. */
-export const planeStages = [
-  'version',
-  'certificates',
-  'exposure',
-  'endpoint',
-  'routes',
-  'etcd',
-  'restore',
-  'workloads',
-  'kubeconfig',
-  'functional',
-  'inCluster',
-  'cloudCredentials',
-  'arguments',
-  'rotation',
-  'backup',
-] as const;
-
-export type PlaneStage = (typeof planeStages)[number];
+/** The steps of a plane that are reported; each becomes a condition under the name its kind's users know. */
+export type PlaneStage =
+  | 'version'
+  | 'exposure'
+  | 'endpoint'
+  | 'certificates'
+  | 'etcd'
+  | 'restore'
+  | 'kubeconfig'
+  | 'routes'
+  | 'arguments'
+  | 'workloads'
+  | 'backup'
+  | 'functional'
+  | 'inCluster'
+  | 'cloudCredentials'
+  | 'rotation';
 
 /** Going on in the background, these keep nobody from working. */
 export const backgroundStages: ReadonlySet<PlaneStage> = new Set([

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Secrets } from '../../../api/index.ts';
 import { ManualClock, seededRandom } from '../../../machinery/index.ts';
-import { memoryClient } from '../../../runtime/index.ts';
+import { memoryClient } from '../../../runtime/testkit/index.ts';
 import { secretText } from '../../shared/index.ts';
 import { completeSecrets, expectedSecrets } from './cloud-secrets.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type OpenStackClusterSpec, openStackClusters } from '../../../api/index.ts';
 import { ApiUnreachableError } from '../../../client/index.ts';
-import type { FaultRule } from '../../../runtime/index.ts';
+import type { FaultRule } from '../../../runtime/testkit/index.ts';
 import { added, footprint } from '../testing/footprint.ts';
 import {
   createInfrastructureWorld,

@@ -81,10 +81,6 @@ export function portName(serverName: string, index: number, suffix: string | und
   return `${serverName}-${suffix ?? index}`;
 }
 
-export function rootVolumeName(serverName: string): string {
-  return `${serverName}-root`;
-}
-
 export function volumeName(serverName: string, device: string): string {
   return `${serverName}-${device}`;
 }

@@ -1,6 +1,4 @@
 import {
-  type Cluster,
-  clusters,
   infrastructureGroup,
   type Machine,
   machines,
@@ -142,6 +140,3 @@ export async function machineCondition(world: InfrastructureWorld, name: string,
 
 export const machineIsReady = async (world: InfrastructureWorld, name: string): Promise<boolean> =>
   (await machineCondition(world, name, 'Ready')).startsWith('True');
-
-export const deleteCluster = ({ client, namespace }: InfrastructureWorld, name: string): Promise<Cluster | undefined> =>
-  client.delete(clusters, { namespace, name });

@@ -23,17 +23,8 @@ import {
   type OpenStack,
   type Transport,
 } from '../../../openstack/index.ts';
-import {
-  type ControllerDefinition,
-  countingClient,
-  createManager,
-  type FaultRule,
-  faultyClient,
-  type LogEntry,
-  memoryLogger,
-  runUntil,
-  settle,
-} from '../../../runtime/index.ts';
+import { type ControllerDefinition, createManager, type LogEntry, memoryLogger } from '../../../runtime/index.ts';
+import { countingClient, type FaultRule, faultyClient, runUntil, settle } from '../../../runtime/testkit/index.ts';
 import {
   type CloudOptions,
   createCloud,

@@ -5,7 +5,7 @@ import { stringify } from 'yaml';
 import { type KubeadmClusterConfiguration, type Secret, Secrets } from '../../../api/index.ts';
 import { ManualClock, type OwnerReference, seededRandom, statusError } from '../../../machinery/index.ts';
 import { createAuthority } from '../../../pki/index.ts';
-import { type FaultRule, faultyClient, memoryClient } from '../../../runtime/index.ts';
+import { type FaultRule, faultyClient, memoryClient } from '../../../runtime/testkit/index.ts';
 import {
   authorityHashes,
   type ClusterCertificateError,

@@ -17,14 +17,8 @@ import {
   statusError,
   type UnstructuredObject,
 } from '../../../machinery/index.ts';
-import {
-  type FaultRule,
-  faultyClient,
-  type MemoryClient,
-  memoryClient,
-  memoryLogger,
-  type ReconcileContext,
-} from '../../../runtime/index.ts';
+import { memoryLogger, type ReconcileContext } from '../../../runtime/index.ts';
+import { type FaultRule, faultyClient, type MemoryClient, memoryClient } from '../../../runtime/testkit/index.ts';
 import {
   fakeConfigs,
   fakeConfigTemplates,

@@ -7,7 +7,8 @@ import {
   type KubeObject,
   type Resource,
 } from '../../../machinery/index.ts';
-import { type ControllerDefinition, defineController, done, settle, watchObjects } from '../../../runtime/index.ts';
+import { type ControllerDefinition, defineController, done, watchObjects } from '../../../runtime/index.ts';
+import { settle } from '../../../runtime/testkit/index.ts';
 import { garbageCollector } from '../../garbage-collector/garbage-collector.ts';
 import type { ServedResources } from '../../served-resources.ts';
 import { claimProtection } from '../../storage/claim-protection.ts';

@@ -17,8 +17,7 @@ import type { ReconcileContext } from '../../../runtime/index.ts';
 import { fieldManager } from '../common/names.ts';
 import { writeStatus } from '../common/status.ts';
 import { isPromisedTo, requestOf, sizeOf } from './claims.ts';
-import type { Provisioners } from './provisioner.ts';
-import { provisionerOf, provisioningFinalizer } from './provisioning.ts';
+import { type Provisioners, provisionerOf, provisioningFinalizer } from './provisioner.ts';
 
 const bindCompleted = 'pv.kubernetes.io/bind-completed';
 const boundByController = 'pv.kubernetes.io/bound-by-controller';

@@ -35,3 +35,12 @@ export interface Provisioner {
 
 /** Provisioners by the name storage classes know them by. */
 export type Provisioners = Readonly<Record<string, Provisioner>>;
+
+/** holds a claim while its volume is made, so that none is made that nobody knows of */
+export const provisioningFinalizer = 'capstan.dev/provisioning';
+export const provisionedBy = 'pv.kubernetes.io/provisioned-by';
+
+/** Who made a volume, by the name storage classes know it by; empty when it was brought. */
+export function provisionerOf({ metadata }: PersistentVolume): string {
+  return metadata.annotations?.[provisionedBy] ?? '';
+}

@@ -11,22 +11,14 @@ import type { ReconcileContext } from '../../../runtime/index.ts';
 import { fieldManager } from '../common/names.ts';
 import { bind } from './binding.ts';
 import { classOf, requestOf } from './claims.ts';
-import type { Provisioner, Provisioners } from './provisioner.ts';
+import { type Provisioner, type Provisioners, provisionedBy, provisioningFinalizer } from './provisioner.ts';
 
-/** holds a claim while its volume is made, so that none is made that nobody knows of */
-export const provisioningFinalizer = 'capstan.dev/provisioning';
 /** holds a volume until its data was dealt with */
 export const reclaimFinalizer = 'external-provisioner.volume.kubernetes.io/finalizer';
-const provisionedBy = 'pv.kubernetes.io/provisioned-by';
 const storageProvisioner = 'volume.kubernetes.io/storage-provisioner';
 const storageProvisionerBeta = 'volume.beta.kubernetes.io/storage-provisioner';
 
 type Context = Pick<ReconcileContext, 'client' | 'events' | 'clock'>;
-
-/** Who made a volume, by the name storage classes know it by; empty when it was brought. */
-export function provisionerOf({ metadata }: PersistentVolume): string {
-  return metadata.annotations?.[provisionedBy] ?? '';
-}
 
 export function isBeingProvisioned({ metadata }: PersistentVolumeClaim): boolean {
   return metadata.finalizers?.includes(provisioningFinalizer) ?? false;

@@ -17,8 +17,8 @@ import {
 import { fieldManager } from '../common/names.ts';
 import { isTerminating } from '../common/pods.ts';
 import { writeStatus } from '../common/status.ts';
-import type { Provisioners } from './provisioner.ts';
-import { provisionerOf, reclaimFinalizer } from './provisioning.ts';
+import { type Provisioners, provisionerOf } from './provisioner.ts';
+import { reclaimFinalizer } from './provisioning.ts';
 
 /** Says whether volumes are free, bound or left behind, and removes those that are to go with their claim. */
 export function volumeReclaimer(provisioners: Provisioners): ControllerDefinition {

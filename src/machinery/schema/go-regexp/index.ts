@@ -4,7 +4,6 @@ import { compileProgram, type Program } from './program.ts';
 import { StateCache } from './state-cache.ts';
 
 export { type Match, RegexpBudgetExceeded, type StepBudget } from './match.ts';
-export { RegexpSyntaxError } from './parse.ts';
 
 /**
  * A regular expression in Go's dialect (RE2), as CRD patterns and CEL use it. Matching takes time linear in the text

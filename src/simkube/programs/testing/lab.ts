@@ -1,6 +1,7 @@
 import { sharedSignal } from '../../../client/index.ts';
 import { type Clock, ManualClock, type Random, seededRandom, sleep } from '../../../machinery/index.ts';
-import { nullLogger, runUntil } from '../../../runtime/index.ts';
+import { nullLogger } from '../../../runtime/index.ts';
+import { runUntil } from '../../../runtime/testkit/index.ts';
 import type { ProcessFiles, SimulatedProcess } from '../../process.ts';
 import type { PortService } from '../../types.ts';
 import { simulatedProgram } from '../index.ts';

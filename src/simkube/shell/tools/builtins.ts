@@ -2,7 +2,7 @@ import { ArithmeticError, evaluate } from '../arithmetic.ts';
 import { normalPath } from '../host.ts';
 import { childProcess, Leave, pathIn, type ShellState, type Tool } from '../state.ts';
 import { unescapeC } from '../word-reader.ts';
-import { tools } from './index.ts';
+import { tools } from './table.ts';
 
 const leave =
   (what: Leave['what'], usual: (state: ShellState) => number): Tool =>

@@ -2,16 +2,17 @@ import type { Tool } from '../state.ts';
 import { builtins } from './builtins.ts';
 import { everydayTools } from './everyday.ts';
 import { fileTools } from './files.ts';
+import { tools } from './table.ts';
 import { testTools } from './test.ts';
 import { textTools } from './text.ts';
 
-/** The commands every image has, by name. */
-export const tools: ReadonlyMap<string, Tool> = new Map(
-  Object.entries({
-    ...everydayTools,
-    ...fileTools,
-    ...textTools,
-    ...testTools,
-    ...builtins,
-  }),
-);
+const all: Readonly<Record<string, Tool>> = {
+  ...everydayTools,
+  ...fileTools,
+  ...textTools,
+  ...testTools,
+  ...builtins,
+};
+for (const [name, tool] of Object.entries(all)) tools.set(name, tool);
+
+export { tools };

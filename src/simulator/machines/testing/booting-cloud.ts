@@ -1,4 +1,3 @@
-import { PassThrough } from 'node:stream';
 import type { Logger } from '../../../runtime/index.ts';
 import type { PortService } from '../../../simkube/index.ts';
 import type { CloudOptions } from '../../cloud.ts';
@@ -87,14 +86,4 @@ export async function bootingCloud(
     },
     file: (id, path) => running.running(id)?.disk.read(path),
   };
-}
-
-/** A stream whose other end is read. */
-export function listeningStream(): { stream: PassThrough; heard: () => string } {
-  const stream = new PassThrough();
-  let text = '';
-  stream.on('data', (chunk: Buffer) => {
-    text += chunk.toString();
-  });
-  return { stream, heard: () => text };
 }

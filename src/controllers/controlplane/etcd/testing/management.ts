@@ -2,7 +2,7 @@ import { Secrets } from '../../../../api/index.ts';
 import type { Client, ObjectKey } from '../../../../client/index.ts';
 import { seededRandom, systemClock } from '../../../../machinery/index.ts';
 import type { createAuthority } from '../../../../pki/index.ts';
-import { memoryClient } from '../../../../runtime/index.ts';
+import { memoryClient } from '../../../../runtime/testkit/index.ts';
 
 /** A management API that keeps the authority of an etcd in a Secret. */
 export async function managementWith(

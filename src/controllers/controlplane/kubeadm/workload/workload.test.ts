@@ -10,7 +10,7 @@ import {
 } from '../../../../api/index.ts';
 import type { Client } from '../../../../client/index.ts';
 import { type JsonObject, ManualClock, seededRandom } from '../../../../machinery/index.ts';
-import { memoryClient } from '../../../../runtime/index.ts';
+import { memoryClient } from '../../../../runtime/testkit/index.ts';
 import type { ControlPlaneScope } from '../scope.ts';
 import { updateCoreDns, wantedImage } from './core-dns.ts';
 import { migrateCorefile } from './corefile.ts';

@@ -4,15 +4,8 @@ import { Nodes, Pods, Secrets } from '../../../../api/index.ts';
 import type { Client } from '../../../../client/index.ts';
 import { type ManualClock, seededRandom } from '../../../../machinery/index.ts';
 import { nullLogger } from '../../../../runtime/index.ts';
-import {
-  clusterOfApi,
-  createProgramLab,
-  EtcdKeys,
-  type LabPod,
-  type ProgramLab,
-  readKubeconfig,
-  runScript,
-} from '../../../../simkube/index.ts';
+import { clusterOfApi, EtcdKeys, readKubeconfig, runScript } from '../../../../simkube/index.ts';
+import { createProgramLab, type LabPod, type ProgramLab } from '../../../../simkube/testing/index.ts';
 import { machineShell } from '../../boot/shell/machine-shell.ts';
 import { type LoneMachine, loneMachine } from '../../testing/lone-machine.ts';
 import type { Software } from '../../types.ts';

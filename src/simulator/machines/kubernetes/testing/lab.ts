@@ -1,7 +1,8 @@
 import { sharedSignal } from '../../../../client/index.ts';
 import { type Clock, ManualClock, type Random, seededRandom, sleep } from '../../../../machinery/index.ts';
 import { createAuthority } from '../../../../pki/index.ts';
-import { nullLogger, runUntil } from '../../../../runtime/index.ts';
+import { nullLogger } from '../../../../runtime/index.ts';
+import { runUntil } from '../../../../runtime/testkit/index.ts';
 import type { PortService } from '../../../../simkube/index.ts';
 import type { Machine } from '../../../core/contracts.ts';
 import { type Timing, Timings } from '../../../core/timings.ts';
