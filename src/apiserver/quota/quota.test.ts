@@ -125,11 +125,13 @@ describe('a quota', () => {
     await create(Secrets, namespace, 's');
   });
 
-  it('does not stop the deletion of its namespace', async () => {
+  it('limits nothing any more once it is deleted', async () => {
     const namespace = await quotaOf({ configmaps: '1' });
-    await server.local.delete(ResourceQuotas, { namespace, name: 'q' });
     await create(ConfigMaps, namespace, 'a');
+    expect(await refusalOf(create(ConfigMaps, namespace, 'b'))).toContain('exceeded quota: q');
+    await server.local.delete(ResourceQuotas, { namespace, name: 'q' });
     await create(ConfigMaps, namespace, 'b');
+    expect((await server.local.list(ConfigMaps, { namespace })).items).toHaveLength(2);
   });
 
   it('counts custom kinds by name, once they are served', async () => {
