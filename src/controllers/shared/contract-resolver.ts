@@ -1,6 +1,7 @@
 import { CustomResourceDefinitions } from '../../api/index.ts';
 import type { Client } from '../../client/index.ts';
 import {
+  asUnstructured,
   CapstanError,
   type Clock,
   compareVersionPriority,
@@ -53,7 +54,7 @@ export function createContractResolver(options: { client: Client; clock: Clock }
       if (remembered && remembered.until > clock.now()) return remembered.kind;
       try {
         const definition = await client.get(CustomResourceDefinitions, { name }, signal ? { signal } : {});
-        const found = contractOf(definition as unknown as UnstructuredObject, group, kind);
+        const found = contractOf(asUnstructured(definition), group, kind);
         known.set(name, { kind: found, until: clock.now() + rememberMs });
         return found;
       } catch (error) {

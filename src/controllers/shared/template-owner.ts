@@ -1,6 +1,6 @@
 import { type Cluster, type ContractReference, clusterNameLabel, clusters } from '../../api/index.ts';
 import { objectKey, withOptimisticLock } from '../../client/index.ts';
-import type { JsonValue } from '../../machinery/index.ts';
+import { asJson } from '../../machinery/index.ts';
 import type { ReconcileContext } from '../../runtime/index.ts';
 import type { Follower } from './external-objects.ts';
 import { isDeleting, ownerReference, withOwner } from './ownership.ts';
@@ -26,7 +26,7 @@ export async function ensureTemplate(
   const patch = {
     metadata: {
       labels: { [clusterNameLabel]: cluster.metadata.name ?? '' },
-      ownerReferences: owners as unknown as JsonValue,
+      ownerReferences: asJson(owners),
     },
   };
   const { resource } = await follower.kindOf(reference, signal);

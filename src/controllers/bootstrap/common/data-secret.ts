@@ -1,10 +1,10 @@
 import { type BootstrapFormat, clusterNameLabel, type Secret, Secrets } from '../../../api/index.ts';
 import { type Client, objectKey, withOptimisticLock } from '../../../client/index.ts';
 import {
+  asJson,
   ignoreNotFound,
   isAlreadyExists,
   type JsonObject,
-  type JsonValue,
   type KubeObject,
   type Resource,
 } from '../../../machinery/index.ts';
@@ -69,7 +69,7 @@ async function update(access: DataSecretAccess, existing: Secret, wished: Secret
   const patch: JsonObject = {};
   const owners = withOwner(existing.metadata.ownerReferences, ownerReference(config, resource, { controller: true }));
   const metadata: JsonObject = {};
-  if (owners !== existing.metadata.ownerReferences) metadata['ownerReferences'] = owners as unknown as JsonValue;
+  if (owners !== existing.metadata.ownerReferences) metadata['ownerReferences'] = asJson(owners);
   if (wished) {
     const labels = missing(wished.metadata.labels, existing.metadata.labels);
     if (labels) metadata['labels'] = labels;

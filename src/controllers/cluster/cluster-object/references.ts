@@ -1,6 +1,6 @@
 import { type Cluster, type ContractReference, clusterNameLabel, clusters } from '../../../api/index.ts';
 import { objectKey, withOptimisticLock } from '../../../client/index.ts';
-import { isConflict, type JsonValue, parseApiVersion } from '../../../machinery/index.ts';
+import { asJson, isConflict, parseApiVersion } from '../../../machinery/index.ts';
 import { after, type Result } from '../../../runtime/index.ts';
 import {
   ContractError,
@@ -128,7 +128,7 @@ async function own({ context, cluster, follower }: ClusterScope, provider: Provi
   const patch = {
     metadata: {
       labels: { [clusterNameLabel]: cluster.metadata.name ?? '' },
-      ownerReferences: owners as unknown as JsonValue,
+      ownerReferences: asJson(owners),
     },
   };
   const { group } = parseApiVersion(object.apiVersion);

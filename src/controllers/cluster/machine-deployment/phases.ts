@@ -1,6 +1,6 @@
 import { clusterNameLabel, clusters, type MachineSet, machineDeployments, machineSets } from '../../../api/index.ts';
 import { objectKey, withOptimisticLock } from '../../../client/index.ts';
-import { ignoreNotFound, type JsonValue, labelSelectorFromObject, parseRfc3339 } from '../../../machinery/index.ts';
+import { asJson, ignoreNotFound, labelSelectorFromObject, parseRfc3339 } from '../../../machinery/index.ts';
 import { after, type Result } from '../../../runtime/index.ts';
 import {
   controllerOf,
@@ -58,7 +58,7 @@ export async function adoptSets(scope: MachineDeploymentScope): Promise<undefine
     if (!selector.matches(labels)) continue;
     const owner = ownerReference(deployment, machineDeployments, { controller: true });
     const owners = withOwner(set.metadata.ownerReferences, owner);
-    const patch = { metadata: { ownerReferences: owners as unknown as JsonValue } };
+    const patch = { metadata: { ownerReferences: asJson(owners) } };
     scope.sets.push(
       await context.client.patch(machineSets, objectKey(set), 'merge', withOptimisticLock(patch, set), {
         fieldManager,

@@ -1,12 +1,6 @@
 import { type ContractReference, clusterNameLabel, type Machine, machines } from '../../../api/index.ts';
 import { objectKey, withOptimisticLock } from '../../../client/index.ts';
-import {
-  isConflict,
-  type JsonObject,
-  type JsonValue,
-  type OwnerReference,
-  parseApiVersion,
-} from '../../../machinery/index.ts';
+import { asJson, isConflict, type JsonObject, type OwnerReference, parseApiVersion } from '../../../machinery/index.ts';
 import { after, type Result } from '../../../runtime/index.ts';
 import {
   addressesOf,
@@ -129,7 +123,7 @@ async function own(scope: MachineScope, provider: ProviderObject): Promise<Refer
     return { state: 'failed', problem };
   }
   const patch: JsonObject = {
-    metadata: { labels: { [clusterNameLabel]: clusterName }, ownerReferences: owners as unknown as JsonValue },
+    metadata: { labels: { [clusterNameLabel]: clusterName }, ownerReferences: asJson(owners) },
   };
   const { group } = parseApiVersion(object.apiVersion);
   const { resource } = await follower.kindOf({ apiGroup: group, kind: object.kind }, context.signal);

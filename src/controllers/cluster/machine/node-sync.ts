@@ -1,5 +1,5 @@
 import type { Machine, MachineDeployment, MachineSet, Node } from '../../../api/index.ts';
-import { createMergePatch, type JsonObject, type JsonValue } from '../../../machinery/index.ts';
+import { asJson, createMergePatch, type JsonObject } from '../../../machinery/index.ts';
 import {
   annotationsFromMachineAnnotation,
   controllerOf,
@@ -66,8 +66,8 @@ export function nodePatch(input: NodeSyncInput): JsonObject | undefined {
   const to: JsonObject = { metadata: { labels: nextLabels, annotations: nextAnnotations } };
   const oldTaints = node.spec?.taints ?? [];
   if (taints.list !== oldTaints) {
-    from['spec'] = { taints: oldTaints as unknown as JsonValue };
-    to['spec'] = { taints: taints.list as unknown as JsonValue };
+    from['spec'] = { taints: asJson(oldTaints) };
+    to['spec'] = { taints: asJson(taints.list) };
   }
   return createMergePatch(from, to);
 }

@@ -1,6 +1,6 @@
 import { type Secret, Secrets } from '../../../api/index.ts';
 import type { Client, ObjectKey } from '../../../client/index.ts';
-import { deepEqual, type JsonObject, type JsonValue, type OwnerReference } from '../../../machinery/index.ts';
+import { asJson, deepEqual, type JsonObject, type OwnerReference } from '../../../machinery/index.ts';
 import { controllerOf, withOwner } from '../../shared/index.ts';
 import { allDone } from './all-done.ts';
 import { objectId } from './resources.ts';
@@ -120,7 +120,7 @@ function difference(live: Secret, wish: SecretWish, owner: OwnerReference): Json
   if (!others || others.uid === owner.uid || (others.kind === owner.kind && others.name === owner.name)) {
     const owners = withOwner(live.metadata.ownerReferences, owner);
     if (!deepEqual(owners, live.metadata.ownerReferences ?? [])) {
-      metadata['ownerReferences'] = owners as unknown as JsonValue;
+      metadata['ownerReferences'] = asJson(owners);
     }
   }
   const hasData = Object.keys(data).length > 0;

@@ -1,6 +1,6 @@
 import type { Secret } from '../../../api/index.ts';
 import type { Rotatable, RotationRecord } from '../../../hosting/index.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../../machinery/index.ts';
+import { asJson, isJsonObject, type JsonValue } from '../../../machinery/index.ts';
 import type { CertificateAndKey } from '../../../pki/index.ts';
 import { secretText } from '../../shared/index.ts';
 
@@ -59,7 +59,7 @@ export function readState(secret: Secret | undefined): PlaneState {
 }
 
 export function stateData(state: PlaneState): Record<string, string> {
-  return { [stateKey]: JSON.stringify(state as unknown as JsonObject) };
+  return { [stateKey]: JSON.stringify(asJson(state)) };
 }
 
 export function rotationOf(state: PlaneState, what: Rotatable): RotationEntry {

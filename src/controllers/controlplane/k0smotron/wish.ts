@@ -21,7 +21,13 @@ import {
   type PlaneWish,
   type WishProblem,
 } from '../../../hosting/index.ts';
-import { isJsonObject, type JsonObject, type JsonValue, type OwnerReference } from '../../../machinery/index.ts';
+import {
+  asJson,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type OwnerReference,
+} from '../../../machinery/index.ts';
 import { credentialNames } from './names.ts';
 import { dataStoreWish, etcdOf } from './storage-wish.ts';
 
@@ -185,7 +191,7 @@ function k0sWish(spec: K0smotronClusterSpec): K0sWish {
       path,
       // what comes from the API cannot be written to
       readOnly: readOnly === true || source.configMap !== undefined || source.secret !== undefined,
-      source: source as unknown as JsonObject,
+      source: asJson(source),
     })),
     ...(monitoring?.enabled === true && {
       monitoring: { prometheusImage: monitoring.prometheusImage, proxyImage: monitoring.proxyImage },
@@ -202,7 +208,7 @@ function persistenceWish({ persistence }: K0smotronClusterSpec): K0sWish['persis
       const claim = { ...(metadata && { metadata }), spec: spec ?? {} };
       return {
         type: 'pvc',
-        claim: claim as unknown as JsonObject,
+        claim: asJson(claim),
         autoDelete: persistence.autoDeletePVCs === true,
       };
     }

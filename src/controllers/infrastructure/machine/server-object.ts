@@ -11,7 +11,7 @@ import {
   openStackServers,
 } from '../../../api/index.ts';
 import { objectKey } from '../../../client/index.ts';
-import { deepEqual, ignoreNotFound, isAlreadyExists, type JsonObject } from '../../../machinery/index.ts';
+import { asJson, deepEqual, ignoreNotFound, isAlreadyExists, type JsonObject } from '../../../machinery/index.ts';
 import { fieldManager, isDeleting, ownerOf, ownerReference, watchFilterLabel } from '../../shared/index.ts';
 import { abandonAnnotation } from '../common/names.ts';
 import { UnusableInput } from '../common/outcomes.ts';
@@ -134,7 +134,7 @@ async function followMachine(scope: WholeScope, server: OpenStackServer): Promis
     return pairs ? { ...rest, allowedAddressPairs: pairs } : rest;
   });
   if (ports.length === server.spec.ports.length && !deepEqual(pairsOf({ ports }), pairsOf(server.spec))) {
-    changes['ports'] = wishedPorts as unknown as JsonObject[];
+    changes['ports'] = asJson(wishedPorts);
   }
   const isRegionWrong = isUnresolved(server) && identityRef.region !== server.spec.identityRef.region;
   if (!sameIdentity(identityRef, server.spec.identityRef) || isRegionWrong) {

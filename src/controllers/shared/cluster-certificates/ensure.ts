@@ -1,11 +1,11 @@
 import { type Secret, Secrets } from '../../../api/index.ts';
 import { type Client, type ObjectKey, objectKey, withOptimisticLock } from '../../../client/index.ts';
 import {
+  asJson,
   type Clock,
   ignoreNotFound,
   isAlreadyExists,
   isConflict,
-  type JsonValue,
   type OwnerReference,
 } from '../../../machinery/index.ts';
 import { type CertificateAndKey, createAuthority, createServiceAccountKeyPair } from '../../../pki/index.ts';
@@ -143,7 +143,7 @@ async function adopt(options: EnsureCertificatesOptions, found: ClusterCertifica
   if (other && (other.kind !== owner.kind || other.name !== owner.name)) return found;
   const owners = withOwner(secret.metadata.ownerReferences, owner);
   if (owners === secret.metadata.ownerReferences) return found;
-  const patch = { metadata: { ownerReferences: owners as unknown as JsonValue } };
+  const patch = { metadata: { ownerReferences: asJson(owners) } };
   try {
     const stored = await client.patch(Secrets, objectKey(secret), 'merge', withOptimisticLock(patch, secret), {
       fieldManager,

@@ -1,5 +1,5 @@
 import { parseDocument } from 'yaml';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../../../machinery/index.ts';
+import { asJson, isJsonObject, type JsonObject, type JsonValue } from '../../../../machinery/index.ts';
 import { BootstrapInputError } from '../machine-content.ts';
 import { headFields, listShapes, nestedShapes, programSections, type Shape } from './additional-shapes.ts';
 import { base64Url, dataUrl } from './encode.ts';
@@ -186,5 +186,5 @@ function networkFiles({ name, contents, dropins }: JsonObject): JsonObject[] {
     const one = dropin as JsonObject;
     files.push(file(`${String(name)}.d/${String(one['name'])}`, one['contents'] ?? ''));
   }
-  return files as unknown as JsonObject[];
+  return asJson(files);
 }

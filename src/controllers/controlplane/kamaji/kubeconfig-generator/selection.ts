@@ -5,7 +5,7 @@ import {
   type TenantControlPlane,
   tenantControlPlanes,
 } from '../../../../api/index.ts';
-import { type JsonValue, labelSelectorFromObject, type UnstructuredObject } from '../../../../machinery/index.ts';
+import { asUnstructured, type JsonValue, labelSelectorFromObject } from '../../../../machinery/index.ts';
 import type { CacheReader } from '../../../../runtime/index.ts';
 import { at, isDeleting } from '../../../shared/index.ts';
 
@@ -32,6 +32,6 @@ export const nameOf = ({ metadata }: TenantControlPlane): string => `${metadata.
 export function valueFor(value: CompoundValue, tenant: TenantControlPlane): string | undefined {
   if (value.stringValue) return value.stringValue;
   const path = (value.fromDefinition ?? '').replace(/^\./, '').split('.');
-  const found: JsonValue | undefined = at(tenant as unknown as UnstructuredObject, ...path);
+  const found: JsonValue | undefined = at(asUnstructured(tenant), ...path);
   return typeof found === 'string' && found !== '' ? found : typeof found === 'number' ? String(found) : undefined;
 }

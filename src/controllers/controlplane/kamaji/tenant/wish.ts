@@ -27,7 +27,7 @@ import {
   type ProbeWishes,
   type WriteLimits,
 } from '../../../../hosting/index.ts';
-import type { JsonObject } from '../../../../machinery/index.ts';
+import { asJson } from '../../../../machinery/index.ts';
 import { ownerReference } from '../../../shared/index.ts';
 import { annotatedApiServer } from '../../hosting/index.ts';
 import { exposureWish } from './exposure-wish.ts';
@@ -194,7 +194,7 @@ function podsOf(deployment: TenantDeployment): PodSettings {
     ...(deployment.additionalInitContainers && { initContainers: deployment.additionalInitContainers }),
     ...(deployment.additionalContainers && { containers: deployment.additionalContainers }),
     ...(deployment.additionalVolumes && { volumes: deployment.additionalVolumes }),
-    ...(strategy && { strategy: strategy as unknown as JsonObject }),
+    ...(strategy && { strategy: asJson(strategy) }),
   };
 }
 
@@ -226,7 +226,7 @@ function addonsOf({ spec }: TenantControlPlane): AddonsWish {
     ...(spec.addons?.coreDNS && { coreDns: { replicas: coreDnsReplicas } }),
     ...(spec.addons?.kubeProxy && { kubeProxy: {} }),
     kubeadm: true,
-    ...(patches && { kubeletPatches: patches as unknown as JsonObject[] }),
+    ...(patches && { kubeletPatches: asJson(patches) }),
     ...(kubelet?.cgroupfs && { kubeletCgroupDriver: kubelet.cgroupfs }),
   };
 }
