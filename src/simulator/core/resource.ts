@@ -89,7 +89,11 @@ function isSeveral<R>(made: Readonly<R> | readonly Readonly<R>[]): made is reado
 }
 
 /** A row by its id, or the refusal that it is unknown. */
-export function need<R extends Row>(table: Table<R>, id: string, notFound: (id: string) => Error): Readonly<R> {
+export function need<R extends Row>(
+  table: Pick<Table<R>, 'get'>,
+  id: string,
+  notFound: (id: string) => Error,
+): Readonly<R> {
   const row = table.get(id);
   if (!row) throw notFound(id);
   return row;

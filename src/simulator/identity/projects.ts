@@ -1,21 +1,32 @@
 import type { RequestContext } from '../core/http/context.ts';
+import { need } from '../core/resource.ts';
 import type { Route } from '../core/service.ts';
-import { type Fields, optionalFlag, optionalText, requiredText, schemaError, wrapped } from './body.ts';
+import { type Fields, optionalFlag, optionalText, requiredText, schemaError } from './body.ts';
 import { removeGroup } from './group-removal.ts';
 import type { Identity } from './identity.ts';
 import { badRequest, duplicate, notAllowed, notFound } from './refusals.ts';
-import { listAnswer, renderDomain, renderDomainAsProject, renderProject } from './rendering.ts';
+import { renderDomain, renderDomainAsProject, renderProject } from './rendering.ts';
+import { adminOnly, type IdentityResource, identityRoutes } from './resource.ts';
 import { type Domain, nameKey, type Project } from './tables.ts';
 
 /** Projects and the domains they are in. */
 export function projectRoutes(identity: Identity): Route[] {
+  const { projects } = identity;
+  const find = (id: string): Readonly<Project> => need(projects, id, () => notFound('project', id));
+  return [
+    ...identityRoutes(projectResource(identity)),
+    ...identityRoutes(domainResource(identity)),
+    ...tagRoutes(identity, find),
+  ];
+}
+
+/** A domain is a project, too: one at the root that acts as a domain. */
+type AnyProject = Project | Domain;
+
+const isPlain = (row: Readonly<AnyProject>): row is Readonly<Project> => 'domainId' in row;
+
+function projectResource(identity: Identity): IdentityResource<AnyProject> {
   const { projects, domains, core } = identity;
-  const admin = (name: string): NonNullable<Route['policy']> => ({ name: `identity:${name}`, level: 'admin' });
-  const find = (id: string): Readonly<Project> => {
-    const project = projects.get(id);
-    if (!project) throw notFound('project', id);
-    return project;
-  };
   const mustBeFree = (name: string, domainId: string): void => {
     if (projects.first('name', nameKey(domainId, name))) {
       throw duplicate(
@@ -24,168 +35,83 @@ export function projectRoutes(identity: Identity): Route[] {
       );
     }
   };
-  return [
-    {
-      method: 'GET',
-      path: '/v3/projects',
-      policy: admin('list_projects'),
-      handle: (context) => {
-        // Domains are projects too, and listed when they are asked for.
-        if (/^(?:true|1)$/i.test(context.query.get('is_domain') ?? 'false')) {
-          const acting = filterBy<Domain>(context, { name: ({ name }) => name, enabled: ({ enabled }) => enabled });
-          const rows = [...domains.all()].filter(acting).map((each) => renderDomainAsProject(context, each));
-          return listAnswer(context, 'projects', rows);
+  return {
+    name: 'project',
+    collection: 'projects',
+    rows: {
+      get: (id) => domains.get(id) ?? projects.get(id),
+      *all() {
+        yield* domains.all();
+        yield* projects.all();
+      },
+    },
+    filters: {
+      name: ({ name }) => name,
+      domain_id: (row) => (isPlain(row) ? row.domainId : undefined),
+      parent_id: (row) => (isPlain(row) ? row.parentId : undefined),
+      enabled: ({ enabled }) => enabled,
+    },
+    isListed(context) {
+      // Domains are listed when they are asked for, and nothing else then.
+      const domainsOnly = /^(?:true|1)$/i.test(context.query.get('is_domain') ?? 'false');
+      const isTagged = tagFilter(context);
+      return (row) => (isPlain(row) ? !domainsOnly && isTagged(row) : domainsOnly);
+    },
+    maySee({ caller, params: { id = '' } }) {
+      return caller.projectId === id || identity.rolesOn(caller.userId, id).length > 0;
+    },
+    view: (context, row) => (isPlain(row) ? renderProject(context, row) : renderDomainAsProject(context, row)),
+    create(fields, context) {
+      if (optionalFlag(fields, 'is_domain')) {
+        if (optionalText(fields, 'domain_id') ?? optionalText(fields, 'parent_id')) {
+          throw badRequest('only root projects are allowed to act as domains.');
         }
-        const matches = filterBy<Project>(context, {
-          name: ({ name }) => name,
-          domain_id: ({ domainId }) => domainId,
-          parent_id: ({ parentId }) => parentId,
-          enabled: ({ enabled }) => enabled,
-          is_domain: () => false,
-        });
-        const isTagged = tagFilter(context);
-        return listAnswer(
-          context,
-          'projects',
-          [...projects.all()]
-            .filter((each) => matches(each) && isTagged(each))
-            .map((each) => renderProject(context, each)),
-        );
-      },
+        return createDomain(identity, fields);
+      }
+      const name = requiredText(fields, 'name');
+      const domainId = wishedDomain(identity, context, fields);
+      mustBeFree(name, domainId);
+      return projects.insert({
+        id: core.ids.hex(),
+        name,
+        domainId,
+        parentId: optionalText(fields, 'parent_id') ?? domainId,
+        description: optionalText(fields, 'description') ?? '',
+        enabled: optionalFlag(fields, 'enabled') ?? true,
+        tags: Array.isArray(fields['tags']) ? fields['tags'].map(String) : [],
+      });
     },
-    {
-      method: 'POST',
-      path: '/v3/projects',
-      policy: admin('create_project'),
-      handle: (context) => {
-        const fields = wrapped(context, 'project');
-        if (optionalFlag(fields, 'is_domain')) {
-          if (optionalText(fields, 'domain_id') ?? optionalText(fields, 'parent_id'))
-            throw badRequest('only root projects are allowed to act as domains.');
-          const domain = createDomain(identity, fields);
-          return { status: 201, body: { project: renderDomainAsProject(context, domain) } };
-        }
-        const name = requiredText(fields, 'name');
-        const domainId = wishedDomain(identity, context, fields);
-        mustBeFree(name, domainId);
-        const project = projects.insert({
-          id: core.ids.hex(),
-          name,
-          domainId,
-          parentId: optionalText(fields, 'parent_id') ?? domainId,
-          description: optionalText(fields, 'description') ?? '',
-          enabled: optionalFlag(fields, 'enabled') ?? true,
-          tags: Array.isArray(fields['tags']) ? fields['tags'].map(String) : [],
-        });
-        return { status: 201, body: { project: renderProject(context, project) } };
-      },
+    update(project, fields) {
+      if (!isPlain(project)) return changeDomain(identity, project, fields);
+      const name = optionalText(fields, 'name') ?? project.name;
+      if (name !== project.name) mustBeFree(name, project.domainId);
+      const enabled = optionalFlag(fields, 'enabled') ?? project.enabled;
+      if (!enabled) identity.revoke(identity.tokens.by('project', project.id));
+      return projects.update(project.id, {
+        name,
+        enabled,
+        description: optionalText(fields, 'description') ?? project.description,
+        tags: Array.isArray(fields['tags']) ? fields['tags'].map(String) : project.tags,
+      });
     },
-    {
-      method: 'GET',
-      path: '/v3/projects/{id}',
-      handle: (context) => {
-        const { caller } = context;
-        const id = context.param('id');
-        if (!caller.isAdmin && caller.projectId !== id && identity.rolesOn(caller.userId, id).length === 0) {
-          throw notAllowed('identity:get_project');
-        }
-        const domain = domains.get(id);
-        const project = domain ? renderDomainAsProject(context, domain) : renderProject(context, find(id));
-        return { status: 200, body: { project } };
-      },
+    delete(project) {
+      if (isPlain(project)) removeProject(identity, project.id);
+      else removeDomain(identity, project);
     },
-    {
-      method: 'PATCH',
-      path: '/v3/projects/{id}',
-      policy: admin('update_project'),
-      handle: (context) => {
-        const fields = wrapped(context, 'project');
-        const domain = domains.get(context.param('id'));
-        if (domain) {
-          const changed = changeDomain(identity, domain, fields);
-          return { status: 200, body: { project: renderDomainAsProject(context, changed) } };
-        }
-        const project = find(context.param('id'));
-        const name = optionalText(fields, 'name') ?? project.name;
-        if (name !== project.name) mustBeFree(name, project.domainId);
-        const enabled = optionalFlag(fields, 'enabled') ?? project.enabled;
-        if (!enabled) identity.revoke(identity.tokens.by('project', project.id));
-        projects.update(project.id, {
-          name,
-          enabled,
-          description: optionalText(fields, 'description') ?? project.description,
-          tags: Array.isArray(fields['tags']) ? fields['tags'].map(String) : project.tags,
-        });
-        return { status: 200, body: { project: renderProject(context, project) } };
-      },
-    },
-    {
-      method: 'DELETE',
-      path: '/v3/projects/{id}',
-      policy: admin('delete_project'),
-      handle: (context) => {
-        const domain = domains.get(context.param('id'));
-        if (domain) removeDomain(identity, domain);
-        else removeProject(identity, find(context.param('id')).id);
-        return { status: 204 };
-      },
-    },
-    {
-      method: 'GET',
-      path: '/v3/domains',
-      policy: admin('list_domains'),
-      handle: (context) => {
-        const matches = filterBy<Domain>(context, { name: ({ name }) => name, enabled: ({ enabled }) => enabled });
-        return listAnswer(
-          context,
-          'domains',
-          [...domains.all()].filter(matches).map((each) => renderDomain(context, each)),
-        );
-      },
-    },
-    {
-      method: 'POST',
-      path: '/v3/domains',
-      policy: admin('create_domain'),
-      handle: (context) => {
-        const domain = createDomain(identity, wrapped(context, 'domain'));
-        return { status: 201, body: { domain: renderDomain(context, domain) } };
-      },
-    },
-    {
-      method: 'GET',
-      path: '/v3/domains/{id}',
-      policy: admin('get_domain'),
-      handle: (context) => {
-        const domain = domains.get(context.param('id'));
-        if (!domain) throw notFound('domain', context.param('id'));
-        return { status: 200, body: { domain: renderDomain(context, domain) } };
-      },
-    },
-    {
-      method: 'PATCH',
-      path: '/v3/domains/{id}',
-      policy: admin('update_domain'),
-      handle: (context) => {
-        const domain = domains.get(context.param('id'));
-        if (!domain) throw notFound('domain', context.param('id'));
-        const changed = changeDomain(identity, domain, wrapped(context, 'domain'));
-        return { status: 200, body: { domain: renderDomain(context, changed) } };
-      },
-    },
-    {
-      method: 'DELETE',
-      path: '/v3/domains/{id}',
-      policy: admin('delete_domain'),
-      handle: (context) => {
-        const domain = domains.get(context.param('id'));
-        if (!domain) throw notFound('domain', context.param('id'));
-        removeDomain(identity, domain);
-        return { status: 204 };
-      },
-    },
-    ...tagRoutes(identity, find),
-  ];
+  };
+}
+
+function domainResource(identity: Identity): IdentityResource<Domain> {
+  return {
+    name: 'domain',
+    collection: 'domains',
+    rows: identity.domains,
+    filters: { name: ({ name }) => name, enabled: ({ enabled }) => enabled },
+    view: renderDomain,
+    create: (fields) => createDomain(identity, fields),
+    update: (domain, fields) => changeDomain(identity, domain, fields),
+    delete: (domain) => removeDomain(identity, domain),
+  };
 }
 
 function createDomain({ domains, core }: Identity, fields: Fields): Readonly<Domain> {
@@ -232,7 +158,6 @@ function removeDomain(identity: Identity, domain: Readonly<Domain>): void {
 
 /** Marks on projects. */
 function tagRoutes({ projects }: Identity, find: (id: string) => Readonly<Project>): Route[] {
-  const policy = (name: string): NonNullable<Route['policy']> => ({ name: `identity:${name}`, level: 'admin' });
   const base = '/v3/projects/{id}/tags';
   const show = (context: RequestContext): object => ({
     tags: find(context.param('id')).tags,
@@ -247,13 +172,13 @@ function tagRoutes({ projects }: Identity, find: (id: string) => Readonly<Projec
     {
       method: 'GET',
       path: base,
-      policy: policy('list_project_tags'),
+      policy: adminOnly('list_project_tags'),
       handle: (context) => ({ status: 200, body: show(context) }),
     },
     {
       method: 'PUT',
       path: base,
-      policy: policy('update_project_tags'),
+      policy: adminOnly('update_project_tags'),
       handle: (context) => {
         const { tags } = (context.json ?? {}) as { tags?: unknown };
         if (!Array.isArray(tags)) throw schemaError("'tags' is a required property", 'required');
@@ -264,7 +189,7 @@ function tagRoutes({ projects }: Identity, find: (id: string) => Readonly<Projec
     {
       method: 'DELETE',
       path: base,
-      policy: policy('delete_project_tags'),
+      policy: adminOnly('delete_project_tags'),
       handle: (context) => {
         projects.update(find(context.param('id')).id, { tags: [] });
         return { status: 204 };
@@ -273,7 +198,7 @@ function tagRoutes({ projects }: Identity, find: (id: string) => Readonly<Projec
     {
       method: 'GET',
       path: `${base}/{tag}`,
-      policy: policy('get_project_tag'),
+      policy: adminOnly('get_project_tag'),
       handle: (context) => {
         mustHave(context);
         return { status: 204 };
@@ -282,7 +207,7 @@ function tagRoutes({ projects }: Identity, find: (id: string) => Readonly<Projec
     {
       method: 'PUT',
       path: `${base}/{tag}`,
-      policy: policy('create_project_tag'),
+      policy: adminOnly('create_project_tag'),
       handle: (context) => {
         const { id, tags } = find(context.param('id'));
         const tag = context.param('tag');
@@ -293,7 +218,7 @@ function tagRoutes({ projects }: Identity, find: (id: string) => Readonly<Projec
     {
       method: 'DELETE',
       path: `${base}/{tag}`,
-      policy: policy('delete_project_tag'),
+      policy: adminOnly('delete_project_tag'),
       handle: (context) => {
         const { id, tags } = mustHave(context);
         projects.update(id, { tags: tags.filter((each) => each !== context.param('tag')) });
@@ -323,42 +248,6 @@ export function removeUser(identity: Identity, id: string): void {
   for (const each of [...identity.memberships.by('user', id)]) identity.memberships.delete(each.id);
   for (const each of [...identity.accessRules.by('user', id)]) identity.accessRules.delete(each.id);
   identity.users.delete(id);
-}
-
-type FilterValue = string | boolean | undefined;
-
-const comparisons: Readonly<Record<string, (value: string, wanted: string) => boolean>> = {
-  contains: (value, wanted) => value.includes(wanted),
-  startswith: (value, wanted) => value.startsWith(wanted),
-  endswith: (value, wanted) => value.endsWith(wanted),
-};
-
-/**
- * Filters on the attributes named: `name=x`, or inexact `name__contains=x`, with an `i` for any case. What else is asked for
- * is ignored, as keystone does.
- */
-export function filterBy<T>(
-  context: RequestContext,
-  attributes: Readonly<Record<string, (row: Readonly<T>) => FilterValue>>,
-): (row: Readonly<T>) => boolean {
-  const filters = context.query.entries.flatMap(([argument, value]) => {
-    const [name = '', comparison] = argument.split('__');
-    const read = Object.hasOwn(attributes, name) ? attributes[name] : undefined;
-    if (!read) return [];
-    const wanted = value.toLowerCase();
-    // The usual database does not tell cases apart, with or without the `i`.
-    const compare = comparison === undefined ? undefined : comparisons[comparison.replace(/^i/, '')];
-    if (comparison !== undefined && !compare) return [];
-    return [
-      (row: Readonly<T>): boolean => {
-        const own = read(row);
-        if (typeof own === 'boolean') return own === !/^(?:false|0|no|off)$/.test(wanted);
-        if (own === undefined) return false;
-        return compare ? compare(own.toLowerCase(), wanted) : own.toLowerCase() === wanted;
-      },
-    ];
-  });
-  return (row) => filters.every((filter) => filter(row));
 }
 
 /** `tags`, `tags-any` and their opposites. */

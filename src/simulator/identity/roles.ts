@@ -1,95 +1,20 @@
 import type { RequestContext } from '../core/http/context.ts';
 import { Refusal } from '../core/refusal.ts';
+import { need } from '../core/resource.ts';
 import type { Answer, Method, Route } from '../core/service.ts';
-import { extrasOf, optionalText, requiredText, wrapped } from './body.ts';
+import { extrasOf, optionalText, requiredText } from './body.ts';
 import type { Identity } from './identity.ts';
-import { filterBy } from './projects.ts';
 import { duplicate, notFound } from './refusals.ts';
 import { isBasicRole, listAnswer, renderRole, selfLink } from './rendering.ts';
+import { adminOnly, type IdentityResource, identityRoutes } from './resource.ts';
 import type { Assignment, Role, Token } from './tables.ts';
 
 const roleFields = ['id', 'name', 'description', 'domain_id', 'options', 'links'];
 
 /** Roles, and who has which of them where. */
 export function roleRoutes(identity: Identity): Route[] {
-  const { roles, core } = identity;
-  const admin = (name: string): NonNullable<Route['policy']> => ({ name: `identity:${name}`, level: 'admin' });
   return [
-    {
-      method: 'GET',
-      path: '/v3/roles',
-      policy: admin('list_roles'),
-      handle: (context) => {
-        const matches = filterBy<Role>(context, { name: ({ name }) => name });
-        return listAnswer(
-          context,
-          'roles',
-          [...roles.all()].filter(matches).map((each) => renderRole(context, each)),
-        );
-      },
-    },
-    {
-      method: 'POST',
-      path: '/v3/roles',
-      policy: admin('create_role'),
-      handle: (context) => {
-        const fields = wrapped(context, 'role');
-        const name = requiredText(fields, 'name');
-        if (roles.first('name', name)) throw duplicate('role', `Duplicate entry found with name ${name}`);
-        const role = roles.insert({
-          id: core.ids.hex(),
-          name,
-          description: optionalText(fields, 'description') ?? '',
-          extra: extrasOf(fields, roleFields),
-        });
-        return { status: 201, body: { role: renderRole(context, role) } };
-      },
-    },
-    {
-      method: 'GET',
-      path: '/v3/roles/{role}',
-      policy: admin('get_role'),
-      handle: (context) => ({
-        status: 200,
-        body: { role: renderRole(context, findRole(identity, context.param('role'))) },
-      }),
-    },
-    {
-      method: 'PATCH',
-      path: '/v3/roles/{role}',
-      policy: admin('update_role'),
-      handle: (context) => {
-        const role = findRole(identity, context.param('role'));
-        const fields = wrapped(context, 'role');
-        const name = optionalText(fields, 'name') ?? role.name;
-        if (isBasicRole(role)) throw immutable(role, 'update');
-        if (name !== role.name && roles.first('name', name)) {
-          throw duplicate('role', `Duplicate entry found with name ${name}`);
-        }
-        const description = optionalText(fields, 'description') ?? role.description;
-        const extra = { ...role.extra, ...extrasOf(fields, roleFields) };
-        return {
-          status: 200,
-          body: { role: renderRole(context, roles.update(role.id, { name, description, extra })) },
-        };
-      },
-    },
-    {
-      method: 'DELETE',
-      path: '/v3/roles/{role}',
-      policy: admin('delete_role'),
-      handle: (context) => {
-        const role = findRole(identity, context.param('role'));
-        if (isBasicRole(role)) throw immutable(role, 'delete');
-        for (const { id } of [...identity.assignments.by('role', role.id)]) identity.assignments.delete(id);
-        const { implications } = identity;
-        for (const { id } of [...implications.by('prior', role.id), ...implications.by('implied', role.id)]) {
-          implications.delete(id);
-        }
-        roles.delete(role.id);
-        return { status: 204 };
-      },
-    },
+    ...identityRoutes(roleResource(identity)),
     ...impliedRoleRoutes(identity),
     ...(['user', 'group'] as const).flatMap((actor) => [
       ...grantRoutes(identity, `/v3/projects/{target}/${actor}s/{actor}/roles`, 'project', actor),
@@ -99,16 +24,55 @@ export function roleRoutes(identity: Identity): Route[] {
     {
       method: 'GET',
       path: '/v3/role_assignments',
-      policy: admin('list_role_assignments'),
+      policy: adminOnly('list_role_assignments'),
       handle: (context) => listAnswer(context, 'role_assignments', assignments(identity, context)),
     },
   ];
 }
 
+function roleResource(identity: Identity): IdentityResource<Role> {
+  const { roles, core } = identity;
+  const mustBeFree = (name: string): void => {
+    if (roles.first('name', name)) throw duplicate('role', `Duplicate entry found with name ${name}`);
+  };
+  return {
+    name: 'role',
+    collection: 'roles',
+    rows: roles,
+    filters: { name: ({ name }) => name },
+    view: renderRole,
+    create(fields) {
+      const name = requiredText(fields, 'name');
+      mustBeFree(name);
+      return roles.insert({
+        id: core.ids.hex(),
+        name,
+        description: optionalText(fields, 'description') ?? '',
+        extra: extrasOf(fields, roleFields),
+      });
+    },
+    update(role, fields) {
+      const name = optionalText(fields, 'name') ?? role.name;
+      if (isBasicRole(role)) throw immutable(role, 'update');
+      if (name !== role.name) mustBeFree(name);
+      const description = optionalText(fields, 'description') ?? role.description;
+      return roles.update(role.id, { name, description, extra: { ...role.extra, ...extrasOf(fields, roleFields) } });
+    },
+    delete(role) {
+      if (isBasicRole(role)) throw immutable(role, 'delete');
+      for (const { id } of [...identity.assignments.by('role', role.id)]) identity.assignments.delete(id);
+      const { implications } = identity;
+      for (const { id } of [...implications.by('prior', role.id), ...implications.by('implied', role.id)]) {
+        implications.delete(id);
+      }
+      roles.delete(role.id);
+    },
+  };
+}
+
 /** Roles that bring others along. */
 function impliedRoleRoutes(identity: Identity): Route[] {
   const { implications } = identity;
-  const admin = (name: string): NonNullable<Route['policy']> => ({ name: `identity:${name}`, level: 'admin' });
   const brief = (context: RequestContext, id: string): object => {
     const role = findRole(identity, id);
     return { id, name: role.name, description: role.description, links: selfLink(context, `roles/${id}`) };
@@ -142,7 +106,7 @@ function impliedRoleRoutes(identity: Identity): Route[] {
     {
       method: 'GET',
       path: '/v3/role_inferences',
-      policy: admin('list_role_inference_rules'),
+      policy: adminOnly('list_role_inference_rules'),
       handle: (context) => {
         const priors = new Set(Array.from(implications.all(), ({ priorId }) => priorId));
         const role_inferences = [...priors].map((id) => inference(context, id));
@@ -152,7 +116,7 @@ function impliedRoleRoutes(identity: Identity): Route[] {
     {
       method: 'GET',
       path: base,
-      policy: admin('list_implied_roles'),
+      policy: adminOnly('list_implied_roles'),
       handle: (context) => {
         const { id } = findRole(identity, context.param('role'));
         const body = { role_inference: inference(context, id), links: selfLink(context, `roles/${id}/implies`) };
@@ -162,7 +126,7 @@ function impliedRoleRoutes(identity: Identity): Route[] {
     {
       method: 'PUT',
       path: `${base}/{implied}`,
-      policy: admin('create_implied_role'),
+      policy: adminOnly('create_implied_role'),
       handle: (context) => {
         const [prior, implied] = pair(context);
         if (identity.roles.get(implied)?.name === 'admin') {
@@ -175,7 +139,7 @@ function impliedRoleRoutes(identity: Identity): Route[] {
     {
       method: 'GET',
       path: `${base}/{implied}`,
-      policy: admin('get_implied_role'),
+      policy: adminOnly('get_implied_role'),
       handle: (context) => {
         mustBeThere(context);
         return answer(context, 200);
@@ -184,7 +148,7 @@ function impliedRoleRoutes(identity: Identity): Route[] {
     {
       method: 'HEAD',
       path: `${base}/{implied}`,
-      policy: admin('check_implied_role'),
+      policy: adminOnly('check_implied_role'),
       handle: (context) => {
         mustBeThere(context);
         return { status: 204 };
@@ -193,7 +157,7 @@ function impliedRoleRoutes(identity: Identity): Route[] {
     {
       method: 'DELETE',
       path: `${base}/{implied}`,
-      policy: admin('delete_implied_role'),
+      policy: adminOnly('delete_implied_role'),
       handle: (context) => {
         implications.delete(mustBeThere(context));
         return { status: 204 };
@@ -210,9 +174,7 @@ function immutable(role: Readonly<Role>, verb: string): Refusal {
 }
 
 function findRole(identity: Identity, id: string): Readonly<Role> {
-  const role = identity.roles.get(id);
-  if (!role) throw notFound('role', id);
-  return role;
+  return need(identity.roles, id, () => notFound('role', id));
 }
 
 function grantRoutes(

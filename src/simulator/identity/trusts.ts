@@ -1,4 +1,5 @@
 import type { RequestContext } from '../core/http/context.ts';
+import { type Resource, resourceRoutes } from '../core/resource.ts';
 import type { Route } from '../core/service.ts';
 import { type Fields, isFields, optionalText, requiredText, wrapped } from './body.ts';
 import { parseExpiry } from './expiry.ts';
@@ -17,56 +18,54 @@ export function trustRoutes(identity: Identity): Route[] {
     if (!isAdmin && trust.trustorId !== userId && trust.trusteeId !== userId) throw notAllowed('identity:get_trust');
     return trust;
   };
+  const resource: Resource<Trust> = {
+    path: '/v3/OS-TRUST/trusts',
+    name: 'trust',
+    find,
+    view: (trust, context) => renderTrust(identity, context, trust),
+    list(context) {
+      const { userId, isAdmin } = context.caller;
+      const trustor = context.query.get('trustor_user_id');
+      const trustee = context.query.get('trustee_user_id');
+      if (!isAdmin && trustor !== userId && trustee !== userId) throw notAllowed('identity:list_trusts');
+      const items = [...trusts.all()]
+        .filter(
+          (each) => (trustor ?? each.trustorId) === each.trustorId && (trustee ?? each.trusteeId) === each.trusteeId,
+        )
+        .map((each) => renderTrust(identity, context, each));
+      return listAnswer(context, 'trusts', items);
+    },
+    create(context) {
+      const fields = wrapped(context, 'trust');
+      const trustorId = requiredText(fields, 'trustor_user_id');
+      const trusteeId = requiredText(fields, 'trustee_user_id');
+      const projectId = optionalText(fields, 'project_id') ?? '';
+      const { caller } = context;
+      if (trustorId !== caller.userId || caller.applicationCredentialId !== undefined) {
+        throw notAllowed('identity:create_trust');
+      }
+      if (!identity.users.has(trusteeId)) throw notFound('user', trusteeId);
+      if (!identity.projects.has(projectId)) throw notFound('project', projectId);
+      return trusts.insert({
+        id: core.ids.hex(),
+        trustorId,
+        trusteeId,
+        projectId,
+        roleIds: wishedRoles(identity, fields, trustorId, projectId),
+        impersonation: fields['impersonation'] === true,
+        expiresAt: parseExpiry(fields['expires_at'], core.now()),
+        remainingUses: typeof fields['remaining_uses'] === 'number' ? fields['remaining_uses'] : null,
+        redelegationCount: typeof fields['redelegation_count'] === 'number' ? fields['redelegation_count'] : 0,
+      });
+    },
+    delete({ id, trustorId }, { caller }) {
+      if (!caller.isAdmin && trustorId !== caller.userId) throw notAllowed('identity:delete_trust');
+      identity.revoke(identity.tokens.by('trust', id));
+      trusts.delete(id);
+    },
+  };
   return [
-    {
-      method: 'GET',
-      path: '/v3/OS-TRUST/trusts',
-      handle: (context) => {
-        const { userId, isAdmin } = context.caller;
-        const trustor = context.query.get('trustor_user_id');
-        const trustee = context.query.get('trustee_user_id');
-        if (!isAdmin && trustor !== userId && trustee !== userId) throw notAllowed('identity:list_trusts');
-        const items = [...trusts.all()]
-          .filter(
-            (each) => (trustor ?? each.trustorId) === each.trustorId && (trustee ?? each.trusteeId) === each.trusteeId,
-          )
-          .map((each) => renderTrust(identity, context, each));
-        return listAnswer(context, 'trusts', items);
-      },
-    },
-    {
-      method: 'POST',
-      path: '/v3/OS-TRUST/trusts',
-      handle: (context) => {
-        const fields = wrapped(context, 'trust');
-        const trustorId = requiredText(fields, 'trustor_user_id');
-        const trusteeId = requiredText(fields, 'trustee_user_id');
-        const projectId = optionalText(fields, 'project_id') ?? '';
-        const { caller } = context;
-        if (trustorId !== caller.userId || caller.applicationCredentialId !== undefined) {
-          throw notAllowed('identity:create_trust');
-        }
-        if (!identity.users.has(trusteeId)) throw notFound('user', trusteeId);
-        if (!identity.projects.has(projectId)) throw notFound('project', projectId);
-        const trust = trusts.insert({
-          id: core.ids.hex(),
-          trustorId,
-          trusteeId,
-          projectId,
-          roleIds: wishedRoles(identity, fields, trustorId, projectId),
-          impersonation: fields['impersonation'] === true,
-          expiresAt: parseExpiry(fields['expires_at'], core.now()),
-          remainingUses: typeof fields['remaining_uses'] === 'number' ? fields['remaining_uses'] : null,
-          redelegationCount: typeof fields['redelegation_count'] === 'number' ? fields['redelegation_count'] : 0,
-        });
-        return { status: 201, body: { trust: renderTrust(identity, context, trust) } };
-      },
-    },
-    {
-      method: 'GET',
-      path: '/v3/OS-TRUST/trusts/{id}',
-      handle: (context) => ({ status: 200, body: { trust: renderTrust(identity, context, find(context)) } }),
-    },
+    ...resourceRoutes(resource),
     {
       method: 'GET',
       path: '/v3/OS-TRUST/trusts/{id}/roles',
@@ -87,17 +86,6 @@ export function trustRoutes(identity: Identity): Route[] {
         },
       }),
     ),
-    {
-      method: 'DELETE',
-      path: '/v3/OS-TRUST/trusts/{id}',
-      handle: (context) => {
-        const { id, trustorId } = find(context);
-        if (!context.caller.isAdmin && trustorId !== context.caller.userId) throw notAllowed('identity:delete_trust');
-        identity.revoke(identity.tokens.by('trust', id));
-        trusts.delete(id);
-        return { status: 204 };
-      },
-    },
   ];
 }
 
