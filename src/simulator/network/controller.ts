@@ -1,6 +1,7 @@
 import type { Caller } from '../core/caller.ts';
 import { outcomeOf } from '../core/faults/outcome.ts';
 import type { RequestContext } from '../core/http/context.ts';
+import { type Operation, resourceRoutes as routesOf } from '../core/resource.ts';
 import type { Answer, Route } from '../core/service.ts';
 import { readCreateBody, readUpdateBody } from './attributes/body.ts';
 import { fieldsOf, type ListQuery, pickFields, readListQuery } from './attributes/list-query.ts';
@@ -13,26 +14,25 @@ import type { Resource, StandardRow } from './resource.ts';
 
 /** List, show, create, update and delete of a resource, each also with `.json` at the end of the path. */
 export function resourceRoutes<R extends StandardRow>(neutron: Neutron, resource: Resource<R>): Route[] {
-  const collection = `/v2.0/${resource.path}`;
+  const path = `/v2.0/${resource.path}`;
   const nameless = (): never => {
     throw resource.notFound('None');
   };
-  const routes: Route[] = [
-    { method: 'PUT', path: collection, handle: nameless },
-    { method: 'DELETE', path: collection, handle: nameless },
-    { method: 'GET', path: collection, handle: (context) => list(resource, context) },
-    { method: 'GET', path: `${collection}/{id}`, handle: (context) => show(resource, context) },
+  return [
+    { method: 'PUT', path, handle: nameless },
+    { method: 'DELETE', path, handle: nameless },
+    ...routesOf<R>({
+      path,
+      name: resource.name,
+      collection: resource.collection,
+      find: (context, operation) => find(resource, context, operation),
+      view: (row, context, operation) => view(resource, row, context, operation),
+      list: (context) => list(resource, context),
+      ...(resource.create && { create: (context) => create(neutron, resource, context) }),
+      ...(resource.update && { update: (context) => update(resource, context) }),
+      ...(resource.delete && { delete: (row, context) => remove(resource, row, context) }),
+    }),
   ];
-  if (resource.create) {
-    routes.push({ method: 'POST', path: collection, handle: (context) => create(neutron, resource, context) });
-  }
-  if (resource.update) {
-    routes.push({ method: 'PUT', path: `${collection}/{id}`, handle: (context) => update(resource, context) });
-  }
-  if (resource.delete) {
-    routes.push({ method: 'DELETE', path: `${collection}/{id}`, handle: (context) => remove(resource, context) });
-  }
-  return routes;
 }
 
 /** The row a path names, when the caller may see it. */
@@ -121,15 +121,34 @@ function reader<R extends StandardRow>(resource: Resource<R>): ReadAttribute<Rea
     name in row ? (row as unknown as Record<string, unknown>)[name] : (resource.read?.(row, name) ?? undefined);
 }
 
-function show<R extends StandardRow>(resource: Resource<R>, context: RequestContext): Answer {
-  const row = visibleRow(resource, idOf(context), context.caller);
-  return {
-    status: 200,
-    body: { [resource.name]: pickFields(resource.view(row, context.caller), fieldsOf(context)) },
-  };
+function find<R extends StandardRow>(
+  resource: Resource<R>,
+  context: RequestContext,
+  operation: Operation,
+): Readonly<R> {
+  if (operation === 'show') return visibleRow(resource, idOf(context), context.caller);
+  if (operation === 'delete' && context.rawBody !== undefined && context.rawBody.length > 0) {
+    throw badBody('Request body is not supported in DELETE.');
+  }
+  return ownRow(resource, idOf(context), context.caller, `${operation}_${resource.name}`);
 }
 
-function create<R extends StandardRow>(neutron: Neutron, resource: Resource<R>, context: RequestContext): Answer {
+function view<R extends StandardRow>(
+  resource: Resource<R>,
+  row: Readonly<R>,
+  context: RequestContext,
+  operation: Operation,
+): object {
+  const whole = resource.view(row, context.caller);
+  if (operation === 'show') return pickFields(whole, fieldsOf(context));
+  return operation === 'create' ? { ...whole, ...resource.viewCreated?.(row, context.caller) } : whole;
+}
+
+function create<R extends StandardRow>(
+  neutron: Neutron,
+  resource: Resource<R>,
+  context: RequestContext,
+): Readonly<R> | readonly Readonly<R>[] {
   const { caller } = context;
   const { items, isBulk } = readCreateBody(context, resource);
   const action = `create_${resource.name}`;
@@ -138,11 +157,8 @@ function create<R extends StandardRow>(neutron: Neutron, resource: Resource<R>, 
   if (!caller.isAdmin && !caller.canWrite) throw disallowed(`rule:${action}`);
   for (const values of items) enforceAttributes(action, resource.attributes, resource.rules, values, caller);
   resource.checkBulk?.(items, caller);
-  const made = items.map((values) => {
-    const row = resource.create!(values, caller, isBulk);
-    return { ...resource.view(row, caller), ...resource.viewCreated?.(row, caller) };
-  });
-  return { status: 201, body: isBulk ? { [resource.collection]: made } : { [resource.name]: made[0] } };
+  const made = items.map((values) => resource.create!(values, caller, isBulk));
+  return isBulk ? made : made[0]!;
 }
 
 function checkQuota({ core }: Neutron, { quota }: { quota?: string }, items: readonly Record<string, unknown>[]): void {
@@ -157,29 +173,23 @@ function checkQuota({ core }: Neutron, { quota }: { quota?: string }, items: rea
   }
 }
 
-function update<R extends StandardRow>(resource: Resource<R>, context: RequestContext): Answer {
+function update<R extends StandardRow>(resource: Resource<R>, context: RequestContext): Readonly<R> {
   const { caller } = context;
+  const { attributes, rules } = resource;
   const values = readUpdateBody(context, resource);
-  const action = `update_${resource.name}`;
-  const row = ownRow(resource, idOf(context), caller, action);
+  const row = find(resource, context, 'update');
   enforceAttributes(
-    action,
-    resource.attributes,
-    resource.rules,
+    `update_${resource.name}`,
+    attributes,
+    rules,
     { ...resource.policyValues?.(row), ...values },
     caller,
   );
   checkRevision(context, row);
-  const changed = resource.update!(row, values, caller);
-  return { status: 200, body: { [resource.name]: resource.view(changed, caller) } };
+  return resource.update!(row, values, caller);
 }
 
-function remove<R extends StandardRow>(resource: Resource<R>, context: RequestContext): Answer {
-  if (context.rawBody !== undefined && context.rawBody.length > 0) {
-    throw badBody('Request body is not supported in DELETE.');
-  }
-  const row = ownRow(resource, idOf(context), context.caller, `delete_${resource.name}`);
+function remove<R extends StandardRow>(resource: Resource<R>, row: Readonly<R>, context: RequestContext): void {
   checkRevision(context, row);
   resource.delete!(row, context.caller);
-  return { status: 204 };
 }

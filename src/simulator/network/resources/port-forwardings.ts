@@ -1,6 +1,7 @@
 import type { Caller } from '../../core/caller.ts';
 import type { RequestContext } from '../../core/http/context.ts';
-import type { Answer, Route } from '../../core/service.ts';
+import { resourceRoutes } from '../../core/resource.ts';
+import type { Route } from '../../core/service.ts';
 import { parseIp } from '../addressing/ip.ts';
 import type { Attributes, Values } from '../attributes/attribute.ts';
 import { readCreateBody, readUpdateBody } from '../attributes/body.ts';
@@ -53,78 +54,60 @@ type Content = Pick<
 /** Single ports of a floating address that lead to machines, so that several can share it. */
 export function portForwardingRoutes(neutron: Neutron): Route[] {
   const { portForwardings } = neutron;
-  const base = '/v2.0/floatingips/{floatingip}/port_forwardings';
   const find = (context: RequestContext): Readonly<PortForwardingRow> => {
     const floating = floatingOf(neutron, context);
     const row = portForwardings.get(context.param('id'));
     if (row?.floatingip_id !== floating.id) throw notFound(context.param('id'));
     return row;
   };
-  return [
-    {
-      method: 'GET',
-      path: base,
-      handle(context): Answer {
-        const wanted = context.query.entries;
-        const rows = Array.from(portForwardings.by('floatingIp', floatingOf(neutron, context).id), view).filter((row) =>
-          wanted.every(([name, value]) => !(name in row) || String(row[name]) === value),
-        );
-        return { status: 200, body: { port_forwardings: rows } };
-      },
+  return resourceRoutes<PortForwardingRow>({
+    path: '/v2.0/floatingips/{floatingip}/port_forwardings',
+    name: shape.name,
+    find(context, operation) {
+      if (operation === 'delete') mustWrite(context, operation);
+      return find(context);
     },
-    {
-      method: 'POST',
-      path: base,
-      handle(context): Answer {
-        const [values = {}] = readCreateBody(context, shape).items;
-        mustWrite(context, 'create');
-        const floating = floatingOf(neutron, context);
-        const { content, routerId } = contentOf(neutron, floating, values, undefined, context.caller);
-        const { tags: _untagged, ...standard } = neutron.standard({
-          tenant_id: floating.tenant_id,
-          description: values['description'],
-        });
-        const row = portForwardings.insert({ ...standard, floatingip_id: floating.id, ...content });
-        settle(neutron, floating, routerId);
-        return { status: 201, body: { port_forwarding: view(row) } };
-      },
+    view,
+    list(context) {
+      const wanted = context.query.entries;
+      const rows = Array.from(portForwardings.by('floatingIp', floatingOf(neutron, context).id), view).filter((row) =>
+        wanted.every(([name, value]) => !(name in row) || String(row[name]) === value),
+      );
+      return { status: 200, body: { port_forwardings: rows } };
     },
-    {
-      method: 'GET',
-      path: `${base}/{id}`,
-      handle: (context): Answer => ({ status: 200, body: { port_forwarding: view(find(context)) } }),
+    create(context) {
+      const [values = {}] = readCreateBody(context, shape).items;
+      mustWrite(context, 'create');
+      const floating = floatingOf(neutron, context);
+      const { content, routerId } = contentOf(neutron, floating, values, undefined, context.caller);
+      const { tags: _untagged, ...standard } = neutron.standard({
+        tenant_id: floating.tenant_id,
+        description: values['description'],
+      });
+      const row = portForwardings.insert({ ...standard, floatingip_id: floating.id, ...content });
+      settle(neutron, floating, routerId);
+      return row;
     },
-    {
-      method: 'PUT',
-      path: `${base}/{id}`,
-      handle(context): Answer {
-        const values = readUpdateBody(context, shape);
-        mustWrite(context, 'update');
-        const row = find(context);
-        const floating = floatingOf(neutron, context);
-        const { content, routerId } = contentOf(neutron, floating, values, row, context.caller);
-        const description = values['description'] as string | undefined;
-        const changed = neutron.change(portForwardings, row, {
-          ...content,
-          ...(description !== undefined && { description }),
-        });
-        settle(neutron, floating, routerId);
-        return { status: 200, body: { port_forwarding: view(changed) } };
-      },
+    update(context) {
+      const values = readUpdateBody(context, shape);
+      mustWrite(context, 'update');
+      const row = find(context);
+      const floating = floatingOf(neutron, context);
+      const { content, routerId } = contentOf(neutron, floating, values, row, context.caller);
+      const description = values['description'] as string | undefined;
+      const changed = neutron.change(portForwardings, row, {
+        ...content,
+        ...(description !== undefined && { description }),
+      });
+      settle(neutron, floating, routerId);
+      return changed;
     },
-    {
-      method: 'DELETE',
-      path: `${base}/{id}`,
-      handle(context): Answer {
-        mustWrite(context, 'delete');
-        const row = find(context);
-        portForwardings.delete(row.id);
-        const floating = floatingOf(neutron, context);
-        if (portForwardings.count('floatingIp', floating.id) === 0) settle(neutron, floating, null);
-        return { status: 204 };
-      },
+    delete(row, context) {
+      portForwardings.delete(row.id);
+      const floating = floatingOf(neutron, context);
+      if (portForwardings.count('floatingIp', floating.id) === 0) settle(neutron, floating, null);
     },
-  ];
+  });
 }
 
 function notFound(id: string): Error {

@@ -1,4 +1,5 @@
 import type { RequestContext } from '../../core/http/context.ts';
+import { type Resource, resourceRoutes } from '../../core/resource.ts';
 import type { Answer, Route } from '../../core/service.ts';
 import type { Attributes, Values } from '../attributes/attribute.ts';
 import { readCreateBody, readUpdateBody } from '../attributes/body.ts';
@@ -83,7 +84,6 @@ function shapeOf(type: string, attributes: Attributes): Shape {
 function rulesBelow(neutron: Neutron, type: string, attributes: Attributes): Route[] {
   const { qosRules } = neutron;
   const shape = shapeOf(type, attributes);
-  const path = `/v2.0/qos/policies/{policy}/${shape.collection}`;
   const rulesOf = (policy: Readonly<QosPolicyRow>): Readonly<QosRuleRow>[] =>
     [...qosRules.by('policy', policy.id)].filter((rule) => rule.type === type);
   const find = (context: RequestContext): Readonly<QosRuleRow> => {
@@ -93,52 +93,33 @@ function rulesBelow(neutron: Neutron, type: string, attributes: Attributes): Rou
     if (!rule) throw ruleNotFound(id, policy.id);
     return rule;
   };
-  return [
-    {
-      method: 'GET',
-      path,
-      handle: (context): Answer => {
-        const rules = rulesOf(policyOf(neutron, context)).filter(({ values }) =>
-          context.query.entries.every(([name, value]) => !(name in values) || String(values[name]) === value),
-        );
-        return { status: 200, body: { [shape.collection]: rules.map(qosRuleView) } };
-      },
+  return resourceRoutes<QosRuleRow>({
+    path: `/v2.0/qos/policies/{policy}/${shape.collection}`,
+    ...ruleOperations(neutron, shape, type, find),
+    list(context) {
+      const rules = rulesOf(policyOf(neutron, context)).filter(({ values }) =>
+        context.query.entries.every(([name, value]) => !(name in values) || String(values[name]) === value),
+      );
+      return { status: 200, body: { [shape.collection]: rules.map(qosRuleView) } };
     },
-    {
-      method: 'POST',
-      path,
-      handle(context): Answer {
-        const [values = {}] = readCreateBody(context, shape).items;
-        mustBeAdmin(context, `create_policy_${shape.name}`);
-        const policy = policyOf(neutron, context);
-        const { tenant_id: _owner, ...content } = values;
-        refuseConflict(policy, rulesOf(policy), type, content, undefined);
-        refuseOpposite(policy, [...qosRules.by('policy', policy.id)], type, content);
-        const { tags: _untagged, ...standard } = neutron.standard({ tenant_id: policy.tenant_id });
-        const rule = qosRules.insert({ ...standard, qos_policy_id: policy.id, type, values: content });
-        neutron.change(neutron.qosPolicies, policy, {});
-        return { status: 201, body: { [shape.name]: qosRuleView(rule) } };
-      },
+    create(context) {
+      const [values = {}] = readCreateBody(context, shape).items;
+      mustBeAdmin(context, `create_policy_${shape.name}`);
+      const policy = policyOf(neutron, context);
+      const { tenant_id: _owner, ...content } = values;
+      refuseConflict(policy, rulesOf(policy), type, content, undefined);
+      refuseOpposite(policy, [...qosRules.by('policy', policy.id)], type, content);
+      const { tags: _untagged, ...standard } = neutron.standard({ tenant_id: policy.tenant_id });
+      const rule = qosRules.insert({ ...standard, qos_policy_id: policy.id, type, values: content });
+      neutron.change(neutron.qosPolicies, policy, {});
+      return rule;
     },
-    {
-      method: 'GET',
-      path: `${path}/{id}`,
-      handle: (context): Answer => ({ status: 200, body: { [shape.name]: qosRuleView(find(context)) } }),
-    },
-    {
-      method: 'PUT',
-      path: `${path}/{id}`,
-      handle: (context): Answer => update(neutron, context, shape, type, find),
-    },
-    { method: 'DELETE', path: `${path}/{id}`, handle: (context): Answer => remove(neutron, context, shape, find) },
-  ];
+  });
 }
 
 /** `/qos/alias-bandwidth-limit-rules/{id}`: without knowing the policy. */
 function aliasOf(neutron: Neutron, type: string, attributes: Attributes): Route[] {
   const shape = shapeOf(type, attributes);
-  const path = `/v2.0/qos/alias-${shape.collection.replaceAll('_', '-')}/{id}`;
-  const alias = { ...shape, name: `alias_${shape.name}` };
   const find = (context: RequestContext): Readonly<QosRuleRow> => {
     const id = context.param('id');
     const rule = neutron.qosRules.get(id);
@@ -148,54 +129,44 @@ function aliasOf(neutron: Neutron, type: string, attributes: Attributes): Route[
     }
     return rule;
   };
-  return [
-    {
-      method: 'GET',
-      path,
-      handle: (context): Answer => ({ status: 200, body: { [alias.name]: qosRuleView(find(context)) } }),
-    },
-    { method: 'PUT', path, handle: (context): Answer => update(neutron, context, alias, type, find) },
-    { method: 'DELETE', path, handle: (context): Answer => remove(neutron, context, alias, find) },
-  ];
+  return resourceRoutes<QosRuleRow>({
+    path: `/v2.0/qos/alias-${shape.collection.replaceAll('_', '-')}`,
+    ...ruleOperations(neutron, { ...shape, name: `alias_${shape.name}` }, type, find),
+  });
 }
 
-function update(
+/** What can be done with a rule that is there, wherever it is found. */
+function ruleOperations(
   neutron: Neutron,
-  context: RequestContext,
   shape: Shape,
   type: string,
   find: (context: RequestContext) => Readonly<QosRuleRow>,
-): Answer {
-  const values = readUpdateBody(context, shape);
-  const rule = find(context);
-  mustBeAdmin(context, `update_policy_${shape.name}`);
-  const policy = neutron.qosPolicies.get(rule.qos_policy_id)!;
-  const content = { ...rule.values, ...values };
-  const others = [...neutron.qosRules.by('policy', policy.id)].filter(({ id }) => id !== rule.id);
-  refuseConflict(
-    policy,
-    others.filter((each) => each.type === type),
-    type,
-    content,
-    rule.id,
-  );
-  refuseOpposite(policy, others, type, content);
-  const changed = neutron.change(neutron.qosRules, rule, { values: content });
-  neutron.change(neutron.qosPolicies, policy, {});
-  return { status: 200, body: { [shape.name]: qosRuleView(changed) } };
-}
-
-function remove(
-  neutron: Neutron,
-  context: RequestContext,
-  shape: Shape,
-  find: (context: RequestContext) => Readonly<QosRuleRow>,
-): Answer {
-  const rule = find(context);
-  mustBeAdmin(context, `delete_policy_${shape.name}`);
-  neutron.qosRules.delete(rule.id);
-  neutron.change(neutron.qosPolicies, neutron.qosPolicies.get(rule.qos_policy_id)!, {});
-  return { status: 204 };
+): Omit<Resource<QosRuleRow>, 'path'> {
+  const { qosPolicies, qosRules } = neutron;
+  return {
+    name: shape.name,
+    find,
+    view: qosRuleView,
+    update(context) {
+      const values = readUpdateBody(context, shape);
+      const rule = find(context);
+      mustBeAdmin(context, `update_policy_${shape.name}`);
+      const policy = qosPolicies.get(rule.qos_policy_id)!;
+      const content = { ...rule.values, ...values };
+      const others = [...qosRules.by('policy', policy.id)].filter(({ id }) => id !== rule.id);
+      const alike = others.filter((each) => each.type === type);
+      refuseConflict(policy, alike, type, content, rule.id);
+      refuseOpposite(policy, others, type, content);
+      const changed = neutron.change(qosRules, rule, { values: content });
+      neutron.change(qosPolicies, policy, {});
+      return changed;
+    },
+    delete(rule, context) {
+      mustBeAdmin(context, `delete_policy_${shape.name}`);
+      qosRules.delete(rule.id);
+      neutron.change(qosPolicies, qosPolicies.get(rule.qos_policy_id)!, {});
+    },
+  };
 }
 
 function policyOf(neutron: Neutron, context: RequestContext): Readonly<QosPolicyRow> {
