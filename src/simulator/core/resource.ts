@@ -23,6 +23,8 @@ export interface Resource<R> {
   readonly statuses?: Partial<Readonly<Record<Operation, number>>>;
   /** the rule of the policy file; undefined: anybody with a valid token comes as far as the handler */
   policy?(operation: Operation): Policy | undefined;
+  /** the microversions that have it */
+  versions?(operation: Operation): Pick<Route, 'since' | 'until'>;
   /** the one the path names; refuses what is not there, or not for the caller */
   find(context: RequestContext, operation: Operation): Readonly<R>;
   view(row: Readonly<R>, context: RequestContext, operation: Operation): object;
@@ -58,7 +60,7 @@ export function resourceRoutes<R extends object>(resource: Resource<R>): Route[]
     handle: (context: RequestContext) => Answer,
   ): Route => {
     const policy = resource.policy?.(operation);
-    return { method, path: at, ...(policy && { policy }), handle };
+    return { method, path: at, ...(policy && { policy }), ...resource.versions?.(operation), handle };
   };
   const routes = [route('show', ['GET', one], (context) => shown('show', resource.find(context, 'show'), context))];
   if (resource.list) routes.push(route('list', ['GET', path], (context) => resource.list!(context)));

@@ -1,4 +1,6 @@
+import type { Policy } from '../core/caller.ts';
 import type { RequestContext } from '../core/http/context.ts';
+import { type Operation, type Resource, resourceRoutes } from '../core/resource.ts';
 import type { Answer, Route } from '../core/service.ts';
 import { badRequest, checkBody, forbidden, notFound, wrappedIn } from '../core/wrapped-refusals.ts';
 import { type Listing, listPage } from './list.ts';
@@ -24,7 +26,7 @@ const listing: Listing<Readonly<Snapshot>> = {
 };
 
 export function snapshotRoutes(volumes: Volumes): Route[] {
-  const policy = (name: string, level: 'reader' | 'member'): NonNullable<Route['policy']> => ({
+  const policy = (name: string, level: 'reader' | 'member'): Policy => ({
     name: `volume:${name}`,
     level,
   });
@@ -32,107 +34,80 @@ export function snapshotRoutes(volumes: Volumes): Route[] {
     context.caller.isAdmin && context.query.has('all_tenants')
       ? volumes.snapshots.all()
       : volumes.snapshots.by('project', context.project);
-  const lists = ['/snapshots', '/snapshots/detail'].map(
-    (path): Route => ({
-      method: 'GET',
-      path,
-      policy: policy('get_all_snapshots', 'reader'),
-      handle: (context) => ({
-        status: 200,
-        body: listPage(context, rows(context), listing, (row) =>
-          renderSnapshot(row, context, path === '/snapshots' ? 'listed' : 'shown'),
-        ),
-      }),
-    }),
-  );
-  return [
-    ...lists,
-    {
-      method: 'POST',
-      path: '/snapshots',
-      policy: policy('create_snapshot', 'member'),
-      handle: (context) => {
-        checkBody(
-          {
-            type: 'object',
-            properties: {
-              snapshot: {
-                type: 'object',
-                properties: { volume_id: { type: ['string', 'null'], format: 'uuid' } },
-                required: ['volume_id'],
-              },
-            },
-            required: ['snapshot'],
-          },
-          context.json,
+  const list = (context: RequestContext, form: 'listed' | 'shown'): Answer => ({
+    status: 200,
+    body: listPage(context, rows(context), listing, (row) => renderSnapshot(row, context, form)),
+  });
+  const policies: Readonly<Record<Operation, Policy>> = {
+    list: policy('get_all_snapshots', 'reader'),
+    create: policy('create_snapshot', 'member'),
+    show: policy('get_snapshot', 'reader'),
+    update: policy('update_snapshot', 'member'),
+    delete: policy('delete_snapshot', 'member'),
+  };
+  const forms = { list: 'listed', create: 'created', show: 'shown', update: 'listed', delete: 'listed' } as const;
+  const resource: Resource<Snapshot> = {
+    path: '/snapshots',
+    name: 'snapshot',
+    statuses: { create: 202, delete: 202 },
+    policy: (operation) => policies[operation],
+    find: (context) => volumes.findSnapshot(context),
+    view: (snapshot, context, operation) => renderSnapshot(snapshot, context, forms[operation]),
+    list: (context) => list(context, 'listed'),
+    create(context) {
+      checkBody(createSchema, context.json);
+      const wish = (context.json as { snapshot: Readonly<Record<string, unknown>> }).snapshot;
+      const volume = volumes.volumes.get(String(wish['volume_id']));
+      if (volume?.projectId !== context.project) {
+        throw notFound(`Volume ${String(wish['volume_id'] ?? 'None')} could not be found.`);
+      }
+      const isForced = wish['force'] === true || wish['force'] === 'True' || context.minor >= 66;
+      if (volume.status !== 'available' && !(volume.status === 'in-use' && isForced)) {
+        throw badRequest(
+          `Invalid volume: Volume ${volume.id} status must be available, but current status is: ${volume.status}.`,
         );
-        const wish = (context.json as { snapshot: Readonly<Record<string, unknown>> }).snapshot;
-        const volume = volumes.volumes.get(String(wish['volume_id']));
-        if (volume?.projectId !== context.project) {
-          throw notFound(`Volume ${String(wish['volume_id'] ?? 'None')} could not be found.`);
-        }
-        const isForced = wish['force'] === true || wish['force'] === 'True' || context.minor >= 66;
-        if (volume.status !== 'available' && !(volume.status === 'in-use' && isForced)) {
-          throw badRequest(
-            `Invalid volume: Volume ${volume.id} status must be available, but current status is: ${volume.status}.`,
-          );
-        }
-        const snapshot = volumes.createSnapshot({
-          name: typeof wish['name'] === 'string' ? wish['name'] : null,
-          description: typeof wish['description'] === 'string' ? wish['description'] : null,
-          projectId: volume.projectId,
-          userId: context.caller.userId,
-          volumeId: volume.id,
-          size: volume.size,
-          metadata: (wish['metadata'] as Record<string, string> | undefined) ?? {},
-        });
-        return { status: 202, body: { snapshot: renderSnapshot(snapshot, context, 'created') } };
-      },
+      }
+      return volumes.createSnapshot({
+        name: typeof wish['name'] === 'string' ? wish['name'] : null,
+        description: typeof wish['description'] === 'string' ? wish['description'] : null,
+        projectId: volume.projectId,
+        userId: context.caller.userId,
+        volumeId: volume.id,
+        size: volume.size,
+        metadata: (wish['metadata'] as Record<string, string> | undefined) ?? {},
+      });
     },
+    update(context) {
+      checkBody(updateSchema, context.json);
+      const fields = (context.json as { snapshot: Readonly<Record<string, string | null>> }).snapshot;
+      const snapshot = volumes.findSnapshot(context);
+      const name = fields['name'] ?? fields['display_name'];
+      const description = fields['description'] ?? fields['display_description'];
+      if (name === undefined && description === undefined) {
+        throw badRequest("Invalid input received: At least one of 'name' or 'description' must be given.");
+      }
+      return volumes.snapshots.update(snapshot.id, {
+        ...(name !== undefined && { name }),
+        ...(description !== undefined && { description }),
+        updatedAt: volumes.core.now(),
+      });
+    },
+    delete(snapshot) {
+      if (snapshot.status !== 'available' && snapshot.status !== 'error') {
+        throw badRequest(
+          'Invalid snapshot: Snapshot status must be available or error and must not be migrating, attached, belong to a group, have snapshots.',
+        );
+      }
+      volumes.removeSnapshot(snapshot);
+    },
+  };
+  return [
+    ...resourceRoutes(resource),
     {
       method: 'GET',
-      path: '/snapshots/{id}',
-      policy: policy('get_snapshot', 'reader'),
-      handle: (context) => ({
-        status: 200,
-        body: { snapshot: renderSnapshot(volumes.findSnapshot(context), context, 'shown') },
-      }),
-    },
-    {
-      method: 'DELETE',
-      path: '/snapshots/{id}',
-      policy: policy('delete_snapshot', 'member'),
-      handle: (context) => {
-        const snapshot = volumes.findSnapshot(context);
-        if (snapshot.status !== 'available' && snapshot.status !== 'error') {
-          throw badRequest(
-            'Invalid snapshot: Snapshot status must be available or error and must not be migrating, attached, belong to a group, have snapshots.',
-          );
-        }
-        volumes.removeSnapshot(snapshot);
-        return { status: 202 };
-      },
-    },
-    {
-      method: 'PUT',
-      path: '/snapshots/{id}',
-      policy: policy('update_snapshot', 'member'),
-      handle: (context) => {
-        checkBody(updateSchema, context.json);
-        const fields = (context.json as { snapshot: Readonly<Record<string, string | null>> }).snapshot;
-        const snapshot = volumes.findSnapshot(context);
-        const name = fields['name'] ?? fields['display_name'];
-        const description = fields['description'] ?? fields['display_description'];
-        if (name === undefined && description === undefined) {
-          throw badRequest("Invalid input received: At least one of 'name' or 'description' must be given.");
-        }
-        const changed = volumes.snapshots.update(snapshot.id, {
-          ...(name !== undefined && { name }),
-          ...(description !== undefined && { description }),
-          updatedAt: volumes.core.now(),
-        });
-        return { status: 200, body: { snapshot: renderSnapshot(changed, context, 'listed') } };
-      },
+      path: '/snapshots/detail',
+      policy: policies.list,
+      handle: (context) => list(context, 'shown'),
     },
     {
       method: 'POST',
@@ -156,6 +131,12 @@ export function snapshotRoutes(volumes: Volumes): Route[] {
     }),
   ];
 }
+
+const createSchema = wrappedIn('snapshot', {
+  type: 'object',
+  properties: { volume_id: { type: ['string', 'null'], format: 'uuid' } },
+  required: ['volume_id'],
+});
 
 const text = { type: ['string', 'null'], maxLength: 255 };
 

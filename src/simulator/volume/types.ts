@@ -1,4 +1,5 @@
 import type { RequestContext } from '../core/http/context.ts';
+import { type Resource, resourceRoutes } from '../core/resource.ts';
 import type { Answer, Route } from '../core/service.ts';
 import { badRequest, checkBody, conflict, notFound, wrappedIn } from '../core/wrapped-refusals.ts';
 import { textRoutes } from './metadata.ts';
@@ -53,90 +54,72 @@ export function typeRoutes(volumes: Volumes): Route[] {
     const other = types.first('name', name);
     if (other && other.id !== own) throw conflict(`Volume Type ${name} already exists.`);
   };
-  return [
-    {
-      method: 'GET',
-      path: '/types',
-      handle: ({ query, caller }) => {
-        const name = query.get('name');
-        const visibility = caller.isAdmin ? query.get('is_public')?.toLowerCase() : undefined;
-        const found = [...types.all()].filter(
-          (type) =>
-            isTypeOpenTo(type, caller.projectId, caller.isAdmin) &&
-            (name === undefined || type.name === name) &&
-            (visibility === undefined || visibility === 'none' || String(type.isPublic) === visibility),
-        );
-        return { status: 200, body: { volume_types: found.map((type) => renderType(type, 'shown')) } };
-      },
+  const resource: Resource<VolumeType> = {
+    path: '/types',
+    name: 'volume_type',
+    statuses: { create: 200, delete: 202 },
+    policy: (operation) => (operation === 'list' || operation === 'show' ? undefined : admin(`type_${operation}`)),
+    find,
+    view(type, context, operation) {
+      if (operation === 'create') return renderType(type, 'made');
+      if (operation === 'update') return renderType(type, 'changed');
+      return renderType(type, context.param('id') === 'default' ? 'default' : 'shown');
     },
-    {
-      method: 'GET',
-      path: '/types/{id}',
-      handle: (context) => ({
-        status: 200,
-        body: { volume_type: renderType(find(context), context.param('id') === 'default' ? 'default' : 'shown') },
-      }),
+    list({ query, caller }) {
+      const name = query.get('name');
+      const visibility = caller.isAdmin ? query.get('is_public')?.toLowerCase() : undefined;
+      const found = [...types.all()].filter(
+        (type) =>
+          isTypeOpenTo(type, caller.projectId, caller.isAdmin) &&
+          (name === undefined || type.name === name) &&
+          (visibility === undefined || visibility === 'none' || String(type.isPublic) === visibility),
+      );
+      return { status: 200, body: { volume_types: found.map((type) => renderType(type, 'shown')) } };
     },
-    {
-      method: 'POST',
-      path: '/types',
-      policy: admin('type_create'),
-      handle: (context) => {
-        checkBody(createSchema, context.json);
-        const fields = (context.json as { volume_type: TypeFields }).volume_type;
-        const name = fields.name ?? '';
+    create(context) {
+      checkBody(createSchema, context.json);
+      const fields = (context.json as { volume_type: TypeFields }).volume_type;
+      const name = fields.name ?? '';
+      if (name.trim() === '') throw badRequest('Volume type name can not be empty.');
+      mustBeFree(name);
+      return types.insert({
+        id: volumes.core.ids.uuid(),
+        name,
+        description: fields.description ?? null,
+        isPublic: fields['os-volume-type-access:is_public'] ?? true,
+        extraSpecs: fields.extra_specs ?? {},
+        projects: [],
+      });
+    },
+    update(context) {
+      checkBody(updateSchema, context.json);
+      const { name, description, is_public: isPublic } = (context.json as { volume_type: TypeFields }).volume_type;
+      const type = find(context);
+      if (name === undefined && description === undefined && isPublic === undefined) {
+        throw badRequest('Specify volume type name, description, is_public or a combination thereof.');
+      }
+      if (typeof name === 'string') {
         if (name.trim() === '') throw badRequest('Volume type name can not be empty.');
-        mustBeFree(name);
-        const type = types.insert({
-          id: volumes.core.ids.uuid(),
-          name,
-          description: fields.description ?? null,
-          isPublic: fields['os-volume-type-access:is_public'] ?? true,
-          extraSpecs: fields.extra_specs ?? {},
-          projects: [],
-        });
-        return { status: 200, body: { volume_type: renderType(type, 'made') } };
-      },
+        mustBeFree(name, type.id);
+      }
+      return types.update(type.id, {
+        ...(typeof name === 'string' && { name }),
+        ...(typeof description === 'string' && { description }),
+        ...(typeof isPublic === 'boolean' && { isPublic }),
+      });
     },
-    {
-      method: 'PUT',
-      path: '/types/{id}',
-      policy: admin('type_update'),
-      handle: (context) => {
-        checkBody(updateSchema, context.json);
-        const { name, description, is_public: isPublic } = (context.json as { volume_type: TypeFields }).volume_type;
-        const type = find(context);
-        if (name === undefined && description === undefined && isPublic === undefined) {
-          throw badRequest('Specify volume type name, description, is_public or a combination thereof.');
-        }
-        if (typeof name === 'string') {
-          if (name.trim() === '') throw badRequest('Volume type name can not be empty.');
-          mustBeFree(name, type.id);
-        }
-        const changed = types.update(type.id, {
-          ...(typeof name === 'string' && { name }),
-          ...(typeof description === 'string' && { description }),
-          ...(typeof isPublic === 'boolean' && { isPublic }),
-        });
-        return { status: 200, body: { volume_type: renderType(changed, 'changed') } };
-      },
+    delete({ id, name }) {
+      if (id === volumes.defaultType().id) {
+        throw badRequest('Invalid volume type: Default volume type can not be deleted.');
+      }
+      for (const { typeId } of volumes.volumes.all()) {
+        if (typeId === id) throw badRequest(`Target volume type is still in use: ${name}`);
+      }
+      types.delete(id);
     },
-    {
-      method: 'DELETE',
-      path: '/types/{id}',
-      policy: admin('type_delete'),
-      handle: (context) => {
-        const { id, name } = find(context);
-        if (id === volumes.defaultType().id) {
-          throw badRequest('Invalid volume type: Default volume type can not be deleted.');
-        }
-        for (const { typeId } of volumes.volumes.all()) {
-          if (typeId === id) throw badRequest(`Target volume type is still in use: ${name}`);
-        }
-        types.delete(id);
-        return { status: 202 };
-      },
-    },
+  };
+  return [
+    ...resourceRoutes(resource),
     ...textRoutes({
       path: '/types/{id}/extra_specs',
       key: 'extra_specs',
