@@ -1,5 +1,6 @@
 import type { RequestContext } from '../core/http/context.ts';
-import type { Answer, Route } from '../core/service.ts';
+import { need, type Operation, type Resource, resourceRoutes } from '../core/resource.ts';
+import type { Route } from '../core/service.ts';
 import { wholeSeconds } from '../core/time-formats.ts';
 import { badRequest, checkBody, conflict, notFound, wrappedIn } from '../core/wrapped-refusals.ts';
 import type { Compute } from './compute.ts';
@@ -41,12 +42,9 @@ export function aggregateRoutes(compute: Compute): Route[] {
     name: `os_compute_api:os-aggregates:${action}`,
     level: 'admin',
   });
-  const find = (context: RequestContext): Readonly<Aggregate> => {
-    const aggregate = aggregates.get(context.param('id'));
-    if (!aggregate) throw notFound(`Aggregate ${context.param('id')} could not be found.`);
-    return aggregate;
-  };
-  const render = (context: RequestContext, row: Readonly<Aggregate>): object => ({
+  const find = (context: RequestContext): Readonly<Aggregate> =>
+    need(aggregates, context.param('id'), (id) => notFound(`Aggregate ${id} could not be found.`));
+  const render = (context: RequestContext, row: Readonly<Aggregate>): Record<string, unknown> => ({
     id: Number(row.id),
     name: row.name,
     availability_zone: row.zone,
@@ -65,10 +63,6 @@ export function aggregateRoutes(compute: Compute): Route[] {
       if (other.name === wanted && other.id !== own) throw conflict(`Aggregate ${wanted} already exists.`);
     }
   };
-  const answer = (context: RequestContext, row: Readonly<Aggregate>): Answer => ({
-    status: 200,
-    body: { aggregate: render(context, row) },
-  });
   /** Hosts go where the aggregate says; their servers would have to go with them. */
   const moveHosts = (list: readonly string[], to: string | null): void => {
     for (const id of list) {
@@ -121,66 +115,55 @@ export function aggregateRoutes(compute: Compute): Route[] {
       },
     };
   const base = '/v2.1/os-aggregates';
+  const rules: Readonly<Record<Operation, string>> = {
+    list: 'index',
+    create: 'create',
+    show: 'show',
+    update: 'update',
+    delete: 'delete',
+  };
+  const resource: Resource<Aggregate> = {
+    path: base,
+    name: 'aggregate',
+    statuses: { create: 200, delete: 200 },
+    policy: (operation) => policy(rules[operation]),
+    find,
+    view(row, context, operation) {
+      if (operation !== 'create') return render(context, row);
+      // The answer to a POST has neither, as nothing was asked of the database.
+      const { hosts: _hosts, metadata: _metadata, ...shown } = render(context, row);
+      return shown;
+    },
+    list: (context) => ({
+      status: 200,
+      body: { aggregates: Array.from(aggregates.all(), (row) => render(context, row)) },
+    }),
+    create(context) {
+      checkBody(createSchema, context.json);
+      const fields = (context.json as { aggregate: { name: string; availability_zone?: string | null } }).aggregate;
+      mustBeFree(fields.name);
+      return insertAggregate(compute, fields.name, fields.availability_zone ?? null, []);
+    },
+    update(context) {
+      checkBody(updateSchema, context.json);
+      const fields = (context.json as { aggregate: { name?: string; availability_zone?: string | null } }).aggregate;
+      const row = find(context);
+      if (fields.name !== undefined) mustBeFree(fields.name, row.id);
+      if (fields.availability_zone !== undefined) moveHosts(row.hosts, fields.availability_zone);
+      return change(row, {
+        ...(fields.name !== undefined && { name: fields.name }),
+        ...(fields.availability_zone !== undefined && { zone: fields.availability_zone }),
+      });
+    },
+    delete(row) {
+      if (row.hosts.length > 0) {
+        throw badRequest(`Cannot remove aggregate ${row.id}. Reason: Host aggregate is not empty.`);
+      }
+      aggregates.delete(row.id);
+    },
+  };
   return [
-    {
-      method: 'GET',
-      path: base,
-      policy: policy('index'),
-      handle: (context) => ({
-        status: 200,
-        body: { aggregates: Array.from(aggregates.all(), (row) => render(context, row)) },
-      }),
-    },
-    {
-      method: 'POST',
-      path: base,
-      policy: policy('create'),
-      handle: (context) => {
-        checkBody(createSchema, context.json);
-        const fields = (context.json as { aggregate: { name: string; availability_zone?: string | null } }).aggregate;
-        mustBeFree(fields.name);
-        const row = insertAggregate(compute, fields.name, fields.availability_zone ?? null, []);
-        // The answer to a POST has neither, as nothing was asked of the database.
-        const { hosts: _hosts, metadata: _metadata, ...shown } = render(context, row) as Record<string, unknown>;
-        return { status: 200, body: { aggregate: shown } };
-      },
-    },
-    {
-      method: 'GET',
-      path: `${base}/{id}`,
-      policy: policy('show'),
-      handle: (context) => answer(context, find(context)),
-    },
-    {
-      method: 'PUT',
-      path: `${base}/{id}`,
-      policy: policy('update'),
-      handle: (context) => {
-        checkBody(updateSchema, context.json);
-        const fields = (context.json as { aggregate: { name?: string; availability_zone?: string | null } }).aggregate;
-        const row = find(context);
-        if (fields.name !== undefined) mustBeFree(fields.name, row.id);
-        if (fields.availability_zone !== undefined) moveHosts(row.hosts, fields.availability_zone);
-        const changed = change(row, {
-          ...(fields.name !== undefined && { name: fields.name }),
-          ...(fields.availability_zone !== undefined && { zone: fields.availability_zone }),
-        });
-        return answer(context, changed);
-      },
-    },
-    {
-      method: 'DELETE',
-      path: `${base}/{id}`,
-      policy: policy('delete'),
-      handle: (context) => {
-        const row = find(context);
-        if (row.hosts.length > 0) {
-          throw badRequest(`Cannot remove aggregate ${row.id}. Reason: Host aggregate is not empty.`);
-        }
-        aggregates.delete(row.id);
-        return { status: 200 };
-      },
-    },
+    ...resourceRoutes(resource),
     {
       method: 'POST',
       path: `${base}/{id}/action`,
@@ -189,7 +172,7 @@ export function aggregateRoutes(compute: Compute): Route[] {
         const [action = ''] = Object.keys((context.json ?? {}) as object);
         const run = Object.hasOwn(actions, action) ? actions[action] : undefined;
         if (!run) throw badRequest(`There is no such action: ${action}`);
-        return answer(context, run(context, find(context)));
+        return { status: 200, body: { aggregate: render(context, run(context, find(context))) } };
       },
     },
   ];

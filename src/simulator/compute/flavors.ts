@@ -1,6 +1,8 @@
+import type { Policy } from '../core/caller.ts';
 import { pythonRepr } from '../core/checks/python.ts';
 import type { RequestContext } from '../core/http/context.ts';
 import { nextHref, pageOf, type SortKey, sorted } from '../core/paging.ts';
+import { type Operation, resourceRoutes } from '../core/resource.ts';
 import type { Answer, Route } from '../core/service.ts';
 import { badRequest, checkBody, conflict, notFound, readTexts, wrappedIn } from '../core/wrapped-refusals.ts';
 import type { Compute } from './compute.ts';
@@ -15,60 +17,51 @@ export function findFlavor(compute: Compute, { caller }: RequestContext, id: str
   return mayUse ? flavor : undefined;
 }
 
+const updateSchema = wrappedIn('flavor', {
+  type: 'object',
+  properties: { description: { type: ['string', 'null'] } },
+  required: ['description'],
+});
+
 export function flavorRoutes(compute: Compute): Route[] {
-  const reader = (name: string): NonNullable<Route['policy']> => ({ name: `os_compute_api:${name}`, level: 'reader' });
-  const admin = (name: string): NonNullable<Route['policy']> => ({ name: `os_compute_api:${name}`, level: 'admin' });
+  const reader = (name: string): Policy => ({ name: `os_compute_api:${name}`, level: 'reader' });
+  const admin = (name: string): Policy => ({ name: `os_compute_api:${name}`, level: 'admin' });
   const find = (context: RequestContext): Readonly<Flavor> => {
     const flavor = findFlavor(compute, context, context.param('id'));
     if (!flavor) throw notFound(`Flavor ${context.param('id')} could not be found.`);
     return flavor;
   };
   const base = '/v2.1/flavors';
+  const policies: Readonly<Record<Operation, Policy>> = {
+    list: reader('flavors'),
+    create: admin('os-flavor-manage:create'),
+    show: reader('flavors'),
+    update: admin('os-flavor-manage:update'),
+    delete: admin('os-flavor-manage:delete'),
+  };
   return [
-    { method: 'GET', path: base, policy: reader('flavors'), handle: (context) => list(compute, context, false) },
+    ...resourceRoutes<Flavor>({
+      path: base,
+      name: 'flavor',
+      statuses: { create: 200, delete: 202 },
+      policy: (operation) => policies[operation],
+      versions: (operation) => (operation === 'update' ? { since: 55 } : {}),
+      find,
+      view: (flavor, context) => render(context, flavor),
+      list: (context) => list(compute, context, false),
+      create: (context) => create(compute, context),
+      update(context) {
+        checkBody(updateSchema, context.json);
+        const { description } = (context.json as { flavor: { description: string | null } }).flavor;
+        return compute.flavors.update(find(context).id, { description });
+      },
+      delete: ({ id }) => void compute.flavors.delete(id),
+    }),
     {
       method: 'GET',
       path: `${base}/detail`,
       policy: reader('flavors'),
       handle: (context) => list(compute, context, true),
-    },
-    {
-      method: 'GET',
-      path: `${base}/{id}`,
-      policy: reader('flavors'),
-      handle: (context) => ({ status: 200, body: { flavor: render(context, find(context)) } }),
-    },
-    {
-      method: 'POST',
-      path: base,
-      policy: admin('os-flavor-manage:create'),
-      handle: (context) => create(compute, context),
-    },
-    {
-      method: 'PUT',
-      path: `${base}/{id}`,
-      policy: admin('os-flavor-manage:update'),
-      since: 55,
-      handle: (context) => {
-        const inner = {
-          type: 'object',
-          properties: { description: { type: ['string', 'null'] } },
-          required: ['description'],
-        };
-        checkBody(wrappedIn('flavor', inner), context.json);
-        const { description } = (context.json as { flavor: { description: string | null } }).flavor;
-        const flavor = compute.flavors.update(find(context).id, { description });
-        return { status: 200, body: { flavor: render(context, flavor) } };
-      },
-    },
-    {
-      method: 'DELETE',
-      path: `${base}/{id}`,
-      policy: admin('os-flavor-manage:delete'),
-      handle: (context) => {
-        compute.flavors.delete(find(context).id);
-        return { status: 202 };
-      },
     },
     {
       method: 'GET',
@@ -252,7 +245,7 @@ function render(context: RequestContext, flavor: Readonly<Flavor>): object {
   };
 }
 
-function create(compute: Compute, context: RequestContext): Answer {
+function create(compute: Compute, context: RequestContext): Readonly<Flavor> {
   const size = { type: ['integer', 'string'], pattern: '^[0-9]*$', minimum: 0, minLength: 1 };
   const positive = { ...size, minimum: 1 };
   checkBody(
@@ -289,7 +282,7 @@ function create(compute: Compute, context: RequestContext): Answer {
   if (compute.flavors.has(id)) throw conflict(`Flavor with ID ${id} already exists.`);
   const name = String(fields['name']);
   if (compute.flavors.first('name', name)) throw conflict(`Flavor with name ${name} already exists.`);
-  const flavor = compute.flavors.insert({
+  return compute.flavors.insert({
     id,
     name,
     vcpus: Number(fields['vcpus']),
@@ -303,5 +296,4 @@ function create(compute: Compute, context: RequestContext): Answer {
     extraSpecs: {},
     projects: [],
   });
-  return { status: 200, body: { flavor: render(context, flavor) } };
 }

@@ -1,5 +1,7 @@
+import type { Policy } from '../core/caller.ts';
 import type { SecurityGroupView, SecurityRuleView } from '../core/contracts.ts';
 import type { RequestContext } from '../core/http/context.ts';
+import { type Operation, resourceRoutes } from '../core/resource.ts';
 import type { Route } from '../core/service.ts';
 import { badRequest, checkBody, notFound, wrappedIn } from '../core/wrapped-refusals.ts';
 import type { Compute } from './compute.ts';
@@ -33,7 +35,7 @@ const ruleSchema = wrappedIn('security_group_rule', {
 /** Neutron's security groups as nova showed them when it still had its own. */
 export function securityGroupRoutes(compute: Compute): Route[] {
   const network = (): Compute['core']['services']['network'] => compute.core.services.network;
-  const policy = (name: string, level: 'reader' | 'member'): NonNullable<Route['policy']> => ({
+  const policy = (name: string, level: 'reader' | 'member'): Policy => ({
     name: `os_compute_api:os-security-groups:${name}`,
     level,
   });
@@ -44,74 +46,47 @@ export function securityGroupRoutes(compute: Compute): Route[] {
     if (!group) throw notFound(`Security group ${id} not found.`);
     return group;
   };
-  const base = '/v2.1/os-security-groups';
   const rules = '/v2.1/os-security-group-rules';
+  const policies: Readonly<Record<Operation, Policy>> = {
+    list: policy('get', 'reader'),
+    create: policy('create', 'member'),
+    show: policy('show', 'reader'),
+    update: policy('update', 'member'),
+    delete: policy('delete', 'member'),
+  };
+  const readGroup = ({ json }: RequestContext): { name: string; description?: string | null } => {
+    checkBody(groupSchema, json);
+    return (json as { security_group: { name: string; description?: string | null } }).security_group;
+  };
   return [
-    {
-      method: 'GET',
-      path: base,
-      until,
-      policy: policy('get', 'reader'),
-      handle: (context) => ({
+    ...resourceRoutes<SecurityGroupView>({
+      path: '/v2.1/os-security-groups',
+      name: 'security_group',
+      statuses: { create: 200, delete: 202 },
+      policy: (operation) => policies[operation],
+      versions: () => ({ until }),
+      find: (context) => find(context, context.param('id')),
+      view: renderGroup,
+      list: (context) => ({
         status: 200,
         body: { security_groups: network().securityGroups(context.project).map(renderGroup) },
       }),
-    },
-    {
-      method: 'POST',
-      path: base,
-      until,
-      policy: policy('create', 'member'),
-      handle: (context) => {
-        checkBody(groupSchema, context.json);
-        const { name, description } = (
-          context.json as { security_group: { name: string; description?: string | null } }
-        ).security_group;
-        const { id } = network().createSecurityGroup({
-          projectId: context.project,
-          name,
-          description: description ?? '',
-        });
-        return { status: 200, body: { security_group: renderGroup(find(context, id)) } };
+      create(context) {
+        const { name, description } = readGroup(context);
+        const projectId = context.project;
+        return find(context, network().createSecurityGroup({ projectId, name, description: description ?? '' }).id);
       },
-    },
-    {
-      method: 'GET',
-      path: `${base}/{group}`,
-      until,
-      policy: policy('show', 'reader'),
-      handle: (context) => ({
-        status: 200,
-        body: { security_group: renderGroup(find(context, context.param('group'))) },
-      }),
-    },
-    {
-      method: 'PUT',
-      path: `${base}/{group}`,
-      until,
-      policy: policy('update', 'member'),
-      handle: (context) => {
-        checkBody(groupSchema, context.json);
-        const { id } = find(context, context.param('group'));
-        const { name, description } = (
-          context.json as { security_group: { name: string; description?: string | null } }
-        ).security_group;
+      update(context) {
+        const { name, description } = readGroup(context);
+        const { id } = find(context, context.param('id'));
         network().changeSecurityGroup(id, { name, ...(typeof description === 'string' && { description }) });
-        return { status: 200, body: { security_group: renderGroup(find(context, id)) } };
+        return find(context, id);
       },
-    },
-    {
-      method: 'DELETE',
-      path: `${base}/{group}`,
-      until,
-      policy: policy('delete', 'member'),
-      handle: (context) => {
-        const { id } = find(context, context.param('group'));
+      delete({ id }) {
         if (network().isSecurityGroupUsed(id)) throw badRequest(`Security Group ${id} in use.`);
         network().deleteSecurityGroup(id);
-        return { status: 202 };
       },
-    },
+    }),
     {
       method: 'POST',
       path: rules,

@@ -1,17 +1,27 @@
+import type { Policy } from '../core/caller.ts';
 import type { BodySchema } from '../core/checks/schema.ts';
 import type { RequestContext } from '../core/http/context.ts';
-import type { Answer, Route } from '../core/service.ts';
+import { type Operation, resourceRoutes } from '../core/resource.ts';
+import type { Route } from '../core/service.ts';
 import { badRequest, checkBody, checkName, forbidden, notFound } from '../core/wrapped-refusals.ts';
 import type { Compute } from './compute.ts';
 import type { ServerGroup } from './tables.ts';
 
-const policies = ['anti-affinity', 'affinity', 'soft-anti-affinity', 'soft-affinity'];
+const kinds = ['anti-affinity', 'affinity', 'soft-anti-affinity', 'soft-affinity'];
+
+const rule = (name: string, level: 'reader' | 'member'): Policy => ({
+  name: `os_compute_api:os-server-groups:${name}`,
+  level,
+});
+
+const policies: Partial<Readonly<Record<Operation, Policy>>> = {
+  list: rule('index', 'reader'),
+  create: rule('create', 'member'),
+  show: rule('show', 'reader'),
+  delete: rule('delete', 'member'),
+};
 
 export function serverGroupRoutes(compute: Compute): Route[] {
-  const policy = (name: string, level: 'reader' | 'member'): NonNullable<Route['policy']> => ({
-    name: `os_compute_api:os-server-groups:${name}`,
-    level,
-  });
   const find = (context: RequestContext): Readonly<ServerGroup> => {
     const group = compute.serverGroups.get(context.param('id'));
     if (!group || (group.projectId !== context.project && !context.caller.isAdmin)) {
@@ -19,46 +29,31 @@ export function serverGroupRoutes(compute: Compute): Route[] {
     }
     return group;
   };
-  const base = '/v2.1/os-server-groups';
-  return [
-    {
-      method: 'GET',
-      path: base,
-      policy: policy('index', 'reader'),
-      handle: (context) => {
-        const everywhere = context.caller.isAdmin && context.query.has('all_projects');
-        const rows = [
-          ...(everywhere ? compute.serverGroups.all() : compute.serverGroups.by('project', context.project)),
-        ];
-        const offset = Number(context.query.get('offset') ?? 0);
-        const limit = Number(context.query.get('limit') ?? 1000);
-        const items = rows.slice(offset, offset + limit).map((group) => render(compute, context, group));
-        return { status: 200, body: { server_groups: items } };
-      },
+  return resourceRoutes<ServerGroup>({
+    path: '/v2.1/os-server-groups',
+    name: 'server_group',
+    statuses: { create: 200 },
+    policy: (operation) => policies[operation],
+    find,
+    view: (group, context) => render(compute, context, group),
+    list(context) {
+      const everywhere = context.caller.isAdmin && context.query.has('all_projects');
+      const rows = [...(everywhere ? compute.serverGroups.all() : compute.serverGroups.by('project', context.project))];
+      const offset = Number(context.query.get('offset') ?? 0);
+      const limit = Number(context.query.get('limit') ?? 1000);
+      const items = rows.slice(offset, offset + limit).map((group) => render(compute, context, group));
+      return { status: 200, body: { server_groups: items } };
     },
-    { method: 'POST', path: base, policy: policy('create', 'member'), handle: (context) => create(compute, context) },
-    {
-      method: 'GET',
-      path: `${base}/{id}`,
-      policy: policy('show', 'reader'),
-      handle: (context) => ({ status: 200, body: { server_group: render(compute, context, find(context)) } }),
+    create: (context) => create(compute, context),
+    delete({ id }) {
+      for (const server of [...compute.servers.by('group', id)]) compute.servers.update(server.id, { groupId: '' });
+      compute.serverGroups.delete(id);
     },
-    {
-      method: 'DELETE',
-      path: `${base}/{id}`,
-      policy: policy('delete', 'member'),
-      handle: (context) => {
-        const { id } = find(context);
-        for (const server of [...compute.servers.by('group', id)]) compute.servers.update(server.id, { groupId: '' });
-        compute.serverGroups.delete(id);
-        return { status: 204 };
-      },
-    },
-  ];
+  });
 }
 
 function bodySchema(minor: number): BodySchema {
-  const known = minor >= 15 ? policies : policies.slice(0, 2);
+  const known = minor >= 15 ? kinds : kinds.slice(0, 2);
   const own: Record<string, BodySchema> =
     minor >= 64
       ? {
@@ -97,7 +92,7 @@ function schemaFor(minor: number): BodySchema {
   return schema;
 }
 
-function create(compute: Compute, context: RequestContext): Answer {
+function create(compute: Compute, context: RequestContext): Readonly<ServerGroup> {
   checkBody(schemaFor(context.minor), context.json);
   const fields = (
     context.json as { server_group: { name: string; policy?: string; policies?: string[]; rules?: object } }
@@ -113,7 +108,7 @@ function create(compute: Compute, context: RequestContext): Answer {
   const most = Number(
     (fields.rules as { max_server_per_host?: unknown } | undefined)?.max_server_per_host ?? Number.NaN,
   );
-  const group = compute.serverGroups.insert({
+  return compute.serverGroups.insert({
     id: ids.uuid(),
     name: fields.name,
     projectId: context.project,
@@ -121,7 +116,6 @@ function create(compute: Compute, context: RequestContext): Answer {
     policy: fields.policy ?? fields.policies?.[0] ?? 'anti-affinity',
     rules: Number.isNaN(most) ? {} : { max_server_per_host: most },
   });
-  return { status: 200, body: { server_group: render(compute, context, group) } };
 }
 
 function render(compute: Compute, { minor }: RequestContext, group: Readonly<ServerGroup>): object {
