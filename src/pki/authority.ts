@@ -8,7 +8,7 @@ import {
   parseCertificate,
 } from './certificate.ts';
 import { readDer } from './der.ts';
-import { contextTag, derSequence, derSmallInteger, derTag, derTime, writeDer } from './der-writer.ts';
+import { derSequence, derSmallInteger, derTag, derTime, wrapperTag, writeDer } from './der-writer.ts';
 import { generateKeys, type KeyAlgorithm, signingKey } from './keys.ts';
 import { encodePem } from './pem.ts';
 import {
@@ -82,7 +82,7 @@ interface CertificateContent {
   extensions: readonly Uint8Array[];
 }
 
-const version3 = writeDer(contextTag(0, true), derSmallInteger(2));
+const version3 = writeDer(wrapperTag(0), derSmallInteger(2));
 
 function writeCertificate(content: CertificateContent, privateKey: KeyObject): string {
   const algorithm = signatureAlgorithmOf(privateKey);
@@ -94,7 +94,7 @@ function writeCertificate(content: CertificateContent, privateKey: KeyObject): s
     derSequence(derTime(content.notBefore), derTime(content.notAfter)),
     content.subject,
     encodedPublicKey(content.publicKey),
-    writeDer(contextTag(3, true), derSequence(...content.extensions)),
+    writeDer(wrapperTag(3), derSequence(...content.extensions)),
   );
   return encodePem('CERTIFICATE', signedDocument(toBeSigned, algorithm, privateKey));
 }

@@ -9,7 +9,7 @@ import {
   type SubjectAlternativeNames,
 } from './certificate.ts';
 import { type DerElement, derObjectId, readDer } from './der.ts';
-import { contextTag, derObjectIdOf, derSequence, derSmallInteger, derTag, writeDer } from './der-writer.ts';
+import { derObjectIdOf, derSequence, derSmallInteger, derTag, wrapperTag, writeDer } from './der-writer.ts';
 import { generateKeys, type KeyAlgorithm } from './keys.ts';
 import { decodePem, encodePem } from './pem.ts';
 import { signerObjection } from './signers.ts';
@@ -41,7 +41,7 @@ export interface CsrOptions {
 }
 
 const requestedExtensionsId = '1.2.840.113549.1.9.14';
-const attributesTag = contextTag(0, true);
+const attributesTag = wrapperTag(0);
 
 /** Makes a certificate signing request, with a new key unless one is given. */
 export async function createCsr(options: CsrOptions): Promise<{ csr: string; privateKey: string }> {

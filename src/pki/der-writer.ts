@@ -13,9 +13,14 @@ export const derTag = {
   set: 0x31,
 } as const;
 
-/** The tag of a context-specific element; constructed ones wrap others. */
-export function contextTag(number: number, constructed: boolean): number {
-  return (constructed ? 0xa0 : 0x80) | number;
+/** The tag of a context-specific element that holds a value. */
+export function contextTag(number: number): number {
+  return 0x80 | number;
+}
+
+/** The tag of a context-specific element that wraps others. */
+export function wrapperTag(number: number): number {
+  return 0xa0 | number;
 }
 
 /** One element: tag, length and the contents in their order. */

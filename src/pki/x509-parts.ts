@@ -70,10 +70,10 @@ export function namesOfHosts(hosts: readonly string[]): SubjectAlternativeNames 
 /** The subjectAltName extension, or nothing where there are no names. */
 export function alternativeNamesExtension(names: SubjectAlternativeNames): Buffer[] {
   const texts = (tag: number, values: readonly string[]): Buffer[] =>
-    values.map((value) => writeDer(contextTag(tag, false), Buffer.from(value, 'latin1')));
+    values.map((value) => writeDer(contextTag(tag), Buffer.from(value, 'latin1')));
   const all = [
     ...texts(2, names.dnsNames),
-    ...names.ipAddresses.map((address) => writeDer(contextTag(7, false), parseIp(address)!)),
+    ...names.ipAddresses.map((address) => writeDer(contextTag(7), parseIp(address)!)),
     ...texts(1, names.emailAddresses),
     ...texts(6, names.uris),
   ];
@@ -107,7 +107,7 @@ export function subjectKeyIdentifierExtension(identifier: Uint8Array): Buffer {
 }
 
 export function authorityKeyIdentifierExtension(identifier: Uint8Array): Buffer {
-  return extension(extensionIds.authorityKeyIdentifier, derSequence(writeDer(contextTag(0, false), identifier)));
+  return extension(extensionIds.authorityKeyIdentifier, derSequence(writeDer(contextTag(0), identifier)));
 }
 
 /** A public key as certificates carry it (SubjectPublicKeyInfo). */

@@ -66,7 +66,7 @@ function validateClusterUpdate(cluster: OpenStackCluster, old: OpenStackCluster)
   }
   if (!deepEqual(cluster.spec, old.spec)) errors.push(...validateClusterSpec(cluster.spec, 'spec'));
   const open = openPartsOf(old);
-  errors.push(...validateRegion(cluster.spec.identityRef, old.spec.identityRef, open.all));
+  errors.push(...validateRegion(cluster.spec.identityRef, old.spec.identityRef, { isOpen: open.all }));
   if (!open.subnets) errors.push(...validateManagedSubnets(cluster.spec.managedSubnets, old.spec.managedSubnets));
   if (errors.length > 0 || open.all) return errors;
   const [after, before] = [withoutOpenParts(cluster.spec, open), withoutOpenParts(old.spec, open)];
@@ -222,7 +222,7 @@ export const openStackMachineStrategy: ResourceStrategy<OpenStackMachine> = {
     if (!deepEqual(fixed(object), fixed(old))) {
       return [fieldError.forbidden('spec', 'cannot be modified once the machine has a server')];
     }
-    return validateRegion(spec?.identityRef, old.spec?.identityRef, false);
+    return validateRegion(spec?.identityRef, old.spec?.identityRef, { isOpen: false });
   },
 };
 

@@ -34,7 +34,7 @@ export function hasNoServer({ spec, status }: OpenStackMachine): boolean {
 export function validateRegion(
   identity: IdentityReference | undefined,
   old: IdentityReference | undefined,
-  isOpen: boolean,
+  { isOpen }: { isOpen: boolean },
 ): FieldError[] {
   if (isOpen || identity === undefined || old === undefined || identity.region === old.region) return [];
   const problem = 'region is immutable once resources were made in it';

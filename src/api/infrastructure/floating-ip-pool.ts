@@ -49,7 +49,7 @@ const status: () => Field<OpenStackFloatingIPPoolStatus> = once(() =>
 
 function validate({ spec }: OpenStackFloatingIPPool, before?: OpenStackFloatingIPPool): FieldError[] {
   const isOpen = before === undefined || (hasMadeNothing(before) && before.status?.floatingIPNetwork === undefined);
-  return [...validateAddresses(spec), ...validateRegion(spec?.identityRef, before?.spec?.identityRef, isOpen)];
+  return [...validateAddresses(spec), ...validateRegion(spec?.identityRef, before?.spec?.identityRef, { isOpen })];
 }
 
 function validateAddresses(spec: OpenStackFloatingIPPoolSpec | undefined): FieldError[] {

@@ -77,7 +77,7 @@ const strategy: ResourceStrategy<OpenStackServer> = {
     const { spec } = object;
     if (isUnresolved(old)) return deepEqual(spec, old.spec) ? [] : validateBlockDevicesAndPorts(spec);
     if (deepEqual(fixedPart(object), fixedPart(old))) {
-      return validateRegion(spec?.identityRef, old.spec?.identityRef, false);
+      return validateRegion(spec?.identityRef, old.spec?.identityRef, { isOpen: false });
     }
     const problem = 'OpenStackServer spec field is immutable. Please create a new resource instead.';
     return [fieldError.forbidden('spec', problem)];

@@ -1,4 +1,4 @@
-import { CelSourceError } from './source-error.ts';
+import { CelSyntaxError } from './source-error.ts';
 import { Uint } from './values.ts';
 
 export type Token =
@@ -26,7 +26,7 @@ export function tokenize(source: string): Token[] {
     const token = nextToken(source, at);
     tokens.push(token);
     at += token.text.length;
-    if (tokens.length > maxTokens) throw new CelSourceError(source, at, 'expression is too long', true);
+    if (tokens.length > maxTokens) throw new CelSyntaxError(source, at, 'expression is too long');
   }
   tokens.push({ kind: 'end', text: '', at: source.length });
   return tokens;
@@ -42,7 +42,7 @@ function nextToken(source: string, at: number): Token {
   if (digits) return readNumber(source, at, digits);
   const operator = operators.exec(rest);
   if (operator && operator[0] !== '=') return { kind: 'operator', text: operator[0], at };
-  throw new CelSourceError(source, at, `token recognition error at: '${rest[0]}'`, true);
+  throw new CelSyntaxError(source, at, `token recognition error at: '${rest[0]}'`);
 }
 
 const maxInt = 2n ** 63n;
@@ -54,11 +54,11 @@ function readNumber(source: string, at: number, match: RegExpExecArray): Token {
   const value = BigInt(match[1] === undefined ? match[4]! : `0x${match[1]}`);
   const unsigned = (match[2] ?? '') !== '' || (match[5] ?? '') !== '';
   if (unsigned) {
-    if (value >= maxUint) throw new CelSourceError(source, at, 'invalid uint literal', true);
+    if (value >= maxUint) throw new CelSyntaxError(source, at, 'invalid uint literal');
     return { kind: 'literal', text, at, value: new Uint(value) };
   }
   // one more than the greatest integer is allowed here: a minus may stand before it
-  if (value > maxInt) throw new CelSourceError(source, at, 'invalid int literal', true);
+  if (value > maxInt) throw new CelSyntaxError(source, at, 'invalid int literal');
   return { kind: 'literal', text, at, value };
 }
 
@@ -69,7 +69,7 @@ function readString(source: string, at: number, prefix: string, quote: string): 
   let end = start;
   for (;;) {
     if (end >= source.length || (quote.length === 1 && source[end] === '\n')) {
-      throw new CelSourceError(source, at, `token recognition error at: '${source.slice(at, end)}'`, true);
+      throw new CelSyntaxError(source, at, `token recognition error at: '${source.slice(at, end)}'`);
     }
     if (source.startsWith(quote, end)) break;
     end += source[end] === '\\' && !raw ? 2 : 1;
@@ -107,7 +107,7 @@ function unescapeString(source: string, at: number, content: string): string {
       if (simple !== undefined) return simpleEscapes[simple]!;
       const code = octal === undefined ? Number.parseInt(hex ?? u4 ?? u8 ?? 'x', 16) : Number.parseInt(octal, 8);
       if (Number.isNaN(code) || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) {
-        throw new CelSourceError(source, at, 'unable to unescape string', true);
+        throw new CelSyntaxError(source, at, 'unable to unescape string');
       }
       return String.fromCodePoint(code);
     },
@@ -124,7 +124,7 @@ function unescapeBytes(source: string, at: number, content: string): Buffer {
     if (simple !== undefined) parts.push(Buffer.from(simpleEscapes[simple]!));
     else if (hex !== undefined) parts.push(Buffer.from([Number.parseInt(hex, 16)]));
     else if (octal !== undefined) parts.push(Buffer.from([Number.parseInt(octal, 8)]));
-    else throw new CelSourceError(source, at, 'unable to unescape string', true);
+    else throw new CelSyntaxError(source, at, 'unable to unescape string');
   }
   parts.push(Buffer.from(content.slice(last)));
   return Buffer.concat(parts);

@@ -1,7 +1,7 @@
 import type { Expression, ListItem, MapEntry } from './ast.ts';
 import { type Token, tokenize } from './lexer.ts';
 import { expandMacro } from './macros.ts';
-import { CelSourceError } from './source-error.ts';
+import { CelSourceError, CelSyntaxError } from './source-error.ts';
 
 const reserved = new Set(
   'as break const continue else false for function if import in let loop package namespace null return true var void while'.split(
@@ -33,7 +33,7 @@ class Parser {
     const expression = this.#expression();
     const token = this.#token;
     if (token.kind !== 'end') {
-      throw new CelSourceError(this.#source, token.at, `extraneous input '${token.text}' expecting <EOF>`, true);
+      throw new CelSyntaxError(this.#source, token.at, `extraneous input '${token.text}' expecting <EOF>`);
     }
     return expression;
   }
@@ -61,12 +61,12 @@ class Parser {
     const token = this.#token;
     const found = token.kind === 'end' ? '<EOF>' : token.text;
     const tail = hint === '' ? '' : ` ${hint}`;
-    return new CelSourceError(this.#source, token.at, `mismatched input '${found}'${tail}`, true);
+    return new CelSyntaxError(this.#source, token.at, `mismatched input '${found}'${tail}`);
   }
 
   #expression(): Expression {
     if (++this.#depth > maxDepth) {
-      throw new CelSourceError(this.#source, this.#token.at, 'expression recursion limit exceeded', true);
+      throw new CelSyntaxError(this.#source, this.#token.at, 'expression recursion limit exceeded');
     }
     const condition = this.#or();
     let result = condition;
@@ -141,7 +141,7 @@ class Parser {
     const token = this.#token;
     if (!this.#is('!') && !this.#is('-')) return this.#member();
     if (++this.#depth > maxDepth) {
-      throw new CelSourceError(this.#source, token.at, 'expression recursion limit exceeded', true);
+      throw new CelSyntaxError(this.#source, token.at, 'expression recursion limit exceeded');
     }
     this.#position++;
     const next = this.#token;
@@ -227,14 +227,14 @@ class Parser {
   /** 9223372036854775808 is a number only with a minus before it */
   #checkInteger(token: Token): void {
     if (token.kind === 'literal' && token.value === 2n ** 63n) {
-      throw new CelSourceError(this.#source, token.at, 'invalid int literal', true);
+      throw new CelSyntaxError(this.#source, token.at, 'invalid int literal');
     }
   }
 
   #identifier(name: string, at: number): Expression {
     if (name === 'true' || name === 'false') return { kind: 'literal', at, value: name === 'true' };
     if (name === 'null') return { kind: 'literal', at, value: null };
-    if (reserved.has(name)) throw new CelSourceError(this.#source, at, `reserved identifier: ${name}`, true);
+    if (reserved.has(name)) throw new CelSyntaxError(this.#source, at, `reserved identifier: ${name}`);
     if (this.#is('(')) return this.#call(name, undefined, this.#token.at);
     if (this.#is('{'))
       throw new CelSourceError(this.#source, at, `undeclared reference to '${name}' (in container '')`);

@@ -12,13 +12,13 @@ import { validateDescendingPath } from './paths.ts';
 
 describe('numbers and percentages', () => {
   it.each([
-    ['25%', 10, true, 3],
-    ['25%', 10, false, 2],
-    [4, 10, true, 4],
-    ['0%', 10, true, 0],
-    ['7', 10, true, 7],
-  ])('%j of %i (round up: %s) is %i', (value, total, up, expected) => {
-    expect(scaledValue(value, total, up)).toBe(expected);
+    ['25%', 10, 'up', 3],
+    ['25%', 10, 'down', 2],
+    [4, 10, 'up', 4],
+    ['0%', 10, 'up', 0],
+    ['7', 10, 'up', 7],
+  ] as const)('%j of %i (rounded %s) is %i', (value, total, rounding, expected) => {
+    expect(scaledValue(value, total, rounding)).toBe(expected);
   });
 
   it('knows percentages from other texts', () => {

@@ -33,11 +33,11 @@ export function percentOf(value: IntOrString | undefined): number | undefined {
 }
 
 /** Turns `25%` into a count of `total`, rounding up or down; a number stays what it is. */
-export function scaledValue(value: IntOrString, total: number, roundUp: boolean): number {
+export function scaledValue(value: IntOrString, total: number, rounding: 'up' | 'down'): number {
   const percent = percentOf(value);
   if (percent === undefined) return typeof value === 'number' ? value : Number.parseInt(value, 10) || 0;
   const exact = (percent * total) / 100;
-  return roundUp ? Math.ceil(exact) : Math.floor(exact);
+  return rounding === 'up' ? Math.ceil(exact) : Math.floor(exact);
 }
 
 export function validateNonNegative(value: number | undefined, path: string): FieldError[] {

@@ -388,7 +388,7 @@ describe('owner keys', () => {
     expect(ownerKeys(owned, { ...widgets, group: 'other' })).toEqual([]);
     delete owned.metadata.ownerReferences![0]!.controller;
     expect(ownerKeys(owned, widgets)).toEqual([]);
-    expect(ownerKeys(owned, widgets, true)).toEqual([at('w')]);
+    expect(ownerKeys(owned, widgets, { anyOwner: true })).toEqual([at('w')]);
   });
 });
 

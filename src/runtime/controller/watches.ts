@@ -53,9 +53,9 @@ export function watchOwned<T extends KubeObject>(
   options: WatchSettings<T> & { anyOwner?: boolean } = {},
 ): Watch {
   const keysOf = (event: ObjectEvent<T>): ObjectKey[] => {
-    const keys = ownerKeys(event.object, owner, options.anyOwner === true);
+    const keys = ownerKeys(event.object, owner, options);
     if (event.type !== 'update') return keys;
-    for (const key of ownerKeys(event.old, owner, options.anyOwner === true)) {
+    for (const key of ownerKeys(event.old, owner, options)) {
       if (!keys.some(({ name }) => name === key.name)) keys.push(key);
     }
     return keys;
@@ -64,7 +64,11 @@ export function watchOwned<T extends KubeObject>(
 }
 
 /** The keys of an object's owners of one kind, whatever version the reference names. */
-export function ownerKeys(object: KubeObject, owner: Resource, anyOwner = false): ObjectKey[] {
+export function ownerKeys(
+  object: KubeObject,
+  owner: Resource,
+  { anyOwner = false }: { anyOwner?: boolean } = {},
+): ObjectKey[] {
   const keys: ObjectKey[] = [];
   for (const reference of object.metadata.ownerReferences ?? []) {
     if (reference.kind !== owner.kind || (!anyOwner && reference.controller !== true)) continue;

@@ -86,8 +86,8 @@ function updateLimits(
   const { type, rollingUpdate } = set.spec.updateStrategy ?? {};
   if (type === 'OnDelete') return { maxSurge: 0, maxUnavailable: 0 };
   const wanted = places.filter(({ isWanted }) => isWanted).length;
-  const maxSurge = scaledValue(rollingUpdate?.maxSurge ?? 0, wanted, true);
-  const maxUnavailable = scaledValue(rollingUpdate?.maxUnavailable ?? 1, wanted, true);
+  const maxSurge = scaledValue(rollingUpdate?.maxSurge ?? 0, wanted, 'up');
+  const maxUnavailable = scaledValue(rollingUpdate?.maxUnavailable ?? 1, wanted, 'up');
   return { maxSurge, maxUnavailable: maxSurge === 0 && maxUnavailable === 0 ? 1 : maxUnavailable };
 }
 

@@ -12,8 +12,8 @@ export function rolloutLimits(deployment: Deployment): RolloutLimits {
   const { type, rollingUpdate } = deployment.spec.strategy ?? {};
   const wished = replicasOf(deployment);
   if (type === 'Recreate' || wished === 0) return { maxSurge: 0, maxUnavailable: 0 };
-  const maxSurge = scaledValue(rollingUpdate?.maxSurge ?? '25%', wished, true);
-  const unavailable = scaledValue(rollingUpdate?.maxUnavailable ?? '25%', wished, false);
+  const maxSurge = scaledValue(rollingUpdate?.maxSurge ?? '25%', wished, 'up');
+  const unavailable = scaledValue(rollingUpdate?.maxUnavailable ?? '25%', wished, 'down');
   // Percentages may round to nothing at all, and then nothing could ever move.
   const maxUnavailable = maxSurge === 0 && unavailable === 0 ? 1 : Math.min(unavailable, wished);
   return { maxSurge, maxUnavailable };

@@ -184,12 +184,12 @@ function wishOf(
   const { minAvailable, maxUnavailable } = spec ?? {};
   if (maxUnavailable !== undefined) {
     const expected = expectedCount(pods, scales);
-    return { expected, desired: Math.max(0, expected - scaledValue(maxUnavailable, expected, true)) };
+    return { expected, desired: Math.max(0, expected - scaledValue(maxUnavailable, expected, 'up')) };
   }
   if (minAvailable === undefined) return { expected: pods.length, desired: 0 };
   if (percentOf(minAvailable) === undefined) return { expected: pods.length, desired: Number(minAvailable) };
   const expected = expectedCount(pods, scales);
-  return { expected, desired: scaledValue(minAvailable, expected, true) };
+  return { expected, desired: scaledValue(minAvailable, expected, 'up') };
 }
 
 /** What those who control the Pods wish; Pods nobody controls count themselves. */

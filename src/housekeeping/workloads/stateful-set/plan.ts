@@ -138,7 +138,7 @@ function updateStep(situation: Situation): Step {
     if (!isTerminating(pod) && memberAvailableIn(set, pod, now) === 0) available++;
   }
   const max = set.spec.updateStrategy?.rollingUpdate?.maxUnavailable ?? 1;
-  let rest = Math.max(1, scaledValue(max, wished, false)) - (wished - available);
+  let rest = Math.max(1, scaledValue(max, wished, 'down')) - (wished - available);
   const remove: Pod[] = [];
   for (const [index, pod] of [...members].reverse()) {
     if (isTerminating(pod) || !isOutdated(situation, index, pod)) continue;
