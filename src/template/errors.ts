@@ -36,7 +36,9 @@ export class LimitError extends Error {
   }
 }
 
-export type Result<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: TemplateError };
+export type Result<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly error: TemplateError };
 
 export const succeeded = <T>(value: T): Result<T> => ({ ok: true, value });
 export const failed = (error: TemplateError): Result<never> => ({ ok: false, error });

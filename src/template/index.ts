@@ -1,7 +1,24 @@
 // The door of the template room: Go templates with the functions charts use, and shell-style variables. Nothing here does I/O.
 export { FunctionError, type Result, TemplateError } from './errors.ts';
 export type { MissingKey } from './evaluate/evaluator.ts';
-export { type CallContext, define as defineFunction, type Library, type TemplateFunction } from './functions/function.ts';
+export { chartFunctions } from './functions/charts.ts';
+export { fits as versionFits } from './functions/constraint.ts';
+export {
+  type CallContext,
+  define as defineFunction,
+  type Library,
+  type TemplateFunction,
+} from './functions/function.ts';
+export { cleanPath } from './functions/paths.ts';
+export { hermeticFunctions, sprigFunctions } from './functions/sprig.ts';
+export { Version } from './functions/version.ts';
 export { defaultLimits, type Limits } from './limits.ts';
-export { type ParseSetOptions, parseTemplates, type RenderOptions, type TemplateFile, TemplateSet } from './template-set.ts';
+export * from './shell/index.ts';
+export {
+  type ParseSetOptions,
+  parseTemplates,
+  type RenderOptions,
+  type TemplateFile,
+  TemplateSet,
+} from './template-set.ts';
 export * from './values/index.ts';

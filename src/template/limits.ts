@@ -12,7 +12,7 @@ export interface Limits {
   readonly outputCharacters: number;
 }
 
-export const defaultLimits: Limits = { steps: 5_000_000, depth: 1_000, outputCharacters: 16 * 1024 * 1024 };
+export const defaultLimits: Limits = { steps: 2_000_000, depth: 300, outputCharacters: 16 * 1024 * 1024 };
 
 /** A step for this many characters that are copied. */
 const charactersPerStep = 64;

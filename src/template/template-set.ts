@@ -1,8 +1,8 @@
 import { type Clock, ManualClock, type Random } from '../machinery/index.ts';
-import { failed, FunctionError, type Result, succeeded, TemplateError } from './errors.ts';
+import { FunctionError, failed, type Result, succeeded, TemplateError } from './errors.ts';
 import { Evaluator, type MissingKey, type Rendering } from './evaluate/evaluator.ts';
 import { builtins } from './functions/builtins.ts';
-import type { CallContext, Library } from './functions/function.ts';
+import { type CallContext, type FindFunction, finder, type Library } from './functions/function.ts';
 import { Budget, defaultLimits, type Limits } from './limits.ts';
 import { type Definition, isEmptyBody, parseFile, quoteGo } from './syntax/index.ts';
 import type { Value } from './values/index.ts';
@@ -34,19 +34,19 @@ const textName = 'gotpl';
 
 /** Reads templates; of two with the same name the later one counts, unless it is empty. */
 export function parseTemplates(files: Iterable<TemplateFile>, options: ParseSetOptions = {}): Result<TemplateSet> {
-  const library: Library = { ...builtins, ...options.functions };
+  const find = finder(options.functions, builtins);
   const definitions = new Map<string, Definition>();
   for (const { name, text } of files) {
-    const read = readFile(name, text, library);
+    const read = readFile(name, text, find);
     if (!read.ok) return read;
     for (const definition of read.value) add(definitions, definition);
   }
-  return succeeded(new TemplateSet(definitions, library));
+  return succeeded(new TemplateSet(definitions, find));
 }
 
-function readFile(name: string, text: string, library: Library): Result<Definition[]> {
+function readFile(name: string, text: string, find: FindFunction): Result<Definition[]> {
   try {
-    return succeeded(parseFile(name, text, { hasFunction: (wanted) => Object.hasOwn(library, wanted) }));
+    return succeeded(parseFile(name, text, { hasFunction: (wanted) => find(wanted) !== undefined }));
   } catch (error) {
     if (error instanceof TemplateError) return failed(error);
     throw error;
@@ -61,13 +61,13 @@ function add(definitions: Map<string, Definition>, definition: Definition): void
 /** Templates that can call each other. It does not change: one set may render many times. */
 export class TemplateSet {
   readonly #definitions: ReadonlyMap<string, Definition>;
-  readonly #library: Library;
+  readonly #find: FindFunction;
   /** texts given to `tpl`, which charts give many times */
   readonly #texts = new Map<string, Result<Definition[]>>();
 
-  constructor(definitions: ReadonlyMap<string, Definition>, library: Library) {
+  constructor(definitions: ReadonlyMap<string, Definition>, find: FindFunction) {
     this.#definitions = definitions;
-    this.#library = library;
+    this.#find = find;
   }
 
   get names(): string[] {
@@ -88,6 +88,9 @@ export class TemplateSet {
       return succeeded(new Evaluator(rendering, definition, data).run());
     } catch (error) {
       if (error instanceof TemplateError) return failed(error);
+      // The engine's stack is the last limit: a caller may have allowed more depth than it holds.
+      if (error instanceof RangeError)
+        return failed(new TemplateError(`template: ${name}: ${error.message}`, { isLimit: true }));
       throw error;
     }
   }
@@ -119,15 +122,16 @@ export class TemplateSet {
         }
       },
     };
-    const library = options.functions ? { ...this.#library, ...options.functions } : this.#library;
-    const rendering: Rendering = { library, missingKey: options.missingKey ?? 'default', budget, context, lookup };
+    const own = finder(options.functions);
+    const findFunction: FindFunction = (name) => own(name) ?? this.#find(name);
+    const rendering: Rendering = { findFunction, missingKey: options.missingKey ?? 'default', budget, context, lookup };
     return rendering;
   }
 
   #text(text: string): Result<Definition[]> {
     let read = this.#texts.get(text);
     if (!read) {
-      read = readFile(textName, text, this.#library);
+      read = readFile(textName, text, this.#find);
       if (this.#texts.size >= maxTexts) this.#texts.clear();
       this.#texts.set(text, read);
     }

@@ -1,12 +1,23 @@
 import type { JsonObject, JsonPrimitive, JsonValue } from './value.ts';
+import { foldScalar, type ScalarStyle } from './yaml-fold.ts';
 import { formatGoFloat, resolvePlainScalar } from './yaml-scalar.ts';
+
+interface Output {
+  readonly lines: string[];
+  readonly width: number;
+}
 
 /** Writes a value as `kubectl -o yaml` does: sorted keys, lists at the level of their key, quotes only where needed. */
 export function formatYaml(value: JsonValue): string {
-  const lines: string[] = [];
-  if (isCollection(value) && !isEmpty(value)) writeCollection(lines, value, '', '');
-  else writeScalar(lines, value, '', '');
-  return `${lines.join('\n')}\n`;
+  return formatFoldedYaml(value, Number.POSITIVE_INFINITY);
+}
+
+/** The same with text that is longer than a line folded at spaces, as Helm's `toYaml` does at 80 columns. */
+export function formatFoldedYaml(value: JsonValue, width: number): string {
+  const out: Output = { lines: [], width };
+  if (isCollection(value) && !isEmpty(value)) writeCollection(out, value, '', '');
+  else writeScalar(out, value, '', '');
+  return `${out.lines.join('\n')}\n`;
 }
 
 function isCollection(value: JsonValue | undefined): value is JsonObject | JsonValue[] {
@@ -22,12 +33,12 @@ function definedKeys(object: JsonObject): string[] {
 }
 
 /** `lead` is what the first line starts with (the indent plus `- ` of the lists this is an item of), `indent` the others. */
-function writeCollection(lines: string[], value: JsonObject | JsonValue[], lead: string, indent: string): void {
+function writeCollection(out: Output, value: JsonObject | JsonValue[], lead: string, indent: string): void {
   let start = lead;
   if (Array.isArray(value)) {
     for (const item of value) {
-      if (isCollection(item) && !isEmpty(item)) writeCollection(lines, item, `${start}- `, `${indent}  `);
-      else writeScalar(lines, item, `${start}- `, `${indent}  `);
+      if (isCollection(item) && !isEmpty(item)) writeCollection(out, item, `${start}- `, `${indent}  `);
+      else writeScalar(out, item, `${start}- `, `${indent}  `);
       start = indent;
     }
     return;
@@ -36,16 +47,16 @@ function writeCollection(lines: string[], value: JsonObject | JsonValue[], lead:
     const member = value[key]!;
     // The colon of a key too long for one line stands below it.
     const isSimple = Buffer.byteLength(key) <= maxSimpleKey && !breaks.test(key);
-    if (!isSimple) writeScalar(lines, key, `${start}? `, `${indent}  `);
+    if (!isSimple) writeScalar(out, key, `${start}? `, `${indent}  `);
     const before = isSimple ? `${start}${formatKey(key)}:` : `${indent}:`;
     if (!isCollection(member) || isEmpty(member)) {
-      writeScalar(lines, member, `${before} `, `${indent}  `);
+      writeScalar(out, member, `${before} `, `${indent}  `);
     } else if (!isSimple) {
-      writeCollection(lines, member, `${before} `, `${indent}  `);
+      writeCollection(out, member, `${before} `, `${indent}  `);
     } else {
-      lines.push(before);
+      out.lines.push(before);
       const below = Array.isArray(member) ? indent : `${indent}  `;
-      writeCollection(lines, member, below, below);
+      writeCollection(out, member, below, below);
     }
     start = indent;
   }
@@ -53,22 +64,28 @@ function writeCollection(lines: string[], value: JsonObject | JsonValue[], lead:
 
 const maxSimpleKey = 128;
 
-function writeScalar(lines: string[], value: JsonValue, before: string, indent: string): void {
-  if (isCollection(value)) lines.push(`${before}${Array.isArray(value) ? '[]' : '{}'}`);
+function writeScalar(out: Output, value: JsonValue, before: string, indent: string): void {
+  if (isCollection(value)) out.lines.push(`${before}${Array.isArray(value) ? '[]' : '{}'}`);
   else if (typeof value === 'string' && value.includes('\n') && mayBeBlock(value))
-    writeBlock(lines, value, before, indent);
-  else lines.push(`${before}${formatPrimitive(value)}`);
+    writeBlock(out, value, before, indent);
+  else if (typeof value !== 'string') out.lines.push(`${before}${formatPrimitive(value)}`);
+  else if (before.length + value.length <= out.width || before.endsWith('? '))
+    out.lines.push(`${before}${formatString(value)}`);
+  else
+    out.lines.push(
+      `${before}${formatString(value, { column: [...before].length, indent: indent || '  ', width: out.width })}`,
+    );
 }
 
 /** A block of several lines with the marks that keep leading space and trailing line ends. */
-function writeBlock(lines: string[], text: string, before: string, indent: string): void {
+function writeBlock(out: Output, text: string, before: string, indent: string): void {
   // At the top level a block still stands two columns in.
   const inner = indent === '' ? '  ' : indent;
   const hint = /^[ \n]/.test(text) ? '2' : '';
   const chomp = !text.endsWith('\n') ? '-' : text.endsWith('\n\n') || text === '\n' ? '+' : '';
-  lines.push(`${before}|${hint}${chomp}`);
+  out.lines.push(`${before}|${hint}${chomp}`);
   const content = (text.endsWith('\n') ? text.slice(0, -1) : text).split('\n');
-  for (const line of content) lines.push(line === '' ? '' : `${inner}${line}`);
+  for (const line of content) out.lines.push(line === '' ? '' : `${inner}${line}`);
 }
 
 function formatPrimitive(value: JsonPrimitive): string {
@@ -92,10 +109,22 @@ const timestampLike = /^\d{4}-\d{1,2}-\d{1,2}(?:$|[Tt ]|\s)/;
 /** everything the writer must escape: control characters, tabs, and all beyond the basic plane */
 const special = /[^\n\u0020-\u007e\u00a0-\ud7ff\ue000-\ufefe\uff00-\ufffd]/u;
 
-function formatString(text: string): string {
-  if (!meansItself(text)) return doubleQuoted(text);
-  if (mayBePlain(text)) return text;
-  return mayBeSingleQuoted(text) ? `'${text.replaceAll("'", "''")}'` : doubleQuoted(text);
+interface Place {
+  readonly column: number;
+  readonly indent: string;
+  readonly width: number;
+}
+
+function formatString(text: string, place?: Place): string {
+  const fold = (style: ScalarStyle, written: (rune: string) => string, column: number): string =>
+    place
+      ? foldScalar(text, style, written, { ...place, column: place.column + column })
+      : [...text].map(written).join('');
+  if (meansItself(text)) {
+    if (mayBePlain(text)) return place ? fold('plain', (rune) => rune, 0) : text;
+    if (mayBeSingleQuoted(text)) return `'${fold('single', (rune) => (rune === "'" ? "''" : rune), 1)}'`;
+  }
+  return place ? `"${fold('double', (rune) => rune.replace(escaped, escapeRune), 1)}"` : doubleQuoted(text);
 }
 
 /** Whether the text, unquoted, would be read back as this very string and not as a number, boolean, date or null. */
@@ -163,15 +192,16 @@ const shortEscapes: Record<string, string> = {
 const escaped = /["\\\n\u0085\u2028\u2029]|[^\n\u0020-\u007e\u00a0-\ud7ff\ue000-\ufefe\uff00-\ufffd]/gu;
 
 function doubleQuoted(text: string): string {
-  const content = text.replace(escaped, (char) => {
-    const short = shortEscapes[char];
-    if (short !== undefined) return `\\${short}`;
-    const code = char.codePointAt(0)!;
-    const hex = code.toString(16).toUpperCase();
-    if (code <= 0xff) return `\\x${hex.padStart(2, '0')}`;
-    return code <= 0xffff ? `\\u${hex.padStart(4, '0')}` : `\\U${hex.padStart(8, '0')}`;
-  });
-  return `"${content}"`;
+  return `"${text.replace(escaped, escapeRune)}"`;
+}
+
+function escapeRune(char: string): string {
+  const short = shortEscapes[char];
+  if (short !== undefined) return `\\${short}`;
+  const code = char.codePointAt(0)!;
+  const hex = code.toString(16).toUpperCase();
+  if (code <= 0xff) return `\\x${hex.padStart(2, '0')}`;
+  return code <= 0xffff ? `\\u${hex.padStart(4, '0')}` : `\\U${hex.padStart(8, '0')}`;
 }
 
 const letter = /\p{L}/u;

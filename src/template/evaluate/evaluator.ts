@@ -1,6 +1,6 @@
 import { FunctionError, LimitError, TemplateError } from '../errors.ts';
 import { printValue } from '../format/index.ts';
-import type { CallContext, Library, TemplateFunction } from '../functions/function.ts';
+import type { CallContext, FindFunction, TemplateFunction } from '../functions/function.ts';
 import type { Budget } from '../limits.ts';
 import {
   type BranchNode,
@@ -20,7 +20,18 @@ import {
   type TemplateNode,
   type VariableNode,
 } from '../syntax/index.ts';
-import { GoObject, Int, int, isList, isMap, elementType, isTrue, sortedKeys, typeOf, type Value } from '../values/index.ts';
+import {
+  elementType,
+  GoObject,
+  Int,
+  int,
+  isList,
+  isMap,
+  isTrue,
+  sortedKeys,
+  typeOf,
+  type Value,
+} from '../values/index.ts';
 import { canBeNil, isAssignable } from './assignable.ts';
 
 /** What the key that a map does not have stands for: nothing, the zero value (nil), or an error. */
@@ -28,7 +39,7 @@ export type MissingKey = 'default' | 'zero' | 'error';
 
 /** What all templates of one rendering share. */
 export interface Rendering {
-  readonly library: Library;
+  readonly findFunction: FindFunction;
   readonly missingKey: MissingKey;
   readonly budget: Budget;
   readonly context: CallContext;
@@ -314,14 +325,7 @@ export class Evaluator {
     this.#find(name).held = held;
   }
 
-  #chain(
-    dot: Held,
-    start: Held,
-    node: Node,
-    path: readonly string[],
-    args: readonly Operand[],
-    final: Final,
-  ): Held {
+  #chain(dot: Held, start: Held, node: Node, path: readonly string[], args: readonly Operand[], final: Final): Held {
     let receiver = start;
     for (let i = 0; i < path.length - 1; i++) receiver = this.#field(dot, path[i]!, node, [], undefined, receiver);
     return this.#field(dot, path.at(-1)!, node, args, final, receiver);
@@ -367,7 +371,7 @@ export class Evaluator {
   #function(dot: Held, node: IdentifierNode, place: Node, args: readonly Operand[], final: Final): Value {
     const { name } = node;
     this.#node = node;
-    const found = Object.hasOwn(this.#rendering.library, name) ? this.#rendering.library[name] : undefined;
+    const found = this.#rendering.findFunction(name);
     if (!found) return this.#fail(`${quoteGo(name)} is not a defined function`);
     return this.#invoke(dot, found, place, name, args, final);
   }
@@ -393,9 +397,13 @@ export class Evaluator {
     const args = operands.map((operand, index) => this.#argument(dot, parameters[index] ?? rest!, operand));
     if (final) args.push(this.#validate(final.value, parameters[count - 1] ?? rest!));
     try {
+      if (name === 'call' && args[0] !== undefined && args[0] !== null) {
+        throw new FunctionError(`non-function ${nodeText(operands[0] ?? this.#node)} of type ${typeOf(args[0])}`);
+      }
       return call(args, this.#rendering.context);
     } catch (error) {
       if (error instanceof TemplateError && error.isLimit) throw error;
+      if (error instanceof LimitError) this.#node = place;
       if (error instanceof FunctionError || error instanceof TemplateError) {
         this.#node = place;
         return this.#fail(`error calling ${name}: ${error.message}`, error.said);
@@ -417,7 +425,7 @@ export class Evaluator {
     this.#node = node;
     switch (node.kind) {
       case 'nil':
-        if (canBeNil(type)) return null;
+        if (canBeNil(type)) return type === 'reflect.Value' ? undefined : null;
         return this.#fail(`cannot assign nil to ${type}`);
       case 'bool':
       case 'number':
@@ -466,7 +474,6 @@ export class Evaluator {
 }
 
 const unboxed = (value: Value): Held => ({ value, isBoxed: false });
-
 
 /** An error of the template at work; the evaluator adds the place. */
 class ExecutionError extends Error {

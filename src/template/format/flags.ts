@@ -5,6 +5,8 @@ export interface Flags {
   isSharp: boolean;
   isSpace: boolean;
   isZero: boolean;
+  /** `%#v`: as Go writes the value in a program */
+  isGoSyntax: boolean;
   width: number | undefined;
   precision: number | undefined;
 }
@@ -15,6 +17,7 @@ export const noFlags = (): Flags => ({
   isSharp: false,
   isSpace: false,
   isZero: false,
+  isGoSyntax: false,
   width: undefined,
   precision: undefined,
 });

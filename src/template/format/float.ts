@@ -1,5 +1,8 @@
+/** Without a precision, exponents from here on are written as such. */
+const shortestExponent = 6;
+
 /** A float with Go's `%e`, `%f` or `%g`; precision -1 is the shortest text that reads back. */
-export function formatFloat(value: number, verb: string, precision: number, exponentFrom = 6): string {
+export function formatFloat(value: number, verb: string, precision: number): string {
   if (Number.isNaN(value)) return 'NaN';
   if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf';
   const sign = value < 0 || Object.is(value, -0) ? '-' : '';
@@ -14,16 +17,16 @@ export function formatFloat(value: number, verb: string, precision: number, expo
     case 'F':
       return sign + fixed(size, precision);
     default: {
-      const text = general(size, precision, exponentFrom);
+      const text = general(size, precision);
       return sign + (verb === 'G' ? text.toUpperCase() : text);
     }
   }
 }
 
 function exponential(size: number, precision: number): string {
-  const [mantissa, exponent] = (precision < 0 ? size.toExponential() : size.toExponential(Math.min(precision, 100))).split(
-    'e',
-  ) as [string, string];
+  const [mantissa, exponent] = (
+    precision < 0 ? size.toExponential() : size.toExponential(Math.min(precision, 100))
+  ).split('e') as [string, string];
   return `${mantissa}e${exponent[0] === '-' ? '-' : '+'}${exponent.replace(/^[+-]/, '').padStart(2, '0')}`;
 }
 
@@ -45,15 +48,16 @@ function plain(size: number): string {
   return digits.length <= point ? digits.padEnd(point, '0') : `${digits.slice(0, point)}.${digits.slice(point)}`;
 }
 
-function general(size: number, precision: number, exponentFrom: number): string {
+function general(size: number, precision: number): string {
   if (size === 0) return '0';
   const places = precision === 0 ? 1 : precision;
-  const [mantissa, exponentText] = (places < 0 ? size.toExponential() : size.toExponential(Math.min(places - 1, 100))).split(
-    'e',
-  ) as [string, string];
+  const [mantissa, exponentText] = (
+    places < 0 ? size.toExponential() : size.toExponential(Math.min(places - 1, 100))
+  ).split('e') as [string, string];
   const exponent = Number(exponentText);
   const digits = mantissa.replace('.', '').replace(/0+$/, '') || '0';
-  const limit = places < 0 ? exponentFrom : places > digits.length && digits.length >= exponent + 1 ? digits.length : places;
+  const limit =
+    places < 0 ? shortestExponent : places > digits.length && digits.length >= exponent + 1 ? digits.length : places;
   if (exponent < -4 || exponent >= limit) {
     const text = digits.length > 1 ? `${digits[0]}.${digits.slice(1)}` : digits;
     return `${text}e${exponent < 0 ? '-' : '+'}${String(Math.abs(exponent)).padStart(2, '0')}`;

@@ -39,7 +39,7 @@ export class Printer {
     if (verb === 'T') return pad(typeOf(value), flags);
     switch (typeof value) {
       case 'boolean':
-        return verb === 't' || verb === 'v' ? pad(String(value), flags) : this.#bad(value, verb);
+        return verb === 't' || verb === 'v' ? pad(String(value), flags) : this.#bad(value, verb, flags);
       case 'number':
         return this.#float(value, verb, flags);
       case 'string':
@@ -47,7 +47,7 @@ export class Printer {
     }
     if (value instanceof Int) return this.#int(value, verb, flags);
     if (value instanceof GoObject) return this.#string(value.toText(), verb, flags);
-    const isGoSyntax = flags.isSharp && verb === 'v';
+    const { isGoSyntax } = flags;
     if (isList(value)) {
       if (kindOf(value[0]) === 'uint8' && 'sxXq'.includes(verb)) {
         const bytes = Buffer.from(value.map((item) => (item instanceof Int ? Number(item.value) : 0)));
@@ -67,20 +67,19 @@ export class Printer {
   }
 
   #nil(verb: string, flags: Flags, depth: number): string {
-    if (verb === 'v') return flags.isSharp && depth > 0 ? 'interface {}(nil)' : pad('<nil>', flags);
-    if (verb === 'T') return pad('<nil>', flags);
-    return depth > 0 ? `%!${verb}(<nil>)` : `%!${verb}(<nil>)`;
+    if (depth > 0) return flags.isGoSyntax ? 'interface {}(nil)' : '<nil>';
+    return verb === 'v' || verb === 'T' ? pad('<nil>', flags) : `%!${verb}(<nil>)`;
   }
 
-  #bad(value: Value, verb: string): string {
-    return `%!${verb}(${typeOf(value)}=${this.value(value, 'v', noFlags(), 0)})`;
+  #bad(value: Value, verb: string, flags: Flags): string {
+    return `%!${verb}(${typeOf(value)}=${this.value(value, 'v', flags, 0)})`;
   }
 
   #float(value: number, verb: string, flags: Flags): string {
     let text: string;
     switch (verb) {
       case 'v':
-        text = formatFloat(value, 'g', flags.precision ?? -1, flags.isSharp ? 21 : 6);
+        text = formatFloat(value, 'g', flags.precision ?? -1);
         break;
       case 'g':
       case 'G':
@@ -92,11 +91,16 @@ export class Printer {
       case 'F':
         text = formatFloat(value, verb, flags.precision ?? 6);
         break;
+      case 'x':
+      case 'X':
+        text = hexFloat(value);
+        if (verb === 'X') text = text.toUpperCase();
+        break;
       default:
-        return this.#bad(value, verb);
+        return this.#bad(value, verb, flags);
     }
+    if (flags.isSharp && 'vgG'.includes(verb) && Number.isFinite(value)) text = significant(text, flags.precision ?? 6);
     if (flags.isPlus && !/^[-+]/.test(text)) text = `+${text}`;
-    else if (text === '+Inf' && !flags.isPlus && verb !== 'v') text = '+Inf';
     else if (flags.isSpace && !/^[-+]/.test(text)) text = ` ${text}`;
     return padNumber(text, flags, Number.isFinite(value));
   }
@@ -124,11 +128,11 @@ export class Printer {
         return pad(`'${escapeRune(rune, "'", flags.isPlus)}'`, flags);
       }
       case 'U': {
-        const hex = value.toString(16).toUpperCase().padStart(4, '0');
+        const hex = BigInt.asUintN(64, value).toString(16).toUpperCase().padStart(4, '0');
         return pad(`U+${hex}${flags.isSharp ? ` '${runeText(value)}'` : ''}`, flags);
       }
       default:
-        return this.#bad(int, verb);
+        return this.#bad(int, verb, flags);
     }
   }
 
@@ -149,7 +153,7 @@ export class Printer {
   #string(value: string, verb: string, flags: Flags): string {
     switch (verb) {
       case 'v':
-        if (flags.isSharp) return pad(quoteGo(value), flags);
+        if (flags.isGoSyntax) return pad(quoteGo(value), flags);
         return pad(truncated(value, flags), flags);
       case 's':
         return pad(truncated(value, flags), flags);
@@ -169,9 +173,29 @@ export class Printer {
         return pad(verb === 'X' ? text.toUpperCase() : text, flags);
       }
       default:
-        return this.#bad(value, verb);
+        return this.#bad(value, verb, flags);
     }
   }
+}
+
+/** The digits a sharp flag asks for, trailing zeros included. */
+function significant(text: string, digits: number): string {
+  const [mantissa, exponent] = text.split(/(?=e)/i) as [string, string?];
+  const count = mantissa.replace(/^[-+]?0?\.?0*|\./g, '').length || 1;
+  const zeros = '0'.repeat(Math.max(0, digits - count));
+  return `${mantissa.includes('.') ? mantissa : `${mantissa}.`}${zeros}${exponent ?? ''}`;
+}
+
+/** `0x1.8p+00`: the bits of a float. */
+function hexFloat(value: number): string {
+  if (!Number.isFinite(value)) return formatFloat(value, 'g', -1);
+  const sign = value < 0 || Object.is(value, -0) ? '-' : '';
+  if (value === 0) return `${sign}0x0p+00`;
+  let exponent = Math.floor(Math.log2(Math.abs(value)));
+  let mantissa = Math.abs(value) / 2 ** exponent;
+  if (mantissa >= 2) [mantissa, exponent] = [mantissa / 2, exponent + 1];
+  if (mantissa < 1) [mantissa, exponent] = [mantissa * 2, exponent - 1];
+  return `${sign}0x${mantissa.toString(16)}p${exponent < 0 ? '-' : '+'}${String(Math.abs(exponent)).padStart(2, '0')}`;
 }
 
 function truncated(text: string, { precision }: Flags): string {
@@ -183,4 +207,3 @@ function runeText(value: bigint): string {
     ? String.fromCodePoint(Number(value))
     : '\ufffd';
 }
-

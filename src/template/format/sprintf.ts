@@ -116,7 +116,13 @@ export function sprintf(format: string, args: readonly Value[], budget: PrintBud
     else if (!isGoodIndex) result += `%!${verb}(BADINDEX)`;
     else if (next >= args.length) result += `%!${verb}(MISSING)`;
     else {
-      result += printer.value(args[next], verb === 'w' ? 'w' : verb, flags, 0);
+      if (verb === 'v') {
+        // Both flags ask for more of a struct here, and for nothing of numbers.
+        flags.isGoSyntax = flags.isSharp;
+        flags.isSharp = false;
+        flags.isPlus = false;
+      }
+      result += printer.value(args[next], verb, flags, 0);
       next++;
     }
     budget.reserve(result.length);

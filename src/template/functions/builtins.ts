@@ -1,8 +1,19 @@
 import { FunctionError } from '../errors.ts';
 import { type PrintBudget, printValue, sprint, sprintf, sprintln } from '../format/index.ts';
-import { GoObject, Int, int, isList, isMap, isTrue, typeOf, type Value, withElements, elementType } from '../values/index.ts';
-import { compare, equal } from './compare.ts';
+import {
+  elementType,
+  GoObject,
+  Int,
+  int,
+  isList,
+  isMap,
+  isTrue,
+  typeOf,
+  type Value,
+  withElements,
+} from '../values/index.ts';
 import { byteLength, byteSlice } from './bytes.ts';
+import { compare, equal } from './compare.ts';
 import { define, type Library, text } from './function.ts';
 
 /** The functions Go's text/template has by itself. */
@@ -11,9 +22,9 @@ export const builtins: Library = {
   and: define('reflect.Value, ...reflect.Value', () => undefined),
   or: define('reflect.Value, ...reflect.Value', () => undefined),
   not: define('reflect.Value', ([value]) => !isTrue(value)),
-  call: define('reflect.Value, ...reflect.Value', ([value]) => {
-    if (value === undefined || value === null) throw new FunctionError('call of nil');
-    throw new FunctionError(`non-function of type ${typeOf(value)}`);
+  // There are no values that are functions; the evaluator says so of anything but nil.
+  call: define('reflect.Value, ...reflect.Value', () => {
+    throw new FunctionError('call of nil');
   }),
   eq: define('reflect.Value, ...reflect.Value', ([first, ...others], { budget }) => equal(first, others, budget)),
   ne: define('reflect.Value, reflect.Value', ([a, b], { budget }) => !equal(a, [b], budget)),
@@ -85,7 +96,9 @@ function slice(item: Value, indexes: readonly Value[]): Value {
 function joined(args: readonly Value[], budget: PrintBudget): string {
   if (args.length === 1 && typeof args[0] === 'string') return args[0];
   return sprint(
-    args.map((arg) => (arg === undefined || arg === null ? '<no value>' : arg instanceof GoObject ? printValue(arg, budget) : arg)),
+    args.map((arg) =>
+      arg === undefined || arg === null ? '<no value>' : arg instanceof GoObject ? printValue(arg, budget) : arg,
+    ),
     budget,
   );
 }
@@ -110,7 +123,7 @@ const js: Readonly<Record<string, string>> = {
   '=': '\\u003D',
 };
 const escapeJs = (value: string): string =>
-  value.replace(/[\\'"<>&=\0-\x1f]|[\u0080-\u{10ffff}]/gu, (char) => {
+  value.replace(/[\\'"<>&=]|[^ -\x7f]/gu, (char) => {
     if (js[char] !== undefined) return js[char];
     if (char.codePointAt(0)! >= 0x80 && !/[\p{C}\p{Z}]/u.test(char)) return char;
     return `\\u${char.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`;

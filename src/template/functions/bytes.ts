@@ -1,6 +1,5 @@
 // Go's strings are bytes; lengths and offsets of the functions count them.
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the range of ASCII
 const ascii = /^[\0-\x7f]*$/;
 
 export const isAscii = (value: string): boolean => ascii.test(value);

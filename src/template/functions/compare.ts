@@ -1,5 +1,5 @@
 import { FunctionError } from '../errors.ts';
-import { type PrintBudget, printValue } from '../format/index.ts';
+import { type PrintBudget, printValue, sprintf } from '../format/index.ts';
 import { compareStrings, GoObject, Int, isList, isMap, typeOf, type Value } from '../values/index.ts';
 
 type BasicKind = 'bool' | 'int' | 'uint' | 'float' | 'string' | undefined;
@@ -37,11 +37,11 @@ function equalPair(a: Value, b: Value, budget: PrintBudget): boolean {
   const isSame = (isList(a) && isList(b)) || (isMap(a) && isMap(b)) || (a instanceof GoObject && b instanceof GoObject);
   if (!isSame) {
     throw new FunctionError(
-      `non-comparable types ${printValue(a, budget)}: ${typeOf(a)}, ${typeOf(b)}: ${printValue(b, budget)}`,
+      `non-comparable types ${sprintf('%s', [a], budget)}: ${typeOf(a)}, ${typeOf(b)}: ${printValue(b, budget)}`,
     );
   }
   if (a instanceof GoObject && b instanceof GoObject) return a === b || sameIdentity(a, b);
-  throw new FunctionError(`non-comparable type ${printValue(b, budget)}: ${typeOf(b)}`);
+  throw new FunctionError(`non-comparable type ${sprintf('%s', [b], budget)}: ${typeOf(b)}`);
 }
 
 function sameIdentity(a: GoObject, b: GoObject): boolean {
@@ -62,16 +62,18 @@ export function compare(a: Value, b: Value): number {
   return (a as number) < (b as number) ? -1 : a === b ? 0 : 1;
 }
 
-/** Go's reflect.DeepEqual. */
-export function deepEqual(a: Value, b: Value): boolean {
+/** Go's reflect.DeepEqual. Values that share parts are compared as often as they are found, so every step counts. */
+export function deepEqual(a: Value, b: Value, budget: PrintBudget): boolean {
+  budget.spend(1);
   if (a === b || (a ?? null) === (b ?? null)) return true;
   if (a instanceof Int && b instanceof Int) return a.value === b.value && a.type === b.type;
   if (isList(a) && isList(b)) {
-    return typeOf(a) === typeOf(b) && a.length === b.length && a.every((item, index) => deepEqual(item, b[index]));
+    if (typeOf(a) !== typeOf(b) || a.length !== b.length) return false;
+    return a.every((item, index) => deepEqual(item, b[index], budget));
   }
   if (isMap(a) && isMap(b)) {
     if (typeOf(a) !== typeOf(b) || a.size !== b.size) return false;
-    return [...a].every(([key, item]) => b.has(key) && deepEqual(item, b.get(key)));
+    return [...a].every(([key, item]) => b.has(key) && deepEqual(item, b.get(key), budget));
   }
   return a instanceof GoObject && b instanceof GoObject && sameIdentity(a, b);
 }

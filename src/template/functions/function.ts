@@ -24,6 +24,16 @@ export interface TemplateFunction {
 
 export type Library = Readonly<Record<string, TemplateFunction>>;
 
+/** Finds a function in the first library that has it. */
+export type FindFunction = (name: string) => TemplateFunction | undefined;
+
+export function finder(...libraries: readonly (Library | undefined)[]): FindFunction {
+  return (name) => {
+    for (const library of libraries) if (library && Object.hasOwn(library, name)) return library[name];
+    return undefined;
+  };
+}
+
 /** A function by its signature: `int, string` or `string, ...interface {}`. */
 export function define(
   signature: string,

@@ -59,8 +59,7 @@ const keywords: ReadonlySet<string> = new Set([
 export const isKeyword = (type: TokenType): boolean => keywords.has(type) || type === 'dot';
 
 const alphanumeric = /[\p{L}\p{Nd}_]/u;
-const isSpace = (char: string | undefined): boolean =>
-  char === ' ' || char === '\t' || char === '\r' || char === '\n';
+const isSpace = (char: string | undefined): boolean => char === ' ' || char === '\t' || char === '\r' || char === '\n';
 
 /** Splits a template into words, with Go's rules for `{{- ` and ` -}}`. Errors are a last token of type `error`. */
 export class Lexer {
@@ -277,7 +276,8 @@ export class Lexer {
   }
 
   #number(): Token {
-    const bad = (): Token => this.#fail(`bad number syntax: ${JSON.stringify(this.#text.slice(this.#start, this.#at))}`);
+    const bad = (): Token =>
+      this.#fail(`bad number syntax: ${JSON.stringify(this.#text.slice(this.#start, this.#at))}`);
     if (!this.#scanNumber()) return bad();
     const sign = this.#text[this.#at];
     if (sign !== '+' && sign !== '-') return this.#emit('number');

@@ -9,8 +9,9 @@ export interface NumberLiteral {
 const maxUint = 2n ** 64n - 1n;
 const maxInt = 2n ** 63n - 1n;
 const minInt = -(2n ** 63n);
-const whole = /^([+-]?)(?:0[xX](_?[0-9a-fA-F]+(?:_[0-9a-fA-F]+)*)|0[bB](_?[01]+(?:_[01]+)*)|0[oO]?(_?[0-7]+(?:_[0-7]+)*)|(0|[1-9][0-9]*(?:_[0-9]+)*))$/;
-const decimal = /^[+-]?(?:[0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)(?:[eE][+-]?[0-9]+)?$/;
+const whole =
+  /^([+-]?)(?:0[xX](_?[0-9a-fA-F]+(?:_[0-9a-fA-F]+)*)|0[bB](_?[01]+(?:_[01]+)*)|0[oO]?(_?[0-7]+(?:_[0-7]+)*)|(0|[1-9][0-9]*(?:_[0-9]+)*))$/;
+const decimal = /^[+-]?(?:[0-9]+(?:_[0-9]+)*\.?(?:[0-9]+(?:_[0-9]+)*)?|\.[0-9]+(?:_[0-9]+)*)(?:[eE][+-]?[0-9]+)?$/;
 const hexFloat = /^([+-]?)0[xX]([0-9a-fA-F]*)\.?([0-9a-fA-F]*)[pP]([+-]?[0-9]+)$/;
 
 /** The number a literal stands for as an integer, an unsigned one and a float, where it fits. A string says what is wrong. */
@@ -59,7 +60,8 @@ function characterConstant(text: string): NumberLiteral | string {
   const malformed = `malformed character constant: ${text}`;
   if (text[0] !== "'") return malformed;
   const value = unquoteGo(text);
-  if (value === undefined || [...value].length !== 1) return malformed;
+  if (value === undefined || value === '') return 'invalid syntax';
+  if ([...value].length !== 1) return malformed;
   const code = value.codePointAt(0)!;
   return { int: BigInt(code), uint: BigInt(code), float: code };
 }

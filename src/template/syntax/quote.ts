@@ -45,9 +45,9 @@ export function unquoteGo(literal: string): string | undefined {
     const end = next < 0 ? body.length : next;
     if (end > i) bytes.push(Buffer.from(body.slice(i, end)));
     if (next < 0) break;
-    const escape = /\\(?:([abfnrtv\\'"])|x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{3}))/y;
-    escape.lastIndex = next;
-    const found = escape.exec(body);
+    const sequence = /\\(?:([abfnrtv\\'"])|x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{3}))/y;
+    sequence.lastIndex = next;
+    const found = sequence.exec(body);
     if (!found) return undefined;
     const [, simple, byte, small, large, octal] = found;
     if (simple !== undefined) {
@@ -62,7 +62,7 @@ export function unquoteGo(literal: string): string | undefined {
       if (code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) return undefined;
       bytes.push(Buffer.from(String.fromCodePoint(code)));
     }
-    i = escape.lastIndex;
+    i = sequence.lastIndex;
   }
   return Buffer.concat(bytes).toString('utf8');
 }

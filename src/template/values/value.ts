@@ -110,3 +110,17 @@ export function toTemplateValue(value: JsonValue | undefined, integers: NumberRe
   }
   return map;
 }
+
+/** Lists that are nil in Go: they are empty everywhere, but JSON shows `null`. */
+const nilLists = new WeakSet<ValueList>();
+
+export function nilList(elements = 'interface {}'): ValueList {
+  const list = withElements<ValueList>(elements, []);
+  nilLists.add(list);
+  return list;
+}
+
+export const isNilList = (list: ValueList): boolean => nilLists.has(list);
+
+/** A `[]string`. */
+export const stringList = (items: string[]): ValueList => withElements<ValueList>('string', items);

@@ -1,0 +1,60 @@
+import type { JsonObject, JsonValue } from '../../machinery/index.ts';
+import { FunctionError } from '../errors.ts';
+import { GoObject, Int, isList, isMap, isNilList, sortedKeys, type Value } from '../values/index.ts';
+import type { CallContext } from './function.ts';
+
+const maxDepth = 1_000;
+
+/** A value as plain JSON, its keys in Go's order. Throws FunctionError for what JSON cannot say. */
+export function toJsonValue(value: Value, context: CallContext, depth = 0): JsonValue {
+  if (depth > maxDepth) throw new FunctionError('json: unsupported value: encountered a cycle');
+  context.budget.spend(1);
+  if (value === undefined || value === null) return null;
+  if (typeof value === 'number' && !Number.isFinite(value)) {
+    throw new FunctionError(`json: unsupported value: ${Number.isNaN(value) ? 'NaN' : value > 0 ? '+Inf' : '-Inf'}`);
+  }
+  if (typeof value !== 'object') return value;
+  if (value instanceof Int) {
+    const number = Number(value.value);
+    return Number.isSafeInteger(number) ? number : value.value;
+  }
+  if (value instanceof GoObject) return toJsonValue(value.toJson(), context, depth + 1);
+  if (isList(value)) return isNilList(value) ? null : value.map((item) => toJsonValue(item, context, depth + 1));
+  if (!isMap(value)) return null;
+  // Keys such as __proto__ are data.
+  const object: JsonObject = Object.create(null);
+  for (const key of sortedKeys(value)) object[key] = toJsonValue(value.get(key), context, depth + 1);
+  return object;
+}
+
+/**
+ * JSON as Go's encoder writes it. JSON.stringify would put keys that look like numbers first, so objects are written here.
+ */
+export function formatJson(value: JsonValue, indent = '', before = ''): string {
+  if (typeof value === 'bigint') return String(value);
+  if (typeof value === 'number') return Object.is(value, -0) ? '-0' : JSON.stringify(value);
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const inner = before + indent;
+  const [open, close] = indent === '' ? ['', ''] : [`\n${inner}`, `\n${before}`];
+  if (Array.isArray(value)) {
+    if (value.length === 0) return '[]';
+    return `[${open}${value.map((item) => formatJson(item, indent, inner)).join(`,${open}`)}${close}]`;
+  }
+  const keys = sortedKeys(new Map(Object.keys(value).map((key) => [key, null])));
+  if (keys.length === 0) return '{}';
+  const colon = indent === '' ? ':' : ': ';
+  const members = keys.map((key) => `${JSON.stringify(key)}${colon}${formatJson(value[key] ?? null, indent, inner)}`);
+  return `{${open}${members.join(`,${open}`)}${close}}`;
+}
+
+const escapes: Readonly<Record<string, string>> = {
+  '<': '\\u003c',
+  '>': '\\u003e',
+  '&': '\\u0026',
+  '\u2028': '\\u2028',
+  '\u2029': '\\u2029',
+};
+
+/** Go escapes what HTML might read, and two line ends of JavaScript, in strings. Elsewhere these do not occur. */
+export const escapeForHtml = (json: string): string => json.replace(/[<>&\u2028\u2029]/g, (char) => escapes[char]!);
+export const escapeLineEnds = (json: string): string => json.replace(/[\u2028\u2029]/g, (char) => escapes[char]!);

@@ -1,0 +1,81 @@
+import { FunctionError } from '../errors.ts';
+import { dateFunctions } from './dates.ts';
+import { defaultFunctions } from './defaults.ts';
+import { dictFunctions } from './dicts.ts';
+import { encodingFunctions } from './encoding.ts';
+import { formatFunctions } from './formats.ts';
+import { define, type Library, text } from './function.ts';
+import { listFunctions } from './lists.ts';
+import { mathFunctions } from './math.ts';
+import { pathFunctions } from './paths.ts';
+import { randomFunctions } from './random.ts';
+import { regexpFunctions } from './regexps.ts';
+import { stringFunctions } from './strings.ts';
+import { urlFunctions } from './urls.ts';
+import { versionFunctions } from './versions.ts';
+
+const fail = define('string', ([message]) => {
+  throw new FunctionError(text(message), text(message));
+});
+
+/** Sprig's functions but for those that make keys and certificates, which a caller may add, and the environment's. */
+export const sprigFunctions: Library = {
+  ...stringFunctions,
+  ...listFunctions,
+  ...dictFunctions,
+  ...mathFunctions,
+  ...defaultFunctions,
+  ...encodingFunctions,
+  ...regexpFunctions,
+  ...dateFunctions,
+  ...pathFunctions,
+  ...urlFunctions,
+  ...versionFunctions,
+  ...randomFunctions,
+  ...pick(formatFunctions, [
+    'toJson',
+    'toPrettyJson',
+    'toRawJson',
+    'mustToJson',
+    'mustToPrettyJson',
+    'mustToRawJson',
+    'mustFromJson',
+  ]),
+  // Sprig's own reads any value; Helm's, which charts get, reads dicts only.
+  fromJson: define('string', (args, context) => {
+    try {
+      return formatFunctions['mustFromJson']!.call(args, context);
+    } catch (error) {
+      if (error instanceof FunctionError) return null;
+      throw error;
+    }
+  }),
+  fail,
+};
+
+/** What changes from run to run has no place where the same input must give the same output. */
+const notHermetic: readonly string[] = [
+  'now',
+  'date',
+  'dateInZone',
+  'date_in_zone',
+  'dateModify',
+  'date_modify',
+  'htmlDate',
+  'htmlDateInZone',
+  'randAlphaNum',
+  'randAlpha',
+  'randAscii',
+  'randNumeric',
+  'randBytes',
+  'uuidv4',
+];
+
+/** Sprig's hermetic functions, as ClusterClass patches get them. */
+export const hermeticFunctions: Library = Object.fromEntries(
+  Object.entries(sprigFunctions).filter(([name]) => !notHermetic.includes(name)),
+);
+
+function pick(library: Library, names: readonly string[]): Library {
+  return Object.fromEntries(names.map((name) => [name, library[name]!]));
+}

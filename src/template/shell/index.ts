@@ -1,0 +1,1 @@
+export { listVariables, replaceVariables, substituteVariables, type VariableLookup } from './substitute.ts';
