@@ -70,8 +70,8 @@ export const dictFunctions: Library = {
     mergeAll(into, from, true, context),
   ),
   dig: define(`...${any}`, (args) => dig(args)),
-  deepCopy: define(any, ([value], context) => deepCopy(value, context)),
-  mustDeepCopy: define(any, ([value], context) => deepCopy(value, context)),
+  deepCopy: define(any, ([value], context) => copyOf(value, context)),
+  mustDeepCopy: define(any, ([value], context) => copyOf(value, context)),
 };
 
 function mergeAll(into: Value, from: readonly Value[], overwrites: boolean, context: CallContext): Value {
@@ -111,7 +111,14 @@ function conversion(value: Value, wanted: string): string {
   return `interface conversion: interface {} is ${value === undefined || value === null ? 'nil' : typeOf(value)}, not ${wanted}`;
 }
 
-export function deepCopy(value: Value, context: CallContext, depth = 0): Value {
+function copyOf(value: Value, context: CallContext): Value {
+  if (value === undefined || value === null) {
+    throw new FunctionError('reflect: call of reflect.Value.Type on zero Value');
+  }
+  return deepCopy(value, context);
+}
+
+function deepCopy(value: Value, context: CallContext, depth = 0): Value {
   if (depth > maxDepth) throw new FunctionError('value is nested too deep');
   context.budget.spend(1);
   if (isList(value)) {

@@ -46,6 +46,9 @@ export const formatFunctions: Library = {
   toYaml: writing(yaml),
   mustToYaml: writingStrictly(yaml),
   toToml: define(any, ([value], context) => {
+    if (value === undefined || value === null) {
+      throw new FunctionError('reflect: call of reflect.Value.Type on zero Value');
+    }
     try {
       return bounded(formatToml(value, context), context);
     } catch (error) {

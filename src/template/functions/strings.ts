@@ -2,7 +2,7 @@ import { FunctionError } from '../errors.ts';
 import { printValue, sprintf } from '../format/index.ts';
 import { quoteGo } from '../syntax/index.ts';
 import { int, stringList, type ValueMap, withElements } from '../values/index.ts';
-import { byteLength, byteSlice } from './bytes.ts';
+import { byteLength, byteSlice, isAscii } from './bytes.ts';
 import { toStrings, toText } from './convert.ts';
 import { type CallContext, define, type Library, text, whole } from './function.ts';
 import { lowerWords, pascalCase } from './word-case.ts';
@@ -38,14 +38,16 @@ export const stringFunctions: Library = {
     budget.reserve(times * text(s).length);
     return text(s).repeat(times);
   }),
-  nospace: define('string', ([s]) => text(s).replace(/[\s\u0085]/gu, '')),
+  nospace: define('string', ([s]) => asCharacters(text(s)).replace(/[\s\u0085]/g, '')),
   trunc: define('int, string', ([count, s]) => truncate(whole(count), text(s))),
   abbrev: define('int, string', ([width, s]) => abbreviate(text(s), 0, whole(width))),
   abbrevboth: define('int, int, string', ([left, right, s]) => {
     if (whole(right) < 4 || (whole(left) > 0 && whole(right) < 7)) return text(s);
     return abbreviate(text(s), whole(left), whole(right));
   }),
-  initials: define('string', ([s]) => [...text(s).matchAll(/(?:^|\s)(\S)/gu)].map((match) => match[1]).join('')),
+  initials: define('string', ([s]) =>
+    [...asCharacters(text(s)).matchAll(/(?:^|\s)(\S)/gu)].map((match) => match[1]).join(''),
+  ),
   swapcase: define('string', ([s]) => swapCase(text(s))),
   snakecase: define('string', ([s]) => lowerWords(text(s), '_')),
   kebabcase: define('string', ([s]) => lowerWords(text(s), '-')),
@@ -114,6 +116,9 @@ export const stringFunctions: Library = {
 
 /** Upper case of some letters is several: Go keeps those as they are. */
 const single = (converted: string, rune: string): string => ([...converted].length === 1 ? converted : rune);
+
+/** Sprig's library takes each byte for a character in these functions, and charts get what comes of it. */
+const asCharacters = (value: string): string => (isAscii(value) ? value : Buffer.from(value).toString('latin1'));
 
 function trimSet(value: string, cut: string): string {
   const set = new Set(cut);
