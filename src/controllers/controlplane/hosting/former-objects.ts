@@ -11,13 +11,13 @@ import type { PlaneScope } from './scope.ts';
  * those of a small plane never asked who leads. Answers with the names of those that are still there.
  */
 export async function removeFormerDeployments(scope: PlaneScope): Promise<string[]> {
-  return remove(scope, Deployments as unknown as Resource<KubeObject>, scope.wish.naming.formerDeployments ?? []);
+  return remove(scope, Deployments, scope.wish.naming.formerDeployments ?? []);
 }
 
 /** Budgets and network policies the plane has outgrown: one for a single Pod would keep its node from being emptied. */
-export async function removeFormerPolicies(scope: PlaneScope, desired: readonly KubeObject[]): Promise<void> {
+export async function removeFormerPolicies(scope: PlaneScope, policies: readonly KubeObject[]): Promise<void> {
   for (const resource of [PodDisruptionBudgets, NetworkPolicies] as readonly Resource<KubeObject>[]) {
-    const kept = new Set(desired.filter(({ kind }) => kind === resource.kind).map(({ metadata }) => metadata.name));
+    const kept = new Set(policies.filter(({ kind }) => kind === resource.kind).map(({ metadata }) => metadata.name));
     await remove(
       scope,
       resource,
