@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util';
 import type { Machine, OpenStackServer } from '../src/api/index.ts';
 import { machineDeployments, machines, openStackServers } from '../src/api/index.ts';
-import { type ClusterWish, deploymentName, manifestsOf, namespace } from '../test/simulation/cluster-manifests.ts';
+import { type ClusterSpec, deploymentName, manifestsOf, namespace } from '../test/simulation/cluster-manifests.ts';
 import { by, createSystem, type System } from '../test/simulation/system.ts';
 import { Figures } from './lib/figures.ts';
 import { runAsShipped } from './lib/node-arguments.ts';
@@ -30,9 +30,9 @@ const figures = new Figures();
 const system = await createSystem({ seed: 1 });
 try {
   await liftQuotas(system);
-  const wishes = Array.from({ length: clusterCount }, (_, index) => wish(index));
-  await create(wishes);
-  await growOne(wishes[0]!);
+  const specs = Array.from({ length: clusterCount }, (_, index) => desired(index));
+  await create(specs);
+  await growOne(specs[0]!);
   await rest();
   await loseServer();
 } finally {
@@ -40,7 +40,7 @@ try {
 }
 figures.print();
 
-function wish(index: number): ClusterWish {
+function desired(index: number): ClusterSpec {
   return {
     name: `fleet-${index}`,
     endpoint: 'floating-ip',
@@ -54,9 +54,9 @@ function wish(index: number): ClusterWish {
   };
 }
 
-async function create(wishes: readonly ClusterWish[]): Promise<void> {
+async function create(specs: readonly ClusterSpec[]): Promise<void> {
   const before = { ...system.counts };
-  for (const each of wishes) {
+  for (const each of specs) {
     for (const { resource, object } of manifestsOf(each)) await system.client.create(resource, object, by);
   }
   await untilReady(clusterCount * (controlPlanes + workers));
@@ -65,7 +65,7 @@ async function create(wishes: readonly ClusterWish[]): Promise<void> {
 }
 
 /** Ten workers more in a cluster that exists: what a worker alone costs. */
-async function growOne(one: ClusterWish): Promise<void> {
+async function growOne(one: ClusterSpec): Promise<void> {
   const more = 10;
   await system.pass(5 * minute);
   const before = system.counts.requests;
@@ -83,7 +83,7 @@ async function rest(): Promise<void> {
   add('writes_per_second_at_rest', (system.counts.writes - before.writes) / restSeconds, '/s', 0);
 }
 
-/** Somebody deletes a server behind the back. */
+/** Somebody deletes a server in the cloud. */
 async function loseServer(): Promise<void> {
   const [victim] = (await system.client.list(openStackServers, { namespace })).items as OpenStackServer[];
   const id = victim!.status!.instanceID!;

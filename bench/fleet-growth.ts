@@ -156,7 +156,7 @@ async function atRest(capstan: CapstanProcess, client: HttpClient, size: number)
   if (writes > 0) for (const line of await writtenSince(client, revision)) console.error(`written at rest: ${line}`);
 }
 
-/** Somebody deletes a server behind the back. */
+/** Somebody deletes a server in the cloud. */
 async function loseServer(client: HttpClient, size: number, signal: AbortSignal): Promise<void> {
   const servers = (await restMapper(client).forKind({
     kind: 'OpenStackServer',

@@ -40,8 +40,8 @@ figures.print();
 async function create(): Promise<void> {
   const started = system.clock.now();
   for (const name of names) {
-    const wish = { name, kind: 'k0smotron', replicas, workers: 0, deletesVolumes: true } as const;
-    const manifests = hostedManifests({ ...wish, version: 'v1.33.6', workerVersion: 'v1.33.6' });
+    const desired = { name, kind: 'k0smotron', replicas, workers: 0, deletesVolumes: true } as const;
+    const manifests = hostedManifests({ ...desired, version: 'v1.33.6', workerVersion: 'v1.33.6' });
     for (const { resource, object } of manifests) await system.client.create(resource, object, by);
   }
   const observer = observePods(flavor, { names, replicas });

@@ -114,8 +114,14 @@ async function createWorker(cloud: OpenStack, networkId: string, name: string): 
   await cloud.network.ports.replaceTags(port.id, ['capstan']);
   const known = await cloud.compute.servers.find(name);
   if (known) return known.id;
-  const wish = { name, imageId: image!.id, flavorId: flavor!.id, networks: [{ portId: port.id }], tags: ['capstan'] };
-  return (await cloud.compute.servers.create(wish)).id;
+  const desired = {
+    name,
+    imageId: image!.id,
+    flavorId: flavor!.id,
+    networks: [{ portId: port.id }],
+    tags: ['capstan'],
+  };
+  return (await cloud.compute.servers.create(desired)).id;
 }
 
 /** An hour of a thousand clusters of ten nodes with everything observed, on simulated time. */

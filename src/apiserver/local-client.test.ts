@@ -114,8 +114,8 @@ describe('the client in the same process', () => {
       const status = { status: { replicas: 3, observedGeneration: 3 } };
       const updated = await local.update(deployments, { ...clone(wider), ...status }, { ...by, subresource: 'status' });
       expect(updated).toMatchObject({ ...status, metadata: { generation: 3 } });
-      const wish = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { ...where }, spec: { paused: true } };
-      const applied = await local.apply(deployments, wish, { fieldManager: 'applier' });
+      const desired = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { ...where }, spec: { paused: true } };
+      const applied = await local.apply(deployments, desired, { fieldManager: 'applier' });
       expect(applied).toMatchObject({ spec: { paused: true } });
       expect(await local.delete(deployments, where)).toBeUndefined();
       await local.create(maps, make('held', {}, { finalizers: ['example.com/hold'] }), by);

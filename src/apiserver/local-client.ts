@@ -157,8 +157,8 @@ export class LocalClient {
     this.#check?.({ verb: 'update', resource, namespace, name, subresource: options.subresource });
     const target = this.#named(resource, keyOf(object));
     if (options.subresource !== undefined && options.subresource !== 'status') {
-      const wish = { verb: 'update' as const, body: { value: clone(object), duplicateFields: [] } };
-      return this.#callSubresource<T>(target, options.subresource, wish, options);
+      const desired = { verb: 'update' as const, body: { value: clone(object), duplicateFields: [] } };
+      return this.#callSubresource<T>(target, options.subresource, desired, options);
     }
     const body = { value: withTypeMeta(object, target), duplicateFields: [] };
     const written = await this.#api.update(
@@ -182,8 +182,8 @@ export class LocalClient {
     this.#check?.({ verb: 'patch', resource, namespace, name, subresource: options.subresource });
     const target = this.#named(resource, key);
     if (options.subresource !== undefined && options.subresource !== 'status') {
-      const wish = { verb: 'patch' as const, body: undefined, patch: { kind, value: patch } };
-      return this.#callSubresource<T>(target, options.subresource, wish, options);
+      const desired = { verb: 'patch' as const, body: undefined, patch: { kind, value: patch } };
+      return this.#callSubresource<T>(target, options.subresource, desired, options);
     }
     const written = await this.#api.patch({
       target,
@@ -251,14 +251,14 @@ export class LocalClient {
     options: WriteOptions,
   ): Promise<R> {
     this.#check?.({ verb: 'create', resource, namespace: key.namespace, name: key.name, subresource });
-    const wish = { verb: 'create' as const, body: { value: clone(body), duplicateFields: [] } };
-    return this.#callSubresource<R>(this.#named(resource, key), subresource, wish, options);
+    const desired = { verb: 'create' as const, body: { value: clone(body), duplicateFields: [] } };
+    return this.#callSubresource<R>(this.#named(resource, key), subresource, desired, options);
   }
 
   async #callSubresource<R extends object>(
     target: NamedTarget,
     subresource: string,
-    wish: Pick<SubresourceRequest, 'verb' | 'body' | 'patch'>,
+    desired: Pick<SubresourceRequest, 'verb' | 'body' | 'patch'>,
     options: WriteOptions,
   ): Promise<R> {
     const { group, plural } = target.resource.definition;
@@ -266,7 +266,7 @@ export class LocalClient {
     const handler = scales ? handleScale : this.#subresources.get(`${group}/${plural}/${subresource}`);
     if (!handler) throw statusError.pathNotFound();
     const answer = await handler({
-      ...wish,
+      ...desired,
       context: this.#api.context,
       target,
       caller: this.#caller(options),

@@ -116,7 +116,7 @@ export interface ApiServerOptions {
   version?: Partial<VersionInfo>;
   /** how much requests of all senders may take together; see FlowControl */
   flow?: Partial<FlowLimits>;
-  /** unexpected failures: bugs, disk trouble */
+  /** unexpected failures: bugs, disk errors */
   onError?(error: unknown, what: string): void;
 }
 

@@ -22,7 +22,7 @@ describe('memory is collected', () => {
     ['not before that', 71, 500, false],
     ['not again in the same rest', 73, 500, false],
     ['not for a small heap', 72, 60, false],
-  ])('%s', (_, calmLooks, heapMebibytes, expected) => {
-    expect(isPastForgotten(calmLooks, heapMebibytes * mebibyte)).toBe(expected);
+  ])('%s', (_, quietChecks, heapMebibytes, expected) => {
+    expect(isPastForgotten(quietChecks, heapMebibytes * mebibyte)).toBe(expected);
   });
 });

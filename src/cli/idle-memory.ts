@@ -11,28 +11,28 @@ export interface MemorySample {
   readonly youngBytes: number;
 }
 
-const lookEveryMs = 5_000;
+const recheckEveryMs = 5_000;
 /** V8 shrinks its young generation only when little was allocated for a while, so one calm look is not enough. */
-const enoughLooks = 2;
+const enoughChecks = 2;
 const calmUtilization = 0.05;
 /** Half of what the young generation grows to under load; less is not worth a pause. */
 const worthwhileBytes = 64 * 1024 * 1024;
 
 /** The store forgets the past of a burst of writes some minutes after it: from then on that is garbage which nobody looks for. */
-const looksUntilForgotten = 6 * (60_000 / lookEveryMs);
+const looksUntilForgotten = 6 * (60_000 / recheckEveryMs);
 /** what is in use by far more than an empty installation */
 const largeHeapBytes = 128 * 1024 * 1024;
 
 /** Whether a pause for a full collection would hurt nobody and give something back. `samples`: the latest last. */
 export function isWorthCollecting(samples: readonly MemorySample[]): boolean {
-  const latest = samples.slice(-enoughLooks);
-  if (latest.length < enoughLooks || latest.some(({ utilization }) => utilization > calmUtilization)) return false;
+  const latest = samples.slice(-enoughChecks);
+  if (latest.length < enoughChecks || latest.some(({ utilization }) => utilization > calmUtilization)) return false;
   return latest.at(-1)!.youngBytes >= worthwhileBytes;
 }
 
 /** Whether what was kept for a while after the last work is garbage by now; true once per rest. `calmLooks`: how many in a row. */
-export function isPastForgotten(calmLooks: number, heapBytes: number): boolean {
-  return calmLooks === looksUntilForgotten && heapBytes >= largeHeapBytes;
+export function isPastForgotten(quietChecks: number, heapBytes: number): boolean {
+  return quietChecks === looksUntilForgotten && heapBytes >= largeHeapBytes;
 }
 
 /**
@@ -41,23 +41,23 @@ export function isPastForgotten(calmLooks: number, heapBytes: number): boolean {
  */
 export function giveMemoryBackAtRest(clock: Clock = systemClock): () => void {
   let samples: MemorySample[] = [];
-  let calmLooks = 0;
+  let quietChecks = 0;
   let before = performance.eventLoopUtilization();
   let cancel: CancelTimer = () => {};
   const look = (): void => {
     const now = performance.eventLoopUtilization();
     const { utilization } = performance.eventLoopUtilization(now, before);
     before = now;
-    samples = [...samples, { utilization, youngBytes: youngGenerationBytes() }].slice(-enoughLooks);
-    calmLooks = utilization > calmUtilization ? 0 : calmLooks + 1;
-    if (isWorthCollecting(samples) || isPastForgotten(calmLooks, getHeapStatistics().used_heap_size)) {
+    samples = [...samples, { utilization, youngBytes: youngGenerationBytes() }].slice(-enoughChecks);
+    quietChecks = utilization > calmUtilization ? 0 : quietChecks + 1;
+    if (isWorthCollecting(samples) || isPastForgotten(quietChecks, getHeapStatistics().used_heap_size)) {
       collect();
       samples = [];
       before = performance.eventLoopUtilization();
     }
-    cancel = clock.after(lookEveryMs, look);
+    cancel = clock.after(recheckEveryMs, look);
   };
-  cancel = clock.after(lookEveryMs, look);
+  cancel = clock.after(recheckEveryMs, look);
   return () => cancel();
 }
 

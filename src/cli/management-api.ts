@@ -111,7 +111,7 @@ export async function startManagementApi(options: ManagementApiOptions): Promise
       ...(options.serviceCidr !== undefined && { serviceCidr: options.serviceCidr }),
       ...(options.runsPods && podHooks(() => pods)),
       onError: (error, what) => {
-        // A bug or trouble with the disk: the trace is what its report needs.
+        // A bug or a fault of the disk: the trace is what its report needs.
         const stack = error instanceof Error ? error.stack : undefined;
         log.error('Request failed unexpectedly', { what, error, ...(stack !== undefined && { stack }) });
       },

@@ -26,7 +26,7 @@ export interface SimulatedCloudOptions {
   inMemory?: boolean;
   timeScale?: number;
   without?: readonly string[];
-  /** file with rules of trouble, YAML or JSON */
+  /** file with fault rules, YAML or JSON */
   faultsFile?: string;
   /** what servers find beyond the cloud */
   outside?: Outside;

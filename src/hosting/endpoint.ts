@@ -1,23 +1,23 @@
 import type { PlaneFacts } from './facts.ts';
 import type { EndpointAnswer, EndpointProblem } from './result.ts';
-import type { PlaneWish } from './wish.ts';
+import type { PlaneSpec } from './spec.ts';
 
 const gatewayPort = 443;
 
 /** Where clients reach the API. What was written down once stays. */
-export function planeEndpoint(wish: PlaneWish, facts: PlaneFacts): EndpointAnswer {
+export function planeEndpoint(desired: PlaneSpec, facts: PlaneFacts): EndpointAnswer {
   if (facts.endpoint) return { known: true, endpoint: facts.endpoint };
-  const { exposure } = wish;
+  const { exposure } = desired;
   const at = (host: string, port: number): EndpointAnswer => ({ known: true, endpoint: { host, port } });
   if (exposure.ingress) return at(...splitHostPort(exposure.ingress.host, exposure.ingress.port));
-  if (exposure.gateway) return gatewayEndpoint(wish, facts);
+  if (exposure.gateway) return gatewayEndpoint(desired, facts);
   const { apiPort, address } = exposure;
   if (address !== undefined && address !== '') return at(address, apiPort);
   switch (exposure.type) {
     case 'LoadBalancer': {
       const host = loadBalancerHost(facts);
       return host === undefined
-        ? waiting('WaitingForLoadBalancer', `Service ${wish.naming.apiService} has no load balancer address yet`)
+        ? waiting('WaitingForLoadBalancer', `Service ${desired.naming.apiService} has no load balancer address yet`)
         : at(host, apiPort);
     }
     case 'NodePort':
@@ -25,26 +25,26 @@ export function planeEndpoint(wish: PlaneWish, facts: PlaneFacts): EndpointAnswe
         ? waiting('NodeAddressMissing', 'no node of the hosting cluster has an address; set the external address')
         : at(facts.nodeAddress, apiPort);
     default:
-      return clusterIpEndpoint(wish, facts);
+      return clusterIpEndpoint(desired, facts);
   }
 }
 
 /** k0smotron's users name the address of a plane behind a ClusterIP themselves; Kamaji's take the address of the Service. */
-function clusterIpEndpoint(wish: PlaneWish, facts: PlaneFacts): EndpointAnswer {
-  if (wish.layout === 'k0s') {
+function clusterIpEndpoint(desired: PlaneSpec, facts: PlaneFacts): EndpointAnswer {
+  if (desired.layout === 'k0s') {
     return waiting('AddressMissing', 'a Service of type ClusterIP needs the external address of the plane to be set');
   }
   const host = facts.service?.clusterIPs[0];
   return host === undefined
-    ? waiting('WaitingForService', `Service ${wish.naming.apiService} has no address yet`)
-    : { known: true, endpoint: { host, port: wish.exposure.apiPort } };
+    ? waiting('WaitingForService', `Service ${desired.naming.apiService} has no address yet`)
+    : { known: true, endpoint: { host, port: desired.exposure.apiPort } };
 }
 
-function gatewayEndpoint(wish: PlaneWish, facts: PlaneFacts): EndpointAnswer {
-  const { gateway } = wish.exposure;
-  if (!gateway) throw new TypeError('the wish has no gateway');
+function gatewayEndpoint(desired: PlaneSpec, facts: PlaneFacts): EndpointAnswer {
+  const { gateway } = desired.exposure;
+  if (!gateway) throw new TypeError('the spec has no gateway');
   if (facts.gateway?.problem !== undefined) return waiting('GatewayNotUsable', facts.gateway.problem);
-  const host = gatewayHost(wish, facts);
+  const host = gatewayHost(desired, facts);
   if (host === undefined) {
     return waiting(
       'WaitingForGateway',
@@ -56,22 +56,25 @@ function gatewayEndpoint(wish: PlaneWish, facts: PlaneFacts): EndpointAnswer {
 }
 
 /** The host of the API behind a Gateway. */
-export function gatewayHost(wish: PlaneWish, facts: PlaneFacts): string | undefined {
-  const { gateway } = wish.exposure;
+export function gatewayHost(desired: PlaneSpec, facts: PlaneFacts): string | undefined {
+  const { gateway } = desired.exposure;
   if (gateway?.hostname !== undefined) return gateway.hostname;
   const domain = facts.gateway?.domain;
-  return domain === undefined ? undefined : `${wish.identity.clusterName}.${wish.identity.namespace}.${domain}`;
+  return domain === undefined ? undefined : `${desired.identity.clusterName}.${desired.identity.namespace}.${domain}`;
 }
 
 /** The host agents of konnectivity connect to. */
-export function konnectivityEndpoint(wish: PlaneWish, facts: PlaneFacts): { host: string; port: number } | undefined {
-  const answer = planeEndpoint(wish, facts);
+export function konnectivityEndpoint(
+  desired: PlaneSpec,
+  facts: PlaneFacts,
+): { host: string; port: number } | undefined {
+  const answer = planeEndpoint(desired, facts);
   if (!answer.known) return undefined;
-  const { ingress, gateway, konnectivityPort } = wish.exposure;
+  const { ingress, gateway, konnectivityPort } = desired.exposure;
   const { host, port } = answer.endpoint;
   if (ingress) return { host: ingress.konnectivityHost ?? host, port: ingress.port };
   // one host for each route: the Gateway tells them apart by the name in the TLS handshake
-  if (gateway) return { host: wish.layout === 'hardened' ? `konnectivity.${host}` : host, port };
+  if (gateway) return { host: desired.layout === 'hardened' ? `konnectivity.${host}` : host, port };
   return konnectivityPort === undefined ? undefined : { host, port: konnectivityPort };
 }
 
@@ -84,7 +87,7 @@ export function loadBalancerHost(facts: PlaneFacts): string | undefined {
 }
 
 /** Names of the API's Services inside the management cluster, shortest first: the one it has, and the one guides look for. */
-export function serviceNames({ naming, identity, exposure }: PlaneWish): string[] {
+export function serviceNames({ naming, identity, exposure }: PlaneSpec): string[] {
   const { namespace } = identity;
   const services = new Set([naming.apiService, exposure.aliasServiceName ?? naming.apiService]);
   return [...services].flatMap((service) => [
@@ -96,9 +99,9 @@ export function serviceNames({ naming, identity, exposure }: PlaneWish): string[
 }
 
 /** https:// address of the API for callers in the management cluster. */
-export function internalServer(wish: PlaneWish): string {
-  const port = wish.exposure.legacyApiPort ?? wish.exposure.apiPort;
-  return `https://${wish.naming.apiService}.${wish.identity.namespace}.svc:${port}`;
+export function internalServer(desired: PlaneSpec): string {
+  const port = desired.exposure.legacyApiPort ?? desired.exposure.apiPort;
+  return `https://${desired.naming.apiService}.${desired.identity.namespace}.svc:${port}`;
 }
 
 /** https:// address; IPv6 hosts in brackets. */

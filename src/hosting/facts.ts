@@ -44,7 +44,7 @@ export interface GatewayFacts {
   readonly problem?: string;
 }
 
-/** What decides how the etcd objects look, besides the wish: the state of the membership steps. */
+/** What decides how the etcd objects look, besides the spec: the state of the membership steps. */
 export interface EtcdSetFacts {
   /** replicas the StatefulSet has; steps change them one by one */
   readonly replicas: number;

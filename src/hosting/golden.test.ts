@@ -14,42 +14,42 @@ import {
   seededRandom,
 } from '../machinery/index.ts';
 import { memoryEngine } from '../store/index.ts';
-import { certificatePlan, type PlaneWish, planeObjects, workloadObjects } from './index.ts';
-import { factsOf, hostedWish, k0smotronWish, kamajiWish } from './testing/wishes.ts';
+import { certificatePlan, type PlaneSpec, planeObjects, workloadObjects } from './index.ts';
+import { factsOf, hostedPlaneSpec, k0smotronPlaneSpec, kamajiPlaneSpec } from './testing/specs.ts';
 
 // Everything that follows from the guides' manifests. CAPSTAN_UPDATE_GOLDEN=1 writes the golden files anew.
 const directory = fileURLToPath(new URL('./testdata/', import.meta.url));
 
-const planes: readonly (readonly [name: string, wish: PlaneWish])[] = [
-  ['k0smotron', k0smotronWish()],
-  ['kamaji', kamajiWish()],
-  ['hosted', hostedWish()],
+const planes: readonly (readonly [name: string, desired: PlaneSpec])[] = [
+  ['k0smotron', k0smotronPlaneSpec()],
+  ['kamaji', kamajiPlaneSpec()],
+  ['hosted', hostedPlaneSpec()],
 ];
 
 const plain = (value: unknown): JsonValue => JSON.parse(JSON.stringify(value)) as JsonValue;
 const documents = (objects: readonly unknown[]): string =>
   objects.map((object) => formatYaml(plain(object))).join('---\n');
 
-function textsOf(wish: PlaneWish): Record<string, string> {
-  const facts = factsOf(wish);
-  const objects = planeObjects(wish, facts);
+function textsOf(desired: PlaneSpec): Record<string, string> {
+  const facts = factsOf(desired);
+  const objects = planeObjects(desired, facts);
   return {
     objects: Object.entries(objects)
       .map(([phase, list]) => `# ${phase}\n${documents(list)}`)
       .join('---\n'),
-    certificates: documents(certificatePlan(wish, facts)),
-    ...(wish.layout !== 'k0s' && {
-      workload: documents(workloadObjects(wish, facts).map(({ object, ...how }) => ({ ...how, object }))),
+    certificates: documents(certificatePlan(desired, facts)),
+    ...(desired.layout !== 'k0s' && {
+      workload: documents(workloadObjects(desired, facts).map(({ object, ...how }) => ({ ...how, object }))),
     }),
   };
 }
 
-const cases = planes.flatMap(([name, wish]) =>
-  Object.entries(textsOf(wish)).map(([part, text]) => ({ file: `${name}.${part}.yaml`, text })),
+const cases = planes.flatMap(([name, desired]) =>
+  Object.entries(textsOf(desired)).map(([part, text]) => ({ file: `${name}.${part}.yaml`, text })),
 );
 
 describe.each(cases)('$file', ({ file, text }) => {
-  it('is what follows from the wish', () => {
+  it('is what follows from the spec', () => {
     const path = `${directory}${file}`;
     if (process.env['CAPSTAN_UPDATE_GOLDEN'] === '1') writeFileSync(path, text);
     expect(existsSync(path), `${path} is missing; run with CAPSTAN_UPDATE_GOLDEN=1`).toBe(true);
@@ -87,11 +87,11 @@ describe('a real API of ours', () => {
 
   afterAll(() => close());
 
-  it.each(planes)('takes all objects of %s', async (provider, wish) => {
-    const facts = factsOf(wish);
+  it.each(planes)('takes all objects of %s', async (provider, desired) => {
+    const facts = factsOf(desired);
     const all = [
-      ...Object.values(planeObjects(wish, facts)).flat(),
-      ...workloadObjects(wish, facts).map(({ object }) => object),
+      ...Object.values(planeObjects(desired, facts)).flat(),
+      ...workloadObjects(desired, facts).map(({ object }) => object),
       // kinds of k0s are served where k0s runs
     ].filter(({ apiVersion }) => !apiVersion.startsWith('k0s.k0sproject.io/'));
     const definitions = [...builtinDefinitions, ...ownDefinitions];

@@ -1,4 +1,4 @@
-// The door of the hosting room: from a wish for a hosted control plane to the objects, certificates and steps that fulfil it.
+// The door of the hosting room: from a spec for a hosted control plane to the objects, certificates and steps that fulfil it.
 export * from './certificates/plan.ts';
 export * from './certificates/renewals.ts';
 export * from './certificates/rotation.ts';
@@ -30,11 +30,11 @@ export { unsuitableCharts } from './objects/k0s-charts.ts';
 export { checksumOf } from './objects/metadata.ts';
 export { PatchRefusedError } from './objects/patches.ts';
 export { policyNames } from './objects/policies.ts';
-export { wishProblems } from './problems.ts';
+export { specProblems } from './problems.ts';
 export type * from './result.ts';
+export type * from './spec.ts';
 export * from './version/images.ts';
 export * from './version/steps.ts';
-export type * from './wish.ts';
 export { cloudCredentialObjects } from './workload/cloud-credentials.ts';
 export { workloadObjects } from './workload/index.ts';
 export { takesWriteLimits } from './workload/write-limits.ts';

@@ -1,5 +1,5 @@
 import { ipFamily, ipToBigInt } from '../machinery/index.ts';
-import type { NetworkWish } from './wish.ts';
+import type { NetworkSpec } from './spec.ts';
 
 /** The address at a place of a range: 0 is the network itself. */
 export function addressInRange(cidr: string, place: number): string {
@@ -14,9 +14,9 @@ export function addressInRange(cidr: string, place: number): string {
 }
 
 /** Address of the Service `kubernetes` in every family. */
-export const kubernetesAddresses = ({ serviceCidrs }: NetworkWish): string[] =>
+export const kubernetesAddresses = ({ serviceCidrs }: NetworkSpec): string[] =>
   serviceCidrs.map((cidr) => addressInRange(cidr, 1));
 
 /** Addresses of the DNS Service in every family. */
-export const dnsAddresses = ({ serviceCidrs, dnsAddresses: wished }: NetworkWish): string[] =>
-  wished !== undefined && wished.length > 0 ? [...wished] : serviceCidrs.map((cidr) => addressInRange(cidr, 10));
+export const dnsAddresses = ({ serviceCidrs, dnsAddresses: desired }: NetworkSpec): string[] =>
+  desired !== undefined && desired.length > 0 ? [...desired] : serviceCidrs.map((cidr) => addressInRange(cidr, 10));

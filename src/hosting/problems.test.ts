@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { wishProblems } from './problems.ts';
-import { hostedWish, k0smotronWish, kamajiWish } from './testing/wishes.ts';
-import type { PlaneWish } from './wish.ts';
+import { specProblems } from './problems.ts';
+import type { PlaneSpec } from './spec.ts';
+import { hostedPlaneSpec, k0smotronPlaneSpec, kamajiPlaneSpec } from './testing/specs.ts';
 
-describe('a wish', () => {
-  it.each([k0smotronWish(), kamajiWish(), hostedWish()])('of $naming.provider is fine', (wish) => {
-    expect(wishProblems(wish)).toEqual([]);
+describe('a spec', () => {
+  it.each([k0smotronPlaneSpec(), kamajiPlaneSpec(), hostedPlaneSpec()])('of $naming.provider is fine', (desired) => {
+    expect(specProblems(desired)).toEqual([]);
   });
 
   const store = { kind: 'own-etcd', storage: { size: '1Gi' }, deleteVolumes: false } as const;
-  const { exposure } = k0smotronWish();
+  const { exposure } = k0smotronPlaneSpec();
 
-  it.each<[string, Partial<PlaneWish>, string]>([
+  it.each<[string, Partial<PlaneSpec>, string]>([
     ['latest as version', { version: 'latest' }, 'VersionUnknown'],
     ['two members of etcd', { dataStore: { ...store, members: 2 } }, 'EtcdMembersRefused'],
     ['seven members of etcd', { dataStore: { ...store, members: 7 } }, 'EtcdMembersRefused'],
@@ -21,14 +21,14 @@ describe('a wish', () => {
     ['a name that is none', { exposure: { ...exposure, sans: ['https://api.example'] } }, 'HostRefused'],
     ['an address that is none', { exposure: { ...exposure, address: 'not a host' } }, 'HostRefused'],
   ])('with %s is explained', (_, more, reason) => {
-    const problems = wishProblems(k0smotronWish(more));
+    const problems = specProblems(k0smotronPlaneSpec(more));
     expect(problems.map((problem) => problem.reason)).toEqual([reason]);
     expect(problems[0]?.message).not.toBe('');
   });
 
   it('may ask for names below a domain', () => {
-    expect(wishProblems(k0smotronWish({ exposure: { ...exposure, sans: ['*.example.org', '2001:db8::1'] } }))).toEqual(
-      [],
-    );
+    expect(
+      specProblems(k0smotronPlaneSpec({ exposure: { ...exposure, sans: ['*.example.org', '2001:db8::1'] } })),
+    ).toEqual([]);
   });
 });

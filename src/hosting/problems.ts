@@ -1,21 +1,26 @@
 import { parseK0sVersion, parseKubernetesVersion, withLeadingV } from '../api/index.ts';
 import { checkDns1123Subdomain, cidrFamily, ipFamily } from '../machinery/index.ts';
 import { maxEtcdMembers } from './etcd/members.ts';
-import type { WishProblem } from './result.ts';
-import type { PlaneWish } from './wish.ts';
+import type { SpecProblem } from './result.ts';
+import type { PlaneSpec } from './spec.ts';
 
-/** What is wrong with a wish, whoever made it; nothing of a plane is made while the list is not empty. */
-export function wishProblems(wish: PlaneWish): WishProblem[] {
-  return [...versionProblems(wish), ...storeProblems(wish), ...networkProblems(wish), ...nameProblems(wish)];
+/** What is wrong with a spec, whoever made it; nothing of a plane is made while the list is not empty. */
+export function specProblems(desired: PlaneSpec): SpecProblem[] {
+  return [
+    ...versionProblems(desired),
+    ...storeProblems(desired),
+    ...networkProblems(desired),
+    ...nameProblems(desired),
+  ];
 }
 
-function versionProblems({ version, layout }: PlaneWish): WishProblem[] {
+function versionProblems({ version, layout }: PlaneSpec): SpecProblem[] {
   const known = layout === 'k0s' ? parseK0sVersion(version) : parseKubernetesVersion(withLeadingV(version));
   return known ? [] : [{ reason: 'VersionUnknown', message: `"${version}" is no version; write it like v1.32.6` }];
 }
 
-function storeProblems({ dataStore, images, layout, k0s }: PlaneWish): WishProblem[] {
-  const problems: WishProblem[] = [];
+function storeProblems({ dataStore, images, layout, k0s }: PlaneSpec): SpecProblem[] {
+  const problems: SpecProblem[] = [];
   if (dataStore.kind === 'own-etcd') {
     const { members } = dataStore;
     if (!Number.isInteger(members) || members < 1 || members > maxEtcdMembers || members % 2 === 0) {
@@ -35,7 +40,7 @@ function storeProblems({ dataStore, images, layout, k0s }: PlaneWish): WishProbl
   return problems;
 }
 
-function networkProblems({ network }: PlaneWish): WishProblem[] {
+function networkProblems({ network }: PlaneSpec): SpecProblem[] {
   const wrong = [...network.serviceCidrs, ...network.podCidrs].filter((cidr) => cidrFamily(cidr) === undefined);
   const problems = wrong.map((cidr) => ({
     reason: 'NetworkRefused',
@@ -47,7 +52,7 @@ function networkProblems({ network }: PlaneWish): WishProblem[] {
 }
 
 /** A certificate with a name nobody can ask for is refused by some clients as a whole. */
-function nameProblems({ exposure }: PlaneWish): WishProblem[] {
+function nameProblems({ exposure }: PlaneSpec): SpecProblem[] {
   const isName = (host: string): boolean =>
     ipFamily(host) !== undefined || checkDns1123Subdomain(host.replace(/^\*\./, '').toLowerCase()).length === 0;
   const hosts = [

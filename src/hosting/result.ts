@@ -29,23 +29,23 @@ export type WorkloadObject =
   | {
       readonly object: KubeObject;
       /**
-       * `keep`: our fields are put back when they differ; `own`: and those we no longer wish for go; `once`: made when missing,
+       * `keep`: our fields are put back when they differ; `own`: and those we no longer set go; `once`: made when missing,
        * then left to the users, except for the paths in `follow`; `gone`: deleted when it shows what the object here shows
        */
       readonly mode: 'keep' | 'own' | 'once' | 'gone';
-      /** paths of fields that follow the wish even so, e.g. the image of CoreDNS */
+      /** paths of fields that follow the spec even so, e.g. the image of CoreDNS */
       readonly follow?: readonly (readonly string[])[];
     }
   | {
       readonly object: KubeObject;
-      /** made when missing; kept as wished while it has our annotation, and somebody else's when it has not */
+      /** made when missing; kept as desired while it has our annotation, and somebody else's when it has not */
       readonly mode: 'marked';
-      /** the annotation, whose value changes with the wish */
+      /** the annotation, whose value changes with the spec */
       readonly mark: string;
     };
 
-/** A wish that cannot be fulfilled as it is: nothing is made until the user changes it. */
-export interface WishProblem {
+/** A spec that cannot be fulfilled as it is: nothing is made until the user changes it. */
+export interface SpecProblem {
   /** in CamelCase, for the reason of a condition */
   readonly reason: string;
   /** what was found, and what to do */

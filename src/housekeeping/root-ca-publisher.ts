@@ -33,16 +33,16 @@ export function rootCaPublisher(options: RootCaPublisherOptions): ControllerDefi
       const annotations = { ...existing?.metadata.annotations, [descriptionKey]: description };
       if (existing) {
         // an update, not a patch: keys somebody added beside ours do not belong there
-        const wished: ConfigMap = { ...existing, metadata: { ...existing.metadata, annotations }, data };
-        await client.update(ConfigMaps, wished, { fieldManager, signal }).catch(ignoreLateness);
+        const desired: ConfigMap = { ...existing, metadata: { ...existing.metadata, annotations }, data };
+        await client.update(ConfigMaps, desired, { fieldManager, signal }).catch(ignoreLateness);
       } else {
-        const wished: ConfigMap = {
+        const desired: ConfigMap = {
           apiVersion: 'v1',
           kind: 'ConfigMap',
           metadata: { name: configMapName, namespace: name, annotations },
           data,
         };
-        await client.create(ConfigMaps, wished, { fieldManager, signal }).catch(ignoreLateness);
+        await client.create(ConfigMaps, desired, { fieldManager, signal }).catch(ignoreLateness);
       }
       return done();
     },

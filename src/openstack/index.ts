@@ -1,9 +1,9 @@
 // The door of the openstack room: the client for OpenStack clouds. No Kubernetes in here.
 export type { Compute } from './compute/compute.ts';
 export type { Flavor, FlavorFilter, Flavors } from './compute/flavors.ts';
-export type { Keypair, Keypairs, KeypairWish } from './compute/keypairs.ts';
+export type { Keypair, KeypairSpec, Keypairs } from './compute/keypairs.ts';
 export type { ComputeLimits } from './compute/limits.ts';
-export type { ServerGroup, ServerGroupPolicy, ServerGroups, ServerGroupWish } from './compute/server-groups.ts';
+export type { ServerGroup, ServerGroupPolicy, ServerGroupSpec, ServerGroups } from './compute/server-groups.ts';
 export type { Servers } from './compute/servers/servers.ts';
 export type * from './compute/servers/types.ts';
 export type * from './config/cloud-config.ts';
@@ -27,14 +27,14 @@ export type { Patience } from './http/retry.ts';
 export type { Call, CallOptions, ServiceClient } from './http/service-client.ts';
 export type {
   ApplicationCredential,
+  ApplicationCredentialSpec,
   ApplicationCredentials,
-  ApplicationCredentialWish,
 } from './identity/application-credentials.ts';
 export type { Catalogue, CatalogueEndpoint, CatalogueService } from './identity/catalogue.ts';
 export type { Identity, Project } from './identity/identity.ts';
 export type { TokenInfo } from './identity/token.ts';
 export type { ImageService } from './image/image.ts';
-export type { Image, ImageFilter, Images, ImageVisibility, ImageWish } from './image/images.ts';
+export type { Image, ImageFilter, ImageSpec, Images, ImageVisibility } from './image/images.ts';
 export type * from './load-balancer/health-monitors.ts';
 export * from './load-balancer/listeners.ts';
 export type { LoadBalancerService } from './load-balancer/load-balancer.ts';
@@ -42,49 +42,49 @@ export type {
   LoadBalancer,
   LoadBalancerChanges,
   LoadBalancerFilter,
+  LoadBalancerSpec,
   LoadBalancerStats,
   LoadBalancers,
-  LoadBalancerWish,
 } from './load-balancer/load-balancers.ts';
-export type { Member, MemberChanges, MemberFilter, Members, MemberWish } from './load-balancer/members.ts';
+export type { Member, MemberChanges, MemberFilter, MemberSpec, Members } from './load-balancer/members.ts';
 export type { LoadBalancerFlavor, LoadBalancerFlavors, Offer } from './load-balancer/offers.ts';
-export type { Pool, PoolChanges, PoolFilter, Pools, PoolWish } from './load-balancer/pools.ts';
+export type { Pool, PoolChanges, PoolFilter, PoolSpec, Pools } from './load-balancer/pools.ts';
 export type { CommonFilter as NetworkCommonFilter, NetworkResource, Tags } from './network/common.ts';
 export type { Extensions } from './network/extensions.ts';
 export type {
   FloatingIp,
   FloatingIpChanges,
   FloatingIpFilter,
+  FloatingIpSpec,
   FloatingIps,
-  FloatingIpWish,
 } from './network/floating-ips.ts';
 export type { NetworkService } from './network/network.ts';
-export type { Network, NetworkChanges, NetworkFilter, Networks, NetworkWish } from './network/networks.ts';
+export type { Network, NetworkChanges, NetworkFilter, NetworkSpec, Networks } from './network/networks.ts';
 export type { Ports } from './network/ports/ports.ts';
 export type * from './network/ports/types.ts';
 export type {
-  GatewayWish,
+  GatewaySpec,
   InterfaceResult,
   Router,
   RouterChanges,
   RouterFilter,
   RouterGateway,
   RouterInterface,
+  RouterSpec,
   Routers,
-  RouterWish,
 } from './network/routers.ts';
 export type {
   RuleDirection,
   SecurityGroupRule,
   SecurityGroupRuleFilter,
+  SecurityGroupRuleSpec,
   SecurityGroupRules,
-  SecurityGroupRuleWish,
 } from './network/security-group-rules.ts';
 export type {
   SecurityGroup,
   SecurityGroupChanges,
+  SecurityGroupSpec,
   SecurityGroups,
-  SecurityGroupWish,
 } from './network/security-groups.ts';
 export type {
   AddressRange,
@@ -92,10 +92,10 @@ export type {
   Subnet,
   SubnetChanges,
   SubnetFilter,
+  SubnetSpec,
   Subnets,
-  SubnetWish,
 } from './network/subnets.ts';
-export type { Subport, Trunk, TrunkChanges, TrunkFilter, Trunks, TrunkWish } from './network/trunks.ts';
+export type { Subport, Trunk, TrunkChanges, TrunkFilter, TrunkSpec, Trunks } from './network/trunks.ts';
 export { createObserver, type Observer, type ObserverOptions } from './observation/observer.ts';
 export { createObserverPool, type ObserverPool, type ObserverPoolOptions } from './observation/observer-pool.ts';
 export type { Pace } from './observation/pace.ts';
@@ -111,4 +111,4 @@ export type { Transport, TransportRequest, TransportResponse } from './transport
 export { type HttpTransportOptions, httpTransport, type TlsSettings } from './transport/undici.ts';
 export type { VolumeService } from './volume/volume.ts';
 export type { VolumeType, VolumeTypes } from './volume/volume-types.ts';
-export type { Volume, VolumeChanges, VolumeFilter, Volumes, VolumeWish } from './volume/volumes.ts';
+export type { Volume, VolumeChanges, VolumeFilter, VolumeSpec, Volumes } from './volume/volumes.ts';

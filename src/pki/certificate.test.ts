@@ -4,7 +4,7 @@ import { BasicConstraintsExtension, SubjectKeyIdentifierExtension, X509Certifica
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../machinery/index.ts';
 import { createAuthority, issueCertificate } from './authority.ts';
-import { belongsTogether, caCertHash, extendedKeyUsageIds, parseCertificate } from './certificate.ts';
+import { caCertHash, extendedKeyUsageIds, isMatchingPair, parseCertificate } from './certificate.ts';
 import { generateKeys } from './keys.ts';
 import { decodePem, encodePem, splitCertificates } from './pem.ts';
 
@@ -30,7 +30,7 @@ describe('createAuthority', () => {
   it('uses the key it is given', async () => {
     const { privateKey } = await generateKeys();
     const again = await createAuthority({ commonName: 'x', clock, privateKey });
-    expect(belongsTogether(again.certificate, privateKey)).toBe(true);
+    expect(isMatchingPair(again.certificate, privateKey)).toBe(true);
   });
 });
 
@@ -51,7 +51,7 @@ describe('issueCertificate', () => {
       extendedKeyUsages: [extendedKeyUsageIds.serverAuth],
       notAfter: clock.now() + 365 * day,
     });
-    expect(belongsTogether(pair.certificate, pair.privateKey, authority.certificate)).toBe(true);
+    expect(isMatchingPair(pair.certificate, pair.privateKey, authority.certificate)).toBe(true);
     expect(new X509Certificate(pair.certificate).checkHost('localhost')).toBe('localhost');
   });
 
@@ -84,7 +84,7 @@ describe('issueCertificate', () => {
     });
     expect(pair.privateKey).toContain('BEGIN RSA PRIVATE KEY');
     expect(createPublicKey(pair.privateKey).asymmetricKeyDetails?.modulusLength).toBe(2048);
-    expect(belongsTogether(pair.certificate, pair.privateKey, rsa.certificate)).toBe(true);
+    expect(isMatchingPair(pair.certificate, pair.privateKey, rsa.certificate)).toBe(true);
   });
 
   it('refers to its authority by the identifier that authority gives itself', async () => {
@@ -112,7 +112,7 @@ describe('issueCertificate', () => {
     const foreign = { certificate: certificate.toString('pem'), privateKey };
     const pair = await issueCertificate({ authority: foreign, commonName: 'x', usages: ['client'], clock });
     // checkIssued compares the identifiers, as OpenSSL does when it builds chains.
-    expect(belongsTogether(pair.certificate, pair.privateKey, foreign.certificate)).toBe(true);
+    expect(isMatchingPair(pair.certificate, pair.privateKey, foreign.certificate)).toBe(true);
   });
 
   it('gives every certificate a serial number of its own', async () => {
@@ -130,9 +130,9 @@ describe('belongsTogether', () => {
   it('refuses a foreign key, a foreign authority and rubbish', async () => {
     const other = await createAuthority({ commonName: 'kubernetes', clock });
     const pair = await issueCertificate({ authority, commonName: 'x', usages: ['client'], clock });
-    expect(belongsTogether(pair.certificate, other.privateKey)).toBe(false);
-    expect(belongsTogether(pair.certificate, pair.privateKey, other.certificate)).toBe(false);
-    expect(belongsTogether('nothing', 'of use')).toBe(false);
+    expect(isMatchingPair(pair.certificate, other.privateKey)).toBe(false);
+    expect(isMatchingPair(pair.certificate, pair.privateKey, other.certificate)).toBe(false);
+    expect(isMatchingPair('nothing', 'of use')).toBe(false);
   });
 });
 

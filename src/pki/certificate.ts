@@ -138,7 +138,7 @@ export function caCertHash(certificatePem: string): string {
 }
 
 /** Whether a certificate was signed by an authority and is for a private key. */
-export function belongsTogether(
+export function isMatchingPair(
   certificatePem: string,
   privateKeyPem: string,
   authorityCertificatePem?: string,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../machinery/index.ts';
 import { createAuthority } from './authority.ts';
-import { belongsTogether, extendedKeyUsageIds, parseCertificate } from './certificate.ts';
+import { extendedKeyUsageIds, isMatchingPair, parseCertificate } from './certificate.ts';
 import { createCsr, parseCsr, signCsr } from './csr.ts';
 import { decodePem, encodePem } from './pem.ts';
 import { signerNames } from './signers.ts';
@@ -50,7 +50,7 @@ describe('signCsr', () => {
       expirationSeconds: 3600,
       clock,
     });
-    expect(belongsTogether(certificate, privateKey, authority.certificate)).toBe(true);
+    expect(isMatchingPair(certificate, privateKey, authority.certificate)).toBe(true);
     expect(parseCertificate(certificate)).toMatchObject({
       subject: node,
       extendedKeyUsages: [extendedKeyUsageIds.clientAuth],

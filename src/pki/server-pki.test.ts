@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ManualClock } from '../machinery/index.ts';
-import { belongsTogether, parseCertificate } from './certificate.ts';
+import { isMatchingPair, parseCertificate } from './certificate.ts';
 import { writeFileAtomic } from './files.ts';
 import { ensureServerPki } from './server-pki.ts';
 
@@ -34,7 +34,7 @@ describe('ensureServerPki', () => {
       ipAddresses: ['127.0.0.1'],
     });
     for (const pair of [first.server, first.admin]) {
-      expect(belongsTogether(pair.certificate, pair.privateKey, first.authority.certificate)).toBe(true);
+      expect(isMatchingPair(pair.certificate, pair.privateKey, first.authority.certificate)).toBe(true);
     }
     const second = await ensure();
     expect(second).toEqual({ ...first, written: [] });
@@ -85,7 +85,7 @@ describe('ensureServerPki', () => {
     await rm(join(directory, 'ca.crt'));
     const second = await ensure();
     expect(second.authority.privateKey).toBe(first.authority.privateKey);
-    expect(belongsTogether(second.server.certificate, second.server.privateKey, second.authority.certificate)).toBe(
+    expect(isMatchingPair(second.server.certificate, second.server.privateKey, second.authority.certificate)).toBe(
       true,
     );
   });

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { CapstanError, type Clock } from '../machinery/index.ts';
 import { type CertificateAndKey, createAuthority, issueCertificate } from './authority.ts';
-import { belongsTogether, type CertificateInfo, parseCertificate } from './certificate.ts';
+import { type CertificateInfo, isMatchingPair, parseCertificate } from './certificate.ts';
 import { privateFileMode, readIfPresent, writeFileAtomic } from './files.ts';
 import { createServiceAccountKeyPair, type KeyPair, publicKeyOf } from './keys.ts';
 
@@ -83,7 +83,7 @@ export async function ensureServerPki(options: ServerPkiOptions): Promise<Server
         await createAuthority({ commonName: 'kubernetes', clock, ...(privateKey && { privateKey }) }),
       );
     }
-    if (privateKey === undefined || !belongsTogether(certificate, privateKey)) {
+    if (privateKey === undefined || !isMatchingPair(certificate, privateKey)) {
       throw new CapstanError(
         'CAP_PKI_DAMAGED',
         `the certificate authority in ${directory} is damaged: ca.key does not belong to ca.crt`,
@@ -103,7 +103,7 @@ export async function ensureServerPki(options: ServerPkiOptions): Promise<Server
     if (
       certificate !== undefined &&
       privateKey !== undefined &&
-      belongsTogether(certificate, privateKey, authority.certificate)
+      isMatchingPair(certificate, privateKey, authority.certificate)
     ) {
       const info = parseCertificate(certificate);
       if (info.notAfter - clock.now() >= renewBeforeMs && covers(info, wanted.hosts))

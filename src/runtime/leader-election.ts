@@ -145,7 +145,7 @@ function createElector(options: LeaderElectionOptions): Elector {
   const isHolder = (): boolean => observed?.spec?.holderIdentity === identity;
   const isValid = (now: number): boolean => observedAt + (observed?.spec?.leaseDurationSeconds ?? 0) * 1000 > now;
 
-  const wish = (): LeaseSpec => ({
+  const desired = (): LeaseSpec => ({
     holderIdentity: identity,
     leaseDurationSeconds: Math.round(leaseDurationMs / 1000),
     acquireTime: formatMicroTime(clock.now()),
@@ -158,7 +158,7 @@ function createElector(options: LeaderElectionOptions): Elector {
   };
 
   const attempt = async (signal: AbortSignal): Promise<boolean> => {
-    const spec = wish();
+    const spec = desired();
     // the holder first assumes that nobody touched the lease since: one request instead of two
     if (observed && isHolder() && isValid(clock.now())) {
       try {

@@ -50,7 +50,7 @@ export {
   podPortConnector,
 } from './kubelet/pod-access.ts';
 export { PodWorker, type PodWorkerParts } from './kubelet/pod-worker.ts';
-export { type ClaimedRange, claimLoopbackRange, type RangeWish } from './loopback/claim.ts';
+export { type ClaimedRange, claimLoopbackRange, type RangeSpec } from './loopback/claim.ts';
 export { type LoopbackRange, loopbackRange, loopbackRangeOf } from './loopback/range.ts';
 export { uninitializedTaint } from './names.ts';
 export { resolveClusterName } from './network/cluster-names.ts';

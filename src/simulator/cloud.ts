@@ -62,7 +62,7 @@ export interface SimulatedCloud {
   readonly transport: Transport;
   /** how to get in: the administrator, the users of the world, the token of the admin API */
   readonly secrets: CloudSecrets;
-  /** what operators do to clouds, and trouble on demand; the same as the admin API offers */
+  /** what operators do to clouds, and faults on demand; the same as the admin API offers */
   readonly operator: Operator;
   /** the machines behind the servers, when they boot */
   readonly machines: Machines | undefined;
@@ -166,9 +166,9 @@ async function open(core: Core, dispatcher: Dispatcher, options: CloudOptions): 
       else ({ world, ...ranges } = await settleWorld(world, log));
     }
     if (directory === undefined) {
-      return { secrets: bringIntoBeing(core, dispatcher, options, world), journal: undefined, release };
+      return { secrets: ensureExists(core, dispatcher, options, world), journal: undefined, release };
     }
-    const secrets = isKept ? await loadSecrets(directory) : bringIntoBeing(core, dispatcher, options, world);
+    const secrets = isKept ? await loadSecrets(directory) : ensureExists(core, dispatcher, options, world);
     if (isKept) core.jobs.resume();
     // A new cloud counts as made when its first file has its name; until then the secrets may be overwritten.
     else await saveSecrets(directory, secrets);
@@ -200,7 +200,7 @@ async function take(directory: string): Promise<{ release(): Promise<void> }> {
 }
 
 /** The first moments of a new cloud: its administrator, what every service begins with, then its world. */
-function bringIntoBeing(core: Core, dispatcher: Dispatcher, options: CloudOptions, world: World): CloudSecrets {
+function ensureExists(core: Core, dispatcher: Dispatcher, options: CloudOptions, world: World): CloudSecrets {
   const adminPassword = options.adminPassword ?? core.ids.secret(24);
   core.state.transact(() => {
     core.services.identity.bootstrap(adminPassword);

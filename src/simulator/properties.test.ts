@@ -13,7 +13,7 @@ const tight = {
   'load-balancer': { load_balancer: 1 },
 } as const;
 
-const trouble: FaultRule[] = [
+const fault: FaultRule[] = [
   { id: 'build', when: { operation: 'server.build' }, probability: 0.2, effect: { kind: 'error' } },
   { id: 'schedule', when: { operation: 'server.schedule' }, probability: 0.1, effect: { kind: 'error' } },
   { id: 'delete', when: { operation: 'server.delete' }, probability: 0.2, effect: { kind: 'error' } },
@@ -54,8 +54,8 @@ describe('whatever happens to a cloud', () => {
 
   it('deleting everything leaves nothing', { timeout: 120_000 }, async () => {
     await fc.assert(
-      fc.asyncProperty(life, fc.boolean(), async (steps, hasTrouble) => {
-        const random = await born(steps, hasTrouble ? { faults: trouble } : {});
+      fc.asyncProperty(life, fc.boolean(), async (steps, hasFault) => {
+        const random = await born(steps, hasFault ? { faults: fault } : {});
         const { cloud, user } = random.tenant;
         expect(await random.deleteAll()).toEqual([]);
         expect(cloud.core.jobs.size).toBe(0);
@@ -75,8 +75,8 @@ describe('whatever happens to a cloud', () => {
     await fc.assert(
       fc.asyncProperty(life, fc.nat(1000), async (steps, seed) => {
         const [first, second] = [
-          await born(steps, { seed, faults: trouble }),
-          await born(steps, { seed, faults: trouble }),
+          await born(steps, { seed, faults: fault }),
+          await born(steps, { seed, faults: fault }),
         ];
         expect(second.transcript).toEqual(first.transcript);
         const rows = ({ tenant }: RandomLife): string => JSON.stringify([...tenant.cloud.core.state.rows()]);

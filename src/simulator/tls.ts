@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import type { Clock } from '../machinery/index.ts';
 import {
-  belongsTogether,
   type CertificateAndKey,
   createAuthority,
+  isMatchingPair,
   issueCertificate,
   parseCertificate,
   privateFileMode,
@@ -31,7 +31,7 @@ export async function ensureCloudTls(directory: string, hosts: readonly string[]
 
 async function loadAuthority(file: string, keyFile: string, clock: Clock): Promise<CertificateAndKey | undefined> {
   const [certificate, privateKey] = await Promise.all([readIfPresent(file), readIfPresent(keyFile)]);
-  if (certificate === undefined || privateKey === undefined || !belongsTogether(certificate, privateKey))
+  if (certificate === undefined || privateKey === undefined || !isMatchingPair(certificate, privateKey))
     return undefined;
   return parseCertificate(certificate).notAfter - clock.now() > renewBeforeMs ? { certificate, privateKey } : undefined;
 }

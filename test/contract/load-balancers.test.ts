@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   collect,
-  type HealthMonitorWish,
+  type HealthMonitorSpec,
   type Listener,
-  type ListenerWish,
+  type ListenerSpec,
   type LoadBalancer,
-  type MemberWish,
+  type MemberSpec,
   type Pool,
-  type PoolWish,
+  type PoolSpec,
 } from '../../src/openstack/index.ts';
 import { contract } from './support/contract.ts';
 import { createRoutedLab, type Lab } from './support/lab.ts';
@@ -180,16 +180,16 @@ contract('load balancers', (cloud) => {
       ['with an unknown subnet', { vipSubnetId: nobody }, 400, `Subnet ${nobody} not found.`],
       ['with an unknown network', { vipNetworkId: nobody }, 400, `Network ${nobody} not found.`],
       ['with an unknown port', { vipPortId: nobody }, 400, `Port ${nobody} not found.`],
-    ])('%s', async (_what, wish, status, says) => {
-      await refused(octavia().loadBalancers.create({ name: uniqueName('lb'), ...wish }), { status, says });
+    ])('%s', async (_what, desired, status, says) => {
+      await refused(octavia().loadBalancers.create({ name: uniqueName('lb'), ...desired }), { status, says });
     });
 
     it.each<[string, object, string]>([
       ['with an unknown provider', { provider: 'nope' }, "Provider 'nope' is not enabled."],
       ['with an unknown flavor', { flavorId: nobody }, 'Validation failure: Invalid flavor_id.'],
       ['with an unknown zone', { availabilityZone: 'nope' }, 'Validation failure: Invalid availability zone.'],
-    ])('%s', async (_what, wish, says) => {
-      const call = octavia().loadBalancers.create({ name: uniqueName('lb'), vipSubnetId: lab.subnet.id, ...wish });
+    ])('%s', async (_what, desired, says) => {
+      const call = octavia().loadBalancers.create({ name: uniqueName('lb'), vipSubnetId: lab.subnet.id, ...desired });
       await refused(call, { status: 400, says });
     });
 
@@ -211,7 +211,7 @@ contract('load balancers', (cloud) => {
   });
 
   describe('listeners', () => {
-    const wish = (more: Partial<ListenerWish> = {}): ListenerWish => ({
+    const desired = (more: Partial<ListenerSpec> = {}): ListenerSpec => ({
       name: uniqueName('listener'),
       loadBalancerId: balancer.id,
       protocol: 'TCP',
@@ -221,7 +221,9 @@ contract('load balancers', (cloud) => {
 
     it('make the balancer pending while they are made', async () => {
       await active(balancer.id);
-      listener = await octavia().listeners.create(wish({ allowedCidrs: ['10.0.0.0/8', '192.0.2.0/24'], tags: ['l'] }));
+      listener = await octavia().listeners.create(
+        desired({ allowedCidrs: ['10.0.0.0/8', '192.0.2.0/24'], tags: ['l'] }),
+      );
       expect(listener).toMatchObject({
         provisioningStatus: 'PENDING_CREATE',
         protocol: 'TCP',
@@ -247,7 +249,7 @@ contract('load balancers', (cloud) => {
 
     it('refuse what does not fit', async () => {
       await active(balancer.id);
-      const create = (more: Partial<ListenerWish>) => octavia().listeners.create(wish(more));
+      const create = (more: Partial<ListenerSpec>) => octavia().listeners.create(desired(more));
       await refused(create({}), {
         status: 409,
         kind: 'conflict',
@@ -275,7 +277,7 @@ contract('load balancers', (cloud) => {
   });
 
   describe('pools', () => {
-    const wish = (more: Partial<PoolWish> = {}): PoolWish => ({
+    const desired = (more: Partial<PoolSpec> = {}): PoolSpec => ({
       name: uniqueName('pool'),
       listenerId: listener.id,
       protocol: 'TCP',
@@ -284,7 +286,7 @@ contract('load balancers', (cloud) => {
     });
 
     it('become the default of their listener', async () => {
-      pool = await change(() => octavia().pools.create(wish()));
+      pool = await change(() => octavia().pools.create(desired()));
       expect(pool).toMatchObject({
         protocol: 'TCP',
         algorithm: 'ROUND_ROBIN',
@@ -299,12 +301,12 @@ contract('load balancers', (cloud) => {
 
     it('refuse what does not fit', async () => {
       await active(balancer.id);
-      await refused(octavia().pools.create(wish()), {
+      await refused(octavia().pools.create(desired()), {
         status: 409,
         kind: 'conflict',
         says: 'This listener already has a default pool',
       });
-      await refused(octavia().pools.create(wish({ listenerId: undefined })), {
+      await refused(octavia().pools.create(desired({ listenerId: undefined })), {
         status: 400,
         says: 'Must provide at least one of: loadbalancer_id, listener_id',
       });
@@ -313,14 +315,14 @@ contract('load balancers', (cloud) => {
 
   describe('members', () => {
     const members = () => octavia().members(pool.id);
-    const wish = (more: Partial<MemberWish> = {}): MemberWish => ({
+    const desired = (more: Partial<MemberSpec> = {}): MemberSpec => ({
       address: '10.20.0.50',
       protocolPort: 6443,
       ...more,
     });
 
     it('come and go', async () => {
-      const member = await change(() => members().create(wish({ name: 'm', tags: ['x'] })));
+      const member = await change(() => members().create(desired({ name: 'm', tags: ['x'] })));
       expect(member).toMatchObject({
         address: '10.20.0.50',
         protocolPort: 6443,
@@ -331,12 +333,12 @@ contract('load balancers', (cloud) => {
         tags: ['x'],
       });
       expect((await members().find('m'))?.id).toBe(member.id);
-      await refused(members().create(wish()), {
+      await refused(members().create(desired()), {
         status: 409,
         kind: 'conflict',
         says: 'Another member on this pool is already using ip 10.20.0.50 on protocol_port 6443',
       });
-      await refused(members().create(wish({ address: '10.20.0.51', subnetId: nobody })), {
+      await refused(members().create(desired({ address: '10.20.0.51', subnetId: nobody })), {
         status: 400,
         says: `Subnet ${nobody} not found.`,
       });
@@ -346,9 +348,12 @@ contract('load balancers', (cloud) => {
     });
 
     it('are replaced all at once', async () => {
-      await change(() => members().replaceAll([wish({ name: 'a' }), wish({ name: 'b', address: '10.20.0.51' })]));
+      await change(() => members().replaceAll([desired({ name: 'a' }), desired({ name: 'b', address: '10.20.0.51' })]));
       await change(() =>
-        members().replaceAll([wish({ name: 'b', address: '10.20.0.51' }), wish({ name: 'c', address: '10.20.0.52' })]),
+        members().replaceAll([
+          desired({ name: 'b', address: '10.20.0.51' }),
+          desired({ name: 'c', address: '10.20.0.52' }),
+        ]),
       );
       const found = await collect(members().list());
       expect(found.map(({ address }) => address).toSorted()).toEqual(['10.20.0.51', '10.20.0.52']);
@@ -357,7 +362,7 @@ contract('load balancers', (cloud) => {
   });
 
   describe('monitors', () => {
-    const wish = (more: Partial<HealthMonitorWish> = {}): HealthMonitorWish => ({
+    const desired = (more: Partial<HealthMonitorSpec> = {}): HealthMonitorSpec => ({
       name: uniqueName('monitor'),
       poolId: pool.id,
       type: 'TCP',
@@ -368,7 +373,7 @@ contract('load balancers', (cloud) => {
     });
 
     it('look after a pool, one for each', async () => {
-      const monitor = await change(() => octavia().healthMonitors.create(wish()));
+      const monitor = await change(() => octavia().healthMonitors.create(desired()));
       expect(monitor).toMatchObject({
         type: 'TCP',
         delay: 10,
@@ -380,12 +385,12 @@ contract('load balancers', (cloud) => {
       });
       expect((await octavia().pools.get(pool.id)).healthMonitorId).toBe(monitor.id);
       expect((await octavia().healthMonitors.find(monitor.name))?.id).toBe(monitor.id);
-      await refused(octavia().healthMonitors.create(wish()), {
+      await refused(octavia().healthMonitors.create(desired()), {
         status: 409,
         kind: 'conflict',
         says: 'This pool already has a health monitor',
       });
-      await refused(octavia().healthMonitors.create(wish({ poolId: nobody })), { status: 404 });
+      await refused(octavia().healthMonitors.create(desired({ poolId: nobody })), { status: 404 });
       expect(await change(() => octavia().healthMonitors.update(monitor.id, { delay: 20 }))).toMatchObject({
         delay: 20,
       });

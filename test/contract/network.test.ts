@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { collect, type SubnetWish } from '../../src/openstack/index.ts';
+import { collect, type SubnetSpec } from '../../src/openstack/index.ts';
 import { contract } from './support/contract.ts';
 import { createLab } from './support/lab.ts';
 import { nobody, refused } from './support/refused.ts';
@@ -211,8 +211,8 @@ contract('networks', (cloud) => {
   describe('subnets', () => {
     it('start with a gateway, a pool and DHCP', async () => {
       const { network: net } = await createLab(cloud.member);
-      const wish = { networkId: net.id, cidr: '10.2.0.7/24', ipVersion: 4, dnsNameservers: ['9.9.9.9'] } as const;
-      expect(await network().subnets.create(wish)).toMatchObject({
+      const desired = { networkId: net.id, cidr: '10.2.0.7/24', ipVersion: 4, dnsNameservers: ['9.9.9.9'] } as const;
+      expect(await network().subnets.create(desired)).toMatchObject({
         cidr: '10.2.0.0/24',
         gatewayIp: '10.2.0.1',
         allocationPools: [{ start: '10.2.0.2', end: '10.2.0.254' }],
@@ -256,7 +256,7 @@ contract('networks', (cloud) => {
       expect(changed).toMatchObject({ dnsNameservers: ['1.1.1.1', '8.8.8.8'], name: 'n' });
     });
 
-    it.each<[string, Partial<SubnetWish>, number, string | undefined, string | RegExp]>([
+    it.each<[string, Partial<SubnetSpec>, number, string | undefined, string | RegExp]>([
       ['overlapping another', { cidr: '10.20.0.128/25' }, 400, 'InvalidInput', 'overlaps with another subnet'],
       ['no CIDR at all', { cidr: 'bogus' }, 400, undefined, /bogus/],
       [
@@ -281,9 +281,9 @@ contract('networks', (cloud) => {
         /./,
       ],
       ['an unknown network', { networkId: nobody, cidr: '10.9.0.0/24' }, 404, 'NetworkNotFound', /./],
-    ])('refuse %s', async (_what, wish, status, type, says) => {
+    ])('refuse %s', async (_what, desired, status, type, says) => {
       const { network: net } = await createLab(cloud.member);
-      await refused(network().subnets.create({ networkId: net.id, cidr: '10.9.0.0/24', ipVersion: 4, ...wish }), {
+      await refused(network().subnets.create({ networkId: net.id, cidr: '10.9.0.0/24', ipVersion: 4, ...desired }), {
         status,
         ...(type && { type }),
         says,

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { createObserver } from '../../src/openstack/index.ts';
 import { contract } from './support/contract.ts';
 import { createLab } from './support/lab.ts';
-import { serverWish } from './support/servers.ts';
+import { serverSpec } from './support/servers.ts';
 import { uniqueName } from './support/tenant.ts';
 import { until } from './support/wait.ts';
 
@@ -12,7 +12,7 @@ contract('observing', (cloud) => {
   it('a server from its birth to its end', async () => {
     const observer = createObserver(cloud.member, { intervals });
     const { servers } = cloud.member.compute;
-    const { id } = await servers.create(serverWish(cloud, {}));
+    const { id } = await servers.create(serverSpec(cloud, {}));
     const seen: string[] = [];
     const stop = observer.subscribe('server', ({ change, now }) => seen.push(`${change} ${now?.status ?? ''}`.trim()), {
       id,

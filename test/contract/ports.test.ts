@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { collect, type PortWish } from '../../src/openstack/index.ts';
+import { collect, type PortSpec } from '../../src/openstack/index.ts';
 import { contract } from './support/contract.ts';
 import { createLab, type Lab } from './support/lab.ts';
 import { nobody, refused } from './support/refused.ts';
@@ -11,7 +11,7 @@ contract('ports', (cloud) => {
     lab = await createLab(cloud.member);
   });
   const network = () => cloud.member.network;
-  const create = (wish: Partial<PortWish> = {}) => network().ports.create({ networkId: lab.network.id, ...wish });
+  const create = (desired: Partial<PortSpec> = {}) => network().ports.create({ networkId: lab.network.id, ...desired });
 
   it('start with an address, a MAC and the default security group', async () => {
     const port = await create({ name: uniqueName('port'), description: 'd' });
@@ -69,7 +69,7 @@ contract('ports', (cloud) => {
     expect(made.map(({ name }) => name).toSorted()).toEqual(['a', 'b']);
   });
 
-  it.each<[string, Partial<PortWish>, number, string, string | RegExp | undefined]>([
+  it.each<[string, Partial<PortSpec>, number, string, string | RegExp | undefined]>([
     ['an unknown network', { networkId: nobody }, 404, 'NetworkNotFound', undefined],
     [
       'a network that is no id',
@@ -111,8 +111,8 @@ contract('ports', (cloud) => {
     ['a host, as a member', { hostId: 'h' }, 403, 'PolicyNotAuthorized', undefined],
     ['a profile, as a member', { profile: { a: 'b' } }, 403, 'PolicyNotAuthorized', undefined],
     ['an attribute nobody knows', { extra: { bogus: 1 } }, 400, 'HTTPBadRequest', "Unrecognized attribute(s) 'bogus'"],
-  ])('refuse %s', async (_what, wish, status, type, says) => {
-    await refused(create(wish), { status, type, ...(says && { says }) });
+  ])('refuse %s', async (_what, desired, status, type, says) => {
+    await refused(create(desired), { status, type, ...(says && { says }) });
   });
 
   it('refuse an address outside of the subnet, a MAC that is taken, and the external network', async () => {

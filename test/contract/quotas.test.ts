@@ -3,7 +3,7 @@ import { collect } from '../../src/openstack/index.ts';
 import { contract } from './support/contract.ts';
 import { createLab } from './support/lab.ts';
 import { refused } from './support/refused.ts';
-import { serverWish, untilStatus } from './support/servers.ts';
+import { serverSpec, untilStatus } from './support/servers.ts';
 import { setQuotas, type Tenant, uniqueName } from './support/tenant.ts';
 import { until } from './support/wait.ts';
 
@@ -23,9 +23,9 @@ contract('quotas', (cloud) => {
   it('of servers', async () => {
     const { servers } = tenant.cloud.compute;
     // nova counts a server once it has found a place
-    const { id } = await servers.create(serverWish(cloud, {}));
+    const { id } = await servers.create(serverSpec(cloud, {}));
     await untilStatus(tenant.cloud, id, 'ACTIVE');
-    await refused(servers.create(serverWish(cloud, {})), {
+    await refused(servers.create(serverSpec(cloud, {})), {
       status: 403,
       kind: 'quota',
       says: 'Quota exceeded for instances: Requested 1, but already used 1 of 1 instances',
@@ -53,10 +53,10 @@ contract('quotas', (cloud) => {
       says: "Quota exceeded for resources: ['network'].",
     });
     expect(await collect(network.networks.list({ projectId: tenant.projectId }))).toHaveLength(1);
-    const wish = { networkId: lab.network.id };
+    const desired = { networkId: lab.network.id };
     const before = (await collect(network.ports.list({ projectId: tenant.projectId }))).length;
-    await network.ports.createMany(Array.from({ length: 3 - before }, () => wish));
-    await refused(network.ports.create(wish), { status: 409, kind: 'quota', type: 'OverQuota', says: "['port']" });
+    await network.ports.createMany(Array.from({ length: 3 - before }, () => desired));
+    await refused(network.ports.create(desired), { status: 409, kind: 'quota', type: 'OverQuota', says: "['port']" });
     expect((await network.quotas(tenant.projectId))['port']).toMatchObject({ limit: 3, used: 3 });
   });
 

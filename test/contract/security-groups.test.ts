@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { collect, type SecurityGroupRuleWish } from '../../src/openstack/index.ts';
+import { collect, type SecurityGroupRuleSpec } from '../../src/openstack/index.ts';
 import { contract } from './support/contract.ts';
 import { nobody, refused } from './support/refused.ts';
 import { uniqueName } from './support/tenant.ts';
@@ -7,7 +7,7 @@ import { uniqueName } from './support/tenant.ts';
 contract('security groups', (cloud) => {
   const network = () => cloud.member.network;
   const createGroup = () => network().securityGroups.create({ name: uniqueName('group'), description: 'd' });
-  type Rule = Omit<SecurityGroupRuleWish, 'securityGroupId'>;
+  type Rule = Omit<SecurityGroupRuleSpec, 'securityGroupId'>;
 
   it('begin with a default one that lets its members in', async () => {
     const group = (await network().securityGroups.find('default', { projectId: cloud.tenant.projectId }))!;

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { collect, type ServerWish } from '../../src/openstack/index.ts';
+import { collect, type ServerSpec } from '../../src/openstack/index.ts';
 import { contract } from './support/contract.ts';
 import { createLab, type Lab } from './support/lab.ts';
 import { nobody, refused } from './support/refused.ts';
-import { bootServer, removeServer, serverWish } from './support/servers.ts';
+import { bootServer, removeServer, serverSpec } from './support/servers.ts';
 import { uniqueName } from './support/tenant.ts';
 import { until, untilGone } from './support/wait.ts';
 
@@ -12,7 +12,7 @@ contract('creating servers', (cloud) => {
   beforeAll(async () => {
     lab = await createLab(cloud.member);
   });
-  const create = (wish: Partial<ServerWish>) => cloud.member.compute.servers.create(serverWish(cloud, wish));
+  const create = (desired: Partial<ServerSpec>) => cloud.member.compute.servers.create(serverSpec(cloud, desired));
   const raw = (server: object, microversion?: string) =>
     cloud.member.compute.service.request({
       method: 'POST',
@@ -22,7 +22,7 @@ contract('creating servers', (cloud) => {
     });
 
   describe('is refused', () => {
-    it.each<[string, Partial<ServerWish>, number, string | RegExp]>([
+    it.each<[string, Partial<ServerSpec>, number, string | RegExp]>([
       ['with an unknown flavor', { flavorId: nobody }, 400, `Flavor ${nobody} could not be found.`],
       ['with an unknown image', { imageId: nobody }, 400, 'Can not find requested image'],
       ['with an image that is no id', { imageId: 'nope' }, 400, 'Invalid input for field/attribute imageRef.'],
@@ -47,8 +47,8 @@ contract('creating servers', (cloud) => {
         400,
         `failed to get volume ${nobody}.`,
       ],
-    ])('%s', async (_what, wish, status, says) => {
-      await refused(create(wish), { status, says });
+    ])('%s', async (_what, desired, status, says) => {
+      await refused(create(desired), { status, says });
     });
 
     it('with user data that is too long, and the data is not repeated', async () => {
@@ -63,8 +63,8 @@ contract('creating servers', (cloud) => {
     });
 
     it('with a security group that is not there', async () => {
-      const wish = { networks: [{ networkId: lab.network.id }], securityGroups: ['nope'] };
-      await refused(create(wish), { status: 400, says: "Unable to find security_group with name or id 'nope'" });
+      const desired = { networks: [{ networkId: lab.network.id }], securityGroups: ['nope'] };
+      await refused(create(desired), { status: 400, says: "Unable to find security_group with name or id 'nope'" });
     });
 
     it('with a flavor without disk and no boot volume', async () => {
@@ -139,7 +139,7 @@ contract('creating servers', (cloud) => {
 
   it('builds, then is active with addresses, zone and host', async () => {
     const { servers } = cloud.member.compute;
-    const wish = serverWish(cloud, {
+    const desired = serverSpec(cloud, {
       networks: [{ networkId: lab.network.id }],
       tags: ['one', 'two'],
       metadata: { a: 'b' },
@@ -147,7 +147,7 @@ contract('creating servers', (cloud) => {
       description: 'a description',
       userData: '#cloud-config',
     });
-    const { id } = await servers.create(wish);
+    const { id } = await servers.create(desired);
     const fresh = await servers.get(id);
     expect(['BUILD', 'ACTIVE']).toContain(fresh.status);
     const server = await until(
@@ -155,7 +155,7 @@ contract('creating servers', (cloud) => {
       ({ status, taskState }) => status === 'ACTIVE' && taskState === undefined,
     );
     expect(server).toMatchObject({
-      name: wish.name,
+      name: desired.name,
       vmState: 'active',
       powerState: 1,
       metadata: { a: 'b' },
@@ -209,7 +209,7 @@ contract('creating servers', (cloud) => {
     const [zone, other] = cloud.world.zones;
     if (zone === undefined || other === undefined) throw new Error('this needs two availability zones');
     const first = await bootServer(cloud, { serverGroupId: group.id, availabilityZone: zone });
-    const { id } = await servers.create(serverWish(cloud, { serverGroupId: group.id, availabilityZone: other }));
+    const { id } = await servers.create(serverSpec(cloud, { serverGroupId: group.id, availabilityZone: other }));
     const failed = await until(
       () => servers.get(id),
       ({ status }) => status === 'ERROR',

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { collect, type VolumeWish } from '../../src/openstack/index.ts';
+import { collect, type VolumeSpec } from '../../src/openstack/index.ts';
 import { contract } from './support/contract.ts';
 import { nobody, refused } from './support/refused.ts';
 import { uniqueName } from './support/tenant.ts';
@@ -7,7 +7,8 @@ import { until, untilGone } from './support/wait.ts';
 
 contract('volumes', (cloud) => {
   const volumes = () => cloud.member.volume.volumes;
-  const create = (wish: Partial<VolumeWish> = {}) => volumes().create({ name: uniqueName('volume'), size: 1, ...wish });
+  const create = (desired: Partial<VolumeSpec> = {}) =>
+    volumes().create({ name: uniqueName('volume'), size: 1, ...desired });
   const available = (id: string) =>
     until(
       () => volumes().get(id),
@@ -63,15 +64,15 @@ contract('volumes', (cloud) => {
     expect(await ids({ name: first.name, status: 'error' })).toEqual([]);
   });
 
-  it.each<[string, Partial<VolumeWish>, number, string | RegExp]>([
+  it.each<[string, Partial<VolumeSpec>, number, string | RegExp]>([
     ['a size of nothing', { size: 0 }, 400, 'Invalid input for field/attribute size.'],
     ['an unknown type', { volumeType: 'nope' }, 404, 'Volume type with name nope could not be found.'],
     ['an unknown snapshot', { snapshotId: nobody, size: undefined }, 404, `Snapshot ${nobody} could not be found.`],
     ['an unknown source', { sourceVolumeId: nobody, size: undefined }, 404, `Volume ${nobody} could not be found.`],
     ['an unknown zone', { availabilityZone: 'nope' }, 400, "Availability zone 'nope' is invalid."],
     ['an unknown image', { imageId: nobody }, 400, 'Invalid image identifier or unable to access requested image.'],
-  ])('refuse %s', async (_what, wish, status, says) => {
-    await refused(create(wish), { status, says });
+  ])('refuse %s', async (_what, desired, status, says) => {
+    await refused(create(desired), { status, says });
   });
 
   it('refuse bodies and actions that make no sense', async () => {

@@ -1,5 +1,5 @@
 /** A promise that was not kept. */
-export class BrokenPromise extends Error {
+export class InvariantViolation extends Error {
   constructor(promise: string, detail: string) {
     super(`${promise}: ${detail}`);
     this.name = 'BrokenPromise';

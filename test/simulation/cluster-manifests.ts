@@ -10,7 +10,7 @@ import {
 import type { JsonObject, KubeObject, Resource } from '../../src/machinery/index.ts';
 
 /** A cluster a user wants, in a few words. */
-export interface ClusterWish {
+export interface ClusterSpec {
   readonly name: string;
   readonly endpoint: 'floating-ip' | 'load-balancer';
   readonly controlPlanes: number;
@@ -36,14 +36,14 @@ const infrastructureGroup = 'infrastructure.cluster.x-k8s.io';
 const bootstrapGroup = 'bootstrap.cluster.x-k8s.io';
 const controlPlaneGroup = 'controlplane.cluster.x-k8s.io';
 
-/** Templates cannot be changed: every wish for other machines has a template of its own. */
-export function templateName(wish: ClusterWish, role: 'control-plane' | 'workers'): string {
-  const disk = wish.bootFromVolume ? '-volume' : '';
-  return `${wish.name}-${role}-${wish.flavor.replace('.', '-')}-${wish.version.replaceAll('.', '-')}${disk}`;
+/** Templates cannot be changed: every other kind of machine has a template of its own. */
+export function templateName(desired: ClusterSpec, role: 'control-plane' | 'workers'): string {
+  const disk = desired.bootFromVolume ? '-volume' : '';
+  return `${desired.name}-${role}-${desired.flavor.replace('.', '-')}-${desired.version.replaceAll('.', '-')}${disk}`;
 }
 
-export const controlPlaneName = (wish: ClusterWish): string => `${wish.name}-control-plane`;
-export const deploymentName = (wish: ClusterWish): string => `${wish.name}-md-0`;
+export const controlPlaneName = (desired: ClusterSpec): string => `${desired.name}-control-plane`;
+export const deploymentName = (desired: ClusterSpec): string => `${desired.name}-md-0`;
 
 const nodeRegistration: JsonObject = {
   name: '{{ local_hostname }}',
@@ -53,36 +53,36 @@ const nodeRegistration: JsonObject = {
   ],
 };
 
-export function machineTemplate(wish: ClusterWish, role: 'control-plane' | 'workers'): Manifest {
+export function machineTemplate(desired: ClusterSpec, role: 'control-plane' | 'workers'): Manifest {
   return {
     resource: openStackMachineTemplates,
-    object: object(openStackMachineTemplates, templateName(wish, role), {
+    object: object(openStackMachineTemplates, templateName(desired, role), {
       template: {
         spec: {
-          flavor: { filter: { name: wish.flavor } },
-          image: { filter: { name: `ubuntu-capi-image-${wish.version}` } },
+          flavor: { filter: { name: desired.flavor } },
+          image: { filter: { name: `ubuntu-capi-image-${desired.version}` } },
           sshKeyName: 'demo',
-          ...(wish.bootFromVolume && { rootVolume: { sizeGiB: 20 } }),
+          ...(desired.bootFromVolume && { rootVolume: { sizeGiB: 20 } }),
         },
       },
     }),
   };
 }
 
-export function manifestsOf(wish: ClusterWish): Manifest[] {
-  const { name } = wish;
+export function manifestsOf(desired: ClusterSpec): Manifest[] {
+  const { name } = desired;
   const infrastructureRef = (template: string): JsonObject => ({
     apiGroup: infrastructureGroup,
     kind: 'OpenStackMachineTemplate',
     name: template,
   });
-  const labels = { 'cluster.x-k8s.io/deployment-name': deploymentName(wish) };
+  const labels = { 'cluster.x-k8s.io/deployment-name': deploymentName(desired) };
   const all: Manifest[] = [
     {
       resource: clusters,
       object: object(clusters, name, {
         clusterNetwork: { pods: { cidrBlocks: ['192.168.0.0/16'] } },
-        controlPlaneRef: { apiGroup: controlPlaneGroup, kind: 'KubeadmControlPlane', name: controlPlaneName(wish) },
+        controlPlaneRef: { apiGroup: controlPlaneGroup, kind: 'KubeadmControlPlane', name: controlPlaneName(desired) },
         infrastructureRef: { apiGroup: infrastructureGroup, kind: 'OpenStackCluster', name },
       }),
     },
@@ -90,56 +90,56 @@ export function manifestsOf(wish: ClusterWish): Manifest[] {
       resource: openStackClusters,
       object: object(openStackClusters, name, {
         identityRef: { name: 'cloud-config', cloudName: 'openstack' },
-        managedSubnets: [{ cidr: `10.${20 + wish.index}.0.0/24`, dnsNameservers: ['9.9.9.9'] }],
+        managedSubnets: [{ cidr: `10.${20 + desired.index}.0.0/24`, dnsNameservers: ['9.9.9.9'] }],
         managedSecurityGroups: { allowAllInClusterTraffic: true },
-        ...(wish.endpoint === 'load-balancer' && { apiServer: { managedLoadBalancer: { enabled: true } } }),
+        ...(desired.endpoint === 'load-balancer' && { apiServer: { managedLoadBalancer: { enabled: true } } }),
       }),
     },
     {
       resource: kubeadmControlPlanes,
-      object: object(kubeadmControlPlanes, controlPlaneName(wish), {
-        replicas: wish.controlPlanes,
-        version: wish.version,
-        machineTemplate: { spec: { infrastructureRef: infrastructureRef(templateName(wish, 'control-plane')) } },
+      object: object(kubeadmControlPlanes, controlPlaneName(desired), {
+        replicas: desired.controlPlanes,
+        version: desired.version,
+        machineTemplate: { spec: { infrastructureRef: infrastructureRef(templateName(desired, 'control-plane')) } },
         kubeadmConfigSpec: { initConfiguration: { nodeRegistration }, joinConfiguration: { nodeRegistration } },
       }),
     },
-    machineTemplate(wish, 'control-plane'),
-    machineTemplate(wish, 'workers'),
+    machineTemplate(desired, 'control-plane'),
+    machineTemplate(desired, 'workers'),
     {
       resource: kubeadmConfigTemplates,
-      object: object(kubeadmConfigTemplates, deploymentName(wish), {
+      object: object(kubeadmConfigTemplates, deploymentName(desired), {
         template: { spec: { joinConfiguration: { nodeRegistration } } },
       }),
     },
     {
       resource: machineDeployments,
-      object: object(machineDeployments, deploymentName(wish), {
+      object: object(machineDeployments, deploymentName(desired), {
         clusterName: name,
-        replicas: wish.workers,
+        replicas: desired.workers,
         selector: { matchLabels: labels },
         template: {
           metadata: { labels },
           spec: {
             clusterName: name,
-            version: wish.version,
+            version: desired.version,
             bootstrap: {
-              configRef: { apiGroup: bootstrapGroup, kind: 'KubeadmConfigTemplate', name: deploymentName(wish) },
+              configRef: { apiGroup: bootstrapGroup, kind: 'KubeadmConfigTemplate', name: deploymentName(desired) },
             },
-            infrastructureRef: infrastructureRef(templateName(wish, 'workers')),
+            infrastructureRef: infrastructureRef(templateName(desired, 'workers')),
           },
         },
       }),
     },
   ];
-  if (wish.healthCheck) {
-    all.push(healthCheck(wish, 'workers', { matchLabels: labels }));
-    all.push(healthCheck(wish, 'control-plane', { matchLabels: { 'cluster.x-k8s.io/control-plane': '' } }));
+  if (desired.healthCheck) {
+    all.push(healthCheck(desired, 'workers', { matchLabels: labels }));
+    all.push(healthCheck(desired, 'control-plane', { matchLabels: { 'cluster.x-k8s.io/control-plane': '' } }));
   }
   return all;
 }
 
-function healthCheck(wish: ClusterWish, role: string, selector: JsonObject): Manifest {
+function healthCheck(desired: ClusterSpec, role: string, selector: JsonObject): Manifest {
   const unhealthyNodeConditions = ['Unknown', 'False'].map((status) => ({
     type: 'Ready',
     status,
@@ -147,8 +147,8 @@ function healthCheck(wish: ClusterWish, role: string, selector: JsonObject): Man
   }));
   return {
     resource: machineHealthChecks,
-    object: object(machineHealthChecks, `${wish.name}-${role}`, {
-      clusterName: wish.name,
+    object: object(machineHealthChecks, `${desired.name}-${role}`, {
+      clusterName: desired.name,
       selector,
       checks: { unhealthyNodeConditions },
     }),

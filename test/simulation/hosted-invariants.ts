@@ -18,7 +18,7 @@ import { namespace } from './cluster-manifests.ts';
 import { planeKinds } from './hosted-manifests.ts';
 import { connectBeside } from './hosted-pods.ts';
 import { type HostedStory, namesOf } from './hosted-story.ts';
-import { BrokenPromise } from './invariants.ts';
+import { InvariantViolation } from './invariants.ts';
 import type { System } from './system.ts';
 
 type EtcdCluster = ReturnType<SimulatedKubernetes['clusters']['etcds']>[number];
@@ -29,8 +29,8 @@ const condition = (object: KubeObject, type: string): string | undefined =>
   )?.status;
 
 /** The etcd that belongs to the plane alone; Kamaji's is shared. */
-export function etcdOf({ system, wish }: HostedStory): EtcdCluster | undefined {
-  const { etcd } = namesOf(wish);
+export function etcdOf({ system, desired }: HostedStory): EtcdCluster | undefined {
+  const { etcd } = namesOf(desired);
   return system.pods?.kubernetes.clusters
     .etcds()
     .find(({ members }) => members.some(({ name }) => name.startsWith(`${etcd}-`)));
@@ -48,8 +48,8 @@ export async function find<T extends KubeObject>(
 }
 
 /** The way into the workload cluster that its users have. */
-async function workload({ system, wish }: HostedStory): Promise<InProcessApi | undefined> {
-  const secret = await find(system, Secrets, `${wish.name}-kubeconfig`);
+async function workload({ system, desired }: HostedStory): Promise<InProcessApi | undefined> {
+  const secret = await find(system, Secrets, `${desired.name}-kubeconfig`);
   const kubeconfig = secret?.data?.['value'];
   if (kubeconfig === undefined || !system.pods) return undefined;
   const connect = connectBeside(system.pods, system.cloud.network);
@@ -62,7 +62,7 @@ export interface Memory {
   /** how many members of etcd agreed on something */
   voters: number;
   wasAvailable: boolean;
-  /** uids of the Machines that made up the cluster when it was last as wished */
+  /** uids of the Machines that made up the cluster when it was last as desired */
   workers: ReadonlySet<string>;
   /** what had happened to objects and cloud when they were last looked at */
   revision: number;
@@ -72,17 +72,17 @@ export interface Memory {
 export async function checkPlane(story: HostedStory, memory: Memory): Promise<void> {
   if (story.isDeleted) return;
   checkMajority(story, memory);
-  const { system, wish } = story;
+  const { system, desired } = story;
   const revision = system.revision();
   if (revision === memory.revision) return;
   memory.revision = revision;
-  const cluster = await find(system, clusters, wish.name);
+  const cluster = await find(system, clusters, desired.name);
   const { host, port } = cluster?.spec.controlPlaneEndpoint ?? {};
   if (host) {
     const endpoint = `${host}:${port}`;
     memory.endpoint ??= endpoint;
     if (memory.endpoint !== endpoint) {
-      throw new BrokenPromise('the endpoint of a cluster never changes', `${memory.endpoint} became ${endpoint}`);
+      throw new InvariantViolation('the endpoint of a cluster never changes', `${memory.endpoint} became ${endpoint}`);
     }
   }
   await checkAvailability(story, memory);
@@ -98,25 +98,25 @@ function checkMajority(story: HostedStory, memory: Memory): void {
   // one member, or two on the way to three, cannot be replaced without a pause; those that are founding etcd gather first
   else if (voters.length >= 3 && hadMajority && story.system.clock.now() >= story.excusedUntil) {
     const down = voters.filter(({ id }) => !etcd.isRunning(id)).map(({ name }) => name);
-    throw new BrokenPromise('a majority of etcd is never given away', `${down.join(' and ')} are down`);
+    throw new InvariantViolation('a majority of etcd is never given away', `${down.join(' and ')} are down`);
   }
 }
 
 /** Whoever says that a plane is available has seen it answer. */
 async function checkAvailability(story: HostedStory, memory: Memory): Promise<void> {
-  const { system, wish } = story;
-  const plane = await find(system, planeKinds[wish.kind].resource, wish.name);
+  const { system, desired } = story;
+  const plane = await find(system, planeKinds[desired.kind].resource, desired.name);
   const isAvailable = plane !== undefined && condition(plane, 'Available') === 'True';
   const hasBecomeSo = isAvailable && !memory.wasAvailable;
   memory.wasAvailable = isAvailable;
   // what was seen a moment ago may have been struck since
-  if (!hasBecomeSo || system.clock.now() < story.lastBlow + 10_000) return;
+  if (!hasBecomeSo || system.clock.now() < story.lastInjectedFault + 10_000) return;
   const api = await workload(story);
   try {
     if (!api) throw new Error('nobody has a kubeconfig for it');
     await api.probe(new AbortController().signal);
   } catch (error) {
-    throw new BrokenPromise(
+    throw new InvariantViolation(
       'status is observed',
       `the plane is Available, but: ${error instanceof Error ? error.message : String(error)}`,
     );
@@ -128,11 +128,11 @@ const isReady = (object: KubeObject): boolean =>
 
 /** Why the plane is not what its user wants, by what is there and not by what is said of it alone. */
 export async function hostedDiffers(story: HostedStory, memory: Memory): Promise<string | undefined> {
-  const { system, wish } = story;
+  const { system, desired } = story;
   const { client } = system;
-  const cluster = await find(system, clusters, wish.name);
+  const cluster = await find(system, clusters, desired.name);
   if (!cluster || condition(cluster, 'Available') !== 'True') return 'the Cluster is not Available';
-  const plane = await find(system, planeKinds[wish.kind].resource, wish.name);
+  const plane = await find(system, planeKinds[desired.kind].resource, desired.name);
   if (!plane || condition(plane, 'Available') !== 'True') return 'the plane is not Available';
   const pods = (await client.list(Pods, { namespace })).items;
   const ill = pods.find((pod) => !isReady(pod));
@@ -141,9 +141,9 @@ export async function hostedDiffers(story: HostedStory, memory: Memory): Promise
     apiServersDiffer(story, pods) ?? etcdDiffers(story) ?? (await rotationsDiffer(story)) ?? (await nodesDiffer(story));
   if (why !== undefined) return why;
   const own = (await client.list(machines, { namespace })).items;
-  if (own.length !== wish.workers) return `there are ${own.length} Machines, not ${wish.workers}`;
-  const stale = own.find(({ spec }) => spec.version !== wish.workerVersion);
-  if (stale) return `Machine ${stale.metadata.name} has version ${stale.spec.version}, not ${wish.workerVersion}`;
+  if (own.length !== desired.workers) return `there are ${own.length} Machines, not ${desired.workers}`;
+  const stale = own.find(({ spec }) => spec.version !== desired.workerVersion);
+  if (stale) return `Machine ${stale.metadata.name} has version ${stale.spec.version}, not ${desired.workerVersion}`;
   const unready = own.find((machine) => !isReady(machine));
   if (unready) return `Machine ${unready.metadata.name} is not Ready`;
   const servers = await collect(system.admin.compute.servers.list({ allTenants: true }));
@@ -156,27 +156,30 @@ export async function hostedDiffers(story: HostedStory, memory: Memory): Promise
 function checkWorkers(story: HostedStory, memory: Memory, own: readonly KubeObject[]): void {
   const now = new Set(own.map(({ metadata }) => metadata.uid ?? ''));
   const kept = [...memory.workers].filter((uid) => now.has(uid)).length;
-  if (!story.hasNewWorkers && kept < Math.min(memory.workers.size, story.wish.workers)) {
-    throw new BrokenPromise('workers outlive changes of their plane', `${kept} of ${memory.workers.size} are left`);
+  if (!story.hasNewWorkers && kept < Math.min(memory.workers.size, story.desired.workers)) {
+    throw new InvariantViolation(
+      'workers outlive changes of their plane',
+      `${kept} of ${memory.workers.size} are left`,
+    );
   }
   memory.workers = now;
   story.hasNewWorkers = false;
 }
 
-function apiServersDiffer({ wish }: HostedStory, pods: readonly Pod[]): string | undefined {
-  const program = wish.kind === 'k0smotron' ? /\/k0s:/ : /\/kube-apiserver:/;
+function apiServersDiffer({ desired }: HostedStory, pods: readonly Pod[]): string | undefined {
+  const program = desired.kind === 'k0smotron' ? /\/k0s:/ : /\/kube-apiserver:/;
   const images = pods.flatMap(({ spec }) =>
     spec.containers.map(({ image = '' }) => image).filter((each) => program.test(each)),
   );
-  if (images.length !== wish.replicas) return `there are ${images.length} API servers, not ${wish.replicas}`;
-  return images.find((image) => !image.includes(wish.version));
+  if (images.length !== desired.replicas) return `there are ${images.length} API servers, not ${desired.replicas}`;
+  return images.find((image) => !image.includes(desired.version));
 }
 
 function etcdDiffers(story: HostedStory): string | undefined {
-  const { wish } = story;
-  if (wish.kind === 'kamaji') return undefined;
+  const { desired } = story;
+  if (desired.kind === 'kamaji') return undefined;
   const etcd = etcdOf(story);
-  const wanted = wish.kind === 'hosted' ? 3 : wish.replicas;
+  const wanted = desired.kind === 'hosted' ? 3 : desired.replicas;
   const voters = etcd?.members.filter(({ id, isLearner }) => !isLearner && etcd.isRunning(id)) ?? [];
   const isWhole = voters.length === wanted && etcd?.members.length === wanted;
   return isWhole
@@ -185,9 +188,9 @@ function etcdDiffers(story: HostedStory): string | undefined {
 }
 
 /** The old ones stay trusted for longer than anybody watches here. */
-async function rotationsDiffer({ system, wish, rotations }: HostedStory): Promise<string | undefined> {
+async function rotationsDiffer({ system, desired, rotations }: HostedStory): Promise<string | undefined> {
   if (rotations.size === 0) return undefined;
-  const secret = await find(system, Secrets, namesOf(wish).rotationState);
+  const secret = await find(system, Secrets, namesOf(desired).rotationState);
   const text = Buffer.from(secret?.data?.['state'] ?? '', 'base64').toString('utf8') || '{}';
   const state = JSON.parse(text) as { rotations?: Record<string, { record: { phase: string; request?: string } }> };
   for (const [what, token] of rotations) {
@@ -201,16 +204,16 @@ async function nodesDiffer(story: HostedStory): Promise<string | undefined> {
   try {
     const nodes = (await (await workload(story))?.client.list(Nodes, {}))?.items ?? [];
     const ready = nodes.filter(isReady).length;
-    return ready === story.wish.workers && nodes.length === ready
+    return ready === story.desired.workers && nodes.length === ready
       ? undefined
-      : `${ready} of ${nodes.length} Nodes are Ready, not ${story.wish.workers}`;
+      : `${ready} of ${nodes.length} Nodes are Ready, not ${story.desired.workers}`;
   } catch (error) {
     return `the workload API does not answer: ${error instanceof Error ? error.message : String(error)}`;
   }
 }
 
 /** What a plane leaves in its namespace after its end: nothing but what its user said. */
-export async function leftOfPlane({ system, wish }: HostedStory): Promise<string[]> {
+export async function leftOfPlane({ system, desired }: HostedStory): Promise<string[]> {
   const kept: ReadonlySet<string> = new Set([
     'Secret cloud-config',
     'Service kubernetes',
@@ -219,7 +222,7 @@ export async function leftOfPlane({ system, wish }: HostedStory): Promise<string
   const kinds: readonly Resource<KubeObject>[] = [
     clusters,
     machines,
-    planeKinds[wish.kind].resource,
+    planeKinds[desired.kind].resource,
     Pods,
     StatefulSets,
     Deployments,
@@ -232,8 +235,8 @@ export async function leftOfPlane({ system, wish }: HostedStory): Promise<string
   for (const kind of kinds) {
     if (
       kind === (PersistentVolumeClaims as Resource<KubeObject>) &&
-      !wish.deletesVolumes &&
-      wish.kind === 'k0smotron'
+      !desired.deletesVolumes &&
+      desired.kind === 'k0smotron'
     ) {
       continue;
     }

@@ -18,7 +18,7 @@ export const hostedKinds = ['k0smotron', 'kamaji', 'hosted'] as const;
 export type HostedKind = (typeof hostedKinds)[number];
 
 /** A cluster with a control plane in Pods that a user wants, in a few words. */
-export interface HostedWish {
+export interface HostedSpec {
   readonly name: string;
   readonly kind: HostedKind;
   readonly replicas: number;
@@ -33,7 +33,7 @@ export interface HostedWish {
 interface KindOfPlane {
   readonly resource: Resource<KubeObject>;
   readonly kubernetesVersion: (version: string) => string;
-  readonly spec: (wish: HostedWish) => JsonObject;
+  readonly spec: (desired: HostedSpec) => JsonObject;
 }
 
 const k0sVersion = (version: string): string => `${version}+k0s.0`;
@@ -63,7 +63,7 @@ export const planeKinds: Readonly<Record<HostedKind, KindOfPlane>> = {
   },
 };
 
-export const workersName = ({ name }: HostedWish): string => `${name}-md-0`;
+export const workersName = ({ name }: HostedSpec): string => `${name}-md-0`;
 
 const nodeRegistration: JsonObject = {
   name: '{{ local_hostname }}',
@@ -74,8 +74,8 @@ const nodeRegistration: JsonObject = {
 };
 
 /** Everything the user writes for it. */
-export function hostedManifests(wish: HostedWish): Manifest[] {
-  const { name, kind, replicas, version } = wish;
+export function hostedManifests(desired: HostedSpec): Manifest[] {
+  const { name, kind, replicas, version } = desired;
   const { resource, spec, kubernetesVersion } = planeKinds[kind];
   return [
     of(clusters, name, {
@@ -93,18 +93,19 @@ export function hostedManifests(wish: HostedWish): Manifest[] {
       managedSubnets: [{ cidr: '10.20.0.0/24', dnsNameservers: ['9.9.9.9'] }],
       managedSecurityGroups: { allowAllInClusterTraffic: true },
     }),
-    of(resource, name, { replicas, version: kubernetesVersion(version), ...spec(wish) }),
+    of(resource, name, { replicas, version: kubernetesVersion(version), ...spec(desired) }),
     ...(kind === 'hosted' ? [gateway] : []),
-    ...workerManifests(wish),
+    ...workerManifests(desired),
   ];
 }
 
 /** Templates cannot be changed: workers of another version have templates of their own. */
-const templateName = (wish: HostedWish): string => `${workersName(wish)}-${wish.workerVersion.replaceAll('.', '-')}`;
+const templateName = (desired: HostedSpec): string =>
+  `${workersName(desired)}-${desired.workerVersion.replaceAll('.', '-')}`;
 
-export function workerTemplates(wish: HostedWish): Manifest[] {
-  const { kind, workerVersion } = wish;
-  const called = templateName(wish);
+export function workerTemplates(desired: HostedSpec): Manifest[] {
+  const { kind, workerVersion } = desired;
+  const called = templateName(desired);
   const isK0s = kind === 'k0smotron';
   const image = isK0s ? 'Ubuntu 22.04' : `ubuntu-capi-image-${workerVersion}`;
   return [
@@ -117,7 +118,7 @@ export function workerTemplates(wish: HostedWish): Manifest[] {
         },
       },
     }),
-    of(bootstrapKind(wish), called, {
+    of(bootstrapKind(desired), called, {
       template: {
         spec: isK0s ? { version: k0sVersion(workerVersion) } : { joinConfiguration: { nodeRegistration } },
       },
@@ -125,50 +126,50 @@ export function workerTemplates(wish: HostedWish): Manifest[] {
   ];
 }
 
-const bootstrapKind = ({ kind }: HostedWish): Resource<KubeObject> =>
+const bootstrapKind = ({ kind }: HostedSpec): Resource<KubeObject> =>
   kind === 'k0smotron' ? k0sWorkerConfigTemplates : kubeadmConfigTemplates;
 
 /** What a MachineDeployment says of its machines that differs between versions. */
-export function workerVersionSpec(wish: HostedWish): JsonObject {
-  const bootstrap = bootstrapKind(wish);
-  const name = templateName(wish);
+export function workerVersionSpec(desired: HostedSpec): JsonObject {
+  const bootstrap = bootstrapKind(desired);
+  const name = templateName(desired);
   return {
-    version: wish.workerVersion,
+    version: desired.workerVersion,
     bootstrap: { configRef: { apiGroup: bootstrap.group, kind: bootstrap.kind, name } },
     infrastructureRef: { apiGroup: openStackMachineTemplates.group, kind: openStackMachineTemplates.kind, name },
   };
 }
 
 /** Replaces workers that are not heard of for long. */
-export function workerHealthCheck(wish: HostedWish): Manifest {
+export function workerHealthCheck(desired: HostedSpec): Manifest {
   const unhealthyNodeConditions = ['Unknown', 'False'].map((status) => ({
     type: 'Ready',
     status,
     timeoutSeconds: 120,
   }));
-  return of(machineHealthChecks, workersName(wish), {
-    clusterName: wish.name,
-    selector: { matchLabels: workerLabels(wish) },
+  return of(machineHealthChecks, workersName(desired), {
+    clusterName: desired.name,
+    selector: { matchLabels: workerLabels(desired) },
     checks: { unhealthyNodeConditions },
   });
 }
 
-const workerLabels = (wish: HostedWish): Record<string, string> => ({
-  'cluster.x-k8s.io/deployment-name': workersName(wish),
+const workerLabels = (desired: HostedSpec): Record<string, string> => ({
+  'cluster.x-k8s.io/deployment-name': workersName(desired),
 });
 
-function workerManifests(wish: HostedWish): Manifest[] {
-  const { name, workers } = wish;
-  const labels = workerLabels(wish);
+function workerManifests(desired: HostedSpec): Manifest[] {
+  const { name, workers } = desired;
+  const labels = workerLabels(desired);
   return [
-    ...workerTemplates(wish),
-    of(machineDeployments, workersName(wish), {
+    ...workerTemplates(desired),
+    of(machineDeployments, workersName(desired), {
       clusterName: name,
       replicas: workers,
       selector: { matchLabels: labels },
       template: {
         metadata: { labels },
-        spec: { clusterName: name, ...workerVersionSpec(wish) },
+        spec: { clusterName: name, ...workerVersionSpec(desired) },
       },
     }),
   ];

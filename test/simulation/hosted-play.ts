@@ -1,30 +1,30 @@
 import { clusters, type Machine, machines, PersistentVolumeClaims, Pods } from '../../src/api/index.ts';
 import { type KubeObject, type Resource, seededRandom } from '../../src/machinery/index.ts';
 import { collect } from '../../src/openstack/index.ts';
+import { tell } from './actions.ts';
+import { clearCloudFaults, injectCloudFaults } from './cloud-faults.ts';
 import { namespace } from './cluster-manifests.ts';
+import { injectPlaneFault } from './hosted-faults.ts';
 import { checkPlane, etcdOf, hostedDiffers, leftOfPlane, type Memory } from './hosted-invariants.ts';
 import { planeKinds } from './hosted-manifests.ts';
 import {
-  applyHostedWish,
+  applyHostedSpec,
   changeHosted,
   deleteHosted,
-  drawHostedWish,
+  drawHostedSpec,
   type HostedStory,
   lagging,
   lagsBehind,
   upgradePlane,
   upgradeWorkersTo,
 } from './hosted-story.ts';
-import { strikePlane } from './hosted-trouble.ts';
-import { BrokenPromise, checkForeign, checkNothingLeft, checkPromises, foreignThings } from './invariants.ts';
+import { checkForeign, checkInvariants, checkNothingLeft, foreignThings, InvariantViolation } from './invariants.ts';
 import type { Outcome } from './play.ts';
 import { checkQuiet } from './quiet.ts';
 import { beginning, createSystem, type System } from './system.ts';
-import { calmTheCloud, troubleTheCloud } from './trouble.ts';
-import { tell } from './wishes.ts';
 
 const hour = 3_600_000;
-const eventsBetweenLooks = 40;
+const eventsBetweenChecks = 40;
 /** After this long a kubelet that was locked out is missed. */
 const untilMissedMs = 120_000;
 
@@ -39,18 +39,18 @@ export async function playHosted(seed: number, onTell?: (line: string) => void):
     hosted: true,
     watch: async (watched) => {
       if (story) await checkPlane(story, memory);
-      if (++events % eventsBetweenLooks === 0) await checkPromises(watched);
+      if (++events % eventsBetweenChecks === 0) await checkInvariants(watched);
     },
   });
   story = {
     system,
     random,
-    wish: drawHostedWish(random, seed),
+    desired: drawHostedSpec(random, seed),
     rotations: new Map(),
     reachedVersion: undefined,
     isDeleted: false,
     excusedUntil: 0,
-    lastBlow: 0,
+    lastInjectedFault: 0,
     hasNewWorkers: false,
     log: [],
     onTell,
@@ -60,7 +60,7 @@ export async function playHosted(seed: number, onTell?: (line: string) => void):
     await live(story, memory, seed);
   } catch (error) {
     problem =
-      error instanceof BrokenPromise
+      error instanceof InvariantViolation
         ? error.message
         : error instanceof Error
           ? (error.stack ?? error.message)
@@ -76,38 +76,38 @@ export async function playHosted(seed: number, onTell?: (line: string) => void):
 async function live(story: HostedStory, memory: Memory, seed: number): Promise<void> {
   const { system, random } = story;
   const before = foreignThings(system);
-  await applyHostedWish(story);
+  await applyHostedSpec(story);
   if (lagsBehind(seed)) await lagBehind(story, memory);
-  if (random.next() < 0.5) troubleTheCloud(story);
+  if (random.next() < 0.5) injectCloudFaults(story);
   // most lives begin before all is there, some are changed once it is
-  if (random.next() < 0.6) await untilWished(story, memory);
+  if (random.next() < 0.6) await untilAsDesired(story, memory);
   const acts = 1 + Math.floor(random.next() * 3);
   for (let act = 0; act < acts; act++) {
     await system.pass(Math.floor(random.next() * 60_000));
-    if (random.next() < 0.45) await strikePlane(story);
+    if (random.next() < 0.45) await injectPlaneFault(story);
     else await changeHosted(story);
   }
   if (random.next() < 0.3) {
-    await untilWished(story, memory);
+    await untilAsDesired(story, memory);
     await changeHosted(story);
     await system.pass(Math.floor(random.next() * 15_000));
-    if (random.next() < 0.5) await strikePlane(story);
+    if (random.next() < 0.5) await injectPlaneFault(story);
   }
   await system.pass(Math.floor(random.next() * 60_000));
-  calmTheCloud(story);
-  await untilWished(story, memory);
-  await checkPromises(system);
+  clearCloudFaults(story);
+  await untilAsDesired(story, memory);
+  await checkInvariants(system);
   checkForeign(system, before);
   const isWatched = random.next() < 0.4;
   if (isWatched) await checkQuiet(system);
   else if (story.rotations.size > 0) await system.pass(untilMissedMs);
   const why = await hostedDiffers(story, memory);
-  if (why !== undefined) throw new BrokenPromise('what is as wished stays so', why);
-  if (random.next() < 0.3) troubleTheCloud(story);
+  if (why !== undefined) throw new InvariantViolation('what is as desired stays so', why);
+  if (random.next() < 0.3) injectCloudFaults(story);
   await deleteHosted(story);
   if (random.next() < 0.5) system.crashSoon(60);
   await system.pass(Math.floor(random.next() * 60_000));
-  calmTheCloud(story);
+  clearCloudFaults(story);
   await untilGone(story);
   checkNothingLeft(system, before);
   await checkVolumesKept(story);
@@ -119,23 +119,23 @@ async function live(story: HostedStory, memory: Memory, seed: number): Promise<v
  */
 async function lagBehind(story: HostedStory, memory: Memory): Promise<void> {
   const { system } = story;
-  await untilWished(story, memory);
+  await untilAsDesired(story, memory);
   const [first, ...next] = lagging;
   for (const version of next.slice(0, -1)) {
     await upgradePlane(story, version);
-    await untilWished(story, memory);
+    await untilAsDesired(story, memory);
     // who skips what the status says is refused
     await system.until(async () => (await planeStatus(story)).version?.startsWith(version) === true, hour);
   }
-  const [running, tooFar] = [story.wish.version, next.at(-1)!];
+  const [running, tooFar] = [story.desired.version, next.at(-1)!];
   await upgradePlane(story, tooFar);
   const held = await system.until(async () => (await versionVerdict(story))?.reason === 'VersionSkew', hour);
-  if (!held) throw new BrokenPromise('a plane never leaves its workers behind', `${first} beside ${tooFar}`);
+  if (!held) throw new InvariantViolation('a plane never leaves its workers behind', `${first} beside ${tooFar}`);
   tell(story, `the plane waits: ${(await versionVerdict(story))?.message}`);
   await upgradeWorkersTo(story, running);
-  await untilWished(story, memory);
+  await untilAsDesired(story, memory);
   await upgradeWorkersTo(story, tooFar);
-  await untilWished(story, memory);
+  await untilAsDesired(story, memory);
 }
 
 interface PlaneCondition {
@@ -149,9 +149,9 @@ interface PlaneStatus {
   readonly conditions?: readonly PlaneCondition[];
 }
 
-async function planeStatus({ system, wish }: HostedStory): Promise<PlaneStatus> {
-  const { resource } = planeKinds[wish.kind];
-  const plane = await system.client.get(resource, { namespace, name: wish.name });
+async function planeStatus({ system, desired }: HostedStory): Promise<PlaneStatus> {
+  const { resource } = planeKinds[desired.kind];
+  const plane = await system.client.get(resource, { namespace, name: desired.name });
   return (plane as { status?: PlaneStatus }).status ?? {};
 }
 
@@ -159,7 +159,7 @@ async function versionVerdict(story: HostedStory): Promise<PlaneCondition | unde
   return (await planeStatus(story)).conditions?.find(({ type }) => type === 'VersionAccepted');
 }
 
-async function untilWished(story: HostedStory, memory: Memory): Promise<void> {
+async function untilAsDesired(story: HostedStory, memory: Memory): Promise<void> {
   let why: string | undefined;
   let events = 0;
   const reached = await story.system.until(async () => {
@@ -167,9 +167,9 @@ async function untilWished(story: HostedStory, memory: Memory): Promise<void> {
     why = await hostedDiffers(story, memory);
     return why === undefined;
   }, 2 * hour);
-  if (!reached) throw new BrokenPromise('every error is recoverable', `never: ${why}`);
-  story.reachedVersion = story.wish.version;
-  tell(story, 'everything is as wished');
+  if (!reached) throw new InvariantViolation('every error is recoverable', `never: ${why}`);
+  story.reachedVersion = story.desired.version;
+  tell(story, 'everything is as desired');
 }
 
 async function untilGone(story: HostedStory): Promise<void> {
@@ -180,22 +180,22 @@ async function untilGone(story: HostedStory): Promise<void> {
     left = await leftOfPlane(story);
     return left.length === 0;
   }, 2 * hour);
-  if (!reached) throw new BrokenPromise('deletion always ends', `left: ${left.join(', ')}`);
+  if (!reached) throw new InvariantViolation('deletion always ends', `left: ${left.join(', ')}`);
   tell(story, 'everything is gone');
 }
 
 /** What a user said was to stay is there. */
-async function checkVolumesKept({ system, wish }: HostedStory): Promise<void> {
-  if (wish.kind !== 'k0smotron' || wish.deletesVolumes) return;
+async function checkVolumesKept({ system, desired }: HostedStory): Promise<void> {
+  if (desired.kind !== 'k0smotron' || desired.deletesVolumes) return;
   const { items } = await system.client.list(PersistentVolumeClaims, { namespace });
-  if (items.length === 0) throw new BrokenPromise('volumes that are to stay do', 'all claims are gone');
+  if (items.length === 0) throw new InvariantViolation('volumes that are to stay do', 'all claims are gone');
 }
 
 /** What the objects say of themselves, for whoever reads a failure. */
 async function situation(story: HostedStory): Promise<string> {
-  const { system, wish } = story;
+  const { system, desired } = story;
   const lines: string[] = [];
-  for (const kind of [clusters, planeKinds[wish.kind].resource, machines as Resource<Machine>]) {
+  for (const kind of [clusters, planeKinds[desired.kind].resource, machines as Resource<Machine>]) {
     for (const object of (await system.client.list(kind as Resource<KubeObject>, {})).items) {
       lines.push(`  ${kind.kind} ${object.metadata.name}: ${badConditions(object)}`);
     }

@@ -1,10 +1,11 @@
 import { clusters, machineDeployments } from '../../src/api/index.ts';
 import { hostedNaming, k0smotronNaming, kamajiNaming, type PlaneNaming } from '../../src/hosting/index.ts';
 import { isNotFound, type Random } from '../../src/machinery/index.ts';
+import { ensure, patch, pick, type Teller, tell } from './actions.ts';
 import { namespace, oldestVersion, versions } from './cluster-manifests.ts';
 import {
   type HostedKind,
-  type HostedWish,
+  type HostedSpec,
   hostedKinds,
   hostedManifests,
   planeKinds,
@@ -13,11 +14,10 @@ import {
   workerVersionSpec,
 } from './hosted-manifests.ts';
 import { by } from './system.ts';
-import { ensure, patch, pick, type Teller, tell } from './wishes.ts';
 
 /** What the user of a hosted plane wants at the moment, and what is known of its past. */
 export interface HostedStory extends Teller {
-  wish: HostedWish;
+  desired: HostedSpec;
   /** rotations that were asked for, by what is rotated: the token */
   readonly rotations: Map<Rotatable, string>;
   /** the version all of the plane has reached: only one minor at a time may follow */
@@ -27,7 +27,7 @@ export interface HostedStory extends Teller {
   /** until when a majority of etcd may be missing because of what befell it, by the clock */
   excusedUntil: number;
   /** when something befell the plane last */
-  lastBlow: number;
+  lastInjectedFault: number;
   /** workers were upgraded or lost: those that are there next time are others */
   hasNewWorkers: boolean;
 }
@@ -45,7 +45,7 @@ export const lagsBehind = (seed: number): boolean => seed % 8 === 5;
 
 export type Rotatable = 'ca' | 'etcd-ca' | 'front-proxy-ca' | 'sa';
 
-export function drawHostedWish(random: Random, seed: number): HostedWish {
+export function drawHostedSpec(random: Random, seed: number): HostedSpec {
   const drawn = random.next() < 0.5 ? versions[0] : versions[1];
   const version = lagsBehind(seed) ? lagging[0] : drawn;
   return {
@@ -65,12 +65,12 @@ const namings: Readonly<Record<HostedKind, PlaneNaming>> = {
   hosted: hostedNaming(planeName),
 };
 
-export const namesOf = ({ kind }: HostedWish): PlaneNaming => namings[kind];
+export const namesOf = ({ kind }: HostedSpec): PlaneNaming => namings[kind];
 
 /** Creates everything, in any order. */
-export async function applyHostedWish(story: HostedStory): Promise<void> {
-  tell(story, `the user wants ${JSON.stringify(story.wish)}`);
-  const left = hostedManifests(story.wish);
+export async function applyHostedSpec(story: HostedStory): Promise<void> {
+  tell(story, `the user wants ${JSON.stringify(story.desired)}`);
+  const left = hostedManifests(story.desired);
   while (left.length > 0) {
     const [manifest] = left.splice(Math.floor(story.random.next() * left.length), 1);
     await story.system.client.create(manifest!.resource, manifest!.object, by);
@@ -81,9 +81,9 @@ type Change = (story: HostedStory) => Promise<void>;
 
 const changes: Readonly<Record<string, Change>> = {
   async 'scale the plane'(story) {
-    const replicas = story.wish.replicas === 1 ? 3 : 1;
+    const replicas = story.desired.replicas === 1 ? 3 : 1;
     await patchPlane(story, { spec: { replicas } });
-    story.wish = { ...story.wish, replicas };
+    story.desired = { ...story.desired, replicas };
   },
   upgrade,
   rotate,
@@ -99,61 +99,63 @@ const changes: Readonly<Record<string, Change>> = {
   },
   'upgrade workers': upgradeWorkers,
   async 'scale workers'(story) {
-    const { kind, version, workerVersion } = story.wish;
-    const workers = story.wish.workers === 1 ? 2 : 1;
+    const { kind, version, workerVersion } = story.desired;
+    const workers = story.desired.workers === 1 ? 2 : 1;
     // kubeadm of another minor does not join: nobody gets new workers before theirs are upgraded too
     if (workers > 1 && kind !== 'k0smotron' && version !== workerVersion) return;
     story.reachedVersion = undefined;
-    await patch(story, machineDeployments, workersName(story.wish), { spec: { replicas: workers } });
-    story.wish = { ...story.wish, workers };
+    await patch(story, machineDeployments, workersName(story.desired), { spec: { replicas: workers } });
+    story.desired = { ...story.desired, workers };
   },
   async 'sleep and wake'(story) {
     story.excusedUntil = Number.POSITIVE_INFINITY;
     await patchPlane(story, { spec: { replicas: 0 } });
     await story.system.pass(Math.floor(story.random.next() * 120_000));
-    await patchPlane(story, { spec: { replicas: story.wish.replicas } });
+    await patchPlane(story, { spec: { replicas: story.desired.replicas } });
     story.excusedUntil = story.system.clock.now() + recoveryMs;
   },
   async 'pause for a while'(story) {
-    await patch(story, clusters, story.wish.name, { spec: { paused: true } });
+    await patch(story, clusters, story.desired.name, { spec: { paused: true } });
     await story.system.pass(30_000);
-    await patch(story, clusters, story.wish.name, { spec: { paused: null } });
+    await patch(story, clusters, story.desired.name, { spec: { paused: null } });
   },
 };
 
 async function upgrade(story: HostedStory): Promise<void> {
-  const { wish, reachedVersion } = story;
-  if (versions.every((one) => one !== wish.version)) return;
-  const version = versions[(versions as readonly string[]).indexOf(wish.version) + 1];
+  const { desired, reachedVersion } = story;
+  if (versions.every((one) => one !== desired.version)) return;
+  const version = versions[(versions as readonly string[]).indexOf(desired.version) + 1];
   // a plane on its way to a version is not sent on to the next
-  if (version === undefined || reachedVersion !== wish.version) return;
+  if (version === undefined || reachedVersion !== desired.version) return;
   await upgradePlane(story, version);
 }
 
 export async function upgradePlane(story: HostedStory, version: string): Promise<void> {
   tell(story, `  to ${version}`);
-  await patchPlane(story, { spec: { version: planeKinds[story.wish.kind].kubernetesVersion(version) } });
-  story.wish = { ...story.wish, version };
+  await patchPlane(story, { spec: { version: planeKinds[story.desired.kind].kubernetesVersion(version) } });
+  story.desired = { ...story.desired, version };
 }
 
 /** The workers follow their plane. */
 async function upgradeWorkers(story: HostedStory): Promise<void> {
-  const { version, workerVersion } = story.wish;
+  const { version, workerVersion } = story.desired;
   if (workerVersion === version || story.reachedVersion !== version) return;
   await upgradeWorkersTo(story, version);
 }
 
 export async function upgradeWorkersTo(story: HostedStory, version: string): Promise<void> {
-  const wish = { ...story.wish, workerVersion: version };
+  const desired = { ...story.desired, workerVersion: version };
   tell(story, `  to ${version}`);
-  for (const manifest of workerTemplates(wish)) await ensure(story, manifest);
-  await patch(story, machineDeployments, workersName(wish), { spec: { template: { spec: workerVersionSpec(wish) } } });
-  story.wish = wish;
+  for (const manifest of workerTemplates(desired)) await ensure(story, manifest);
+  await patch(story, machineDeployments, workersName(desired), {
+    spec: { template: { spec: workerVersionSpec(desired) } },
+  });
+  story.desired = desired;
   story.hasNewWorkers = true;
 }
 
 async function rotate(story: HostedStory): Promise<void> {
-  const { secrets } = namesOf(story.wish);
+  const { secrets } = namesOf(story.desired);
   const rotatables: readonly Rotatable[] = ['ca', 'etcd-ca', 'front-proxy-ca', 'sa'];
   // Overlaps last longer than a life: none is rotated twice.
   const left = rotatables.filter((each) => secrets[each] !== undefined && !story.rotations.has(each));
@@ -166,7 +168,7 @@ async function rotate(story: HostedStory): Promise<void> {
 }
 
 function patchPlane(story: HostedStory, body: Parameters<typeof patch>[3]): Promise<void> {
-  return patch(story, planeKinds[story.wish.kind].resource, story.wish.name, body);
+  return patch(story, planeKinds[story.desired.kind].resource, story.desired.name, body);
 }
 
 /** The user changes their mind. */
@@ -179,7 +181,7 @@ export async function changeHosted(story: HostedStory): Promise<void> {
 export async function deleteHosted(story: HostedStory): Promise<void> {
   tell(story, 'the user deletes the cluster');
   story.isDeleted = true;
-  await story.system.client.delete(clusters, { namespace, name: story.wish.name }).catch((error: unknown) => {
+  await story.system.client.delete(clusters, { namespace, name: story.desired.name }).catch((error: unknown) => {
     if (!isNotFound(error)) throw error;
   });
 }

@@ -6,11 +6,11 @@ import {
   openStackServers,
 } from '../../src/api/index.ts';
 import type { KubeObject, Resource } from '../../src/machinery/index.ts';
-import { BrokenPromise } from './broken-promise.ts';
+import { InvariantViolation } from './broken-promise.ts';
 import { checkConditions } from './listed-conditions.ts';
 import type { System } from './system.ts';
 
-export { BrokenPromise } from './broken-promise.ts';
+export { InvariantViolation } from './broken-promise.ts';
 
 interface CloudThing {
   readonly type: string;
@@ -76,12 +76,12 @@ async function checkOwnership(system: System): Promise<void> {
   for (const thing of things) {
     if (thing.owner === undefined) continue;
     if (!owners.has(thing.owner)) {
-      throw new BrokenPromise('no cloud resource without an owner', `${thing.type} ${thing.name} (${thing.id})`);
+      throw new InvariantViolation('no cloud resource without an owner', `${thing.type} ${thing.name} (${thing.id})`);
     }
     const key = JSON.stringify([thing.type, thing.name, thing.owner, thing.role]);
     const other = seen.get(key);
     if (other)
-      throw new BrokenPromise('nothing is made twice', `${thing.type} ${thing.name}: ${other.id} and ${thing.id}`);
+      throw new InvariantViolation('nothing is made twice', `${thing.type} ${thing.name}: ${other.id} and ${thing.id}`);
     seen.set(key, thing);
   }
 }
@@ -107,7 +107,7 @@ async function checkQuorum(system: System): Promise<void> {
       continue; // it does not serve (yet, or any more)
     }
     await api?.raw('/readyz').catch((error: unknown) => {
-      throw new BrokenPromise(
+      throw new InvariantViolation(
         'a majority of etcd is never given away',
         `${metadata.name}: ${error instanceof Error ? error.message : String(error)}`,
       );
@@ -132,7 +132,7 @@ async function checkAddresses({ client, rows }: System): Promise<void> {
       leadsTo.startsWith(`${metadata.name}-control-plane-`) ||
       leadsTo === `k8s-clusterapi-cluster-${metadata.namespace}-${metadata.name}-kubeapi`;
     if (!isRight) {
-      throw new BrokenPromise('the API address leads to its control plane', `${host} leads to ${leadsTo}`);
+      throw new InvariantViolation('the API address leads to its control plane', `${host} leads to ${leadsTo}`);
     }
   }
 }
@@ -140,7 +140,7 @@ async function checkAddresses({ client, rows }: System): Promise<void> {
 const lastSeen = new WeakMap<System, number>();
 
 /** The promises that hold at every moment. Objects and cloud are looked at when one of them is not as it was last time. */
-export async function checkPromises(system: System): Promise<void> {
+export async function checkInvariants(system: System): Promise<void> {
   await checkQuorum(system);
   const revision = system.revision();
   if (lastSeen.get(system) === revision) return;
@@ -164,17 +164,17 @@ export function foreignThings(system: System): string[] {
 export function checkForeign(system: System, before: readonly string[]): void {
   const now = foreignThings(system);
   const gone = before.filter((thing) => !now.includes(thing));
-  if (gone.length > 0) throw new BrokenPromise('nothing foreign is touched', `gone: ${gone.join(', ')}`);
+  if (gone.length > 0) throw new InvariantViolation('nothing foreign is touched', `gone: ${gone.join(', ')}`);
 }
 
 /** After the last cluster is gone the cloud is as it was. */
 export function checkNothingLeft(system: System, before: readonly string[]): void {
   const marked = census(system).filter(({ owner }) => owner !== undefined);
   if (marked.length > 0) {
-    throw new BrokenPromise('deletion reaches zero', marked.map(({ type, name }) => `${type} ${name}`).join(', '));
+    throw new InvariantViolation('deletion reaches zero', marked.map(({ type, name }) => `${type} ${name}`).join(', '));
   }
   const now = foreignThings(system);
   const left = now.filter((thing) => !before.includes(thing));
-  if (left.length > 0) throw new BrokenPromise('deletion reaches zero', `left over: ${left.join(', ')}`);
+  if (left.length > 0) throw new InvariantViolation('deletion reaches zero', `left over: ${left.join(', ')}`);
   checkForeign(system, before);
 }

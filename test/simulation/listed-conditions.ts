@@ -1,6 +1,6 @@
 import { kindConditions, ownDefinitions } from '../../src/api/index.ts';
 import type { Condition, KubeObject, Resource, ResourceDefinition } from '../../src/machinery/index.ts';
-import { BrokenPromise } from './broken-promise.ts';
+import { InvariantViolation } from './broken-promise.ts';
 import type { System } from './system.ts';
 
 interface WithConditions extends KubeObject {
@@ -36,7 +36,7 @@ export async function checkConditions({ client }: System): Promise<void> {
       ];
       if (unlisted.length === 0) continue;
       const types = unlisted.map(({ type }) => type).join(', ');
-      throw new BrokenPromise('every condition is listed in src/api/conditions.ts', `${resource} has ${types}`);
+      throw new InvariantViolation('every condition is listed in src/api/conditions.ts', `${resource} has ${types}`);
     }
   }
 }

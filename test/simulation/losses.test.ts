@@ -12,15 +12,15 @@ import {
 import type { Client } from '../../src/client/index.ts';
 import type { KubeObject } from '../../src/machinery/index.ts';
 import { connectInProcess } from '../../src/simulator/index.ts';
-import { type ClusterWish, manifestsOf, namespace } from './cluster-manifests.ts';
-import { checkPromises } from './invariants.ts';
+import { type ClusterSpec, manifestsOf, namespace } from './cluster-manifests.ts';
+import { checkInvariants } from './invariants.ts';
 import { by, createSystem, type System } from './system.ts';
 
 const hour = 3_600_000;
 let system: System;
 afterEach(() => system.stop());
 
-const wish: ClusterWish = {
+const desired: ClusterSpec = {
   name: 'c0',
   index: 0,
   endpoint: 'floating-ip',
@@ -54,15 +54,15 @@ async function machinesOf(role: 'control-plane' | 'md'): Promise<Machine[]> {
 const isReady = (machine: Machine): boolean =>
   machine.metadata.deletionTimestamp === undefined && conditionOf(machine, 'Ready')?.status === 'True';
 
-async function isWhole(controlPlanes = wish.controlPlanes, workers = wish.workers): Promise<boolean> {
+async function isWhole(controlPlanes = desired.controlPlanes, workers = desired.workers): Promise<boolean> {
   const [planes, others] = [await machinesOf('control-plane'), await machinesOf('md')];
   if (planes.length !== controlPlanes || others.length !== workers) return false;
   return [...planes, ...others].every(isReady) && conditionOf(await cluster(), 'Available')?.status === 'True';
 }
 
-async function begin(seed: number, changes: Partial<ClusterWish> = {}): Promise<void> {
+async function begin(seed: number, changes: Partial<ClusterSpec> = {}): Promise<void> {
   system = await createSystem({ seed });
-  const wanted = { ...wish, ...changes };
+  const wanted = { ...desired, ...changes };
   for (const { resource, object } of manifestsOf(wanted)) await system.client.create(resource, object, by);
   await until('the cluster is there', () => isWhole(wanted.controlPlanes, wanted.workers));
 }
@@ -104,7 +104,7 @@ describe('a server that is gone for good', () => {
       const all = [...(await machinesOf('md')), ...(await machinesOf('control-plane'))];
       return !all.some(({ metadata }) => lost.includes(metadata.name)) && (await isWhole());
     });
-    await checkPromises(system);
+    await checkInvariants(system);
     expect(JSON.stringify(system.entries)).not.toContain('[redacted]');
     const api = await workload();
     const nodes = (await api.list(Nodes, {})).items.map(({ metadata }) => metadata.name);
@@ -182,7 +182,7 @@ describe('the Node of the leader of etcd', () => {
       const planes = await machinesOf('control-plane');
       return !planes.some(({ metadata }) => metadata.uid === first!.metadata.uid) && (await isWhole(3, 0));
     });
-    await checkPromises(system);
+    await checkInvariants(system);
   });
 });
 

@@ -1,8 +1,8 @@
 import { openStackClusters, Secrets } from '../../src/api/index.ts';
 import type { JsonObject } from '../../src/machinery/index.ts';
-import { type ClusterWish, type Manifest, manifestsOf, namespace } from './cluster-manifests.ts';
+import { deleteCluster, patch, pick, type Story, tell } from './actions.ts';
+import { type ClusterSpec, type Manifest, manifestsOf, namespace } from './cluster-manifests.ts';
 import { by, type System } from './system.ts';
-import { deleteCluster, patch, pick, type Story, tell } from './wishes.ts';
 
 /** What a user wrote wrong in an OpenStackCluster, so that nothing can be made from it. */
 export interface Mistake {
@@ -78,19 +78,19 @@ export function correctionOf(manifests: readonly Manifest[], { spec }: Mistake):
 }
 
 /** A cluster that is wanted with a mistake. The answer corrects it, or gives it up. */
-export async function beginWithMistake(story: Story, wish: ClusterWish): Promise<() => Promise<void>> {
+export async function beginWithMistake(story: Story, desired: ClusterSpec): Promise<() => Promise<void>> {
   const { system, random } = story;
   const mistake = pick(random, mistakes);
   const isCorrected = random.next() < 0.5;
   await prepareMistakes(system);
-  tell(story, `the user wants ${wish.name} too, with ${mistake.what}`);
-  for (const { resource, object } of withMistake(manifestsOf(wish), mistake)) {
+  tell(story, `the user wants ${desired.name} too, with ${mistake.what}`);
+  for (const { resource, object } of withMistake(manifestsOf(desired), mistake)) {
     await system.client.create(resource, object, by);
   }
   return async () => {
-    if (!isCorrected) return await deleteCluster(story, wish);
-    tell(story, `the user corrects ${mistake.what} of ${wish.name}`);
-    await patch(story, openStackClusters, wish.name, correctionOf(manifestsOf(wish), mistake));
-    story.wishes.push(wish);
+    if (!isCorrected) return await deleteCluster(story, desired);
+    tell(story, `the user corrects ${mistake.what} of ${desired.name}`);
+    await patch(story, openStackClusters, desired.name, correctionOf(manifestsOf(desired), mistake));
+    story.specs.push(desired);
   };
 }

@@ -11,7 +11,7 @@ import {
   openStackServers,
 } from '../../src/api/index.ts';
 import type { JsonObject, KubeObject, Resource } from '../../src/machinery/index.ts';
-import { type ClusterWish, type Manifest, manifestsOf, namespace } from './cluster-manifests.ts';
+import { type ClusterSpec, type Manifest, manifestsOf, namespace } from './cluster-manifests.ts';
 import { hostedKinds, hostedManifests, planeKinds } from './hosted-manifests.ts';
 import { checkNothingLeft, foreignThings } from './invariants.ts';
 import { correctionOf, type Mistake, mistakes, prepareMistakes, withMistake } from './mistakes.ts';
@@ -21,7 +21,7 @@ const hour = 3_600_000;
 let system: System;
 afterEach(() => system.stop());
 
-const wishFor = (index: number): ClusterWish => ({
+const desiredFor = (index: number): ClusterSpec => ({
   name: `c${index}`,
   index,
   endpoint: index % 2 === 0 ? 'floating-ip' : 'load-balancer',
@@ -98,7 +98,8 @@ describe('what made nothing in the cloud', () => {
     const before = foreignThings(system);
     await prepareMistakes(system);
     const { mutations } = system.counts;
-    for (const [index, mistake] of mistakes.entries()) await apply(withMistake(manifestsOf(wishFor(index)), mistake));
+    for (const [index, mistake] of mistakes.entries())
+      await apply(withMistake(manifestsOf(desiredFor(index)), mistake));
     for (const [index, mistake] of mistakes.entries()) await untilSaid(openStackClusters, `c${index}`, mistake);
     expect(system.counts.mutations).toBe(mutations);
     const isWarned = async (index: number, said: RegExp): Promise<boolean> =>
@@ -142,7 +143,7 @@ describe('what made nothing in the cloud', () => {
   it('goes on as soon as it is corrected', async () => {
     system = await createSystem({ seed: 3 });
     await prepareMistakes(system);
-    const manifests = (index: number): Manifest[] => manifestsOf({ ...wishFor(index), workers: 0 });
+    const manifests = (index: number): Manifest[] => manifestsOf({ ...desiredFor(index), workers: 0 });
     for (const [index, mistake] of mistakes.entries()) await apply(withMistake(manifests(index), mistake));
     for (const [index, mistake] of mistakes.entries()) await untilSaid(openStackClusters, `c${index}`, mistake);
     for (const [index, mistake] of mistakes.entries()) {
@@ -162,7 +163,7 @@ describe('what made nothing in the cloud', () => {
     const before = foreignThings(system);
     await prepareMistakes(system);
     const wrong = mistakes.filter(({ spec }) => spec['identityRef'] !== undefined);
-    await apply(manifestsOf({ ...wishFor(0), workers: 0 }));
+    await apply(manifestsOf({ ...desiredFor(0), workers: 0 }));
     const provisioned = async (): Promise<boolean> => {
       const { status } = await system.client.get(openStackClusters, { namespace, name: 'c0' });
       return status?.initialization?.provisioned === true;

@@ -11,13 +11,13 @@ import {
 } from '../../src/api/index.ts';
 import { type KubeObject, type Resource, seededRandom } from '../../src/machinery/index.ts';
 import { collect } from '../../src/openstack/index.ts';
-import { type ClusterWish, controlPlaneName, deploymentName, namespace } from './cluster-manifests.ts';
-import { BrokenPromise, checkForeign, checkNothingLeft, checkPromises, foreignThings } from './invariants.ts';
+import { applySpec, changeSomething, deleteCluster, drawSpec, type Story, tell } from './actions.ts';
+import { clearCloudFaults, injectCloudFaults, strike } from './cloud-faults.ts';
+import { type ClusterSpec, controlPlaneName, deploymentName, namespace } from './cluster-manifests.ts';
+import { checkForeign, checkInvariants, checkNothingLeft, foreignThings, InvariantViolation } from './invariants.ts';
 import { beginWithMistake } from './mistakes.ts';
 import { checkQuiet } from './quiet.ts';
 import { beginning, createSystem, type System } from './system.ts';
-import { calmTheCloud, strike, troubleTheCloud } from './trouble.ts';
-import { applyWish, changeSomething, deleteCluster, drawWish, type Story, tell } from './wishes.ts';
 
 export interface Outcome {
   readonly seed: number;
@@ -31,7 +31,7 @@ const hour = 3_600_000;
 /** One large life costs as much as three small ones, and seldom shows what these do not. */
 const livesPerLargeOne = 10;
 /** A whole look at the cloud costs more than most events do. */
-const eventsBetweenLooks = 40;
+const eventsBetweenChecks = 40;
 
 const condition = (object: KubeObject, type: string): string | undefined =>
   (object as { status?: { conditions?: { type: string; status: string }[] } }).status?.conditions?.find(
@@ -39,13 +39,15 @@ const condition = (object: KubeObject, type: string): string | undefined =>
   )?.status;
 
 /** Whether a cluster is what its user wants, by what is there and not by what is said of it alone. */
-async function differs(system: System, wish: ClusterWish): Promise<string | undefined> {
+async function differs(system: System, desired: ClusterSpec): Promise<string | undefined> {
   const { client } = system;
   const find = async <T extends KubeObject>(resource: Resource<T>, name: string): Promise<T> =>
     client.get(resource, { namespace, name });
-  const cluster = await find(clusters, wish.name);
-  if (condition(cluster, 'Available') !== 'True') return `Cluster ${wish.name} is not Available`;
-  const own = (await client.list(machines, { namespace })).items.filter(({ spec }) => spec.clusterName === wish.name);
+  const cluster = await find(clusters, desired.name);
+  if (condition(cluster, 'Available') !== 'True') return `Cluster ${desired.name} is not Available`;
+  const own = (await client.list(machines, { namespace })).items.filter(
+    ({ spec }) => spec.clusterName === desired.name,
+  );
   const isControlPlane = (machine: KubeObject): boolean =>
     machine.metadata.labels?.['cluster.x-k8s.io/control-plane'] !== undefined;
   const groups = {
@@ -53,46 +55,46 @@ async function differs(system: System, wish: ClusterWish): Promise<string | unde
     workers: own.filter((machine) => !isControlPlane(machine)),
   };
   for (const [role, members] of Object.entries(groups)) {
-    const wanted = wish[role as 'controlPlanes' | 'workers'];
-    if (members.length !== wanted) return `${wish.name} has ${members.length} ${role}, not ${wanted}`;
+    const wanted = desired[role as 'controlPlanes' | 'workers'];
+    if (members.length !== wanted) return `${desired.name} has ${members.length} ${role}, not ${wanted}`;
   }
   for (const machine of own) {
     const { name } = machine.metadata;
     if (machine.metadata.deletionTimestamp) return `Machine ${name} is being deleted`;
-    if (machine.spec.version !== wish.version) return `Machine ${name} has version ${machine.spec.version}`;
+    if (machine.spec.version !== desired.version) return `Machine ${name} has version ${machine.spec.version}`;
     if (condition(machine, 'Ready') !== 'True') return `Machine ${name} is not Ready`;
     if (condition(machine, 'UpToDate') === 'False') return `Machine ${name} is not up to date`;
   }
-  const plane = await find(kubeadmControlPlanes, controlPlaneName(wish));
-  const deployment = await find(machineDeployments, deploymentName(wish));
+  const plane = await find(kubeadmControlPlanes, controlPlaneName(desired));
+  const deployment = await find(machineDeployments, deploymentName(desired));
   for (const [object, wanted] of [
-    [plane, wish.controlPlanes],
-    [deployment, wish.workers],
+    [plane, desired.controlPlanes],
+    [deployment, desired.workers],
   ] as const) {
     const { replicas, readyReplicas, upToDateReplicas } = (object.status ?? {}) as Record<string, number | undefined>;
     const counts = [replicas ?? 0, readyReplicas ?? 0, upToDateReplicas ?? 0];
     if (counts.some((count) => count !== wanted)) return `${object.kind} ${object.metadata.name} counts ${counts}`;
   }
   const servers = (await collect(system.admin.compute.servers.list({ allTenants: true }))).filter(({ name }) =>
-    name.startsWith(`${wish.name}-`),
+    name.startsWith(`${desired.name}-`),
   );
-  if (servers.length !== own.length) return `${wish.name} has ${servers.length} servers for ${own.length} Machines`;
+  if (servers.length !== own.length) return `${desired.name} has ${servers.length} servers for ${own.length} Machines`;
   const dead = servers.find(({ status }) => status !== 'ACTIVE');
   return dead && `server ${dead.name} is ${dead.status}`;
 }
 
-async function untilWished(story: Story): Promise<void> {
+async function untilAsDesired(story: Story): Promise<void> {
   const { system } = story;
   let why: string | undefined;
   let events = 0;
   const reached = await system.until(async () => {
     if (events++ % 10 !== 0) return false;
     why = undefined;
-    for (const wish of story.wishes) why ??= await differs(system, wish);
+    for (const desired of story.specs) why ??= await differs(system, desired);
     return why === undefined;
   }, 4 * hour);
-  if (!reached) throw new BrokenPromise('every error is recoverable', `never: ${why}`);
-  tell(story, 'everything is as wished');
+  if (!reached) throw new InvariantViolation('every error is recoverable', `never: ${why}`);
+  tell(story, 'everything is as desired');
 }
 
 async function untilGone(story: Story): Promise<void> {
@@ -118,7 +120,7 @@ async function untilGone(story: Story): Promise<void> {
     }
     return left.length === 0;
   }, 4 * hour);
-  if (!reached) throw new BrokenPromise('deletion always ends', `left: ${left.join(', ')}`);
+  if (!reached) throw new InvariantViolation('deletion always ends', `left: ${left.join(', ')}`);
   tell(story, 'everything is gone');
 }
 
@@ -128,19 +130,19 @@ export async function play(seed: number, onTell?: (line: string) => void): Promi
   const system = await createSystem({
     seed,
     watch: async (watched) => {
-      if (++events % eventsBetweenLooks === 0) await checkPromises(watched);
+      if (++events % eventsBetweenChecks === 0) await checkInvariants(watched);
     },
   });
-  const story: Story = { system, random: seededRandom(seed * 7 + 5), wishes: [], log: [], onTell };
+  const story: Story = { system, random: seededRandom(seed * 7 + 5), specs: [], log: [], onTell };
   const { random } = story;
   let problem: string | undefined;
   try {
     const before = foreignThings(system);
     const isLarge = seed % livesPerLargeOne === 0;
     const amount = isLarge && random.next() < 0.4 ? 2 : 1;
-    for (let index = 0; index < amount; index++) await applyWish(story, drawWish(random, index, isLarge));
-    const mistaken = random.next() < 0.15 ? await beginWithMistake(story, drawWish(random, 9, false)) : undefined;
-    if (random.next() < 0.8) troubleTheCloud(story);
+    for (let index = 0; index < amount; index++) await applySpec(story, drawSpec(random, index, isLarge));
+    const mistaken = random.next() < 0.15 ? await beginWithMistake(story, drawSpec(random, 9, false)) : undefined;
+    if (random.next() < 0.8) injectCloudFaults(story);
     const acts = 1 + Math.floor(random.next() * (isLarge ? 4 : 2));
     for (let act = 0; act < acts; act++) {
       await system.pass(Math.floor(random.next() * 120_000));
@@ -148,24 +150,24 @@ export async function play(seed: number, onTell?: (line: string) => void): Promi
       else await changeSomething(story);
     }
     await mistaken?.();
-    if (random.next() < 0.5) await untilWished(story);
+    if (random.next() < 0.5) await untilAsDesired(story);
     if (random.next() < 0.5) await changeSomething(story);
     await system.pass(Math.floor(random.next() * 60_000));
-    calmTheCloud(story);
-    await untilWished(story);
-    await checkPromises(system);
+    clearCloudFaults(story);
+    await untilAsDesired(story);
+    await checkInvariants(system);
     checkForeign(system, before);
     if (random.next() < (isLarge ? 0.5 : 0.2)) await checkQuiet(system);
-    if (random.next() < 0.5) troubleTheCloud(story);
-    for (const wish of [...story.wishes]) await deleteCluster(story, wish);
+    if (random.next() < 0.5) injectCloudFaults(story);
+    for (const desired of [...story.specs]) await deleteCluster(story, desired);
     if (random.next() < 0.5) system.crashSoon(60);
     await system.pass(60_000);
-    calmTheCloud(story);
+    clearCloudFaults(story);
     await untilGone(story);
     checkNothingLeft(system, before);
   } catch (error) {
     problem =
-      error instanceof BrokenPromise
+      error instanceof InvariantViolation
         ? error.message
         : error instanceof Error
           ? (error.stack ?? error.message)

@@ -1,4 +1,4 @@
-import { BrokenPromise } from './invariants.ts';
+import { InvariantViolation } from './invariants.ts';
 import type { System } from './system.ts';
 
 /**
@@ -19,7 +19,7 @@ export async function checkQuiet(system: System): Promise<void> {
   if (system.counts.lives > before.lives) return checkQuiet(system);
   const grown = (what: 'writes' | 'mutations' | 'requests'): number => system.counts[what] - before[what];
   const complain = (what: string): never => {
-    throw new BrokenPromise('steady state is quiet', `${what} in five minutes`);
+    throw new InvariantViolation('steady state is quiet', `${what} in five minutes`);
   };
   const writes = grown('writes');
   if (writes > 0) {

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { formatImage, imageProblem, parseImage } from './image-reference.ts';
 import {
+  desiredK0sVersion,
   k0sImage,
   k0sTagOf,
   k0sVersionOf,
   kubernetesVersionOfK0s,
   parseK0sVersion,
   spelledLike,
-  wishedK0sVersion,
 } from './k0s-version.ts';
 
 describe('a version of k0s', () => {
@@ -41,12 +41,12 @@ describe('a version of k0s', () => {
     ['v1.32.6+k0s.0', 'v1.32.6+k0s.0', 'v1.32.6+k0s.0'],
     ['v1.32.6+k0s.0', 'v1.32.6', 'v1.32.6+k0s.0'],
     ['v1.32.6+k0s.0', undefined, 'v1.32.6+k0s.0'],
-  ])('reported as %s is shown to who wrote %s as %s', (reported, wish, shown) => {
-    expect(spelledLike(reported, wish)).toBe(shown);
+  ])('reported as %s is shown to who wrote %s as %s', (reported, desired, shown) => {
+    expect(spelledLike(reported, desired)).toBe(shown);
   });
 });
 
-describe('the version wished for', () => {
+describe('the version asked for', () => {
   it.each([
     [{ version: '1.32.6' }, 'v1.32.6+k0s.0'],
     [{ image: 'ghcr.io/k0sproject/k0s:v1.32.6-k0s.0' }, 'v1.32.6+k0s.0'],
@@ -54,7 +54,7 @@ describe('the version wished for', () => {
     [{ image: 'localhost:5000/k0s', version: '' }, undefined],
     [{}, undefined],
   ])('of %j is %s', (spec, version) => {
-    expect(wishedK0sVersion(spec)).toBe(version);
+    expect(desiredK0sVersion(spec)).toBe(version);
   });
 });
 

@@ -36,11 +36,11 @@ export function kubernetesVersionOfK0s(text: string): string {
 }
 
 /**
- * What k0s reports, in the spelling of the wish: with the separator the user writes. Whoever compares the two would
+ * What k0s reports, in the spelling of the spec: with the separator the user writes. Whoever compares the two would
  * otherwise see a difference for ever.
  */
-export function spelledLike(reported: string, wish: string | undefined): string {
-  return wish !== undefined && /-k0s\./.test(wish) ? k0sTagOf(reported) : k0sVersionOf(reported);
+export function spelledLike(reported: string, desired: string | undefined): string {
+  return desired !== undefined && /-k0s\./.test(desired) ? k0sTagOf(reported) : k0sVersionOf(reported);
 }
 
 export const defaultK0sRepository = 'quay.io/k0sproject/k0s';
@@ -48,17 +48,17 @@ export const defaultK0sRepository = 'quay.io/k0sproject/k0s';
 export const defaultK0sVersion = 'v1.27.9+k0s.0';
 
 /**
- * The version wished for, wherever it was written: in `version`, or as the tag inside `image` (which upstream's
+ * The version asked for, wherever it was written: in `version`, or as the tag inside `image` (which upstream's
  * documentation forbids and its guides do). `version` wins; undefined when neither says one.
  */
-export function wishedK0sVersion(spec: { version?: string; image?: string }): string | undefined {
+export function desiredK0sVersion(spec: { version?: string; image?: string }): string | undefined {
   if (spec.version !== undefined && spec.version !== '') return k0sVersionOf(spec.version);
   const { tag } = parseImage(spec.image ?? '');
   return tag === undefined ? undefined : k0sVersionOf(tag);
 }
 
 /**
- * The image to run: the repository the user names with the tag of the version wished for. A tag in `image` that is no
+ * The image to run: the repository the user names with the tag of the version asked for. A tag in `image` that is no
  * version of k0s is somebody's own build and stays when no version is given.
  */
 export function k0sImage(spec: { version?: string; image?: string }, fallbackVersion?: string): string {

@@ -21,7 +21,7 @@ export interface VersionChange {
 
 /**
  * A control plane goes up by one minor version at a time and never below what it runs: an older API server may not read
- * what a newer one has stored. A wish that nothing was made of yet can be taken back.
+ * what a newer one has stored. A spec that nothing was made of yet can be taken back.
  */
 export function validatePlaneVersionChange({ wanted, before, running }: VersionChange, path: string): FieldError[] {
   const from = running ?? before;

@@ -4,7 +4,7 @@ import type { KubeadmControlPlane } from './types.ts';
 
 /**
  * A control plane goes up by one minor version at a time and never below what one of its machines already runs: an
- * older API server may not read what a newer one has stored. A wish that nothing was made of yet can be taken back.
+ * older API server may not read what a newer one has stored. A spec that nothing was made of yet can be taken back.
  */
 export function validateVersionChange(version: string, old: KubeadmControlPlane): FieldError[] {
   const wanted = parseKubernetesVersion(version ?? '');

@@ -1239,7 +1239,7 @@ PersistentVolumeStatus
   reason                   3  string
   lastPhaseTransitionTime  4  *Time
 
-PersistentVolumeClaim kind # A wish for storage.
+PersistentVolumeClaim kind # A request for storage.
   spec    2  PersistentVolumeClaimSpec    # What is wanted.
   status  3  PersistentVolumeClaimStatus  # What was observed; written by the system.
 

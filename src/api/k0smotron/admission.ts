@@ -9,7 +9,7 @@ import {
   type ResourceStrategy,
 } from '../../machinery/index.ts';
 import { imageProblem, parseImage } from '../common/image-reference.ts';
-import { defaultK0sVersion, parseK0sVersion, wishedK0sVersion } from '../common/k0s-version.ts';
+import { defaultK0sVersion, desiredK0sVersion, parseK0sVersion } from '../common/k0s-version.ts';
 import {
   validateHost,
   validateNotNegative,
@@ -81,8 +81,8 @@ export function validateK0smotronChange(
   running: string | undefined,
   path: string,
 ): FieldError[] {
-  const versionOf = (wish: K0smotronClusterSpec): ReturnType<typeof parseK0sVersion> =>
-    parseK0sVersion(wishedK0sVersion(wish) ?? '');
+  const versionOf = (desired: K0smotronClusterSpec): ReturnType<typeof parseK0sVersion> =>
+    parseK0sVersion(desiredK0sVersion(desired) ?? '');
   const change = { wanted: versionOf(spec), before: versionOf(old), running: parseK0sVersion(running ?? '') };
   const versionPath = spec.version === undefined || spec.version === '' ? `${path}.image` : `${path}.version`;
   const errors = validatePlaneVersionChange(change, versionPath);
@@ -105,7 +105,7 @@ export function k0smotronWarnings(spec: K0smotronClusterSpec): string[] {
     return [`spec.version: empty, ${defaultK0sVersion} is used; name the version of k0s`];
   }
   if (version !== '' && tag !== undefined && parseK0sVersion(tag) !== undefined && tag !== version) {
-    return wishedK0sVersion({ image: `k0s:${tag}` }) === wishedK0sVersion({ version })
+    return desiredK0sVersion({ image: `k0s:${tag}` }) === desiredK0sVersion({ version })
       ? []
       : [`spec.image: the tag ${tag} is not used, because spec.version says ${version}`];
   }
@@ -160,11 +160,11 @@ function validateIngress({ ingress, version, image }: K0smotronClusterSpec, path
     ...validateHost(ingress.konnectivityHost, `${path}.konnectivityHost`),
     ...validatePort(ingress.port, `${path}.port`),
   ];
-  const wish = { ...(version === undefined ? {} : { version }), ...(image === undefined ? {} : { image }) };
-  const wished = wishedK0sVersion(wish);
-  const parsed = parseK0sVersion(wished ?? '');
+  const desired = { ...(version === undefined ? {} : { version }), ...(image === undefined ? {} : { image }) };
+  const wanted = desiredK0sVersion(desired);
+  const parsed = parseK0sVersion(wanted ?? '');
   if (parsed !== undefined && (parsed.minor < 34 || (parsed.minor === 34 && parsed.patch < 1))) {
-    errors.push(fieldError.forbidden(path, `needs k0s v1.34.1 or later, not ${wished}`));
+    errors.push(fieldError.forbidden(path, `needs k0s v1.34.1 or later, not ${wanted}`));
   }
   return errors;
 }

@@ -54,7 +54,7 @@ CSIStorageCapacity kind # How much room a class has in one place.
   capacity           4  *Quantity
   maximumVolumeSize  5  *Quantity
 
-VolumeAttachment kind # The wish to attach a volume to a node, or to detach it.
+VolumeAttachment kind # A request to attach a volume to a node, or to detach it.
   spec    2  VolumeAttachmentSpec    required  # What is wanted.
   status  3  VolumeAttachmentStatus            # What was observed; written by the system.
 

@@ -15,7 +15,7 @@ export function defaultStorageClass(store: Store<StoredObject>): AdmissionStep {
     ...coreWrites('persistentvolumeclaims', ['CREATE']),
     mutate({ object }) {
       const spec = object?.spec;
-      // An empty name is a wish too: no class at all.
+      // An empty name is a choice too: no class at all.
       if (!object || !isJsonObject(spec) || spec['storageClassName'] !== undefined) return;
       if (object.metadata.annotations?.[legacyClassAnnotation] !== undefined) return;
       const chosen = newestDefault(store);

@@ -135,11 +135,11 @@ function claimProblems(object: UnstructuredObject, items: readonly LimitRangeIte
   return problems.filter((problem) => problem !== undefined);
 }
 
-function itemProblems({ type, min, max, maxLimitRequestRatio }: LimitRangeItem, wish: Asked): string[] {
+function itemProblems({ type, min, max, maxLimitRequestRatio }: LimitRangeItem, desired: Asked): string[] {
   return [
-    ...[...amountsOf(min)].map(([name, limit]) => below(type, name, limit, wish)),
-    ...[...amountsOf(max)].map(([name, limit]) => above(type, name, limit, wish)),
-    ...[...amountsOf(maxLimitRequestRatio)].map(([name, limit]) => ratioAbove(type, name, limit, wish)),
+    ...[...amountsOf(min)].map(([name, limit]) => below(type, name, limit, desired)),
+    ...[...amountsOf(max)].map(([name, limit]) => above(type, name, limit, desired)),
+    ...[...amountsOf(maxLimitRequestRatio)].map(([name, limit]) => ratioAbove(type, name, limit, desired)),
   ].filter((problem) => problem !== undefined);
 }
 

@@ -11,7 +11,7 @@ export interface FileAuditSinkOptions {
   maxFiles?: number;
   /** events are dropped when this much waits for the disk; default 16 MiB */
   maxBufferedBytes?: number;
-  /** told once per trouble: events were dropped, or the file cannot be written */
+  /** called once per fault: events were dropped, or the file cannot be written */
   onProblem?(message: string): void;
 }
 

@@ -8,7 +8,7 @@ import {
   type UserInfo,
 } from './user.ts';
 
-interface Wish {
+interface Spec {
   user: string;
   uid: string;
   groups: string[];
@@ -32,8 +32,8 @@ function decodeKey(key: string): string {
 }
 
 /** Reads the raw header list, because joined headers cannot tell a comma in a group name from two groups. */
-function readWish(rawHeaders: readonly string[]): Wish | undefined {
-  let wish: Wish | undefined;
+function readSpec(rawHeaders: readonly string[]): Spec | undefined {
+  let desired: Spec | undefined;
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
     const rawName = rawHeaders[i]!;
     // Cheap way out for the headers of every ordinary request.
@@ -41,18 +41,19 @@ function readWish(rawHeaders: readonly string[]): Wish | undefined {
     const name = rawName.toLowerCase();
     if (!name.startsWith(headerPrefix)) continue;
     const value = decodeValue(rawHeaders[i + 1]!);
-    wish ??= { user: '', uid: '', groups: [], extra: new Map() };
-    if (name === 'impersonate-user') wish.user ||= value;
-    else if (name === 'impersonate-uid') wish.uid ||= value;
-    else if (name === 'impersonate-group') wish.groups.push(value);
+    desired ??= { user: '', uid: '', groups: [], extra: new Map() };
+    if (name === 'impersonate-user') desired.user ||= value;
+    else if (name === 'impersonate-uid') desired.uid ||= value;
+    else if (name === 'impersonate-group') desired.groups.push(value);
     else if (name.startsWith(extraPrefix)) {
       const key = decodeKey(name.slice(extraPrefix.length)).toLowerCase();
-      wish.extra.set(key, [...(wish.extra.get(key) ?? []), value]);
+      desired.extra.set(key, [...(desired.extra.get(key) ?? []), value]);
     }
   }
   const empty =
-    wish === undefined || (wish.user === '' && wish.uid === '' && wish.groups.length === 0 && wish.extra.size === 0);
-  return empty ? undefined : wish;
+    desired === undefined ||
+    (desired.user === '' && desired.uid === '' && desired.groups.length === 0 && desired.extra.size === 0);
+  return empty ? undefined : desired;
 }
 
 function impersonationAttributes(
@@ -87,35 +88,37 @@ function resultingGroups(username: string, groups: readonly string[]): readonly 
  * (as upstream) for parts without a user.
  */
 export function impersonatedUser(rawHeaders: readonly string[], requestor: UserInfo, authorizer: Authorizer): UserInfo {
-  const wish = readWish(rawHeaders);
-  if (wish === undefined) return requestor;
-  if (wish.user === '') {
+  const desired = readSpec(rawHeaders);
+  if (desired === undefined) return requestor;
+  if (desired.user === '') {
     throw statusError.internal('requested a group, uid or extra without impersonating a user');
   }
-  const account = parseServiceAccountUsername(wish.user);
+  const account = parseServiceAccountUsername(desired.user);
   const identity = { group: 'authentication.k8s.io', version: 'v1' };
   const checks = [
     account === undefined
-      ? impersonationAttributes(requestor, { resource: 'users', name: wish.user })
+      ? impersonationAttributes(requestor, { resource: 'users', name: desired.user })
       : impersonationAttributes(requestor, { resource: 'serviceaccounts', ...account }),
-    ...wish.groups.map((name) => impersonationAttributes(requestor, { resource: 'groups', name })),
-    ...[...wish.extra].flatMap(([key, values]) =>
+    ...desired.groups.map((name) => impersonationAttributes(requestor, { resource: 'groups', name })),
+    ...[...desired.extra].flatMap(([key, values]) =>
       values.map((name) =>
         impersonationAttributes(requestor, { ...identity, resource: 'userextras', subresource: key, name }),
       ),
     ),
-    ...(wish.uid === '' ? [] : [impersonationAttributes(requestor, { ...identity, resource: 'uids', name: wish.uid })]),
+    ...(desired.uid === ''
+      ? []
+      : [impersonationAttributes(requestor, { ...identity, resource: 'uids', name: desired.uid })]),
   ];
   for (const attributes of checks) {
     const { decision, reason } = authorizer.authorize(attributes);
     if (decision !== 'allow') throw forbiddenError(attributes, reason);
   }
   const groups =
-    account !== undefined && wish.groups.length === 0 ? serviceAccountGroups(account.namespace) : wish.groups;
+    account !== undefined && desired.groups.length === 0 ? serviceAccountGroups(account.namespace) : desired.groups;
   return {
-    name: wish.user,
-    groups: resultingGroups(wish.user, groups),
-    ...(wish.uid !== '' && { uid: wish.uid }),
-    ...(wish.extra.size > 0 && { extra: Object.fromEntries(wish.extra) }),
+    name: desired.user,
+    groups: resultingGroups(desired.user, groups),
+    ...(desired.uid !== '' && { uid: desired.uid }),
+    ...(desired.extra.size > 0 && { extra: Object.fromEntries(desired.extra) }),
   };
 }

@@ -23,7 +23,7 @@ export interface TokenIssuerOptions {
   olderKeys?: readonly JwtVerificationKey[];
   /** audiences of tokens that name none */
   audiences: readonly string[];
-  /** longer wishes are shortened to this; no limit when absent */
+  /** longer durations are shortened to this; no limit when absent */
   maxExpirationSeconds?: number;
   clock: Clock;
   random: Random;

@@ -174,7 +174,7 @@ function trackConnections(server: Http2SecureServer, clock: Clock): Connections 
     socket.on('error', () => socket.destroy());
     socket.once('close', () => connections.sockets.delete(socket));
   });
-  // Handshakes that fail and half-open connections are the client's trouble, not ours.
+  // Handshakes that fail and half-open connections are the client's fault, not ours.
   server.on('tlsClientError', (_error, socket) => socket.destroy());
   server.on('clientError', (error: Error, socket: Socket) => refuseConnection(error, socket, clock));
   server.on('sessionError', () => {});

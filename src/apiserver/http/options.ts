@@ -145,7 +145,7 @@ const deleteOptionsSchema: Schema = {
   },
 };
 
-/** A wish that cannot be read must not become another one: a precondition of the wrong type is not "no precondition". */
+/** An option that cannot be read must not become another one: a precondition of the wrong type is not "no precondition". */
 function checkDeleteOptions(body: unknown): void {
   const mismatch = body === undefined ? undefined : checkTypes(body, deleteOptionsSchema);
   if (mismatch) throw statusError.badRequest(`unable to decode DeleteOptions: ${decodeErrorText(mismatch)}`);
@@ -183,7 +183,7 @@ export function parseDeleteSettings(query: URLSearchParams, body: unknown): Dele
     dryRun,
     ...(policy && { propagationPolicy: policy as PropagationPolicy }),
     ...(orphan !== undefined && orphan !== null && { orphanDependents: String(orphan) === 'true' }),
-    // A negative wish means "soon": upstream takes it for one second.
+    // A negative period means "soon": upstream takes it for one second.
     ...(graceSeconds !== undefined && { gracePeriodSeconds: graceSeconds < 0 ? 1 : graceSeconds }),
     ...(preconditions && {
       preconditions: {

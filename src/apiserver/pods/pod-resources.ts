@@ -38,7 +38,7 @@ interface ContainerStatus {
  * What a pod asks for at most at any moment: its containers and sidecars together, or whichever init container needs
  * more with the sidecars started before it. What the pod says for itself as a whole goes before all of that.
  */
-export function podResources(pod: ResourcefulPod, side: Side, amountsFor: AmountsFor = asWished): Amounts {
+export function podResources(pod: ResourcefulPod, side: Side, amountsFor: AmountsFor = asDesired): Amounts {
   const { containers = [], initContainers = [], resources } = pod.spec ?? {};
   const total: Amounts = new Map();
   for (const container of containers) addAmounts(total, amountsFor(pod, container, side));
@@ -70,17 +70,17 @@ export function podRequests(pod: ResourcefulPod): ReadonlyMap<string, bigint> {
 
 type AmountsFor = (pod: ResourcefulPod, container: ResourcefulContainer, side: Side) => Amounts;
 
-const asWished: AmountsFor = (_pod, { resources }, side) => amountsOf(resources?.[side]);
+const asDesired: AmountsFor = (_pod, { resources }, side) => amountsOf(resources?.[side]);
 
 /** Counts what a running container still holds, when it was told to take less or could not take more. */
 export const asHeld: AmountsFor = (pod, container, side) => {
   const isSidecar = pod.spec?.initContainers?.includes(container) && container.restartPolicy === 'Always';
   const statuses = isSidecar ? pod.status?.initContainerStatuses : pod.status?.containerStatuses;
-  const wished = amountsOf(container.resources?.[side]);
+  const desired = amountsOf(container.resources?.[side]);
   const status = statuses?.find(({ name }) => name === container.name);
-  if (!status?.resources || (pod.spec?.initContainers?.includes(container) && !isSidecar)) return wished;
+  if (!status?.resources || (pod.spec?.initContainers?.includes(container) && !isSidecar)) return desired;
   const infeasible = pod.status?.conditions?.find(({ type }) => type === 'PodResizePending')?.reason === 'Infeasible';
-  const held: Amounts = infeasible ? new Map() : new Map(wished);
+  const held: Amounts = infeasible ? new Map() : new Map(desired);
   raiseAmounts(held, amountsOf(status.resources[side]));
   if (side === 'requests') raiseAmounts(held, amountsOf(status.allocatedResources));
   return held;

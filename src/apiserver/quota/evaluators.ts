@@ -140,11 +140,11 @@ const claimEvaluator: QuotaEvaluator = {
   },
 };
 
-/** A volume that could not be made as small as now wished still takes what it was given. */
+/** A volume that could not be made as small as now asked still takes what it was given. */
 function largest(requested: Amounts, allocated: Amounts): Quantity | undefined {
-  const wish = requested.get('storage');
+  const desired = requested.get('storage');
   const given = allocated.get('storage');
-  const storage = wish && given && given.nanos > wish.nanos ? given : wish;
+  const storage = desired && given && given.nanos > desired.nanos ? given : desired;
   if (storage === undefined) return undefined;
   const whole = ((storage.nanos + one.nanos - 1n) / one.nanos) * one.nanos;
   return { nanos: whole, format: storage.format };

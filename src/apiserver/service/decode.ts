@@ -24,7 +24,7 @@ import type { Caller, DecodedBody, FieldValidation } from './types.ts';
 
 /**
  * Turns a parsed body into an object of the kind and version the URL names, or throws the 400 that kube-apiserver
- * answers. Unknown and duplicate fields are refused, warned about or dropped in silence, as the caller wishes. The
+ * answers. Unknown and duplicate fields are refused, warned about or dropped in silence, as the caller asked. The
  * result is private to the caller.
  */
 export function decodeObject(

@@ -290,15 +290,15 @@ onTargets(targetsByEngine, (on) => {
       const { api, namespace } = on();
       const path = (await namespace()).core('configmaps');
       await api.apply(`${path}/x?fieldManager=one`, configMap('x', { data: { a: '1', b: '1' } }));
-      const wish = configMap('x', { data: { a: '2' } });
-      const answer = await api.apply(`${path}/x?fieldManager=two`, wish);
+      const desired = configMap('x', { data: { a: '2' } });
+      const answer = await api.apply(`${path}/x?fieldManager=two`, desired);
       expect(answer.status).toBe(409);
       expect(answer.body).toMatchObject({
         reason: 'Conflict',
         message: 'Apply failed with 1 conflict: conflict with "one": .data.a',
         details: { causes: [{ reason: 'FieldManagerConflict', message: 'conflict with "one"', field: '.data.a' }] },
       });
-      const forced = await api.apply(`${path}/x?fieldManager=two&force=true`, wish);
+      const forced = await api.apply(`${path}/x?fieldManager=two&force=true`, desired);
       expect(forced.status).toBe(200);
       expect(forced.body['data']).toEqual({ a: '2', b: '1' });
       expect(entryOf(forced.object, 'one').fieldsV1).toEqual({ 'f:data': { 'f:b': {} } });
@@ -341,8 +341,8 @@ onTargets(targetsByEngine, (on) => {
       const { api, namespace } = on();
       const path = (await namespace()).core('pods');
       const container = (name: string): object => ({ name, image: 'registry.example/x:1' });
-      const wish = (names: string[]): object => ({ ...pod('p'), spec: { containers: names.map(container) } });
-      const made = await api.apply(`${path}/p?fieldManager=me`, wish(['a', 'b']));
+      const desired = (names: string[]): object => ({ ...pod('p'), spec: { containers: names.map(container) } });
+      const made = await api.apply(`${path}/p?fieldManager=me`, desired(['a', 'b']));
       expect(made.status, made.text).toBe(201);
       expect(Object.keys(at(entryOf(made.object, 'me').fieldsV1, 'f:spec.f:containers') as object)).toEqual([
         'k:{"name":"a"}',

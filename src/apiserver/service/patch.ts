@@ -55,7 +55,7 @@ export function patchObject(request: PatchRequest): Promise<WrittenObject> {
       if (named && wanted !== live.metadata.resourceVersion) throw modifiedConflict(target);
       const uid = draft.metadata.uid;
       if (uid !== undefined && uid !== live.metadata.uid) {
-        // Unlike in a replacement, a uid in a patch is a wish and not a precondition.
+        // Unlike in a replacement, a uid in a patch is a value to set, not a precondition.
         throw statusError.invalid(resource.definition.group, resource.definition.kind, target.name, [
           fieldError.invalid('metadata.uid', uid, 'field is immutable'),
         ]);
@@ -80,7 +80,7 @@ export function applyPatch(kind: PatchKind, document: JsonValue, patch: unknown,
     }
   } catch (error) {
     if (!(error instanceof PatchError)) throw error;
-    // Upstream answers 500 to a strategic patch that contradicts itself; it is the client's to mend.
+    // Upstream answers 500 to a strategic patch that contradicts itself; it is the client's to correct.
     throw error.status === 500 ? statusError.badRequest(error.message) : error.toApiStatusError();
   }
 }

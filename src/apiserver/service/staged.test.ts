@@ -60,12 +60,12 @@ describe('what somebody is told of a write on its way to disk is there to be see
   it('a conflict shows the newer state, and an update without change is as durable as the state it found', async () => {
     await create('changed', { a: '1' });
     const live = await client.get(ConfigMaps, named('changed'), { signal });
-    const wish = { ...live, data: { a: '2' } };
+    const desired = { ...live, data: { a: '2' } };
     const { resourceVersion: _, ...metadata } = live.metadata;
     const [, { error, seen }, unchanged] = await Promise.all([
-      client.update(ConfigMaps, wish, options),
+      client.update(ConfigMaps, desired, options),
       refusal(client.update(ConfigMaps, { ...live, data: { a: '3' } }, options), 'changed'),
-      client.update(ConfigMaps, { ...wish, metadata }, options).then(() => committed('changed')),
+      client.update(ConfigMaps, { ...desired, metadata }, options).then(() => committed('changed')),
     ]);
     expect(isConflict(error)).toBe(true);
     expect(seen).toEqual({ a: '2' });

@@ -21,7 +21,7 @@ import { toStorageVersion, validateObject } from './validate.ts';
 const maxAttempts = 10;
 
 export interface NextState {
-  /** the wished state in the version of the target, private */
+  /** the desired state in the version of the target, private */
   draft: UnstructuredObject;
   /** the client named the revision it started from: a concurrent change is its conflict, not ours to retry */
   conditional: boolean;
@@ -35,11 +35,11 @@ export interface UpdateRequest {
   subresource: string | undefined;
   caller: Caller;
   settings: WriteSettings;
-  /** computes the wish from the live object, which is in the storage version and shared */
+  /** computes the desired object from the live object, which is in the storage version and shared */
   next(live: UnstructuredObject): NextState | Promise<NextState>;
 }
 
-/** Reads the newest state, lets `next` compute the wish, and stores it; repeats when somebody else was faster. */
+/** Reads the newest state, lets `next` compute the desired object, and stores it; repeats when somebody else was faster. */
 export async function updateObject(request: UpdateRequest): Promise<WrittenObject> {
   for (let attempt = 1; ; attempt++) {
     let conditional = false;
@@ -208,7 +208,7 @@ function isolateSubresource(
   return object;
 }
 
-/** The generation counts changes of the wish: everything but metadata and (where it is a subresource) status. */
+/** The generation counts changes of the spec: everything but metadata and (where it is a subresource) status. */
 function bumpGeneration(
   target: NamedTarget,
   object: UnstructuredObject,
@@ -219,14 +219,14 @@ function bumpGeneration(
   // Where a Pod runs is decided for its user, who asked for nothing else than before.
   if (definition.noGeneration || isStatusWrite(subresource) || subresource === 'binding') return;
   const generation = live.metadata.generation ?? (isCustom ? 1 : 0);
-  if (wishEquals(object, live, target.version.hasStatus)) {
+  if (specEquals(object, live, target.version.hasStatus)) {
     if (live.metadata.generation !== undefined) object.metadata.generation = live.metadata.generation;
     return;
   }
   object.metadata.generation = generation + 1;
 }
 
-function wishEquals(a: UnstructuredObject, b: UnstructuredObject, ignoreStatus: boolean): boolean {
+function specEquals(a: UnstructuredObject, b: UnstructuredObject, ignoreStatus: boolean): boolean {
   for (const key of new Set([...Object.keys(a), ...Object.keys(b)])) {
     if (key === 'metadata' || key === 'apiVersion' || key === 'kind' || (ignoreStatus && key === 'status')) continue;
     if (!deepEqual(a[key], b[key])) return false;

@@ -305,7 +305,7 @@ onTargets(targetsByEngine, (on, { real }) => {
       expect(again.body['message']).toContain('metadata.resourceVersion: Invalid value: 0: must be specified');
     });
 
-    it('counts generations of the wish, not of metadata or status', async () => {
+    it('counts generations of the spec, not of metadata or status', async () => {
       const target = on();
       const { group, path } = await defineWidgets(target);
       const deployments = (await target.namespace()).of('apps/v1', 'deployments');

@@ -14,8 +14,8 @@ export async function handleCsrApproval(request: SubresourceRequest): Promise<Su
     return { type: 'written', code: 200, written: { object, json: record.value.json, created: false } };
   }
   if (!request.body) throw statusError.badRequest('the body must be a CertificateSigningRequest object');
-  const wish = decodeObject(request.body, target, caller, settings.fieldValidation);
-  const conditions = isJsonObject(wish.status) ? wish.status['conditions'] : undefined;
+  const desired = decodeObject(request.body, target, caller, settings.fieldValidation);
+  const conditions = isJsonObject(desired.status) ? desired.status['conditions'] : undefined;
   const written = await updateObject({
     context,
     target,
@@ -23,7 +23,7 @@ export async function handleCsrApproval(request: SubresourceRequest): Promise<Su
     caller,
     settings,
     next: (live) => {
-      const { unconditional } = checkUpdatePreconditions(wish.metadata, live, target);
+      const { unconditional } = checkUpdatePreconditions(desired.metadata, live, target);
       const draft = clone(live);
       draft.status = {
         ...(isJsonObject(draft.status) ? draft.status : {}),

@@ -8,8 +8,8 @@ import type { SubresourceAnswer, SubresourceRequest } from './types.ts';
 export async function handleNamespaceFinalize(request: SubresourceRequest): Promise<SubresourceAnswer> {
   const { context, target, caller, settings } = request;
   if (!request.body) throw statusError.badRequest('the body must be a Namespace object');
-  const wish = decodeObject(request.body, target, caller, settings.fieldValidation);
-  const finalizers = isJsonObject(wish.spec) ? wish.spec['finalizers'] : undefined;
+  const desired = decodeObject(request.body, target, caller, settings.fieldValidation);
+  const finalizers = isJsonObject(desired.spec) ? desired.spec['finalizers'] : undefined;
   const written = await updateObject({
     context,
     target,
@@ -17,7 +17,7 @@ export async function handleNamespaceFinalize(request: SubresourceRequest): Prom
     caller,
     settings,
     next: (live) => {
-      const { unconditional } = checkUpdatePreconditions(wish.metadata, live, target);
+      const { unconditional } = checkUpdatePreconditions(desired.metadata, live, target);
       const draft = clone(live);
       draft.spec = Array.isArray(finalizers) && finalizers.length > 0 ? { finalizers } : {};
       return { draft, conditional: !unconditional };

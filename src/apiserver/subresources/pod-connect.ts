@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import { statusError, type UnstructuredObject } from '../../machinery/index.ts';
 import type { UpgradeOffer } from '../http/wire.ts';
 import { getRecord } from '../service/reads.ts';
-import { type PodAttacher, type PodExecutor, type RunSession, readSessionWish } from './pod-exec.ts';
+import { type PodAttacher, type PodExecutor, type RunSession, readSessionSpec } from './pod-exec.ts';
 import { checkNodeExists, chooseContainer, nodeOf } from './pod-location.ts';
 import { portForwardProtocols, servePortForward } from './port-forward-channels.ts';
 import { portForwardSpdyProtocol, servePortForwardStreams } from './port-forward-spdy.ts';
@@ -56,9 +56,9 @@ async function locateContainer(
 }
 
 function sessionOffers({ query }: SubresourceRequest, checkRest: () => void, run: RunSession): SubresourceAnswer {
-  const wish = readSessionWish(query);
+  const desired = readSessionSpec(query);
   const check = (): void => {
-    if (!wish.stdin && !wish.stdout && !wish.stderr) {
+    if (!desired.stdin && !desired.stdout && !desired.stderr) {
       throw statusError.badRequest('you must specify at least 1 of stdin, stdout, stderr');
     }
     checkRest();
@@ -71,14 +71,14 @@ function sessionOffers({ query }: SubresourceRequest, checkRest: () => void, run
           over: 'websocket',
           protocol,
           check,
-          serve: (socket) => serveSessionChannels(socket, wish, run, protocol),
+          serve: (socket) => serveSessionChannels(socket, desired, run, protocol),
         }),
       ),
       {
         over: 'spdy',
         protocol: sessionSpdyProtocol,
         check,
-        serve: (connection) => serveSessionStreams(connection, wish, run),
+        serve: (connection) => serveSessionStreams(connection, desired, run),
       },
     ],
   };

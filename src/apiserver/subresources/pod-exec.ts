@@ -25,7 +25,7 @@ export type PodExecutor = (pod: UnstructuredObject, command: PodCommand) => Prom
 export type PodAttacher = (pod: UnstructuredObject, session: PodSession) => Promise<void>;
 
 /** Which streams a client asked for. */
-export interface SessionWish {
+export interface SessionSpec {
   readonly stdin: boolean;
   readonly stdout: boolean;
   readonly stderr: boolean;
@@ -36,7 +36,7 @@ export interface SessionWish {
 export type RunSession = (session: Omit<PodSession, 'container'>) => Promise<number>;
 
 /** Throws what a kubelet says of streams that cannot be. */
-export function readSessionWish(query: URLSearchParams): SessionWish {
+export function readSessionSpec(query: URLSearchParams): SessionSpec {
   const flag = (name: string): boolean => query.get(name) === 'true' || query.get(name) === '1';
   const tty = flag('tty');
   // A terminal has one screen.

@@ -48,9 +48,9 @@ export async function handleScale(request: SubresourceRequest): Promise<Subresou
     settings: request.settings,
     next: async (live) => {
       const inVersion = await target.resource.convert(live, target.version.name);
-      const wish = wishedScale(request, toScale(inVersion, paths), target);
-      const replicas = readReplicas(wish, target);
-      const sentVersion = isJsonObject(wish['metadata']) ? wish['metadata']['resourceVersion'] : undefined;
+      const desired = desiredScale(request, toScale(inVersion, paths), target);
+      const replicas = readReplicas(desired, target);
+      const sentVersion = isJsonObject(desired['metadata']) ? desired['metadata']['resourceVersion'] : undefined;
       if (typeof sentVersion === 'string' && sentVersion !== '' && sentVersion !== live.metadata.resourceVersion) {
         throw modifiedConflict(target);
       }
@@ -67,7 +67,7 @@ function scaleAnswer(object: UnstructuredObject, paths: ScalePaths): Subresource
   return { type: 'value', code: 200, value: toScale(object, paths), printer: scalePrinter };
 }
 
-function wishedScale(request: SubresourceRequest, present: JsonObject, target: NamedTarget): JsonObject {
+function desiredScale(request: SubresourceRequest, present: JsonObject, target: NamedTarget): JsonObject {
   if (request.patch) {
     const patched = applyPatch(
       request.patch.kind === 'strategic' ? 'merge' : request.patch.kind,

@@ -10,9 +10,9 @@ export function serviceAccountTokenHandler(access: AccessControl): SubresourceHa
     const { context, target, caller } = request;
     if (!access.tokenIssuer) throw statusError.pathNotFound();
     const account = await target.resource.fromRecord(await getRecord(context, target, caller, {}));
-    const wish = await admitBody(request, 'token');
+    const desired = await admitBody(request, 'token');
     const { response, warnings } = access.tokenIssuer.answerTokenRequest(
-      asTyped<TokenRequest>(wish),
+      asTyped<TokenRequest>(desired),
       account,
       access.lookup,
     );

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import type { RawData, WebSocket } from 'ws';
-import { outcomeOf, type RunSession, type SessionWish } from './pod-exec.ts';
+import { outcomeOf, type RunSession, type SessionSpec } from './pod-exec.ts';
 
 interface SessionProtocol {
   /** channels are digits and their content is base64, for clients that can read text only */
@@ -25,10 +25,10 @@ const maxUnreadBytes = 16 * 1024 * 1024;
 const channel = { stdin: 0, stdout: 1, stderr: 2, outcome: 3, close: 255 } as const;
 
 /** Speaks one of the channel protocols: the first byte of every message says whose it is. */
-export function serveSessionChannels(socket: WebSocket, wish: SessionWish, run: RunSession, protocol: string): void {
+export function serveSessionChannels(socket: WebSocket, desired: SessionSpec, run: RunSession, protocol: string): void {
   const { base64, outcome } = protocols.get(protocol)!;
   const gone = new AbortController();
-  const stdin = wish.stdin ? new PassThrough() : undefined;
+  const stdin = desired.stdin ? new PassThrough() : undefined;
   const leave = (): void => {
     gone.abort(new Error('the client has gone'));
     stdin?.end();
@@ -54,10 +54,10 @@ export function serveSessionChannels(socket: WebSocket, wish: SessionWish, run: 
   };
   const running = run({
     ...(stdin && { stdin }),
-    tty: wish.tty,
+    tty: desired.tty,
     signal: gone.signal,
     out: (text) => send(channel.stdout, text),
-    error: (text) => send(wish.tty ? channel.stdout : channel.stderr, text),
+    error: (text) => send(desired.tty ? channel.stdout : channel.stderr, text),
   });
   outcomeOf(running).then(
     (status) => {

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import { serveSpdy } from '../http/spdy/connection.ts';
 import type { SpdyStream } from '../http/spdy/stream.ts';
-import { outcomeOf, type RunSession, type SessionWish } from './pod-exec.ts';
+import { outcomeOf, type RunSession, type SessionSpec } from './pod-exec.ts';
 
 /** What older clients speak, inside SPDY; over WebSockets the same name means another protocol. */
 export const sessionSpdyProtocol = 'v4.channel.k8s.io';
@@ -10,9 +10,9 @@ export const sessionSpdyProtocol = 'v4.channel.k8s.io';
  * Speaks `v4.channel.k8s.io`: the client opens a stream for everything it asked for, and one on which it is told how
  * the session ended.
  */
-export function serveSessionStreams(connection: Duplex, wish: SessionWish, run: RunSession): void {
-  const expected = new Set(['error', ...(['stdin', 'stdout', 'stderr'] as const).filter((name) => wish[name])]);
-  if (wish.tty) expected.add('resize');
+export function serveSessionStreams(connection: Duplex, desired: SessionSpec, run: RunSession): void {
+  const expected = new Set(['error', ...(['stdin', 'stdout', 'stderr'] as const).filter((name) => desired[name])]);
+  if (desired.tty) expected.add('resize');
   const streams = new Map<string, SpdyStream>();
   const gone = new AbortController();
   connection.once('close', () => gone.abort(new Error('the client has gone')));
@@ -27,14 +27,14 @@ export function serveSessionStreams(connection: Duplex, wish: SessionWish, run: 
       // Nobody sends anything there, or it is nothing to anybody.
       if (kind !== 'stdin') stream.resume();
       stream.on('error', () => stream.destroy());
-      if (streams.size === expected.size) begin(streams, wish, gone.signal, run);
+      if (streams.size === expected.size) begin(streams, desired, gone.signal, run);
     },
   });
 }
 
 function begin(
   streams: ReadonlyMap<string, SpdyStream>,
-  wish: SessionWish,
+  desired: SessionSpec,
   signal: AbortSignal,
   run: RunSession,
 ): void {
@@ -45,10 +45,10 @@ function begin(
   };
   const running = run({
     ...(stdin && { stdin: stdin as AsyncIterable<Buffer> }),
-    tty: wish.tty,
+    tty: desired.tty,
     signal,
     out: (text) => write('stdout', text),
-    error: (text) => write(wish.tty ? 'stdout' : 'stderr', text),
+    error: (text) => write(desired.tty ? 'stdout' : 'stderr', text),
   });
   outcomeOf(running).then(
     (status) => {

@@ -11,17 +11,17 @@ import type { ServiceAddress, ServiceResolver } from './webhook-client.ts';
 export function storeServiceResolver(store: Store<StoredObject>): ServiceResolver {
   return (namespace, name, port) => {
     const service = store.get(objectKey({ group: '', plural: 'services' }, namespace, name))?.value.object;
-    if (!service) return { trouble: `service "${name}" not found` };
+    if (!service) return { fault: `service "${name}" not found` };
     const spec = isJsonObject(service.spec) ? service.spec : {};
     const ports = objects(spec['ports']);
     const servicePort = ports.find((candidate) => candidate['port'] === port);
     if (spec['type'] === 'ExternalName' && typeof spec['externalName'] === 'string') {
       return { host: spec['externalName'], port };
     }
-    if (!servicePort) return { trouble: `no service port ${port} found for service "${name}"` };
+    if (!servicePort) return { fault: `no service port ${port} found for service "${name}"` };
     const portName = String(servicePort['name'] ?? '');
     const address = fromSlices(store, namespace, name, portName) ?? fromEndpoints(store, namespace, name, portName);
-    return address ?? { trouble: `no endpoints available for service "${name}"` };
+    return address ?? { fault: `no endpoints available for service "${name}"` };
   };
 }
 

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import type { Agent } from 'undici';
 import { type JsonObject, jsonText, parseJson } from '../../machinery/index.ts';
-import { webhookTrouble } from './trouble.ts';
+import { webhookFailure } from './failure-text.ts';
 
 /** Where a webhook listens, as webhook configurations and CustomResourceDefinitions say it. */
 export interface WebhookClientConfig {
@@ -17,7 +17,7 @@ export interface ServiceAddress {
 }
 
 /** Finds where a Service can be reached from here, or says why it cannot. */
-export type ServiceResolver = (namespace: string, name: string, port: number) => ServiceAddress | { trouble: string };
+export type ServiceResolver = (namespace: string, name: string, port: number) => ServiceAddress | { fault: string };
 
 /** The Service a webhook is said to be behind has nobody behind it. */
 export class NobodyListensError extends Error {}
@@ -36,7 +36,7 @@ export class WebhookClient {
     this.#resolve = resolve;
   }
 
-  /** Posts a review and returns the answer; throws an Error whose message names the address and the trouble. */
+  /** Posts a review and returns the answer; throws an Error whose message names the address and the failure. */
   async post(config: WebhookClientConfig, review: JsonObject, timeoutMs: number, query = ''): Promise<JsonObject> {
     const { url, servername, shown } = this.#address(config, query);
     try {
@@ -57,7 +57,7 @@ export class WebhookClient {
       if (typeof answer !== 'object' || answer === null) throw new Error('the answer is not an object');
       return answer as JsonObject;
     } catch (error) {
-      throw new Error(`Post "${shown}": ${webhookTrouble(error)}`, { cause: error });
+      throw new Error(`Post "${shown}": ${webhookFailure(error)}`, { cause: error });
     }
   }
 
@@ -80,7 +80,7 @@ export class WebhookClient {
     const path = `/${(service.path ?? '').replace(/^\//, '')}${query}`;
     const shown = `https://${servername}:${port}${path}`;
     const place = this.#resolve(service.namespace, service.name, port);
-    if ('trouble' in place) throw new NobodyListensError(`Post "${shown}": ${place.trouble}`);
+    if ('fault' in place) throw new NobodyListensError(`Post "${shown}": ${place.fault}`);
     const host = place.host.includes(':') ? `[${place.host}]` : place.host;
     return { url: `https://${host}:${place.port}${path}`, servername, shown };
   }

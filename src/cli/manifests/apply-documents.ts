@@ -110,7 +110,7 @@ async function untilServed(
       if (conditions.some(({ type, status }) => type === 'Established' && status === 'True')) break;
       if (options.now() >= deadline) {
         throw new CapstanError('CAP_NOT_ESTABLISHED', `${label} is still not served`, {
-          hint: 'its status says why; apply again when that is mended',
+          hint: 'its status says why; apply again when that is corrected',
         });
       }
       await options.sleep(pollMs);

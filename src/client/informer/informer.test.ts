@@ -224,7 +224,7 @@ describe.each([
 });
 
 describe('an informer', () => {
-  it('falls back to lists when a server takes the wish for a streaming list and then says nothing', async () => {
+  it('falls back to lists when a server accepts the request for a streaming list and then says nothing', async () => {
     const clock = new ManualClock();
     const server = memoryClient({ clock });
     await server.create(widgets, widget('a'), by);

@@ -7,7 +7,7 @@ import { clusterChanged, ownerOf } from '../shared/index.ts';
 // How hosted control planes and their Clusters find each other.
 
 /** A Cluster changes all the time; its hosted control plane cares for little of it. */
-export const clusterMatters: Predicate<Cluster> = clusterChanged(
+export const relevantClusterChange: Predicate<Cluster> = clusterChanged(
   'paused',
   'deletion',
   'endpoint',

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type K0smotronCluster, k0smotronClusters, k0smotronControlPlanes } from '../../api/index.ts';
 import type { KubeObject } from '../../machinery/index.ts';
 import type { ObjectEvent, Watch } from '../../runtime/index.ts';
-import { childWatches, parentMatters } from './parent-and-child.ts';
+import { childWatches, parentChanged } from './parent-and-child.ts';
 
 const object = (status: object, generation = 1): KubeObject & { status: object } => ({
   apiVersion: 'x/v1',
@@ -16,11 +16,11 @@ describe('a child is woken by its parent', () => {
   const initialized = { initialization: { controlPlaneInitialized: true } };
   it.each<[string, boolean, ObjectEvent]>([
     ['when that comes', true, { type: 'add', object: object({}), initial: false }],
-    ['when its wish changes', true, update(object({}), object({}, 2))],
+    ['when its spec changes', true, update(object({}), object({}, 2))],
     ['when it is initialized', true, update(object({}), object(initialized))],
     ['not when it shows how its child is', false, update(object({ replicas: 1 }), object({ replicas: 2 }))],
   ])('%s', (_, expected, event) => {
-    expect(parentMatters(event)).toBe(expected);
+    expect(parentChanged(event)).toBe(expected);
   });
 });
 
@@ -34,7 +34,7 @@ describe('a parent hears of its child', () => {
       .map(({ patient }) => (patient ? 'patiently' : 'at once'));
   it.each<[string, string, ObjectEvent]>([
     ['when it comes', 'at once', { type: 'add', object: object({}), initial: false }],
-    ['when somebody changes its wish', 'at once', update(object({}), object({}, 2))],
+    ['when somebody changes its spec', 'at once', update(object({}), object({}, 2))],
     ['when something decisive turns', 'at once', update(object({ replicas: 2 }), object({ replicas: 3 }))],
     ['when anything else of its status changes', 'patiently', update(object({ replicas: 1 }), object({ replicas: 2 }))],
   ])('%s', (_, how, event) => {

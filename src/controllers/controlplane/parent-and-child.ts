@@ -9,7 +9,7 @@ type Parent = KubeObject & { status?: { initialization?: { controlPlaneInitializ
 const isInitialized = ({ status }: Parent): boolean => status?.initialization?.controlPlaneInitialized === true;
 
 /** What a child reads of its parent: everything but what the parent shows of the child itself. */
-export const parentMatters: Predicate<Parent> = (event) =>
+export const parentChanged: Predicate<Parent> = (event) =>
   changedBesidesStatus(event) || (event.type === 'update' && isInitialized(event.object) !== isInitialized(event.old));
 
 /**

@@ -3,7 +3,7 @@ import { type Machine, machines } from '../../api/index.ts';
 import type { Client } from '../../client/index.ts';
 import { createApplyOnce } from './apply-once.ts';
 
-const wishFor = (labels: Record<string, string>, uid?: string) => ({
+const desiredFor = (labels: Record<string, string>, uid?: string) => ({
   apiVersion: 'cluster.x-k8s.io/v1beta2',
   kind: 'Machine',
   metadata: { namespace: 'team', name: 'one', ...(uid !== undefined && { uid }), labels },
@@ -12,52 +12,52 @@ const wishFor = (labels: Record<string, string>, uid?: string) => ({
 function clientThatCounts() {
   const sent: unknown[] = [];
   const client = {
-    apply: async (_resource: unknown, wish: ReturnType<typeof wishFor>) => {
-      sent.push(wish);
-      return { ...wish, metadata: { ...wish.metadata, uid: 'u1' } };
+    apply: async (_resource: unknown, desired: ReturnType<typeof desiredFor>) => {
+      sent.push(desired);
+      return { ...desired, metadata: { ...desired.metadata, uid: 'u1' } };
     },
   };
   return { sent, client: client as unknown as Client };
 }
 
-const live = (labels: Record<string, string>): Machine => wishFor(labels, 'u1') as unknown as Machine;
+const live = (labels: Record<string, string>): Machine => desiredFor(labels, 'u1') as unknown as Machine;
 
 test('what was applied at birth is not applied again under the name of its identity', async () => {
   const { sent, client } = clientThatCounts();
   const applies = createApplyOnce('me');
-  await applies.create(client, machines, wishFor({ a: '1' }));
-  await applies.apply(client, machines, wishFor({ a: '1' }, 'u1'), live({ a: '1', foreign: 'x' }));
+  await applies.create(client, machines, desiredFor({ a: '1' }));
+  await applies.apply(client, machines, desiredFor({ a: '1' }, 'u1'), live({ a: '1', foreign: 'x' }));
   expect(sent).toHaveLength(1);
 });
 
-test('a wish that changed, or is no longer true, is applied', async () => {
+test('a spec that changed, or is no longer true, is applied', async () => {
   const { sent, client } = clientThatCounts();
   const applies = createApplyOnce('me');
-  await applies.create(client, machines, wishFor({ a: '1', b: '2' }));
+  await applies.create(client, machines, desiredFor({ a: '1', b: '2' }));
   // one label less must reach the server although the rest is there
-  await applies.apply(client, machines, wishFor({ a: '1' }, 'u1'), live({ a: '1', b: '2' }));
+  await applies.apply(client, machines, desiredFor({ a: '1' }, 'u1'), live({ a: '1', b: '2' }));
   expect(sent).toHaveLength(2);
-  await applies.apply(client, machines, wishFor({ a: '1' }, 'u1'), live({}));
+  await applies.apply(client, machines, desiredFor({ a: '1' }, 'u1'), live({}));
   expect(sent).toHaveLength(3);
 });
 
-test('something born as wished is left alone until the wish is more than that', async () => {
+test('something born as desired is left alone until the spec is more than that', async () => {
   const { sent, client } = clientThatCounts();
   const applies = createApplyOnce('me');
   applies.noteBirth('u1');
-  await applies.apply(client, machines, wishFor({ a: '1' }, 'u1'), live({ a: '1' }));
+  await applies.apply(client, machines, desiredFor({ a: '1' }, 'u1'), live({ a: '1' }));
   expect(sent).toHaveLength(0);
-  await applies.apply(client, machines, wishFor({ a: '1', b: '2' }, 'u1'), live({ a: '1' }));
+  await applies.apply(client, machines, desiredFor({ a: '1', b: '2' }, 'u1'), live({ a: '1' }));
   expect(sent).toHaveLength(1);
   // what was applied must be given up by an apply
-  await applies.apply(client, machines, wishFor({ a: '1' }, 'u1'), live({ a: '1', b: '2' }));
+  await applies.apply(client, machines, desiredFor({ a: '1' }, 'u1'), live({ a: '1', b: '2' }));
   expect(sent).toHaveLength(2);
 });
 
 test('of an object it does not know it says everything once', async () => {
   const { sent, client } = clientThatCounts();
   const applies = createApplyOnce('me');
-  await applies.apply(client, machines, wishFor({ a: '1' }, 'u1'), live({ a: '1' }));
-  await applies.apply(client, machines, wishFor({ a: '1' }, 'u1'), live({ a: '1' }));
+  await applies.apply(client, machines, desiredFor({ a: '1' }, 'u1'), live({ a: '1' }));
+  await applies.apply(client, machines, desiredFor({ a: '1' }, 'u1'), live({ a: '1' }));
   expect(sent).toHaveLength(1);
 });

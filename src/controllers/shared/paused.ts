@@ -24,7 +24,7 @@ export function pausedVerdict(reasons: readonly string[]): Verdict {
  * Says on a draft whether it is paused. Nobody looks at a paused object any more: readers of v1beta1, who know no such condition,
  * are told by Ready, and whoever deletes it is told why nothing happens.
  */
-export function tellPaused<T extends KubeObject & Conditioned & LegacyConditioned>(
+export function setPausedCondition<T extends KubeObject & Conditioned & LegacyConditioned>(
   draft: T,
   reasons: readonly string[],
   nowMs: number,

@@ -85,15 +85,15 @@ describe('owners', () => {
   });
 });
 
-describe('what a wish shows', () => {
+describe('what a spec shows', () => {
   it.each([
     [{ a: 1, b: 2 }, { a: 1 }, true],
     [{ a: 1 }, { a: 2 }, false],
     [{ list: [{ k: 1, more: true }] }, { list: [{ k: 1 }] }, true],
     [{ list: [] }, { list: [{ k: 1 }] }, false],
     [{}, { empty: {} }, true],
-  ])('%j shows %j: %s', (live, wish, expected) => {
-    expect(shows(live, wish)).toBe(expected);
+  ])('%j shows %j: %s', (live, desired, expected) => {
+    expect(shows(live, desired)).toBe(expected);
   });
 });
 

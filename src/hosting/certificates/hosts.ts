@@ -2,17 +2,17 @@ import { gatewayHost, konnectivityEndpoint, loadBalancerHost, planeEndpoint, ser
 import { maxEtcdMembers, memberName } from '../etcd/members.ts';
 import type { PlaneFacts } from '../facts.ts';
 import { kubernetesAddresses } from '../network.ts';
-import type { EtcdClusterWish, PlaneWish } from '../wish.ts';
+import type { EtcdClusterSpec, PlaneSpec } from '../spec.ts';
 
-/** Names sorted, each once: a certificate made anew from the same wish says the same. */
+/** Names sorted, each once: a certificate made anew from the same spec says the same. */
 export const uniqueHosts = (hosts: readonly (string | undefined)[]): string[] =>
   [...new Set(hosts.filter((host) => host !== undefined && host !== ''))].sort() as string[];
 
 /** Every name and address the API server answers to. */
-export function apiServerHosts(wish: PlaneWish, facts: PlaneFacts): string[] {
-  const { exposure, network } = wish;
-  const answer = planeEndpoint(wish, facts);
-  const gateway = exposure.gateway === undefined ? undefined : gatewayHost(wish, facts);
+export function apiServerHosts(desired: PlaneSpec, facts: PlaneFacts): string[] {
+  const { exposure, network } = desired;
+  const answer = planeEndpoint(desired, facts);
+  const gateway = exposure.gateway === undefined ? undefined : gatewayHost(desired, facts);
   return uniqueHosts([
     'localhost',
     '127.0.0.1',
@@ -21,7 +21,7 @@ export function apiServerHosts(wish: PlaneWish, facts: PlaneFacts): string[] {
     'kubernetes.default.svc',
     `kubernetes.default.svc.${network.domain}`,
     ...kubernetesAddresses(network),
-    ...serviceNames(wish),
+    ...serviceNames(desired),
     ...(facts.service?.clusterIPs ?? []).filter((address) => address !== 'None'),
     loadBalancerHost(facts),
     answer.known ? answer.endpoint.host : undefined,
@@ -30,14 +30,14 @@ export function apiServerHosts(wish: PlaneWish, facts: PlaneFacts): string[] {
     exposure.ingress?.host.split(':')[0],
     gateway?.split(':')[0],
     // agents reach the server of konnectivity, which shows the same certificate, under a host of its own
-    wish.konnectivity === undefined ? undefined : konnectivityEndpoint(wish, facts)?.host,
+    desired.konnectivity === undefined ? undefined : konnectivityEndpoint(desired, facts)?.host,
     ...exposure.sans,
   ]);
 }
 
 /** Every name members of etcd answer to, those of members to come included: growing needs no new certificates. */
-export function etcdHosts(wish: EtcdClusterWish): string[] {
-  const { naming, identity } = wish;
+export function etcdHosts(desired: EtcdClusterSpec): string[] {
+  const { naming, identity } = desired;
   const services = [naming.etcdService, naming.etcdClientService].flatMap((service) => [
     service,
     `${service}.${identity.namespace}.svc`,
@@ -55,8 +55,8 @@ export function etcdHosts(wish: EtcdClusterWish): string[] {
 }
 
 /** Names of the proxy on nodes that stands for the API where it is behind an Ingress. */
-export function ingressProxyHosts(wish: PlaneWish): string[] {
-  const { domain } = wish.network;
+export function ingressProxyHosts(desired: PlaneSpec): string[] {
+  const { domain } = desired.network;
   return uniqueHosts([
     'kubernetes',
     'kubernetes.default',
@@ -66,6 +66,6 @@ export function ingressProxyHosts(wish: PlaneWish): string[] {
     `kubernetes.svc.${domain}`,
     'localhost',
     '127.0.0.1',
-    ...kubernetesAddresses(wish.network),
+    ...kubernetesAddresses(desired.network),
   ]);
 }

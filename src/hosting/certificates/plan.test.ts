@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { PlaneFacts } from '../facts.ts';
-import { factsOf, hostedWish, k0smotronWish, kamajiWish } from '../testing/wishes.ts';
+import { factsOf, hostedPlaneSpec, k0smotronPlaneSpec, kamajiPlaneSpec } from '../testing/specs.ts';
 import { certificatePlan, etcdOperatorCredential } from './plan.ts';
 import { dueRenewals, nextRenewal, renewAt } from './renewals.ts';
 import type { ObservedCredential, PlannedCertificate, PlannedCredential } from './types.ts';
@@ -10,12 +10,12 @@ const find = (plan: readonly PlannedCredential[], name: string) => plan.find((pl
 
 describe('a certificate plan', () => {
   it.each([
-    ['k0smotron', k0smotronWish()],
-    ['kamaji', kamajiWish()],
-    ['hosted', hostedWish()],
-  ])('of %s signs nothing before there is a signer', (_, wish) => {
+    ['k0smotron', k0smotronPlaneSpec()],
+    ['kamaji', kamajiPlaneSpec()],
+    ['hosted', hostedPlaneSpec()],
+  ])('of %s signs nothing before there is a signer', (_, desired) => {
     const made = new Set<string>();
-    for (const planned of certificatePlan(wish, factsOf(wish))) {
+    for (const planned of certificatePlan(desired, factsOf(desired))) {
       if ('signer' in planned && typeof planned.signer === 'string') expect(made).toContain(planned.signer);
       made.add(planned.name);
     }
@@ -23,10 +23,10 @@ describe('a certificate plan', () => {
   });
 
   it.each([
-    ['k0smotron', k0smotronWish()],
-    ['hosted', hostedWish()],
-  ])('of %s has everything that does not depend on the address from the start', (_, wish) => {
-    const early = certificatePlan(wish, noFacts).map(({ name }) => name);
+    ['k0smotron', k0smotronPlaneSpec()],
+    ['hosted', hostedPlaneSpec()],
+  ])('of %s has everything that does not depend on the address from the start', (_, desired) => {
+    const early = certificatePlan(desired, noFacts).map(({ name }) => name);
     expect(early).toEqual(
       expect.arrayContaining(['ca', 'sa', 'etcd-ca', 'etcd-server', 'etcd-peer', 'apiserver-etcd-client']),
     );
@@ -35,8 +35,8 @@ describe('a certificate plan', () => {
   });
 
   it('names the API server after all that leads to it', () => {
-    const wish = hostedWish();
-    const planned = find(certificatePlan(wish, factsOf(wish)), 'apiserver') as PlannedCertificate;
+    const desired = hostedPlaneSpec();
+    const planned = find(certificatePlan(desired, factsOf(desired)), 'apiserver') as PlannedCertificate;
     expect(planned.hosts).toEqual(
       expect.arrayContaining([
         '10.96.0.1',
@@ -53,22 +53,24 @@ describe('a certificate plan', () => {
   });
 
   it('takes what a user brought as it is', () => {
-    const wish = k0smotronWish({ certificates: { ...k0smotronWish().certificates, external: { ca: 'my-ca' } } });
-    expect(find(certificatePlan(wish, noFacts), 'ca')).toMatchObject({ external: true, place: { name: 'my-ca' } });
+    const desired = k0smotronPlaneSpec({
+      certificates: { ...k0smotronPlaneSpec().certificates, external: { ca: 'my-ca' } },
+    });
+    expect(find(certificatePlan(desired, noFacts), 'ca')).toMatchObject({ external: true, place: { name: 'my-ca' } });
     expect(
-      dueRenewals(certificatePlan(wish, noFacts), new Map(), 0).map(({ credential }) => credential.name),
+      dueRenewals(certificatePlan(desired, noFacts), new Map(), 0).map(({ credential }) => credential.name),
     ).not.toContain('ca');
   });
 
   it('tells who we are to etcd', () => {
-    expect(etcdOperatorCredential(hostedWish())).toBe('etcd-operator');
-    expect(etcdOperatorCredential(k0smotronWish())).toBe('apiserver-etcd-client');
+    expect(etcdOperatorCredential(hostedPlaneSpec())).toBe('etcd-operator');
+    expect(etcdOperatorCredential(k0smotronPlaneSpec())).toBe('apiserver-etcd-client');
   });
 });
 
 describe('a certificate is made anew', () => {
-  const wish = hostedWish();
-  const plan = certificatePlan(wish, factsOf(wish));
+  const desired = hostedPlaneSpec();
+  const plan = certificatePlan(desired, factsOf(desired));
   const planned = find(plan, 'apiserver') as PlannedCertificate;
   const hour = 3_600_000;
   const seen: ObservedCredential = {
@@ -99,7 +101,7 @@ describe('a certificate is made anew', () => {
     expect(dueRenewals([planned], new Map(), 0)).toEqual([{ credential: planned, reason: 'missing' }]);
   });
 
-  it('in good time also where its authority ended sooner than wished', () => {
+  it('in good time also where its authority ended sooner than asked', () => {
     const short = { ...seen, notAfter: 2 * hour };
     expect(renewAt(planned, short)).toBe(hour);
   });

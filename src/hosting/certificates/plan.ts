@@ -2,7 +2,7 @@ import type { KeyAlgorithm } from '../../pki/index.ts';
 import { internalServer, planeEndpoint, serverUrl } from '../endpoint.ts';
 import type { PlaneFacts } from '../facts.ts';
 import type { AuthorityName, CredentialName, SecretPlace } from '../naming/types.ts';
-import type { EtcdClusterWish, ExternalAuthority, Labels, PlaneWish } from '../wish.ts';
+import type { EtcdClusterSpec, ExternalAuthority, Labels, PlaneSpec } from '../spec.ts';
 import { apiServerHosts, etcdHosts, ingressProxyHosts } from './hosts.ts';
 import type {
   CertificatePlan,
@@ -21,33 +21,33 @@ const masters = 'system:masters';
  * All credentials of a plane, signers before what they sign. Those whose names depend on the address of the API are in it from
  * the moment that is known.
  */
-export function certificatePlan(wish: PlaneWish, facts: PlaneFacts): CertificatePlan {
-  const endpointKnown = planeEndpoint(wish, facts).known;
+export function certificatePlan(desired: PlaneSpec, facts: PlaneFacts): CertificatePlan {
+  const endpointKnown = planeEndpoint(desired, facts).known;
   return [
-    authority(wish, 'ca', 'kubernetes'),
-    authority(wish, 'front-proxy-ca', wish.layout === 'k0s' ? 'kubernetes' : 'front-proxy-ca'),
-    ...serviceAccountKey(wish),
-    ...etcdCertificatePlan(wish),
+    authority(desired, 'ca', 'kubernetes'),
+    authority(desired, 'front-proxy-ca', desired.layout === 'k0s' ? 'kubernetes' : 'front-proxy-ca'),
+    ...serviceAccountKey(desired),
+    ...etcdCertificatePlan(desired),
     // a certificate without the address nodes use would have to be made twice, and the Pods be rolled for it
-    endpointKnown ? apiServer(wish, facts) : undefined,
-    ...(wish.layout === 'k0s' ? [] : componentCertificates(wish)),
-    ...dataStoreCertificates(wish),
-    ...(wish.layout === 'k0s' && wish.exposure.ingress ? [ingressProxy(wish)] : []),
-    ...(endpointKnown ? kubeconfigs(wish, facts) : []),
+    endpointKnown ? apiServer(desired, facts) : undefined,
+    ...(desired.layout === 'k0s' ? [] : componentCertificates(desired)),
+    ...dataStoreCertificates(desired),
+    ...(desired.layout === 'k0s' && desired.exposure.ingress ? [ingressProxy(desired)] : []),
+    ...(endpointKnown ? kubeconfigs(desired, facts) : []),
   ].filter((planned) => planned !== undefined);
 }
 
 /** What etcd needs, and whoever talks to it. */
-export function etcdCertificatePlan(wish: EtcdClusterWish): PlannedCredential[] {
-  if (wish.dataStore.kind !== 'own-etcd') return [];
-  const hosts = etcdHosts(wish);
-  const isK0s = wish.naming.provider === 'k0smotron';
+export function etcdCertificatePlan(desired: EtcdClusterSpec): PlannedCredential[] {
+  if (desired.dataStore.kind !== 'own-etcd') return [];
+  const hosts = etcdHosts(desired);
+  const isK0s = desired.naming.provider === 'k0smotron';
   const leaf = (
     name: CredentialName,
     usages: ('server' | 'client')[],
     subject: string,
   ): PlannedCertificate | undefined =>
-    certificate(wish, name, {
+    certificate(desired, name, {
       signer: 'etcd-ca',
       commonName: subject,
       organizations: isK0s ? [subject] : [],
@@ -55,45 +55,45 @@ export function etcdCertificatePlan(wish: EtcdClusterWish): PlannedCredential[] 
       usages,
     });
   return [
-    authority(wish, 'etcd-ca', isK0s ? 'kubernetes' : 'etcd-ca'),
-    leaf('etcd-server', ['server', 'client'], isK0s ? 'etcd-server' : wish.naming.etcd),
-    leaf('etcd-peer', ['server', 'client'], isK0s ? 'etcd-peer' : wish.naming.etcd),
+    authority(desired, 'etcd-ca', isK0s ? 'kubernetes' : 'etcd-ca'),
+    leaf('etcd-server', ['server', 'client'], isK0s ? 'etcd-server' : desired.naming.etcd),
+    leaf('etcd-peer', ['server', 'client'], isK0s ? 'etcd-peer' : desired.naming.etcd),
     leaf('apiserver-etcd-client', ['client'], isK0s ? 'apiserver-etcd-client' : 'kube-apiserver-etcd-client'),
-    leaf('etcd-operator', ['client'], wish.dataStore.operatorName ?? 'etcd-controller-client'),
+    leaf('etcd-operator', ['client'], desired.dataStore.operatorName ?? 'etcd-controller-client'),
   ].filter((planned) => planned !== undefined);
 }
 
 /** Which credential we ourselves show to etcd. */
-export function etcdOperatorCredential(wish: EtcdClusterWish): CredentialName {
-  return wish.naming.secrets['etcd-operator'] ? 'etcd-operator' : 'apiserver-etcd-client';
+export function etcdOperatorCredential(desired: EtcdClusterSpec): CredentialName {
+  return desired.naming.secrets['etcd-operator'] ? 'etcd-operator' : 'apiserver-etcd-client';
 }
 
 /** k0s would make one itself, but without the chain that workers need while the authority is being replaced. */
-const apiServer = (wish: PlaneWish, facts: PlaneFacts): PlannedCertificate | undefined =>
-  certificate(wish, 'apiserver', {
+const apiServer = (desired: PlaneSpec, facts: PlaneFacts): PlannedCertificate | undefined =>
+  certificate(desired, 'apiserver', {
     signer: 'ca',
     commonName: 'kube-apiserver',
-    hosts: apiServerHosts(wish, facts),
+    hosts: apiServerHosts(desired, facts),
     usages: ['server'],
   });
 
-function componentCertificates(wish: PlaneWish): (PlannedCredential | undefined)[] {
-  const isHosted = wish.naming.provider === 'hosted';
+function componentCertificates(desired: PlaneSpec): (PlannedCredential | undefined)[] {
+  const isHosted = desired.naming.provider === 'hosted';
   return [
-    certificate(wish, 'apiserver-kubelet-client', {
+    certificate(desired, 'apiserver-kubelet-client', {
       signer: 'ca',
       commonName: 'kube-apiserver-kubelet-client',
       organizations: [isHosted ? 'kubeadm:cluster-admins' : masters],
       usages: ['client'],
     }),
-    certificate(wish, 'front-proxy-client', {
+    certificate(desired, 'front-proxy-client', {
       signer: 'front-proxy-ca',
       commonName: 'front-proxy-client',
       usages: ['client'],
     }),
-    wish.konnectivity === undefined
+    desired.konnectivity === undefined
       ? undefined
-      : certificate(wish, 'konnectivity-server', {
+      : certificate(desired, 'konnectivity-server', {
           signer: 'ca',
           commonName: 'system:konnectivity-server',
           usages: ['client', 'server'],
@@ -101,12 +101,12 @@ function componentCertificates(wish: PlaneWish): (PlannedCredential | undefined)
   ];
 }
 
-function dataStoreCertificates(wish: PlaneWish): (PlannedCredential | undefined)[] {
-  if (wish.dataStore.kind !== 'shared-etcd') return [];
+function dataStoreCertificates(desired: PlaneSpec): (PlannedCredential | undefined)[] {
+  if (desired.dataStore.kind !== 'shared-etcd') return [];
   return [
-    certificate(wish, 'datastore-client', {
-      signer: wish.dataStore.authority,
-      commonName: wish.dataStore.user,
+    certificate(desired, 'datastore-client', {
+      signer: desired.dataStore.authority,
+      commonName: desired.dataStore.user,
       // etcd takes the user from the name alone
       organizations: [masters],
       usages: ['client'],
@@ -115,12 +115,12 @@ function dataStoreCertificates(wish: PlaneWish): (PlannedCredential | undefined)
   ];
 }
 
-const ingressProxy = (wish: PlaneWish): PlannedCertificate | undefined =>
-  certificate(wish, 'ingress-proxy', {
+const ingressProxy = (desired: PlaneSpec): PlannedCertificate | undefined =>
+  certificate(desired, 'ingress-proxy', {
     signer: 'ca',
     commonName: 'ingress-haproxy',
     organizations: ['kubernetes'],
-    hosts: ingressProxyHosts(wish),
+    hosts: ingressProxyHosts(desired),
     usages: ['server'],
   });
 
@@ -129,37 +129,37 @@ interface KubeconfigUser {
   readonly organizations: readonly string[];
 }
 
-function kubeconfigs(wish: PlaneWish, facts: PlaneFacts): (PlannedKubeconfig | undefined)[] {
-  const answer = planeEndpoint(wish, facts);
+function kubeconfigs(desired: PlaneSpec, facts: PlaneFacts): (PlannedKubeconfig | undefined)[] {
+  const answer = planeEndpoint(desired, facts);
   if (!answer.known) return [];
   const outside = serverUrl(answer.endpoint);
-  const inside = internalServer(wish);
+  const inside = internalServer(desired);
   // Programs that share a Pod with an API server talk to that one: no network is needed, and while a plane is upgraded none of
   // them meets an API server that is older than itself.
-  const beside = `https://localhost:${wish.exposure.apiTargetPort ?? wish.exposure.apiPort}`;
-  const isHosted = wish.naming.provider === 'hosted';
+  const beside = `https://localhost:${desired.exposure.apiTargetPort ?? desired.exposure.apiPort}`;
+  const isHosted = desired.naming.provider === 'hosted';
   const admins = { commonName: 'kubernetes-admin', organizations: [isHosted ? masters : 'kubeadm:cluster-admins'] };
   return [
-    kubeconfig(wish, 'cluster-kubeconfig', { commonName: 'kubernetes-admin', organizations: [masters] }, outside),
-    kubeconfig(wish, 'admin-kubeconfig', admins, outside),
+    kubeconfig(desired, 'cluster-kubeconfig', { commonName: 'kubernetes-admin', organizations: [masters] }, outside),
+    kubeconfig(desired, 'admin-kubeconfig', admins, outside),
     kubeconfig(
-      wish,
+      desired,
       'super-admin-kubeconfig',
       { commonName: 'kubernetes-super-admin', organizations: [masters] },
       outside,
     ),
-    kubeconfig(wish, 'controller-manager-kubeconfig', system('kube-controller-manager'), beside),
-    kubeconfig(wish, 'scheduler-kubeconfig', system('kube-scheduler'), beside),
-    wish.konnectivity === undefined
+    kubeconfig(desired, 'controller-manager-kubeconfig', system('kube-controller-manager'), beside),
+    kubeconfig(desired, 'scheduler-kubeconfig', system('kube-scheduler'), beside),
+    desired.konnectivity === undefined
       ? undefined
       : kubeconfig(
-          wish,
+          desired,
           'konnectivity-kubeconfig',
           isHosted ? { commonName: 'konnectivity-client', organizations: [masters] } : system('konnectivity-server'),
           beside,
         ),
     kubeconfig(
-      wish,
+      desired,
       'operator-kubeconfig',
       { commonName: 'control-plane-controller', organizations: [masters] },
       inside,
@@ -169,30 +169,30 @@ function kubeconfigs(wish: PlaneWish, facts: PlaneFacts): (PlannedKubeconfig | u
 
 const system = (name: string): KubeconfigUser => ({ commonName: `system:${name}`, organizations: [] });
 
-function authority(wish: EtcdClusterWish, name: AuthorityName, commonName: string): PlannedAuthority | undefined {
-  const planned = placed(wish, name);
-  const repeatedIn = wish.naming.bundles[name];
+function authority(desired: EtcdClusterSpec, name: AuthorityName, commonName: string): PlannedAuthority | undefined {
+  const planned = placed(desired, name);
+  const repeatedIn = desired.naming.bundles[name];
   return (
     planned && {
       kind: 'authority',
       ...planned,
       name,
       commonName,
-      durationMs: wish.certificates.authorityDurationMs,
-      renewBeforeMs: wish.certificates.authorityRenewBeforeMs,
-      algorithm: wish.certificates.algorithm ?? defaultAlgorithm,
+      durationMs: desired.certificates.authorityDurationMs,
+      renewBeforeMs: desired.certificates.authorityRenewBeforeMs,
+      algorithm: desired.certificates.algorithm ?? defaultAlgorithm,
       ...(repeatedIn && { repeatedIn }),
     }
   );
 }
 
-function serviceAccountKey(wish: PlaneWish): PlannedCredential[] {
-  const planned = placed(wish, 'sa');
-  const algorithm = wish.certificates.algorithm ?? defaultAlgorithm;
+function serviceAccountKey(desired: PlaneSpec): PlannedCredential[] {
+  const planned = placed(desired, 'sa');
+  const algorithm = desired.certificates.algorithm ?? defaultAlgorithm;
   return planned ? [{ kind: 'key', ...planned, name: 'sa', algorithm }] : [];
 }
 
-interface LeafWish {
+interface LeafSpec {
   readonly signer: AuthorityName | ExternalAuthority;
   readonly commonName: string;
   readonly organizations?: readonly string[];
@@ -201,13 +201,13 @@ interface LeafWish {
   readonly trustKeys?: readonly string[];
 }
 
-function certificate(wish: EtcdClusterWish, name: CredentialName, leaf: LeafWish): PlannedCertificate | undefined {
-  const planned = placed(wish, name);
+function certificate(desired: EtcdClusterSpec, name: CredentialName, leaf: LeafSpec): PlannedCertificate | undefined {
+  const planned = placed(desired, name);
   return (
     planned && {
       kind: 'certificate',
       ...planned,
-      ...life(wish),
+      ...life(desired),
       signer: leaf.signer,
       commonName: leaf.commonName,
       organizations: leaf.organizations ?? [],
@@ -219,36 +219,36 @@ function certificate(wish: EtcdClusterWish, name: CredentialName, leaf: LeafWish
 }
 
 function kubeconfig(
-  wish: PlaneWish,
+  desired: PlaneSpec,
   name: CredentialName,
   { commonName, organizations }: KubeconfigUser,
   server: string,
 ): PlannedKubeconfig | undefined {
-  const planned = placed(wish, name);
+  const planned = placed(desired, name);
   if (!planned) return undefined;
-  const { clusterName } = wish.identity;
+  const { clusterName } = desired.identity;
   const isCluster = name === 'cluster-kubeconfig';
   const userEntry = isCluster ? `${clusterName}-admin` : commonName;
   return {
     kind: 'kubeconfig',
     ...planned,
     ...(isCluster && {
-      labels: { ...planned.labels, ...wish.kubeconfigMetadata?.labels },
-      ...(wish.kubeconfigMetadata?.annotations && { annotations: wish.kubeconfigMetadata.annotations }),
+      labels: { ...planned.labels, ...desired.kubeconfigMetadata?.labels },
+      ...(desired.kubeconfigMetadata?.annotations && { annotations: desired.kubeconfigMetadata.annotations }),
     }),
-    ...life(wish),
+    ...life(desired),
     signer: 'ca',
     commonName,
     organizations,
     server,
-    internalServer: internalServer(wish),
-    clusterEntry: isCluster && wish.layout === 'k0s' ? `${clusterName}-k0s` : clusterName,
+    internalServer: internalServer(desired),
+    clusterEntry: isCluster && desired.layout === 'k0s' ? `${clusterName}-k0s` : clusterName,
     userEntry,
-    contextEntry: isCluster && wish.layout === 'k0s' ? `${clusterName}-k0s` : `${userEntry}@${clusterName}`,
+    contextEntry: isCluster && desired.layout === 'k0s' ? `${clusterName}-k0s` : `${userEntry}@${clusterName}`,
   };
 }
 
-function life({ certificates }: EtcdClusterWish): {
+function life({ certificates }: EtcdClusterSpec): {
   durationMs: number;
   renewBeforeMs: number;
   algorithm: KeyAlgorithm;
@@ -268,25 +268,25 @@ interface Placed<N extends CredentialName> {
 }
 
 /** Undefined where the provider has no Secret for it. */
-function placed<N extends CredentialName>(wish: EtcdClusterWish, name: N): Placed<N> | undefined {
-  const place = wish.naming.secrets[name];
+function placed<N extends CredentialName>(desired: EtcdClusterSpec, name: N): Placed<N> | undefined {
+  const place = desired.naming.secrets[name];
   if (!place) return undefined;
-  const brought = wish.certificates.external?.[name];
+  const brought = desired.certificates.external?.[name];
   const isKubeconfig = (place.kubeconfig ?? place.internalKubeconfig) !== undefined;
   return {
     name,
     place: brought === undefined ? place : { ...place, name: brought },
     labels: {
-      ...wish.identity.metadata?.labels,
-      ...wish.naming.labels(isKubeconfig ? 'kubeconfig' : 'certificate'),
-      ...providerLabels(wish, name, isKubeconfig),
+      ...desired.identity.metadata?.labels,
+      ...desired.naming.labels(isKubeconfig ? 'kubeconfig' : 'certificate'),
+      ...providerLabels(desired, name, isKubeconfig),
     },
     external: brought !== undefined,
   };
 }
 
 /** Labels by which tools of each provider tell their Secrets apart. */
-function providerLabels({ naming }: EtcdClusterWish, name: CredentialName, isKubeconfig: boolean): Labels {
+function providerLabels({ naming }: EtcdClusterSpec, name: CredentialName, isKubeconfig: boolean): Labels {
   switch (naming.provider) {
     case 'kamaji':
       return { 'kamaji.clastix.io/certificate_lifecycle_controller': isKubeconfig ? 'kubeconfig' : 'x509' };

@@ -38,7 +38,7 @@ function renewalReason(
 }
 
 /**
- * When a certificate is to be made anew. One that lives shorter than wished for, because its authority ends, keeps the same share
+ * When a certificate is to be made anew. One that lives shorter than asked for, because its authority ends, keeps the same share
  * of its life as margin; kubeconfigs are renewed at half of theirs, as everybody who copies them expects.
  */
 export function renewAt(planned: PlannedCredential, { notBefore, notAfter }: ObservedCredential): number {

@@ -18,7 +18,7 @@ describe('a rotation', () => {
   it.each<[string, Partial<RotationObservation>, string]>([
     ['is not begun unasked', {}, 'none'],
     ['begins when it is asked for', { request: 'a' }, 'introduce'],
-    ['is not done twice for the same wish', { request: 'a', record: { ...stable, request: 'a' } }, 'none'],
+    ['is not done twice for the same request', { request: 'a', record: { ...stable, request: 'a' } }, 'none'],
     [
       'waits until everybody trusts the next one',
       { record: { phase: 'introduced', since: 0 }, trustedEverywhere: false },
@@ -76,7 +76,7 @@ describe('in whatever order peers take over what is published', () => {
         for (const one of events) {
           now++;
           const peer = 'peer' in one ? peers[one.peer]! : undefined;
-          if (one.kind === 'ask') request = `wish ${now}`;
+          if (one.kind === 'ask') request = `spec ${now}`;
           else if (one.kind === 'trust') peer!.trusts = new Set(generations.all);
           else if (one.kind === 'leaf') peer!.shows = generations.current;
           else {

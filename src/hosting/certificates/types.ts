@@ -1,6 +1,6 @@
 import type { KeyAlgorithm } from '../../pki/index.ts';
 import type { AuthorityName, BundlePlace, CredentialName, SecretPlace } from '../naming/types.ts';
-import type { ExternalAuthority, Labels } from '../wish.ts';
+import type { ExternalAuthority, Labels } from '../spec.ts';
 
 /** Everything with a key in it that a plane needs, in the order it is to be made. */
 export type CertificatePlan = readonly PlannedCredential[];

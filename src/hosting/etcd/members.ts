@@ -1,5 +1,5 @@
 import type { PlaneNaming } from '../naming/types.ts';
-import type { EtcdClusterWish } from '../wish.ts';
+import type { EtcdClusterSpec } from '../spec.ts';
 
 /** More members make etcd slower, not safer. */
 export const maxEtcdMembers = 5;
@@ -17,13 +17,16 @@ export function memberIndex(naming: PlaneNaming, name: string): number | undefin
 }
 
 /** Under which members reach each other. */
-export function peerUrl(wish: Pick<EtcdClusterWish, 'naming' | 'identity'>, name: string): string {
-  return `https://${name}.${wish.naming.etcdService}.${wish.identity.namespace}.svc:${etcdPeerPort}`;
+export function peerUrl(desired: Pick<EtcdClusterSpec, 'naming' | 'identity'>, name: string): string {
+  return `https://${name}.${desired.naming.etcdService}.${desired.identity.namespace}.svc:${etcdPeerPort}`;
 }
 
 /** ETCD_INITIAL_CLUSTER */
-export function initialCluster(wish: Pick<EtcdClusterWish, 'naming' | 'identity'>, names: readonly string[]): string {
-  return names.map((name) => `${name}=${peerUrl(wish, name)}`).join(',');
+export function initialCluster(
+  desired: Pick<EtcdClusterSpec, 'naming' | 'identity'>,
+  names: readonly string[],
+): string {
+  return names.map((name) => `${name}=${peerUrl(desired, name)}`).join(',');
 }
 
 /** Name of the claim of a member. */

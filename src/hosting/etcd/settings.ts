@@ -1,5 +1,5 @@
 import type { EtcdSettings } from '../facts.ts';
-import type { EtcdClusterWish } from '../wish.ts';
+import type { EtcdClusterSpec } from '../spec.ts';
 import { initialCluster } from './members.ts';
 
 export const initialClusterKey = 'ETCD_INITIAL_CLUSTER';
@@ -38,8 +38,8 @@ export function settledNames({ initialCluster: text }: EtcdSettings): string[] {
 }
 
 /** Settings for members that begin together. */
-export function bootstrapSettings(wish: EtcdClusterWish, names: readonly string[]): EtcdSettings {
-  return { initialCluster: initialCluster(wish, names), initialClusterState: 'new', claims: {}, discard: {} };
+export function bootstrapSettings(desired: EtcdClusterSpec, names: readonly string[]): EtcdSettings {
+  return { initialCluster: initialCluster(desired, names), initialClusterState: 'new', claims: {}, discard: {} };
 }
 
 /** What is not ours in there counts as nothing: the record is written anew from what is observed. */

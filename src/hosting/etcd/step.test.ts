@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { hostedWish, k0smotronWish } from '../testing/wishes.ts';
-import type { OwnEtcdWish, PlaneWish } from '../wish.ts';
+import type { OwnEtcdSpec, PlaneSpec } from '../spec.ts';
+import { hostedPlaneSpec, k0smotronPlaneSpec } from '../testing/specs.ts';
 import { memberName, peerUrl } from './members.ts';
 import { bootstrapSettings } from './settings.ts';
 import { etcdStep } from './step.ts';
@@ -10,19 +10,19 @@ import type { EtcdMember, EtcdObservation, EtcdPod } from './types.ts';
 
 const image = 'registry.k8s.io/etcd:3.6.5-0';
 
-function wishOf(members: number, more: Partial<PlaneWish> = {}): PlaneWish {
+function desiredOf(members: number, more: Partial<PlaneSpec> = {}): PlaneSpec {
   const store = { kind: 'own-etcd', members, storage: { size: '1Gi' }, deleteVolumes: true } as const;
-  return hostedWish({ dataStore: store, ...more });
+  return hostedPlaneSpec({ dataStore: store, ...more });
 }
 
-const wish = wishOf(3);
-const nameOf = (index: number): string => memberName(wish.naming, index);
+const desired = desiredOf(3);
+const nameOf = (index: number): string => memberName(desired.naming, index);
 
 function member(index: number, more: Partial<EtcdMember> = {}): EtcdMember {
   return {
     id: `id-${index}`,
     name: nameOf(index),
-    peerUrls: [peerUrl(wish, nameOf(index))],
+    peerUrls: [peerUrl(desired, nameOf(index))],
     isLearner: false,
     isLeader: index === 0,
     healthy: true,
@@ -40,7 +40,7 @@ function observed(count: number, more: Partial<EtcdObservation> = {}): EtcdObser
       replicas: count,
       image,
       settings: {
-        ...bootstrapSettings(wish, names),
+        ...bootstrapSettings(desired, names),
         initialClusterState: 'existing',
         claims: Object.fromEntries(names.map((name) => [name, `uid-${name}`])),
       },
@@ -54,12 +54,12 @@ function observed(count: number, more: Partial<EtcdObservation> = {}): EtcdObser
 }
 
 describe('an etcd', () => {
-  it('that is as wished is left alone', () => {
-    expect(etcdStep(wish, observed(3))).toEqual({ kind: 'none' });
+  it('that is as desired is left alone', () => {
+    expect(etcdStep(desired, observed(3))).toEqual({ kind: 'none' });
   });
 
   it('begins with all members at once', () => {
-    const step = etcdStep(wish, { pods: [], claims: new Map(), defragmentDue: false });
+    const step = etcdStep(desired, { pods: [], claims: new Map(), defragmentDue: false });
     expect(step).toMatchObject({ kind: 'bootstrap', replicas: 3, image, settings: { initialClusterState: 'new' } });
   });
 
@@ -68,7 +68,7 @@ describe('an etcd', () => {
       new Map(indexes.map((index) => [nameOf(index), `uid-${nameOf(index)}`]));
     const begun = (wanted: number, ...indexes: number[]): EtcdObservation => {
       const claims = claimsOf(...indexes);
-      const step = etcdStep(wishOf(wanted), { pods: [], claims, defragmentDue: false });
+      const step = etcdStep(desiredOf(wanted), { pods: [], claims, defragmentDue: false });
       if (step.kind !== 'bootstrap') throw new Error(`expected a beginning, not ${step.kind}`);
       const { replicas, settings } = step;
       const pods = observed(replicas).pods;
@@ -88,72 +88,78 @@ describe('an etcd', () => {
 
     it('adds members and lets them go once the old ones answer', () => {
       const one = { ...begun(3, 0), members: [member(0)] };
-      const recorded = etcdStep(wish, one);
+      const recorded = etcdStep(desired, one);
       if (recorded.kind !== 'settings') throw new Error(`expected settings, not ${recorded.kind}`);
       expect(recorded.settings).toMatchObject({
         initialClusterState: 'existing',
         claims: { [nameOf(0)]: expect.anything() },
       });
       const settled = { ...one, set: { ...one.set!, settings: recorded.settings } };
-      expect(etcdStep(wish, settled)).toMatchObject({ kind: 'add-learner', name: nameOf(1) });
+      expect(etcdStep(desired, settled)).toMatchObject({ kind: 'add-learner', name: nameOf(1) });
       const three = { ...begun(1, 0, 1, 2), members: [member(0), member(1), member(2)] };
-      const step = etcdStep(wishOf(1), { ...three, set: observed(3).set! });
+      const step = etcdStep(desiredOf(1), { ...three, set: observed(3).set! });
       expect(step).toMatchObject({ kind: 'remove', name: nameOf(2) });
     });
 
     it('discards what is left of members that had gone before', () => {
-      const step = etcdStep(wish, { ...begun(3, 0, 1), members: [member(0)] });
+      const step = etcdStep(desired, { ...begun(3, 0, 1), members: [member(0)] });
       expect(step).toMatchObject({ kind: 'settings', settings: { discard: { [nameOf(1)]: `uid-${nameOf(1)}` } } });
     });
 
     it('says how to begin without them', () => {
-      const step = etcdStep(wishOf(1), begun(1, 0));
+      const step = etcdStep(desiredOf(1), begun(1, 0));
       expect(step).toMatchObject({
         kind: 'wait',
         message: expect.stringMatching(/delete PersistentVolumeClaims \S+-0 and StatefulSet \S+$/),
       });
       const { recorded } = begun(3, 0);
-      const anew = etcdStep(wish, { recorded: recorded!, pods: [], claims: new Map(), defragmentDue: false });
+      const anew = etcdStep(desired, { recorded: recorded!, pods: [], claims: new Map(), defragmentDue: false });
       expect(anew).toMatchObject({ kind: 'bootstrap', replicas: 3, settings: { claims: {} } });
     });
   });
 
   it('is not begun while the plane sleeps', () => {
-    const asleep = wishOf(3, { replicas: 0 });
+    const asleep = desiredOf(3, { replicas: 0 });
     expect(etcdStep(asleep, { pods: [], claims: new Map(), defragmentDue: false })).toEqual({ kind: 'none' });
   });
 
   it('goes to sleep after those who use it', () => {
-    const asleep = wishOf(3, { replicas: 0 });
+    const asleep = desiredOf(3, { replicas: 0 });
     expect(etcdStep(asleep, { ...observed(3), users: 2 })).toMatchObject({ kind: 'wait', reason: 'Hibernating' });
     expect(etcdStep(asleep, { ...observed(3), users: 0 })).toEqual({ kind: 'scale', replicas: 0 });
   });
 
   it('goes to sleep and comes back with the members it had', () => {
-    expect(etcdStep(wishOf(3, { replicas: 0 }), observed(3))).toEqual({ kind: 'scale', replicas: 0 });
+    expect(etcdStep(desiredOf(3, { replicas: 0 }), observed(3))).toEqual({ kind: 'scale', replicas: 0 });
     const { set, ...rest } = observed(3);
     const sleeping: EtcdObservation = { ...rest, pods: [], set: { ...set!, replicas: 0 } };
-    expect(etcdStep(wishOf(3, { replicas: 0 }), sleeping)).toEqual({ kind: 'none' });
-    expect(etcdStep(wish, sleeping)).toEqual({ kind: 'scale', replicas: 3 });
+    expect(etcdStep(desiredOf(3, { replicas: 0 }), sleeping)).toEqual({ kind: 'none' });
+    expect(etcdStep(desired, sleeping)).toEqual({ kind: 'scale', replicas: 3 });
   });
 
   it('is waited for while its members find each other', () => {
     const { set, ...rest } = observed(3);
     const forming = { ...set!, settings: { ...set!.settings, initialClusterState: 'new' as const, claims: {} } };
     const members = [member(0), member(1), member(2, { healthy: false })];
-    expect(etcdStep(wish, { ...rest, set: forming, members })).toMatchObject({ kind: 'wait', reason: 'EtcdForming' });
-    const settled = etcdStep(wish, { ...rest, set: forming });
+    expect(etcdStep(desired, { ...rest, set: forming, members })).toMatchObject({
+      kind: 'wait',
+      reason: 'EtcdForming',
+    });
+    const settled = etcdStep(desired, { ...rest, set: forming });
     expect(settled).toMatchObject({ kind: 'settings', settings: { initialClusterState: 'existing' } });
   });
 
   it('without a majority is not touched', () => {
     const members = [member(0), member(1, { healthy: false }), member(2, { healthy: false })];
-    expect(etcdStep(wishOf(1), observed(3, { members }))).toMatchObject({ kind: 'wait', reason: 'EtcdNoQuorum' });
+    expect(etcdStep(desiredOf(1), observed(3, { members }))).toMatchObject({ kind: 'wait', reason: 'EtcdNoQuorum' });
   });
 
   it('that lost all its data is not begun anew', () => {
     const { pods, members: _, ...rest } = observed(1);
-    const step = etcdStep(wishOf(1), { ...rest, pods: pods.map((pod) => ({ ...pod, ready: false, dataLost: true })) });
+    const step = etcdStep(desiredOf(1), {
+      ...rest,
+      pods: pods.map((pod) => ({ ...pod, ready: false, dataLost: true })),
+    });
     expect(step).toMatchObject({ kind: 'wait', reason: 'EtcdDataLost' });
   });
 
@@ -166,29 +172,29 @@ describe('an etcd', () => {
       ...more,
     });
 
-    it('comes back around its volumes as it was, however many members are wished now', () => {
+    it('comes back around its volumes as it was, however many members are desired now', () => {
       const again = { kind: 'bootstrap', replicas: 3, image, settings: set!.settings };
-      expect(etcdStep(wish, without({}))).toEqual(again);
-      expect(etcdStep(wishOf(1), without({}))).toEqual(again);
-      expect(etcdStep(wish, without({ claims: new Map([[nameOf(2), `uid-${nameOf(2)}`]]) }))).toEqual(again);
+      expect(etcdStep(desired, without({}))).toEqual(again);
+      expect(etcdStep(desiredOf(1), without({}))).toEqual(again);
+      expect(etcdStep(desired, without({ claims: new Map([[nameOf(2), `uid-${nameOf(2)}`]]) }))).toEqual(again);
     });
 
     it.each([
       ['no volume', new Map<string, string>()],
       ['other volumes', new Map([[nameOf(0), 'another']])],
     ])('and that has %s left does not begin anew by itself, but for a backup', (_name, claims) => {
-      expect(etcdStep(wish, without({ claims }))).toMatchObject({
+      expect(etcdStep(desired, without({ claims }))).toMatchObject({
         kind: 'wait',
         reason: 'EtcdDataLost',
-        message: expect.stringContaining(`delete ConfigMap ${wish.naming.etcdSettings}`),
+        message: expect.stringContaining(`delete ConfigMap ${desired.naming.etcdSettings}`),
       });
       const anew = { kind: 'bootstrap', replicas: 3, settings: { initialClusterState: 'new' } };
-      expect(etcdStep(wish, without({ claims, restores: true }))).toMatchObject(anew);
+      expect(etcdStep(desired, without({ claims, restores: true }))).toMatchObject(anew);
     });
 
     it('before its members had begun simply begins', () => {
       const recorded = { ...set!.settings, initialClusterState: 'new' as const, claims: {} };
-      expect(etcdStep(wish, without({ recorded }))).toMatchObject({ kind: 'bootstrap', settings: recorded });
+      expect(etcdStep(desired, without({ recorded }))).toMatchObject({ kind: 'bootstrap', settings: recorded });
     });
   });
 
@@ -196,13 +202,13 @@ describe('an etcd', () => {
     const { pods } = observed(3);
     const outdated = (...indexes: number[]) =>
       pods.map((pod, index) => ({ ...pod, upToDate: !indexes.includes(index) }));
-    expect(etcdStep(wish, observed(3, { pods: outdated(0, 1, 2) }))).toEqual({ kind: 'restart', name: nameOf(1) });
-    expect(etcdStep(wish, observed(3, { pods: outdated(0) }))).toEqual({
+    expect(etcdStep(desired, observed(3, { pods: outdated(0, 1, 2) }))).toEqual({ kind: 'restart', name: nameOf(1) });
+    expect(etcdStep(desired, observed(3, { pods: outdated(0) }))).toEqual({
       kind: 'move-leader',
       from: 'id-0',
       to: 'id-1',
     });
-    expect(etcdStep(wishOf(1), observed(1, { pods: outdated(0).slice(0, 1) }))).toEqual({
+    expect(etcdStep(desiredOf(1), observed(1, { pods: outdated(0).slice(0, 1) }))).toEqual({
       kind: 'restart',
       name: nameOf(0),
     });
@@ -212,13 +218,13 @@ describe('an etcd', () => {
     const { pods } = observed(3);
     const members = [member(0), member(1, { healthy: false }), member(2)];
     const outdated = pods.map((pod, index) => ({ ...pod, upToDate: index === 1 }));
-    expect(etcdStep(wish, observed(3, { pods: outdated, members }))).toMatchObject({
+    expect(etcdStep(desired, observed(3, { pods: outdated, members }))).toMatchObject({
       kind: 'wait',
       reason: 'EtcdRolling',
     });
     // the ill one itself has nothing to lose
     const all = pods.map((pod) => ({ ...pod, upToDate: false }));
-    expect(etcdStep(wish, observed(3, { pods: all, members }))).toEqual({ kind: 'restart', name: nameOf(1) });
+    expect(etcdStep(desired, observed(3, { pods: all, members }))).toEqual({ kind: 'restart', name: nameOf(1) });
   });
 
   it('gives a learner another volume when it finds the data of a member there that had to leave', () => {
@@ -231,8 +237,8 @@ describe('an etcd', () => {
       members,
       pods: pods.map((pod, index) => (index === 2 ? { ...pod, ready: false, ...more } : pod)),
     });
-    expect(etcdStep(wish, failing({ dataLost: true }))).toEqual({ kind: 'restart', name: nameOf(2) });
-    expect(etcdStep(wish, failing({ dataLost: true, dataOutlived: true }))).toEqual({
+    expect(etcdStep(desired, failing({ dataLost: true }))).toEqual({ kind: 'restart', name: nameOf(2) });
+    expect(etcdStep(desired, failing({ dataLost: true, dataOutlived: true }))).toEqual({
       kind: 'delete-claim',
       name: nameOf(2),
       uid: `uid-${nameOf(2)}`,
@@ -242,7 +248,7 @@ describe('an etcd', () => {
   it('is brought to a new image minor by minor, and never back', () => {
     const at = (running: string, wanted: string) => {
       const { set, ...rest } = observed(3);
-      return etcdStep(wishOf(3, { images: { etcd: wanted } }), { ...rest, set: { ...set!, image: running } });
+      return etcdStep(desiredOf(3, { images: { etcd: wanted } }), { ...rest, set: { ...set!, image: running } });
     };
     expect(at('e:v3.5.13', 'e:v3.5.21')).toEqual({ kind: 'image', image: 'e:v3.5.21' });
     expect(at('e:v3.5.13', 'e:v3.7.1')).toMatchObject({ kind: 'image', image: expect.stringMatching(/^e:v3\.6\./) });
@@ -252,18 +258,20 @@ describe('an etcd', () => {
   it('is defragmented one by one, the leader last', () => {
     const big = { dbSize: 1000, dbSizeInUse: 500 };
     const members = [member(0, big), member(1, big), member(2)];
-    expect(etcdStep(wish, observed(3, { members }))).toEqual({ kind: 'none' });
+    expect(etcdStep(desired, observed(3, { members }))).toEqual({ kind: 'none' });
     const due = { members, defragmentDue: true };
-    expect(etcdStep(wish, observed(3, due))).toEqual({ kind: 'defragment', id: 'id-1', name: nameOf(1) });
+    expect(etcdStep(desired, observed(3, due))).toEqual({ kind: 'defragment', id: 'id-1', name: nameOf(1) });
     const last = { members: [member(0, big), member(1), member(2)], defragmentDue: true };
-    expect(etcdStep(wish, observed(3, last))).toMatchObject({ kind: 'defragment', id: 'id-0' });
+    expect(etcdStep(desired, observed(3, last))).toMatchObject({ kind: 'defragment', id: 'id-0' });
     const ill = { members: [member(0, big), member(1, { healthy: false }), member(2)], defragmentDue: true };
-    expect(etcdStep(wish, observed(3, ill))).toEqual({ kind: 'none' });
+    expect(etcdStep(desired, observed(3, ill))).toEqual({ kind: 'none' });
   });
 
   it('is defragmented by the rule of its user alone, every member once', () => {
     const ruled = (rule: string) =>
-      wishOf(3, { dataStore: { ...(wish.dataStore as OwnEtcdWish), defragment: { schedule: '0 12 * * *', rule } } });
+      desiredOf(3, {
+        dataStore: { ...(desired.dataStore as OwnEtcdSpec), defragment: { schedule: '0 12 * * *', rule } },
+      });
     const members = [member(0), member(1, { dbSize: 800, dbSizeInUse: 100 }), member(2)];
     const due = { members, defragmentDue: true, quotaBytes: 1000 };
     expect(etcdStep(ruled('dbQuotaUsage > 0.9'), observed(3, due))).toEqual({ kind: 'none' });
@@ -277,9 +285,9 @@ describe('an etcd', () => {
   it('that is full gets room, then its alarm taken back', () => {
     const full = (dbSize: number, dbSizeInUse: number) =>
       observed(1, { members: [member(0, { alarms: ['NOSPACE'], dbSize, dbSizeInUse })], quotaBytes: 1000 });
-    expect(etcdStep(wishOf(1), full(1000, 300))).toMatchObject({ kind: 'defragment' });
-    expect(etcdStep(wishOf(1), full(300, 300))).toMatchObject({ kind: 'disarm' });
-    expect(etcdStep(wishOf(1), full(990, 990))).toMatchObject({ kind: 'wait', reason: 'EtcdNoSpace' });
+    expect(etcdStep(desiredOf(1), full(1000, 300))).toMatchObject({ kind: 'defragment' });
+    expect(etcdStep(desiredOf(1), full(300, 300))).toMatchObject({ kind: 'disarm' });
+    expect(etcdStep(desiredOf(1), full(990, 990))).toMatchObject({ kind: 'wait', reason: 'EtcdNoSpace' });
   });
 });
 
@@ -291,10 +299,10 @@ describe('members of an etcd', () => {
     [5, 3],
     [3, 3],
   ])('change from %d to %d with real changes of the membership', (from, to) => {
-    const model = new EtcdModel(wishOf(from));
+    const model = new EtcdModel(desiredOf(from));
     model.runToRest();
     expect(model.voters()).toHaveLength(from);
-    model.wish = wishOf(to);
+    model.desired = desiredOf(to);
     const steps = model.runToRest();
     expect(model.voters().map(({ name }) => name)).toEqual(Array.from({ length: to }, (_, index) => nameOf(index)));
     expect(model.replicas()).toBe(to);
@@ -303,11 +311,11 @@ describe('members of an etcd', () => {
   });
 
   it('that come back after they left begin with an empty volume', () => {
-    const model = new EtcdModel(wishOf(3));
+    const model = new EtcdModel(desiredOf(3));
     model.runToRest();
-    model.wish = wishOf(1);
+    model.desired = desiredOf(1);
     model.runToRest();
-    model.wish = wishOf(3);
+    model.desired = desiredOf(3);
     expect(model.runToRest()).toContain('delete-claim');
     expect(model.voters()).toHaveLength(3);
   });
@@ -321,13 +329,16 @@ describe('members of an etcd', () => {
       members: [...members.slice(0, 2), member(2, { name: '', isLearner: true, healthy: false, inSync: false })],
       pods: pods.map((pod) => (pod.name === nameOf(2) ? { ...pod, ready: false, wasRefused: true } : pod)),
     };
-    expect(etcdStep(wish, joining)).toEqual({ kind: 'restart', name: nameOf(2) });
+    expect(etcdStep(desired, joining)).toEqual({ kind: 'restart', name: nameOf(2) });
     const going = joining.pods.map((pod) => ({ ...pod, terminating: !pod.ready }));
-    expect(etcdStep(wish, { ...joining, pods: going })).toMatchObject({ kind: 'wait', reason: 'EtcdMemberStarting' });
+    expect(etcdStep(desired, { ...joining, pods: going })).toMatchObject({
+      kind: 'wait',
+      reason: 'EtcdMemberStarting',
+    });
   });
 
   it('are replaced when their volume is lost', () => {
-    const model = new EtcdModel(k0smotronWish({ dataStore: wishOf(3).dataStore, images: { etcd: image } }));
+    const model = new EtcdModel(k0smotronPlaneSpec({ dataStore: desiredOf(3).dataStore, images: { etcd: image } }));
     model.runToRest();
     model.loseVolume(1);
     const steps = model.runToRest();
@@ -337,7 +348,7 @@ describe('members of an etcd', () => {
   });
 });
 
-describe('whatever happens to volumes and Pods, and whatever is wished', () => {
+describe('whatever happens to volumes and Pods, and whatever is desired', () => {
   const happening = fc.oneof(
     {
       weight: 4,
@@ -350,10 +361,10 @@ describe('whatever happens to volumes and Pods, and whatever is wished', () => {
     { weight: 1, arbitrary: fc.record({ kind: fc.constant('sleep' as const) }) },
   );
 
-  it('no step gives the majority away, and in the end all is as wished', () => {
+  it('no step gives the majority away, and in the end all is as desired', () => {
     fc.assert(
       fc.property(fc.constantFrom(1, 3, 5), fc.array(happening, { maxLength: 40 }), (first, story) => {
-        const model = new EtcdModel(wishOf(first));
+        const model = new EtcdModel(desiredOf(first));
         model.runToRest();
         let wanted = first;
         for (const one of story) {
@@ -363,14 +374,14 @@ describe('whatever happens to volumes and Pods, and whatever is wished', () => {
           else if (one.kind === 'roll') model.outdateAll();
           else if (one.kind === 'want') {
             wanted = one.members;
-            model.wish = wishOf(wanted);
+            model.desired = desiredOf(wanted);
           } else {
-            model.wish = wishOf(wanted, { replicas: 0 });
+            model.desired = desiredOf(wanted, { replicas: 0 });
             model.run(2);
-            model.wish = wishOf(wanted);
+            model.desired = desiredOf(wanted);
           }
         }
-        model.wish = wishOf(wanted);
+        model.desired = desiredOf(wanted);
         model.runToRest();
         expect(model.voters()).toHaveLength(wanted);
         expect(model.voters().every(({ healthy }) => healthy)).toBe(true);

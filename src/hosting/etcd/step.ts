@@ -1,7 +1,7 @@
 import { parseDefragmentRule } from '../../api/index.ts';
 import { deepEqual } from '../../machinery/index.ts';
 import type { EtcdSettings } from '../facts.ts';
-import type { DefragmentWish, EtcdClusterWish, OwnEtcdWish } from '../wish.ts';
+import type { DefragmentSpec, EtcdClusterSpec, OwnEtcdSpec } from '../spec.ts';
 import { nextEtcdImage } from './images.ts';
 import { claimName, initialCluster, memberIndex, memberName, peerUrl } from './members.ts';
 import { hasQuorum, judgeRemoval } from './quorum.ts';
@@ -17,8 +17,8 @@ type StatefulSetFacts = NonNullable<EtcdObservation['set']>;
 
 /** All a decision looks at. */
 interface Situation {
-  readonly wish: EtcdClusterWish;
-  readonly store: OwnEtcdWish;
+  readonly desired: EtcdClusterSpec;
+  readonly store: OwnEtcdSpec;
   readonly image: string;
   readonly set: StatefulSetFacts;
   readonly observed: EtcdObservation;
@@ -28,17 +28,17 @@ interface Situation {
 }
 
 /** The next thing to do for an etcd. Never gives its majority away. */
-export function etcdStep(wish: EtcdClusterWish, observed: EtcdObservation): EtcdStep {
-  const { dataStore: store, images } = wish;
+export function etcdStep(desired: EtcdClusterSpec, observed: EtcdObservation): EtcdStep {
+  const { dataStore: store, images } = desired;
   if (store.kind !== 'own-etcd') return none;
   if (images.etcd === undefined) throw new TypeError('a plane with an etcd of its own needs its image');
   const { set } = observed;
-  const isAsleep = wish.replicas === 0;
-  if (!set) return isAsleep ? none : begin(wish, store, images.etcd, observed);
+  const isAsleep = desired.replicas === 0;
+  if (!set) return isAsleep ? none : begin(desired, store, images.etcd, observed);
   if (isAsleep) return fallAsleep(set, observed);
-  const awake = highestOf(wish, settledNames(set.settings)) + 1;
+  const awake = highestOf(desired, settledNames(set.settings)) + 1;
   if (set.replicas < awake) return { kind: 'scale', replicas: awake };
-  if (!observed.members) return silence(wish, observed);
+  if (!observed.members) return silence(desired, observed);
   const all = observed.members;
   if (!hasQuorum(all)) {
     return wait(
@@ -47,14 +47,14 @@ export function etcdStep(wish: EtcdClusterWish, observed: EtcdObservation): Etcd
     );
   }
   const situation: Situation = {
-    wish,
+    desired,
     store,
     image: images.etcd,
     set,
     observed,
     all,
     members: new Map(
-      all.flatMap((member) => (nameOf(wish, member) === undefined ? [] : [[nameOf(wish, member)!, member]])),
+      all.flatMap((member) => (nameOf(desired, member) === undefined ? [] : [[nameOf(desired, member)!, member]])),
     ),
   };
   for (const decide of decisions) {
@@ -88,29 +88,29 @@ const decisions: readonly ((situation: Situation) => EtcdStep | undefined)[] = [
 ];
 
 /** There is no StatefulSet: there never was one, or somebody deleted it. */
-function begin(wish: EtcdClusterWish, store: OwnEtcdWish, image: string, observed: EtcdObservation): EtcdStep {
+function begin(desired: EtcdClusterSpec, store: OwnEtcdSpec, image: string, observed: EtcdObservation): EtcdStep {
   const { recorded, claims, restores } = observed;
   if (recorded?.initialClusterState === 'existing') {
     const names = settledNames(recorded);
     // around the volumes that are there everything is as it was; with none of them it would be another, empty one
     if (names.some((name) => recorded.claims[name] !== undefined && recorded.claims[name] === claims.get(name))) {
-      return { kind: 'bootstrap', replicas: highestOf(wish, names) + 1, image, settings: recorded };
+      return { kind: 'bootstrap', replicas: highestOf(desired, names) + 1, image, settings: recorded };
     }
     if (restores !== true) {
       return wait(
         'EtcdDataLost',
-        `the volumes of etcd are gone, with everything the plane knew; restore it from a backup, or delete ConfigMap ${wish.naming.etcdSettings} to begin with an empty cluster`,
+        `the volumes of etcd are gone, with everything the plane knew; restore it from a backup, or delete ConfigMap ${desired.naming.etcdSettings} to begin with an empty cluster`,
       );
     }
   }
   const left = recorded && !isOnOldVolumes(recorded) ? [] : [...claims.keys()];
   if (left.length > 0) {
     // volumes that a plane of this name left: only the members they belong to can answer, others are added when they do
-    const settings = { ...bootstrapSettings(wish, left), claims: Object.fromEntries(claims) };
-    return { kind: 'bootstrap', replicas: highestOf(wish, left) + 1, image, settings };
+    const settings = { ...bootstrapSettings(desired, left), claims: Object.fromEntries(claims) };
+    return { kind: 'bootstrap', replicas: highestOf(desired, left) + 1, image, settings };
   }
-  const names = Array.from({ length: store.members }, (_, index) => memberName(wish.naming, index));
-  return { kind: 'bootstrap', replicas: store.members, image, settings: bootstrapSettings(wish, names) };
+  const names = Array.from({ length: store.members }, (_, index) => memberName(desired.naming, index));
+  return { kind: 'bootstrap', replicas: store.members, image, settings: bootstrapSettings(desired, names) };
 }
 
 /** Members that begin anew have no claims before they have started. */
@@ -118,7 +118,7 @@ const isOnOldVolumes = ({ initialClusterState, claims }: EtcdSettings): boolean 
   initialClusterState === 'new' && Object.keys(claims).length > 0;
 
 /** Nobody answers: the first start, or all are down. */
-function silence({ naming }: EtcdClusterWish, { pods, set }: EtcdObservation): EtcdStep {
+function silence({ naming }: EtcdClusterSpec, { pods, set }: EtcdObservation): EtcdStep {
   const lost = pods.filter(({ dataLost }) => dataLost);
   if (lost.length > 0 && set?.settings.initialClusterState === 'existing') {
     return wait(
@@ -177,7 +177,7 @@ function recordSettings(situation: Situation): EtcdStep | undefined {
   return deepEqual(settings, set.settings) ? undefined : { kind: 'settings', settings };
 }
 
-function wantedSettings({ wish, set, members, observed }: Situation): EtcdSettings {
+function wantedSettings({ desired, set, members, observed }: Situation): EtcdSettings {
   const { settings } = set;
   const claims: Record<string, string> = {};
   const discard: Record<string, string> = {};
@@ -195,7 +195,7 @@ function wantedSettings({ wish, set, members, observed }: Situation): EtcdSettin
     if (wasMember || settings.discard[name] === present) discard[name] = present;
   }
   return {
-    initialCluster: initialCluster(wish, sortedNames(wish, members)),
+    initialCluster: initialCluster(desired, sortedNames(desired, members)),
     initialClusterState: 'existing',
     claims,
     discard,
@@ -206,16 +206,16 @@ const saysDataLost = ({ pods }: EtcdObservation, name: string): boolean =>
   pods.some((pod) => pod.name === name && pod.dataLost);
 
 /** As many Pods as the last member needs; Pods of members that left go. */
-function scaleToMembers({ wish, set, members }: Situation): EtcdStep | undefined {
-  const needed = highestOf(wish, members.keys()) + 1;
+function scaleToMembers({ desired, set, members }: Situation): EtcdStep | undefined {
+  const needed = highestOf(desired, members.keys()) + 1;
   return needed === set.replicas || needed === 0 ? undefined : { kind: 'scale', replicas: needed };
 }
 
 function finishLearner(situation: Situation): EtcdStep | undefined {
-  const { members, observed, store, wish } = situation;
+  const { members, observed, store, desired } = situation;
   for (const [name, member] of members) {
     if (!member.isLearner) continue;
-    if ((memberIndex(wish.naming, name) ?? 0) >= store.members) return { kind: 'remove', id: member.id, name };
+    if ((memberIndex(desired.naming, name) ?? 0) >= store.members) return { kind: 'remove', id: member.id, name };
     if (member.healthy && member.inSync) return { kind: 'promote', id: member.id, name };
     const pod = observed.pods.find((one) => one.name === name);
     const claim = observed.claims.get(name);
@@ -229,26 +229,26 @@ function finishLearner(situation: Situation): EtcdStep | undefined {
 }
 
 /** Data of a member that left would keep a new one of its name from starting. */
-function discardClaims({ set, observed, wish, store }: Situation): EtcdStep | undefined {
+function discardClaims({ set, observed, desired, store }: Situation): EtcdStep | undefined {
   for (const [name, uid] of Object.entries(set.settings.discard)) {
     // kept for as long as nobody needs the name: it was the user's volume
-    if ((memberIndex(wish.naming, name) ?? store.members) >= store.members) continue;
+    if ((memberIndex(desired.naming, name) ?? store.members) >= store.members) continue;
     if (observed.claims.get(name) === uid) return { kind: 'delete-claim', name, uid };
   }
   return undefined;
 }
 
-function addMissing({ wish, store, members }: Situation): EtcdStep | undefined {
+function addMissing({ desired, store, members }: Situation): EtcdStep | undefined {
   for (let index = 0; index < store.members; index++) {
-    const name = memberName(wish.naming, index);
-    if (!members.has(name)) return { kind: 'add-learner', name, peerUrl: peerUrl(wish, name) };
+    const name = memberName(desired.naming, index);
+    if (!members.has(name)) return { kind: 'add-learner', name, peerUrl: peerUrl(desired, name) };
   }
   return undefined;
 }
 
-function removeExcess({ wish, store, members, all }: Situation): EtcdStep | undefined {
-  const name = sortedNames(wish, members).at(-1);
-  if (name === undefined || (memberIndex(wish.naming, name) ?? 0) < store.members) return undefined;
+function removeExcess({ desired, store, members, all }: Situation): EtcdStep | undefined {
+  const name = sortedNames(desired, members).at(-1);
+  if (name === undefined || (memberIndex(desired.naming, name) ?? 0) < store.members) return undefined;
   const member = members.get(name)!;
   const judgement = judgeRemoval(all, member.id);
   if (!judgement.safe) return wait('EtcdScalingDown', `${name} cannot leave etcd yet: ${judgement.problem}`);
@@ -308,7 +308,7 @@ function defragment({ store, observed, all }: Situation): EtcdStep | undefined {
 }
 
 function worthOf(
-  { fragmentation = defaultFragmentation, rule }: DefragmentWish = {},
+  { fragmentation = defaultFragmentation, rule }: DefragmentSpec = {},
   dbQuota: number | undefined,
 ): (member: EtcdMember) => boolean {
   const parsed = rule === undefined ? undefined : parseDefragmentRule(rule);
@@ -344,17 +344,17 @@ function withoutLeadership(all: readonly EtcdMember[], member: EtcdMember): Etcd
 const withoutStarting = (all: readonly EtcdMember[], leaving: EtcdMember): EtcdMember[] =>
   all.filter((member) => member === leaving || (!member.isLearner && member.name !== ''));
 
-function nameOf(wish: EtcdClusterWish, { name, peerUrls }: EtcdMember): string | undefined {
-  if (name !== '') return memberIndex(wish.naming, name) === undefined ? undefined : name;
+function nameOf(desired: EtcdClusterSpec, { name, peerUrls }: EtcdMember): string | undefined {
+  if (name !== '') return memberIndex(desired.naming, name) === undefined ? undefined : name;
   const host = /^https?:\/\/([^.:/]+)/.exec(peerUrls[0] ?? '')?.[1];
-  return host !== undefined && memberIndex(wish.naming, host) !== undefined ? host : undefined;
+  return host !== undefined && memberIndex(desired.naming, host) !== undefined ? host : undefined;
 }
 
-function sortedNames({ naming }: EtcdClusterWish, members: ReadonlyMap<string, EtcdMember>): string[] {
+function sortedNames({ naming }: EtcdClusterSpec, members: ReadonlyMap<string, EtcdMember>): string[] {
   return [...members.keys()].sort((a, b) => (memberIndex(naming, a) ?? 0) - (memberIndex(naming, b) ?? 0));
 }
 
-function highestOf({ naming }: EtcdClusterWish, names: Iterable<string>): number {
+function highestOf({ naming }: EtcdClusterSpec, names: Iterable<string>): number {
   let highest = -1;
   for (const name of names) highest = Math.max(highest, memberIndex(naming, name) ?? -1);
   return highest;

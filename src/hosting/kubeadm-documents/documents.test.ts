@@ -28,7 +28,7 @@ describe('the format of kubeadm configuration', () => {
 
 describe('a ClusterConfiguration', () => {
   const facts = { clusterName: 'c', controlPlaneTimeoutSeconds: 60 };
-  const wish = {
+  const desired = {
     apiServer: {
       extraArgs: [
         { name: 'b', value: '1' },
@@ -59,8 +59,8 @@ describe('a ClusterConfiguration', () => {
     ]);
   });
 
-  it('has maps, its own timeout and no words for newer wishes before v1beta4', () => {
-    const { value, ignored } = clusterConfigurationDocument(wish, { ...facts, kubernetesVersion: 'v1.30.0' });
+  it('has maps, its own timeout and no fields for newer settings before v1beta4', () => {
+    const { value, ignored } = clusterConfigurationDocument(desired, { ...facts, kubernetesVersion: 'v1.30.0' });
     expect(value['apiServer']).toEqual({ extraArgs: { a: '', b: '1' }, timeoutForControlPlane: '60s' });
     expect(ignored).toEqual([
       'clusterConfiguration.apiServer.extraEnvs',
@@ -70,8 +70,8 @@ describe('a ClusterConfiguration', () => {
   });
 
   it('has lists in the order given since v1beta4, and leaves nothing out', () => {
-    const { value, ignored } = clusterConfigurationDocument(wish, { ...facts, kubernetesVersion: 'v1.31.0' });
-    expect(value['apiServer']).toEqual({ extraArgs: wish.apiServer.extraArgs, extraEnvs: [{ name: 'E' }] });
+    const { value, ignored } = clusterConfigurationDocument(desired, { ...facts, kubernetesVersion: 'v1.31.0' });
+    expect(value['apiServer']).toEqual({ extraArgs: desired.apiServer.extraArgs, extraEnvs: [{ name: 'E' }] });
     expect(value).toMatchObject({ certificateValidityPeriod: '48h', encryptionAlgorithm: 'RSA-2048' });
     expect(ignored).toEqual([]);
   });

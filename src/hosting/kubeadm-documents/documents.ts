@@ -29,7 +29,7 @@ export interface KubeadmDocument {
   value: JsonObject;
   /** YAML, ending in a line break */
   text: string;
-  /** paths of wishes that kubeadm of this version has no words for */
+  /** paths of settings that kubeadm of this version has no fields for */
   ignored: readonly string[];
 }
 
@@ -153,24 +153,24 @@ function draftingFor(kubernetesVersion: string): Drafting {
   return { format: kubeadmApiVersionFor(kubernetesVersion), ignored: [] };
 }
 
-function component(drafting: Drafting, wish: KubeadmComponent | undefined, path: string): JsonObject | undefined {
-  if (!wish) return undefined;
+function component(drafting: Drafting, desired: KubeadmComponent | undefined, path: string): JsonObject | undefined {
+  if (!desired) return undefined;
   return compact({
-    extraArgs: argumentsOf(drafting, wish.extraArgs),
-    extraEnvs: asJson(since(drafting, 'v1beta4', `${path}.extraEnvs`, wish.extraEnvs)),
-    extraVolumes: asJson(wish.extraVolumes),
+    extraArgs: argumentsOf(drafting, desired.extraArgs),
+    extraEnvs: asJson(since(drafting, 'v1beta4', `${path}.extraEnvs`, desired.extraEnvs)),
+    extraVolumes: asJson(desired.extraVolumes),
   });
 }
 
-function localEtcd(drafting: Drafting, wish: KubeadmLocalEtcd | undefined, path: string): JsonObject | undefined {
-  if (!wish) return undefined;
-  const { imageRepository, imageTag, dataDir, serverCertSANs, peerCertSANs } = wish;
+function localEtcd(drafting: Drafting, desired: KubeadmLocalEtcd | undefined, path: string): JsonObject | undefined {
+  if (!desired) return undefined;
+  const { imageRepository, imageTag, dataDir, serverCertSANs, peerCertSANs } = desired;
   return compact({
     imageRepository,
     imageTag,
     dataDir,
-    extraArgs: argumentsOf(drafting, wish.extraArgs),
-    extraEnvs: asJson(since(drafting, 'v1beta4', `${path}.extraEnvs`, wish.extraEnvs)),
+    extraArgs: argumentsOf(drafting, desired.extraArgs),
+    extraEnvs: asJson(since(drafting, 'v1beta4', `${path}.extraEnvs`, desired.extraEnvs)),
     serverCertSANs,
     peerCertSANs,
   });

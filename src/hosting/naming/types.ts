@@ -1,4 +1,4 @@
-import type { Labels } from '../wish.ts';
+import type { Labels } from '../spec.ts';
 
 export type ProviderName = 'k0smotron' | 'kamaji' | 'hosted';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { factsOf, hostedWish } from '../testing/wishes.ts';
+import { factsOf, hostedPlaneSpec } from '../testing/specs.ts';
 import { auditRelayConfig, auditTargetProblem } from './audit-relay.ts';
 import { planeObjects } from './index.ts';
 
@@ -39,9 +39,9 @@ describe('an audit log with several places to go', () => {
       mode: 'batch' as const,
       webhook: { secretName: 'c-audit-webhook', relayImage: 'nginx:1.27.4' },
     };
-    const base = hostedWish();
-    const wish = { ...base, apiServer: { ...base.apiServer, audit } };
-    const sets = planeObjects(wish, factsOf(wish)).controlPlane.filter(({ kind }) => kind === 'Deployment');
+    const base = hostedPlaneSpec();
+    const desired = { ...base, apiServer: { ...base.apiServer, audit } };
+    const sets = planeObjects(desired, factsOf(desired)).controlPlane.filter(({ kind }) => kind === 'Deployment');
     const containers = sets.map((set) =>
       (
         set as unknown as { spec: { template: { spec: { containers: { name: string }[] } } } }

@@ -1,5 +1,5 @@
 import type { Container, Volume } from '../../api/index.ts';
-import type { PlaneWish } from '../wish.ts';
+import type { PlaneSpec } from '../spec.ts';
 import type { SidecarParts } from './konnectivity.ts';
 
 // An API server sends its audit log to one place. Where there are several, a proxy beside it takes the log and passes it on to all.
@@ -68,7 +68,7 @@ const passOn = ({ server, token }: AuditTarget): string[] => [
 ];
 
 /** The relay beside the API server, if there is to be one. */
-export function auditRelay({ apiServer }: PlaneWish): Pick<SidecarParts, 'containers' | 'volumes'> {
+export function auditRelay({ apiServer }: PlaneSpec): Pick<SidecarParts, 'containers' | 'volumes'> {
   const { webhook } = apiServer.audit ?? {};
   if (webhook?.relayImage === undefined) return { containers: [], volumes: [] };
   const volumes: Volume[] = [

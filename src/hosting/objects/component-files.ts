@@ -1,5 +1,5 @@
 import type { Volume, VolumeMount } from '../../api/index.ts';
-import type { PlaneWish } from '../wish.ts';
+import type { PlaneSpec } from '../spec.ts';
 import { credentialFiles, placeOf, type SecretFile, trustFile } from './pods.ts';
 
 // Where the programs of a plane find what they are given. One layout of directories, whether they share a Pod or not.
@@ -19,34 +19,37 @@ export const socketDirectory = '/run/konnectivity';
 export const pki = (name: string): string => `${pkiDirectory}/${name}`;
 
 /** What the API server needs to know, show and check. */
-export function apiServerFiles(wish: PlaneWish): SecretFile[] {
+export function apiServerFiles(desired: PlaneSpec): SecretFile[] {
   const pair = (stem: string) => ({ certificate: `${stem}.crt`, privateKey: `${stem}.key` });
   return [
-    trustFile(wish, 'ca', 'ca.crt'),
-    ...credentialFiles(wish, 'apiserver', pair('apiserver')),
-    ...credentialFiles(wish, 'apiserver-kubelet-client', pair('apiserver-kubelet-client')),
-    trustFile(wish, 'front-proxy-ca', 'front-proxy-ca.crt'),
-    ...credentialFiles(wish, 'front-proxy-client', pair('front-proxy-client')),
-    ...credentialFiles(wish, 'sa', { certificate: 'sa.pub', privateKey: 'sa.key' }),
-    ...dataStoreFiles(wish),
+    trustFile(desired, 'ca', 'ca.crt'),
+    ...credentialFiles(desired, 'apiserver', pair('apiserver')),
+    ...credentialFiles(desired, 'apiserver-kubelet-client', pair('apiserver-kubelet-client')),
+    trustFile(desired, 'front-proxy-ca', 'front-proxy-ca.crt'),
+    ...credentialFiles(desired, 'front-proxy-client', pair('front-proxy-client')),
+    ...credentialFiles(desired, 'sa', { certificate: 'sa.pub', privateKey: 'sa.key' }),
+    ...dataStoreFiles(desired),
   ];
 }
 
-function dataStoreFiles(wish: PlaneWish): SecretFile[] {
-  switch (wish.dataStore.kind) {
+function dataStoreFiles(desired: PlaneSpec): SecretFile[] {
+  switch (desired.dataStore.kind) {
     case 'own-etcd':
       return [
-        trustFile(wish, 'etcd-ca', 'etcd/ca.crt'),
-        ...credentialFiles(wish, 'apiserver-etcd-client', {
+        trustFile(desired, 'etcd-ca', 'etcd/ca.crt'),
+        ...credentialFiles(desired, 'apiserver-etcd-client', {
           certificate: 'etcd/client.crt',
           privateKey: 'etcd/client.key',
         }),
       ];
     case 'shared-etcd': {
-      const place = placeOf(wish, 'datastore-client');
+      const place = placeOf(desired, 'datastore-client');
       return [
         { secret: place.name, key: 'ca.crt', path: 'etcd/ca.crt' },
-        ...credentialFiles(wish, 'datastore-client', { certificate: 'etcd/client.crt', privateKey: 'etcd/client.key' }),
+        ...credentialFiles(desired, 'datastore-client', {
+          certificate: 'etcd/client.crt',
+          privateKey: 'etcd/client.key',
+        }),
       ];
     }
     default:
@@ -55,22 +58,22 @@ function dataStoreFiles(wish: PlaneWish): SecretFile[] {
 }
 
 /** The controller manager signs: it is the only one that holds the authority's key. */
-export function controllerManagerFiles(wish: PlaneWish): SecretFile[] {
+export function controllerManagerFiles(desired: PlaneSpec): SecretFile[] {
   return [
-    trustFile(wish, 'ca', 'ca.crt'),
+    trustFile(desired, 'ca', 'ca.crt'),
     // a program that signs wants to find one certificate, a program that checks all that are trusted
-    ...credentialFiles(wish, 'ca', { certificate: 'signer.crt', privateKey: 'ca.key' }),
-    ...credentialFiles(wish, 'sa', { privateKey: 'sa.key' }),
-    trustFile(wish, 'front-proxy-ca', 'front-proxy-ca.crt'),
+    ...credentialFiles(desired, 'ca', { certificate: 'signer.crt', privateKey: 'ca.key' }),
+    ...credentialFiles(desired, 'sa', { privateKey: 'sa.key' }),
+    trustFile(desired, 'front-proxy-ca', 'front-proxy-ca.crt'),
   ];
 }
 
 /** The kubeconfig of a component, in a directory of its own. */
 export function kubeconfigVolume(
-  wish: PlaneWish,
+  desired: PlaneSpec,
   name: 'controller-manager-kubeconfig' | 'scheduler-kubeconfig' | 'konnectivity-kubeconfig',
 ): { volume: Volume; mount: VolumeMount; path: string; secret: string } {
-  const place = placeOf(wish, name);
+  const place = placeOf(desired, name);
   const component = name.replace(/-kubeconfig$/, '');
   const directory = `${kubeconfigDirectory}/${component}`;
   return {

@@ -2,7 +2,7 @@ import { ipFamily } from '../../machinery/index.ts';
 import { loadBalancerHost, planeEndpoint, serverUrl } from '../endpoint.ts';
 import { etcdClientPort } from '../etcd/members.ts';
 import type { PlaneFacts } from '../facts.ts';
-import type { PlaneWish } from '../wish.ts';
+import type { PlaneSpec } from '../spec.ts';
 import {
   auditDirectory,
   auditWebhookDirectory,
@@ -23,22 +23,22 @@ const nodeRestriction = 'NodeRestriction';
 export const kineSocketDirectory = '/uds';
 export const kineSocket: string = `unix://${kineSocketDirectory}/kine`;
 
-export const apiTargetPort = ({ exposure }: PlaneWish): number => exposure.apiTargetPort ?? exposure.apiPort;
+export const apiTargetPort = ({ exposure }: PlaneSpec): number => exposure.apiTargetPort ?? exposure.apiPort;
 
 /** Command line of the API server. */
 export function apiServerArgs(
-  wish: PlaneWish,
+  desired: PlaneSpec,
   facts: PlaneFacts,
 ): MergedFlags & { readonly retired: readonly string[] } {
   const fixed: Flags = {
-    ...apiServerFixedFlags(wish, facts),
-    ...dataStoreFlags(wish),
-    ...(wish.konnectivity && {
+    ...apiServerFixedFlags(desired, facts),
+    ...dataStoreFlags(desired),
+    ...(desired.konnectivity && {
       'egress-selector-config-file': `${konnectivityDirectory}/configurations/${egressFile}`,
     }),
-    ...extraConfigFlags(wish),
+    ...extraConfigFlags(desired),
   };
-  const { args: user, retired } = withoutRetired(wish.version, wish.components.apiServer?.args ?? []);
+  const { args: user, retired } = withoutRetired(desired.version, desired.components.apiServer?.args ?? []);
   const hasAuthorization = user.some((argument) => /^-*authorization-config(=|$)/.test(argument));
   const defaults: Flags = {
     'allow-privileged': 'true',
@@ -46,25 +46,25 @@ export function apiServerArgs(
     'requestheader-extra-headers-prefix': 'X-Remote-Extra-',
     'requestheader-group-headers': 'X-Remote-Group',
     'requestheader-username-headers': 'X-Remote-User',
-    'service-account-issuer': serviceAccountIssuer(wish),
+    'service-account-issuer': serviceAccountIssuer(desired),
     ...(!hasAuthorization && { 'authorization-mode': 'Node,RBAC' }),
   };
-  // where the user's list of a flag is the wish itself, it is ours already
+  // where the user's list of a flag is the desired value itself, it is ours already
   const merged =
-    wish.layout === 'together' ? mergeFlags(fixed, defaults, user) : mergeFlags({ ...fixed, ...defaults }, {}, user);
+    desired.layout === 'together' ? mergeFlags(fixed, defaults, user) : mergeFlags({ ...fixed, ...defaults }, {}, user);
   return { ...merged, retired };
 }
 
-const serviceAccountIssuer = ({ apiServer, layout, network }: PlaneWish): string =>
+const serviceAccountIssuer = ({ apiServer, layout, network }: PlaneSpec): string =>
   apiServer.serviceAccountIssuer ??
   (layout === 'together' ? `https://kubernetes.default.svc.${network.domain}` : 'https://kubernetes.default.svc');
 
-function apiServerFixedFlags(wish: PlaneWish, facts: PlaneFacts): Flags {
-  const { apiServer, network } = wish;
-  const advertised = advertiseAddress(wish, facts);
-  const answer = planeEndpoint(wish, facts);
+function apiServerFixedFlags(desired: PlaneSpec, facts: PlaneFacts): Flags {
+  const { apiServer, network } = desired;
+  const advertised = advertiseAddress(desired, facts);
+  const answer = planeEndpoint(desired, facts);
   const plugins = [...new Set([...apiServer.admissionPlugins, nodeRestriction])];
-  const isApart = wish.layout === 'hardened';
+  const isApart = desired.layout === 'hardened';
   return {
     ...(advertised !== undefined && { 'advertise-address': advertised }),
     'client-ca-file': pki('ca.crt'),
@@ -78,7 +78,7 @@ function apiServerFixedFlags(wish: PlaneWish, facts: PlaneFacts): Flags {
     'proxy-client-key-file': pki('front-proxy-client.key'),
     'requestheader-allowed-names': 'front-proxy-client',
     'requestheader-client-ca-file': pki('front-proxy-ca.crt'),
-    'secure-port': String(apiTargetPort(wish)),
+    'secure-port': String(apiTargetPort(desired)),
     'service-account-key-file': pki('sa.pub'),
     'service-account-signing-key-file': pki('sa.key'),
     'service-cluster-ip-range': network.serviceCidrs.join(','),
@@ -93,19 +93,19 @@ function apiServerFixedFlags(wish: PlaneWish, facts: PlaneFacts): Flags {
 }
 
 /** The address Pods of the workload cluster are told: behind a Gateway only the load balancer can be called by address. */
-function advertiseAddress(wish: PlaneWish, facts: PlaneFacts): string | undefined {
-  const answer = planeEndpoint(wish, facts);
+function advertiseAddress(desired: PlaneSpec, facts: PlaneFacts): string | undefined {
+  const answer = planeEndpoint(desired, facts);
   const candidates = [
-    wish.exposure.advertiseAddress,
+    desired.exposure.advertiseAddress,
     loadBalancerHost(facts),
-    wish.exposure.address,
+    desired.exposure.address,
     answer.known ? answer.endpoint.host : undefined,
     ...(facts.service?.clusterIPs ?? []),
   ];
   return candidates.find((candidate) => candidate !== undefined && ipFamily(candidate) !== undefined);
 }
 
-function dataStoreFlags({ dataStore, naming, identity }: PlaneWish): Flags {
+function dataStoreFlags({ dataStore, naming, identity }: PlaneSpec): Flags {
   const files = {
     'etcd-cafile': pki('etcd/ca.crt'),
     'etcd-certfile': pki('etcd/client.crt'),
@@ -137,7 +137,7 @@ function dataStoreFlags({ dataStore, naming, identity }: PlaneWish): Flags {
   }
 }
 
-function extraConfigFlags({ apiServer }: PlaneWish): Flags {
+function extraConfigFlags({ apiServer }: PlaneSpec): Flags {
   const { audit, authentication, encryptionAtRest } = apiServer;
   return {
     ...(authentication && { 'authentication-config': `${authenticationDirectory}/authentication.yaml` }),
@@ -152,8 +152,8 @@ function extraConfigFlags({ apiServer }: PlaneWish): Flags {
 }
 
 /** Command line of the controller manager. */
-export function controllerManagerArgs(wish: PlaneWish, kubeconfig: string): MergedFlags {
-  const { network, naming, identity, layout } = wish;
+export function controllerManagerArgs(desired: PlaneSpec, kubeconfig: string): MergedFlags {
+  const { network, naming, identity, layout } = desired;
   const own: Flags = {
     'allocate-node-cidrs': 'true',
     'authentication-kubeconfig': kubeconfig,
@@ -174,12 +174,12 @@ export function controllerManagerArgs(wish: PlaneWish, kubeconfig: string): Merg
     'service-cluster-ip-range': network.serviceCidrs.join(','),
     'use-service-account-credentials': 'true',
   };
-  const user = wish.components.controllerManager?.args;
+  const user = desired.components.controllerManager?.args;
   return layout === 'together' ? mergeFlags({}, own, user) : mergeFlags(own, {}, user);
 }
 
 /** Command line of the scheduler. */
-export function schedulerArgs(wish: PlaneWish, kubeconfig: string): MergedFlags {
+export function schedulerArgs(desired: PlaneSpec, kubeconfig: string): MergedFlags {
   return mergeFlags(
     {
       'authentication-kubeconfig': kubeconfig,
@@ -189,23 +189,23 @@ export function schedulerArgs(wish: PlaneWish, kubeconfig: string): MergedFlags 
       'leader-elect': 'true',
     },
     {},
-    wish.components.scheduler?.args,
+    desired.components.scheduler?.args,
   );
 }
 
 /** Flags of the user an API server of this version does not know any more: people are told of them. */
-export function retiredArguments(wish: PlaneWish, facts: PlaneFacts): readonly string[] {
-  if (wish.layout !== 'k0s') return apiServerArgs(wish, facts).retired;
-  return Object.keys(k0sApiServerArgs(wish)).filter((name) => isRetired(wish.version, name));
+export function retiredArguments(desired: PlaneSpec, facts: PlaneFacts): readonly string[] {
+  if (desired.layout !== 'k0s') return apiServerArgs(desired, facts).retired;
+  return Object.keys(k0sApiServerArgs(desired)).filter((name) => isRetired(desired.version, name));
 }
 
 /** Flags of the user that ours stand against, by component: people are told of them. */
-export function overriddenArguments(wish: PlaneWish, facts: PlaneFacts): Record<string, readonly string[]> {
-  if (wish.layout === 'k0s') return {};
+export function overriddenArguments(desired: PlaneSpec, facts: PlaneFacts): Record<string, readonly string[]> {
+  if (desired.layout === 'k0s') return {};
   const found = {
-    'kube-apiserver': apiServerArgs(wish, facts).overridden,
-    'kube-controller-manager': controllerManagerArgs(wish, '').overridden,
-    'kube-scheduler': schedulerArgs(wish, '').overridden,
+    'kube-apiserver': apiServerArgs(desired, facts).overridden,
+    'kube-controller-manager': controllerManagerArgs(desired, '').overridden,
+    'kube-scheduler': schedulerArgs(desired, '').overridden,
   };
   return Object.fromEntries(Object.entries(found).filter(([, names]) => names.length > 0));
 }

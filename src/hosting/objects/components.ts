@@ -1,7 +1,7 @@
 import type { ConfigMap, Container, Probe, Volume } from '../../api/index.ts';
 import { formatYaml } from '../../machinery/index.ts';
 import type { PlaneFacts } from '../facts.ts';
-import type { ComponentName, PlaneWish, ProbeWishes } from '../wish.ts';
+import type { ComponentName, PlaneSpec, ProbeSpecs } from '../spec.ts';
 import { auditRelay } from './audit-relay.ts';
 import {
   auditDirectory,
@@ -21,34 +21,34 @@ export const schedulerPort = 10259;
 export const controllerManagerPort = 10257;
 
 /** Configuration files of the API server that are no secrets. */
-export function apiServerConfigs(wish: PlaneWish): ConfigMap[] {
-  const { audit, authentication } = wish.apiServer;
-  const { configs } = wish.naming;
+export function apiServerConfigs(desired: PlaneSpec): ConfigMap[] {
+  const { audit, authentication } = desired.apiServer;
+  const { configs } = desired.naming;
   return [
     ...(authentication
-      ? [configMap(wish, configs.authentication, 'config', { 'authentication.yaml': formatYaml(authentication) })]
+      ? [configMap(desired, configs.authentication, 'config', { 'authentication.yaml': formatYaml(authentication) })]
       : []),
-    ...(audit ? [configMap(wish, configs.audit, 'config', { 'policy.yaml': formatYaml(audit.policy) })] : []),
+    ...(audit ? [configMap(desired, configs.audit, 'config', { 'policy.yaml': formatYaml(audit.policy) })] : []),
   ];
 }
 
 /** The API server and what lives beside it. */
-export function apiServerParts(wish: PlaneWish, facts: PlaneFacts): SidecarParts {
-  const { images, components } = wish;
+export function apiServerParts(desired: PlaneSpec, facts: PlaneFacts): SidecarParts {
+  const { images, components } = desired;
   const component = components.apiServer;
-  const konnectivity = konnectivityServer(wish);
-  const files = configVolumes(wish);
-  const relay = auditRelay(wish);
-  const port = apiTargetPort(wish);
+  const konnectivity = konnectivityServer(desired);
+  const files = configVolumes(desired);
+  const relay = auditRelay(desired);
+  const port = apiTargetPort(desired);
   const container: Container = {
     name: 'kube-apiserver',
     image: images.apiServer ?? '',
-    imagePullPolicy: pullPolicy(wish),
+    imagePullPolicy: pullPolicy(desired),
     command: ['kube-apiserver'],
-    args: [...apiServerArgs(wish, facts).args],
+    args: [...apiServerArgs(desired, facts).args],
     ports: [{ name: 'api', containerPort: port, protocol: 'TCP' }],
-    ...probes(wish, 'apiServer', port, {
-      startup: wish.layout === 'together' ? '/livez' : '/readyz',
+    ...probes(desired, 'apiServer', port, {
+      startup: desired.layout === 'together' ? '/livez' : '/readyz',
       readiness: '/readyz',
       liveness: '/livez',
     }),
@@ -58,7 +58,7 @@ export function apiServerParts(wish: PlaneWish, facts: PlaneFacts): SidecarParts
       ...files.mounts,
       ...(component?.volumeMounts ?? []),
     ],
-    ...hardened(wish, port < 1024),
+    ...hardened(desired, port < 1024),
     ...containerSettings(component),
   };
   return {
@@ -69,7 +69,7 @@ export function apiServerParts(wish: PlaneWish, facts: PlaneFacts): SidecarParts
   };
 }
 
-function configVolumes({ apiServer, naming }: PlaneWish): SidecarParts {
+function configVolumes({ apiServer, naming }: PlaneSpec): SidecarParts {
   const volumes: Volume[] = [];
   const mounts: { name: string; mountPath: string; readOnly: true }[] = [];
   const secrets: string[] = [];
@@ -109,25 +109,25 @@ function configVolumes({ apiServer, naming }: PlaneWish): SidecarParts {
   return { ...noParts, volumes, mounts, secrets };
 }
 
-export function controllerManagerParts(wish: PlaneWish, pkiVolume: string): SidecarParts {
-  const kubeconfig = kubeconfigVolume(wish, 'controller-manager-kubeconfig');
-  const component = wish.components.controllerManager;
+export function controllerManagerParts(desired: PlaneSpec, pkiVolume: string): SidecarParts {
+  const kubeconfig = kubeconfigVolume(desired, 'controller-manager-kubeconfig');
+  const component = desired.components.controllerManager;
   return {
     containers: [
       {
         name: 'kube-controller-manager',
-        image: wish.images.controllerManager ?? '',
-        imagePullPolicy: pullPolicy(wish),
+        image: desired.images.controllerManager ?? '',
+        imagePullPolicy: pullPolicy(desired),
         command: ['kube-controller-manager'],
-        args: [...controllerManagerArgs(wish, kubeconfig.path).args],
+        args: [...controllerManagerArgs(desired, kubeconfig.path).args],
         ports: [{ name: 'controller', containerPort: controllerManagerPort, protocol: 'TCP' }],
-        ...probes(wish, 'controllerManager', controllerManagerPort, healthz),
+        ...probes(desired, 'controllerManager', controllerManagerPort, healthz),
         volumeMounts: [
           { name: pkiVolume, mountPath: pkiDirectory, readOnly: true },
           kubeconfig.mount,
           ...(component?.volumeMounts ?? []),
         ],
-        ...hardened(wish, false),
+        ...hardened(desired, false),
         ...containerSettings(component),
       },
     ],
@@ -137,21 +137,21 @@ export function controllerManagerParts(wish: PlaneWish, pkiVolume: string): Side
   };
 }
 
-export function schedulerParts(wish: PlaneWish): SidecarParts {
-  const kubeconfig = kubeconfigVolume(wish, 'scheduler-kubeconfig');
-  const component = wish.components.scheduler;
+export function schedulerParts(desired: PlaneSpec): SidecarParts {
+  const kubeconfig = kubeconfigVolume(desired, 'scheduler-kubeconfig');
+  const component = desired.components.scheduler;
   return {
     containers: [
       {
         name: 'kube-scheduler',
-        image: wish.images.scheduler ?? '',
-        imagePullPolicy: pullPolicy(wish),
+        image: desired.images.scheduler ?? '',
+        imagePullPolicy: pullPolicy(desired),
         command: ['kube-scheduler'],
-        args: [...schedulerArgs(wish, kubeconfig.path).args],
+        args: [...schedulerArgs(desired, kubeconfig.path).args],
         ports: [{ name: 'scheduler', containerPort: schedulerPort, protocol: 'TCP' }],
-        ...probes(wish, 'scheduler', schedulerPort, healthz),
+        ...probes(desired, 'scheduler', schedulerPort, healthz),
         volumeMounts: [kubeconfig.mount, ...(component?.volumeMounts ?? [])],
-        ...hardened(wish, false),
+        ...hardened(desired, false),
         ...containerSettings(component),
       },
     ],
@@ -161,10 +161,10 @@ export function schedulerParts(wish: PlaneWish): SidecarParts {
   };
 }
 
-const pullPolicy = ({ layout }: PlaneWish): string => (layout === 'together' ? 'Always' : 'IfNotPresent');
+const pullPolicy = ({ layout }: PlaneSpec): string => (layout === 'together' ? 'Always' : 'IfNotPresent');
 
 /** Where Pods are ours alone they run with nothing they do not need. */
-function hardened({ layout }: PlaneWish, bindsLowPort: boolean): Partial<Container> {
+function hardened({ layout }: PlaneSpec, bindsLowPort: boolean): Partial<Container> {
   if (layout !== 'hardened') return {};
   return {
     securityContext: {
@@ -183,10 +183,10 @@ interface ProbePaths {
 /** the one path that controller managers and schedulers of every version answer, also while they wait to lead */
 const healthz: ProbePaths = { startup: '/healthz', readiness: '/healthz', liveness: '/healthz' };
 
-function probes(wish: PlaneWish, name: ComponentName, port: number, paths: ProbePaths): Partial<Container> {
-  const wished: ProbeWishes = wish.components[name]?.probes ?? {};
+function probes(desired: PlaneSpec, name: ComponentName, port: number, paths: ProbePaths): Partial<Container> {
+  const wanted: ProbeSpecs = desired.components[name]?.probes ?? {};
   const get = (path: string): Probe => ({ httpGet: { path, port, scheme: 'HTTPS' } });
-  if (wish.layout === 'together') {
+  if (desired.layout === 'together') {
     const numbers = {
       initialDelaySeconds: 0,
       timeoutSeconds: 1,
@@ -195,27 +195,27 @@ function probes(wish: PlaneWish, name: ComponentName, port: number, paths: Probe
       failureThreshold: 3,
     };
     return {
-      livenessProbe: withNumbers({ ...get(paths.liveness), ...numbers }, wished.liveness),
-      readinessProbe: withNumbers({ ...get(paths.readiness), ...numbers }, wished.readiness),
+      livenessProbe: withNumbers({ ...get(paths.liveness), ...numbers }, wanted.liveness),
+      readinessProbe: withNumbers({ ...get(paths.readiness), ...numbers }, wanted.readiness),
       // nobody is to wait ten seconds for a control plane that is up
       startupProbe: withNumbers(
         { ...get(paths.startup), ...numbers, periodSeconds: 1, failureThreshold: 60 },
-        wished.startup,
+        wanted.startup,
       ),
     };
   }
   return {
     startupProbe: withNumbers(
       { ...get(paths.startup), periodSeconds: 1, timeoutSeconds: 15, failureThreshold: 240 },
-      wished.startup,
+      wanted.startup,
     ),
     readinessProbe: withNumbers(
       { ...get(paths.readiness), periodSeconds: 1, timeoutSeconds: 15, failureThreshold: 3 },
-      wished.readiness,
+      wanted.readiness,
     ),
     livenessProbe: withNumbers(
       { ...get(paths.liveness), periodSeconds: 10, timeoutSeconds: 15, failureThreshold: 8 },
-      wished.liveness,
+      wanted.liveness,
     ),
   };
 }

@@ -3,7 +3,7 @@ import { type KubeObject, quantityValue } from '../../machinery/index.ts';
 import { etcdClientPort, etcdMetricsPort, etcdPeerPort } from '../etcd/members.ts';
 import { initialClusterKey, initialClusterStateKey, settingsData } from '../etcd/settings.ts';
 import type { EtcdSetFacts, PlaneFacts } from '../facts.ts';
-import type { EtcdClusterWish, OwnEtcdWish } from '../wish.ts';
+import type { EtcdClusterSpec, OwnEtcdSpec } from '../spec.ts';
 import { mergeFlags } from './flags.ts';
 import { checksumOf, configMap, metadataOf } from './metadata.ts';
 import {
@@ -17,8 +17,8 @@ import {
   type SecretFile,
   secretVolume,
   spreadOverNodes,
-  tellingWhy,
   trustFile,
+  withTerminationMessage,
 } from './pods.ts';
 
 interface EtcdPlaces {
@@ -31,26 +31,26 @@ const places: Readonly<Record<'k0smotron' | 'other', EtcdPlaces>> = {
   other: { dataDirectory: '/var/lib/etcd', certificates: '/etc/etcd/pki' },
 };
 
-const placesOf = ({ naming }: EtcdClusterWish): EtcdPlaces =>
+const placesOf = ({ naming }: EtcdClusterSpec): EtcdPlaces =>
   places[naming.provider === 'k0smotron' ? 'k0smotron' : 'other'];
 
 /** The etcd of a plane, as far as the membership steps have come; empty until the first of them. */
-export function etcdObjects(wish: EtcdClusterWish, facts: Pick<PlaneFacts, 'etcd' | 'trust'>): KubeObject[] {
-  const { dataStore: store } = wish;
+export function etcdObjects(desired: EtcdClusterSpec, facts: Pick<PlaneFacts, 'etcd' | 'trust'>): KubeObject[] {
+  const { dataStore: store } = desired;
   if (store.kind !== 'own-etcd' || !facts.etcd) return [];
   return [
-    configMap(wish, wish.naming.etcdSettings, 'etcd', settingsData(facts.etcd.settings)),
-    ...etcdServices(wish),
-    etcdStatefulSet(wish, store, facts.etcd, facts.trust['etcd-ca']),
+    configMap(desired, desired.naming.etcdSettings, 'etcd', settingsData(facts.etcd.settings)),
+    ...etcdServices(desired),
+    etcdStatefulSet(desired, store, facts.etcd, facts.trust['etcd-ca']),
   ];
 }
 
-export function etcdServices(wish: EtcdClusterWish): Service[] {
-  const { naming } = wish;
+export function etcdServices(desired: EtcdClusterSpec): Service[] {
+  const { naming } = desired;
   const service = (name: string, spec: Service['spec']): Service => ({
     apiVersion: 'v1',
     kind: 'Service',
-    metadata: metadataOf(wish, name, 'etcd'),
+    metadata: metadataOf(desired, name, 'etcd'),
     spec: { type: 'ClusterIP', selector: { ...naming.selector('etcd') }, ...spec },
   });
   const port = (name: string, number: number) => ({ name, port: number, targetPort: number, protocol: 'TCP' });
@@ -69,24 +69,24 @@ export function etcdServices(wish: EtcdClusterWish): Service[] {
 }
 
 function etcdStatefulSet(
-  wish: EtcdClusterWish,
-  store: OwnEtcdWish,
+  desired: EtcdClusterSpec,
+  store: OwnEtcdSpec,
   facts: EtcdSetFacts,
   trust: string | undefined,
 ): StatefulSet {
-  const { naming, pods, components } = wish;
+  const { naming, pods, components } = desired;
   const isK0s = naming.provider === 'k0smotron';
   const selector = naming.selector('etcd');
   const files: SecretFile[] = [
-    trustFile(wish, 'etcd-ca', 'ca.crt'),
-    ...credentialFiles(wish, 'etcd-server', { certificate: 'server.crt', privateKey: 'server.key' }),
-    ...credentialFiles(wish, 'etcd-peer', { certificate: 'peer.crt', privateKey: 'peer.key' }),
+    trustFile(desired, 'etcd-ca', 'ca.crt'),
+    ...credentialFiles(desired, 'etcd-server', { certificate: 'server.crt', privateKey: 'server.key' }),
+    ...credentialFiles(desired, 'etcd-peer', { certificate: 'peer.crt', privateKey: 'peer.key' }),
   ];
   const { priorityClassName } = components.etcd ?? {};
   return {
     apiVersion: 'apps/v1',
     kind: 'StatefulSet',
-    metadata: metadataOf(wish, naming.etcd, 'etcd'),
+    metadata: metadataOf(desired, naming.etcd, 'etcd'),
     spec: {
       serviceName: naming.etcdService,
       replicas: facts.replicas,
@@ -102,7 +102,7 @@ function etcdStatefulSet(
       selector: { matchLabels: { ...selector } },
       template: {
         metadata: {
-          labels: podLabels(wish, 'etcd'),
+          labels: podLabels(desired, 'etcd'),
           annotations: {
             ...pods.metadata?.annotations,
             // certificates are read anew at every handshake, the trust only at the start
@@ -114,9 +114,9 @@ function etcdStatefulSet(
           ...(priorityClassName !== undefined && { priorityClassName }),
           securityContext: pods.securityContext ?? (isK0s ? { fsGroup: 1001 } : restrictedPod),
           affinity: pods.affinity ?? preferApart(selector),
-          ...etcdSpread(wish, isK0s),
+          ...etcdSpread(desired, isK0s),
           // what a member says decides what is done about it
-          containers: [tellingWhy(etcdContainer(wish, store, facts.image, isK0s))],
+          containers: [withTerminationMessage(etcdContainer(desired, store, facts.image, isK0s))],
           volumes: [secretVolume('certificates', files)],
         },
       },
@@ -137,15 +137,15 @@ function etcdStatefulSet(
   };
 }
 
-function etcdSpread({ pods, naming }: EtcdClusterWish, isK0s: boolean) {
-  const wished = pods.topologySpreadConstraints;
-  if (wished) return { topologySpreadConstraints: [...wished] };
+function etcdSpread({ pods, naming }: EtcdClusterSpec, isK0s: boolean) {
+  const wanted = pods.topologySpreadConstraints;
+  if (wanted) return { topologySpreadConstraints: [...wanted] };
   return isK0s ? {} : { topologySpreadConstraints: spreadOverNodes(naming.selector('etcd')) };
 }
 
-function etcdContainer(wish: EtcdClusterWish, store: OwnEtcdWish, image: string, isK0s: boolean): Container {
-  const { naming, components } = wish;
-  const { dataDirectory, certificates } = placesOf(wish);
+function etcdContainer(desired: EtcdClusterSpec, store: OwnEtcdSpec, image: string, isK0s: boolean): Container {
+  const { naming, components } = desired;
+  const { dataDirectory, certificates } = placesOf(desired);
   const fromSettings = (name: string): EnvVar => ({
     name,
     valueFrom: { configMapKeyRef: { name: naming.etcdSettings, key: name } },
@@ -158,7 +158,7 @@ function etcdContainer(wish: EtcdClusterWish, store: OwnEtcdWish, image: string,
     image,
     imagePullPolicy: 'IfNotPresent',
     command: ['etcd'],
-    args: [...etcdArgs(wish, store)],
+    args: [...etcdArgs(desired, store)],
     env: [
       { name: 'ETCD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
       fromSettings(initialClusterKey),
@@ -183,12 +183,12 @@ function etcdContainer(wish: EtcdClusterWish, store: OwnEtcdWish, image: string,
   };
 }
 
-function etcdArgs(wish: EtcdClusterWish, store: OwnEtcdWish): readonly string[] {
-  const { naming, identity, components } = wish;
-  const { dataDirectory, certificates } = placesOf(wish);
+function etcdArgs(desired: EtcdClusterSpec, store: OwnEtcdSpec): readonly string[] {
+  const { naming, identity, components } = desired;
+  const { dataDirectory, certificates } = placesOf(desired);
   const own = `https://$(ETCD_NAME).${naming.etcdService}.${identity.namespace}.svc`;
   const isK0s = naming.provider === 'k0smotron';
-  const quota = quotaBytes(wish, store);
+  const quota = quotaBytes(desired, store);
   return mergeFlags(
     {
       'data-dir': dataDirectory,
@@ -220,6 +220,6 @@ function etcdArgs(wish: EtcdClusterWish, store: OwnEtcdWish): readonly string[] 
 }
 
 /** How large the file of a member may grow. k0smotron leaves it at etcd's own default. */
-export function quotaBytes({ naming }: EtcdClusterWish, store: OwnEtcdWish): number | undefined {
+export function quotaBytes({ naming }: EtcdClusterSpec, store: OwnEtcdSpec): number | undefined {
   return naming.provider === 'k0smotron' ? undefined : Math.floor(quantityValue(store.storage.size) * 0.9);
 }

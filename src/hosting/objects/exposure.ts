@@ -3,7 +3,7 @@ import { ipFamily, type KubeObject } from '../../machinery/index.ts';
 import { gatewayHost, konnectivityEndpoint, planeEndpoint } from '../endpoint.ts';
 import type { PlaneFacts } from '../facts.ts';
 import type { ProviderName } from '../naming/types.ts';
-import type { PlaneWish } from '../wish.ts';
+import type { PlaneSpec } from '../spec.ts';
 import { metadataOf } from './metadata.ts';
 
 const portNames: Readonly<Record<ProviderName, { api: string; konnectivity: string }>> = {
@@ -13,11 +13,11 @@ const portNames: Readonly<Record<ProviderName, { api: string; konnectivity: stri
 };
 
 /** The Service in front of the API, and its second name. */
-export function exposureObjects(wish: PlaneWish, facts: PlaneFacts): KubeObject[] {
-  return [apiService(wish), ...aliasService(wish, facts)];
+export function exposureObjects(desired: PlaneSpec, facts: PlaneFacts): KubeObject[] {
+  return [apiService(desired), ...aliasService(desired, facts)];
 }
 
-function servicePorts({ exposure, naming, konnectivity, layout }: PlaneWish): ServicePort[] {
+function servicePorts({ exposure, naming, konnectivity, layout }: PlaneSpec): ServicePort[] {
   const names = portNames[naming.provider];
   const isNodePort = exposure.type === 'NodePort';
   const port = (name: string, number: number, targetPort: number): ServicePort => ({
@@ -37,23 +37,23 @@ function servicePorts({ exposure, naming, konnectivity, layout }: PlaneWish): Se
   ];
 }
 
-function apiService(wish: PlaneWish): Service {
-  const { exposure, naming } = wish;
+function apiService(desired: PlaneSpec): Service {
+  const { exposure, naming } = desired;
   const isLoadBalancer = exposure.type === 'LoadBalancer';
   const address =
     exposure.address !== undefined && ipFamily(exposure.address) !== undefined ? exposure.address : undefined;
   return {
     apiVersion: 'v1',
     kind: 'Service',
-    metadata: metadataOf(wish, naming.apiService, 'control-plane', exposure.metadata),
+    metadata: metadataOf(desired, naming.apiService, 'control-plane', exposure.metadata),
     spec: {
       type: exposure.type,
       selector: { ...naming.selector('control-plane') },
-      ports: servicePorts(wish),
+      ports: servicePorts(desired),
       ...(exposure.addressAsExternalIp && address !== undefined && { externalIPs: [address] }),
       ...(isLoadBalancer && {
         // a tenant's fixed address is what the load balancer is asked for; k0s's is only a name for what is there
-        ...(wish.layout === 'together' && address !== undefined && { loadBalancerIP: address }),
+        ...(desired.layout === 'together' && address !== undefined && { loadBalancerIP: address }),
         ...(exposure.loadBalancerClass !== undefined && { loadBalancerClass: exposure.loadBalancerClass }),
         ...(exposure.loadBalancerSourceRanges && { loadBalancerSourceRanges: [...exposure.loadBalancerSourceRanges] }),
         ...(exposure.allocateLoadBalancerNodePorts !== undefined && {
@@ -70,35 +70,35 @@ function apiService(wish: PlaneWish): Service {
 export const aliasLoadBalancerClass = 'controlplane.cluster.x-k8s.io/alias';
 
 /** Shows the address of the plane under the name guides tell people to look for; it has no load balancer of its own. */
-function aliasService(wish: PlaneWish, facts: PlaneFacts): Service[] {
-  const { exposure, naming } = wish;
+function aliasService(desired: PlaneSpec, facts: PlaneFacts): Service[] {
+  const { exposure, naming } = desired;
   const name = exposure.aliasServiceName;
-  const answer = planeEndpoint(wish, facts);
+  const answer = planeEndpoint(desired, facts);
   if (name === undefined || name === naming.apiService || !answer.known) return [];
   return [
     {
       apiVersion: 'v1',
       kind: 'Service',
-      metadata: metadataOf(wish, name, 'cluster'),
+      metadata: metadataOf(desired, name, 'cluster'),
       spec: {
         type: 'LoadBalancer',
         // nobody makes a load balancer for it: its status is written by whoever drives the plane
         loadBalancerClass: aliasLoadBalancerClass,
         allocateLoadBalancerNodePorts: false,
         selector: { ...naming.selector('control-plane') },
-        ports: servicePorts(wish).map(({ nodePort: _, ...port }) => port),
+        ports: servicePorts(desired).map(({ nodePort: _, ...port }) => port),
       },
     },
   ];
 }
 
 /** What leads hosts to the Service: an Ingress or routes of a Gateway. */
-export function routeObjects(wish: PlaneWish, facts: PlaneFacts): KubeObject[] {
-  return [...ingress(wish), ...tlsRoutes(wish, facts)];
+export function routeObjects(desired: PlaneSpec, facts: PlaneFacts): KubeObject[] {
+  return [...ingress(desired), ...tlsRoutes(desired, facts)];
 }
 
-function ingress(wish: PlaneWish): Ingress[] {
-  const { exposure, naming } = wish;
+function ingress(desired: PlaneSpec): Ingress[] {
+  const { exposure, naming } = desired;
   const { ingress: wanted } = exposure;
   if (!wanted?.deploy) return [];
   const rule = (host: string, port: number) => ({
@@ -115,7 +115,7 @@ function ingress(wish: PlaneWish): Ingress[] {
     {
       apiVersion: 'networking.k8s.io/v1',
       kind: 'Ingress',
-      metadata: metadataOf(wish, naming.ingress, 'ingress', wanted.metadata),
+      metadata: metadataOf(desired, naming.ingress, 'ingress', wanted.metadata),
       spec: {
         ...(wanted.className !== undefined && { ingressClassName: wanted.className }),
         rules: [
@@ -129,16 +129,21 @@ function ingress(wish: PlaneWish): Ingress[] {
   ];
 }
 
-function tlsRoutes(wish: PlaneWish, facts: PlaneFacts): KubeObject[] {
-  const { exposure, naming, konnectivity } = wish;
+function tlsRoutes(desired: PlaneSpec, facts: PlaneFacts): KubeObject[] {
+  const { exposure, naming, konnectivity } = desired;
   const { gateway } = exposure;
-  const host = gateway && gatewayHost(wish, facts)?.split(':')[0];
+  const host = gateway && gatewayHost(desired, facts)?.split(':')[0];
   if (!gateway || host === undefined) return [];
   const route = (name: string, hostname: string, port: number, section: string | undefined): KubeObject =>
     ({
       apiVersion: 'gateway.networking.k8s.io/v1alpha2',
       kind: 'TLSRoute',
-      metadata: metadataOf(wish, name, name === naming.apiRoute ? 'control-plane' : 'konnectivity', gateway.metadata),
+      metadata: metadataOf(
+        desired,
+        name,
+        name === naming.apiRoute ? 'control-plane' : 'konnectivity',
+        gateway.metadata,
+      ),
       spec: {
         hostnames: [hostname],
         parentRefs: [
@@ -154,7 +159,7 @@ function tlsRoutes(wish: PlaneWish, facts: PlaneFacts): KubeObject[] {
         rules: [{ backendRefs: [{ group: '', kind: 'Service', name: naming.apiService, port, weight: 1 }] }],
       },
     }) as KubeObject;
-  const agents = konnectivity === undefined ? undefined : konnectivityEndpoint(wish, facts);
+  const agents = konnectivity === undefined ? undefined : konnectivityEndpoint(desired, facts);
   // where both have the same host, listeners tell them apart
   const agentSection = agents?.host === host ? portNames[naming.provider].konnectivity : gateway.sectionName;
   return [

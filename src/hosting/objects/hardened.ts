@@ -2,7 +2,7 @@ import type { Container, Deployment, PodSpec } from '../../api/index.ts';
 import type { KubeObject } from '../../machinery/index.ts';
 import { planeEndpoint } from '../endpoint.ts';
 import type { PlaneFacts } from '../facts.ts';
-import type { ComponentWish, PlaneWish } from '../wish.ts';
+import type { ComponentSpec, PlaneSpec } from '../spec.ts';
 import { apiServerFiles, controllerManagerFiles } from './component-files.ts';
 import { apiServerConfigs, apiServerParts, controllerManagerParts, schedulerParts } from './components.ts';
 import { egressSelector, noParts } from './konnectivity.ts';
@@ -14,7 +14,7 @@ import {
   restrictedPod,
   secretVolume,
   spreadOverNodes,
-  tellingWhy,
+  withTerminationMessage,
 } from './pods.ts';
 
 const pkiVolume = 'etc-kubernetes-pki';
@@ -23,25 +23,27 @@ const pkiVolume = 'etc-kubernetes-pki';
 const managerPkiVolume = 'controller-manager-pki';
 
 /** One Deployment whose Pods hold the API server, the controller manager and the scheduler. */
-export function hardenedObjects(wish: PlaneWish, facts: PlaneFacts): KubeObject[] {
-  if (!planeEndpoint(wish, facts).known) return [];
-  const { naming, pods, components, replicas } = wish;
+export function hardenedObjects(desired: PlaneSpec, facts: PlaneFacts): KubeObject[] {
+  if (!planeEndpoint(desired, facts).known) return [];
+  const { naming, pods, components, replicas } = desired;
   const selector = naming.selector('control-plane');
-  const manager = hasProgram(components.controllerManager) ? controllerManagerParts(wish, managerPkiVolume) : noParts;
-  const scheduler = hasProgram(components.scheduler) ? schedulerParts(wish) : noParts;
-  const parts = [apiServerParts(wish, facts), manager, scheduler];
-  const files = apiServerFiles(wish);
-  const managerFiles = manager === noParts ? [] : controllerManagerFiles(wish);
+  const manager = hasProgram(components.controllerManager)
+    ? controllerManagerParts(desired, managerPkiVolume)
+    : noParts;
+  const scheduler = hasProgram(components.scheduler) ? schedulerParts(desired) : noParts;
+  const parts = [apiServerParts(desired, facts), manager, scheduler];
+  const files = apiServerFiles(desired);
+  const managerFiles = manager === noParts ? [] : controllerManagerFiles(desired);
   const secrets = new Set([
     ...[...files, ...managerFiles].map(({ secret }) => secret),
     ...parts.flatMap((part) => part.secrets),
   ]);
-  const configs = [...apiServerConfigs(wish), ...egressSelector(wish)];
+  const configs = [...apiServerConfigs(desired), ...egressSelector(desired)];
   const { priorityClassName } = components.apiServer ?? {};
   const deployment: Deployment = {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
-    metadata: metadataOf(wish, naming.controlPlane, 'control-plane', pods.workloadMetadata),
+    metadata: metadataOf(desired, naming.controlPlane, 'control-plane', pods.workloadMetadata),
     spec: {
       replicas,
       selector: { matchLabels: { ...selector } },
@@ -52,7 +54,7 @@ export function hardenedObjects(wish: PlaneWish, facts: PlaneFacts): KubeObject[
       },
       template: {
         metadata: {
-          labels: podLabels(wish, 'control-plane'),
+          labels: podLabels(desired, 'control-plane'),
           annotations: {
             ...pods.metadata?.annotations,
             'checksum/secrets': checksumOf(
@@ -65,13 +67,13 @@ export function hardenedObjects(wish: PlaneWish, facts: PlaneFacts): KubeObject[
           ...podBase(pods),
           ...(priorityClassName !== undefined && { priorityClassName }),
           securityContext: pods.securityContext ?? restrictedPod,
-          affinity: pods.affinity ?? nearEtcd(wish),
+          affinity: pods.affinity ?? nearEtcd(desired),
           topologySpreadConstraints: pods.topologySpreadConstraints
             ? [...pods.topologySpreadConstraints]
             : spreadOverNodes(selector),
           ...(pods.initContainers && { initContainers: [...pods.initContainers] }),
           containers: [
-            ...parts.flatMap(({ containers }) => containers.map(hardenedSidecar).map(tellingWhy)),
+            ...parts.flatMap(({ containers }) => containers.map(hardenedSidecar).map(withTerminationMessage)),
             ...(pods.containers ?? []),
           ],
           volumes: [
@@ -88,10 +90,10 @@ export function hardenedObjects(wish: PlaneWish, facts: PlaneFacts): KubeObject[
 }
 
 /** Whoever wants none of a program brings another one. */
-const hasProgram = (component: ComponentWish | undefined): boolean => component?.replicas !== 0;
+const hasProgram = (component: ComponentSpec | undefined): boolean => component?.replicas !== 0;
 
 /** Settings of a user that have no effect because the programs share a Pod; they are reported to users. */
-export function settingsWithoutEffect({ layout, components, replicas }: PlaneWish): string[] {
+export function settingsWithoutEffect({ layout, components, replicas }: PlaneSpec): string[] {
   if (layout !== 'hardened') return [];
   const { apiServer, controllerManager, scheduler } = components;
   const programs = [
@@ -112,7 +114,7 @@ const hardenedSidecar = (container: Container): Container =>
     : { ...container, securityContext: { ...restrictedContainer, capabilities: { drop: ['ALL'] } } };
 
 /** Close to what the API server talks to most, where that is possible. */
-function nearEtcd({ naming }: PlaneWish): NonNullable<PodSpec['affinity']> {
+function nearEtcd({ naming }: PlaneSpec): NonNullable<PodSpec['affinity']> {
   return {
     podAffinity: {
       preferredDuringSchedulingIgnoredDuringExecution: [

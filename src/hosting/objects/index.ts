@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../machinery/index.ts';
 import type { PlaneFacts } from '../facts.ts';
 import type { PlaneObjects } from '../result.ts';
-import type { PlaneWish } from '../wish.ts';
+import type { PlaneSpec } from '../spec.ts';
 import { apiServerConfigs } from './components.ts';
 import { etcdObjects } from './etcd.ts';
 import { exposureObjects, routeObjects } from './exposure.ts';
@@ -18,42 +18,42 @@ import { togetherObjects } from './together.ts';
  * of the API, the first step of etcd) is empty; it never holds half of what belongs together. Phases are computed when they are
  * asked for: whoever works on one does not pay for the others.
  */
-export function planeObjects(wish: PlaneWish, facts: PlaneFacts): PlaneObjects {
-  const patched = (objects: readonly KubeObject[]): readonly KubeObject[] => withPatches(objects, wish.patches);
+export function planeObjects(desired: PlaneSpec, facts: PlaneFacts): PlaneObjects {
+  const patched = (objects: readonly KubeObject[]): readonly KubeObject[] => withPatches(objects, desired.patches);
   return {
     get exposure() {
-      return patched(exposureObjects(wish, facts));
+      return patched(exposureObjects(desired, facts));
     },
     get config() {
-      return patched(configObjects(wish, facts));
+      return patched(configObjects(desired, facts));
     },
     get etcd() {
-      return patched(etcdObjects(wish, facts));
+      return patched(etcdObjects(desired, facts));
     },
     get controlPlane() {
-      return patched(controlPlaneObjects(wish, facts));
+      return patched(controlPlaneObjects(desired, facts));
     },
     get routes() {
-      return patched(routeObjects(wish, facts));
+      return patched(routeObjects(desired, facts));
     },
     get policies() {
-      return patched(policyObjects(wish));
+      return patched(policyObjects(desired));
     },
   };
 }
 
-function configObjects(wish: PlaneWish, facts: PlaneFacts): KubeObject[] {
-  if (wish.layout === 'k0s') return k0sConfigObjects(wish, facts);
-  return [...kubeadmConfig(wish, facts), ...apiServerConfigs(wish), ...egressSelector(wish)];
+function configObjects(desired: PlaneSpec, facts: PlaneFacts): KubeObject[] {
+  if (desired.layout === 'k0s') return k0sConfigObjects(desired, facts);
+  return [...kubeadmConfig(desired, facts), ...apiServerConfigs(desired), ...egressSelector(desired)];
 }
 
-function controlPlaneObjects(wish: PlaneWish, facts: PlaneFacts): KubeObject[] {
-  switch (wish.layout) {
+function controlPlaneObjects(desired: PlaneSpec, facts: PlaneFacts): KubeObject[] {
+  switch (desired.layout) {
     case 'k0s':
-      return k0sObjects(wish, facts);
+      return k0sObjects(desired, facts);
     case 'together':
-      return togetherObjects(wish, facts);
+      return togetherObjects(desired, facts);
     case 'hardened':
-      return hardenedObjects(wish, facts);
+      return hardenedObjects(desired, facts);
   }
 }

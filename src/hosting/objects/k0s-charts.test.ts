@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../machinery/index.ts';
-import { k0smotronWish } from '../testing/wishes.ts';
+import { k0smotronPlaneSpec } from '../testing/specs.ts';
 import { unsuitableCharts } from './k0s-charts.ts';
 
 const problems = (chart: JsonObject): readonly string[] => {
   const config = { spec: { extensions: { helm: { charts: [chart] } } } };
-  const wish = k0smotronWish();
-  return unsuitableCharts({ k0s: { ...wish.k0s!, config } });
+  const desired = k0smotronPlaneSpec();
+  return unsuitableCharts({ k0s: { ...desired.k0s!, config } });
 };
 const csi = (values?: string): JsonObject => ({
   chartname: 'openstack/openstack-cinder-csi',

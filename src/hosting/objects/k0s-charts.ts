@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue, parseYaml } from '../../machinery/index.ts';
-import type { PlaneWish } from '../wish.ts';
+import type { PlaneSpec } from '../spec.ts';
 
 /** Where kubelets of k0s have their files; on all other nodes that is /var/lib/kubelet, which is what charts expect. */
 const k0sKubeletDirectory = '/var/lib/k0s/kubelet';
@@ -9,7 +9,7 @@ const kubeletDirectory = ['csi', 'plugin', 'nodePlugin', 'kubeletDir'];
 const known = new WeakMap<JsonObject, readonly string[]>();
 
 /** What is wrong with charts of a k0s configuration although they can be installed, in words. */
-export function unsuitableCharts({ k0s }: Pick<PlaneWish, 'k0s'>): readonly string[] {
+export function unsuitableCharts({ k0s }: Pick<PlaneSpec, 'k0s'>): readonly string[] {
   if (!k0s) return [];
   const read = known.get(k0s.config) ?? problemsOf(k0s.config);
   known.set(k0s.config, read);

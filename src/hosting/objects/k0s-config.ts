@@ -5,7 +5,7 @@ import { uniqueHosts } from '../certificates/hosts.ts';
 import { planeEndpoint, serviceNames } from '../endpoint.ts';
 import { etcdClientPort } from '../etcd/members.ts';
 import type { PlaneFacts } from '../facts.ts';
-import type { PlaneWish } from '../wish.ts';
+import type { PlaneSpec } from '../spec.ts';
 import { isRetired } from './retired-flags.ts';
 
 export const k0sPki = '/var/lib/k0s/pki';
@@ -17,17 +17,17 @@ export const kinePlaceholder = '__K0SMOTRON_KINE_DATASOURCE_URL_PLACEHOLDER__';
 const konnectivityPortSince = { major: 1, minor: 35, patch: 1, suffix: '' };
 
 /** The user's ClusterConfig with what a hosted plane needs written over it. */
-export function k0sConfig(wish: PlaneWish, facts: PlaneFacts): JsonObject {
-  const config = clone(wish.k0s?.config ?? {}) as JsonObject;
+export function k0sConfig(desired: PlaneSpec, facts: PlaneFacts): JsonObject {
+  const config = clone(desired.k0s?.config ?? {}) as JsonObject;
   config['apiVersion'] = 'k0s.k0sproject.io/v1beta1';
   config['kind'] = 'ClusterConfig';
   config['metadata'] = { name: 'k0s', ...objectAt(config, 'metadata') };
   const spec = objectAt(config, 'spec');
   config['spec'] = spec;
-  spec['api'] = apiSection(wish, facts, objectAt(spec, 'api'), spec);
-  spec['konnectivity'] = { ...objectAt(spec, 'konnectivity'), ...konnectivitySection(wish) };
-  spec['storage'] = storageSection(wish);
-  spec['network'] = networkSection(wish, objectAt(spec, 'network'));
+  spec['api'] = apiSection(desired, facts, objectAt(spec, 'api'), spec);
+  spec['konnectivity'] = { ...objectAt(spec, 'konnectivity'), ...konnectivitySection(desired) };
+  spec['storage'] = storageSection(desired);
+  spec['network'] = networkSection(desired, objectAt(spec, 'network'));
   if (isRotating(facts)) {
     const manager = objectAt(spec, 'controllerManager');
     spec['controllerManager'] = {
@@ -39,8 +39,8 @@ export function k0sConfig(wish: PlaneWish, facts: PlaneFacts): JsonObject {
 }
 
 /** What k0s takes over while it runs: all but what belongs to a single controller. */
-export function k0sDynamicConfig(wish: PlaneWish, facts: PlaneFacts): JsonObject {
-  const config = k0sConfig(wish, facts);
+export function k0sDynamicConfig(desired: PlaneSpec, facts: PlaneFacts): JsonObject {
+  const config = k0sConfig(desired, facts);
   const spec = objectAt(config, 'spec');
   delete spec['storage'];
   const network = objectAt(spec, 'network');
@@ -66,21 +66,21 @@ export function isRotating({ trust }: PlaneFacts): boolean {
 }
 
 /** What the user's configuration says to the API server, by flag. */
-export function k0sApiServerArgs({ k0s }: PlaneWish): JsonObject {
+export function k0sApiServerArgs({ k0s }: PlaneSpec): JsonObject {
   const api = objectAt(objectAt((k0s?.config ?? {}) as JsonObject, 'spec'), 'api');
   return objectAt(api, 'extraArgs');
 }
 
-function apiSection(wish: PlaneWish, facts: PlaneFacts, given: JsonObject, spec: JsonObject): JsonObject {
-  const { exposure } = wish;
-  const answer = planeEndpoint(wish, facts);
+function apiSection(desired: PlaneSpec, facts: PlaneFacts, given: JsonObject, spec: JsonObject): JsonObject {
+  const { exposure } = desired;
+  const answer = planeEndpoint(desired, facts);
   const host = answer.known ? answer.endpoint.host : undefined;
   const hasLocalBalancer = objectAt(objectAt(spec, 'network'), 'nodeLocalLoadBalancing')['enabled'] === true;
   const extraArgs = {
     'tls-cert-file': `${k0sPki}/apiserver.crt`,
     'tls-private-key-file': `${k0sPki}/apiserver.key`,
     ...Object.fromEntries(
-      Object.entries(objectAt(given, 'extraArgs')).filter(([name]) => !isRetired(wish.version, name)),
+      Object.entries(objectAt(given, 'extraArgs')).filter(([name]) => !isRetired(desired.version, name)),
     ),
     ...(exposure.ingress && { 'endpoint-reconciler-type': 'none' }),
     ...(isRotating(facts) && { 'client-ca-file': `${k0sPki}/ca-bundle.crt` }),
@@ -98,7 +98,7 @@ function apiSection(wish: PlaneWish, facts: PlaneFacts, given: JsonObject, spec:
       ...exposure.sans,
       host,
       exposure.address,
-      ...serviceNames(wish),
+      ...serviceNames(desired),
       ...(facts.service?.clusterIPs ?? []).filter((address) => address !== 'None'),
       ...(exposure.ingress ? [exposure.ingress.host, exposure.ingress.konnectivityHost, 'localhost', '127.0.0.1'] : []),
     ]),
@@ -107,7 +107,7 @@ function apiSection(wish: PlaneWish, facts: PlaneFacts, given: JsonObject, spec:
   };
 }
 
-function konnectivitySection({ exposure, version }: PlaneWish): JsonObject {
+function konnectivitySection({ exposure, version }: PlaneSpec): JsonObject {
   const { ingress } = exposure;
   const parsed = parseK0sVersion(version);
   const takesPort = parsed !== undefined && compareKubernetesVersions(parsed, konnectivityPortSince) >= 0;
@@ -118,7 +118,7 @@ function konnectivitySection({ exposure, version }: PlaneWish): JsonObject {
   };
 }
 
-function storageSection({ dataStore, naming, identity }: PlaneWish): JsonObject {
+function storageSection({ dataStore, naming, identity }: PlaneSpec): JsonObject {
   switch (dataStore.kind) {
     case 'own-etcd':
       return {
@@ -140,7 +140,7 @@ function storageSection({ dataStore, naming, identity }: PlaneWish): JsonObject 
   }
 }
 
-type KineSource = Extract<PlaneWish['dataStore'], { kind: 'k0s' }>['source'];
+type KineSource = Extract<PlaneSpec['dataStore'], { kind: 'k0s' }>['source'];
 
 function kineSource(source: KineSource, clusterName: string): string {
   switch (source.type) {
@@ -154,7 +154,7 @@ function kineSource(source: KineSource, clusterName: string): string {
 }
 
 /** Only what the user left open. */
-function networkSection({ network }: PlaneWish, given: JsonObject): JsonObject {
+function networkSection({ network }: PlaneSpec, given: JsonObject): JsonObject {
   const open = (key: string, value: string | undefined): JsonObject =>
     value === undefined || (given[key] !== undefined && given[key] !== '') ? {} : { [key]: value };
   return {

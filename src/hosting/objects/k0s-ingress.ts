@@ -1,7 +1,7 @@
 import type { ConfigMap } from '../../api/index.ts';
 import { formatYaml, type JsonObject } from '../../machinery/index.ts';
 import { kubernetesAddresses } from '../network.ts';
-import type { PlaneWish } from '../wish.ts';
+import type { PlaneSpec } from '../spec.ts';
 import { configMap } from './metadata.ts';
 
 // Behind an Ingress the API is found by name, which clients inside the workload cluster do not use: they call the address of
@@ -12,12 +12,12 @@ const proxyPort = 7443;
 const certificates = '/etc/haproxy/certs';
 
 /** Manifests for the workload cluster of a plane behind an Ingress. */
-export function k0sIngressConfigs(wish: PlaneWish): ConfigMap[] {
-  const { ingress } = wish.exposure;
+export function k0sIngressConfigs(desired: PlaneSpec): ConfigMap[] {
+  const { ingress } = desired.exposure;
   if (!ingress) return [];
-  const documents = [endpoints(), proxyConfig(ingress.host, ingress.port), proxyDaemonSet(), service(wish)];
+  const documents = [endpoints(), proxyConfig(ingress.host, ingress.port), proxyDaemonSet(), service(desired)];
   return [
-    configMap(wish, wish.naming.configs.ingress, 'ingress', {
+    configMap(desired, desired.naming.configs.ingress, 'ingress', {
       'ingress.yaml': documents.map(formatYaml).join('---\n'),
     }),
   ];
@@ -91,7 +91,7 @@ function proxyDaemonSet(): JsonObject {
   };
 }
 
-function service({ network }: PlaneWish): JsonObject {
+function service({ network }: PlaneSpec): JsonObject {
   return {
     apiVersion: 'v1',
     kind: 'Service',

@@ -1,6 +1,6 @@
 import type { ConfigMap, Container, Volume } from '../../api/index.ts';
 import { formatYaml, type JsonValue } from '../../machinery/index.ts';
-import type { PlaneWish } from '../wish.ts';
+import type { PlaneSpec } from '../spec.ts';
 import { k0sPki } from './k0s-config.ts';
 import { configMap } from './metadata.ts';
 
@@ -9,9 +9,9 @@ import { configMap } from './metadata.ts';
 const agentPort = 9090;
 const proxyPort = 8090;
 
-export function monitoringConfigs(wish: PlaneWish): ConfigMap[] {
-  if (!wish.k0s?.monitoring) return [];
-  const { configs, etcdService } = wish.naming;
+export function monitoringConfigs(desired: PlaneSpec): ConfigMap[] {
+  if (!desired.k0s?.monitoring) return [];
+  const { configs, etcdService } = desired.naming;
   const tls = {
     ca_file: `${k0sPki}/ca.crt`,
     cert_file: `${k0sPki}/admin.crt`,
@@ -25,20 +25,20 @@ export function monitoringConfigs(wish: PlaneWish): ConfigMap[] {
     static_configs: [{ targets: [target] }],
   });
   return [
-    configMap(wish, configs.prometheus, 'monitoring', {
+    configMap(desired, configs.prometheus, 'monitoring', {
       'prometheus.yml': formatYaml({
         global: { scrape_interval: '15s' },
         scrape_configs: [
-          job('kube-apiserver', `localhost:${wish.exposure.apiPort}`),
+          job('kube-apiserver', `localhost:${desired.exposure.apiPort}`),
           job('kube-scheduler', 'localhost:10259'),
           job('kube-controller-manager', 'localhost:10257'),
-          ...(wish.dataStore.kind === 'own-etcd'
+          ...(desired.dataStore.kind === 'own-etcd'
             ? [{ job_name: 'etcd', static_configs: [{ targets: [`${etcdService}:2381`] }] }]
             : []),
         ],
       }),
     }),
-    configMap(wish, configs['prometheus-proxy'], 'monitoring', {
+    configMap(desired, configs['prometheus-proxy'], 'monitoring', {
       'nginx.conf': [
         'events {}',
         'http {',
@@ -55,7 +55,7 @@ export function monitoringConfigs(wish: PlaneWish): ConfigMap[] {
   ];
 }
 
-export function monitoringParts({ naming, k0s }: PlaneWish): { containers: Container[]; volumes: Volume[] } {
+export function monitoringParts({ naming, k0s }: PlaneSpec): { containers: Container[]; volumes: Volume[] } {
   if (!k0s?.monitoring) return { containers: [], volumes: [] };
   const { configs, controlPlane } = naming;
   return {

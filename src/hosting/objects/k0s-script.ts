@@ -1,4 +1,4 @@
-import type { PlaneWish } from '../wish.ts';
+import type { PlaneSpec } from '../spec.ts';
 import { flagName } from './flags.ts';
 import { kinePlaceholder } from './k0s-config.ts';
 
@@ -7,7 +7,7 @@ export const kineVariable = 'K0SMOTRON_KINE_DATASOURCE_URL';
 const configFile = '/etc/k0s/k0s.yaml';
 
 /** `k0s controller` with the user's flags; those a hosted plane needs are added unless the user gives them. */
-export function k0sCommand({ k0s, exposure }: PlaneWish): string[] {
+export function k0sCommand({ k0s, exposure }: PlaneSpec): string[] {
   const flags = k0s?.flags ?? [];
   const given = new Set(flags.map(flagName));
   const disabled = flags.filter((flag) => flagName(flag) === 'disable-components');
@@ -26,8 +26,8 @@ export function k0sCommand({ k0s, exposure }: PlaneWish): string[] {
 }
 
 /** Turns what the Pod was given into files, then becomes k0s. */
-export function entryScript(wish: PlaneWish): string {
-  const { dataStore } = wish;
+export function entryScript(desired: PlaneSpec): string {
+  const { dataStore } = desired;
   const source = dataStore.kind === 'k0s' ? dataStore.source.type : undefined;
   return [
     '#!/bin/sh',
@@ -41,7 +41,7 @@ export function entryScript(wish: PlaneWish): string {
           `sed -i "s|${kinePlaceholder}|$address|" ${configFile}`,
         ]
       : []),
-    `exec ${k0sCommand(wish).map(quoted).join(' ')}`,
+    `exec ${k0sCommand(desired).map(quoted).join(' ')}`,
     '',
   ].join('\n');
 }

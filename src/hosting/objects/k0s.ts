@@ -11,7 +11,7 @@ import type {
 import { formatYaml, type JsonObject, type KubeObject } from '../../machinery/index.ts';
 import { planeEndpoint } from '../endpoint.ts';
 import type { PlaneFacts } from '../facts.ts';
-import type { K0sWish, PlaneWish } from '../wish.ts';
+import type { K0sSpec, PlaneSpec } from '../spec.ts';
 import { isRotating, k0sConfig, k0sPki, k0sStartConfig } from './k0s-config.ts';
 import { k0sIngressConfigs } from './k0s-ingress.ts';
 import { monitoringConfigs, monitoringParts } from './k0s-monitoring.ts';
@@ -25,9 +25,9 @@ import {
   preferApart,
   type SecretFile,
   secretVolume,
-  tellingWhy,
   trustFile,
   withNumbers,
+  withTerminationMessage,
 } from './pods.ts';
 
 const dataDirectory = '/var/lib/k0s';
@@ -36,17 +36,17 @@ const script = 'k0smotron-entrypoint.sh';
 const firstFreePort = 1024;
 
 /** Configuration of the controllers; nothing before the address of the API is known, since it is part of it. */
-export function k0sConfigObjects(wish: PlaneWish, facts: PlaneFacts): ConfigMap[] {
-  const answer = planeEndpoint(wish, facts);
+export function k0sConfigObjects(desired: PlaneSpec, facts: PlaneFacts): ConfigMap[] {
+  const answer = planeEndpoint(desired, facts);
   if (!answer.known) return [];
-  const { configs } = wish.naming;
+  const { configs } = desired.naming;
   const { host, port } = answer.endpoint;
   return [
-    configMap(wish, configs.k0s, 'cluster', { [configVariable]: formatYaml(k0sConfig(wish, facts)) }),
-    configMap(wish, configs.entrypoint, 'entrypoint', { [script]: entryScript(wish), ...natsConfig(wish) }),
-    configMap(wish, configs.endpoint, 'config', { 'endpoint.yaml': endpointManifest(host, port) }),
-    ...k0sIngressConfigs(wish),
-    ...monitoringConfigs(wish),
+    configMap(desired, configs.k0s, 'cluster', { [configVariable]: formatYaml(k0sConfig(desired, facts)) }),
+    configMap(desired, configs.entrypoint, 'entrypoint', { [script]: entryScript(desired), ...natsConfig(desired) }),
+    configMap(desired, configs.endpoint, 'config', { 'endpoint.yaml': endpointManifest(host, port) }),
+    ...k0sIngressConfigs(desired),
+    ...monitoringConfigs(desired),
   ];
 }
 
@@ -60,7 +60,7 @@ function endpointManifest(host: string, port: number): string {
   });
 }
 
-function natsConfig({ dataStore, replicas, naming }: PlaneWish): Record<string, string> {
+function natsConfig({ dataStore, replicas, naming }: PlaneSpec): Record<string, string> {
   if (dataStore.kind !== 'k0s' || dataStore.source.type !== 'nats') return {};
   const peers = Array.from(
     { length: replicas },
@@ -79,44 +79,44 @@ function natsConfig({ dataStore, replicas, naming }: PlaneWish): Record<string, 
 const natsService = (plane: string): string => `${plane}-nats`;
 
 /** The StatefulSet of k0s controllers. */
-export function k0sObjects(wish: PlaneWish, facts: PlaneFacts): KubeObject[] {
-  const answer = planeEndpoint(wish, facts);
-  if (!answer.known || !wish.k0s) return [];
-  return [...natsObjects(wish), controllers(wish, wish.k0s, facts)];
+export function k0sObjects(desired: PlaneSpec, facts: PlaneFacts): KubeObject[] {
+  const answer = planeEndpoint(desired, facts);
+  if (!answer.known || !desired.k0s) return [];
+  return [...natsObjects(desired), controllers(desired, desired.k0s, facts)];
 }
 
-function natsObjects(wish: PlaneWish): KubeObject[] {
-  if (wish.dataStore.kind !== 'k0s' || wish.dataStore.source.type !== 'nats') return [];
+function natsObjects(desired: PlaneSpec): KubeObject[] {
+  if (desired.dataStore.kind !== 'k0s' || desired.dataStore.source.type !== 'nats') return [];
   return [
     {
       apiVersion: 'v1',
       kind: 'Service',
-      metadata: metadataOf(wish, natsService(wish.naming.controlPlane), 'control-plane'),
+      metadata: metadataOf(desired, natsService(desired.naming.controlPlane), 'control-plane'),
       spec: {
         type: 'ClusterIP',
         clusterIP: 'None',
         publishNotReadyAddresses: true,
-        selector: { ...wish.naming.selector('control-plane') },
+        selector: { ...desired.naming.selector('control-plane') },
         ports: [{ name: 'cluster', port: 6222, targetPort: 6222, protocol: 'TCP' }],
       },
     } as KubeObject,
   ];
 }
 
-function controllers(wish: PlaneWish, k0s: K0sWish, facts: PlaneFacts): StatefulSet {
-  const { naming, pods } = wish;
+function controllers(desired: PlaneSpec, k0s: K0sSpec, facts: PlaneFacts): StatefulSet {
+  const { naming, pods } = desired;
   const selector = naming.selector('control-plane');
-  const certificates = certificateFiles(wish, facts);
+  const certificates = certificateFiles(desired, facts);
   const nats =
-    wish.dataStore.kind === 'k0s' && wish.dataStore.source.type === 'nats' ? wish.dataStore.source : undefined;
-  const claims = claimTemplates(wish, k0s, nats);
+    desired.dataStore.kind === 'k0s' && desired.dataStore.source.type === 'nats' ? desired.dataStore.source : undefined;
+  const claims = claimTemplates(desired, k0s, nats);
   return {
     apiVersion: 'apps/v1',
     kind: 'StatefulSet',
-    metadata: metadataOf(wish, naming.controlPlane, 'control-plane', pods.workloadMetadata),
+    metadata: metadataOf(desired, naming.controlPlane, 'control-plane', pods.workloadMetadata),
     spec: {
       serviceName: nats ? natsService(naming.controlPlane) : naming.apiService,
-      replicas: wish.replicas,
+      replicas: desired.replicas,
       ...(nats && { podManagementPolicy: 'Parallel' }),
       ...(k0s.persistence.type === 'pvc' && {
         // as with etcd: claims go at the end of the plane, not with a StatefulSet that somebody deletes by mistake
@@ -125,7 +125,7 @@ function controllers(wish: PlaneWish, k0s: K0sWish, facts: PlaneFacts): Stateful
       selector: { matchLabels: { ...selector } },
       template: {
         metadata: {
-          labels: podLabels(wish, 'control-plane', { 'cluster.x-k8s.io/control-plane': 'true' }),
+          labels: podLabels(desired, 'control-plane', { 'cluster.x-k8s.io/control-plane': 'true' }),
           annotations: {
             ...pods.metadata?.annotations,
             ...(k0s.monitoring && {
@@ -133,10 +133,10 @@ function controllers(wish: PlaneWish, k0s: K0sWish, facts: PlaneFacts): Stateful
               'prometheus.io/port': '8090',
               'prometheus.io/path': '/metrics',
             }),
-            ...rollingChecksums(wish, facts, certificates),
+            ...rollingChecksums(desired, facts, certificates),
           },
         },
-        spec: podSpec(wish, k0s, certificates, nats !== undefined),
+        spec: podSpec(desired, k0s, certificates, nats !== undefined),
       },
       ...(claims.length > 0 && { volumeClaimTemplates: claims }),
     },
@@ -144,8 +144,8 @@ function controllers(wish: PlaneWish, k0s: K0sWish, facts: PlaneFacts): Stateful
 }
 
 function claimTemplates(
-  { naming }: PlaneWish,
-  { persistence }: K0sWish,
+  { naming }: PlaneSpec,
+  { persistence }: K0sSpec,
   nats: { readonly size: string; readonly storageClass?: string } | undefined,
 ): PersistentVolumeClaim[] {
   const claim = { apiVersion: 'v1', kind: 'PersistentVolumeClaim' };
@@ -173,40 +173,40 @@ function claimTemplates(
 }
 
 /** Changes exactly when something changes that the controllers read only at their start. */
-function rollingChecksums(wish: PlaneWish, facts: PlaneFacts, files: readonly SecretFile[]): Record<string, string> {
+function rollingChecksums(desired: PlaneSpec, facts: PlaneFacts, files: readonly SecretFile[]): Record<string, string> {
   const secrets = [...new Set(files.map(({ secret }) => secret))].sort();
   return {
-    'checksum/config': checksumOf([k0sStartConfig(k0sConfig(wish, facts)), entryScript(wish)]),
+    'checksum/config': checksumOf([k0sStartConfig(k0sConfig(desired, facts)), entryScript(desired)]),
     'checksum/secrets': checksumOf(secrets.map((secret) => [secret, facts.checksums.get(secret) ?? ''])),
   };
 }
 
 /** Files of /var/lib/k0s/pki that are not k0s's own to make. */
-function certificateFiles(wish: PlaneWish, facts: PlaneFacts): SecretFile[] {
+function certificateFiles(desired: PlaneSpec, facts: PlaneFacts): SecretFile[] {
   const pair = (stem: string) => ({ certificate: `${stem}.crt`, privateKey: `${stem}.key` });
   return [
-    ...credentialFiles(wish, 'ca', pair('ca')),
-    ...(isRotating(facts) ? [trustFile(wish, 'ca', 'ca-bundle.crt')] : []),
-    ...credentialFiles(wish, 'apiserver', pair('apiserver')),
-    ...credentialFiles(wish, 'sa', { certificate: 'sa.pub', privateKey: 'sa.key' }),
-    ...credentialFiles(wish, 'front-proxy-ca', pair('front-proxy-ca')),
-    ...(wish.dataStore.kind === 'own-etcd'
+    ...credentialFiles(desired, 'ca', pair('ca')),
+    ...(isRotating(facts) ? [trustFile(desired, 'ca', 'ca-bundle.crt')] : []),
+    ...credentialFiles(desired, 'apiserver', pair('apiserver')),
+    ...credentialFiles(desired, 'sa', { certificate: 'sa.pub', privateKey: 'sa.key' }),
+    ...credentialFiles(desired, 'front-proxy-ca', pair('front-proxy-ca')),
+    ...(desired.dataStore.kind === 'own-etcd'
       ? [
-          trustFile(wish, 'etcd-ca', 'etcd-ca.crt'),
-          ...credentialFiles(wish, 'apiserver-etcd-client', pair('apiserver-etcd-client')),
+          trustFile(desired, 'etcd-ca', 'etcd-ca.crt'),
+          ...credentialFiles(desired, 'apiserver-etcd-client', pair('apiserver-etcd-client')),
         ]
       : []),
   ];
 }
 
-function podSpec(wish: PlaneWish, k0s: K0sWish, files: readonly SecretFile[], hasNats: boolean): PodSpec {
-  const { naming, pods, images, components, exposure } = wish;
+function podSpec(desired: PlaneSpec, k0s: K0sSpec, files: readonly SecretFile[], hasNats: boolean): PodSpec {
+  const { naming, pods, images, components, exposure } = desired;
   const { persistence } = k0s;
   const isMighty = exposure.apiPort < firstFreePort || (exposure.konnectivityPort ?? firstFreePort) < firstFreePort;
-  const extra = extraVolumes(wish, k0s);
-  const monitoring = monitoringParts(wish);
+  const extra = extraVolumes(desired, k0s);
+  const monitoring = monitoringParts(desired);
   const data: VolumeMount = { name: naming.controlPlane, mountPath: dataDirectory };
-  const source = wish.dataStore.kind === 'k0s' ? wish.dataStore.source : undefined;
+  const source = desired.dataStore.kind === 'k0s' ? desired.dataStore.source : undefined;
   const status: Probe = { exec: { command: ['k0s', 'status'] } };
   const container: Container = {
     name: 'controller',
@@ -251,7 +251,7 @@ function podSpec(wish: PlaneWish, k0s: K0sWish, files: readonly SecretFile[], ha
   };
   return {
     ...podBase(pods),
-    affinity: pods.affinity ?? preferApart({ app: 'k0smotron', cluster: wish.identity.clusterName }),
+    affinity: pods.affinity ?? preferApart({ app: 'k0smotron', cluster: desired.identity.clusterName }),
     ...(pods.topologySpreadConstraints && { topologySpreadConstraints: [...pods.topologySpreadConstraints] }),
     ...((pods.securityContext || isMighty) && {
       securityContext: {
@@ -260,7 +260,7 @@ function podSpec(wish: PlaneWish, k0s: K0sWish, files: readonly SecretFile[], ha
       },
     }),
     initContainers: [certificateInit(images.k0s ?? '', data), ...(pods.initContainers ?? [])],
-    containers: [tellingWhy(container), ...monitoring.containers, ...(pods.containers ?? [])],
+    containers: [withTerminationMessage(container), ...monitoring.containers, ...(pods.containers ?? [])],
     volumes: [
       ...(persistence.type === 'emptyDir' ? [{ name: naming.controlPlane, emptyDir: {} }] : []),
       ...(persistence.type === 'hostPath' ? [{ name: naming.controlPlane, hostPath: { path: persistence.path } }] : []),
@@ -289,9 +289,9 @@ function certificateInit(image: string, data: VolumeMount): Container {
 }
 
 /** Manifests k0s applies to the workload cluster, and whatever else a user mounts. */
-function extraVolumes(wish: PlaneWish, k0s: K0sWish): { volumes: Volume[]; mounts: VolumeMount[] } {
-  const { configs } = wish.naming;
-  const ours = [configs.endpoint, ...k0sIngressConfigs(wish).map(({ metadata }) => metadata.name ?? '')];
+function extraVolumes(desired: PlaneSpec, k0s: K0sSpec): { volumes: Volume[]; mounts: VolumeMount[] } {
+  const { configs } = desired.naming;
+  const ours = [configs.endpoint, ...k0sIngressConfigs(desired).map(({ metadata }) => metadata.name ?? '')];
   const manifests: Volume[] = [
     ...ours.map((name) => ({ name, configMap: { name } })),
     ...k0s.manifests.map((volume) => ({ ...volume })),

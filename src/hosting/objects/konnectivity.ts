@@ -1,6 +1,6 @@
 import type { ConfigMap, Container, Volume } from '../../api/index.ts';
 import { formatYaml } from '../../machinery/index.ts';
-import type { PlaneWish } from '../wish.ts';
+import type { PlaneSpec } from '../spec.ts';
 import {
   egressFile,
   konnectivityDirectory,
@@ -19,21 +19,21 @@ export const konnectivityAdminPort = 8133;
 export const konnectivityHealthPort = 8134;
 export const konnectivityAudience = 'system:konnectivity-server';
 
-const socketOf = ({ layout }: PlaneWish): string =>
+const socketOf = ({ layout }: PlaneSpec): string =>
   `${socketDirectory}/${layout === 'together' ? 'konnectivity-server.socket' : 'konnectivity-agent.sock'}`;
 
 /** Tells the API server to reach the workload cluster through konnectivity. */
-export function egressSelector(wish: PlaneWish): ConfigMap[] {
-  if (!wish.konnectivity) return [];
+export function egressSelector(desired: PlaneSpec): ConfigMap[] {
+  if (!desired.konnectivity) return [];
   return [
-    configMap(wish, wish.naming.configs['egress-selector'], 'konnectivity', {
+    configMap(desired, desired.naming.configs['egress-selector'], 'konnectivity', {
       [egressFile]: formatYaml({
         apiVersion: 'apiserver.k8s.io/v1beta1',
         kind: 'EgressSelectorConfiguration',
         egressSelections: [
           {
             name: 'cluster',
-            connection: { proxyProtocol: 'GRPC', transport: { uds: { udsName: socketOf(wish) } } },
+            connection: { proxyProtocol: 'GRPC', transport: { uds: { udsName: socketOf(desired) } } },
           },
         ],
       }),
@@ -51,10 +51,10 @@ export interface SidecarParts {
 
 export const noParts: SidecarParts = { containers: [], volumes: [], mounts: [], secrets: [] };
 
-export function konnectivityServer(wish: PlaneWish): SidecarParts {
-  const { konnectivity, naming, images, components, replicas, exposure } = wish;
+export function konnectivityServer(desired: PlaneSpec): SidecarParts {
+  const { konnectivity, naming, images, components, replicas, exposure } = desired;
   if (!konnectivity) return noParts;
-  const kubeconfig = kubeconfigVolume(wish, 'konnectivity-kubeconfig');
+  const kubeconfig = kubeconfigVolume(desired, 'konnectivity-kubeconfig');
   const agentPort = exposure.konnectivityPort ?? 8132;
   const { args } = mergeFlags(
     {
@@ -70,8 +70,8 @@ export function konnectivityServer(wish: PlaneWish): SidecarParts {
       kubeconfig: kubeconfig.path,
       mode: 'grpc',
       'server-port': '0',
-      'uds-name': socketOf(wish),
-      ...(wish.layout === 'hardened'
+      'uds-name': socketOf(desired),
+      ...(desired.layout === 'hardened'
         ? { 'enable-lease-controller': 'true' }
         : { 'server-count': String(Math.max(1, replicas)) }),
     },
@@ -100,7 +100,7 @@ export function konnectivityServer(wish: PlaneWish): SidecarParts {
           periodSeconds: 10,
           failureThreshold: 3,
         },
-        ...(wish.layout === 'hardened' && {
+        ...(desired.layout === 'hardened' && {
           readinessProbe: { ...health, periodSeconds: 1, timeoutSeconds: 15, failureThreshold: 3 },
         }),
         volumeMounts: [

@@ -2,16 +2,16 @@ import { createHash } from 'node:crypto';
 import type { ConfigMap } from '../../api/index.ts';
 import type { ObjectMeta } from '../../machinery/index.ts';
 import type { PlanePart } from '../naming/types.ts';
-import type { EtcdClusterWish, ExtraMetadata } from '../wish.ts';
+import type { EtcdClusterSpec, ExtraMetadata } from '../spec.ts';
 
 /** Metadata of an object of the plane. Labels others find it by are ours, whatever its owner or a user says. */
 export function metadataOf(
-  wish: EtcdClusterWish,
+  desired: EtcdClusterSpec,
   name: string,
   part: PlanePart,
   extra: ExtraMetadata = {},
 ): ObjectMeta & { labels: Record<string, string> } {
-  const { identity, naming } = wish;
+  const { identity, naming } = desired;
   const annotations = { ...identity.metadata?.annotations, ...extra.annotations };
   return {
     name,
@@ -23,12 +23,12 @@ export function metadataOf(
 }
 
 export function configMap(
-  wish: EtcdClusterWish,
+  desired: EtcdClusterSpec,
   name: string,
   part: PlanePart,
   data: Record<string, string>,
 ): ConfigMap {
-  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: metadataOf(wish, name, part), data };
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: metadataOf(desired, name, part), data };
 }
 
 /** Short, the same for the same content whatever the order of its keys, and fit for a label. */

@@ -5,8 +5,8 @@ import { planeEndpoint } from '../endpoint.ts';
 import type { PlaneFacts } from '../facts.ts';
 import { k0smotronNaming, shortenedName } from '../naming/index.ts';
 import { addressInRange } from '../network.ts';
-import { certificateText, factsOf, hostedWish, k0smotronWish, kamajiWish } from '../testing/wishes.ts';
-import type { PlaneWish } from '../wish.ts';
+import type { PlaneSpec } from '../spec.ts';
+import { certificateText, factsOf, hostedPlaneSpec, k0smotronPlaneSpec, kamajiPlaneSpec } from '../testing/specs.ts';
 import { apiServerArgs, overriddenArguments, retiredArguments } from './component-flags.ts';
 import { mergeFlags } from './flags.ts';
 import { planeObjects } from './index.ts';
@@ -15,18 +15,18 @@ import { entryScript, k0sCommand } from './k0s-script.ts';
 import { checksumOf } from './metadata.ts';
 import { PatchRefusedError } from './patches.ts';
 
-const all = (wish: PlaneWish, facts: PlaneFacts = factsOf(wish)): KubeObject[] =>
-  Object.values(planeObjects(wish, facts)).flat();
+const all = (desired: PlaneSpec, facts: PlaneFacts = factsOf(desired)): KubeObject[] =>
+  Object.values(planeObjects(desired, facts)).flat();
 
-function one<T extends KubeObject>(wish: PlaneWish, kind: string, name: string, facts?: PlaneFacts): T {
-  const found = all(wish, facts).find((object) => object.kind === kind && object.metadata.name === name);
+function one<T extends KubeObject>(desired: PlaneSpec, kind: string, name: string, facts?: PlaneFacts): T {
+  const found = all(desired, facts).find((object) => object.kind === kind && object.metadata.name === name);
   if (!found) throw new Error(`there is no ${kind} ${name}`);
   return found as T;
 }
 
 /** What decides whether Pods are replaced. */
-const templates = (wish: PlaneWish, facts: PlaneFacts): string =>
-  checksumOf(planeObjects(wish, facts).controlPlane.map((object) => (object as Deployment).spec.template));
+const templates = (desired: PlaneSpec, facts: PlaneFacts): string =>
+  checksumOf(planeObjects(desired, facts).controlPlane.map((object) => (object as Deployment).spec.template));
 
 describe('names', () => {
   it('that are too long end in a checksum', () => {
@@ -46,12 +46,12 @@ describe('names', () => {
 
 describe('the endpoint', () => {
   const facts = (more: Partial<PlaneFacts> = {}): PlaneFacts => ({ checksums: new Map(), trust: {}, ...more });
-  const exposed = (more: Partial<PlaneWish['exposure']>): PlaneWish =>
-    k0smotronWish({ exposure: { ...k0smotronWish().exposure, ...more } });
+  const exposed = (more: Partial<PlaneSpec['exposure']>): PlaneSpec =>
+    k0smotronPlaneSpec({ exposure: { ...k0smotronPlaneSpec().exposure, ...more } });
   const ingress = (entries: readonly object[]): PlaneFacts =>
     facts({ service: { clusterIPs: ['10.0.0.1'], ingress: entries } });
 
-  it.each<[string, PlaneWish, PlaneFacts, string]>([
+  it.each<[string, PlaneSpec, PlaneFacts, string]>([
     [
       'is the address of the load balancer',
       exposed({}),
@@ -75,28 +75,33 @@ describe('the endpoint', () => {
       facts(),
       'k.example:443',
     ],
-    ['of a Gateway is below its domain', hostedWish(), factsOf(hostedWish()), 'shop.teams.planes.example.org:443'],
+    [
+      'of a Gateway is below its domain',
+      hostedPlaneSpec(),
+      factsOf(hostedPlaneSpec()),
+      'shop.teams.planes.example.org:443',
+    ],
     [
       'of a Gateway that cannot be used is explained',
-      hostedWish(),
+      hostedPlaneSpec(),
       facts({ gateway: { addresses: [], problem: 'no listener' } }),
       'GatewayNotUsable',
     ],
     [
       'of a tenant may be the cluster IP',
-      kamajiWish({ exposure: { ...kamajiWish().exposure, type: 'ClusterIP' } }),
+      kamajiPlaneSpec({ exposure: { ...kamajiPlaneSpec().exposure, type: 'ClusterIP' } }),
       ingress([]),
       '10.0.0.1:6443',
     ],
-  ])('%s', (_, wish, seen, expected) => {
-    const answer = planeEndpoint(wish, seen);
+  ])('%s', (_, desired, seen, expected) => {
+    const answer = planeEndpoint(desired, seen);
     expect(answer.known ? `${answer.endpoint.host}:${answer.endpoint.port}` : answer.reason).toBe(expected);
   });
 
-  it.each([k0smotronWish(), kamajiWish(), hostedWish()])(
+  it.each([k0smotronPlaneSpec(), kamajiPlaneSpec(), hostedPlaneSpec()])(
     'is waited for before anything runs ($naming.provider)',
-    (wish) => {
-      const objects = planeObjects(wish, facts());
+    (desired) => {
+      const objects = planeObjects(desired, facts());
       expect(objects.controlPlane).toEqual([]);
       expect(objects.exposure).toHaveLength(1);
     },
@@ -104,39 +109,42 @@ describe('the endpoint', () => {
 });
 
 describe('Pods are replaced', () => {
-  it.each([k0smotronWish(), kamajiWish(), hostedWish()])(
+  it.each([k0smotronPlaneSpec(), kamajiPlaneSpec(), hostedPlaneSpec()])(
     'when a Secret they mount changes, and only then ($naming.provider)',
-    (wish) => {
-      const facts = factsOf(wish);
-      const before = templates(wish, facts);
-      expect(templates(wish, factsOf(wish))).toBe(before);
-      const changed = new Map(facts.checksums).set(wish.naming.secrets.sa?.name ?? '', 'other');
-      expect(templates(wish, { ...facts, checksums: changed })).not.toBe(before);
+    (desired) => {
+      const facts = factsOf(desired);
+      const before = templates(desired, facts);
+      expect(templates(desired, factsOf(desired))).toBe(before);
+      const changed = new Map(facts.checksums).set(desired.naming.secrets.sa?.name ?? '', 'other');
+      expect(templates(desired, { ...facts, checksums: changed })).not.toBe(before);
       const unrelated = new Map(facts.checksums).set('somebody-elses', 'other');
-      expect(templates(wish, { ...facts, checksums: unrelated })).toBe(before);
+      expect(templates(desired, { ...facts, checksums: unrelated })).toBe(before);
     },
   );
 
   it('of k0s not for what it takes over while it runs', () => {
-    const wish = k0smotronWish();
-    const facts = factsOf(wish);
-    const withConfig = (spec: object): PlaneWish => ({ ...wish, k0s: { ...wish.k0s!, config: { spec } as never } });
-    const charts = withConfig({ extensions: { helm: { charts: [] } }, network: wish.k0s!.config['spec'] });
-    expect(templates(charts, facts)).toBe(templates(wish, facts));
-    expect(templates(withConfig({ api: { sans: ['more.example'] } }), facts)).not.toBe(templates(wish, facts));
+    const desired = k0smotronPlaneSpec();
+    const facts = factsOf(desired);
+    const withConfig = (spec: object): PlaneSpec => ({
+      ...desired,
+      k0s: { ...desired.k0s!, config: { spec } as never },
+    });
+    const charts = withConfig({ extensions: { helm: { charts: [] } }, network: desired.k0s!.config['spec'] });
+    expect(templates(charts, facts)).toBe(templates(desired, facts));
+    expect(templates(withConfig({ api: { sans: ['more.example'] } }), facts)).not.toBe(templates(desired, facts));
   });
 
   it('not when replicas change', () => {
-    const wish = hostedWish();
-    expect(templates({ ...wish, replicas: 5 }, factsOf(wish))).toBe(templates(wish, factsOf(wish)));
+    const desired = hostedPlaneSpec();
+    expect(templates({ ...desired, replicas: 5 }, factsOf(desired))).toBe(templates(desired, factsOf(desired)));
   });
 });
 
 describe('a plane that sleeps', () => {
-  it.each([k0smotronWish({ replicas: 0 }), kamajiWish({ replicas: 0 }), hostedWish({ replicas: 0 })])(
+  it.each([k0smotronPlaneSpec({ replicas: 0 }), kamajiPlaneSpec({ replicas: 0 }), hostedPlaneSpec({ replicas: 0 })])(
     'runs nothing ($naming.provider)',
-    (wish) => {
-      const objects = planeObjects(wish, factsOf(wish)).controlPlane as Deployment[];
+    (desired) => {
+      const objects = planeObjects(desired, factsOf(desired)).controlPlane as Deployment[];
       expect(objects.map(({ spec }) => spec.replicas)).toEqual(objects.map(() => 0));
       expect(objects.length).toBeGreaterThan(0);
     },
@@ -151,25 +159,28 @@ describe('flags', () => {
   });
 
   it('people gave in vain are told', () => {
-    const wish = hostedWish({ components: { apiServer: { args: ['--secure-port=1', '--v=4'] } } });
-    expect(overriddenArguments(wish, factsOf(wish))).toEqual({ 'kube-apiserver': ['secure-port'] });
+    const desired = hostedPlaneSpec({ components: { apiServer: { args: ['--secure-port=1', '--v=4'] } } });
+    expect(overriddenArguments(desired, factsOf(desired))).toEqual({ 'kube-apiserver': ['secure-port'] });
   });
 
-  it.each([kamajiWish(), hostedWish()])('keep nodes to themselves ($naming.provider)', (wish) => {
-    const args = JSON.stringify(planeObjects(wish, factsOf(wish)).controlPlane);
+  it.each([kamajiPlaneSpec(), hostedPlaneSpec()])('keep nodes to themselves ($naming.provider)', (desired) => {
+    const args = JSON.stringify(planeObjects(desired, factsOf(desired)).controlPlane);
     expect(args).toMatch(/--enable-admission-plugins=[^"]*NodeRestriction/);
   });
 });
 
 describe('k0s', () => {
   it('is given what a hosted plane needs over what the user says', () => {
-    const wish = k0smotronWish({
+    const desired = k0smotronPlaneSpec({
       k0s: {
-        ...k0smotronWish().k0s!,
+        ...k0smotronPlaneSpec().k0s!,
         config: { spec: { api: { port: 1, sans: ['my.example'] }, storage: { type: 'kine' } } },
       },
     });
-    const { api, storage, network } = k0sConfig(wish, factsOf(wish))['spec'] as Record<string, Record<string, unknown>>;
+    const { api, storage, network } = k0sConfig(desired, factsOf(desired))['spec'] as Record<
+      string,
+      Record<string, unknown>
+    >;
     expect(api).toMatchObject({ port: 6443, externalAddress: '203.0.113.9' });
     expect(api!['sans']).toEqual(expect.arrayContaining(['my.example', '203.0.113.9', 'kmc-openstack-hcp-cluster-lb']));
     expect(storage).toMatchObject({ type: 'etcd' });
@@ -177,32 +188,32 @@ describe('k0s', () => {
   });
 
   it('keeps the networks a user chose', () => {
-    const wish = k0smotronWish({
+    const desired = k0smotronPlaneSpec({
       network: { serviceCidrs: ['10.1.0.0/16'], podCidrs: ['10.2.0.0/16'], domain: 'other' },
     });
-    const { network } = k0sConfig(wish, factsOf(wish))['spec'] as Record<string, Record<string, unknown>>;
+    const { network } = k0sConfig(desired, factsOf(desired))['spec'] as Record<string, Record<string, unknown>>;
     expect(network).toMatchObject({ podCIDR: '10.244.0.0/16', serviceCIDR: '10.96.0.0/12', clusterDomain: 'other' });
   });
 
   it('is not told again what only its start decides', () => {
-    const wish = k0smotronWish();
-    const { spec } = k0sDynamicConfig(wish, factsOf(wish)) as { spec: Record<string, unknown> };
+    const desired = k0smotronPlaneSpec();
+    const { spec } = k0sDynamicConfig(desired, factsOf(desired)) as { spec: Record<string, unknown> };
     expect(Object.keys(spec)).not.toContain('storage');
     expect(Object.keys(spec)).toContain('extensions');
   });
 
   it('trusts two authorities while one is replaced', () => {
-    const wish = k0smotronWish();
-    const facts = factsOf(wish, { trust: { ca: certificateText('new') + certificateText('old') } });
-    expect(k0sConfig(wish, facts)).toMatchObject({
+    const desired = k0smotronPlaneSpec();
+    const facts = factsOf(desired, { trust: { ca: certificateText('new') + certificateText('old') } });
+    expect(k0sConfig(desired, facts)).toMatchObject({
       spec: { api: { extraArgs: { 'client-ca-file': '/var/lib/k0s/pki/ca-bundle.crt' } } },
     });
-    const set = one<StatefulSet>(wish, 'StatefulSet', 'kmc-openstack-hcp-cluster', facts);
+    const set = one<StatefulSet>(desired, 'StatefulSet', 'kmc-openstack-hcp-cluster', facts);
     expect(JSON.stringify(set.spec.template)).toContain('ca-bundle.crt');
   });
 
   it('is started with the flags of the user and those it needs', () => {
-    expect(k0sCommand(k0smotronWish())).toEqual([
+    expect(k0sCommand(k0smotronPlaneSpec())).toEqual([
       'k0s',
       'controller',
       '--enable-cloud-provider=true',
@@ -210,17 +221,21 @@ describe('k0s', () => {
       '--config=/etc/k0s/k0s.yaml',
       '--enable-dynamic-config',
     ]);
-    const own = k0smotronWish({ k0s: { ...k0smotronWish().k0s!, flags: ['--config=/mine.yaml', "--labels=a b'c"] } });
+    const own = k0smotronPlaneSpec({
+      k0s: { ...k0smotronPlaneSpec().k0s!, flags: ['--config=/mine.yaml', "--labels=a b'c"] },
+    });
     expect(k0sCommand(own)).not.toContain('--config=/etc/k0s/k0s.yaml');
     expect(entryScript(own)).toContain(`'--labels=a b'\\''c'`);
   });
 
   it('learns the address of its database when it starts', () => {
-    const wish = k0smotronWish({ dataStore: { kind: 'k0s', source: { type: 'kine-secret', secretName: 'db' } } });
-    const set = one<StatefulSet>(wish, 'StatefulSet', 'kmc-openstack-hcp-cluster');
+    const desired = k0smotronPlaneSpec({
+      dataStore: { kind: 'k0s', source: { type: 'kine-secret', secretName: 'db' } },
+    });
+    const set = one<StatefulSet>(desired, 'StatefulSet', 'kmc-openstack-hcp-cluster');
     expect(set.spec.template?.spec?.containers[0]?.envFrom).toContainEqual({ secretRef: { name: 'db' } });
-    expect(entryScript(wish)).toContain('sed -i');
-    expect(planeObjects(wish, factsOf(wish)).etcd).toEqual([]);
+    expect(entryScript(desired)).toContain('sed -i');
+    expect(planeObjects(desired, factsOf(desired)).etcd).toEqual([]);
   });
 });
 
@@ -233,19 +248,19 @@ describe('flags API servers do not know any more', () => {
     ['v1.33.0', false],
     ['v1.35.1', false],
   ])('reach one of %s: %s', (version, isKept) => {
-    const wish = hostedWish({ version, components: { apiServer: { args } } });
-    const kept = apiServerArgs(wish, factsOf(wish)).args;
+    const desired = hostedPlaneSpec({ version, components: { apiServer: { args } } });
+    const kept = apiServerArgs(desired, factsOf(desired)).args;
     expect(kept).toContain('--v=2');
     expect(kept.includes('--cloud-provider=external')).toBe(isKept);
     expect(kept.includes('/etc/cloud.conf')).toBe(isKept);
-    expect(retiredArguments(wish, factsOf(wish))).toEqual(isKept ? [] : ['cloud-provider', 'cloud-config']);
+    expect(retiredArguments(desired, factsOf(desired))).toEqual(isKept ? [] : ['cloud-provider', 'cloud-config']);
   });
 
   it('are not handed on by k0s either', () => {
     const config = { spec: { api: { extraArgs: { 'cloud-provider': 'external', v: '2' } } } };
-    const wish = k0smotronWish({ version: 'v1.33.1+k0s.0' });
-    const with33 = { ...wish, k0s: { ...wish.k0s!, config } };
-    const argsOf = (one: PlaneWish) => JSON.stringify(k0sConfig(one, factsOf(one))['spec']);
+    const desired = k0smotronPlaneSpec({ version: 'v1.33.1+k0s.0' });
+    const with33 = { ...desired, k0s: { ...desired.k0s!, config } };
+    const argsOf = (one: PlaneSpec) => JSON.stringify(k0sConfig(one, factsOf(one))['spec']);
     expect(argsOf(with33)).not.toContain('cloud-provider');
     expect(argsOf({ ...with33, version: 'v1.32.6+k0s.0' })).toContain('cloud-provider');
     expect(retiredArguments(with33, factsOf(with33))).toEqual(['cloud-provider']);
@@ -253,9 +268,9 @@ describe('flags API servers do not know any more', () => {
 });
 
 describe('patches of the user', () => {
-  const patched = (type: 'json' | 'merge' | 'strategic', content: string, kind = 'Service'): PlaneWish =>
-    k0smotronWish({ patches: [{ kind, component: 'control-plane', type, content }] });
-  const service = (wish: PlaneWish): Service => one<Service>(wish, 'Service', 'kmc-openstack-hcp-cluster-lb');
+  const patched = (type: 'json' | 'merge' | 'strategic', content: string, kind = 'Service'): PlaneSpec =>
+    k0smotronPlaneSpec({ patches: [{ kind, component: 'control-plane', type, content }] });
+  const service = (desired: PlaneSpec): Service => one<Service>(desired, 'Service', 'kmc-openstack-hcp-cluster-lb');
 
   it.each([
     ['merge', 'metadata: {annotations: {a: b}}'],
@@ -297,26 +312,26 @@ describe('patches of the user', () => {
 
 describe('exposure', () => {
   it('has the second name from the moment there is an address, and no load balancer is made for it', () => {
-    const wish = k0smotronWish();
-    const { spec } = one<Service>(wish, 'Service', 'openstack-hcp-cluster-cp');
+    const desired = k0smotronPlaneSpec();
+    const { spec } = one<Service>(desired, 'Service', 'openstack-hcp-cluster-cp');
     expect(spec).toMatchObject({ type: 'LoadBalancer', loadBalancerClass: expect.any(String) });
-    const waiting = factsOf(wish, { service: { clusterIPs: [], ingress: [] } });
-    expect(planeObjects(wish, waiting).exposure).toHaveLength(1);
+    const waiting = factsOf(desired, { service: { clusterIPs: [], ingress: [] } });
+    expect(planeObjects(desired, waiting).exposure).toHaveLength(1);
   });
 
   it('takes node ports as they are asked for', () => {
-    const wish = k0smotronWish({
+    const desired = k0smotronPlaneSpec({
       exposure: { type: 'NodePort', apiPort: 30443, konnectivityPort: 30132, sans: [], address: 'n.example' },
       naming: k0smotronNaming('openstack-hcp-cluster', 'NodePort'),
     });
-    expect(one<Service>(wish, 'Service', 'kmc-openstack-hcp-cluster-nodeport').spec.ports).toMatchObject([
+    expect(one<Service>(desired, 'Service', 'kmc-openstack-hcp-cluster-nodeport').spec.ports).toMatchObject([
       { nodePort: 30443 },
       { nodePort: 30132 },
     ]);
   });
 
   it('by Ingress leads two hosts to the Service and a proxy to every node', () => {
-    const wish = k0smotronWish({
+    const desired = k0smotronPlaneSpec({
       exposure: {
         type: 'ClusterIP',
         apiPort: 6443,
@@ -325,11 +340,13 @@ describe('exposure', () => {
         ingress: { deploy: true, host: 'api.example', konnectivityHost: 'konn.example', port: 443, className: 'nginx' },
       },
     });
-    expect(one<KubeObject>(wish, 'Ingress', 'kmc-openstack-hcp-cluster')).toMatchObject({
+    expect(one<KubeObject>(desired, 'Ingress', 'kmc-openstack-hcp-cluster')).toMatchObject({
       spec: { ingressClassName: 'nginx', rules: [{ host: 'api.example' }, { host: 'konn.example' }] },
     });
-    expect(JSON.stringify(one(wish, 'ConfigMap', 'kmc-openstack-hcp-cluster-ingress'))).toContain('k0smotron-haproxy');
-    expect(k0sConfig(wish, factsOf(wish))).toMatchObject({
+    expect(JSON.stringify(one(desired, 'ConfigMap', 'kmc-openstack-hcp-cluster-ingress'))).toContain(
+      'k0smotron-haproxy',
+    );
+    expect(k0sConfig(desired, factsOf(desired))).toMatchObject({
       spec: { api: { externalAddress: 'api.example:443' }, konnectivity: { externalAddress: 'konn.example' } },
     });
   });
@@ -337,10 +354,10 @@ describe('exposure', () => {
 
 describe('a tenant with a database', () => {
   it('has kine between itself and it', () => {
-    const wish = kamajiWish({
+    const desired = kamajiPlaneSpec({
       dataStore: { kind: 'kine', driver: 'PostgreSQL', endpoints: ['db:5432'], schema: 's', user: 'u', tls: true },
     });
-    const { spec } = one<Deployment>(wish, 'Deployment', 'kamaji-quickstart-control-plane').spec.template!;
+    const { spec } = one<Deployment>(desired, 'Deployment', 'kamaji-quickstart-control-plane').spec.template!;
     const kine = spec!.containers.find(({ name }) => name === 'kine');
     expect(kine?.args).toContain(
       '--endpoint=postgres://$(DB_USER):$(DB_PASSWORD)@$(DB_CONNECTION_STRING)/$(DB_SCHEMA)',

@@ -12,7 +12,7 @@ import {
   parseYaml,
   type Schema,
 } from '../../machinery/index.ts';
-import type { ObjectPatch } from '../wish.ts';
+import type { ObjectPatch } from '../spec.ts';
 
 const componentLabel = 'app.kubernetes.io/component';
 

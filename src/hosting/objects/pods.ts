@@ -1,6 +1,6 @@
 import type { Container, PodSpec, Probe, ProjectedSource, Volume } from '../../api/index.ts';
 import type { CredentialName, PlanePart, SecretPlace } from '../naming/types.ts';
-import type { ComponentWish, EtcdClusterWish, Labels, PodSettings, ProbeNumbers } from '../wish.ts';
+import type { ComponentSpec, EtcdClusterSpec, Labels, PodSettings, ProbeNumbers } from '../spec.ts';
 
 /** What makes a container safe to run beside those of others. */
 export const restrictedContainer = {
@@ -64,7 +64,7 @@ export function withNumbers(probe: Probe, ...numbers: readonly (ProbeNumbers | u
 }
 
 /** What a user may set on any container of ours. */
-export function containerSettings(component: ComponentWish | undefined): Partial<Container> {
+export function containerSettings(component: ComponentSpec | undefined): Partial<Container> {
   return {
     ...(component?.resources && { resources: component.resources }),
     ...(component?.imagePullPolicy !== undefined && { imagePullPolicy: component.imagePullPolicy }),
@@ -73,7 +73,7 @@ export function containerSettings(component: ComponentWish | undefined): Partial
 }
 
 /** Why a program does not start is told by its log alone; so it stands in the Pod, where conditions take it from. */
-export const tellingWhy = (container: Container): Container => ({
+export const withTerminationMessage = (container: Container): Container => ({
   terminationMessagePolicy: 'FallbackToLogsOnError',
   ...container,
 });
@@ -87,31 +87,35 @@ export interface SecretFile {
 
 /** The files of a credential: `stem.crt` and `stem.key`, or what the caller calls them. */
 export function credentialFiles(
-  wish: EtcdClusterWish,
+  desired: EtcdClusterSpec,
   name: CredentialName,
   names: { certificate?: string; privateKey?: string },
 ): SecretFile[] {
-  const place = placeOf(wish, name);
+  const place = placeOf(desired, name);
   const file = (keys: readonly string[], path: string | undefined): SecretFile[] =>
     path === undefined || keys[0] === undefined ? [] : [{ secret: place.name, key: keys[0], path }];
   return [...file(place.certificate, names.certificate), ...file(place.privateKey, names.privateKey)];
 }
 
 /** The file with everybody an authority's name is trusted for: the one in use, the one to come, the one before. */
-export function trustFile(wish: EtcdClusterWish, name: 'ca' | 'etcd-ca' | 'front-proxy-ca', path: string): SecretFile {
-  const repeated = wish.naming.bundles[name];
+export function trustFile(
+  desired: EtcdClusterSpec,
+  name: 'ca' | 'etcd-ca' | 'front-proxy-ca',
+  path: string,
+): SecretFile {
+  const repeated = desired.naming.bundles[name];
   if (repeated) return { secret: repeated.name, key: repeated.all, path };
-  const place = placeOf(wish, name);
+  const place = placeOf(desired, name);
   // what a user brought has the one certificate, and never another
-  const isBrought = wish.certificates.external?.[name] !== undefined;
+  const isBrought = desired.certificates.external?.[name] !== undefined;
   return { secret: place.name, key: (isBrought ? undefined : place.bundle?.[0]) ?? place.certificate[0]!, path };
 }
 
 /** Where a credential of this plane is, with what a user brought. */
-export function placeOf(wish: EtcdClusterWish, name: CredentialName | 'datastore-config'): SecretPlace {
-  const place = wish.naming.secrets[name];
-  if (!place) throw new TypeError(`${wish.naming.provider} has no Secret for ${name}`);
-  const brought = name === 'datastore-config' ? undefined : wish.certificates.external?.[name];
+export function placeOf(desired: EtcdClusterSpec, name: CredentialName | 'datastore-config'): SecretPlace {
+  const place = desired.naming.secrets[name];
+  if (!place) throw new TypeError(`${desired.naming.provider} has no Secret for ${name}`);
+  const brought = name === 'datastore-config' ? undefined : desired.certificates.external?.[name];
   return brought === undefined ? place : { ...place, name: brought };
 }
 
@@ -128,14 +132,14 @@ export function secretVolume(name: string, files: readonly SecretFile[]): Volume
 }
 
 /** Labels a Pod carries: those of its part and of its owner, and a user's own that do not collide with them. */
-export function podLabels(wish: EtcdClusterWish, part: PlanePart, extra: Labels = {}): Record<string, string> {
+export function podLabels(desired: EtcdClusterSpec, part: PlanePart, extra: Labels = {}): Record<string, string> {
   const labels: Record<string, string> = {
-    ...wish.pods.metadata?.labels,
-    ...wish.identity.metadata?.labels,
-    ...wish.naming.labels(part),
-    ...wish.naming.selector(part),
+    ...desired.pods.metadata?.labels,
+    ...desired.identity.metadata?.labels,
+    ...desired.naming.labels(part),
+    ...desired.naming.selector(part),
     ...extra,
   };
-  for (const name of wish.naming.withheldFromPods?.(part) ?? []) delete labels[name];
+  for (const name of desired.naming.withheldFromPods?.(part) ?? []) delete labels[name];
   return labels;
 }

@@ -2,25 +2,25 @@ import type { NetworkPolicy, NetworkPolicyPeer, PodDisruptionBudget } from '../.
 import type { KubeObject } from '../../machinery/index.ts';
 import { etcdClientPort, etcdMetricsPort, etcdPeerPort } from '../etcd/members.ts';
 import type { PlanePart } from '../naming/types.ts';
-import type { PlaneWish } from '../wish.ts';
+import type { PlaneSpec } from '../spec.ts';
 import { apiTargetPort } from './component-flags.ts';
 import { controllerManagerPort, schedulerPort } from './components.ts';
 import { metadataOf } from './metadata.ts';
 
 /** Names of all policies a plane may have, or had under an earlier version. */
-export function policyNames({ naming }: Pick<PlaneWish, 'naming'>): string[] {
+export function policyNames({ naming }: Pick<PlaneSpec, 'naming'>): string[] {
   const parts: readonly PlanePart[] = ['control-plane', 'controller-manager', 'scheduler', 'etcd'];
   return [...new Set(parts.map((part) => naming.policy(part)))];
 }
 
 /** How many of a plane's Pods may go at once, and who may talk to them. */
-export function policyObjects(wish: PlaneWish): KubeObject[] {
-  return [...budgets(wish), ...networkPolicies(wish)];
+export function policyObjects(desired: PlaneSpec): KubeObject[] {
+  return [...budgets(desired), ...networkPolicies(desired)];
 }
 
 /** A single Pod has no budget: it would keep its node from ever being emptied. */
-function budgets(wish: PlaneWish): PodDisruptionBudget[] {
-  const { naming, dataStore, replicas } = wish;
+function budgets(desired: PlaneSpec): PodDisruptionBudget[] {
+  const { naming, dataStore, replicas } = desired;
   const budget = (part: PlanePart, count: number, spec: PodDisruptionBudget['spec']): PodDisruptionBudget[] =>
     count < 2
       ? []
@@ -28,7 +28,7 @@ function budgets(wish: PlaneWish): PodDisruptionBudget[] {
           {
             apiVersion: 'policy/v1',
             kind: 'PodDisruptionBudget',
-            metadata: metadataOf(wish, naming.policy(part), part),
+            metadata: metadataOf(desired, naming.policy(part), part),
             spec: { ...spec, selector: { matchLabels: { ...naming.selector(part) } } },
           },
         ];
@@ -39,25 +39,27 @@ function budgets(wish: PlaneWish): PodDisruptionBudget[] {
 }
 
 /** Only HostedControlPlane's users know these; in other planes they would cut off what people have put beside them. */
-function networkPolicies(wish: PlaneWish): NetworkPolicy[] {
-  if (wish.layout !== 'hardened') return [];
-  const { naming, exposure } = wish;
+function networkPolicies(desired: PlaneSpec): NetworkPolicy[] {
+  if (desired.layout !== 'hardened') return [];
+  const { naming, exposure } = desired;
   const pods = (part: PlanePart): NetworkPolicyPeer => ({ podSelector: { matchLabels: { ...naming.selector(part) } } });
   const ports = (...numbers: number[]) => numbers.map((port) => ({ port, protocol: 'TCP' }));
   const policy = (part: PlanePart, ingress: NonNullable<NetworkPolicy['spec']>['ingress']): NetworkPolicy => ({
     apiVersion: 'networking.k8s.io/v1',
     kind: 'NetworkPolicy',
-    metadata: metadataOf(wish, naming.policy(part), part),
+    metadata: metadataOf(desired, naming.policy(part), part),
     spec: {
       podSelector: { matchLabels: { ...naming.selector(part) } },
       policyTypes: ['Ingress'],
       ...(ingress && { ingress }),
     },
   });
-  const agents = wish.konnectivity && exposure.konnectivityPort !== undefined ? [exposure.konnectivityPort] : [];
+  const agents = desired.konnectivity && exposure.konnectivityPort !== undefined ? [exposure.konnectivityPort] : [];
   return [
-    policy('control-plane', [{ ports: ports(apiTargetPort(wish), ...agents, controllerManagerPort, schedulerPort) }]),
-    ...(wish.dataStore.kind === 'own-etcd'
+    policy('control-plane', [
+      { ports: ports(apiTargetPort(desired), ...agents, controllerManagerPort, schedulerPort) },
+    ]),
+    ...(desired.dataStore.kind === 'own-etcd'
       ? [
           policy('etcd', [
             { from: [pods('control-plane')], ports: ports(etcdClientPort) },

@@ -2,32 +2,45 @@ import type { Container, Deployment, Volume } from '../../api/index.ts';
 import type { KubeObject } from '../../machinery/index.ts';
 import { planeEndpoint } from '../endpoint.ts';
 import type { PlaneFacts } from '../facts.ts';
-import type { KineWish, PlaneWish } from '../wish.ts';
+import type { KineSpec, PlaneSpec } from '../spec.ts';
 import { apiServerFiles, controllerManagerFiles } from './component-files.ts';
 import { kineSocket, kineSocketDirectory } from './component-flags.ts';
 import { apiServerConfigs, apiServerParts, controllerManagerParts, schedulerParts } from './components.ts';
 import { mergeFlags } from './flags.ts';
 import { egressSelector, noParts, type SidecarParts } from './konnectivity.ts';
 import { checksumOf, metadataOf } from './metadata.ts';
-import { containerSettings, placeOf, podBase, podLabels, type SecretFile, secretVolume, tellingWhy } from './pods.ts';
+import {
+  containerSettings,
+  placeOf,
+  podBase,
+  podLabels,
+  type SecretFile,
+  secretVolume,
+  withTerminationMessage,
+} from './pods.ts';
 
 const pkiVolume = 'etc-kubernetes-pki';
 
 /** One Deployment whose Pods hold the whole control plane. */
-export function togetherObjects(wish: PlaneWish, facts: PlaneFacts): KubeObject[] {
-  if (!planeEndpoint(wish, facts).known) return [];
-  const { naming, pods } = wish;
-  const files = uniqueFiles([...apiServerFiles(wish), ...controllerManagerFiles(wish)]);
-  const kine = wish.dataStore.kind === 'kine' ? kineParts(wish, wish.dataStore) : noParts;
-  const parts = [apiServerParts(wish, facts), schedulerParts(wish), controllerManagerParts(wish, pkiVolume), kine];
+export function togetherObjects(desired: PlaneSpec, facts: PlaneFacts): KubeObject[] {
+  if (!planeEndpoint(desired, facts).known) return [];
+  const { naming, pods } = desired;
+  const files = uniqueFiles([...apiServerFiles(desired), ...controllerManagerFiles(desired)]);
+  const kine = desired.dataStore.kind === 'kine' ? kineParts(desired, desired.dataStore) : noParts;
+  const parts = [
+    apiServerParts(desired, facts),
+    schedulerParts(desired),
+    controllerManagerParts(desired, pkiVolume),
+    kine,
+  ];
   const containers = parts.flatMap((part) => part.containers).map((container) => withUds(container, kine));
   const secrets = [...new Set([...files.map(({ secret }) => secret), ...parts.flatMap((part) => part.secrets)])].sort();
   const deployment: Deployment = {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
-    metadata: metadataOf(wish, naming.controlPlane, 'control-plane', pods.workloadMetadata),
+    metadata: metadataOf(desired, naming.controlPlane, 'control-plane', pods.workloadMetadata),
     spec: {
-      replicas: wish.replicas,
+      replicas: desired.replicas,
       selector: { matchLabels: { ...naming.selector('control-plane') } },
       // the new ones are up before the old ones go
       strategy: (pods.strategy as Deployment['spec']['strategy']) ?? {
@@ -36,13 +49,16 @@ export function togetherObjects(wish: PlaneWish, facts: PlaneFacts): KubeObject[
       },
       template: {
         metadata: {
-          labels: podLabels(wish, 'control-plane', secretLabels(wish, facts, secrets)),
+          labels: podLabels(desired, 'control-plane', secretLabels(desired, facts, secrets)),
           annotations: {
             ...pods.metadata?.annotations,
             'checksum/configmaps': checksumOf(
-              [...apiServerConfigs(wish), ...egressSelector(wish)].map(({ metadata, data }) => [metadata.name, data]),
+              [...apiServerConfigs(desired), ...egressSelector(desired)].map(({ metadata, data }) => [
+                metadata.name,
+                data,
+              ]),
             ),
-            ...storageAnnotations(wish, facts),
+            ...storageAnnotations(desired, facts),
           },
         },
         spec: {
@@ -59,11 +75,11 @@ export function togetherObjects(wish: PlaneWish, facts: PlaneFacts): KubeObject[
           ...(pods.securityContext && { securityContext: pods.securityContext }),
           ...((kine.containers.length > 0 || pods.initContainers) && {
             initContainers: [
-              ...(wish.dataStore.kind === 'kine' ? kineInit(wish, wish.dataStore) : []),
+              ...(desired.dataStore.kind === 'kine' ? kineInit(desired, desired.dataStore) : []),
               ...(pods.initContainers ?? []),
             ],
           }),
-          containers: [...containers.map(tellingWhy), ...(pods.containers ?? [])],
+          containers: [...containers.map(withTerminationMessage), ...(pods.containers ?? [])],
           volumes: uniqueVolumes([
             secretVolume(pkiVolume, files),
             ...parts.flatMap((part) => part.volumes),
@@ -77,7 +93,7 @@ export function togetherObjects(wish: PlaneWish, facts: PlaneFacts): KubeObject[
 }
 
 /** Each mounted Secret has a label of its own, so that people see which one rolled the Pods. */
-function secretLabels({ naming }: PlaneWish, facts: PlaneFacts, secrets: readonly string[]): Record<string, string> {
+function secretLabels({ naming }: PlaneSpec, facts: PlaneFacts, secrets: readonly string[]): Record<string, string> {
   const labels: Record<string, string> = {};
   for (const secret of secrets) {
     const checksum = facts.checksums.get(secret);
@@ -89,20 +105,20 @@ function secretLabels({ naming }: PlaneWish, facts: PlaneFacts, secrets: readonl
   return labels;
 }
 
-function storageAnnotations(wish: PlaneWish, facts: PlaneFacts): Record<string, string> {
+function storageAnnotations(desired: PlaneSpec, facts: PlaneFacts): Record<string, string> {
   const annotation = (key: string, secret: string | undefined): Record<string, string> => {
     const checksum = secret === undefined ? undefined : facts.checksums.get(secret);
     return checksum === undefined ? {} : { [`storage.kamaji.clastix.io/${key}`]: checksum };
   };
   return {
-    ...annotation('config', wish.naming.secrets['datastore-config']?.name),
-    ...annotation('certificate', wish.naming.secrets['datastore-client']?.name),
+    ...annotation('config', desired.naming.secrets['datastore-config']?.name),
+    ...annotation('certificate', desired.naming.secrets['datastore-client']?.name),
   };
 }
 
 /** kine speaks etcd to the API server and SQL to a database. */
-function kineParts(wish: PlaneWish, store: KineWish): SidecarParts {
-  const config = placeOf(wish, 'datastore-config').name;
+function kineParts(desired: PlaneSpec, store: KineSpec): SidecarParts {
+  const config = placeOf(desired, 'datastore-config').name;
   const variable = (name: string) => ({ name, valueFrom: { secretKeyRef: { name: config, key: name } } });
   const tls = store.tls
     ? { 'ca-file': '/certs/ca.crt', 'cert-file': '/certs/server.crt', 'key-file': '/certs/server.key' }
@@ -110,13 +126,13 @@ function kineParts(wish: PlaneWish, store: KineWish): SidecarParts {
   const { args } = mergeFlags(
     { endpoint: kineEndpoint(store) },
     { 'listen-address': kineSocket, ...tls },
-    wish.components.kine?.args,
+    desired.components.kine?.args,
   );
   return {
     containers: [
       {
         name: 'kine',
-        image: wish.images.kine ?? '',
+        image: desired.images.kine ?? '',
         imagePullPolicy: 'Always',
         command: ['/bin/kine'],
         args: [...args],
@@ -126,7 +142,7 @@ function kineParts(wish: PlaneWish, store: KineWish): SidecarParts {
           { name: 'kine-uds', mountPath: kineSocketDirectory },
           ...(store.tls ? [{ name: 'kine-certs', mountPath: '/certs' }] : []),
         ],
-        ...containerSettings(wish.components.kine),
+        ...containerSettings(desired.components.kine),
       },
     ],
     volumes: [
@@ -134,17 +150,20 @@ function kineParts(wish: PlaneWish, store: KineWish): SidecarParts {
       ...(store.tls
         ? [
             { name: 'kine-certs', emptyDir: { medium: 'Memory' } },
-            { name: 'kine-config', secret: { secretName: placeOf(wish, 'datastore-client').name, defaultMode: 0o420 } },
+            {
+              name: 'kine-config',
+              secret: { secretName: placeOf(desired, 'datastore-client').name, defaultMode: 0o420 },
+            },
           ]
         : []),
     ],
     mounts: [{ name: 'kine-uds', mountPath: kineSocketDirectory }],
-    secrets: [config, ...(store.tls ? [placeOf(wish, 'datastore-client').name] : [])],
+    secrets: [config, ...(store.tls ? [placeOf(desired, 'datastore-client').name] : [])],
   };
 }
 
 /** What the kubelet expands from the Secret of the data store. */
-function kineEndpoint({ driver }: KineWish): string {
+function kineEndpoint({ driver }: KineSpec): string {
   switch (driver) {
     case 'MySQL':
       return 'mysql://$(DB_USER):$(DB_PASSWORD)@tcp($(DB_CONNECTION_STRING))/$(DB_SCHEMA)';
@@ -156,12 +175,12 @@ function kineEndpoint({ driver }: KineWish): string {
 }
 
 /** Databases refuse a key others can read, which files of a Secret are. */
-function kineInit(wish: PlaneWish, store: KineWish): Container[] {
+function kineInit(desired: PlaneSpec, store: KineSpec): Container[] {
   if (!store.tls) return [];
   return [
     {
       name: 'chmod',
-      image: wish.images.kine ?? '',
+      image: desired.images.kine ?? '',
       imagePullPolicy: 'Always',
       command: ['sh', '-c', 'cp /kine/*.* /certs && chmod -R 600 /certs/*.*'],
       volumeMounts: [

@@ -21,25 +21,25 @@ export type VersionDecision =
     };
 
 /**
- * The version the control plane is to run now: the one wished for, unless that would be a step back, more than one minor release
+ * The version the control plane is to run now: the one asked for, unless that would be a step back, more than one minor release
  * at once, or too far ahead of the workers. Planes that do not run yet begin with any version.
  */
 export function nextVersion(
   running: string | undefined,
-  wished: string,
+  desired: string,
   kubeletVersions: readonly string[] = [],
 ): VersionDecision {
-  const to = parsed(wished);
-  if (!to) return refuse('VersionUnknown', `"${wished}" is no version of Kubernetes; write it like v1.32.6`);
+  const to = parsed(desired);
+  if (!to) return refuse('VersionUnknown', `"${desired}" is no version of Kubernetes; write it like v1.32.6`);
   const from = running === undefined ? undefined : parsed(running);
-  if (!from) return { allowed: true, version: wished };
+  if (!from) return { allowed: true, version: desired };
   if (compareKubernetesVersions(to, from) < 0) {
-    return refuse('VersionDowngrade', `the control plane runs ${running} and cannot go back to ${wished}`);
+    return refuse('VersionDowngrade', `the control plane runs ${running} and cannot go back to ${desired}`);
   }
   if (to.major !== from.major || to.minor > from.minor + 1) {
     return refuse(
       'VersionJump',
-      `the control plane runs ${running} and cannot jump to ${wished}; upgrade to v${from.major}.${from.minor + 1} first`,
+      `the control plane runs ${running} and cannot jump to ${desired}; upgrade to v${from.major}.${from.minor + 1} first`,
     );
   }
   const skew = to.minor >= wideSkewSince ? kubeletSkew : formerKubeletSkew;
@@ -47,10 +47,10 @@ export function nextVersion(
   if (behind.length > 0) {
     return refuse(
       'VersionSkew',
-      `${behind.length} of ${kubeletVersions.length} nodes run ${behind[0]}, too old for a control plane of ${wished}; upgrade the workers to ${running}, which the control plane runs, first`,
+      `${behind.length} of ${kubeletVersions.length} nodes run ${behind[0]}, too old for a control plane of ${desired}; upgrade the workers to ${running}, which the control plane runs, first`,
     );
   }
-  return { allowed: true, version: wished };
+  return { allowed: true, version: desired };
 }
 
 /** Whether workers may run a version beside this control plane: never a newer minor release than it. */

@@ -21,11 +21,11 @@ describe('a control plane', () => {
     ['v1.32.6', 'v1.33.0', ['v1.32.6', 'v1.29.9'], 'VersionSkew'],
     ['v1.26.3', 'v1.27.0', ['v1.24.1'], 'VersionSkew'],
     ['v1.26.3', 'v1.27.0', ['v1.25.1'], 'allowed'],
-  ])('that runs %s, is to run %s and has nodes of %j: %s', (running, wished, kubelets, answer) => {
-    const decision = nextVersion(running, wished, kubelets);
+  ])('that runs %s, is to run %s and has nodes of %j: %s', (running, desired, kubelets, answer) => {
+    const decision = nextVersion(running, desired, kubelets);
     expect(decision.allowed ? 'allowed' : decision.reason).toBe(answer);
-    if (decision.allowed) expect(decision.version).toBe(wished);
-    else expect(decision.message).toContain(wished);
+    if (decision.allowed) expect(decision.version).toBe(desired);
+    else expect(decision.message).toContain(desired);
   });
 
   it.each([

@@ -1,9 +1,9 @@
 import type { KubeObject } from '../../machinery/index.ts';
 import { checksumOf } from '../objects/metadata.ts';
 import type { WorkloadObject } from '../result.ts';
-import type { CloudCredentials } from '../wish.ts';
+import type { CloudCredentials } from '../spec.ts';
 
-/** On Secrets with credentials that we keep current: what they hold, so that keys that are no longer wished for are noticed. */
+/** On Secrets with credentials that we keep current: what they hold, so that keys that are no longer asked for are noticed. */
 const checksumAnnotation = 'controlplane.cluster.x-k8s.io/cloud-credentials-checksum';
 
 /**

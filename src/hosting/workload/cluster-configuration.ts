@@ -1,12 +1,12 @@
 import { planeEndpoint } from '../endpoint.ts';
 import type { PlaneFacts } from '../facts.ts';
 import { clusterConfigurationDocument } from '../kubeadm-documents/index.ts';
-import type { PlaneWish } from '../wish.ts';
+import type { PlaneSpec } from '../spec.ts';
 
 /** kubeadm's ClusterConfiguration for the plane, as YAML: joining machines read versions and networks from it. */
-export function planeClusterConfiguration(wish: PlaneWish, facts: PlaneFacts): string {
-  const { identity, network, exposure } = wish;
-  const answer = planeEndpoint(wish, facts);
+export function planeClusterConfiguration(desired: PlaneSpec, facts: PlaneFacts): string {
+  const { identity, network, exposure } = desired;
+  const answer = planeEndpoint(desired, facts);
   const endpoint = answer.known ? answer.endpoint : undefined;
   const host = endpoint?.host.includes(':') ? `[${endpoint.host}]` : endpoint?.host;
   return clusterConfigurationDocument(
@@ -16,8 +16,8 @@ export function planeClusterConfiguration(wish: PlaneWish, facts: PlaneFacts): s
       ...(exposure.sans.length > 0 && { apiServer: { certSANs: [...exposure.sans] } }),
     },
     {
-      clusterName: wish.layout === 'together' ? wish.naming.controlPlane : identity.clusterName,
-      kubernetesVersion: wish.version,
+      clusterName: desired.layout === 'together' ? desired.naming.controlPlane : identity.clusterName,
+      kubernetesVersion: desired.version,
       ...(endpoint && { controlPlaneEndpoint: `${host}:${endpoint.port}` }),
       dnsDomain: network.domain,
       podSubnet: network.podCidrs.join(','),

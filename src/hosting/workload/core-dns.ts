@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../machinery/index.ts';
 import { dnsAddresses } from '../network.ts';
 import type { WorkloadObject } from '../result.ts';
-import type { PlaneWish } from '../wish.ts';
+import type { PlaneSpec } from '../spec.ts';
 import { binding, role, serviceAccount, workloadConfigMap } from './rbac.ts';
 import { addonTolerations } from './tolerations.ts';
 
@@ -10,8 +10,8 @@ const system = 'kube-system';
 const name = 'coredns';
 
 /** DNS of the workload cluster. Its configuration and its size belong to the users once it is there. */
-export function coreDnsObjects(wish: PlaneWish): WorkloadObject[] {
-  const { coreDns } = wish.addons;
+export function coreDnsObjects(desired: PlaneSpec): WorkloadObject[] {
+  const { coreDns } = desired.addons;
   if (!coreDns) return [];
   const access = 'system:coredns';
   return [
@@ -24,13 +24,13 @@ export function coreDnsObjects(wish: PlaneWish): WorkloadObject[] {
       ]),
     },
     { mode: 'keep', object: binding(access, undefined, ['ClusterRole', access], [['ServiceAccount', name, system]]) },
-    { mode: 'once', object: workloadConfigMap(system, name, { Corefile: corefile(wish.network.domain) }) },
+    { mode: 'once', object: workloadConfigMap(system, name, { Corefile: corefile(desired.network.domain) }) },
     {
       mode: 'once',
-      object: deployment(wish, coreDns.replicas),
+      object: deployment(desired, coreDns.replicas),
       follow: [['spec', 'template', 'spec', 'containers', name, 'image']],
     },
-    { mode: 'once', object: service(wish) },
+    { mode: 'once', object: service(desired) },
   ];
 }
 
@@ -62,7 +62,7 @@ function corefile(domain: string): string {
   return lines.join('\n');
 }
 
-function deployment(wish: PlaneWish, replicas: number): KubeObject {
+function deployment(desired: PlaneSpec, replicas: number): KubeObject {
   const health = (path: string, port: number) => ({ httpGet: { path, port, scheme: 'HTTP' } });
   return {
     apiVersion: 'apps/v1',
@@ -93,7 +93,7 @@ function deployment(wish: PlaneWish, replicas: number): KubeObject {
           containers: [
             {
               name,
-              image: wish.images.coreDns ?? '',
+              image: desired.images.coreDns ?? '',
               imagePullPolicy: 'IfNotPresent',
               args: ['-conf', '/etc/coredns/Corefile'],
               ports: [
@@ -124,7 +124,7 @@ function deployment(wish: PlaneWish, replicas: number): KubeObject {
   } as KubeObject;
 }
 
-function service({ network }: PlaneWish): KubeObject {
+function service({ network }: PlaneSpec): KubeObject {
   const addresses = dnsAddresses(network);
   const port = (portName: string, number: number, protocol: string) => ({
     name: portName,

@@ -1,6 +1,6 @@
 import type { PlaneFacts } from '../facts.ts';
 import type { WorkloadObject } from '../result.ts';
-import type { PlaneWish } from '../wish.ts';
+import type { PlaneSpec } from '../spec.ts';
 import { coreDnsObjects } from './core-dns.ts';
 import { k0sObjects } from './k0s.ts';
 import { konnectivityAgentObjects } from './konnectivity-agent.ts';
@@ -9,13 +9,13 @@ import { kubeadmObjects } from './kubeadm.ts';
 import { writeLimitObjects } from './write-limits.ts';
 
 /** What the workload cluster must contain, in the order it is needed. k0s brings its own add-ons. */
-export function workloadObjects(wish: PlaneWish, facts: PlaneFacts): WorkloadObject[] {
-  if (wish.layout === 'k0s') return k0sObjects(wish, facts);
+export function workloadObjects(desired: PlaneSpec, facts: PlaneFacts): WorkloadObject[] {
+  if (desired.layout === 'k0s') return k0sObjects(desired, facts);
   return [
-    ...kubeadmObjects(wish, facts),
-    ...kubeProxyObjects(wish, facts),
-    ...konnectivityAgentObjects(wish, facts),
-    ...coreDnsObjects(wish),
-    ...writeLimitObjects(wish),
+    ...kubeadmObjects(desired, facts),
+    ...kubeProxyObjects(desired, facts),
+    ...konnectivityAgentObjects(desired, facts),
+    ...coreDnsObjects(desired),
+    ...writeLimitObjects(desired),
   ];
 }

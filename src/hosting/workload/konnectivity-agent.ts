@@ -4,7 +4,7 @@ import type { PlaneFacts } from '../facts.ts';
 import { mergeFlags } from '../objects/flags.ts';
 import { konnectivityAdminPort, konnectivityAudience, konnectivityHealthPort } from '../objects/konnectivity.ts';
 import type { WorkloadObject } from '../result.ts';
-import type { PlaneWish } from '../wish.ts';
+import type { PlaneSpec } from '../spec.ts';
 import { binding, serviceAccount } from './rbac.ts';
 import { addonTolerations } from './tolerations.ts';
 
@@ -15,9 +15,9 @@ const tokens = '/var/run/secrets/tokens';
 const tokenFile = 'konnectivity-agent-token';
 
 /** The agents that open the way from the API server to nodes and Pods; empty until their server's address is known. */
-export function konnectivityAgentObjects(wish: PlaneWish, facts: PlaneFacts): WorkloadObject[] {
-  const { konnectivity } = wish;
-  const server = konnectivityEndpoint(wish, facts);
+export function konnectivityAgentObjects(desired: PlaneSpec, facts: PlaneFacts): WorkloadObject[] {
+  const { konnectivity } = desired;
+  const server = konnectivityEndpoint(desired, facts);
   if (!konnectivity || !server) return [];
   const delegator = binding(
     'system:konnectivity-server',
@@ -28,12 +28,12 @@ export function konnectivityAgentObjects(wish: PlaneWish, facts: PlaneFacts): Wo
   return [
     { mode: 'keep', object: serviceAccount(name) },
     { mode: 'keep', object: delegator },
-    { mode: 'keep', object: agents(wish, facts, server) },
+    { mode: 'keep', object: agents(desired, facts, server) },
   ];
 }
 
-function agents(wish: PlaneWish, facts: PlaneFacts, server: { host: string; port: number }): KubeObject {
-  const { konnectivity } = wish;
+function agents(desired: PlaneSpec, facts: PlaneFacts, server: { host: string; port: number }): KubeObject {
+  const { konnectivity } = desired;
   const isDeployment = konnectivity?.agentReplicas !== undefined;
   // more agents than nodes would only share them
   const replicas = Math.min(konnectivity?.agentReplicas ?? 1, Math.max(1, facts.workload?.nodes ?? 1));
@@ -44,13 +44,13 @@ function agents(wish: PlaneWish, facts: PlaneFacts, server: { host: string; port
     spec: {
       ...(isDeployment && { replicas }),
       selector: { matchLabels: labels },
-      template: { metadata: { labels }, spec: podSpec(wish, server) },
+      template: { metadata: { labels }, spec: podSpec(desired, server) },
     },
   } as KubeObject;
 }
 
-function podSpec(wish: PlaneWish, server: { host: string; port: number }): object {
-  const { konnectivity, images, layout } = wish;
+function podSpec(desired: PlaneSpec, server: { host: string; port: number }): object {
+  const { konnectivity, images, layout } = desired;
   const { args } = mergeFlags(
     {
       'admin-server-port': String(konnectivityAdminPort),

@@ -2,7 +2,7 @@ import { formatYaml, type KubeObject } from '../../machinery/index.ts';
 import { planeEndpoint, serverUrl } from '../endpoint.ts';
 import type { PlaneFacts } from '../facts.ts';
 import type { WorkloadObject } from '../result.ts';
-import type { PlaneWish } from '../wish.ts';
+import type { PlaneSpec } from '../spec.ts';
 import { binding, role, serviceAccount, workloadConfigMap } from './rbac.ts';
 
 const name = 'kube-proxy';
@@ -11,9 +11,9 @@ const labels = { 'k8s-app': name };
 const account = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 /** kube-proxy on every node; empty until the address of the API is known. */
-export function kubeProxyObjects(wish: PlaneWish, facts: PlaneFacts): WorkloadObject[] {
-  const answer = planeEndpoint(wish, facts);
-  if (!wish.addons.kubeProxy || !answer.known) return [];
+export function kubeProxyObjects(desired: PlaneSpec, facts: PlaneFacts): WorkloadObject[] {
+  const answer = planeEndpoint(desired, facts);
+  if (!desired.addons.kubeProxy || !answer.known) return [];
   return [
     { mode: 'keep', object: serviceAccount(name) },
     {
@@ -37,15 +37,15 @@ export function kubeProxyObjects(wish: PlaneWish, facts: PlaneFacts): WorkloadOb
     },
     {
       mode: 'once',
-      object: config(wish, serverUrl(answer.endpoint)),
+      object: config(desired, serverUrl(answer.endpoint)),
       // people tune how it works; where the API is they do not choose
       follow: [['data', 'kubeconfig.conf']],
     },
-    { mode: 'keep', object: daemonSet(wish) },
+    { mode: 'keep', object: daemonSet(desired) },
   ];
 }
 
-function config({ network }: PlaneWish, server: string): KubeObject {
+function config({ network }: PlaneSpec, server: string): KubeObject {
   return workloadConfigMap(system, name, {
     'config.conf': formatYaml({
       apiVersion: 'kubeproxy.config.k8s.io/v1alpha1',
@@ -65,7 +65,7 @@ function config({ network }: PlaneWish, server: string): KubeObject {
   });
 }
 
-function daemonSet({ images, addons }: PlaneWish): KubeObject {
+function daemonSet({ images, addons }: PlaneSpec): KubeObject {
   return {
     apiVersion: 'apps/v1',
     kind: 'DaemonSet',

@@ -3,7 +3,7 @@ import { planeEndpoint, serverUrl } from '../endpoint.ts';
 import type { PlaneFacts } from '../facts.ts';
 import { dnsAddresses } from '../network.ts';
 import type { WorkloadObject } from '../result.ts';
-import type { PlaneWish } from '../wish.ts';
+import type { PlaneSpec } from '../spec.ts';
 import { planeClusterConfiguration } from './cluster-configuration.ts';
 import { binding, role, type Subject, workloadConfigMap } from './rbac.ts';
 
@@ -15,17 +15,17 @@ const system = 'kube-system';
 const approver = 'system:certificates.k8s.io:certificatesigningrequests';
 
 /** Empty until the address and the authority of the API are known. */
-export function kubeadmObjects(wish: PlaneWish, facts: PlaneFacts): WorkloadObject[] {
-  if (!wish.addons.kubeadm) return [];
-  return [...clusterInfo(wish, facts), ...documents(wish, facts), ...permissions()].map((object) => ({
+export function kubeadmObjects(desired: PlaneSpec, facts: PlaneFacts): WorkloadObject[] {
+  if (!desired.addons.kubeadm) return [];
+  return [...clusterInfo(desired, facts), ...documents(desired, facts), ...permissions()].map((object) => ({
     object,
     mode: 'keep',
   }));
 }
 
 /** Where the API is and who vouches for it, for everybody to read; signed for those who hold a token. */
-function clusterInfo(wish: PlaneWish, facts: PlaneFacts): WorkloadObject['object'][] {
-  const answer = planeEndpoint(wish, facts);
+function clusterInfo(desired: PlaneSpec, facts: PlaneFacts): WorkloadObject['object'][] {
+  const answer = planeEndpoint(desired, facts);
   const trust = facts.trust.ca;
   if (!answer.known || trust === undefined) return [];
   const name = 'kubeadm:bootstrap-signer-clusterinfo';
@@ -53,14 +53,14 @@ function clusterInfo(wish: PlaneWish, facts: PlaneFacts): WorkloadObject['object
   ];
 }
 
-function documents(wish: PlaneWish, facts: PlaneFacts): WorkloadObject['object'][] {
+function documents(desired: PlaneSpec, facts: PlaneFacts): WorkloadObject['object'][] {
   const configAccess = 'kubeadm:nodes-kubeadm-config';
   const kubeletAccess = 'kubeadm:kubelet-config';
   return [
-    workloadConfigMap(system, 'kubeadm-config', { ClusterConfiguration: planeClusterConfiguration(wish, facts) }),
+    workloadConfigMap(system, 'kubeadm-config', { ClusterConfiguration: planeClusterConfiguration(desired, facts) }),
     role(configAccess, system, [readOne('kubeadm-config')]),
     binding(configAccess, system, ['Role', configAccess], [joining, nodes]),
-    workloadConfigMap(system, 'kubelet-config', { kubelet: formatYaml(kubeletConfiguration(wish)) }),
+    workloadConfigMap(system, 'kubelet-config', { kubelet: formatYaml(kubeletConfiguration(desired)) }),
     role(kubeletAccess, system, [readOne('kubelet-config')]),
     binding(kubeletAccess, system, ['Role', kubeletAccess], [nodes, joining]),
   ];
@@ -102,8 +102,8 @@ const readOne = (name: string) => ({
 });
 
 /** How kubelets of the cluster run, unless their machine says otherwise. */
-export function kubeletConfiguration(wish: PlaneWish): JsonObject {
-  const { addons, network } = wish;
+export function kubeletConfiguration(desired: PlaneSpec): JsonObject {
+  const { addons, network } = desired;
   const configuration: JsonObject = {
     apiVersion: 'kubelet.config.k8s.io/v1beta1',
     kind: 'KubeletConfiguration',

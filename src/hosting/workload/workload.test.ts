@@ -1,17 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { ConfigMap } from '../../api/index.ts';
-import { factsOf, hostedWish, k0smotronWish, kamajiWish } from '../testing/wishes.ts';
+import { factsOf, hostedPlaneSpec, k0smotronPlaneSpec, kamajiPlaneSpec } from '../testing/specs.ts';
 import { cloudCredentialObjects } from './cloud-credentials.ts';
 import { workloadObjects } from './index.ts';
 import { kubeletConfiguration } from './kubeadm.ts';
 
-const find = (wish: ReturnType<typeof hostedWish>, kind: string, name: string) =>
-  workloadObjects(wish, factsOf(wish)).find(({ object }) => object.kind === kind && object.metadata.name === name);
+const find = (desired: ReturnType<typeof hostedPlaneSpec>, kind: string, name: string) =>
+  workloadObjects(desired, factsOf(desired)).find(
+    ({ object }) => object.kind === kind && object.metadata.name === name,
+  );
 
 describe('a workload cluster', () => {
   it('tells everybody where its API is and who vouches for it', () => {
-    const info = find(hostedWish(), 'ConfigMap', 'cluster-info')?.object as ConfigMap;
+    const info = find(hostedPlaneSpec(), 'ConfigMap', 'cluster-info')?.object as ConfigMap;
     const { clusters } = parse(info.data?.['kubeconfig'] ?? '') as {
       clusters: { name: string; cluster: Record<string, string> }[];
     };
@@ -19,39 +21,39 @@ describe('a workload cluster', () => {
   });
 
   it('lets nodes renew their own certificates only', () => {
-    const binding = find(kamajiWish(), 'ClusterRoleBinding', 'kubeadm:node-autoapprove-certificate-rotation');
+    const binding = find(kamajiPlaneSpec(), 'ClusterRoleBinding', 'kubeadm:node-autoapprove-certificate-rotation');
     expect(binding?.object).toMatchObject({ roleRef: { name: expect.stringMatching(/:selfnodeclient$/) } });
   });
 
   it('leaves the Corefile and the number of its replicas to its users', () => {
-    expect(find(hostedWish(), 'ConfigMap', 'coredns')?.mode).toBe('once');
-    expect(find(hostedWish(), 'Deployment', 'coredns')).toMatchObject({
+    expect(find(hostedPlaneSpec(), 'ConfigMap', 'coredns')?.mode).toBe('once');
+    expect(find(hostedPlaneSpec(), 'Deployment', 'coredns')).toMatchObject({
       mode: 'once',
       follow: [['spec', 'template', 'spec', 'containers', 'coredns', 'image']],
     });
   });
 
   it.each(['coredns', 'konnectivity-agent'])('runs %s on nodes nobody has initialized yet', (name) => {
-    const text = JSON.stringify(find(hostedWish(), 'Deployment', name));
+    const text = JSON.stringify(find(hostedPlaneSpec(), 'Deployment', name));
     expect(text).toContain('node.cloudprovider.kubernetes.io/uninitialized');
     expect(text).toContain('node.cluster.x-k8s.io/uninitialized');
   });
 
   it('has no more agents than nodes', () => {
-    const wish = hostedWish();
-    const agents = workloadObjects(wish, factsOf(wish, { workload: { nodes: 1, kubeletVersions: [] } }));
+    const desired = hostedPlaneSpec();
+    const agents = workloadObjects(desired, factsOf(desired, { workload: { nodes: 1, kubeletVersions: [] } }));
     expect(
       agents.find(({ object }) => object.metadata.name === 'konnectivity-agent' && object.kind === 'Deployment')
         ?.object,
     ).toMatchObject({
       spec: { replicas: 1 },
     });
-    expect(find(kamajiWish(), 'DaemonSet', 'konnectivity-agent')).toBeDefined();
+    expect(find(kamajiPlaneSpec(), 'DaemonSet', 'konnectivity-agent')).toBeDefined();
   });
 
   it('of k0s brings its own add-ons, and follows its configuration without a restart', () => {
-    const wish = k0smotronWish();
-    const [config, ...more] = workloadObjects(wish, factsOf(wish));
+    const desired = k0smotronPlaneSpec();
+    const [config, ...more] = workloadObjects(desired, factsOf(desired));
     expect(more).toEqual([]);
     expect(config).toMatchObject({
       mode: 'own',
@@ -61,16 +63,16 @@ describe('a workload cluster', () => {
   });
 
   it('of k0s is left alone when its user wants the file only', () => {
-    const { k0s } = k0smotronWish();
-    const wish = k0smotronWish({ k0s: { ...k0s!, flags: ['--enable-dynamic-config=false'] } });
-    expect(workloadObjects(wish, factsOf(wish))).toEqual([]);
+    const { k0s } = k0smotronPlaneSpec();
+    const desired = k0smotronPlaneSpec({ k0s: { ...k0s!, flags: ['--enable-dynamic-config=false'] } });
+    expect(workloadObjects(desired, factsOf(desired))).toEqual([]);
   });
 
   it('takes patches of the kubelet configuration', () => {
-    const wish = kamajiWish({
+    const desired = kamajiPlaneSpec({
       addons: { kubeadm: true, kubeletPatches: [{ op: 'add', path: '/maxPods', value: 50 }] },
     });
-    expect(kubeletConfiguration(wish)).toMatchObject({ maxPods: 50, clusterDNS: ['10.96.0.10'] });
+    expect(kubeletConfiguration(desired)).toMatchObject({ maxPods: 50, clusterDNS: ['10.96.0.10'] });
   });
 });
 

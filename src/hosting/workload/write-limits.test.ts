@@ -13,13 +13,13 @@ import { controllerBackedPlugins, createApiServer, openObjectStore } from '../..
 import type { Client } from '../../client/index.ts';
 import { errorMessage, type KubeObject, ManualClock, type Resource, seededRandom } from '../../machinery/index.ts';
 import { memoryEngine } from '../../store/index.ts';
-import { kamajiWish } from '../testing/wishes.ts';
-import type { WriteLimits } from '../wish.ts';
+import type { WriteLimits } from '../spec.ts';
+import { kamajiPlaneSpec } from '../testing/specs.ts';
 import { writeLimitObjects } from './write-limits.ts';
 
 const none: WriteLimits = { blocksCreation: false, blocksUpdate: false, blocksDeletion: false };
 const objectsOf = (limits: Partial<WriteLimits>, version = 'v1.33.0') =>
-  writeLimitObjects(kamajiWish({ version, writeLimits: { ...none, ...limits } }));
+  writeLimitObjects(kamajiPlaneSpec({ version, writeLimits: { ...none, ...limits } }));
 const by = { fieldManager: 'test' };
 
 describe('limits of writes, on a real API of ours', () => {
@@ -105,5 +105,5 @@ it('limits that are lifted go, bindings first; before admission policies there a
   ]);
   expect(objectsOf({ blocksUpdate: true }).map(({ mode }) => mode)).toEqual(['own', 'own', 'gone', 'gone']);
   expect(objectsOf({ blocksCreation: true }, 'v1.29.4')).toEqual([]);
-  expect(writeLimitObjects(kamajiWish({ version: 'v1.33.0' }))).toEqual([]);
+  expect(writeLimitObjects(kamajiPlaneSpec({ version: 'v1.33.0' }))).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import { firstMinorWithPolicies, parseKubernetesVersion } from '../../api/index.ts';
 import type { JsonObject, KubeObject } from '../../machinery/index.ts';
 import type { WorkloadObject } from '../result.ts';
-import type { PlaneWish, WriteLimits } from '../wish.ts';
+import type { PlaneSpec, WriteLimits } from '../spec.ts';
 
 const group = 'admissionregistration.k8s.io';
 const apiVersion = `${group}/v1`;
@@ -20,7 +20,7 @@ export function takesWriteLimits(version: string): boolean {
  * Policies that refuse writes. Nodes that are there go on; none can come, because their leases are among what cannot be made.
  * Those who keep the cluster itself (`system:masters`) are not bound by them.
  */
-export function writeLimitObjects({ writeLimits, version, identity, naming }: PlaneWish): WorkloadObject[] {
+export function writeLimitObjects({ writeLimits, version, identity, naming }: PlaneSpec): WorkloadObject[] {
   if (!writeLimits || !takesWriteLimits(version)) return [];
   const operations = operationsOf(writeLimits);
   const ofLeases = operations.filter((operation) => operation !== 'UPDATE');

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { type CertificateSigningRequest, CertificateSigningRequests, ClusterRoleBindings } from '../../api/index.ts';
 import { clone, ManualClock } from '../../machinery/index.ts';
-import { belongsTogether, createAuthority, createCsr, parseCertificate } from '../../pki/index.ts';
+import { createAuthority, createCsr, isMatchingPair, parseCertificate } from '../../pki/index.ts';
 import { type EmbeddedWorld, embeddedWorld } from '../testing/embedded-world.ts';
 import { certificateApprovalController } from './approval.ts';
 import { certificateCleaner } from './cleaner.ts';
@@ -16,7 +16,7 @@ const anyClient = 'kubernetes.io/kube-apiserver-client';
 let world: EmbeddedWorld;
 afterEach(() => world.stop());
 
-interface Wish {
+interface Spec {
   signerName?: string;
   usages?: string[];
   commonName?: string;
@@ -34,8 +34,8 @@ async function begin(which: ('sign' | 'approve' | 'clean')[]): Promise<void> {
   world = await embeddedWorld({ controllers: () => which.map((name) => controllers[name]) });
 }
 
-async function ask(wish: Wish = {}, as = world.client): Promise<{ privateKey: string }> {
-  const { commonName = 'jane', organizations = [], hosts = [], signerName = anyClient } = wish;
+async function ask(desired: Spec = {}, as = world.client): Promise<{ privateKey: string }> {
+  const { commonName = 'jane', organizations = [], hosts = [], signerName = anyClient } = desired;
   const { csr, privateKey } = await createCsr({ commonName, organizations, hosts });
   await as.create(
     CertificateSigningRequests,
@@ -46,8 +46,8 @@ async function ask(wish: Wish = {}, as = world.client): Promise<{ privateKey: st
       spec: {
         request: Buffer.from(csr).toString('base64'),
         signerName,
-        usages: wish.usages ?? ['client auth'],
-        ...(wish.expirationSeconds !== undefined && { expirationSeconds: wish.expirationSeconds }),
+        usages: desired.usages ?? ['client auth'],
+        ...(desired.expirationSeconds !== undefined && { expirationSeconds: desired.expirationSeconds }),
       },
     },
     by,
@@ -59,7 +59,7 @@ const found = (): Promise<CertificateSigningRequest | undefined> => world.find(C
 
 async function decide(type: 'Approved' | 'Denied'): Promise<void> {
   const request = clone((await found())!);
-  request.status = { conditions: [{ type, status: 'True', reason: 'Test', message: 'as the test wishes' }] };
+  request.status = { conditions: [{ type, status: 'True', reason: 'Test', message: 'as the test asks' }] };
   await world.client.update(CertificateSigningRequests, request, { ...by, subresource: 'approval' });
 }
 
@@ -79,13 +79,13 @@ describe('an approved certificate request', () => {
     await decide('Approved');
     const { certificate } = await settledStatus();
     const pem = Buffer.from(certificate!, 'base64').toString('utf8');
-    expect(belongsTogether(pem, privateKey, authority.certificate)).toBe(true);
+    expect(isMatchingPair(pem, privateKey, authority.certificate)).toBe(true);
     const info = parseCertificate(pem);
     expect(info.subject).toEqual({ commonName: 'jane', organizations: ['team'] });
     expect(Math.abs(info.notAfter - (world.clock.now() + 2 * hour))).toBeLessThan(10_000);
   });
 
-  it.each<[Wish, string]>([
+  it.each<[Spec, string]>([
     [{ usages: ['client auth', 'server auth'] }, 'invalid usage for client certificate: server auth'],
     [{ usages: ['digital signature'] }, 'missing required usage for client certificate: client auth'],
     [{ signerName: nodeClient }, 'subject organization is not system:nodes'],
@@ -101,9 +101,9 @@ describe('an approved certificate request', () => {
       { signerName: 'kubernetes.io/kubelet-serving', organizations: ['system:nodes'], commonName: 'system:node:a' },
       'DNS or IP subjectAltName is required',
     ],
-  ])('that wants %j fails: %s', async (wish, message) => {
+  ])('that wants %j fails: %s', async (desired, message) => {
     await begin(['sign']);
-    await ask(wish);
+    await ask(desired);
     await decide('Approved');
     const { certificate, conditions } = await settledStatus();
     expect(certificate).toBeUndefined();
@@ -133,7 +133,7 @@ describe('a request nobody decided', () => {
 });
 
 describe('client certificates of kubelets', () => {
-  const kubelet: Wish = {
+  const kubelet: Spec = {
     signerName: nodeClient,
     organizations: ['system:nodes'],
     commonName: 'system:node:a',

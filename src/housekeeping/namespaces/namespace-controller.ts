@@ -24,7 +24,7 @@ export interface NamespaceControllerOptions {
 const contentFinalizer = 'kubernetes';
 const fieldManager = 'namespace-controller';
 /** The objects left tell us when they go; looking again is only for what could not be followed. */
-const lookAgainMs = 15_000;
+const recheckMs = 15_000;
 
 /** Empties namespaces that are being deleted, says on them what is left and why, and lets them go. */
 export function namespaceController(options: NamespaceControllerOptions): ControllerDefinition {
@@ -94,7 +94,7 @@ export function namespaceController(options: NamespaceControllerOptions): Contro
           `namespace ${name} may hold kinds that cannot be listed now: ${report.undiscovered.join(', ')}`,
         );
       }
-      if (report.remaining.size > 0) return after(lookAgainMs, 'content with finalizers remains');
+      if (report.remaining.size > 0) return after(recheckMs, 'content with finalizers remains');
       await finalize(context.client, reported, context.signal);
       waiting.delete(name);
       context.log.info('Emptied a namespace');

@@ -16,7 +16,7 @@ const catalogue = {
   CAP_CLOUDS_YAML: 'clouds.yaml, or the OS_* variables, cannot be used.',
   CAP_CLOUD_CREDENTIALS: 'The Secret that an identityRef names is missing, not allowed or not usable.',
   CAP_CLOUD_STATE_DAMAGED: 'The saved state of the simulated cloud cannot be read.',
-  CAP_CLOUD_TROUBLE: 'A step in the cloud cannot be done now; the condition of the object has the cause.',
+  CAP_CLOUD_FAULT: 'A step in the cloud cannot be done now; the condition of the object has the cause.',
   CAP_CLUSTER_CERTIFICATE: 'A Secret with certificates or keys of a cluster is missing or unusable.',
   CAP_CLUSTER_NOT_FOUND: 'There is no such Cluster in the namespace.',
   CAP_CONTRACT: 'A reference names a kind that is not installed or does not follow the Cluster API contract.',

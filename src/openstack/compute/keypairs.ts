@@ -13,7 +13,7 @@ export interface Keypair {
   readonly type: string | undefined;
 }
 
-export interface KeypairWish {
+export interface KeypairSpec {
   readonly name: string;
   /** in the form of authorized_keys */
   readonly publicKey: string;
@@ -22,7 +22,7 @@ export interface KeypairWish {
 export interface Keypairs extends Deletable {
   list(options?: ListOptions): AsyncGenerator<Keypair>;
   get(name: string, options?: CallOptions): Promise<Keypair>;
-  create(wish: KeypairWish, options?: CallOptions): Promise<Keypair>;
+  create(desired: KeypairSpec, options?: CallOptions): Promise<Keypair>;
 }
 
 const path = '/os-keypairs';
@@ -39,8 +39,8 @@ export function keypairs(service: ServiceClient): Keypairs {
       const answer = await service.request({ method: 'GET', path: `${path}/${segment(name)}`, ...options });
       return answer.one('keypair', parseKeypair);
     },
-    async create(wish, options = {}) {
-      const json = { keypair: { name: wish.name, public_key: wish.publicKey } };
+    async create(desired, options = {}) {
+      const json = { keypair: { name: desired.name, public_key: desired.publicKey } };
       const answer = await service.request({ method: 'POST', path, json, ...options });
       return answer.one('keypair', parseKeypair);
     },

@@ -15,13 +15,13 @@ export interface ServerGroup {
   readonly members: readonly string[];
 }
 
-export interface ServerGroupWish {
+export interface ServerGroupSpec {
   readonly name: string;
   readonly policy: ServerGroupPolicy;
 }
 
 export interface ServerGroups extends Readable<ServerGroup, object>, Deletable {
-  create(wish: ServerGroupWish, options?: CallOptions): Promise<ServerGroup>;
+  create(desired: ServerGroupSpec, options?: CallOptions): Promise<ServerGroup>;
 }
 
 const path = '/os-server-groups';

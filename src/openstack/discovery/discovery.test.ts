@@ -58,13 +58,13 @@ describe('microversions', () => {
     expect(await compute.service.microversion()).toBe('2.60');
     expect(await compute.service.supports('2.52')).toBe(true);
     expect(await compute.service.supports('2.61')).toBe(false);
-    const wish = {
+    const desired = {
       name: 's',
       flavorId: 'f',
       networks: 'none',
       blockDevices: [{ source: 'image', destination: 'volume', id: 'i', bootIndex: 0, size: 1, volumeType: 'fast' }],
     } as const;
-    expect((await failureOf(compute.servers.create(wish))).message).toMatch(
+    expect((await failureOf(compute.servers.create(desired))).message).toMatch(
       /the volume type of a block device needs microversion 2\.67, 2\.60 is in use; leave it out, use a newer cloud/,
     );
   });

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Clock } from '../../machinery/index.ts';
 
-/** The caller's wish to stop and a time limit as one signal, which leaves nothing behind when it is over. */
+/** The caller's request to stop and a time limit as one signal, which leaves nothing behind when it is over. */
 export interface Deadline {
   readonly signal: AbortSignal;
   readonly expired: boolean;

@@ -76,8 +76,8 @@ describe('requests', () => {
   it('are not repeated when that might do harm', async () => {
     const cloud = fakeCloud();
     cloud.on('POST /compute/v2.1/servers', { fails: Object.assign(new Error('gone'), { code: 'ECONNRESET' }) });
-    const wish = { name: 's', flavorId: 'f', imageId: 'i', networks: 'none' } as const;
-    const error = await failureOf(cloud.connect().compute.servers.create(wish));
+    const desired = { name: 's', flavorId: 'f', imageId: 'i', networks: 'none' } as const;
+    const error = await failureOf(cloud.connect().compute.servers.create(desired));
     expect(error.kind).toBe('network');
     expect(cloud.log.filter((line) => line.startsWith('POST /compute'))).toHaveLength(1);
   });
@@ -85,8 +85,8 @@ describe('requests', () => {
   it('end when nobody answers in time', async () => {
     const cloud = fakeCloud();
     cloud.on('POST /compute/v2.1/servers', { hangs: true });
-    const wish = { name: 's', flavorId: 'f', imageId: 'i', networks: 'none' } as const;
-    const result = failureOf(cloud.connect({ timeoutMs: 5000 }).compute.servers.create(wish));
+    const desired = { name: 's', flavorId: 'f', imageId: 'i', networks: 'none' } as const;
+    const result = failureOf(cloud.connect({ timeoutMs: 5000 }).compute.servers.create(desired));
     await until(() => cloud.log.some((line) => line.startsWith('POST /compute')));
     await cloud.clock.advance(5000);
     expect((await result).message).toMatch(/did not answer within 5 s .*; check whether the service is overloaded/);
@@ -129,8 +129,8 @@ describe('requests', () => {
       debug: (message: string, fields?: object) => void told.push(message, fields),
       warn: (message: string, fields?: object) => void told.push(message, fields),
     };
-    const wish = { name: 's', flavorId: 'f', networks: 'none', userData: 'join token abcdef' } as const;
-    const error = await failureOf(cloud.connect({ log }).compute.servers.create(wish));
+    const desired = { name: 's', flavorId: 'f', networks: 'none', userData: 'join token abcdef' } as const;
+    const error = await failureOf(cloud.connect({ log }).compute.servers.create(desired));
     const everything = JSON.stringify([told, error.message, error.detail]);
     const encoded = Buffer.from('join token abcdef').toString('base64');
     for (const secret of [encoded, 'abcdef', 'correct horse', 'token-1']) expect(everything).not.toContain(secret);

@@ -14,7 +14,7 @@ export interface ApplicationCredential {
   readonly roles: readonly string[];
 }
 
-export interface ApplicationCredentialWish {
+export interface ApplicationCredentialSpec {
   readonly name: string;
   readonly description?: string | undefined;
   /** all of the token's roles when absent */
@@ -30,7 +30,7 @@ export interface ApplicationCredentials {
   get(id: string, options?: CallOptions): Promise<ApplicationCredential>;
   /** the secret is told this once */
   create(
-    wish: ApplicationCredentialWish,
+    desired: ApplicationCredentialSpec,
     options?: CallOptions,
   ): Promise<ApplicationCredential & { readonly secret: string }>;
   delete(id: string, options?: CallOptions): Promise<boolean>;
@@ -47,14 +47,14 @@ export function applicationCredentials(service: ServiceClient, userId: string): 
     async get(id, options = {}) {
       return (await service.request({ method: 'GET', path: `${path}/${segment(id)}`, ...options })).one(one, parse);
     },
-    async create(wish, options = {}) {
+    async create(desired, options = {}) {
       const json = {
         [one]: {
-          name: wish.name,
-          description: wish.description,
-          roles: wish.roles?.map((name) => ({ name })),
-          expires_at: wish.expiresAt,
-          unrestricted: wish.unrestricted,
+          name: desired.name,
+          description: desired.description,
+          roles: desired.roles?.map((name) => ({ name })),
+          expires_at: desired.expiresAt,
+          unrestricted: desired.unrestricted,
         },
       };
       const answer = await service.request({ method: 'POST', path, json, ...options });

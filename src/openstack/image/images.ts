@@ -33,7 +33,7 @@ export interface Image {
   readonly properties: Readonly<Record<string, string>>;
 }
 
-export interface ImageWish {
+export interface ImageSpec {
   readonly name: string;
   readonly diskFormat: string;
   readonly containerFormat: string;
@@ -57,7 +57,7 @@ export interface ImageFilter {
   readonly sort?: string | undefined;
 }
 
-export interface Images extends Readable<Image, ImageFilter>, Creatable<Image, ImageWish>, Deletable {
+export interface Images extends Readable<Image, ImageFilter>, Creatable<Image, ImageSpec>, Deletable {
   /** the content; the image is `active` afterwards */
   upload(id: string, content: Uint8Array | AsyncIterable<Uint8Array>, options?: CallOptions): Promise<void>;
   /** sets properties, by glance's names; null takes one away */
@@ -86,8 +86,8 @@ export function images(service: ServiceClient): Images {
   });
   return {
     ...all,
-    async create(wish, options = {}) {
-      const answer = await service.request({ method: 'POST', path, json: body(wish), ...options });
+    async create(desired, options = {}) {
+      const answer = await service.request({ method: 'POST', path, json: body(desired), ...options });
       return answer.whole(parseImage);
     },
     async upload(id, content, options = {}) {
@@ -184,17 +184,17 @@ function parseImage(value: JsonObject): Image {
   };
 }
 
-function body(wish: ImageWish): object {
+function body(desired: ImageSpec): object {
   return {
-    ...wish.properties,
-    name: wish.name,
-    disk_format: wish.diskFormat,
-    container_format: wish.containerFormat,
-    visibility: wish.visibility,
-    min_disk: wish.minDisk,
-    min_ram: wish.minRam,
-    protected: wish.protected,
-    tags: wish.tags,
+    ...desired.properties,
+    name: desired.name,
+    disk_format: desired.diskFormat,
+    container_format: desired.containerFormat,
+    visibility: desired.visibility,
+    min_disk: desired.minDisk,
+    min_ram: desired.minRam,
+    protected: desired.protected,
+    tags: desired.tags,
   };
 }
 

@@ -30,7 +30,7 @@ export interface HealthMonitorChanges {
   readonly tags?: readonly string[] | undefined;
 }
 
-export interface HealthMonitorWish extends HealthMonitorChanges {
+export interface HealthMonitorSpec extends HealthMonitorChanges {
   readonly name: string;
   readonly poolId: string;
   /** `TCP`, `HTTP`, `HTTPS`, `TLS-HELLO`, `PING`, `UDP-CONNECT`, `SCTP` */
@@ -45,15 +45,15 @@ export interface HealthMonitorFilter extends CommonFilter {
   readonly type?: string | undefined;
 }
 
-export type HealthMonitors = Collection<HealthMonitor, HealthMonitorWish, HealthMonitorChanges, HealthMonitorFilter>;
+export type HealthMonitors = Collection<HealthMonitor, HealthMonitorSpec, HealthMonitorChanges, HealthMonitorFilter>;
 
 export function healthMonitors(service: ServiceClient): HealthMonitors {
-  return collection<HealthMonitor, HealthMonitorWish, HealthMonitorChanges, HealthMonitorFilter>(service, {
+  return collection<HealthMonitor, HealthMonitorSpec, HealthMonitorChanges, HealthMonitorFilter>(service, {
     path: '/lbaas/healthmonitors',
     one: 'healthmonitor',
     many: 'healthmonitors',
     parse: parseMonitor,
-    wish: (wish) => ({ pool_id: wish.poolId, type: wish.type, ...body(wish) }),
+    desired: (desired) => ({ pool_id: desired.poolId, type: desired.type, ...body(desired) }),
     changes: body,
     query: commonQuery,
   });
@@ -76,17 +76,17 @@ function parseMonitor(value: JsonObject): HealthMonitor {
   };
 }
 
-function body(wish: HealthMonitorChanges): object {
+function body(desired: HealthMonitorChanges): object {
   return {
-    name: wish.name,
-    admin_state_up: wish.adminStateUp,
-    delay: wish.delay,
-    timeout: wish.timeout,
-    max_retries: wish.maxRetries,
-    max_retries_down: wish.maxRetriesDown,
-    http_method: wish.httpMethod,
-    url_path: wish.urlPath,
-    expected_codes: wish.expectedCodes,
-    tags: wish.tags,
+    name: desired.name,
+    admin_state_up: desired.adminStateUp,
+    delay: desired.delay,
+    timeout: desired.timeout,
+    max_retries: desired.maxRetries,
+    max_retries_down: desired.maxRetriesDown,
+    http_method: desired.httpMethod,
+    url_path: desired.urlPath,
+    expected_codes: desired.expectedCodes,
+    tags: desired.tags,
   };
 }

@@ -37,7 +37,7 @@ export interface ListenerChanges {
   readonly tags?: readonly string[] | undefined;
 }
 
-export interface ListenerWish extends ListenerChanges {
+export interface ListenerSpec extends ListenerChanges {
   readonly name: string;
   readonly loadBalancerId: string;
   readonly protocol: string;
@@ -50,19 +50,19 @@ export interface ListenerFilter extends CommonFilter {
   readonly protocolPort?: number | undefined;
 }
 
-export type Listeners = Collection<Listener, ListenerWish, ListenerChanges, ListenerFilter>;
+export type Listeners = Collection<Listener, ListenerSpec, ListenerChanges, ListenerFilter>;
 
 export function listeners(service: ServiceClient): Listeners {
-  return collection<Listener, ListenerWish, ListenerChanges, ListenerFilter>(service, {
+  return collection<Listener, ListenerSpec, ListenerChanges, ListenerFilter>(service, {
     path: '/lbaas/listeners',
     one: 'listener',
     many: 'listeners',
     parse: parseListener,
-    wish: (wish) => ({
-      loadbalancer_id: wish.loadBalancerId,
-      protocol: wish.protocol,
-      protocol_port: wish.protocolPort,
-      ...body(wish),
+    desired: (desired) => ({
+      loadbalancer_id: desired.loadBalancerId,
+      protocol: desired.protocol,
+      protocol_port: desired.protocolPort,
+      ...body(desired),
     }),
     changes: body,
     query: ({ loadBalancerId, ...filter }) => ({ ...commonQuery(filter), loadbalancer_id: loadBalancerId }),
@@ -86,17 +86,17 @@ function parseListener(value: JsonObject): Listener {
   };
 }
 
-function body(wish: ListenerChanges): object {
+function body(desired: ListenerChanges): object {
   return {
-    name: wish.name,
-    description: wish.description,
-    admin_state_up: wish.adminStateUp,
-    connection_limit: wish.connectionLimit,
-    default_pool_id: wish.defaultPoolId,
-    allowed_cidrs: wish.allowedCidrs,
-    timeout_client_data: wish.timeoutClientData,
-    timeout_member_data: wish.timeoutMemberData,
-    timeout_member_connect: wish.timeoutMemberConnect,
-    tags: wish.tags,
+    name: desired.name,
+    description: desired.description,
+    admin_state_up: desired.adminStateUp,
+    connection_limit: desired.connectionLimit,
+    default_pool_id: desired.defaultPoolId,
+    allowed_cidrs: desired.allowedCidrs,
+    timeout_client_data: desired.timeoutClientData,
+    timeout_member_data: desired.timeoutMemberData,
+    timeout_member_connect: desired.timeoutMemberConnect,
+    tags: desired.tags,
   };
 }

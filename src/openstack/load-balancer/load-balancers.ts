@@ -25,7 +25,7 @@ export interface LoadBalancerChanges {
 }
 
 /** The address comes from a subnet, a network or a port; one of them must be given. */
-export interface LoadBalancerWish extends LoadBalancerChanges {
+export interface LoadBalancerSpec extends LoadBalancerChanges {
   readonly name: string;
   readonly vipSubnetId?: string | undefined;
   readonly vipNetworkId?: string | undefined;
@@ -52,7 +52,7 @@ export interface LoadBalancerStats {
 }
 
 export interface LoadBalancers
-  extends Collection<LoadBalancer, LoadBalancerWish, LoadBalancerChanges, LoadBalancerFilter> {
+  extends Collection<LoadBalancer, LoadBalancerSpec, LoadBalancerChanges, LoadBalancerFilter> {
   /** with `cascade` everything below it goes too; false when it was gone already */
   delete(id: string, options?: CallOptions & { readonly cascade?: boolean }): Promise<boolean>;
   stats(id: string, options?: CallOptions): Promise<LoadBalancerStats>;
@@ -67,20 +67,20 @@ const path = '/lbaas/loadbalancers';
 export function loadBalancers(service: ServiceClient): LoadBalancers {
   const at = (id: string, part = ''): string => `${path}/${segment(id)}${part}`;
   return {
-    ...collection<LoadBalancer, LoadBalancerWish, LoadBalancerChanges, LoadBalancerFilter>(service, {
+    ...collection<LoadBalancer, LoadBalancerSpec, LoadBalancerChanges, LoadBalancerFilter>(service, {
       path,
       one: 'loadbalancer',
       many: 'loadbalancers',
       parse: parseLoadBalancer,
-      wish: (wish) => ({
-        vip_subnet_id: wish.vipSubnetId,
-        vip_network_id: wish.vipNetworkId,
-        vip_port_id: wish.vipPortId,
-        vip_address: wish.vipAddress,
-        provider: wish.provider,
-        flavor_id: wish.flavorId,
-        availability_zone: wish.availabilityZone,
-        ...body(wish),
+      desired: (desired) => ({
+        vip_subnet_id: desired.vipSubnetId,
+        vip_network_id: desired.vipNetworkId,
+        vip_port_id: desired.vipPortId,
+        vip_address: desired.vipAddress,
+        provider: desired.provider,
+        flavor_id: desired.flavorId,
+        availability_zone: desired.availabilityZone,
+        ...body(desired),
       }),
       changes: body,
       query: commonQuery,
@@ -124,6 +124,11 @@ export function parseLoadBalancer(value: JsonObject): LoadBalancer {
   };
 }
 
-function body(wish: LoadBalancerChanges): object {
-  return { name: wish.name, description: wish.description, admin_state_up: wish.adminStateUp, tags: wish.tags };
+function body(desired: LoadBalancerChanges): object {
+  return {
+    name: desired.name,
+    description: desired.description,
+    admin_state_up: desired.adminStateUp,
+    tags: desired.tags,
+  };
 }

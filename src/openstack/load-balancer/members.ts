@@ -22,7 +22,7 @@ export interface MemberChanges {
   readonly tags?: readonly string[] | undefined;
 }
 
-export interface MemberWish extends MemberChanges {
+export interface MemberSpec extends MemberChanges {
   readonly address: string;
   readonly protocolPort: number;
   /** when it is not on the network of the load balancer */
@@ -34,26 +34,26 @@ export interface MemberFilter extends CommonFilter {
   readonly protocolPort?: number | undefined;
 }
 
-export interface Members extends Collection<Member, MemberWish, MemberChanges, MemberFilter> {
+export interface Members extends Collection<Member, MemberSpec, MemberChanges, MemberFilter> {
   /** makes these the whole set, in one change of the load balancer */
-  replaceAll(wishes: readonly MemberWish[], options?: CallOptions): Promise<void>;
+  replaceAll(specs: readonly MemberSpec[], options?: CallOptions): Promise<void>;
 }
 
 /** The members of one pool. */
 export function members(service: ServiceClient, poolId: string): Members {
   const path = `/lbaas/pools/${segment(poolId)}/members`;
   return {
-    ...collection<Member, MemberWish, MemberChanges, MemberFilter>(service, {
+    ...collection<Member, MemberSpec, MemberChanges, MemberFilter>(service, {
       path,
       one: 'member',
       many: 'members',
       parse: parseMember,
-      wish: wishBody,
+      desired: createBody,
       changes: body,
       query: commonQuery,
     }),
-    async replaceAll(wishes, options = {}) {
-      await service.request({ method: 'PUT', path, json: { members: wishes.map(wishBody) }, ...options });
+    async replaceAll(specs, options = {}) {
+      await service.request({ method: 'PUT', path, json: { members: specs.map(createBody) }, ...options });
     },
   };
 }
@@ -71,16 +71,21 @@ function parseMember(value: JsonObject): Member {
   };
 }
 
-function wishBody(wish: MemberWish): object {
-  return { address: wish.address, protocol_port: wish.protocolPort, subnet_id: wish.subnetId, ...body(wish) };
+function createBody(desired: MemberSpec): object {
+  return {
+    address: desired.address,
+    protocol_port: desired.protocolPort,
+    subnet_id: desired.subnetId,
+    ...body(desired),
+  };
 }
 
-function body(wish: MemberChanges): object {
+function body(desired: MemberChanges): object {
   return {
-    name: wish.name,
-    admin_state_up: wish.adminStateUp,
-    weight: wish.weight,
-    backup: wish.backup,
-    tags: wish.tags,
+    name: desired.name,
+    admin_state_up: desired.adminStateUp,
+    weight: desired.weight,
+    backup: desired.backup,
+    tags: desired.tags,
   };
 }

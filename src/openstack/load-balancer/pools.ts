@@ -26,7 +26,7 @@ export interface PoolChanges {
 }
 
 /** Belongs to a listener as its default pool, or to a load balancer alone. */
-export interface PoolWish extends PoolChanges {
+export interface PoolSpec extends PoolChanges {
   readonly name: string;
   readonly protocol: string;
   readonly algorithm: string;
@@ -39,19 +39,19 @@ export interface PoolFilter extends CommonFilter {
   readonly protocol?: string | undefined;
 }
 
-export type Pools = Collection<Pool, PoolWish, PoolChanges, PoolFilter>;
+export type Pools = Collection<Pool, PoolSpec, PoolChanges, PoolFilter>;
 
 export function pools(service: ServiceClient): Pools {
-  return collection<Pool, PoolWish, PoolChanges, PoolFilter>(service, {
+  return collection<Pool, PoolSpec, PoolChanges, PoolFilter>(service, {
     path: '/lbaas/pools',
     one: 'pool',
     many: 'pools',
     parse: parsePool,
-    wish: (wish) => ({
-      protocol: wish.protocol,
-      listener_id: wish.listenerId,
-      loadbalancer_id: wish.loadBalancerId,
-      ...body(wish),
+    desired: (desired) => ({
+      protocol: desired.protocol,
+      listener_id: desired.listenerId,
+      loadbalancer_id: desired.loadBalancerId,
+      ...body(desired),
     }),
     changes: body,
     query: ({ loadBalancerId, ...filter }) => ({ ...commonQuery(filter), loadbalancer_id: loadBalancerId }),
@@ -73,17 +73,17 @@ function parsePool(value: JsonObject): Pool {
   };
 }
 
-function body(wish: PoolChanges): object {
-  const { sessionPersistence } = wish;
+function body(desired: PoolChanges): object {
+  const { sessionPersistence } = desired;
   return {
-    name: wish.name,
-    description: wish.description,
-    admin_state_up: wish.adminStateUp,
-    lb_algorithm: wish.algorithm,
+    name: desired.name,
+    description: desired.description,
+    admin_state_up: desired.adminStateUp,
+    lb_algorithm: desired.algorithm,
     session_persistence: sessionPersistence && {
       type: sessionPersistence.type,
       cookie_name: sessionPersistence.cookieName,
     },
-    tags: wish.tags,
+    tags: desired.tags,
   };
 }

@@ -18,7 +18,7 @@ export interface FloatingIp extends Omit<NetworkResource, 'name'> {
   readonly routerId: string | undefined;
 }
 
-export interface FloatingIpWish {
+export interface FloatingIpSpec {
   readonly networkId: string;
   readonly subnetId?: string | undefined;
   /** a certain address; administrators only on most clouds */
@@ -51,7 +51,7 @@ export interface FloatingIps extends Deletable, Tags {
   get(id: string, options?: CallOptions): Promise<FloatingIp>;
   /** the one with this address, if it is ours */
   find(address: string, options?: CallOptions): Promise<FloatingIp | undefined>;
-  create(wish: FloatingIpWish, options?: CallOptions): Promise<FloatingIp>;
+  create(desired: FloatingIpSpec, options?: CallOptions): Promise<FloatingIp>;
   update(id: string, changes: FloatingIpChanges, options?: CallOptions): Promise<FloatingIp>;
 }
 
@@ -80,16 +80,16 @@ export function floatingIps(service: ServiceClient): FloatingIps {
       for await (const found of list({ address }, options)) return found;
       return undefined;
     },
-    async create(wish, options = {}) {
+    async create(desired, options = {}) {
       const json = {
         [one]: {
-          floating_network_id: wish.networkId,
-          subnet_id: wish.subnetId,
-          floating_ip_address: wish.address,
-          port_id: wish.portId,
-          fixed_ip_address: wish.fixedAddress,
-          description: wish.description,
-          project_id: wish.projectId,
+          floating_network_id: desired.networkId,
+          subnet_id: desired.subnetId,
+          floating_ip_address: desired.address,
+          port_id: desired.portId,
+          fixed_ip_address: desired.fixedAddress,
+          description: desired.description,
+          project_id: desired.projectId,
         },
       };
       return (await service.request({ method: 'POST', path, json, ...options })).one(one, parseFloatingIp);

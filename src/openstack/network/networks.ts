@@ -16,7 +16,7 @@ export interface Network extends NetworkResource {
   readonly dnsDomain: string;
 }
 
-export interface NetworkWish {
+export interface NetworkSpec {
   readonly name: string;
   readonly description?: string | undefined;
   readonly adminStateUp?: boolean | undefined;
@@ -30,7 +30,7 @@ export interface NetworkWish {
   readonly extra?: Readonly<Record<string, unknown>> | undefined;
 }
 
-export type NetworkChanges = Partial<NetworkWish>;
+export type NetworkChanges = Partial<NetworkSpec>;
 
 export interface NetworkFilter extends CommonFilter {
   readonly status?: string | undefined;
@@ -39,18 +39,18 @@ export interface NetworkFilter extends CommonFilter {
   readonly adminStateUp?: boolean | undefined;
 }
 
-export interface Networks extends Collection<Network, NetworkWish, NetworkChanges, NetworkFilter>, Tags {}
+export interface Networks extends Collection<Network, NetworkSpec, NetworkChanges, NetworkFilter>, Tags {}
 
 const path = '/networks';
 
 export function networks(service: ServiceClient): Networks {
   return {
-    ...collection<Network, NetworkWish, NetworkChanges, NetworkFilter>(service, {
+    ...collection<Network, NetworkSpec, NetworkChanges, NetworkFilter>(service, {
       path,
       one: 'network',
       many: 'networks',
       parse: parseNetwork,
-      wish: body,
+      desired: body,
       changes: body,
       query: (filter) => networkQuery(filter, { external: 'router:external' }),
     }),
@@ -74,15 +74,15 @@ export function parseNetwork(value: JsonObject): Network {
   };
 }
 
-function body(wish: NetworkChanges): object {
+function body(desired: NetworkChanges): object {
   return {
-    name: wish.name,
-    description: wish.description,
-    admin_state_up: wish.adminStateUp,
-    mtu: wish.mtu,
-    port_security_enabled: wish.portSecurityEnabled,
-    shared: wish.shared,
-    'router:external': wish.external,
-    ...wish.extra,
+    name: desired.name,
+    description: desired.description,
+    admin_state_up: desired.adminStateUp,
+    mtu: desired.mtu,
+    port_security_enabled: desired.portSecurityEnabled,
+    shared: desired.shared,
+    'router:external': desired.external,
+    ...desired.extra,
   };
 }

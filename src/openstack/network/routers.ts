@@ -21,7 +21,7 @@ export interface Router extends NetworkResource {
   readonly routes: readonly HostRoute[];
 }
 
-export interface GatewayWish {
+export interface GatewaySpec {
   readonly networkId: string;
   readonly enableSnat?: boolean | undefined;
   readonly fixedIps?:
@@ -34,15 +34,15 @@ export interface RouterChanges {
   readonly description?: string | undefined;
   readonly adminStateUp?: boolean | undefined;
   /** null takes the gateway away */
-  readonly gateway?: GatewayWish | null | undefined;
+  readonly gateway?: GatewaySpec | null | undefined;
   readonly routes?: readonly HostRoute[] | undefined;
   /** attributes of extensions, by neutron's names */
   readonly extra?: Readonly<Record<string, unknown>> | undefined;
 }
 
-export interface RouterWish extends RouterChanges {
+export interface RouterSpec extends RouterChanges {
   readonly name: string;
-  readonly gateway?: GatewayWish | undefined;
+  readonly gateway?: GatewaySpec | undefined;
 }
 
 export interface RouterFilter extends CommonFilter {
@@ -58,7 +58,7 @@ export interface InterfaceResult {
   readonly networkId: string;
 }
 
-export interface Routers extends Collection<Router, RouterWish, RouterChanges, RouterFilter>, Tags {
+export interface Routers extends Collection<Router, RouterSpec, RouterChanges, RouterFilter>, Tags {
   addInterface(id: string, target: RouterInterface, options?: CallOptions): Promise<InterfaceResult>;
   removeInterface(id: string, target: RouterInterface, options?: CallOptions): Promise<void>;
 }
@@ -76,12 +76,12 @@ export function routers(service: ServiceClient): Routers {
       ...options,
     });
   return {
-    ...collection<Router, RouterWish, RouterChanges, RouterFilter>(service, {
+    ...collection<Router, RouterSpec, RouterChanges, RouterFilter>(service, {
       path,
       one: 'router',
       many: 'routers',
       parse: parseRouter,
-      wish: body,
+      desired: body,
       changes: body,
       query: networkQuery,
     }),
@@ -124,18 +124,18 @@ export function parseRouter(value: JsonObject): Router {
   };
 }
 
-function body(wish: RouterChanges): object {
+function body(desired: RouterChanges): object {
   return {
-    name: wish.name,
-    description: wish.description,
-    admin_state_up: wish.adminStateUp,
-    external_gateway_info: gatewayBody(wish.gateway),
-    routes: wish.routes,
-    ...wish.extra,
+    name: desired.name,
+    description: desired.description,
+    admin_state_up: desired.adminStateUp,
+    external_gateway_info: gatewayBody(desired.gateway),
+    routes: desired.routes,
+    ...desired.extra,
   };
 }
 
-function gatewayBody(gateway: GatewayWish | null | undefined): object | null | undefined {
+function gatewayBody(gateway: GatewaySpec | null | undefined): object | null | undefined {
   if (!gateway) return gateway === null ? {} : undefined;
   return {
     network_id: gateway.networkId,

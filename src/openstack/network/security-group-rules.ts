@@ -21,7 +21,7 @@ export interface SecurityGroupRule {
   readonly description: string;
 }
 
-export interface SecurityGroupRuleWish {
+export interface SecurityGroupRuleSpec {
   readonly securityGroupId: string;
   readonly direction: RuleDirection;
   readonly ethertype?: 'IPv4' | 'IPv6' | undefined;
@@ -45,9 +45,9 @@ export interface SecurityGroupRuleFilter {
 export interface SecurityGroupRules extends Deletable {
   list(filter?: SecurityGroupRuleFilter, options?: ListOptions): AsyncGenerator<SecurityGroupRule>;
   get(id: string, options?: CallOptions): Promise<SecurityGroupRule>;
-  create(wish: SecurityGroupRuleWish, options?: CallOptions): Promise<SecurityGroupRule>;
+  create(desired: SecurityGroupRuleSpec, options?: CallOptions): Promise<SecurityGroupRule>;
   /** several in one request, all or none */
-  createMany(wishes: readonly SecurityGroupRuleWish[], options?: CallOptions): Promise<SecurityGroupRule[]>;
+  createMany(specs: readonly SecurityGroupRuleSpec[], options?: CallOptions): Promise<SecurityGroupRule[]>;
 }
 
 const path = '/security-group-rules';
@@ -63,12 +63,12 @@ export function securityGroupRules(service: ServiceClient): SecurityGroupRules {
     async get(id, options = {}) {
       return (await service.request({ method: 'GET', path: `${path}/${segment(id)}`, ...options })).one(one, parseRule);
     },
-    async create(wish, options = {}) {
-      const json = { [one]: body(wish) };
+    async create(desired, options = {}) {
+      const json = { [one]: body(desired) };
       return (await service.request({ method: 'POST', path, json, ...options })).one(one, parseRule);
     },
-    async createMany(wishes, options = {}) {
-      const json = { [many]: wishes.map(body) };
+    async createMany(specs, options = {}) {
+      const json = { [many]: specs.map(body) };
       return (await service.request({ method: 'POST', path, json, ...options })).many(many, parseRule);
     },
     delete: (id, options = {}) => deleteAt(service, `${path}/${segment(id)}`, options),
@@ -90,16 +90,16 @@ export function parseRule(value: JsonObject): SecurityGroupRule {
   };
 }
 
-function body(wish: SecurityGroupRuleWish): object {
+function body(desired: SecurityGroupRuleSpec): object {
   return {
-    security_group_id: wish.securityGroupId,
-    direction: wish.direction,
-    ethertype: wish.ethertype,
-    protocol: wish.protocol,
-    port_range_min: wish.portRangeMin,
-    port_range_max: wish.portRangeMax,
-    remote_ip_prefix: wish.remoteIpPrefix,
-    remote_group_id: wish.remoteGroupId,
-    description: wish.description,
+    security_group_id: desired.securityGroupId,
+    direction: desired.direction,
+    ethertype: desired.ethertype,
+    protocol: desired.protocol,
+    port_range_min: desired.portRangeMin,
+    port_range_max: desired.portRangeMax,
+    remote_ip_prefix: desired.remoteIpPrefix,
+    remote_group_id: desired.remoteGroupId,
+    description: desired.description,
   };
 }

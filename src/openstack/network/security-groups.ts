@@ -14,24 +14,24 @@ export interface SecurityGroupChanges {
   readonly description?: string | undefined;
 }
 
-export interface SecurityGroupWish extends SecurityGroupChanges {
+export interface SecurityGroupSpec extends SecurityGroupChanges {
   readonly name: string;
 }
 
 export interface SecurityGroups
-  extends Collection<SecurityGroup, SecurityGroupWish, SecurityGroupChanges, CommonFilter>,
+  extends Collection<SecurityGroup, SecurityGroupSpec, SecurityGroupChanges, CommonFilter>,
     Tags {}
 
 const path = '/security-groups';
 
 export function securityGroups(service: ServiceClient): SecurityGroups {
   return {
-    ...collection<SecurityGroup, SecurityGroupWish, SecurityGroupChanges, CommonFilter>(service, {
+    ...collection<SecurityGroup, SecurityGroupSpec, SecurityGroupChanges, CommonFilter>(service, {
       path,
       one: 'security_group',
       many: 'security_groups',
       parse: parseGroup,
-      wish: body,
+      desired: body,
       changes: body,
       query: networkQuery,
     }),
@@ -48,6 +48,6 @@ export function parseGroup(value: JsonObject): SecurityGroup {
   };
 }
 
-function body(wish: SecurityGroupChanges): object {
-  return { name: wish.name, description: wish.description };
+function body(desired: SecurityGroupChanges): object {
+  return { name: desired.name, description: desired.description };
 }

@@ -40,7 +40,7 @@ export interface SubnetChanges {
   readonly extra?: Readonly<Record<string, unknown>> | undefined;
 }
 
-export interface SubnetWish extends SubnetChanges {
+export interface SubnetSpec extends SubnetChanges {
   readonly networkId: string;
   readonly cidr: string;
   readonly ipVersion: 4 | 6;
@@ -58,24 +58,24 @@ export interface SubnetFilter extends CommonFilter {
   readonly ipv6RaMode?: string | undefined;
 }
 
-export interface Subnets extends Collection<Subnet, SubnetWish, SubnetChanges, SubnetFilter>, Tags {}
+export interface Subnets extends Collection<Subnet, SubnetSpec, SubnetChanges, SubnetFilter>, Tags {}
 
 const path = '/subnets';
 
 export function subnets(service: ServiceClient): Subnets {
   return {
-    ...collection<Subnet, SubnetWish, SubnetChanges, SubnetFilter>(service, {
+    ...collection<Subnet, SubnetSpec, SubnetChanges, SubnetFilter>(service, {
       path,
       one: 'subnet',
       many: 'subnets',
       parse: parseSubnet,
-      wish: (wish) => ({
-        network_id: wish.networkId,
-        cidr: wish.cidr,
-        ip_version: wish.ipVersion,
-        ipv6_address_mode: wish.ipv6AddressMode,
-        ipv6_ra_mode: wish.ipv6RaMode,
-        ...body(wish),
+      desired: (desired) => ({
+        network_id: desired.networkId,
+        cidr: desired.cidr,
+        ip_version: desired.ipVersion,
+        ipv6_address_mode: desired.ipv6AddressMode,
+        ipv6_ra_mode: desired.ipv6RaMode,
+        ...body(desired),
       }),
       changes: body,
       query: networkQuery,
@@ -109,15 +109,15 @@ export function parseRoute(value: JsonObject): HostRoute {
   return { destination: text(value, 'destination'), nexthop: text(value, 'nexthop') };
 }
 
-function body(wish: SubnetChanges): object {
+function body(desired: SubnetChanges): object {
   return {
-    name: wish.name,
-    description: wish.description,
-    gateway_ip: wish.gatewayIp,
-    enable_dhcp: wish.enableDhcp,
-    allocation_pools: wish.allocationPools,
-    dns_nameservers: wish.dnsNameservers,
-    host_routes: wish.hostRoutes,
-    ...wish.extra,
+    name: desired.name,
+    description: desired.description,
+    gateway_ip: desired.gatewayIp,
+    enable_dhcp: desired.enableDhcp,
+    allocation_pools: desired.allocationPools,
+    dns_nameservers: desired.dnsNameservers,
+    host_routes: desired.hostRoutes,
+    ...desired.extra,
   };
 }

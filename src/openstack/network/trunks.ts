@@ -26,7 +26,7 @@ export interface TrunkChanges {
   readonly adminStateUp?: boolean | undefined;
 }
 
-export interface TrunkWish extends TrunkChanges {
+export interface TrunkSpec extends TrunkChanges {
   readonly portId: string;
   readonly subports?: readonly Subport[] | undefined;
 }
@@ -36,7 +36,7 @@ export interface TrunkFilter extends CommonFilter {
   readonly status?: string | undefined;
 }
 
-export interface Trunks extends Collection<Trunk, TrunkWish, TrunkChanges, TrunkFilter>, Tags {
+export interface Trunks extends Collection<Trunk, TrunkSpec, TrunkChanges, TrunkFilter>, Tags {
   addSubports(id: string, subports: readonly Subport[], options?: CallOptions): Promise<Trunk>;
   removeSubports(id: string, portIds: readonly string[], options?: CallOptions): Promise<Trunk>;
 }
@@ -55,12 +55,16 @@ export function trunks(service: ServiceClient): Trunks {
     return answer.whole(parseTrunk);
   };
   return {
-    ...collection<Trunk, TrunkWish, TrunkChanges, TrunkFilter>(service, {
+    ...collection<Trunk, TrunkSpec, TrunkChanges, TrunkFilter>(service, {
       path,
       one: 'trunk',
       many: 'trunks',
       parse: parseTrunk,
-      wish: (wish) => ({ port_id: wish.portId, sub_ports: wish.subports?.map(subportBody), ...body(wish) }),
+      desired: (desired) => ({
+        port_id: desired.portId,
+        sub_ports: desired.subports?.map(subportBody),
+        ...body(desired),
+      }),
       changes: body,
       query: networkQuery,
     }),
@@ -92,8 +96,8 @@ function parseTrunk(value: JsonObject): Trunk {
   };
 }
 
-function body(wish: TrunkChanges): object {
-  return { name: wish.name, description: wish.description, admin_state_up: wish.adminStateUp };
+function body(desired: TrunkChanges): object {
+  return { name: desired.name, description: desired.description, admin_state_up: desired.adminStateUp };
 }
 
 function subportBody(subport: Subport): object {

@@ -55,7 +55,7 @@ export class Listeners<T> {
     if (this.#ofOne.get(change.id)?.has(listener)) this.#call(listener, change);
   }
 
-  /** One listener's trouble is not another's. */
+  /** One listener's failure is not another's. */
   #call(listener: ChangeListener<T>, change: Change<T>): void {
     try {
       listener(change);

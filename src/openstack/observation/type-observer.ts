@@ -45,7 +45,7 @@ export class TypeObserver<T extends { readonly id: string }> {
   #completeAt = 0;
   #changesSince = 0;
   #lastRequests = 1;
-  #looksInVain = 0;
+  #pollsWithoutChange = 0;
   #failures = 0;
   #error: Error | undefined;
   #lastSuccess: number | undefined;
@@ -89,7 +89,7 @@ export class TypeObserver<T extends { readonly id: string }> {
     watch.count++;
     watch.until = until;
     this.#close.set(id, watch);
-    this.#looksInVain = 0;
+    this.#pollsWithoutChange = 0;
     this.#wake(true);
     let watching = true;
     return () => {
@@ -318,7 +318,7 @@ export class TypeObserver<T extends { readonly id: string }> {
     }
     this.#lastRequests = Math.max(1, reading.requests);
     this.#changesSince = reading.cloudTime ?? startedAt;
-    this.#looksInVain = changes > 0 ? 0 : this.#looksInVain + 1;
+    this.#pollsWithoutChange = changes > 0 ? 0 : this.#pollsWithoutChange + 1;
     if (reading.complete) {
       this.#synced = true;
       this.#completeAt = startedAt;
@@ -350,7 +350,7 @@ export class TypeObserver<T extends { readonly id: string }> {
       return Math.max(asked, Math.min(intervals.failureMaxMs, intervals.busyMs * 2 ** this.#failures)) * jitter;
     }
     if (this.#isBusy()) {
-      return Math.min(intervals.busyMaxMs, intervals.busyMs * 1.3 ** this.#looksInVain) * jitter;
+      return Math.min(intervals.busyMaxMs, intervals.busyMs * 1.3 ** this.#pollsWithoutChange) * jitter;
     }
     // Early, never late: what vanishes is to be known within the interval, and a list and its answer take time too.
     const early = 0.85 + random.next() * 0.1;

@@ -14,8 +14,8 @@ export interface Readable<T, Filter> {
   find(name: string, filter?: Filter, options?: CallOptions): Promise<T | undefined>;
 }
 
-export interface Creatable<Created, Wish> {
-  create(wish: Wish, options?: CallOptions): Promise<Created>;
+export interface Creatable<Created, Spec> {
+  create(desired: Spec, options?: CallOptions): Promise<Created>;
 }
 
 export interface Updatable<T, Changes> {
@@ -27,9 +27,9 @@ export interface Deletable {
   delete(id: string, options?: CallOptions): Promise<boolean>;
 }
 
-export interface Collection<T, Wish, Changes, Filter>
+export interface Collection<T, Spec, Changes, Filter>
   extends Readable<T, Filter>,
-    Creatable<T, Wish>,
+    Creatable<T, Spec>,
     Updatable<T, Changes>,
     Deletable {}
 
@@ -53,9 +53,9 @@ export interface ReadableDefinition<T, Filter> {
   readonly pageSize?: number;
 }
 
-export interface CollectionDefinition<T, Wish, Changes, Filter> extends ReadableDefinition<T, Filter> {
+export interface CollectionDefinition<T, Spec, Changes, Filter> extends ReadableDefinition<T, Filter> {
   /** the body of a create, without the key around it */
-  wish(wish: Wish): object;
+  desired(desired: Spec): object;
   changes(changes: Changes): object;
 }
 
@@ -91,16 +91,21 @@ export function readable<T extends NamedResource, Filter extends object>(
   };
 }
 
-export function collection<T extends NamedResource, Wish, Changes, Filter extends object>(
+export function collection<T extends NamedResource, Spec, Changes, Filter extends object>(
   service: ServiceClient,
-  definition: CollectionDefinition<T, Wish, Changes, Filter>,
-): Collection<T, Wish, Changes, Filter> {
+  definition: CollectionDefinition<T, Spec, Changes, Filter>,
+): Collection<T, Spec, Changes, Filter> {
   const { path, one, parse } = definition;
   const wrap = (body: object): object => (one === null ? body : { [one]: body });
   return {
     ...readable(service, definition),
-    async create(wish, options = {}) {
-      const answer = await service.request({ method: 'POST', path, json: wrap(definition.wish(wish)), ...options });
+    async create(desired, options = {}) {
+      const answer = await service.request({
+        method: 'POST',
+        path,
+        json: wrap(definition.desired(desired)),
+        ...options,
+      });
       return one === null ? answer.whole(parse) : answer.one(one, parse);
     },
     async update(id, changes, options = {}) {

@@ -39,7 +39,7 @@ export interface VolumeChanges {
   readonly metadata?: Readonly<Record<string, string>> | undefined;
 }
 
-export interface VolumeWish extends VolumeChanges {
+export interface VolumeSpec extends VolumeChanges {
   readonly name: string;
   /** GiB */
   readonly size?: number | undefined;
@@ -63,7 +63,7 @@ export interface VolumeFilter {
   readonly allTenants?: boolean | undefined;
 }
 
-export interface Volumes extends Collection<Volume, VolumeWish, VolumeChanges, VolumeFilter> {
+export interface Volumes extends Collection<Volume, VolumeSpec, VolumeChanges, VolumeFilter> {
   /** to this many GiB */
   extend(id: string, size: number, options?: CallOptions): Promise<void>;
 }
@@ -72,20 +72,20 @@ const path = '/volumes';
 
 export function volumes(service: ServiceClient): Volumes {
   return {
-    ...collection<Volume, VolumeWish, VolumeChanges, VolumeFilter>(service, {
+    ...collection<Volume, VolumeSpec, VolumeChanges, VolumeFilter>(service, {
       path,
       listPath: '/volumes/detail',
       one: 'volume',
       many: 'volumes',
       parse: parseVolume,
-      wish: (wish) => ({
-        size: wish.size,
-        volume_type: wish.volumeType,
-        availability_zone: wish.availabilityZone,
-        imageRef: wish.imageId,
-        snapshot_id: wish.snapshotId,
-        source_volid: wish.sourceVolumeId,
-        ...body(wish),
+      desired: (desired) => ({
+        size: desired.size,
+        volume_type: desired.volumeType,
+        availability_zone: desired.availabilityZone,
+        imageRef: desired.imageId,
+        snapshot_id: desired.snapshotId,
+        source_volid: desired.sourceVolumeId,
+        ...body(desired),
       }),
       changes: body,
       query: volumeQuery,
@@ -123,8 +123,8 @@ export function parseVolume(value: JsonObject): Volume {
   };
 }
 
-function body(wish: VolumeChanges): object {
-  return { name: wish.name, description: wish.description, metadata: wish.metadata };
+function body(desired: VolumeChanges): object {
+  return { name: desired.name, description: desired.description, metadata: desired.metadata };
 }
 
 function volumeQuery(filter: VolumeFilter): Query {

@@ -55,11 +55,11 @@ export function attach(
   }
   const attachments: Attachment[] = [];
   for (const listener of open) {
-    const wished = route.spec.hostnames ?? [];
+    const desired = route.spec.hostnames ?? [];
     const hosts =
-      wished.length === 0
+      desired.length === 0
         ? [listener.hostname ?? '*']
-        : wished.flatMap((host) => intersection(listener.hostname, host) ?? []);
+        : desired.flatMap((host) => intersection(listener.hostname, host) ?? []);
     if (hosts.length > 0) attachments.push({ listener, hosts });
   }
   if (attachments.length > 0) return attachments;

@@ -2,7 +2,7 @@ import type { HostAddresses } from './addresses.ts';
 import type { HostSockets, ListenProblem } from './sockets.ts';
 
 /** What an object wants to be reached at. */
-export interface AddressWish {
+export interface AddressSpec {
   /** names the object: the same one gets the same address again */
   readonly owner: string;
   readonly ports: readonly number[];
@@ -24,8 +24,8 @@ export interface AddressGrant {
 
 /** Gives addresses to load balancers and Gateways and keeps their sockets open. */
 export interface AddressBook {
-  /** Opens what is wished and closes what the owner had beyond that. Undefined: the address asked for cannot be had. */
-  grant(wish: AddressWish): Promise<AddressGrant | undefined>;
+  /** Opens the desired state and closes what the owner had beyond that. Undefined: the address asked for cannot be had. */
+  grant(desired: AddressSpec): Promise<AddressGrant | undefined>;
   /** the owner is gone */
   release(owner: string): Promise<void>;
   addressOf(owner: string): string | undefined;

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterEach(async () => {
   await world.clear();
-  for (const name of ['web', 'pods', 'alias', 'balanced', 'wished', 'other', 'node'])
+  for (const name of ['web', 'pods', 'alias', 'balanced', 'desired', 'other', 'node'])
     await world.client.delete(Services, { namespace, name }).catch(() => {});
 });
 afterAll(() => world.stop());
@@ -145,11 +145,11 @@ describe('the network of the host', () => {
   it('honours the address a load balancer asks for, and says when it cannot be had', async () => {
     const balanced = (loadBalancerIP: string): ServiceSpec => ({ type: 'LoadBalancer', loadBalancerIP, ports });
     const asked = await world.address('200.7');
-    await createService('wished', { ...balanced(asked), ports: [{ port: 18081 }] });
+    await createService('desired', { ...balanced(asked), ports: [{ port: 18081 }] });
     await world.until(
-      async () => (await world.find(Services, 'wished'))?.status?.loadBalancer?.ingress?.[0]?.ip !== undefined,
+      async () => (await world.find(Services, 'desired'))?.status?.loadBalancer?.ingress?.[0]?.ip !== undefined,
     );
-    expect((await world.find(Services, 'wished'))?.status?.loadBalancer?.ingress).toEqual([
+    expect((await world.find(Services, 'desired'))?.status?.loadBalancer?.ingress).toEqual([
       { ip: asked, ipMode: 'VIP' },
     ]);
   });

@@ -27,7 +27,7 @@ export function hostSockets(network: HostNetwork, log: Logger): HostSockets {
     const server = createServer((socket) => {
       connections.add(socket);
       socket.on('close', () => connections.delete(socket));
-      // A client that hangs up is no trouble of ours.
+      // A client that hangs up is no fault of ours.
       socket.on('error', () => socket.destroy());
       try {
         network.dial(address, port).accept(socket);

@@ -31,12 +31,12 @@ export async function registerNode({ client, clock, facts }: RegistrationOptions
     if (!isNotFound(error)) throw error;
     return undefined;
   });
-  const wished = nodeObject(whole, clock.now(), before);
-  const stored = before ?? (await client.create(Nodes, wished, { fieldManager }));
-  const labels = { ...stored.metadata.labels, ...wished.metadata.labels };
+  const desired = nodeObject(whole, clock.now(), before);
+  const stored = before ?? (await client.create(Nodes, desired, { fieldManager }));
+  const labels = { ...stored.metadata.labels, ...desired.metadata.labels };
   const labelled: Node = { ...stored, metadata: { ...stored.metadata, labels } };
   const current = before ? await client.update(Nodes, labelled, { fieldManager }) : stored;
-  await client.update(Nodes, { ...current, status: wished.status! }, { fieldManager, subresource: 'status' });
+  await client.update(Nodes, { ...current, status: desired.status! }, { fieldManager, subresource: 'status' });
 }
 
 /** Keeps the lease of the node, and the node itself should somebody delete it. */

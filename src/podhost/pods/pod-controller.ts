@@ -118,7 +118,7 @@ export function podController(options: PodControllerOptions): { controller: Cont
     controller: defineController({
       name: 'kubelet',
       for: Pods,
-      goesOnAfterOwn: 'status',
+      continuesAfterOwnWrite: 'status',
       concurrency: 16,
       watches: [
         watchObjects(Pods, { predicates: [({ object }) => isOurs(object)] }),

@@ -57,7 +57,7 @@ export interface HostWorld {
     more?: Partial<Pod['metadata']>,
   ): Promise<Pod>;
   pod(name: string): Promise<Pod>;
-  /** waits until the Pod is as wished */
+  /** waits until the Pod is as desired */
   podUntil(name: string, condition: (pod: Pod) => boolean, limitMs?: number): Promise<Pod>;
   events(name: string): Promise<CoreEvent[]>;
   until(condition: () => boolean | Promise<boolean>, limitMs?: number): Promise<void>;

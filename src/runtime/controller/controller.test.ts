@@ -7,8 +7,8 @@ import type { FaultRule } from '../testkit/faulty-client.ts';
 import { gadget, gadgets, type Widget, widget, widgets } from '../testkit/test-kinds.ts';
 import { defineController } from './definition.ts';
 import { allOf, anyOf, generationChanged, labelsChanged, not, objectMatches } from './predicates.ts';
-// renamed: linters take `lookAgain(` in a test for a hook
-import { done, after as lookAgain, soonest, TerminalError } from './result.ts';
+// renamed: linters take `after(` in a test for a hook
+import { done, after as requeueAfter, soonest, TerminalError } from './result.ts';
 import { ownerKeys, watchMapped, watchObjects, watchOwned } from './watches.ts';
 
 const by = { fieldManager: 'test' };
@@ -57,7 +57,7 @@ describe('a controller', () => {
     const w = controllerWorld({
       reconcile: async ({ clock }) => {
         times.push(clock.now());
-        return times.length < 3 ? lookAgain(30_000, 'waiting for the cloud') : done();
+        return times.length < 3 ? requeueAfter(30_000, 'waiting for the cloud') : done();
       },
     });
     await w.server.create(widgets, widget('a'), by);
@@ -167,7 +167,7 @@ describe('a controller', () => {
           if (size >= 3 || sizes.length > 50) return done();
           await client.patch(widgets, key, 'merge', { spec: { size: size + 1 } }, by);
           // asks to run again at once, long before the watch event arrives
-          return lookAgain(0, 'more to do');
+          return requeueAfter(0, 'more to do');
         },
       },
       { watchLagMs: 500 },
@@ -394,7 +394,7 @@ describe('owner keys', () => {
 
 describe('results', () => {
   it('combine to the one that comes back soonest', () => {
-    expect(soonest(done(), lookAgain(50, 'b'), lookAgain(10, 'a'))).toEqual(lookAgain(10, 'a'));
+    expect(soonest(done(), requeueAfter(50, 'b'), requeueAfter(10, 'a'))).toEqual(requeueAfter(10, 'a'));
     expect(soonest(done(), done())).toEqual(done());
   });
 });

@@ -91,12 +91,12 @@ export function createController(definition: ControllerDefinition, options: Cont
 
   /** Whether the work under way may have caused this itself, by something it writes that needs no other look. */
   const mayBeEcho = (watch: Watch, event: ObjectEvent, key: string): boolean =>
-    definition.goesOnAfterOwn !== undefined &&
+    definition.continuesAfterOwnWrite !== undefined &&
     event.type === 'update' &&
     watch.resource === definition.for &&
     queue.isBusy(key) &&
     event.missed !== true &&
-    (definition.goesOnAfterOwn === 'everything' || !changedBesidesStatus(event));
+    (definition.continuesAfterOwnWrite === 'everything' || !changedBesidesStatus(event));
 
   const priorityOf = (watch: Watch, event: ObjectEvent): Priority => {
     if (event.type === 'add') return event.initial ? 'low' : usual;

@@ -57,7 +57,7 @@ export interface ControllerDefinition {
    * Which of its own writes to its object a reconcile goes on with by itself, or by asking for another look with `after`:
    * they are no reason to look again. Default: none, every change is looked at.
    */
-  goesOnAfterOwn?: 'status' | 'everything';
+  continuesAfterOwnWrite?: 'status' | 'everything';
   /** keys of one group take turns with other groups; default: the namespace */
   groupOf?(key: ObjectKey): string;
   /** runs also on instances that do not lead; default false */

@@ -14,12 +14,15 @@ describe('a controller and what it wrote itself', () => {
   /** A controller that does something with the first look and counts all. */
   const looks = (
     first: (context: ReconcileContext) => Promise<unknown>,
-    { rules = [], goesOnAfterOwn = 'status' }: { rules?: FaultRule[]; goesOnAfterOwn?: 'status' | 'everything' } = {},
+    {
+      rules = [],
+      continuesAfterOwnWrite = 'status',
+    }: { rules?: FaultRule[]; continuesAfterOwnWrite?: 'status' | 'everything' } = {},
   ) => {
     const seen: (string | undefined)[] = [];
     const w = controllerWorld(
       {
-        goesOnAfterOwn,
+        continuesAfterOwnWrite,
         reconcile: async (context: ReconcileContext, key) => {
           seen.push(context.cache.lister(widgets).get(key)?.status?.phase);
           if (seen.length === 1) await first(context);
@@ -91,7 +94,7 @@ describe('a controller and what it wrote itself', () => {
         await client.patch(widgets, at('a'), 'merge', { metadata: { finalizers: ['test/held'] } }, by);
         await client.patch(widgets, at('a'), 'merge', { spec: { size: 7 } }, by);
       },
-      { goesOnAfterOwn: 'everything' },
+      { continuesAfterOwnWrite: 'everything' },
     );
     await w.server.create(widgets, widget('a'), by);
     await w.start();
@@ -109,7 +112,7 @@ describe('a controller and what it wrote itself', () => {
         await client.patch(widgets, at('a'), 'merge', { spec: { size: 7 } }, by);
         await w.server.patch(widgets, at('a'), 'merge', { spec: { size: 8 } }, by);
       },
-      { goesOnAfterOwn: 'everything' },
+      { continuesAfterOwnWrite: 'everything' },
     );
     await w.server.create(widgets, widget('a'), by);
     await w.start();

@@ -3,7 +3,7 @@ export type Result = { kind: 'done' } | { kind: 'after'; ms: number; reason: str
 
 const nothingMore: Result = { kind: 'done' };
 
-/** All is as wished; look again when something changes. */
+/** All is as desired; look again when something changes. */
 export function done(): Result {
   return nothingMore;
 }

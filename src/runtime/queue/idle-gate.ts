@@ -47,7 +47,7 @@ export function createIdleGate(clock: Clock): IdleGate {
   const isOpen = (): boolean => (isStalled || owedTurns > 0 || (ready === 0 && underWay.usual === 0)) && hasRoom();
 
   /** A turn later, what the work just ended has caused is known, and comes first. */
-  const lookSoon = (): void => {
+  const requeueSoon = (): void => {
     if (looking || isClosed || !isOpen()) return;
     looking = true;
     setImmediate(() => {
@@ -69,7 +69,7 @@ export function createIdleGate(clock: Clock): IdleGate {
     cancelTimer ??= clock.after(Math.max(0, from + stalledMs - clock.now()), () => {
       cancelTimer = undefined;
       if (lastBegan + stalledMs <= clock.now()) isStalled = true;
-      if (isOpen()) lookSoon();
+      if (isOpen()) requeueSoon();
       else watchForStall();
     });
   };
@@ -84,7 +84,7 @@ export function createIdleGate(clock: Clock): IdleGate {
       return true;
     },
     knock() {
-      if (isOpen()) lookSoon();
+      if (isOpen()) requeueSoon();
       else watchForStall();
     },
     onOpen(listener) {
@@ -92,7 +92,7 @@ export function createIdleGate(clock: Clock): IdleGate {
     },
     readyChanged(by) {
       ready += by;
-      if (ready === 0) lookSoon();
+      if (ready === 0) requeueSoon();
     },
     began(kind) {
       underWay[kind]++;
@@ -105,11 +105,11 @@ export function createIdleGate(clock: Clock): IdleGate {
       turns++;
       if (turns % idleTurn !== 0) return;
       owedTurns = 1;
-      lookSoon();
+      requeueSoon();
     },
     ended(kind) {
       underWay[kind]--;
-      lookSoon();
+      requeueSoon();
     },
     close() {
       isClosed = true;

@@ -221,7 +221,7 @@ describe('the work queue', () => {
     });
   });
 
-  it('waits as long as asked, and for the earliest of several wishes', async () => {
+  it('waits as long as asked, and for the earliest of several requests', async () => {
     const { queue, clock } = setUp();
     queue.addAfter('a', 1000);
     queue.addAfter('a', 300);
@@ -238,7 +238,7 @@ describe('the work queue', () => {
     expect(clock.untilNext()).toBeUndefined();
   });
 
-  it('forgets a wish for later when the key is wanted now: the work done now decides', async () => {
+  it('forgets a request for later when the key is wanted now: the work done now decides', async () => {
     const { queue, clock } = setUp();
     queue.addAfter('a', 1000);
     queue.add('a');

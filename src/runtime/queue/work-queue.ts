@@ -169,7 +169,7 @@ export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
     else if (busy.again === undefined || urgency[busy.again] < urgency[priority]) busy.again = priority;
   };
 
-  // idle times may come later than a look that was asked for: one wish does not answer the other
+  // idle times may come later than a look that was asked for: one request does not answer the other
   const later: Readonly<Record<WorkKind, Delays<Priority>>> = {
     usual: new Delays<Priority>(clock, add),
     idle: new Delays<Priority>(clock, add),

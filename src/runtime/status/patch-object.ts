@@ -32,7 +32,7 @@ const defaultConditionPaths: readonly (readonly string[])[] = [['status', 'condi
 const maxConflicts = 5;
 
 /**
- * Writes the difference between an object as read and as wished: one patch for spec and metadata, one for the status,
+ * Writes the difference between an object as read and as desired: one patch for spec and metadata, one for the status,
  * neither when nothing changed. Conditions are merged by type with what others wrote meanwhile. Resolves with the object
  * as stored.
  */
@@ -89,15 +89,15 @@ async function writeStatus<T extends KubeObject>(
   options: PatchObjectOptions,
 ): Promise<T> {
   const paths = options.conditionPaths ?? defaultConditionPaths;
-  const wished = statusOf(after);
+  const desired = statusOf(after);
   const generation = observedGeneration(after.metadata.generation, stored.metadata.generation, wroteSpec);
-  if (options.observedGeneration === true && generation !== undefined) wished['observedGeneration'] = generation;
+  if (options.observedGeneration === true && generation !== undefined) desired['observedGeneration'] = generation;
   const changes = paths.map((path) =>
-    diffConditions(conditionsAt(before, path), conditionsAt({ status: wished }, path)),
+    diffConditions(conditionsAt(before, path), conditionsAt({ status: desired }, path)),
   );
   let base = stored;
   for (let conflicts = 0; ; ) {
-    const patch = statusPatch(before, base, wished, paths, changes, options);
+    const patch = statusPatch(before, base, desired, paths, changes, options);
     if (!patch) return base;
     const lists = touchesLists(patch);
     try {
@@ -136,14 +136,14 @@ function observedGeneration(
 function statusPatch(
   before: KubeObject,
   base: KubeObject,
-  wished: JsonObject,
+  desired: JsonObject,
   paths: readonly (readonly string[])[],
   changes: readonly ConditionChanges[],
   options: PatchObjectOptions,
 ): JsonObject | undefined {
   const nowMs = options.clock.now();
   const oldStatus = statusOf(before);
-  const newStatus = cloneAlong(wished, paths);
+  const newStatus = cloneAlong(desired, paths);
   paths.forEach((path, index) => {
     const change = changes[index]!;
     const current = conditionsAt(base, path);

@@ -119,13 +119,17 @@ describe('the memory client', () => {
   });
 
   it('knows streaming lists, or refuses them when told to', async () => {
-    const wish = { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan' as const, allowWatchBookmarks: true };
+    const desired = {
+      sendInitialEvents: true,
+      resourceVersionMatch: 'NotOlderThan' as const,
+      allowWatchBookmarks: true,
+    };
     const client = memoryClient();
     await client.create(widgets, widget('a'), by);
-    const seen = collect(client.watch(widgets, wish));
+    const seen = collect(client.watch(widgets, desired));
     await settle();
     expect(seen).toEqual(['ADDED a', 'BOOKMARK -']);
-    const old = memoryClient({ refuseStreamingLists: true }).watch(widgets, wish)[Symbol.asyncIterator]();
+    const old = memoryClient({ refuseStreamingLists: true }).watch(widgets, desired)[Symbol.asyncIterator]();
     expect(isInvalid(await failure(Promise.resolve(old.next())))).toBe(true);
   });
 

@@ -202,25 +202,25 @@ export function memoryClient(options: MemoryClientOptions = {}): MemoryClient {
   const replace = (
     resource: Resource,
     stored: Stored,
-    wished: Stored,
+    desired: Stored,
     subresource: string | undefined,
     dryRun: boolean | undefined,
   ): Stored => {
     const name = stored.metadata.name ?? '';
-    const lock = wished.metadata.resourceVersion;
+    const lock = desired.metadata.resourceVersion;
     if (lock !== undefined && lock !== '' && lock !== stored.metadata.resourceVersion) {
       throw statusError.conflict(
         subject(resource, name),
         'the object has been modified; please apply your changes to the latest version and try again',
       );
     }
-    if (wished.metadata.uid !== undefined && wished.metadata.uid !== stored.metadata.uid) {
+    if (desired.metadata.uid !== undefined && desired.metadata.uid !== stored.metadata.uid) {
       throw statusError.conflict(
         subject(resource, name),
-        `Precondition failed: UID in precondition: ${wished.metadata.uid}, UID in object meta: ${stored.metadata.uid}`,
+        `Precondition failed: UID in precondition: ${desired.metadata.uid}, UID in object meta: ${stored.metadata.uid}`,
       );
     }
-    const draft = nextState(stored, wished, subresource);
+    const draft = nextState(stored, desired, subresource);
     draft.metadata.resourceVersion = stored.metadata.resourceVersion!;
     if (deepEqual(draft, stored)) return stored;
     if (!deepEqual(contentOf(draft), contentOf(stored))) {
@@ -352,15 +352,15 @@ export function memoryClient(options: MemoryClientOptions = {}): MemoryClient {
     },
     async apply(resource, object, opts) {
       opts.signal?.throwIfAborted();
-      const wished = {
+      const desired = {
         ...object,
         apiVersion: formatApiVersion(resource.group, resource.version),
         kind: resource.kind,
       } as KubeObject;
-      record('apply', resource, keyOf(wished), opts.subresource);
-      const stored = tableOf(resource).get(keyText(resource, objectKey(wished)));
-      if (!stored) return answer(resource, create(resource, wished, opts.dryRun));
-      const merged = patched(stored, 'merge', asJson(wished));
+      record('apply', resource, keyOf(desired), opts.subresource);
+      const stored = tableOf(resource).get(keyText(resource, objectKey(desired)));
+      if (!stored) return answer(resource, create(resource, desired, opts.dryRun));
+      const merged = patched(stored, 'merge', asJson(desired));
       return answer(resource, replace(resource, stored, merged, opts.subresource, opts.dryRun));
     },
     async delete(resource, key, opts = {}) {

@@ -33,22 +33,22 @@ export function isFree(object: Stored): boolean {
   return !Array.isArray(held) || held.length === 0;
 }
 
-/** Which parts of `wished` a write to the main resource or a subresource may take over. */
-export function nextState(stored: Stored, wished: Stored, subresource: string | undefined): Stored {
+/** Which parts of `desired` a write to the main resource or a subresource may take over. */
+export function nextState(stored: Stored, desired: Stored, subresource: string | undefined): Stored {
   const draft = clone(stored);
   if (subresource === 'status') {
-    if (wished['status'] === undefined) delete draft['status'];
-    else draft['status'] = clone(wished['status']);
+    if (desired['status'] === undefined) delete draft['status'];
+    else draft['status'] = clone(desired['status']);
     return draft;
   }
   if (subresource === 'finalize') {
     draft['spec'] = {
       ...(draft['spec'] as JsonObject),
-      finalizers: (wished['spec'] as JsonObject | undefined)?.['finalizers'],
+      finalizers: (desired['spec'] as JsonObject | undefined)?.['finalizers'],
     };
     return draft;
   }
-  const next = clone(wished);
+  const next = clone(desired);
   if (draft['status'] === undefined) delete next['status'];
   else next['status'] = draft['status'];
   // a namespace's own finalizers change only through the subresource

@@ -1,7 +1,7 @@
 import type { ApiServer } from '../../apiserver/index.ts';
 import { type CancelTimer, type Clock, errorMessage } from '../../machinery/index.ts';
 import type { Logger } from '../../runtime/index.ts';
-import type { ClusterControllers, WishedControllers } from '../controllers/index.ts';
+import type { ClusterControllers, ControllerSelection } from '../controllers/index.ts';
 import type { ControllerManagerSettings, ControllerRoles } from './settings.ts';
 
 export interface ControllerSwitchOptions {
@@ -9,7 +9,7 @@ export interface ControllerSwitchOptions {
   readonly log: Logger;
   /** the API they are to work with; undefined: there is none, or etcd does not agree */
   server(): ApiServer | undefined;
-  start(server: ApiServer, wish: WishedControllers): ClusterControllers;
+  start(server: ApiServer, desired: ControllerSelection): ClusterControllers;
 }
 
 /** Controllers that come and go together are restarted together. */
@@ -44,16 +44,16 @@ export class ControllerSwitch {
 
   /** Starts, restarts or stops them, as things are now. */
   adjust(): void {
-    const wish = this.#wish();
+    const desired = this.#desired();
     const server = this.#isClosed ? undefined : this.#options.server();
     const current = this.#running;
-    if (!server || !wish) {
+    if (!server || !desired) {
       this.#cancel?.();
       this.#cancel = undefined;
       this.#stop();
     } else if (!current) {
-      this.#running = { controllers: this.#options.start(server, wish), server, key: wish.key };
-    } else if ((current.server !== server || current.key !== wish.key) && !this.#cancel) {
+      this.#running = { controllers: this.#options.start(server, desired), server, key: desired.key };
+    } else if ((current.server !== server || current.key !== desired.key) && !this.#cancel) {
       this.#cancel = this.#options.clock.after(settleMs, () => {
         this.#cancel = undefined;
         this.#stop();
@@ -71,7 +71,7 @@ export class ControllerSwitch {
   }
 
   /** Of those that do the same, the first leads. */
-  #wish(): (WishedControllers & { readonly key: string }) | undefined {
+  #desired(): (ControllerSelection & { readonly key: string }) | undefined {
     let manager: ControllerManagerSettings | undefined;
     let scheduler = false;
     for (const roles of this.#roles.values()) {

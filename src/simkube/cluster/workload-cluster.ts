@@ -117,8 +117,8 @@ export class WorkloadCluster {
       clock: options.clock,
       log: options.log,
       server: () => (this.etcd.hasQuorum ? this.#servers.newest?.server : undefined),
-      start: (server, wish) => {
-        const controllers = startClusterControllers(this, server, wish);
+      start: (server, desired) => {
+        const controllers = startClusterControllers(this, server, desired);
         this.#hasRun = true;
         return controllers;
       },

@@ -1,7 +1,7 @@
 /** Addresses of one network. */
 export interface AddressPool {
-  /** the wished one when it is free, else the next */
-  take(wished?: string): string;
+  /** the desired one when it is free, else the next */
+  take(desired?: string): string;
   giveBack(address: string): void;
 }
 
@@ -18,10 +18,10 @@ export function createAddressPool(network: string, bits: 16 | 24 = 16): AddressP
   const format = (index: number): string =>
     bits === 16 ? `${prefix}.${index >> 8}.${index & 255}` : `${prefix}.${index}`;
   return {
-    take(wished) {
-      if (wished?.startsWith(`${prefix}.`) && !taken.has(wished)) {
-        taken.add(wished);
-        return wished;
+    take(desired) {
+      if (desired?.startsWith(`${prefix}.`) && !taken.has(desired)) {
+        taken.add(desired);
+        return desired;
       }
       for (let tries = 0; tries < size; tries++) {
         const address = format(next);

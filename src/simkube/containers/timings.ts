@@ -2,7 +2,7 @@
 export interface PodTimings {
   /** fetching an image the node does not have yet */
   readonly pull: number;
-  /** from the wish to the first instruction of a container */
+  /** from the request to the first instruction of a container */
   readonly start: number | (() => number);
   /** the answer of a command run in a container */
   readonly exec: number;

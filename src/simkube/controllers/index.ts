@@ -29,7 +29,7 @@ export interface ClusterControllers {
 }
 
 /** Which of them run: those of the controller manager that leads, and the scheduler. */
-export interface WishedControllers {
+export interface ControllerSelection {
   readonly manager?: ControllerManagerSettings;
   readonly scheduler: boolean;
 }
@@ -37,15 +37,15 @@ export interface WishedControllers {
 export function startClusterControllers(
   cluster: WorkloadCluster,
   server: ApiServer,
-  wish: WishedControllers,
+  desired: ControllerSelection,
 ): ClusterControllers {
   const { clock, random } = cluster;
   const client = server.localClient(loopbackUser, isReadWhole);
   const metrics = unreadMetrics();
   const manager = createManager({ client, clock, random, log: nullLogger, metrics });
   const controllers = [
-    ...(wish.manager ? managerControllers(cluster, server, wish.manager) : []),
-    ...(wish.scheduler ? [schedulerController({ announces: true })] : []),
+    ...(desired.manager ? managerControllers(cluster, server, desired.manager) : []),
+    ...(desired.scheduler ? [schedulerController({ announces: true })] : []),
   ];
   for (const controller of controllers) manager.add(controller);
   const stop = new AbortController();
@@ -53,8 +53,8 @@ export function startClusterControllers(
   running.catch((error: unknown) =>
     cluster.log.error('Controllers of a workload cluster failed', { cluster: cluster.id, error: errorMessage(error) }),
   );
-  const collector = wish.manager && startCollector(cluster, server, metrics);
-  const rare = wish.manager && startOnDemand(cluster, server, metrics);
+  const collector = desired.manager && startCollector(cluster, server, metrics);
+  const rare = desired.manager && startOnDemand(cluster, server, metrics);
   return {
     async stop() {
       stop.abort();

@@ -129,14 +129,14 @@ async function setTaints(client: Client, node: Node, now: number): Promise<void>
   const key = status === 'True' ? undefined : status === 'Unknown' ? unreachable : notReady;
   const kept = present.filter((taint) => !conditionTaints.includes(taint.key));
   const timeAdded = formatTime(now);
-  const wished: Taint[] =
+  const desired: Taint[] =
     key === undefined
       ? []
       : ['NoSchedule', 'NoExecute'].map(
           (effect) =>
             present.find((taint) => taint.key === key && taint.effect === effect) ?? { key, effect, timeAdded },
         );
-  const taints = [...kept, ...wished];
+  const taints = [...kept, ...desired];
   if (deepEqual(taints, present)) return;
   await client.patch(
     Nodes,

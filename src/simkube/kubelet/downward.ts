@@ -2,7 +2,7 @@ import type { Container, Pod, ResourceFieldRef } from '../../api/index.ts';
 import { parseQuantity } from '../../machinery/index.ts';
 
 /** What a Pod can be told about itself beyond its object. */
-export interface PodSurroundings {
+export interface PodContext {
   readonly nodeName: string;
   readonly nodeAddress: string;
   readonly podAddress: string;
@@ -11,7 +11,7 @@ export interface PodSurroundings {
 }
 
 /** The value of a field of the Pod, as `fieldRef` names it; undefined: there is no such field to ask for. */
-export function podField(pod: Pod, path: string, around: PodSurroundings): string | undefined {
+export function podField(pod: Pod, path: string, around: PodContext): string | undefined {
   const { metadata, spec } = pod;
   const indexed = /^metadata\.(labels|annotations)\['(.+)'\]$/.exec(path);
   if (indexed) return metadata[indexed[1] as 'labels' | 'annotations']?.[indexed[2]!] ?? '';
@@ -54,7 +54,7 @@ export function containerResource(
   pod: Pod,
   reference: ResourceFieldRef,
   own: Container | undefined,
-  around: PodSurroundings,
+  around: PodContext,
 ): string | undefined {
   const containers = [...pod.spec.containers, ...(pod.spec.initContainers ?? [])];
   const named = reference.containerName

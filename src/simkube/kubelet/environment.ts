@@ -1,6 +1,6 @@
 import type { Container, EnvFromSource, EnvVarSource, KeyRef, Pod, Service } from '../../api/index.ts';
 import { ContainerRefusedError } from '../containers/types.ts';
-import { containerResource, type PodSurroundings, podField } from './downward.ts';
+import { containerResource, type PodContext, podField } from './downward.ts';
 import { expandVariables } from './expand.ts';
 import type { ObjectLookup } from './lookup.ts';
 import { serviceVariables } from './service-links.ts';
@@ -28,7 +28,7 @@ async function linkedServices({ metadata, spec }: Pod, lookup: ObjectLookup): Pr
 export async function containerEnvironment(
   pod: Pod,
   container: Container,
-  around: PodSurroundings,
+  around: PodContext,
   lookup: ObjectLookup,
 ): Promise<Record<string, string>> {
   const variables = serviceVariables(await linkedServices(pod, lookup));
@@ -60,7 +60,7 @@ async function referredValue(
   pod: Pod,
   container: Container,
   source: EnvVarSource,
-  around: PodSurroundings,
+  around: PodContext,
   lookup: ObjectLookup,
 ): Promise<string | undefined> {
   const { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef } = source;

@@ -1,6 +1,6 @@
 import type { ConfigMap, DownwardApiFile, KeyToPath, Pod, Secret } from '../../api/index.ts';
 import type { VolumeFile } from '../containers/types.ts';
-import { containerResource, type PodSurroundings, podField } from './downward.ts';
+import { containerResource, type PodContext, podField } from './downward.ts';
 
 // What the files of volumes contain that are made of objects.
 
@@ -59,7 +59,7 @@ export function downwardFiles(
   pod: Pod,
   items: readonly DownwardApiFile[],
   defaultMode: number,
-  around: PodSurroundings,
+  around: PodContext,
 ): Map<string, VolumeFile> {
   const files = new Map<string, VolumeFile>();
   for (const { path, fieldRef, resourceFieldRef, mode } of items) {

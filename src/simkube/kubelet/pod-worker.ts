@@ -10,7 +10,7 @@ import {
   type RunningContainer,
 } from '../containers/types.ts';
 import { ContainerWorker, type TellPod } from './container-worker.ts';
-import type { PodSurroundings } from './downward.ts';
+import type { PodContext } from './downward.ts';
 import { containerEnvironment } from './environment.ts';
 import { expandVariables, missingVariables } from './expand.ts';
 import { MountError } from './files.ts';
@@ -300,7 +300,7 @@ export class PodWorker {
     return sandbox.start(containerRun(spec, env));
   }
 
-  #around(): PodSurroundings {
+  #around(): PodContext {
     const { nodeName, nodeAddress, allocatable } = this.#parts;
     return { nodeName, nodeAddress, allocatable, podAddress: this.#sandbox?.address ?? '' };
   }

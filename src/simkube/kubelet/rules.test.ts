@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Pod } from '../../api/index.ts';
-import { containerResource, type PodSurroundings, podField } from './downward.ts';
+import { containerResource, type PodContext, podField } from './downward.ts';
 import { expandVariables } from './expand.ts';
 import { Backoff, formatPause, isRunAgain } from './restart.ts';
 
@@ -48,7 +48,7 @@ describe('restarts', () => {
 });
 
 describe('what a Pod is told about itself', () => {
-  const around: PodSurroundings = {
+  const around: PodContext = {
     nodeName: 'n',
     nodeAddress: '127.65.0.1',
     podAddress: '10.244.0.9',

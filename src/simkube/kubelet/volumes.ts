@@ -3,7 +3,7 @@ import type { Client } from '../../client/index.ts';
 import { type KubeObject, parseRfc3339 } from '../../machinery/index.ts';
 import type { PodBackend, Volume, VolumeFile } from '../containers/types.ts';
 import { claimDirectory } from './claim-directory.ts';
-import type { PodSurroundings } from './downward.ts';
+import type { PodContext } from './downward.ts';
 import { downwardFiles, MountError, objectFiles } from './files.ts';
 import type { ObjectLookup } from './lookup.ts';
 
@@ -21,7 +21,7 @@ export interface ResolvedVolumes {
 
 interface Gathering {
   readonly pod: Pod;
-  readonly around: PodSurroundings;
+  readonly around: PodContext;
   readonly parts: VolumeParts;
   readonly now: number;
   renewAt: number;
@@ -33,7 +33,7 @@ const mebibyte = 1024 * 1024;
 /** Makes everything the Pod's volumes consist of. Throws MountError with what a kubelet says when something is missing. */
 export async function resolveVolumes(
   pod: Pod,
-  around: PodSurroundings,
+  around: PodContext,
   parts: VolumeParts,
   now: number,
 ): Promise<ResolvedVolumes> {
@@ -88,33 +88,33 @@ async function directoryVolume(name: string, directoryName: string, { backend }:
   return { kind: 'directory', name, directory };
 }
 
-interface KeysWish {
+interface KeysSpec {
   readonly name?: string;
   readonly items?: { key: string; path: string; mode?: number }[];
   readonly optional?: boolean;
 }
 
 async function secretFiles(
-  wish: KeysWish,
+  desired: KeysSpec,
   mode = fileMode,
   { pod, parts }: Gathering,
 ): Promise<Map<string, VolumeFile>> {
-  const found = await parts.lookup.secret(pod.metadata.namespace ?? '', wish.name ?? '');
-  return filesOf(found, wish, mode, 'secret');
+  const found = await parts.lookup.secret(pod.metadata.namespace ?? '', desired.name ?? '');
+  return filesOf(found, desired, mode, 'secret');
 }
 
 async function configMapFiles(
-  wish: KeysWish,
+  desired: KeysSpec,
   mode = fileMode,
   { pod, parts }: Gathering,
 ): Promise<Map<string, VolumeFile>> {
-  const found = await parts.lookup.configMap(pod.metadata.namespace ?? '', wish.name ?? '');
-  return filesOf(found, wish, mode, 'configmap');
+  const found = await parts.lookup.configMap(pod.metadata.namespace ?? '', desired.name ?? '');
+  return filesOf(found, desired, mode, 'configmap');
 }
 
 function filesOf(
   object: Parameters<typeof objectFiles>[0] | undefined,
-  { name, items, optional = false }: KeysWish,
+  { name, items, optional = false }: KeysSpec,
   mode: number,
   kind: string,
 ): Map<string, VolumeFile> {
@@ -157,7 +157,7 @@ interface TokenRequest extends KubeObject {
 }
 
 async function accountToken(
-  wish: NonNullable<ProjectedSource['serviceAccountToken']>,
+  desired: NonNullable<ProjectedSource['serviceAccountToken']>,
   gathering: Gathering,
 ): Promise<string> {
   const { pod, parts, now } = gathering;
@@ -167,8 +167,8 @@ async function accountToken(
     kind: 'TokenRequest',
     metadata: {},
     spec: {
-      audiences: wish.audience ? [wish.audience] : [],
-      expirationSeconds: wish.expirationSeconds ?? 3600,
+      audiences: desired.audience ? [desired.audience] : [],
+      expirationSeconds: desired.expirationSeconds ?? 3600,
       boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name, uid },
     },
   };

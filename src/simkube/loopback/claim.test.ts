@@ -12,8 +12,8 @@ afterEach(async () => {
   for (const claim of claims.splice(0)) await claim.release();
 });
 
-async function claim(wish: { usual: LoopbackRange; isKept?: boolean }, log = nullLogger): Promise<ClaimedRange> {
-  const claimed = await claimLoopbackRange({ purpose: 'test', isKept: false, log, ...wish });
+async function claim(desired: { usual: LoopbackRange; isKept?: boolean }, log = nullLogger): Promise<ClaimedRange> {
+  const claimed = await claimLoopbackRange({ purpose: 'test', isKept: false, log, ...desired });
   claims.push(claimed);
   return claimed;
 }

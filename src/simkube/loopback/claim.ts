@@ -3,7 +3,7 @@ import { CapstanError } from '../../machinery/index.ts';
 import type { Logger } from '../../runtime/index.ts';
 import { type LoopbackRange, lastLoopbackRange, rangesFrom } from './range.ts';
 
-export interface RangeWish {
+export interface RangeSpec {
   /** what the addresses are for, in messages: `simulated cloud` */
   readonly purpose: string;
   readonly usual: LoopbackRange;
@@ -26,8 +26,8 @@ const answerMs = 2_000;
  * Takes a range for this process: the usual one, or the next that is free. A claim is a listening socket, so it ends with
  * the process, however that ends. Where claims cannot be made at all the usual range is used without one.
  */
-export async function claimLoopbackRange(wish: RangeWish): Promise<ClaimedRange> {
-  const { usual, isKept, log, purpose } = wish;
+export async function claimLoopbackRange(desired: RangeSpec): Promise<ClaimedRange> {
+  const { usual, isKept, log, purpose } = desired;
   for (const range of isKept ? [usual] : rangesFrom(usual)) {
     const held = await hold(range);
     if (held === 'taken') continue;
@@ -48,7 +48,7 @@ export async function claimLoopbackRange(wish: RangeWish): Promise<ClaimedRange>
     }
     return { ...range, release: held.release };
   }
-  throw isKept ? await takenError(wish) : allTakenError(wish);
+  throw isKept ? await takenError(desired) : allTakenError(desired);
 }
 
 type Held = { release(): Promise<void> } | { readonly problem: Error } | 'taken';
@@ -79,7 +79,7 @@ function claimPort({ number }: LoopbackRange): number {
   return 12_700 + number;
 }
 
-async function takenError({ usual, purpose }: RangeWish): Promise<CapstanError> {
+async function takenError({ usual, purpose }: RangeSpec): Promise<CapstanError> {
   const pid = await holderOf(usual);
   const holder = pid === undefined ? 'another program' : `the capstan process ${pid}`;
   const socket = `${claimHost}:${claimPort(usual)}`;
@@ -95,7 +95,7 @@ async function takenError({ usual, purpose }: RangeWish): Promise<CapstanError> 
   );
 }
 
-function allTakenError({ usual, purpose }: RangeWish): CapstanError {
+function allTakenError({ usual, purpose }: RangeSpec): CapstanError {
   return new CapstanError(
     'CAP_ADDRESSES_TAKEN',
     `no addresses are left for the ${purpose}: other programs have all ranges from ${usual.cidr} to 127.${lastLoopbackRange}.0.0/16`,

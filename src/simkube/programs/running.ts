@@ -1,5 +1,5 @@
 import { errorMessage } from '../../machinery/index.ts';
-import { belongsTogether, type CertificateAndKey } from '../../pki/index.ts';
+import { type CertificateAndKey, isMatchingPair } from '../../pki/index.ts';
 import type { SimulatedProcess, SimulatedProgram } from '../process.ts';
 import { ProgramFailure } from './failure.ts';
 
@@ -68,7 +68,7 @@ export function followedPair(
     const certificate = files.read(paths.certificate);
     if (certificate === undefined || certificate === seen) return current;
     const privateKey = files.read(paths.privateKey);
-    if (privateKey === undefined || !belongsTogether(certificate, privateKey)) return current;
+    if (privateKey === undefined || !isMatchingPair(certificate, privateKey)) return current;
     seen = certificate;
     current = { certificate, privateKey };
     return current;

@@ -26,7 +26,7 @@ describe('the admin API', () => {
     expect((await operate('PUT', '/faults')).status).toBe(405);
   });
 
-  it('sets, shows and removes rules of trouble', async () => {
+  it('sets, shows and removes fault rules', async () => {
     const { operate, user } = await operators();
     const rule = { when: { service: 'compute' }, count: 1, effect: { kind: 'status', status: 503 } };
     expect((await operate('PUT', '/faults/down', rule)).status).toBe(204);

@@ -20,7 +20,7 @@ const text = (body: Fields, key: string): string => {
 };
 
 const routes: readonly AdminRoute[] = [
-  { method: 'GET', path: '/faults', what: 'the rules of trouble in force', run: ({ faults }) => faults.list() },
+  { method: 'GET', path: '/faults', what: 'the fault rules in force', run: ({ faults }) => faults.list() },
   {
     method: 'POST',
     path: '/faults',

@@ -14,7 +14,7 @@ export class OperatorError extends Error {
   }
 }
 
-/** The people behind a cloud: trouble on demand, and what they do without asking the users. Nothing of it waits. */
+/** The people behind a cloud: faults on demand, and what they do without asking the users. Nothing of it waits. */
 export interface Operator {
   readonly faults: {
     list(): { rule: FaultRule; seen: number; struck: number }[];

@@ -3,7 +3,7 @@ import type { RequestContext } from '../core/http/context.ts';
 import { badRequest, conflict, forbidden } from '../core/wrapped-refusals.ts';
 import type { Compute } from './compute.ts';
 import { isYes } from './server-schema.ts';
-import type { BlockDeviceWish, Flavor } from './tables.ts';
+import type { BlockDeviceSpec, Flavor } from './tables.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -11,10 +11,10 @@ type Fields = Readonly<Record<string, unknown>>;
 export interface BootPlan {
   /** empty when it boots from a volume */
   readonly imageId: string;
-  readonly devices: readonly BlockDeviceWish[];
+  readonly devices: readonly BlockDeviceSpec[];
 }
 
-export function parseBlockDevices(list: unknown): BlockDeviceWish[] {
+export function parseBlockDevices(list: unknown): BlockDeviceSpec[] {
   if (!Array.isArray(list)) return [];
   return list.map((each: Fields) => {
     const source =
@@ -48,9 +48,9 @@ function textOf(value: unknown): string {
 export function checkBoot(
   compute: Compute,
   context: RequestContext,
-  wish: { imageId: string; devices: readonly BlockDeviceWish[]; flavor: Readonly<Flavor> },
+  desired: { imageId: string; devices: readonly BlockDeviceSpec[]; flavor: Readonly<Flavor> },
 ): BootPlan {
-  const { imageId, devices, flavor } = wish;
+  const { imageId, devices, flavor } = desired;
   const { image: images } = compute.core.services;
   const root = devices.find(({ bootIndex }) => bootIndex === 0);
   if (!isBootSequence(devices)) {
@@ -81,13 +81,13 @@ export function checkBoot(
 }
 
 /** What is to be booted from is numbered from 0 without a gap; the rest has -1 or nothing. */
-function isBootSequence(devices: readonly BlockDeviceWish[]): boolean {
+function isBootSequence(devices: readonly BlockDeviceSpec[]): boolean {
   if (devices.length === 0) return true;
   const indexes = devices.map(({ bootIndex }) => bootIndex ?? -1).filter((index) => index >= 0);
   return indexes.length > 0 && indexes.sort((a, b) => a - b).every((index, at) => index === at);
 }
 
-function checkDevice(compute: Compute, context: RequestContext, device: BlockDeviceWish): void {
+function checkDevice(compute: Compute, context: RequestContext, device: BlockDeviceSpec): void {
   const { volume: volumes, image: images } = compute.core.services;
   const { source, destination, uuid, size } = device;
   if (source === 'volume' && destination === 'local' && !volumes.volume(uuid)) {

@@ -5,7 +5,7 @@ import type { Answer, Route } from '../core/service.ts';
 import { badRequest, checkBody, conflict, forbidden, notFound } from '../core/wrapped-refusals.ts';
 import type { Compute } from './compute.ts';
 import { interfacesChanged } from './machines.ts';
-import { portWish } from './server-build.ts';
+import { portSpec } from './server-build.ts';
 import { tagSchema } from './server-schema.ts';
 import { portsOf } from './server-view.ts';
 import type { Server } from './tables.ts';
@@ -112,20 +112,21 @@ function attach(compute: Compute, context: RequestContext): Answer {
     },
     context.json ?? {},
   );
-  const wish = ((context.json ?? {}) as { interfaceAttachment?: AttachWish }).interfaceAttachment ?? {};
+  const desired = ((context.json ?? {}) as { interfaceAttachment?: AttachSpec }).interfaceAttachment ?? {};
   const server = compute.server(context);
   mustBeIn(server, 'attach_interface', ['active', 'paused', 'stopped']);
-  if (wish.net_id !== undefined && wish.port_id !== undefined) {
+  if (desired.net_id !== undefined && desired.port_id !== undefined) {
     throw badRequest('Must not input both network_id and port_id');
   }
-  if (wish.fixed_ips && wish.net_id === undefined) throw badRequest('Must input network_id when request IP address');
+  if (desired.fixed_ips && desired.net_id === undefined)
+    throw badRequest('Must input network_id when request IP address');
   const port =
-    wish.port_id === undefined
-      ? newPort(compute, context, server, wish)
-      : givenPort(compute, context, server, wish.port_id);
+    desired.port_id === undefined
+      ? newPort(compute, context, server, desired)
+      : givenPort(compute, context, server, desired.port_id);
   const { network } = compute.core.services;
   compute.change(server.id, {
-    ports: [...server.ports, { id: port.id, isOurs: wish.port_id === undefined, tag: wish.tag ?? null }],
+    ports: [...server.ports, { id: port.id, isOurs: desired.port_id === undefined, tag: desired.tag ?? null }],
   });
   if (server.powerState === 1) network.setPortActive(port.id, true);
   compute.record(server, 'attach_interface', context);
@@ -134,7 +135,7 @@ function attach(compute: Compute, context: RequestContext): Answer {
   return { status: 200, body: { interfaceAttachment: render(context, server, network.port(port.id)!) } };
 }
 
-interface AttachWish {
+interface AttachSpec {
   readonly net_id?: string;
   readonly port_id?: string;
   readonly fixed_ips?: readonly { readonly ip_address: string }[];
@@ -157,9 +158,9 @@ function givenPort(compute: Compute, context: RequestContext, server: Readonly<S
   return port;
 }
 
-function newPort(compute: Compute, context: RequestContext, server: Readonly<Server>, wish: AttachWish): PortView {
+function newPort(compute: Compute, context: RequestContext, server: Readonly<Server>, desired: AttachSpec): PortView {
   const { network } = compute.core.services;
-  let networkId = wish.net_id;
+  let networkId = desired.net_id;
   if (networkId === undefined) {
     const choices = network.networksFor(context.project);
     if (choices.length > 1) {
@@ -174,7 +175,7 @@ function newPort(compute: Compute, context: RequestContext, server: Readonly<Ser
     throw forbidden(`It is not allowed to create an interface on external network ${networkId}`);
   }
   try {
-    return network.createPort(portWish(compute, server, networkId, wish.fixed_ips?.[0]?.ip_address ?? ''));
+    return network.createPort(portSpec(compute, server, networkId, desired.fixed_ips?.[0]?.ip_address ?? ''));
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     if (error.type === 'OverQuota') throw forbidden('Quota exceeded, too many ports');

@@ -105,12 +105,12 @@ export function limitRoutes(compute: Compute): Route[] {
       policy: { name: 'os_compute_api:os-quota-sets:update', level: 'admin' },
       handle: (context) => {
         const project = context.param('project');
-        const wish = readQuotaSet(context.json);
-        const isForced = wish['force'] === true || wish['force'] === 'True';
+        const desired = readQuotaSet(context.json);
+        const isForced = desired['force'] === true || desired['force'] === 'True';
         const limits: Record<string, number> = {};
         for (const name of shown(context.minor)) {
-          if (wish[name] === undefined) continue;
-          const value = Number(wish[name]);
+          if (desired[name] === undefined) continue;
+          const value = Number(desired[name]);
           const used = quotas.used('compute', project, name);
           if (!isForced && value >= 0 && value < used) {
             throw badRequest(

@@ -36,9 +36,9 @@ export function chooseHost(compute: Compute, server: Readonly<Server>, hints: Ho
       if (isTaken && membersOn(compute, server.groupId, host.id) >= most) continue;
     }
     if (group?.policy === 'affinity' && taken.size > 0 && !isTaken) continue;
-    const wished =
+    const desired =
       group?.policy === 'soft-affinity' ? isTaken : group?.policy === 'soft-anti-affinity' ? !isTaken : true;
-    const score = ramLeft + (wished ? 2 ** 40 : 0);
+    const score = ramLeft + (desired ? 2 ** 40 : 0);
     if (!best || score > best.score) best = { host, score };
   }
   return best?.host;

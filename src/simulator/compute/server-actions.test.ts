@@ -156,10 +156,10 @@ describe('parts of a server', () => {
     const { nova, cinder, id, read, clock } = await running();
     const volume = read(await cinder('POST', '/volumes', { volume: { size: 1 } }), 'volume.id');
     const base = `/servers/${id}/os-volume_attachments`;
-    const wish = { volumeAttachment: { volumeId: volume } };
-    expect((await nova('POST', base, wish)).status).toBe(400);
+    const desired = { volumeAttachment: { volumeId: volume } };
+    expect((await nova('POST', base, desired)).status).toBe(400);
     await clock.advance(1000);
-    expect(await nova('POST', base, wish)).toMatchObject({
+    expect(await nova('POST', base, desired)).toMatchObject({
       status: 200,
       body: { volumeAttachment: { device: '/dev/sdb', volumeId: volume } },
     });
@@ -245,7 +245,7 @@ describe("what happens behind the users' backs", () => {
   });
 });
 
-describe('trouble with servers', () => {
+describe('faults of servers', () => {
   it.each<[string, string, object, string, string | undefined]>([
     [
       'no valid host',

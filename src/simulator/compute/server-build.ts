@@ -24,7 +24,7 @@ const volumeTries = 60;
 interface StepData {
   readonly hints?: HostHints;
   readonly tries?: number;
-  /** was struck by trouble already and is let through */
+  /** was struck by a fault already and is let through */
   readonly isSpared?: boolean;
 }
 
@@ -60,7 +60,7 @@ function later(compute: Compute, timing: string, kind: string, id: string, data?
   compute.core.jobs.schedule(compute.core.timings.sample(timing), kind, id, data);
 }
 
-/** Whether a rule of trouble strikes this step; the rest of the step is left undone then. */
+/** Whether a fault rule strikes this step; the rest of the step is left undone then. */
 function strikes(compute: Compute, server: Readonly<Server>, operation: string, kind: string, data: StepData): boolean {
   if (data.isSpared) return false;
   const { faults, jobs } = compute.core;
@@ -93,29 +93,29 @@ function schedule(compute: Compute, server: Readonly<Server>, data: StepData): v
   later(compute, 'server.network', step.network, server.id);
 }
 
-/** Makes the ports that were wished for and takes over those that were given. */
+/** Makes the ports that were asked for and takes over those that were given. */
 function plug(compute: Compute, server: Readonly<Server>): void {
   const { network } = compute.core.services;
   const owner = `compute:${server.zone}`;
   const ports: ServerPort[] = [];
   try {
     compute.core.state.transact(() => {
-      for (const wish of server.networkWishes) {
-        if (wish.portId === '') {
-          const port = network.createPort(portWish(compute, server, wish.networkId, wish.fixedIp));
-          ports.push({ id: port.id, isOurs: true, tag: wish.tag });
+      for (const desired of server.networkRequests) {
+        if (desired.portId === '') {
+          const port = network.createPort(portSpec(compute, server, desired.networkId, desired.fixedIp));
+          ports.push({ id: port.id, isOurs: true, tag: desired.tag });
           continue;
         }
-        const given = network.port(wish.portId);
-        if (!given) throw new Refusal(404, `Port ${wish.portId} could not be found.`);
-        if (given.deviceId !== '') throw new Refusal(409, `Port ${wish.portId} is still in use.`);
-        network.bindPort(wish.portId, {
+        const given = network.port(desired.portId);
+        if (!given) throw new Refusal(404, `Port ${desired.portId} could not be found.`);
+        if (given.deviceId !== '') throw new Refusal(409, `Port ${desired.portId} is still in use.`);
+        network.bindPort(desired.portId, {
           deviceId: server.id,
           deviceOwner: owner,
           host: server.host,
           dnsName: server.hostname,
         });
-        ports.push({ id: wish.portId, isOurs: false, tag: wish.tag });
+        ports.push({ id: desired.portId, isOurs: false, tag: desired.tag });
       }
     });
   } catch (error) {
@@ -123,15 +123,15 @@ function plug(compute: Compute, server: Readonly<Server>): void {
     failBuild(compute, server, `Build of instance ${server.id} aborted: ${error.message}`);
     return;
   }
-  const needsVolumes = server.deviceWishes.some(({ destination }) => destination === 'volume');
+  const needsVolumes = server.deviceRequests.some(({ destination }) => destination === 'volume');
   const taskState = needsVolumes ? 'block_device_mapping' : 'spawning';
-  compute.change(server.id, { ports, networkWishes: [], taskState });
+  compute.change(server.id, { ports, networkRequests: [], taskState });
   if (needsVolumes) later(compute, 'server.devices', step.devices, server.id);
   else later(compute, 'server.spawn', step.spawn, server.id);
 }
 
 /** The port nova asks neutron for when a user gave it a network only. */
-export function portWish(compute: Compute, server: Readonly<Server>, networkId: string, fixedIp: string): NewPort {
+export function portSpec(compute: Compute, server: Readonly<Server>, networkId: string, fixedIp: string): NewPort {
   const { network } = compute.core.services;
   const securityGroupIds = server.securityGroups.flatMap((name) => {
     const group = network.securityGroup(server.projectId, name);
@@ -155,18 +155,18 @@ function makeVolumes(compute: Compute, server: Readonly<Server>): void {
   const own: ServerVolume[] = [];
   try {
     compute.core.state.transact(() => {
-      for (const wish of server.deviceWishes) {
-        if (wish.destination !== 'volume') continue;
-        const volumeId = wish.source === 'volume' ? wish.uuid : makeVolume(compute, server, wish).id;
-        if (wish.source === 'volume') volumes.reserve(volumeId);
-        const isRoot = wish.bootIndex === 0;
+      for (const desired of server.deviceRequests) {
+        if (desired.destination !== 'volume') continue;
+        const volumeId = desired.source === 'volume' ? desired.uuid : makeVolume(compute, server, desired).id;
+        if (desired.source === 'volume') volumes.reserve(volumeId);
+        const isRoot = desired.bootIndex === 0;
         const used = own.map(({ device }) => device);
         own.push({
           volumeId,
           device: nextDevice(isRoot ? [] : ['/dev/sda', ...used]),
           isRoot,
-          deleteOnTermination: wish.deleteOnTermination,
-          tag: wish.tag,
+          deleteOnTermination: desired.deleteOnTermination,
+          tag: desired.tag,
           attachmentId: '',
           mappingId: compute.core.ids.uuid(),
           isAttached: false,
@@ -178,18 +178,22 @@ function makeVolumes(compute: Compute, server: Readonly<Server>): void {
     failBuild(compute, server, `Build of instance ${server.id} aborted: ${error.message}`);
     return;
   }
-  awaitVolumes(compute, compute.change(server.id, { volumes: own, deviceWishes: [] }), {});
+  awaitVolumes(compute, compute.change(server.id, { volumes: own, deviceRequests: [] }), {});
 }
 
-function makeVolume(compute: Compute, server: Readonly<Server>, wish: Server['deviceWishes'][number]): { id: string } {
+function makeVolume(
+  compute: Compute,
+  server: Readonly<Server>,
+  desired: Server['deviceRequests'][number],
+): { id: string } {
   return compute.core.services.volume.createVolume({
     projectId: server.projectId,
     userId: server.userId,
     name: '',
-    size: wish.size,
-    ...(wish.source === 'image' && { imageId: wish.uuid }),
-    ...(wish.source === 'snapshot' && { snapshotId: wish.uuid }),
-    ...(wish.volumeType !== '' && { volumeType: wish.volumeType }),
+    size: desired.size,
+    ...(desired.source === 'image' && { imageId: desired.uuid }),
+    ...(desired.source === 'snapshot' && { snapshotId: desired.uuid }),
+    ...(desired.volumeType !== '' && { volumeType: desired.volumeType }),
   });
 }
 

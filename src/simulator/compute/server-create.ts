@@ -6,7 +6,7 @@ import { badRequest, checkBody, checkName, forbidden } from '../core/wrapped-ref
 import { type BootPlan, checkBoot, parseBlockDevices } from './block-devices.ts';
 import type { Compute } from './compute.ts';
 import { findFlavor } from './flavors.ts';
-import { parseNetworks } from './network-wishes.ts';
+import { parseNetworks } from './network-requests.ts';
 import { beginBuild } from './server-build.ts';
 import { createSchema, isYes } from './server-schema.ts';
 import { serverLinks } from './server-view.ts';
@@ -18,21 +18,21 @@ type Fields = Readonly<Record<string, unknown>>;
 export function createServers(compute: Compute, context: RequestContext): Answer {
   checkBody(createSchema(context.minor), context.json);
   const body = context.json as Fields;
-  const wish = body['server'] as Fields;
-  checkName(wish['name']);
+  const desired = body['server'] as Fields;
+  checkName(desired['name']);
   const hints = (body['os:scheduler_hints'] ?? body['OS-SCH-HNT:scheduler_hints'] ?? {}) as Fields;
 
-  const devices = parseBlockDevices(wish['block_device_mapping_v2']);
-  if (!wish['imageRef'] && devices.length === 0) throw badRequest('Missing imageRef attribute');
-  const flavor = findFlavor(compute, context, String(wish['flavorRef']));
-  if (!flavor) throw badRequest(`Flavor ${String(wish['flavorRef'])} could not be found.`);
-  const boot = checkBoot(compute, context, { imageId: text(wish['imageRef']), devices, flavor });
-  const keyPair = findKeyPair(compute, context, wish['key_name']);
-  const zone = checkZone(compute, text(wish['availability_zone']));
-  const securityGroups = checkSecurityGroups(compute, context, wish['security_groups']);
-  checkMetadata(compute, context, wish['metadata']);
-  const count = serverCount(wish);
-  const networks = parseNetworks(compute, context, wish['networks'], count.max);
+  const devices = parseBlockDevices(desired['block_device_mapping_v2']);
+  if (!desired['imageRef'] && devices.length === 0) throw badRequest('Missing imageRef attribute');
+  const flavor = findFlavor(compute, context, String(desired['flavorRef']));
+  if (!flavor) throw badRequest(`Flavor ${String(desired['flavorRef'])} could not be found.`);
+  const boot = checkBoot(compute, context, { imageId: text(desired['imageRef']), devices, flavor });
+  const keyPair = findKeyPair(compute, context, desired['key_name']);
+  const zone = checkZone(compute, text(desired['availability_zone']));
+  const securityGroups = checkSecurityGroups(compute, context, desired['security_groups']);
+  checkMetadata(compute, context, desired['metadata']);
+  const count = serverCount(desired);
+  const networks = parseNetworks(compute, context, desired['networks'], count.max);
   const groupId = checkGroup(compute, context, text(hints['group']), count.max);
   const number = affordable(compute, context.project, flavor, count);
 
@@ -47,17 +47,17 @@ export function createServers(compute: Compute, context: RequestContext): Answer
     reservationId: `r-${compute.core.random.text(8, 'abcdefghijklmnopqrstuvwxyz0123456789')}`,
   };
   const ownHosts = { different: idList(hints['different_host']), same: idList(hints['same_host']) };
-  const adminPass = text(wish['adminPass']) || compute.core.ids.secret(12);
+  const adminPass = text(desired['adminPass']) || compute.core.ids.secret(12);
   let first: Readonly<Server> | undefined;
   for (let index = 0; index < number; index++) {
     // Several of one request are told apart by a number.
     const suffix = number > 1 ? `-${index + 1}` : '';
-    const server = compute.servers.insert(newServer(compute, context, wish, resolved, index, suffix));
+    const server = compute.servers.insert(newServer(compute, context, desired, resolved, index, suffix));
     compute.record(server, 'create', context);
     beginBuild(compute, server, ownHosts);
     first ??= server;
   }
-  if (isYes(wish['return_reservation_id'])) {
+  if (isYes(desired['return_reservation_id'])) {
     return { status: 202, body: { reservation_id: resolved.reservationId } };
   }
   const links = serverLinks(context, first!.id);
@@ -84,24 +84,24 @@ interface Resolved {
   readonly zone: string;
   readonly groupId: string;
   readonly securityGroups: readonly string[];
-  readonly networks: Server['networkWishes'];
+  readonly networks: Server['networkRequests'];
   readonly reservationId: string;
 }
 
 function newServer(
   compute: Compute,
   context: RequestContext,
-  wish: Fields,
+  desired: Fields,
   resolved: Resolved,
   launchIndex: number,
   suffix: string,
 ): Server {
   const now = compute.core.now();
-  const name = String(wish['name']) + suffix;
+  const name = String(desired['name']) + suffix;
   return {
     id: compute.core.ids.uuid(),
     name,
-    hostname: text(wish['hostname']) + (wish['hostname'] ? suffix : hostnameOf(name)),
+    hostname: text(desired['hostname']) + (desired['hostname'] ? suffix : hostnameOf(name)),
     projectId: context.project,
     userId: context.caller.userId,
     createdAt: now,
@@ -122,19 +122,20 @@ function newServer(
     host: '',
     hostId: '',
     groupId: resolved.groupId,
-    metadata: (wish['metadata'] as Record<string, string> | undefined) ?? noMetadata,
-    tags: Array.isArray(wish['tags']) ? [...new Set(wish['tags'].map(String))] : noTags,
-    description: typeof wish['description'] === 'string' ? wish['description'] : context.minor >= 19 ? null : name,
-    userData: text(wish['user_data']),
-    configDrive: isYes(wish['config_drive']),
-    diskConfig: text(wish['OS-DCF:diskConfig']) || 'MANUAL',
+    metadata: (desired['metadata'] as Record<string, string> | undefined) ?? noMetadata,
+    tags: Array.isArray(desired['tags']) ? [...new Set(desired['tags'].map(String))] : noTags,
+    description:
+      typeof desired['description'] === 'string' ? desired['description'] : context.minor >= 19 ? null : name,
+    userData: text(desired['user_data']),
+    configDrive: isYes(desired['config_drive']),
+    diskConfig: text(desired['OS-DCF:diskConfig']) || 'MANUAL',
     isLocked: false,
     lockedReason: null,
-    accessIPv4: text(wish['accessIPv4']),
-    accessIPv6: text(wish['accessIPv6']),
+    accessIPv4: text(desired['accessIPv4']),
+    accessIPv6: text(desired['accessIPv6']),
     securityGroups: resolved.securityGroups,
-    networkWishes: resolved.networks,
-    deviceWishes: resolved.boot.devices,
+    networkRequests: resolved.networks,
+    deviceRequests: resolved.boot.devices,
     ports: [],
     volumes: [],
     reservationId: resolved.reservationId,
@@ -193,9 +194,9 @@ function checkZone(compute: Compute, wanted: string): string {
   return zone;
 }
 
-function checkSecurityGroups(compute: Compute, context: RequestContext, wish: unknown): string[] {
-  if (!Array.isArray(wish)) return [];
-  const names = new Set(wish.map((each: Fields) => text(each['name'])).filter((name) => name !== ''));
+function checkSecurityGroups(compute: Compute, context: RequestContext, desired: unknown): string[] {
+  if (!Array.isArray(desired)) return [];
+  const names = new Set(desired.map((each: Fields) => text(each['name'])).filter((name) => name !== ''));
   for (const name of names) {
     const found = compute.core.services.network.securityGroup(context.project, name);
     if (found === undefined) throw badRequest(`Unable to find security_group with name or id '${name}'`);
@@ -214,9 +215,9 @@ function checkMetadata(compute: Compute, context: RequestContext, metadata: unkn
   }
 }
 
-function serverCount(wish: Fields): { min: number; max: number } {
-  const min = wish['min_count'] === undefined ? 1 : Number(wish['min_count']);
-  const max = wish['max_count'] === undefined ? min : Number(wish['max_count']);
+function serverCount(desired: Fields): { min: number; max: number } {
+  const min = desired['min_count'] === undefined ? 1 : Number(desired['min_count']);
+  const max = desired['max_count'] === undefined ? min : Number(desired['max_count']);
   if (min > max) throw badRequest('min_count must be <= max_count');
   return { min, max };
 }
@@ -234,7 +235,7 @@ function checkGroup(compute: Compute, context: RequestContext, id: string, count
   return id;
 }
 
-/** How many of the wished servers the quota allows; refuses when that is fewer than the least wished. */
+/** How many of the servers asked for the quota allows; refuses when that is fewer than the least asked for. */
 function affordable(
   compute: Compute,
   projectId: string,

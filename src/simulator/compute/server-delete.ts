@@ -83,7 +83,7 @@ function remember(compute: Compute, server: Readonly<Server>): void {
     metadata: {},
     ports: [],
     volumes: [],
-    networkWishes: [],
-    deviceWishes: [],
+    networkRequests: [],
+    deviceRequests: [],
   });
 }

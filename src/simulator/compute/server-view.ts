@@ -157,7 +157,7 @@ function renderFlavor(context: RequestContext, { flavor }: Readonly<Server>): ob
   };
 }
 
-/** The ports a server has; one deleted behind its back is not among them. */
+/** The ports a server has; one deleted by somebody else is not among them. */
 export function portsOf(compute: Compute, server: Readonly<Server>): PortView[] {
   const ports: PortView[] = [];
   for (const { id } of server.ports) {

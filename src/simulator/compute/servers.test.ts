@@ -64,7 +64,7 @@ describe('a server', () => {
     expect(left).toMatchObject([{ id: given, device_id: '', device_owner: '', status: 'DOWN' }]);
   });
 
-  it('boots from a volume made of an image, which goes with it when so wished', async () => {
+  it('boots from a volume made of an image, which goes with it when asked to', async () => {
     const { makeServer, server, clock, cinder, read, imageId, nova, disklessFlavorId } = await testTenant();
     const device = { source_type: 'image', destination_type: 'volume', uuid: imageId, boot_index: 0, volume_size: 5 };
     const id = await makeServer({
@@ -242,10 +242,10 @@ describe('what nova refuses', () => {
       403,
       'Only volume-backed servers are allowed for flavors with zero disk.',
     ],
-  ])('%s', async (_name, wish, status, message) => {
+  ])('%s', async (_name, desired, status, message) => {
     const { nova, flavorId, imageId, disklessFlavorId } = await testTenant();
     const text = JSON.stringify({
-      server: { name: 's', flavorRef: flavorId, imageRef: imageId, networks: 'none', ...wish },
+      server: { name: 's', flavorRef: flavorId, imageRef: imageId, networks: 'none', ...desired },
     });
     const body: unknown = JSON.parse(
       text.replace('"IMAGE"', `"${imageId}"`).replace('"DISKLESS"', `"${disklessFlavorId}"`),
@@ -294,7 +294,7 @@ describe('what nova refuses', () => {
       status: 403,
       body: { forbidden: { message: 'Quota exceeded for instances: Requested 2, but already used 1 of 2 instances' } },
     });
-    // Fewer than wished are made when the least fits.
+    // Fewer than asked for are made when the least fits.
     expect((await nova('POST', '/servers', { server: { ...server, min_count: 1, max_count: 5 } })).status).toBe(202);
     expect((await nova('POST', '/servers', { server })).status).toBe(403);
     const limits = (await nova('GET', '/limits')).body as { limits: { absolute: Record<string, number> } };

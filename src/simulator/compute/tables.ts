@@ -92,8 +92,8 @@ export interface ServerVolume {
   readonly isAttached: boolean;
 }
 
-/** A network wish of a create request that is not a port yet. */
-export interface NetworkWish {
+/** A network of a create request that is not a port yet. */
+export interface NetworkSpec {
   readonly networkId: string;
   readonly portId: string;
   readonly fixedIp: string;
@@ -101,7 +101,7 @@ export interface NetworkWish {
 }
 
 /** A block device of a create request. */
-export interface BlockDeviceWish {
+export interface BlockDeviceSpec {
   readonly source: string;
   readonly destination: string;
   readonly uuid: string;
@@ -171,8 +171,8 @@ export interface Server extends Row {
   readonly accessIPv4: string;
   readonly accessIPv6: string;
   readonly securityGroups: readonly string[];
-  readonly networkWishes: readonly NetworkWish[];
-  readonly deviceWishes: readonly BlockDeviceWish[];
+  readonly networkRequests: readonly NetworkSpec[];
+  readonly deviceRequests: readonly BlockDeviceSpec[];
   readonly ports: readonly ServerPort[];
   readonly volumes: readonly ServerVolume[];
   readonly reservationId: string;
@@ -225,6 +225,8 @@ export function declareComputeTables(state: State): ComputeTables {
     of: ['host', 'flavor'],
     part: ({ host, flavor }) => (host === '' ? undefined : { key: host, amount: amount(flavor) }),
   });
+  // what 0.1 called them
+  const renamed = { networkWishes: 'networkRequests', deviceWishes: 'deviceRequests' } as const; // words-ok: in saved files
   return {
     flavors: state.table<Flavor>('flavors', { indexes: { name: ({ name }) => name } }),
     keyPairs: state.table<KeyPair>('key_pairs', { indexes: { user: ({ userId }) => userId } }),
@@ -244,8 +246,12 @@ export function declareComputeTables(state: State): ComputeTables {
         hostCores: onHost(({ vcpus }) => vcpus),
         hostRam: onHost(({ ram }) => ram),
       },
+      renamed,
     }),
-    deletedServers: state.table<Server>('deleted_servers', { indexes: { project: ({ projectId }) => projectId } }),
+    deletedServers: state.table<Server>('deleted_servers', {
+      indexes: { project: ({ projectId }) => projectId },
+      renamed,
+    }),
     actions: state.table<InstanceAction>('instance_actions', {
       indexes: { server: { of: ['serverId'], key: ({ serverId }) => serverId } },
     }),

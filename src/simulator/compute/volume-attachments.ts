@@ -185,16 +185,16 @@ function attach(compute: Compute, context: RequestContext): Answer {
     },
     context.json,
   );
-  const wish = (
+  const desired = (
     context.json as {
       volumeAttachment: { volumeId: string; device?: string; tag?: string; delete_on_termination?: boolean };
     }
   ).volumeAttachment;
   const server = compute.server(context);
   const { volume: volumes } = compute.core.services;
-  const volume = isUuid(wish.volumeId) ? volumes.volume(wish.volumeId) : undefined;
+  const volume = isUuid(desired.volumeId) ? volumes.volume(desired.volumeId) : undefined;
   if (!volume || (volume.projectId !== context.project && !context.caller.isAdmin)) {
-    throw notFound(`Volume ${wish.volumeId} could not be found.`);
+    throw notFound(`Volume ${desired.volumeId} could not be found.`);
   }
   mustBeIn(server, 'attach_volume', ['active', 'suspended', 'paused', 'stopped', 'resized', 'soft-delete']);
   const isMine = server.volumes.some(({ volumeId }) => volumeId === volume.id);
@@ -213,8 +213,8 @@ function attach(compute: Compute, context: RequestContext): Answer {
     volumeId: volume.id,
     device: nextDevice(['/dev/sda', ...server.volumes.map(({ device }) => device)]),
     isRoot: false,
-    deleteOnTermination: wish.delete_on_termination === true,
-    tag: wish.tag ?? null,
+    deleteOnTermination: desired.delete_on_termination === true,
+    tag: desired.tag ?? null,
     attachmentId: '',
     mappingId: compute.core.ids.uuid(),
     isAttached: false,

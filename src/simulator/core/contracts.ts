@@ -70,7 +70,7 @@ export interface NewPort {
   readonly bindingHost?: string;
   readonly dnsName?: string;
   readonly adminStateUp?: boolean;
-  /** wished addresses; absent: one address per IP version of the network */
+  /** desired addresses; absent: one address per IP version of the network */
   readonly fixedIps?: readonly { readonly subnetId?: string; readonly address?: string }[];
   /** absent: the project's default group */
   readonly securityGroupIds?: readonly string[];
@@ -160,7 +160,7 @@ export interface NetworkService {
   port(id: string): PortView | undefined;
   portsOf(deviceId: string): readonly PortView[];
   /** Makes a port. Refusals: quota, addresses exhausted or taken. */
-  createPort(wish: NewPort): PortView;
+  createPort(desired: NewPort): PortView;
   /** Gives a port to a device. `active` also brings it up. */
   bindPort(id: string, binding: { deviceId: string; deviceOwner: string; host: string; dnsName?: string }): void;
   setPortActive(id: string, active: boolean): void;
@@ -170,7 +170,7 @@ export interface NetworkService {
   deletePort(id: string): void;
   /** by id or name in the project; undefined: none, 'ambiguous': several of that name */
   securityGroup(projectId: string, nameOrId: string): { id: string; name: string } | 'ambiguous' | undefined;
-  createSecurityGroup(wish: { projectId: string; name: string; description: string }): { id: string };
+  createSecurityGroup(desired: { projectId: string; name: string; description: string }): { id: string };
   /** Replaces the rules of a group octavia made for a load balancer. */
   setIngressRules(
     groupId: string,
@@ -236,7 +236,7 @@ export interface ImageService {
   setProperties(id: string, properties: Readonly<Record<string, string>>): void;
   canUse(image: ImageView, projectId: string, isAdmin: boolean): boolean;
   /** Makes an image of a server; it becomes active in its own time. Answers its id. */
-  createSnapshot(wish: {
+  createSnapshot(desired: {
     name: string;
     projectId: string;
     userId: string;
@@ -281,7 +281,7 @@ export interface VolumeService {
   snapshotExists(id: string, projectId: string): boolean;
   volumeTypeExists(nameOrId: string): boolean;
   /** Makes a volume; it is `creating` and becomes `available` in its own time. Refusals: quota. */
-  createVolume(wish: NewVolume): VolumeView;
+  createVolume(desired: NewVolume): VolumeView;
   /** available -> reserved */
   reserve(id: string): void;
   /** reserved -> in-use; answers the attachment's id */
@@ -408,9 +408,9 @@ export interface LoadBalancerService {
   /** the port of the load balancer a pool belongs to */
   balancerOfPool(poolId: string): string | undefined;
   /** Has the monitors look at the members at a port again, in their own time. */
-  lookAgain(portId: string): void;
+  requeueAfter(portId: string): void;
   /** The same at an address whose port is gone. */
-  lookAgainAt(address: string): void;
+  requeueAt(address: string): void;
   /** Puts a load balancer and its parts into ERROR, as a broken amphora would. */
   breakLoadBalancer(id: string): boolean;
 }

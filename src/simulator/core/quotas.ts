@@ -6,7 +6,7 @@ interface QuotaRow extends Row {
   readonly limits: Readonly<Record<string, number>>;
 }
 
-/** A wish that does not fit. */
+/** A request that does not fit. */
 export interface Excess {
   readonly resource: string;
   readonly requested: number;
@@ -56,10 +56,10 @@ export class Quotas {
     return this.#ledger(service).used(projectId, resource);
   }
 
-  /** The first of the wished amounts that does not fit, or undefined. */
-  excess(service: string, projectId: string, wish: Readonly<Record<string, number>>): Excess | undefined {
-    for (const resource in wish) {
-      const requested = wish[resource]!;
+  /** The first of the desired amounts that does not fit, or undefined. */
+  excess(service: string, projectId: string, desired: Readonly<Record<string, number>>): Excess | undefined {
+    for (const resource in desired) {
+      const requested = desired[resource]!;
       const limit = this.limit(service, projectId, resource);
       if (limit < 0 || requested <= 0) continue;
       const used = this.used(service, projectId, resource);

@@ -90,7 +90,7 @@ function newCredential(
     userId: caller.userId,
     projectId: caller.projectId,
     secretHash: identity.hash(secret),
-    roleIds: wishedRoles(identity, context, fields['roles']),
+    roleIds: desiredRoles(identity, context, fields['roles']),
     expiresAt: parseExpiry(fields['expires_at'], identity.core.now()),
     unrestricted: typeof fields['unrestricted'] === 'boolean' ? fields['unrestricted'] : null,
     accessRules: readAccessRules(identity, caller.userId, fields['access_rules']),
@@ -182,11 +182,11 @@ function accessRuleRoutes(identity: Identity): Route[] {
   ];
 }
 
-/** Only roles the token has can be handed on; without a wish all of them. */
-function wishedRoles(identity: Identity, { caller }: RequestContext, wish: unknown): string[] {
+/** Only roles the token has can be handed on; all of them when none is named. */
+function desiredRoles(identity: Identity, { caller }: RequestContext, desired: unknown): string[] {
   const held = identity.tokens.get(caller.token)!.roleIds;
-  if (!Array.isArray(wish) || wish.length === 0) return [...held];
-  return wish.map((each: unknown) => {
+  if (!Array.isArray(desired) || desired.length === 0) return [...held];
+  return desired.map((each: unknown) => {
     const fields: Fields = isFields(each) ? each : {};
     const id =
       typeof fields['id'] === 'string' ? fields['id'] : identity.roles.first('name', String(fields['name']))?.id;

@@ -33,14 +33,14 @@ function authenticate(identity: Identity, context: RequestContext): Answer {
   };
 }
 
-function prove(identity: Identity, wish: Fields): Proof {
-  const methods = wish['methods'];
+function prove(identity: Identity, desired: Fields): Proof {
+  const methods = desired['methods'];
   if (!Array.isArray(methods) || methods.length === 0) {
     throw schemaError("Invalid input for field 'identity': 'methods' is a required property", 'required');
   }
   let proof: Proof | undefined;
   for (const method of methods) {
-    const fields = typeof method === 'string' ? wish[method] : undefined;
+    const fields = typeof method === 'string' ? desired[method] : undefined;
     if (fields === undefined) throw missing(String(method), 'identity');
     const next = isFields(fields) ? proveBy(identity, String(method), fields) : undefined;
     if (!next) throw unauthorized();
@@ -64,10 +64,10 @@ function proveBy(identity: Identity, method: string, fields: Fields): Proof | un
 }
 
 function byPassword(identity: Identity, fields: Fields): Proof | undefined {
-  const wish = fields['user'];
-  if (!isFields(wish)) throw schemaError("'user' is a required property", 'required');
-  const user = findUser(identity, wish);
-  const password = wish['password'];
+  const desired = fields['user'];
+  if (!isFields(desired)) throw schemaError("'user' is a required property", 'required');
+  const user = findUser(identity, desired);
+  const password = desired['password'];
   if (!user?.enabled || typeof password !== 'string' || !identity.matches(password, user.passwordHash))
     return undefined;
   return { user, methods: ['password'] };
@@ -103,29 +103,29 @@ function byApplicationCredential(identity: Identity, fields: Fields): Proof | un
 }
 
 /** By id, or by name in a domain that is named or numbered. */
-export function findUser(identity: Identity, wish: Fields): Readonly<User> | undefined {
-  if (typeof wish['id'] === 'string') return identity.users.get(wish['id']);
-  if (typeof wish['name'] !== 'string') throw schemaError("'id' or 'name' is a required property", 'required');
-  const domainId = findDomain(identity, wish['domain']);
-  return domainId === undefined ? undefined : identity.users.first('name', nameKey(domainId, wish['name']));
+export function findUser(identity: Identity, desired: Fields): Readonly<User> | undefined {
+  if (typeof desired['id'] === 'string') return identity.users.get(desired['id']);
+  if (typeof desired['name'] !== 'string') throw schemaError("'id' or 'name' is a required property", 'required');
+  const domainId = findDomain(identity, desired['domain']);
+  return domainId === undefined ? undefined : identity.users.first('name', nameKey(domainId, desired['name']));
 }
 
-function findDomain(identity: Identity, wish: unknown): string | undefined {
-  if (!isFields(wish)) {
+function findDomain(identity: Identity, desired: unknown): string | undefined {
+  if (!isFields(desired)) {
     throw missing('domain', 'user');
   }
-  if (typeof wish['id'] === 'string') return identity.domains.get(wish['id'])?.id;
-  return typeof wish['name'] === 'string' ? identity.domains.first('name', wish['name'])?.id : undefined;
+  if (typeof desired['id'] === 'string') return identity.domains.get(desired['id'])?.id;
+  return typeof desired['name'] === 'string' ? identity.domains.first('name', desired['name'])?.id : undefined;
 }
 
-function findProject(identity: Identity, wish: Fields): Readonly<Project> | undefined {
-  if (typeof wish['id'] === 'string') return identity.projects.get(wish['id']);
-  if (typeof wish['name'] !== 'string') return undefined;
-  const domainId = findDomain(identity, wish['domain']);
-  return domainId === undefined ? undefined : identity.projects.first('name', nameKey(domainId, wish['name']));
+function findProject(identity: Identity, desired: Fields): Readonly<Project> | undefined {
+  if (typeof desired['id'] === 'string') return identity.projects.get(desired['id']);
+  if (typeof desired['name'] !== 'string') return undefined;
+  const domainId = findDomain(identity, desired['domain']);
+  return domainId === undefined ? undefined : identity.projects.first('name', nameKey(domainId, desired['name']));
 }
 
-/** The token somebody gets for a proof and a wished scope. */
+/** The token somebody gets for a proof and a desired scope. */
 function scoped(identity: Identity, proof: Proof, scope: unknown): NewToken {
   const { user, methods, parent } = proof;
   const base = { userId: user.id, methods, parentAuditId: parent?.auditIds.at(-1), expiresAt: parent?.expiresAt };
@@ -167,19 +167,19 @@ function scoped(identity: Identity, proof: Proof, scope: unknown): NewToken {
   return withRoles(identity.rolesOn(user.id, project.id), { ...base, projectId: project.id });
 }
 
-function withRoles(roleIds: readonly string[], wish: Omit<NewToken, 'roleIds'>): NewToken {
+function withRoles(roleIds: readonly string[], desired: Omit<NewToken, 'roleIds'>): NewToken {
   if (roleIds.length === 0) throw unauthorized();
-  return { ...wish, roleIds };
+  return { ...desired, roleIds };
 }
 
 function trusted(
   identity: Identity,
   { user }: Proof,
-  wish: Fields,
+  desired: Fields,
   base: { methods: string[]; parentAuditId: string | undefined; expiresAt: number | undefined },
 ): NewToken {
-  const trust = identity.trusts.get(String(wish['id']));
-  if (!trust) throw notFound('trust', String(wish['id']));
+  const trust = identity.trusts.get(String(desired['id']));
+  if (!trust) throw notFound('trust', String(desired['id']));
   if (trust.trusteeId !== user.id || identity.isExpired(trust)) throw unauthorized();
   if (trust.remainingUses !== null) {
     if (trust.remainingUses === 0) throw unauthorized();

@@ -4,7 +4,7 @@ import type { Method, Route } from '../core/service.ts';
 import { extrasOf, optionalText, requiredText } from './body.ts';
 import { removeGroup } from './group-removal.ts';
 import type { Identity } from './identity.ts';
-import { wishedDomain } from './projects.ts';
+import { desiredDomain } from './projects.ts';
 import { duplicate, notAllowed, notFound } from './refusals.ts';
 import { listAnswer, renderGroup, renderUser } from './rendering.ts';
 import { adminOnly, type IdentityResource, identityRoutes } from './resource.ts';
@@ -103,7 +103,7 @@ function groupResource(identity: Identity): IdentityResource<Group> {
     view: renderGroup,
     create(fields, context) {
       const name = requiredText(fields, 'name');
-      const domainId = wishedDomain(identity, context, fields);
+      const domainId = desiredDomain(identity, context, fields);
       mustBeFree(name, domainId);
       const description = optionalText(fields, 'description') ?? '';
       const extra = extrasOf(fields, groupFields);

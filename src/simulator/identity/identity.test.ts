@@ -161,10 +161,10 @@ describe('bad requests for tokens', () => {
 describe('application credentials', () => {
   const path = (userId: string): string => `/identity/v3/users/${userId}/application_credentials`;
 
-  async function withCredential(wish: object = {}) {
+  async function withCredential(desired: object = {}) {
     const test = await testCloud();
     const user = await test.member('p');
-    const made = await user.request('POST', path(user.userId), { application_credential: { name: 'ci', ...wish } });
+    const made = await user.request('POST', path(user.userId), { application_credential: { name: 'ci', ...desired } });
     const credential = body<{ application_credential: { id: string; secret: string } }>(made).application_credential;
     const login = (more: object = {}, scope?: object): Promise<TestAnswer> =>
       authenticate(
@@ -230,9 +230,9 @@ describe('application credentials', () => {
     [{ name: 'x', roles: [{ name: 'admin' }] }, 400, 'unassigned role'],
     [{ name: 'x', expires_at: '2020-01-01T00:00:00' }, 400, "'expires_at' must not be before now"],
     [{ name: 'x', expires_at: 'soon' }, 400, 'Timestamp not in expected format'],
-  ])('%j is refused with %i', async (wish, status, message) => {
+  ])('%j is refused with %i', async (desired, status, message) => {
     const { user } = await withCredential();
-    const answer = await user.request('POST', path(user.userId), { application_credential: wish });
+    const answer = await user.request('POST', path(user.userId), { application_credential: desired });
     expect(answer.status).toBe(status);
     expect(JSON.stringify(answer.body)).toContain(message);
   });

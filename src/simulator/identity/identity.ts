@@ -17,7 +17,7 @@ export interface Identity extends IdentityTables {
   rolesOn(userId: string, target: string): string[];
   /** Lets a role bring another along. */
   imply(priorId: string, impliedId: string): void;
-  issue(wish: NewToken): Readonly<Token>;
+  issue(desired: NewToken): Readonly<Token>;
   revoke(tokens: Iterable<Readonly<Token>>): void;
   isExpired(credential: Pick<ApplicationCredential, 'expiresAt'>): boolean;
 }
@@ -118,28 +118,28 @@ export function createIdentity(core: Core): Identity {
       const id = `${priorId}/${impliedId}`;
       if (!implications.has(id)) implications.insert({ id, priorId, impliedId });
     },
-    issue(wish) {
+    issue(desired) {
       const now = core.now();
       for (const { id, expiresAt } of tokens.all()) {
         if (expiresAt > now) break;
         tokens.delete(id);
         callers.delete(id);
       }
-      const expiresAt = Math.min(now + core.tokenLifeMs, wish.expiresAt ?? Number.POSITIVE_INFINITY);
+      const expiresAt = Math.min(now + core.tokenLifeMs, desired.expiresAt ?? Number.POSITIVE_INFINITY);
       const own = core.ids.secret(22);
       return tokens.insert({
         id: `gAAAAAB${core.ids.secret(93)}`,
-        userId: wish.userId,
-        projectId: wish.projectId,
-        domainId: wish.domainId,
-        system: wish.system ?? false,
-        roleIds: wish.roleIds,
-        methods: wish.methods,
-        auditIds: wish.parentAuditId === undefined ? [own] : [own, wish.parentAuditId],
+        userId: desired.userId,
+        projectId: desired.projectId,
+        domainId: desired.domainId,
+        system: desired.system ?? false,
+        roleIds: desired.roleIds,
+        methods: desired.methods,
+        auditIds: desired.parentAuditId === undefined ? [own] : [own, desired.parentAuditId],
         issuedAt: Math.floor(now / 1000) * 1000,
         expiresAt,
-        applicationCredentialId: wish.applicationCredentialId,
-        trustId: wish.trustId,
+        applicationCredentialId: desired.applicationCredentialId,
+        trustId: desired.trustId,
         isRevoked: false,
       });
     },

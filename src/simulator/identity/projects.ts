@@ -69,7 +69,7 @@ function projectResource(identity: Identity): IdentityResource<AnyProject> {
         return createDomain(identity, fields);
       }
       const name = requiredText(fields, 'name');
-      const domainId = wishedDomain(identity, context, fields);
+      const domainId = desiredDomain(identity, context, fields);
       mustBeFree(name, domainId);
       return projects.insert({
         id: core.ids.hex(),
@@ -261,8 +261,8 @@ function tagFilter({ query }: RequestContext): (row: Readonly<Project>) => boole
     !notAny?.some((tag) => tags.includes(tag));
 }
 
-export function wishedDomain(identity: Identity, context: RequestContext, fields: Fields): string {
-  const wish = optionalText(fields, 'domain_id') ?? context.caller.userDomainId;
-  if (!identity.domains.has(wish)) throw notFound('domain', wish);
-  return wish;
+export function desiredDomain(identity: Identity, context: RequestContext, fields: Fields): string {
+  const desired = optionalText(fields, 'domain_id') ?? context.caller.userDomainId;
+  if (!identity.domains.has(desired)) throw notFound('domain', desired);
+  return desired;
 }

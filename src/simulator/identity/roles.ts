@@ -184,7 +184,7 @@ function grantRoutes(
   actor: 'user' | 'group',
 ): Route[] {
   const policy = (verb: string): NonNullable<Route['policy']> => ({ name: `identity:${verb}_grant`, level: 'admin' });
-  const wish = (context: RequestContext): Assignment => {
+  const desired = (context: RequestContext): Assignment => {
     const actorId = context.param('actor');
     const roleId = findRole(identity, context.param('role')).id;
     if (!(actor === 'user' ? identity.users : identity.groups).has(actorId)) throw notFound(actor, actorId);
@@ -202,7 +202,7 @@ function grantRoutes(
     };
   };
   const check = (context: RequestContext): Answer => {
-    const { id, roleId } = wish(context);
+    const { id, roleId } = desired(context);
     if (!identity.assignments.has(id)) throw notFound('role', roleId);
     return { status: 204 };
   };
@@ -219,7 +219,7 @@ function grantRoutes(
       path: `${base}/{role}`,
       policy: policy('create'),
       handle: (context) => {
-        const row = wish(context);
+        const row = desired(context);
         if (!identity.assignments.has(row.id)) identity.assignments.insert(row);
         return { status: 204 };
       },
@@ -229,7 +229,7 @@ function grantRoutes(
       path: `${base}/{role}`,
       policy: policy('revoke'),
       handle: (context) => {
-        const { id, roleId, userId, groupId, projectId, domainId, system } = wish(context);
+        const { id, roleId, userId, groupId, projectId, domainId, system } = desired(context);
         if (!identity.assignments.delete(id)) throw notFound('role', roleId);
         // Tokens for other projects have nothing to do with it.
         const isThere = (token: Readonly<Token>): boolean =>

@@ -51,7 +51,7 @@ export function trustRoutes(identity: Identity): Route[] {
         trustorId,
         trusteeId,
         projectId,
-        roleIds: wishedRoles(identity, fields, trustorId, projectId),
+        roleIds: desiredRoles(identity, fields, trustorId, projectId),
         impersonation: fields['impersonation'] === true,
         expiresAt: parseExpiry(fields['expires_at'], core.now()),
         remainingUses: typeof fields['remaining_uses'] === 'number' ? fields['remaining_uses'] : null,
@@ -89,11 +89,11 @@ export function trustRoutes(identity: Identity): Route[] {
   ];
 }
 
-function wishedRoles(identity: Identity, fields: Fields, trustorId: string, projectId: string): string[] {
+function desiredRoles(identity: Identity, fields: Fields, trustorId: string, projectId: string): string[] {
   const held = identity.rolesOn(trustorId, projectId);
-  const wish = fields['roles'];
-  if (!Array.isArray(wish) || wish.length === 0) throw badRequest('At least one role should be specified.');
-  return wish.map((each: unknown) => {
+  const desired = fields['roles'];
+  if (!Array.isArray(desired) || desired.length === 0) throw badRequest('At least one role should be specified.');
+  return desired.map((each: unknown) => {
     const role: Fields = isFields(each) ? each : {};
     const id = typeof role['id'] === 'string' ? role['id'] : identity.roles.first('name', String(role['name']))?.id;
     if (id === undefined || !held.includes(id)) throw notAllowed('identity:create_trust');

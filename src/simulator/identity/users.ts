@@ -2,7 +2,7 @@ import { need } from '../core/resource.ts';
 import type { Route } from '../core/service.ts';
 import { extrasOf, optionalFlag, optionalText, requiredText, wrapped } from './body.ts';
 import type { Identity } from './identity.ts';
-import { removeUser, wishedDomain } from './projects.ts';
+import { desiredDomain, removeUser } from './projects.ts';
 import { duplicate, notAllowed, notFound, unauthorized } from './refusals.ts';
 import { listAnswer, renderProject, renderUser } from './rendering.ts';
 import { type IdentityResource, identityRoutes } from './resource.ts';
@@ -71,7 +71,7 @@ function userResource(identity: Identity): IdentityResource<User> {
     view: renderUser,
     create(fields, context) {
       const name = requiredText(fields, 'name');
-      const domainId = wishedDomain(identity, context, fields);
+      const domainId = desiredDomain(identity, context, fields);
       mustBeFree(name, domainId);
       return users.insert({
         id: core.ids.hex(),

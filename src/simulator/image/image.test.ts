@@ -10,7 +10,7 @@ async function glance() {
 }
 
 function tools(user: TestUser) {
-  const create = (wish: object): Promise<TestAnswer> => user.request('POST', '/image/v2/images', wish);
+  const create = (desired: object): Promise<TestAnswer> => user.request('POST', '/image/v2/images', desired);
   const patch = (id: string, operations: unknown, type = patchType): Promise<TestAnswer> =>
     user.request('PATCH', `/image/v2/images/${id}`, operations, { 'content-type': type });
   const upload = (id: string, data: string, type = 'application/octet-stream'): Promise<TestAnswer> =>
@@ -160,9 +160,9 @@ describe('an image', () => {
     [{ size: 1 }, 403, 'read-only'],
     [{ visibility: 'public' }, 403, 'publicize_image'],
     [{ min_disk: -1 }, 400, 'Cannot be a negative value'],
-  ])('cannot be made of %j', async (wish, status, message) => {
+  ])('cannot be made of %j', async (desired, status, message) => {
     const { create } = await glance();
-    const answer = await create(wish);
+    const answer = await create(desired);
     expect(answer.status).toBe(status);
     expect(answer.body).toContain(message);
   });

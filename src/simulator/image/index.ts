@@ -79,11 +79,11 @@ export const imageRoom: Room = (core) => {
       const image = images.images.get(view.id);
       return image !== undefined && images.canSee(image, projectId, isAdmin);
     },
-    createSnapshot(wish) {
-      const base = images.images.get(wish.baseImageId);
+    createSnapshot(desired) {
+      const base = images.images.get(desired.baseImageId);
       return upload({
-        name: wish.name,
-        owner: wish.projectId,
+        name: desired.name,
+        owner: desired.projectId,
         diskFormat: base?.diskFormat ?? 'qcow2',
         containerFormat: base?.containerFormat ?? 'bare',
         minDisk: base?.minDisk ?? 0,
@@ -91,10 +91,10 @@ export const imageRoom: Room = (core) => {
         properties: {
           ...base?.properties,
           image_type: 'snapshot',
-          instance_uuid: wish.serverId,
-          user_id: wish.userId,
-          base_image_ref: wish.baseImageId,
-          ...wish.properties,
+          instance_uuid: desired.serverId,
+          user_id: desired.userId,
+          base_image_ref: desired.baseImageId,
+          ...desired.properties,
         },
       });
     },

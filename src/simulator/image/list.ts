@@ -85,15 +85,15 @@ function limitOf({ query }: RequestContext): number {
 
 function inOrder({ query }: RequestContext, images: readonly Readonly<Image>[]): Readonly<Image>[] {
   const combined = query.get('sort');
-  const wishes =
+  const specs =
     combined === undefined
       ? query.all('sort_key').map((key, at) => ({ key, direction: query.all('sort_dir')[at] ?? 'desc' }))
       : combined.split(',').map((part) => {
           const [key = '', direction = 'desc'] = part.split(':');
           return { key, direction };
         });
-  if (wishes.length === 0) return newestFirst(images);
-  const keys = wishes.map(({ key, direction }): SortKey<Readonly<Image>> => {
+  if (specs.length === 0) return newestFirst(images);
+  const keys = specs.map(({ key, direction }): SortKey<Readonly<Image>> => {
     const read = sortable[key];
     if (!read) {
       const known = Object.keys(sortable).join(', ');

@@ -9,8 +9,8 @@ import {
 } from '../network/testing/requests.ts';
 import { testCloud } from '../testing/test-cloud.ts';
 
-/** What a project may have, one letter per wish; most of it refers to something that is there already. */
-const wishes = fc.array(fc.tuple(fc.constantFrom(...'nsprifgtlLPMH'), fc.nat(1_000), fc.nat(1_000)), {
+/** What a project may have, one letter per action; most of it refers to something that is there already. */
+const specs = fc.array(fc.tuple(fc.constantFrom(...'nsprifgtlLPMH'), fc.nat(1_000), fc.nat(1_000)), {
   minLength: 5,
   maxLength: 50,
 });
@@ -23,15 +23,15 @@ const networkKinds = ['floatingips', 'trunks', 'ports', 'routers', 'subnets', 'n
 describe('a project with anything in it', () => {
   it('is empty after everything was deleted, in whatever order that works', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.nat(), wishes, async (seed, wished) => {
+      fc.asyncProperty(fc.nat(), specs, async (seed, wanted) => {
         const cloud = await testCloud({ seed });
         const user = await cloud.member();
         const network = networkClient(user);
         const octavia = loadBalancerClient(user);
         const external = await makeExternal(networkClient(cloud.admin));
         const before = rowsOf(cloud);
-        for (const wish of [...prelude, ...wished]) {
-          await fill(network, octavia, external, wish);
+        for (const desired of [...prelude, ...wanted]) {
+          await fill(network, octavia, external, desired);
           await cloud.clock.advance(30_000);
         }
         expect(rowsOf(cloud)['loadbalancer.members']).toBeGreaterThan(0);
@@ -71,7 +71,7 @@ async function fill(
     const found = (await client.list(path)).filter((each) => each.id !== external);
     return found[number % Math.max(1, found.length)];
   };
-  // A wish that cannot be granted is part of the game.
+  // An action that is refused is part of the test.
   const post = (client: ServiceClient, path: string, body: object): Promise<unknown> => client.send('POST', path, body);
   const net = await some(network, '/networks', first);
   const subnet = await some(network, '/subnets', first);
@@ -83,8 +83,8 @@ async function fill(
     case 'n':
       return void (await post(network, '/networks', { network: { name: 'n' } }));
     case 's': {
-      const wish = { network_id: net?.id, ip_version: 4, cidr: `10.${second % 250}.0.0/24` };
-      return void (await post(network, '/subnets', { subnet: wish }));
+      const desired = { network_id: net?.id, ip_version: 4, cidr: `10.${second % 250}.0.0/24` };
+      return void (await post(network, '/subnets', { subnet: desired }));
     }
     case 'p':
       return void (await post(network, '/ports', { port: { network_id: net?.id } }));
@@ -106,21 +106,21 @@ async function fill(
       return void (await post(octavia, '/loadbalancers', { loadbalancer: { vip_subnet_id: subnet?.id } }));
     case 'L': {
       const lb = await some(octavia, '/loadbalancers', first);
-      const wish = { loadbalancer_id: lb?.id, protocol: 'TCP', protocol_port: 1 + second };
-      return void (await post(octavia, '/listeners', { listener: wish }));
+      const desired = { loadbalancer_id: lb?.id, protocol: 'TCP', protocol_port: 1 + second };
+      return void (await post(octavia, '/listeners', { listener: desired }));
     }
     case 'P': {
       const listener = await some(octavia, '/listeners', first);
-      const wish = { listener_id: listener?.id, protocol: 'TCP', lb_algorithm: 'ROUND_ROBIN' };
-      return void (await post(octavia, '/pools', { pool: wish }));
+      const desired = { listener_id: listener?.id, protocol: 'TCP', lb_algorithm: 'ROUND_ROBIN' };
+      return void (await post(octavia, '/pools', { pool: desired }));
     }
     case 'M':
       return void (await post(octavia, `/pools/${pool?.id}/members`, {
         member: { address: `10.0.0.${1 + (second % 200)}`, protocol_port: 80 },
       }));
     case 'H': {
-      const wish = { pool_id: pool?.id, type: 'TCP', delay: 5, timeout: 3, max_retries: 3 };
-      return void (await post(octavia, '/healthmonitors', { healthmonitor: wish }));
+      const desired = { pool_id: pool?.id, type: 'TCP', delay: 5, timeout: 3, max_retries: 3 };
+      return void (await post(octavia, '/healthmonitors', { healthmonitor: desired }));
     }
   }
 }

@@ -45,12 +45,12 @@ export class Health {
   }
 
   /** Looks again at the pools with a member at a port, when what they last saw has changed; outside of transactions. */
-  lookAgain(portId: string): void {
+  requeueAfter(portId: string): void {
     this.#recheck(membersAt(this.#octavia, portId));
   }
 
   /** The same for members at an address whose port is gone. */
-  lookAgainAt(address: string): void {
+  requeueAt(address: string): void {
     const { members, pools, loadBalancers } = this.#octavia;
     const found: Monitored[] = [];
     for (const member of members.by('address', address)) {

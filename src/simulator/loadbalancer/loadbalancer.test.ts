@@ -29,14 +29,14 @@ beforeEach(async () => {
 /** Longer than any step takes. */
 const settle = (): Promise<void> => cloud.clock.advance(30_000);
 
-async function makeActive(wish: object = {}): Promise<Json> {
-  const { id } = await octavia.make('loadbalancer', { name: 'lb', vip_subnet_id: subnetId, ...wish });
+async function makeActive(desired: object = {}): Promise<Json> {
+  const { id } = await octavia.make('loadbalancer', { name: 'lb', vip_subnet_id: subnetId, ...desired });
   await settle();
   return octavia.get(`/loadbalancers/${id}`);
 }
 
-async function makePart(kind: string, wish: object): Promise<Json> {
-  const made = await octavia.make(kind, wish);
+async function makePart(kind: string, desired: object): Promise<Json> {
+  const made = await octavia.make(kind, desired);
   await settle();
   return made;
 }
@@ -77,8 +77,8 @@ describe('a load balancer', () => {
       "Invalid input for field/attribute vip_subnet_id. Value: 'x'. Value should be UUID format",
     ],
     [{ bogus: 1 }, 400, 'Unknown attribute for argument load_balancer.loadbalancer: bogus'],
-  ])('%j is refused', async (wish, status, message) => {
-    expect(faultOf(await octavia.send('POST', '/loadbalancers', { loadbalancer: wish }))).toEqual([status, message]);
+  ])('%j is refused', async (desired, status, message) => {
+    expect(faultOf(await octavia.send('POST', '/loadbalancers', { loadbalancer: desired }))).toEqual([status, message]);
   });
 
   it('needs a role of octavia, not only one in the project', async () => {
@@ -153,7 +153,7 @@ describe('a load balancer', () => {
 });
 
 describe('the health of a pool', () => {
-  it('is that of the members it has: one that goes takes its trouble with it', async () => {
+  it('is that of the members it has: one that goes takes its fault with it', async () => {
     cloud = await testCloud({
       machineHost: {
         powerOn: () => {},
@@ -240,11 +240,11 @@ describe('parts', () => {
       400,
       'insert-headers is not a valid option for a TCP protocol listener.',
     ],
-  ])('beside a listener on tcp 80, %j is refused and nothing is left pending', async (wish, status, message) => {
+  ])('beside a listener on tcp 80, %j is refused and nothing is left pending', async (desired, status, message) => {
     const lb = await makeActive({ vip_address: '10.0.0.50' });
     const listener = { loadbalancer_id: lb.id, protocol: 'TCP', protocol_port: 80 };
     await makePart('listener', listener);
-    const answer = await octavia.send('POST', '/listeners', { listener: { ...listener, ...wish } });
+    const answer = await octavia.send('POST', '/listeners', { listener: { ...listener, ...desired } });
     expect(faultOf(answer)).toEqual([status, message]);
     expect((await octavia.get(`/loadbalancers/${lb.id}`)).provisioning_status).toBe('ACTIVE');
   });
@@ -302,7 +302,7 @@ describe('parts', () => {
   });
 });
 
-describe('trouble', () => {
+describe('fault', () => {
   it('a creation that fails ends in ERROR, which can be deleted but not changed', async () => {
     cloud.cloud.core.faults.set({ id: 'e', when: { operation: 'loadbalancer.create' }, effect: { kind: 'error' } });
     const { id } = await makeActive();
@@ -319,7 +319,7 @@ describe('trouble', () => {
     expect((await makeActive()).provisioning_status).toBe('PENDING_CREATE');
   });
 
-  it('a broken load balancer is mended by failover, for operators', async () => {
+  it('a broken load balancer is repaired by failover, for operators', async () => {
     const lb = await makeActive();
     const { core } = cloud.cloud;
     expect(core.state.transact(() => core.services.loadBalancer.breakLoadBalancer(lb.id))).toBe(true);

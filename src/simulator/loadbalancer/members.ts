@@ -106,18 +106,18 @@ export function insertMember(octavia: Octavia, pool: Readonly<PoolRow>, values: 
   });
 }
 
-/** Makes the members of a pool those that are wished for, recognised by address and port. */
+/** Makes the members of a pool those that are asked for, recognised by address and port. */
 function replaceMembers(
   octavia: Octavia,
   pool: Readonly<PoolRow>,
-  wished: readonly Values[],
+  desired: readonly Values[],
   isAdditive: boolean,
 ): void {
   const { members } = octavia;
   const key = (address: unknown, port: unknown): string => `${address} ${port}`;
   const current = new Map([...members.by('pool', pool.id)].map((row) => [key(row.address, row.protocol_port), row]));
-  const kept = new Set(wished.map((each) => key(each['address'], each['protocol_port'])));
-  const added = wished.filter((each) => !current.has(key(each['address'], each['protocol_port'])));
+  const kept = new Set(desired.map((each) => key(each['address'], each['protocol_port'])));
+  const added = desired.filter((each) => !current.has(key(each['address'], each['protocol_port'])));
   const removed = isAdditive ? [] : [...current].filter(([each]) => !kept.has(each)).map(([, row]) => row);
   const { lb, touched } = lockPool(octavia, pool.id);
   if (added.length > removed.length) checkQuota(octavia, pool.project_id, 'member', added.length - removed.length);
@@ -126,7 +126,7 @@ function replaceMembers(
     checkMember(octavia, values);
     parts.push({ table: 'members', id: insertMember(octavia, pool, values).id });
   }
-  for (const values of wished) {
+  for (const values of desired) {
     const row = current.get(key(values['address'], values['protocol_port']));
     if (!row) continue;
     const { address: _address, protocol_port: _port, project_id: _project, subnet_id: _subnet, ...rest } = values;

@@ -12,8 +12,8 @@ export function loadBalancerService(octavia: Octavia): LoadBalancerService {
     listeningPorts: (vipPortId) => forwarder.listeningPorts(vipPortId),
     balancersOf: (portId) => [...new Set(membersAt(octavia, portId).map(({ lb }) => lb.vip_port_id))],
     balancerOfPool: (poolId) => loadBalancers.get(pools.get(poolId)?.loadbalancer_id ?? '')?.vip_port_id,
-    lookAgain: (portId) => octavia.health.lookAgain(portId),
-    lookAgainAt: (address) => octavia.health.lookAgainAt(address),
+    requeueAfter: (portId) => octavia.health.requeueAfter(portId),
+    requeueAt: (address) => octavia.health.requeueAt(address),
     breakLoadBalancer(id) {
       if (!loadBalancers.has(id)) return false;
       octavia.abandon(id);

@@ -84,8 +84,8 @@ describe('servers with kubeadm in their user data', () => {
       }),
       'floatingip.floating_ip_address',
     );
-    const boot = (name: string, userData: string, wish: Record<string, unknown> = {}): Promise<string> =>
-      makeServer({ name, flavorRef: largeFlavorId, user_data: Buffer.from(userData).toString('base64'), ...wish });
+    const boot = (name: string, userData: string, desired: Record<string, unknown> = {}): Promise<string> =>
+      makeServer({ name, flavorRef: largeFlavorId, user_data: Buffer.from(userData).toString('base64'), ...desired });
     const isBooted = async (id: string): Promise<boolean> => (await consoleOf(tenant, id)).endsWith(' login: ');
 
     const first = await boot('cp-1', initConfig(`${address}:6443`), { networks: [{ port }] });

@@ -163,11 +163,11 @@ function create<R extends StandardRow>(
 
 function checkQuota({ core }: Neutron, { quota }: { quota?: string }, items: readonly Record<string, unknown>[]): void {
   if (quota === undefined) return;
-  const wished = new Map<string, number>();
+  const desired = new Map<string, number>();
   for (const { tenant_id: project } of items) {
-    wished.set(project as string, (wished.get(project as string) ?? 0) + 1);
+    desired.set(project as string, (desired.get(project as string) ?? 0) + 1);
   }
-  for (const [project, count] of wished) {
+  for (const [project, count] of desired) {
     const isSaidToBe = outcomeOf(core, `${quota}.quota`, { projectId: project, name: '' })?.kind === 'over-quota';
     if (isSaidToBe || core.quotas.excess('network', project, { [quota]: count })) throw overQuota([quota]);
   }

@@ -68,8 +68,8 @@ describe('who sees and changes networks', () => {
       { shared: true, 'router:external': true },
       '((rule:create_network and rule:create_network:shared) and rule:create_network:router:external) is disallowed by policy',
     ],
-  ])('attributes for administrators are refused by name: %j', async (wish, message) => {
-    const { body } = await member.send('POST', '/networks', { network: wish });
+  ])('attributes for administrators are refused by name: %j', async (desired, message) => {
+    const { body } = await member.send('POST', '/networks', { network: desired });
     expect((body as Json).NeutronError.message).toBe(message);
   });
 });
@@ -79,8 +79,8 @@ describe('sharing', () => {
     const other = networkClient(await cloud.member('other'));
     const { networkId, subnetId } = await makeNetwork(member, '10.0.0.0/24');
     const target = other.user.projectId;
-    const wish = { object_type: 'network', object_id: networkId, action: 'access_as_shared', target_tenant: target };
-    const { rbac_policy: grant } = (await member.send('POST', '/rbac-policies', { rbac_policy: wish })).body as Json;
+    const desired = { object_type: 'network', object_id: networkId, action: 'access_as_shared', target_tenant: target };
+    const { rbac_policy: grant } = (await member.send('POST', '/rbac-policies', { rbac_policy: desired })).body as Json;
     expect(await other.list('/networks')).toMatchObject([{ id: networkId, shared: true }]);
     expect(await other.list('/subnets')).toMatchObject([{ id: subnetId }]);
     const port = await other.make('port', { network_id: networkId });
@@ -92,8 +92,8 @@ describe('sharing', () => {
 
   it('with everybody is for administrators, by attribute or by policy', async () => {
     const { id } = await member.make('network', { name: 'n' });
-    const wish = { object_type: 'network', object_id: id, action: 'access_as_shared', target_tenant: '*' };
-    expect(refusalOf(await member.send('POST', '/rbac-policies', { rbac_policy: wish }))).toEqual([
+    const desired = { object_type: 'network', object_id: id, action: 'access_as_shared', target_tenant: '*' };
+    expect(refusalOf(await member.send('POST', '/rbac-policies', { rbac_policy: desired }))).toEqual([
       403,
       'PolicyNotAuthorized',
     ]);
@@ -206,14 +206,14 @@ describe('ports', () => {
     ],
     [{ 'binding:host_id': 'h' }, 403, 'PolicyNotAuthorized'],
     [{ value_specs: {} }, 400, 'HTTPBadRequest'],
-  ])('%j is refused', async (wish, status, type) => {
+  ])('%j is refused', async (desired, status, type) => {
     const { networkId } = await makeNetwork(member, '10.0.0.0/24');
     await member.make('port', {
       network_id: networkId,
       fixed_ips: [{ ip_address: '10.0.0.5' }],
       mac_address: 'fa:16:3e:00:00:05',
     });
-    expect(refusalOf(await member.send('POST', '/ports', { port: { network_id: networkId, ...wish } }))).toEqual([
+    expect(refusalOf(await member.send('POST', '/ports', { port: { network_id: networkId, ...desired } }))).toEqual([
       status,
       type,
     ]);
@@ -233,17 +233,17 @@ describe('ports', () => {
 
   it('made in bulk lose their address pairs and options, as with neutron', async () => {
     const { networkId } = await makeNetwork(member, '10.0.0.0/24');
-    const wish = {
+    const desired = {
       network_id: networkId,
       allowed_address_pairs: [{ ip_address: '10.0.0.200' }],
       extra_dhcp_opts: [{ opt_name: 'bootfile-name', opt_value: 'a' }],
     };
-    const alone = await member.make('port', wish);
+    const alone = await member.make('port', desired);
     expect(alone).toMatchObject({
       allowed_address_pairs: [{ ip_address: '10.0.0.200' }],
       extra_dhcp_opts: [{ opt_value: 'a' }],
     });
-    const { body } = await member.send('POST', '/ports', { ports: [wish, { network_id: networkId }] });
+    const { body } = await member.send('POST', '/ports', { ports: [desired, { network_id: networkId }] });
     expect((body as Json).ports).toMatchObject([
       { allowed_address_pairs: [], extra_dhcp_opts: [] },
       { allowed_address_pairs: [], extra_dhcp_opts: [] },
@@ -465,7 +465,7 @@ describe('quotas', () => {
     ]);
   });
 
-  it('are said to be exhausted when trouble is asked for', async () => {
+  it('are said to be exhausted when a fault rule says so', async () => {
     cloud.cloud.core.faults.set({
       id: 'q',
       when: { operation: 'port.quota' },

@@ -46,8 +46,10 @@ describe('whatever is asked for, in whatever order', () => {
         expect(more.status).toBe(409);
 
         async function play(asked: Step): Promise<void> {
-          const make = async (wish: object): Promise<void> => {
-            const { status, body } = await member.send('POST', '/ports', { port: { network_id: networkId, ...wish } });
+          const make = async (desired: object): Promise<void> => {
+            const { status, body } = await member.send('POST', '/ports', {
+              port: { network_id: networkId, ...desired },
+            });
             expect([201, 409]).toContain(status);
             if (status === 201) ports.push((body as Json).port.id);
           };
@@ -59,14 +61,14 @@ describe('whatever is asked for, in whatever order', () => {
             case 'certain':
               return make({ fixed_ips: [{ ip_address: `10.0.0.${asked.host}` }] });
             case 'bulk': {
-              const wish = { ports: Array(4).fill({ network_id: networkId }) };
-              const { status, body } = await member.send('POST', '/ports', wish);
+              const desired = { ports: Array(4).fill({ network_id: networkId }) };
+              const { status, body } = await member.send('POST', '/ports', desired);
               if (status === 201) ports.push(...(body as Json).ports.map((port: Json) => port.id));
               return;
             }
             case 'floating': {
-              const wish = { floatingip: { floating_network_id: external } };
-              const { status, body } = await member.send('POST', '/floatingips', wish);
+              const desired = { floatingip: { floating_network_id: external } };
+              const { status, body } = await member.send('POST', '/floatingips', desired);
               if (status === 201) floating.push((body as Json).floatingip.id);
               return;
             }

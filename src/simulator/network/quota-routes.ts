@@ -127,11 +127,11 @@ function readLimits(context: RequestContext): WantedLimits {
   if (!isDictionary(body)) throw badBody('Body contains invalid data');
   const given = body['quota'];
   if (!isDictionary(given)) throw badBody("Unable to find 'quota' in request body");
-  const { force: _force, check_limit: check, tenant_id: _tenant, project_id: _project, ...wished } = given;
-  const unknown = Object.keys(wished).filter((name) => !Object.hasOwn(defaultQuotas, name));
+  const { force: _force, check_limit: check, tenant_id: _tenant, project_id: _project, ...desired } = given;
+  const unknown = Object.keys(desired).filter((name) => !Object.hasOwn(defaultQuotas, name));
   if (unknown.length > 0) throw badBody(`Unrecognized attribute(s) '${unknown.join(', ')}'`);
   const limits: Record<string, number> = {};
-  for (const [name, value] of Object.entries(wished)) {
+  for (const [name, value] of Object.entries(desired)) {
     const limit = toInteger(value);
     if (limit < -1) {
       throw badBody(`Invalid input for ${name}. Reason: '${limit}' is too small - must be at least '-1'.`);

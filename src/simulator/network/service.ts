@@ -43,9 +43,9 @@ export function networkService(neutron: Neutron): NetworkService {
         .flatMap(({ id }) => Array.from(subnets.by('network', id), viewSubnet)),
     port: (id) => mapped(ports.get(id), portView),
     portsOf: (deviceId) => Array.from(ports.by('device', deviceId), portView),
-    createPort(wish: NewPort) {
-      if (core.quotas.excess('network', wish.projectId, { port: 1 })) throw overQuota(['port']);
-      return portView(insertPort(neutron, portWish(wish)));
+    createPort(desired: NewPort) {
+      if (core.quotas.excess('network', desired.projectId, { port: 1 })) throw overQuota(['port']);
+      return portView(insertPort(neutron, portSpec(desired)));
     },
     bindPort(id, { deviceId, deviceOwner, host, dnsName }) {
       const port = ports.get(id);
@@ -167,23 +167,23 @@ function mapped<A, B>(value: A | undefined, map: (value: A) => B): B | undefined
   return value === undefined ? undefined : map(value);
 }
 
-function portWish(wish: NewPort): Parameters<typeof insertPort>[1] {
+function portSpec(desired: NewPort): Parameters<typeof insertPort>[1] {
   return {
-    projectId: wish.projectId,
-    networkId: wish.networkId,
-    ...(wish.name !== undefined && { name: wish.name }),
-    ...(wish.deviceId !== undefined && { deviceId: wish.deviceId }),
-    ...(wish.deviceOwner !== undefined && { deviceOwner: wish.deviceOwner }),
-    ...(wish.bindingHost !== undefined && { host: wish.bindingHost }),
-    ...(wish.dnsName !== undefined && { rest: { dns_name: wish.dnsName } }),
-    ...(wish.adminStateUp !== undefined && { adminStateUp: wish.adminStateUp }),
-    fixedIps: wish.fixedIps?.map(({ subnetId, address }) => ({
+    projectId: desired.projectId,
+    networkId: desired.networkId,
+    ...(desired.name !== undefined && { name: desired.name }),
+    ...(desired.deviceId !== undefined && { deviceId: desired.deviceId }),
+    ...(desired.deviceOwner !== undefined && { deviceOwner: desired.deviceOwner }),
+    ...(desired.bindingHost !== undefined && { host: desired.bindingHost }),
+    ...(desired.dnsName !== undefined && { rest: { dns_name: desired.dnsName } }),
+    ...(desired.adminStateUp !== undefined && { adminStateUp: desired.adminStateUp }),
+    fixedIps: desired.fixedIps?.map(({ subnetId, address }) => ({
       ...(subnetId !== undefined && { subnet_id: subnetId }),
       ...(address !== undefined && { ip_address: address }),
     })),
-    securityGroups: wish.securityGroupIds,
-    portSecurityEnabled: wish.portSecurityEnabled,
-    allowedAddressPairs: wish.allowedAddressPairs?.map((ip_address) => ({ ip_address })),
+    securityGroups: desired.securityGroupIds,
+    portSecurityEnabled: desired.portSecurityEnabled,
+    allowedAddressPairs: desired.allowedAddressPairs?.map((ip_address) => ({ ip_address })),
   };
 }
 

@@ -220,8 +220,8 @@ export class RandomLife {
       case 'floating': {
         const port = await this.#pick('port', pick);
         const floating_network_id = await this.#externalId();
-        const wish = { floating_network_id, ...(port && pick % 2 === 0 && { port_id: port.id }) };
-        await this.#send('POST', '/network/v2.0/floatingips', { floatingip: wish });
+        const desired = { floating_network_id, ...(port && pick % 2 === 0 && { port_id: port.id }) };
+        await this.#send('POST', '/network/v2.0/floatingips', { floatingip: desired });
         return;
       }
       case 'balancer': {

@@ -16,7 +16,7 @@ export interface TestTenant extends TestCloud {
   /** a part of a body by its path: `server.id` */
   read<T = string>(answer: TestAnswer, path: string): T;
   /** Makes a server on the network and gives its id; what is given replaces the usual. */
-  makeServer(wish?: Record<string, unknown>): Promise<string>;
+  makeServer(desired?: Record<string, unknown>): Promise<string>;
   /** the server as nova shows it */
   server(id: string): Promise<Record<string, unknown>>;
 }
@@ -53,13 +53,13 @@ export async function testTenant(options: Parameters<typeof testCloud>[0] = {}):
     nova,
     cinder,
     read,
-    async makeServer(wish = {}) {
+    async makeServer(desired = {}) {
       const server = {
         name: 's',
         flavorRef: flavor('small'),
         imageRef: imageId,
         networks: [{ uuid: networkId }],
-        ...wish,
+        ...desired,
       };
       const answer = await nova('POST', '/servers', { server });
       if (answer.status !== 202) throw new Error(JSON.stringify(answer.body));

@@ -93,9 +93,9 @@ const extendSchema: BodySchema = {
 const actions: Readonly<Record<string, Action>> = {
   'os-extend': {
     policy: 'volume:extend',
-    run(volumes, context, volume, { new_size: wish }) {
+    run(volumes, context, volume, { new_size: desired }) {
       checkBody(extendSchema, context.json);
-      const size = Number(wish);
+      const size = Number(desired);
       const isUsable = volume.status === 'available' || (volume.status === 'in-use' && context.minor >= 42);
       if (!isUsable) {
         throw badRequest(
@@ -154,9 +154,9 @@ const actions: Readonly<Record<string, Action>> = {
   },
   'os-retype': {
     policy: 'volume:retype',
-    run(volumes, context, volume, { new_type: wish }) {
-      const type = openType(volumes, context, String(wish));
-      if (!type) throw notFound(`Volume type with name ${String(wish)} could not be found.`);
+    run(volumes, context, volume, { new_type: desired }) {
+      const type = openType(volumes, context, String(desired));
+      if (!type) throw notFound(`Volume type with name ${String(desired)} could not be found.`);
       volumes.change(volume.id, { typeId: type.id });
       return accepted;
     },

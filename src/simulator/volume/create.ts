@@ -37,10 +37,10 @@ const schema: BodySchema = {
 /** POST /volumes. */
 export function createVolume(volumes: Volumes, context: RequestContext): Answer {
   checkBody(schema, context.json);
-  const wish = (context.json as { volume: Readonly<Record<string, unknown>> }).volume;
+  const desired = (context.json as { volume: Readonly<Record<string, unknown>> }).volume;
   const { core } = volumes;
   const given = (name: string): string | undefined =>
-    typeof wish[name] === 'string' && wish[name] !== '' ? wish[name] : undefined;
+    typeof desired[name] === 'string' && desired[name] !== '' ? desired[name] : undefined;
 
   for (const key of ['name', 'description']) {
     const length = given(key)?.length ?? 0;
@@ -62,7 +62,7 @@ export function createVolume(volumes: Volumes, context: RequestContext): Answer 
   }
   const imageId = given('imageRef') ?? given('image_id');
   const image = imageId === undefined ? undefined : findImage(volumes, context, imageId);
-  const size = sizeOf(wish['size'], snapshot?.size, source);
+  const size = sizeOf(desired['size'], snapshot?.size, source);
   if (image && size < image.minDisk) {
     throw badRequest(
       `Invalid input received: Volume size ${size}GB cannot be smaller than the image minDisk size ${image.minDisk}GB.`,
@@ -78,8 +78,8 @@ export function createVolume(volumes: Volumes, context: RequestContext): Answer 
     name: given('name') ?? given('display_name') ?? '',
     size,
     description: given('description') ?? given('display_description') ?? null,
-    metadata: (wish['metadata'] as Record<string, string> | null | undefined) ?? {},
-    isMultiattach: wish['multiattach'] === true || wish['multiattach'] === 'True',
+    metadata: (desired['metadata'] as Record<string, string> | null | undefined) ?? {},
+    isMultiattach: desired['multiattach'] === true || desired['multiattach'] === 'True',
     ...(image && { imageId: image.id }),
     ...(snapshotId !== undefined && { snapshotId }),
     ...(sourceVolumeId !== undefined && { sourceVolumeId }),
@@ -87,7 +87,7 @@ export function createVolume(volumes: Volumes, context: RequestContext): Answer 
     ...(zone !== undefined && { availabilityZone: zone }),
   });
   // Without a name there is none, as opposed to an empty one.
-  if (wish['name'] === undefined && wish['display_name'] === undefined) {
+  if (desired['name'] === undefined && desired['display_name'] === undefined) {
     core.state.transact(() => volumes.volumes.update(volume.id, { name: null }));
   }
   return { status: 202, body: { volume: renderVolume(volumes, context, volume, 'created') } };
@@ -105,15 +105,15 @@ function findImage(volumes: Volumes, context: RequestContext, id: string): { id:
   return image;
 }
 
-function sizeOf(wish: unknown, snapshotSize: number | undefined, source: Readonly<Volume> | undefined): number {
+function sizeOf(desired: unknown, snapshotSize: number | undefined, source: Readonly<Volume> | undefined): number {
   const least = snapshotSize ?? source?.size;
-  if (wish === undefined || wish === null) {
+  if (desired === undefined || desired === null) {
     if (least !== undefined) return least;
     throw badRequest(
       'The server could not comply with the request since it is either malformed or otherwise incorrect.',
     );
   }
-  const size = Number(wish);
+  const size = Number(desired);
   // A number is judged by the schema; text gets here.
   if (size < 1) {
     throw badRequest(`Invalid input for field/attribute size. Value: ${size}. ${size} is less than the minimum of 1`);

@@ -62,9 +62,9 @@ function inOrder<T extends { readonly id: string }>(
   rows: readonly T[],
   { sortable }: Listing<T>,
 ): T[] {
-  const wish = query.get('sort') ?? sortFromPair(query.get('sort_key'), query.get('sort_dir'));
-  if (wish === undefined) return newestFirst(rows);
-  const keys = wish.split(',').map((part): SortKey<T> => {
+  const desired = query.get('sort') ?? sortFromPair(query.get('sort_key'), query.get('sort_dir'));
+  if (desired === undefined) return newestFirst(rows);
+  const keys = desired.split(',').map((part): SortKey<T> => {
     const [name = '', direction = 'desc'] = part.trim().split(':');
     const read = sortable[name];
     if (!read) throw badRequest('Invalid input received: Invalid sort key');

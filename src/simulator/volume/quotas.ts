@@ -144,10 +144,10 @@ export function quotaRoutes(volumes: Volumes): Route[] {
       policy: { name: 'volume_extension:quotas:update', level: 'admin' },
       handle: (context) => {
         const project = context.param('project');
-        const wish = readQuotaSet(context.json);
+        const desired = readQuotaSet(context.json);
         const known = limitsOf(volumes, project);
         const limits: Record<string, number> = {};
-        for (const [name, value] of Object.entries(wish)) if (name in known) limits[name] = Number(value);
+        for (const [name, value] of Object.entries(desired)) if (name in known) limits[name] = Number(value);
         quotas.set('volume', project, limits);
         return { status: 200, body: { quota_set: limitsOf(volumes, project) } };
       },

@@ -146,14 +146,14 @@ function volumeResourceRoutes(volumes: Volumes): Route[] {
           { type: 'object', properties: { volume: { type: 'object', properties } }, required: ['volume'] },
           context.json,
         );
-        const wish = (context.json as { volume: Record<string, string | null | Record<string, string>> }).volume;
+        const desired = (context.json as { volume: Record<string, string | null | Record<string, string>> }).volume;
         const volume = volumes.find(context);
-        const name = wish['name'] ?? wish['display_name'];
-        const description = wish['description'] ?? wish['display_description'];
+        const name = desired['name'] ?? desired['display_name'];
+        const description = desired['description'] ?? desired['display_description'];
         volumes.change(volume.id, {
           ...(name !== undefined && { name: name as string }),
           ...(description !== undefined && { description: description as string }),
-          ...(wish['metadata'] && { metadata: wish['metadata'] as Record<string, string> }),
+          ...(desired['metadata'] && { metadata: desired['metadata'] as Record<string, string> }),
         });
         return { status: 200, body: { volume: renderVolume(volumes, context, volume, 'changed') } };
       },

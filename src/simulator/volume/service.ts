@@ -17,7 +17,7 @@ export function volumeService(volumes: Volumes): VolumeService {
     },
     snapshotExists: (id, projectId) => volumes.snapshots.get(id)?.projectId === projectId,
     volumeTypeExists: (nameOrId) => volumes.findType(nameOrId) !== undefined,
-    createVolume: (wish) => volumeView(volumes.create(wish)),
+    createVolume: (desired) => volumeView(volumes.create(desired)),
     reserve(id) {
       const volume = must(id);
       volumes.mustBeFree(volume);

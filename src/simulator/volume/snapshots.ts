@@ -56,25 +56,25 @@ export function snapshotRoutes(volumes: Volumes): Route[] {
     list: (context) => list(context, 'listed'),
     create(context) {
       checkBody(createSchema, context.json);
-      const wish = (context.json as { snapshot: Readonly<Record<string, unknown>> }).snapshot;
-      const volume = volumes.volumes.get(String(wish['volume_id']));
+      const desired = (context.json as { snapshot: Readonly<Record<string, unknown>> }).snapshot;
+      const volume = volumes.volumes.get(String(desired['volume_id']));
       if (volume?.projectId !== context.project) {
-        throw notFound(`Volume ${String(wish['volume_id'] ?? 'None')} could not be found.`);
+        throw notFound(`Volume ${String(desired['volume_id'] ?? 'None')} could not be found.`);
       }
-      const isForced = wish['force'] === true || wish['force'] === 'True' || context.minor >= 66;
+      const isForced = desired['force'] === true || desired['force'] === 'True' || context.minor >= 66;
       if (volume.status !== 'available' && !(volume.status === 'in-use' && isForced)) {
         throw badRequest(
           `Invalid volume: Volume ${volume.id} status must be available, but current status is: ${volume.status}.`,
         );
       }
       return volumes.createSnapshot({
-        name: typeof wish['name'] === 'string' ? wish['name'] : null,
-        description: typeof wish['description'] === 'string' ? wish['description'] : null,
+        name: typeof desired['name'] === 'string' ? desired['name'] : null,
+        description: typeof desired['description'] === 'string' ? desired['description'] : null,
         projectId: volume.projectId,
         userId: context.caller.userId,
         volumeId: volume.id,
         size: volume.size,
-        metadata: (wish['metadata'] as Record<string, string> | undefined) ?? {},
+        metadata: (desired['metadata'] as Record<string, string> | undefined) ?? {},
       });
     },
     update(context) {

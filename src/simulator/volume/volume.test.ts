@@ -3,9 +3,9 @@ import { read, testTenant } from '../testing/test-tenant.ts';
 
 const missing = '00000000-0000-4000-8000-000000000000';
 
-async function withVolume(wish: object = {}) {
+async function withVolume(desired: object = {}) {
   const tenant = await testTenant();
-  const made = await tenant.cinder('POST', '/volumes', { volume: { size: 2, name: 'v', ...wish } });
+  const made = await tenant.cinder('POST', '/volumes', { volume: { size: 2, name: 'v', ...desired } });
   const id = read(made, 'volume.id');
   const volume = async (): Promise<Record<string, unknown>> =>
     read(await tenant.cinder('GET', `/volumes/${id}`), 'volume');
@@ -126,7 +126,7 @@ describe('a volume', () => {
     ['volume.create', { kind: 'error' }, 'error'],
     ['volume.delete', { kind: 'stuck' }, 'deleting'],
     ['volume.delete', { kind: 'error' }, 'error_deleting'],
-  ])('meets trouble: %s %j', async (operation, effect, status) => {
+  ])('meets faults: %s %j', async (operation, effect, status) => {
     const { clock, cinder, id, volume, cloud } = await withVolume();
     cloud.operator.faults.set({ id: 'r', when: { operation }, effect: effect as { kind: 'stuck' } });
     await clock.advance(1000);

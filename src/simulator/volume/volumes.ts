@@ -87,8 +87,8 @@ export interface Volumes {
   zones(): readonly string[];
   change(id: string, changes: Partial<Omit<Volume, 'id'>>): Readonly<Volume>;
   /** Refuses what the project's quota does not allow. */
-  afford(projectId: string, wish: { volumes?: number; gigabytes?: number; snapshots?: number }): void;
-  create(wish: NewVolume & VolumeExtras): Readonly<Volume>;
+  afford(projectId: string, desired: { volumes?: number; gigabytes?: number; snapshots?: number }): void;
+  create(desired: NewVolume & VolumeExtras): Readonly<Volume>;
   /** Refuses to hold a volume for one more when somebody has it. */
   mustBeFree(volume: Readonly<Volume>): void;
   /** Puts an image onto a volume that is there already. */
@@ -97,7 +97,7 @@ export interface Volumes {
   upload(volume: Readonly<Volume>, image: Omit<NewImage, 'projectId' | 'size'>): string;
   extend(volume: Readonly<Volume>, size: number): void;
   remove(volume: Readonly<Volume>): void;
-  createSnapshot(wish: Omit<Snapshot, 'id' | 'status' | 'createdAt' | 'updatedAt'>): Readonly<Snapshot>;
+  createSnapshot(desired: Omit<Snapshot, 'id' | 'status' | 'createdAt' | 'updatedAt'>): Readonly<Snapshot>;
   removeSnapshot(snapshot: Readonly<Snapshot>): void;
 }
 
@@ -120,7 +120,7 @@ const job = {
 
 interface StepData {
   readonly size?: number;
-  /** was struck by trouble already and is let through */
+  /** was struck by a fault already and is let through */
   readonly isSpared?: boolean;
 }
 
@@ -154,7 +154,7 @@ export function createVolumes(core: Core): Volumes {
   });
   const change: Volumes['change'] = (id, changes) => volumes.update(id, { ...changes, updatedAt: core.now() });
 
-  /** Whether trouble keeps a volume from the end of a step; `failed` is the status of one that went wrong. */
+  /** Whether a fault keeps a volume from the end of a step; `failed` is the status of one that went wrong. */
   const strikes = (
     volume: Readonly<Volume>,
     operation: string,
@@ -231,16 +231,16 @@ export function createVolumes(core: Core): Volumes {
       const zones = core.services.compute.availabilityZones();
       return zones.includes('nova') ? zones : [...zones, 'nova'];
     },
-    afford(projectId, wish) {
+    afford(projectId, desired) {
       const effect = outcomeOf(core, 'volume.quota', { projectId, name: '' });
-      const excess = quotas.excess('volume', projectId, wish as Record<string, number>);
+      const excess = quotas.excess('volume', projectId, desired as Record<string, number>);
       const limit = quotas.limit('volume', projectId, 'gigabytes');
       const used = quotas.used('volume', projectId, 'gigabytes');
       if (excess?.resource === 'gigabytes' || effect?.kind === 'over-quota') {
         const quota = effect ? Math.max(used, 0) : limit;
         throw new Refusal(
           413,
-          `VolumeSizeExceedsAvailableQuota: Requested volume or snapshot exceeds allowed gigabytes quota. Requested ${wish.gigabytes}G, quota is ${quota}G and ${used}G has been consumed.`,
+          `VolumeSizeExceedsAvailableQuota: Requested volume or snapshot exceeds allowed gigabytes quota. Requested ${desired.gigabytes}G, quota is ${quota}G and ${used}G has been consumed.`,
         );
       }
       if (excess) {
@@ -251,27 +251,27 @@ export function createVolumes(core: Core): Volumes {
         );
       }
     },
-    create(wish) {
-      self.afford(wish.projectId, { volumes: 1, gigabytes: wish.size });
-      const image = wish.imageId === undefined ? undefined : core.services.image.image(wish.imageId);
-      const source = wish.sourceVolumeId === undefined ? undefined : volumes.get(wish.sourceVolumeId);
-      const type = wish.volumeType === undefined ? self.defaultType() : self.findType(wish.volumeType);
+    create(desired) {
+      self.afford(desired.projectId, { volumes: 1, gigabytes: desired.size });
+      const image = desired.imageId === undefined ? undefined : core.services.image.image(desired.imageId);
+      const source = desired.sourceVolumeId === undefined ? undefined : volumes.get(desired.sourceVolumeId);
+      const type = desired.volumeType === undefined ? self.defaultType() : self.findType(desired.volumeType);
       const volume = volumes.insert({
         id: core.ids.uuid(),
-        name: wish.name,
-        description: wish.description ?? null,
-        projectId: wish.projectId,
-        userId: wish.userId,
+        name: desired.name,
+        description: desired.description ?? null,
+        projectId: desired.projectId,
+        userId: desired.userId,
         status: 'creating',
-        size: wish.size,
-        zone: wish.availabilityZone ?? 'nova',
+        size: desired.size,
+        zone: desired.availabilityZone ?? 'nova',
         typeId: (type ?? self.defaultType()).id,
-        snapshotId: wish.snapshotId ?? null,
-        sourceVolumeId: wish.sourceVolumeId ?? null,
+        snapshotId: desired.snapshotId ?? null,
+        sourceVolumeId: desired.sourceVolumeId ?? null,
         image: image ?? source?.image,
         isBootable: false,
-        isMultiattach: wish.isMultiattach === true || isForMany(type),
-        metadata: wish.metadata ?? {},
+        isMultiattach: desired.isMultiattach === true || isForMany(type),
+        metadata: desired.metadata ?? {},
         attachments: [],
         createdAt: core.now(),
         updatedAt: undefined,
@@ -304,11 +304,11 @@ export function createVolumes(core: Core): Volumes {
       change(volume.id, { status: 'deleting' });
       jobs.schedule(timings.sample('volume.delete'), job.deleted, volume.id);
     },
-    createSnapshot(wish) {
-      self.afford(wish.projectId, { snapshots: 1, gigabytes: wish.size });
+    createSnapshot(desired) {
+      self.afford(desired.projectId, { snapshots: 1, gigabytes: desired.size });
       const id = core.ids.uuid();
       jobs.schedule(timings.sample('snapshot.create'), job.snapshotCreated, id);
-      return snapshots.insert({ ...wish, id, status: 'creating', createdAt: core.now(), updatedAt: undefined });
+      return snapshots.insert({ ...desired, id, status: 'creating', createdAt: core.now(), updatedAt: undefined });
     },
     removeSnapshot(snapshot) {
       snapshots.update(snapshot.id, { status: 'deleting', updatedAt: core.now() });

@@ -20,7 +20,7 @@ interface Reply {
 
 /**
  * Fills a new cloud through its own API, as its operators would: what cannot be made that way is not in the world.
- * Rules of trouble do not strike here.
+ * Fault rules do not strike here.
  */
 export function seedWorld(core: Core, dispatcher: Dispatcher, adminPassword: string, world: World): WorldCredentials {
   const ask: Ask = (session, method, path, body) => {
@@ -81,13 +81,13 @@ export function seedWorld(core: Core, dispatcher: Dispatcher, adminPassword: str
   const roles = new Map<string, string>();
   for (const { id, name } of ask(admin, 'GET', '/identity/v3/roles').list('roles')) roles.set(name!, id!);
   for (const project of world.projects ?? []) {
-    const wish = { project: { name: project.name } };
-    const projectId = ask(admin, 'POST', '/identity/v3/projects', wish).text('project', 'id');
+    const desired = { project: { name: project.name } };
+    const projectId = ask(admin, 'POST', '/identity/v3/projects', desired).text('project', 'id');
     seedQuotas(core, projectId, project);
     for (const user of project.users) {
       const password = user.password ?? core.ids.secret(24);
-      const wish = { user: { name: user.name, password, default_project_id: projectId } };
-      const id = ask(admin, 'POST', '/identity/v3/users', wish).text('user', 'id');
+      const desired = { user: { name: user.name, password, default_project_id: projectId } };
+      const id = ask(admin, 'POST', '/identity/v3/users', desired).text('user', 'id');
       for (const role of user.roles) {
         ask(admin, 'PUT', `/identity/v3/projects/${projectId}/users/${id}/roles/${roles.get(role)}`);
       }

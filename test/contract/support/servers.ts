@@ -1,21 +1,21 @@
-import type { OpenStack, Server, ServerWish } from '../../../src/openstack/index.ts';
+import type { OpenStack, Server, ServerSpec } from '../../../src/openstack/index.ts';
 import type { ContractCloud } from './contract.ts';
 import { uniqueName } from './tenant.ts';
 import { until, untilGone } from './wait.ts';
 
-/** A wish for a small server; `networks` must be given. */
-export function serverWish(cloud: ContractCloud, wish: Partial<ServerWish>): ServerWish {
+/** The spec of a small server; `networks` must be given. */
+export function serverSpec(cloud: ContractCloud, desired: Partial<ServerSpec>): ServerSpec {
   return {
     name: uniqueName('server'),
     flavorId: cloud.world.flavor.id,
     imageId: cloud.world.image.id,
     networks: 'none',
-    ...wish,
+    ...desired,
   };
 }
 
-export async function bootServer(cloud: ContractCloud, wish: Partial<ServerWish>): Promise<Server> {
-  const { id } = await cloud.member.compute.servers.create(serverWish(cloud, wish));
+export async function bootServer(cloud: ContractCloud, desired: Partial<ServerSpec>): Promise<Server> {
+  const { id } = await cloud.member.compute.servers.create(serverSpec(cloud, desired));
   return untilStatus(cloud.member, id, 'ACTIVE');
 }
 

@@ -79,7 +79,7 @@ export async function createTenant(admin: OpenStack, prefix: string): Promise<Te
   };
 }
 
-export interface QuotaWishes {
+export interface QuotaSpecs {
   compute?: Record<string, number>;
   network?: Record<string, number>;
   volume?: Record<string, number>;
@@ -87,21 +87,21 @@ export interface QuotaWishes {
 }
 
 /** What only an administrator may do. */
-export async function setQuotas(admin: OpenStack, projectId: string, wishes: QuotaWishes): Promise<void> {
+export async function setQuotas(admin: OpenStack, projectId: string, specs: QuotaSpecs): Promise<void> {
   const put = { method: 'PUT' } as const;
-  if (wishes.compute) {
-    const json = { quota_set: wishes.compute };
+  if (specs.compute) {
+    const json = { quota_set: specs.compute };
     await admin.compute.service.request({ ...put, path: `/os-quota-sets/${projectId}`, json });
   }
-  if (wishes.network) {
-    await admin.network.service.request({ ...put, path: `/quotas/${projectId}`, json: { quota: wishes.network } });
+  if (specs.network) {
+    await admin.network.service.request({ ...put, path: `/quotas/${projectId}`, json: { quota: specs.network } });
   }
-  if (wishes.volume) {
-    const json = { quota_set: wishes.volume };
+  if (specs.volume) {
+    const json = { quota_set: specs.volume };
     await admin.volume.service.request({ ...put, path: `/os-quota-sets/${projectId}`, json });
   }
-  if (wishes.loadBalancer) {
-    const json = { quota: wishes.loadBalancer };
+  if (specs.loadBalancer) {
+    const json = { quota: specs.loadBalancer };
     await admin.loadBalancer.service.request({ ...put, path: `/lbaas/quotas/${projectId}`, json });
   }
 }

@@ -35,8 +35,8 @@ async function createFlavor(admin: OpenStack, name: string, disk: number): Promi
 
 async function createImage(admin: OpenStack): Promise<Image> {
   const { images } = admin.image;
-  const wish = { name: 'contract', diskFormat: 'raw', containerFormat: 'bare', visibility: 'public' } as const;
-  const { id } = await images.create(wish);
+  const desired = { name: 'contract', diskFormat: 'raw', containerFormat: 'bare', visibility: 'public' } as const;
+  const { id } = await images.create(desired);
   await images.upload(id, Buffer.alloc(1024));
   return images.get(id);
 }

@@ -5,7 +5,7 @@ import type { Sandbox } from '../../support/sandbox.ts';
 import type { Expectation } from './expectation.ts';
 import { table } from './output.ts';
 
-interface Wish {
+interface Spec {
   commonName?: string;
   organizations?: string[];
   signerName?: string;
@@ -16,25 +16,25 @@ interface Wish {
 /** Certificates asked for and given: signing requests, their signers and who may decide. */
 export function certificateExpectations(expectation: Expectation): void {
   /** Asks for a certificate; the name of the request is unique. */
-  const ask = async (s: Sandbox, name: string, wish: Wish = {}): Promise<{ privateKey: string; name: string }> => {
+  const ask = async (s: Sandbox, name: string, desired: Spec = {}): Promise<{ privateKey: string; name: string }> => {
     const { csr, privateKey } = await createCsr({
-      commonName: wish.commonName ?? `jane-${s.id}`,
-      organizations: wish.organizations ?? [],
+      commonName: desired.commonName ?? `jane-${s.id}`,
+      organizations: desired.organizations ?? [],
     });
-    const manifest = request(s, name, csr, wish);
+    const manifest = request(s, name, csr, desired);
     s.cleanUp(() => s.run`delete csr ${name}-${s.id} --ignore-not-found`);
     await s.with(manifest).ok`create -f -`;
     return { privateKey, name: `${name}-${s.id}` };
   };
-  const request = (s: Sandbox, name: string, csr: string, wish: Wish = {}): object => ({
+  const request = (s: Sandbox, name: string, csr: string, desired: Spec = {}): object => ({
     apiVersion: 'certificates.k8s.io/v1',
     kind: 'CertificateSigningRequest',
     metadata: { name: `${name}-${s.id}` },
     spec: {
       request: Buffer.from(csr).toString('base64'),
-      signerName: wish.signerName ?? 'kubernetes.io/kube-apiserver-client',
-      usages: wish.usages ?? ['client auth'],
-      ...(wish.expirationSeconds !== undefined && { expirationSeconds: wish.expirationSeconds }),
+      signerName: desired.signerName ?? 'kubernetes.io/kube-apiserver-client',
+      usages: desired.usages ?? ['client auth'],
+      ...(desired.expirationSeconds !== undefined && { expirationSeconds: desired.expirationSeconds }),
     },
   });
 
@@ -63,7 +63,7 @@ export function certificateExpectations(expectation: Expectation): void {
   });
 
   expectation('a request its signer does not allow fails and says why', async (s) => {
-    const failing: [string, Wish, string][] = [
+    const failing: [string, Spec, string][] = [
       ['usage', { usages: ['client auth', 'server auth'] }, 'invalid usage for client certificate: server auth'],
       [
         'kubelet',
@@ -81,8 +81,8 @@ export function certificateExpectations(expectation: Expectation): void {
         'DNS or IP subjectAltName is required',
       ],
     ];
-    for (const [what, wish, message] of failing) {
-      const { name } = await ask(s, what, wish);
+    for (const [what, desired, message] of failing) {
+      const { name } = await ask(s, what, desired);
       await s.ok`certificate approve ${name}`;
       await s.ok`wait csr ${name} --for=condition=Failed`;
       const { status } = await s.json`csr ${name}`;

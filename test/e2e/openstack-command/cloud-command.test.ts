@@ -117,7 +117,7 @@ describe('capstan cloud', () => {
     expect(status).toBe(200);
   });
 
-  it('leaves out services and begins with trouble, as it is told', async () => {
+  it('leaves out services and begins with faults, as it is told', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'capstan-faults-'));
     try {
       const faults = join(directory, 'faults.yaml');

@@ -104,7 +104,7 @@ describe('capstan doctor', () => {
     expect(outcome).toMatchObject({ code: 0, stderr: '' });
   });
 
-  const troubles: [name: string, mine: () => object | Promise<object>, says: RegExp][] = [
+  const faults: [name: string, mine: () => object | Promise<object>, says: RegExp][] = [
     ['a wrong password', () => ({ ...entry, auth: { ...entry.auth, password: 'swordfish' } }), /password/i],
     [
       'a project that is not there',
@@ -132,7 +132,7 @@ describe('capstan doctor', () => {
       /127\.0\.0\.1:1/,
     ],
   ];
-  it.each(troubles)('says what is wrong and what to do: %s', async (_, mine, says) => {
+  it.each(faults)('says what is wrong and what to do: %s', async (_, mine, says) => {
     const given = await mine();
     const { code, stdout, stderr } = await doctorOn(given);
     expect(code).toBe(1);

@@ -9,7 +9,7 @@ export function ago(seconds: number): string {
   return formatTime(nowMs - seconds * 1000);
 }
 
-export interface ObjectWish {
+export interface ObjectSpec {
   spec?: object;
   status?: object;
   labels?: Record<string, string>;
@@ -19,7 +19,7 @@ export interface ObjectWish {
 }
 
 /** An object of a cluster named `capi-quickstart`. */
-export function made(apiVersion: string, kind: string, name: string, wish: ObjectWish = {}): AnyObject {
+export function made(apiVersion: string, kind: string, name: string, desired: ObjectSpec = {}): AnyObject {
   return {
     apiVersion,
     kind,
@@ -27,12 +27,12 @@ export function made(apiVersion: string, kind: string, name: string, wish: Objec
       name,
       namespace: 'default',
       uid: `${kind}/${name}`,
-      labels: { 'cluster.x-k8s.io/cluster-name': 'capi-quickstart', ...wish.labels },
-      ...(wish.owner !== undefined && { ownerReferences: [{ uid: wish.owner, controller: true }] }),
-      ...(wish.deleting && { deletionTimestamp: ago(30) }),
+      labels: { 'cluster.x-k8s.io/cluster-name': 'capi-quickstart', ...desired.labels },
+      ...(desired.owner !== undefined && { ownerReferences: [{ uid: desired.owner, controller: true }] }),
+      ...(desired.deleting && { deletionTimestamp: ago(30) }),
     },
-    ...(wish.spec && { spec: wish.spec }),
-    ...(wish.status && { status: wish.status }),
+    ...(desired.spec && { spec: desired.spec }),
+    ...(desired.status && { status: desired.status }),
   } as AnyObject;
 }
 

@@ -116,8 +116,8 @@ function partitionsEntry({ tableType, diskLayout, layout, overwrite }: DiskParti
 
 const digits = /^\d+$/;
 
-function filesystemEntry(wish: DiskFilesystem): Record<string, unknown> {
-  const { label, filesystem, device, partition, overwrite, replaceFS, extraOpts } = wish;
+function filesystemEntry(desired: DiskFilesystem): Record<string, unknown> {
+  const { label, filesystem, device, partition, overwrite, replaceFS, extraOpts } = desired;
   return present({
     label,
     filesystem,

@@ -30,12 +30,12 @@ import type { BootstrapConfig, ConfigDependencies, ConfigScope } from './config-
 import { BootstrapInputError } from './machine-content.ts';
 import { configOwnerOf } from './owner.ts';
 import {
-  clusterMatters,
   clusterOfMachine,
   configOfMachine,
   configsOfCluster,
-  machineMatters,
+  machineChanged,
   registerConfigIndex,
+  relevantClusterChange,
 } from './watches.ts';
 
 const defaultConcurrency = 25;
@@ -49,7 +49,7 @@ export interface ConfigKind<T extends BootstrapConfig, D extends ConfigDependenc
   readonly resource: Resource<T>;
   readonly tokenTtlMs: number;
   /** whether the kind has a place for the generation that was seen */
-  readonly tellsGeneration: boolean;
+  readonly reportsGeneration: boolean;
   /** whether a machine that goes may be what others of its cluster wait for */
   readonly waitsForOthers: boolean;
   /** whether news of objects that were looked up wake those whose user data is still to be made */
@@ -63,7 +63,7 @@ export interface ConfigKind<T extends BootstrapConfig, D extends ConfigDependenc
   failed(scope: ConfigScope<T, D, Finding>, message: string): void;
   /** puts the findings of a pass on the draft */
   observe(scope: ConfigScope<T, D, Finding>): void;
-  /** trouble the user can end */
+  /** a fault the user can correct */
   problemOf(finding: Finding): string | undefined;
 }
 
@@ -114,7 +114,7 @@ export function configController<T extends BootstrapConfig, D extends ConfigDepe
     const { result, error } = await attempt(kind, scope);
     kind.observe(scope);
     tellOfProblem(kind, scope);
-    const observed = kind.tellsGeneration && error === undefined;
+    const observed = kind.reportsGeneration && error === undefined;
     await writeObject(context, resource, scope.original, scope.config, { observed });
     if (error !== undefined) throw error;
     return result;
@@ -123,7 +123,7 @@ export function configController<T extends BootstrapConfig, D extends ConfigDepe
   return defineController({
     name: kind.name,
     for: resource,
-    goesOnAfterOwn: 'everything',
+    continuesAfterOwnWrite: 'everything',
     concurrency: dependencies.concurrency ?? defaultConcurrency,
     setup: registerConfigIndex(resource),
     watches: [
@@ -134,9 +134,9 @@ export function configController<T extends BootstrapConfig, D extends ConfigDepe
           type === 'delete' && kind.waitsForOthers
             ? keysIn(clusterOfMachine(machine))
             : configOfMachine(machine, resource),
-        { predicates: [machineMatters] },
+        { predicates: [machineChanged] },
       ),
-      watchMapped(clusters, (cluster) => keysIn(objectKey(cluster)), { predicates: [clusterMatters] }),
+      watchMapped(clusters, (cluster) => keysIn(objectKey(cluster)), { predicates: [relevantClusterChange] }),
     ],
     sources: [follower.source, dependencies.workloads.connectionSource(waitingIn)],
     reconcile,
@@ -176,7 +176,7 @@ async function attempt<T extends BootstrapConfig, D extends ConfigDependencies, 
   }
 }
 
-/** Trouble the user can end is worth an event, once. */
+/** A fault the user can correct is worth an event, once. */
 function tellOfProblem<T extends BootstrapConfig, D extends ConfigDependencies, Finding>(
   kind: ConfigKind<T, D, Finding>,
   { context, original, dataSecret }: ConfigScope<T, D, Finding>,

@@ -19,7 +19,7 @@ export interface DataSecretAccess {
   signal: AbortSignal;
 }
 
-export interface DataSecretWish extends DataSecretAccess {
+export interface DataSecretSpec extends DataSecretAccess {
   clusterName: string;
   userData: string;
   format: BootstrapFormat;
@@ -31,15 +31,15 @@ export interface DataSecretWish extends DataSecretAccess {
 }
 
 /** Stores what a machine boots with, under the name of its configuration; resolves with that name. */
-export async function writeDataSecret(wish: DataSecretWish): Promise<string> {
-  const { client, config, signal } = wish;
-  const secret = dataSecret(wish);
+export async function writeDataSecret(desired: DataSecretSpec): Promise<string> {
+  const { client, config, signal } = desired;
+  const secret = dataSecret(desired);
   try {
     await client.create(Secrets, secret, { fieldManager, signal });
   } catch (error) {
     if (!isAlreadyExists(error)) throw error;
     const existing = await client.get(Secrets, objectKey(config), { signal });
-    await update(wish, existing, secret);
+    await update(desired, existing, secret);
   }
   return config.metadata.name ?? '';
 }
@@ -56,7 +56,7 @@ export async function keepDataSecretOwned(access: DataSecretAccess): Promise<Sec
   return secret;
 }
 
-async function update(access: DataSecretAccess, existing: Secret, wished: Secret | undefined): Promise<void> {
+async function update(access: DataSecretAccess, existing: Secret, wanted: Secret | undefined): Promise<void> {
   const { client, config, resource, signal } = access;
   const other = controllerOf(existing);
   if (other && (other.kind !== resource.kind || other.name !== config.metadata.name)) {
@@ -70,12 +70,12 @@ async function update(access: DataSecretAccess, existing: Secret, wished: Secret
   const owners = withOwner(existing.metadata.ownerReferences, ownerReference(config, resource, { controller: true }));
   const metadata: JsonObject = {};
   if (owners !== existing.metadata.ownerReferences) metadata['ownerReferences'] = asJson(owners);
-  if (wished) {
-    const labels = missing(wished.metadata.labels, existing.metadata.labels);
+  if (wanted) {
+    const labels = missing(wanted.metadata.labels, existing.metadata.labels);
     if (labels) metadata['labels'] = labels;
-    const annotations = missing(wished.metadata.annotations, existing.metadata.annotations);
+    const annotations = missing(wanted.metadata.annotations, existing.metadata.annotations);
     if (annotations) metadata['annotations'] = annotations;
-    const data = missing(wished.data, existing.data);
+    const data = missing(wanted.data, existing.data);
     if (data) patch['data'] = data;
   }
   if (Object.keys(metadata).length > 0) patch['metadata'] = metadata;
@@ -88,14 +88,14 @@ async function update(access: DataSecretAccess, existing: Secret, wished: Secret
 
 type Texts = Readonly<Record<string, string>>;
 
-/** What of a wish is not there, or not so; undefined when all of it is. */
-function missing(wished: Texts | undefined, existing: Texts | undefined): Record<string, string> | undefined {
-  const changed = Object.entries(wished ?? {}).filter(([key, value]) => existing?.[key] !== value);
+/** What of a spec is not there, or not so; undefined when all of it is. */
+function missing(wanted: Texts | undefined, existing: Texts | undefined): Record<string, string> | undefined {
+  const changed = Object.entries(wanted ?? {}).filter(([key, value]) => existing?.[key] !== value);
   return changed.length === 0 ? undefined : Object.fromEntries(changed);
 }
 
-function dataSecret(wish: DataSecretWish): Secret {
-  const { config, resource, clusterName, userData, format, labels, annotations, extra } = wish;
+function dataSecret(desired: DataSecretSpec): Secret {
+  const { config, resource, clusterName, userData, format, labels, annotations, extra } = desired;
   const base64 = (text: string): string => Buffer.from(text).toString('base64');
   const { name = '', namespace = '' } = config.metadata;
   return {

@@ -39,7 +39,7 @@ export function configOfMachine({ metadata, spec }: Machine, resource: Resource)
 }
 
 /** What of a machine its configuration depends on. */
-export const machineMatters: Predicate<Machine> = (event) => {
+export const machineChanged: Predicate<Machine> = (event) => {
   // one that goes may have held what others of its control plane wait for
   if (event.type === 'delete') return event.object.metadata.labels?.[controlPlaneLabel] !== undefined;
   if (event.type !== 'update') return true;
@@ -54,7 +54,7 @@ export const machineMatters: Predicate<Machine> = (event) => {
 };
 
 /** What of a cluster the configurations of its machines depend on. */
-export const clusterMatters: Predicate<Cluster> = clusterChanged(
+export const relevantClusterChange: Predicate<Cluster> = clusterChanged(
   'paused',
   'endpoint',
   'infrastructureProvisioned',

@@ -51,8 +51,8 @@ export function tokenPath({ workingDir }: K0sWorkerConfigSpec): string {
 
 /** The version of k0s a worker gets, as its download knows it; empty when nobody has said one. */
 export function workerVersion(spec: K0sWorkerConfigSpec, machineVersion: string | undefined): string {
-  const wished = spec.version || machineVersion;
-  return wished ? k0sVersionOf(wished) : '';
+  const desired = spec.version || machineVersion;
+  return desired ? k0sVersionOf(desired) : '';
 }
 
 const installDirectory = ({ k0sInstallDir }: K0sWorkerConfigSpec): string => k0sInstallDir || defaultInstallDirectory;

@@ -151,7 +151,7 @@ describe('a worker of k0s', () => {
     expect(await tokens()).toHaveLength(1);
   });
 
-  it('is written once: later wishes do not change it', async () => {
+  it('is written once: later changes of the spec do not change it', async () => {
     await startJoinable({ bootMs: 2 * hour });
     await createWorker('w');
     await world.until(() => isReady('w'));

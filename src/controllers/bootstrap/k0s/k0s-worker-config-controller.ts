@@ -13,7 +13,7 @@ export function k0sWorkerConfigController(dependencies: K0sWorkerConfigDependenc
     name: 'k0s-worker-config',
     resource: k0sWorkerConfigs,
     tokenTtlMs: 24 * 3_600_000,
-    tellsGeneration: false,
+    reportsGeneration: false,
     waitsForOthers: false,
     wakesOnFollowed: true,
     advance,

@@ -11,7 +11,7 @@ import {
   watchObjects,
 } from '../../../runtime/index.ts';
 import { fieldManager, isDeleting, isFilteredOut, isNotConnected, pausedBy, watchFilter } from '../../shared/index.ts';
-import { clusterMatters, clusterOfMachine, configOfMachine } from '../common/watches.ts';
+import { clusterOfMachine, configOfMachine, relevantClusterChange } from '../common/watches.ts';
 import { machineNameLabel } from './commands.ts';
 import { nodeOfMachine } from './node-of-machine.ts';
 import type { K0sWorkerConfigDependencies } from './scope.ts';
@@ -85,7 +85,7 @@ export function providerIdController(dependencies: K0sWorkerConfigDependencies):
     },
     watches: [
       watchObjects(machines, { predicates: [...watchFilter(dependencies.watchFilter), waits] }),
-      watchMapped(clusters, (cluster) => waitingIn(objectKey(cluster)), { predicates: [clusterMatters] }),
+      watchMapped(clusters, (cluster) => waitingIn(objectKey(cluster)), { predicates: [relevantClusterChange] }),
     ],
     sources: [
       workloads.connectionSource(waitingIn),

@@ -34,7 +34,7 @@ export interface WorkerUserData {
 export interface RenderedWorker {
   format: BootstrapFormat;
   text: string;
-  /** wishes that were left out, and why */
+  /** settings that were left out, and why */
   warnings: readonly string[];
 }
 
@@ -91,7 +91,7 @@ const bootstrapUnit = [
 
 /** Ignition runs no commands: a unit runs a script of them, once. */
 function ignition(content: CloudConfig, data: WorkerUserData): Omit<RenderedWorker, 'format'> {
-  const { ignition: wish, customUserDataRef } = data.spec.provisioner ?? {};
+  const { ignition: desired, customUserDataRef } = data.spec.provisioner ?? {};
   const script = ['#!/bin/sh', 'set -e', ...content.commands, `touch ${donePath}`, ''].join('\n');
   const generated = mergeIgnition(ignitionContent({ files: content.files }), {
     units: [{ name: 'k0s-bootstrap.service', enabled: true, contents: bootstrapUnit }],
@@ -100,9 +100,9 @@ function ignition(content: CloudConfig, data: WorkerUserData): Omit<RenderedWork
   const warnings = customUserDataRef
     ? ['spec.provisioner.customUserDataRef is for cloud-config and was left out; use ignition.additionalConfig']
     : [];
-  if (!wish?.additionalConfig) return { text: encodeIgnition(generated), warnings };
+  if (!desired?.additionalConfig) return { text: encodeIgnition(generated), warnings };
   const field = 'spec.provisioner.ignition.additionalConfig';
-  const additional = readAdditionalConfig(wish.additionalConfig, { field, strict: false });
+  const additional = readAdditionalConfig(desired.additionalConfig, { field, strict: false });
   return {
     text: encodeIgnition(mergeIgnition(generated, additional.content)),
     warnings: [...warnings, ...additional.warnings],

@@ -106,7 +106,7 @@ export function discoveryFile(
 ): BootstrapFile | undefined {
   const { kubeConfig } = file;
   if (!kubeConfig) return undefined;
-  const wished = kubeConfig.cluster ?? {};
+  const desired = kubeConfig.cluster ?? {};
   const authority = certificates.get('ca');
   const { authProvider, exec } = kubeConfig.user;
   const name = 'default';
@@ -118,15 +118,15 @@ export function discoveryFile(
         {
           name,
           cluster: {
-            server: wished.server ?? `https://${endpointOfCluster(cluster) ?? ''}`,
-            ...(wished.tlsServerName !== undefined && { 'tls-server-name': wished.tlsServerName }),
-            ...(wished.insecureSkipTLSVerify === true
+            server: desired.server ?? `https://${endpointOfCluster(cluster) ?? ''}`,
+            ...(desired.tlsServerName !== undefined && { 'tls-server-name': desired.tlsServerName }),
+            ...(desired.insecureSkipTLSVerify === true
               ? { 'insecure-skip-tls-verify': true }
               : {
                   'certificate-authority-data':
-                    wished.certificateAuthorityData ?? Buffer.from(authority?.certificate ?? '').toString('base64'),
+                    desired.certificateAuthorityData ?? Buffer.from(authority?.certificate ?? '').toString('base64'),
                 }),
-            ...(wished.proxyURL !== undefined && { 'proxy-url': wished.proxyURL }),
+            ...(desired.proxyURL !== undefined && { 'proxy-url': desired.proxyURL }),
           },
         },
       ],

@@ -27,7 +27,7 @@ export async function takeInitLock(access: Access, cluster: Cluster, machine: st
     if (holder !== undefined && (await machineExists(access, cluster, holder))) return { held: false, by: holder };
     await removeLock(access, lock);
   }
-  const wish: ConfigMap = {
+  const desired: ConfigMap = {
     apiVersion: 'v1',
     kind: 'ConfigMap',
     metadata: {
@@ -38,7 +38,7 @@ export async function takeInitLock(access: Access, cluster: Cluster, machine: st
     data: { [informationKey]: JSON.stringify({ machineName: machine }) },
   };
   try {
-    await client.create(ConfigMaps, wish, { fieldManager, signal });
+    await client.create(ConfigMaps, desired, { fieldManager, signal });
     return { held: true };
   } catch (error) {
     if (!isAlreadyExists(error)) throw error;

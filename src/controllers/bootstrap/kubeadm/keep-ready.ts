@@ -36,7 +36,7 @@ export async function keepReady(scope: KubeadmConfigScope, secretName: string): 
   certificatesAvailable(scope);
   if (owner.isControlPlane && initialized && token === undefined) await releaseInitLock(context, cluster);
   if (token === undefined || owner.deleting || (owner.hasNodes && owner.kind === 'Machine')) {
-    scope.dependencies.tokenLooks.forget(config.metadata.uid ?? '');
+    scope.dependencies.tokenChecks.forget(config.metadata.uid ?? '');
     return done();
   }
   return keepToken(scope, token);
@@ -44,13 +44,13 @@ export async function keepReady(scope: KubeadmConfigScope, secretName: string): 
 
 async function keepToken(scope: KubeadmConfigScope, text: string): Promise<Result | undefined> {
   const { config, context, cluster, owner, dependencies, tokenTtlMs } = scope;
-  const { tokenLooks } = dependencies;
+  const { tokenChecks } = dependencies;
   const token = requireToken(text);
   const uid = config.metadata.uid ?? '';
   const now = context.clock.now();
   const again = (sinceMs: number): Result =>
     after(sinceMs + tokenCheckMs(tokenTtlMs) - now, 'life of the bootstrap token');
-  const seenAt = tokenLooks.seenAt(uid, text);
+  const seenAt = tokenChecks.seenAt(uid, text);
   if (seenAt !== undefined && now < seenAt + tokenCheckMs(tokenTtlMs)) return again(seenAt);
   try {
     const access: TokenAccess = {
@@ -66,7 +66,7 @@ async function keepToken(scope: KubeadmConfigScope, text: string): Promise<Resul
       return undefined;
     }
     await keepTokenAlive(access, token);
-    tokenLooks.note(uid, text, now);
+    tokenChecks.note(uid, text, now);
   } catch (error) {
     // the data is there all the same; the token is looked at again when there is a way to it
     if (!isNotConnected(error)) throw error;

@@ -7,16 +7,16 @@ import { keepReady } from './keep-ready.ts';
 import { makeUserData } from './make-user-data.ts';
 import type { KubeadmConfigDependencies, KubeadmConfigScope } from './scope.ts';
 import { certificatesMissing, dataSecretAvailable, dataSecretRefused, dataSecretWaiting, observe } from './status.ts';
-import { createTokenLooks } from './token-looks.ts';
+import { createTokenChecks } from './token-checks.ts';
 
 /** KubeadmConfigs: the user data with which machines make a cluster or join one. */
 export function kubeadmConfigController(dependencies: KubeadmConfigDependencies): ControllerDefinition {
-  const tools = { ...dependencies, tokenLooks: createTokenLooks() };
+  const tools = { ...dependencies, tokenChecks: createTokenChecks() };
   return configController(tools, {
     name: 'kubeadm-config',
     resource: kubeadmConfigs,
     tokenTtlMs: defaultTokenTtlMs,
-    tellsGeneration: true,
+    reportsGeneration: true,
     waitsForOthers: true,
     wakesOnFollowed: false,
     advance,

@@ -97,7 +97,7 @@ async function join(scope: KubeadmConfigScope): Promise<Result> {
     const { clock, signal } = context;
     const access = { client, nowMs: clock.now(), ttlMs: tokenTtlMs, purpose: kubeadmTokenPurpose, signal };
     await introduceToken(access, requireToken(token));
-    dependencies.tokenLooks.note(scope.config.metadata.uid ?? '', token, clock.now());
+    dependencies.tokenChecks.note(scope.config.metadata.uid ?? '', token, clock.now());
   }
   const input = await renderInput(scope, kubernetesVersion, certificates);
   await store(scope, owner.isControlPlane ? renderControlPlaneJoin(input) : renderWorkerJoin(input));

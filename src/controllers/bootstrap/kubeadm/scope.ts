@@ -2,7 +2,7 @@ import type { KubeadmConfig, KubeadmConfigSpec } from '../../../api/index.ts';
 import type { Client } from '../../../client/index.ts';
 import type { LegacyVerdict, Verdict } from '../../shared/index.ts';
 import type { ConfigDependencies, ConfigScope } from '../common/config-scope.ts';
-import type { TokenLooks } from './token-looks.ts';
+import type { TokenChecks } from './token-checks.ts';
 
 /** What the controller is given; a bootstrap token is good for 15 minutes unless it says otherwise. */
 export interface KubeadmConfigDependencies extends ConfigDependencies {
@@ -11,7 +11,7 @@ export interface KubeadmConfigDependencies extends ConfigDependencies {
 
 /** What one pass may use. */
 export interface KubeadmConfigTools extends KubeadmConfigDependencies {
-  tokenLooks: TokenLooks;
+  tokenChecks: TokenChecks;
 }
 
 /** One pass over one configuration: what was read, and the draft that will be written. */

@@ -25,7 +25,7 @@ export interface KubeadmUserData {
 export interface RenderedUserData {
   format: BootstrapFormat;
   text: string;
-  /** wishes that were left out, and why */
+  /** settings that were left out, and why */
   warnings: readonly string[];
 }
 

@@ -30,7 +30,7 @@ export async function startJoinable(options: Parameters<typeof start>[0] = {}): 
   return bringAuthority();
 }
 
-export interface BootstrapMachineWish<T extends KubeObject> {
+export interface BootstrapMachineSpec<T extends KubeObject> {
   resource: Resource<T>;
   config: T;
   controlPlane?: boolean;
@@ -40,7 +40,7 @@ export interface BootstrapMachineWish<T extends KubeObject> {
 /** A machine with a configuration and infrastructure of its own name. */
 export async function createMachineWith<T extends KubeObject>(
   name: string,
-  { resource, config, controlPlane, version }: BootstrapMachineWish<T>,
+  { resource, config, controlPlane, version }: BootstrapMachineSpec<T>,
 ): Promise<void> {
   const { client, namespace } = world;
   const labels = { 'cluster.x-k8s.io/cluster-name': 'c1', ...(controlPlane && { [controlPlaneLabel]: '' }) };

@@ -18,7 +18,7 @@ import {
   isFilteredOut,
   objectIndexValue,
   pausedBy,
-  tellPaused,
+  setPausedCondition,
   watchFilter,
   withFinalizer,
   writeObject,
@@ -34,7 +34,7 @@ import { isEndpointValid, reconcileControlPlane, reconcileInfrastructure } from 
 import type { ClusterScope, Descendants, Referenced } from './scope.ts';
 import { type ClusterObservation, observeCluster } from './status.ts';
 
-const notLookedAt: Referenced = { state: 'failed', problem: 'The object has not been looked at' };
+const notObserved: Referenced = { state: 'failed', problem: 'The object has not been looked at' };
 
 const normal: readonly Phase<ClusterScope>[] = [reconcileInfrastructure, reconcileControlPlane, reconcileKubeconfig];
 const deleting: readonly Phase<ClusterScope>[] = [reconcileInfrastructure, reconcileControlPlane, reconcileDelete];
@@ -52,7 +52,7 @@ export function clusterController(dependencies: ClusterControllerDependencies): 
     const cluster = await withFinalizer(context, clusters, cached, clusterFinalizer);
     const draft = draftOf(cluster);
     const pauses = pausedBy(cluster, cluster);
-    tellPaused(draft, pauses, context.clock.now());
+    setPausedCondition(draft, pauses, context.clock.now());
     if (pauses.length > 0) {
       await writeObject(context, clusters, cluster, draft, { observed: false });
       return done();
@@ -65,8 +65,8 @@ export function clusterController(dependencies: ClusterControllerDependencies): 
       cluster: draft,
       descendants: descendantsOf(context, cluster),
       // nothing may be concluded from what nobody has looked at
-      infrastructure: notLookedAt,
-      controlPlane: notLookedAt,
+      infrastructure: notObserved,
+      controlPlane: notObserved,
     };
     const { result, errors } = await runPhases(isDeleting(cluster) ? deleting : normal, scope, { carryOn: true });
     const seen: ClusterObservation = {
@@ -97,7 +97,7 @@ export function clusterController(dependencies: ClusterControllerDependencies): 
   return defineController({
     name: 'cluster',
     for: clusters,
-    goesOnAfterOwn: 'everything',
+    continuesAfterOwnWrite: 'everything',
     concurrency: dependencies.concurrency ?? defaultConcurrency,
     setup: registerIndexes,
     watches: [

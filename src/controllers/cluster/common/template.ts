@@ -3,28 +3,28 @@ import { deepEqual, parseRfc3339 } from '../../../machinery/index.ts';
 import { kindWithoutTemplate } from '../../shared/index.ts';
 
 /**
- * What makes machines of one template differ from those of another in a way that only new machines can mend, one line
+ * What makes machines of one template differ from those of another in a way that only new machines can correct, one line
  * each. Labels, annotations, timeouts, gates, taints and minReadySeconds reach living machines and do not count.
  */
 export function templateDifferences(current: MachineTemplate, desired: MachineTemplate): string[] {
   const differences: string[] = [];
   const now = current.spec;
-  const wish = desired.spec;
-  if ((now.version ?? '') !== (wish.version ?? '')) {
-    differences.push(`Version ${now.version ?? ''}, ${wish.version ?? ''} required`);
+  const wanted = desired.spec;
+  if ((now.version ?? '') !== (wanted.version ?? '')) {
+    differences.push(`Version ${now.version ?? ''}, ${wanted.version ?? ''} required`);
   }
-  if (!deepEqual(now.bootstrap, wish.bootstrap)) {
+  if (!deepEqual(now.bootstrap, wanted.bootstrap)) {
     differences.push(
       now.bootstrap.configRef
         ? `${kindWithoutTemplate(now.bootstrap.configRef.kind)} is not up-to-date`
-        : `spec.bootstrap.dataSecretName ${now.bootstrap.dataSecretName ?? 'nil'}, ${wish.bootstrap.dataSecretName ?? 'nil'} required`,
+        : `spec.bootstrap.dataSecretName ${now.bootstrap.dataSecretName ?? 'nil'}, ${wanted.bootstrap.dataSecretName ?? 'nil'} required`,
     );
   }
-  if (!deepEqual(now.infrastructureRef, wish.infrastructureRef)) {
+  if (!deepEqual(now.infrastructureRef, wanted.infrastructureRef)) {
     differences.push(`${kindWithoutTemplate(now.infrastructureRef.kind)} is not up-to-date`);
   }
-  if ((now.failureDomain ?? '') !== (wish.failureDomain ?? '')) {
-    differences.push(`Failure domain ${now.failureDomain ?? ''}, ${wish.failureDomain ?? ''} required`);
+  if ((now.failureDomain ?? '') !== (wanted.failureDomain ?? '')) {
+    differences.push(`Failure domain ${now.failureDomain ?? ''}, ${wanted.failureDomain ?? ''} required`);
   }
   return differences;
 }

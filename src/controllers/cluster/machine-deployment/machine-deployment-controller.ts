@@ -28,7 +28,7 @@ import {
   objectIndexValue,
   ownerOf,
   pausedBy,
-  tellPaused,
+  setPausedCondition,
   watchFilter,
   withFinalizer,
   writeObject,
@@ -60,7 +60,7 @@ export function machineDeploymentController(dependencies: ClusterControllerDepen
     const cluster = context.cache.lister(clusters).get({ namespace, name: deployment.spec.clusterName });
     const draft = draftOf(deployment);
     const pauses = pausedBy(deployment, cluster);
-    tellPaused(draft, pauses, context.clock.now());
+    setPausedCondition(draft, pauses, context.clock.now());
     if (pauses.length > 0 || (!cluster && !isDeleting(deployment))) {
       await writeObject(context, machineDeployments, deployment, draft, { observed: false });
       return done();
@@ -102,7 +102,7 @@ export function machineDeploymentController(dependencies: ClusterControllerDepen
   return defineController({
     name: 'machinedeployment',
     for: machineDeployments,
-    goesOnAfterOwn: 'status',
+    continuesAfterOwnWrite: 'status',
     concurrency: dependencies.concurrency ?? defaultConcurrency,
     // mostly sums up what others do, and machines of workers wait for a control plane anyway
     background: true,

@@ -115,13 +115,13 @@ async function writeSets(scope: MachineDeploymentScope, revisions: Revisions, pa
     const { metadata } = deployment;
     const replicas = plan.get(identity.name) ?? current?.spec.replicas ?? 0;
     const disableCreate = false;
-    const wish = { ...identity, revision, replicas, disableCreate, ...(current && { existing: current }) };
-    await applySet(scope, current, desiredSet(deployment, wish));
+    const desired = { ...identity, revision, replicas, disableCreate, ...(current && { existing: current }) };
+    await applySet(scope, current, desiredSet(deployment, desired));
     metadata.annotations = { ...metadata.annotations, [revisionAnnotation]: String(revision) };
   }
   for (const set of live) {
     const name = set.metadata.name ?? '';
-    const wish = desiredSet(deployment, {
+    const desired = desiredSet(deployment, {
       name,
       hash: set.metadata.labels?.[machineTemplateHashLabel] ?? '',
       revision: revisionOf(set),
@@ -129,29 +129,29 @@ async function writeSets(scope: MachineDeploymentScope, revisions: Revisions, pa
       disableCreate: strategy === 'OnDelete',
       existing: set,
     });
-    await applySet(scope, set, wish);
+    await applySet(scope, set, desired);
   }
 }
 
 async function applySet(
   { context, applies, deployment, sets }: MachineDeploymentScope,
   existing: MachineSet | undefined,
-  wish: MachineSet,
+  desired: MachineSet,
 ): Promise<void> {
   const { client, signal, events } = context;
-  const name = wish.metadata.name ?? '';
+  const name = desired.metadata.name ?? '';
   if (!existing) {
-    const made = await applies.create(client, machineSets, wish, signal);
+    const made = await applies.create(client, machineSets, desired, signal);
     sets.push(made);
-    events.event(deployment, 'Normal', 'SuccessfulCreate', `Created MachineSet ${wish.metadata.namespace}/${name}`);
+    events.event(deployment, 'Normal', 'SuccessfulCreate', `Created MachineSet ${desired.metadata.namespace}/${name}`);
     return;
   }
-  const stored = await applies.apply(client, machineSets, wish, existing, signal);
+  const stored = await applies.apply(client, machineSets, desired, existing, signal);
   sets[sets.indexOf(existing)] = stored;
   const before = existing.spec.replicas ?? 0;
-  const now = wish.spec.replicas ?? 0;
+  const now = desired.spec.replicas ?? 0;
   if (before !== now) {
-    const text = `Scaled MachineSet ${wish.metadata.namespace}/${name}: ${before} -> ${now}`;
+    const text = `Scaled MachineSet ${desired.metadata.namespace}/${name}: ${before} -> ${now}`;
     events.event(deployment, 'Normal', 'SuccessfulScale', text);
   }
 }
@@ -160,11 +160,11 @@ async function applySet(
 export async function cleanUp(scope: MachineDeploymentScope): Promise<undefined> {
   const { deployment, context, sets } = scope;
   const { current, old } = findRevisions(deployment, sets, context.clock.now());
-  const wished = deployment.spec.replicas ?? 0;
+  const wanted = deployment.spec.replicas ?? 0;
   const { replicas, availableReplicas, observedGeneration } = current?.status ?? {};
   const complete =
-    replicas === wished &&
-    availableReplicas === wished &&
+    replicas === wanted &&
+    availableReplicas === wanted &&
     (observedGeneration ?? 0) >= (current?.metadata.generation ?? 0);
   if (!complete || deployment.spec.paused === true) return;
   for (const set of old) {

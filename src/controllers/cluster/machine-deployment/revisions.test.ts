@@ -50,8 +50,8 @@ describe('differences that need new machines', () => {
       template('v1', 'i', { minReadySeconds: 9, taints: [], deletion: { nodeDrainTimeoutSeconds: 1 } }),
       [],
     ],
-  ])('%s', (_, wished, expected) => {
-    expect(templateDifferences(template('v1'), wished)).toEqual(expected);
+  ])('%s', (_, desired, expected) => {
+    expect(templateDifferences(template('v1'), desired)).toEqual(expected);
   });
 });
 
@@ -88,7 +88,7 @@ describe('the set of a revision', () => {
   });
   it('keeps what it was born with and takes over what may change in place', () => {
     const existing = set('md-x', template('v1'), 2, 1);
-    const wished = desiredSet(deployment(template('v2', 'j', { minReadySeconds: 7 })), {
+    const desired = desiredSet(deployment(template('v2', 'j', { minReadySeconds: 7 })), {
       name: 'md-x',
       hash: 'h',
       revision: 1,
@@ -96,18 +96,18 @@ describe('the set of a revision', () => {
       disableCreate: true,
       existing,
     });
-    expect(wished.spec.template.spec).toMatchObject({
+    expect(desired.spec.template.spec).toMatchObject({
       version: 'v1',
       infrastructureRef: { name: 'i' },
       minReadySeconds: 7,
     });
-    expect(wished.metadata.annotations).toEqual({
+    expect(desired.metadata.annotations).toEqual({
       team: 'blue',
       'machinedeployment.clusters.x-k8s.io/revision': '1',
       'machinedeployment.clusters.x-k8s.io/desired-replicas': '3',
       'machinedeployment.clusters.x-k8s.io/max-replicas': '4',
       'cluster.x-k8s.io/disable-machine-create': 'true',
     });
-    expect(wished.spec.selector.matchLabels).toEqual({ pool: 'a', 'machine-template-hash': 'h' });
+    expect(desired.spec.selector.matchLabels).toEqual({ pool: 'a', 'machine-template-hash': 'h' });
   });
 });

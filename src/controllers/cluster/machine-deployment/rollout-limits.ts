@@ -7,13 +7,13 @@ export interface RolloutLimits {
   maxUnavailable: number;
 }
 
-/** How far a rollout may go above and below the wished number. Both zero would never move: one may be missing then. */
+/** How far a rollout may go above and below the desired number. Both zero would never move: one may be missing then. */
 export function rolloutLimits(deployment: MachineDeployment): RolloutLimits {
   const replicas = deployment.spec.replicas ?? 0;
   const { type = 'RollingUpdate', rollingUpdate } = deployment.spec.rollout?.strategy ?? {};
   if (type !== 'RollingUpdate') return { replicas, maxSurge: 0, maxUnavailable: 0 };
   const maxSurge = scaledValue(rollingUpdate?.maxSurge ?? 1, replicas, 'up') ?? 1;
-  const wished = scaledValue(rollingUpdate?.maxUnavailable ?? 0, replicas, 'down') ?? 0;
-  const maxUnavailable = replicas === 0 ? 0 : Math.min(maxSurge === 0 && wished === 0 ? 1 : wished, replicas);
+  const desired = scaledValue(rollingUpdate?.maxUnavailable ?? 0, replicas, 'down') ?? 0;
+  const maxUnavailable = replicas === 0 ? 0 : Math.min(maxSurge === 0 && desired === 0 ? 1 : desired, replicas);
   return { replicas, maxSurge, maxUnavailable };
 }

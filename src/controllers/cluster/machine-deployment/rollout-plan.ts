@@ -3,7 +3,7 @@ import type { RolloutLimits } from './rollout-limits.ts';
 /** What a plan needs to know of a machine set. */
 export interface SetState {
   name: string;
-  /** wished by us */
+  /** the number we want */
   spec: number;
   /** existing */
   current: number;
@@ -37,7 +37,7 @@ const sum = (sets: readonly SetState[], of: (set: SetState) => number): number =
 
 const byAge = (a: SetState, b: SetState): number => a.createdMs - b.createdMs || (a.name < b.name ? -1 : 1);
 
-/** As many new machines as the surge leaves room for, counting those that are only wished or only still there. */
+/** As many new machines as the surge leaves room for, counting those that are only desired or only still there. */
 function growCurrent(
   plan: ScalePlan,
   current: SetState,
@@ -70,8 +70,8 @@ function shrinkOld(
   const all = [...old, current];
   const minAvailable = Math.max(replicas - maxUnavailable, 0);
   const leaving = sum(all, (set) => {
-    const wished = Math.min(set.spec, plan.get(set.name) ?? set.spec);
-    return Math.max(set.current - wished, 0);
+    const desired = Math.min(set.spec, plan.get(set.name) ?? set.spec);
+    return Math.max(set.current - desired, 0);
   });
   const coming = Math.max(current.spec - current.available, 0);
   const budget = {

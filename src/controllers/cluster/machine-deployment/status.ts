@@ -71,12 +71,12 @@ function count(draft: MachineDeployment, { sets, machines, nowMs }: MachineDeplo
 }
 
 function setPhase(draft: MachineDeployment): void {
-  const wished = draft.spec.replicas;
+  const desired = draft.spec.replicas;
   const current = draft.status?.replicas ?? 0;
   let phase: NonNullable<MachineDeployment['status']>['phase'] = 'Unknown';
   if (isDeleting(draft)) phase = 'ScalingDown';
-  else if (wished !== undefined)
-    phase = wished === current ? 'Running' : wished < current ? 'ScalingDown' : 'ScalingUp';
+  else if (desired !== undefined)
+    phase = desired === current ? 'Running' : desired < current ? 'ScalingDown' : 'ScalingUp';
   draft.status = { ...draft.status, phase };
 }
 
@@ -140,24 +140,24 @@ function rollingOut({ machines, sets }: MachineDeploymentObservation): Verdict {
 
 function scalingUp(draft: MachineDeployment, { missingTemplates, sets }: MachineDeploymentObservation): Verdict {
   if (draft.spec.replicas === undefined) return waiting;
-  const wished = isDeleting(draft) ? 0 : draft.spec.replicas;
+  const desired = isDeleting(draft) ? 0 : draft.spec.replicas;
   const current = draft.status?.replicas ?? 0;
   const missing = missingText(missingTemplates);
-  if (current >= wished) {
+  if (current >= desired) {
     const message = missing !== '' && !isDeleting(draft) ? `Scaling up would be blocked because ${missing}` : '';
     return { status: 'False', reason: 'NotScalingUp', message };
   }
-  const progress = `Scaling up from ${current} to ${wished} replicas`;
+  const progress = `Scaling up from ${current} to ${desired} replicas`;
   const blocked = missing === '' ? because(obstaclesOf(sets)) : ` is blocked because ${missing}`;
   return { status: 'True', reason: 'ScalingUp', message: `${progress}${blocked}` };
 }
 
 function scalingDown(draft: MachineDeployment, machines: readonly Machine[], nowMs: number): Verdict {
   if (draft.spec.replicas === undefined) return waiting;
-  const wished = isDeleting(draft) ? 0 : draft.spec.replicas;
+  const desired = isDeleting(draft) ? 0 : draft.spec.replicas;
   const current = draft.status?.replicas ?? 0;
-  return current > wished
-    ? { status: 'True', reason: 'ScalingDown', message: scalingDownText(machines, current, wished, nowMs) }
+  return current > desired
+    ? { status: 'True', reason: 'ScalingDown', message: scalingDownText(machines, current, desired, nowMs) }
     : { status: 'False', reason: 'NotScalingDown' };
 }
 
@@ -176,7 +176,7 @@ function observeLegacy(draft: MachineDeployment, { sets, nowMs }: MachineDeploym
   const { current } = findRevisions(draft, sets, nowMs);
   const legacy = (field: 'readyReplicas' | 'availableReplicas'): number =>
     sets.reduce((sum, { status }) => sum + (status?.deprecated?.v1beta1?.[field] ?? 0), 0);
-  const wished = sets.reduce((sum, { spec }) => sum + (spec.replicas ?? 0), 0);
+  const desired = sets.reduce((sum, { spec }) => sum + (spec.replicas ?? 0), 0);
   const availableReplicas = legacy('availableReplicas');
   draft.status = {
     ...draft.status,
@@ -185,7 +185,7 @@ function observeLegacy(draft: MachineDeployment, { sets, nowMs }: MachineDeploym
         ...draft.status?.deprecated?.v1beta1,
         readyReplicas: legacy('readyReplicas'),
         availableReplicas,
-        unavailableReplicas: Math.max(wished - availableReplicas, 0),
+        unavailableReplicas: Math.max(desired - availableReplicas, 0),
         updatedReplicas: current?.status?.replicas ?? 0,
       },
     },

@@ -24,7 +24,7 @@ function resourceOf(reference: TemplateReference, kind: string): Resource<Unstru
   return { ...parseApiVersion(reference.apiVersion), kind, plural: pluralOf(kind), namespaced: true };
 }
 
-/** Asks somebody else to mend a machine, by an object named like it; says how that stands. */
+/** Asks somebody else to remediate a machine, by an object named like it; says how that stands. */
 export async function requestRemediation(
   context: ReconcileContext,
   check: MachineHealthCheck,

@@ -74,7 +74,7 @@ export function machineHealthCheckController(dependencies: ClusterControllerDepe
   return defineController({
     name: 'machinehealthcheck',
     for: machineHealthChecks,
-    goesOnAfterOwn: 'status',
+    continuesAfterOwnWrite: 'status',
     concurrency: dependencies.concurrency ?? defaultConcurrency,
     setup(factory) {
       registerIndexes(factory);

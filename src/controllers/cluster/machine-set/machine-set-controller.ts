@@ -31,7 +31,7 @@ import {
   ownerOf,
   pausedBy,
   revisionAnnotation,
-  tellPaused,
+  setPausedCondition,
   watchFilter,
   withFinalizer,
   writeObject,
@@ -90,7 +90,7 @@ export function machineSetController(dependencies: ClusterControllerDependencies
     const draft = draftOf(set);
     const now = context.clock.now();
     const pauses = pausedBy(set, cluster);
-    tellPaused(draft, pauses, now);
+    setPausedCondition(draft, pauses, now);
     if (pauses.length > 0 || (!cluster && !isDeleting(set))) {
       await writeObject(context, machineSets, set, draft, { observed: false });
       return done();
@@ -124,7 +124,7 @@ export function machineSetController(dependencies: ClusterControllerDependencies
   return defineController({
     name: 'machineset',
     for: machineSets,
-    goesOnAfterOwn: 'status',
+    continuesAfterOwnWrite: 'status',
     concurrency: dependencies.concurrency ?? defaultConcurrency,
     // mostly sums up what others do, and machines of workers wait for a control plane anyway
     background: true,

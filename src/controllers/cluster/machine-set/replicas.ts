@@ -20,7 +20,7 @@ import type { MachineSetScope } from './scope.ts';
 
 const preflightRetryMs = 15_000;
 
-/** As many machines as wished: no more, no fewer. */
+/** As many machines as desired: no more, no fewer. */
 export async function syncReplicas(scope: MachineSetScope): Promise<Result | undefined> {
   const { set, context } = scope;
   const { replicas } = set.spec;

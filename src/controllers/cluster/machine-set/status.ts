@@ -81,9 +81,9 @@ function scalingUp(
   { machines, missingTemplates, blocked, creationProblem }: MachineSetObservation,
 ): Verdict {
   if (set.spec.replicas === undefined) return waiting;
-  const wished = isDeleting(set) ? 0 : set.spec.replicas;
+  const desired = isDeleting(set) ? 0 : set.spec.replicas;
   const missing = missingText(missingTemplates);
-  if (machines.length >= wished) {
+  if (machines.length >= desired) {
     const message = missing !== '' && !isDeleting(set) ? `Scaling up would be blocked because ${missing}` : '';
     return { status: 'False', reason: 'NotScalingUp', message };
   }
@@ -92,7 +92,7 @@ function scalingUp(
     ...(missing === '' ? [] : [missing]),
     ...(creationProblem ? [creationProblem.message] : []),
   ];
-  const progress = `Scaling up from ${machines.length} to ${wished} replicas`;
+  const progress = `Scaling up from ${machines.length} to ${desired} replicas`;
   const message =
     obstacles.length === 0
       ? progress
@@ -102,9 +102,9 @@ function scalingUp(
 
 function scalingDown(set: MachineSet, machines: readonly Machine[], nowMs: number): Verdict {
   if (set.spec.replicas === undefined) return waiting;
-  const wished = isDeleting(set) ? 0 : set.spec.replicas;
-  return machines.length > wished
-    ? { status: 'True', reason: 'ScalingDown', message: scalingDownText(machines, machines.length, wished, nowMs) }
+  const desired = isDeleting(set) ? 0 : set.spec.replicas;
+  return machines.length > desired
+    ? { status: 'True', reason: 'ScalingDown', message: scalingDownText(machines, machines.length, desired, nowMs) }
     : { status: 'False', reason: 'NotScalingDown' };
 }
 
@@ -127,23 +127,23 @@ function observeLegacy(draft: MachineSet, { machines, blocked, creationProblem, 
       },
     },
   };
-  const wished = draft.spec.replicas ?? 0;
+  const desired = draft.spec.replicas ?? 0;
   if (creationProblem)
     set('MachinesCreated', legacyFalse(creationProblem.legacyReason, 'Error', creationProblem.message));
   else if (blocked.length > 0) set('MachinesCreated', legacyFalse('PreflightCheckFailed', 'Error', blocked.join('; ')));
-  else if (machines.length >= wished) set('MachinesCreated', legacyTrue);
-  if (machines.length < wished) {
+  else if (machines.length >= desired) set('MachinesCreated', legacyTrue);
+  if (machines.length < desired) {
     set(
       'Resized',
-      legacyFalse('ScalingUp', 'Warning', `Scaling up MachineSet to ${wished} replicas (actual ${machines.length})`),
+      legacyFalse('ScalingUp', 'Warning', `Scaling up MachineSet to ${desired} replicas (actual ${machines.length})`),
     );
-  } else if (machines.length > wished) {
+  } else if (machines.length > desired) {
     set(
       'Resized',
       legacyFalse(
         'ScalingDown',
         'Warning',
-        `Scaling down MachineSet to ${wished} replicas (actual ${machines.length})`,
+        `Scaling down MachineSet to ${desired} replicas (actual ${machines.length})`,
       ),
     );
   } else if (machines.every((machine) => isTrue(machine, 'NodeReady'))) set('Resized', legacyTrue);

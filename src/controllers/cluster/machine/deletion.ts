@@ -14,9 +14,9 @@ import {
 } from '../../shared/index.ts';
 import { drainPhase, volumePhase } from './deletion-node.ts';
 import { begin, type DeletionStep } from './deletion-step.ts';
+import { likelyNode } from './likely-node.ts';
 import { nodeIsOurs } from './node-protection.ts';
 import type { MachineScope, Referenced } from './scope.ts';
-import { seemingNode } from './seeming-node.ts';
 
 const nodeDeletionRetryMs = 2_000;
 /** at least this long a Node's deletion is tried, however long the machine's deletion took before */
@@ -181,6 +181,6 @@ async function unlinkedNode(scope: MachineScope, workload: Client): Promise<stri
   const { providerID } = scope.machine.spec;
   if (providerID === undefined) return undefined;
   const { items } = await workload.list(Nodes, { signal: scope.context.signal });
-  const found = items.find(({ spec }) => spec?.providerID === providerID) ?? seemingNode(scope, items);
+  const found = items.find(({ spec }) => spec?.providerID === providerID) ?? likelyNode(scope, items);
   return found?.metadata.name;
 }

@@ -269,7 +269,7 @@ describe('a machine', () => {
     await w.until(running(w));
   });
 
-  it('says which reference leads nowhere, and goes on when it is mended', async () => {
+  it('says which reference leads nowhere, and continues when it is corrected', async () => {
     world = await createWorld();
     const w = world;
     await createCluster(w);

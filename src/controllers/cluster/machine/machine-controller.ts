@@ -39,8 +39,8 @@ import {
   ownerReference,
   pausedBy,
   revisionAnnotation,
+  setPausedCondition,
   setVerdict,
-  tellPaused,
   watchFilter,
   withFinalizer,
   withOwner,
@@ -69,7 +69,7 @@ import { reconcileNode } from './node.ts';
 import type { MachineScope, Referenced } from './scope.ts';
 import { type MachineObservation, observeMachine } from './status.ts';
 
-const notLookedAt: Referenced = { state: 'failed', problem: 'The object has not been looked at' };
+const notObserved: Referenced = { state: 'failed', problem: 'The object has not been looked at' };
 
 const always: readonly Phase<MachineScope>[] = [
   adoptAndLabel,
@@ -96,7 +96,7 @@ export function machineController(dependencies: ClusterControllerDependencies): 
     const cluster = context.cache.lister(clusters).get(clusterKey(machine));
     const draft = draftOf(machine);
     const pauses = pausedBy(machine, cluster);
-    tellPaused(draft, pauses, context.clock.now());
+    setPausedCondition(draft, pauses, context.clock.now());
     if (pauses.length > 0 || (!cluster && !isDeleting(machine))) {
       if (pauses.length === 0) orphaned(draft, context.clock.now());
       await writeObject(context, machines, machine, draft, { observed: false });
@@ -114,8 +114,8 @@ export function machineController(dependencies: ClusterControllerDependencies): 
       machineDeployment: machineSet && ownerDeployment(context, machineSet),
       nodeDeletionAttempts,
       // nothing may be concluded from what nobody has looked at
-      bootstrap: notLookedAt,
-      infrastructure: notLookedAt,
+      bootstrap: notObserved,
+      infrastructure: notObserved,
       node: { state: 'unknown' },
     };
     const phases = isDeleting(machine) ? [...always, reconcileDelete] : always;
@@ -129,7 +129,7 @@ export function machineController(dependencies: ClusterControllerDependencies): 
   return defineController({
     name: 'machine',
     for: machines,
-    goesOnAfterOwn: 'everything',
+    continuesAfterOwnWrite: 'everything',
     concurrency: dependencies.concurrency ?? defaultConcurrency,
     groupOf: (key) => key.namespace ?? '',
     setup(cache) {
@@ -150,7 +150,7 @@ export function machineController(dependencies: ClusterControllerDependencies): 
         ],
       }),
       watchMapped(machineSets, (set) => machinesBy(byController, set.metadata.uid ?? ''), {
-        predicates: [rolloutMatters],
+        predicates: [rolloutChanged],
       }),
       watchMapped(
         machineDeployments,
@@ -159,7 +159,7 @@ export function machineController(dependencies: ClusterControllerDependencies): 
             .lister(machineSets)
             .byIndex(byController, deployment.metadata.uid ?? '')
             .flatMap((set) => machinesBy(byController, set.metadata.uid ?? '')),
-        { predicates: [rolloutMatters] },
+        { predicates: [rolloutChanged] },
       ),
     ],
     sources: [
@@ -269,7 +269,7 @@ function takeCertificatesExpiry({ machine, bootstrap }: MachineScope): undefined
   }
 }
 
-const rolloutMatters: Predicate<KubeObject> = (event) =>
+const rolloutChanged: Predicate<KubeObject> = (event) =>
   event.type !== 'update' ||
   event.object.metadata.generation !== event.old.metadata.generation ||
   event.object.metadata.annotations?.[revisionAnnotation] !== event.old.metadata.annotations?.[revisionAnnotation];

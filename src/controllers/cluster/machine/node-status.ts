@@ -56,8 +56,8 @@ export function nodeVerdicts(
     providerID !== undefined
       ? `Waiting for a Node with spec.providerID ${providerID} to exist`
       : `Waiting for ${machine.spec.infrastructureRef.kind} to report spec.providerID`;
-  const seeming = node.state === 'missing' ? node.seeming : undefined;
-  return both('Unknown', 'InspectionFailed', seeming ? `${waiting}: ${cureFor(seeming)}` : waiting);
+  const likely = node.state === 'missing' ? node.likely : undefined;
+  return both('Unknown', 'InspectionFailed', likely ? `${waiting}: ${cureFor(likely)}` : waiting);
 }
 
 /** What to do about a Node that seems to be the machine's and does not say so. */

@@ -10,9 +10,9 @@ import {
   isInterruptible,
   isNotConnected,
 } from '../../shared/index.ts';
+import { likelyNode } from './likely-node.ts';
 import { nodePatch } from './node-sync.ts';
 import type { MachineScope } from './scope.ts';
-import { seemingNode } from './seeming-node.ts';
 
 /** Finds the Node of the machine, links it and keeps its metadata in step. */
 export async function reconcileNode(scope: MachineScope): Promise<Result | undefined> {
@@ -24,8 +24,8 @@ export async function reconcileNode(scope: MachineScope): Promise<Result | undef
   try {
     node = findNode(scope, key, providerId);
     if (!node) {
-      const seeming = seemingNode(scope, dependencies.workloads.nodes(key).list());
-      scope.node = { state: 'missing', ...(seeming && { seeming }) };
+      const likely = likelyNode(scope, dependencies.workloads.nodes(key).list());
+      scope.node = { state: 'missing', ...(likely && { likely }) };
       return undefined;
     }
     scope.node = { state: 'found', node };

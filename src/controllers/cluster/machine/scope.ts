@@ -15,7 +15,7 @@ export type Referenced =
 export type NodeView =
   | { state: 'found'; node: Node }
   /** `seeming` has the machine's name or address, but does not say that it runs on the machine's server */
-  | { state: 'missing'; seeming?: Node }
+  | { state: 'missing'; likely?: Node }
   /** there is no connection to the workload API */
   | { state: 'unreachable' }
   | { state: 'failed'; problem: string }

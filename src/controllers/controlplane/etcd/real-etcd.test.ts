@@ -128,7 +128,7 @@ describe.skipIf(missing)(
 
     it('refuses a stranger', async () => {
       const stranger = await createAuthority({ commonName: 'etcd-ca', clock: systemClock });
-      const strangers = etcdConnector({
+      const unknownMembers = etcdConnector({
         client: await managementWith(stranger, { namespace: 'ns', name: 'c1-etcd' }),
         clock: systemClock,
         workloads: {
@@ -139,7 +139,7 @@ describe.skipIf(missing)(
           },
         },
       });
-      await expect(strangers({ cluster, node: 'a' }, signal)).rejects.toThrow(/no secure connection/);
+      await expect(unknownMembers({ cluster, node: 'a' }, signal)).rejects.toThrow(/no secure connection/);
     });
 
     it('stores keys, and gives them back in a snapshot', async () => {

@@ -8,7 +8,7 @@ const keys = '/etcdserverpb.KV';
 const readWrite = 2n;
 const root = 'root';
 
-/** What etcd answers when a thing is made twice or taken away twice: the wish is fulfilled either way. */
+/** What etcd answers when a thing is made twice or taken away twice: the result is the same either way. */
 const alreadyThere = /already exists|already granted|role name already|user name already/i;
 const alreadyGone = /not found|does not exist|not granted/i;
 

@@ -6,7 +6,7 @@ import {
   auditRelayUrl,
   auditTargetProblem,
   hostedNaming,
-  type WishProblem,
+  type SpecProblem,
 } from '../../../hosting/index.ts';
 import { formatYaml, ignoreNotFound } from '../../../machinery/index.ts';
 import { mayRefer, missingGrant, ownerReference, referrer, secretTarget } from '../../shared/index.ts';
@@ -15,7 +15,7 @@ import { auditWebhookSecretName } from './names.ts';
 import type { HostedScope } from './scope.ts';
 
 /** Keeps the Secret by which API servers send their audit log away. Why they cannot; undefined when all is well. */
-export async function keepAuditWebhook(scope: HostedScope): Promise<WishProblem | undefined> {
+export async function reconcileAuditWebhook(scope: HostedScope): Promise<SpecProblem | undefined> {
   const { context, controlPlane, clusterName } = scope;
   const targets: AuditTarget[] = [];
   for (const target of controlPlane.spec.deployment?.apiServer?.audit?.webhook?.targets ?? []) {
@@ -54,7 +54,7 @@ export async function keepAuditWebhook(scope: HostedScope): Promise<WishProblem 
 async function tokenOf(
   { context, controlPlane }: HostedScope,
   { authentication }: HostedAuditTarget,
-): Promise<string | undefined | WishProblem> {
+): Promise<string | undefined | SpecProblem> {
   if (!authentication) return undefined;
   const { secretName, secretNamespace, tokenKey = 'token' } = authentication;
   const namespace = secretNamespace || (controlPlane.metadata.namespace ?? '');

@@ -19,16 +19,16 @@ import {
   watchFilter,
   withoutFinalizer,
 } from '../../shared/index.ts';
-import { clusterMatters, clusterOfPlane, controlPlanesOf } from '../cluster-of-plane.ts';
+import { clusterOfPlane, controlPlanesOf, relevantClusterChange } from '../cluster-of-plane.ts';
 import { annotatedBackup, annotatedRequests, createPlaneDriver, warnOnce } from '../hosting/index.ts';
 import { setDeleting } from '../plane-conditions.ts';
-import { defaultConcurrency, type Outcome, type ProviderDependencies, passOverPlane } from '../plane-pass.ts';
-import { keepAuditWebhook } from './audit-webhook.ts';
+import { defaultConcurrency, type Outcome, type ProviderDependencies, reconcilePlane } from '../plane-reconcile.ts';
+import { reconcileAuditWebhook } from './audit-webhook.ts';
 import { hostedFinalizer } from './names.ts';
 import type { HostedScope } from './scope.ts';
+import { hostedPlaneNames, hostedPlaneSpec } from './spec.ts';
 import { observeHosted, refuseHosted } from './status.ts';
 import { growVolumes } from './volumes.ts';
-import { hostedPlaneNames, hostedWish } from './wish.ts';
 
 /** Nobody tells when a Secret comes that is not ours. */
 const retryMs = 30_000;
@@ -54,11 +54,11 @@ export function hostedControlPlaneController(dependencies: ProviderDependencies)
     if (!cluster && !isDeleting(controlPlane)) return done();
     const draft = clone(controlPlane);
     const scope: HostedScope = { context, driver, follower, controlPlane, draft, clusterName, cluster };
-    return await passOverPlane(context, hostedControlPlanes, {
+    return await reconcilePlane(context, hostedControlPlanes, {
       original: controlPlane,
       draft,
       pauses: pausedBy(controlPlane, cluster),
-      tellsGeneration: true,
+      reportsGeneration: true,
       keep: () => keep(scope),
       remove: () => remove(scope),
     });
@@ -67,7 +67,7 @@ export function hostedControlPlaneController(dependencies: ProviderDependencies)
   return defineController({
     name: 'hosted-control-plane',
     for: hostedControlPlanes,
-    goesOnAfterOwn: 'status',
+    continuesAfterOwnWrite: 'status',
     concurrency: dependencies.concurrency ?? defaultConcurrency,
     setup(informers) {
       informers.informer(clusters);
@@ -77,7 +77,7 @@ export function hostedControlPlaneController(dependencies: ProviderDependencies)
       watchObjects(hostedControlPlanes, { predicates: watchFilter(dependencies.watchFilter) }),
       ...driver.watches(hostedControlPlanes as unknown as Resource<KubeObject>),
       watchMapped(clusters, (cluster) => controlPlanesOf(cluster, hostedControlPlanes), {
-        predicates: [clusterMatters],
+        predicates: [relevantClusterChange],
       }),
     ],
     sources: [driver.source, follower.source, dependencies.workloads.connectionSource(planesOf)],
@@ -87,24 +87,24 @@ export function hostedControlPlaneController(dependencies: ProviderDependencies)
 
 async function keep(scope: HostedScope): Promise<Outcome> {
   const { context, controlPlane, draft, cluster, clusterName, driver, follower } = scope;
-  const problem = await keepAuditWebhook(scope);
+  const problem = await reconcileAuditWebhook(scope);
   if (problem) {
     refuseHosted(draft, problem, context.clock.now());
     warnOnce(context, controlPlane, problem.reason, problem.message);
     return { result: after(retryMs, 'a Secret of somebody else') };
   }
   const backup = annotatedBackup(controlPlane);
-  const wish = hostedWish({ controlPlane, clusterName, cluster, backup });
+  const desired = hostedPlaneSpec({ controlPlane, clusterName, cluster, backup });
   const report = await driver.drive({
     context,
     owner: controlPlane,
-    wish,
+    desired,
     ...(cluster && { cluster, follower }),
     isInitialized: controlPlane.status?.initialization?.controlPlaneInitialized === true,
     ...annotatedRequests(controlPlane),
   });
   observeHosted(draft, report, context.clock.now());
-  await growVolumes(scope, wish);
+  await growVolumes(scope, desired);
   return { result: report.result, ...(report.error !== undefined && { error: report.error }) };
 }
 
@@ -114,7 +114,7 @@ async function remove({ context, controlPlane, draft, cluster, clusterName, driv
     context,
     owner: controlPlane,
     ...(cluster && { cluster }),
-    wish: hostedPlaneNames({ controlPlane, clusterName }),
+    desired: hostedPlaneNames({ controlPlane, clusterName }),
     volumes: { etcd: true, controlPlane: true },
   });
   setDeleting(draft, report, context.clock.now());

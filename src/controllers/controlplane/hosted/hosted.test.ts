@@ -130,7 +130,7 @@ describe('a HostedControlPlane', () => {
     }
   });
 
-  it('is quiet when all is as wished', async () => {
+  it('is quiet when all is as desired', async () => {
     await world.pass(15 * minute);
     const before = world.writes();
     await world.pass(minute);

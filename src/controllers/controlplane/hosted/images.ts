@@ -19,12 +19,12 @@ export function imagesOf(version: string, spec: HostedControlPlaneSpec): PlaneIm
   };
 }
 
-function overridden(image: string, wished: HostedImage | undefined): string {
-  if (!wished) return image;
+function overridden(image: string, desired: HostedImage | undefined): string {
+  if (!desired) return image;
   const { repository: whole, tag } = parseImage(image);
   const slash = whole.indexOf('/');
-  const registry = wished.registry || whole.slice(0, slash);
-  const path = wished.repository || whole.slice(slash + 1);
-  const shownTag = wished.tag || tag;
+  const registry = desired.registry || whole.slice(0, slash);
+  const path = desired.repository || whole.slice(slash + 1);
+  const shownTag = desired.tag || tag;
   return formatImage({ repository: `${registry}/${path}`, ...(shownTag !== undefined && { tag: shownTag }) });
 }

@@ -78,7 +78,7 @@ function roundedBytes(bytes: number): string {
   return formatQuantity({ nanos: BigInt(mebibytes) * 1024n * 1024n * 1_000_000_000n, format: 'BinarySI' });
 }
 
-/** A wish nothing can be made of; what is there stays as it is. */
+/** A spec nothing can be made of; what is there stays as it is. */
 export function refuseHosted(
   draft: HostedControlPlane,
   { reason, message }: { reason: string; message: string },

@@ -1,6 +1,6 @@
 import { type HostedControlPlane, PersistentVolumeClaims } from '../../../api/index.ts';
 import { objectKey } from '../../../client/index.ts';
-import type { PlaneWish } from '../../../hosting/index.ts';
+import type { PlaneSpec } from '../../../hosting/index.ts';
 import { addQuantities, compareQuantities, ignoreNotFound, quantityValue } from '../../../machinery/index.ts';
 import type { HostedScope } from './scope.ts';
 
@@ -10,7 +10,7 @@ const stepSize = '1Gi';
 const reserveBytes = 500 * 1024 * 1024;
 
 /** How large each volume of etcd is to be. One that grows by itself is as large as it was, or a step larger. */
-export function wishedVolumeSize({ spec, status }: HostedControlPlane): string {
+export function desiredVolumeSize({ spec, status }: HostedControlPlane): string {
   const { volumeSize, autoGrow } = spec.etcd ?? {};
   if (volumeSize !== undefined) return String(volumeSize);
   const size = String(status?.etcdVolumeSize ?? startSize);
@@ -20,9 +20,9 @@ export function wishedVolumeSize({ spec, status }: HostedControlPlane): string {
 }
 
 /** Makes the claims of etcd ask for more where they have too little; that they get it is the matter of their class. */
-export async function growVolumes({ context, draft }: HostedScope, { naming, identity }: PlaneWish): Promise<void> {
+export async function growVolumes({ context, draft }: HostedScope, { naming, identity }: PlaneSpec): Promise<void> {
   const { client, cache, signal } = context;
-  const size = wishedVolumeSize(draft);
+  const size = desiredVolumeSize(draft);
   const prefix = `${naming.etcdVolume}-${naming.etcd}-`;
   const claims = cache.lister(PersistentVolumeClaims).list({
     namespace: identity.namespace,

@@ -1,9 +1,9 @@
 import type { ObjectKey } from '../../../client/index.ts';
-import type { ApiServerWish, BackupWish } from '../../../hosting/index.ts';
+import type { ApiServerSpec, BackupSpec } from '../../../hosting/index.ts';
 import { checkDns1123Label, checkDns1123Subdomain, type KubeObject } from '../../../machinery/index.ts';
 import type { PlaneRequest, RestoreRequest, RotationRequest } from './types.ts';
 
-// Wishes that the kinds of hosted control planes have no fields for. People write them as annotations of their object.
+// Requests that the kinds of hosted control planes have no fields for. People write them as annotations of their object.
 
 const domain = 'controlplane.cluster.x-k8s.io';
 
@@ -38,7 +38,7 @@ const cloudSecretNamespace = 'kube-system';
 const defaultCloudSecret = 'openstack-credentials';
 
 /** What the API server is to do that the kinds have no field for. */
-export function annotatedApiServer({ metadata }: KubeObject): Pick<ApiServerWish, 'encryptionAtRest'> {
+export function annotatedApiServer({ metadata }: KubeObject): Pick<ApiServerSpec, 'encryptionAtRest'> {
   return metadata.annotations?.[encryptionAnnotation] === 'true' ? { encryptionAtRest: true } : {};
 }
 
@@ -87,7 +87,7 @@ function restoreRequest(annotations: Readonly<Record<string, string>>, own: stri
 }
 
 /** Backups somebody asks for; undefined without a schedule. They go to a bucket, or else to the directory of the operator. */
-export function annotatedBackup({ metadata }: KubeObject): BackupWish | undefined {
+export function annotatedBackup({ metadata }: KubeObject): BackupSpec | undefined {
   const annotations = metadata.annotations ?? {};
   const schedule = annotations[backupScheduleAnnotation];
   const path = annotations[backupDirectoryAnnotation];

@@ -56,14 +56,14 @@ export interface ApplyOptions {
 }
 
 /** Kinds that are not followed are looked at once in a while. */
-const lookAgainMs = 10 * 60_000;
+const recheckMs = 10 * 60_000;
 const followed = new Set(followedResources.map(resourceId));
 
 /** What starts programs: it is written when all they read is there. */
 const starting: ReadonlySet<string> = new Set(['StatefulSet', 'Deployment', 'CronJob']);
 
 /**
- * Server-side apply. An object is written when the wish changed, when somebody changed a field of ours, or when it is gone.
+ * Server-side apply. An object is written when the spec changed, when somebody changed a field of ours, or when it is gone.
  * Resolves with all of them as stored. Those that start nothing are written side by side, because each is waited for until it
  * is safe.
  */
@@ -93,19 +93,19 @@ export async function applyObject(options: ApplyOptions, object: KubeObject): Pr
   const checksum = checksumOf(object);
   const id = objectId(resource, object);
   const known = memory.get(id);
-  if (!isFollowed && known?.checksum === checksum && nowMs - known.at < lookAgainMs) return object;
+  if (!isFollowed && known?.checksum === checksum && nowMs - known.at < recheckMs) return object;
   try {
     const live = isFollowed
       ? options.cache.lister(resource).get(objectKey(object))
       : await client.get(resource, objectKey(object), { signal }).catch(ignoreNotFound);
-    if (live && isAsWished(live, object, checksum, known)) {
+    if (live && isAsDesired(live, object, checksum, known)) {
       if (!isFollowed) memory.set(id, appliedNow(live, checksum, nowMs));
       return live;
     }
     const annotations = { ...object.metadata.annotations, [appliedAnnotation]: checksum };
-    const wish: KubeObject = { ...object, metadata: { ...object.metadata, annotations } };
+    const desired: KubeObject = { ...object, metadata: { ...object.metadata, annotations } };
     if (!live) options.making?.add(id);
-    const stored = await client.apply(resource, wish, { fieldManager, force: true, signal });
+    const stored = await client.apply(resource, desired, { fieldManager, force: true, signal });
     if (stored.metadata.resourceVersion !== live?.metadata.resourceVersion) options.onWrite?.(stored);
     memory.set(id, appliedNow(stored, checksum, nowMs));
     return stored;
@@ -124,13 +124,13 @@ const appliedNow = (stored: KubeObject, checksum: string, nowMs: number): Applie
   at: nowMs,
 });
 
-function isAsWished(live: KubeObject, wish: KubeObject, checksum: string, known: Applied | undefined): boolean {
+function isAsDesired(live: KubeObject, desired: KubeObject, checksum: string, known: Applied | undefined): boolean {
   if (live.metadata.annotations?.[appliedAnnotation] !== checksum || live.metadata.deletionTimestamp !== undefined) {
     return false;
   }
-  // the server writes some values in its own way; what our own write led to is as wished
+  // the server writes some values in its own way; what our own write led to is as desired
   if (known?.checksum === checksum && known.uid === live.metadata.uid && known.stamp === stampOf(live)) return true;
-  return shows(live, wish);
+  return shows(live, desired);
 }
 
 const stampOf = ({ metadata }: KubeObject): string =>

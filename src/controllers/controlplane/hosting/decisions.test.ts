@@ -11,7 +11,7 @@ import { followed } from './in-cluster.ts';
 import { mountedByUser } from './mounted.ts';
 import { gatewayFacts } from './stages/observe.ts';
 import { emptyState, type PlaneState, readState, stateData } from './state.ts';
-import { hostedWish } from './testing/plane-world.ts';
+import { hostedPlaneSpec } from './testing/plane-world.ts';
 import type { PlaneStage } from './types.ts';
 
 const hourMs = 3_600_000;
@@ -167,7 +167,7 @@ describe('an object made once', () => {
   });
   const paths = [['spec', 'template', 'spec', 'containers', 'coredns', 'image']];
 
-  it('follows the wish in the fields named and in no others', () => {
+  it('follows the spec in the fields named and in no others', () => {
     const changed = followed(deployment('v1', 5), deployment('v2', 2), paths);
     expect(changed).toEqual({
       apiVersion: 'apps/v1',
@@ -184,9 +184,9 @@ describe('what is known of a plane', () => {
   const owner = { apiVersion: 'x/v1', kind: 'X', metadata: { name: 'c1', uid: 'u' } } as UnstructuredObject;
 
   it('includes the Secrets and ConfigMaps users mount', () => {
-    const wish = hostedWish(owner, 'ns');
+    const desired = hostedPlaneSpec(owner, 'ns');
     const mounted = mountedByUser({
-      ...wish,
+      ...desired,
       components: {
         apiServer: {
           volumes: [

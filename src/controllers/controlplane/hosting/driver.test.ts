@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { clusters, Deployments, Ingresses, Services, StatefulSets } from '../../../api/index.ts';
 import { parseKubeconfig } from '../../../client/index.ts';
-import type { OwnEtcdWish } from '../../../hosting/index.ts';
+import type { OwnEtcdSpec } from '../../../hosting/index.ts';
 import { coreEvents } from '../../../runtime/index.ts';
 import { fakeClusters } from '../../testing/provider-kinds.ts';
 import { worldsOfTests } from './testing/hosting-world.ts';
@@ -104,7 +104,7 @@ describe('a plane', () => {
     const world = await start();
     await world.untilSettled();
     const ingress = { deploy: true, host: 'api.example.org', port: 443, className: 'nginx' };
-    await world.wish((wish) => ({ ...wish, exposure: { ...wish.exposure, ingress } }));
+    await world.desired((desired) => ({ ...desired, exposure: { ...desired.exposure, ingress } }));
     world.setWorkloadDown(true);
     await world.until(() => /Ingress/.test(world.report().stages.get('functional')?.message ?? ''));
     expect(world.report().stages.get('functional')).toMatchObject({
@@ -117,12 +117,15 @@ describe('a plane', () => {
     await world.until(() => !/Ingress/.test(world.report().stages.get('functional')?.message ?? ''));
   });
 
-  it('stays as it is while a wish cannot be fulfilled, says why, and goes on when it can', async () => {
+  it('stays as it is while a spec cannot be fulfilled, says why, and goes on when it can', async () => {
     const world = await start();
     await world.untilSettled();
     const before = world.writes();
     const members = (count: number): Promise<void> =>
-      world.wish((wish) => ({ ...wish, dataStore: { ...(wish.dataStore as OwnEtcdWish), members: count } }));
+      world.desired((desired) => ({
+        ...desired,
+        dataStore: { ...(desired.dataStore as OwnEtcdSpec), members: count },
+      }));
     await members(2);
     await world.until(() => world.report().stages.get('version')?.status === 'False');
     expect(world.report().stages.get('version')).toMatchObject({

@@ -18,16 +18,16 @@ import { bad, newPlaneMemory, type PlaneMemory, type PlaneScope, readSecret, typ
 import { secretDrafts } from './secret-drafts.ts';
 import { registerPodIndexes } from './sets.ts';
 import { tellArguments } from './stages/arguments.ts';
-import { keepBackups } from './stages/backup.ts';
-import { keepCloudCredentials } from './stages/cloud-credentials.ts';
+import { reconcileBackups } from './stages/backup.ts';
+import { reconcileCloudCredentials } from './stages/cloud-credentials.ts';
 import { issueCredentials, tellKubeconfig } from './stages/credentials.ts';
-import { keepEtcd } from './stages/etcd.ts';
+import { reconcileEtcd } from './stages/etcd.ts';
 import { expose, publish } from './stages/exposure.ts';
-import { judgeFunction, keepParts } from './stages/in-cluster.ts';
+import { judgeFunction, reconcileParts } from './stages/in-cluster.ts';
 import { observePlane } from './stages/observe.ts';
-import { findRestore, keepRestore } from './stages/restore.ts';
+import { findRestore, reconcileRestore } from './stages/restore.ts';
 import { moveRotations } from './stages/rotation.ts';
-import { acceptWish, judgeVersion, keepPolicies, keepRoutes, keepWorkloads } from './stages/workloads.ts';
+import { acceptRequest, judgeVersion, keepPolicies, reconcileRoutes, reconcileWorkloads } from './stages/workloads.ts';
 import { readState } from './state.ts';
 import type { PlaneDependencies, PlaneReport, PlaneRequest, PlaneStage, RemovalReport } from './types.ts';
 import { warnOfObstacles } from './warnings.ts';
@@ -36,7 +36,7 @@ import { runningVersionOf } from './workload-sets.ts';
 
 /** Drives the planes of one kind. Every controller of a hosted kind has one. */
 export interface PlaneDriver {
-  /** Brings a plane nearer to what is wished and tells how far it is. What fails is in the report, to be thrown after it is shown. */
+  /** Brings a plane nearer to the desired state and tells how far it is. What fails is in the report, to be thrown after it is shown. */
   drive(request: PlaneRequest): Promise<PlaneReport>;
   /** Takes a plane down; to be called until it is gone. */
   remove(request: RemovalRequest): Promise<RemovalReport>;
@@ -53,24 +53,24 @@ export interface PlaneDriver {
 /** In this order; one that has to wait keeps those after it from building on sand. */
 const steps: readonly (readonly [PlaneStage, Stage])[] = [
   ['exposure', observePlane],
-  ['version', acceptWish],
+  ['version', acceptRequest],
   ['version', judgeVersion],
   ['exposure', expose],
   ['endpoint', publish],
   ['certificates', issueCredentials],
   ['restore', findRestore],
   ['workloads', keepPolicies],
-  ['etcd', keepEtcd],
-  ['restore', keepRestore],
+  ['etcd', reconcileEtcd],
+  ['restore', reconcileRestore],
   ['kubeconfig', tellKubeconfig],
   ['exposure', stopWithoutEndpoint],
-  ['routes', keepRoutes],
+  ['routes', reconcileRoutes],
   ['arguments', tellArguments],
-  ['workloads', keepWorkloads],
-  ['backup', keepBackups],
+  ['workloads', reconcileWorkloads],
+  ['backup', reconcileBackups],
   ['functional', judgeFunction],
-  ['inCluster', keepParts],
-  ['cloudCredentials', keepCloudCredentials],
+  ['inCluster', reconcileParts],
+  ['cloudCredentials', reconcileCloudCredentials],
   ['rotation', moveRotations],
 ];
 
@@ -145,15 +145,15 @@ function openScope(
   request: PlaneRequest,
   parts: Pick<PlaneScope, 'dependencies' | 'openEtcd' | 'background' | 'clouds' | 'memory'>,
 ): PlaneScope {
-  const { context, wish, owner } = request;
+  const { context, desired, owner } = request;
   const { client, cache, clock, signal } = context;
-  const { naming, identity } = wish;
+  const { naming, identity } = desired;
   const { namespace } = identity;
   const scope: PlaneScope = {
     request,
     ...parts,
     key: objectKey(owner),
-    wish,
+    desired,
     apply: {
       client,
       cache,
@@ -230,25 +230,31 @@ function reasonOf(error: unknown): string {
   return error instanceof EtcdError ? 'EtcdNotAnswering' : 'Failed';
 }
 
-/** Going on without these the plane is still as wished. */
+/** Going on without these the plane is still as desired. */
 const besides: ReadonlySet<PlaneStage> = new Set(['cloudCredentials', 'arguments', 'rotation', 'backup']);
 
 function reportOf(scope: PlaneScope, error: unknown): PlaneReport {
-  const { wish, controlPlane, etcd, facts, endpoint, credentials } = scope;
-  const counts = controlPlane?.counts ?? { desired: wish.replicas, replicas: 0, ready: 0, available: 0, upToDate: 0 };
-  const runningVersion = (controlPlane && runningVersionOf(wish, controlPlane)) ?? undefined;
+  const { desired, controlPlane, etcd, facts, endpoint, credentials } = scope;
+  const counts = controlPlane?.counts ?? {
+    desired: desired.replicas,
+    replicas: 0,
+    ready: 0,
+    available: 0,
+    upToDate: 0,
+  };
+  const runningVersion = (controlPlane && runningVersionOf(desired, controlPlane)) ?? undefined;
   const address = facts.service?.ingress[0];
   const serviceAddress = address?.ip ?? address?.hostname ?? facts.service?.clusterIPs[0];
   const isSettled =
     error === undefined &&
     [...scope.stages].every(([stage, { status }]) => besides.has(stage) || status === 'True') &&
-    (wish.replicas === 0 || (scope.isRolledOut && scope.isFunctional));
+    (desired.replicas === 0 || (scope.isRolledOut && scope.isFunctional));
   return {
     stages: scope.stages,
     isSettled,
     // Pods that are held at what they run are not what is wanted
-    counts: { ...counts, desired: wish.replicas, ...(scope.holdsBack && { upToDate: 0 }) },
-    selector: formatLabelSelectorObject({ matchLabels: { ...wish.naming.selector('control-plane') } }),
+    counts: { ...counts, desired: desired.replicas, ...(scope.holdsBack && { upToDate: 0 }) },
+    selector: formatLabelSelectorObject({ matchLabels: { ...desired.naming.selector('control-plane') } }),
     isFunctional: scope.isFunctional,
     certificates: credentials?.reports ?? [],
     rotations: scope.rotations,

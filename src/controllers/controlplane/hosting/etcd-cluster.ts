@@ -1,6 +1,6 @@
 import { Secrets } from '../../../api/index.ts';
 import type { ObjectKey } from '../../../client/index.ts';
-import { type EtcdClusterWish, etcdCertificatePlan, etcdObjects } from '../../../hosting/index.ts';
+import { type EtcdClusterSpec, etcdCertificatePlan, etcdObjects } from '../../../hosting/index.ts';
 import type { KubeObject } from '../../../machinery/index.ts';
 import { after, type ReconcileContext, type Result, soonest } from '../../../runtime/index.ts';
 import type { Verdict } from '../../shared/index.ts';
@@ -19,7 +19,7 @@ export interface EtcdClusterRequest {
   context: ReconcileContext;
   /** the object it belongs to */
   owner: KubeObject;
-  wish: EtcdClusterWish;
+  desired: EtcdClusterSpec;
 }
 
 export interface EtcdClusterReport {
@@ -36,11 +36,11 @@ export interface EtcdClusterReport {
 const longestMs = 24 * 3_600_000;
 
 export async function driveEtcdCluster(
-  { context, wish }: EtcdClusterRequest,
+  { context, desired }: EtcdClusterRequest,
   { open, memory }: { open: OpenPlaneEtcd; memory: PlaneMemory },
 ): Promise<EtcdClusterReport> {
   const { client, cache, clock, signal } = context;
-  const { naming, identity } = wish;
+  const { naming, identity } = desired;
   const { namespace } = identity;
   const read = (key: ObjectKey) => cache.lister(Secrets).get(key);
   const { fieldManager } = naming;
@@ -51,12 +51,12 @@ export async function driveEtcdCluster(
     clock,
     signal,
     namespace,
-    plan: etcdCertificatePlan(wish),
+    plan: etcdCertificatePlan(desired),
     state,
     read,
     drafts,
     memory: memory.credentials,
-    losses: lossesOfEtcd(cache, wish),
+    losses: lossesOfEtcd(cache, desired),
   });
   const nextState = withKept(state, credentials.keeping, clock.now());
   if (nextState !== state) {
@@ -66,12 +66,12 @@ export async function driveEtcdCluster(
   const trust = { 'etcd-ca': credentials.authorities.get('etcd-ca')?.trust ?? '' };
   const outcome = await driveEtcd({
     context,
-    wish,
+    desired,
     apply: { client, cache, fieldManager, memory: memory.applied, nowMs: clock.now(), signal },
     memory: memory.etcd,
-    objects: (etcd) => etcdObjects(wish, { etcd, trust }),
+    objects: (etcd) => etcdObjects(desired, { etcd, trust }),
     open,
-    targetOf: etcdTargetOf(wish, read),
+    targetOf: etcdTargetOf(desired, read),
     lastDefragmentedMs: undefined,
     defragmentDue: false,
     restores: false,

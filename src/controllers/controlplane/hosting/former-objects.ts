@@ -11,7 +11,7 @@ import type { PlaneScope } from './scope.ts';
  * those of a small plane never asked who leads. Answers with the names of those that are still there.
  */
 export async function removeFormerDeployments(scope: PlaneScope): Promise<string[]> {
-  return remove(scope, Deployments, scope.wish.naming.formerDeployments ?? []);
+  return remove(scope, Deployments, scope.desired.naming.formerDeployments ?? []);
 }
 
 /** Budgets and network policies the plane has outgrown: one for a single Pod would keep its node from being emptied. */
@@ -21,14 +21,14 @@ export async function removeFormerPolicies(scope: PlaneScope, policies: readonly
     await remove(
       scope,
       resource,
-      policyNames(scope.wish).filter((name) => !kept.has(name)),
+      policyNames(scope.desired).filter((name) => !kept.has(name)),
     );
   }
 }
 
 async function remove(scope: PlaneScope, resource: Resource<KubeObject>, names: readonly string[]): Promise<string[]> {
   const { client, cache, signal } = scope.request.context;
-  const { namespace, owner } = scope.wish.identity;
+  const { namespace, owner } = scope.desired.identity;
   const left: string[] = [];
   for (const name of names) {
     const found = cache.lister(resource).get({ namespace, name });

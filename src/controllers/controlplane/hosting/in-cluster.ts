@@ -19,42 +19,42 @@ export interface InClusterOptions {
 }
 
 /**
- * Sees to it that a workload cluster contains what it must. Everything is read first: a cluster that is as wished is not written
+ * Sees to it that a workload cluster contains what it must. Everything is read first: a cluster that is as desired is not written
  * to. Resolves with the number of writes.
  */
-export async function keepInCluster(options: InClusterOptions, wishes: readonly WorkloadObject[]): Promise<number> {
+export async function reconcileInCluster(options: InClusterOptions, specs: readonly WorkloadObject[]): Promise<number> {
   let writes = 0;
-  for (const wish of wishes) if (await keepOne(options, wish)) writes++;
+  for (const desired of specs) if (await keepOne(options, desired)) writes++;
   return writes;
 }
 
-async function keepOne(options: InClusterOptions, wish: WorkloadObject): Promise<boolean> {
+async function keepOne(options: InClusterOptions, desired: WorkloadObject): Promise<boolean> {
   const { client, fieldManager, signal } = options;
-  const { object } = wish;
+  const { object } = desired;
   const resource = resourceOfObject(object);
   const apply = async (content: KubeObject): Promise<true> => {
     await client.apply(resource, content, { fieldManager, force: true, signal });
     return true;
   };
-  // what a wish leaves out cannot be told from what others wrote; the API knows, and writes nothing when nothing changes
-  if (wish.mode === 'own') return await apply(object);
+  // what a spec leaves out cannot be told from what others wrote; the API knows, and writes nothing when nothing changes
+  if (desired.mode === 'own') return await apply(object);
   const live = await client.get(resource, objectKey(object), { signal }).catch(ignoreNotFound);
-  if (wish.mode === 'gone') {
+  if (desired.mode === 'gone') {
     if (!live || !shows(live, object)) return false;
     await client.delete(resource, objectKey(object), { signal }).catch(ignoreNotFound);
     return true;
   }
-  if (wish.mode === 'keep') return live && shows(live, object) ? false : await apply(object);
-  if (live && wish.mode === 'marked') {
-    if (live.metadata.annotations?.[wish.mark] === undefined || shows(live, object)) return false;
+  if (desired.mode === 'keep') return live && shows(live, object) ? false : await apply(object);
+  if (live && desired.mode === 'marked') {
+    if (live.metadata.annotations?.[desired.mark] === undefined || shows(live, object)) return false;
     // as a whole and against the state that was seen: a Secret that became somebody else's meanwhile stays theirs
     const annotations = { ...live.metadata.annotations, ...object.metadata.annotations };
     const next = { ...live, ...object, metadata: { ...live.metadata, annotations } };
     await client.update(resource, next, { fieldManager, signal });
     return true;
   }
-  if (live && wish.mode === 'once') {
-    const patch = followed(live, object, wish.follow ?? []);
+  if (live && desired.mode === 'once') {
+    const patch = followed(live, object, desired.follow ?? []);
     return patch ? await apply(patch) : false;
   }
   // as a plain object, not as fields of ours: it is the users' from now on, or one that is written as a whole
@@ -64,26 +64,26 @@ async function keepOne(options: InClusterOptions, wish: WorkloadObject): Promise
   return true;
 }
 
-/** What is to be applied so that the paths follow the wish and nothing else changes; undefined when they do. */
+/** What is to be applied so that the paths follow the spec and nothing else changes; undefined when they do. */
 export function followed(
   live: KubeObject,
-  wish: KubeObject,
+  desired: KubeObject,
   paths: readonly (readonly string[])[],
 ): KubeObject | undefined {
   const partial: JsonObject = {};
   let differs = false;
   for (const path of paths) {
-    const wanted = at(wish, path);
+    const wanted = at(desired, path);
     if (wanted === undefined) continue;
     if (!shows(at(live, path), wanted)) differs = true;
-    put(partial, path, wanted, wish);
+    put(partial, path, wanted, desired);
   }
   if (!differs) return undefined;
-  const { name, namespace } = wish.metadata;
+  const { name, namespace } = desired.metadata;
   return {
     ...partial,
-    apiVersion: wish.apiVersion,
-    kind: wish.kind,
+    apiVersion: desired.apiVersion,
+    kind: desired.kind,
     metadata: { ...(name !== undefined && { name }), ...(namespace !== undefined && { namespace }) },
   } as KubeObject;
 }
@@ -99,13 +99,13 @@ function at(object: unknown, path: readonly string[]): JsonValue | undefined {
 }
 
 /** Makes the way to a value, with the entries of lists known by their names as server-side apply wants them. */
-function put(into: JsonObject, path: readonly string[], value: JsonValue, wish: unknown): void {
+function put(into: JsonObject, path: readonly string[], value: JsonValue, desired: unknown): void {
   const [step = '', ...rest] = path;
   if (rest.length === 0) {
     into[step] = value;
     return;
   }
-  const source = at(wish, [step]);
+  const source = at(desired, [step]);
   if (!Array.isArray(source)) {
     const child = isJsonObject(into[step]) ? into[step] : {};
     into[step] = child;

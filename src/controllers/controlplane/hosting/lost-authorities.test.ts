@@ -46,7 +46,7 @@ describe('an authority whose Secret is gone', () => {
     expect(await world.secret('c1-ca', 'tls.crt')).toBe(rotated);
   });
 
-  it('and its copy too is not replaced behind the back of workers: the Secret and the cures are named', async () => {
+  it('and its copy too is not replaced while workers still trust the old one: the Secret and the cures are named', async () => {
     const world = await start();
     await world.untilSettled();
     const lost = await world.client.get(Secrets, { namespace: world.namespace, name: 'c1-ca' });

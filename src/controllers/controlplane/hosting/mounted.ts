@@ -1,5 +1,5 @@
 import { type ConfigMap, ConfigMaps, type Secret } from '../../../api/index.ts';
-import { checksumOf, type PlaneWish } from '../../../hosting/index.ts';
+import { checksumOf, type PlaneSpec } from '../../../hosting/index.ts';
 import { isJsonObject } from '../../../machinery/index.ts';
 import type { CacheReader } from '../../../runtime/index.ts';
 
@@ -15,7 +15,7 @@ const referenceFields = new Set([
 ]);
 
 /** What users mount into the Pods of a plane, beside what is ours. */
-export function mountedByUser(wish: PlaneWish): string[] {
+export function mountedByUser(desired: PlaneSpec): string[] {
   const names = new Set<string>();
   const walk = (value: unknown, field: string): void => {
     if (Array.isArray(value)) for (const item of value) walk(item, field);
@@ -26,23 +26,29 @@ export function mountedByUser(wish: PlaneWish): string[] {
       else walk(child, key);
     }
   };
-  for (const part of [wish.components, wish.pods, wish.k0s?.manifests, wish.k0s?.mounts, wish.apiServer.audit])
+  for (const part of [
+    desired.components,
+    desired.pods,
+    desired.k0s?.manifests,
+    desired.k0s?.mounts,
+    desired.apiServer.audit,
+  ])
     walk(part, '');
   return [...names].sort();
 }
 
 /** Checksums of what Pods mount, so that those whose programs read it only at their start are started anew when it changes. */
 export function mountedChecksums(
-  wish: PlaneWish,
+  desired: PlaneSpec,
   cache: CacheReader,
   read: (key: { namespace: string; name: string }) => Secret | undefined,
 ): Map<string, string> {
-  const { namespace } = wish.identity;
+  const { namespace } = desired.identity;
   const sums = new Map<string, string>();
-  const { secrets, bundles } = wish.naming;
+  const { secrets, bundles } = desired.naming;
   const places = [...Object.values(secrets), ...Object.values(bundles)].map(({ name }) => name);
-  places.push(...Object.values(wish.certificates.external ?? {}));
-  for (const name of new Set([...places, wish.naming.encryptionKeys, ...mountedByUser(wish)])) {
+  places.push(...Object.values(desired.certificates.external ?? {}));
+  for (const name of new Set([...places, desired.naming.encryptionKeys, ...mountedByUser(desired)])) {
     const content: Secret | ConfigMap | undefined =
       read({ namespace, name }) ?? cache.lister(ConfigMaps).get({ namespace, name });
     if (content) sums.set(name, contentChecksum(content));

@@ -9,7 +9,7 @@ import {
   StatefulSets,
 } from '../../../api/index.ts';
 import { objectKey } from '../../../client/index.ts';
-import type { PlaneWish } from '../../../hosting/index.ts';
+import type { PlaneSpec } from '../../../hosting/index.ts';
 import { isNotFound, type KubeObject, type Resource } from '../../../machinery/index.ts';
 import { after, done, type ReconcileContext } from '../../../runtime/index.ts';
 import { isDeleting } from '../../shared/index.ts';
@@ -21,13 +21,13 @@ export interface RemovalRequest {
   owner: KubeObject;
   /** its machines go first */
   cluster?: Cluster;
-  wish: Pick<PlaneWish, 'identity' | 'naming'>;
+  desired: Pick<PlaneSpec, 'identity' | 'naming'>;
   /** whose claims go with the plane */
   volumes: { etcd: boolean; controlPlane: boolean };
 }
 
 /** Should the event get lost that says something is gone. */
-const lookAgainMs = 30_000;
+const recheckMs = 30_000;
 /** Claims are nobody's: no event of theirs wakes the plane, and a cache is quick to look at. */
 const volumesMs = 1_000;
 const removingVolumes = 'RemovingVolumes';
@@ -50,16 +50,12 @@ export async function removePlane(request: RemovalRequest): Promise<RemovalRepor
     const left = await removeAll(request, group.objects);
     if (left.length === 0) continue;
     const isVolumes = group.reason === removingVolumes;
-    return waiting(
-      group.reason,
-      `${group.what} being removed: ${left.join(', ')}`,
-      isVolumes ? volumesMs : lookAgainMs,
-    );
+    return waiting(group.reason, `${group.what} being removed: ${left.join(', ')}`, isVolumes ? volumesMs : recheckMs);
   }
   return { isGone: true, reason: 'DeletionCompleted', message: 'Deletion completed', result: done() };
 }
 
-const waiting = (reason: string, message: string, ms: number = lookAgainMs): RemovalReport => ({
+const waiting = (reason: string, message: string, ms: number = recheckMs): RemovalReport => ({
   isGone: false,
   reason,
   message,
@@ -88,7 +84,7 @@ interface Group {
 }
 
 function groupsOf(request: RemovalRequest): Group[] {
-  const { naming } = request.wish;
+  const { naming } = request.desired;
   const isEtcd = ({ object }: Found): boolean => object.kind === 'StatefulSet' && object.metadata.name === naming.etcd;
   const sets = [...owned(request, StatefulSets), ...owned(request, Deployments)];
   return [
@@ -103,29 +99,29 @@ function groupsOf(request: RemovalRequest): Group[] {
   ];
 }
 
-function owned<T extends KubeObject>({ context, owner, wish }: RemovalRequest, resource: Resource<T>): Found[] {
+function owned<T extends KubeObject>({ context, owner, desired }: RemovalRequest, resource: Resource<T>): Found[] {
   const { uid } = owner.metadata;
   return context.cache
     .lister(resource)
     .list({
-      namespace: wish.identity.namespace,
+      namespace: desired.identity.namespace,
       filter: ({ metadata }) => metadata.ownerReferences?.some((reference) => reference.uid === uid) === true,
     })
     .map((object) => ({ resource: resource as unknown as Resource<KubeObject>, object }));
 }
 
 /** Claims belong to no one: they are known by the labels their sets gave them. */
-function claimsOf({ context, wish, volumes }: RemovalRequest): Found[] {
+function claimsOf({ context, desired, volumes }: RemovalRequest): Found[] {
   const selectors = [
-    ...(volumes.etcd ? [wish.naming.selector('etcd'), ...(wish.naming.formerSelectors?.('etcd') ?? [])] : []),
-    ...(volumes.controlPlane ? [wish.naming.selector('control-plane')] : []),
+    ...(volumes.etcd ? [desired.naming.selector('etcd'), ...(desired.naming.formerSelectors?.('etcd') ?? [])] : []),
+    ...(volumes.controlPlane ? [desired.naming.selector('control-plane')] : []),
   ];
   if (selectors.length === 0) return [];
   const matches = ({ metadata }: PersistentVolumeClaim): boolean =>
     selectors.some((selector) => Object.entries(selector).every(([key, value]) => metadata.labels?.[key] === value));
   return context.cache
     .lister(PersistentVolumeClaims)
-    .list({ namespace: wish.identity.namespace, filter: matches })
+    .list({ namespace: desired.identity.namespace, filter: matches })
     .map((object) => ({ resource: PersistentVolumeClaims as unknown as Resource<KubeObject>, object }));
 }
 

@@ -1,6 +1,6 @@
 import { type Secret, Secrets } from '../../../api/index.ts';
 import type { ObjectKey } from '../../../client/index.ts';
-import type { Endpoint, PlaneFacts, PlaneWish } from '../../../hosting/index.ts';
+import type { Endpoint, PlaneFacts, PlaneSpec } from '../../../hosting/index.ts';
 import { after, type Result, soonest } from '../../../runtime/index.ts';
 import type { Verdict } from '../../shared/index.ts';
 import type { AppliedMemory, ApplyOptions } from './apply-objects.ts';
@@ -20,11 +20,11 @@ export interface PlaneMemory {
   readonly making: Set<string>;
   readonly applied: AppliedMemory;
   readonly credentials: CredentialMemory;
-  /** of the latest wish all objects of which can be said */
-  checkedWish?: string;
+  /** of the latest spec from which all objects can be computed */
+  checkedSpec?: string;
   readonly etcd: EtcdMemory;
   /** what the workload cluster was found to contain, by the stage that saw to it */
-  readonly inCluster: Map<PlaneStage, { readonly wish: string; readonly at: number }>;
+  readonly inCluster: Map<PlaneStage, { readonly desired: string; readonly at: number }>;
   gateway?: { readonly facts: NonNullable<PlaneFacts['gateway']>; readonly at: number };
   nodeAddress?: { readonly address: string | undefined; readonly at: number };
   backupFailure?: { readonly message: string; readonly at: number };
@@ -62,7 +62,7 @@ export interface PlaneScope {
   readonly written: Map<string, Secret>;
   /** the key of the object of the user */
   readonly key: ObjectKey;
-  readonly wish: PlaneWish;
+  readonly desired: PlaneSpec;
   state: PlaneState;
   /** as far as known at this point of the pass */
   facts: PlaneFacts;
@@ -71,7 +71,7 @@ export interface PlaneScope {
   credentials: EnsuredCredentials | undefined;
   etcd: EtcdOutcome | undefined;
   controlPlane: SetSight | undefined;
-  /** the Pods are to stay as they are: the wish for them cannot be followed */
+  /** the Pods are to stay as they are: their spec cannot be followed */
   holdsBack: boolean;
   /** the programs must not run: what they store is being replaced */
   isRestoring: boolean;
@@ -96,21 +96,21 @@ export function tell(scope: PlaneScope, stage: PlaneStage, verdict: Verdict): vo
 export const good = (reason: string): Verdict => ({ status: 'True', reason });
 export const bad = (reason: string, message: string): Verdict => ({ status: 'False', reason, message });
 
-export function lookAgain(scope: PlaneScope, ms: number, reason: string): void {
+export function requeueAfter(scope: PlaneScope, ms: number, reason: string): void {
   scope.later = soonest(scope.later, after(ms, reason));
 }
 
 /** Timers of programs are not made for years. */
 const longestMs = 24 * 3_600_000;
 
-export function lookAgainAt(scope: PlaneScope, atMs: number | undefined, reason: string): void {
+export function requeueAt(scope: PlaneScope, atMs: number | undefined, reason: string): void {
   if (atMs === undefined || !Number.isFinite(atMs)) return;
-  lookAgain(scope, Math.max(0, Math.min(atMs - scope.request.context.clock.now(), longestMs)), reason);
+  requeueAfter(scope, Math.max(0, Math.min(atMs - scope.request.context.clock.now(), longestMs)), reason);
 }
 
 /** A Secret as it is now: what this pass wrote, or what the cache shows. */
-export function readSecret({ request, written, wish }: PlaneScope, key: ObjectKey): Secret | undefined {
-  const own = key.namespace === wish.identity.namespace ? written.get(key.name) : undefined;
+export function readSecret({ request, written, desired }: PlaneScope, key: ObjectKey): Secret | undefined {
+  const own = key.namespace === desired.identity.namespace ? written.get(key.name) : undefined;
   return own ?? request.context.cache.lister(Secrets).get(key);
 }
 

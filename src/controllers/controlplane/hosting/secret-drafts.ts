@@ -6,7 +6,7 @@ import { allDone } from './all-done.ts';
 import { objectId } from './resources.ts';
 
 /** What is to be in a Secret; keys that others put there stay. */
-export interface SecretWish {
+export interface SecretSpec {
   readonly type?: string;
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
@@ -28,38 +28,38 @@ export interface SecretDraftsOptions {
 
 /** Gathers what one pass wants in Secrets and writes each of them once, if at all: several credentials may share one. */
 export interface SecretDrafts {
-  put(name: string, wish: SecretWish): void;
+  put(name: string, desired: SecretSpec): void;
   /** resolves with the names of the Secrets that were written */
   flush(): Promise<Map<string, Secret>>;
 }
 
 export function secretDrafts(options: SecretDraftsOptions): SecretDrafts {
   const { client, namespace, owner, fieldManager, signal } = options;
-  const drafts = new Map<string, SecretWish>();
+  const drafts = new Map<string, SecretSpec>();
 
-  const create = (name: string, wish: SecretWish): Promise<Secret> => {
+  const create = (name: string, desired: SecretSpec): Promise<Secret> => {
     const secret: Secret = {
       apiVersion: 'v1',
       kind: 'Secret',
       metadata: {
         name,
         namespace,
-        ...(wish.labels && { labels: { ...wish.labels } }),
-        ...(wish.annotations && { annotations: { ...wish.annotations } }),
+        ...(desired.labels && { labels: { ...desired.labels } }),
+        ...(desired.annotations && { annotations: { ...desired.annotations } }),
         ownerReferences: [owner],
       },
-      ...(wish.type !== undefined && { type: wish.type }),
-      data: encoded(wish.data) as Record<string, string>,
+      ...(desired.type !== undefined && { type: desired.type }),
+      data: encoded(desired.data) as Record<string, string>,
     };
     options.making?.add(objectId(Secrets, secret));
     return client.create(Secrets, secret, { fieldManager, signal });
   };
 
-  const write = async (name: string, wish: SecretWish): Promise<Secret | undefined> => {
+  const write = async (name: string, desired: SecretSpec): Promise<Secret | undefined> => {
     const live = options.read({ namespace, name });
     // that the cache is late shows as a conflict, and the queue comes back
-    if (!live) return await create(name, wish);
-    const patch = difference(live, wish, owner);
+    if (!live) return await create(name, desired);
+    const patch = difference(live, desired, owner);
     if (!patch) return undefined;
     const locked = {
       ...patch,
@@ -72,28 +72,28 @@ export function secretDrafts(options: SecretDraftsOptions): SecretDrafts {
   };
 
   return {
-    put(name, wish) {
+    put(name, desired) {
       const before = drafts.get(name);
       drafts.set(
         name,
         before
           ? {
               ...before,
-              ...wish,
-              labels: { ...before.labels, ...wish.labels },
-              annotations: { ...before.annotations, ...wish.annotations },
-              data: { ...before.data, ...wish.data },
+              ...desired,
+              labels: { ...before.labels, ...desired.labels },
+              annotations: { ...before.annotations, ...desired.annotations },
+              data: { ...before.data, ...desired.data },
             }
-          : wish,
+          : desired,
       );
     },
     async flush() {
       const written = new Map<string, Secret>();
-      const wishes = [...drafts];
+      const specs = [...drafts];
       drafts.clear();
       // side by side, because each is waited for until it is safe; one that is missing is made good by the next pass
-      const stored = await allDone(wishes.map(([name, wish]) => write(name, wish)));
-      for (const [index, [name]] of wishes.entries()) if (stored[index]) written.set(name, stored[index]);
+      const stored = await allDone(specs.map(([name, desired]) => write(name, desired)));
+      for (const [index, [name]] of specs.entries()) if (stored[index]) written.set(name, stored[index]);
       return written;
     },
   };
@@ -101,19 +101,21 @@ export function secretDrafts(options: SecretDraftsOptions): SecretDrafts {
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
-function encoded(data: SecretWish['data']): Record<string, string | null> {
+function encoded(data: SecretSpec['data']): Record<string, string | null> {
   return Object.fromEntries(Object.entries(data).map(([key, text]) => [key, text === undefined ? null : base64(text)]));
 }
 
-/** A merge patch; undefined when all is as wished. */
-function difference(live: Secret, wish: SecretWish, owner: OwnerReference): JsonObject | undefined {
+/** A merge patch; undefined when all is as desired. */
+function difference(live: Secret, desired: SecretSpec, owner: OwnerReference): JsonObject | undefined {
   const data: JsonObject = {};
-  for (const [key, value] of Object.entries(encoded(wish.data))) {
+  for (const [key, value] of Object.entries(encoded(desired.data))) {
     if ((live.data?.[key] ?? null) !== value) data[key] = value;
   }
   const metadata: JsonObject = {};
   for (const field of ['labels', 'annotations'] as const) {
-    const missing = Object.entries(wish[field] ?? {}).filter(([key, value]) => live.metadata[field]?.[key] !== value);
+    const missing = Object.entries(desired[field] ?? {}).filter(
+      ([key, value]) => live.metadata[field]?.[key] !== value,
+    );
     if (missing.length > 0) metadata[field] = Object.fromEntries(missing);
   }
   const others = controllerOf(live);

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import type { Cluster } from '../../../api/index.ts';
 import type { Client, ObjectKey } from '../../../client/index.ts';
-import type { CredentialName, Endpoint, PlaneWish, Rotatable } from '../../../hosting/index.ts';
+import type { CredentialName, Endpoint, PlaneSpec, Rotatable } from '../../../hosting/index.ts';
 import type { KubeObject, PeerPolicy } from '../../../machinery/index.ts';
 import type { CacheReader, ReconcileContext, Result, RuntimeMetrics } from '../../../runtime/index.ts';
 import type { Follower, Verdict, WorkloadClusters } from '../../shared/index.ts';
@@ -45,9 +45,9 @@ export interface PlaneDependencies {
 /** One object and what is wanted of its plane. */
 export interface PlaneRequest {
   context: ReconcileContext;
-  /** the object of the user: events are told of it, and wishes for a rotation are read from its annotations */
+  /** the object of the user: events are told of it, and requests for a rotation are read from its annotations */
   owner: KubeObject;
-  wish: PlaneWish;
+  desired: PlaneSpec;
   /** absent for planes that belong to no Cluster */
   cluster?: Cluster;
   /** finds the infrastructure of the Cluster; needed where there is one */
@@ -56,7 +56,7 @@ export interface PlaneRequest {
   workload?: () => Client;
   /** the API has answered once before */
   isInitialized: boolean;
-  /** asked for by people: which rotation, under a name that is new for every wish */
+  /** asked for by people: which rotation, under a name that is new for every request */
   rotate?: readonly RotationRequest[];
   /** a backup the plane is to begin with, or to go back to */
   restore?: RestoreRequest;
@@ -66,7 +66,7 @@ export interface PlaneRequest {
 
 export interface RotationRequest {
   what: Rotatable;
-  /** tells this wish from the one before: the value of an annotation, a time */
+  /** tells this request from the one before: the value of an annotation, a time */
   token: string;
 }
 
@@ -150,7 +150,7 @@ export interface PlaneReport {
   /** address of the load balancer, or whatever the Service shows */
   serviceAddress?: string;
   counts: PlaneCounts;
-  /** the lowest version that runs in a ready Pod, in the spelling of the wish */
+  /** the lowest version that runs in a ready Pod, in the spelling of the spec */
   runningVersion?: string;
   /** of the Pods counted, for the scale subresource */
   selector: string;

@@ -7,7 +7,7 @@ import type { PlaneStage } from './types.ts';
 // What only a user can put right is told by an event too: whoever looks at `kubectl get events` or is alarmed by them sees it.
 
 /** Reasons that do not go away by waiting. */
-const usersMatters: ReadonlySet<string> = new Set([
+const usersChanged: ReadonlySet<string> = new Set([
   'AddressChanged',
   'AddressMissing',
   'AuthorityLost',
@@ -29,7 +29,7 @@ const usersStages: ReadonlySet<PlaneStage> = new Set(['version']);
 /** Warns of what keeps a plane from what was asked for, once for every message. */
 export function warnOfObstacles({ stages, memory, request }: PlaneScope): void {
   for (const [stage, { status, reason, message = '' }] of stages) {
-    const isTold = status === 'False' && (usersStages.has(stage) || usersMatters.has(reason));
+    const isTold = status === 'False' && (usersStages.has(stage) || usersChanged.has(reason));
     if (!isTold) memory.warned.delete(stage);
     else if (memory.warned.get(stage) !== message) {
       memory.warned.set(stage, message);

@@ -7,25 +7,25 @@ import {
   parseKubernetesVersion,
   withLeadingV,
 } from '../../../api/index.ts';
-import type { PlaneWish } from '../../../hosting/index.ts';
+import type { PlaneSpec } from '../../../hosting/index.ts';
 import type { CacheReader } from '../../../runtime/index.ts';
 import { readDeployment, readStatefulSet, type SetSight } from './sets.ts';
 
 /** The set whose Pods are counted as the control plane: k0s controllers, or API servers. */
 export function seeControlPlane(
   cache: CacheReader,
-  wish: Pick<PlaneWish, 'layout' | 'naming' | 'identity'>,
+  desired: Pick<PlaneSpec, 'layout' | 'naming' | 'identity'>,
 ): SetSight | undefined {
-  const key = { namespace: wish.identity.namespace, name: wish.naming.controlPlane };
-  return wish.layout === 'k0s' ? readStatefulSet(cache, key) : readDeployment(cache, key);
+  const key = { namespace: desired.identity.namespace, name: desired.naming.controlPlane };
+  return desired.layout === 'k0s' ? readStatefulSet(cache, key) : readDeployment(cache, key);
 }
 
-/** The lowest version that runs in a ready Pod, in the spelling of the wish; undefined while none is ready. */
-export function runningVersionOf(wish: Pick<PlaneWish, 'layout'>, { pods }: SetSight): string | undefined {
+/** The lowest version that runs in a ready Pod, in the spelling of the spec; undefined while none is ready. */
+export function runningVersionOf(desired: Pick<PlaneSpec, 'layout'>, { pods }: SetSight): string | undefined {
   let lowest: string | undefined;
   for (const { pod, isReady, isTerminating } of pods) {
     if (!isReady || isTerminating) continue;
-    const version = versionOfPod(wish, pod);
+    const version = versionOfPod(desired, pod);
     if (version === undefined) continue;
     if (lowest === undefined || isOlder(version, lowest)) lowest = version;
   }
@@ -34,7 +34,7 @@ export function runningVersionOf(wish: Pick<PlaneWish, 'layout'>, { pods }: SetS
 
 const mainContainers = ['kube-apiserver', 'apiserver', 'api-server', 'controller'];
 
-function versionOfPod({ layout }: Pick<PlaneWish, 'layout'>, { spec }: Pod): string | undefined {
+function versionOfPod({ layout }: Pick<PlaneSpec, 'layout'>, { spec }: Pod): string | undefined {
   const containers = spec?.containers ?? [];
   const main = containers.find(({ name }) => mainContainers.includes(name)) ?? containers[0];
   const tag = main?.image === undefined ? undefined : parseImage(main.image).tag;

@@ -4,7 +4,7 @@ import { type PlaneState, stateData } from './state.ts';
 /** Writes down what comes next, before it is done. */
 export async function writeState(scope: PlaneScope, state: PlaneState): Promise<void> {
   if (state === scope.state) return;
-  const { naming } = scope.wish;
+  const { naming } = scope.desired;
   scope.drafts.put(naming.rotationState, { labels: naming.labels('certificate'), data: stateData(state) });
   await flushSecrets(scope);
   scope.state = state;

@@ -43,7 +43,7 @@ async function complete(client: Client, key: ObjectKey, secret: Secret, signal: 
   const cloudsYaml = secretText(secret, cloudsYamlKey);
   if (cloudsYaml === undefined || secretText(secret, confKey) !== undefined) return true;
   const text = await confOf(cloudsYaml, secretText(secret, cloudCaKey), key);
-  // nothing can be made of it; whoever mends it is found at the next look
+  // nothing can be made of it; whoever corrects it is found at the next look
   if (text === undefined) return false;
   const patch = { data: { [confKey]: Buffer.from(text).toString('base64') } };
   try {

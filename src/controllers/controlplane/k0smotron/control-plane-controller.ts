@@ -22,10 +22,10 @@ import {
   watchFilter,
   writeObject,
 } from '../../shared/index.ts';
-import { clusterMatters, clusterOfPlane, controlPlanesOf } from '../cluster-of-plane.ts';
+import { clusterOfPlane, controlPlanesOf, relevantClusterChange } from '../cluster-of-plane.ts';
 import { childWatches } from '../parent-and-child.ts';
-import { defaultConcurrency, type ProviderDependencies } from '../plane-pass.ts';
-import { keepControlPlane, removeControlPlane } from './control-plane.ts';
+import { defaultConcurrency, type ProviderDependencies } from '../plane-reconcile.ts';
+import { reconcileControlPlane, removeControlPlane } from './control-plane.ts';
 import { controlPlaneFinalizer, planeFieldManager } from './names.ts';
 import type { ControlPlaneScope } from './scope.ts';
 
@@ -47,7 +47,7 @@ export function k0smotronControlPlaneController(dependencies: ProviderDependenci
     const scope: ControlPlaneScope = { context, dependencies, planes, follower, cluster, clusterName, original, draft };
     if (pauses.length === 0) {
       if (isDeleting(original)) await removeControlPlane(scope);
-      else if (cluster) await keepControlPlane(scope, cluster);
+      else if (cluster) await reconcileControlPlane(scope, cluster);
     }
     await writeObject(context, k0smotronControlPlanes, original, draft, { observed: false });
     return done();
@@ -56,7 +56,7 @@ export function k0smotronControlPlaneController(dependencies: ProviderDependenci
   return defineController({
     name: 'k0smotron-control-plane',
     for: k0smotronControlPlanes,
-    goesOnAfterOwn: 'status',
+    continuesAfterOwnWrite: 'status',
     concurrency: dependencies.concurrency ?? defaultConcurrency,
     setup(informers) {
       informers.informer(clusters);
@@ -68,7 +68,7 @@ export function k0smotronControlPlaneController(dependencies: ProviderDependenci
         JSON.stringify([isTrue(plane, 'ControlPlaneFunctional'), plane.status?.controlPlaneEndpoint]),
       ),
       watchMapped(clusters, (cluster) => controlPlanesOf(cluster, k0smotronControlPlanes), {
-        predicates: [clusterMatters],
+        predicates: [relevantClusterChange],
       }),
     ],
     sources: [follower.source],

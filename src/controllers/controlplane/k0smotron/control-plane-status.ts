@@ -32,7 +32,7 @@ export function observeControlPlane(
   copyConditions(draft, plane, shownConditions, nowMs);
 }
 
-/** Nothing is made of a wish that cannot be fulfilled; what is there goes on as before. */
+/** Nothing is made of a spec that cannot be fulfilled; what is there goes on as before. */
 export function refuseControlPlane(draft: K0smotronControlPlane, reason: string, message: string, nowMs: number): void {
   draft.status = { ...draft.status, externalManagedControlPlane: true };
   setVerdict(draft, 'Available', { status: 'False', reason, message }, nowMs);

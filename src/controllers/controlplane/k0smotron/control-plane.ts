@@ -8,10 +8,10 @@ import { tellCluster } from './cluster-facts.ts';
 import { observeControlPlane, refuseControlPlane } from './control-plane-status.ts';
 import { controlPlaneFinalizer, planeFieldManager } from './names.ts';
 import type { ControlPlaneScope } from './scope.ts';
-import { k0smotronPlaneNames } from './wish.ts';
+import { k0smotronPlaneNames } from './spec.ts';
 
-/** Brings the plane to what the control plane wishes, and shows how it is. */
-export async function keepControlPlane(scope: ControlPlaneScope, cluster: Cluster): Promise<void> {
+/** Brings the plane to the spec of the control plane, and shows how it is. */
+export async function reconcileControlPlane(scope: ControlPlaneScope, cluster: Cluster): Promise<void> {
   const { context, draft, original } = scope;
   const now = context.clock.now();
   const live = await findPlane(scope);
@@ -72,21 +72,21 @@ const isOurs = ({ original }: ControlPlaneScope, plane: K0smotronCluster): boole
 
 async function ensurePlane(
   { context, planes }: ControlPlaneScope,
-  wish: K0smotronCluster,
+  desired: K0smotronCluster,
   live: K0smotronCluster | undefined,
 ): Promise<K0smotronCluster> {
   const { client, signal } = context;
   if (live) {
-    const plane = await planes.apply(client, k0smotronClusters, wish, live, signal);
+    const plane = await planes.apply(client, k0smotronClusters, desired, live, signal);
     // an address that others, or we in former versions, found out and wrote beside what the user asked for
-    if (plane.spec.externalAddress === undefined || wish.spec.externalAddress !== undefined) return plane;
+    if (plane.spec.externalAddress === undefined || desired.spec.externalAddress !== undefined) return plane;
     const patch = { spec: { externalAddress: null } };
     return client.patch(k0smotronClusters, objectKey(plane), 'merge', patch, {
       fieldManager: planeFieldManager,
       signal,
     });
   }
-  return client.apply(k0smotronClusters, wish, { fieldManager: planeFieldManager, force: true, signal });
+  return client.apply(k0smotronClusters, desired, { fieldManager: planeFieldManager, force: true, signal });
 }
 
 /** The lowest that runs in a ready Pod. */

@@ -9,7 +9,7 @@ import {
 import { objectKey } from '../../../client/index.ts';
 import type { ReconcileContext } from '../../../runtime/index.ts';
 import { isOwnedBy, lastAppliedAnnotation, ownerOf, pausedAnnotation } from '../../shared/index.ts';
-import type { K0smotronWishInput } from './wish.ts';
+import type { K0smotronSpecInput } from './spec.ts';
 
 /** Who stands above a plane: both for one that a K0smotronControlPlane has made, neither for a user's own. */
 export interface PlaneFamily {
@@ -27,7 +27,7 @@ export function familyOf({ cache }: Pick<ReconcileContext, 'cache'>, plane: K0sm
 }
 
 /** Labels and annotations that all objects of a plane take over from it. */
-export function inheritedMetadata({ metadata }: K0smotronCluster): K0smotronWishInput['metadata'] {
+export function inheritedMetadata({ metadata }: K0smotronCluster): K0smotronSpecInput['metadata'] {
   const { [lastAppliedAnnotation]: _, [pausedAnnotation]: __, ...annotations } = metadata.annotations ?? {};
   return { labels: metadata.labels ?? {}, annotations };
 }

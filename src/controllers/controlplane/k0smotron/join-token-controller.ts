@@ -39,7 +39,7 @@ import {
   withoutFinalizer,
   writeObject,
 } from '../../shared/index.ts';
-import type { Outcome, ProviderDependencies } from '../plane-pass.ts';
+import type { Outcome, ProviderDependencies } from '../plane-reconcile.ts';
 import { joinTokenFrom, tokenInside } from './join-token.ts';
 import { joinTokenFinalizer } from './names.ts';
 import type { PlaneClients } from './plane-clients.ts';

@@ -2,7 +2,7 @@ import { type K0smotronCluster, k0smotronControlPlanes, Secrets } from '../../..
 import { type Client, type ObjectKey, objectKey } from '../../../client/index.ts';
 import { done, type ReconcileContext, type Result } from '../../../runtime/index.ts';
 import { type ConnectWorkload, clusterSecretName, ownerOf, type WorkloadClusters } from '../../shared/index.ts';
-import { createPlaneWays } from '../plane-ways.ts';
+import { createPlaneConnections } from '../plane-connections.ts';
 
 /** The ways into the clusters of planes, also of those that belong to no Cluster. */
 export interface PlaneClients {
@@ -17,7 +17,7 @@ export interface PlaneClients {
 export const isChild = (plane: K0smotronCluster): boolean => ownerOf(plane, k0smotronControlPlanes) !== undefined;
 
 export function createPlaneClients(options: { workloads: WorkloadClusters; connect: ConnectWorkload }): PlaneClients {
-  const ways = createPlaneWays(options.connect);
+  const ways = createPlaneConnections(options.connect);
   return {
     client: (plane) => (isChild(plane) ? options.workloads.client(objectKey(plane)) : ways.client(objectKey(plane))),
     async refresh(plane, context) {

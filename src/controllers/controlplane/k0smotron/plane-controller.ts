@@ -29,17 +29,17 @@ import {
   watchFilter,
   withoutFinalizer,
 } from '../../shared/index.ts';
-import { clusterMatters } from '../cluster-of-plane.ts';
+import { relevantClusterChange } from '../cluster-of-plane.ts';
 import { annotatedBackup, annotatedRequests, createPlaneDriver, type PlaneDriver, warnOnce } from '../hosting/index.ts';
-import { parentMatters } from '../parent-and-child.ts';
+import { parentChanged } from '../parent-and-child.ts';
 import { setDeleting } from '../plane-conditions.ts';
-import { defaultConcurrency, type Outcome, type ProviderDependencies, passOverPlane } from '../plane-pass.ts';
+import { defaultConcurrency, type Outcome, type ProviderDependencies, reconcilePlane } from '../plane-reconcile.ts';
 import { type CredentialKeeper, createCredentialKeeper } from './credential-keeper.ts';
 import { aliasServiceName, familyOf, inheritedMetadata, type PlaneFamily } from './family.ts';
 import { planeFinalizer } from './names.ts';
 import { isChild, type PlaneClients } from './plane-clients.ts';
 import { observePlane, refusePlane } from './plane-status.ts';
-import { type K0smotronWishInput, k0smotronPlaneNames, k0smotronWish } from './wish.ts';
+import { type K0smotronSpecInput, k0smotronPlaneNames, k0smotronPlaneSpec } from './spec.ts';
 
 /** One pass over one plane: what was read, and the draft that will be written. */
 interface PlaneScope extends PlaneFamily {
@@ -79,11 +79,11 @@ export function k0smotronPlaneController(
     const draft = clone(plane);
     const pauses = [...pausedBy(plane, family.cluster), ...(family.parent ? pausedBy(family.parent, undefined) : [])];
     const scope: PlaneScope = { context, driver, follower, clients, credentials, plane, draft, ...family };
-    return await passOverPlane(context, k0smotronClusters, {
+    return await reconcilePlane(context, k0smotronClusters, {
       original: plane,
       draft,
       pauses,
-      tellsGeneration: false,
+      reportsGeneration: false,
       keep: () => keep(scope),
       remove: () => remove(scope),
     });
@@ -92,7 +92,7 @@ export function k0smotronPlaneController(
   return defineController({
     name: 'k0smotron-plane',
     for: k0smotronClusters,
-    goesOnAfterOwn: 'status',
+    continuesAfterOwnWrite: 'status',
     concurrency: dependencies.concurrency ?? defaultConcurrency,
     setup(informers) {
       informers.informer(clusters);
@@ -102,11 +102,13 @@ export function k0smotronPlaneController(
     watches: [
       watchObjects(k0smotronClusters, { predicates: watchFilter(dependencies.watchFilter) }),
       ...driver.watches(k0smotronClusters as unknown as Resource<KubeObject>),
-      watchMapped(clusters, (cluster) => planeNamed(cluster.metadata.name, cluster), { predicates: [clusterMatters] }),
+      watchMapped(clusters, (cluster) => planeNamed(cluster.metadata.name, cluster), {
+        predicates: [relevantClusterChange],
+      }),
       watchMapped(
         k0smotronControlPlanes,
         (parent: K0smotronControlPlane) => planeNamed(parent.metadata.labels?.[clusterNameLabel], parent),
-        { predicates: [parentMatters] },
+        { predicates: [parentChanged] },
       ),
     ],
     sources: [driver.source, follower.source, dependencies.workloads.connectionSource((cluster) => [cluster])],
@@ -114,7 +116,7 @@ export function k0smotronPlaneController(
   });
 }
 
-function wishInput({ context, plane, parent, cluster }: PlaneScope): K0smotronWishInput {
+function specInput({ context, plane, parent, cluster }: PlaneScope): K0smotronSpecInput {
   const { name = '', namespace = '' } = plane.metadata;
   const alias = aliasServiceName(context, plane, parent);
   const backup = annotatedBackup(plane);
@@ -133,7 +135,7 @@ function wishInput({ context, plane, parent, cluster }: PlaneScope): K0smotronWi
 async function keep(scope: PlaneScope): Promise<Outcome> {
   const { context, plane, draft, parent, cluster, driver, follower, clients } = scope;
   const now = context.clock.now();
-  const translated = k0smotronWish(wishInput(scope));
+  const translated = k0smotronPlaneSpec(specInput(scope));
   if ('problem' in translated) {
     refusePlane(draft, translated.problem, now);
     warnOnce(context, plane, translated.problem.reason, translated.problem.message);
@@ -143,7 +145,7 @@ async function keep(scope: PlaneScope): Promise<Outcome> {
   const report = await driver.drive({
     context,
     owner: plane,
-    wish: translated.wish,
+    desired: translated.desired,
     ...(cluster && { cluster, follower }),
     ...(!isChild(plane) && { workload: () => clients.client(plane) }),
     isInitialized: parent?.status?.initialization?.controlPlaneInitialized === true,
@@ -169,13 +171,13 @@ async function keepCredentials({ context, plane, credentials, clients }: PlaneSc
 
 async function remove(scope: PlaneScope): Promise<Outcome> {
   const { context, plane, draft, cluster, driver, clients } = scope;
-  const input = wishInput(scope);
+  const input = specInput(scope);
   const { storage, persistence } = input.spec;
   const report = await driver.remove({
     context,
     owner: plane,
     ...(cluster && { cluster }),
-    wish: k0smotronPlaneNames(input),
+    desired: k0smotronPlaneNames(input),
     volumes: {
       etcd: storage?.etcd?.autoDeletePVCs === true,
       controlPlane: persistence?.autoDeletePVCs === true,

@@ -29,7 +29,7 @@ const partConditions: readonly StageCondition[] = [
   { type: 'BackupSucceeded', stages: ['backup'], good: 'BackedUp' },
 ];
 
-/** What keeps a plane from what was wished, while it answers all the same. */
+/** What keeps a plane from the desired state, while it answers all the same. */
 const updateStages: readonly PlaneStage[] = ['version', 'workloads'];
 
 /** Types that a K0smotronControlPlane shows too. */
@@ -69,7 +69,7 @@ export function observePlane(draft: K0smotronCluster, report: PlaneReport, nowMs
   set('Available', availability(report, notThere));
 }
 
-/** A wish nothing can be made of; what is there stays as it is. */
+/** A spec nothing can be made of; what is there stays as it is. */
 export function refusePlane(
   draft: K0smotronCluster,
   problem: { reason: string; message: string },
@@ -107,7 +107,7 @@ function upToDateVerdict(report: PlaneReport): Verdict {
   const held = obstacleAmong(report, updateStages);
   if (held) return { ...held, message: wordsOf(held) };
   if (upToDate >= desired) return { status: 'True', reason: 'AllReplicasUpToDate' };
-  const message = `${upToDate} of ${desired} replicas are as wished`;
+  const message = `${upToDate} of ${desired} replicas are as desired`;
   return { status: 'False', reason: ready === 0 ? 'NoReadyReplicas' : 'NotAllReplicasUpToDate', message };
 }
 

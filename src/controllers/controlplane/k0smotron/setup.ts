@@ -1,6 +1,6 @@
 import type { Manager } from '../../../runtime/index.ts';
 import type { ConnectWorkload } from '../../shared/index.ts';
-import type { ProviderDependencies } from '../plane-pass.ts';
+import type { ProviderDependencies } from '../plane-reconcile.ts';
 import { k0smotronControlPlaneController } from './control-plane-controller.ts';
 import { joinTokenRequestController } from './join-token-controller.ts';
 import { createPlaneClients } from './plane-clients.ts';

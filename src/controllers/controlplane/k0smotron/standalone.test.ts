@@ -46,11 +46,11 @@ describe('a plane without a Cluster', () => {
     }
     expect(conditionOf(plane, 'CertificatesAvailable')?.message).toMatch(/^the first to expire is Secret c1-/);
     expect(isTrue(plane, 'ControlPlaneScaling')).toBe(false);
-    // the address is nobody's wish
+    // nobody asked for the address
     expect(plane?.spec.externalAddress).toBeUndefined();
   });
 
-  it('is refused where nothing can be made of the wish', async () => {
+  it('is refused where nothing can be made of the spec', async () => {
     const world = await start();
     const kubeconfigRef = { name: 'other', namespace: 'default', key: 'value' };
     await createPlane(world, { ...guideSpec, remoteHostCluster: { kubeconfigRef } });

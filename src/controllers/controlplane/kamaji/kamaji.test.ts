@@ -113,7 +113,7 @@ describe('a KamajiControlPlane as the guide has it', () => {
     });
   });
 
-  it('is quiet when all is as wished', async () => {
+  it('is quiet when all is as desired', async () => {
     await world.pass(5 * minute);
     const before = world.writes();
     await world.pass(minute);

@@ -1,5 +1,5 @@
 import type { ConnectWorkload } from '../../shared/index.ts';
-import type { ProviderDependencies } from '../plane-pass.ts';
+import type { ProviderDependencies } from '../plane-reconcile.ts';
 import type { DialEndpoint } from './data-store/connect.ts';
 
 /** What the controllers of Kamaji's kinds are given. */

@@ -11,7 +11,7 @@ import {
 import { formatApiVersion, validateCustomResource } from '../../../machinery/index.ts';
 import { tenantOf } from './control-plane/tenant-of.ts';
 import { managedDataStore } from './data-store/default-store.ts';
-import { tenantWish } from './tenant/wish.ts';
+import { tenantPlaneSpec } from './tenant/spec.ts';
 
 const metadata = { name: 'cp', namespace: 'n', uid: 'u' };
 const cluster = (spec: Cluster['spec'] = {} as Cluster['spec']): Cluster => ({
@@ -27,9 +27,10 @@ const controlPlane = (spec: Partial<KamajiControlPlaneSpec>): KamajiControlPlane
   spec: { version: '1.33.1', ...spec },
 });
 const dataStore = { kind: 'kine', driver: 'MySQL', endpoints: [], schema: 's', user: 'u', tls: false } as const;
-const wishOf = (tenant: TenantControlPlane) => tenantWish({ tenant, clusterName: 'c', isOfCluster: true, dataStore });
+const desiredOf = (tenant: TenantControlPlane) =>
+  tenantPlaneSpec({ tenant, clusterName: 'c', isOfCluster: true, dataStore });
 const translated = (spec: Partial<KamajiControlPlaneSpec>, of?: Cluster['spec']) =>
-  wishOf(tenantOf(controlPlane(spec), cluster(of)));
+  desiredOf(tenantOf(controlPlane(spec), cluster(of)));
 
 function problems(object: object, kind: string): unknown[] {
   const { versions } = ownDefinitions.find((definition) => definition.kind === kind)!;
@@ -80,8 +81,8 @@ describe('what a KamajiControlPlane says', () => {
   });
 
   it('all comes through to the plane', () => {
-    const wish = translated(everything);
-    expect(wish).toMatchObject({
+    const desired = translated(everything);
+    expect(desired).toMatchObject({
       layout: 'together',
       version: 'v1.33.1',
       replicas: 3,
@@ -114,9 +115,9 @@ describe('what a KamajiControlPlane says', () => {
       apiServer: { admissionPlugins: ['LimitRanger', 'NodeRestriction'] },
       pods: { nodeSelector: { zone: 'a' }, metadata: { labels: { e: 'f' } } },
     });
-    expect(wish.addons.kubeProxy).toBeUndefined();
-    expect(wish.components.kine?.args).toEqual(['--debug']);
-    expect(wish.components.apiServer).toMatchObject({
+    expect(desired.addons.kubeProxy).toBeUndefined();
+    expect(desired.components.kine?.args).toEqual(['--debug']);
+    expect(desired.components.apiServer).toMatchObject({
       args: ['--v=2'],
       resources: { requests: { cpu: '1' } },
       volumeMounts: [{ name: 'x', mountPath: '/x' }],
@@ -136,9 +137,9 @@ describe('what a KamajiControlPlane says', () => {
       pods: { cidrBlocks: ['10.2.0.0/16'] },
       serviceDomain: 'corp.local',
     };
-    const wish = translated({}, { clusterNetwork } as Cluster['spec']);
-    expect(wish.exposure.apiPort).toBe(8443);
-    expect(wish.network).toEqual({
+    const desired = translated({}, { clusterNetwork } as Cluster['spec']);
+    expect(desired.exposure.apiPort).toBe(8443);
+    expect(desired.network).toEqual({
       serviceCidrs: ['10.1.0.0/16', 'fd01::/108'],
       podCidrs: ['10.2.0.0/16'],
       domain: 'corp.local',

@@ -21,7 +21,7 @@ import { putBackCertificates } from './put-back-certificates.ts';
 import { type ControlPlaneScope, isInitialized } from './scope.ts';
 
 /** Whether they are what they were is looked at once in a while; that they are gone is told. */
-const lookAgainMs = 10 * 60_000;
+const recheckMs = 10 * 60_000;
 /** Nor does anything tell that a user has brought what was missing. */
 const missingMs = 15_000;
 
@@ -37,7 +37,7 @@ export async function ensureCertificates(scope: ControlPlaneScope): Promise<Resu
   const known = isTrue(controlPlane, available);
   scope.certificatesAvailable = known;
   const plans = controlPlaneCertificatePlans(controlPlane.spec.kubeadmConfigSpec?.clusterConfiguration);
-  const isFresh = memory.certificatesCheckedAt !== undefined && now - memory.certificatesCheckedAt < lookAgainMs;
+  const isFresh = memory.certificatesCheckedAt !== undefined && now - memory.certificatesCheckedAt < recheckMs;
   const secrets = context.cache.lister(Secrets);
   if (known && isFresh && plans.every((plan) => secrets.get(certificateSecretKey(objectKey(cluster), plan)))) {
     return undefined;

@@ -35,7 +35,7 @@ import {
   ownerOf,
   pausedBy,
   referenceIndexValue,
-  tellPaused,
+  setPausedCondition,
   watchFilter,
   withFinalizer,
   writeObject,
@@ -63,7 +63,7 @@ import {
   type Step,
 } from './scope.ts';
 import { observeControlPlane } from './status.ts';
-import { removeStrangers } from './strangers.ts';
+import { removeStrangers } from './unknown-members.ts';
 import { updateAddOns } from './workload/add-ons.ts';
 import { noteCertificateExpiry } from './workload/certificate-expiry.ts';
 
@@ -124,7 +124,7 @@ export function kubeadmControlPlaneController(dependencies: ControlPlaneDependen
     const draft = draftOf(controlPlane);
     if (!cluster) return await withoutCluster(context, controlPlane, draft);
     const pauses = pausedBy(controlPlane, cluster);
-    tellPaused(draft, pauses, context.clock.now());
+    setPausedCondition(draft, pauses, context.clock.now());
     if (pauses.length > 0) {
       await writeObject(context, kubeadmControlPlanes, controlPlane, draft, { observed: false });
       return done();
@@ -165,7 +165,7 @@ export function kubeadmControlPlaneController(dependencies: ControlPlaneDependen
   return defineController({
     name: 'kubeadm-control-plane',
     for: kubeadmControlPlanes,
-    goesOnAfterOwn: 'everything',
+    continuesAfterOwnWrite: 'everything',
     concurrency: dependencies.concurrency ?? defaultConcurrency,
     groupOf: (key) => key.namespace ?? '',
     setup(informers) {
@@ -182,7 +182,7 @@ export function kubeadmControlPlaneController(dependencies: ControlPlaneDependen
         predicates: [clusterChanged('anythingDesired', 'deletion', 'infrastructureProvisioned', 'failureDomains')],
       }),
       watchMapped(machines, (machine) => ofMachine(machine), { patient: true }),
-      // what was deleted behind our back
+      // what was deleted by somebody else
       watchMapped(Secrets, (secret) => ofSecret(secret), { predicates: [({ type }) => type === 'delete'] }),
     ],
     sources: [

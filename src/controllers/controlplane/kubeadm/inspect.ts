@@ -21,7 +21,7 @@ import {
 import { aggregateHealth, aggregateLegacyHealth } from './health/aggregate.ts';
 import { lookAtEtcd } from './health/etcd-view.ts';
 import { type Inspection, nodesToAsk, readControlPlanePods } from './health/inspection.ts';
-import { conditionsOf, judgeMachines, strangersOf } from './health/machine-health.ts';
+import { conditionsOf, judgeMachines, unknownMembersOf } from './health/machine-health.ts';
 import { isControlPlaneNode } from './health/node-marks.ts';
 import { etcdMemberHealthy, nodeSet } from './names.ts';
 import {
@@ -30,9 +30,9 @@ import {
   draftOf,
   isEtcdManaged,
   isInitialized,
-  lookAgain,
-  lookAgainPatiently,
   nameOf,
+  requeueAfter,
+  requeuePatiently,
 } from './scope.ts';
 
 const defaultGracePeriodMs = 5 * 60_000;
@@ -57,7 +57,7 @@ export async function inspectWorkload(scope: ControlPlaneScope): Promise<Result 
     await noticeInitialization(scope);
     if (isInitialized(controlPlane)) {
       // all workers wait for this word: it is written before the first look, which takes its time and can wait for them
-      lookAgainPatiently(scope, 'first look at the control plane');
+      requeuePatiently(scope, 'first look at the control plane');
       return done();
     }
     tellUnknown(scope, 'InspectionFailed', 'Waiting for Cluster control plane to be initialized', true);
@@ -106,7 +106,7 @@ function pace(scope: ControlPlaneScope, reason: string, fastestMs = fastestPaceM
   const now = scope.context.clock.now();
   scope.memory.uneasySince ??= now;
   const wait = (now - scope.memory.uneasySince) / 10;
-  lookAgain(scope, Math.min(slowestPaceMs, Math.max(fastestMs, wait)), reason);
+  requeueAfter(scope, Math.min(slowestPaceMs, Math.max(fastestMs, wait)), reason);
 }
 
 async function inspection(scope: ControlPlaneScope): Promise<Inspection> {
@@ -185,8 +185,8 @@ function judge(scope: ControlPlaneScope): void {
     }),
   );
   if (managed) {
-    const strangers = strangersOf(seen.etcd, scope.health);
-    const problems = strangers.map(
+    const unknownMembers = unknownMembersOf(seen.etcd, scope.health);
+    const problems = unknownMembers.map(
       ({ id, name }) =>
         `Etcd member ${name === '' ? `${id} (Name not yet assigned)` : name} does not have a corresponding Machine`,
     );
@@ -204,7 +204,7 @@ function judge(scope: ControlPlaneScope): void {
 function setPace(scope: ControlPlaneScope, managed: boolean): void {
   const { machines, health, inspection: seen } = scope;
   const uneasy =
-    strangersOf(seen?.etcd, health).length > 0 ||
+    unknownMembersOf(seen?.etcd, health).length > 0 ||
     machines.some((machine) => {
       const one = health.get(nameOf(machine));
       // a machine without a Node is heard of when it gets one
@@ -216,7 +216,7 @@ function setPace(scope: ControlPlaneScope, managed: boolean): void {
     return;
   }
   delete scope.memory.uneasySince;
-  lookAgain(scope, calmPaceMs, 'next look at the control plane');
+  requeueAfter(scope, calmPaceMs, 'next look at the control plane');
 }
 
 function nodesWithoutMachine({ machines }: ControlPlaneScope, nodes: readonly Node[]): string[] {
@@ -263,7 +263,7 @@ function putLegacy(
   else dropLegacy(controlPlane, type);
 }
 
-/** Whether machines are as wished is known without asking anybody. */
+/** Whether machines are as desired is known without asking anybody. */
 export function tellUpToDate(scope: ControlPlaneScope): void {
   for (const machine of scope.machines) {
     tellMachine(scope, machine, new Map([['UpToDate', upToDateVerdict(scope, machine)]]), new Map());
@@ -293,7 +293,7 @@ function tellLost(scope: ControlPlaneScope, error: unknown): void {
   const left = Math.max(lastSuccess, initializedAt) + grace - context.clock.now();
   if (left > 0) {
     tellUnknown(scope, 'ConnectionDown', 'Remote connection not established yet', false);
-    lookAgain(scope, left, 'the last known state gets too old');
+    requeueAfter(scope, left, 'the last known state gets too old');
     return;
   }
   const since = lastSuccess > 0 ? `Last successful probe at ${formatTime(lastSuccess)}` : '';

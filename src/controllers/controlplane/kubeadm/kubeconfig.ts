@@ -17,7 +17,7 @@ import {
 import type { ControlPlaneScope } from './scope.ts';
 
 /** Certificates live for a year, and a Secret that disappears is missed by whoever connects: looking now and then will do. */
-const lookAgainMs = 10 * 60_000;
+const recheckMs = 10 * 60_000;
 
 /** Keeps the administrator's kubeconfig: made from the cluster's authority, renewed at half of its life. */
 export async function ensureKubeconfig(scope: ControlPlaneScope): Promise<undefined> {
@@ -26,7 +26,7 @@ export async function ensureKubeconfig(scope: ControlPlaneScope): Promise<undefi
   const now = clock.now();
   const connected = scope.dependencies.workloads.state(objectKey(cluster)).connected;
   const checked = memory.kubeconfigChecked;
-  const isFresh = checked !== undefined && now - checked.at < lookAgainMs;
+  const isFresh = checked !== undefined && now - checked.at < recheckMs;
   if (connected && isFresh) return;
   const { name: clusterName = '', namespace = '' } = cluster.metadata;
   const key = { namespace, name: clusterSecretName(clusterName, 'kubeconfig') };

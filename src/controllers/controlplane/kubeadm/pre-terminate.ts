@@ -14,8 +14,8 @@ import {
   isEtcdManaged,
   isInitialized,
   leaving,
-  lookAgain,
   nameOf,
+  requeueAfter,
   waitBecause,
 } from './scope.ts';
 
@@ -40,7 +40,7 @@ export async function releaseMachines(scope: ControlPlaneScope): Promise<Result 
       ? 'waiting for etcd cluster to become healthy'
       : 'waiting for control plane components to become healthy';
     waitBecause(scope, [summary], [`Machine ${nameOf(machine)} cannot leave: ${obstacle}`]);
-    lookAgain(scope, retryMs, 'a control plane Machine cannot leave yet');
+    requeueAfter(scope, retryMs, 'a control plane Machine cannot leave yet');
   }
   return undefined;
 }

@@ -28,7 +28,7 @@ import {
 import { membersOf, moveLeadershipAway } from './etcd-operations.ts';
 import { remediationForAnnotation, remediationInProgressAnnotation } from './names.ts';
 import { deleteMachine } from './scale.ts';
-import { type ControlPlaneScope, draftOf, isEtcdManaged, isInitialized, lookAgain } from './scope.ts';
+import { type ControlPlaneScope, draftOf, isEtcdManaged, isInitialized, requeueAfter } from './scope.ts';
 
 const ownerRemediated = 'OwnerRemediated';
 
@@ -58,7 +58,7 @@ export async function remediate(scope: ControlPlaneScope): Promise<Result | unde
   });
   if (!decision.go) {
     tell(scope, machine, decision.verdict, 'WaitingForRemediation');
-    if (decision.untilMs !== undefined) lookAgain(scope, decision.untilMs - context.clock.now(), 'next remediation');
+    if (decision.untilMs !== undefined) requeueAfter(scope, decision.untilMs - context.clock.now(), 'next remediation');
     return undefined;
   }
   if (isInitialized(controlPlane) && isEtcdManaged(controlPlane)) {

@@ -2,17 +2,17 @@ import { done, type Result } from '../../../runtime/index.ts';
 import { hasLegacy, isDeleting, legacyFalse, legacyTrue, setLegacy } from '../../shared/index.ts';
 import { nextRolloutAt } from './decisions/rollout.ts';
 import { deleteMachine, scaleDown, scaleUp } from './scale.ts';
-import { type ControlPlaneScope, clusterKeyOf, isInitialized, living, lookAgain, nameOf } from './scope.ts';
+import { type ControlPlaneScope, clusterKeyOf, isInitialized, living, nameOf, requeueAfter } from './scope.ts';
 import { prepareUpgrade } from './workload/prepare-upgrade.ts';
 
 const specUpToDate = 'MachinesSpecUpToDate';
 
-/** Replaces machines that are no longer as wished: with room for one more, first the new and then the old. */
+/** Replaces machines that are no longer as desired: with room for one more, first the new and then the old. */
 export async function rollOut(scope: ControlPlaneScope): Promise<Result | undefined> {
   const { context, controlPlane, outdated } = scope;
   const now = context.clock.now();
   const due = nextRolloutAt(controlPlane, scope.machines, now);
-  if (due !== undefined) lookAgain(scope, due - now, 'a rollout is due');
+  if (due !== undefined) requeueAfter(scope, due - now, 'a rollout is due');
   const old = living(scope).filter((machine) => outdated.has(nameOf(machine)));
   if (old.length === 0) {
     // nothing is said of a rollout that never was
@@ -32,7 +32,7 @@ export async function rollOut(scope: ControlPlaneScope): Promise<Result | undefi
 const kubeadmPatienceMs = 10 * 60_000;
 
 /**
- * A first machine that never came up is not worth keeping: with the wish corrected, a new one is made. While the API
+ * A first machine that never came up is not worth keeping: with the spec corrected, a new one is made. While the API
  * answers kubeadm may be about to finish, and the ordinary way will do.
  */
 async function startOver(scope: ControlPlaneScope): Promise<Result | undefined> {

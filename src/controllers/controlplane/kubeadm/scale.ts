@@ -8,20 +8,20 @@ import { type PlannedChange, type PreflightInput, preflightProblems } from './de
 import { labelOf } from './decisions/quorum.ts';
 import { controlPlaneDomains, domainForNewMachine, machineToRemove } from './decisions/selection.ts';
 import { membersOf, moveLeadershipAway } from './etcd-operations.ts';
-import { strangersOf } from './health/machine-health.ts';
+import { unknownMembersOf } from './health/machine-health.ts';
 import { createControlPlaneMachine } from './machines/create-machine.ts';
 import { remediationInProgressAnnotation } from './names.ts';
-import { type ControlPlaneScope, isEtcdManaged, isInitialized, lookAgain, nameOf, waitBecause } from './scope.ts';
+import { type ControlPlaneScope, isEtcdManaged, isInitialized, nameOf, requeueAfter, waitBecause } from './scope.ts';
 
 const preflightRetryMs = 15_000;
 
-/** As many machines as wished, one step at a time. */
+/** As many machines as desired, one step at a time. */
 export async function scaleToReplicas(scope: ControlPlaneScope): Promise<Result | undefined> {
-  const wished = scope.controlPlane.spec.replicas ?? 1;
+  const desired = scope.controlPlane.spec.replicas ?? 1;
   const count = scope.machines.length;
-  if (count === 0 && wished > 0) return await initialize(scope);
-  if (count < wished) return await scaleUp(scope);
-  if (count > wished) return await scaleDown(scope);
+  if (count === 0 && desired > 0) return await initialize(scope);
+  if (count < desired) return await scaleUp(scope);
+  if (count > desired) return await scaleDown(scope);
   return undefined;
 }
 
@@ -103,7 +103,7 @@ function mayChange(scope: ControlPlaneScope, change: PlannedChange, instead?: Pl
   }
   waitBecause(scope, problems.summary, problems.details);
   // Machines and Nodes wake us; only what a topology or a user has to bring is looked for
-  lookAgain(scope, preflightRetryMs, 'preflight checks');
+  requeueAfter(scope, preflightRetryMs, 'preflight checks');
   return false;
 }
 
@@ -117,6 +117,6 @@ export function preflightInput(scope: ControlPlaneScope): PreflightInput {
     members: membersOf(scope),
     etcdManaged: isEtcdManaged(controlPlane),
     certificatesAvailable: scope.certificatesAvailable,
-    strangers: isInitialized(controlPlane) ? strangersOf(inspection?.etcd, health).map(labelOf) : [],
+    unknownMembers: isInitialized(controlPlane) ? unknownMembersOf(inspection?.etcd, health).map(labelOf) : [],
   };
 }

@@ -45,7 +45,7 @@ export interface ControlPlaneMemory {
   /** the kubeconfig Secret of this version was found good for this server */
   kubeconfigChecked?: { at: number; server: string; resourceVersion: string | undefined };
   /** the add-ons were as this text says */
-  addOns?: { wish: string; at: number };
+  addOns?: { desired: string; at: number };
   /** when the certificate of a machine's API server was last looked at */
   expiryTriedAt?: Map<string, number>;
   /** what was last told in an event about waiting */
@@ -115,12 +115,12 @@ export const living = ({ machines }: ControlPlaneScope): Machine[] =>
   machines.filter((machine) => !isDeleting(machine));
 export const leaving = ({ machines }: ControlPlaneScope): Machine[] => machines.filter(isDeleting);
 
-export function lookAgain(scope: ControlPlaneScope, ms: number, reason: string): void {
+export function requeueAfter(scope: ControlPlaneScope, ms: number, reason: string): void {
   scope.later = soonest(scope.later, after(ms, reason));
 }
 
 /** As soon as there is nothing more urgent to do in the whole program. */
-export function lookAgainPatiently(scope: ControlPlaneScope, reason: string): void {
+export function requeuePatiently(scope: ControlPlaneScope, reason: string): void {
   scope.later = soonest(scope.later, afterPatiently(1, reason));
 }
 

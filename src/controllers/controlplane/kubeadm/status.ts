@@ -143,12 +143,12 @@ const waitingForReplicas: Verdict = {
 
 function scalingUp(draft: KubeadmControlPlane, seen: ControlPlaneObservation): Verdict {
   if (draft.spec.replicas === undefined) return waitingForReplicas;
-  const wished = isDeleting(draft) ? 0 : draft.spec.replicas;
+  const desired = isDeleting(draft) ? 0 : draft.spec.replicas;
   const has = seen.machines.length;
   const missing = seen.missingTemplate
     ? `${draft.spec.machineTemplate.spec.infrastructureRef.kind} does not exist`
     : '';
-  if (has >= wished) {
+  if (has >= desired) {
     const message = missing === '' || isDeleting(draft) ? '' : `Scaling up would be blocked because ${missing}`;
     return { status: 'False', reason: 'NotScalingUp', message };
   }
@@ -158,21 +158,21 @@ function scalingUp(draft: KubeadmControlPlane, seen: ControlPlaneObservation): V
   return {
     status: 'True',
     reason: 'ScalingUp',
-    message: blocked(`Scaling up from ${has} to ${wished} replicas`, obstacles),
+    message: blocked(`Scaling up from ${has} to ${desired} replicas`, obstacles),
   };
 }
 
 function scalingDown(draft: KubeadmControlPlane, { machines, waiting, nowMs }: ControlPlaneObservation): Verdict {
   if (draft.spec.replicas === undefined) return waitingForReplicas;
-  const wished = isDeleting(draft) ? 0 : draft.spec.replicas;
+  const desired = isDeleting(draft) ? 0 : draft.spec.replicas;
   const has = machines.length;
-  if (has <= wished) return { status: 'False', reason: 'NotScalingDown' };
+  if (has <= desired) return { status: 'False', reason: 'NotScalingDown' };
   const stale = staleMachinesText(machines, nowMs);
   const obstacles = [...waiting, ...(stale === '' ? [] : [stale])];
   return {
     status: 'True',
     reason: 'ScalingDown',
-    message: blocked(`Scaling down from ${has} to ${wished} replicas`, obstacles),
+    message: blocked(`Scaling down from ${has} to ${desired} replicas`, obstacles),
   };
 }
 
@@ -219,15 +219,15 @@ function observeLegacy(draft: KubeadmControlPlane, seen: ControlPlaneObservation
     set('MachinesSpecUpToDate', legacyFalse('RollingUpdateHeld', 'Warning', message));
   }
   if (!isDeleting(draft)) {
-    const wished = draft.spec.replicas ?? 0;
-    const actual = `control plane to ${wished} replicas (actual ${machines.length})`;
-    if (machines.length < wished) set('Resized', legacyFalse('ScalingUp', 'Warning', `Scaling up ${actual}`));
-    else if (machines.length > wished) set('Resized', legacyFalse('ScalingDown', 'Warning', `Scaling down ${actual}`));
+    const desired = draft.spec.replicas ?? 0;
+    const actual = `control plane to ${desired} replicas (actual ${machines.length})`;
+    if (machines.length < desired) set('Resized', legacyFalse('ScalingUp', 'Warning', `Scaling up ${actual}`));
+    else if (machines.length > desired) set('Resized', legacyFalse('ScalingDown', 'Warning', `Scaling down ${actual}`));
     else if (machines.every((machine) => legacyConditionOf(machine, 'Ready')?.status === 'True'))
       set('Resized', legacyTrue);
     if (creationProblem) {
       set('MachinesCreated', legacyFalse(creationProblem.legacyReason, 'Error', creationProblem.message));
-    } else if (machines.length >= wished) set('MachinesCreated', legacyTrue);
+    } else if (machines.length >= desired) set('MachinesCreated', legacyTrue);
     if (isInitialized(draft)) set('Available', legacyTrue);
     else if (legacyConditionOf(draft, 'Available')?.status !== 'True') {
       set('Available', legacyFalse('WaitingForKubeadmInit', 'Info'));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Machine } from '../../../api/index.ts';
-import { mayBeItsMember } from './strangers.ts';
+import { mayBeItsMember } from './unknown-members.ts';
 
 const machine = (status: NonNullable<Machine['status']>): Machine => ({
   apiVersion: 'cluster.x-k8s.io/v1beta2',

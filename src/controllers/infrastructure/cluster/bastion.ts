@@ -13,10 +13,10 @@ import { bastionName, floatingIpAnnotation } from '../common/names.ts';
 import { attempt, UnusableInput, type Wait } from '../common/outcomes.ts';
 import { desiredServerSpec, InvalidMachineSpec } from '../machine/desired-server.ts';
 import { instanceGoneReason } from '../server/conditions.ts';
+import { hasBastion } from './desired.ts';
 import { attachFloatingIp, findOwnFloatingIps, reserveFloatingIp } from './floating-ip.ts';
 import { type ClusterScope, look, statusOf } from './scope.ts';
 import { dropBastionGroup } from './security-groups.ts';
-import { hasBastion } from './wishes.ts';
 
 /** On the bastion's OpenStackServer: what its spec was made from. Another one means another server. */
 const specAnnotation = 'infrastructure.cluster.x-k8s.io/bastion-spec-hash';
@@ -166,14 +166,14 @@ async function noteAddresses(scope: ClusterScope, server: OpenStackServer): Prom
   const fixed = port.fixedIps[0]?.address;
   if (fixed !== undefined) bastion.ip = fixed;
   if (spec.enableExternalNetwork !== false && statusOf(scope).externalNetwork) {
-    const wish = { role: 'bastion', field: 'spec.bastion.floatingIP' } as const;
+    const desired = { role: 'bastion', field: 'spec.bastion.floatingIP' } as const;
     bastion.floatingIP = await attempt(`bastion ${bastion.name} could not be given a floating IP`, reason, async () => {
       const address = await reserveFloatingIp(scope, {
-        ...wish,
+        ...desired,
         address: spec.bastion?.floatingIP || undefined,
         portId: port.id,
       });
-      return (await attachFloatingIp(scope, address, port.id, wish)).address;
+      return (await attachFloatingIp(scope, address, port.id, desired)).address;
     });
   }
   // the load balancer lets the bastion in by its addresses

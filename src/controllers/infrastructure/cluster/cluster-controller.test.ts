@@ -200,7 +200,7 @@ describe('a cluster with everything managed and no load balancer', () => {
   });
 });
 
-describe('what happens behind the back of a cluster', () => {
+describe('what somebody changes in the cloud outside of Capstan', () => {
   beforeEach(async () => {
     await start();
     await createOpenStackCluster(world, 'basic-1', managed);
@@ -321,7 +321,7 @@ describe('a cluster with a load balancer', () => {
     expect(await footprint(world.tenant)).toEqual(before);
   });
 
-  it('has a listener that was deleted behind its back made again', async () => {
+  it('has a listener that was deleted by somebody else made again', async () => {
     await start();
     await createOpenStackCluster(world, 'basic-1', balanced);
     await provisioned();

@@ -39,7 +39,7 @@ import { createAttention } from '../common/attention.ts';
 import { authenticationCondition, notReady, openStackErrorReason, setAuthentication } from '../common/conditions.ts';
 import { defaultConcurrency, type InfrastructureDependencies } from '../common/dependencies.ts';
 import { abandonAnnotation, clusterBase, heldBack, openStackClusterFinalizer } from '../common/names.ts';
-import { Trouble, troubleOf, type Wait } from '../common/outcomes.ts';
+import { CloudFault, cloudFaultOf, type Wait } from '../common/outcomes.ts';
 import { ownerId } from '../common/ownership.ts';
 import { mayHaveMade, recordIntent } from '../common/record-intent.ts';
 import { warnOfNews } from '../common/warn.ts';
@@ -106,7 +106,7 @@ export function openStackClusterController(dependencies: InfrastructureDependenc
     /** the object as stored last, where the pass stored it */
     readonly stored?: OpenStackCluster;
     readonly wait?: Wait | undefined;
-    readonly trouble?: unknown;
+    readonly fault?: unknown;
   }
 
   const pass = async (
@@ -137,27 +137,27 @@ export function openStackClusterController(dependencies: InfrastructureDependenc
         followed: [],
       };
     } catch (error) {
-      if (!(error instanceof Trouble)) throw error;
+      if (!(error instanceof CloudFault)) throw error;
       if (deleting && mayLetGo(context, original)) return { gone: true };
       warnOfNews(context, original, authenticationCondition, error);
       setAuthentication(draft, error.message, now);
       const message = deleting ? heldBack(error.message) : error.message;
       setVerdict(draft, 'Ready', notReady(openStackErrorReason, message), now);
-      return { trouble: error };
+      return { fault: error };
     }
-    return deleting ? passOfDeletion(scope, key) : passOfLife(scope, key);
+    return deleting ? reconcileDelete(scope, key) : reconcileNormal(scope, key);
   };
 
-  const passOfLife = async (scope: ClusterScope, key: ObjectKey): Promise<Outcome> => {
+  const reconcileNormal = async (scope: ClusterScope, key: ObjectKey): Promise<Outcome> => {
     const before = scope.original;
     const outcome = await runPhases(scope);
-    if (outcome.trouble instanceof Trouble) warnOfNews(scope.context, before, 'Ready', outcome.trouble);
+    if (outcome.fault instanceof CloudFault) warnOfNews(scope.context, before, 'Ready', outcome.fault);
     // what a broken pass did not come to is still depended on
-    if (outcome.trouble === undefined) attention.follow(key, scope.access.observer, scope.followed);
+    if (outcome.fault === undefined) attention.follow(key, scope.access.observer, scope.followed);
     return { ...outcome, stored: scope.original };
   };
 
-  const passOfDeletion = async (scope: ClusterScope, key: ObjectKey): Promise<Outcome> => {
+  const reconcileDelete = async (scope: ClusterScope, key: ObjectKey): Promise<Outcome> => {
     const now = scope.context.clock.now();
     try {
       const wait = await deleteInfrastructure(scope);
@@ -166,10 +166,10 @@ export function openStackClusterController(dependencies: InfrastructureDependenc
       attention.follow(key, scope.access.observer, scope.followed);
       return { wait };
     } catch (caught) {
-      const error = isOpenStackError(caught) ? troubleOf(caught, 'the cloud could not be asked') : caught;
-      if (!(error instanceof Trouble)) throw error;
+      const error = isOpenStackError(caught) ? cloudFaultOf(caught, 'the cloud could not be asked') : caught;
+      if (!(error instanceof CloudFault)) throw error;
       setVerdict(scope.draft, 'Ready', notReady(openStackErrorReason, error.message), now);
-      return { trouble: error };
+      return { fault: error };
     }
   };
 
@@ -182,7 +182,7 @@ export function openStackClusterController(dependencies: InfrastructureDependenc
   return defineController({
     name: 'openstackcluster',
     for: openStackClusters,
-    goesOnAfterOwn: 'everything',
+    continuesAfterOwnWrite: 'everything',
     concurrency: dependencies.concurrency ?? defaultConcurrency,
     setup: (cache) => indexByIdentity(cache, openStackClusters, ({ spec }) => spec?.identityRef),
     watches: [
@@ -208,9 +208,9 @@ export function openStackClusterController(dependencies: InfrastructureDependenc
   });
 }
 
-function resultOf({ wait, trouble }: { wait?: Wait | undefined; trouble?: unknown }): Result {
-  if (trouble instanceof Trouble && trouble.retryMs !== undefined) return after(trouble.retryMs, trouble.message);
-  if (trouble !== undefined) throw trouble;
+function resultOf({ wait, fault }: { wait?: Wait | undefined; fault?: unknown }): Result {
+  if (fault instanceof CloudFault && fault.retryMs !== undefined) return after(fault.retryMs, fault.message);
+  if (fault !== undefined) throw fault;
   return wait ? after(wait.ms, wait.message) : done();
 }
 

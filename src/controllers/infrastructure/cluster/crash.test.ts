@@ -13,7 +13,7 @@ import { openStackClusterController } from './cluster-controller.ts';
 
 let world: InfrastructureWorld;
 let before: string[];
-/** trouble with the management API */
+/** faults of the management API */
 const faults: FaultRule[] = [];
 
 beforeAll(async () => {

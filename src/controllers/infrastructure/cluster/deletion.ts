@@ -11,6 +11,7 @@ import { deleteLeftoversAnnotation, floatingIpAnnotation } from '../common/names
 import { attempt, causeOf, type Wait } from '../common/outcomes.ts';
 import { isOurs } from '../common/ownership.ts';
 import { removeBastion } from './bastion.ts';
+import { isLoadBalanced, managesNetwork } from './desired.ts';
 import { record } from './events.ts';
 import { findOwnFloatingIps } from './floating-ip.ts';
 import { removeLeftovers } from './leftovers.ts';
@@ -19,7 +20,6 @@ import { findOwnNetwork } from './network.ts';
 import { findOwnRouter } from './router.ts';
 import { type ClusterScope, follow, statusOf } from './scope.ts';
 import { deleteGroup, dropNotedGroup, groupsToDelete } from './security-groups.ts';
-import { isLoadBalanced, managesNetwork } from './wishes.ts';
 
 const reason = 'DeleteFailed';
 

@@ -2,10 +2,10 @@ import type { ContractReference } from '../../../api/index.ts';
 import { hostedControlPlaneKinds } from '../../shared/index.ts';
 import { floatingIpAnnotation } from '../common/names.ts';
 import { attempt, type Wait } from '../common/outcomes.ts';
+import { apiPortOf, isComplete, isLoadBalanced, wantsFloatingIp } from './desired.ts';
 import { reserveFloatingIp } from './floating-ip.ts';
 import { reconcileLoadBalancer } from './load-balancer.ts';
 import type { ClusterScope } from './scope.ts';
-import { apiPortOf, isComplete, isLoadBalanced, wantsFloatingIp } from './wishes.ts';
 
 const reason = 'APIEndpointConfigFailed';
 

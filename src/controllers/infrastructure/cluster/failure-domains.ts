@@ -12,13 +12,13 @@ export async function reconcileFailureDomains(scope: ClusterScope): Promise<Wait
   const { openstack } = access;
   const now = context.clock.now();
   const { controlPlaneAvailabilityZones, controlPlaneOmitAvailabilityZone } = draft.spec;
-  const wish = JSON.stringify([controlPlaneAvailabilityZones, controlPlaneOmitAvailabilityZone]);
-  // zones come and go in years; a change of the wish counts at once
-  if (memory.zones?.wish === wish && now - memory.zones.at < rememberMs) return undefined;
+  const desired = JSON.stringify([controlPlaneAvailabilityZones, controlPlaneOmitAvailabilityZone]);
+  // zones come and go in years; a change of the spec counts at once
+  if (memory.zones?.desired === desired && now - memory.zones.at < rememberMs) return undefined;
   const zones = await attempt('the availability zones of the cloud could not be listed', openStackErrorReason, () =>
     lookups.get(openstack, 'availability zones', () => openstack.compute.availabilityZones.list()),
   );
-  memory.zones = { wish, at: now };
+  memory.zones = { desired, at: now };
   const domains = failureDomainsOf(zones, draft.spec);
   if (domains.length > 0) statusOf(scope).failureDomains = domains;
   else delete statusOf(scope).failureDomains;

@@ -7,7 +7,7 @@ import { record } from './events.ts';
 import { type ClusterScope, follow, look } from './scope.ts';
 import { ensureTags, oldest } from './tags.ts';
 
-export interface FloatingIpWish {
+export interface FloatingIpSpec {
   readonly role: FloatingIpRole;
   /** the address the user named */
   readonly address?: string | undefined;
@@ -23,13 +23,13 @@ export interface FloatingIpWish {
  * The floating IP of a role: the one recorded, the one the user named, the one that carries our mark, or a new one. It stays
  * reserved for the cluster whether or not it leads anywhere.
  */
-export async function reserveFloatingIp(scope: ClusterScope, wish: FloatingIpWish): Promise<FloatingIp> {
-  const found = (await recorded(scope, wish)) ?? (await existing(scope, wish)) ?? (await create(scope, wish));
+export async function reserveFloatingIp(scope: ClusterScope, desired: FloatingIpSpec): Promise<FloatingIp> {
+  const found = (await recorded(scope, desired)) ?? (await existing(scope, desired)) ?? (await create(scope, desired));
   const address = await ensureOwnTags(scope, found);
   follow(scope, 'floatingIp', address.id);
   scope.access.view.remember('floatingIp', address);
   const { metadata } = scope.draft;
-  metadata.annotations = { ...metadata.annotations, [floatingIpAnnotation(wish.role)]: address.id };
+  metadata.annotations = { ...metadata.annotations, [floatingIpAnnotation(desired.role)]: address.id };
   return address;
 }
 
@@ -38,20 +38,20 @@ export function isOurFloatingIp(scope: ClusterScope, address: FloatingIp, role: 
   return carriesMark(address, scope.owner, role);
 }
 
-async function recorded(scope: ClusterScope, wish: FloatingIpWish): Promise<FloatingIp | undefined> {
-  const id = scope.draft.metadata.annotations?.[floatingIpAnnotation(wish.role)];
+async function recorded(scope: ClusterScope, desired: FloatingIpSpec): Promise<FloatingIp | undefined> {
+  const id = scope.draft.metadata.annotations?.[floatingIpAnnotation(desired.role)];
   const known = id === undefined ? undefined : await look(scope, 'floatingIp', id);
   // the user may have named another one since
-  return known && (wish.address === undefined || known.address === wish.address) ? known : undefined;
+  return known && (desired.address === undefined || known.address === desired.address) ? known : undefined;
 }
 
-async function existing(scope: ClusterScope, wish: FloatingIpWish): Promise<FloatingIp | undefined> {
-  if (wish.address !== undefined) return atAddress(scope, wish.address);
-  const own = oldest(await findOwnFloatingIps(scope, wish.role));
-  if (own || ipFamily(wish.published ?? '') === undefined) return own;
+async function existing(scope: ClusterScope, desired: FloatingIpSpec): Promise<FloatingIp | undefined> {
+  if (desired.address !== undefined) return atAddress(scope, desired.address);
+  const own = oldest(await findOwnFloatingIps(scope, desired.role));
+  if (own || ipFamily(desired.published ?? '') === undefined) return own;
   // Ours was deleted and somebody made the address again for us: only an administrator can choose one. It may lead to a
   // machine already.
-  const again = await atAddress(scope, wish.published ?? '');
+  const again = await atAddress(scope, desired.published ?? '');
   return again && !isMarked(again) ? again : undefined;
 }
 
@@ -74,22 +74,22 @@ function descriptionOf({ base, owner }: ClusterScope, role: FloatingIpRole): str
   return clusterDescription(base, ownerMark(owner, role));
 }
 
-async function create(scope: ClusterScope, wish: FloatingIpWish): Promise<FloatingIp> {
+async function create(scope: ClusterScope, desired: FloatingIpSpec): Promise<FloatingIp> {
   const external = scope.draft.status?.externalNetwork;
   if (!external) {
     throw new UnusableInput(
       'a floating IP is wanted and there is no external network to take it from; name one in spec.externalNetwork, or do without a floating IP (spec.apiServer.enableFloatingIP: false)',
     );
   }
-  const address = wish.address ?? (ipFamily(wish.published ?? '') === undefined ? undefined : wish.published);
+  const address = desired.address ?? (ipFamily(desired.published ?? '') === undefined ? undefined : desired.published);
   const { openstack } = scope.access;
   try {
     const made = await openstack.network.floatingIps.create(
       {
         networkId: external.id,
-        description: descriptionOf(scope, wish.role),
+        description: descriptionOf(scope, desired.role),
         ...(address !== undefined && { address }),
-        ...(wish.portId !== undefined && { portId: wish.portId }),
+        ...(desired.portId !== undefined && { portId: desired.portId }),
       },
       { signal: scope.context.signal },
     );
@@ -98,9 +98,9 @@ async function create(scope: ClusterScope, wish: FloatingIpWish): Promise<Floati
   } catch (error) {
     if (address === undefined || !isOpenStackError(error, 'forbidden', 'badRequest', 'conflict')) throw error;
     const why =
-      wish.address === undefined
+      desired.address === undefined
         ? `floating IP ${address}, at which the cluster is reached, was deleted and cannot be reserved again`
-        : `${wish.field}: there is no floating IP ${address} in this project and it cannot be reserved`;
+        : `${desired.field}: there is no floating IP ${address} in this project and it cannot be reserved`;
     throw new UnusableInput(
       `${why}: ${error.detail}; let an administrator create it on network ${external.name} for this project`,
       { cause: error },
@@ -121,12 +121,12 @@ export async function attachFloatingIp(
   scope: ClusterScope,
   address: FloatingIp,
   portId: string,
-  wish: Pick<FloatingIpWish, 'role' | 'field'>,
+  desired: Pick<FloatingIpSpec, 'role' | 'field'>,
 ): Promise<FloatingIp> {
   if (address.portId === portId) return address;
-  if (address.portId !== undefined && !isOurFloatingIp(scope, address, wish.role)) {
+  if (address.portId !== undefined && !isOurFloatingIp(scope, address, desired.role)) {
     throw new UnusableInput(
-      `${wish.field}: floating IP ${address.address} is in use by port ${address.portId}; free it, or name another one`,
+      `${desired.field}: floating IP ${address.address} is in use by port ${address.portId}; free it, or name another one`,
     );
   }
   const { openstack, view } = scope.access;

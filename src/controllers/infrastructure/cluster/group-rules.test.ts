@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import type { ManagedSecurityGroups } from '../../../api/index.ts';
 import type { SecurityGroupRule } from '../../../openstack/index.ts';
 import type { GroupRole } from '../common/names.ts';
-import { diffRules, type RuleSurroundings, type RuleWish, ruleKey, rulesOf } from './group-rules.ts';
+import { diffRules, type RuleContext, type RuleSpec, ruleKey, rulesOf } from './group-rules.ts';
 
 const ids = { controlplane: 'cp', worker: 'w' };
-const around = (more: Partial<RuleSurroundings> = {}): RuleSurroundings => ({
+const around = (more: Partial<RuleContext> = {}): RuleContext => ({
   groups: {},
   ids,
   apiPort: 6443,
@@ -16,15 +16,14 @@ const around = (more: Partial<RuleSurroundings> = {}): RuleSurroundings => ({
 });
 
 /** `tcp 6443-6443 from cp (Kubernetes API)`, IPv4 and ingress unless said. */
-function text(rule: RuleWish): string {
+function text(rule: RuleSpec): string {
   const { direction, ethertype, protocol = 'any', portRangeMin, portRangeMax, remoteGroupId, remoteIpPrefix } = rule;
   const ports = portRangeMin === undefined ? '' : ` ${portRangeMin}-${portRangeMax}`;
   const remote = remoteGroupId ?? remoteIpPrefix;
   const family = ethertype === 'IPv6' ? 'IPv6 ' : '';
   return `${direction === 'egress' ? 'egress ' : ''}${family}${protocol}${ports}${remote ? ` from ${remote}` : ''} (${rule.description})`;
 }
-const texts = (role: GroupRole, more?: Partial<RuleSurroundings>): string[] =>
-  rulesOf(role, around(more)).map(text).sort();
+const texts = (role: GroupRole, more?: Partial<RuleContext>): string[] => rulesOf(role, around(more)).map(text).sort();
 
 describe('rules of managed security groups', () => {
   it('of the control plane are those of upstream', () => {
@@ -113,9 +112,9 @@ describe('rules of managed security groups', () => {
 });
 
 describe('two rules', () => {
-  const rule = (more: Partial<RuleWish>): RuleWish => ({ direction: 'ingress', ethertype: 'IPv4', ...more });
+  const rule = (more: Partial<RuleSpec>): RuleSpec => ({ direction: 'ingress', ethertype: 'IPv4', ...more });
 
-  it.each<[string, Partial<RuleWish>, Partial<RuleWish>]>([
+  it.each<[string, Partial<RuleSpec>, Partial<RuleSpec>]>([
     ['differ in description only', { description: 'a' }, { description: 'b' }],
     ['name a protocol and its number', { protocol: 'TCP' }, { protocol: '6' }],
     ['name a range with and without host bits', { remoteIpPrefix: '10.0.0.7/24' }, { remoteIpPrefix: '10.0.0.0/24' }],
@@ -125,7 +124,7 @@ describe('two rules', () => {
     expect(ruleKey(rule(a))).toBe(ruleKey(rule(b)));
   });
 
-  it.each<[string, Partial<RuleWish>]>([
+  it.each<[string, Partial<RuleSpec>]>([
     ['direction', { direction: 'egress' }],
     ['family', { ethertype: 'IPv6' }],
     ['protocol', { protocol: 'udp' }],
@@ -137,15 +136,15 @@ describe('two rules', () => {
   });
 });
 
-describe('mending the rules of a group', () => {
-  const wish: fc.Arbitrary<RuleWish> = fc.record({
+describe('repairing the rules of a group', () => {
+  const desired: fc.Arbitrary<RuleSpec> = fc.record({
     direction: fc.constantFrom('ingress', 'egress'),
     ethertype: fc.constantFrom('IPv4', 'IPv6'),
     protocol: fc.constantFrom('tcp', 'udp', undefined),
     portRangeMin: fc.constantFrom(1, 2, undefined),
     remoteGroupId: fc.constantFrom('a', 'b', undefined),
   });
-  const stored = (rule: RuleWish, id: number): SecurityGroupRule => ({
+  const stored = (rule: RuleSpec, id: number): SecurityGroupRule => ({
     protocol: undefined,
     portRangeMin: undefined,
     portRangeMax: undefined,
@@ -162,8 +161,8 @@ describe('mending the rules of a group', () => {
   it('leads from any rules to exactly those wanted, and then has nothing more to do', () => {
     fc.assert(
       fc.property(
-        fc.uniqueArray(wish, { selector: ruleKey }),
-        fc.uniqueArray(wish, { selector: ruleKey }),
+        fc.uniqueArray(desired, { selector: ruleKey }),
+        fc.uniqueArray(desired, { selector: ruleKey }),
         (has, wants) => {
           const existing = has.map(stored);
           const { missing, unwanted } = diffRules(existing, wants);

@@ -1,13 +1,13 @@
 import type { ManagedSecurityGroups, SecurityGroupRule as UserRule } from '../../../api/index.ts';
 import { cidrFamily, ipFamily, ipToBigInt } from '../../../machinery/index.ts';
-import type { SecurityGroupRule, SecurityGroupRuleWish } from '../../../openstack/index.ts';
+import type { SecurityGroupRule, SecurityGroupRuleSpec } from '../../../openstack/index.ts';
 import type { GroupRole } from '../common/names.ts';
 import { UnusableInput } from '../common/outcomes.ts';
 
 /** A rule without the group it belongs to. */
-export type RuleWish = Omit<SecurityGroupRuleWish, 'securityGroupId'>;
+export type RuleSpec = Omit<SecurityGroupRuleSpec, 'securityGroupId'>;
 
-export interface RuleSurroundings {
+export interface RuleContext {
   readonly groups: ManagedSecurityGroups;
   /** ids of the groups there are; no bastion: no bastion group */
   readonly ids: Readonly<Partial<Record<GroupRole, string>>>;
@@ -21,7 +21,7 @@ export interface RuleSurroundings {
 type EtherType = 'IPv4' | 'IPv6';
 
 /** All rules of one group, each once. */
-export function rulesOf(role: GroupRole, around: RuleSurroundings): RuleWish[] {
+export function rulesOf(role: GroupRole, around: RuleContext): RuleSpec[] {
   const families = familiesOf(around.cidrs);
   const rules = [
     ...(['IPv4', 'IPv6'] as const).map((family) => open('egress', family, 'Full open')),
@@ -39,7 +39,7 @@ function familiesOf(cidrs: readonly string[]): EtherType[] {
   return found.has('IPv4') ? ['IPv4', 'IPv6'] : ['IPv6', 'IPv4'];
 }
 
-const defaults: Record<GroupRole, (around: RuleSurroundings, families: readonly EtherType[]) => RuleWish[]> = {
+const defaults: Record<GroupRole, (around: RuleContext, families: readonly EtherType[]) => RuleSpec[]> = {
   controlplane: ({ groups, ids, apiPort, additionalPorts }, families) =>
     families.flatMap((family) => [
       ports('Kubernetes API', family, 'tcp', apiPort),
@@ -67,13 +67,13 @@ const defaults: Record<GroupRole, (around: RuleSurroundings, families: readonly 
   bastion: (_, families) => families.map((family) => ports('SSH', family, 'tcp', 22)),
 };
 
-type Remote = Pick<RuleWish, 'remoteGroupId' | 'remoteIpPrefix'>;
+type Remote = Pick<RuleSpec, 'remoteGroupId' | 'remoteIpPrefix'>;
 
-function open(direction: 'ingress' | 'egress', ethertype: EtherType, description: string, from: Remote = {}): RuleWish {
+function open(direction: 'ingress' | 'egress', ethertype: EtherType, description: string, from: Remote = {}): RuleSpec {
   return { direction, ethertype, description, ...from };
 }
 
-function inCluster(family: EtherType, from: Remote): RuleWish {
+function inCluster(family: EtherType, from: Remote): RuleSpec {
   return open('ingress', family, 'In-cluster Ingress', from);
 }
 
@@ -83,18 +83,18 @@ function ports(
   protocol: string,
   port: number | readonly [first: number, last: number],
   from: Remote = {},
-): RuleWish {
+): RuleSpec {
   const [portRangeMin, portRangeMax] = typeof port === 'number' ? [port, port] : port;
   return { ...open('ingress', ethertype, description, from), protocol, portRangeMin, portRangeMax };
 }
 
-function nodePorts(sources: readonly (readonly [EtherType, Remote])[]): RuleWish[] {
+function nodePorts(sources: readonly (readonly [EtherType, Remote])[]): RuleSpec[] {
   return sources.flatMap(([family, from]) =>
     ['tcp', 'udp'].map((protocol) => ports('Node Port Services', family, protocol, [30000, 32767], from)),
   );
 }
 
-function ssh(family: EtherType, ids: RuleSurroundings['ids']): RuleWish[] {
+function ssh(family: EtherType, ids: RuleContext['ids']): RuleSpec[] {
   return fromGroups([ids.bastion], (from) => ports('SSH', family, 'tcp', 22, from));
 }
 
@@ -102,15 +102,15 @@ function fromGroups<T>(ids: readonly (string | undefined)[], make: (from: Remote
   return ids.flatMap((remoteGroupId) => (remoteGroupId === undefined ? [] : [make({ remoteGroupId })]));
 }
 
-function userRules(role: 'controlplane' | 'worker', { groups, ids }: RuleSurroundings): RuleWish[] {
+function userRules(role: 'controlplane' | 'worker', { groups, ids }: RuleContext): RuleSpec[] {
   const own =
     role === 'controlplane' ? groups.controlPlaneNodesSecurityGroupRules : groups.workerNodesSecurityGroupRules;
   return [...(own ?? []), ...(groups.clusterNodesSecurityGroupRules ?? [])].flatMap((rule) => expand(rule, ids));
 }
 
 /** One rule of the user is one rule for each group it names as remote. */
-function expand(rule: UserRule, ids: RuleSurroundings['ids']): RuleWish[] {
-  const wish: RuleWish = {
+function expand(rule: UserRule, ids: RuleContext['ids']): RuleSpec[] {
+  const desired: RuleSpec = {
     direction: rule.direction,
     ethertype: rule.etherType ?? familyOf(rule.remoteIPPrefix ?? ''),
     ...(rule.description && { description: rule.description }),
@@ -118,13 +118,13 @@ function expand(rule: UserRule, ids: RuleSurroundings['ids']): RuleWish[] {
     ...(rule.portRangeMin !== undefined && { portRangeMin: rule.portRangeMin }),
     ...(rule.portRangeMax !== undefined && { portRangeMax: rule.portRangeMax }),
   };
-  if (rule.remoteGroupID) return [{ ...wish, remoteGroupId: rule.remoteGroupID }];
-  if (rule.remoteIPPrefix) return [{ ...wish, remoteIpPrefix: rule.remoteIPPrefix }];
+  if (rule.remoteGroupID) return [{ ...desired, remoteGroupId: rule.remoteGroupID }];
+  if (rule.remoteIPPrefix) return [{ ...desired, remoteIpPrefix: rule.remoteIPPrefix }];
   const remotes = rule.remoteManagedGroups ?? [];
-  if (remotes.length === 0) return [wish];
+  if (remotes.length === 0) return [desired];
   return remotes.map((remote) => {
     const remoteGroupId = ids[remote];
-    if (remoteGroupId !== undefined) return { ...wish, remoteGroupId };
+    if (remoteGroupId !== undefined) return { ...desired, remoteGroupId };
     throw new UnusableInput(
       `spec.managedSecurityGroups: rule "${rule.name}" names the remote group "${remote}", which does not exist; enable the ${remote}, or take it out of the rule`,
       { reason: 'SecurityGroupCreateFailed' },
@@ -137,7 +137,7 @@ function familyOf(cidr: string): EtherType {
 }
 
 /** What makes two rules the same; what they are called is not part of it. */
-export function ruleKey(rule: RuleWish | SecurityGroupRule): string {
+export function ruleKey(rule: RuleSpec | SecurityGroupRule): string {
   const { direction, ethertype = 'IPv4', portRangeMin, portRangeMax, remoteGroupId, remoteIpPrefix } = rule;
   return [
     direction,
@@ -182,8 +182,8 @@ function prefixKey(prefix: string | undefined): string {
 /** What has to be done to a group to have exactly the rules wanted. */
 export function diffRules(
   existing: readonly SecurityGroupRule[],
-  wanted: readonly RuleWish[],
-): { missing: RuleWish[]; unwanted: SecurityGroupRule[] } {
+  wanted: readonly RuleSpec[],
+): { missing: RuleSpec[]; unwanted: SecurityGroupRule[] } {
   const has = new Set(existing.map(ruleKey));
   const wants = new Set(wanted.map(ruleKey));
   return {

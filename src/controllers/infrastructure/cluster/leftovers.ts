@@ -1,9 +1,9 @@
 import { collect, isOpenStackError, type LoadBalancer, type Volume } from '../../../openstack/index.ts';
 import { deleteLeftoversAnnotation } from '../common/names.ts';
 import { attempt, type Wait } from '../common/outcomes.ts';
+import { managesNetwork } from './desired.ts';
 import { record } from './events.ts';
 import { type ClusterScope, follow } from './scope.ts';
-import { managesNetwork } from './wishes.ts';
 
 // What the workload's own cloud controllers made and did not live to delete: load balancers of Services, volumes of claims.
 

@@ -2,9 +2,9 @@ import type { LoadBalancerMonitor } from '../../../api/index.ts';
 import { deepEqual } from '../../../machinery/index.ts';
 import { collect, isOpenStackError, type LoadBalancer, orUndefined } from '../../../openstack/index.ts';
 import { loadBalancerPartName } from '../common/names.ts';
+import { apiPortOf } from './desired.ts';
 import { record } from './events.ts';
 import type { ClusterScope, PortParts } from './scope.ts';
-import { apiPortOf } from './wishes.ts';
 
 /**
  * Listener, pool and monitor of every port. Octavia takes one change at a time: each pass makes one and says what it waits
@@ -88,7 +88,7 @@ async function readParts(scope: ClusterScope, balancer: LoadBalancer): Promise<M
   return parts;
 }
 
-/** Makes or mends the first part that is not as it should be; undefined when all are. */
+/** Creates or repairs the first part that is not as it should be; undefined when all are. */
 async function nextPart(
   scope: ClusterScope,
   balancer: LoadBalancer,
@@ -137,10 +137,10 @@ async function nextPart(
     parts.listener = await listeners.update(listener.id, { defaultPoolId: pool.id }, { signal });
     return `listener ${name} was led to its pool`;
   }
-  const wish = monitorWish(scope.draft.spec.apiServer?.managedLoadBalancer?.monitor);
+  const desired = monitorSpec(scope.draft.spec.apiServer?.managedLoadBalancer?.monitor);
   if (!monitor) {
     try {
-      parts.monitor = await healthMonitors.create({ name, poolId: pool.id, type: 'TCP', ...wish }, { signal });
+      parts.monitor = await healthMonitors.create({ name, poolId: pool.id, type: 'TCP', ...desired }, { signal });
     } catch (error) {
       if (!isOpenStackError(error, 'unsupported')) throw error;
       parts.monitor = 'unsupported';
@@ -152,8 +152,8 @@ async function nextPart(
   }
   if (monitor !== 'unsupported') {
     const { delay, timeout, maxRetries, maxRetriesDown } = monitor;
-    if (!deepEqual({ delay, timeout, maxRetries, maxRetriesDown }, wish)) {
-      parts.monitor = { ...(await healthMonitors.update(monitor.id, wish, { signal })), ...wish };
+    if (!deepEqual({ delay, timeout, maxRetries, maxRetriesDown }, desired)) {
+      parts.monitor = { ...(await healthMonitors.update(monitor.id, desired, { signal })), ...desired };
       record(scope, 'SuccessfulUpdateMonitor', `Updated health monitor ${name} with id ${monitor.id}`);
       return `health monitor ${name} was changed`;
     }
@@ -168,7 +168,7 @@ async function nextPart(
 }
 
 /** Zero means the default, as upstream has it. */
-function monitorWish(monitor: LoadBalancerMonitor | undefined) {
+function monitorSpec(monitor: LoadBalancerMonitor | undefined) {
   return {
     delay: monitor?.delay || 10,
     timeout: monitor?.timeout || 5,

@@ -1,18 +1,18 @@
 import type { NetworkStatus } from '../../../api/index.ts';
 import { ipFamily } from '../../../machinery/index.ts';
-import { collect, isOpenStackError, type LoadBalancer, type LoadBalancerWish } from '../../../openstack/index.ts';
+import { collect, isOpenStackError, type LoadBalancer, type LoadBalancerSpec } from '../../../openstack/index.ts';
 import { resolveNetwork, resolveSubnet } from '../common/filters.ts';
 import { clusterDescription, loadBalancerName } from '../common/names.ts';
-import { attempt, busyMs, Trouble, troubleOf, UnusableInput, type Wait } from '../common/outcomes.ts';
+import { attempt, busyMs, CloudFault, cloudFaultOf, UnusableInput, type Wait } from '../common/outcomes.ts';
 import { carriesMark, ownerMark } from '../common/ownership.ts';
 import { allowedCidrsOf } from './allowed-cidrs.ts';
+import { wantsFloatingIp } from './desired.ts';
 import { record } from './events.ts';
 import { attachFloatingIp, reserveFloatingIp } from './floating-ip.ts';
 import { reconcileParts } from './load-balancer-parts.ts';
 import { networkStatus } from './network.ts';
 import { type ClusterScope, follow, look, statusOf } from './scope.ts';
 import { oldest, tagsOf } from './tags.ts';
-import { wantsFloatingIp } from './wishes.ts';
 
 const reason = 'APIEndpointConfigFailed';
 /** Octavia takes seconds for a load balancer, minutes on a bad day; the observer tells when it is there. */
@@ -131,7 +131,7 @@ async function createBalancer(scope: ClusterScope, name: string, network: Networ
   const { availabilityZone } = draft.spec.apiServer?.managedLoadBalancer ?? {};
   const vipAddress = vipAddressOf(scope);
   const tags = draft.spec.tags ?? [];
-  const wish: LoadBalancerWish = {
+  const desired: LoadBalancerSpec = {
     name,
     description: clusterDescription(base, ownerMark(owner)),
     vipNetworkId: network.id,
@@ -141,7 +141,7 @@ async function createBalancer(scope: ClusterScope, name: string, network: Networ
     ...(tags.length > 0 && { tags }),
     ...(await offersWanted(scope)),
   };
-  const balancer = await access.openstack.loadBalancer.loadBalancers.create(wish, { signal });
+  const balancer = await access.openstack.loadBalancer.loadBalancers.create(desired, { signal });
   record(scope, 'SuccessfulCreateLoadBalancer', `Created load balancer ${name} with id ${balancer.id}`);
   access.view.remember('loadBalancer', balancer);
   memory.parts = new Map();
@@ -172,7 +172,7 @@ function vipAddressOf(scope: ClusterScope): string | undefined {
 }
 
 /** Provider and flavor, where the cloud has them; what it does not have is said and done without. */
-async function offersWanted(scope: ClusterScope): Promise<Pick<LoadBalancerWish, 'provider' | 'flavorId'>> {
+async function offersWanted(scope: ClusterScope): Promise<Pick<LoadBalancerSpec, 'provider' | 'flavorId'>> {
   const { provider, flavor } = scope.draft.spec.apiServer?.managedLoadBalancer ?? {};
   const { loadBalancer } = scope.access.openstack;
   const { signal } = scope.context;
@@ -194,15 +194,15 @@ async function offersWanted(scope: ClusterScope): Promise<Pick<LoadBalancerWish,
 async function ensureFloatingIp(scope: ClusterScope, balancer: LoadBalancer): Promise<string> {
   const { apiServer, controlPlaneEndpoint } = scope.draft.spec;
   const host = controlPlaneEndpoint?.host ?? '';
-  const wish = {
+  const desired = {
     role: 'api',
     field: 'spec.apiServer.floatingIP',
     address: apiServer?.floatingIP || undefined,
     published:
       scope.draft.status?.apiServerManagedLoadBalancer?.ip ?? (ipFamily(host) === undefined ? undefined : host),
   } as const;
-  const address = await reserveFloatingIp(scope, { ...wish, portId: balancer.vipPortId });
-  if (balancer.vipPortId !== undefined) await attachFloatingIp(scope, address, balancer.vipPortId, wish);
+  const address = await reserveFloatingIp(scope, { ...desired, portId: balancer.vipPortId });
+  if (balancer.vipPortId !== undefined) await attachFloatingIp(scope, address, balancer.vipPortId, desired);
   return address.address;
 }
 
@@ -213,7 +213,7 @@ async function ensureFloatingIp(scope: ClusterScope, balancer: LoadBalancer): Pr
 async function replaceBroken(scope: ClusterScope, balancer: LoadBalancer): Promise<Wait> {
   const { access, context, memory, draft } = scope;
   if (draft.status?.initialization?.provisioned === true) {
-    throw new Trouble(
+    throw new CloudFault(
       reason,
       `load balancer ${balancer.name} (${balancer.id}) is in ERROR; ask the operator of the cloud to fail it over, or delete it to have it made anew`,
     );
@@ -245,7 +245,7 @@ async function replaceBroken(scope: ClusterScope, balancer: LoadBalancer): Promi
 function explainMissingOctavia(error: unknown): unknown {
   const cause = error instanceof Error ? error.cause : undefined;
   if (!isOpenStackError(cause, 'noService')) return error;
-  return troubleOf(
+  return cloudFaultOf(
     new UnusableInput(
       `spec.apiServer.managedLoadBalancer: this cloud has no load balancers (Octavia): ${cause.detail}; leave managedLoadBalancer out to use a floating IP, or use a cloud that has Octavia`,
       { reason, cause },

@@ -5,10 +5,10 @@ import { resolveNetwork, resolveSubnet } from '../common/filters.ts';
 import { clusterDescription, networkName, subnetName } from '../common/names.ts';
 import { attempt, UnusableInput, type Wait } from '../common/outcomes.ts';
 import { carriesMark, ownerMark } from '../common/ownership.ts';
+import { managesNetwork } from './desired.ts';
 import { record } from './events.ts';
 import { beginToMake, type ClusterScope, follow, look, statusOf, wasThereBefore } from './scope.ts';
 import { ensureTags, oldest, tagsOf } from './tags.ts';
-import { managesNetwork } from './wishes.ts';
 
 /** The network of the nodes: made here, or brought by the user. */
 export async function reconcileNetwork(scope: ClusterScope): Promise<Wait | undefined> {
@@ -47,10 +47,10 @@ async function managedNetwork(scope: ClusterScope): Promise<NetworkWithSubnets> 
   );
   const known = await subnetsOf(scope, network);
   const subnets: Subnet[] = [];
-  for (const [index, wish] of (scope.draft.spec.managedSubnets ?? []).entries()) {
+  for (const [index, desired] of (scope.draft.spec.managedSubnets ?? []).entries()) {
     subnets.push(
-      await attempt(`subnet ${wish.cidr} of network ${name} could not be made`, 'SubnetCreateFailed', () =>
-        ensureSubnet(scope, network, known, wish, index),
+      await attempt(`subnet ${desired.cidr} of network ${name} could not be made`, 'SubnetCreateFailed', () =>
+        ensureSubnet(scope, network, known, desired, index),
       ),
     );
   }
@@ -122,13 +122,13 @@ async function ensureSubnet(
   scope: ClusterScope,
   network: Network,
   known: readonly Subnet[],
-  wish: ManagedSubnet,
+  desired: ManagedSubnet,
   index: number,
 ): Promise<Subnet> {
   const { subnets } = scope.access.openstack.network;
   const { signal } = scope.context;
-  let subnet = known.find(({ cidr }) => cidr === wish.cidr) ?? (await createSubnet(scope, network, wish, index));
-  const servers = wish.dnsNameservers ?? [];
+  let subnet = known.find(({ cidr }) => cidr === desired.cidr) ?? (await createSubnet(scope, network, desired, index));
+  const servers = desired.dnsNameservers ?? [];
   if (!deepEqual([...subnet.dnsNameservers], servers)) {
     subnet = await subnets.update(subnet.id, { dnsNameservers: servers }, { signal });
     record(scope, 'SuccessfulUpdateSubnet', `Updated subnet ${subnet.name} with id ${subnet.id}`);
@@ -141,22 +141,23 @@ async function ensureSubnet(
 async function createSubnet(
   scope: ClusterScope,
   network: Network,
-  wish: ManagedSubnet,
+  desired: ManagedSubnet,
   index: number,
 ): Promise<Subnet> {
   const { access, context, base, owner } = scope;
-  const isV6 = cidrFamily(wish.cidr) === 'IPv6';
+  const isV6 = cidrFamily(desired.cidr) === 'IPv6';
   const subnet = await access.openstack.network.subnets.create(
     {
       networkId: network.id,
       name: subnetName(base, index),
       description: clusterDescription(base, ownerMark(owner)),
-      cidr: wish.cidr,
+      cidr: desired.cidr,
       ipVersion: isV6 ? 6 : 4,
       // without a mode nobody would tell the nodes their addresses
       ...(isV6 && { ipv6AddressMode: 'dhcpv6-stateful', ipv6RaMode: 'dhcpv6-stateful' }),
-      ...(wish.dnsNameservers && wish.dnsNameservers.length > 0 && { dnsNameservers: wish.dnsNameservers }),
-      ...(wish.allocationPools && wish.allocationPools.length > 0 && { allocationPools: wish.allocationPools }),
+      ...(desired.dnsNameservers && desired.dnsNameservers.length > 0 && { dnsNameservers: desired.dnsNameservers }),
+      ...(desired.allocationPools &&
+        desired.allocationPools.length > 0 && { allocationPools: desired.allocationPools }),
     },
     { signal: context.signal },
   );

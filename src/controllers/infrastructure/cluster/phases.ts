@@ -1,8 +1,9 @@
 import { isOpenStackError } from '../../../openstack/index.ts';
 import { dropCondition, setVerdict } from '../../shared/index.ts';
 import { notReady, openStackErrorReason, readyVerdict } from '../common/conditions.ts';
-import { Trouble, troubleOf, type Wait } from '../common/outcomes.ts';
+import { CloudFault, cloudFaultOf, type Wait } from '../common/outcomes.ts';
 import { reconcileBastion } from './bastion.ts';
+import { hasBastion } from './desired.ts';
 import { reconcileEndpoint } from './endpoint.ts';
 import { reconcileExternalNetwork } from './external-network.ts';
 import { reconcileFailureDomains } from './failure-domains.ts';
@@ -10,7 +11,6 @@ import { reconcileNetwork } from './network.ts';
 import { reconcileRouter } from './router.ts';
 import { beginToMake, type ClusterScope, statusOf } from './scope.ts';
 import { reconcileSecurityGroups } from './security-groups.ts';
-import { hasBastion } from './wishes.ts';
 
 interface Phase {
   run(scope: ClusterScope): Promise<Wait | undefined>;
@@ -31,15 +31,15 @@ const phases: readonly Phase[] = [
 ];
 
 /** Runs the life of a cluster once through. Conditions and status are in the draft afterwards. */
-export async function runPhases(scope: ClusterScope): Promise<{ wait?: Wait | undefined; trouble?: unknown }> {
+export async function runPhases(scope: ClusterScope): Promise<{ wait?: Wait | undefined; fault?: unknown }> {
   const { draft, context } = scope;
   const now = context.clock.now();
   const waits: Wait[] = [];
   for (const phase of phases) {
-    const { wait, trouble } = await runPhase(scope, phase, now);
-    if (trouble) {
-      setVerdict(draft, 'Ready', notReady(openStackErrorReason, trouble.message), now);
-      return { trouble };
+    const { wait, fault } = await runPhase(scope, phase, now);
+    if (fault) {
+      setVerdict(draft, 'Ready', notReady(openStackErrorReason, fault.message), now);
+      return { fault };
     }
     if (wait) waits.push(wait);
   }
@@ -48,8 +48,8 @@ export async function runPhases(scope: ClusterScope): Promise<{ wait?: Wait | un
   if (!first) statusOf(scope).initialization = { provisioned: true };
   // the cluster is of use before its bastion is
   const bastion = await runPhase(scope, { run: reconcileBastion, condition: 'BastionReady' }, now);
-  if (!hasBastion(draft.spec) && !bastion.wait && !bastion.trouble) dropCondition(draft, 'BastionReady');
-  if (bastion.trouble) return bastion;
+  if (!hasBastion(draft.spec) && !bastion.wait && !bastion.fault) dropCondition(draft, 'BastionReady');
+  if (bastion.fault) return bastion;
   if (bastion.wait) waits.push(bastion.wait);
   return {
     wait: waits.reduce<Wait | undefined>((best, wait) => (best && best.ms <= wait.ms ? best : wait), undefined),
@@ -60,16 +60,16 @@ async function runPhase(
   scope: ClusterScope,
   { run, condition }: Phase,
   now: number,
-): Promise<{ wait?: Wait | undefined; trouble?: Trouble }> {
+): Promise<{ wait?: Wait | undefined; fault?: CloudFault }> {
   try {
     const wait = await run(scope);
     const verdict = wait ? notReady(wait.reason, wait.message) : readyVerdict;
     if (condition !== undefined) setVerdict(scope.draft, condition, verdict, now);
     return { wait };
   } catch (caught) {
-    const error = isOpenStackError(caught) ? troubleOf(caught, 'the cloud could not be asked') : caught;
-    if (!(error instanceof Trouble)) throw error;
+    const error = isOpenStackError(caught) ? cloudFaultOf(caught, 'the cloud could not be asked') : caught;
+    if (!(error instanceof CloudFault)) throw error;
     if (condition !== undefined) setVerdict(scope.draft, condition, notReady(error.reason, error.message), now);
-    return { trouble: error };
+    return { fault: error };
   }
 }

@@ -3,10 +3,10 @@ import { resolveRouter, resolveSubnet } from '../common/filters.ts';
 import { clusterDescription, networkName } from '../common/names.ts';
 import { attempt, UnusableInput, type Wait } from '../common/outcomes.ts';
 import { carriesMark, ownerMark } from '../common/ownership.ts';
+import { managesNetwork } from './desired.ts';
 import { record } from './events.ts';
 import { type ClusterScope, follow, look, statusOf, wasThereBefore } from './scope.ts';
 import { ensureTags, oldest, tagsOf } from './tags.ts';
-import { managesNetwork } from './wishes.ts';
 
 const reason = 'RouterCreateFailed';
 
@@ -108,10 +108,10 @@ async function ensureGateway(scope: ClusterScope, router: Router): Promise<Route
   const has = router.gateway?.fixedIps ?? [];
   const isRight =
     router.gateway?.networkId === networkId &&
-    wanted.every((wish) =>
+    wanted.every((desired) =>
       has.some(
         ({ subnetId, address }) =>
-          subnetId === wish.subnetId && (wish.address === undefined || wish.address === address),
+          subnetId === desired.subnetId && (desired.address === undefined || desired.address === address),
       ),
     );
   if (isRight) return router;

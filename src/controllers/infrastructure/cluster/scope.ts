@@ -38,8 +38,8 @@ export interface ClusterMemory {
   parts: Map<number, PortParts> | undefined;
   /** which listeners and pools the load balancer had when its parts were looked at */
   partsSeen: string;
-  /** for which wish the zones were last looked at, and when */
-  zones: { readonly wish: string; readonly at: number } | undefined;
+  /** for which spec the zones were last looked at, and when */
+  zones: { readonly desired: string; readonly at: number } | undefined;
   /** when a load balancer that came up broken was deleted */
   brokenSince: number | undefined;
 }

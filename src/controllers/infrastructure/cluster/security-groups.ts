@@ -3,11 +3,11 @@ import { collect, isNotFound, isOpenStackError, type SecurityGroup } from '../..
 import { type GroupRole, groupRoles, securityGroupDescription, securityGroupName } from '../common/names.ts';
 import { attempt, type Wait } from '../common/outcomes.ts';
 import { isOurs, ownerMark } from '../common/ownership.ts';
+import { apiPortOf, hasBastion, isLoadBalanced } from './desired.ts';
 import { record } from './events.ts';
 import { diffRules, rulesOf } from './group-rules.ts';
 import { type ClusterScope, follow, look, statusOf } from './scope.ts';
 import { ensureTags, oldest } from './tags.ts';
-import { apiPortOf, hasBastion, isLoadBalanced } from './wishes.ts';
 
 const reason = 'SecurityGroupCreateFailed';
 
@@ -111,8 +111,8 @@ async function ensureRules(
   let rules = [...group.rules];
   try {
     if (missing.length > 0) {
-      const wishes = missing.map((rule) => ({ ...rule, securityGroupId: group.id }));
-      rules.push(...(await securityGroupRules.createMany(wishes, { signal })));
+      const specs = missing.map((rule) => ({ ...rule, securityGroupId: group.id }));
+      rules.push(...(await securityGroupRules.createMany(specs, { signal })));
     }
     for (const { id } of unwanted) {
       await securityGroupRules.delete(id, { signal });

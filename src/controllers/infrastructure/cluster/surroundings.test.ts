@@ -161,7 +161,7 @@ describe('what the workload left behind', () => {
   });
 });
 
-describe('a cloud in trouble', () => {
+describe('a cloud with faults', () => {
   it('without Octavia is said to be one', async () => {
     await start({ cloud: { without: ['load-balancer'] } });
     await createOpenStackCluster(world, 'c1', { ...managed, apiServer: { managedLoadBalancer: { enabled: true } } });

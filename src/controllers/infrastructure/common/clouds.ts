@@ -15,7 +15,7 @@ import type { ExternalSource } from '../../../runtime/index.ts';
 import { CredentialsError } from '../../shared/index.ts';
 import { authenticationFailedReason } from './conditions.ts';
 import { type CredentialOptions, createCredentials } from './credentials.ts';
-import { causeOf, Trouble } from './outcomes.ts';
+import { CloudFault, causeOf } from './outcomes.ts';
 import { type CloudView, createCloudView } from './view.ts';
 
 /** One project of one cloud, as the credentials of an object open it. */
@@ -34,7 +34,7 @@ export interface CloudAccess {
 
 /** From credentials to clouds. Whoever comes with the same credentials shares session, lists and knowledge. */
 export interface Clouds {
-  /** throws a Trouble with reason OpenStackAuthenticationFailed when the credentials cannot be used */
+  /** throws a CloudFault with reason OpenStackAuthenticationFailed when the credentials cannot be used */
   access(identity: IdentityReference, namespace: string, options?: CredentialOptions): Promise<CloudAccess>;
   /** wakes what `keysOf` names (by index value, see `identityIndexValue`) when its credentials change */
   rotationSource(keysOf: (identity: string) => readonly ObjectKey[]): ExternalSource;
@@ -123,7 +123,7 @@ export function createClouds(options: CloudsOptions): Clouds {
 function unusable(error: unknown, identity: IdentityReference, namespace: string): unknown {
   // these name their place themselves
   if (error instanceof CredentialsError || error instanceof CloudConfigError) {
-    return new Trouble(authenticationFailedReason, error.message, { cause: error });
+    return new CloudFault(authenticationFailedReason, error.message, { cause: error });
   }
   if (!isOpenStackError(error)) return error;
   const where =
@@ -133,5 +133,5 @@ function unusable(error: unknown, identity: IdentityReference, namespace: string
   const cause = causeOf(error);
   // the client names the place itself where it knows it
   const message = cause.includes(where) ? cause : `${where}, cloud "${identity.cloudName}": ${cause}`;
-  return new Trouble(authenticationFailedReason, message, { retryMs: error.retryAfterMs, cause: error });
+  return new CloudFault(authenticationFailedReason, message, { retryMs: error.retryAfterMs, cause: error });
 }

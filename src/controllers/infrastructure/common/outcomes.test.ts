@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { OpenStackError, type OpenStackErrorKind } from '../../../openstack/index.ts';
-import { attempt, mayHaveHappened, Trouble, troubleOf, UnusableInput } from './outcomes.ts';
+import { attempt, CloudFault, cloudFaultOf, mayHaveHappened, UnusableInput } from './outcomes.ts';
 
 const failure = (kind: OpenStackErrorKind, more: object = {}): OpenStackError =>
   new OpenStackError({
@@ -15,10 +15,10 @@ const failure = (kind: OpenStackErrorKind, more: object = {}): OpenStackError =>
     ...more,
   });
 
-describe('a trouble', () => {
+describe('a cloud fault', () => {
   it('tells what was tried, the words of the cloud and the cure, the same from one try to the next', () => {
-    const first = troubleOf(failure('conflict'), 'port p could not be made', 'PortCreateFailed');
-    const second = troubleOf(failure('conflict', { requestId: 'req-2' }), 'port p could not be made');
+    const first = cloudFaultOf(failure('conflict'), 'port p could not be made', 'PortCreateFailed');
+    const second = cloudFaultOf(failure('conflict', { requestId: 'req-2' }), 'port p could not be made');
     expect(first.message).toBe('port p could not be made: network: No more addresses; free some');
     expect(first.reason).toBe('PortCreateFailed');
     expect(second.message).toBe(first.message);
@@ -29,13 +29,13 @@ describe('a trouble', () => {
     ['leaves a busy load balancer a moment', 'immutable', {}, 2_000],
     ['is left to the back-off of the queue otherwise', 'quota', {}, undefined],
   ])('%s', (_, kind, more, retryMs) => {
-    expect(troubleOf(failure(kind, more), 'x').retryMs).toBe(retryMs);
+    expect(cloudFaultOf(failure(kind, more), 'x').retryMs).toBe(retryMs);
   });
 
   it('that is one already keeps its own words', async () => {
     const input = new UnusableInput('spec.network: no such network');
     await expect(attempt('the network could not be found', 'R', () => Promise.reject(input))).rejects.toBe(input);
-    await expect(attempt('x', 'R', () => Promise.reject(new TypeError('bug')))).rejects.toBeInstanceOf(Trouble);
+    await expect(attempt('x', 'R', () => Promise.reject(new TypeError('bug')))).rejects.toBeInstanceOf(CloudFault);
   });
 });
 

@@ -12,22 +12,22 @@ export interface Wait {
 }
 
 /** A problem with a cloud as a user is told of it: what was tried, why not in the cloud's words, what to do. */
-export class Trouble extends CapstanError {
+export class CloudFault extends CapstanError {
   /** CamelCase, for a condition */
   readonly reason: string;
   /** the cloud said when to come again; without it the queue's own back-off decides */
   readonly retryMs: number | undefined;
 
   constructor(reason: string, message: string, options: { retryMs?: number | undefined; cause?: unknown } = {}) {
-    super('CAP_CLOUD_TROUBLE', message, options.cause === undefined ? undefined : { cause: options.cause });
-    this.name = 'Trouble';
+    super('CAP_CLOUD_FAULT', message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'Fault';
     this.reason = reason;
     this.retryMs = options.retryMs;
   }
 }
 
 /** Input that no cloud could make sense of; waits for the object to change, or for the cloud to hold what is named. */
-export class UnusableInput extends Trouble {
+export class UnusableInput extends CloudFault {
   constructor(message: string, options: { reason?: string; cause?: unknown } = {}) {
     super(options.reason ?? openStackErrorReason, message, options);
     this.name = 'UnusableInput';
@@ -41,9 +41,9 @@ export const busyMs = 2_000;
  * An error of the cloud in the form of a condition. Request ids are left to the log: a message that differs from try to try
  * would be written from try to try.
  */
-export function troubleOf(error: unknown, doing: string, reason: string = openStackErrorReason): Trouble {
-  if (error instanceof Trouble) return error;
-  return new Trouble(reason, `${doing}: ${causeOf(error)}`, { retryMs: retryMsOf(error), cause: error });
+export function cloudFaultOf(error: unknown, doing: string, reason: string = openStackErrorReason): CloudFault {
+  if (error instanceof CloudFault) return error;
+  return new CloudFault(reason, `${doing}: ${causeOf(error)}`, { retryMs: retryMsOf(error), cause: error });
 }
 
 /** Runs a call of a cloud; what goes wrong is told with what was being done. */
@@ -51,7 +51,7 @@ export async function attempt<T>(doing: string, reason: string, call: () => Prom
   try {
     return await call();
   } catch (error) {
-    throw troubleOf(error, doing, reason);
+    throw cloudFaultOf(error, doing, reason);
   }
 }
 
@@ -81,7 +81,7 @@ export function mayHaveHappened(error: unknown): boolean {
 
 /** The input of the user is at fault, not the moment. */
 export function isInputFault(error: unknown): boolean {
-  const cause = error instanceof Trouble ? (error.cause ?? error) : error;
+  const cause = error instanceof CloudFault ? (error.cause ?? error) : error;
   return (
     cause instanceof UnusableInput ||
     cause instanceof CloudConfigError ||

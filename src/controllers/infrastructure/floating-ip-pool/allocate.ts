@@ -5,7 +5,7 @@ import type { FloatingIp } from '../../../openstack/index.ts';
 import { fieldManager, isDeleting, ownerReference } from '../../shared/index.ts';
 import { openStackErrorReason } from '../common/conditions.ts';
 import { deleteFloatingIpFinalizer, poolDescription, poolTag } from '../common/names.ts';
-import { attempt, Trouble } from '../common/outcomes.ts';
+import { attempt, CloudFault } from '../common/outcomes.ts';
 import { ownerMark } from '../common/ownership.ts';
 import { ownFloatingIps } from './release.ts';
 import { beginToMake, listsOf, maxIpsReachedReason, type PoolScope } from './scope.ts';
@@ -81,7 +81,7 @@ function createStock(scope: PoolScope): Stock {
     async take(given) {
       const { maxIPs } = pool.spec;
       if (maxIPs !== undefined && given.length >= maxIPs) {
-        throw new Trouble(
+        throw new CloudFault(
           maxIpsReachedReason,
           `All ${maxIPs} addresses the pool may give are claimed; raise maxIPs, or delete machines that hold one`,
         );

@@ -241,7 +241,7 @@ describe('a pool of floating IPs', () => {
         await unclaim('a');
         await world.until(() => isGivenBack('a'));
         world.setFate(undefined);
-        expect(await floatingIps(), `after trouble with request ${n}`).toEqual([]);
+        expect(await floatingIps(), `after a fault of request ${n}`).toEqual([]);
         if (seen < n) {
           expect(n).toBeGreaterThan(4);
           return;

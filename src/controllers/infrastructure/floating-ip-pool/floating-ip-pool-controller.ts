@@ -30,7 +30,7 @@ import {
 import type { InfrastructureDependencies } from '../common/dependencies.ts';
 import { resolveNetwork } from '../common/filters.ts';
 import { abandonAnnotation, floatingIpPoolFinalizer, heldBack } from '../common/names.ts';
-import { attempt, Trouble, UnusableInput } from '../common/outcomes.ts';
+import { attempt, CloudFault, UnusableInput } from '../common/outcomes.ts';
 import { ownerId } from '../common/ownership.ts';
 import { pauseAfter } from '../common/pause.ts';
 import { mayHaveMade, recordIntent } from '../common/record-intent.ts';
@@ -85,7 +85,7 @@ export function openStackFloatingIpPoolController(dependencies: InfrastructureDe
       await save(scope);
       return result;
     } catch (error) {
-      if (!(error instanceof Trouble)) throw error;
+      if (!(error instanceof CloudFault)) throw error;
       const stopped = scope ?? { ...parts, cloud: undefined as never };
       const pause = (await giveUp(stopped, error)) ?? explainStop(stopped, error);
       await save(stopped);
@@ -201,7 +201,7 @@ async function reconcileDelete(scope: PoolScope, kept: readonly IPAddress[]): Pr
 }
 
 /** A pool whose user gives up what it has in a cloud that cannot be reached: it goes, and nobody waits for it any more. */
-async function giveUp(scope: PoolScope, { reason }: Trouble): Promise<Result | undefined> {
+async function giveUp(scope: PoolScope, { reason }: CloudFault): Promise<Result | undefined> {
   const { pool, context, addresses } = scope;
   if (reason !== authenticationFailedReason || !isDeleting(pool)) return undefined;
   if (pool.metadata.annotations?.[abandonAnnotation] !== 'true') return undefined;
@@ -214,7 +214,7 @@ async function giveUp(scope: PoolScope, { reason }: Trouble): Promise<Result | u
 }
 
 /** Tells on the pool what stopped a pass, and says when the next one comes; undefined leaves that to the queue. */
-function explainStop(scope: Pick<PoolScope, 'original' | 'pool' | 'context'>, error: Trouble): Result | undefined {
+function explainStop(scope: Pick<PoolScope, 'original' | 'pool' | 'context'>, error: CloudFault): Result | undefined {
   const { pool, context } = scope;
   const said = error.reason === authenticationFailedReason ? authenticationCondition : poolReadyCondition;
   warnOfNews(context, scope.original, said, error);

@@ -11,7 +11,7 @@ import { after, type Result } from '../../../runtime/index.ts';
 import { conditionOf, isDeleting } from '../../shared/index.ts';
 import { notReady, readyVerdict } from '../common/conditions.ts';
 import { floatingIpAnnotation } from '../common/names.ts';
-import { attempt, Trouble } from '../common/outcomes.ts';
+import { attempt, CloudFault } from '../common/outcomes.ts';
 import type { CloudView } from '../common/view.ts';
 import { fixedAddressOn } from '../server/addresses.ts';
 import { type Candidate, chooseHolder } from './api-address-holder.ts';
@@ -48,11 +48,11 @@ export async function placeFloatingIp(scope: WholeScope): Promise<Result | undef
   if (memory.isMoving) return after(movingMs, 'the floating IP is being moved');
   const floatingIp = view.current('floatingIp', found.id) ?? found;
   scope.follows.push({ type: 'floatingIp', id: floatingIp.id });
-  const { candidates, lookAgainMs } = candidatesOf(scope);
+  const { candidates, recheckMs } = candidatesOf(scope);
   const holding = chooseHolder(floatingIp.portId, candidates);
-  const again = lookAgainMs === undefined ? undefined : after(lookAgainMs, 'an API server does not answer');
+  const again = recheckMs === undefined ? undefined : after(recheckMs, 'an API server does not answer');
   if (holding.kind === 'foreign') {
-    throw new Trouble(
+    throw new CloudFault(
       floatingIpErrorReason,
       `Floating IP ${address} of the API leads to port ${holding.portId}, which is of no control-plane machine; take it off that port`,
       { retryMs: foreignMs },
@@ -157,19 +157,19 @@ async function findFloatingIp(scope: WholeScope, address: string): Promise<Float
     memory.noFloatingIp = { address, untilMs: context.clock.now() + foreignMs, wasThere };
     return undefined;
   }
-  throw new Trouble(
+  throw new CloudFault(
     floatingIpErrorReason,
     `Floating IP ${address} does not exist in this project; create it, or let the cluster choose its address`,
     { retryMs: foreignMs },
   );
 }
 
-function candidatesOf(scope: WholeScope): { candidates: Candidate[]; lookAgainMs: number | undefined } {
+function candidatesOf(scope: WholeScope): { candidates: Candidate[]; recheckMs: number | undefined } {
   const { context, cluster, openStackCluster } = scope;
   const { namespace = '', name = '' } = cluster.metadata;
   const networkId = openStackCluster.status?.network?.id;
   const now = context.clock.now();
-  let lookAgainMs: number | undefined;
+  let recheckMs: number | undefined;
   const owners = context.cache.lister(machines).byIndex(byControlPlaneOf, `${namespace}/${name}`);
   const candidates = owners.flatMap((owner): Candidate[] => {
     const key = { namespace, name: owner.spec.infrastructureRef.name };
@@ -177,7 +177,7 @@ function candidatesOf(scope: WholeScope): { candidates: Candidate[]; lookAgainMs
     const server = context.cache.lister(openStackServers).get(key);
     if (!machine) return [];
     const { answers, doubtMs } = answersOf(owner, now);
-    if (doubtMs !== undefined) lookAgainMs = Math.min(doubtMs, lookAgainMs ?? doubtMs);
+    if (doubtMs !== undefined) recheckMs = Math.min(doubtMs, recheckMs ?? doubtMs);
     const ports = server?.status?.resolved?.ports ?? [];
     const at = Math.max(
       0,
@@ -196,7 +196,7 @@ function candidatesOf(scope: WholeScope): { candidates: Candidate[]; lookAgainMs
       },
     ];
   });
-  return { candidates, lookAgainMs };
+  return { candidates, recheckMs };
 }
 
 /** Whether a machine's API server answers, as its conditions tell; `doubtMs`: when a failure is long enough to count. */

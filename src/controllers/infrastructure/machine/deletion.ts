@@ -3,7 +3,7 @@ import { after, type Result } from '../../../runtime/index.ts';
 import { isDeleting, withoutFinalizer } from '../../shared/index.ts';
 import { authenticationFailedReason, notReady } from '../common/conditions.ts';
 import { abandonAnnotation, heldBack, openStackMachineFinalizer } from '../common/names.ts';
-import { Trouble } from '../common/outcomes.ts';
+import { CloudFault } from '../common/outcomes.ts';
 import { instanceDeletedReason } from '../server/conditions.ts';
 import { placeFloatingIp } from './api-floating-ip.ts';
 import { removeMembers, usesLoadBalancer } from './load-balancer-members.ts';
@@ -40,7 +40,7 @@ async function leaveServerGroup(scope: WholeScope): Promise<void> {
     await releaseServerGroup(scope);
   } catch (error) {
     const isGivenUp = scope.machine.metadata.annotations?.[abandonAnnotation] === 'true';
-    if (!(error instanceof Trouble) || error.reason !== authenticationFailedReason || !isGivenUp) throw error;
+    if (!(error instanceof CloudFault) || error.reason !== authenticationFailedReason || !isGivenUp) throw error;
     scope.context.events.event(
       scope.machine,
       'Warning',
@@ -68,7 +68,7 @@ function asWhole(scope: MachineScope): WholeScope | undefined {
 
 /**
  * A machine leaves the load balancer, or hands on the floating IP, before its server goes. A cluster that goes as a whole
- * takes its ingress with it, and trouble with credentials is the server's to tell of.
+ * takes its ingress with it, and a fault of the credentials is the server's to tell of.
  */
 async function leaveIngress(scope: WholeScope): Promise<Result | undefined> {
   if (isDeleting(scope.cluster) || scope.server === undefined || isDeleting(scope.server)) return undefined;
@@ -77,7 +77,7 @@ async function leaveIngress(scope: WholeScope): Promise<Result | undefined> {
     await placeFloatingIp(scope);
     return undefined;
   } catch (error) {
-    if (!(error instanceof Trouble)) throw error;
+    if (!(error instanceof CloudFault)) throw error;
     if (error.reason === authenticationFailedReason || !isWorthWaiting(scope)) {
       scope.context.events.event(scope.machine, 'Warning', 'Failedleaveingress', error.message);
       return undefined;

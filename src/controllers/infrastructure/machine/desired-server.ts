@@ -9,7 +9,7 @@ import type {
 } from '../../../api/index.ts';
 
 /** What a server is made from besides the machine's own spec. */
-export interface ServerSurroundings {
+export interface ServerContext {
   readonly cluster: OpenStackCluster;
   /** group the cluster manages for machines of this role, if it manages groups */
   readonly managedGroupId?: string | undefined;
@@ -29,7 +29,7 @@ export class InvalidMachineSpec extends Error {
 }
 
 /** The spec of the OpenStackServer of a machine (or of a bastion). */
-export function desiredServerSpec(spec: OpenStackMachineSpec, around: ServerSurroundings): OpenStackServerSpec {
+export function desiredServerSpec(spec: OpenStackMachineSpec, around: ServerContext): OpenStackServerSpec {
   const { cluster } = around;
   const tags = joinTags(spec.tags, cluster.spec.tags);
   const serverGroup =
@@ -84,12 +84,12 @@ function joinTags(...lists: readonly (readonly string[] | undefined)[]): string[
   return [...new Set(lists.flatMap((list) => list ?? []))];
 }
 
-function desiredPorts(spec: OpenStackMachineSpec, around: ServerSurroundings): PortOptions[] {
+function desiredPorts(spec: OpenStackMachineSpec, around: ServerContext): PortOptions[] {
   const given = spec.ports && spec.ports.length > 0 ? spec.ports : [{}];
   return given.map((port) => withSecurityGroups(withNetwork(port, around), spec.securityGroups ?? [], around));
 }
 
-function withNetwork(port: PortOptions, { cluster }: ServerSurroundings): PortOptions {
+function withNetwork(port: PortOptions, { cluster }: ServerContext): PortOptions {
   if (port.network) return port;
   const networkId = cluster.status?.network?.id;
   if (networkId === undefined) {
@@ -114,7 +114,7 @@ function nodeSubnets({ spec }: OpenStackCluster): NonNullable<OpenStackCluster['
 function withSecurityGroups(
   port: PortOptions,
   everywhere: readonly SecurityGroupParam[],
-  { managedGroupId }: ServerSurroundings,
+  { managedGroupId }: ServerContext,
 ): PortOptions {
   // neutron takes no groups on a port without port security
   if (port.enablePortSecurity === false) return port;

@@ -30,10 +30,14 @@ const isServed = async (name: string): Promise<boolean> =>
 /** Tokens and the shared lists. */
 const isRoutine = /auth\/tokens|servers\/detail\?(sort|changes)|loadbalancers\?project_id|floatingips\?project_id/;
 
-type Trouble = Exclude<Fate, 'pass'>;
+type CloudFault = Exclude<Fate, 'pass'>;
 
-/** Trouble with every request of a control-plane machine's life, one after the other; how many there are. */
-async function liveThrough(fate: Trouble, crashes: boolean, check: (name: string) => Promise<void>): Promise<number> {
+/** A fault at every request of a control-plane machine's life, one after the other; how many there are. */
+async function liveThrough(
+  fate: CloudFault,
+  crashes: boolean,
+  check: (name: string) => Promise<void>,
+): Promise<number> {
   for (let n = 1; ; n++) {
     const name = `cp${n}`;
     let seen = 0;
@@ -57,7 +61,7 @@ async function liveThrough(fate: Trouble, crashes: boolean, check: (name: string
   }
 }
 
-describe.each<[string, Trouble, boolean]>([
+describe.each<[string, CloudFault, boolean]>([
   ['fails', 'fail', false],
   ['is carried out though its answer is lost, and the program crashes', 'lose', true],
 ])('when a request %s', (_, fate, crashes) => {

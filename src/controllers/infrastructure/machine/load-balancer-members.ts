@@ -4,15 +4,15 @@ import {
   isOpenStackError,
   type LoadBalancer,
   type Member,
-  type MemberWish,
+  type MemberSpec,
   type OpenStack,
 } from '../../../openstack/index.ts';
 import { after, type Result } from '../../../runtime/index.ts';
 import type { CloudAccess } from '../common/clouds.ts';
 import { notReady, readyVerdict } from '../common/conditions.ts';
 import { clusterBase, loadBalancerPartName, memberName } from '../common/names.ts';
-import { attempt, busyMs, Trouble, troubleOf } from '../common/outcomes.ts';
-import { sightingOf } from '../common/sighting.ts';
+import { observedStateOf } from '../common/observed-state.ts';
+import { attempt, busyMs, CloudFault, cloudFaultOf } from '../common/outcomes.ts';
 import { fixedAddressOn } from '../server/addresses.ts';
 import type { ClusterMemory } from './memory.ts';
 import { apiServerIngressCondition, loadBalancerMemberErrorReason } from './names.ts';
@@ -49,18 +49,18 @@ export async function ensureMembers(scope: WholeScope): Promise<Result | undefin
   if (!ingress) return after(lostEventMs, 'the load balancer is not known yet');
   const { balancer } = ingress;
   if (balancer.provisioningStatus !== 'ACTIVE') return waitFor(scope, balancer);
-  const wish = await memberWish(scope, ingress);
-  if (!wish) return after(lostEventMs, 'the addresses of the server are not known yet');
+  const desired = await memberSpec(scope, ingress);
+  if (!desired) return after(lostEventMs, 'the addresses of the server are not known yet');
   for (const port of servedPorts(scope.openStackCluster)) {
     const name = memberName(ingress.base, port, scope.machine.metadata.name ?? '');
     const pool = await poolOf(scope, ingress, port);
     const present = (await membersOf(scope, ingress, pool)).find((member) => member.name === name);
-    if (present?.address === wish.address && present.protocolPort === port) continue;
+    if (present?.address === desired.address && present.protocolPort === port) continue;
     if (ingress.memory.isChanging) return waitFor(scope, balancer);
     await change(scope, ingress, `Member ${name} cannot be set`, async ({ loadBalancer }) => {
       const members = loadBalancer.members(pool);
       if (present) await members.delete(present.id, { signal: scope.context.signal });
-      else await members.create({ ...wish, name, protocolPort: port }, { signal: scope.context.signal });
+      else await members.create({ ...desired, name, protocolPort: port }, { signal: scope.context.signal });
     });
     judge(
       scope,
@@ -85,7 +85,7 @@ export async function removeMembers(scope: WholeScope): Promise<Result | undefin
   if (isLate) return undefined;
   if (!ingress) {
     const { cloud, id } = await balancerOf(scope);
-    const isGone = id === undefined || sightingOf(cloud.observer).isGone('loadBalancer', id);
+    const isGone = id === undefined || observedStateOf(cloud.observer).isGone('loadBalancer', id);
     return isGone ? undefined : after(busyMs, 'the load balancer is not known yet');
   }
   const { balancer } = ingress;
@@ -126,7 +126,7 @@ async function openIngress(scope: WholeScope): Promise<Ingress | undefined> {
 
 function waitFor(scope: WholeScope, { id, name, provisioningStatus }: LoadBalancer): Result {
   scope.follows.push({ type: 'loadBalancer', id, closely: true });
-  const cure = provisioningStatus === 'ERROR' ? '; have the operator of the cloud mend or fail it over' : '';
+  const cure = provisioningStatus === 'ERROR' ? '; have the operator of the cloud repair or fail it over' : '';
   // free in the last list, and taken since by another machine of the cluster
   const state = provisioningStatus === 'ACTIVE' ? 'being changed' : provisioningStatus;
   const message = `Load balancer ${name} (${id}) is ${state}${cure}`;
@@ -135,10 +135,10 @@ function waitFor(scope: WholeScope, { id, name, provisioningStatus }: LoadBalanc
 }
 
 /** What a member of any pool is asked for as. */
-async function memberWish(
+async function memberSpec(
   scope: WholeScope,
   { cloud, balancer }: Ingress,
-): Promise<Omit<MemberWish, 'protocolPort'> | undefined> {
+): Promise<Omit<MemberSpec, 'protocolPort'> | undefined> {
   const { openStackCluster, server } = scope;
   const { network, apiServerManagedLoadBalancer } = openStackCluster.status ?? {};
   const id = server?.status?.instanceID ?? '';
@@ -160,7 +160,7 @@ async function memberWish(
 }
 
 /** The cluster's load balancer is not complete yet. */
-class MissingPool extends Trouble {}
+class MissingPool extends CloudFault {}
 
 async function poolOf(scope: WholeScope, ingress: Ingress, port: number): Promise<string> {
   const { balancer, memory, base } = ingress;
@@ -171,7 +171,11 @@ async function poolOf(scope: WholeScope, ingress: Ingress, port: number): Promis
     (pools) => pools.get(name),
     (error: unknown) => {
       memory.pools = undefined;
-      throw troubleOf(error, `Pools of load balancer ${balancer.name} cannot be read`, loadBalancerMemberErrorReason);
+      throw cloudFaultOf(
+        error,
+        `Pools of load balancer ${balancer.name} cannot be read`,
+        loadBalancerMemberErrorReason,
+      );
     },
   );
   if (found !== undefined) return found;
@@ -210,7 +214,7 @@ async function membersOf(
   } catch (error) {
     memory.members.delete(pool);
     if (!isOpenStackError(error, 'notFound')) {
-      throw troubleOf(error, `Members of pool ${pool} cannot be read`, loadBalancerMemberErrorReason);
+      throw cloudFaultOf(error, `Members of pool ${pool} cannot be read`, loadBalancerMemberErrorReason);
     }
     // the pool was made anew: its id has changed
     memory.pools = undefined;

@@ -44,9 +44,9 @@ import {
 } from '../common/conditions.ts';
 import { defaultConcurrency, type InfrastructureDependencies } from '../common/dependencies.ts';
 import { openStackMachineFinalizer } from '../common/names.ts';
-import { Trouble } from '../common/outcomes.ts';
+import { observedStateOf } from '../common/observed-state.ts';
+import { CloudFault } from '../common/outcomes.ts';
 import { pauseAfter } from '../common/pause.ts';
-import { sightingOf } from '../common/sighting.ts';
 import { warnOfNews } from '../common/warn.ts';
 import { byIdentity } from '../common/watches.ts';
 import { instanceNotReadyReason } from '../server/conditions.ts';
@@ -124,7 +124,7 @@ export function openStackMachineController(dependencies: InfrastructureDependenc
 
   const access = (context: ReconcileContext, machine: OpenStackMachine, cluster: OpenStackCluster | undefined) => {
     const identity = machine.spec.identityRef ?? (cluster && identityOf(machine.spec, cluster));
-    if (!identity) throw new Trouble(openStackErrorReason, 'Neither the machine nor its cluster names credentials');
+    if (!identity) throw new CloudFault(openStackErrorReason, 'Neither the machine nor its cluster names credentials');
     return dependencies.clouds.access(identity, machine.metadata.namespace ?? '', {
       signal: context.signal,
       leaving: isDeleting(machine),
@@ -134,7 +134,7 @@ export function openStackMachineController(dependencies: InfrastructureDependenc
   const followCloud = async (scope: MachineScope): Promise<void> => {
     if (scope.follows.length === 0) return attention.forget(scope.key);
     const { observer } = await scope.cloud();
-    attention.follow(scope.key, sightingOf(observer), scope.follows);
+    attention.follow(scope.key, observedStateOf(observer), scope.follows);
   };
 
   const ofCluster = (index: string, { namespace, name }: ObjectKey): ObjectKey[] =>
@@ -164,7 +164,7 @@ export function openStackMachineController(dependencies: InfrastructureDependenc
   return defineController({
     name: 'openstackmachine',
     for: openStackMachines,
-    goesOnAfterOwn: 'everything',
+    continuesAfterOwnWrite: 'everything',
     concurrency: dependencies.concurrency ?? defaultConcurrency,
     setup(cache) {
       registerIndexes(cache);
@@ -174,12 +174,12 @@ export function openStackMachineController(dependencies: InfrastructureDependenc
       watchObjects(openStackMachines, {
         predicates: [...watchFilter(dependencies.watchFilter), changedBesidesStatus],
       }),
-      watchMapped(machines, ofMachine, { predicates: [machineMatters] }),
+      watchMapped(machines, ofMachine, { predicates: [machineChanged] }),
       watchMapped(clusters, (cluster) => ofCluster(byOpenStackClusterOf, objectKey(cluster)), {
         predicates: [clusterChanged('paused', 'deletion')],
       }),
       watchMapped(openStackClusters, (cluster) => ofCluster(byOpenStackClusterOf, clusterKeyOf(cluster)), {
-        predicates: [openStackClusterMatters],
+        predicates: [openStackClusterChanged],
       }),
       watchOwned(openStackServers, openStackMachines, { anyOwner: true }),
     ],
@@ -238,7 +238,7 @@ const ingressReasons: readonly string[] = [loadBalancerMemberErrorReason, floati
 
 /** Tells on the object what stopped a pass, and says when the next one comes; undefined leaves that to the queue. */
 function explainStop(scope: MachineScope, error: unknown): Result | undefined {
-  if (!(error instanceof Trouble)) throw error;
+  if (!(error instanceof CloudFault)) throw error;
   const verdict = notReady(error.reason, error.message);
   const type = ingressReasons.includes(error.reason)
     ? apiServerIngressCondition
@@ -263,7 +263,7 @@ function clusterKeyOf(cluster: OpenStackCluster): ObjectKey {
 }
 
 /** What of an OpenStackCluster machines are made from. */
-const openStackClusterMatters: Predicate<OpenStackCluster> = (event) =>
+const openStackClusterChanged: Predicate<OpenStackCluster> = (event) =>
   event.type !== 'update' ||
   event.object.metadata.generation !== event.old.metadata.generation ||
   event.object.status?.initialization?.provisioned !== event.old.status?.initialization?.provisioned ||
@@ -271,7 +271,7 @@ const openStackClusterMatters: Predicate<OpenStackCluster> = (event) =>
   event.object.status?.apiServerManagedLoadBalancer?.id !== event.old.status?.apiServerManagedLoadBalancer?.id;
 
 /** Machines are touched all the time; little of it concerns their servers. */
-const machineMatters: Predicate<Machine> = (event) => {
+const machineChanged: Predicate<Machine> = (event) => {
   if (event.type !== 'update') return true;
   const { object: now, old } = event;
   const health = (machine: Machine): string =>

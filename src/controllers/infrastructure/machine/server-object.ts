@@ -30,7 +30,7 @@ export async function ensureServerObject(scope: WholeScope): Promise<OpenStackSe
     if (isMadeFromAnother(scope, existing)) return await replace(scope, existing);
     return await followMachine(scope, existing);
   }
-  return await create(scope, wish(scope, await managedServerGroup(scope)));
+  return await create(scope, desired(scope, await managedServerGroup(scope)));
 }
 
 /** On the object of a machine's server: what of the machine's spec it was made from. */
@@ -60,7 +60,7 @@ async function replace(scope: WholeScope, server: OpenStackServer): Promise<Open
   return server;
 }
 
-function wish(scope: WholeScope, managedServerGroupId: string | undefined): OpenStackServerSpec {
+function desired(scope: WholeScope, managedServerGroupId: string | undefined): OpenStackServerSpec {
   const { machine, owner, openStackCluster, isControlPlane } = scope;
   try {
     return desiredServerSpec(machine.spec, {
@@ -124,17 +124,17 @@ function assertOurs({ machine }: WholeScope, server: OpenStackServer): void {
 async function followMachine(scope: WholeScope, server: OpenStackServer): Promise<OpenStackServer> {
   // without its network the cluster cannot say what the ports were made from
   if (isDeleting(server) || scope.openStackCluster.status?.network === undefined) return server;
-  const { identityRef, ports } = wish(scope, undefined);
+  const { identityRef, ports } = desired(scope, undefined);
   const pairsOf = (spec: Pick<OpenStackServerSpec, 'ports'>): unknown =>
     spec.ports.map(({ allowedAddressPairs }) => allowedAddressPairs ?? []);
   const changes: JsonObject = {};
-  const wishedPorts = server.spec.ports.map((port, index) => {
+  const desiredPorts = server.spec.ports.map((port, index) => {
     const { allowedAddressPairs: _, ...rest } = port;
     const pairs = ports[index]?.allowedAddressPairs;
     return pairs ? { ...rest, allowedAddressPairs: pairs } : rest;
   });
   if (ports.length === server.spec.ports.length && !deepEqual(pairsOf({ ports }), pairsOf(server.spec))) {
-    changes['ports'] = asJson(wishedPorts);
+    changes['ports'] = asJson(desiredPorts);
   }
   const isRegionWrong = isUnresolved(server) && identityRef.region !== server.spec.identityRef.region;
   if (!sameIdentity(identityRef, server.spec.identityRef) || isRegionWrong) {

@@ -1,8 +1,8 @@
 import { deepEqual } from '../../../machinery/index.ts';
 import { openStackErrorReason } from '../common/conditions.ts';
 import { attempt } from '../common/outcomes.ts';
+import { addressPairs } from './desired.ts';
 import { type ServerScope, updateStatus } from './scope.ts';
-import { addressPairs } from './wishes.ts';
 
 /** Allowed address pairs are the one thing of a port that changes while its server lives. */
 export async function applyAddressPairs(scope: ServerScope): Promise<void> {

@@ -1,5 +1,5 @@
 import { infrastructureGoneReason } from '../../shared/index.ts';
-import { Trouble } from '../common/outcomes.ts';
+import { CloudFault } from '../common/outcomes.ts';
 
 // Conditions of OpenStackServers, as upstream writes them.
 
@@ -25,7 +25,7 @@ export const floatingIpErrorReason = 'FloatingIPError';
 export const waitingForIpamProviderReason = 'WaitingForIPAMProvider';
 
 /** Something an event will tell of: nothing is wrong, and nobody needs to look again before. */
-export class Awaited extends Trouble {
+export class Awaited extends CloudFault {
   constructor(message: string) {
     super(instanceNotReadyReason, message);
     this.name = 'Awaited';

@@ -44,7 +44,7 @@ export function drop(server: ServerScope['server']): void {
 }
 
 async function deleteInstances(scope: ServerScope): Promise<Result | undefined> {
-  const { server, sighting, cloud, context, memory } = scope;
+  const { server, observedState, cloud, context, memory } = scope;
   const { name } = server.metadata;
   let { instanceID: id } = server.status ?? {};
   if (id === undefined) {
@@ -56,7 +56,7 @@ async function deleteInstances(scope: ServerScope): Promise<Result | undefined> 
   }
   scope.follows.push({ type: 'server', id, closely: true });
   const seen = cloud.view.current('server', id);
-  if (sighting.isGone('server', id) || (seen !== undefined && isGone(seen))) return await afterInstance(scope, id);
+  if (observedState.isGone('server', id) || (seen !== undefined && isGone(seen))) return await afterInstance(scope, id);
   const now = context.clock.now();
   const asked = memory.deletionAskedAt;
   const patience = seen?.taskState === 'deleting' ? stuckMs : repeatMs;
@@ -67,8 +67,8 @@ async function deleteInstances(scope: ServerScope): Promise<Result | undefined> 
     if (!existed) return await afterInstance(scope, id);
     memory.deletionAskedAt = now;
   }
-  const trouble = seen?.status === 'ERROR' && seen.fault ? `; nova says: ${seen.fault.message}` : '';
-  const message = `Server ${name} (${id}) is being deleted${trouble}`;
+  const fault = seen?.status === 'ERROR' && seen.fault ? `; nova says: ${seen.fault.message}` : '';
+  const message = `Server ${name} (${id}) is being deleted${fault}`;
   judge(scope, instanceReadyCondition, notReady(instanceDeletedReason, message));
   return after(repeatMs, 'the server is being deleted');
 }

@@ -2,12 +2,12 @@ import { Secrets } from '../../../api/index.ts';
 import { isNotFound } from '../../../machinery/index.ts';
 import { collect, isOpenStackError, type OpenStackError, type Server } from '../../../openstack/index.ts';
 import { ownerMetadataKey } from '../common/names.ts';
-import { attempt, mayHaveHappened, Trouble, troubleOf } from '../common/outcomes.ts';
+import { attempt, CloudFault, cloudFaultOf, mayHaveHappened } from '../common/outcomes.ts';
 import { dependencyFailedReason, instanceCreateFailedReason } from './conditions.ts';
+import { serverSpec } from './desired.ts';
 import { notePlace } from './loss.ts';
 import { recordPorts } from './ports.ts';
 import { type ServerScope, save, updateStatus } from './scope.ts';
-import { serverWish } from './wishes.ts';
 
 /** An answer that was lost may belong to a server nova is still writing down: time for it to appear in lists. */
 const lostAnswerMs = 5_000;
@@ -66,7 +66,7 @@ export const isGone = ({ status }: Pick<Server, 'status'>): boolean =>
 async function askForServer(scope: ServerScope, material: ServerMaterial): Promise<string> {
   const { server, cloud, context, owner } = scope;
   const { name = '' } = server.metadata;
-  const wish = serverWish({
+  const desired = serverSpec({
     name,
     spec: server.spec,
     resolved: server.status?.resolved ?? {},
@@ -76,27 +76,27 @@ async function askForServer(scope: ServerScope, material: ServerMaterial): Promi
     mark: { [ownerMetadataKey]: owner },
   });
   try {
-    const { id } = await cloud.openstack.compute.servers.create(wish, { signal: context.signal });
+    const { id } = await cloud.openstack.compute.servers.create(desired, { signal: context.signal });
     context.log.info('Server created', { server: name, id });
     context.events.event(server, 'Normal', 'Successfulcreateserver', `Created server ${name} with id ${id}`);
     return id;
   } catch (error) {
-    const trouble = explain(error, scope);
-    context.events.event(server, 'Warning', 'Failedcreateserver', trouble.message);
-    throw trouble;
+    const fault = explain(error, scope);
+    context.events.event(server, 'Warning', 'Failedcreateserver', fault.message);
+    throw fault;
   }
 }
 
 /** What nova refuses it refuses in few words: those that wrote the spec are told which of theirs are meant. */
-function explain(error: unknown, { server }: ServerScope): Trouble {
+function explain(error: unknown, { server }: ServerScope): CloudFault {
   const doing = `Server ${server.metadata.name} cannot be created`;
-  const trouble = troubleOf(error, doing, instanceCreateFailedReason);
+  const fault = cloudFaultOf(error, doing, instanceCreateFailedReason);
   if (isOpenStackError(error, 'badRequest', 'notFound', 'conflict')) {
     const cure = cureOf(error, server.spec);
-    return cure === undefined ? trouble : new Trouble(trouble.reason, `${trouble.message}; ${cure}`, { cause: error });
+    return cure === undefined ? fault : new CloudFault(fault.reason, `${fault.message}; ${cure}`, { cause: error });
   }
-  if (!mayHaveHappened(error)) return trouble;
-  return new Trouble(trouble.reason, trouble.message, { retryMs: trouble.retryMs ?? lostAnswerMs, cause: error });
+  if (!mayHaveHappened(error)) return fault;
+  return new CloudFault(fault.reason, fault.message, { retryMs: fault.retryMs ?? lostAnswerMs, cause: error });
 }
 
 function cureOf({ detail }: OpenStackError, spec: ServerScope['server']['spec']): string | undefined {
@@ -120,14 +120,14 @@ async function userDataOf({ server, context }: ServerScope): Promise<Uint8Array 
     const secret = await context.client.get(Secrets, { namespace, name }, { signal: context.signal });
     const value = secret.data?.['value'];
     if (value !== undefined) return Buffer.from(value, 'base64');
-    throw new Trouble(
+    throw new CloudFault(
       dependencyFailedReason,
       `Secret ${namespace}/${name} has no key "value" with the user data; it is written by the bootstrap provider`,
       { retryMs: missingSecretMs },
     );
   } catch (error) {
     if (!isNotFound(error)) throw error;
-    throw new Trouble(
+    throw new CloudFault(
       dependencyFailedReason,
       `Secret ${namespace}/${name} with the user data does not exist; it is written by the bootstrap provider`,
       { retryMs: missingSecretMs, cause: error },

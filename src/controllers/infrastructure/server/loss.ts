@@ -14,7 +14,7 @@ const placeAnnotation = 'infrastructure.cluster.x-k8s.io/server-seen-in';
 const confirmMs = 60_000;
 
 /** A server that is given up may still be brought back by whoever runs the cloud. */
-const lookAgainMs = 600_000;
+const recheckMs = 600_000;
 
 function placeOf({ cloud }: ServerScope): string {
   const { authUrl } = cloud.openstack.config;
@@ -64,5 +64,5 @@ export async function missServer(scope: ServerScope, id: string): Promise<Server
     context.log.warn('Server is gone', { server: server.metadata.name, id });
   judge(scope, instanceReadyCondition, notReady(isProven ? instanceGoneReason : instanceNotFoundReason, message));
   updateStatus(server, { ready: false, instanceState: 'DELETED' });
-  return after(isProven || noted === undefined ? lookAgainMs : left, message);
+  return after(isProven || noted === undefined ? recheckMs : left, message);
 }

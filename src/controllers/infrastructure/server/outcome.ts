@@ -1,6 +1,6 @@
 import { after, type Result } from '../../../runtime/index.ts';
 import { notReady } from '../common/conditions.ts';
-import { Trouble } from '../common/outcomes.ts';
+import { CloudFault } from '../common/outcomes.ts';
 import { pauseAfter } from '../common/pause.ts';
 import { warnOfNews } from '../common/warn.ts';
 import {
@@ -23,7 +23,7 @@ export function explainStop(
   scope: Pick<ServerScope, 'original' | 'server' | 'context'>,
   error: unknown,
 ): Result | undefined {
-  if (!(error instanceof Trouble)) throw error;
+  if (!(error instanceof CloudFault)) throw error;
   if (error instanceof Awaited) {
     judge(scope, instanceReadyCondition, notReady(instanceNotReadyReason, error.message));
     return after(lostEventMs, error.message);

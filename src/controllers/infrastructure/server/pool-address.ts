@@ -13,7 +13,7 @@ import { type FloatingIp, isOpenStackError } from '../../../openstack/index.ts';
 import { fieldManager, isDeleting, ownerReference, withoutFinalizer } from '../../shared/index.ts';
 import { notReady, readyVerdict } from '../common/conditions.ts';
 import { addressClaimName, ipClaimFinalizer } from '../common/names.ts';
-import { attempt, Trouble } from '../common/outcomes.ts';
+import { attempt, CloudFault } from '../common/outcomes.ts';
 import { Awaited, floatingIpErrorReason, poolAddressCondition, waitingForIpamProviderReason } from './conditions.ts';
 import { judge, type ServerScope } from './scope.ts';
 
@@ -94,7 +94,7 @@ export async function attachAddress(scope: ServerScope, address: string): Promis
     const message = `Associated floating IP ${address} with server ${server.metadata.name}`;
     context.events.event(server, 'Normal', 'Successfulassociatefloatingip', message);
   } else if (!ports.includes(floating.portId)) {
-    throw new Trouble(
+    throw new CloudFault(
       floatingIpErrorReason,
       `Floating IP ${address} leads to port ${floating.portId}, which is not of this server; take it off that port`,
       { retryMs: foreignPortMs },
@@ -114,7 +114,7 @@ async function floatingIpOf({ memory, cloud, context }: ServerScope, address: st
       : await cloud.openstack.network.floatingIps.find(address, { signal }),
   );
   if (found) return found;
-  throw new Trouble(
+  throw new CloudFault(
     floatingIpErrorReason,
     `Floating IP ${address} does not exist in this project any more; delete the machine to have it replaced`,
     { retryMs: foreignPortMs },

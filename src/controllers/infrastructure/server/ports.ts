@@ -1,12 +1,12 @@
 import type { ResolvedPort } from '../../../api/index.ts';
-import { collect, type OpenStack, type Port, type Ports, type PortWish } from '../../../openstack/index.ts';
+import { collect, type OpenStack, type Port, type PortSpec, type Ports } from '../../../openstack/index.ts';
 import { attempt } from '../common/outcomes.ts';
 import { carriesMark } from '../common/ownership.ts';
 import { portCreateFailedReason } from './conditions.ts';
+import { portSpec } from './desired.ts';
 import { type ServerScope, save, updateStatus } from './scope.ts';
 import { sameTags } from './tags.ts';
 import { ensureTrunk } from './trunks.ts';
-import { portWish } from './wishes.ts';
 
 /** Makes the ports that are missing, as many as possible in one request, and records their ids in the order of the spec. */
 export async function ensurePorts(scope: ServerScope): Promise<readonly string[]> {
@@ -68,7 +68,7 @@ async function createPorts(scope: ServerScope, wanted: readonly ResolvedPort[]):
     const hasTrustedVif = await knowsTrustedVif(scope.cloud.openstack, wanted);
     return askForPorts(
       network.ports,
-      wanted.map((port) => portWish(port, hasTrustedVif)),
+      wanted.map((port) => portSpec(port, hasTrustedVif)),
       signal,
     );
   });
@@ -78,24 +78,24 @@ async function createPorts(scope: ServerScope, wanted: readonly ResolvedPort[]):
   return made;
 }
 
-/** One request for all that can share one; the answers in the order of the wishes. */
-async function askForPorts(ports: Ports, wishes: readonly PortWish[], signal: AbortSignal): Promise<Port[]> {
-  const isShared = (wish: PortWish): boolean => wishes.length > 1 && !isForgottenInBulk(wish);
-  const shared = wishes.filter(isShared);
+/** One request for all that can share one; the answers in the order of the requests. */
+async function askForPorts(ports: Ports, specs: readonly PortSpec[], signal: AbortSignal): Promise<Port[]> {
+  const isShared = (desired: PortSpec): boolean => specs.length > 1 && !isForgottenInBulk(desired);
+  const shared = specs.filter(isShared);
   const answered = shared.length === 0 ? [] : await ports.createMany(shared, { signal });
   const made: Port[] = [];
-  for (const wish of wishes) {
+  for (const desired of specs) {
     // neutron answers in the order it was asked; names make sure
-    const port = isShared(wish)
-      ? (answered.find(({ name }) => name === wish.name) ?? answered[shared.indexOf(wish)])
-      : await ports.create(wish, { signal });
+    const port = isShared(desired)
+      ? (answered.find(({ name }) => name === desired.name) ?? answered[shared.indexOf(desired)])
+      : await ports.create(desired, { signal });
     made.push(port!);
   }
   return made;
 }
 
 /** Neutron (Zed at least) says yes to address pairs and options of ports made in bulk, and makes the ports without them. */
-function isForgottenInBulk({ allowedAddressPairs = [], extra = {} }: PortWish): boolean {
+function isForgottenInBulk({ allowedAddressPairs = [], extra = {} }: PortSpec): boolean {
   return allowedAddressPairs.length > 0 || Object.keys(extra).length > 0;
 }
 

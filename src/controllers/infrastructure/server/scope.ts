@@ -4,7 +4,7 @@ import type { ReconcileContext } from '../../../runtime/index.ts';
 import { setVerdict, type Verdict, writeObject } from '../../shared/index.ts';
 import type { Followed } from '../common/attention.ts';
 import type { CloudAccess } from '../common/clouds.ts';
-import { type Sighting, sightingOf } from '../common/sighting.ts';
+import { type ObservedState, observedStateOf } from '../common/observed-state.ts';
 import type { ServerMemory } from './memory.ts';
 
 /** One pass over one server: what was read, the draft that will be written, and what of the cloud is to be followed. */
@@ -16,7 +16,7 @@ export interface ServerScope {
   /** private copy: phases change it, `save` writes it */
   readonly server: OpenStackServer;
   readonly cloud: CloudAccess;
-  readonly sighting: Sighting;
+  readonly observedState: ObservedState;
   /** what the server's cloud resources are marked with */
   readonly owner: string;
   readonly memory: ServerMemory;
@@ -27,7 +27,7 @@ export interface ServerScope {
 export function createScope(
   scope: Pick<ServerScope, 'context' | 'key' | 'original' | 'server' | 'cloud' | 'owner' | 'memory'>,
 ): ServerScope {
-  return { ...scope, sighting: sightingOf(scope.cloud.observer), follows: [] };
+  return { ...scope, observedState: observedStateOf(scope.cloud.observer), follows: [] };
 }
 
 /** Stores what the draft says so far, so that nothing is forgotten whatever comes next. */

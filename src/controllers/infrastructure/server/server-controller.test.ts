@@ -137,7 +137,7 @@ describe('an OpenStackServer', () => {
   });
 });
 
-describe('a server that has trouble', () => {
+describe('a server with a fault', () => {
   it.each([false, true])(
     'is built anew when nova gives up on it, with its ports and volumes; crash: %s',
     async (crashes) => {
@@ -178,7 +178,7 @@ describe('a server that has trouble', () => {
     expect(await leftBehind(world)).toEqual([]);
   });
 
-  it('is noticed within a minute or so when it is deleted behind the back', async () => {
+  it('is noticed within a minute or so when it is deleted by somebody else', async () => {
     const { cloud } = await openWorld();
     await createServer(world, 's1');
     await world.until(() => isReady('s1'));
@@ -204,7 +204,7 @@ describe('a server that has trouble', () => {
     await world.until(() => isReady('s1'));
   });
 
-  it('is not ready once its port was deleted behind the back, and says why', async () => {
+  it('is not ready once its port was deleted by somebody else, and says why', async () => {
     const { tenant } = await openWorld();
     await createServer(world, 's1');
     await world.until(() => isReady('s1'));
@@ -442,8 +442,8 @@ describe('a server and its surroundings', () => {
     const port = await tenant.network.ports.create({ networkId: network!.id, name: 's1-0' });
     const flavor = await tenant.compute.flavors.find('m1.small');
     const image = await tenant.image.images.find('ubuntu-capi-image');
-    const wish = { name: 's1', flavorId: flavor!.id, imageId: image!.id, networks: 'none' as const };
-    const foreign = await tenant.compute.servers.create(wish);
+    const desired = { name: 's1', flavorId: flavor!.id, imageId: image!.id, networks: 'none' as const };
+    const foreign = await tenant.compute.servers.create(desired);
     await createServer(world, 's1');
     await world.until(() => isReady('s1'));
     const { instanceID, resources } = (await status('s1'))!;

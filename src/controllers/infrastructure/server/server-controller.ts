@@ -33,7 +33,7 @@ import {
   openStackServerFinalizer,
   ownerMarkAnnotation,
 } from '../common/names.ts';
-import { Trouble, troubleOf, UnusableInput } from '../common/outcomes.ts';
+import { CloudFault, cloudFaultOf, UnusableInput } from '../common/outcomes.ts';
 import { ownerId, ownerMark } from '../common/ownership.ts';
 import { recordIntent } from '../common/record-intent.ts';
 import { warnOfNews } from '../common/warn.ts';
@@ -116,7 +116,7 @@ export function openStackServerController(dependencies: InfrastructureDependenci
         memory: memories.of(uid),
       });
     } catch (error) {
-      if (error instanceof Trouble) warnOfNews(context, original, authenticationCondition, error);
+      if (error instanceof CloudFault) warnOfNews(context, original, authenticationCondition, error);
       const result = withoutCloud(context, draft, error);
       await store(original);
       return result;
@@ -132,7 +132,7 @@ export function openStackServerController(dependencies: InfrastructureDependenci
       if (!pause) failure = error;
       result = pause ?? done();
     }
-    attention.follow(key, scope.sighting, scope.follows);
+    attention.follow(key, scope.observedState, scope.follows);
     await store(scope.original);
     if (failure !== undefined) throw failure;
     return result;
@@ -178,7 +178,7 @@ export function openStackServerController(dependencies: InfrastructureDependenci
   return defineController({
     name: 'openstackserver',
     for: openStackServers,
-    goesOnAfterOwn: 'everything',
+    continuesAfterOwnWrite: 'everything',
     concurrency: dependencies.concurrency ?? defaultConcurrency,
     setup: registerIndexes,
     watches: [
@@ -229,10 +229,10 @@ function isPaused({ cache }: ReconcileContext, server: OpenStackServer): boolean
   return pausedBy(server, cluster).length > 0;
 }
 
-function unresolved(error: unknown): Trouble {
+function unresolved(error: unknown): CloudFault {
   if (error instanceof Awaited) return error;
   if (error instanceof UnusableInput) return new UnusableInput(error.message, { reason: dependencyFailedReason });
-  return troubleOf(error, 'What the spec names cannot be looked up', dependencyFailedReason);
+  return cloudFaultOf(error, 'What the spec names cannot be looked up', dependencyFailedReason);
 }
 
 /** How long credentials that do not work are left alone; a change of theirs wakes the server at once. */
@@ -240,7 +240,7 @@ const credentialsMs = 60_000;
 
 /** Without the cloud nothing can be done but to say why; a server that is to be given up goes without it. */
 function withoutCloud(context: ReconcileContext, draft: OpenStackServer, error: unknown): Result {
-  if (!(error instanceof Trouble)) throw error;
+  if (!(error instanceof CloudFault)) throw error;
   updateStatus(draft, {});
   setAuthentication(draft as { status?: object }, error.message, context.clock.now());
   if (isDeleting(draft) && draft.metadata.annotations?.[abandonAnnotation] === 'true') {
@@ -260,11 +260,11 @@ function withoutCloud(context: ReconcileContext, draft: OpenStackServer, error: 
 
 /** Says of the server what the shared lists show of it. */
 async function observe(scope: ServerScope): Promise<Result | undefined> {
-  const { server, cloud, sighting } = scope;
+  const { server, cloud, observedState } = scope;
   const id = server.status?.instanceID;
   if (id === undefined) return undefined;
   scope.follows.push({ type: 'server', id });
-  if (sighting.isGone('server', id)) {
+  if (observedState.isGone('server', id)) {
     if (isBeingReplaced(server)) return await forgetFailedBuild(scope);
     const answer = await missServer(scope, id);
     return 'id' in answer ? await report(scope, answer) : answer;

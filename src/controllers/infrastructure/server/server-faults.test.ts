@@ -65,7 +65,7 @@ async function atEveryRequest(run: (n: number) => Promise<Strike>): Promise<numb
   for (let n = 1; ; n++) {
     const { struck } = await run(n);
     world.setFate(undefined);
-    expect(await leftBehind(world), `after trouble with request ${n}`).toEqual([]);
+    expect(await leftBehind(world), `after a fault of request ${n}`).toEqual([]);
     if (!struck) return n - 1;
   }
 }
@@ -84,7 +84,7 @@ describe.each<[string, Exclude<Fate, 'pass'>, boolean]>([
       await world.until(async () => (crashes && strike.struck) || (await serverIsReady(world, name)));
       if (crashes) await world.restart();
       await world.until(() => serverIsReady(world, name));
-      expect(await leftBehind(world), `after trouble with request ${n}`).toEqual(made(name));
+      expect(await leftBehind(world), `after a fault of request ${n}`).toEqual(made(name));
       await deleteServer(world, name);
       return strike;
     });

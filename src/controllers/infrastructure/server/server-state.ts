@@ -46,7 +46,7 @@ export function stateOf(server: Pick<Server, 'id' | 'name' | 'status' | 'taskSta
 
 function faultText({ fault }: Pick<Server, 'fault'>): string {
   const words = trimTrailing(fault?.message ?? '', sentenceEnd);
-  return `${words === '' ? '' : `: ${words}`}; delete the machine to have it replaced, or mend the server in nova`;
+  return `${words === '' ? '' : `: ${words}`}; delete the machine to have it replaced, or repair the server in nova`;
 }
 
 /** A server that runs and once had addresses, but has none any more: nobody can reach it. */

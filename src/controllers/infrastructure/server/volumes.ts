@@ -1,9 +1,9 @@
 import { collect, type Volume } from '../../../openstack/index.ts';
 import { ownerMetadataKey } from '../common/names.ts';
-import { attempt, Trouble } from '../common/outcomes.ts';
+import { attempt, CloudFault } from '../common/outcomes.ts';
 import { Awaited, instanceCreateFailedReason, instanceDeleteFailedReason } from './conditions.ts';
+import { type DesiredVolume, desiredVolumes } from './desired.ts';
 import type { ServerScope } from './scope.ts';
-import { volumeWishes, type WishedVolume } from './wishes.ts';
 
 /** The volumes of the server, by name of the device, when all of them can be booted from or attached. */
 export async function ensureVolumes(scope: ServerScope): Promise<ReadonlyMap<string, string>> {
@@ -16,10 +16,10 @@ export async function ensureVolumes(scope: ServerScope): Promise<ReadonlyMap<str
     wanted.map(async (volume) => known.get(volume.name) ?? (await createVolume(scope, volume))),
   );
   const busy: string[] = [];
-  for (const [index, { device, wish }] of wanted.entries()) {
+  for (const [index, { device, desired }] of wanted.entries()) {
     const volume = volumes[index]!;
     scope.memory.volumes.set(device, volume.id);
-    if (volume.size !== wish.size) throw wrongSize(volume, wish.size);
+    if (volume.size !== desired.size) throw wrongSize(volume, desired.size);
     if (volume.status.startsWith('error')) await replaceBroken(scope, volume, device);
     if (volume.status === 'available') ready.set(device, volume.id);
     else {
@@ -31,13 +31,13 @@ export async function ensureVolumes(scope: ServerScope): Promise<ReadonlyMap<str
   return ready;
 }
 
-function wantedVolumes({ server, owner }: ServerScope): WishedVolume[] {
+function wantedVolumes({ server, owner }: ServerScope): DesiredVolume[] {
   const { name = '' } = server.metadata;
-  return volumeWishes(name, server.spec, server.status?.resolved?.imageID ?? '', { [ownerMetadataKey]: owner });
+  return desiredVolumes(name, server.spec, server.status?.resolved?.imageID ?? '', { [ownerMetadataKey]: owner });
 }
 
 /** By name. Those this process made are known by id and observed; otherwise the cloud is asked. */
-async function knownVolumes(scope: ServerScope, wanted: readonly WishedVolume[]): Promise<Map<string, Volume>> {
+async function knownVolumes(scope: ServerScope, wanted: readonly DesiredVolume[]): Promise<Map<string, Volume>> {
   const { memory, cloud, context } = scope;
   const known = new Map<string, Volume>();
   if (wanted.every(({ device }) => memory.volumes.has(device))) {
@@ -62,18 +62,18 @@ async function findVolumes(scope: ServerScope, reason: string): Promise<Volume[]
   return found.filter(({ metadata, name }) => metadata[ownerMetadataKey] === owner && names.has(name));
 }
 
-async function createVolume(scope: ServerScope, { name, wish }: WishedVolume): Promise<Volume> {
+async function createVolume(scope: ServerScope, { name, desired }: DesiredVolume): Promise<Volume> {
   const { cloud, context, server } = scope;
   const volume = await attempt(`Volume ${name} cannot be created`, instanceCreateFailedReason, () =>
-    cloud.openstack.volume.volumes.create(wish, { signal: context.signal }),
+    cloud.openstack.volume.volumes.create(desired, { signal: context.signal }),
   );
   cloud.view.remember('volume', volume);
   context.events.event(server, 'Normal', 'Successfulcreatevolume', `Created volume ${name} with id ${volume.id}`);
   return volume;
 }
 
-function wrongSize({ name, id, size }: Volume, wanted: number): Trouble {
-  return new Trouble(
+function wrongSize({ name, id, size }: Volume, wanted: number): CloudFault {
+  return new CloudFault(
     instanceCreateFailedReason,
     `Volume ${name} (${id}) has ${size} GiB instead of ${wanted}; delete it, and another will be made`,
   );
@@ -87,7 +87,7 @@ async function replaceBroken(scope: ServerScope, volume: Volume, device: string)
   await attempt(`Volume ${volume.name} (${volume.id}) cannot be deleted`, instanceCreateFailedReason, () =>
     cloud.openstack.volume.volumes.delete(volume.id, { signal: context.signal }),
   );
-  throw new Trouble(
+  throw new CloudFault(
     instanceCreateFailedReason,
     `Volume ${volume.name} (${volume.id}) could not be made: cinder put it in state ${volume.status}; another one will be tried, ask the operator of the cloud if this repeats`,
     { retryMs: retryBrokenMs },

@@ -34,7 +34,7 @@ import {
 import type { CloudAccess } from '../common/clouds.ts';
 import { authenticationFailedReason, notReady, readyVerdict, setAuthentication } from '../common/conditions.ts';
 import { defaultConcurrency, type InfrastructureDependencies } from '../common/dependencies.ts';
-import { attempt, Trouble } from '../common/outcomes.ts';
+import { attempt, CloudFault } from '../common/outcomes.ts';
 import { pauseAfter } from '../common/pause.ts';
 import { byIdentity, indexByIdentity } from '../common/watches.ts';
 import { createCloudFinder, findFlavor, findImage } from '../server/cloud-finder.ts';
@@ -61,7 +61,7 @@ export function openStackMachineTemplateController(dependencies: InfrastructureD
       Object.assign(statusOf(draft), await offer(context, template, cloud, lookups));
       setVerdict(draft, 'Ready', readyVerdict, context.clock.now());
     } catch (error) {
-      if (!(error instanceof Trouble)) throw error;
+      if (!(error instanceof CloudFault)) throw error;
       const now = context.clock.now();
       if (error.reason === authenticationFailedReason) setAuthentication(draft, error.message, now);
       setVerdict(draft, 'Ready', notReady(error.reason, error.message), now);
@@ -95,7 +95,7 @@ export function openStackMachineTemplateController(dependencies: InfrastructureD
       watchMapped(clusters, ({ metadata }) => templatesIn(metadata.namespace, metadata.name), {
         predicates: [clusterChanged('paused', 'infrastructureRef')],
       }),
-      watchMapped(openStackClusters, templatesOf, { predicates: [openStackClusterMatters] }),
+      watchMapped(openStackClusters, templatesOf, { predicates: [openStackClusterChanged] }),
     ],
     sources: [dependencies.clouds.rotationSource(usersOf)],
     reconcile,
@@ -125,7 +125,7 @@ export function openStackMachineTemplateController(dependencies: InfrastructureD
 
 const byCluster = 'cluster';
 
-const openStackClusterMatters: Predicate<OpenStackCluster> = (event) =>
+const openStackClusterChanged: Predicate<OpenStackCluster> = (event) =>
   event.type !== 'update' || !deepEqual(event.object.spec.identityRef, event.old.spec.identityRef);
 
 /** Templates of a ClusterClass belong to no cluster: there is no cloud to ask. */

@@ -65,7 +65,7 @@ export interface WorldOptions {
   fate?(request: SeenRequest): Fate;
   /** how the cloud differs from the usual one */
   cloud?: Partial<CloudOptions>;
-  /** trouble with the management API, for the controllers only; may be changed while the world runs */
+  /** faults of the management API, for the controllers only; may be changed while the world runs */
   faults?: FaultRule[];
   watchFilter?: string;
   seed?: number;

@@ -29,7 +29,7 @@ export interface ConnectionOptions {
   onNode(node: Node): void;
   onSynced(): void;
   /** the watch of Nodes broke, which may be the first sign that the API is gone */
-  onTrouble(): void;
+  onFault(): void;
 }
 
 export function openConnection(options: ConnectionOptions): Connection {
@@ -43,7 +43,7 @@ export function openConnection(options: ConnectionOptions): Connection {
     transform: slim,
     maxObjects: maxNodes,
     onError: () => {
-      if (!stop.signal.aborted) options.onTrouble();
+      if (!stop.signal.aborted) options.onFault();
     },
   });
   nodes.addIndexer(providerIdIndex, (node) => {

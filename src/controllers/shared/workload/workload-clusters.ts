@@ -67,7 +67,7 @@ interface Entry {
   candidate?: { api: WorkloadApi; fingerprint: string };
   state: WorkloadState;
   /** the grace period has passed and those concerned know */
-  graceTold?: boolean;
+  graceReported?: boolean;
 }
 
 /** Control planes come up within seconds of each other's steps: early attempts are frequent, late ones are not. */
@@ -140,8 +140,8 @@ export function createWorkloadClusters(options: WorkloadClustersOptions): Worklo
       problem: explain(error),
     };
     if (given) giveUp(entry);
-    if (wasConnected !== entry.state.connected || failures === maxFailures || (graceOver && !entry.graceTold)) {
-      if (graceOver) entry.graceTold = true;
+    if (wasConnected !== entry.state.connected || failures === maxFailures || (graceOver && !entry.graceReported)) {
+      if (graceOver) entry.graceReported = true;
       tell(cluster);
     }
   };
@@ -149,7 +149,7 @@ export function createWorkloadClusters(options: WorkloadClustersOptions): Worklo
     // who was asked meanwhile has heard of the failures, however few there were
     const news = !entry.state.connected || entry.state.failures > 0;
     entry.state = { connected: true, lastSuccess: clock.now(), failures: 0 };
-    entry.graceTold = false;
+    entry.graceReported = false;
     if (news) tell(cluster);
   };
   const bounded = async (signal: AbortSignal, work: (signal: AbortSignal) => Promise<void>): Promise<void> => {
@@ -231,7 +231,7 @@ export function createWorkloadClusters(options: WorkloadClustersOptions): Worklo
           for (const listener of nodeListeners) listener(key, node);
         },
         onSynced: () => tell(key),
-        onTrouble: () => {
+        onFault: () => {
           // once: while it fails to answer, it is asked often enough anyway
           if (entry.state.failures === 0) probeSoon(key);
         },

@@ -1,4 +1,4 @@
-import type { EtcdClusterWish } from '../../wish.ts';
+import type { EtcdClusterSpec } from '../../spec.ts';
 import { memberIndex, memberName, peerUrl } from '../members.ts';
 import { hasQuorum } from '../quorum.ts';
 import { settledNames } from '../settings.ts';
@@ -29,7 +29,7 @@ interface Claim {
 
 /** An etcd, its StatefulSet and its claims as they behave in life, as far as decisions depend on it. */
 export class EtcdModel {
-  wish: EtcdClusterWish;
+  desired: EtcdClusterSpec;
   #set: EtcdObservation['set'];
   #members: Member[] = [];
   #formed = false;
@@ -38,8 +38,8 @@ export class EtcdModel {
   #next = 0;
   #leader: string | undefined;
 
-  constructor(wish: EtcdClusterWish) {
-    this.wish = wish;
+  constructor(desired: EtcdClusterSpec) {
+    this.desired = desired;
   }
 
   replicas(): number {
@@ -49,7 +49,9 @@ export class EtcdModel {
   voters(): EtcdMember[] {
     return (this.#observe().members ?? [])
       .filter(({ isLearner }) => !isLearner)
-      .sort((a, b) => (memberIndex(this.wish.naming, a.name) ?? 0) - (memberIndex(this.wish.naming, b.name) ?? 0));
+      .sort(
+        (a, b) => (memberIndex(this.desired.naming, a.name) ?? 0) - (memberIndex(this.desired.naming, b.name) ?? 0),
+      );
   }
 
   /** Steps until there is nothing more to do; their kinds. */
@@ -68,7 +70,7 @@ export class EtcdModel {
   }
 
   loseVolume(index: number): void {
-    const name = memberName(this.wish.naming, index);
+    const name = memberName(this.desired.naming, index);
     if (!this.#claims.has(name)) return;
     this.#claims.set(name, { uid: this.#id('claim'), data: undefined });
     const pod = this.#pods.get(name);
@@ -80,7 +82,7 @@ export class EtcdModel {
   }
 
   crashIfBearable(index: number, turns: number): void {
-    const pod = this.#pods.get(memberName(this.wish.naming, index));
+    const pod = this.#pods.get(memberName(this.desired.naming, index));
     if (!pod || !this.#isBearable(index)) return;
     pod.running = false;
     pod.down = turns;
@@ -92,7 +94,7 @@ export class EtcdModel {
 
   /** Fate takes no majority either: nothing could be decided after that. */
   #isBearable(index: number): boolean {
-    const name = memberName(this.wish.naming, index);
+    const name = memberName(this.desired.naming, index);
     const after = (this.#observe().members ?? []).map((member) =>
       member.name === name ? { ...member, healthy: false } : member,
     );
@@ -101,7 +103,7 @@ export class EtcdModel {
 
   #turn(): EtcdStep['kind'] {
     const before = this.#observe();
-    const step = etcdStep(this.wish, before);
+    const step = etcdStep(this.desired, before);
     const hadQuorum = before.members !== undefined && hasQuorum(before.members);
     this.#execute(step);
     const after = this.#observe();
@@ -132,7 +134,7 @@ export class EtcdModel {
       case 'scale':
         this.#set = { ...this.#set!, replicas: step.replicas };
         for (const name of [...this.#pods.keys()]) {
-          if ((memberIndex(this.wish.naming, name) ?? 0) >= step.replicas) this.#pods.delete(name);
+          if ((memberIndex(this.desired.naming, name) ?? 0) >= step.replicas) this.#pods.delete(name);
         }
         break;
       case 'add-learner':
@@ -167,7 +169,7 @@ export class EtcdModel {
   #live(): void {
     if (!this.#set) return;
     for (let index = 0; index < this.#set.replicas; index++) {
-      const name = memberName(this.wish.naming, index);
+      const name = memberName(this.desired.naming, index);
       if (!this.#claims.has(name)) this.#claims.set(name, { uid: this.#id('claim'), data: undefined });
       const pod = this.#pods.get(name) ?? { upToDate: true, dataLost: false, running: false, down: 0 };
       this.#pods.set(name, pod);
@@ -217,7 +219,7 @@ export class EtcdModel {
     const members: EtcdMember[] = this.#members.map(({ id, name, wanted, isLearner }) => ({
       id,
       name,
-      peerUrls: [peerUrl(this.wish, wanted)],
+      peerUrls: [peerUrl(this.desired, wanted)],
       isLearner,
       isLeader: id === this.#leader,
       healthy: this.#pods.get(name)?.running === true,

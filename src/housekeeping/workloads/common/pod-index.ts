@@ -46,8 +46,8 @@ export function podsWithLabels(
 
 export function hasLabels(
   labels: Readonly<Record<string, string>> | undefined,
-  wished: Readonly<Record<string, string>>,
+  desired: Readonly<Record<string, string>>,
 ): boolean {
-  for (const key in wished) if (labels?.[key] !== wished[key]) return false;
+  for (const key in desired) if (labels?.[key] !== desired[key]) return false;
   return true;
 }

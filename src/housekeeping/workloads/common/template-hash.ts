@@ -15,7 +15,7 @@ export function contentHash(value: unknown, collisions = 0): string {
   return text;
 }
 
-/** The order of keys is nobody's wish: it must not make a difference. */
+/** The order of keys has no meaning: it must not make a difference. */
 function mixText(hash: number, value: unknown): number {
   if (Array.isArray(value)) {
     let mixed = mix(hash, '[');

@@ -34,9 +34,9 @@ export function findCurrent(deployment: Deployment, sets: readonly ReplicaSet[])
   return sets.find((set) => isSameTemplate(set.spec.template, deployment.spec.template));
 }
 
-function isSameTemplate(made: PodTemplateSpec | undefined, wished: PodTemplateSpec | undefined): boolean {
-  if (!deepEqual(made?.spec, wished?.spec)) return false;
-  return deepEqual(withoutHash(made), withoutHash(wished));
+function isSameTemplate(made: PodTemplateSpec | undefined, desired: PodTemplateSpec | undefined): boolean {
+  if (!deepEqual(made?.spec, desired?.spec)) return false;
+  return deepEqual(withoutHash(made), withoutHash(desired));
 }
 
 function withoutHash(template: PodTemplateSpec | undefined): unknown {
@@ -69,7 +69,7 @@ export async function markCurrent(scope: DeploymentScope): Promise<void> {
   const revision = later(own, nextRevision(old));
   const annotations = current.metadata.annotations ?? {};
   const before = annotations[revisionAnnotation];
-  const wished = {
+  const desired = {
     ...annotations,
     ...copiedAnnotations(deployment),
     [revisionAnnotation]: String(revision),
@@ -77,7 +77,7 @@ export async function markCurrent(scope: DeploymentScope): Promise<void> {
   };
   const minReady = deployment.spec.minReadySeconds ?? 0;
   const patch: JsonObject = {};
-  const marks = createMergePatch(annotations, wished);
+  const marks = createMergePatch(annotations, desired);
   if (marks) patch['metadata'] = { annotations: marks };
   if (minReady !== (current.spec.minReadySeconds ?? 0)) patch['spec'] = { minReadySeconds: minReady };
   if (marks || patch['spec']) {
@@ -113,9 +113,9 @@ export async function createCurrent(scope: DeploymentScope): Promise<boolean> {
   const revision = nextRevision(old);
   for (;;) {
     const hash = contentHash(deployment.spec.template, scope.collisions);
-    const wished = replicaSetOf(deployment, hash, replicas, revision);
+    const desired = replicaSetOf(deployment, hash, replicas, revision);
     try {
-      const made = await client.create(ReplicaSets, wished, { fieldManager });
+      const made = await client.create(ReplicaSets, desired, { fieldManager });
       scope.current = made;
       const name = made.metadata.name;
       if (replicas > 0) {
@@ -126,7 +126,7 @@ export async function createCurrent(scope: DeploymentScope): Promise<boolean> {
     } catch (error) {
       if (isNamespaceTerminating(error)) return false;
       if (isAlreadyExists(error)) {
-        const taken = await client.get(ReplicaSets, objectKey(wished));
+        const taken = await client.get(ReplicaSets, objectKey(desired));
         if (controllerOf(taken)?.uid === deployment.metadata.uid && findCurrent(deployment, [taken])) {
           scope.current = taken;
           break;
@@ -134,7 +134,7 @@ export async function createCurrent(scope: DeploymentScope): Promise<boolean> {
         scope.collisions++;
         continue;
       }
-      const message = `Failed to create new replica set "${wished.metadata.name}": ${errorMessage(error)}`;
+      const message = `Failed to create new replica set "${desired.metadata.name}": ${errorMessage(error)}`;
       events.event(deployment, 'Warning', 'ReplicaSetCreateError', message);
       throw error;
     }

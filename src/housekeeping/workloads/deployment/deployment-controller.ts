@@ -73,18 +73,18 @@ export function deploymentController(): ControllerDefinition {
         conditions: deployment.status?.conditions ?? [],
         collisions: deployment.status?.collisionCount ?? 0,
       };
-      const goesOn = !isTerminating(deployment);
+      const continues = !isTerminating(deployment);
       const isResting = isPaused(deployment) || isScaled(deployment, allSets(scope));
-      if (goesOn) {
+      if (continues) {
         notePause(scope);
         const isChanged = isResting ? await scaleOnly(scope) : await rollOut(scope);
         // What was changed comes back as an event, and is counted then.
         if (isChanged && scope.conditions === deployment.status?.conditions) return done();
       }
-      const status = deploymentStatus(scope, goesOn && !isResting);
+      const status = deploymentStatus(scope, continues && !isResting);
       await writeStatus(client, Deployments, deployment, status);
-      if (goesOn && (isPaused(deployment) || isComplete(deployment, status))) await pruneHistory(scope);
-      const deadlineMs = goesOn && !isResting ? progressDeadlineIn(deployment, status, clock.now()) : undefined;
+      if (continues && (isPaused(deployment) || isComplete(deployment, status))) await pruneHistory(scope);
+      const deadlineMs = continues && !isResting ? progressDeadlineIn(deployment, status, clock.now()) : undefined;
       return deadlineMs === undefined ? done() : after(deadlineMs, 'the deadline of a rollout');
     },
   });

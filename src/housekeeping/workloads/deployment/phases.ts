@@ -27,7 +27,7 @@ export function notePause(scope: DeploymentScope): void {
 }
 
 /**
- * Brings ReplicaSets to the number of replicas wished without moving from one to the other. Answers whether it changed one,
+ * Brings ReplicaSets to the number of replicas desired without moving from one to the other. Answers whether it changed one,
  * as the other phases do.
  */
 export async function scaleOnly(scope: DeploymentScope): Promise<boolean> {

@@ -2,7 +2,7 @@ import type { Deployment, ReplicaSet } from '../../../api/index.ts';
 import { desiredReplicasAnnotation, maxReplicasAnnotation } from './annotations.ts';
 import { rolloutLimits } from './limits.ts';
 import type { Resize } from './rolling-step.ts';
-import { replicasOf, wishedBy } from './scope.ts';
+import { desiredBy, replicasOf } from './scope.ts';
 
 /** Whether somebody scaled the Deployment since its ReplicaSets were last sized for it. */
 export function isScaled(deployment: Deployment, sets: readonly ReplicaSet[]): boolean {
@@ -21,12 +21,12 @@ export function scalingSteps(
   current: ReplicaSet | undefined,
   old: readonly ReplicaSet[],
 ): Resize[] {
-  const wished = replicasOf(deployment);
+  const wanted = replicasOf(deployment);
   const all = current ? [...old, current] : old;
   const active = all.filter((set) => replicasOf(set) > 0);
   if (active.length <= 1) {
     const only = active[0] ?? current ?? old.at(-1);
-    return only ? [{ set: only, replicas: wished }] : [];
+    return only ? [{ set: only, replicas: wanted }] : [];
   }
   if (current && isSaturated(deployment, current)) {
     return old.filter((set) => replicasOf(set) > 0).map((set) => ({ set, replicas: 0 }));
@@ -36,18 +36,18 @@ export function scalingSteps(
 }
 
 function isSaturated(deployment: Deployment, current: ReplicaSet): boolean {
-  const wished = replicasOf(deployment);
+  const wanted = replicasOf(deployment);
   return (
-    replicasOf(current) === wished &&
-    Number(current.metadata.annotations?.[desiredReplicasAnnotation]) === wished &&
-    (current.status?.availableReplicas ?? 0) === wished
+    replicasOf(current) === wanted &&
+    Number(current.metadata.annotations?.[desiredReplicasAnnotation]) === wanted &&
+    (current.status?.availableReplicas ?? 0) === wanted
   );
 }
 
 function shares(deployment: Deployment, active: readonly ReplicaSet[]): Resize[] {
-  const wished = replicasOf(deployment);
-  const allowed = wished === 0 ? 0 : wished + rolloutLimits(deployment).maxSurge;
-  const toAdd = allowed - wishedBy(active);
+  const wanted = replicasOf(deployment);
+  const allowed = wanted === 0 ? 0 : wanted + rolloutLimits(deployment).maxSurge;
+  const toAdd = allowed - desiredBy(active);
   const isGrowing = toAdd > 0;
   const bySize = [...active].sort((a, b) => replicasOf(b) - replicasOf(a) || (isGrowing ? -1 : 1) * compareAge(a, b));
   let added = 0;
@@ -68,9 +68,9 @@ function compareAge(a: ReplicaSet, b: ReplicaSet): number {
 
 function shareOf(set: ReplicaSet, deployment: Deployment, toAdd: number, added: number): number {
   if (toAdd === 0 || toAdd === added) return 0;
-  const wished = replicasOf(deployment);
+  const wanted = replicasOf(deployment);
   const limit = toAdd - added;
-  const fraction = wished === 0 ? -replicasOf(set) : grownSize(set, deployment) - replicasOf(set);
+  const fraction = wanted === 0 ? -replicasOf(set) : grownSize(set, deployment) - replicasOf(set);
   return toAdd > 0 ? Math.min(fraction, limit) : Math.max(fraction, limit);
 }
 

@@ -52,9 +52,9 @@ describe('a rolling update', () => {
         amount,
         start,
         fc.infiniteStream(fc.double({ min: 0, max: 1, noNaN: true })),
-        (wished, surge, unavailable, oldSizes, dice) => {
+        (desired, surge, unavailable, oldSizes, dice) => {
           fc.pre(!(isZero(surge) && isZero(unavailable)));
-          const deployment = deploymentOf(wished, surge, unavailable);
+          const deployment = deploymentOf(desired, surge, unavailable);
           const { maxSurge, maxUnavailable } = rolloutLimits(deployment);
           const old = oldSizes.map((replicas) => ({ replicas, available: replicas }));
           const current: Sizes = { replicas: 0, available: 0 };
@@ -65,10 +65,10 @@ describe('a rolling update', () => {
             undefined,
             old.map((sizes, index) => setOf(`o${index}`, sizes)),
           );
-          const isOver = (): boolean => current.available === wished && total() === wished;
+          const isOver = (): boolean => current.available === desired && total() === desired;
           for (let step = 0; step < 200 && !isOver(); step++) {
-            const ceiling = Math.max(total(), wished + maxSurge);
-            const floor = Math.min(available(), wished - maxUnavailable);
+            const ceiling = Math.max(total(), desired + maxSurge);
+            const floor = Math.min(available(), desired - maxUnavailable);
             const sets = old.map((sizes, index) => setOf(`o${index}`, sizes));
             for (const { set, replicas } of rollingStep(deployment, setOf('c', current), sets)) {
               const target = set.metadata.name === 'c' ? current : old[Number(set.metadata.name!.slice(1))]!;
@@ -82,7 +82,7 @@ describe('a rolling update', () => {
               if (sizes.available < sizes.replicas && dice.next().value! < 0.7) sizes.available++;
             }
           }
-          expect(current).toEqual({ replicas: wished, available: wished });
+          expect(current).toEqual({ replicas: desired, available: desired });
           expect(old.every(({ replicas }) => replicas === 0)).toBe(true);
         },
       ),

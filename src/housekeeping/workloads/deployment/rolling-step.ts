@@ -1,6 +1,6 @@
 import type { Deployment, ReplicaSet } from '../../../api/index.ts';
 import { rolloutLimits } from './limits.ts';
-import { availableOf, replicasOf, wishedBy } from './scope.ts';
+import { availableOf, desiredBy, replicasOf } from './scope.ts';
 
 /** A ReplicaSet and how many Pods it is to have from now on. */
 export interface Resize {
@@ -21,15 +21,15 @@ export function growCurrent(
   current: ReplicaSet | undefined,
   old: readonly ReplicaSet[],
 ): number {
-  const wished = replicasOf(deployment);
+  const desired = replicasOf(deployment);
   const has = current ? replicasOf(current) : 0;
-  if (deployment.spec.strategy?.type === 'Recreate' || has >= wished) return wished;
-  const room = wished + rolloutLimits(deployment).maxSurge - wishedBy(old) - has;
-  return has + Math.max(0, Math.min(room, wished - has));
+  if (deployment.spec.strategy?.type === 'Recreate' || has >= desired) return desired;
+  const room = desired + rolloutLimits(deployment).maxSurge - desiredBy(old) - has;
+  return has + Math.max(0, Math.min(room, desired - has));
 }
 
 function shrinkOld(deployment: Deployment, current: ReplicaSet, old: readonly ReplicaSet[]): Resize[] {
-  const oldCount = wishedBy(old);
+  const oldCount = desiredBy(old);
   if (oldCount === 0) return [];
   const minAvailable = replicasOf(deployment) - rolloutLimits(deployment).maxUnavailable;
   const notYetAvailable = replicasOf(current) - (current.status?.availableReplicas ?? 0);

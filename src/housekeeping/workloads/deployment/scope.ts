@@ -23,7 +23,7 @@ export function allSets({ current, old }: DeploymentScope): ReplicaSet[] {
 }
 
 /** How many Pods the ReplicaSets are to have. */
-export function wishedBy(sets: readonly ReplicaSet[]): number {
+export function desiredBy(sets: readonly ReplicaSet[]): number {
   return sets.reduce((sum, { spec }) => sum + (spec.replicas ?? 1), 0);
 }
 

@@ -9,7 +9,7 @@ import {
 } from '../../../machinery/index.ts';
 import { count } from '../common/status.ts';
 import { rolloutLimits } from './limits.ts';
-import { allSets, availableOf, type DeploymentScope, replicasOf, wishedBy } from './scope.ts';
+import { allSets, availableOf, type DeploymentScope, desiredBy, replicasOf } from './scope.ts';
 
 export type DeploymentCondition = Condition & { lastUpdateTime?: string };
 
@@ -81,18 +81,18 @@ function countsOf(scope: DeploymentScope): DeploymentStatus {
     ...count('updatedReplicas', scope.current?.status?.replicas ?? 0),
     ...count('readyReplicas', sum('readyReplicas')),
     ...count('availableReplicas', available),
-    ...count('unavailableReplicas', Math.max(0, wishedBy(all) - available)),
+    ...count('unavailableReplicas', Math.max(0, desiredBy(all) - available)),
     ...count('collisionCount', scope.collisions),
   };
 }
 
 /** Whether every Pod is of the newest template and available, and no other is left. */
 export function isComplete(deployment: Deployment, status: DeploymentStatus): boolean {
-  const wished = replicasOf(deployment);
+  const desired = replicasOf(deployment);
   return (
-    (status.updatedReplicas ?? 0) === wished &&
-    (status.replicas ?? 0) === wished &&
-    (status.availableReplicas ?? 0) === wished &&
+    (status.updatedReplicas ?? 0) === desired &&
+    (status.replicas ?? 0) === desired &&
+    (status.availableReplicas ?? 0) === desired &&
     (status.observedGeneration ?? 0) >= (deployment.metadata.generation ?? 0)
   );
 }

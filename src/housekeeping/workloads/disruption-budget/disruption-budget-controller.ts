@@ -43,7 +43,7 @@ const evictionPatienceMs = 2 * 60_000;
 
 type Status = NonNullable<PodDisruptionBudget['status']>;
 
-/** Where the number of Pods somebody wishes is looked up. */
+/** Where the desired number of Pods is looked up. */
 interface Scales {
   readonly deployments: Lister<Deployment>;
   readonly replicaSets: Lister<ReplicaSet>;
@@ -86,7 +86,7 @@ export function disruptionBudgetController(): ControllerDefinition {
       const budget = budgets!.get(key);
       if (!budget || isTerminating(budget)) return done();
       const now = clock.now();
-      const { status, lookAgainMs } = statusOf(budget, selectedPods(pods!, budget), scales!, now);
+      const { status, recheckMs } = statusOf(budget, selectedPods(pods!, budget), scales!, now);
       const patch = createMergePatch((budget.status ?? {}) as JsonObject, status as JsonObject);
       if (patch) {
         // An eviction that was allowed meanwhile must not be forgotten.
@@ -94,7 +94,7 @@ export function disruptionBudgetController(): ControllerDefinition {
         const options = { fieldManager, subresource: 'status' };
         await client.patch(PodDisruptionBudgets, key, 'merge', locked, options).catch(ignoreNotFound);
       }
-      return lookAgainMs === undefined ? done() : after(lookAgainMs, 'an eviction that must begin');
+      return recheckMs === undefined ? done() : after(recheckMs, 'an eviction that must begin');
     },
   });
 }
@@ -134,10 +134,10 @@ function statusOf(
   pods: readonly Pod[],
   scales: Scales,
   now: number,
-): { readonly status: Status; readonly lookAgainMs: number | undefined } {
+): { readonly status: Status; readonly recheckMs: number | undefined } {
   const living = pods.filter((pod) => !isFinished(pod));
-  const { expected, desired } = wishOf(budget, living, scales);
-  const { disrupted, lookAgainMs } = stillDisrupted(budget, living, now);
+  const { expected, desired } = desiredOf(budget, living, scales);
+  const { disrupted, recheckMs } = stillDisrupted(budget, living, now);
   const healthy = living.filter(
     (pod) => isPodReady(pod) && !isTerminating(pod) && !(pod.metadata.name! in disrupted),
   ).length;
@@ -162,7 +162,7 @@ function statusOf(
           now,
         );
   return {
-    lookAgainMs,
+    recheckMs,
     status: {
       observedGeneration: generation,
       ...(Object.keys(disrupted).length > 0 && { disruptedPods: disrupted }),
@@ -176,7 +176,7 @@ function statusOf(
 }
 
 /** How many Pods there should be, and how many of them must be healthy. */
-function wishOf(
+function desiredOf(
   { spec }: PodDisruptionBudget,
   pods: readonly Pod[],
   scales: Scales,
@@ -192,16 +192,16 @@ function wishOf(
   return { expected, desired: scaledValue(minAvailable, expected, 'up') };
 }
 
-/** What those who control the Pods wish; Pods nobody controls count themselves. */
+/** What those who control the Pods want; Pods nobody controls count themselves. */
 function expectedCount(pods: readonly Pod[], scales: Scales): number {
-  const wishes = new Map<string, number>();
+  const specs = new Map<string, number>();
   let alone = 0;
   for (const pod of pods) {
     const scale = scaleOf(pod, scales);
-    if (scale) wishes.set(scale.uid, scale.replicas);
+    if (scale) specs.set(scale.uid, scale.replicas);
     else alone++;
   }
-  for (const replicas of wishes.values()) alone += replicas;
+  for (const replicas of specs.values()) alone += replicas;
   return alone;
 }
 
@@ -229,15 +229,15 @@ function stillDisrupted(
   { status }: PodDisruptionBudget,
   pods: readonly Pod[],
   now: number,
-): { readonly disrupted: Record<string, string>; readonly lookAgainMs: number | undefined } {
+): { readonly disrupted: Record<string, string>; readonly recheckMs: number | undefined } {
   const disrupted: Record<string, string> = {};
-  let lookAgainMs: number | undefined;
+  let recheckMs: number | undefined;
   for (const [name, time] of Object.entries(status?.disruptedPods ?? {})) {
     const pod = pods.find(({ metadata }) => metadata.name === name);
     const restMs = (parseRfc3339(time) ?? 0) + evictionPatienceMs - now;
     if (!pod || isTerminating(pod) || restMs <= 0) continue;
     disrupted[name] = time;
-    if (lookAgainMs === undefined || restMs < lookAgainMs) lookAgainMs = restMs;
+    if (recheckMs === undefined || restMs < recheckMs) recheckMs = restMs;
   }
-  return { disrupted, lookAgainMs };
+  return { disrupted, recheckMs };
 }

@@ -68,13 +68,13 @@ export function endpointSliceController(): ControllerDefinition {
       );
       const zoneOf = (name: string | undefined): string | undefined =>
         name === undefined ? undefined : nodes!.get({ name })?.metadata.labels?.[zoneLabel];
-      const wished = hasPods(service.spec) ? contentsOf(service, podsBehind(pods!, service), zoneOf) : [];
+      const desired = hasPods(service.spec) ? contentsOf(service, podsBehind(pods!, service), zoneOf) : [];
       await writeSlices(
         client,
         { ...service, apiVersion: 'v1', kind: Services.kind },
         { labels: labelsOf(service) },
         present,
-        wished,
+        desired,
       );
       return done();
     },

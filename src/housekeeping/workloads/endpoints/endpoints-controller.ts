@@ -82,14 +82,14 @@ async function write(
   const labels = { ...labelsBehind(service), [managedByLabel]: ownName };
   if (present && deepEqual(present.subsets ?? [], subsets) && deepEqual(present.metadata.labels, labels)) return;
   const { namespace, name } = service.metadata;
-  const wished: Endpoints = {
+  const desired: Endpoints = {
     ...(present ?? { apiVersion: 'v1', kind: 'Endpoints' }),
     metadata: { ...(present?.metadata ?? { namespace: namespace!, name: name! }), labels },
     subsets,
   };
-  if (present) await client.update(EndpointsResource, wished, { fieldManager }).catch(ignoreNotFound);
+  if (present) await client.update(EndpointsResource, desired, { fieldManager }).catch(ignoreNotFound);
   else {
-    await client.create(EndpointsResource, wished, { fieldManager }).catch((error: unknown) => {
+    await client.create(EndpointsResource, desired, { fieldManager }).catch((error: unknown) => {
       if (!isNamespaceTerminating(error)) throw error;
     });
   }

@@ -70,8 +70,8 @@ export interface ResolvedPort {
 }
 
 /** Ports of a Service where its named ones are known; those the Pod does not have are left out. */
-function resolvePorts(wished: readonly ServicePort[], named: ReadonlyMap<string, number>): ResolvedPort[] {
-  return wished.flatMap((one) => {
+function resolvePorts(desired: readonly ServicePort[], named: ReadonlyMap<string, number>): ResolvedPort[] {
+  return desired.flatMap((one) => {
     const { name = '', protocol = 'TCP', appProtocol, port: own, targetPort = own } = one;
     const port = typeof targetPort === 'number' ? targetPort : named.get(namedPort(targetPort, protocol));
     return port === undefined ? [] : [{ name, protocol, port, ...(appProtocol !== undefined && { appProtocol }) }];
@@ -110,9 +110,9 @@ export interface PortGroup {
 
 /** Pods with an address of a family, those that are open at the same ports together. */
 export function groupByPorts(service: Service, pods: readonly Pod[], family: string): PortGroup[] {
-  const wished = service.spec.ports ?? [];
+  const desired = service.spec.ports ?? [];
   const names = new Set<string>();
-  for (const { targetPort, protocol = 'TCP' } of wished) {
+  for (const { targetPort, protocol = 'TCP' } of desired) {
     if (typeof targetPort === 'string') names.add(namedPort(targetPort, protocol));
   }
   const groups = new Map<string, PortGroup>();
@@ -124,7 +124,7 @@ export function groupByPorts(service: Service, pods: readonly Pod[], family: str
     const key = JSON.stringify([...named].sort(([a], [b]) => (a < b ? -1 : 1)));
     let group = groups.get(key);
     if (!group) {
-      group = { ports: resolvePorts(wished, named), places: [] };
+      group = { ports: resolvePorts(desired, named), places: [] };
       groups.set(key, group);
     }
     group.places.push({ pod, address });

@@ -20,7 +20,7 @@ export function judgeIndexes(job: Job, pods: readonly Pod[]): FailedIndexes | un
   const failed = IndexSet.parse(job.status?.failedIndexes, completions);
   const completed = IndexSet.parse(job.status?.completedIndexes, completions);
   const newest = newestByIndex(pods);
-  const goesOn = !isDecided(job);
+  const continues = !isDecided(job);
   const failures = new Map<number, IndexFailures & { lastAt: number }>();
   const held = new Set<Pod>();
   for (const [index, pod] of newest) {
@@ -35,7 +35,7 @@ export function judgeIndexes(job: Job, pods: readonly Pod[]): FailedIndexes | un
     }
     const ignored = before.ignored + (action === 'Ignore' ? 1 : 0);
     failures.set(index, { counted, ignored, lastAt: endOf(pod) ?? 0 });
-    if (goesOn && isTracked(pod)) held.add(pod);
+    if (continues && isTracked(pod)) held.add(pod);
   }
   return { failed, failures, held };
 }

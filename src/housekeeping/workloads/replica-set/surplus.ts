@@ -5,14 +5,14 @@ const deletionCostAnnotation = 'controller.kubernetes.io/pod-deletion-cost';
 const phaseRanks: Readonly<Record<string, number>> = { Pending: 0, Unknown: 1, Running: 2 };
 
 /** Which Pods go first when there are too many, in the order ReplicaSets have always taken them. */
-export function surplusPods(pods: readonly Pod[], wished: number): Pod[] {
-  if (pods.length <= wished) return [];
-  if (wished === 0) return [...pods];
+export function surplusPods(pods: readonly Pod[], desired: number): Pod[] {
+  if (pods.length <= desired) return [];
+  if (desired === 0) return [...pods];
   const crowds = new Map<string, number>();
   for (const { spec } of pods) crowds.set(spec.nodeName ?? '', (crowds.get(spec.nodeName ?? '') ?? 0) + 1);
   const ranked = pods.map((pod) => ({ pod, ranks: ranksOf(pod, crowds) }));
   ranked.sort((a, b) => compareRanks(a.ranks, b.ranks) || compareNames(a.pod, b.pod));
-  return ranked.slice(0, pods.length - wished).map(({ pod }) => pod);
+  return ranked.slice(0, pods.length - desired).map(({ pod }) => pod);
 }
 
 /** Lower goes first: what serves least, costs least, is crowded most, and is youngest. */

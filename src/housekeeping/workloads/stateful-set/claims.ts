@@ -47,7 +47,7 @@ export async function createClaims(
 
 function newClaim(set: StatefulSet, template: PersistentVolumeClaim, name: string): PersistentVolumeClaim {
   const { labels, annotations } = template.metadata;
-  const owners = wishedOwners(set, undefined);
+  const owners = desiredOwners(set, undefined);
   return {
     apiVersion: 'v1',
     kind: 'PersistentVolumeClaim',
@@ -62,8 +62,8 @@ function newClaim(set: StatefulSet, template: PersistentVolumeClaim, name: strin
   };
 }
 
-/** Whom a claim is to go with: the set, or the Pod that is no longer wished. */
-function wishedOwners(set: StatefulSet, condemned: Pod | undefined): OwnerReference[] {
+/** Whom a claim is to go with: the set, or the Pod that is no longer desired. */
+function desiredOwners(set: StatefulSet, condemned: Pod | undefined): OwnerReference[] {
   const { whenDeleted, whenScaled } = set.spec.persistentVolumeClaimRetentionPolicy ?? {};
   if (condemned && whenScaled === 'Delete') return [controllerReference(typed(condemned))];
   return whenDeleted === 'Delete' ? [controllerReference(set)] : [];
@@ -82,7 +82,7 @@ export async function keepClaimOwners(
   pod: Pod,
   isCondemned: boolean,
 ): Promise<void> {
-  const wished = wishedOwners(set, isCondemned ? pod : undefined);
+  const desired = desiredOwners(set, isCondemned ? pod : undefined);
   for (const template of set.spec.volumeClaimTemplates ?? []) {
     const key = { namespace: set.metadata.namespace!, name: claimName(template, pod.metadata.name!) };
     const claim = claims.get(key);
@@ -92,7 +92,7 @@ export async function keepClaimOwners(
       const isMember = kind === Pods.kind && name === pod.metadata.name;
       return uid !== set.metadata.uid && !isMember && !(kind === StatefulSets.kind && name === set.metadata.name);
     });
-    const owners = others.some(({ controller }) => controller) ? present : [...others, ...wished];
+    const owners = others.some(({ controller }) => controller) ? present : [...others, ...desired];
     if (deepEqual(present, owners)) continue;
     const patch = {
       metadata: {

@@ -87,9 +87,9 @@ describe('the next step of a StatefulSet', () => {
               pods.set(ordinal, podOf(ordinal, pod.metadata.labels![revisionHashLabel]!, true));
             }
           }
-          const wished = members.map(({ isUpdated }, ordinal) => (isUpdated || ordinal >= partition ? 'r2' : 'r1'));
+          const desired = members.map(({ isUpdated }, ordinal) => (isUpdated || ordinal >= partition ? 'r2' : 'r1'));
           const reached = [...pods].sort(([a], [b]) => a - b).map(([, pod]) => pod.metadata.labels![revisionHashLabel]);
-          expect(reached).toEqual(wished);
+          expect(reached).toEqual(desired);
           expect([...pods.values()].every(isPodReady)).toBe(true);
         },
       ),

@@ -17,10 +17,10 @@ export interface MemberPlan {
   /** numbers of Pods to be made, with the name of the revision each is made from */
   readonly create: readonly { readonly ordinal: number; readonly revision: string }[];
   readonly remove: readonly Pod[];
-  /** Pods beyond the number wished, whether they go now or later */
+  /** Pods beyond the number desired, whether they go now or later */
   readonly condemned: readonly Pod[];
   /** a Pod becomes available by time alone */
-  readonly lookAgainMs?: number;
+  readonly recheckMs?: number;
 }
 
 export interface MemberRevisions {
@@ -30,7 +30,7 @@ export interface MemberRevisions {
   readonly update: string;
 }
 
-/** One step towards the Pods a StatefulSet wishes, in the order it wishes. */
+/** One step towards the desired Pods of a StatefulSet, in the order it asks for. */
 export function planMembers(
   set: StatefulSet,
   pods: readonly Pod[],
@@ -38,20 +38,20 @@ export function planMembers(
   now: number,
 ): MemberPlan {
   const first = firstOrdinal(set);
-  const wished = replicasOf(set);
+  const desired = replicasOf(set);
   // Only Pods that are there are kept: how many are asked for is a number anybody may write.
   const present: [number, Pod][] = [];
   const condemned: Pod[] = [];
   for (const pod of pods) {
     const index = (ordinalOf(set, pod) ?? -1) - first;
-    if (index >= 0 && index < wished) present.push([index, pod]);
+    if (index >= 0 && index < desired) present.push([index, pod]);
     else condemned.push(pod);
   }
   const members: ReadonlyMap<number, Pod> = new Map(present.sort(([a], [b]) => a - b));
   condemned.sort((a, b) => ordinalOf(set, b)! - ordinalOf(set, a)!);
   const isOrdered = set.spec.podManagementPolicy !== 'Parallel';
   const walk = isOrdered ? orderedStep : parallelStep;
-  return { ...walk({ set, members, wished, condemned, revisions, first, now }), condemned };
+  return { ...walk({ set, members, desired, condemned, revisions, first, now }), condemned };
 }
 
 interface Situation {
@@ -59,7 +59,7 @@ interface Situation {
   /** Pods by their place, in order; those that are missing have none */
   readonly members: ReadonlyMap<number, Pod>;
   /** how many places there are */
-  readonly wished: number;
+  readonly desired: number;
   readonly condemned: readonly Pod[];
   readonly revisions: MemberRevisions;
   readonly first: number;
@@ -71,13 +71,13 @@ type Step = Omit<MemberPlan, 'condemned'>;
 const nothing: Step = { create: [], remove: [] };
 
 function wait(ms: number | undefined): Step {
-  return ms === undefined ? nothing : { ...nothing, lookAgainMs: ms };
+  return ms === undefined ? nothing : { ...nothing, recheckMs: ms };
 }
 
 /** One Pod at a time: the next one is touched when all before it are available. */
 function orderedStep(situation: Situation): Step {
-  const { set, members, wished, condemned, first, now } = situation;
-  for (let index = 0; index < wished; index++) {
+  const { set, members, desired, condemned, first, now } = situation;
+  for (let index = 0; index < desired; index++) {
     const pod = members.get(index);
     if (!pod) return { create: [newMember(situation, first + index)], remove: [] };
     if (isTerminating(pod)) return nothing;
@@ -99,10 +99,10 @@ function orderedStep(situation: Situation): Step {
 
 /** As many as one round takes, except that an update still goes Pod by Pod. */
 function parallelStep(situation: Situation): Step {
-  const { members, wished, condemned, first } = situation;
+  const { members, desired, condemned, first } = situation;
   const create: { ordinal: number; revision: string }[] = [];
   const remove: Pod[] = [];
-  const room = podsToMake(wished - members.size, [...members.values()]);
+  const room = podsToMake(desired - members.size, [...members.values()]);
   for (let index = 0; create.length < room; index++) {
     if (!members.has(index)) create.push(newMember(situation, first + index));
   }
@@ -132,13 +132,13 @@ function isOutdated({ set, revisions, first }: Situation, index: number, pod: Po
  * nobody misses them, and waiting for them could last for ever.
  */
 function updateStep(situation: Situation): Step {
-  const { set, members, wished, now } = situation;
+  const { set, members, desired, now } = situation;
   let available = 0;
   for (const pod of members.values()) {
     if (!isTerminating(pod) && memberAvailableIn(set, pod, now) === 0) available++;
   }
   const max = set.spec.updateStrategy?.rollingUpdate?.maxUnavailable ?? 1;
-  let rest = Math.max(1, scaledValue(max, wished, 'down')) - (wished - available);
+  let rest = Math.max(1, scaledValue(max, desired, 'down')) - (desired - available);
   const remove: Pod[] = [];
   for (const [index, pod] of [...members].reverse()) {
     if (isTerminating(pod) || !isOutdated(situation, index, pod)) continue;

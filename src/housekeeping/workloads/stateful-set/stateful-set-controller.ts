@@ -74,9 +74,7 @@ export function statefulSetController(): ControllerDefinition {
       const live = new Set([currentRevision, names.update, ...members.map(revisionName)]);
       const isLive = ({ metadata }: ControllerRevision): boolean => live.has(metadata.name!);
       await pruneRevisions(client, history, isLive, set.spec.revisionHistoryLimit ?? 10);
-      return plan.lookAgainMs === undefined
-        ? done()
-        : after(plan.lookAgainMs, 'a Pod that must stay ready for a while');
+      return plan.recheckMs === undefined ? done() : after(plan.recheckMs, 'a Pod that must stay ready for a while');
     },
   });
 }

@@ -26,9 +26,9 @@ export function statefulSetStatus(
     if (revisionName(pod) === revisions.current) current++;
     if (revisionName(pod) === revisions.update) updated++;
   }
-  const wished = replicasOf(set);
+  const desired = replicasOf(set);
   const isComplete =
-    set.spec.updateStrategy?.type !== 'OnDelete' && updated === wished && ready === wished && replicas === wished;
+    set.spec.updateStrategy?.type !== 'OnDelete' && updated === desired && ready === desired && replicas === desired;
   return {
     observedGeneration: set.metadata.generation ?? 1,
     replicas,

@@ -217,10 +217,10 @@ function statusFor(pod: Pod, fate: PodFate, now: string, address: () => string):
   const isReady = conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false;
   const isCrashing = containerStatuses?.[0]?.state?.waiting !== undefined;
   if (fate === 'succeeded' || fate === 'failed') {
-    const wished = fate === 'succeeded' ? 'Succeeded' : 'Failed';
-    if (phase === wished) return undefined;
+    const desired = fate === 'succeeded' ? 'Succeeded' : 'Failed';
+    if (phase === desired) return undefined;
     const terminated = { exitCode: fate === 'succeeded' ? 0 : 1, finishedAt: now };
-    return { phase: wished, containerStatuses: [container(pod, { terminated })] };
+    return { phase: desired, containerStatuses: [container(pod, { terminated })] };
   }
   if (phase === 'Running' && isReady === (fate === 'ready') && isCrashing === (fate === 'crashing')) return undefined;
   const podIP = pod.status?.podIP ?? address();

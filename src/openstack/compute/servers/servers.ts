@@ -7,7 +7,7 @@ import type {
   ServerAction,
   ServerChanges,
   ServerFilter,
-  ServerWish,
+  ServerSpec,
   VolumeAttachment,
 } from './types.ts';
 import {
@@ -23,7 +23,7 @@ import {
 
 export interface Servers extends Readable<Server, ServerFilter>, Updatable<Server, ServerChanges>, Deletable {
   /** nova answers with no more than the id; the server builds from then on */
-  create(wish: ServerWish, options?: CallOptions): Promise<{ readonly id: string }>;
+  create(desired: ServerSpec, options?: CallOptions): Promise<{ readonly id: string }>;
   start(id: string, options?: CallOptions): Promise<void>;
   stop(id: string, options?: CallOptions): Promise<void>;
   reboot(id: string, type: 'SOFT' | 'HARD', options?: CallOptions): Promise<void>;
@@ -70,13 +70,13 @@ export function servers(service: ServiceClient): Servers {
       query: serverQuery,
       nameQuery: (name) => ({ name: exactName(name) }),
     }),
-    async create(wish, options = {}) {
-      const hints = schedulerHints(wish);
+    async create(desired, options = {}) {
+      const hints = schedulerHints(desired);
       const answer = await service.request({
         method: 'POST',
         path,
-        json: { server: serverBody(wish), ...(hints && { 'os:scheduler_hints': hints }) },
-        needs: needsOf(wish),
+        json: { server: serverBody(desired), ...(hints && { 'os:scheduler_hints': hints }) },
+        needs: needsOf(desired),
         ...options,
       });
       return answer.one('server', (server) => ({ id: String(server['id']) }));
@@ -153,11 +153,11 @@ export function servers(service: ServiceClient): Servers {
   };
 }
 
-/** The newest thing a wish asks for. */
-function needsOf(wish: ServerWish): Call['needs'] {
-  if (wish.blockDevices?.some((device) => device.volumeType !== undefined)) {
+/** The newest feature a request uses. */
+function needsOf(desired: ServerSpec): Call['needs'] {
+  if (desired.blockDevices?.some((device) => device.volumeType !== undefined)) {
     return { version: '2.67', for: 'the volume type of a block device' };
   }
-  if (wish.tags && wish.tags.length > 0) return { version: '2.52', for: 'a server with tags' };
+  if (desired.tags && desired.tags.length > 0) return { version: '2.52', for: 'a server with tags' };
   return undefined;
 }

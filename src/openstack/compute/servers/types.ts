@@ -72,7 +72,7 @@ export interface BlockDevice {
   readonly tag?: string | undefined;
 }
 
-export interface ServerWish {
+export interface ServerSpec {
   readonly name: string;
   readonly flavorId: string;
   /** left out when it boots from a volume */

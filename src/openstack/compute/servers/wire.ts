@@ -21,7 +21,7 @@ import type {
   ServerAction,
   ServerAddress,
   ServerFilter,
-  ServerWish,
+  ServerSpec,
   VolumeAttachment,
 } from './types.ts';
 
@@ -83,26 +83,26 @@ function parseAddress(value: JsonObject): ServerAddress {
   };
 }
 
-export function serverBody(wish: ServerWish): object {
+export function serverBody(desired: ServerSpec): object {
   return {
-    name: wish.name,
-    flavorRef: wish.flavorId,
-    imageRef: wish.imageId,
+    name: desired.name,
+    flavorRef: desired.flavorId,
+    imageRef: desired.imageId,
     networks:
-      typeof wish.networks === 'string'
-        ? wish.networks
-        : wish.networks.map((network) =>
+      typeof desired.networks === 'string'
+        ? desired.networks
+        : desired.networks.map((network) =>
             'portId' in network ? { port: network.portId } : { uuid: network.networkId, fixed_ip: network.fixedIp },
           ),
-    availability_zone: wish.availabilityZone,
-    user_data: wish.userData === undefined ? undefined : Buffer.from(wish.userData as string).toString('base64'),
-    key_name: wish.keyName,
-    tags: wish.tags,
-    metadata: wish.metadata,
-    config_drive: wish.configDrive,
-    block_device_mapping_v2: wish.blockDevices?.map(blockDeviceBody),
-    security_groups: wish.securityGroups?.map((name) => ({ name })),
-    description: wish.description,
+    availability_zone: desired.availabilityZone,
+    user_data: desired.userData === undefined ? undefined : Buffer.from(desired.userData as string).toString('base64'),
+    key_name: desired.keyName,
+    tags: desired.tags,
+    metadata: desired.metadata,
+    config_drive: desired.configDrive,
+    block_device_mapping_v2: desired.blockDevices?.map(blockDeviceBody),
+    security_groups: desired.securityGroups?.map((name) => ({ name })),
+    description: desired.description,
   };
 }
 
@@ -120,8 +120,11 @@ function blockDeviceBody(device: BlockDevice): object {
 }
 
 /** Hints stand beside the server in the body of a create. */
-export function schedulerHints(wish: ServerWish): object | undefined {
-  const hints = { ...wish.schedulerHints, ...(wish.serverGroupId !== undefined && { group: wish.serverGroupId }) };
+export function schedulerHints(desired: ServerSpec): object | undefined {
+  const hints = {
+    ...desired.schedulerHints,
+    ...(desired.serverGroupId !== undefined && { group: desired.serverGroupId }),
+  };
   return Object.keys(hints).length === 0 ? undefined : hints;
 }
 

@@ -4,32 +4,32 @@ import type { CallOptions, ServiceClient } from '../../http/service-client.ts';
 import { type Collection, collection } from '../../resource/collection.ts';
 import { flag, objectIf, objects, text, textIf, textOrEmpty, texts } from '../../resource/read.ts';
 import { networkQuery, parseCommon, type Tags, tagsOf } from '../common.ts';
-import type { Port, PortChanges, PortFilter, PortWish } from './types.ts';
+import type { Port, PortChanges, PortFilter, PortSpec } from './types.ts';
 
-export interface Ports extends Collection<Port, PortWish, PortChanges, PortFilter>, Tags {
+export interface Ports extends Collection<Port, PortSpec, PortChanges, PortFilter>, Tags {
   /** several in one request, all or none */
-  createMany(wishes: readonly PortWish[], options?: CallOptions): Promise<Port[]>;
+  createMany(specs: readonly PortSpec[], options?: CallOptions): Promise<Port[]>;
 }
 
 const path = '/ports';
 
 export function ports(service: ServiceClient): Ports {
   return {
-    ...collection<Port, PortWish, PortChanges, PortFilter>(service, {
+    ...collection<Port, PortSpec, PortChanges, PortFilter>(service, {
       path,
       one: 'port',
       many: 'ports',
       parse: parsePort,
-      wish: wishBody,
+      desired: createBody,
       changes: body,
       query: portQuery,
     }),
     ...tagsOf(service, path),
-    async createMany(wishes, options = {}) {
+    async createMany(specs, options = {}) {
       const answer = await service.request({
         method: 'POST',
         path,
-        json: { ports: wishes.map(wishBody) },
+        json: { ports: specs.map(createBody) },
         ...options,
       });
       return answer.many('ports', parsePort);
@@ -66,31 +66,31 @@ export function parsePort(value: JsonObject): Port {
   };
 }
 
-function wishBody(wish: PortWish): object {
-  return { network_id: wish.networkId, ...body(wish) };
+function createBody(desired: PortSpec): object {
+  return { network_id: desired.networkId, ...body(desired) };
 }
 
-function body(wish: PortChanges): object {
+function body(desired: PortChanges): object {
   return {
-    name: wish.name,
-    description: wish.description,
-    admin_state_up: wish.adminStateUp,
-    fixed_ips: wish.fixedIps?.map((ip) => ({ subnet_id: ip.subnetId, ip_address: ip.address })),
-    security_groups: wish.securityGroupIds,
-    allowed_address_pairs: wish.allowedAddressPairs?.map((pair) => ({
+    name: desired.name,
+    description: desired.description,
+    admin_state_up: desired.adminStateUp,
+    fixed_ips: desired.fixedIps?.map((ip) => ({ subnet_id: ip.subnetId, ip_address: ip.address })),
+    security_groups: desired.securityGroupIds,
+    allowed_address_pairs: desired.allowedAddressPairs?.map((pair) => ({
       ip_address: pair.address,
       mac_address: pair.macAddress,
     })),
-    port_security_enabled: wish.portSecurityEnabled,
-    device_id: wish.deviceId,
-    device_owner: wish.deviceOwner,
-    mac_address: wish.macAddress,
-    'binding:vnic_type': wish.vnicType,
-    'binding:host_id': wish.hostId,
-    'binding:profile': wish.profile,
-    dns_name: wish.dnsName,
-    propagate_uplink_status: wish.propagateUplinkStatus,
-    ...wish.extra,
+    port_security_enabled: desired.portSecurityEnabled,
+    device_id: desired.deviceId,
+    device_owner: desired.deviceOwner,
+    mac_address: desired.macAddress,
+    'binding:vnic_type': desired.vnicType,
+    'binding:host_id': desired.hostId,
+    'binding:profile': desired.profile,
+    dns_name: desired.dnsName,
+    propagate_uplink_status: desired.propagateUplinkStatus,
+    ...desired.extra,
   };
 }
 

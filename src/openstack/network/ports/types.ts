@@ -58,7 +58,7 @@ export interface PortChanges {
   readonly extra?: Readonly<Record<string, unknown>> | undefined;
 }
 
-export interface PortWish extends PortChanges {
+export interface PortSpec extends PortChanges {
   readonly networkId: string;
 }
 

@@ -1,4 +1,4 @@
-import { belongsTogether, type CertificateAndKey, decodePem, publicKeyOf } from '../../../pki/index.ts';
+import { type CertificateAndKey, decodePem, isMatchingPair, publicKeyOf } from '../../../pki/index.ts';
 import type { ClusterSettings } from '../../cluster/settings.ts';
 import type { SimulatedProcess } from '../../process.ts';
 import type { EtcdCredentials } from '../etcd/way.ts';
@@ -48,7 +48,7 @@ export function apiServerSettings(process: SimulatedProcess): ApiServerSettings 
       'error creating self-signed certificates: mkdir /var/run/kubernetes: read-only file system; give --tls-cert-file and --tls-private-key-file',
     );
   }
-  if (!belongsTogether(certificate, privateKey)) throw problem('tls: private key does not match public key');
+  if (!isMatchingPair(certificate, privateKey)) throw problem('tls: private key does not match public key');
   const modes = listValue(flags, 'authorization-mode');
   const unknownMode = modes.find((mode) => !authorizationModes.has(mode));
   if (unknownMode !== undefined) {

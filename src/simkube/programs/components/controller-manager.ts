@@ -1,4 +1,4 @@
-import { belongsTogether } from '../../../pki/index.ts';
+import { isMatchingPair } from '../../../pki/index.ts';
 import type { ControllerManagerSettings } from '../../cluster/settings.ts';
 import { httpService } from '../../http-service.ts';
 import type { SimulatedProcess, SimulatedProgram } from '../../process.ts';
@@ -101,7 +101,7 @@ function managerSettings(process: SimulatedProcess, flags: Flags): ControllerMan
   const certificate = read('cluster-signing-cert-file');
   const privateKey = read('cluster-signing-key-file');
   const rootAuthorities = read('root-ca-file');
-  if (certificate !== undefined && privateKey !== undefined && !belongsTogether(certificate, privateKey)) {
+  if (certificate !== undefined && privateKey !== undefined && !isMatchingPair(certificate, privateKey)) {
     throw new ProgramFailure(
       `Error: failed to start certificate controller: error reading CA cert file "${flagValue(flags, 'cluster-signing-cert-file')}": tls: private key does not match public key`,
     );

@@ -1,4 +1,4 @@
-import { belongsTogether, type CertificateAndKey } from '../../../pki/index.ts';
+import { type CertificateAndKey, isMatchingPair } from '../../../pki/index.ts';
 import type { EtcdEndpoint } from '../../etcd/endpoint.ts';
 import { createEtcdServer } from '../../etcd/grpc-server.ts';
 import { answerHealth } from '../../etcd/health.ts';
@@ -72,7 +72,7 @@ function readServing(process: SimulatedProcess, settings: EtcdSettings): Serving
   const privateKey = requiredFile(process, keyFile, problem);
   const authority = trustedFile === undefined ? undefined : requiredFile(process, trustedFile, problem);
   const demands = wantsClientCertificates || trustedFile !== undefined;
-  if (!belongsTogether(certificate, privateKey)) throw problem('tls: private key does not match public key');
+  if (!isMatchingPair(certificate, privateKey)) throw problem('tls: private key does not match public key');
   const paths = { certificate: certificateFile, privateKey: keyFile };
   const pair = followedPair(process, paths, { certificate, privateKey });
   return { pair, ...(demands && authority !== undefined && { authority }) };

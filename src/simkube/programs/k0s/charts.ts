@@ -33,9 +33,9 @@ const beginning = 'k0s-addon-chart-';
 /** Installs, upgrades and uninstalls charts until they are as the configuration says. */
 export async function reconcileCharts(writer: ObjectWriter, helm: HelmExtensions, now: number): Promise<void> {
   const { items } = await writer.client.list(Charts, { namespace });
-  const wished = new Set(helm.charts.map(({ name }) => beginning + name));
+  const wanted = new Set(helm.charts.map(({ name }) => beginning + name));
   for (const chart of items) {
-    if (!wished.has(chart.metadata.name ?? '')) await uninstall(writer, chart);
+    if (!wanted.has(chart.metadata.name ?? '')) await uninstall(writer, chart);
   }
   for (const chart of helm.charts) {
     const before = items.find(({ metadata }) => metadata.name === beginning + chart.name);
@@ -63,13 +63,13 @@ async function install(
     forceUpgrade,
   };
   if (!before || !deepEqual((before['spec'] ?? {}) as JsonObject, spec)) {
-    const wish = {
+    const desired = {
       apiVersion: 'helm.k0sproject.io/v1beta1',
       kind: 'Chart',
       metadata: { name, namespace, finalizers: [finalizer] },
       spec,
     } as UnstructuredObject;
-    await writer.client.apply(Charts, wish, { fieldManager, force: true });
+    await writer.client.apply(Charts, desired, { fieldManager, force: true });
   }
   const status = before?.['status'];
   const known: JsonObject = isJsonObject(status) ? status : {};

@@ -130,14 +130,14 @@ async function token(
   try {
     switch (verb) {
       case 'create': {
-        const wish = {
+        const desired = {
           role: roleOf(flags),
           validityMs: validityOf(flags),
           server: serverOf(config, process),
           certificateAuthority: pki.clientAuthorities,
         };
         const now = process.clock.now();
-        process.log(await createJoinToken(client, { random: process.random, now }, wish));
+        process.log(await createJoinToken(client, { random: process.random, now }, desired));
         return 0;
       }
       case 'invalidate':

@@ -25,12 +25,12 @@ export function resourceOfKind(
   return undefined;
 }
 
-/** Writes an object as it is wished; throws when its kind is not served. */
+/** Writes an object as desired; throws when its kind is not served. */
 export async function applyObject({ server, client }: ObjectWriter, object: KubeObject): Promise<void> {
   const { apiVersion = '', kind = '' } = object;
   const resource = resourceOfKind(server, apiVersion, kind);
   if (!resource) throw new Error(`no matches for kind "${kind}" in version "${apiVersion}"`);
   const namespaced = resource.namespaced && object.metadata.namespace === undefined;
-  const wish = namespaced ? { ...object, metadata: { ...object.metadata, namespace: 'default' } } : object;
-  await client.apply(resource, wish, { fieldManager, force: true });
+  const desired = namespaced ? { ...object, metadata: { ...object.metadata, namespace: 'default' } } : object;
+  await client.apply(resource, desired, { fieldManager, force: true });
 }

@@ -1,7 +1,7 @@
 import type { JsonObject, KubeObject } from '../../../machinery/index.ts';
 
 /** A workload in few words. */
-export interface WorkloadWish {
+export interface WorkloadSpec {
   readonly name: string;
   readonly namespace?: string;
   readonly image: string;
@@ -15,7 +15,7 @@ export interface WorkloadWish {
 
 const tolerateAll: JsonObject[] = [{ operator: 'Exists' }];
 
-function template({ name, image, labels, container, pod }: WorkloadWish): {
+function template({ name, image, labels, container, pod }: WorkloadSpec): {
   labels: Record<string, string>;
   template: JsonObject;
 } {
@@ -26,26 +26,26 @@ function template({ name, image, labels, container, pod }: WorkloadWish): {
   };
 }
 
-export function daemonSet(wish: WorkloadWish): KubeObject {
+export function daemonSet(desired: WorkloadSpec): KubeObject {
   const { labels, template: made } = template({
-    ...wish,
-    pod: { hostNetwork: true, tolerations: tolerateAll, ...wish.pod },
+    ...desired,
+    pod: { hostNetwork: true, tolerations: tolerateAll, ...desired.pod },
   });
   return {
     apiVersion: 'apps/v1',
     kind: 'DaemonSet',
-    metadata: { name: wish.name, namespace: wish.namespace ?? 'kube-system', labels },
+    metadata: { name: desired.name, namespace: desired.namespace ?? 'kube-system', labels },
     spec: { selector: { matchLabels: labels }, template: made },
   } as KubeObject;
 }
 
-export function deployment(wish: WorkloadWish): KubeObject {
-  const { labels, template: made } = template(wish);
+export function deployment(desired: WorkloadSpec): KubeObject {
+  const { labels, template: made } = template(desired);
   return {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
-    metadata: { name: wish.name, namespace: wish.namespace ?? 'kube-system', labels },
-    spec: { replicas: wish.replicas ?? 1, selector: { matchLabels: labels }, template: made },
+    metadata: { name: desired.name, namespace: desired.namespace ?? 'kube-system', labels },
+    spec: { replicas: desired.replicas ?? 1, selector: { matchLabels: labels }, template: made },
   } as KubeObject;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Trouble as data. A rule says when (selector, probability, how often) and what (effect). Effects on requests strike at
+ * Faults as data. A rule says when (selector, probability, how often) and what (effect). Effects on requests strike at
  * the HTTP level of any service; effects on outcomes strike where the cloud decides how an asynchronous step ends.
  */
 export interface FaultRule {

@@ -5,7 +5,7 @@ import { ConnectionBroken } from './gateway.ts';
 
 const keyPair = { keypair: { name: 'k', public_key: 'ssh-rsa AAAAB3NzaC1yc2E=' } };
 
-async function troubled(effect: FaultEffect, when: FaultSelector = { method: 'POST', path: '*os-keypairs' }) {
+async function faulty(effect: FaultEffect, when: FaultSelector = { method: 'POST', path: '*os-keypairs' }) {
   const test = await testCloud();
   const user = await test.member();
   test.cloud.operator.faults.set({ id: 'r', when, count: 1, effect });
@@ -17,9 +17,9 @@ async function troubled(effect: FaultEffect, when: FaultSelector = { method: 'PO
   };
 }
 
-describe('trouble with requests', () => {
+describe('faults of requests', () => {
   it('is refused in the words and shape of the service, with Retry-After', async () => {
-    const { create, exists } = await troubled({ kind: 'status', status: 429, message: 'slow down', retryAfter: 7 });
+    const { create, exists } = await faulty({ kind: 'status', status: 429, message: 'slow down', retryAfter: 7 });
     const answer = await create();
     expect(answer.status).toBe(429);
     expect(answer.headers['retry-after']).toBe('7');
@@ -29,24 +29,24 @@ describe('trouble with requests', () => {
   });
 
   it('can answer with a body of its own, as proxies do', async () => {
-    const { create } = await troubled({ kind: 'status', status: 502, body: '<html>bad gateway</html>' });
+    const { create } = await faulty({ kind: 'status', status: 502, body: '<html>bad gateway</html>' });
     expect(await create()).toMatchObject({ status: 502, body: '<html>bad gateway</html>' });
   });
 
   it.each([true, false])('breaks the connection, the work done: %s', async (workDone) => {
-    const { create, exists } = await troubled({ kind: 'reset', workDone });
+    const { create, exists } = await faulty({ kind: 'reset', workDone });
     await expect(create()).rejects.toThrow(ConnectionBroken);
     expect(await exists()).toBe(workDone);
   });
 
   it('does the work and never says so', async () => {
-    const { create, exists } = await troubled({ kind: 'gateway-timeout' });
+    const { create, exists } = await faulty({ kind: 'gateway-timeout' });
     expect((await create()).status).toBe(504);
     expect(await exists()).toBe(true);
   });
 
   it('waits on the clock of the cloud', async () => {
-    const { create, clock } = await troubled({ kind: 'latency', ms: 5000 });
+    const { create, clock } = await faulty({ kind: 'latency', ms: 5000 });
     let status = 0;
     const answered = create().then((answer) => {
       status = answer.status;
@@ -59,7 +59,7 @@ describe('trouble with requests', () => {
   });
 
   it('hangs until the client gives up', async () => {
-    const { cloud, user, exists } = await troubled({ kind: 'hang', workDone: true });
+    const { cloud, user, exists } = await faulty({ kind: 'hang', workDone: true });
     const patience = new AbortController();
     const hung = cloud.transport({
       method: 'POST',
@@ -74,7 +74,7 @@ describe('trouble with requests', () => {
   });
 
   it('refuses a good token once', async () => {
-    const { user } = await troubled({ kind: 'expired-token' }, { service: 'compute' });
+    const { user } = await faulty({ kind: 'expired-token' }, { service: 'compute' });
     const list = (): Promise<{ status: number }> => user.request('GET', '/compute/v2.1/servers');
     expect((await list()).status).toBe(401);
     expect((await list()).status).toBe(200);

@@ -26,7 +26,7 @@ export interface GatewayOptions {
   readonly elsewhere: (request: WireRequest, path: string) => WireResponse;
 }
 
-/** Takes requests one by one: trouble first, then the work, then its being safe, then trouble again. */
+/** Takes requests one by one: faults first, then the work, then its being safe, then faults again. */
 export function createGateway(options: GatewayOptions): Transport {
   const { core, dispatcher } = options;
 

@@ -69,6 +69,20 @@ describe('a table', () => {
   });
 });
 
+describe('a row of an earlier version', () => {
+  it('comes back with the columns of today', () => {
+    const state = new State();
+    const table = state.table<Thing>('things', { renamed: { mass: 'weight' } });
+    const { weight: _, ...rest } = thing('1');
+    const saved = { ...rest, mass: 7 } as Partial<Thing> as Thing;
+    state.load([{ table: 'things', id: '1', row: saved }]);
+    expect(table.get('1')).toEqual(thing('1', { weight: 7 }));
+    const changed: Thing = { ...saved, owner: 'b' };
+    state.load([{ table: 'things', id: '1', row: changed }]);
+    expect(table.get('1')).toEqual(thing('1', { weight: 7, owner: 'b' }));
+  });
+});
+
 describe('a transaction', () => {
   it('undoes everything when it throws', () => {
     const { state, table } = things();

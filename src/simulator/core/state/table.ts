@@ -20,6 +20,8 @@ export interface TableOptions<T extends Row> {
   readonly indexes?: Readonly<Record<string, IndexDefinition<T>>>;
   /** name -> group and amount: kept up to date with every change, so that a quota costs one look-up */
   readonly sums?: Readonly<Record<string, SumDefinition<T>>>;
+  /** columns that earlier versions saved under another name: that name -> today's */
+  readonly renamed?: Readonly<Record<string, keyof T>>;
   /** a changed row is removed and added; must not throw */
   readonly derived?: Derived<T>;
 }
@@ -38,6 +40,7 @@ export class Table<T extends Row> {
   readonly #indexes: readonly TableIndex<T>[];
   readonly #sums: readonly TableSum<T>[];
   readonly #derived: Derived<T> | undefined;
+  readonly #renamed: readonly [saved: string, column: keyof T][];
   readonly #log: ChangeLog;
   #version = 0;
 
@@ -47,6 +50,7 @@ export class Table<T extends Row> {
     this.#indexes = Object.entries(options.indexes ?? {}).map(([key, definition]) => new TableIndex(key, definition));
     this.#sums = Object.entries(options.sums ?? {}).map(([key, definition]) => new TableSum(key, definition));
     this.#derived = options.derived;
+    this.#renamed = Object.entries(options.renamed ?? {});
   }
 
   /** changes with every change: what was derived from the rows is good as long as this stays */
@@ -134,8 +138,9 @@ export class Table<T extends Row> {
   }
 
   /** Puts a row into the state it was saved in, where it stands; nothing means it was deleted. */
-  load(id: string, saved: T | undefined): void {
+  load(id: string, change: T | undefined): void {
     const row = this.#rows.get(id);
+    const saved = change && withTodaysColumns(change, this.#renamed);
     if (saved === undefined) {
       if (row) this.#unlink(row);
     } else if (row) {
@@ -184,6 +189,13 @@ function concerns(columns: readonly PropertyKey[] | undefined, changes: object):
   if (columns === undefined) return true;
   for (const column of columns) if (column in changes) return true;
   return false;
+}
+
+function withTodaysColumns<T extends Row>(saved: T, renamed: readonly [string, keyof T][]): T {
+  if (!renamed.some(([name]) => name in saved)) return saved;
+  const todays = new Map<string, keyof T>(renamed);
+  const columns = Object.entries(saved).map(([name, value]) => [todays.get(name) ?? name, value]);
+  return Object.fromEntries(columns) as T;
 }
 
 /** Undefined for what a row has and its saved form has not: what had no value was not saved. */

@@ -83,8 +83,8 @@ function readField(name: string, field: Field, value: unknown): unknown {
 
 function inTermsOf<T>(body: unknown, { argument, wrapper }: BodyForm, read: (wrapped: unknown) => T): T {
   if (!isObject(body)) throw new Refusal(500, `'${pythonType(body)}' object has no attribute 'keys'`);
-  const strangers = Object.keys(body).filter((name) => name !== wrapper);
-  if (strangers.length > 0) throw unknownAttribute(argument, strangers);
+  const unknownMembers = Object.keys(body).filter((name) => name !== wrapper);
+  if (unknownMembers.length > 0) throw unknownAttribute(argument, unknownMembers);
   if (body[wrapper] === undefined) throw new Refusal(500, "'UnsetType' object has no attribute 'project_id'");
   try {
     return read(body[wrapper]);

@@ -161,7 +161,7 @@ bootcmd: ['echo x >> /boots']
 runcmd: ['kubeadm init', 'echo up > /run/state', 'echo x >> /runs']
 `);
 
-  it.each(['soft reboot', 'hard reboot', 'stop and start', 'stop and start behind the back', 'rescue and unrescue'])(
+  it.each(['soft reboot', 'hard reboot', 'stop and start', 'stop and start by the operator', 'rescue and unrescue'])(
     'after %s runs its services, not its user data',
     async (way) => {
       const cloud = await bootingCloud();
@@ -179,7 +179,7 @@ runcmd: ['kubeadm init', 'echo up > /run/state', 'echo x >> /runs']
         expect(cloud.cloud.machines!.running(id)).toBeUndefined();
         await act({ 'os-start': null });
       }
-      if (way === 'stop and start behind the back') {
+      if (way === 'stop and start by the operator') {
         cloud.cloud.operator.stopServer(id);
         cloud.cloud.operator.startServer(id);
       }

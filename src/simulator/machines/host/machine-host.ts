@@ -52,8 +52,8 @@ export function createMachineHost(options: MachineHostOptions): Machines {
   const sockets = wantsSockets ? new Sockets({ core, network, listeners, log, tell }) : undefined;
   const watch = watchTopology(core, (touched) => {
     const { loadBalancer } = core.services;
-    for (const portId of touched.ports) loadBalancer.lookAgain(portId);
-    for (const address of touched.lost) loadBalancer.lookAgainAt(address);
+    for (const portId of touched.ports) loadBalancer.requeueAfter(portId);
+    for (const address of touched.lost) loadBalancer.requeueAt(address);
     sockets?.refresh(touched);
   });
 

@@ -103,6 +103,6 @@ export function createKubernetesSoftware(options: KubernetesSoftwareOptions): So
 }
 
 function cniRule(options: KubernetesSoftwareOptions, machine: RunningMachine): CniRule {
-  const wished = machine.server.image?.properties[cniProperty];
-  return wished === 'builtin' || wished === 'required' ? wished : (options.cni ?? 'builtin');
+  const desired = machine.server.image?.properties[cniProperty];
+  return desired === 'builtin' || desired === 'required' ? desired : (options.cni ?? 'builtin');
 }

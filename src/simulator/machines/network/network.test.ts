@@ -31,10 +31,10 @@ async function town(outside?: Outside): Promise<Town> {
     await user.request('POST', '/network/v2.0/security-groups', { security_group: { name: 'open' } }),
     'security_group.id',
   );
-  const rule = async (wish: Record<string, unknown>): Promise<string> =>
+  const rule = async (desired: Record<string, unknown>): Promise<string> =>
     read(
       await user.request('POST', '/network/v2.0/security-group-rules', {
-        security_group_rule: { security_group_id: group, direction: 'ingress', protocol: 'tcp', ...wish },
+        security_group_rule: { security_group_id: group, direction: 'ingress', protocol: 'tcp', ...desired },
       }),
       'security_group_rule.id',
     );
@@ -80,7 +80,7 @@ interface Town extends BootingCloud {
   group: string;
   neutron(method: string, path: string, body?: unknown): Promise<unknown>;
   octavia(method: string, path: string, body?: unknown): Promise<unknown>;
-  rule(wish: Record<string, unknown>): Promise<string>;
+  rule(desired: Record<string, unknown>): Promise<string>;
   /** the name of what answers, or the code of the failure */
   dial(address: string, port: number, from?: string): string;
   serve(name: string, port?: number): Promise<{ id: string; portId: string; address: string }>;
@@ -218,8 +218,8 @@ describe('machines among themselves', () => {
 describe('a load balancer', () => {
   async function balanced(t: Town, monitored: boolean, listener: Record<string, unknown> = {}): Promise<Balanced> {
     const { octavia, read, subnetId, user } = t;
-    const make = async (path: string, key: string, wish: Record<string, unknown>): Promise<string> =>
-      read({ status: 201, headers: {}, body: await octavia('POST', path, { [key]: wish }) }, `${key}.id`);
+    const make = async (path: string, key: string, desired: Record<string, unknown>): Promise<string> =>
+      read({ status: 201, headers: {}, body: await octavia('POST', path, { [key]: desired }) }, `${key}.id`);
     const lb = await make('/loadbalancers', 'loadbalancer', { name: 'lb', vip_subnet_id: subnetId });
     const listenerId = await make('/listeners', 'listener', {
       loadbalancer_id: lb,

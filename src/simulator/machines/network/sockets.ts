@@ -37,7 +37,7 @@ export class Sockets {
   readonly #open = new Map<string, Map<number, OpenSocket>>();
   readonly #underWay = new Set<Promise<void>>();
   /** what was complained of and is not cured, by address */
-  readonly #troubled = new Map<string, Set<number>>();
+  readonly #faulty = new Map<string, Set<number>>();
   #isBindable = true;
   #isClosed = false;
 
@@ -76,7 +76,7 @@ export class Sockets {
 
   #settle(address: string): void {
     const wanted = this.#wantedPorts(address);
-    for (const port of this.#troubled.get(address) ?? []) if (!wanted.has(port)) this.#untroubled(address, port);
+    for (const port of this.#faulty.get(address) ?? []) if (!wanted.has(port)) this.#healthy(address, port);
     for (const port of this.#open.get(address)?.keys() ?? []) if (!wanted.has(port)) this.#shut(address, port);
     for (const port of wanted) if (!this.#open.get(address)?.has(port)) this.#listen(address, port);
   }
@@ -122,7 +122,7 @@ export class Sockets {
           resolve();
         });
         server.listen({ host: address, port, exclusive: true }, () => {
-          if (this.#untroubled(address, port)) this.#relieve(address, port);
+          if (this.#healthy(address, port)) this.#relieve(address, port);
           resolve();
         });
       }),
@@ -180,8 +180,8 @@ export class Sockets {
       return;
     }
     // It is tried again and again; that it is still so is not worth a word.
-    const ports = this.#troubled.get(address) ?? new Set();
-    this.#troubled.set(address, ports);
+    const ports = this.#faulty.get(address) ?? new Set();
+    this.#faulty.set(address, ports);
     if (ports.has(port)) return;
     ports.add(port);
     this.#log.warn('An address of the simulated cloud cannot be listened on', { address, port, code, error: message });
@@ -195,10 +195,10 @@ export class Sockets {
   }
 
   /** Forgets a complaint; whether there was one. */
-  #untroubled(address: string, port: number): boolean {
-    const ports = this.#troubled.get(address);
+  #healthy(address: string, port: number): boolean {
+    const ports = this.#faulty.get(address);
     if (!ports?.delete(port)) return false;
-    if (ports.size === 0) this.#troubled.delete(address);
+    if (ports.size === 0) this.#faulty.delete(address);
     return true;
   }
 

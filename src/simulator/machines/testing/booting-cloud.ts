@@ -9,7 +9,7 @@ export interface BootingCloud extends TestTenant {
   /** what was run: `name: program args` */
   readonly ran: string[];
   /** Makes a server with user data and lets it boot; answers its id. */
-  bootServer(userData?: string | Uint8Array, wish?: Record<string, unknown>): Promise<string>;
+  bootServer(userData?: string | Uint8Array, desired?: Record<string, unknown>): Promise<string>;
   console(id: string): Promise<string>;
   machine(id: string): RunningMachine;
   /** the content of a file of a machine */
@@ -67,10 +67,10 @@ export async function bootingCloud(
   return {
     ...tenant,
     ran,
-    async bootServer(userData, wish = {}) {
+    async bootServer(userData, desired = {}) {
       const id = await tenant.makeServer({
         ...(userData !== undefined && { user_data: Buffer.from(userData).toString('base64') }),
-        ...wish,
+        ...desired,
       });
       await tenant.clock.advance(30_000);
       return id;

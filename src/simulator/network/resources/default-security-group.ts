@@ -14,7 +14,7 @@ export function ensureDefaultGroup(neutron: Neutron, projectId: string): Readonl
   });
 }
 
-export interface GroupWish {
+export interface GroupSpec {
   readonly projectId: string;
   readonly name: string;
   readonly description: string;
@@ -23,32 +23,32 @@ export interface GroupWish {
 }
 
 /** Makes a group that lets everything out; the default one lets its own members in besides. */
-export function insertGroup(neutron: Neutron, wish: GroupWish): Readonly<SecurityGroupRow> {
+export function insertGroup(neutron: Neutron, desired: GroupSpec): Readonly<SecurityGroupRow> {
   const group = neutron.securityGroups.insert({
-    ...neutron.standard({ tenant_id: wish.projectId, description: wish.description }),
+    ...neutron.standard({ tenant_id: desired.projectId, description: desired.description }),
     revision_number: 1,
-    name: wish.name,
-    stateful: wish.stateful,
-    is_default: wish.isDefault,
+    name: desired.name,
+    stateful: desired.stateful,
+    is_default: desired.isDefault,
   });
   for (const ethertype of ['IPv4', 'IPv6'] as const) {
-    if (wish.isDefault) insertRule(neutron, group, { direction: 'ingress', ethertype, remote_group_id: group.id });
+    if (desired.isDefault) insertRule(neutron, group, { direction: 'ingress', ethertype, remote_group_id: group.id });
     insertRule(neutron, group, { direction: 'egress', ethertype });
   }
   return group;
 }
 
-export type RuleWish = Pick<SecurityGroupRuleRow, 'direction' | 'ethertype'> &
+export type RuleSpec = Pick<SecurityGroupRuleRow, 'direction' | 'ethertype'> &
   Partial<Omit<SecurityGroupRuleRow, 'id' | 'tenant_id' | 'security_group_id'>>;
 
 export function insertRule(
   neutron: Neutron,
   group: Readonly<SecurityGroupRow>,
-  wish: RuleWish,
+  desired: RuleSpec,
 ): Readonly<SecurityGroupRuleRow> {
   const { tags: _untagged, ...standard } = neutron.standard({
     tenant_id: group.tenant_id,
-    description: wish.description ?? null,
+    description: desired.description ?? null,
   });
   return neutron.securityGroupRules.insert({
     ...standard,
@@ -59,6 +59,6 @@ export function insertRule(
     remote_ip_prefix: null,
     remote_group_id: null,
     remote_address_group_id: null,
-    ...wish,
+    ...desired,
   });
 }

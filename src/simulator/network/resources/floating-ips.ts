@@ -93,8 +93,8 @@ export function floatingIpResource(neutron: Neutron): Resource<FloatingIpRow> {
     update(row, values, caller) {
       const policy = readQosPolicy(neutron, values['qos_policy_id'], caller);
       // Nothing at all in the body means no port: how floating addresses were let go before null could be sent.
-      const wish = Object.keys(values).length === 0 ? { port_id: null } : values;
-      const association = associationOf(neutron, row, wish, caller);
+      const desired = Object.keys(values).length === 0 ? { port_id: null } : values;
+      const association = associationOf(neutron, row, desired, caller);
       const description = values['description'] as string | undefined;
       const changed = neutron.change(floatingIps, row, {
         ...association,
@@ -177,14 +177,14 @@ type Association = Pick<FloatingIpRow, 'port_id' | 'fixed_ip_address' | 'router_
 /** What a floating address leads to after a request; a port that is not mentioned stays. */
 function associationOf(neutron: Neutron, row: Readonly<FloatingIpRow>, values: Values, caller: Caller): Association {
   const given = values['port_id'] as string | null | undefined;
-  const wishedAddress = (values['fixed_ip_address'] as string | null | undefined) ?? undefined;
-  if (wishedAddress !== undefined && !given) {
+  const desiredAddress = (values['fixed_ip_address'] as string | null | undefined) ?? undefined;
+  if (desiredAddress !== undefined && !given) {
     throw badRequest('floatingip', 'fixed_ip_address cannot be specified without a port_id');
   }
   const portId = given === undefined ? row.port_id : given;
   if (given) refuseForwarding(neutron, row);
   if (portId === null) return { port_id: null, fixed_ip_address: null, router_id: null };
-  const { port, address, subnet } = innerSide(neutron, row, portId, wishedAddress, caller);
+  const { port, address, subnet } = innerSide(neutron, row, portId, desiredAddress, caller);
   const routerId = routerBetween(neutron, port, subnet, row.floating_network_id);
   if (portId !== row.port_id) {
     for (const other of neutron.floatingIps.by('port', portId)) {
@@ -200,7 +200,7 @@ function innerSide(
   { ports, networks, subnets }: Neutron,
   row: Readonly<FloatingIpRow>,
   portId: string,
-  wished: string | undefined,
+  wanted: string | undefined,
   caller: Caller,
 ): { port: Readonly<PortRow>; address: string; subnet: Readonly<SubnetRow> } {
   const port = ports.get(portId);
@@ -216,16 +216,16 @@ function innerSide(
       `Cannot process floating IP association with Port ${portId}, since that port is owned by a different tenant`,
     );
   }
-  if (wished !== undefined) {
-    if (parseIp(wished)!.version !== 4) {
+  if (wanted !== undefined) {
+    if (parseIp(wanted)!.version !== 4) {
       throw badRequest(
         'floatingip',
-        `Cannot process floating IP association with ${wished}, since that is not an IPv4 address`,
+        `Cannot process floating IP association with ${wanted}, since that is not an IPv4 address`,
       );
     }
-    const fixed = port.fixed_ips.find(({ ip_address }) => ip_address === wished);
-    if (!fixed) throw badRequest('floatingip', `Port ${portId} does not have fixed ip ${wished}`);
-    return { port, address: wished, subnet: subnets.get(fixed.subnet_id)! };
+    const fixed = port.fixed_ips.find(({ ip_address }) => ip_address === wanted);
+    if (!fixed) throw badRequest('floatingip', `Port ${portId} does not have fixed ip ${wanted}`);
+    return { port, address: wanted, subnet: subnets.get(fixed.subnet_id)! };
   }
   const candidates = port.fixed_ips.filter(({ ip_address }) => parseIp(ip_address)!.version === 4);
   if (candidates.length === 0) {

@@ -189,10 +189,10 @@ function refuseUnsupported(values: Values): void {
   if (zones && zones.length > 0) throw availabilityZoneNotFound(zones[0]);
 }
 
-function mtuOf(wished: number, networkType: string): number {
+function mtuOf(desired: number, networkType: string): number {
   const most = physicalMtu - (overlayOverhead[networkType] ?? 0);
-  if (wished > most) throw invalidInput(`Requested MTU is too big, maximum is ${most}`);
-  return wished === 0 ? most : wished;
+  if (desired > most) throw invalidInput(`Requested MTU is too big, maximum is ${most}`);
+  return desired === 0 ? most : desired;
 }
 
 type Segment = Pick<NetworkRow, 'provider:network_type' | 'provider:physical_network' | 'provider:segmentation_id'>;

@@ -7,8 +7,8 @@ import type { FixedIp, SubnetRow } from '../rows.ts';
 import { addressKey } from '../tables.ts';
 import { isAutomatic } from './automatic-subnets.ts';
 
-/** A wish for an address: one of a subnet, a certain one, or a certain one of a subnet. */
-export interface FixedIpWish {
+/** A request for an address: one of a subnet, a certain one, or a certain one of a subnet. */
+export interface FixedIpSpec {
   readonly subnet_id?: string;
   readonly ip_address?: string;
 }
@@ -31,17 +31,17 @@ export function isRouterOwner(owner: string): boolean {
   return routerOwners.has(owner);
 }
 
-/** The addresses of a new port: those wished for, or one per IP version; automatic ones come on top. */
+/** The addresses of a new port: those asked for, or one per IP version; automatic ones come on top. */
 export function allocate(
   neutron: Neutron,
   request: AddressRequest,
-  wishes: readonly FixedIpWish[] | undefined,
+  specs: readonly FixedIpSpec[] | undefined,
 ): FixedIp[] {
   const subnets = [...neutron.subnets.by('network', request.networkId)];
   const taken: FixedIp[] = [];
-  if (wishes) {
-    const resolved = wishes
-      .map((wish) => resolve(neutron, request, wish, subnets))
+  if (specs) {
+    const resolved = specs
+      .map((desired) => resolve(neutron, request, desired, subnets))
       .filter((each) => each !== undefined);
     taken.push(...take(neutron, request, resolved, taken));
   } else {
@@ -80,22 +80,22 @@ export function reallocate(
   neutron: Neutron,
   request: AddressRequest,
   current: readonly FixedIp[],
-  wishes: readonly FixedIpWish[],
+  specs: readonly FixedIpSpec[],
 ): FixedIp[] {
   const subnets = [...neutron.subnets.by('network', request.networkId)];
   const left = [...current];
   const kept: FixedIp[] = [];
-  const added: FixedIpWish[] = [];
+  const added: FixedIpSpec[] = [];
   const takeBack = (index: number): void => void kept.push(...left.splice(index, 1));
-  for (const wish of wishes.filter(({ ip_address }) => ip_address !== undefined)) {
-    const index = left.findIndex(({ ip_address }) => ip_address === canonicalIp(wish.ip_address!));
+  for (const desired of specs.filter(({ ip_address }) => ip_address !== undefined)) {
+    const index = left.findIndex(({ ip_address }) => ip_address === canonicalIp(desired.ip_address!));
     if (index >= 0) takeBack(index);
-    else added.push(wish);
+    else added.push(desired);
   }
-  for (const wish of wishes.filter(({ ip_address }) => ip_address === undefined)) {
-    const index = left.findLastIndex(({ subnet_id }) => subnet_id === wish.subnet_id);
+  for (const desired of specs.filter(({ ip_address }) => ip_address === undefined)) {
+    const index = left.findLastIndex(({ subnet_id }) => subnet_id === desired.subnet_id);
     if (index >= 0) takeBack(index);
-    else added.push(wish);
+    else added.push(desired);
   }
   if (!isRouterOwner(request.deviceOwner)) {
     for (const fixed of left) {
@@ -103,7 +103,9 @@ export function reallocate(
       if (subnet && isAutomatic(subnet)) kept.push(fixed);
     }
   }
-  const resolved = added.map((wish) => resolve(neutron, request, wish, subnets)).filter((each) => each !== undefined);
+  const resolved = added
+    .map((desired) => resolve(neutron, request, desired, subnets))
+    .filter((each) => each !== undefined);
   const all = [...kept, ...take(neutron, request, resolved, kept)];
   return all.sort((a, b) => (a.ip_address < b.ip_address ? -1 : 1));
 }
@@ -122,41 +124,41 @@ interface Resolved {
 function resolve(
   neutron: Neutron,
   { networkId, deviceOwner }: AddressRequest,
-  wish: FixedIpWish,
+  desired: FixedIpSpec,
   subnets: readonly Readonly<SubnetRow>[],
 ): Resolved | undefined {
   if (subnets.length === 0) throw invalidInput('IP allocation requires subnets for network');
-  const address = wish.ip_address === undefined ? undefined : canonicalIp(wish.ip_address)!;
+  const address = desired.ip_address === undefined ? undefined : canonicalIp(desired.ip_address)!;
   const mayBeFirst = deviceOwner === '' || isRouterOwner(deviceOwner);
   const fits = (cidr: Cidr): boolean => isUsable(cidr, parseIp(address!)!, mayBeFirst);
   let subnet: Readonly<SubnetRow> | undefined;
-  if (wish.subnet_id !== undefined) {
-    subnet = subnets.find(({ id }) => id === wish.subnet_id);
+  if (desired.subnet_id !== undefined) {
+    subnet = subnets.find(({ id }) => id === desired.subnet_id);
     if (!subnet) {
-      if (!neutron.subnets.has(wish.subnet_id)) throw subnetNotFound(wish.subnet_id);
+      if (!neutron.subnets.has(desired.subnet_id)) throw subnetNotFound(desired.subnet_id);
       throw invalidInput(
-        `Failed to create port on network ${networkId}, because fixed_ips included invalid subnet ${wish.subnet_id}`,
+        `Failed to create port on network ${networkId}, because fixed_ips included invalid subnet ${desired.subnet_id}`,
       );
     }
     if (address !== undefined && !fits(parseCidr(subnet.cidr)!)) {
       throw refuse(
         400,
         'InvalidIpForSubnet',
-        `IP address ${wish.ip_address} is not a valid IP for the specified subnet.`,
+        `IP address ${desired.ip_address} is not a valid IP for the specified subnet.`,
       );
     }
   } else {
     if (address === undefined) throw invalidInput('IP allocation requires subnet_id or ip_address');
     subnet = subnets.find(({ cidr }) => fits(parseCidr(cidr)!));
     if (!subnet) {
-      const message = `IP address ${wish.ip_address} is not a valid IP for any of the subnets on the specified network.`;
+      const message = `IP address ${desired.ip_address} is not a valid IP for any of the subnets on the specified network.`;
       throw refuse(400, 'InvalidIpForNetwork', message);
     }
   }
   if (isAutomatic(subnet) && !isRouterOwner(deviceOwner)) {
     // Its address comes by itself.
     if (address === undefined) return undefined;
-    const message = `IPv6 address ${wish.ip_address} cannot be directly assigned to a port on subnet ${subnet.id} as the subnet is configured for automatic addresses`;
+    const message = `IPv6 address ${desired.ip_address} cannot be directly assigned to a port on subnet ${subnet.id} as the subnet is configured for automatic addresses`;
     throw refuse(400, 'AllocationOnAutoAddressSubnet', message);
   }
   return { subnet, address };

@@ -4,13 +4,13 @@ import type { FixedIp, PortRow, SubnetRow } from '../rows.ts';
 import { macKey } from '../tables.ts';
 import { ensureDefaultGroup } from './default-security-group.ts';
 import { dropForwardings } from './forwarding-use.ts';
-import { allocate, automaticAddress, type FixedIpWish, isRouterOwner } from './port-addresses.ts';
+import { allocate, automaticAddress, type FixedIpSpec, isRouterOwner } from './port-addresses.ts';
 
 /** Ports that go by themselves when their subnet or network goes. */
 export const autoDeletedOwners: ReadonlySet<string> = new Set(['network:dhcp', 'network:distributed']);
 
 /** A port to be made, its attributes checked. What is absent takes the usual value. */
-export interface PortWish {
+export interface PortSpec {
   readonly projectId: string;
   readonly networkId: string;
   readonly name?: string;
@@ -19,7 +19,7 @@ export interface PortWish {
   readonly deviceId?: string;
   readonly deviceOwner?: string;
   readonly macAddress?: string | undefined;
-  readonly fixedIps?: readonly FixedIpWish[] | undefined;
+  readonly fixedIps?: readonly FixedIpSpec[] | undefined;
   /** absent: the project's default group, where port security is on */
   readonly securityGroups?: readonly string[] | undefined;
   readonly portSecurityEnabled?: boolean | undefined;
@@ -42,42 +42,42 @@ export interface PortWish {
 }
 
 /** Makes a port with addresses, a MAC and security groups. */
-export function insertPort(neutron: Neutron, wish: PortWish): Readonly<PortRow> {
-  const network = neutron.networks.get(wish.networkId)!;
-  const owner = wish.deviceOwner ?? '';
-  const mac = chooseMac(neutron, wish.networkId, wish.macAddress);
-  const isSecure = isService(owner) ? false : (wish.portSecurityEnabled ?? network.port_security_enabled);
-  const groups = securityGroupsOf(neutron, wish, isSecure);
-  const pairs = (wish.allowedAddressPairs ?? []).map((pair) => ({
+export function insertPort(neutron: Neutron, desired: PortSpec): Readonly<PortRow> {
+  const network = neutron.networks.get(desired.networkId)!;
+  const owner = desired.deviceOwner ?? '';
+  const mac = chooseMac(neutron, desired.networkId, desired.macAddress);
+  const isSecure = isService(owner) ? false : (desired.portSecurityEnabled ?? network.port_security_enabled);
+  const groups = securityGroupsOf(neutron, desired, isSecure);
+  const pairs = (desired.allowedAddressPairs ?? []).map((pair) => ({
     mac_address: pair.mac_address ?? mac,
     ip_address: pair.ip_address,
   }));
-  const fixedIps = allocate(neutron, { networkId: network.id, mac, deviceOwner: owner }, wish.fixedIps);
-  const { rest = {} } = wish;
+  const fixedIps = allocate(neutron, { networkId: network.id, mac, deviceOwner: owner }, desired.fixedIps);
+  const { rest = {} } = desired;
   const now = neutron.core.now();
   // Written out: ports are made by the thousand, and a literal with spreads in it takes several times as long.
   return neutron.ports.insert({
     id: neutron.core.ids.uuid(),
-    tenant_id: wish.projectId,
-    description: wish.description ?? '',
-    tags: wish.tags ?? [],
+    tenant_id: desired.projectId,
+    description: desired.description ?? '',
+    tags: desired.tags ?? [],
     revision_number: 1,
     created_at: now,
     updated_at: now,
-    name: wish.name ?? '',
+    name: desired.name ?? '',
     network_id: network.id,
-    admin_state_up: wish.adminStateUp ?? true,
+    admin_state_up: desired.adminStateUp ?? true,
     mac_address: mac,
     fixed_ips: fixedIps,
-    device_id: wish.deviceId ?? '',
+    device_id: desired.deviceId ?? '',
     device_owner: owner,
-    status: wish.status ?? (wish.host ? 'ACTIVE' : 'DOWN'),
+    status: desired.status ?? (desired.host ? 'ACTIVE' : 'DOWN'),
     allowed_address_pairs: pairs,
     extra_dhcp_opts: rest.extra_dhcp_opts ?? [],
     security_groups: groups,
     port_security_enabled: isSecure,
     'binding:vnic_type': rest['binding:vnic_type'] ?? 'normal',
-    'binding:host_id': wish.host ?? '',
+    'binding:host_id': desired.host ?? '',
     'binding:profile': rest['binding:profile'] ?? {},
     dns_name: rest.dns_name ?? '',
     dns_domain: rest.dns_domain ?? '',
@@ -118,7 +118,7 @@ export function isService(owner: string): boolean {
 
 export function securityGroupsOf(
   neutron: Neutron,
-  { projectId, deviceOwner = '', securityGroups }: Pick<PortWish, 'projectId' | 'deviceOwner' | 'securityGroups'>,
+  { projectId, deviceOwner = '', securityGroups }: Pick<PortSpec, 'projectId' | 'deviceOwner' | 'securityGroups'>,
   isSecure: boolean,
 ): readonly string[] {
   if (!isSecure) {
@@ -131,10 +131,10 @@ export function securityGroupsOf(
   return securityGroups ?? [ensureDefaultGroup(neutron, projectId).id];
 }
 
-export function chooseMac(neutron: Neutron, networkId: string, wished: string | undefined): string {
-  if (wished !== undefined) {
-    if (neutron.ports.count('mac', macKey(networkId, wished)) > 0) throw macInUse(networkId, wished);
-    return wished;
+export function chooseMac(neutron: Neutron, networkId: string, wanted: string | undefined): string {
+  if (wanted !== undefined) {
+    if (neutron.ports.count('mac', macKey(networkId, wanted)) > 0) throw macInUse(networkId, wanted);
+    return wanted;
   }
   for (;;) {
     const mac = neutron.core.ids.mac();

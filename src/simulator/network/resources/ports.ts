@@ -15,7 +15,7 @@ import { addressPairs, readPairs } from './address-pairs.ts';
 import { extraDhcpOptions } from './dhcp-options.ts';
 import { dnsAssignment } from './dns.ts';
 import { checkNetworkOwner } from './network-owner.ts';
-import { type FixedIpWish, reallocate } from './port-addresses.ts';
+import { type FixedIpSpec, reallocate } from './port-addresses.ts';
 import { chooseMac, deletePort, insertPort, isService, macInUse, securityGroupsOf } from './port-writes.ts';
 import { readQosPolicy } from './qos-use.ts';
 import { canUse } from './sharing.ts';
@@ -151,7 +151,7 @@ export function portResource(neutron: Neutron): Resource<PortRow> {
         deviceId: values['device_id'] as string,
         deviceOwner: values['device_owner'] as string,
         macAddress: (values['mac_address'] as string | null | undefined) ?? undefined,
-        fixedIps: values['fixed_ips'] as FixedIpWish[] | undefined,
+        fixedIps: values['fixed_ips'] as FixedIpSpec[] | undefined,
         securityGroups: groups,
         portSecurityEnabled: isSecure,
         // Neutron checks these of ports made in bulk, and then forgets them.
@@ -288,7 +288,7 @@ function update(neutron: Neutron, row: Readonly<PortRow>, values: Values, caller
   if ('mac_address' in values) changes['mac_address'] = newMac(neutron, row, values['mac_address'] as string | null);
   if ('fixed_ips' in values) {
     const request = { networkId: row.network_id, mac: row.mac_address, deviceOwner: row.device_owner };
-    const fixedIps = reallocate(neutron, request, row.fixed_ips, values['fixed_ips'] as FixedIpWish[]);
+    const fixedIps = reallocate(neutron, request, row.fixed_ips, values['fixed_ips'] as FixedIpSpec[]);
     refuseRouterChange(neutron, row, fixedIps);
     changes['fixed_ips'] = fixedIps;
   }
@@ -345,14 +345,14 @@ function readGroups(neutron: Neutron, values: Values, caller: Caller): string[] 
 
 /** Null stands for any other address. */
 function newMac(neutron: Neutron, row: Readonly<PortRow>, given: string | null): string {
-  const wished = given ?? chooseMac(neutron, row.network_id, undefined);
-  if (wished.toLowerCase() === row.mac_address.toLowerCase()) return wished;
+  const desired = given ?? chooseMac(neutron, row.network_id, undefined);
+  if (desired.toLowerCase() === row.mac_address.toLowerCase()) return desired;
   if (row['binding:host_id'] !== '') {
-    const message = `Unable to complete operation on port ${row.id}, port is already bound, port type: ovs, old_mac ${row.mac_address}, new_mac ${wished}.`;
+    const message = `Unable to complete operation on port ${row.id}, port is already bound, port type: ovs, old_mac ${row.mac_address}, new_mac ${desired}.`;
     throw refuse(409, 'PortBound', message);
   }
-  if (neutron.ports.count('mac', macKey(row.network_id, wished)) > 0) throw macInUse(row.network_id, wished);
-  return wished;
+  if (neutron.ports.count('mac', macKey(row.network_id, desired)) > 0) throw macInUse(row.network_id, desired);
+  return desired;
 }
 
 function mergeOptions(current: readonly object[], values: Values): object[] {

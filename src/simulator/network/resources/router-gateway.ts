@@ -4,16 +4,16 @@ import type { Neutron } from '../neutron.ts';
 import { badRequest, networkNotFound, refuse } from '../refusals.ts';
 import type { PortRow, RouterRow, SubnetRow } from '../rows.ts';
 import { isAutomatic } from './automatic-subnets.ts';
-import type { FixedIpWish } from './port-addresses.ts';
+import type { FixedIpSpec } from './port-addresses.ts';
 import { allocate, reallocate } from './port-addresses.ts';
 import { deletePort, insertPort } from './port-writes.ts';
 import { readQosPolicy } from './qos-use.ts';
 
-/** A wish for a router's way out; empty or null takes it away. */
-export interface GatewayWish {
+/** A router's gateway as asked for; empty or null takes it away. */
+export interface GatewaySpec {
   readonly network_id: string;
   readonly enable_snat?: boolean;
-  readonly external_fixed_ips?: readonly FixedIpWish[];
+  readonly external_fixed_ips?: readonly FixedIpSpec[];
   readonly qos_policy_id?: string | null;
 }
 
@@ -22,47 +22,47 @@ const gatewayOwner = 'network:router_gateway';
 /** The host router ports are said to be on. */
 export const routerHost = 'network-node';
 
-/** Gives a router the gateway it is wished, or none. */
+/** Gives a router the desired gateway, or none. */
 export function setGateway(
   neutron: Neutron,
   router: Readonly<RouterRow>,
-  wish: GatewayWish | undefined,
+  desired: GatewaySpec | undefined,
   caller: Caller,
 ): void {
   const current = gatewayPort(neutron, router);
-  if (wish) {
-    readQosPolicy(neutron, wish.qos_policy_id, caller);
-    checkWish(neutron, router, wish);
+  if (desired) {
+    readQosPolicy(neutron, desired.qos_policy_id, caller);
+    checkSpec(neutron, router, desired);
   }
-  if (current && current.network_id !== wish?.network_id) {
+  if (current && current.network_id !== desired?.network_id) {
     removeGateway(neutron, router, current);
   }
-  if (!wish) return;
+  if (!desired) return;
   const port = gatewayPort(neutron, router);
-  const { enable_snat = true, qos_policy_id = null } = wish;
+  const { enable_snat = true, qos_policy_id = null } = desired;
   if (!port) {
     const made = insertPort(neutron, {
       projectId: '',
-      networkId: wish.network_id,
+      networkId: desired.network_id,
       deviceId: router.id,
       deviceOwner: gatewayOwner,
-      fixedIps: wish.external_fixed_ips,
+      fixedIps: desired.external_fixed_ips,
       host: routerHost,
     });
     if (made.fixed_ips.length === 0) neutron.core.onError(new Error('a gateway without address'), router.id);
     neutron.routers.update(router.id, { gateway_port_id: made.id, enable_snat, qos_policy_id });
     return;
   }
-  if (wish.external_fixed_ips && isOtherwise(port, wish.external_fixed_ips)) {
+  if (desired.external_fixed_ips && isOtherwise(port, desired.external_fixed_ips)) {
     const request = { networkId: port.network_id, mac: port.mac_address, deviceOwner: gatewayOwner };
-    const fixed_ips = reallocate(neutron, request, port.fixed_ips, wish.external_fixed_ips);
+    const fixed_ips = reallocate(neutron, request, port.fixed_ips, desired.external_fixed_ips);
     neutron.change(neutron.ports, port, { fixed_ips });
   }
   neutron.routers.update(router.id, { enable_snat, qos_policy_id });
 }
 
 /** Neutron looks at the sets of subnets and of named addresses: one more of a subnet it has is no change to it. */
-function isOtherwise({ fixed_ips }: Readonly<PortRow>, wanted: readonly FixedIpWish[]): boolean {
+function isOtherwise({ fixed_ips }: Readonly<PortRow>, wanted: readonly FixedIpSpec[]): boolean {
   if (wanted.length === 0) return false;
   const differ = (some: readonly string[], others: readonly (string | undefined)[]): boolean => {
     const [left, right] = [new Set(some), new Set(others.filter((each) => each !== undefined))];
@@ -106,9 +106,9 @@ function removeGateway(neutron: Neutron, router: Readonly<RouterRow>, port: Read
   deletePort(neutron, port);
 }
 
-function checkWish(neutron: Neutron, router: Readonly<RouterRow>, wish: GatewayWish): void {
-  const network = neutron.networks.get(wish.network_id);
-  if (!network) throw networkNotFound(wish.network_id);
+function checkSpec(neutron: Neutron, router: Readonly<RouterRow>, desired: GatewaySpec): void {
+  const network = neutron.networks.get(desired.network_id);
+  if (!network) throw networkNotFound(desired.network_id);
   if (!network['router:external']) {
     throw badRequest('router', `Network ${network.id} is not an external network`);
   }

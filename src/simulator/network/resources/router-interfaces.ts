@@ -13,7 +13,7 @@ import { isSharedWith } from './sharing.ts';
 const interfaceOwner = 'network:router_interface';
 
 /** What an interface is added or removed by. */
-export interface InterfaceWish {
+export interface InterfaceSpec {
   readonly subnet_id?: string;
   readonly port_id?: string;
 }
@@ -28,7 +28,7 @@ export interface InterfaceInfo {
   readonly subnet_ids: readonly string[];
 }
 
-export function readInterfaceWish(body: Record<string, unknown>, forRemoval: boolean): InterfaceWish {
+export function readInterfaceSpec(body: Record<string, unknown>, forRemoval: boolean): InterfaceSpec {
   if (!('subnet_id' in body) && !('port_id' in body)) {
     throw badRequest('router', 'Either subnet_id or port_id must be specified');
   }
@@ -38,28 +38,28 @@ export function readInterfaceWish(body: Record<string, unknown>, forRemoval: boo
   if (!forRemoval && 'subnet_id' in body && 'port_id' in body) {
     throw badRequest('router', 'Cannot specify both subnet-id and port-id');
   }
-  return body as InterfaceWish;
+  return body as InterfaceSpec;
 }
 
 export function addInterface(
   neutron: Neutron,
   router: Readonly<RouterRow>,
-  wish: InterfaceWish,
+  desired: InterfaceSpec,
   caller: Caller,
 ): InterfaceInfo {
   const info =
-    wish.port_id === undefined
-      ? addBySubnet(neutron, router, wish.subnet_id!, caller)
-      : addByPort(neutron, router, wish.port_id, caller);
+    desired.port_id === undefined
+      ? addBySubnet(neutron, router, desired.subnet_id!, caller)
+      : addByPort(neutron, router, desired.port_id, caller);
   neutron.change(neutron.routers, router, {});
   return info;
 }
 
-export function removeInterface(neutron: Neutron, router: Readonly<RouterRow>, wish: InterfaceWish): InterfaceInfo {
+export function removeInterface(neutron: Neutron, router: Readonly<RouterRow>, desired: InterfaceSpec): InterfaceInfo {
   const { port, subnets } =
-    wish.port_id === undefined
-      ? removeBySubnet(neutron, router, wish.subnet_id!)
-      : removeByPort(neutron, router, wish.port_id, wish.subnet_id);
+    desired.port_id === undefined
+      ? removeBySubnet(neutron, router, desired.subnet_id!)
+      : removeByPort(neutron, router, desired.port_id, desired.subnet_id);
   neutron.change(neutron.routers, router, {});
   return infoOf(router, port, subnets);
 }

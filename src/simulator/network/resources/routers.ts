@@ -15,8 +15,8 @@ import { availabilityZoneNotFound, badBody, refuse, routerNotFound } from '../re
 import type { Resource } from '../resource.ts';
 import type { HostRoute, RouterRow } from '../rows.ts';
 import { deletePort } from './port-writes.ts';
-import { type GatewayWish, gatewayPort, setGateway } from './router-gateway.ts';
-import { addInterface, interfacePorts, readInterfaceWish, removeInterface } from './router-interfaces.ts';
+import { type GatewaySpec, gatewayPort, setGateway } from './router-gateway.ts';
+import { addInterface, interfacePorts, readInterfaceSpec, removeInterface } from './router-interfaces.ts';
 
 const maxRoutes = 30;
 
@@ -122,9 +122,9 @@ export function routerResource(neutron: Neutron): Resource<RouterRow> {
         ha: values['ha'] === true,
         distributed: values['distributed'] === true,
       });
-      const wish = gatewayWish(values['external_gateway_info']);
-      if (wish) {
-        setGateway(neutron, router, wish, caller);
+      const desired = gatewaySpec(values['external_gateway_info']);
+      if (desired) {
+        setGateway(neutron, router, desired, caller);
         neutron.change(routers, router, {});
         neutron.change(routers, router, {});
       }
@@ -133,7 +133,7 @@ export function routerResource(neutron: Neutron): Resource<RouterRow> {
     update(row, values, caller) {
       const { external_gateway_info: info, ...rest } = values;
       if (Object.keys(values).length === 0) return row;
-      if ('external_gateway_info' in values) setGateway(neutron, row, gatewayWish(info), caller);
+      if ('external_gateway_info' in values) setGateway(neutron, row, gatewaySpec(info), caller);
       if ('routes' in rest) checkRoutes(neutron, row, rest['routes'] as HostRoute[]);
       return neutron.change(routers, row, rest as Partial<RouterRow>);
     },
@@ -162,10 +162,10 @@ export function routerActions(neutron: Neutron, routers: Resource<RouterRow>): R
   });
   return [
     action('add_router_interface', (router, context) =>
-      addInterface(neutron, router, readInterfaceWish(readAction(context), false), context.caller),
+      addInterface(neutron, router, readInterfaceSpec(readAction(context), false), context.caller),
     ),
     action('remove_router_interface', (router, context) =>
-      removeInterface(neutron, router, readInterfaceWish(readAction(context), true)),
+      removeInterface(neutron, router, readInterfaceSpec(readAction(context), true)),
     ),
     action('add_extraroutes', (router, context) => {
       const known = new Set(router.routes.map(keyOf));
@@ -229,8 +229,8 @@ function checkRoutes(neutron: Neutron, router: Readonly<RouterRow>, routes: read
   }
 }
 
-function gatewayWish(info: unknown): GatewayWish | undefined {
-  return checks.isDictionary(info) && Object.keys(info).length > 0 ? (info as unknown as GatewayWish) : undefined;
+function gatewaySpec(info: unknown): GatewaySpec | undefined {
+  return checks.isDictionary(info) && Object.keys(info).length > 0 ? (info as unknown as GatewaySpec) : undefined;
 }
 
 function gatewayView(neutron: Neutron, row: Readonly<RouterRow>): object | null {

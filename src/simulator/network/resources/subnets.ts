@@ -126,18 +126,18 @@ export function subnetResource(neutron: Neutron): Resource<SubnetRow> {
       const pool = poolOf(neutron, values, caller);
       const cidr = pool ? cidrFromPool(neutron, pool, values) : givenCidr(values);
       if (pool) refuseOtherPool(neutron, network, pool);
-      const wish = readWish(values, cidr);
-      refuseOverlap(neutron, network, wish.cidr);
+      const desired = readSpec(values, cidr);
+      refuseOverlap(neutron, network, desired.cidr);
       const subnet = subnets.insert({
         ...neutron.standard(values),
         revision_number: values['service_types'] === undefined ? 0 : 1,
         name: values['name'] as string,
         network_id: network.id,
-        ip_version: wish.cidr.version,
-        cidr: formatCidr(wish.cidr),
-        gateway_ip: wish.gateway,
+        ip_version: desired.cidr.version,
+        cidr: formatCidr(desired.cidr),
+        gateway_ip: desired.gateway,
         enable_dhcp: values['enable_dhcp'] as boolean,
-        allocation_pools: wish.pools,
+        allocation_pools: desired.pools,
         dns_nameservers: (values['dns_nameservers'] as string[] | undefined) ?? [],
         host_routes: (values['host_routes'] as HostRoute[] | undefined) ?? [],
         ipv6_ra_mode: (values['ipv6_ra_mode'] as string | undefined) ?? null,
@@ -191,7 +191,7 @@ export function deleteSubnet(neutron: Neutron, subnet: Readonly<SubnetRow>): voi
   neutron.subnets.delete(subnet.id);
 }
 
-interface Wish {
+interface Spec {
   readonly cidr: Cidr;
   readonly gateway: string | null;
   readonly pools: readonly Pool[];
@@ -207,7 +207,7 @@ function givenCidr(values: Values): Cidr {
   return parseCidr(text)!;
 }
 
-function readWish(values: Values, cidr: Cidr): Wish {
+function readSpec(values: Values, cidr: Cidr): Spec {
   checkCommon({ ...values, cidr: formatCidr(cidr) }, cidr, undefined);
   if (cidr.prefix === 0) throw invalidInput('0 is not allowed as CIDR prefix length');
   const gateway = gatewayOf(values, cidr);
@@ -230,7 +230,7 @@ function gatewayOf(values: Values, cidr: Cidr): string | null {
   return formatIp(ip);
 }
 
-function isAutomaticWish(values: Values): boolean {
+function isAutomaticAddress(values: Values): boolean {
   return isAutomatic({
     ipv6_address_mode: (values['ipv6_address_mode'] as string | undefined) ?? null,
     ipv6_ra_mode: (values['ipv6_ra_mode'] as string | undefined) ?? null,
@@ -316,7 +316,7 @@ function checkModes(values: Values, cidr: Cidr, version: 4 | 6, current: Readonl
       `ipv6_ra_mode set to '${pythonText(router)}' with ipv6_address_mode set to '${pythonText(address)}' is not valid. If both attributes are set, they must be the same value`,
     );
   }
-  if (isAutomaticWish(values) && cidr.prefix !== 64) {
+  if (isAutomaticAddress(values) && cidr.prefix !== 64) {
     throw invalidInput(
       `Invalid CIDR ${formatCidr(cidr)} for IPv6 address mode. OpenStack uses the EUI-64 address format, which requires the prefix to be /64`,
     );

@@ -68,8 +68,8 @@ export function trunkResource(neutron: Neutron): Resource<TrunkRow> {
       const parent = visiblePort(neutron, values['port_id'] as string, caller);
       if (trunks.first('child', parent.id)) throw inAnotherTrunk(parent.id);
       if (trunks.first('parent', parent.id) || parent['binding:host_id'] !== '') throw notEligible(parent.id);
-      const wished = values['sub_ports'] as SubPort[];
-      const made = wished.map((sub) => readSubPort(neutron, sub, parent.id, caller));
+      const wanted = values['sub_ports'] as SubPort[];
+      const made = wanted.map((sub) => readSubPort(neutron, sub, parent.id, caller));
       return trunks.insert({
         ...neutron.standard(values),
         revision_number: 1,
@@ -113,8 +113,8 @@ export function trunkActions(neutron: Neutron, trunks: Resource<TrunkRow>): Rout
       handle(context): Answer {
         const trunk = own(context, 'add_subports');
         refuseDisabled(trunk);
-        const wished = readSubPorts(context);
-        const made = wished.map((sub) => readSubPort(neutron, sub, trunk.port_id, context.caller));
+        const wanted = readSubPorts(context);
+        const made = wanted.map((sub) => readSubPort(neutron, sub, trunk.port_id, context.caller));
         for (const { segmentation_id, segmentation_type } of made) {
           const isTaken = trunk.sub_ports.some(
             (each) => each.segmentation_id === segmentation_id && each.segmentation_type === segmentation_type,
@@ -179,11 +179,11 @@ function readSubPorts(context: RequestContext): SubPort[] {
   return given as SubPort[];
 }
 
-function readSubPort(neutron: Neutron, wish: Partial<SubPort>, parentId: string, caller: Caller): SubPort {
-  const { segmentation_id: segment, segmentation_type: type } = wish;
+function readSubPort(neutron: Neutron, desired: Partial<SubPort>, parentId: string, caller: Caller): SubPort {
+  const { segmentation_id: segment, segmentation_type: type } = desired;
   if (segment === undefined || type === undefined) {
     throw invalidInput(
-      `Invalid subport details '${pythonText(wish)}': missing segmentation information. Must specify both segmentation_id and segmentation_type`,
+      `Invalid subport details '${pythonText(desired)}': missing segmentation information. Must specify both segmentation_id and segmentation_type`,
     );
   }
   if (type !== 'vlan') throw invalidInput(`Unknown segmentation_type '${pythonText(type)}'`);
@@ -192,7 +192,7 @@ function readSubPort(neutron: Neutron, wish: Partial<SubPort>, parentId: string,
     throw invalidInput(`Invalid subport details: segmentation_id '${pythonText(segment)}' is not an integer`);
   }
   if (number < 1 || number > 4094) throw invalidInput(`Segmentation ID '${number}' is not in range`);
-  const port = visiblePort(neutron, wish.port_id!, caller);
+  const port = visiblePort(neutron, desired.port_id!, caller);
   if (port.id === parentId || neutron.trunks.first('parent', port.id)) throw notEligible(port.id);
   if (neutron.trunks.first('child', port.id)) throw inAnotherTrunk(port.id);
   if (port.device_id !== '') {

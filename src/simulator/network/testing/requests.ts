@@ -11,7 +11,7 @@ export interface ServiceClient {
   list(path: string): Promise<Json[]>;
   get(path: string): Promise<Json>;
   /** Makes something that must not be refused. `kind` is the wrapper: `security_group`. */
-  make(kind: string, wish: object): Promise<Json>;
+  make(kind: string, desired: object): Promise<Json>;
   change(kind: string, id: string, changes: object): Promise<Json>;
   remove(kind: string, id: string): Promise<void>;
 }
@@ -47,7 +47,7 @@ export function clientOf(user: TestUser, root: string): ServiceClient {
       const body = await must('GET', path);
       return Object.values(body)[0];
     },
-    make: async (kind, wish) => (await must('POST', pathOf(kind), { [kind]: wish }))[kind],
+    make: async (kind, desired) => (await must('POST', pathOf(kind), { [kind]: desired }))[kind],
     change: async (kind, id, changes) => (await must('PUT', `${pathOf(kind)}/${id}`, { [kind]: changes }))[kind],
     remove: async (kind, id) => void (await must('DELETE', `${pathOf(kind)}/${id}`)),
   };

@@ -208,7 +208,7 @@ describe.skipIf(missing !== undefined)(
       expect(servers.map(({ metadata }) => metadata.name)).not.toContain(victim.metadata.name);
     });
 
-    it('notices a server that is deleted behind its back', async () => {
+    it('notices a server that is deleted by somebody else', async () => {
       const victim = servers.find((server) => !isControlPlane(server))!;
       await stage.openstack.run('server', 'delete', victim.status.instanceID);
       const started = performance.now();
@@ -221,7 +221,7 @@ describe.skipIf(missing !== undefined)(
       tell(`it says: ${conditionOf(status, 'InstanceReady')?.message}`);
     });
 
-    it('finds a port that is deleted behind its back with the next whole list of servers', async () => {
+    it('finds a port that is deleted by somebody else with the next whole list of servers', async () => {
       const victim = servers.findLast((server) => !isControlPlane(server))!;
       await stage.openstack.run('port', 'delete', victim.status.resources.ports[0].id);
       // nova does not count it as a change of the server, and the next whole list is up to ten minutes away

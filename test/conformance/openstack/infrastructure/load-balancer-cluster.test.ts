@@ -191,7 +191,7 @@ describe.skipIf(missing !== undefined)(
       expect(volumes.filter((name) => name.startsWith(machineName(2)))).toEqual([]);
     });
 
-    it('makes a load balancer that is deleted behind its back again, with its members and address', async () => {
+    it('makes a load balancer that is deleted by somebody else again, with its members and address', async () => {
       const { status } = await openStackCluster();
       const { id, ip } = status.apiServerManagedLoadBalancer;
       const started = performance.now();

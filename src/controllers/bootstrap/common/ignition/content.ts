@@ -22,12 +22,12 @@ export function ignitionContent(content: MachineContent): IgnitionContent {
       ...mounts.map((mount) => mountUnit(mount, devices)),
     ],
     disks: partitions.map(diskEntry),
-    filesystems: filesystems.map((wish) => ({
-      device: wish.device,
-      format: wish.filesystem,
-      ...(wish.label !== undefined && { label: wish.label }),
-      ...(wish.overwrite !== undefined && { wipeFilesystem: wish.overwrite }),
-      ...(wish.extraOpts && { options: wish.extraOpts }),
+    filesystems: filesystems.map((desired) => ({
+      device: desired.device,
+      format: desired.filesystem,
+      ...(desired.label !== undefined && { label: desired.label }),
+      ...(desired.overwrite !== undefined && { wipeFilesystem: desired.overwrite }),
+      ...(desired.extraOpts && { options: desired.extraOpts }),
     })),
     files: [...sudoFiles(users), ...passwordLogin(users), ...content.files.map(fileEntry), ...timeServers(ntp)],
   };

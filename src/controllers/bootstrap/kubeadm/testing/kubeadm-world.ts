@@ -4,24 +4,24 @@ import { createMachineWith, world } from '../../testing/bootstrap-world.ts';
 
 export * from '../../testing/bootstrap-world.ts';
 
-export interface MachineWish {
+export interface MachineSpec {
   controlPlane?: boolean;
   version?: string | null;
   spec?: KubeadmConfigSpec;
 }
 
 /** A machine with a configuration and infrastructure of its own name. */
-export async function createMachine(name: string, wish: MachineWish = {}): Promise<void> {
+export async function createMachine(name: string, desired: MachineSpec = {}): Promise<void> {
   await createMachineWith(name, {
     resource: kubeadmConfigs,
     config: {
       apiVersion: 'bootstrap.cluster.x-k8s.io/v1beta2',
       kind: 'KubeadmConfig',
       metadata: { name, namespace: world.namespace },
-      ...(wish.spec && { spec: wish.spec }),
+      ...(desired.spec && { spec: desired.spec }),
     } as KubeadmConfig,
-    ...(wish.controlPlane !== undefined && { controlPlane: wish.controlPlane }),
-    ...(wish.version !== null && { version: wish.version ?? 'v1.33.0' }),
+    ...(desired.controlPlane !== undefined && { controlPlane: desired.controlPlane }),
+    ...(desired.version !== null && { version: desired.version ?? 'v1.33.0' }),
   });
 }
 

@@ -1,6 +1,6 @@
 import { type CrossReference, type Secret, Secrets } from '../../../../api/index.ts';
 import { type Client, formatKey, type ObjectKey } from '../../../../client/index.ts';
-import type { BackupWish } from '../../../../hosting/index.ts';
+import type { BackupSpec } from '../../../../hosting/index.ts';
 import { anyPeer, type Clock, ignoreNotFound, type PeerPolicy } from '../../../../machinery/index.ts';
 import { mayRefer, missingGrant, referrer, secretTarget, secretText } from '../../../shared/index.ts';
 import type { PlaneScope } from '../scope.ts';
@@ -41,7 +41,7 @@ export interface OpenedStore {
 
 /** The store a plane names. */
 export async function openBackupStore(
-  target: BackupWish['target'],
+  target: BackupSpec['target'],
   { client, clock, from, directory, peers, signal }: BackupStoreOptions,
 ): Promise<OpenedStore> {
   if (target.type === 'directory') {
@@ -65,7 +65,7 @@ export async function openBackupStore(
   return { store, isOwn: key.namespace === from.namespace };
 }
 
-type Keys = Extract<BackupWish['target'], { type: 's3' }>['keys'];
+type Keys = Extract<BackupSpec['target'], { type: 's3' }>['keys'];
 
 function locationIn(secret: Secret, key: ObjectKey, keys: Keys): S3Location {
   const value = (name: string): string => {

@@ -26,8 +26,8 @@ export interface LivingAuthority {
 export const secretOf = (options: EnsureCredentialsOptions, { place }: PlannedCredential): Secret | undefined =>
   options.read({ namespace: options.namespace, name: place.name });
 
-/** A wish that somebody wrote upon the Secret itself. */
-export function rotationWish(options: EnsureCredentialsOptions, planned: PlannedCredential): string | undefined {
+/** A request that somebody wrote on the Secret itself. */
+export function rotationRequest(options: EnsureCredentialsOptions, planned: PlannedCredential): string | undefined {
   const secret = secretOf(options, planned);
   return secret?.metadata.annotations?.[rotateAnnotation] === '' && !planned.external
     ? `annotation of Secret ${planned.place.name} ${secret.metadata.resourceVersion ?? ''}`
@@ -58,7 +58,7 @@ export async function ensureAuthority(
       ...everyKey(place.privateKey, inUse.privateKey),
       ...everyKey(place.bundle, trust),
     },
-    ...answeredWish(options, planned),
+    ...answeredRequest(options, planned),
   });
   if (planned.repeatedIn) {
     const { name, current, old: oldKey, all } = planned.repeatedIn;
@@ -155,17 +155,17 @@ export async function ensureServiceAccountKey(
       ...everyKey(place.privateKey, inUse.privateKey),
       ...everyKey(place.bundle, joined([inUse.certificate, beside])),
     },
-    ...answeredWish(options, planned),
+    ...answeredRequest(options, planned),
   });
 }
 
-/** A wish upon the Secret is answered once the rotation has begun. */
-function answeredWish(
+/** A request on the Secret is answered once the rotation has begun. */
+function answeredRequest(
   options: EnsureCredentialsOptions,
   planned: PlannedAuthority | PlannedKey,
 ): { annotations?: Readonly<Record<string, string>> } {
   const isUnderWay = rotationOf(options.state, planned.name).record.phase !== 'stable';
-  return isUnderWay && rotationWish(options, planned) !== undefined
+  return isUnderWay && rotationRequest(options, planned) !== undefined
     ? { annotations: { ...planned.annotations, [rotateAnnotation]: formatTime(options.clock.now()) } }
     : {};
 }

@@ -24,7 +24,7 @@ import {
   ensureServiceAccountKey,
   type LivingAuthority,
   rotateAnnotation,
-  rotationWish,
+  rotationRequest,
   secretOf,
 } from './authorities.ts';
 import { PlaneCredentialError } from './errors.ts';
@@ -62,7 +62,7 @@ export interface EnsuredCredentials {
   readonly reports: readonly CertificateReport[];
   /** when the next thing comes due by time alone */
   readonly nextMs: number | undefined;
-  /** authorities and keys that a Secret's annotation asks to rotate -> a name for the wish */
+  /** authorities and keys that a Secret's annotation asks to rotate -> a name for the request */
   readonly asked: ReadonlyMap<AuthorityName | 'sa', string>;
   /** what must not get lost: the pairs in use that are ours, and what was said about them in this pass */
   readonly keeping: Keeping;
@@ -84,18 +84,19 @@ export async function ensureCredentials(options: EnsureCredentialsOptions): Prom
       authorities.set(planned.name, authority);
       observed.set(planned.name, observedAuthority(options, planned.name, authority));
     } else if (planned.kind === 'key') await ensureServiceAccountKey(options, planned, keeping);
-    const wish = rotationWish(options, planned);
-    if (wish !== undefined && (planned.kind === 'authority' || planned.kind === 'key')) asked.set(planned.name, wish);
+    const desired = rotationRequest(options, planned);
+    if (desired !== undefined && (planned.kind === 'authority' || planned.kind === 'key'))
+      asked.set(planned.name, desired);
   }
   const leaves = plan.filter((planned) => planned.kind === 'certificate' || planned.kind === 'kubeconfig');
   const vouchings = new Map<PlannedCredential, Vouching & { signer: CertificateAndKey }>();
-  const wished = new Set<CredentialName>();
+  const wanted = new Set<CredentialName>();
   for (const planned of leaves) {
     const vouching = await vouchingFor(options, planned, authorities);
     vouchings.set(planned, vouching);
     const seen = observeOnce(options, planned, vouching);
     if (planned.external) checkBrought(options, planned, seen);
-    if (rotationWish(options, planned) !== undefined) wished.add(planned.name);
+    if (rotationRequest(options, planned) !== undefined) wanted.add(planned.name);
     else if (seen) observed.set(planned.name, seen);
   }
   const renewed = dueRenewals(leaves, observed, clock.now());
@@ -104,7 +105,7 @@ export async function ensureCredentials(options: EnsureCredentialsOptions): Prom
     if (!vouching || (credential.kind !== 'certificate' && credential.kind !== 'kubeconfig')) continue;
     const made = await makeLeaf(options, credential, vouching);
     observed.set(credential.name, made);
-    if (wished.has(credential.name)) {
+    if (wanted.has(credential.name)) {
       drafts.put(credential.place.name, { annotations: { [rotateAnnotation]: formatTime(clock.now()) }, data: {} });
     }
   }

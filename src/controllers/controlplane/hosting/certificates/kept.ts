@@ -9,7 +9,7 @@ import { type PlaneState, rotationOf, withRotation } from '../state.ts';
 export interface Losses {
   /** what people can do when it is gone, where somebody relies on what it signed; undefined: nobody does */
   cure(name: AuthorityName): string | undefined;
-  /** people ask for another one, under a name that is new for every wish */
+  /** people ask for another one, under a name that is new for every request */
   request(name: Rotatable): string | undefined;
 }
 
@@ -36,7 +36,7 @@ export function withKept(state: PlaneState, { pairs, begun }: Keeping, nowMs: nu
 const isSame = (a: CertificateAndKey | undefined, b: CertificateAndKey | undefined): boolean =>
   a?.certificate === b?.certificate && a?.privateKey === b?.privateKey;
 
-/** A wish for another authority that has not been followed yet. */
+/** A request for another authority that has not been followed yet. */
 export function newRequest(state: PlaneState, losses: Losses, name: Rotatable): string | undefined {
   const request = losses.request(name);
   return request === rotationOf(state, name).record.request ? undefined : request;

@@ -1,4 +1,4 @@
-import type { EtcdClusterWish } from '../../../../hosting/index.ts';
+import type { EtcdClusterSpec } from '../../../../hosting/index.ts';
 import type { CacheReader } from '../../../../runtime/index.ts';
 import { rotateAnnotations } from '../annotations.ts';
 import { seeEtcd } from '../etcd/observe.ts';
@@ -8,16 +8,16 @@ import type { Losses } from './kept.ts';
 const putBack = 'put it back from a backup';
 
 /** Members trust each other by it: all of them must have left what the old one signed before there is another. */
-const etcdCure = ({ naming }: EtcdClusterWish): string =>
+const etcdCure = ({ naming }: EtcdClusterSpec): string =>
   `${putBack}, or delete StatefulSet ${naming.etcd}: it comes back with another authority, and its volumes stay`;
 
 /** Who relies on the authorities of a plane: workers and kubeconfigs on one, members of etcd on the other. */
 export function lossesOfPlane(scope: PlaneScope): Losses {
-  const { request, wish, controlPlane } = scope;
+  const { request, desired, controlPlane } = scope;
   const { cache } = request.context;
   return {
     cure(name) {
-      if (name === 'etcd-ca') return seeEtcd(cache, wish).set && etcdCure(wish);
+      if (name === 'etcd-ca') return seeEtcd(cache, desired).set && etcdCure(desired);
       if (name !== 'ca' || (!request.isInitialized && !controlPlane)) return undefined;
       return `${putBack}, or ask for another authority by the annotation ${rotateAnnotations.ca} of your control plane, after which all workers have to be replaced`;
     },
@@ -26,9 +26,9 @@ export function lossesOfPlane(scope: PlaneScope): Losses {
 }
 
 /** The same for an etcd without a plane. */
-export function lossesOfEtcd(cache: CacheReader, wish: EtcdClusterWish): Losses {
+export function lossesOfEtcd(cache: CacheReader, desired: EtcdClusterSpec): Losses {
   return {
-    cure: () => seeEtcd(cache, wish).set && etcdCure(wish),
+    cure: () => seeEtcd(cache, desired).set && etcdCure(desired),
     request: () => undefined,
   };
 }

@@ -2,7 +2,7 @@ import { createPrivateKey, createPublicKey } from 'node:crypto';
 import type { Secret } from '../../../../api/index.ts';
 import { parseKubeconfig } from '../../../../client/index.ts';
 import type { ObservedCredential, PlannedCredential } from '../../../../hosting/index.ts';
-import { belongsTogether, type CertificateAndKey, parseCertificate, splitCertificates } from '../../../../pki/index.ts';
+import { type CertificateAndKey, isMatchingPair, parseCertificate, splitCertificates } from '../../../../pki/index.ts';
 import { secretText } from '../../../shared/index.ts';
 
 /** Secrets of caches do not change: whether a pair is one is found out once for each. */
@@ -23,7 +23,7 @@ function readPair(planned: PlannedCredential, secret: Secret): CertificateAndKey
   const certificate = firstText(secret, planned.place.certificate);
   const privateKey = firstText(secret, planned.place.privateKey);
   if (certificate === undefined || privateKey === undefined) return undefined;
-  const isPair = planned.kind === 'key' ? isKeyPair(certificate, privateKey) : belongsTogether(certificate, privateKey);
+  const isPair = planned.kind === 'key' ? isKeyPair(certificate, privateKey) : isMatchingPair(certificate, privateKey);
   return isPair ? { certificate, privateKey } : undefined;
 }
 
@@ -115,7 +115,7 @@ function observed(
     commonName: subject.commonName,
     organizations: subject.organizations,
     hosts: [...dnsNames, ...ipAddresses],
-    signedByCurrent: belongsTogether(pair.certificate, pair.privateKey, vouching.authority),
+    signedByCurrent: isMatchingPair(pair.certificate, pair.privateKey, vouching.authority),
     ...more,
   };
 }

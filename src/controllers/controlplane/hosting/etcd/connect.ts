@@ -1,6 +1,6 @@
 import type { Secret } from '../../../../api/index.ts';
 import { formatKey, type ObjectKey } from '../../../../client/index.ts';
-import { type EtcdClusterWish, etcdClientPort, etcdOperatorCredential } from '../../../../hosting/index.ts';
+import { type EtcdClusterSpec, etcdClientPort, etcdOperatorCredential } from '../../../../hosting/index.ts';
 import type { Clock } from '../../../../machinery/index.ts';
 import { secretText } from '../../../shared/index.ts';
 import { etcdClient } from '../../etcd/client.ts';
@@ -52,12 +52,12 @@ export function planeEtcd(connectPod: ConnectPod, clock: Clock): OpenPlaneEtcd {
 
 /** What to show to the members of an etcd; undefined until its certificates are made. */
 export function etcdTargetOf(
-  wish: Pick<EtcdClusterWish, 'identity' | 'naming' | 'dataStore'>,
+  desired: Pick<EtcdClusterSpec, 'identity' | 'naming' | 'dataStore'>,
   read: (key: ObjectKey) => Secret | undefined,
 ): ((member: string) => PlaneEtcdTarget) | undefined {
-  const { naming, identity } = wish;
+  const { naming, identity } = desired;
   const { namespace } = identity;
-  const operator = naming.secrets[etcdOperatorCredential(wish as EtcdClusterWish)];
+  const operator = naming.secrets[etcdOperatorCredential(desired as EtcdClusterSpec)];
   const authority = naming.secrets['etcd-ca'];
   if (!operator || !authority) return undefined;
   const shown = read({ namespace, name: operator.name });

@@ -1,7 +1,7 @@
 import { PersistentVolumeClaims, Pods, StatefulSets } from '../../../../api/index.ts';
 import {
   claimName,
-  type EtcdClusterWish,
+  type EtcdClusterSpec,
   type EtcdSetFacts,
   type EtcdStep,
   etcdStep,
@@ -15,13 +15,13 @@ import type { EtcdAdministrator } from '../../etcd/types.ts';
 import { type ApplyOptions, applyObjects, PlaneObjectError } from '../apply-objects.ts';
 import type { EtcdReport } from '../types.ts';
 import { type OpenPlaneEtcd, type PlaneEtcdTarget, unreachable } from './connect.ts';
-import { nextLookMs } from './next-look.ts';
 import { askEtcd, type EtcdAnswers, type EtcdSight, etcdObservation, seeEtcd } from './observe.ts';
-import { reportOf, unboundClaim, verdictOf } from './tell.ts';
+import { reportOf, unboundClaim, verdictOf } from './report.ts';
+import { requeueDelayMs } from './requeue-delay.ts';
 
 /** Steps one pass may take before others have their turn. */
 const maxSteps = 12;
-/** Members that are as wished are looked at this often: alarms and fragmentation are told by nobody. */
+/** Members that are as desired are looked at this often: alarms and fragmentation are told by nobody. */
 const calmMs = 5 * 60_000;
 const defragmentEveryMs = 60 * 60_000;
 /** All members are tidied within this time of the first, one in each pass. */
@@ -41,7 +41,7 @@ export interface EtcdMemory {
 
 export interface EtcdScope {
   readonly context: ReconcileContext;
-  readonly wish: EtcdClusterWish;
+  readonly desired: EtcdClusterSpec;
   readonly apply: ApplyOptions;
   readonly memory: EtcdMemory;
   /** the objects of etcd with this state of the membership, settings first */
@@ -70,10 +70,10 @@ export interface EtcdOutcome {
   readonly defragmented: boolean;
 }
 
-/** Brings an etcd one or more steps nearer to what is wished. */
+/** Brings an etcd one or more steps nearer to the desired state. */
 export async function driveEtcd(scope: EtcdScope): Promise<EtcdOutcome> {
-  const { context, wish, memory } = scope;
-  const sight = seeEtcd(context.cache, wish);
+  const { context, desired, memory } = scope;
+  const sight = seeEtcd(context.cache, desired);
   let facts = sight.facts;
   let answers = await ask(scope, sight);
   let step: EtcdStep = { kind: 'none' };
@@ -82,17 +82,17 @@ export async function driveEtcd(scope: EtcdScope): Promise<EtcdOutcome> {
   for (let taken = 0; taken < maxSteps; taken++) {
     const { tidied } = memory;
     const { restores, users } = scope;
-    const more = { defragmentDue, quotaBytes: quotaOf(wish), restores, users, ...(tidied && { tidied }) };
-    step = etcdStep(wish, etcdObservation({ ...sight, facts }, answers, more));
+    const more = { defragmentDue, quotaBytes: quotaOf(desired), restores, users, ...(tidied && { tidied }) };
+    step = etcdStep(desired, etcdObservation({ ...sight, facts }, answers, more));
     if (step.kind === 'none' || step.kind === 'wait') break;
-    context.log.info('Etcd takes a step', { etcd: wish.naming.etcd, step: step.kind });
+    context.log.info('Etcd takes a step', { etcd: desired.naming.etcd, step: step.kind });
     facts = factsAfter(facts, step);
-    const goesOn = await carryOut(scope, step, sight, facts);
+    const continues = await carryOut(scope, step, sight, facts);
     if (step.kind === 'defragment') {
       defragmented = true;
       memory.tidied = (memory.tidied ?? new Set()).add(step.name);
     }
-    if (!goesOn) break;
+    if (!continues) break;
     if (step.kind !== 'settings') answers = await askAnew(scope, sight);
   }
   // also what nobody decided upon in this pass: a field that somebody changed, a checksum of a certificate
@@ -121,9 +121,9 @@ async function carryOut(
   sight: EtcdSight,
   facts: EtcdSetFacts | undefined,
 ): Promise<boolean> {
-  const { context, wish } = scope;
+  const { context, desired } = scope;
   const { client, signal } = context;
-  const { namespace } = wish.identity;
+  const { namespace } = desired.identity;
   switch (step.kind) {
     case 'bootstrap':
     case 'scale':
@@ -138,7 +138,7 @@ async function carryOut(
       await ignoringAbsence(client.delete(Pods, { namespace, name: step.name }, { signal }));
       return false;
     case 'delete-claim': {
-      const key = { namespace, name: claimName(wish.naming, step.name) };
+      const key = { namespace, name: claimName(desired.naming, step.name) };
       await ignoringAbsence(client.delete(PersistentVolumeClaims, key, { signal, preconditions: { uid: step.uid } }));
       await ignoringAbsence(client.delete(Pods, { namespace, name: step.name }, { signal }));
       return false;
@@ -170,7 +170,7 @@ async function carryOut(
 const settingsOnly = (scope: EtcdScope, facts: EtcdSetFacts): KubeObject[] =>
   scope
     .objects(facts)
-    .filter(({ kind, metadata }) => kind === 'ConfigMap' && metadata.name === scope.wish.naming.etcdSettings);
+    .filter(({ kind, metadata }) => kind === 'ConfigMap' && metadata.name === scope.desired.naming.etcdSettings);
 
 async function ignoringAbsence(work: Promise<unknown>): Promise<void> {
   await work.catch((error: unknown) => {
@@ -190,9 +190,13 @@ async function applySet(scope: EtcdScope, sight: EtcdSight, facts: EtcdSetFacts)
     if (!(error instanceof PlaneObjectError) || error.object.kind !== 'StatefulSet' || !error.isImmutable) throw error;
     const { client, signal } = scope.context;
     await growClaims(scope, error.object, sight);
-    const { namespace } = scope.wish.identity;
+    const { namespace } = scope.desired.identity;
     await ignoringAbsence(
-      client.delete(StatefulSets, { namespace, name: scope.wish.naming.etcd }, { propagationPolicy: 'Orphan', signal }),
+      client.delete(
+        StatefulSets,
+        { namespace, name: scope.desired.naming.etcd },
+        { propagationPolicy: 'Orphan', signal },
+      ),
     );
   }
 }
@@ -201,21 +205,21 @@ async function applySet(scope: EtcdScope, sight: EtcdSight, facts: EtcdSetFacts)
  * Members and claims of an earlier version go by other labels. They get those of today before anything selects by them: Services
  * find the members all along, and a set that is made anew takes them over.
  */
-async function labelMembers({ context, wish }: EtcdScope, sight: EtcdSight): Promise<void> {
-  if (!wish.naming.formerSelectors) return;
+async function labelMembers({ context, desired }: EtcdScope, sight: EtcdSight): Promise<void> {
+  if (!desired.naming.formerSelectors) return;
   const { client, cache, signal } = context;
-  const { namespace } = wish.identity;
-  const labels = wish.naming.selector('etcd');
+  const { namespace } = desired.identity;
+  const labels = desired.naming.selector('etcd');
   const isMissing = ({ metadata }: KubeObject): boolean =>
     Object.entries(labels).some(([name, value]) => metadata.labels?.[name] !== value);
-  const options = { fieldManager: wish.naming.fieldManager, signal };
+  const options = { fieldManager: desired.naming.fieldManager, signal };
   const patch = { metadata: { labels: { ...labels } } };
   for (const { pod, isTerminating } of sight.set?.pods ?? []) {
     if (isTerminating || !isMissing(pod)) continue;
     await ignoringAbsence(client.patch(Pods, { namespace, name: pod.metadata.name ?? '' }, 'merge', patch, options));
   }
   for (const member of sight.claims.keys()) {
-    const key = { namespace, name: claimName(wish.naming, member) };
+    const key = { namespace, name: claimName(desired.naming, member) };
     const claim = cache.lister(PersistentVolumeClaims).get(key);
     if (!claim || !isMissing(claim)) continue;
     await ignoringAbsence(client.patch(PersistentVolumeClaims, key, 'merge', patch, options));
@@ -223,25 +227,28 @@ async function labelMembers({ context, wish }: EtcdScope, sight: EtcdSight): Pro
 }
 
 /** Volumes grow and never shrink; the StorageClass may refuse, and says so. */
-async function growClaims({ context, wish }: EtcdScope, set: KubeObject, sight: EtcdSight): Promise<void> {
+async function growClaims({ context, desired }: EtcdScope, set: KubeObject, sight: EtcdSight): Promise<void> {
   const templates = (
     set as { spec?: { volumeClaimTemplates?: { spec?: { resources?: { requests?: { storage?: string } } } }[] } }
   ).spec?.volumeClaimTemplates;
   const wanted = templates?.[0]?.spec?.resources?.requests?.storage;
   if (wanted === undefined) return;
   const { client, cache, signal } = context;
-  const { namespace } = wish.identity;
+  const { namespace } = desired.identity;
   for (const member of sight.claims.keys()) {
-    const key = { namespace, name: claimName(wish.naming, member) };
+    const key = { namespace, name: claimName(desired.naming, member) };
     const present = cache.lister(PersistentVolumeClaims).get(key)?.spec?.resources?.requests?.['storage'];
     if ((parseQuantity(present)?.nanos ?? 0n) >= (parseQuantity(wanted)?.nanos ?? 0n)) continue;
     const patch = { spec: { resources: { requests: { storage: wanted } } } };
-    await client.patch(PersistentVolumeClaims, key, 'merge', patch, { fieldManager: wish.naming.fieldManager, signal });
+    await client.patch(PersistentVolumeClaims, key, 'merge', patch, {
+      fieldManager: desired.naming.fieldManager,
+      signal,
+    });
   }
 }
 
-function fingerprint({ set, pods, claims }: EtcdSight, wish: EtcdClusterWish): string {
-  const store = wish.dataStore.kind === 'own-etcd' ? wish.dataStore.members : 0;
+function fingerprint({ set, pods, claims }: EtcdSight, desired: EtcdClusterSpec): string {
+  const store = desired.dataStore.kind === 'own-etcd' ? desired.dataStore.members : 0;
   const seen = pods.map(({ name, ready, upToDate, terminating, dataLost, wasRefused }) => [
     name,
     ready,
@@ -250,7 +257,14 @@ function fingerprint({ set, pods, claims }: EtcdSight, wish: EtcdClusterWish): s
     dataLost,
     wasRefused,
   ]);
-  return JSON.stringify([set?.set.metadata.generation, seen, [...claims], store, wish.images.etcd, wish.replicas]);
+  return JSON.stringify([
+    set?.set.metadata.generation,
+    seen,
+    [...claims],
+    store,
+    desired.images.etcd,
+    desired.replicas,
+  ]);
 }
 
 async function ask(scope: EtcdScope, sight: EtcdSight): Promise<EtcdAnswers> {
@@ -259,14 +273,14 @@ async function ask(scope: EtcdScope, sight: EtcdSight): Promise<EtcdAnswers> {
     calm !== undefined &&
     !scope.defragmentDue &&
     scope.context.clock.now() - calm.at < calmMs &&
-    calm.fingerprint === fingerprint(sight, scope.wish);
+    calm.fingerprint === fingerprint(sight, scope.desired);
   return isCalm ? calm.answers : await askAnew(scope, sight);
 }
 
 async function askAnew(scope: EtcdScope, sight: EtcdSight): Promise<EtcdAnswers> {
-  const { targetOf, open, context, wish } = scope;
+  const { targetOf, open, context, desired } = scope;
   // of one that falls asleep nothing more is to be known than whether its Pods are gone
-  if (!targetOf || wish.replicas === 0 || sight.running.length === 0) return { members: undefined, problems: [] };
+  if (!targetOf || desired.replicas === 0 || sight.running.length === 0) return { members: undefined, problems: [] };
   return await askEtcd(open, targetOf, sight.running, context.signal);
 }
 
@@ -278,13 +292,13 @@ function remember(scope: EtcdScope, sight: EtcdSight, answers: EtcdAnswers, isSe
     return;
   }
   delete memory.uneasySince;
-  const print = fingerprint(sight, scope.wish);
+  const print = fingerprint(sight, scope.desired);
   if (memory.calm?.fingerprint === print && memory.calm.answers === answers) return;
   memory.calm = { at: context.clock.now(), fingerprint: print, answers };
 }
 
 function isDefragmentDue(scope: EtcdScope): boolean {
-  const { dataStore } = scope.wish;
+  const { dataStore } = scope.desired;
   if (dataStore.kind !== 'own-etcd' || !dataStore.defragment) return false;
   const since = scope.context.clock.now() - (scope.lastDefragmentedMs ?? 0);
   if (since < defragmentRoundMs) return true;
@@ -292,9 +306,9 @@ function isDefragmentDue(scope: EtcdScope): boolean {
   return dataStore.defragment.schedule === undefined ? since >= defragmentEveryMs : scope.defragmentDue;
 }
 
-function quotaOf(wish: EtcdClusterWish): number {
-  const { dataStore } = wish;
-  return (dataStore.kind === 'own-etcd' ? quotaBytes(wish, dataStore) : undefined) ?? defaultQuotaBytes;
+function quotaOf(desired: EtcdClusterSpec): number {
+  const { dataStore } = desired;
+  return (dataStore.kind === 'own-etcd' ? quotaBytes(desired, dataStore) : undefined) ?? defaultQuotaBytes;
 }
 
 /** Talks to the first member that answers, which is not the one named. */
@@ -359,10 +373,10 @@ function outcome(
   step: EtcdStep,
   { isSettled, defragmented, memory }: { isSettled: boolean; defragmented: boolean; memory: EtcdMemory },
 ): EtcdOutcome {
-  const { wish, context } = scope;
+  const { desired, context } = scope;
   const members = answers.members ?? [];
-  const wanted = wish.dataStore.kind === 'own-etcd' ? wish.dataStore.members : 0;
-  const isAsleep = wish.replicas === 0;
+  const wanted = desired.dataStore.kind === 'own-etcd' ? desired.dataStore.members : 0;
+  const isAsleep = desired.replicas === 0;
   const isServing = answers.members !== undefined && hasQuorum(members);
   const isRunning = isSettled && !isAsleep && (sight.set?.isRolledOut ?? false);
   const uneasyFor = context.clock.now() - (memory.uneasySince ?? context.clock.now());
@@ -372,11 +386,11 @@ function outcome(
     defragmented,
     report: reportOf(scope, sight, members, isServing),
     verdict: verdictOf({ step, sight, answers, isRunning, isAsleep, wanted, unbound: unboundClaim(scope) }),
-    result: nextLook(isSettled, isAsleep, nextLookMs(uneasyFor, sight.running.length > 0)),
+    result: nextRequeue(isSettled, isAsleep, requeueDelayMs(uneasyFor, sight.running.length > 0)),
   };
 }
 
-function nextLook(isSettled: boolean, isAsleep: boolean, soonMs: number): Result {
+function nextRequeue(isSettled: boolean, isAsleep: boolean, soonMs: number): Result {
   if (isAsleep) return isSettled ? done() : after(calmMs, 'Pods that still have to go, which wake us');
   return isSettled ? after(calmMs, 'next look at etcd') : after(soonMs, 'etcd is on its way');
 }

@@ -1,7 +1,7 @@
 import { ConfigMaps, PersistentVolumeClaims } from '../../../../api/index.ts';
 import {
   claimName,
-  type EtcdClusterWish,
+  type EtcdClusterSpec,
   type EtcdObservation,
   type EtcdPod,
   type EtcdSetFacts,
@@ -45,8 +45,8 @@ const etcdContainer = 'etcd';
 /** How far a learner may be behind the leader, as etcd itself judges it. */
 const inSyncShare = 0.9;
 
-export function seeEtcd(cache: CacheReader, wish: EtcdClusterWish): EtcdSight {
-  const { naming, identity } = wish;
+export function seeEtcd(cache: CacheReader, desired: EtcdClusterSpec): EtcdSight {
+  const { naming, identity } = desired;
   const { namespace } = identity;
   const set = readStatefulSet(cache, { namespace, name: naming.etcd });
   const claims = new Map<string, string>();

@@ -3,12 +3,15 @@ import type { PersistentVolumeClaim } from '../../../../api/index.ts';
 import type { ObjectKey } from '../../../../client/index.ts';
 import { hostedNaming } from '../../../../hosting/index.ts';
 import type { EtcdScope } from './drive.ts';
-import { unboundClaim } from './tell.ts';
+import { unboundClaim } from './report.ts';
 
 const scopeWith = (claim: Partial<PersistentVolumeClaim>): EtcdScope => {
   const get = ({ name }: ObjectKey) => (name === 'etcd-data-c1-etcd-1' ? claim : { status: { phase: 'Bound' } });
   const context = { cache: { lister: () => ({ get }) } };
-  return { context, wish: { identity: { namespace: 'default' }, naming: hostedNaming('c1') } } as unknown as EtcdScope;
+  return {
+    context,
+    desired: { identity: { namespace: 'default' }, naming: hostedNaming('c1') },
+  } as unknown as EtcdScope;
 };
 
 describe('a member of etcd without its volume', () => {

@@ -4,12 +4,12 @@ import type { PlaneScope } from '../scope.ts';
 
 /** The second name of the Service shows the address of the first: people look at either. */
 export async function showAlias(scope: PlaneScope, service: Service | undefined): Promise<void> {
-  const { wish, request } = scope;
-  const name = wish.exposure.aliasServiceName;
+  const { desired, request } = scope;
+  const name = desired.exposure.aliasServiceName;
   const ingress = service?.status?.loadBalancer?.ingress;
-  if (name === undefined || name === wish.naming.apiService || !ingress) return;
+  if (name === undefined || name === desired.naming.apiService || !ingress) return;
   const { cache, client, signal } = request.context;
-  const key = { namespace: wish.identity.namespace, name };
+  const key = { namespace: desired.identity.namespace, name };
   const alias = cache.lister(Services).get(key);
   // one that was just made wakes us when the cache knows it
   if (!alias || deepEqual(alias.status?.loadBalancer?.ingress, ingress)) return;
@@ -20,7 +20,7 @@ export async function showAlias(scope: PlaneScope, service: Service | undefined)
       key,
       'merge',
       { status },
-      { fieldManager: wish.naming.fieldManager, subresource: 'status', signal },
+      { fieldManager: desired.naming.fieldManager, subresource: 'status', signal },
     );
   } catch (error) {
     if (!isConflict(error) && !isNotFound(error)) throw error;

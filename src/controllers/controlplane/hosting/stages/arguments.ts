@@ -14,7 +14,7 @@ export function tellArguments(scope: PlaneScope): undefined {
     ['ArgumentOverridden', overriddenMessage(scope)],
     ['ArgumentRetired', retiredMessage(scope)],
     ['SettingWithoutEffect', sharedPodMessage(scope)],
-    ...unsuitableCharts(scope.wish).map((text) => ['ChartUnsuitable', text] as const),
+    ...unsuitableCharts(scope.desired).map((text) => ['ChartUnsuitable', text] as const),
   ];
   const told = found.filter((entry): entry is readonly [string, string] => entry[1] !== undefined);
   const reason = told[0]?.[0] ?? '';
@@ -26,22 +26,22 @@ export function tellArguments(scope: PlaneScope): undefined {
   warnOnce(request.context, request.owner, reason, message);
 }
 
-function overriddenMessage({ wish, facts }: PlaneScope): string | undefined {
-  const found = Object.entries(overriddenArguments(wish, facts));
+function overriddenMessage({ desired, facts }: PlaneScope): string | undefined {
+  const found = Object.entries(overriddenArguments(desired, facts));
   if (found.length === 0) return undefined;
   const list = found.map(([program, names]) => `${program} ${names.map((name) => `--${name}`).join(' ')}`).join(', ');
   return `without effect, because the control plane sets them itself: ${list}; take them out`;
 }
 
-function sharedPodMessage({ wish }: PlaneScope): string | undefined {
-  const names = settingsWithoutEffect(wish);
+function sharedPodMessage({ desired }: PlaneScope): string | undefined {
+  const names = settingsWithoutEffect(desired);
   if (names.length === 0) return undefined;
   return `without effect, because the program shares the Pods of the API server: deployment.${names.join(', deployment.')}; set it for deployment.apiServer or replicas of the control plane`;
 }
 
-function retiredMessage({ wish, facts }: PlaneScope): string | undefined {
-  const names = retiredArguments(wish, facts);
+function retiredMessage({ desired, facts }: PlaneScope): string | undefined {
+  const names = retiredArguments(desired, facts);
   if (names.length === 0) return undefined;
   const list = names.map((name) => `--${name}`).join(' ');
-  return `left out, because kube-apiserver of ${wish.version} does not know them any more: ${list}; take them out`;
+  return `left out, because kube-apiserver of ${desired.version} does not know them any more: ${list}; take them out`;
 }

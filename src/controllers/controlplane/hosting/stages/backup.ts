@@ -6,7 +6,7 @@ import { snapshotParts } from '../backup/snapshot.ts';
 import { openBackupStore, storeOptions } from '../backup/store.ts';
 import { etcdTargetOf, unreachable } from '../etcd/connect.ts';
 import { seeEtcd } from '../etcd/observe.ts';
-import { bad, good, lookAgain, lookAgainAt, type PlaneScope, readSecret, tell } from '../scope.ts';
+import { bad, good, type PlaneScope, readSecret, requeueAfter, requeueAt, tell } from '../scope.ts';
 import { writeState } from '../write-state.ts';
 
 const purpose = 'backup';
@@ -18,12 +18,12 @@ interface Made {
 }
 
 /** Backups of the plane's own etcd by schedule. The work itself goes on beside the queue. */
-export async function keepBackups(scope: PlaneScope): Promise<undefined> {
-  const { wish, request, memory, background } = scope;
-  if (!wish.backup || wish.dataStore.kind !== 'own-etcd') return;
-  const { schedule } = wish.backup;
-  if (wish.backup.problem !== undefined) {
-    tell(scope, 'backup', bad('BackupRefused', wish.backup.problem));
+export async function reconcileBackups(scope: PlaneScope): Promise<undefined> {
+  const { desired, request, memory, background } = scope;
+  if (!desired.backup || desired.dataStore.kind !== 'own-etcd') return;
+  const { schedule } = desired.backup;
+  if (desired.backup.problem !== undefined) {
+    tell(scope, 'backup', bad('BackupRefused', desired.backup.problem));
     return;
   }
   const problem = checkCronSchedule(schedule)[0];
@@ -46,7 +46,7 @@ export async function keepBackups(scope: PlaneScope): Promise<undefined> {
     memory.backupFailure = { message: explain(work.error), at: now };
     events.event(request.owner, 'Warning', 'BackupFailed', explain(work.error));
   }
-  const plane = { namespace: wish.identity.namespace, name: wish.identity.clusterName };
+  const plane = { namespace: desired.identity.namespace, name: desired.identity.clusterName };
   const last = scope.state.backup;
   const born = Date.parse(request.owner.metadata.creationTimestamp ?? '') || now;
   const next = nextBackup(schedule, last?.scheduledMs ?? born, plane);
@@ -66,8 +66,8 @@ export async function keepBackups(scope: PlaneScope): Promise<undefined> {
     tell(scope, 'backup', verdictOf(scope, next));
     return;
   }
-  lookAgainAt(scope, Math.max(next ?? Number.POSITIVE_INFINITY, retryAt), 'the next backup');
-  if (isDue) lookAgain(scope, retryMs, 'a backup waits for etcd');
+  requeueAt(scope, Math.max(next ?? Number.POSITIVE_INFINITY, retryAt), 'the next backup');
+  if (isDue) requeueAfter(scope, retryMs, 'a backup waits for etcd');
   tell(scope, 'backup', verdictOf(scope, next));
 }
 
@@ -80,11 +80,11 @@ function verdictOf({ memory, state }: PlaneScope, next: number | undefined): Ver
 }
 
 function start(scope: PlaneScope, name: string, startedMs: number): void {
-  const { wish, request, background, openEtcd, key } = scope;
+  const { desired, request, background, openEtcd, key } = scope;
   const { cache } = request.context;
-  const target = wish.backup?.target;
-  const targetOf = etcdTargetOf(wish, (secret) => readSecret(scope, secret));
-  const { running } = seeEtcd(cache, wish);
+  const target = desired.backup?.target;
+  const targetOf = etcdTargetOf(desired, (secret) => readSecret(scope, secret));
+  const { running } = seeEtcd(cache, desired);
   if (!target || !targetOf) return;
   background.start<Made>(key, purpose, startedMs, async (signal) => {
     const { store } = await openBackupStore(target, storeOptions(scope, signal));

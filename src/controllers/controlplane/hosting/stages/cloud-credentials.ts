@@ -1,11 +1,12 @@
 import { cloudCredentialObjects } from '../../../../hosting/index.ts';
 import { bad, type PlaneScope, tell } from '../scope.ts';
-import { keepInside } from './in-cluster.ts';
+import { reconcileInside } from './in-cluster.ts';
 
 /** The credentials of the cloud, for the controllers of the cloud inside the workload cluster. */
-export async function keepCloudCredentials(scope: PlaneScope): Promise<undefined> {
+export async function reconcileCloudCredentials(scope: PlaneScope): Promise<undefined> {
   const cloud = await scope.clouds.credentialsOf(scope.request);
-  // whoever mends the Secret wakes us
+  // whoever corrects the Secret wakes us
   if ('problem' in cloud) tell(scope, 'cloudCredentials', bad('CredentialsNotUsable', cloud.problem));
-  else if (cloud.credentials) await keepInside(scope, 'cloudCredentials', cloudCredentialObjects(cloud.credentials));
+  else if (cloud.credentials)
+    await reconcileInside(scope, 'cloudCredentials', cloudCredentialObjects(cloud.credentials));
 }

@@ -5,7 +5,7 @@ import { type EnsuredCredentials, ensureCredentials } from '../certificates/ensu
 import { AuthorityLostError } from '../certificates/errors.ts';
 import { withKept } from '../certificates/kept.ts';
 import { lossesOfPlane } from '../certificates/losses.ts';
-import { bad, flushSecrets, good, lookAgain, lookAgainAt, type PlaneScope, readSecret, tell } from '../scope.ts';
+import { bad, flushSecrets, good, type PlaneScope, readSecret, requeueAfter, requeueAt, tell } from '../scope.ts';
 import { writeState } from '../write-state.ts';
 import { judgeFunction } from './in-cluster.ts';
 
@@ -22,20 +22,20 @@ export async function issueCredentials(scope: PlaneScope): Promise<'stop' | unde
     // what runs is left alone, and told as it is
     judgeFunction(scope);
     tell(scope, 'certificates', bad('AuthorityLost', error.message));
-    lookAgain(scope, lostRetryMs, 'an authority is lost');
+    requeueAfter(scope, lostRetryMs, 'an authority is lost');
     return 'stop';
   }
 }
 
 async function keepCredentials(scope: PlaneScope): Promise<void> {
-  const { request, wish, memory, drafts, state } = scope;
+  const { request, desired, memory, drafts, state } = scope;
   const { client, clock, signal, events, log } = request.context;
-  const plan = certificatePlan(wish, scope.facts);
+  const plan = certificatePlan(desired, scope.facts);
   const credentials = await ensureCredentials({
     client,
     clock,
     signal,
-    namespace: wish.identity.namespace,
+    namespace: desired.identity.namespace,
     plan,
     state,
     read: (key) => readSecret(scope, key),
@@ -62,7 +62,7 @@ async function keepCredentials(scope: PlaneScope): Promise<void> {
   const trust: Partial<Record<AuthorityName, string>> = {};
   for (const [name, authority] of credentials.authorities) trust[name] = authority.trust;
   scope.facts = { ...scope.facts, trust };
-  lookAgainAt(scope, credentials.nextMs, 'a certificate comes due');
+  requeueAt(scope, credentials.nextMs, 'a certificate comes due');
   const ended = credentials.reports.find(({ expiresAt }) => expiresAt <= clock.now());
   tell(
     scope,
@@ -76,10 +76,10 @@ async function keepCredentials(scope: PlaneScope): Promise<void> {
   );
 }
 
-function tellLosses({ request, wish }: PlaneScope, { keeping }: EnsuredCredentials): void {
+function tellLosses({ request, desired }: PlaneScope, { keeping }: EnsuredCredentials): void {
   const { events } = request.context;
   for (const name of keeping.putBack) {
-    const message = `Secret ${name} was gone; what it held was put back from the copy in Secret ${wish.naming.rotationState}`;
+    const message = `Secret ${name} was gone; what it held was put back from the copy in Secret ${desired.naming.rotationState}`;
     events.event(request.owner, 'Warning', 'AuthorityPutBack', message);
   }
   for (const { secret } of keeping.begun) {
@@ -90,9 +90,9 @@ function tellLosses({ request, wish }: PlaneScope, { keeping }: EnsuredCredentia
 
 /** The key Secrets of the workload cluster are stored under: made once; whoever replaces it keeps the old one beside it. */
 function makeEncryptionKeys(scope: PlaneScope): void {
-  const { wish, drafts } = scope;
-  const { naming, identity } = wish;
-  if (wish.apiServer.encryptionAtRest !== true) return;
+  const { desired, drafts } = scope;
+  const { naming, identity } = desired;
+  if (desired.apiServer.encryptionAtRest !== true) return;
   if (readSecret(scope, { namespace: identity.namespace, name: naming.encryptionKeys })) return;
   const key = { name: 'key1', secret: randomBytes(32).toString('base64') };
   const configuration = {
@@ -108,8 +108,8 @@ function makeEncryptionKeys(scope: PlaneScope): void {
 
 /** Whether people and other controllers find their kubeconfig. */
 export function tellKubeconfig(scope: PlaneScope): undefined {
-  const { wish, credentials, endpoint } = scope;
-  const place = wish.naming.secrets['cluster-kubeconfig'] ?? wish.naming.secrets['admin-kubeconfig'];
+  const { desired, credentials, endpoint } = scope;
+  const place = desired.naming.secrets['cluster-kubeconfig'] ?? desired.naming.secrets['admin-kubeconfig'];
   if (!place) return;
   const isThere =
     credentials?.observed.has('cluster-kubeconfig') === true || credentials?.observed.has('admin-kubeconfig') === true;

@@ -8,25 +8,25 @@ import { seeControlPlane } from '../workload-sets.ts';
 import { writeState } from '../write-state.ts';
 
 /** The plane's own etcd, if it has one. API servers start when enough of its members answer. */
-export async function keepEtcd(scope: PlaneScope): Promise<'stop' | undefined> {
-  const { wish, request, memory, state } = scope;
-  if (wish.dataStore.kind !== 'own-etcd') return undefined;
-  const schedule = wish.dataStore.defragment?.schedule;
+export async function reconcileEtcd(scope: PlaneScope): Promise<'stop' | undefined> {
+  const { desired, request, memory, state } = scope;
+  if (desired.dataStore.kind !== 'own-etcd') return undefined;
+  const schedule = desired.dataStore.defragment?.schedule;
   const now = request.context.clock.now();
   const countsFrom = Math.max(state.defragmentedMs ?? bornAt(scope), memory.etcd.spared ?? 0);
   const defragmentDue = schedule !== undefined && checkSchedule(schedule, countsFrom, now);
   const outcome = await driveEtcd({
     context: request.context,
-    wish,
+    desired,
     apply: scope.apply,
     memory: memory.etcd,
-    objects: (etcd) => planeObjects(wish, { ...scope.facts, etcd }).etcd,
+    objects: (etcd) => planeObjects(desired, { ...scope.facts, etcd }).etcd,
     open: scope.openEtcd,
-    targetOf: etcdTargetOf(wish, (key) => readSecret(scope, key)),
+    targetOf: etcdTargetOf(desired, (key) => readSecret(scope, key)),
     lastDefragmentedMs: state.defragmentedMs,
     defragmentDue,
     restores: isRestoreDue(scope),
-    users: seeControlPlane(request.context.cache, wish)?.pods.length ?? 0,
+    users: seeControlPlane(request.context.cache, desired)?.pods.length ?? 0,
   });
   if (defragmentDue && outcome.isSettled && !outcome.defragmented) memory.etcd.spared = now;
   scope.etcd = outcome;
@@ -35,13 +35,13 @@ export async function keepEtcd(scope: PlaneScope): Promise<'stop' | undefined> {
   const isNewRound = now - (state.defragmentedMs ?? 0) >= defragmentRoundMs;
   if (outcome.defragmented && isNewRound) await writeState(scope, { ...scope.state, defragmentedMs: now });
   // a plane that runs goes on without its majority; one that never ran has nothing to begin with
-  return outcome.isServing || wish.replicas === 0 || scope.controlPlane ? undefined : 'stop';
+  return outcome.isServing || desired.replicas === 0 || scope.controlPlane ? undefined : 'stop';
 }
 
 /** Only a backup that was found: data that is lost is not given up for one that cannot be had. */
-function isRestoreDue({ request, wish, state }: PlaneScope): boolean {
+function isRestoreDue({ request, desired, state }: PlaneScope): boolean {
   const { restore } = request;
-  if (!restore || !wish.backup) return false;
+  if (!restore || !desired.backup) return false;
   return state.restore?.token === restore.token && state.restore.phase !== 'done';
 }
 

@@ -7,7 +7,7 @@ import { type CoreEvent, coreEvents } from '../../../../runtime/index.ts';
 import { endpointUrl } from '../../../shared/index.ts';
 import { applyObjects } from '../apply-objects.ts';
 import { publishEndpoint } from '../endpoint.ts';
-import { bad, good, lookAgain, type PlaneScope, tell } from '../scope.ts';
+import { bad, good, type PlaneScope, requeueAfter, tell } from '../scope.ts';
 import { showAlias } from './alias.ts';
 import { serviceFacts } from './observe.ts';
 
@@ -18,8 +18,8 @@ const silenceMs = 5 * 60_000;
 
 /** Makes the Service in front of the API, and learns from its status where it is. Never waits: its status wakes us. */
 export async function expose(scope: PlaneScope): Promise<undefined> {
-  checkWish(scope);
-  const { exposure } = planeObjects(scope.wish, scope.facts);
+  checkSpec(scope);
+  const { exposure } = planeObjects(scope.desired, scope.facts);
   const stored = await applyObjects(scope.apply, exposure);
   const service = newest(scope, stored);
   if (service) scope.facts = { ...scope.facts, service: serviceFacts(service) };
@@ -37,29 +37,29 @@ export async function expose(scope: PlaneScope): Promise<undefined> {
   tell(scope, 'exposure', problem === undefined ? good('Exposed') : bad('AddressChanged', problem));
 }
 
-/** What cannot be said of a plane is found before anything of it is made or changed: all phases of a new wish are computed once. */
-function checkWish({ wish, facts, memory }: PlaneScope): void {
-  const text = createHash('sha256').update(JSON.stringify(wish)).digest('base64');
-  if (memory.checkedWish === text) return;
+/** What cannot be said of a plane is found before anything of it is made or changed: all phases of a new spec are computed once. */
+function checkSpec({ desired, facts, memory }: PlaneScope): void {
+  const text = createHash('sha256').update(JSON.stringify(desired)).digest('base64');
+  if (memory.checkedSpec === text) return;
   // spread: a phase is computed when it is asked for
-  void { ...planeObjects(wish, facts) };
-  memory.checkedWish = text;
+  void { ...planeObjects(desired, facts) };
+  memory.checkedSpec = text;
 }
 
 /**
  * Where the API is. Once nodes have joined, what was written down counts. Before that it counts only when it is a name, which a
  * user may have made to lead here; an address that is not ours was written by somebody who does not know of this plane.
  */
-function ownEndpoint({ wish, facts, request }: PlaneScope): EndpointAnswer {
+function ownEndpoint({ desired, facts, request }: PlaneScope): EndpointAnswer {
   const { endpoint: recorded, ...seen } = facts;
-  if (!recorded || request.isInitialized) return planeEndpoint(wish, facts);
-  const own = planeEndpoint(wish, seen);
+  if (!recorded || request.isInitialized) return planeEndpoint(desired, facts);
+  const own = planeEndpoint(desired, seen);
   return own.known && isIP(recorded.host) === 0 ? { known: true, endpoint: recorded } : own;
 }
 
-function newest({ request, wish }: PlaneScope, stored: readonly KubeObject[]): Service | undefined {
-  const name = wish.naming.apiService;
-  const cached = request.context.cache.lister(Services).get({ namespace: wish.identity.namespace, name });
+function newest({ request, desired }: PlaneScope, stored: readonly KubeObject[]): Service | undefined {
+  const name = desired.naming.apiService;
+  const cached = request.context.cache.lister(Services).get({ namespace: desired.identity.namespace, name });
   // a Service that was just made has no address in the cache yet, and none in the answer either
   return (
     cached ?? (stored.find(({ kind, metadata }) => kind === 'Service' && metadata.name === name) as Service | undefined)
@@ -68,12 +68,12 @@ function newest({ request, wish }: PlaneScope, stored: readonly KubeObject[]): S
 
 /** A load balancer that does not come is the commonest reason why nothing happens: after a while say why, or what to look at. */
 async function whyLate(scope: PlaneScope, service: Service | undefined): Promise<string> {
-  const { exposure } = scope.wish;
+  const { exposure } = scope.desired;
   if (exposure.type !== 'LoadBalancer' || exposure.gateway || exposure.ingress || !service) return '';
   const since = Date.parse(service.metadata.creationTimestamp ?? '');
   const waited = scope.request.context.clock.now() - since;
   if (Number.isNaN(since)) return '';
-  lookAgain(scope, waited < patienceMs ? patienceMs - waited : patienceMs, 'no load balancer yet');
+  requeueAfter(scope, waited < patienceMs ? patienceMs - waited : patienceMs, 'no load balancer yet');
   if (waited < patienceMs) return '';
   const warning = await latestWarning(scope, service);
   if (warning !== undefined) return `: ${warning}`;
@@ -96,8 +96,8 @@ async function latestWarning({ request }: PlaneScope, { metadata }: Service): Pr
 }
 
 /** Nodes and kubeconfigs know the address that was written down; a Service that shows another one leads them nowhere. */
-function movedAway({ wish, facts, endpoint }: PlaneScope): string | undefined {
-  const { exposure, naming } = wish;
+function movedAway({ desired, facts, endpoint }: PlaneScope): string | undefined {
+  const { exposure, naming } = desired;
   if (!facts.endpoint || !endpoint || exposure.type !== 'LoadBalancer') return undefined;
   if (exposure.ingress || exposure.gateway || (exposure.address ?? '') !== '') return undefined;
   const host = loadBalancerHost(facts);
@@ -108,14 +108,14 @@ function movedAway({ wish, facts, endpoint }: PlaneScope): string | undefined {
 
 /** Tells the infrastructure and so the Cluster where the API is. Without that no node can join. */
 export async function publish(scope: PlaneScope): Promise<'stop' | undefined> {
-  const { endpoint, request, wish } = scope;
+  const { endpoint, request, desired } = scope;
   if (!endpoint) return undefined;
   const { cluster, follower, context } = request;
   if (!cluster || !follower) {
     tell(scope, 'endpoint', good('Published'));
     return undefined;
   }
-  const outcome = await publishEndpoint(context, cluster, follower, endpoint, wish.naming.fieldManager);
+  const outcome = await publishEndpoint(context, cluster, follower, endpoint, desired.naming.fieldManager);
   tell(scope, 'endpoint', outcome.verdict);
   if (outcome.isAgreed || request.isInitialized) return undefined;
   // certificates and kubeconfigs for a place nobody will look at would have to be taken back

@@ -3,25 +3,25 @@ import { Ingresses } from '../../../../api/index.ts';
 import type { Client } from '../../../../client/index.ts';
 import { type WorkloadObject, workloadObjects } from '../../../../hosting/index.ts';
 import { explain, isNotConnected } from '../../../shared/index.ts';
-import { keepInCluster } from '../in-cluster.ts';
-import { bad, good, lookAgain, type PlaneScope, tell } from '../scope.ts';
+import { reconcileInCluster } from '../in-cluster.ts';
+import { bad, good, type PlaneScope, requeueAfter, tell } from '../scope.ts';
 import type { PlaneStage } from '../types.ts';
 
 /** Nobody tells of changes inside a workload cluster: once in a while it is looked at. */
-const lookAgainMs = 30 * 60_000;
+const recheckMs = 30 * 60_000;
 const retryMs = 5_000;
 const gatewayDoubtMs = 30_000;
 
 /** The way into the workload cluster; throws WorkloadNotConnectedError. */
-export function workloadClient({ request, dependencies, wish }: PlaneScope): Client {
+export function workloadClient({ request, dependencies, desired }: PlaneScope): Client {
   if (request.workload) return request.workload();
-  return dependencies.workloads.client({ namespace: wish.identity.namespace, name: wish.identity.clusterName });
+  return dependencies.workloads.client({ namespace: desired.identity.namespace, name: desired.identity.clusterName });
 }
 
 /** Whether the API answers. The connection is kept by others and wakes us when that changes. */
 export function judgeFunction(scope: PlaneScope): 'stop' | undefined {
-  const { wish } = scope;
-  if (wish.replicas === 0) {
+  const { desired } = scope;
+  if (desired.replicas === 0) {
     tell(scope, 'functional', bad('Hibernated', 'the control plane sleeps; give it replicas to wake it'));
     return 'stop';
   }
@@ -47,12 +47,12 @@ export function judgeFunction(scope: PlaneScope): 'stop' | undefined {
 function doubtGateway(scope: PlaneScope): void {
   if (!scope.memory.gateway) return;
   delete scope.memory.gateway;
-  lookAgain(scope, gatewayDoubtMs, 'the Gateway may have gone');
+  requeueAfter(scope, gatewayDoubtMs, 'the Gateway may have gone');
 }
 
-/** An Ingress is a wish: where nobody serves its class, nothing happens and nobody says so. */
-function whyNoWay({ wish, request }: PlaneScope): string {
-  const { naming, identity, exposure } = wish;
+/** An Ingress is only a request: where nobody serves its class, nothing happens and nobody says so. */
+function whyNoWay({ desired, request }: PlaneScope): string {
+  const { naming, identity, exposure } = desired;
   if (exposure.ingress?.deploy !== true) return '';
   const key = { namespace: identity.namespace, name: naming.ingress };
   const ingress = request.context.cache.lister(Ingresses).get(key);
@@ -62,38 +62,38 @@ function whyNoWay({ wish, request }: PlaneScope): string {
 }
 
 /** What the workload cluster must contain: made once or kept, by the rules of each object. */
-export async function keepParts(scope: PlaneScope): Promise<undefined> {
-  const wishes = workloadObjects(scope.wish, scope.facts);
-  scope.isInClusterSettled = wishes.length === 0 || (await keepInside(scope, 'inCluster', wishes));
+export async function reconcileParts(scope: PlaneScope): Promise<undefined> {
+  const specs = workloadObjects(scope.desired, scope.facts);
+  scope.isInClusterSettled = specs.length === 0 || (await reconcileInside(scope, 'inCluster', specs));
 }
 
-/** Sees to some objects of the workload cluster and tells of it; whether they are as wished. */
-export async function keepInside(
+/** Sees to some objects of the workload cluster and tells of it; whether they are as desired. */
+export async function reconcileInside(
   scope: PlaneScope,
   stage: PlaneStage,
-  wishes: readonly WorkloadObject[],
+  specs: readonly WorkloadObject[],
 ): Promise<boolean> {
-  const { wish, memory, request } = scope;
+  const { desired, memory, request } = scope;
   const { clock, signal, log } = request.context;
-  const text = createHash('sha256').update(JSON.stringify(wishes)).digest('base64');
+  const text = createHash('sha256').update(JSON.stringify(specs)).digest('base64');
   const now = clock.now();
   let seen = memory.inCluster.get(stage);
-  if (seen?.wish !== text || now - seen.at >= lookAgainMs) {
+  if (seen?.desired !== text || now - seen.at >= recheckMs) {
     try {
       const client = workloadClient(scope);
-      const writes = await keepInCluster({ client, fieldManager: wish.naming.fieldManager, signal }, wishes);
+      const writes = await reconcileInCluster({ client, fieldManager: desired.naming.fieldManager, signal }, specs);
       if (writes > 0) log.info('Parts of the workload cluster written', { writes });
-      seen = { wish: text, at: now };
+      seen = { desired: text, at: now };
       memory.inCluster.set(stage, seen);
     } catch (error) {
       if (signal.aborted) throw error;
       // the plane itself is well: what is inside is tried again by itself, without shouting
       tell(scope, stage, bad('NotWritten', explain(error)));
-      lookAgain(scope, retryMs, 'parts of the workload cluster could not be written');
+      requeueAfter(scope, retryMs, 'parts of the workload cluster could not be written');
       return false;
     }
   }
   tell(scope, stage, good('Available'));
-  lookAgain(scope, lookAgainMs - (now - seen.at), 'next look into the workload cluster');
+  requeueAfter(scope, recheckMs - (now - seen.at), 'next look into the workload cluster');
   return true;
 }

@@ -1,6 +1,6 @@
 import { type LabelSelector, Namespaces, Nodes, type Service, Services } from '../../../../api/index.ts';
 import type { ObjectKey } from '../../../../client/index.ts';
-import type { GatewayFacts, PlaneFacts, PlaneWish, ServiceFacts } from '../../../../hosting/index.ts';
+import type { GatewayFacts, PlaneFacts, PlaneSpec, ServiceFacts } from '../../../../hosting/index.ts';
 import {
   isJsonObject,
   isNotFound,
@@ -11,7 +11,7 @@ import {
 import { isNotConnected } from '../../../shared/index.ts';
 import { recordedEndpoint } from '../endpoint.ts';
 import { seeEtcd } from '../etcd/observe.ts';
-import { lookAgain, type PlaneScope } from '../scope.ts';
+import { type PlaneScope, requeueAfter } from '../scope.ts';
 import { runningVersionOf, seeControlPlane } from '../workload-sets.ts';
 
 /** Gateways are told of by nobody here: while one is not usable it is looked at often, and then once in a while. */
@@ -20,16 +20,16 @@ const gatewayCalmMs = 10 * 60_000;
 
 /** What is known of the plane before anything is done. */
 export async function observePlane(scope: PlaneScope): Promise<undefined> {
-  const { wish, request } = scope;
+  const { desired, request } = scope;
   const { cache } = request.context;
-  const { namespace } = wish.identity;
-  const service = cache.lister(Services).get({ namespace, name: wish.naming.apiService });
+  const { namespace } = desired.identity;
+  const service = cache.lister(Services).get({ namespace, name: desired.naming.apiService });
   const endpoint = recordedEndpoint(request.cluster);
-  scope.controlPlane = seeControlPlane(cache, wish);
-  const runningVersion = scope.controlPlane && runningVersionOf(wish, scope.controlPlane);
-  const etcd = wish.dataStore.kind === 'own-etcd' ? seeEtcd(cache, wish).facts : undefined;
-  const gateway = wish.exposure.gateway ? await seeGateway(scope) : undefined;
-  const nodeAddress = needsNodeAddress(wish) ? await seeNodeAddress(scope) : undefined;
+  scope.controlPlane = seeControlPlane(cache, desired);
+  const runningVersion = scope.controlPlane && runningVersionOf(desired, scope.controlPlane);
+  const etcd = desired.dataStore.kind === 'own-etcd' ? seeEtcd(cache, desired).facts : undefined;
+  const gateway = desired.exposure.gateway ? await seeGateway(scope) : undefined;
+  const nodeAddress = needsNodeAddress(desired) ? await seeNodeAddress(scope) : undefined;
   const workload = seeWorkload(scope);
   scope.facts = {
     checksums: new Map(),
@@ -55,7 +55,7 @@ export function serviceFacts({ spec, status }: Service): ServiceFacts {
   };
 }
 
-const needsNodeAddress = ({ exposure }: PlaneWish): boolean =>
+const needsNodeAddress = ({ exposure }: PlaneSpec): boolean =>
   exposure.type === 'NodePort' && (exposure.address ?? '') === '' && !exposure.ingress && !exposure.gateway;
 
 /** An address from outside wins; nodes of the hosting cluster hardly ever change theirs. */
@@ -69,7 +69,7 @@ async function seeNodeAddress(scope: PlaneScope): Promise<string | undefined> {
     .map((type) => addresses.find((one) => one.type === type)?.address)
     .find((found) => found !== undefined);
   if (address !== undefined) memory.nodeAddress = { address, at: clock.now() };
-  else lookAgain(scope, gatewayRetryMs, 'no node has an address yet');
+  else requeueAfter(scope, gatewayRetryMs, 'no node has an address yet');
   return address;
 }
 
@@ -82,9 +82,9 @@ const gateways: Resource<UnstructuredObject> = {
 };
 
 async function seeGateway(scope: PlaneScope): Promise<GatewayFacts | undefined> {
-  const { wish, memory, request } = scope;
+  const { desired, memory, request } = scope;
   const { client, clock, signal } = request.context;
-  const wanted = wish.exposure.gateway;
+  const wanted = desired.exposure.gateway;
   if (!wanted) return undefined;
   if (memory.gateway && clock.now() - memory.gateway.at < gatewayCalmMs) return memory.gateway.facts;
   const key = { namespace: wanted.namespace, name: wanted.name };
@@ -92,18 +92,18 @@ async function seeGateway(scope: PlaneScope): Promise<GatewayFacts | undefined> 
     const gateway = await openTo(scope, await client.get(gateways, key, { signal }));
     const facts = gateway ? gatewayFacts(gateway, wanted) : unusable(scope, key);
     if (facts.problem === undefined) memory.gateway = { facts, at: clock.now() };
-    else lookAgain(scope, gatewayRetryMs, 'the Gateway is not usable yet');
+    else requeueAfter(scope, gatewayRetryMs, 'the Gateway is not usable yet');
     return facts;
   } catch (error) {
     if (!isNotFound(error)) throw error;
-    lookAgain(scope, gatewayRetryMs, 'there is no Gateway yet');
+    requeueAfter(scope, gatewayRetryMs, 'there is no Gateway yet');
     return unusable(scope, key);
   }
 }
 
 /** A Gateway of another namespace that is closed to this one looks like one that is not there. */
-function unusable({ wish }: PlaneScope, { namespace, name }: Required<ObjectKey>): GatewayFacts {
-  const own = wish.identity.namespace;
+function unusable({ desired }: PlaneScope, { namespace, name }: Required<ObjectKey>): GatewayFacts {
+  const own = desired.identity.namespace;
   const problem =
     namespace === own
       ? `Gateway ${namespace}/${name} does not exist`
@@ -113,10 +113,10 @@ function unusable({ wish }: PlaneScope, { namespace, name }: Required<ObjectKey>
 
 /** The Gateway with the listeners that take routes of the plane's namespace; undefined when none does. */
 async function openTo(
-  { wish, request }: PlaneScope,
+  { desired, request }: PlaneScope,
   gateway: UnstructuredObject,
 ): Promise<UnstructuredObject | undefined> {
-  const own = wish.identity.namespace;
+  const own = desired.identity.namespace;
   if (gateway.metadata.namespace === own) return gateway;
   const { client, signal } = request.context;
   const spec = isJsonObject(gateway['spec']) ? gateway['spec'] : {};
@@ -144,7 +144,7 @@ interface Listener {
 /** A plane needs a listener that passes TLS on unopened, for names we may choose below its domain. */
 export function gatewayFacts(
   gateway: UnstructuredObject,
-  wanted: NonNullable<PlaneWish['exposure']['gateway']>,
+  wanted: NonNullable<PlaneSpec['exposure']['gateway']>,
 ): GatewayFacts {
   const spec = isJsonObject(gateway['spec']) ? gateway['spec'] : {};
   const status = isJsonObject(gateway['status']) ? gateway['status'] : {};

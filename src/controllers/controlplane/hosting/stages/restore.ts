@@ -5,7 +5,7 @@ import { findBackup, restoreBackup } from '../backup/restore.ts';
 import { openBackupStore, storeOptions } from '../backup/store.ts';
 import { etcdTargetOf, unreachable } from '../etcd/connect.ts';
 import { seeEtcd } from '../etcd/observe.ts';
-import { bad, good, lookAgain, type PlaneScope, readSecret, tell } from '../scope.ts';
+import { bad, good, type PlaneScope, readSecret, requeueAfter, tell } from '../scope.ts';
 import type { RestoreRequest } from '../types.ts';
 import { writeState } from '../write-state.ts';
 
@@ -26,11 +26,11 @@ export async function findRestore(scope: PlaneScope): Promise<undefined> {
   if (refusal === undefined) return await search(scope, restore);
   const message = `${restore.backup} is not restored: ${refusal}`;
   tell(scope, 'restore', bad('RestoreRefused', message));
-  lookAgain(scope, retryMs, 'a restore that is refused');
+  requeueAfter(scope, retryMs, 'a restore that is refused');
 }
 
 /** Puts the backup that was found in place. */
-export async function keepRestore(scope: PlaneScope): Promise<undefined> {
+export async function reconcileRestore(scope: PlaneScope): Promise<undefined> {
   const { restore } = scope.request;
   const state = scope.state.restore;
   if (!restore || !state) return;
@@ -57,11 +57,11 @@ export async function keepRestore(scope: PlaneScope): Promise<undefined> {
 const isNew = ({ request, controlPlane }: PlaneScope): boolean =>
   !request.isInitialized && (controlPlane?.wanted ?? 0) === 0 && (controlPlane?.pods.length ?? 0) === 0;
 
-async function whyRefused({ wish, request }: PlaneScope, restore: RestoreRequest): Promise<string | undefined> {
+async function whyRefused({ desired, request }: PlaneScope, restore: RestoreRequest): Promise<string | undefined> {
   if (restore.problem !== undefined) return restore.problem;
-  if (!wish.backup) return 'the plane names no store of backups';
-  if (wish.backup.problem !== undefined) return wish.backup.problem;
-  if (wish.dataStore.kind !== 'own-etcd') return 'the plane has no etcd of its own';
+  if (!desired.backup) return 'the plane names no store of backups';
+  if (desired.backup.problem !== undefined) return desired.backup.problem;
+  if (desired.dataStore.kind !== 'own-etcd') return 'the plane has no etcd of its own';
   return restore.from && (await whyNotGranted(request, restore.from));
 }
 
@@ -80,9 +80,9 @@ async function whyNotGranted(
 
 /** The plane goes on as it is until the backup is found. */
 async function search(scope: PlaneScope, restore: RestoreRequest): Promise<undefined> {
-  const { request, wish, background, memory, key } = scope;
+  const { request, desired, background, memory, key } = scope;
   const { clock, events } = request.context;
-  const target = wish.backup?.target;
+  const target = desired.backup?.target;
   if (!target) return;
   const now = clock.now();
   const work = background.take<string>(key, searching);
@@ -90,7 +90,7 @@ async function search(scope: PlaneScope, restore: RestoreRequest): Promise<undef
     delete memory.restoreFailure;
     const { token } = restore;
     await writeState(scope, { ...scope.state, restore: { token, backup: work.value, phase: 'stopping' } });
-    lookAgain(scope, 0, 'a restore begins');
+    requeueAfter(scope, 0, 'a restore begins');
     return;
   }
   if (work?.kind === 'failed') {
@@ -100,7 +100,7 @@ async function search(scope: PlaneScope, restore: RestoreRequest): Promise<undef
   if (waitsAfterFailure(scope, restore)) return;
   tell(scope, 'restore', bad('Searching', `${restore.backup} is looked for in the store of backups`));
   if (work?.kind === 'running') return;
-  const plane = restore.from ?? { namespace: wish.identity.namespace, name: wish.identity.clusterName };
+  const plane = restore.from ?? { namespace: desired.identity.namespace, name: desired.identity.clusterName };
   background.start(key, searching, now, async (signal) => {
     const { store, isOwn } = await openBackupStore(target, storeOptions(scope, signal));
     return await findBackup({ store, isOwn, backup: restore.backup, plane, signal });
@@ -114,14 +114,14 @@ function waitsAfterFailure(scope: PlaneScope, restore: RestoreRequest): boolean 
   const passedMs = request.context.clock.now() - (failure?.at ?? 0);
   if (!failure || failure.token !== restore.token || passedMs >= retryMs) return false;
   tell(scope, 'restore', bad('RestoreFailed', failure.message));
-  lookAgain(scope, retryMs - passedMs, 'a restore is tried again');
+  requeueAfter(scope, retryMs - passedMs, 'a restore is tried again');
   return true;
 }
 
 async function load(scope: PlaneScope, restore: RestoreRequest): Promise<void> {
-  const { request, wish, background, memory, key, openEtcd } = scope;
+  const { request, desired, background, memory, key, openEtcd } = scope;
   const { clock, cache, events } = request.context;
-  const target = wish.backup?.target;
+  const target = desired.backup?.target;
   const name = scope.state.restore?.backup;
   if (!target || name === undefined) {
     tell(scope, 'restore', bad('RestoreRefused', `${restore.backup} cannot be restored without its store of backups`));
@@ -144,17 +144,17 @@ async function load(scope: PlaneScope, restore: RestoreRequest): Promise<void> {
   }
   if (waitsAfterFailure(scope, restore)) return;
   tell(scope, 'restore', bad('Restoring', `${name} is being restored`));
-  const targetOf = etcdTargetOf(wish, (secret) => readSecret(scope, secret));
+  const targetOf = etcdTargetOf(desired, (secret) => readSecret(scope, secret));
   if (work?.kind === 'running' || scope.etcd?.isServing !== true || !targetOf) return;
   // a backup is in memory as a whole: one tenant does not fill it with many
-  if (background.isUnderWay(wish.identity.namespace, loading)) {
-    lookAgain(scope, queueMs, 'another plane of the namespace is being restored');
+  if (background.isUnderWay(desired.identity.namespace, loading)) {
+    requeueAfter(scope, queueMs, 'another plane of the namespace is being restored');
     return;
   }
-  const { running } = seeEtcd(cache, wish);
+  const { running } = seeEtcd(cache, desired);
   const rename =
-    wish.layout === 'k0s' && restore.from
-      ? { from: `/${restore.from.name}/`, to: `/${wish.identity.clusterName}/` }
+    desired.layout === 'k0s' && restore.from
+      ? { from: `/${restore.from.name}/`, to: `/${desired.identity.clusterName}/` }
       : undefined;
   background.start(key, loading, now, async (signal) => {
     const { store } = await openBackupStore(target, storeOptions(scope, signal));

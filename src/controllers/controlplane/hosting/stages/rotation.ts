@@ -3,19 +3,20 @@ import { oldCertificateHolders } from '../certificates/holders.ts';
 import { firstPublicKey } from '../certificates/leaf.ts';
 import { rotate } from '../certificates/rotate.ts';
 import { storedPair } from '../certificates/stored.ts';
-import { bad, good, lookAgain, lookAgainAt, type PlaneScope, readSecret, tell } from '../scope.ts';
+import { bad, good, type PlaneScope, readSecret, requeueAfter, requeueAt, tell } from '../scope.ts';
 import { rotationOf } from '../state.ts';
 import { writeState } from '../write-state.ts';
 
 /** Moves rotations on. Each step is written down first; the next pass acts upon it. */
 export async function moveRotations(scope: PlaneScope): Promise<undefined> {
-  const { wish, credentials, request, state } = scope;
+  const { desired, credentials, request, state } = scope;
   if (!credentials) return;
   const { clock, events } = request.context;
-  const plan = certificatePlan(wish, scope.facts);
+  const plan = certificatePlan(desired, scope.facts);
   const planned = plan.find(({ kind }) => kind === 'key');
   const stored =
-    planned && storedPair(planned, readSecret(scope, { namespace: wish.identity.namespace, name: planned.place.name }));
+    planned &&
+    storedPair(planned, readSecret(scope, { namespace: desired.identity.namespace, name: planned.place.name }));
   const { settled } = rotationOf(state, 'ca').record;
   const outcome = await rotate({
     plan,
@@ -28,12 +29,12 @@ export async function moveRotations(scope: PlaneScope): Promise<undefined> {
     serviceAccountKey: stored && { ...stored, certificate: firstPublicKey(stored.certificate) },
   });
   scope.rotations = outcome.messages;
-  lookAgainAt(scope, outcome.nextMs, 'a rotation goes on');
+  requeueAt(scope, outcome.nextMs, 'a rotation goes on');
   if (outcome.state !== state) {
     await writeState(scope, outcome.state);
     for (const message of outcome.messages) events.event(request.owner, 'Normal', 'Rotating', message);
     // the Secret of the state wakes nobody who waits for it: act upon it soon
-    lookAgain(scope, 0, 'a rotation took a step');
+    requeueAfter(scope, 0, 'a rotation took a step');
   }
   tell(
     scope,

@@ -1,16 +1,16 @@
-import { nextVersion, planeObjects, wishProblems } from '../../../../hosting/index.ts';
+import { nextVersion, planeObjects, specProblems } from '../../../../hosting/index.ts';
 import { applyObjects } from '../apply-objects.ts';
 import { removeFormerDeployments, removeFormerPolicies } from '../former-objects.ts';
 import { mountedChecksums } from '../mounted.ts';
-import { bad, good, lookAgain, type PlaneScope, readSecret, tell } from '../scope.ts';
+import { bad, good, type PlaneScope, readSecret, requeueAfter, tell } from '../scope.ts';
 import { problemOfSet, type SetSight } from '../sets.ts';
 import { seeControlPlane } from '../workload-sets.ts';
 
 const workersMs = 10_000;
 
-/** A wish that cannot be fulfilled leaves everything as it is: never a part of a plane. */
-export function acceptWish(scope: PlaneScope): 'stop' | undefined {
-  const problems = wishProblems(scope.wish);
+/** A spec that cannot be fulfilled leaves everything as it is: never a part of a plane. */
+export function acceptRequest(scope: PlaneScope): 'stop' | undefined {
+  const problems = specProblems(scope.desired);
   if (problems.length === 0) return undefined;
   tell(scope, 'version', bad(problems[0]!.reason, problems.map(({ message }) => message).join('; ')));
   return 'stop';
@@ -18,8 +18,8 @@ export function acceptWish(scope: PlaneScope): 'stop' | undefined {
 
 /** Whether the version asked for may be the next one. One that may not leaves the Pods as they are, and says why. */
 export function judgeVersion(scope: PlaneScope): 'stop' | undefined {
-  const { wish, facts } = scope;
-  const decision = nextVersion(facts.runningVersion, wish.version, facts.workload?.kubeletVersions);
+  const { desired, facts } = scope;
+  const decision = nextVersion(facts.runningVersion, desired.version, facts.workload?.kubeletVersions);
   if (decision.allowed) {
     tell(scope, 'version', good('Accepted'));
     return undefined;
@@ -27,24 +27,24 @@ export function judgeVersion(scope: PlaneScope): 'stop' | undefined {
   tell(scope, 'version', bad(decision.reason, decision.message));
   scope.holdsBack = true;
   // nobody tells when the last old worker is gone
-  if (decision.reason === 'VersionSkew') lookAgain(scope, workersMs, 'the workers are too old');
+  if (decision.reason === 'VersionSkew') requeueAfter(scope, workersMs, 'the workers are too old');
   return scope.controlPlane ? undefined : 'stop';
 }
 
 /** Who may talk to whom is settled before anybody is started: a member of etcd that is not let through never gets ready. */
 export async function keepPolicies(scope: PlaneScope): Promise<undefined> {
-  const { policies } = planeObjects(scope.wish, scope.facts);
+  const { policies } = planeObjects(scope.desired, scope.facts);
   await applyObjects(scope.apply, policies);
   await removeFormerPolicies(scope, policies);
 }
 
 /** Configuration, and the Pods that read it. */
-export async function keepWorkloads(scope: PlaneScope): Promise<undefined> {
-  const { wish, request } = scope;
+export async function reconcileWorkloads(scope: PlaneScope): Promise<undefined> {
+  const { desired, request } = scope;
   const { cache } = request.context;
-  scope.facts = { ...scope.facts, checksums: mountedChecksums(wish, cache, (key) => readSecret(scope, key)) };
+  scope.facts = { ...scope.facts, checksums: mountedChecksums(desired, cache, (key) => readSecret(scope, key)) };
   if (!scope.holdsBack) {
-    const objects = planeObjects(scope.isRestoring ? { ...wish, replicas: 0 } : wish, scope.facts);
+    const objects = planeObjects(scope.isRestoring ? { ...desired, replicas: 0 } : desired, scope.facts);
     await applyObjects(scope.apply, objects.config);
     const left = await removeFormerDeployments(scope);
     if (left.length > 0) {
@@ -57,7 +57,7 @@ export async function keepWorkloads(scope: PlaneScope): Promise<undefined> {
     }
     await applyObjects(scope.apply, objects.controlPlane);
   }
-  const controlPlane = seeControlPlane(cache, wish);
+  const controlPlane = seeControlPlane(cache, desired);
   scope.controlPlane = controlPlane;
   // what was written in this pass has had no consequences yet
   scope.isRolledOut = !scope.hasWritten && !scope.isRestoring && controlPlane?.isRolledOut === true;
@@ -65,8 +65,8 @@ export async function keepWorkloads(scope: PlaneScope): Promise<undefined> {
 }
 
 function tellRollout(scope: PlaneScope, controlPlane: SetSight | undefined): void {
-  const { wish } = scope;
-  if (wish.replicas === 0) {
+  const { desired } = scope;
+  if (desired.replicas === 0) {
     const left = controlPlane?.pods.length ?? 0;
     tell(scope, 'workloads', left === 0 ? good('Hibernated') : bad('Hibernating', `${left} Pods are being stopped`));
     return;
@@ -81,18 +81,18 @@ function tellRollout(scope: PlaneScope, controlPlane: SetSight | undefined): voi
   }
   const problem = controlPlane && problemOfSet(controlPlane);
   const { ready = 0, upToDate = 0 } = controlPlane?.counts ?? {};
-  const how = `${ready} of ${wish.replicas} replicas are ready, ${upToDate} of them as wished`;
+  const how = `${ready} of ${desired.replicas} replicas are ready, ${upToDate} of them as desired`;
   tell(scope, 'workloads', bad('RollingOut', problem === undefined ? how : `${how}; ${problem}`));
 }
 
 /** Ways in from outside that lead to the Service. */
-export async function keepRoutes(scope: PlaneScope): Promise<undefined> {
+export async function reconcileRoutes(scope: PlaneScope): Promise<undefined> {
   const problem = scope.facts.gateway?.problem;
   if (problem !== undefined) {
     tell(scope, 'routes', bad('GatewayNotUsable', problem));
     return;
   }
-  const { routes } = planeObjects(scope.wish, scope.facts);
+  const { routes } = planeObjects(scope.desired, scope.facts);
   if (routes.length === 0) return;
   await applyObjects(scope.apply, routes);
   tell(scope, 'routes', good('Applied'));

@@ -8,7 +8,7 @@ import type { ClusterControllers } from '../../../cluster/index.ts';
 import type { ConnectWorkload } from '../../../shared/index.ts';
 import { fakeClusters, infrastructureGroup } from '../../../testing/provider-kinds.ts';
 import { by, type ControllerParts, createWorld, type World } from '../../../testing/world.ts';
-import type { ProviderDependencies } from '../../plane-pass.ts';
+import type { ProviderDependencies } from '../../plane-reconcile.ts';
 import { FakePlaneEtcd } from './fake-etcd.ts';
 import { type FakeHost, fakeHost } from './fake-kubelet.ts';
 

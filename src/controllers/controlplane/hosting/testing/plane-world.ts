@@ -1,5 +1,5 @@
 import { clusters, type IdentityReference, openStackClusters, Pods, Secrets } from '../../../../api/index.ts';
-import { hostedNaming, kubernetesImages, type PlaneWish } from '../../../../hosting/index.ts';
+import { hostedNaming, kubernetesImages, type PlaneSpec } from '../../../../hosting/index.ts';
 import { ignoreNotFound, type UnstructuredObject } from '../../../../machinery/index.ts';
 import { defineController, done, watchMapped, watchObjects } from '../../../../runtime/index.ts';
 import { ownerReference } from '../../../shared/index.ts';
@@ -10,7 +10,7 @@ import { createPlaneDriver } from '../driver.ts';
 import type { PlaneReport, PlaneRequest, RemovalReport } from '../types.ts';
 import { clusterName, createHostedCluster, createHostingWorld, type HostingWorld } from './hosting-world.ts';
 
-export type WishChange = (wish: PlaneWish) => PlaneWish;
+export type SpecChange = (desired: PlaneSpec) => PlaneSpec;
 
 /** A plane driven by a controller of a few lines, on a management API whose Pods are played. */
 export interface PlaneWorld extends HostingWorld {
@@ -20,8 +20,8 @@ export interface PlaneWorld extends HostingWorld {
   reports(): readonly PlaneReport[];
   removal(): RemovalReport | undefined;
   /** what is wanted from now on */
-  wish(change: WishChange): Promise<void>;
-  /** more of a request than its wish */
+  desired(change: SpecChange): Promise<void>;
+  /** more of a request than its spec */
   ask(change: Partial<PlaneRequest>): Promise<void>;
   secret(name: string, key: string): Promise<string | undefined>;
   untilSettled(): Promise<void>;
@@ -33,7 +33,7 @@ const finalizer = 'test.example/plane';
 
 export { clusterName };
 
-export function hostedWish(owner: UnstructuredObject, namespace: string): PlaneWish {
+export function hostedPlaneSpec(owner: UnstructuredObject, namespace: string): PlaneSpec {
   const version = 'v1.33.1';
   return {
     identity: { namespace, clusterName, owner: ownerReference(owner, fakeControlPlanes, { controller: true }) },
@@ -65,7 +65,7 @@ export interface PlaneWorldOptions {
   broken?: string;
   backupDirectory?: string;
   /** what is wanted from the beginning */
-  wish?: WishChange;
+  desired?: SpecChange;
   request?: Partial<PlaneRequest>;
   /** the workers are in an OpenStack, opened by this identity; default: in no cloud anybody knows */
   identity?: IdentityReference;
@@ -74,11 +74,11 @@ export interface PlaneWorldOptions {
 export async function createPlaneWorld({
   identity,
   backupDirectory,
-  wish: firstWish,
+  desired: firstRequest,
   request,
   ...options
 }: PlaneWorldOptions = {}): Promise<PlaneWorld> {
-  let change: WishChange = firstWish ?? ((wish) => wish);
+  let change: SpecChange = firstRequest ?? ((desired) => desired);
   let more: Partial<PlaneRequest> = request ?? {};
   let report: PlaneReport | undefined;
   const reports: PlaneReport[] = [];
@@ -115,14 +115,14 @@ export async function createPlaneWorld({
             const owner = context.cache.lister(fakeControlPlanes).get(wanted);
             if (!owner) return done();
             const cluster = context.cache.lister(clusters).get(key);
-            const wish = change(hostedWish(owner, namespace));
+            const desired = change(hostedPlaneSpec(owner, namespace));
             if (owner.metadata.deletionTimestamp !== undefined) {
-              const store = wish.dataStore;
+              const store = desired.dataStore;
               const etcdVolumes = store.kind === 'own-etcd' && store.deleteVolumes;
               removal = await driver.remove({
                 context,
                 owner,
-                wish,
+                desired,
                 volumes: { etcd: etcdVolumes, controlPlane: false },
                 ...(cluster && { cluster }),
               });
@@ -135,7 +135,7 @@ export async function createPlaneWorld({
             report = await driver.drive({
               context,
               owner,
-              wish,
+              desired,
               isInitialized: report?.isFunctional === true,
               follower,
               ...(cluster && { cluster }),
@@ -168,7 +168,7 @@ export async function createPlaneWorld({
       return report;
     },
     removal: () => removal,
-    async wish(next: WishChange) {
+    async desired(next: SpecChange) {
       change = next;
       await touch();
     },

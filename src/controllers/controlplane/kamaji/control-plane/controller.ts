@@ -29,12 +29,12 @@ import {
   watchFilter,
   writeObject,
 } from '../../../shared/index.ts';
-import { clusterMatters, clusterOfPlane, controlPlanesOf } from '../../cluster-of-plane.ts';
+import { clusterOfPlane, controlPlanesOf, relevantClusterChange } from '../../cluster-of-plane.ts';
 import { childWatches } from '../../parent-and-child.ts';
-import { defaultConcurrency } from '../../plane-pass.ts';
+import { defaultConcurrency } from '../../plane-reconcile.ts';
 import { controlPlaneFieldManager, controlPlaneFinalizer } from '../names.ts';
 import type { KamajiDependencies } from '../scope.ts';
-import { keepControlPlane, removeControlPlane } from './keep.ts';
+import { reconcileControlPlane, removeControlPlane } from './reconcile.ts';
 import type { ControlPlaneScope } from './scope.ts';
 
 /** KamajiControlPlanes: each makes a TenantControlPlane for its Cluster, and shows how that is. */
@@ -54,7 +54,7 @@ export function kamajiControlPlaneController(dependencies: KamajiDependencies): 
     const scope: ControlPlaneScope = { context, tenants, cluster, original, draft };
     if (pauses.length === 0) {
       if (isDeleting(original)) await removeControlPlane(scope);
-      else if (cluster) await keepControlPlane(scope, cluster);
+      else if (cluster) await reconcileControlPlane(scope, cluster);
     }
     // what the kind requires of a status
     draft.status = { ready: false, version: '', externalManagedControlPlane: true, ...draft.status };
@@ -65,7 +65,7 @@ export function kamajiControlPlaneController(dependencies: KamajiDependencies): 
   return defineController({
     name: 'kamaji-control-plane',
     for: kamajiControlPlanes,
-    goesOnAfterOwn: 'status',
+    continuesAfterOwnWrite: 'status',
     concurrency: dependencies.concurrency ?? defaultConcurrency,
     setup(informers) {
       informers.informer(clusters);
@@ -76,7 +76,7 @@ export function kamajiControlPlaneController(dependencies: KamajiDependencies): 
       watchObjects(kamajiControlPlanes, { predicates: watchFilter(dependencies.watchFilter) }),
       ...childWatches(tenantControlPlanes, kamajiControlPlanes, decisiveOf),
       watchMapped(clusters, (cluster) => controlPlanesOf(cluster, kamajiControlPlanes), {
-        predicates: [clusterMatters],
+        predicates: [relevantClusterChange],
       }),
       // Secrets of a TenantControlPlane, which has the name of what made it, and those made of them
       watchMapped(Secrets, (secret) => {

@@ -14,7 +14,7 @@ import type { ControlPlaneScope } from './scope.ts';
 /**
  * Cluster API looks for the kubeconfig and the authority of a Cluster under names of its own. True once both are there.
  */
-export async function keepClusterSecrets(
+export async function reconcileClusterSecrets(
   { context, original }: ControlPlaneScope,
   cluster: Cluster,
   tenant: TenantControlPlane,

@@ -79,7 +79,7 @@ export function observeControlPlane(
       ? { status: 'True', reason: 'KubeadmResourcesCreated' }
       : mirrored(tenant, 'KubeconfigAvailable', obstacle),
   );
-  // it answers, and something is not as wished all the same
+  // it answers, and something is not as desired all the same
   const message = conditionOf(tenant, readyCondition)?.message ?? '';
   const whole: Verdict = isReady
     ? { status: 'True', reason: 'KamajiControlPlaneIsReady', message }
@@ -90,7 +90,7 @@ export function observeControlPlane(
   setNotDeleting(draft, nowMs);
 }
 
-/** Nothing is made of a wish that cannot be fulfilled; what is there goes on as before. */
+/** Nothing is made of a spec that cannot be fulfilled; what is there goes on as before. */
 export function refuseControlPlane(draft: KamajiControlPlane, reason: string, message: string, nowMs: number): void {
   const verdict: Verdict = { status: 'False', reason, message };
   setVerdict(draft, 'TenantControlPlaneCreated', verdict, nowMs);

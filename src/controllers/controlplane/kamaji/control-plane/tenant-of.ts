@@ -16,7 +16,7 @@ import {
 import { formatApiVersion } from '../../../../machinery/index.ts';
 import { lastAppliedAnnotation, ownerReference } from '../../../shared/index.ts';
 
-/** The TenantControlPlane of a KamajiControlPlane: the same name, the same wish in other words. */
+/** The TenantControlPlane of a KamajiControlPlane: the same name, the same spec in other words. */
 export function tenantOf(controlPlane: KamajiControlPlane, cluster: Cluster): TenantControlPlane {
   const { name = '', namespace = '', labels, annotations = {} } = controlPlane.metadata;
   const { [lastAppliedAnnotation]: _, ...kept } = annotations;

@@ -33,11 +33,11 @@ import {
 import { AuthorityLostError } from '../../hosting/certificates/errors.ts';
 import { createPlaneDriver, type EtcdClusterReport, type PlaneDriver } from '../../hosting/index.ts';
 import { secretDrafts } from '../../hosting/secret-drafts.ts';
-import { defaultConcurrency } from '../../plane-pass.ts';
+import { defaultConcurrency } from '../../plane-reconcile.ts';
 import { dataStoreAllowedDeletion, dataStoreFinalizer, dataStoreValidation } from '../names.ts';
 import { type KamajiDependencies, type KamajiSettings, settingsOf } from '../scope.ts';
 import { type OpenStore, useStore } from './connect.ts';
-import { isManaged, managedEtcdWish } from './default-store.ts';
+import { isManaged, managedEtcdSpec } from './default-store.ts';
 import { contentSecretName, missingValues, placeOf, storeValues } from './places.ts';
 import { dataStoreNameOf } from './tenancy.ts';
 
@@ -188,7 +188,7 @@ async function runEtcd({ context, driver, store, settings }: StoreScope): Promis
   await ensureNamespace(context, systemNamespace);
   let report: EtcdClusterReport;
   try {
-    report = await driver.driveEtcd({ context, owner: store, wish: managedEtcdWish(store, systemNamespace) });
+    report = await driver.driveEtcd({ context, owner: store, desired: managedEtcdSpec(store, systemNamespace) });
   } catch (error) {
     if (!(error instanceof AuthorityLostError)) throw error;
     const lost: Verdict = { status: 'False', reason: 'AuthorityLost', message: error.message };

@@ -1,5 +1,5 @@
 import { type DataStore, dataStores } from '../../../../api/index.ts';
-import { type EtcdClusterWish, kamajiNaming, type PlaneNaming, type SecretPlace } from '../../../../hosting/index.ts';
+import { type EtcdClusterSpec, kamajiNaming, type PlaneNaming, type SecretPlace } from '../../../../hosting/index.ts';
 import { formatApiVersion } from '../../../../machinery/index.ts';
 import { ownerReference } from '../../../shared/index.ts';
 import type { KamajiSettings } from '../scope.ts';
@@ -47,7 +47,7 @@ export function managedDataStore({ systemNamespace, defaultDataStore }: KamajiSe
 }
 
 /** The etcd behind it, whose users are checked: we are `root` there. */
-export function managedEtcdWish(store: DataStore, systemNamespace: string): EtcdClusterWish {
+export function managedEtcdSpec(store: DataStore, systemNamespace: string): EtcdClusterSpec {
   return {
     identity: {
       namespace: systemNamespace,

@@ -66,22 +66,22 @@ describe('a KubeconfigGenerator', () => {
   it('makes one anew before it ends, or when anything in it changes', async () => {
     const clock = new ManualClock();
     const authority = await createAuthority({ commonName: 'test', clock });
-    const wish = {
+    const desired = {
       ...{ user: 'u', groups: [], server: 'https://x:6443', trust: authority.certificate, authority },
       ...{ cluster: 'c', checksum: 'a' },
     };
-    const text = await makeKubeconfig(wish, clock);
+    const text = await makeKubeconfig(desired, clock);
     const secret = (checksum: string, value: string): Secret => ({
       apiVersion: 'v1',
       kind: 'Secret',
       metadata: { annotations: { 'kamaji.clastix.io/checksum': checksum } },
       data: { value: Buffer.from(value).toString('base64') },
     });
-    const left = (renewalOf(secret('a', text), wish) ?? 0) - clock.now();
+    const left = (renewalOf(secret('a', text), desired) ?? 0) - clock.now();
     expect(Math.round(left / day)).toBe(275);
-    expect(renewalOf(secret('b', text), wish)).toBeUndefined();
-    expect(renewalOf(secret('a', 'nothing'), wish)).toBeUndefined();
-    expect(renewalOf(undefined, wish)).toBeUndefined();
+    expect(renewalOf(secret('b', text), desired)).toBeUndefined();
+    expect(renewalOf(secret('a', 'nothing'), desired)).toBeUndefined();
+    expect(renewalOf(undefined, desired)).toBeUndefined();
   });
 
   it('drops what it made for those it no longer selects', async () => {

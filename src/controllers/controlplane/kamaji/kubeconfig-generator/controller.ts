@@ -22,10 +22,10 @@ import {
 } from '../../../../runtime/index.ts';
 import { isDeleting, ownerReference, writeObject } from '../../../shared/index.ts';
 import { secretDrafts } from '../../hosting/secret-drafts.ts';
-import { defaultConcurrency } from '../../plane-pass.ts';
+import { defaultConcurrency } from '../../plane-reconcile.ts';
 import { kamajiFieldManager, managedByLabel, managedForLabel } from '../names.ts';
 import type { KamajiDependencies } from '../scope.ts';
-import { checksumAnnotation, kubeconfigKey, kubeconfigWish, makeKubeconfig, renewalOf } from './kubeconfig.ts';
+import { checksumAnnotation, kubeconfigKey, kubeconfigSpec, makeKubeconfig, renewalOf } from './kubeconfig.ts';
 import { nameOf, selectedTenants } from './selection.ts';
 
 /** KubeconfigGenerators: each keeps a kubeconfig of one user for every control plane it selects. */
@@ -104,8 +104,8 @@ async function keepOne(
   tenant: TenantControlPlane,
 ): Promise<{ result: Result } | { problem: string }> {
   const { client, cache, clock, signal } = context;
-  const wish = kubeconfigWish(cache, generator, tenant);
-  if ('problem' in wish) return wish;
+  const desired = kubeconfigSpec(cache, generator, tenant);
+  if ('problem' in desired) return desired;
   const { namespace = '', name: tenantName = '' } = tenant.metadata;
   const name = secretName(generator, tenant);
   const read = (key: ObjectKey): Secret | undefined => cache.lister(Secrets).get(key);
@@ -113,7 +113,7 @@ async function keepOne(
   if (live && !isOf(live, generator)) {
     return { problem: `Secret ${name} is there already and not ours; delete it, or rename the generator` };
   }
-  const renewAt = renewalOf(live, wish);
+  const renewAt = renewalOf(live, desired);
   if (renewAt !== undefined && renewAt > clock.now()) {
     return { result: after(Math.min(renewAt - clock.now(), longestMs), 'a kubeconfig is made anew') };
   }
@@ -121,8 +121,8 @@ async function keepOne(
   const drafts = secretDrafts({ client, namespace, owner, fieldManager: kamajiFieldManager, read, signal });
   drafts.put(name, {
     labels: { [managedByLabel]: generator.metadata.name ?? '', [managedForLabel]: tenantName },
-    annotations: { [checksumAnnotation]: wish.checksum },
-    data: { [kubeconfigKey]: await makeKubeconfig(wish, clock) },
+    annotations: { [checksumAnnotation]: desired.checksum },
+    data: { [kubeconfigKey]: await makeKubeconfig(desired, clock) },
   });
   await drafts.flush();
   return { result: after(longestMs, 'a kubeconfig is looked at') };

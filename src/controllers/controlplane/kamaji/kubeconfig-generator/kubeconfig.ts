@@ -18,7 +18,7 @@ export const kubeconfigKey = 'value';
 export const checksumAnnotation = 'kamaji.clastix.io/checksum';
 
 /** What a kubeconfig is made from. */
-export interface KubeconfigWish {
+export interface KubeconfigSpec {
   readonly user: string;
   readonly groups: readonly string[];
   readonly server: string;
@@ -30,11 +30,11 @@ export interface KubeconfigWish {
 }
 
 /** What is wanted for one control plane, or why that cannot be said. */
-export function kubeconfigWish(
+export function kubeconfigSpec(
   cache: CacheReader,
   { spec }: KubeconfigGenerator,
   tenant: TenantControlPlane,
-): KubeconfigWish | { readonly problem: string } {
+): KubeconfigSpec | { readonly problem: string } {
   const user = valueFor(spec.user, tenant);
   if (user === undefined) return { problem: `spec.user: ${tellMissing(spec.user.fromDefinition)}` };
   const groups: string[] = [];
@@ -73,8 +73,8 @@ function endpointOf(kubeconfig: string | undefined): { server: string; trust: st
 }
 
 /** When a kubeconfig has to be made anew; undefined: now. */
-export function renewalOf(secret: Secret | undefined, wish: KubeconfigWish): number | undefined {
-  if (secret?.metadata.annotations?.[checksumAnnotation] !== wish.checksum) return undefined;
+export function renewalOf(secret: Secret | undefined, desired: KubeconfigSpec): number | undefined {
+  if (secret?.metadata.annotations?.[checksumAnnotation] !== desired.checksum) return undefined;
   try {
     const text = secretText(secret, kubeconfigKey) ?? '';
     const data = parseKubeconfig(text, 'of the generator').users?.[0]?.user['client-certificate-data'] ?? '';
@@ -85,8 +85,8 @@ export function renewalOf(secret: Secret | undefined, wish: KubeconfigWish): num
   }
 }
 
-export async function makeKubeconfig(wish: KubeconfigWish, clock: Clock): Promise<string> {
-  const { user, groups, server, trust, authority, cluster } = wish;
+export async function makeKubeconfig(desired: KubeconfigSpec, clock: Clock): Promise<string> {
+  const { user, groups, server, trust, authority, cluster } = desired;
   const pair = await issueCertificate({
     authority,
     commonName: user,

@@ -19,25 +19,25 @@ import {
   watchObjects,
 } from '../../../../runtime/index.ts';
 import { ensureFinalizer, isDeleting, isFilteredOut, pausedBy, watchFilter } from '../../../shared/index.ts';
-import { clusterMatters } from '../../cluster-of-plane.ts';
+import { relevantClusterChange } from '../../cluster-of-plane.ts';
 import { createPlaneDriver } from '../../hosting/index.ts';
-import { parentMatters } from '../../parent-and-child.ts';
-import { defaultConcurrency, passOverPlane } from '../../plane-pass.ts';
-import { createPlaneWays } from '../../plane-ways.ts';
+import { parentChanged } from '../../parent-and-child.ts';
+import { createPlaneConnections } from '../../plane-connections.ts';
+import { defaultConcurrency, reconcilePlane } from '../../plane-reconcile.ts';
 import type { OpenStore } from '../data-store/connect.ts';
 import { dataStoreNameOf } from '../data-store/tenancy.ts';
 import { pausedAnnotation, tenantFinalizer } from '../names.ts';
 import { type KamajiDependencies, settingsOf } from '../scope.ts';
-import { whyNotReady } from './data-store-wish.ts';
+import { whyNotReady } from './data-store-spec.ts';
 import { familyOf } from './family.ts';
-import { keepTenant } from './keep.ts';
+import { reconcileTenant } from './reconcile.ts';
 import { removeTenant } from './remove.ts';
 import type { TenantScope } from './scope.ts';
 
 /** TenantControlPlanes: planes in one Deployment, with their data in a DataStore. */
 export function tenantControlPlaneController(dependencies: KamajiDependencies, open: OpenStore): ControllerDefinition {
   const driver = createPlaneDriver(dependencies);
-  const ways = createPlaneWays(dependencies.connectWorkload);
+  const ways = createPlaneConnections(dependencies.connectWorkload);
   const settings = settingsOf(dependencies);
   const tenantsWhere = (filter: (tenant: TenantControlPlane) => boolean): ObjectKey[] =>
     dependencies.cache.lister(tenantControlPlanes).list({ filter }).map(objectKey);
@@ -71,12 +71,12 @@ export function tenantControlPlaneController(dependencies: KamajiDependencies, o
       draft,
       ...family,
     };
-    return await passOverPlane(context, tenantControlPlanes, {
+    return await reconcilePlane(context, tenantControlPlanes, {
       original: tenant,
       draft,
       pauses: pausesOf(scope),
-      tellsGeneration: false,
-      keep: () => keepTenant(scope),
+      reportsGeneration: false,
+      keep: () => reconcileTenant(scope),
       remove: () => removeTenant(scope),
     });
   };
@@ -84,7 +84,7 @@ export function tenantControlPlaneController(dependencies: KamajiDependencies, o
   return defineController({
     name: 'kamaji-tenant-control-plane',
     for: tenantControlPlanes,
-    goesOnAfterOwn: 'status',
+    continuesAfterOwnWrite: 'status',
     concurrency: dependencies.concurrency ?? defaultConcurrency,
     setup(informers) {
       informers.informer(clusters);
@@ -95,13 +95,13 @@ export function tenantControlPlaneController(dependencies: KamajiDependencies, o
     watches: [
       watchObjects(tenantControlPlanes, { predicates: watchFilter(dependencies.watchFilter) }),
       ...driver.watches(tenantControlPlanes as unknown as Resource<KubeObject>),
-      watchMapped(clusters, (cluster) => ofCluster(objectKey(cluster)), { predicates: [clusterMatters] }),
+      watchMapped(clusters, (cluster) => ofCluster(objectKey(cluster)), { predicates: [relevantClusterChange] }),
       // a TenantControlPlane has the name of what made it
-      watchMapped(kamajiControlPlanes, (parent) => [objectKey(parent)], { predicates: [parentMatters] }),
+      watchMapped(kamajiControlPlanes, (parent) => [objectKey(parent)], { predicates: [parentChanged] }),
       watchMapped(
         dataStores,
         (store: DataStore) => tenantsWhere((tenant) => dataStoreNameOf(tenant, settings) === store.metadata.name),
-        { predicates: [storeMatters] },
+        { predicates: [storeChanged] },
       ),
     ],
     sources: [driver.source, follower.source, dependencies.workloads.connectionSource(ofCluster)],
@@ -110,7 +110,7 @@ export function tenantControlPlaneController(dependencies: KamajiDependencies, o
 }
 
 /** By whom it is used is news to nobody who uses it. */
-function storeMatters(event: { type: string; object: DataStore; old?: DataStore }): boolean {
+function storeChanged(event: { type: string; object: DataStore; old?: DataStore }): boolean {
   return (
     event.type !== 'update' ||
     event.object.status?.ready !== event.old?.status?.ready ||

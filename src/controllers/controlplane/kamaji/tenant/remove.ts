@@ -2,12 +2,12 @@ import { type DataStore, dataStores } from '../../../../api/index.ts';
 import { objectKey } from '../../../../client/index.ts';
 import { after, done } from '../../../../runtime/index.ts';
 import { explain, setVerdict, withoutFinalizer } from '../../../shared/index.ts';
-import type { Outcome } from '../../plane-pass.ts';
+import type { Outcome } from '../../plane-reconcile.ts';
 import { useStore } from '../data-store/connect.ts';
 import { dataStoreNameOf, dismiss, tenancyOf, tenancyProblem } from '../data-store/tenancy.ts';
 import { tenantFinalizer } from '../names.ts';
 import type { TenantScope } from './scope.ts';
-import { tenantPlaneNames } from './wish.ts';
+import { tenantPlaneNames } from './spec.ts';
 
 const retryMs = 5_000;
 /** Deletion ends, also with a data store that never answers again. */
@@ -20,7 +20,7 @@ export async function removeTenant(scope: TenantScope): Promise<Outcome> {
     context,
     owner: tenant,
     ...(cluster && { cluster }),
-    wish: tenantPlaneNames({ tenant, clusterName, isOfCluster: isChild }),
+    desired: tenantPlaneNames({ tenant, clusterName, isOfCluster: isChild }),
     volumes: { etcd: false, controlPlane: false },
   });
   if (!report.isGone) {

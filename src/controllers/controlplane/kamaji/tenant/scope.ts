@@ -2,7 +2,7 @@ import type { TenantControlPlane } from '../../../../api/index.ts';
 import type { ReconcileContext } from '../../../../runtime/index.ts';
 import type { Follower, WorkloadClusters } from '../../../shared/index.ts';
 import type { PlaneDriver } from '../../hosting/index.ts';
-import type { PlaneWays } from '../../plane-ways.ts';
+import type { PlaneConnections } from '../../plane-connections.ts';
 import type { OpenStore } from '../data-store/connect.ts';
 import type { KamajiSettings } from '../scope.ts';
 import type { TenantFamily } from './family.ts';
@@ -13,7 +13,7 @@ export interface TenantScope extends TenantFamily {
   readonly driver: PlaneDriver;
   readonly follower: Follower;
   /** ours into the cluster, as a super admin: until the first rights are given nobody else gets in */
-  readonly ways: PlaneWays;
+  readonly ways: PlaneConnections;
   readonly workloads: WorkloadClusters;
   readonly open: OpenStore;
   readonly settings: KamajiSettings;

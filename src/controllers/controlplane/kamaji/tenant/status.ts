@@ -7,7 +7,7 @@ import {
   type TenantControlPlaneStatus,
   withLeadingV,
 } from '../../../../api/index.ts';
-import { type CredentialName, type PlaneWish, takesWriteLimits } from '../../../../hosting/index.ts';
+import { type CredentialName, type PlaneSpec, takesWriteLimits } from '../../../../hosting/index.ts';
 import { formatLabelSelectorObject } from '../../../../machinery/index.ts';
 import type { ReconcileContext } from '../../../../runtime/index.ts';
 import { setVerdict, type Verdict, versionAcceptedCondition } from '../../../shared/index.ts';
@@ -39,7 +39,7 @@ export const readyCondition = 'Ready';
 
 export interface Observation {
   readonly context: ReconcileContext;
-  readonly wish: PlaneWish;
+  readonly desired: PlaneSpec;
   readonly report: PlaneReport;
   readonly store: DataStore;
   readonly tenancy: Tenancy;
@@ -47,9 +47,9 @@ export interface Observation {
 
 /** What was seen of a plane, in the status of its TenantControlPlane. */
 export function observeTenant(draft: TenantControlPlane, observation: Observation): void {
-  const { context, report, wish, store, tenancy } = observation;
+  const { context, report, desired, store, tenancy } = observation;
   const { endpoint } = report;
-  const { naming, identity } = wish;
+  const { naming, identity } = desired;
   const phase = phaseOf(draft, observation);
   const running = report.runningVersion ?? draft.status?.kubernetesResources?.version?.version;
   const status: TenantControlPlaneStatus = {
@@ -60,16 +60,16 @@ export function observeTenant(draft: TenantControlPlane, observation: Observatio
       version: { status: phase, ...(running !== undefined && { version: withLeadingV(running) }) },
       ...deploymentStatus(observation),
       ...serviceStatus(observation),
-      ...(wish.exposure.ingress && { ingress: { name: naming.ingress, namespace: identity.namespace } }),
+      ...(desired.exposure.ingress && { ingress: { name: naming.ingress, namespace: identity.namespace } }),
     },
     storage: {
       driver: store.spec.driver,
       dataStoreName: store.metadata.name ?? '',
-      ...(store.spec.driver !== 'etcd' && { config: { secretName: secretOf(wish, 'datastore-config') } }),
+      ...(store.spec.driver !== 'etcd' && { config: { secretName: secretOf(desired, 'datastore-config') } }),
       setup: { ...draft.status?.storage?.setup, schema: tenancy.schema, user: tenancy.user },
-      ...(store.spec.driver === 'etcd' && { certificate: { secretName: secretOf(wish, 'datastore-client') } }),
+      ...(store.spec.driver === 'etcd' && { certificate: { secretName: secretOf(desired, 'datastore-client') } }),
     },
-    certificates: secrets(wish, {
+    certificates: secrets(desired, {
       ca: 'ca',
       apiServer: 'apiserver',
       apiServerKubeletClient: 'apiserver-kubelet-client',
@@ -78,7 +78,7 @@ export function observeTenant(draft: TenantControlPlane, observation: Observatio
       sa: 'sa',
     }),
     kubeconfig: endpoint
-      ? secrets(wish, {
+      ? secrets(desired, {
           admin: 'admin-kubeconfig',
           controllerManager: 'controller-manager-kubeconfig',
           scheduler: 'scheduler-kubeconfig',
@@ -86,9 +86,9 @@ export function observeTenant(draft: TenantControlPlane, observation: Observatio
       : {},
     kubeadmconfig: { configmapName: naming.configs.kubeadm },
     addons: {
-      coreDNS: { enabled: wish.addons.coreDns !== undefined },
-      kubeProxy: { enabled: wish.addons.kubeProxy !== undefined },
-      konnectivity: { enabled: wish.konnectivity !== undefined },
+      coreDNS: { enabled: desired.addons.coreDns !== undefined },
+      kubeProxy: { enabled: desired.addons.kubeProxy !== undefined },
+      konnectivity: { enabled: desired.konnectivity !== undefined },
     },
     ...(report.isSettled && { observedGeneration: draft.metadata.generation ?? 0 }),
   };
@@ -96,7 +96,7 @@ export function observeTenant(draft: TenantControlPlane, observation: Observatio
   showStages(draft, report, context.clock.now());
 }
 
-/** A wish that nothing can be made of yet: what is there stays as it is. */
+/** A spec that nothing can be made of yet: what is there stays as it is. */
 export function refuseTenant(draft: TenantControlPlane, type: string, verdict: Verdict, nowMs: number): void {
   const { version } = draft.status?.kubernetesResources?.version ?? {};
   const phase: TenantControlPlanePhase = version === undefined ? 'Provisioning' : 'NotReady';
@@ -121,38 +121,38 @@ function showStages(draft: TenantControlPlane, report: PlaneReport, nowMs: numbe
 }
 
 /** One word for the whole, chosen as Kamaji does. */
-function phaseOf(draft: TenantControlPlane, { wish, report }: Observation): TenantControlPlanePhase {
+function phaseOf(draft: TenantControlPlane, { desired, report }: Observation): TenantControlPlanePhase {
   const known = draft.status?.kubernetesResources?.version?.version;
-  if (wish.replicas === 0) return 'Sleeping';
+  if (desired.replicas === 0) return 'Sleeping';
   if (known === undefined && !report.isFunctional) return 'Provisioning';
   if (report.counts.ready === 0 || !report.isFunctional) return 'NotReady';
-  if (isWriteLimited(wish)) return 'WriteLimited';
+  if (isWriteLimited(desired)) return 'WriteLimited';
   if (report.rotations.some((step) => step.startsWith('ca:'))) return 'CertificateAuthorityRotating';
   const running = report.runningVersion;
-  return running !== undefined && withLeadingV(running) !== wish.version ? 'Upgrading' : 'Ready';
+  return running !== undefined && withLeadingV(running) !== desired.version ? 'Upgrading' : 'Ready';
 }
 
-function isWriteLimited({ writeLimits, version }: PlaneWish): boolean {
+function isWriteLimited({ writeLimits, version }: PlaneSpec): boolean {
   return takesWriteLimits(version) && Object.values(writeLimits ?? {}).includes(true);
 }
 
-const secretOf = ({ naming }: PlaneWish, name: CredentialName | 'datastore-config'): string =>
+const secretOf = ({ naming }: PlaneSpec, name: CredentialName | 'datastore-config'): string =>
   naming.secrets[name]?.name ?? '';
 
 function secrets<K extends string>(
-  wish: PlaneWish,
+  desired: PlaneSpec,
   names: Readonly<Record<K, CredentialName>>,
 ): { [key in K]?: { secretName: string } } {
   const result: { [key in K]?: { secretName: string } } = {};
-  for (const key in names) result[key] = { secretName: secretOf(wish, names[key]) };
+  for (const key in names) result[key] = { secretName: secretOf(desired, names[key]) };
   return result;
 }
 
 type Resources = NonNullable<TenantControlPlaneStatus['kubernetesResources']>;
 
-function deploymentStatus({ context, wish }: Observation): Pick<Resources, 'deployment'> {
-  const { namespace } = wish.identity;
-  const name = wish.naming.controlPlane;
+function deploymentStatus({ context, desired }: Observation): Pick<Resources, 'deployment'> {
+  const { namespace } = desired.identity;
+  const name = desired.naming.controlPlane;
   const deployment = context.cache.lister(Deployments).get({ namespace, name });
   if (!deployment) return {};
   const { replicas, updatedReplicas, readyReplicas, availableReplicas, unavailableReplicas, observedGeneration } =
@@ -172,13 +172,13 @@ function deploymentStatus({ context, wish }: Observation): Pick<Resources, 'depl
   };
 }
 
-function serviceStatus({ context, wish }: Observation): Pick<Resources, 'service'> {
-  const { namespace } = wish.identity;
-  const name = wish.naming.apiService;
+function serviceStatus({ context, desired }: Observation): Pick<Resources, 'service'> {
+  const { namespace } = desired.identity;
+  const name = desired.naming.apiService;
   const service = context.cache.lister(Services).get({ namespace, name });
   if (!service) return {};
   const ingress = service.status?.loadBalancer?.ingress;
   return {
-    service: { name, namespace, port: wish.exposure.apiPort, ...(ingress && { loadBalancer: { ingress } }) },
+    service: { name, namespace, port: desired.exposure.apiPort, ...(ingress && { loadBalancer: { ingress } }) },
   };
 }

@@ -144,7 +144,7 @@ describe('why a machine is replaced', () => {
     },
   };
   it.each<[string, string[], string[]]>([
-    ['all is as wished', reasons(controlPlane(), { config: configOf(controlPlane(), 'join') }), []],
+    ['all is as desired', reasons(controlPlane(), { config: configOf(controlPlane(), 'join') }), []],
     ['a new version', reasons(controlPlane({ version: 'v1.34.0' })), ['Version v1.33.0, v1.34.0 required']],
     ['another template', reasons(controlPlane(), { infrastructure: clone('old') }), ['FakeMachine is not up-to-date']],
     [
@@ -248,7 +248,7 @@ describe('remediation', () => {
     ['the first time', {}, {}, 0],
     ['again soon after', {}, record(10, 2), 3],
     ['again long after', {}, record(100, 2), 0],
-    ['again, when trouble is forgotten sooner', { minHealthyPeriodSeconds: 60 }, record(10, 2), 0],
+    ['again, when failures are forgotten sooner', { minHealthyPeriodSeconds: 60 }, record(10, 2), 0],
     ['too soon', { retryPeriodSeconds: 900 }, record(10, 0), 'RemediationDeferred'],
     ['too often', { maxRetry: 2 }, record(10, 2), 'CannotBeRemediated'],
     ['with a note nobody can read', {}, { annotations: { 'controlplane.cluster.x-k8s.io/remediation-for': '{' } }, 0],

@@ -14,7 +14,7 @@ export interface PreflightInput {
   etcdManaged: boolean;
   certificatesAvailable: boolean;
   /** members nobody owns, by name */
-  strangers: readonly string[];
+  unknownMembers: readonly string[];
 }
 
 /** Why a change must wait: in upstream's few words for the condition, and in detail. */
@@ -93,7 +93,7 @@ function checkAllIsWell(input: PreflightInput, change: PlannedChange, report: Re
     report(texts.etcd, 'the members of etcd are not known');
     return;
   }
-  for (const stranger of input.strangers) {
+  for (const stranger of input.unknownMembers) {
     report(texts.etcd, `etcd member ${stranger} does not have a corresponding Machine`);
   }
   const judgement =

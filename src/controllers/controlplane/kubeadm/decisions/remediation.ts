@@ -132,7 +132,7 @@ function dangerous(why: string): RemediationDecision {
   );
 }
 
-/** A replacement that fails soon is the same trouble again, and counted. */
+/** A replacement that fails soon is the same failure again, and counted. */
 function retryAllowed(controlPlane: KubeadmControlPlane, machine: Machine, nowMs: number): RemediationDecision {
   const record: RemediationRecord = {
     machine: machine.metadata.name ?? '',
@@ -143,8 +143,8 @@ function retryAllowed(controlPlane: KubeadmControlPlane, machine: Machine, nowMs
   const lastAt = last && parseRfc3339(last.timestamp);
   if (!last || lastAt === undefined) return { go: true, record };
   const { maxRetry, retryPeriodSeconds = 0, minHealthyPeriodSeconds } = controlPlane.spec.remediation ?? {};
-  const sameTrouble = lastAt + (minHealthyPeriodSeconds ?? defaultMinHealthySeconds) * 1000 > nowMs;
-  if (!sameTrouble) return { go: true, record };
+  const sameFault = lastAt + (minHealthyPeriodSeconds ?? defaultMinHealthySeconds) * 1000 > nowMs;
+  if (!sameFault) return { go: true, record };
   const nextAt = lastAt + retryPeriodSeconds * 1000;
   if (nextAt > nowMs) {
     return defer(

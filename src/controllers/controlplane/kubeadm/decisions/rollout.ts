@@ -14,7 +14,7 @@ export interface RolloutInput {
 
 const dayMs = 24 * 3_600_000;
 
-/** Why a machine is to be replaced, in upstream's words; nothing when it is as wished. */
+/** Why a machine is to be replaced, in upstream's words; nothing when it is as desired. */
 export function rolloutReasons(input: RolloutInput): string[] {
   const { controlPlane, machine, config, infrastructure, nowMs } = input;
   const { spec } = controlPlane;

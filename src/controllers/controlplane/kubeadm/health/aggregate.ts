@@ -11,7 +11,7 @@ import {
 export interface GroupedConditions {
   /** conditions of machines */
   of: readonly string[];
-  /** trouble that belongs to no machine */
+  /** faults that belong to no machine */
   problems: readonly string[];
   /** what they are about, in a few words */
   note: string;

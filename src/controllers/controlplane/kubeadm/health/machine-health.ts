@@ -165,7 +165,7 @@ export function memberViews(
 }
 
 /** Members that belong to no machine. */
-export function strangersOf(etcd: EtcdView | undefined, health: ReadonlyMap<string, MachineHealth>): EtcdMember[] {
+export function unknownMembersOf(etcd: EtcdView | undefined, health: ReadonlyMap<string, MachineHealth>): EtcdMember[] {
   const known = new Set([...health.values()].flatMap(({ member }) => (member ? [member.id] : [])));
   return (etcd?.members ?? []).filter(({ id }) => !known.has(id));
 }

@@ -25,10 +25,10 @@ export function controlPlaneMachines(cache: CacheReader, { metadata }: Cluster):
 
 /** Two who manage one control plane would take turns undoing each other's work. */
 export class MixedOwnershipError extends CapstanError {
-  constructor(strangers: readonly Machine[]) {
+  constructor(unknownMembers: readonly Machine[]) {
     super(
       'CAP_CONTROL_PLANE_MIXED',
-      `not all control plane machines are owned by this KubeadmControlPlane, refusing to operate in mixed management mode: ${strangers.map(nameOf).join(', ')}`,
+      `not all control plane machines are owned by this KubeadmControlPlane, refusing to operate in mixed management mode: ${unknownMembers.map(nameOf).join(', ')}`,
       { hint: 'delete the other machines, or the control plane object that does not own them' },
     );
     this.name = 'MixedOwnershipError';

@@ -4,7 +4,7 @@ import { ContractError } from '../../../shared/index.ts';
 import { rolloutReasons } from '../decisions/rollout.ts';
 import { type ControlPlaneScope, nameOf } from '../scope.ts';
 
-/** Reads what the machines are made of, and finds out which of them are no longer as wished. */
+/** Reads what the machines are made of, and finds out which of them are no longer as desired. */
 export async function readParts(scope: ControlPlaneScope): Promise<undefined> {
   const { context, controlPlane } = scope;
   const configs = new Map<string, KubeadmConfig>();

@@ -32,7 +32,7 @@ export interface KubeadmWorld extends World {
   machines(): Promise<Machine[]>;
   /** a machine goes dead: its Pods and its Node are no longer heard of */
   kill(name: string): Promise<void>;
-  /** all machines are there, well and as wished */
+  /** all machines are there, well and as desired */
   settled(replicas: number): () => Promise<boolean>;
   patchControlPlane(patch: JsonObject): Promise<void>;
 }
@@ -364,7 +364,7 @@ export async function putPod(workload: Client, component: string, node: string, 
   );
 }
 
-/** What is there already, or gone already, is as wished. */
+/** What is there already, or gone already, is as desired. */
 async function ignoring(work: Promise<unknown>): Promise<void> {
   await work.catch((error: unknown) => {
     const exists = (error as { code?: unknown }).code === 409;

@@ -3,8 +3,8 @@ import { type ControlPlaneScope, clusterKeyOf } from '../scope.ts';
 import { updateCoreDns } from './core-dns.ts';
 import { updateKubeProxy } from './kube-proxy.ts';
 
-/** Somebody may change the add-ons behind our back; once in a while they are put right. */
-const lookAgainMs = 10 * 60_000;
+/** Somebody else may change the add-ons; once in a while they are put right. */
+const recheckMs = 10 * 60_000;
 
 /** Add-ons follow once all machines have: they run on every Node and must not be ahead of the API. */
 export async function updateAddOns(scope: ControlPlaneScope): Promise<undefined> {
@@ -12,7 +12,7 @@ export async function updateAddOns(scope: ControlPlaneScope): Promise<undefined>
   if (!scope.inspection) return;
   const { annotations = {} } = controlPlane.metadata;
   const configuration = controlPlane.spec.kubeadmConfigSpec?.clusterConfiguration;
-  const wish = JSON.stringify([
+  const desired = JSON.stringify([
     controlPlane.spec.version,
     configuration?.imageRepository,
     configuration?.dns,
@@ -20,9 +20,9 @@ export async function updateAddOns(scope: ControlPlaneScope): Promise<undefined>
     annotations[skipKubeProxyAnnotation],
   ]);
   const now = context.clock.now();
-  if (memory.addOns?.wish === wish && now - memory.addOns.at < lookAgainMs) return;
+  if (memory.addOns?.desired === desired && now - memory.addOns.at < recheckMs) return;
   const client = dependencies.workloads.client(clusterKeyOf(scope));
   await updateKubeProxy(client, controlPlane, context.signal);
   await updateCoreDns(client, controlPlane, context.signal);
-  memory.addOns = { wish, at: now };
+  memory.addOns = { desired, at: now };
 }

@@ -2,7 +2,7 @@ import { type KubeadmConfig, kubeadmConfigs } from '../../../../api/index.ts';
 import { objectKey } from '../../../../client/index.ts';
 import { formatTime, ignoreNotFound } from '../../../../machinery/index.ts';
 import { certificatesExpiryAnnotation, explain, fieldManager, isDeleting } from '../../../shared/index.ts';
-import { type ControlPlaneScope, clusterKeyOf, isInitialized, lookAgain, nameOf } from '../scope.ts';
+import { type ControlPlaneScope, clusterKeyOf, isInitialized, nameOf, requeueAfter } from '../scope.ts';
 
 const defaultPort = 6443;
 const retryMs = 60_000;
@@ -38,7 +38,7 @@ export async function noteCertificateExpiry(scope: ControlPlaneScope): Promise<u
       if (context.signal.aborted) throw error;
       // nothing else waits for it
       context.log.info('The certificate of an API server cannot be looked at', { node, error: explain(error) });
-      lookAgain(scope, retryMs, 'the certificate of an API server');
+      requeueAfter(scope, retryMs, 'the certificate of an API server');
     }
   }
 }

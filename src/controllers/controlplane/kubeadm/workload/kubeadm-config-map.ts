@@ -14,7 +14,7 @@ const key = { namespace: 'kube-system', name: 'kubeadm-config' };
 const dataKey = 'ClusterConfiguration';
 const maxConflicts = 5;
 
-/** Parts of kubeadm's configuration that follow the wish; what else is in it was settled when the cluster was made. */
+/** Parts of kubeadm's configuration that follow the spec; what else is in it was settled when the cluster was made. */
 const steered = [
   'apiServer',
   'controllerManager',
@@ -25,14 +25,14 @@ const steered = [
   'encryptionAlgorithm',
 ] as const;
 
-/** The configuration kubeadm keeps in the cluster, brought to a version and to what the control plane wishes. */
+/** The configuration kubeadm keeps in the cluster, brought to a version and to the spec of the control plane. */
 export function upgradedConfiguration(current: JsonObject, controlPlane: KubeadmControlPlane): JsonObject {
   const { version, kubeadmConfigSpec } = controlPlane.spec;
   const configuration = kubeadmConfigSpec?.clusterConfiguration;
   const gates = featureGatesFor(configuration?.featureGates, version);
-  const wish: KubeadmClusterConfiguration = { ...configuration, ...(gates && { featureGates: gates }) };
+  const desired: KubeadmClusterConfiguration = { ...configuration, ...(gates && { featureGates: gates }) };
   const timeout = kubeadmConfigSpec?.initConfiguration?.timeouts?.controlPlaneComponentHealthCheckSeconds;
-  const { value } = clusterConfigurationDocument(wish, {
+  const { value } = clusterConfigurationDocument(desired, {
     clusterName: String(current['clusterName'] ?? ''),
     kubernetesVersion: version,
     ...(timeout !== undefined && { controlPlaneTimeoutSeconds: timeout }),
@@ -40,11 +40,11 @@ export function upgradedConfiguration(current: JsonObject, controlPlane: Kubeadm
   const next: JsonObject = { ...current, apiVersion: value['apiVersion'] ?? '', kubernetesVersion: version };
   if (configuration === undefined) return modernized(next, value['apiVersion']);
   for (const field of steered) {
-    const wished = value[field];
-    if (wished === undefined) delete next[field];
-    else next[field] = wished;
+    const wanted = value[field];
+    if (wanted === undefined) delete next[field];
+    else next[field] = wanted;
   }
-  // without a wish kubeadm decides where images come from, and has done so
+  // when nothing is set kubeadm decides where images come from, and has done so
   if (configuration.imageRepository !== undefined) next['imageRepository'] = configuration.imageRepository;
   if (next['etcd'] === undefined) next['etcd'] = { local: { dataDir: '/var/lib/etcd', ...localEtcd(current) } };
   return next;
@@ -56,7 +56,7 @@ function localEtcd(current: JsonObject): JsonObject {
   return isJsonObject(local) && typeof local['dataDir'] === 'string' ? { dataDir: local['dataDir'] } : {};
 }
 
-/** Arguments became lists with v1beta4; what nobody wishes otherwise keeps its meaning. */
+/** Arguments became lists with v1beta4; what nobody sets otherwise keeps its meaning. */
 function modernized(configuration: JsonObject, apiVersion: unknown): JsonObject {
   if (apiVersion !== 'kubeadm.k8s.io/v1beta4') return configuration;
   const next: JsonObject = { ...configuration };

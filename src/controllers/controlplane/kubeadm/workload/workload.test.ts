@@ -39,12 +39,12 @@ describe("kubeadm's configuration in the cluster", () => {
     etcd: { local: { dataDir: '/data' } },
   };
 
-  it('gets the version and the wishes, and keeps what was settled', () => {
-    const wish = controlPlane('v1.31.0', {
+  it('gets the version and the settings, and keeps what was settled', () => {
+    const desired = controlPlane('v1.31.0', {
       imageRepository: 'r',
       apiServer: { extraArgs: [{ name: 'x', value: 'y' }] },
     });
-    expect(upgradedConfiguration(old, wish)).toEqual({
+    expect(upgradedConfiguration(old, desired)).toEqual({
       apiVersion: 'kubeadm.k8s.io/v1beta4',
       kind: 'ClusterConfiguration',
       clusterName: 'c',
@@ -167,10 +167,10 @@ describe('kube-proxy', () => {
       controlPlane('v1.34.1', {}, { 'controlplane.cluster.x-k8s.io/skip-kube-proxy': '' }),
       'r/kube-proxy:v1.33.0',
     ],
-  ])('%s', async (_, wish, expected) => {
+  ])('%s', async (_, desired, expected) => {
     const client = newClient();
     await client.create(DaemonSets, workload('DaemonSet', 'kube-proxy', 'r/kube-proxy:v1.33.0') as never, by);
-    await updateKubeProxy(client, wish, signal);
+    await updateKubeProxy(client, desired, signal);
     const stored = await client.get(DaemonSets, key);
     expect(stored.spec.template?.spec?.containers[0]?.image).toBe(expected);
   });
@@ -213,15 +213,15 @@ describe('CoreDNS', () => {
       by,
     );
     await client.create(Deployments, workload('Deployment', 'coredns', 'r/coredns:1.3.1') as never, by);
-    const wish = controlPlane('v1.34.1', { dns: { imageTag: 'v1.8.0' } });
-    await updateCoreDns(client, wish, signal);
+    const desired = controlPlane('v1.34.1', { dns: { imageTag: 'v1.8.0' } });
+    await updateCoreDns(client, desired, signal);
     const deployment = await client.get(Deployments, key);
     expect(deployment.spec.template?.spec?.containers[0]?.image).toBe('r/coredns:v1.8.0');
     const data = (await client.get(ConfigMaps, key)).data ?? {};
     expect(data['Corefile-backup']).toBe(corefile);
     expect(data['Corefile']).toContain('forward');
     const { resourceVersion } = deployment.metadata;
-    await updateCoreDns(client, wish, signal);
+    await updateCoreDns(client, desired, signal);
     expect((await client.get(Deployments, key)).metadata.resourceVersion).toBe(resourceVersion);
     await expect(
       updateCoreDns(client, controlPlane('v1.34.1', { dns: { imageTag: 'v1.7.0' } }), signal),

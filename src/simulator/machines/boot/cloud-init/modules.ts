@@ -156,24 +156,24 @@ const mounts: Module = (context) => {
   context.machine.disk.write('/etc/fstab', fstab + lines.join(''));
 };
 
-/** Disks hold no bytes here; what can be wrong with the wish is said. */
+/** Disks hold no bytes here; what can be wrong with the request is reported. */
 const diskSetup: Module = (context) => {
   const { disk_setup: disks } = context.cloudConfig.config;
   for (const device of isDictionary(disks) ? Object.keys(disks) : []) {
     if (device === '/dev/vda') throw new ModuleError(`Device ${device} is in use: it holds the root file system`);
   }
-  for (const wish of listOf(context, 'fs_setup') ?? []) {
-    if (!isDictionary(wish)) throw new ModuleError(`Invalid file system definition: ${pythonType(wish)}`);
-    if (wish['filesystem'] === undefined && wish['cmd'] === undefined) {
-      context.warn(`cc_disk_setup.py[WARNING]: No filesystem for ${String(wish['device'] ?? 'a device')}`);
+  for (const desired of listOf(context, 'fs_setup') ?? []) {
+    if (!isDictionary(desired)) throw new ModuleError(`Invalid file system definition: ${pythonType(desired)}`);
+    if (desired['filesystem'] === undefined && desired['cmd'] === undefined) {
+      context.warn(`cc_disk_setup.py[WARNING]: No filesystem for ${String(desired['device'] ?? 'a device')}`);
     }
   }
 };
 
 const ntp: Module = ({ machine, cloudConfig: { config } }) => {
-  const wish = config['ntp'];
-  if (!isDictionary(wish) || wish['enabled'] === false) return;
-  const all = (key: string): string[] => (Array.isArray(wish[key]) ? (wish[key] as unknown[]).map(String) : []);
+  const desired = config['ntp'];
+  if (!isDictionary(desired) || desired['enabled'] === false) return;
+  const all = (key: string): string[] => (Array.isArray(desired[key]) ? (desired[key] as unknown[]).map(String) : []);
   const lines = [
     ...all('pools').map((each) => `pool ${each} iburst`),
     ...all('servers').map((each) => `server ${each} iburst`),

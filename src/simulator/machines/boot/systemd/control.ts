@@ -141,8 +141,8 @@ async function keepTrying(
   for (let starts = started; ; starts++) {
     if (starts > 0) await machine.pass(unit.restartMs * machine.timings.scale);
     const status = await runUnit(machine, software, name, unit);
-    const goesOn = unit.restart === 'always' || (unit.restart.startsWith('on-') && status !== 0);
-    if (!goesOn) {
+    const continues = unit.restart === 'always' || (unit.restart.startsWith('on-') && status !== 0);
+    if (!continues) {
       if (status !== 0) machine.screen.write(failedLine(`Failed to start ${unit.description ?? name}`));
       return;
     }

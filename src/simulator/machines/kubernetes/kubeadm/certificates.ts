@@ -1,10 +1,10 @@
 import { isIP } from 'node:net';
 import { addressInCidr, type Clock, cidrFamily } from '../../../../machinery/index.ts';
 import {
-  belongsTogether,
   type CertificateAndKey,
   createAuthority,
   createServiceAccountKeyPair,
+  isMatchingPair,
   issueCertificate,
   parseCertificate,
   publicKeyOf,
@@ -128,7 +128,7 @@ function authorityProblem(certificate: string, privateKey: string | undefined, p
   } catch {
     return `couldn't load the certificate file ${path}.crt: error reading ${path}.crt: data does not contain any valid RSA or ECDSA certificates`;
   }
-  return belongsTogether(certificate, privateKey)
+  return isMatchingPair(certificate, privateKey)
     ? undefined
     : `the certificate ${path}.crt and the private key ${path}.key do not belong together`;
 }
@@ -145,7 +145,7 @@ async function ensureServing(
   const certificate = disk.read(`${path}.crt`);
   const privateKey = disk.read(`${path}.key`);
   if (certificate !== undefined && privateKey !== undefined) {
-    if (!belongsTogether(certificate, privateKey, authority.certificate)) {
+    if (!isMatchingPair(certificate, privateKey, authority.certificate)) {
       throw new KubeadmFailure(
         `certs/${file.replace('/', '-')}`,
         `[certs] certificate ${file} not signed by CA certificate`,

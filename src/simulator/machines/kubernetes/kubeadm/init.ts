@@ -112,14 +112,14 @@ function prepare(context: KubeadmContext, documents: Documents): InitRun {
   const settings = readInit(documents.init);
   const cluster = readCluster(documents.cluster);
   const installed = installedVersion(machine);
-  const wished = cluster.kubernetesVersion ?? flags.get('kubernetes-version');
-  const version = wished === undefined ? installed : parseVersion(wished);
+  const desired = cluster.kubernetesVersion ?? flags.get('kubernetes-version');
+  const version = desired === undefined ? installed : parseVersion(desired);
   if (!version) {
     throw new KubeadmFailure(
       undefined,
-      wished === undefined
+      desired === undefined
         ? 'could not fetch a Kubernetes version from the internet: unable to get URL "https://dl.k8s.io/release/stable-1.txt"'
-        : `version "${wished}" doesn't match patterns for neither semantic version nor labels (stable, latest, ...)`,
+        : `version "${desired}" doesn't match patterns for neither semantic version nor labels (stable, latest, ...)`,
     );
   }
   const skew = installed && skewProblem(installed, version);

@@ -36,7 +36,7 @@ export function kubeletConfiguration(cluster: ClusterConfiguration, given: JsonO
   );
 }
 
-/** The taints a node registers with: those that were wished, else the usual one of a control plane. */
+/** The taints a node registers with: those that were desired, else the usual one of a control plane. */
 export function registrationTaints(registration: NodeRegistration, isControlPlane: boolean): readonly Taint[] {
   return registration.taints ?? (isControlPlane ? [controlPlaneTaint] : []);
 }

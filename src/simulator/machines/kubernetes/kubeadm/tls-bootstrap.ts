@@ -38,7 +38,7 @@ export async function bootstrapKubeletCertificate(
 }
 
 async function request(client: Client, csr: string): Promise<string> {
-  const wish: CertificateSigningRequest = {
+  const desired: CertificateSigningRequest = {
     apiVersion: 'certificates.k8s.io/v1',
     kind: 'CertificateSigningRequest',
     metadata: { generateName: 'csr-' },
@@ -48,7 +48,7 @@ async function request(client: Client, csr: string): Promise<string> {
       usages: ['digital signature', 'client auth'],
     },
   };
-  const made = await client.create(CertificateSigningRequests, wish, { fieldManager: 'kubelet' });
+  const made = await client.create(CertificateSigningRequests, desired, { fieldManager: 'kubelet' });
   return made.metadata.name!;
 }
 

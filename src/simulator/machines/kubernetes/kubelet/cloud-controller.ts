@@ -53,14 +53,16 @@ interface TokenRequest extends KubeObject {
 /** The token a kubelet mounts into a Pod of its node. */
 async function requestToken(client: Client, { metadata, spec }: Pod): Promise<string> {
   const { namespace = '', name = '', uid = '' } = metadata;
-  const wish: TokenRequest = {
+  const desired: TokenRequest = {
     apiVersion: 'authentication.k8s.io/v1',
     kind: 'TokenRequest',
     metadata: {},
     spec: { expirationSeconds: tokenSeconds, boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name, uid } },
   };
   const account = { namespace, name: spec.serviceAccountName ?? 'default' };
-  const answer = await client.createSubresource(ServiceAccounts, account, 'token', wish, { fieldManager: 'kubelet' });
+  const answer = await client.createSubresource(ServiceAccounts, account, 'token', desired, {
+    fieldManager: 'kubelet',
+  });
   const token = answer.status?.token;
   if (token === undefined) throw new Error(`no token for service account ${namespace}/${account.name}`);
   return token;

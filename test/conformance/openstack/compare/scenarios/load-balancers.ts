@@ -90,7 +90,7 @@ export const loadBalancers: Scenario = {
     cloud.ignore('operating_status');
     const { network: net, subnet } = await makeNetwork(cloud);
     cloud.ignore('revision_number');
-    for (const wish of [
+    for (const desired of [
       { vip_subnet_id: unknown },
       { vip_network_id: unknown },
       { vip_port_id: unknown },
@@ -109,7 +109,7 @@ export const loadBalancers: Scenario = {
       { vip_network_id: net, vip_subnet_id: unknown },
       { vip_network_id: net, vip_address: '10.9.0.5' },
     ]) {
-      await cloud.post(`${base}/loadbalancers`, { loadbalancer: wish });
+      await cloud.post(`${base}/loadbalancers`, { loadbalancer: desired });
     }
     const { loadbalancer } = await cloud.post(`${base}/loadbalancers`, {
       loadbalancer: {
@@ -216,7 +216,7 @@ export const loadBalancerParts: Scenario = {
     cloud.undo('DELETE', `${path}?cascade=true`);
     await settled(cloud, path);
     const listener = { loadbalancer_id: id, protocol: 'TCP', protocol_port: 6443 };
-    for (const wish of [
+    for (const desired of [
       {},
       { ...listener, loadbalancer_id: unknown },
       { ...listener, loadbalancer_id: 'x' },
@@ -240,7 +240,7 @@ export const loadBalancerParts: Scenario = {
       { ...listener, bogus: 1 },
       { ...listener, name: 7 },
     ]) {
-      await cloud.request('POST', `${base}/listeners`, { listener: wish });
+      await cloud.request('POST', `${base}/listeners`, { listener: desired });
     }
     const { listener: made } = await cloud.request('POST', `${base}/listeners`, {
       listener: { ...listener, name: 'cmp-listener', allowed_cidrs: ['10.0.0.7/8', '192.168.0.0/16'], tags: ['t'] },
@@ -253,7 +253,7 @@ export const loadBalancerParts: Scenario = {
     await cloud.request('POST', `${base}/listeners`, { listener });
     await cloud.request('POST', `${base}/listeners`, { listener: { ...listener, protocol: 'HTTP' } });
     const pool = { protocol: 'TCP', lb_algorithm: 'ROUND_ROBIN' };
-    for (const wish of [
+    for (const desired of [
       {},
       { ...pool },
       { ...pool, listener_id: unknown },
@@ -265,7 +265,7 @@ export const loadBalancerParts: Scenario = {
       { ...pool, loadbalancer_id: id, session_persistence: { type: 'APP_COOKIE' } },
       { ...pool, loadbalancer_id: id, bogus: 1 },
     ]) {
-      await cloud.request('POST', `${base}/pools`, { pool: wish });
+      await cloud.request('POST', `${base}/pools`, { pool: desired });
     }
     const { pool: madePool } = await cloud.request('POST', `${base}/pools`, {
       pool: { ...pool, listener_id: made.id, name: 'cmp-pool', session_persistence: { type: 'SOURCE_IP' } },
@@ -276,7 +276,7 @@ export const loadBalancerParts: Scenario = {
     await cloud.get(poolPath);
     await cloud.request('POST', `${base}/pools`, { pool: { ...pool, listener_id: made.id } });
     const member = { address: '10.1.0.5', protocol_port: 6443 };
-    for (const wish of [
+    for (const desired of [
       {},
       { ...member, address: 'x' },
       { ...member, address: '169.254.169.254' },
@@ -286,7 +286,7 @@ export const loadBalancerParts: Scenario = {
       { ...member, weight: 300 },
       { ...member, bogus: 1 },
     ]) {
-      await cloud.request('POST', `${poolPath}/members`, { member: wish });
+      await cloud.request('POST', `${poolPath}/members`, { member: desired });
     }
     const { member: madeMember } = await cloud.request('POST', `${poolPath}/members`, {
       member: { ...member, name: 'cmp-member', subnet_id: subnet },
@@ -300,7 +300,7 @@ export const loadBalancerParts: Scenario = {
     await cloud.get(`${poolPath}/members?address=10.1.0.5&fields=name`);
     await cloud.get(`${poolPath}/members?bogus=1`);
     const monitor = { pool_id: madePool.id, type: 'TCP', delay: 10, timeout: 5, max_retries: 3 };
-    for (const wish of [
+    for (const desired of [
       {},
       { ...monitor, pool_id: unknown },
       { ...monitor, type: 'BOGUS' },
@@ -317,7 +317,7 @@ export const loadBalancerParts: Scenario = {
       { ...monitor, timeout: 50 },
       { ...monitor, bogus: 1 },
     ]) {
-      const answer = await cloud.request('POST', `${base}/healthmonitors`, { healthmonitor: wish });
+      const answer = await cloud.request('POST', `${base}/healthmonitors`, { healthmonitor: desired });
       if (!answer.healthmonitor) continue;
       await settled(cloud, path);
       await cloud.delete(`${base}/healthmonitors/${answer.healthmonitor.id}`);
@@ -450,14 +450,14 @@ export const layerSeven: Scenario = {
     const { listeners } = await cloud.get(`${base}/listeners?name=cmp-l7-listener&fields=id&fields=default_pool_id`);
     const { pools } = await cloud.get(`${base}/pools?name=cmp-l7-pool`);
     const policy = { listener_id: listeners[0].id, action: 'REDIRECT_TO_POOL', redirect_pool_id: pools[0].id };
-    for (const wish of [
+    for (const desired of [
       {},
       { ...policy, listener_id: unknown },
       { ...policy, action: 'BOGUS' },
       { listener_id: listeners[0].id, action: 'REDIRECT_TO_URL' },
       { ...policy, redirect_pool_id: unknown },
     ]) {
-      await cloud.request('POST', `${base}/l7policies`, { l7policy: wish });
+      await cloud.request('POST', `${base}/l7policies`, { l7policy: desired });
     }
     const { l7policy } = await cloud.request('POST', `${base}/l7policies`, {
       l7policy: { ...policy, name: 'cmp-policy' },
@@ -465,14 +465,14 @@ export const layerSeven: Scenario = {
     await settled(cloud, path);
     const policyPath = `${base}/l7policies/${l7policy.id}`;
     await cloud.get(policyPath);
-    for (const wish of [
+    for (const desired of [
       {},
       { type: 'BOGUS', compare_type: 'EQUAL_TO', value: 'x' },
       { type: 'PATH', compare_type: 'BOGUS', value: 'x' },
       { type: 'PATH', compare_type: 'STARTS_WITH' },
       { type: 'HEADER', compare_type: 'EQUAL_TO', value: 'x' },
     ]) {
-      await cloud.request('POST', `${policyPath}/rules`, { rule: wish });
+      await cloud.request('POST', `${policyPath}/rules`, { rule: desired });
     }
     const { rule } = await cloud.request('POST', `${policyPath}/rules`, {
       rule: { type: 'PATH', compare_type: 'STARTS_WITH', value: '/api' },

@@ -138,7 +138,7 @@ export const networks: Scenario = {
     ]) {
       await cloud.put(path, { network: change });
     }
-    for (const wish of [
+    for (const desired of [
       { shared: true },
       { shared: 'True', 'router:external': true },
       { 'provider:network_type': 'vxlan' },
@@ -158,7 +158,7 @@ export const networks: Scenario = {
       { description: 'x'.repeat(256) },
       { vlan_transparent: true },
     ]) {
-      await cloud.post('/v2.0/networks', { network: wish });
+      await cloud.post('/v2.0/networks', { network: desired });
     }
     await cloud.post('/v2.0/networks', { networks: [{ name: 'cmp-a' }, { name: 'cmp-b' }] });
     await cloud.post('/v2.0/networks', { networks: [{ name: 'cmp-c' }, { name: 7 }] });
@@ -241,7 +241,7 @@ export const sharing: Scenario = {
       action: 'access_as_shared',
       target_tenant: target,
     };
-    for (const wish of [
+    for (const desired of [
       {},
       { ...base, object_type: 'bogus' },
       { ...base, object_id: unknown },
@@ -249,7 +249,7 @@ export const sharing: Scenario = {
       { ...base, target_tenant: '*' },
       { ...base, bogus: 1 },
     ]) {
-      await cloud.post('/v2.0/rbac-policies', { rbac_policy: wish });
+      await cloud.post('/v2.0/rbac-policies', { rbac_policy: desired });
     }
     const { rbac_policy: policy } = await cloud.post('/v2.0/rbac-policies', { rbac_policy: base });
     await cloud.post('/v2.0/rbac-policies', { rbac_policy: base });

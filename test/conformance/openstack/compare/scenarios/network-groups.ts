@@ -24,12 +24,19 @@ export const securityGroups: Scenario = {
     for (const filter of ['shared=false', 'stateful=true', 'tags=x', 'security_group_rules=x']) {
       await cloud.get(`/v2.0/security-groups?name=cmp-group&description=d&fields=id&${filter}`);
     }
-    for (const wish of [{ name: 'default' }, { name: 'DEFAULT' }, { name: 7 }, {}, { bogus: 1 }, { stateful: 'x' }]) {
-      await cloud.post('/v2.0/security-groups', { security_group: wish });
+    for (const desired of [
+      { name: 'default' },
+      { name: 'DEFAULT' },
+      { name: 7 },
+      {},
+      { bogus: 1 },
+      { stateful: 'x' },
+    ]) {
+      await cloud.post('/v2.0/security-groups', { security_group: desired });
     }
     const base = { security_group_id: group.id, direction: 'ingress' };
     const tcp = { ...base, protocol: 'tcp', port_range_min: 80, port_range_max: 80 };
-    for (const wish of [
+    for (const desired of [
       tcp,
       { ...tcp, protocol: 'TCP' },
       { ...tcp, protocol: '6' },
@@ -84,7 +91,7 @@ export const securityGroups: Scenario = {
       { ...base, bogus: 1 },
       { ...base, name: 'x' },
     ]) {
-      await cloud.post('/v2.0/security-group-rules', { security_group_rule: wish });
+      await cloud.post('/v2.0/security-group-rules', { security_group_rule: desired });
     }
     await cloud.post('/v2.0/security-group-rules', {
       security_group_rules: [
@@ -160,8 +167,8 @@ export const trunks: Scenario = {
   async play(cloud) {
     cloud.ignore('revision_number');
     const { network } = await cloud.post('/v2.0/networks', { network: { name: 'cmp-trunks' } });
-    const port = async (wish: object = {}): Promise<string> => {
-      const made = await cloud.post('/v2.0/ports', { port: { network_id: network.id, ...wish } });
+    const port = async (desired: object = {}): Promise<string> => {
+      const made = await cloud.post('/v2.0/ports', { port: { network_id: network.id, ...desired } });
       return made.port.id;
     };
     const parent = await port({ name: 'cmp-parent' });
@@ -176,7 +183,7 @@ export const trunks: Scenario = {
     const { trunk } = await cloud.post('/v2.0/trunks', { trunk: { name: 'cmp-trunk', port_id: parent } });
     const path = `/v2.0/trunks/${trunk.id}`;
     await cloud.get(path);
-    for (const wish of [
+    for (const desired of [
       {},
       { port_id: unknown },
       { port_id: 'x' },
@@ -195,7 +202,7 @@ export const trunks: Scenario = {
       { port_id: child, sub_ports: [vlan(second, 5000)] },
       { port_id: child, sub_ports: [{ ...vlan(second), segmentation_type: 'bogus' }] },
     ]) {
-      await cloud.post('/v2.0/trunks', { trunk: wish });
+      await cloud.post('/v2.0/trunks', { trunk: desired });
     }
     await cloud.put(`${path}/add_subports`, { sub_ports: [vlan(child)] });
     await cloud.put(`${path}/add_subports`, { sub_ports: [vlan(child, 101)] });

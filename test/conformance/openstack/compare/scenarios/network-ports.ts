@@ -47,7 +47,7 @@ export const ports: Scenario = {
     cloud.as('admin');
     await cloud.get(path);
     cloud.as('openstack');
-    for (const wish of [
+    for (const desired of [
       { fixed_ips: [{ ip_address: '10.0.0.5' }] },
       { fixed_ips: [{ ip_address: '10.0.0.0' }] },
       { fixed_ips: [{ ip_address: '10.0.0.255' }] },
@@ -110,7 +110,7 @@ export const ports: Scenario = {
       { device_id: null },
       { numa_affinity_policy: 'bogus' },
     ]) {
-      await cloud.post('/v2.0/ports', { port: { ...base, ...wish } });
+      await cloud.post('/v2.0/ports', { port: { ...base, ...desired } });
     }
     await cloud.post('/v2.0/ports', { port: { name: 'x' } });
     await cloud.post('/v2.0/ports', {

@@ -34,7 +34,7 @@ export const routers: Scenario = {
     cloud.as('admin');
     await cloud.get(path);
     cloud.as('openstack');
-    for (const wish of [
+    for (const desired of [
       { external_gateway_info: { network_id: a.network } },
       { external_gateway_info: { network_id: unknown } },
       { external_gateway_info: { network_id: 'x' } },
@@ -54,7 +54,7 @@ export const routers: Scenario = {
       { name: 7 },
       { bogus: 1 },
     ]) {
-      await cloud.post('/v2.0/routers', { router: wish });
+      await cloud.post('/v2.0/routers', { router: desired });
     }
     await cloud.put(`${path}/add_router_interface`, {});
     await cloud.put(`${path}/add_router_interface`, { subnet_id: 'x' });
@@ -172,8 +172,8 @@ export const floatingIps: Scenario = {
     const double = await port(a.network, '10.1.0.6', '10.1.0.7');
     const bare = await port(a.network);
     const far = await port(lone.network, '10.2.0.5');
-    const make = async (name: string, wish: object): Promise<string> => {
-      const made = await cloud.post('/v2.0/floatingips', { floatingip: { floating_network_id: external, ...wish } });
+    const make = async (name: string, desired: object): Promise<string> => {
+      const made = await cloud.post('/v2.0/floatingips', { floatingip: { floating_network_id: external, ...desired } });
       if (!made.floatingip) return '';
       cloud.hide(made.floatingip.floating_ip_address, name);
       cloud.records.at(-1)!.body.floatingip.floating_ip_address = `<${name}>`;
@@ -183,7 +183,7 @@ export const floatingIps: Scenario = {
     const two = await make('two', { port_id: first });
     const path = `/v2.0/floatingips/${one}`;
     await cloud.get(path);
-    for (const wish of [
+    for (const desired of [
       { floating_network_id: unknown },
       { floating_network_id: a.network },
       { floating_network_id: 'x' },
@@ -204,7 +204,7 @@ export const floatingIps: Scenario = {
       { status: 'ACTIVE' },
       { tags: ['a'] },
     ]) {
-      await make('more', wish);
+      await make('more', desired);
     }
     await cloud.post('/v2.0/floatingips', { floatingip: {} });
     await cloud.put(path, { floatingip: { port_id: first } }).then((answer) => {

@@ -31,7 +31,7 @@ export const subnets: Scenario = {
     ]) {
       await cloud.get(`/v2.0/subnets?name=cmp-sub&fields=name&${filter}`);
     }
-    for (const wish of [
+    for (const desired of [
       { cidr: '10.2.0.128/25' },
       { cidr: 'bogus' },
       { cidr: null },
@@ -89,7 +89,7 @@ export const subnets: Scenario = {
       { cidr: '10.9.0.0/24', gateway_ip: '10.99.0.1' },
       { cidr: '10.10.0.0/29', host_routes: [{ destination: '10.99.0.0/16', nexthop: '10.10.0.4' }] },
     ]) {
-      await cloud.post('/v2.0/subnets', { subnet: { ...base, ...wish } });
+      await cloud.post('/v2.0/subnets', { subnet: { ...base, ...desired } });
     }
     await cloud.post('/v2.0/subnets', { subnet: { cidr: '10.3.0.0/24', ip_version: 4 } });
     await cloud.post('/v2.0/subnets', { subnet: { cidr: '10.3.0.0/24', network_id: network.id } });
@@ -131,7 +131,7 @@ export const ipv6: Scenario = {
     const slaac = { ipv6_ra_mode: 'slaac', ipv6_address_mode: 'slaac' };
     await cloud.post('/v2.0/subnets', { subnet: { ...base, cidr: 'FD00:1::/64', name: 'plain' } });
     const { subnet } = await cloud.post('/v2.0/subnets', { subnet: { ...base, cidr: 'fd00:2::/64', ...slaac } });
-    for (const wish of [
+    for (const desired of [
       { cidr: 'fd00:3::/65', ...slaac },
       { cidr: 'fd00:3::/64', ...slaac, enable_dhcp: false },
       { cidr: 'fd00:3::/64', ipv6_ra_mode: 'slaac', ipv6_address_mode: 'dhcpv6-stateful' },
@@ -142,7 +142,7 @@ export const ipv6: Scenario = {
       { cidr: '10.0.0.0/24' },
       { cidr: 'fd00:6::/126', allocation_pools: [{ start: 'fd00:6::1', end: 'fd00:6::3' }], gateway_ip: null },
     ]) {
-      await cloud.post('/v2.0/subnets', { subnet: { ...base, ...wish } });
+      await cloud.post('/v2.0/subnets', { subnet: { ...base, ...desired } });
     }
     await cloud.put(`/v2.0/subnets/${subnet.id}`, { subnet: { enable_dhcp: false } });
     const { port } = await cloud.post('/v2.0/ports', {

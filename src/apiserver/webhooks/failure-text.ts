@@ -1,0 +1,59 @@
+import { errorMessage } from '../../machinery/index.ts';
+
+interface ConnectionError extends Error {
+  code?: string;
+  address?: string;
+  port?: number;
+  hostname?: string;
+  /** of certificates that are for somebody else */
+  host?: string;
+  cert?: { subjectaltname?: string };
+  errors?: ConnectionError[];
+}
+
+const unverified = 'tls: failed to verify certificate: x509:';
+
+/**
+ * What kept a webhook from answering, in the words kube-apiserver has for it: installers and checkers recognise a
+ * webhook that is not up yet by them.
+ */
+export function webhookFailure(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (error.name === 'TimeoutError') return 'context deadline exceeded';
+  const fault = error as ConnectionError;
+  // All addresses of a name were tried.
+  const [first] = fault.errors ?? [];
+  const { code, address, port, hostname, host, cert } = first ?? fault;
+  const dial = (what: string): string =>
+    `dial tcp ${address?.includes(':') ? `[${address}]` : address}:${port}: ${what}`;
+  switch (code) {
+    case 'ECONNREFUSED':
+      return dial('connect: connection refused');
+    case 'EHOSTUNREACH':
+      return dial('connect: no route to host');
+    case 'ENETUNREACH':
+      return dial('connect: network is unreachable');
+    case 'ETIMEDOUT':
+      return dial('i/o timeout');
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return `dial tcp: lookup ${hostname}: no such host`;
+    case 'UND_ERR_SOCKET':
+      return 'EOF';
+    case 'DEPTH_ZERO_SELF_SIGNED_CERT':
+    case 'SELF_SIGNED_CERT_IN_CHAIN':
+    case 'UNABLE_TO_GET_ISSUER_CERT':
+    case 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY':
+    case 'UNABLE_TO_VERIFY_LEAF_SIGNATURE':
+      return `${unverified} certificate signed by unknown authority`;
+    case 'CERT_HAS_EXPIRED':
+    case 'CERT_NOT_YET_VALID':
+      return `${unverified} certificate has expired or is not yet valid`;
+    case 'ERR_TLS_CERT_ALTNAME_INVALID': {
+      const names = cert?.subjectaltname?.replace(/(DNS|IP Address):/g, '') || 'no names';
+      return `${unverified} certificate is valid for ${names}, not ${host}`;
+    }
+    default:
+      return errorMessage(error);
+  }
+}

@@ -1,0 +1,41 @@
+import { type Machine, machines, type Node } from '../../../api/index.ts';
+import { comparableProviderId } from '../../shared/index.ts';
+import { byCluster, clusterIndexValue } from '../common/indexes.ts';
+import type { MachineScope } from './scope.ts';
+
+/**
+ * A Node that does not say that it runs on the machine's server, but has its name, or nobody's provider ID and its address:
+ * nobody has told it yet, or an earlier server of that name left it behind. A Node of another machine is never it.
+ */
+export function likelyNode(scope: MachineScope, nodes: readonly Node[]): Node | undefined {
+  const { machine } = scope;
+  const names = namesOf(machine);
+  const addresses = new Set(machine.status?.addresses?.map(({ address }) => address));
+  const isHere = ({ spec, status }: Node): boolean =>
+    !spec?.providerID &&
+    status?.addresses?.some(({ type, address }) => type === 'InternalIP' && addresses.has(address)) === true;
+  const found = nodes.find(({ metadata }) => names.has(metadata.name ?? '')) ?? nodes.find(isHere);
+  return found && !isOfAnother(scope, found) ? found : undefined;
+}
+
+/** A server tells its own name, and is called like its machine. */
+function namesOf(machine: Machine): Set<string> {
+  const told = (machine.status?.addresses ?? []).filter(({ type }) => type === 'Hostname' || type === 'InternalDNS');
+  return new Set([machine.metadata.name ?? '', ...told.map(({ address }) => address)]);
+}
+
+function isOfAnother({ context, machine }: MachineScope, node: Node): boolean {
+  const all = context.cache
+    .lister(machines)
+    .byIndex(byCluster, clusterIndexValue(machine.metadata.namespace, machine.spec.clusterName));
+  const server = comparable(node.spec?.providerID);
+  return all.some(
+    ({ metadata, spec, status }) =>
+      metadata.uid !== machine.metadata.uid &&
+      (status?.nodeRef?.name === node.metadata.name ||
+        (server !== undefined && comparable(spec.providerID) === server)),
+  );
+}
+
+const comparable = (providerId: string | undefined): string | undefined =>
+  providerId ? comparableProviderId(providerId) : undefined;

@@ -1,0 +1,44 @@
+import type { K0smotronClusterSpec, K0smotronEtcd } from '../../../api/index.ts';
+import type { DataStoreSpec } from '../../../hosting/index.ts';
+
+const defaultEtcdImage = 'quay.io/k0sproject/etcd:v3.7.1';
+const defaultSize = '1Gi';
+
+export const etcdOf = ({ storage }: K0smotronClusterSpec): K0smotronEtcd =>
+  storage?.etcd ?? { image: defaultEtcdImage };
+
+/** Where the data of the cluster is kept. */
+export function dataStoreSpec(spec: K0smotronClusterSpec, members: number): DataStoreSpec {
+  const { storage } = spec;
+  switch (storage?.type) {
+    case 'kine': {
+      const { dataSourceURL = '', dataSourceSecretName } = storage.kine ?? {};
+      return {
+        kind: 'k0s',
+        source: dataSourceSecretName
+          ? { type: 'kine-secret', secretName: dataSourceSecretName }
+          : { type: 'kine', url: dataSourceURL },
+      };
+    }
+    case 'nats': {
+      const { size, storageClass } = storage.nats?.persistence ?? {};
+      return {
+        kind: 'k0s',
+        source: { type: 'nats', size: String(size ?? defaultSize), ...(storageClass && { storageClass }) },
+      };
+    }
+    default:
+      return ownEtcd(etcdOf(spec), members);
+  }
+}
+
+function ownEtcd({ persistence, autoDeletePVCs, defragJob }: K0smotronEtcd, members: number): DataStoreSpec {
+  const { size, storageClass } = persistence ?? {};
+  return {
+    kind: 'own-etcd',
+    members,
+    storage: { size: String(size ?? defaultSize), ...(storageClass && { storageClass }) },
+    deleteVolumes: autoDeletePVCs === true,
+    ...(defragJob?.enabled === true && { defragment: { schedule: defragJob.schedule, rule: defragJob.rule } }),
+  };
+}

@@ -1,0 +1,93 @@
+import {
+  type Cluster,
+  kamajiControlPlanes,
+  type TenantControlPlane,
+  tenantControlPlanes,
+} from '../../../../api/index.ts';
+import { objectKey } from '../../../../client/index.ts';
+import { ignoreNotFound, isNotFound } from '../../../../machinery/index.ts';
+import { conditionOf, isDeleting, ownerOf, setVerdict, withoutFinalizer } from '../../../shared/index.ts';
+import { controlPlaneFieldManager, controlPlaneFinalizer } from '../names.ts';
+import { hostAndPort } from '../tenant/exposure-spec.ts';
+import type { ControlPlaneScope } from './scope.ts';
+import { reconcileClusterSecrets } from './secrets.ts';
+import { observeControlPlane, refuseControlPlane } from './status.ts';
+import { tenantOf } from './tenant-of.ts';
+
+/** Brings the TenantControlPlane to the desired state, and shows how it is. */
+export async function reconcileControlPlane(scope: ControlPlaneScope, cluster: Cluster): Promise<void> {
+  const { context, draft, original } = scope;
+  const now = context.clock.now();
+  if (original.spec.deployment?.externalClusterReference) {
+    const message =
+      'spec.deployment.externalClusterReference: control planes run on the management cluster only; remove it, or manage this cluster from there';
+    return refuseControlPlane(draft, 'ExternalClusterNotSupported', message, now);
+  }
+  const live = await findTenant(scope);
+  if (live && !isOurs(scope, live)) {
+    const message = `TenantControlPlane ${live.metadata.name} is there already and not ours; delete it, or give this control plane another name`;
+    return refuseControlPlane(draft, 'TenantControlPlaneNameTaken', message, now);
+  }
+  if (live && isDeleting(live)) {
+    return refuseControlPlane(
+      draft,
+      'TenantControlPlaneDeleting',
+      'the TenantControlPlane is being deleted and is made anew when it is gone',
+      now,
+    );
+  }
+  const tenant = await ensureTenant(scope, tenantOf(original, cluster), live);
+  rememberEndpoint(scope, tenant);
+  const hasSecrets = await reconcileClusterSecrets(scope, cluster, tenant);
+  observeControlPlane(draft, tenant, { cluster, hasSecrets }, now);
+}
+
+/** The TenantControlPlane goes first, and with it all that belongs to it. */
+export async function removeControlPlane(scope: ControlPlaneScope): Promise<void> {
+  const { context, draft } = scope;
+  const live = await findTenant(scope);
+  if (!live || !isOurs(scope, live)) {
+    draft.metadata.finalizers = withoutFinalizer(draft.metadata.finalizers, controlPlaneFinalizer);
+    return;
+  }
+  if (!isDeleting(live)) {
+    try {
+      await context.client.delete(tenantControlPlanes, objectKey(live), { signal: context.signal });
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+    }
+  }
+  const progress = conditionOf(live, 'Deleting');
+  const reason = progress?.reason ?? 'Deleting';
+  const message = progress?.message ?? 'the TenantControlPlane is being deleted';
+  setVerdict(draft, 'Deleting', { status: 'True', reason, message }, context.clock.now());
+}
+
+/** A cache that does not have it may be late: what follows from "it is gone" cannot be taken back. */
+async function findTenant({ context, original }: ControlPlaneScope): Promise<TenantControlPlane | undefined> {
+  const key = objectKey(original);
+  const cached = context.cache.lister(tenantControlPlanes).get(key);
+  return (
+    cached ?? (await context.client.get(tenantControlPlanes, key, { signal: context.signal }).catch(ignoreNotFound))
+  );
+}
+
+/** After a move to another management cluster the name is what is left of the owner. */
+const isOurs = ({ original }: ControlPlaneScope, tenant: TenantControlPlane): boolean =>
+  ownerOf(tenant, kamajiControlPlanes)?.name === original.metadata.name;
+
+async function ensureTenant(
+  { context, tenants }: ControlPlaneScope,
+  desired: TenantControlPlane,
+  live: TenantControlPlane | undefined,
+): Promise<TenantControlPlane> {
+  const { client, signal } = context;
+  if (live) return tenants.apply(client, tenantControlPlanes, desired, live, signal);
+  return client.apply(tenantControlPlanes, desired, { fieldManager: controlPlaneFieldManager, force: true, signal });
+}
+
+/** Written once: Cluster API and people read it here. */
+function rememberEndpoint({ draft }: ControlPlaneScope, { status }: TenantControlPlane): void {
+  if (draft.spec.controlPlaneEndpoint?.host || !status?.controlPlaneEndpoint) return;
+  draft.spec = { ...draft.spec, controlPlaneEndpoint: hostAndPort(status.controlPlaneEndpoint) };
+}

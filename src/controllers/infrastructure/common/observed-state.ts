@@ -1,0 +1,51 @@
+import type { ObservedType, Observer } from '../../../openstack/index.ts';
+
+/** An observer that also remembers what it was told is gone, for as long as somebody follows it. */
+export interface ObservedState extends Observer {
+  /** it was looked for and does not exist; false also when nobody has looked yet */
+  isGone(type: ObservedType, id: string): boolean;
+}
+
+const observedStates = new WeakMap<Observer, ObservedState>();
+
+/** The one observed state of an observer. */
+export function observedStateOf(observer: Observer): ObservedState {
+  let observedState = observedStates.get(observer);
+  if (!observedState) {
+    observedState = watchForLosses(observer);
+    observedStates.set(observer, observedState);
+  }
+  return observedState;
+}
+
+function watchForLosses(observer: Observer): ObservedState {
+  /** by type and id: whether it is gone, and how many follow it */
+  const followed = new Map<string, { gone: boolean; followers: number }>();
+  return {
+    ...observer,
+    subscribe(type, listener, options = {}) {
+      const { id } = options;
+      if (id === undefined) return observer.subscribe(type, listener);
+      const key = `${type}/${id}`;
+      const state = followed.get(key) ?? { gone: false, followers: 0 };
+      state.followers++;
+      followed.set(key, state);
+      const stop = observer.subscribe(
+        type,
+        (change) => {
+          state.gone = change.change === 'removed';
+          listener(change);
+        },
+        options,
+      );
+      let following = true;
+      return () => {
+        if (!following) return;
+        following = false;
+        stop();
+        if (--state.followers === 0) followed.delete(key);
+      };
+    },
+    isGone: (type, id) => followed.get(`${type}/${id}`)?.gone === true,
+  };
+}

@@ -1,0 +1,199 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { ManualClock, seededRandom } from '../../src/machinery/index.ts';
+import {
+  type Change,
+  cloudFromText,
+  collect,
+  connect,
+  createObserver,
+  type OpenStack,
+  type OpenStackError,
+  type Server,
+} from '../../src/openstack/index.ts';
+import {
+  createCloud,
+  defaultWorld,
+  type FaultRule,
+  renderCloudsYaml,
+  type SimulatedCloud,
+} from '../../src/simulator/index.ts';
+
+/** The client inside the simulated cloud's own process and time: only there faults come when they are called for. */
+interface Lab {
+  simulated: SimulatedCloud;
+  clock: ManualClock;
+  cloud: OpenStack;
+  /** finished attempts, as `service METHOD status` */
+  attempts: string[];
+  fault(rule: Omit<FaultRule, 'id'>): void;
+  /** moves time until the promise is settled */
+  settle<T>(promise: Promise<T>): Promise<T>;
+}
+
+const labs: Lab[] = [];
+afterEach(async () => {
+  for (const { simulated } of labs.splice(0)) await simulated.close();
+});
+
+async function createLab(): Promise<Lab> {
+  const clock = new ManualClock();
+  const simulated = await createCloud({ clock, random: seededRandom(1), world: defaultWorld });
+  const text = renderCloudsYaml({ url: 'http://simulated.test', region: 'RegionOne', secrets: simulated.secrets });
+  const config = await cloudFromText({ text, source: 'clouds.yaml', cloud: 'openstack' });
+  const attempts: string[] = [];
+  const cloud = connect(config, {
+    transport: simulated.transport,
+    clock,
+    random: seededRandom(2),
+    timeoutMs: 60_000,
+    onRequest: ({ service, method, status }) => void attempts.push(`${service} ${method} ${status ?? 'nothing'}`),
+  });
+  let rules = 0;
+  const lab: Lab = {
+    simulated,
+    clock,
+    cloud,
+    attempts,
+    fault: (rule) => simulated.operator.faults.set({ id: `rule-${rules++}`, ...rule }),
+    async settle(promise) {
+      let settled = false;
+      promise.then(
+        () => (settled = true),
+        () => (settled = true),
+      );
+      for (let turn = 0; !settled && turn < 10_000; turn++) {
+        await new Promise<void>((resolve) => setImmediate(resolve));
+        if (!settled) await clock.advance(Math.min(clock.untilNext() ?? 0, 1000));
+      }
+      return promise;
+    },
+  };
+  labs.push(lab);
+  return lab;
+}
+
+const failureOf = (promise: Promise<unknown>): Promise<OpenStackError> =>
+  promise.then(
+    () => {
+      throw new Error('it did not fail');
+    },
+    (error: OpenStackError) => error,
+  );
+
+describe('a cloud with faults (simulated, on simulated time)', () => {
+  it('that limits requests is asked again when it says so', async () => {
+    const lab = await createLab();
+    lab.fault({
+      when: { service: 'compute', path: '/v2.1/flavors*' },
+      count: 2,
+      effect: { kind: 'status', status: 429, retryAfter: 5 },
+    });
+    const started = lab.clock.now();
+    const flavors = await lab.settle(collect(lab.cloud.compute.flavors.list()));
+    expect(flavors.length).toBeGreaterThan(5);
+    expect(lab.clock.now() - started).toBeGreaterThanOrEqual(10_000);
+    expect(lab.attempts.filter((attempt) => attempt === 'compute GET 429')).toHaveLength(2);
+  });
+
+  it('that has a broken gateway is asked again, for what does no harm', async () => {
+    const lab = await createLab();
+    lab.fault({ when: { service: 'network' }, count: 2, effect: { kind: 'status', status: 503 } });
+    expect((await lab.settle(collect(lab.cloud.network.networks.list()))).length).toBeGreaterThan(0);
+    lab.fault({ when: { service: 'network', method: 'POST' }, count: 1, effect: { kind: 'status', status: 503 } });
+    const error = await lab.settle(failureOf(lab.cloud.network.networks.create({ name: 'n' })));
+    expect(error.kind).toBe('unavailable');
+  });
+
+  it('that loses the answer of a creation leaves one thing, to be found by its name', async () => {
+    const lab = await createLab();
+    const { networks } = lab.cloud.network;
+    lab.fault({ when: { service: 'network', method: 'POST' }, count: 1, effect: { kind: 'reset', workDone: true } });
+    const error = await lab.settle(failureOf(networks.create({ name: 'lost' })));
+    expect(error.kind).toBe('network');
+    expect(await lab.settle(collect(networks.list({ name: 'lost' })))).toHaveLength(1);
+    expect((await lab.settle(networks.find('lost')))?.name).toBe('lost');
+  });
+
+  it('that loses the answer of a deletion has deleted all the same', async () => {
+    const lab = await createLab();
+    const { networks } = lab.cloud.network;
+    const { id } = await lab.settle(networks.create({ name: 'n' }));
+    lab.fault({
+      when: { service: 'network', method: 'DELETE' },
+      count: 1,
+      effect: { kind: 'reset', workDone: true },
+    });
+    expect(await lab.settle(networks.delete(id))).toBe(false);
+    expect(await lab.settle(networks.find('n'))).toBeUndefined();
+  });
+
+  it('that does not answer is given up after a while', async () => {
+    const lab = await createLab();
+    lab.fault({ when: { service: 'compute', method: 'POST' }, count: 1, effect: { kind: 'hang', workDone: false } });
+    const started = lab.clock.now();
+    const error = await lab.settle(failureOf(lab.cloud.compute.keypairs.create({ name: 'k', publicKey: 'x' })));
+    expect(error).toMatchObject({ kind: 'timeout', service: 'compute' });
+    expect(lab.clock.now() - started).toBeGreaterThanOrEqual(60_000);
+  });
+
+  it('that ends all tokens is given a new one, and the caller notices nothing', async () => {
+    const lab = await createLab();
+    await lab.settle(lab.cloud.compute.limits());
+    lab.simulated.operator.expireTokens();
+    await lab.settle(Promise.all([lab.cloud.compute.limits(), lab.cloud.network.networks.find('public')]));
+    expect(lab.attempts.filter((attempt) => attempt.startsWith('identity POST'))).toHaveLength(2);
+  });
+
+  it('that is slow is waited for', async () => {
+    const lab = await createLab();
+    lab.fault({ when: { service: 'image' }, effect: { kind: 'latency', ms: 20_000 } });
+    expect((await lab.settle(collect(lab.cloud.image.images.list()))).length).toBeGreaterThan(0);
+  });
+
+  it('answers a page of a proxy now and then, which is called what it is', async () => {
+    const lab = await createLab();
+    const body = '<html><head><title>Blocked</title></head><body>no</body></html>';
+    lab.fault({
+      when: { service: 'compute' },
+      effect: { kind: 'status', status: 403, body, contentType: 'text/html' },
+    });
+    const error = await lab.settle(failureOf(lab.cloud.compute.limits()));
+    expect(error.message).toContain('answered with a web page instead of an OpenStack API answer');
+    // Whoever names the URL of a cloud must not read with it what other servers answer.
+    expect(error.message).not.toContain('Blocked');
+  });
+
+  it('breaks, stops and deletes servers on its own, and the observer tells', async () => {
+    const lab = await createLab();
+    const { compute, image } = lab.cloud;
+    const flavor = await lab.settle(compute.flavors.find('m1.small'));
+    const system = await lab.settle(image.images.find('Ubuntu 22.04'));
+    const desired = { name: 's', flavorId: flavor!.id, imageId: system!.id, networks: 'none' } as const;
+    const { id } = await lab.settle(compute.servers.create(desired));
+    const observer = createObserver(lab.cloud, { random: seededRandom(3) });
+    const seen: string[] = [];
+    observer.subscribe(
+      'server',
+      ({ change, now }: Change<Server>) => seen.push(now ? `${change} ${now.status}` : change),
+      { id },
+    );
+    await lab.clock.advance(30_000);
+    expect(seen.at(-1)).toMatch(/ACTIVE$/);
+    lab.simulated.operator.stopServer(id);
+    await lab.clock.advance(120_000);
+    expect(seen.at(-1)).toBe('changed SHUTOFF');
+    lab.simulated.operator.breakServer(id, 'the host burnt down');
+    await lab.clock.advance(120_000);
+    expect(seen.at(-1)).toBe('changed ERROR');
+    expect(observer.current('server', id)?.fault?.message).toBe('the host burnt down');
+    lab.fault({
+      when: { service: 'compute', path: '/v2.1/servers/detail' },
+      count: 3,
+      effect: { kind: 'status', status: 500 },
+    });
+    lab.simulated.operator.deleteServer(id);
+    await lab.clock.advance(300_000);
+    expect(seen.at(-1)).toBe('removed');
+    observer.close();
+  });
+});

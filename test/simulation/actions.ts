@@ -1,0 +1,172 @@
+import { clusters, kubeadmControlPlanes, machineDeployments, machines } from '../../src/api/index.ts';
+import { isAlreadyExists, isConflict, isNotFound, type JsonObject, type Random } from '../../src/machinery/index.ts';
+import {
+  type ClusterSpec,
+  controlPlaneName,
+  deploymentName,
+  type Manifest,
+  machineTemplate,
+  manifestsOf,
+  namespace,
+  templateName,
+  versions,
+} from './cluster-manifests.ts';
+import { beginning, by, type System } from './system.ts';
+
+/** Who tells what happens in a simulation. */
+export interface Teller {
+  readonly system: System;
+  readonly random: Random;
+  /** what happened, for whoever reads a failure */
+  readonly log: string[];
+  readonly onTell?: ((line: string) => void) | undefined;
+}
+
+/** What the user of a simulation wants at the moment; changes as the story goes on. */
+export interface Story extends Teller {
+  specs: ClusterSpec[];
+  /** a machine of a control plane was lost: no second one may follow */
+  hasLostControlPlane?: boolean;
+}
+
+export const pick = <T>(random: Random, items: readonly T[]): T => items[Math.floor(random.next() * items.length)]!;
+
+/** Large clusters are rare: most of what goes wrong goes wrong with small ones, which are played in a fraction of the time. */
+export function drawSpec(random: Random, index: number, isLarge: boolean): ClusterSpec {
+  return {
+    name: `c${index}`,
+    index,
+    endpoint: random.next() < 0.5 ? 'floating-ip' : 'load-balancer',
+    controlPlanes: random.next() < (isLarge ? 0.5 : 0.05) ? 3 : 1,
+    workers: Math.floor(random.next() * (isLarge ? 3 : 2)),
+    version: random.next() < 0.5 ? versions[0] : versions[1],
+    flavor: 'm1.medium',
+    bootFromVolume: random.next() < 0.25,
+    healthCheck: random.next() < 0.5,
+  };
+}
+
+export function tell(story: Teller, what: string): void {
+  const seconds = Math.round((story.system.clock.now() - beginning) / 1_000);
+  const line = `${String(seconds).padStart(6)} s  ${what}`;
+  story.log.push(line);
+  story.onTell?.(line);
+}
+
+/** Creates everything, in any order. */
+export async function applySpec(story: Story, desired: ClusterSpec): Promise<void> {
+  const left = manifestsOf(desired);
+  tell(story, `the user wants ${JSON.stringify(desired)}`);
+  while (left.length > 0) {
+    const [manifest] = left.splice(Math.floor(story.random.next() * left.length), 1);
+    await story.system.client.create(manifest!.resource, manifest!.object, by);
+  }
+  story.specs.push(desired);
+}
+
+/** Creates what may be there already. */
+export async function ensure(story: Teller, { resource, object }: Manifest): Promise<void> {
+  try {
+    await story.system.client.create(resource, object, by);
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+  }
+}
+
+/** Changes that are made to a cluster in the middle of whatever is going on. */
+type Change = (story: Story, desired: ClusterSpec) => Promise<ClusterSpec | undefined>;
+
+const changes: Readonly<Record<string, Change>> = {
+  async 'scale workers'(story, desired) {
+    const workers = Math.floor(story.random.next() * 4);
+    await patch(story, machineDeployments, deploymentName(desired), { spec: { replicas: workers } });
+    return { ...desired, workers };
+  },
+  async 'scale the control plane'(story, desired) {
+    const controlPlanes = desired.controlPlanes === 1 ? 3 : 1;
+    await patch(story, kubeadmControlPlanes, controlPlaneName(desired), { spec: { replicas: controlPlanes } });
+    return { ...desired, controlPlanes };
+  },
+  async upgrade(story, desired) {
+    const version = versions[versions.indexOf(desired.version as (typeof versions)[number]) + 1];
+    if (version === undefined) return undefined;
+    const next = { ...desired, version };
+    await roll(story, next);
+    return next;
+  },
+  async 'other machines'(story, desired) {
+    const next = { ...desired, flavor: desired.flavor === 'm1.medium' ? 'm1.large' : 'm1.medium' };
+    await roll(story, next);
+    return next;
+  },
+  async 'delete a machine'(story, desired) {
+    const { items } = await story.system.client.list(machines, { namespace });
+    const own = items.filter(({ spec, metadata }) => spec.clusterName === desired.name && !metadata.deletionTimestamp);
+    const controlPlanes = own.filter(
+      ({ metadata }) => metadata.labels?.['cluster.x-k8s.io/control-plane'] !== undefined,
+    );
+    // The only machine of a control plane takes the cluster with it; nobody may ask for that and expect it back.
+    const safe = controlPlanes.length > 2 ? own : own.filter((machine) => !controlPlanes.includes(machine));
+    if (safe.length === 0) return undefined;
+    const { name } = pick(story.random, safe).metadata;
+    await story.system.client.delete(machines, { namespace, name: name! });
+    tell(story, `the user deleted Machine ${name}`);
+    return desired;
+  },
+  async 'pause for a while'(story, desired) {
+    await patch(story, clusters, desired.name, { spec: { paused: true } });
+    await story.system.pass(30_000);
+    await patch(story, clusters, desired.name, { spec: { paused: null } });
+    return desired;
+  },
+};
+
+async function roll(story: Story, next: ClusterSpec): Promise<void> {
+  await ensure(story, machineTemplate(next, 'control-plane'));
+  await ensure(story, machineTemplate(next, 'workers'));
+  await patch(story, kubeadmControlPlanes, controlPlaneName(next), {
+    spec: {
+      version: next.version,
+      machineTemplate: { spec: { infrastructureRef: { name: templateName(next, 'control-plane') } } },
+    },
+  });
+  await patch(story, machineDeployments, deploymentName(next), {
+    spec: {
+      template: { spec: { version: next.version, infrastructureRef: { name: templateName(next, 'workers') } } },
+    },
+  });
+}
+
+/** The user changes their mind about one of the clusters. */
+export async function changeSomething(story: Story): Promise<void> {
+  if (story.specs.length === 0) return;
+  const desired = pick(story.random, story.specs);
+  const name = pick(story.random, Object.keys(changes));
+  tell(story, `the user: ${name} of ${desired.name}`);
+  const next = await changes[name]!(story, desired);
+  if (next) story.specs = story.specs.map((each) => (each === desired ? next : each));
+}
+
+export async function deleteCluster(story: Story, desired: ClusterSpec): Promise<void> {
+  tell(story, `the user deletes ${desired.name}`);
+  story.specs = story.specs.filter((each) => each !== desired);
+  await story.system.client.delete(clusters, { namespace, name: desired.name }).catch((error: unknown) => {
+    if (!isNotFound(error)) throw error;
+  });
+}
+
+export async function patch(
+  story: Teller,
+  resource: Parameters<System['client']['patch']>[0],
+  name: string,
+  body: JsonObject,
+): Promise<void> {
+  for (;;) {
+    try {
+      await story.system.client.patch(resource, { namespace, name }, 'merge', body, by);
+      return;
+    } catch (error) {
+      if (!isConflict(error)) throw error;
+    }
+  }
+}
