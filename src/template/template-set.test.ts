@@ -73,6 +73,17 @@ describe('a set of templates', () => {
     expect(set.render('m', null, { functions: { lookup } })).toEqual({ ok: true, value: 'Secret' });
   });
 
+  test('a function that makes keys may be named, and called when the caller passes one', () => {
+    const text = '{{ if .make }}{{ genCA "ca" 365 }}{{ else }}none{{ end }}';
+    const set = setOf({ m: text });
+    expect(set.render('m', toTemplateValue({ make: false }))).toEqual({ ok: true, value: 'none' });
+    const refused = set.render('m', toTemplateValue({ make: true }));
+    expect(refused.ok ? '' : refused.error.message).toContain('error calling genCA: genCA is not available here');
+    const genCA = defineFunction('string, int', ([name]) => `made ${String(name)}`);
+    const made = set.render('m', toTemplateValue({ make: true }), { functions: { genCA } });
+    expect(made).toEqual({ ok: true, value: 'made ca' });
+  });
+
   test('what the author says with fail stands alone beside the whole message', () => {
     const set = setOf({
       'a.yaml': 'x\n{{ include "inner" . }}',

@@ -5,6 +5,7 @@ import { dictFunctions } from './dicts.ts';
 import { encodingFunctions } from './encoding.ts';
 import { formatFunctions } from './formats.ts';
 import { define, type Library, text } from './function.ts';
+import { keyFunctions } from './keys.ts';
 import { listFunctions } from './lists.ts';
 import { mathFunctions } from './math.ts';
 import { pathFunctions } from './paths.ts';
@@ -18,7 +19,7 @@ const fail = define('string', ([message]) => {
   throw new FunctionError(text(message), text(message));
 });
 
-/** Sprig's functions but for those that make keys and certificates, which a caller may add, and the environment's. */
+/** Sprig's functions but for the environment's; those that make keys and certificates wait for the caller's own. */
 export const sprigFunctions: Library = {
   ...stringFunctions,
   ...listFunctions,
@@ -32,6 +33,7 @@ export const sprigFunctions: Library = {
   ...urlFunctions,
   ...versionFunctions,
   ...randomFunctions,
+  ...keyFunctions,
   ...pick(formatFunctions, [
     'toJson',
     'toPrettyJson',
