@@ -1,7 +1,7 @@
 /** Counts what a fleet asks of OpenStack, on simulated time: per worker made, at rest, and until a loss is noticed. */
 import { parseArgs } from 'node:util';
 import type { Machine, OpenStackServer } from '../src/api/index.ts';
-import { machineDeployments, machines, openStackServers } from '../src/api/index.ts';
+import { MachineDeployments, Machines, OpenStackServers } from '../src/api/index.ts';
 import { type ClusterSpec, deploymentName, manifestsOf, namespace } from '../test/simulation/cluster-manifests.ts';
 import { by, createSystem, type System } from '../test/simulation/system.ts';
 import { Figures } from './lib/figures.ts';
@@ -70,7 +70,7 @@ async function growOne(one: ClusterSpec): Promise<void> {
   await system.pass(5 * minute);
   const before = system.counts.requests;
   const key = { namespace, name: deploymentName(one) };
-  await system.client.patch(machineDeployments, key, 'merge', { spec: { replicas: workers + more } }, by);
+  await system.client.patch(MachineDeployments, key, 'merge', { spec: { replicas: workers + more } }, by);
   await untilReady(clusterCount * (controlPlanes + workers) + more);
   add('requests_per_worker', (system.counts.requests - before) / more, '', 12);
 }
@@ -85,13 +85,13 @@ async function rest(): Promise<void> {
 
 /** Somebody deletes a server in the cloud. */
 async function loseServer(): Promise<void> {
-  const [victim] = (await system.client.list(openStackServers, { namespace })).items as OpenStackServer[];
+  const [victim] = (await system.client.list(OpenStackServers, { namespace })).items as OpenStackServer[];
   const id = victim!.status!.instanceID!;
   await system.tenant.compute.servers.delete(id);
   const started = system.clock.now();
   const key = { namespace, name: victim!.metadata.name! };
   const isNoticed = async (): Promise<boolean> => {
-    const server = await system.client.get(openStackServers, key);
+    const server = await system.client.get(OpenStackServers, key);
     return !server.status?.conditions?.some(({ type, status }) => type === 'InstanceReady' && status === 'True');
   };
   if (!(await system.until(isNoticed, patienceMs))) throw new Error('the loss of a server was not noticed');
@@ -100,7 +100,7 @@ async function loseServer(): Promise<void> {
 
 async function untilReady(count: number): Promise<void> {
   const isReady = async (): Promise<boolean> => {
-    const all = (await system.client.list(machines, { namespace })).items as Machine[];
+    const all = (await system.client.list(Machines, { namespace })).items as Machine[];
     const ready = all.filter(({ status }) =>
       status?.conditions?.some(({ type, status: value }) => type === 'NodeReady' && value === 'True'),
     );

@@ -1,6 +1,6 @@
 /** Hosted control planes on simulated time, all in one process: how long we make them wait where CPU costs nothing, and what they do at rest. */
 import { parseArgs } from 'node:util';
-import { k0smotronControlPlanes, Pods, Services } from '../src/api/index.ts';
+import { K0smotronControlPlanes, Pods, Services } from '../src/api/index.ts';
 import type { KubeObject } from '../src/machinery/index.ts';
 import { namespace } from '../test/simulation/cluster-manifests.ts';
 import { hostedManifests } from '../test/simulation/hosted-manifests.ts';
@@ -64,7 +64,7 @@ async function create(): Promise<void> {
 }
 
 async function areInitialized(): Promise<boolean> {
-  const planes = (await system.client.list(k0smotronControlPlanes, { namespace })).items as PlaneView[];
+  const planes = (await system.client.list(K0smotronControlPlanes, { namespace })).items as PlaneView[];
   return planes.filter(({ status }) => status?.initialization?.controlPlaneInitialized).length === names.length;
 }
 

@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client';
 import { ApiServerMetrics } from '../../src/apiserver/metrics.ts';
-import { planeMetrics } from '../../src/controllers/controlplane/hosting/metrics.ts';
+import { planeMetrics } from '../../src/controllers/controlplane/plane-driver/metrics.ts';
 import { createMetrics } from '../../src/runtime/index.ts';
 
 export interface Metric {

@@ -133,46 +133,46 @@ export const ownDefinitions: readonly ResourceDefinition[] = [
 ];
 
 // Handles for typed clients, in the hub version.
-export const clusters: Resource<Cluster> = clusterKind.resource;
-export const machines: Resource<Machine> = machineKind.resource;
-export const machineSets: Resource<MachineSet> = machineSetKind.resource;
-export const machineDeployments: Resource<MachineDeployment> = machineDeploymentKind.resource;
-export const machineHealthChecks: Resource<MachineHealthCheck> = machineHealthCheckKind.resource;
-export const machineDrainRules: Resource<MachineDrainRule> = machineDrainRuleKind.resource;
-export const kubeadmConfigs: Resource<KubeadmConfig> = kubeadmConfigKind.resource;
-export const kubeadmConfigTemplates: Resource<KubeadmConfigTemplate> = kubeadmConfigTemplateKind.resource;
-export const kubeadmControlPlanes: Resource<KubeadmControlPlane> = kubeadmControlPlaneKind.resource;
-export const kubeadmControlPlaneTemplates: Resource<KubeadmControlPlaneTemplate> =
+export const Clusters: Resource<Cluster> = clusterKind.resource;
+export const Machines: Resource<Machine> = machineKind.resource;
+export const MachineSets: Resource<MachineSet> = machineSetKind.resource;
+export const MachineDeployments: Resource<MachineDeployment> = machineDeploymentKind.resource;
+export const MachineHealthChecks: Resource<MachineHealthCheck> = machineHealthCheckKind.resource;
+export const MachineDrainRules: Resource<MachineDrainRule> = machineDrainRuleKind.resource;
+export const KubeadmConfigs: Resource<KubeadmConfig> = kubeadmConfigKind.resource;
+export const KubeadmConfigTemplates: Resource<KubeadmConfigTemplate> = kubeadmConfigTemplateKind.resource;
+export const KubeadmControlPlanes: Resource<KubeadmControlPlane> = kubeadmControlPlaneKind.resource;
+export const KubeadmControlPlaneTemplates: Resource<KubeadmControlPlaneTemplate> =
   kubeadmControlPlaneTemplateKind.resource;
-export const openStackClusters: Resource<OpenStackCluster> = openStackClusterKind.resource;
-export const openStackClusterTemplates: Resource<OpenStackClusterTemplate> = openStackClusterTemplateKind.resource;
-export const openStackMachines: Resource<OpenStackMachine> = openStackMachineKind.resource;
-export const openStackMachineTemplates: Resource<OpenStackMachineTemplate> = openStackMachineTemplateKind.resource;
-export const openStackServers: Resource<OpenStackServer> = openStackServerKind.resource;
-export const openStackFloatingIPPools: Resource<OpenStackFloatingIPPool> = openStackFloatingIPPoolKind.resource;
-export const openStackClusterIdentities: Resource<OpenStackClusterIdentity> = openStackClusterIdentityKind.resource;
-export const ipAddressClaims: Resource<IPAddressClaim> = ipAddressClaimKind.resource;
-export const ipAddresses: Resource<IPAddress> = ipAddressKind.resource;
-export const images: Resource<Image> = imageKind.resource;
-export const providers: Resource<Provider> = providerKind.resource;
-export const k0smotronControlPlanes: Resource<K0smotronControlPlane> = k0smotronControlPlaneKind.resource;
-export const k0smotronControlPlaneTemplates: Resource<K0smotronControlPlaneTemplate> =
+export const OpenStackClusters: Resource<OpenStackCluster> = openStackClusterKind.resource;
+export const OpenStackClusterTemplates: Resource<OpenStackClusterTemplate> = openStackClusterTemplateKind.resource;
+export const OpenStackMachines: Resource<OpenStackMachine> = openStackMachineKind.resource;
+export const OpenStackMachineTemplates: Resource<OpenStackMachineTemplate> = openStackMachineTemplateKind.resource;
+export const OpenStackServers: Resource<OpenStackServer> = openStackServerKind.resource;
+export const OpenStackFloatingIPPools: Resource<OpenStackFloatingIPPool> = openStackFloatingIPPoolKind.resource;
+export const OpenStackClusterIdentities: Resource<OpenStackClusterIdentity> = openStackClusterIdentityKind.resource;
+export const IPAddressClaims: Resource<IPAddressClaim> = ipAddressClaimKind.resource;
+export const IPAddresses: Resource<IPAddress> = ipAddressKind.resource;
+export const Images: Resource<Image> = imageKind.resource;
+export const Providers: Resource<Provider> = providerKind.resource;
+export const K0smotronControlPlanes: Resource<K0smotronControlPlane> = k0smotronControlPlaneKind.resource;
+export const K0smotronControlPlaneTemplates: Resource<K0smotronControlPlaneTemplate> =
   k0smotronControlPlaneTemplateKind.resource;
-export const k0sWorkerConfigs: Resource<K0sWorkerConfig> = k0sWorkerConfigKind.resource;
-export const k0sWorkerConfigTemplates: Resource<K0sWorkerConfigTemplate> = k0sWorkerConfigTemplateKind.resource;
+export const K0sWorkerConfigs: Resource<K0sWorkerConfig> = k0sWorkerConfigKind.resource;
+export const K0sWorkerConfigTemplates: Resource<K0sWorkerConfigTemplate> = k0sWorkerConfigTemplateKind.resource;
 /** `kmc`, not the Cluster of Cluster API */
-export const k0smotronClusters: Resource<K0smotronCluster> = k0smotronClusterKind.resource;
-export const joinTokenRequests: Resource<JoinTokenRequest> = joinTokenRequestKind.resource;
-export const kamajiControlPlanes: Resource<KamajiControlPlane> = kamajiControlPlaneKind.resource;
-export const kamajiControlPlaneTemplates: Resource<KamajiControlPlaneTemplate> =
+export const K0smotronClusters: Resource<K0smotronCluster> = k0smotronClusterKind.resource;
+export const JoinTokenRequests: Resource<JoinTokenRequest> = joinTokenRequestKind.resource;
+export const KamajiControlPlanes: Resource<KamajiControlPlane> = kamajiControlPlaneKind.resource;
+export const KamajiControlPlaneTemplates: Resource<KamajiControlPlaneTemplate> =
   kamajiControlPlaneTemplateKind.resource;
-export const tenantControlPlanes: Resource<TenantControlPlane> = tenantControlPlaneKind.resource;
-export const dataStores: Resource<DataStore> = dataStoreKind.resource;
-export const kubeconfigGenerators: Resource<KubeconfigGenerator> = kubeconfigGeneratorKind.resource;
-export const hostedControlPlanes: Resource<HostedControlPlane> = hostedControlPlaneKind.resource;
-export const hostedControlPlaneTemplates: Resource<HostedControlPlaneTemplate> =
+export const TenantControlPlanes: Resource<TenantControlPlane> = tenantControlPlaneKind.resource;
+export const DataStores: Resource<DataStore> = dataStoreKind.resource;
+export const KubeconfigGenerators: Resource<KubeconfigGenerator> = kubeconfigGeneratorKind.resource;
+export const HostedControlPlanes: Resource<HostedControlPlane> = hostedControlPlaneKind.resource;
+export const HostedControlPlaneTemplates: Resource<HostedControlPlaneTemplate> =
   hostedControlPlaneTemplateKind.resource;
-export const gatewayClasses: Resource<GatewayClass> = gatewayClassKind.resource;
-export const gateways: Resource<Gateway> = gatewayKind.resource;
-export const tlsRoutes: Resource<TLSRoute> = tlsRouteKind.resource;
-export const referenceGrants: Resource<ReferenceGrant> = referenceGrantKind.resource;
+export const GatewayClasses: Resource<GatewayClass> = gatewayClassKind.resource;
+export const Gateways: Resource<Gateway> = gatewayKind.resource;
+export const TlsRoutes: Resource<TLSRoute> = tlsRouteKind.resource;
+export const ReferenceGrants: Resource<ReferenceGrant> = referenceGrantKind.resource;

@@ -1,5 +1,5 @@
 import { stringify } from 'yaml';
-import { type OpenStackClusterIdentity, openStackClusterIdentities, type Secret, Secrets } from '../api/index.ts';
+import { OpenStackClusterIdentities, type OpenStackClusterIdentity, type Secret, Secrets } from '../api/index.ts';
 import type { Client } from '../client/index.ts';
 import { CapstanError, isJsonObject, parseYaml } from '../machinery/index.ts';
 
@@ -40,7 +40,7 @@ export async function publishCloudCredentials(
     metadata: { name: simulatedCloudName },
     spec: { secretRef: { name: simulatedCloudName, namespace: secretNamespace } },
   };
-  await client.apply(openStackClusterIdentities, identity, write);
+  await client.apply(OpenStackClusterIdentities, identity, write);
 }
 
 /** A clouds.yaml with one cloud of another, the project member's. */

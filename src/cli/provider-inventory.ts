@@ -1,4 +1,4 @@
-import { type Provider, providers } from '../api/index.ts';
+import { type Provider, Providers } from '../api/index.ts';
 import type { Client } from '../client/index.ts';
 import type { ControllerArea } from './controller-areas.ts';
 import { systemNamespace } from './controller-identity.ts';
@@ -88,7 +88,7 @@ export async function ensureProviderInventory(
   areas: ReadonlySet<ControllerArea>,
   signal: AbortSignal,
 ): Promise<void> {
-  const present = await client.list(providers, { signal });
+  const present = await client.list(Providers, { signal });
   const isForeign = ({ type, providerName }: BuiltInProvider): boolean =>
     present.items.some(
       (entry) =>
@@ -114,7 +114,7 @@ export async function ensureProviderInventory(
           type,
           version,
         };
-        return client.apply(providers, entry, { fieldManager: 'capstan', force: true, signal });
+        return client.apply(Providers, entry, { fieldManager: 'capstan', force: true, signal });
       }),
   );
 }

@@ -1,4 +1,4 @@
-import { gateways, Ingresses, tlsRoutes } from '../api/index.ts';
+import { Gateways, Ingresses, TlsRoutes } from '../api/index.ts';
 import type { Client } from '../client/index.ts';
 import { isForbidden, isNotFound } from '../machinery/index.ts';
 import { throughGateway } from './demo/workload-kubeconfig.ts';
@@ -31,12 +31,12 @@ interface Place {
 }
 
 async function gatewayAddress({ client, namespace, host, signal }: Place): Promise<string | undefined> {
-  const { items } = await client.list(tlsRoutes, { namespace, signal });
+  const { items } = await client.list(TlsRoutes, { namespace, signal });
   const route = items.find(({ spec }) => spec.hostnames?.includes(host) === true);
   const [parent] = route?.spec.parentRefs ?? [];
   if (!parent) return undefined;
   const key = { namespace: parent.namespace ?? namespace, name: parent.name };
-  return (await client.get(gateways, key, { signal })).status?.addresses?.[0]?.value;
+  return (await client.get(Gateways, key, { signal })).status?.addresses?.[0]?.value;
 }
 
 async function ingressAddress({ client, namespace, host, signal }: Place): Promise<string | undefined> {

@@ -3,10 +3,10 @@ import {
   ClusterRoles,
   type CustomResourceDefinition,
   CustomResourceDefinitions,
+  OpenStackClusterIdentities,
   type OpenStackClusterIdentity,
-  openStackClusterIdentities,
   type Provider,
-  providers,
+  Providers,
   type Secret,
   Secrets,
 } from '../api/index.ts';
@@ -108,7 +108,7 @@ describe('what the controllers may do', () => {
 
 describe("clusterctl's inventory", () => {
   const entries = async (): Promise<string[]> =>
-    (await api.connection.client.list<Provider>(providers)).items.map(
+    (await api.connection.client.list<Provider>(Providers)).items.map(
       ({ metadata, type }) => `${metadata.namespace}/${metadata.name} ${type}`,
     );
   const ensure = (areas: readonly ControllerArea[] = controllerAreas): Promise<void> =>
@@ -117,7 +117,7 @@ describe("clusterctl's inventory", () => {
   beforeEach(async () => {
     const { client } = api.connection;
     await ensureControllerIdentity(client, signal);
-    for (const namespace of [systemNamespace, 'default']) await client.deleteCollection(providers, { namespace });
+    for (const namespace of [systemNamespace, 'default']) await client.deleteCollection(Providers, { namespace });
   });
 
   it('holds the providers whose controllers run, written once', async () => {
@@ -143,7 +143,7 @@ describe("clusterctl's inventory", () => {
       type: 'BootstrapProvider',
       version: 'v1.13.0',
     };
-    await api.connection.client.create(providers, foreign, { fieldManager: 'test' });
+    await api.connection.client.create(Providers, foreign, { fieldManager: 'test' });
     await ensure(['cluster', 'bootstrap']);
     expect(await entries()).toEqual([
       `${systemNamespace}/bootstrap-k0sproject-k0smotron BootstrapProvider`,
@@ -188,7 +188,7 @@ describe('the credentials of the simulated cloud', () => {
     expect(secret.metadata.labels).toEqual({ 'clusterctl.cluster.x-k8s.io/move': 'true' });
     const text = Buffer.from(secret.data?.['clouds.yaml'] ?? '', 'base64').toString();
     expect(text).toBe(onlyMember(cloudsYaml));
-    const identity = await client.get<OpenStackClusterIdentity>(openStackClusterIdentities, {
+    const identity = await client.get<OpenStackClusterIdentity>(OpenStackClusterIdentities, {
       name: simulatedCloudName,
     });
     expect(identity.spec).toEqual({ secretRef: { name: simulatedCloudName, namespace: 'default' } });

@@ -9,7 +9,7 @@ import {
   seededRandom,
   statusError,
 } from '../machinery/index.ts';
-import { type ControllerDefinition, coreEvents, createManager, memoryLogger } from '../runtime/index.ts';
+import { type ControllerDefinition, CoreEvents, createManager, memoryLogger } from '../runtime/index.ts';
 import { type FaultRule, faultyClient, memoryClient, runUntil, settle } from '../runtime/testkit/index.ts';
 import {
   garbageCollector,
@@ -283,7 +283,7 @@ describe('the garbage collector', () => {
     );
     await runUntil(w.clock, async () => !(await w.exists(secrets, 's', 'other')));
     await settle();
-    const [event] = (await w.server.list(coreEvents)).items;
+    const [event] = (await w.server.list(CoreEvents)).items;
     expect(event).toMatchObject({ reason: 'OwnerRefInvalidNamespace', type: 'Warning' });
   });
 

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { gatewayClasses, IngressClasses, PersistentVolumeClaims, Pods, StorageClasses } from '../api/index.ts';
+import { GatewayClasses, IngressClasses, PersistentVolumeClaims, Pods, StorageClasses } from '../api/index.ts';
 import type { PodAttacher, PodConnector, PodExecutor, PodLogSource } from '../apiserver/index.ts';
 import type { Client } from '../client/index.ts';
 import { workloadControllers } from '../housekeeping/index.ts';
@@ -155,7 +155,7 @@ async function startAt(addresses: HostAddresses, options: PodHostOptions, signal
   await ensureObject(client, StorageClasses, standardStorageClass);
   if (view) {
     await ensureObject(client, IngressClasses, standardIngressClass);
-    await ensureObject(client, gatewayClasses, standardGatewayClass);
+    await ensureObject(client, GatewayClasses, standardGatewayClass);
   }
   const stop = new AbortController();
   const working = manager.run(signal ? AbortSignal.any([stop.signal, signal]) : stop.signal);

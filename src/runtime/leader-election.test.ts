@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ManualClock, seededRandom } from '../machinery/index.ts';
-import { type Lease, leases, runWithLease } from './leader-election.ts';
+import { type Lease, Leases, runWithLease } from './leader-election.ts';
 import { nullLogger } from './log.ts';
 import { runUntil, settle } from './testkit/eventually.ts';
 import { type FaultRule, faultyClient } from './testkit/faulty-client.ts';
@@ -55,7 +55,7 @@ function candidate(
 function setUp() {
   const clock = new ManualClock();
   const server = memoryClient({ clock });
-  const spec = async (): Promise<Lease['spec']> => (await server.get(leases, key)).spec;
+  const spec = async (): Promise<Lease['spec']> => (await server.get(Leases, key)).spec;
   return { clock, server, spec };
 }
 
@@ -123,7 +123,7 @@ describe('leader election', () => {
 
   it('judges by its own clock from when it saw the lease change, not by the times written in it', async () => {
     const { clock, server } = setUp();
-    server.seed(leases, {
+    server.seed(Leases, {
       apiVersion: 'coordination.k8s.io/v1',
       kind: 'Lease',
       metadata: key,

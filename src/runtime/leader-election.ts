@@ -23,7 +23,7 @@ export interface Lease extends KubeObject {
   spec?: LeaseSpec;
 }
 
-export const leases: Resource<Lease> = {
+export const Leases: Resource<Lease> = {
   group: 'coordination.k8s.io',
   version: 'v1',
   kind: 'Lease',
@@ -154,7 +154,7 @@ function createElector(options: LeaderElectionOptions): Elector {
   });
 
   const update = async (base: Lease, spec: LeaseSpec, signal: AbortSignal): Promise<void> => {
-    observe(await client.update(leases, { ...base, spec: { ...base.spec, ...spec } }, { ...writeOptions, signal }));
+    observe(await client.update(Leases, { ...base, spec: { ...base.spec, ...spec } }, { ...writeOptions, signal }));
   };
 
   const attempt = async (signal: AbortSignal): Promise<boolean> => {
@@ -170,7 +170,7 @@ function createElector(options: LeaderElectionOptions): Elector {
     }
     let current: Lease;
     try {
-      current = await client.get(leases, { namespace, name }, { signal });
+      current = await client.get(Leases, { namespace, name }, { signal });
     } catch (error) {
       if (!isNotFound(error)) throw error;
       const lease: Lease = {
@@ -179,7 +179,7 @@ function createElector(options: LeaderElectionOptions): Elector {
         metadata: { namespace, name },
         spec,
       };
-      observe(await client.create(leases, lease, { ...writeOptions, signal }));
+      observe(await client.create(Leases, lease, { ...writeOptions, signal }));
       return true;
     }
     observe(current);
@@ -219,7 +219,7 @@ function createElector(options: LeaderElectionOptions): Elector {
     tryAcquireOrRenew: (timeoutMs, signal) => bounded(timeoutMs, signal, attempt),
     async release(timeoutMs) {
       await bounded(timeoutMs, undefined, async (signal) => {
-        const current = await client.get(leases, { namespace, name }, { signal });
+        const current = await client.get(Leases, { namespace, name }, { signal });
         if (current.spec?.holderIdentity !== identity) return false;
         const now = formatMicroTime(clock.now());
         // a second's lease of nobody: the next one need not wait

@@ -6,10 +6,10 @@ import { createManager, type ManagerOptions } from './manager.ts';
 import { runUntil, settle } from './testkit/eventually.ts';
 import { type FaultRule, faultyClient } from './testkit/faulty-client.ts';
 import { memoryClient } from './testkit/memory-client.ts';
-import { gadgets, widget, widgets } from './testkit/test-kinds.ts';
+import { Gadgets, Widgets, widget } from './testkit/test-kinds.ts';
 
 const by = { fieldManager: 'test' };
-const widgetsOf = widgets;
+const widgetsOf = Widgets;
 
 function setUp(options: Partial<ManagerOptions> = {}) {
   const clock = (options.clock as ManualClock | undefined) ?? new ManualClock();
@@ -98,7 +98,7 @@ describe('the manager', () => {
     await runUntil(clock, () => a.manager.isLeader);
     const b = build('b');
     await b.manager.whenReady();
-    await server.create(widgets, widget('w'), by);
+    await server.create(Widgets, widget('w'), by);
     await settle();
     expect(seen.sort()).toEqual(['a leads', 'a runs', 'b runs']);
     expect(b.manager.ready().ok).toBe(true);
@@ -136,15 +136,15 @@ describe('the manager', () => {
     manager.add({
       name: 'widget',
       for: widgetsOf,
-      setup: (cache) => cache.informer(widgets, { labelSelector: 'a=b' }).addIndexer('x', () => []),
+      setup: (cache) => cache.informer(Widgets, { labelSelector: 'a=b' }).addIndexer('x', () => []),
       reconcile: async () => done(),
     });
     const stop = new AbortController();
     const running = manager.run(stop.signal);
     await manager.whenReady();
-    expect(manager.reader.lister(widgets).size).toBe(0);
-    expect(manager.reader.lister(widgets, { labelSelector: 'a=b' }).byIndex('x', 'y')).toEqual([]);
-    expect(() => manager.reader.lister(gadgets)).toThrow(/ask for its informer/);
+    expect(manager.reader.lister(Widgets).size).toBe(0);
+    expect(manager.reader.lister(Widgets, { labelSelector: 'a=b' }).byIndex('x', 'y')).toEqual([]);
+    expect(() => manager.reader.lister(Gadgets)).toThrow(/ask for its informer/);
     stop.abort();
     await running;
   });

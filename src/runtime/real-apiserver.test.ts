@@ -11,8 +11,8 @@ import {
 } from '../machinery/index.ts';
 import { foreignReason } from './events/reasons.ts';
 import { createEventBroadcaster } from './events/recorder.ts';
-import { coreEvents } from './events/types.ts';
-import { leases, runWithLease } from './leader-election.ts';
+import { CoreEvents } from './events/types.ts';
+import { Leases, runWithLease } from './leader-election.ts';
 import { memoryLogger } from './log.ts';
 import { patchObject } from './status/patch-object.ts';
 
@@ -51,9 +51,9 @@ describe.skipIf(kubeconfig === undefined)('against a real kube-apiserver (CAPSTA
     const outcome = await runWithLease(
       { client, clock: systemClock, random: systemRandom, log: logger, ...lease, identity: 'me', retryPeriodMs: 50 },
       async () => {
-        const first = await client.get(leases, lease);
+        const first = await client.get(Leases, lease);
         expect(first.spec).toMatchObject({ holderIdentity: 'me', leaseDurationSeconds: 15, leaseTransitions: 0 });
-        for await (const { object } of client.watch(leases, {
+        for await (const { object } of client.watch(Leases, {
           namespace: name,
           resourceVersion: first.metadata.resourceVersion!,
         })) {
@@ -66,8 +66,8 @@ describe.skipIf(kubeconfig === undefined)('against a real kube-apiserver (CAPSTA
       stop.signal,
     );
     expect(outcome).toBe('stopped');
-    expect((await client.get(leases, lease)).spec).toMatchObject({ leaseDurationSeconds: 1, leaseTransitions: 0 });
-    expect((await client.get(leases, lease)).spec?.holderIdentity ?? '').toBe('');
+    expect((await client.get(Leases, lease)).spec).toMatchObject({ leaseDurationSeconds: 1, leaseTransitions: 0 });
+    expect((await client.get(Leases, lease)).spec?.holderIdentity ?? '').toBe('');
     expect(entries.filter(({ level }) => level === 'error')).toEqual([]);
   });
 
@@ -85,7 +85,7 @@ describe.skipIf(kubeconfig === undefined)('against a real kube-apiserver (CAPSTA
     for (let i = 0; i < 3; i++)
       events.event(subject, 'Warning', foreignReason('Tested'), 'it was tested', { action: 'Test' });
     await broadcaster.flush();
-    const { items } = await client.list(coreEvents, { namespace: name, fieldSelector: 'reason=Tested' });
+    const { items } = await client.list(CoreEvents, { namespace: name, fieldSelector: 'reason=Tested' });
     expect(items).toHaveLength(1);
     expect(items[0]).toMatchObject({
       count: 3,

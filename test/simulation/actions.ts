@@ -1,4 +1,4 @@
-import { clusters, kubeadmControlPlanes, machineDeployments, machines } from '../../src/api/index.ts';
+import { Clusters, KubeadmControlPlanes, MachineDeployments, Machines } from '../../src/api/index.ts';
 import { isAlreadyExists, isConflict, isNotFound, type JsonObject, type Random } from '../../src/machinery/index.ts';
 import {
   type ClusterSpec,
@@ -79,12 +79,12 @@ type Change = (story: Story, desired: ClusterSpec) => Promise<ClusterSpec | unde
 const changes: Readonly<Record<string, Change>> = {
   async 'scale workers'(story, desired) {
     const workers = Math.floor(story.random.next() * 4);
-    await patch(story, machineDeployments, deploymentName(desired), { spec: { replicas: workers } });
+    await patch(story, MachineDeployments, deploymentName(desired), { spec: { replicas: workers } });
     return { ...desired, workers };
   },
   async 'scale the control plane'(story, desired) {
     const controlPlanes = desired.controlPlanes === 1 ? 3 : 1;
-    await patch(story, kubeadmControlPlanes, controlPlaneName(desired), { spec: { replicas: controlPlanes } });
+    await patch(story, KubeadmControlPlanes, controlPlaneName(desired), { spec: { replicas: controlPlanes } });
     return { ...desired, controlPlanes };
   },
   async upgrade(story, desired) {
@@ -100,7 +100,7 @@ const changes: Readonly<Record<string, Change>> = {
     return next;
   },
   async 'delete a machine'(story, desired) {
-    const { items } = await story.system.client.list(machines, { namespace });
+    const { items } = await story.system.client.list(Machines, { namespace });
     const own = items.filter(({ spec, metadata }) => spec.clusterName === desired.name && !metadata.deletionTimestamp);
     const controlPlanes = own.filter(
       ({ metadata }) => metadata.labels?.['cluster.x-k8s.io/control-plane'] !== undefined,
@@ -109,14 +109,14 @@ const changes: Readonly<Record<string, Change>> = {
     const safe = controlPlanes.length > 2 ? own : own.filter((machine) => !controlPlanes.includes(machine));
     if (safe.length === 0) return undefined;
     const { name } = pick(story.random, safe).metadata;
-    await story.system.client.delete(machines, { namespace, name: name! });
+    await story.system.client.delete(Machines, { namespace, name: name! });
     tell(story, `the user deleted Machine ${name}`);
     return desired;
   },
   async 'pause for a while'(story, desired) {
-    await patch(story, clusters, desired.name, { spec: { paused: true } });
+    await patch(story, Clusters, desired.name, { spec: { paused: true } });
     await story.system.pass(30_000);
-    await patch(story, clusters, desired.name, { spec: { paused: null } });
+    await patch(story, Clusters, desired.name, { spec: { paused: null } });
     return desired;
   },
 };
@@ -124,13 +124,13 @@ const changes: Readonly<Record<string, Change>> = {
 async function roll(story: Story, next: ClusterSpec): Promise<void> {
   await ensure(story, machineTemplate(next, 'control-plane'));
   await ensure(story, machineTemplate(next, 'workers'));
-  await patch(story, kubeadmControlPlanes, controlPlaneName(next), {
+  await patch(story, KubeadmControlPlanes, controlPlaneName(next), {
     spec: {
       version: next.version,
       machineTemplate: { spec: { infrastructureRef: { name: templateName(next, 'control-plane') } } },
     },
   });
-  await patch(story, machineDeployments, deploymentName(next), {
+  await patch(story, MachineDeployments, deploymentName(next), {
     spec: {
       template: { spec: { version: next.version, infrastructureRef: { name: templateName(next, 'workers') } } },
     },
@@ -150,7 +150,7 @@ export async function changeSomething(story: Story): Promise<void> {
 export async function deleteCluster(story: Story, desired: ClusterSpec): Promise<void> {
   tell(story, `the user deletes ${desired.name}`);
   story.specs = story.specs.filter((each) => each !== desired);
-  await story.system.client.delete(clusters, { namespace, name: desired.name }).catch((error: unknown) => {
+  await story.system.client.delete(Clusters, { namespace, name: desired.name }).catch((error: unknown) => {
     if (!isNotFound(error)) throw error;
   });
 }

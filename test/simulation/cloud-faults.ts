@@ -1,4 +1,4 @@
-import { clusters, machines } from '../../src/api/index.ts';
+import { Clusters, Machines } from '../../src/api/index.ts';
 import { collect } from '../../src/openstack/index.ts';
 import type { FaultEffect, FaultRule } from '../../src/simulator/index.ts';
 import { type Story, type Teller, tell } from './actions.ts';
@@ -121,7 +121,7 @@ async function onServers(story: Story): Promise<InjectedFault[]> {
 async function onControlPlanes(story: Story): Promise<InjectedFault[]> {
   const { system, specs } = story;
   if (story.hasLostControlPlane) return [];
-  const { items } = await system.client.list(machines, {});
+  const { items } = await system.client.list(Machines, {});
   return specs.flatMap(({ name, controlPlanes }) => {
     const own = items.filter(
       ({ metadata, spec }) =>
@@ -144,7 +144,7 @@ async function onControlPlanes(story: Story): Promise<InjectedFault[]> {
 async function onAddresses(story: Story): Promise<InjectedFault[]> {
   const { system, specs } = story;
   const floating = await collect(system.admin.network.floatingIps.list());
-  const { items } = await system.client.list(clusters, {});
+  const { items } = await system.client.list(Clusters, {});
   return items.flatMap(({ metadata, spec }) => {
     const host = spec.controlPlaneEndpoint?.host;
     const one = floating.find(({ address, portId }) => address === host && portId !== undefined);

@@ -1,11 +1,11 @@
 import {
-  clusters,
-  kubeadmConfigTemplates,
-  kubeadmControlPlanes,
-  machineDeployments,
-  machineHealthChecks,
-  openStackClusters,
-  openStackMachineTemplates,
+  Clusters,
+  KubeadmConfigTemplates,
+  KubeadmControlPlanes,
+  MachineDeployments,
+  MachineHealthChecks,
+  OpenStackClusters,
+  OpenStackMachineTemplates,
 } from '../../src/api/index.ts';
 import type { JsonObject, KubeObject, Resource } from '../../src/machinery/index.ts';
 
@@ -55,8 +55,8 @@ const nodeRegistration: JsonObject = {
 
 export function machineTemplate(desired: ClusterSpec, role: 'control-plane' | 'workers'): Manifest {
   return {
-    resource: openStackMachineTemplates,
-    object: object(openStackMachineTemplates, templateName(desired, role), {
+    resource: OpenStackMachineTemplates,
+    object: object(OpenStackMachineTemplates, templateName(desired, role), {
       template: {
         spec: {
           flavor: { filter: { name: desired.flavor } },
@@ -79,16 +79,16 @@ export function manifestsOf(desired: ClusterSpec): Manifest[] {
   const labels = { 'cluster.x-k8s.io/deployment-name': deploymentName(desired) };
   const all: Manifest[] = [
     {
-      resource: clusters,
-      object: object(clusters, name, {
+      resource: Clusters,
+      object: object(Clusters, name, {
         clusterNetwork: { pods: { cidrBlocks: ['192.168.0.0/16'] } },
         controlPlaneRef: { apiGroup: controlPlaneGroup, kind: 'KubeadmControlPlane', name: controlPlaneName(desired) },
         infrastructureRef: { apiGroup: infrastructureGroup, kind: 'OpenStackCluster', name },
       }),
     },
     {
-      resource: openStackClusters,
-      object: object(openStackClusters, name, {
+      resource: OpenStackClusters,
+      object: object(OpenStackClusters, name, {
         identityRef: { name: 'cloud-config', cloudName: 'openstack' },
         managedSubnets: [{ cidr: `10.${20 + desired.index}.0.0/24`, dnsNameservers: ['9.9.9.9'] }],
         managedSecurityGroups: { allowAllInClusterTraffic: true },
@@ -96,8 +96,8 @@ export function manifestsOf(desired: ClusterSpec): Manifest[] {
       }),
     },
     {
-      resource: kubeadmControlPlanes,
-      object: object(kubeadmControlPlanes, controlPlaneName(desired), {
+      resource: KubeadmControlPlanes,
+      object: object(KubeadmControlPlanes, controlPlaneName(desired), {
         replicas: desired.controlPlanes,
         version: desired.version,
         machineTemplate: { spec: { infrastructureRef: infrastructureRef(templateName(desired, 'control-plane')) } },
@@ -107,14 +107,14 @@ export function manifestsOf(desired: ClusterSpec): Manifest[] {
     machineTemplate(desired, 'control-plane'),
     machineTemplate(desired, 'workers'),
     {
-      resource: kubeadmConfigTemplates,
-      object: object(kubeadmConfigTemplates, deploymentName(desired), {
+      resource: KubeadmConfigTemplates,
+      object: object(KubeadmConfigTemplates, deploymentName(desired), {
         template: { spec: { joinConfiguration: { nodeRegistration } } },
       }),
     },
     {
-      resource: machineDeployments,
-      object: object(machineDeployments, deploymentName(desired), {
+      resource: MachineDeployments,
+      object: object(MachineDeployments, deploymentName(desired), {
         clusterName: name,
         replicas: desired.workers,
         selector: { matchLabels: labels },
@@ -146,8 +146,8 @@ function healthCheck(desired: ClusterSpec, role: string, selector: JsonObject): 
     timeoutSeconds: 120,
   }));
   return {
-    resource: machineHealthChecks,
-    object: object(machineHealthChecks, `${desired.name}-${role}`, {
+    resource: MachineHealthChecks,
+    object: object(MachineHealthChecks, `${desired.name}-${role}`, {
       clusterName: desired.name,
       selector,
       checks: { unhealthyNodeConditions },

@@ -1,8 +1,8 @@
 import {
+  Clusters,
   ConfigMaps,
-  clusters,
   Deployments,
-  machines,
+  Machines,
   Nodes,
   PersistentVolumeClaims,
   type Pod,
@@ -76,7 +76,7 @@ export async function checkPlane(story: HostedStory, memory: Memory): Promise<vo
   const revision = system.revision();
   if (revision === memory.revision) return;
   memory.revision = revision;
-  const cluster = await find(system, clusters, desired.name);
+  const cluster = await find(system, Clusters, desired.name);
   const { host, port } = cluster?.spec.controlPlaneEndpoint ?? {};
   if (host) {
     const endpoint = `${host}:${port}`;
@@ -130,7 +130,7 @@ const isReady = (object: KubeObject): boolean =>
 export async function hostedDiffers(story: HostedStory, memory: Memory): Promise<string | undefined> {
   const { system, desired } = story;
   const { client } = system;
-  const cluster = await find(system, clusters, desired.name);
+  const cluster = await find(system, Clusters, desired.name);
   if (!cluster || condition(cluster, 'Available') !== 'True') return 'the Cluster is not Available';
   const plane = await find(system, planeKinds[desired.kind].resource, desired.name);
   if (!plane || condition(plane, 'Available') !== 'True') return 'the plane is not Available';
@@ -140,7 +140,7 @@ export async function hostedDiffers(story: HostedStory, memory: Memory): Promise
   const why =
     apiServersDiffer(story, pods) ?? etcdDiffers(story) ?? (await rotationsDiffer(story)) ?? (await nodesDiffer(story));
   if (why !== undefined) return why;
-  const own = (await client.list(machines, { namespace })).items;
+  const own = (await client.list(Machines, { namespace })).items;
   if (own.length !== desired.workers) return `there are ${own.length} Machines, not ${desired.workers}`;
   const stale = own.find(({ spec }) => spec.version !== desired.workerVersion);
   if (stale) return `Machine ${stale.metadata.name} has version ${stale.spec.version}, not ${desired.workerVersion}`;
@@ -220,8 +220,8 @@ export async function leftOfPlane({ system, desired }: HostedStory): Promise<str
     'ConfigMap kube-root-ca.crt',
   ]);
   const kinds: readonly Resource<KubeObject>[] = [
-    clusters,
-    machines,
+    Clusters,
+    Machines,
     planeKinds[desired.kind].resource,
     Pods,
     StatefulSets,

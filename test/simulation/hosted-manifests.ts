@@ -1,15 +1,15 @@
 import {
-  clusters,
-  gateways,
-  hostedControlPlanes,
-  k0smotronControlPlanes,
-  k0sWorkerConfigTemplates,
-  kamajiControlPlanes,
-  kubeadmConfigTemplates,
-  machineDeployments,
-  machineHealthChecks,
-  openStackClusters,
-  openStackMachineTemplates,
+  Clusters,
+  Gateways,
+  HostedControlPlanes,
+  K0smotronControlPlanes,
+  K0sWorkerConfigTemplates,
+  KamajiControlPlanes,
+  KubeadmConfigTemplates,
+  MachineDeployments,
+  MachineHealthChecks,
+  OpenStackClusters,
+  OpenStackMachineTemplates,
 } from '../../src/api/index.ts';
 import type { JsonObject, KubeObject, Resource } from '../../src/machinery/index.ts';
 import { type Manifest, namespace } from './cluster-manifests.ts';
@@ -40,7 +40,7 @@ const k0sVersion = (version: string): string => `${version}+k0s.0`;
 
 export const planeKinds: Readonly<Record<HostedKind, KindOfPlane>> = {
   k0smotron: {
-    resource: k0smotronControlPlanes,
+    resource: K0smotronControlPlanes,
     kubernetesVersion: k0sVersion,
     spec: ({ deletesVolumes }) => ({
       service: { type: 'LoadBalancer', apiPort: 6443, konnectivityPort: 8132 },
@@ -48,7 +48,7 @@ export const planeKinds: Readonly<Record<HostedKind, KindOfPlane>> = {
     }),
   },
   kamaji: {
-    resource: kamajiControlPlanes,
+    resource: KamajiControlPlanes,
     kubernetesVersion: (version) => version,
     spec: () => ({
       dataStoreName: 'default',
@@ -57,7 +57,7 @@ export const planeKinds: Readonly<Record<HostedKind, KindOfPlane>> = {
     }),
   },
   hosted: {
-    resource: hostedControlPlanes,
+    resource: HostedControlPlanes,
     kubernetesVersion: (version) => version,
     spec: () => ({ gateway: { namespace, name: 'planes' } }),
   },
@@ -78,16 +78,16 @@ export function hostedManifests(desired: HostedSpec): Manifest[] {
   const { name, kind, replicas, version } = desired;
   const { resource, spec, kubernetesVersion } = planeKinds[kind];
   return [
-    of(clusters, name, {
+    of(Clusters, name, {
       clusterNetwork: {
         pods: { cidrBlocks: ['10.244.0.0/16'] },
         services: { cidrBlocks: ['10.96.0.0/16'] },
         serviceDomain: 'cluster.local',
       },
       controlPlaneRef: { apiGroup: resource.group, kind: resource.kind, name },
-      infrastructureRef: { apiGroup: openStackClusters.group, kind: openStackClusters.kind, name },
+      infrastructureRef: { apiGroup: OpenStackClusters.group, kind: OpenStackClusters.kind, name },
     }),
-    of(openStackClusters, name, {
+    of(OpenStackClusters, name, {
       identityRef: { name: 'cloud-config', cloudName: 'openstack' },
       apiServer: { enableFloatingIP: false },
       managedSubnets: [{ cidr: '10.20.0.0/24', dnsNameservers: ['9.9.9.9'] }],
@@ -109,7 +109,7 @@ export function workerTemplates(desired: HostedSpec): Manifest[] {
   const isK0s = kind === 'k0smotron';
   const image = isK0s ? 'Ubuntu 22.04' : `ubuntu-capi-image-${workerVersion}`;
   return [
-    of(openStackMachineTemplates, called, {
+    of(OpenStackMachineTemplates, called, {
       template: {
         spec: {
           flavor: { filter: { name: 'm1.small' } },
@@ -127,7 +127,7 @@ export function workerTemplates(desired: HostedSpec): Manifest[] {
 }
 
 const bootstrapKind = ({ kind }: HostedSpec): Resource<KubeObject> =>
-  kind === 'k0smotron' ? k0sWorkerConfigTemplates : kubeadmConfigTemplates;
+  kind === 'k0smotron' ? K0sWorkerConfigTemplates : KubeadmConfigTemplates;
 
 /** What a MachineDeployment says of its machines that differs between versions. */
 export function workerVersionSpec(desired: HostedSpec): JsonObject {
@@ -136,7 +136,7 @@ export function workerVersionSpec(desired: HostedSpec): JsonObject {
   return {
     version: desired.workerVersion,
     bootstrap: { configRef: { apiGroup: bootstrap.group, kind: bootstrap.kind, name } },
-    infrastructureRef: { apiGroup: openStackMachineTemplates.group, kind: openStackMachineTemplates.kind, name },
+    infrastructureRef: { apiGroup: OpenStackMachineTemplates.group, kind: OpenStackMachineTemplates.kind, name },
   };
 }
 
@@ -147,7 +147,7 @@ export function workerHealthCheck(desired: HostedSpec): Manifest {
     status,
     timeoutSeconds: 120,
   }));
-  return of(machineHealthChecks, workersName(desired), {
+  return of(MachineHealthChecks, workersName(desired), {
     clusterName: desired.name,
     selector: { matchLabels: workerLabels(desired) },
     checks: { unhealthyNodeConditions },
@@ -163,7 +163,7 @@ function workerManifests(desired: HostedSpec): Manifest[] {
   const labels = workerLabels(desired);
   return [
     ...workerTemplates(desired),
-    of(machineDeployments, workersName(desired), {
+    of(MachineDeployments, workersName(desired), {
       clusterName: name,
       replicas: workers,
       selector: { matchLabels: labels },
@@ -175,7 +175,7 @@ function workerManifests(desired: HostedSpec): Manifest[] {
   ];
 }
 
-const gateway: Manifest = of(gateways, 'planes', {
+const gateway: Manifest = of(Gateways, 'planes', {
   gatewayClassName: 'capstan',
   listeners: [
     {

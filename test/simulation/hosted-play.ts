@@ -1,4 +1,4 @@
-import { clusters, type Machine, machines, PersistentVolumeClaims, Pods } from '../../src/api/index.ts';
+import { Clusters, type Machine, Machines, PersistentVolumeClaims, Pods } from '../../src/api/index.ts';
 import { type KubeObject, type Resource, seededRandom } from '../../src/machinery/index.ts';
 import { collect } from '../../src/openstack/index.ts';
 import { tell } from './actions.ts';
@@ -195,7 +195,7 @@ async function checkVolumesKept({ system, desired }: HostedStory): Promise<void>
 async function situation(story: HostedStory): Promise<string> {
   const { system, desired } = story;
   const lines: string[] = [];
-  for (const kind of [clusters, planeKinds[desired.kind].resource, machines as Resource<Machine>]) {
+  for (const kind of [Clusters, planeKinds[desired.kind].resource, Machines as Resource<Machine>]) {
     for (const object of (await system.client.list(kind as Resource<KubeObject>, {})).items) {
       lines.push(`  ${kind.kind} ${object.metadata.name}: ${badConditions(object)}`);
     }

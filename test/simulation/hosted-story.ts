@@ -1,4 +1,4 @@
-import { clusters, machineDeployments } from '../../src/api/index.ts';
+import { Clusters, MachineDeployments } from '../../src/api/index.ts';
 import { hostedNaming, k0smotronNaming, kamajiNaming, type PlaneNaming } from '../../src/hosting/index.ts';
 import { isNotFound, type Random } from '../../src/machinery/index.ts';
 import { ensure, patch, pick, type Teller, tell } from './actions.ts';
@@ -104,7 +104,7 @@ const changes: Readonly<Record<string, Change>> = {
     // kubeadm of another minor does not join: nobody gets new workers before theirs are upgraded too
     if (workers > 1 && kind !== 'k0smotron' && version !== workerVersion) return;
     story.reachedVersion = undefined;
-    await patch(story, machineDeployments, workersName(story.desired), { spec: { replicas: workers } });
+    await patch(story, MachineDeployments, workersName(story.desired), { spec: { replicas: workers } });
     story.desired = { ...story.desired, workers };
   },
   async 'sleep and wake'(story) {
@@ -115,9 +115,9 @@ const changes: Readonly<Record<string, Change>> = {
     story.excusedUntil = story.system.clock.now() + recoveryMs;
   },
   async 'pause for a while'(story) {
-    await patch(story, clusters, story.desired.name, { spec: { paused: true } });
+    await patch(story, Clusters, story.desired.name, { spec: { paused: true } });
     await story.system.pass(30_000);
-    await patch(story, clusters, story.desired.name, { spec: { paused: null } });
+    await patch(story, Clusters, story.desired.name, { spec: { paused: null } });
   },
 };
 
@@ -147,7 +147,7 @@ export async function upgradeWorkersTo(story: HostedStory, version: string): Pro
   const desired = { ...story.desired, workerVersion: version };
   tell(story, `  to ${version}`);
   for (const manifest of workerTemplates(desired)) await ensure(story, manifest);
-  await patch(story, machineDeployments, workersName(desired), {
+  await patch(story, MachineDeployments, workersName(desired), {
     spec: { template: { spec: workerVersionSpec(desired) } },
   });
   story.desired = desired;
@@ -181,7 +181,7 @@ export async function changeHosted(story: HostedStory): Promise<void> {
 export async function deleteHosted(story: HostedStory): Promise<void> {
   tell(story, 'the user deletes the cluster');
   story.isDeleted = true;
-  await story.system.client.delete(clusters, { namespace, name: story.desired.name }).catch((error: unknown) => {
+  await story.system.client.delete(Clusters, { namespace, name: story.desired.name }).catch((error: unknown) => {
     if (!isNotFound(error)) throw error;
   });
 }

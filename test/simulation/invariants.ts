@@ -1,9 +1,9 @@
 import {
-  clusters,
-  openStackClusters,
-  openStackFloatingIPPools,
-  openStackMachines,
-  openStackServers,
+  Clusters,
+  OpenStackClusters,
+  OpenStackFloatingIPPools,
+  OpenStackMachines,
+  OpenStackServers,
 } from '../../src/api/index.ts';
 import type { KubeObject, Resource } from '../../src/machinery/index.ts';
 import { InvariantViolation } from './broken-promise.ts';
@@ -35,7 +35,7 @@ const labelledKinds = [
   ['volumes', 'volume'],
 ] as const;
 const markPattern = /\[owner ([0-9a-f-]+)(?: ([^\]]+))?\]$/;
-const ownerKinds: readonly Resource<KubeObject>[] = [openStackClusters, openStackServers, openStackFloatingIPPools];
+const ownerKinds: readonly Resource<KubeObject>[] = [OpenStackClusters, OpenStackServers, OpenStackFloatingIPPools];
 const ownerMarkAnnotation = 'infrastructure.cluster.x-k8s.io/owner-mark';
 
 /** Everything in the cloud, whoever made it. */
@@ -91,10 +91,10 @@ async function checkQuorum(system: System): Promise<void> {
   const { machines } = system.cloud;
   // whoever deletes a cluster gives up its etcd with it
   const living = new Set<string>();
-  for (const { metadata } of (await system.client.list(clusters, {})).items) {
+  for (const { metadata } of (await system.client.list(Clusters, {})).items) {
     if (!metadata.deletionTimestamp) living.add(metadata.name ?? '');
   }
-  for (const { metadata, status } of (await system.client.list(openStackMachines, {})).items) {
+  for (const { metadata, status } of (await system.client.list(OpenStackMachines, {})).items) {
     if (metadata.labels?.['cluster.x-k8s.io/control-plane'] === undefined) continue;
     if (!living.has(metadata.labels['cluster.x-k8s.io/cluster-name'] ?? '')) continue;
     const id = (status as { instanceID?: string } | undefined)?.instanceID;
@@ -119,7 +119,7 @@ async function checkQuorum(system: System): Promise<void> {
 async function checkAddresses({ client, rows }: System): Promise<void> {
   const floating = rows.of('floatingIps');
   const ports = new Map(rows.of('ports').map((port) => [port.id, port]));
-  for (const { metadata, spec } of (await client.list(clusters, {})).items) {
+  for (const { metadata, spec } of (await client.list(Clusters, {})).items) {
     const host = spec.controlPlaneEndpoint?.host;
     const port = ports.get(floating.find((each) => each.floating_ip_address === host)?.port_id ?? '');
     if (!port) continue;

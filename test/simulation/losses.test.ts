@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import {
   type Cluster,
-  clusters,
-  kubeadmControlPlanes,
+  Clusters,
+  KubeadmControlPlanes,
   type Machine,
-  machines,
+  Machines,
   Nodes,
-  openStackServers,
+  OpenStackServers,
   Secrets,
 } from '../../src/api/index.ts';
 import type { Client } from '../../src/client/index.ts';
@@ -42,10 +42,10 @@ async function until(what: string, condition: () => Promise<boolean>, limitMs = 
   expect(reached || (await condition()), what).toBe(true);
 }
 
-const cluster = (): Promise<Cluster> => system.client.get(clusters, { namespace, name: 'c0' });
+const cluster = (): Promise<Cluster> => system.client.get(Clusters, { namespace, name: 'c0' });
 
 async function machinesOf(role: 'control-plane' | 'md'): Promise<Machine[]> {
-  const { items } = await system.client.list(machines, { namespace });
+  const { items } = await system.client.list(Machines, { namespace });
   return items
     .filter(({ metadata }) => metadata.name?.startsWith(`c0-${role}-`))
     .toSorted((a, b) => ((a.metadata.creationTimestamp ?? '') < (b.metadata.creationTimestamp ?? '') ? -1 : 1));
@@ -109,7 +109,7 @@ describe('a server that is gone for good', () => {
     const api = await workload();
     const nodes = (await api.list(Nodes, {})).items.map(({ metadata }) => metadata.name);
     expect(nodes.filter((name) => lost.includes(name))).toEqual([]);
-    const kubeadm = await system.client.get(kubeadmControlPlanes, { namespace, name: 'c0-control-plane' });
+    const kubeadm = await system.client.get(KubeadmControlPlanes, { namespace, name: 'c0-control-plane' });
     for (const name of lost) expect(lifeOf(name)).toEqual(wholeLife);
     // no member without a Machine
     expect(conditionOf(kubeadm, 'EtcdClusterHealthy')?.status).toBe('True');
@@ -119,16 +119,16 @@ describe('a server that is gone for good', () => {
     await begin(12, { controlPlanes: 1 });
     const [worker] = await machinesOf('md');
     const annotations = { 'cluster.x-k8s.io/skip-remediation': '' };
-    await system.client.patch(clusters, { namespace, name: 'c0' }, 'merge', { metadata: { annotations } }, by);
+    await system.client.patch(Clusters, { namespace, name: 'c0' }, 'merge', { metadata: { annotations } }, by);
     system.cloud.operator.deleteServer(serverOf(worker!));
     const name = worker!.metadata.name!;
     const readiness = async () =>
-      conditionOf(await system.client.get(machines, { namespace, name }), 'InfrastructureReady');
+      conditionOf(await system.client.get(Machines, { namespace, name }), 'InfrastructureReady');
     await until('it is called gone', async () => (await readiness())?.reason === 'InstanceGone');
     await system.pass(hour);
     expect((await machinesOf('md')).map(({ metadata }) => metadata.name)).toEqual([name]);
     const none = { metadata: { annotations: { 'cluster.x-k8s.io/skip-remediation': null } } };
-    await system.client.patch(clusters, { namespace, name: 'c0' }, 'merge', none, by);
+    await system.client.patch(Clusters, { namespace, name: 'c0' }, 'merge', none, by);
     await until('it is replaced', async () => {
       const [only, ...more] = await machinesOf('md');
       return more.length === 0 && only !== undefined && only.metadata.name !== name && isReady(only);
@@ -137,7 +137,7 @@ describe('a server that is gone for good', () => {
 
   it('is not concluded from credentials of another project, nor from an outage', async () => {
     await begin(13, { controlPlanes: 1 });
-    const before = (await system.client.list(machines, { namespace })).items.map(({ metadata }) => metadata.uid).sort();
+    const before = (await system.client.list(Machines, { namespace })).items.map(({ metadata }) => metadata.uid).sort();
     const secret = { namespace, name: 'cloud-config' };
     const good = (await system.client.get(Secrets, secret)).data?.['clouds.yaml'] ?? '';
     // the other project holds none of the servers
@@ -145,7 +145,7 @@ describe('a server that is gone for good', () => {
     const put = (value: string) =>
       system.client.patch(Secrets, secret, 'merge', { data: { 'clouds.yaml': value } }, by);
     await put(Buffer.from(text).toString('base64'));
-    const servers = async () => (await system.client.list(openStackServers, { namespace })).items;
+    const servers = async () => (await system.client.list(OpenStackServers, { namespace })).items;
     await until('the servers are missed', async () =>
       (await servers()).every((server) => conditionOf(server, 'InstanceReady')?.status === 'False'),
     );
@@ -164,7 +164,7 @@ describe('a server that is gone for good', () => {
     await system.pass(20 * 60_000);
     system.cloud.operator.faults.clear();
     await until('all is as before', () => isWhole(1, 1));
-    const after = (await system.client.list(machines, { namespace })).items.map(({ metadata }) => metadata.uid).sort();
+    const after = (await system.client.list(Machines, { namespace })).items.map(({ metadata }) => metadata.uid).sort();
     expect(after).toEqual(before);
   });
 });
@@ -177,7 +177,7 @@ describe('the Node of the leader of etcd', () => {
     const name = first!.status?.nodeRef?.name ?? '';
     await (await workload()).delete(Nodes, { name });
     await system.pass(60_000);
-    await system.client.delete(machines, { namespace, name: first!.metadata.name! });
+    await system.client.delete(Machines, { namespace, name: first!.metadata.name! });
     await until('it is replaced', async () => {
       const planes = await machinesOf('control-plane');
       return !planes.some(({ metadata }) => metadata.uid === first!.metadata.uid) && (await isWhole(3, 0));
@@ -190,11 +190,11 @@ describe('a paused cluster', () => {
   it('that is deleted says what it waits for, and goes when it is resumed', async () => {
     await begin(15, { controlPlanes: 1, workers: 0 });
     const key = { namespace, name: 'c0' };
-    await system.client.patch(clusters, key, 'merge', { spec: { paused: true } }, by);
-    await system.client.delete(clusters, key);
+    await system.client.patch(Clusters, key, 'merge', { spec: { paused: true } }, by);
+    await system.client.delete(Clusters, key);
     await until('it says so', async () => conditionOf(await cluster(), 'Deleting')?.reason === 'Paused');
     expect(conditionOf(await cluster(), 'Deleting')?.message).toContain('spec.paused');
-    await system.client.patch(clusters, key, 'merge', { spec: { paused: null } }, by);
-    await until('it is gone', async () => (await system.client.list(clusters, {})).items.length === 0);
+    await system.client.patch(Clusters, key, 'merge', { spec: { paused: null } }, by);
+    await until('it is gone', async () => (await system.client.list(Clusters, {})).items.length === 0);
   });
 });

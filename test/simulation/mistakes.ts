@@ -1,4 +1,4 @@
-import { openStackClusters, Secrets } from '../../src/api/index.ts';
+import { OpenStackClusters, Secrets } from '../../src/api/index.ts';
 import type { JsonObject } from '../../src/machinery/index.ts';
 import { deleteCluster, patch, pick, type Story, tell } from './actions.ts';
 import { type ClusterSpec, type Manifest, manifestsOf, namespace } from './cluster-manifests.ts';
@@ -59,7 +59,7 @@ export async function prepareMistakes({ client, cloudsYaml }: System): Promise<v
 /** The manifests of a cluster with a mistake in them. */
 export function withMistake(manifests: readonly Manifest[], { spec }: Mistake): Manifest[] {
   return manifests.map(({ resource, object }) => {
-    if (resource !== openStackClusters) return { resource, object };
+    if (resource !== OpenStackClusters) return { resource, object };
     const merged = { ...(object as { spec?: JsonObject }).spec, ...spec };
     for (const [name, value] of Object.entries(merged)) if (value === null) delete merged[name];
     return { resource, object: { ...object, spec: merged } as typeof object };
@@ -68,7 +68,7 @@ export function withMistake(manifests: readonly Manifest[], { spec }: Mistake): 
 
 /** What takes a mistake back, as a merge patch. */
 export function correctionOf(manifests: readonly Manifest[], { spec }: Mistake): JsonObject {
-  const found = manifests.find(({ resource }) => resource === openStackClusters);
+  const found = manifests.find(({ resource }) => resource === OpenStackClusters);
   const meant = (found?.object as { spec?: JsonObject } | undefined)?.spec ?? {};
   const patch: JsonObject = {};
   for (const name of Object.keys(spec)) {
@@ -90,7 +90,7 @@ export async function beginWithMistake(story: Story, desired: ClusterSpec): Prom
   return async () => {
     if (!isCorrected) return await deleteCluster(story, desired);
     tell(story, `the user corrects ${mistake.what} of ${desired.name}`);
-    await patch(story, openStackClusters, desired.name, correctionOf(manifestsOf(desired), mistake));
+    await patch(story, OpenStackClusters, desired.name, correctionOf(manifestsOf(desired), mistake));
     story.specs.push(desired);
   };
 }

@@ -1,14 +1,14 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import {
-  clusters,
+  Clusters,
   Events,
-  kubeadmControlPlanes,
-  machineDeployments,
-  machines,
-  openStackClusters,
-  openStackFloatingIPPools,
-  openStackMachines,
-  openStackServers,
+  KubeadmControlPlanes,
+  MachineDeployments,
+  Machines,
+  OpenStackClusters,
+  OpenStackFloatingIPPools,
+  OpenStackMachines,
+  OpenStackServers,
 } from '../../src/api/index.ts';
 import type { JsonObject, KubeObject, Resource } from '../../src/machinery/index.ts';
 import { type ClusterSpec, type Manifest, manifestsOf, namespace } from './cluster-manifests.ts';
@@ -68,13 +68,13 @@ async function untilSaid(resource: Resource<KubeObject>, name: string, { said }:
 }
 
 const kinds: readonly Resource<KubeObject>[] = [
-  clusters,
-  openStackClusters,
-  kubeadmControlPlanes,
-  machineDeployments,
-  machines,
-  openStackMachines,
-  openStackServers,
+  Clusters,
+  OpenStackClusters,
+  KubeadmControlPlanes,
+  MachineDeployments,
+  Machines,
+  OpenStackMachines,
+  OpenStackServers,
   ...hostedKinds.map((kind) => planeKinds[kind].resource),
 ];
 
@@ -100,7 +100,7 @@ describe('what made nothing in the cloud', () => {
     const { mutations } = system.counts;
     for (const [index, mistake] of mistakes.entries())
       await apply(withMistake(manifestsOf(desiredFor(index)), mistake));
-    for (const [index, mistake] of mistakes.entries()) await untilSaid(openStackClusters, `c${index}`, mistake);
+    for (const [index, mistake] of mistakes.entries()) await untilSaid(OpenStackClusters, `c${index}`, mistake);
     expect(system.counts.mutations).toBe(mutations);
     const isWarned = async (index: number, said: RegExp): Promise<boolean> =>
       (await system.client.list(Events, { namespace })).items.some(
@@ -113,7 +113,7 @@ describe('what made nothing in the cloud', () => {
     for (const [index, { what, said }] of mistakes.entries()) {
       await until(`an event tells of ${what}`, () => isWarned(index, said));
     }
-    for (const index of mistakes.keys()) await system.client.delete(clusters, { namespace, name: `c${index}` });
+    for (const index of mistakes.keys()) await system.client.delete(Clusters, { namespace, name: `c${index}` });
     await untilGone();
     checkNothingLeft(system, before);
   });
@@ -134,8 +134,8 @@ describe('what made nothing in the cloud', () => {
         deletesVolumes: true,
       });
     for (const [index, mistake] of cases.entries()) await apply(withMistake(manifests(index), mistake));
-    for (const [index, mistake] of cases.entries()) await untilSaid(openStackClusters, `c${index}`, mistake);
-    for (const index of cases.keys()) await system.client.delete(clusters, { namespace, name: `c${index}` });
+    for (const [index, mistake] of cases.entries()) await untilSaid(OpenStackClusters, `c${index}`, mistake);
+    for (const index of cases.keys()) await system.client.delete(Clusters, { namespace, name: `c${index}` });
     await untilGone();
     checkNothingLeft(system, before);
   });
@@ -145,14 +145,14 @@ describe('what made nothing in the cloud', () => {
     await prepareMistakes(system);
     const manifests = (index: number): Manifest[] => manifestsOf({ ...desiredFor(index), workers: 0 });
     for (const [index, mistake] of mistakes.entries()) await apply(withMistake(manifests(index), mistake));
-    for (const [index, mistake] of mistakes.entries()) await untilSaid(openStackClusters, `c${index}`, mistake);
+    for (const [index, mistake] of mistakes.entries()) await untilSaid(OpenStackClusters, `c${index}`, mistake);
     for (const [index, mistake] of mistakes.entries()) {
       const patch = correctionOf(manifests(index), mistake);
-      await system.client.patch(openStackClusters, { namespace, name: `c${index}` }, 'merge', patch, by);
+      await system.client.patch(OpenStackClusters, { namespace, name: `c${index}` }, 'merge', patch, by);
     }
     for (const [index, { what }] of mistakes.entries()) {
       await until(`${what} is corrected`, async () => {
-        const cluster = await system.client.get(clusters, { namespace, name: `c${index}` });
+        const cluster = await system.client.get(Clusters, { namespace, name: `c${index}` });
         return conditionsOf(cluster).some(({ type, status }) => type === 'Available' && status === 'True');
       });
     }
@@ -165,7 +165,7 @@ describe('what made nothing in the cloud', () => {
     const wrong = mistakes.filter(({ spec }) => spec['identityRef'] !== undefined);
     await apply(manifestsOf({ ...desiredFor(0), workers: 0 }));
     const provisioned = async (): Promise<boolean> => {
-      const { status } = await system.client.get(openStackClusters, { namespace, name: 'c0' });
+      const { status } = await system.client.get(OpenStackClusters, { namespace, name: 'c0' });
       return status?.initialization?.provisioned === true;
     };
     await until('the cluster is there', provisioned);
@@ -180,22 +180,22 @@ describe('what made nothing in the cloud', () => {
       const identityRef = spec['identityRef'] as JsonObject;
       const ports = [{ network: { filter: { name: 'k8s-clusterapi-cluster-default-c0' } } }];
       const [image, flavor] = [{ filter: { name: 'ubuntu-capi-image-v1.33.6' } }, 'm1.medium'];
-      await make(openStackServers, `s${index}`, { identityRef, image, flavor, sshKeyName: 'demo', ports });
-      await make(openStackFloatingIPPools, `p${index}`, { identityRef, reclaimPolicy: 'Delete' });
+      await make(OpenStackServers, `s${index}`, { identityRef, image, flavor, sshKeyName: 'demo', ports });
+      await make(OpenStackFloatingIPPools, `p${index}`, { identityRef, reclaimPolicy: 'Delete' });
     }
     for (const [index, mistake] of wrong.entries()) await apply(workerWith(mistake, index));
     for (const [resource, name] of made) await untilSaid(resource, name, wrong[Number(name.slice(1))]!);
-    for (const [index, mistake] of wrong.entries()) await untilSaid(openStackMachines, `w${index}`, mistake);
+    for (const [index, mistake] of wrong.entries()) await untilSaid(OpenStackMachines, `w${index}`, mistake);
     for (const [resource, name] of made) await system.client.delete(resource, { namespace, name });
-    for (const index of wrong.keys()) await system.client.delete(machines, { namespace, name: `w${index}` });
+    for (const index of wrong.keys()) await system.client.delete(Machines, { namespace, name: `w${index}` });
     const isGone = async (resource: Resource<KubeObject>, prefix: RegExp): Promise<boolean> =>
       !(await system.client.list(resource, {})).items.some(({ metadata }) => prefix.test(metadata.name ?? ''));
     await until('servers, pools and machines are gone', async () => {
-      const all = [openStackServers, openStackFloatingIPPools, openStackMachines, machines];
+      const all = [OpenStackServers, OpenStackFloatingIPPools, OpenStackMachines, Machines];
       for (const resource of all) if (!(await isGone(resource as Resource<KubeObject>, /^[spw]\d$/))) return false;
       return true;
     });
-    await system.client.delete(clusters, { namespace, name: 'c0' });
+    await system.client.delete(Clusters, { namespace, name: 'c0' });
     await untilGone();
     checkNothingLeft(system, before);
   });
@@ -207,7 +207,7 @@ function workerWith({ spec }: Mistake, index: number): Manifest[] {
   const labels = { 'cluster.x-k8s.io/cluster-name': 'c0' };
   return [
     {
-      resource: openStackMachines,
+      resource: OpenStackMachines,
       object: {
         apiVersion: 'infrastructure.cluster.x-k8s.io/v1beta2',
         kind: 'OpenStackMachine',
@@ -220,7 +220,7 @@ function workerWith({ spec }: Mistake, index: number): Manifest[] {
       } as KubeObject,
     },
     {
-      resource: machines,
+      resource: Machines,
       object: {
         apiVersion: 'cluster.x-k8s.io/v1beta2',
         kind: 'Machine',

@@ -1,13 +1,13 @@
 import {
-  clusters,
-  kubeadmConfigs,
-  kubeadmControlPlanes,
-  machineDeployments,
-  machineSets,
-  machines,
-  openStackClusters,
-  openStackMachines,
-  openStackServers,
+  Clusters,
+  KubeadmConfigs,
+  KubeadmControlPlanes,
+  MachineDeployments,
+  MachineSets,
+  Machines,
+  OpenStackClusters,
+  OpenStackMachines,
+  OpenStackServers,
 } from '../../src/api/index.ts';
 import { type KubeObject, type Resource, seededRandom } from '../../src/machinery/index.ts';
 import { collect } from '../../src/openstack/index.ts';
@@ -43,9 +43,9 @@ async function differs(system: System, desired: ClusterSpec): Promise<string | u
   const { client } = system;
   const find = async <T extends KubeObject>(resource: Resource<T>, name: string): Promise<T> =>
     client.get(resource, { namespace, name });
-  const cluster = await find(clusters, desired.name);
+  const cluster = await find(Clusters, desired.name);
   if (condition(cluster, 'Available') !== 'True') return `Cluster ${desired.name} is not Available`;
-  const own = (await client.list(machines, { namespace })).items.filter(
+  const own = (await client.list(Machines, { namespace })).items.filter(
     ({ spec }) => spec.clusterName === desired.name,
   );
   const isControlPlane = (machine: KubeObject): boolean =>
@@ -65,8 +65,8 @@ async function differs(system: System, desired: ClusterSpec): Promise<string | u
     if (condition(machine, 'Ready') !== 'True') return `Machine ${name} is not Ready`;
     if (condition(machine, 'UpToDate') === 'False') return `Machine ${name} is not up to date`;
   }
-  const plane = await find(kubeadmControlPlanes, controlPlaneName(desired));
-  const deployment = await find(machineDeployments, deploymentName(desired));
+  const plane = await find(KubeadmControlPlanes, controlPlaneName(desired));
+  const deployment = await find(MachineDeployments, deploymentName(desired));
   for (const [object, wanted] of [
     [plane, desired.controlPlanes],
     [deployment, desired.workers],
@@ -100,15 +100,15 @@ async function untilAsDesired(story: Story): Promise<void> {
 async function untilGone(story: Story): Promise<void> {
   const { system } = story;
   const kinds: readonly Resource<KubeObject>[] = [
-    clusters,
-    openStackClusters,
-    kubeadmControlPlanes,
-    machineDeployments,
-    machineSets,
-    machines,
-    openStackMachines,
-    openStackServers,
-    kubeadmConfigs,
+    Clusters,
+    OpenStackClusters,
+    KubeadmControlPlanes,
+    MachineDeployments,
+    MachineSets,
+    Machines,
+    OpenStackMachines,
+    OpenStackServers,
+    KubeadmConfigs,
   ];
   let left: string[] = [];
   let events = 0;
@@ -184,12 +184,12 @@ export async function play(seed: number, onTell?: (line: string) => void): Promi
 async function situation({ client, entries, admin }: System): Promise<string> {
   const lines: string[] = [];
   for (const kind of [
-    clusters,
-    openStackClusters,
-    kubeadmControlPlanes,
-    machineDeployments,
-    machines,
-    openStackServers,
+    Clusters,
+    OpenStackClusters,
+    KubeadmControlPlanes,
+    MachineDeployments,
+    Machines,
+    OpenStackServers,
   ]) {
     for (const object of (await client.list(kind as Resource<KubeObject>, {})).items) {
       const conditions = (object as { status?: { conditions?: { type: string; status: string; message?: string }[] } })

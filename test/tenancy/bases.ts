@@ -1,24 +1,24 @@
 import {
-  gateways,
-  hostedControlPlaneTemplates,
-  images,
-  ipAddresses,
-  joinTokenRequests,
-  k0smotronClusters,
-  k0smotronControlPlaneTemplates,
-  k0sWorkerConfigs,
-  kamajiControlPlaneTemplates,
-  kubeadmConfigs,
-  kubeadmControlPlaneTemplates,
-  machineHealthChecks,
-  machineSets,
-  machines,
-  openStackClusterTemplates,
-  openStackFloatingIPPools,
-  openStackMachines,
-  openStackServers,
-  tenantControlPlanes,
-  tlsRoutes,
+  Gateways,
+  HostedControlPlaneTemplates,
+  Images,
+  IPAddresses,
+  JoinTokenRequests,
+  K0smotronClusters,
+  K0smotronControlPlaneTemplates,
+  K0sWorkerConfigs,
+  KamajiControlPlaneTemplates,
+  KubeadmConfigs,
+  KubeadmControlPlaneTemplates,
+  MachineHealthChecks,
+  MachineSets,
+  Machines,
+  OpenStackClusterTemplates,
+  OpenStackFloatingIPPools,
+  OpenStackMachines,
+  OpenStackServers,
+  TenantControlPlanes,
+  TlsRoutes,
 } from '../../src/api/index.ts';
 import { clone, type JsonObject, type KubeObject, type Resource } from '../../src/machinery/index.ts';
 import { type Manifest, manifestsOf } from '../simulation/cluster-manifests.ts';
@@ -63,20 +63,20 @@ function onMachines(name: string): Manifest[] {
   return [
     ...made,
     ...singleMachine(name, {
-      resource: kubeadmConfigs,
+      resource: KubeadmConfigs,
       spec: { joinConfiguration: { nodeRegistration: { name: '{{ local_hostname }}' } } },
     }),
-    of(machineSets, `${name}-set`, { clusterName: name, replicas: 1, selector: { matchLabels: labels }, template }),
-    of(openStackServers, `${name}-server`, { ...server, flavor: 'm1.small', identityRef, ports: [{}] }),
-    of(images, `${name}-image`, {
+    of(MachineSets, `${name}-set`, { clusterName: name, replicas: 1, selector: { matchLabels: labels }, template }),
+    of(OpenStackServers, `${name}-server`, { ...server, flavor: 'm1.small', identityRef, ports: [{}] }),
+    of(Images, `${name}-image`, {
       cloudCredentialsRef: { secretName: 'cloud-config', cloudName: 'openstack' },
       managementPolicy: 'unmanaged',
       import: { filter: { name: 'Ubuntu 22.04' } },
     }),
-    of(kubeadmControlPlaneTemplates, name, { template: { spec: templated(specOf(made, 'KubeadmControlPlane')) } }),
-    of(openStackClusterTemplates, name, { template: { spec: specOf(made, 'OpenStackCluster') } }),
-    of(openStackFloatingIPPools, `${name}-pool`, { identityRef, reclaimPolicy: 'Delete' }),
-    of(ipAddresses, `${name}-address`, {
+    of(KubeadmControlPlaneTemplates, name, { template: { spec: templated(specOf(made, 'KubeadmControlPlane')) } }),
+    of(OpenStackClusterTemplates, name, { template: { spec: specOf(made, 'OpenStackCluster') } }),
+    of(OpenStackFloatingIPPools, `${name}-pool`, { identityRef, reclaimPolicy: 'Delete' }),
+    of(IPAddresses, `${name}-address`, {
       address: '203.0.113.9',
       prefix: 24,
       claimRef: { name: `${name}-claim` },
@@ -101,26 +101,26 @@ function inPods(kind: HostedKind, name: string): Manifest[] {
 /** Kinds that no cluster of the simulation has, by the provider they belong to. */
 const beside: Readonly<Record<HostedKind, (name: string, made: readonly Manifest[]) => Manifest[]>> = {
   k0smotron: (name, made) => [
-    of(k0smotronClusters, `${name}-alone`, { version: k0sVersion.replace('+', '-'), service: { type: 'ClusterIP' } }),
-    of(joinTokenRequests, name, { clusterName: `${name}-alone` }),
-    of(k0smotronControlPlaneTemplates, name, { template: { spec: specOf(made, 'K0smotronControlPlane') } }),
-    ...singleMachine(name, { resource: k0sWorkerConfigs, spec: { version: k0sVersion } }),
+    of(K0smotronClusters, `${name}-alone`, { version: k0sVersion.replace('+', '-'), service: { type: 'ClusterIP' } }),
+    of(JoinTokenRequests, name, { clusterName: `${name}-alone` }),
+    of(K0smotronControlPlaneTemplates, name, { template: { spec: specOf(made, 'K0smotronControlPlane') } }),
+    ...singleMachine(name, { resource: K0sWorkerConfigs, spec: { version: k0sVersion } }),
   ],
   kamaji: (name, made) => [
-    of(tenantControlPlanes, `${name}-alone`, {
+    of(TenantControlPlanes, `${name}-alone`, {
       controlPlane: { service: { serviceType: 'ClusterIP' } },
       kubernetes: { version, kubelet: { cgroupfs: 'systemd' } },
     }),
-    of(kamajiControlPlaneTemplates, name, { template: { spec: templated(specOf(made, 'KamajiControlPlane')) } }),
+    of(KamajiControlPlaneTemplates, name, { template: { spec: templated(specOf(made, 'KamajiControlPlane')) } }),
   ],
   hosted: (name, made) => [
-    of(hostedControlPlaneTemplates, name, { template: { spec: templated(specOf(made, 'HostedControlPlane')) } }),
-    of(tlsRoutes, `${name}-route`, {
+    of(HostedControlPlaneTemplates, name, { template: { spec: templated(specOf(made, 'HostedControlPlane')) } }),
+    of(TlsRoutes, `${name}-route`, {
       parentRefs: [{ name: 'planes' }],
       hostnames: [`${name}.planes.test`],
       rules: [{ backendRefs: [{ name: `s-${name}`, port: 443 }] }],
     }),
-    of(gateways, `${name}-gateway`, {
+    of(Gateways, `${name}-gateway`, {
       gatewayClassName: 'capstan',
       listeners: [{ name: 'tls', port: 9443, protocol: 'TLS', tls: { mode: 'Passthrough' } }],
     }),
@@ -132,15 +132,15 @@ function singleMachine(name: string, bootstrap: { resource: Resource<KubeObject>
   const single = `${name}-single`;
   const reference = ({ group, kind }: Resource<KubeObject>): JsonObject => ({ apiGroup: group, kind, name: single });
   return [
-    of(machines, single, {
+    of(Machines, single, {
       clusterName: name,
       version,
       bootstrap: { configRef: reference(bootstrap.resource) },
-      infrastructureRef: reference(openStackMachines),
+      infrastructureRef: reference(OpenStackMachines),
     }),
-    of(openStackMachines, single, server),
+    of(OpenStackMachines, single, server),
     of(bootstrap.resource, single, bootstrap.spec),
-    of(machineHealthChecks, single, { clusterName: name, selector: { matchLabels: { single: name } } }),
+    of(MachineHealthChecks, single, { clusterName: name, selector: { matchLabels: { single: name } } }),
   ];
 }
 

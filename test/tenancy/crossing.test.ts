@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ConfigMaps, clusters, Namespaces, Secrets } from '../../src/api/index.ts';
+import { Clusters, ConfigMaps, Namespaces, Secrets } from '../../src/api/index.ts';
 import {
   isForbidden,
   isInvalid,
@@ -269,7 +269,7 @@ async function ensure(resource: Resource<KubeObject>, object: KubeObject): Promi
 }
 
 async function available(name: string): Promise<boolean> {
-  const cluster = await system.client.get(clusters, { namespace: tenantNamespace, name });
+  const cluster = await system.client.get(Clusters, { namespace: tenantNamespace, name });
   const conditions = (cluster.status as { conditions?: { type: string; status: string }[] } | undefined)?.conditions;
   return conditions?.some(({ type, status }) => type === 'Available' && status === 'True') ?? false;
 }

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { gateways, Secrets } from '../../api/index.ts';
+import { Gateways, Secrets } from '../../api/index.ts';
 import { CapstanError, ignoreNotFound, sleep } from '../../machinery/index.ts';
 import { type Connection, withConnection } from '../connection.ts';
 import type { CommandContext } from '../context.ts';
@@ -183,7 +183,7 @@ async function writeWorkloadKubeconfig(
   const key = { namespace, name: `${cluster}-kubeconfig` };
   const secret = await client.get(Secrets, key, { signal }).catch(ignoreNotFound);
   const text = Buffer.from(secret?.data?.['value'] ?? '', 'base64').toString('utf8');
-  const { items } = await client.list(gateways, { namespace, signal });
+  const { items } = await client.list(Gateways, { namespace, signal });
   const address = items[0]?.status?.addresses?.[0]?.value;
   await writeFile(path, address === undefined ? text : throughGateway(text, address), { mode: 0o600 });
   return path;

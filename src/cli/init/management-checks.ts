@@ -1,4 +1,4 @@
-import { type Provider, providers, StorageClasses } from '../../api/index.ts';
+import { type Provider, Providers, StorageClasses } from '../../api/index.ts';
 import type { Client } from '../../client/index.ts';
 import { isNotFound, type KubeObject, type Resource } from '../../machinery/index.ts';
 import type { Finding } from '../doctor/findings.ts';
@@ -49,7 +49,7 @@ async function checkRights(client: Client, signal: AbortSignal): Promise<Finding
 /** An API that does not know the kind has no provider. */
 async function readInventory(client: Client, signal: AbortSignal): Promise<readonly Provider[]> {
   try {
-    return (await client.list(providers, { signal })).items;
+    return (await client.list(Providers, { signal })).items;
   } catch (error) {
     if (isNotFound(error)) return [];
     throw error;

@@ -1,4 +1,4 @@
-import { type Cluster, clusterNameLabel, clusters } from '../../api/index.ts';
+import { type Cluster, Clusters, clusterNameLabel } from '../../api/index.ts';
 import type { ObjectKey } from '../../client/index.ts';
 import type { KubeObject, Resource } from '../../machinery/index.ts';
 import type { CacheReader, Predicate } from '../../runtime/index.ts';
@@ -32,9 +32,9 @@ export interface ClusterOfPlane {
 /** The Cluster that has made itself the owner of a control plane; one that was moved here has a label before that. */
 export function clusterOfPlane(cache: CacheReader, controlPlane: KubeObject): ClusterOfPlane {
   const { namespace = '', labels } = controlPlane.metadata;
-  const clusterName = ownerOf(controlPlane, clusters)?.name ?? labels?.[clusterNameLabel];
+  const clusterName = ownerOf(controlPlane, Clusters)?.name ?? labels?.[clusterNameLabel];
   return {
     clusterName,
-    cluster: clusterName === undefined ? undefined : cache.lister(clusters).get({ namespace, name: clusterName }),
+    cluster: clusterName === undefined ? undefined : cache.lister(Clusters).get({ namespace, name: clusterName }),
   };
 }

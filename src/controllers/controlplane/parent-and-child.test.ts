@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type K0smotronCluster, k0smotronClusters, k0smotronControlPlanes } from '../../api/index.ts';
+import { type K0smotronCluster, K0smotronClusters, K0smotronControlPlanes } from '../../api/index.ts';
 import type { KubeObject } from '../../machinery/index.ts';
 import type { ObjectEvent, Watch } from '../../runtime/index.ts';
 import { childWatches, parentChanged } from './parent-and-child.ts';
@@ -25,7 +25,7 @@ describe('a child is woken by its parent', () => {
 });
 
 describe('a parent hears of its child', () => {
-  const watches = childWatches(k0smotronClusters, k0smotronControlPlanes, ({ status }: K0smotronCluster) =>
+  const watches = childWatches(K0smotronClusters, K0smotronControlPlanes, ({ status }: K0smotronCluster) =>
     String(status?.replicas === 3),
   );
   const hears = (event: ObjectEvent): string[] =>

@@ -1,5 +1,5 @@
 import { type Conditioned, conditionOf, dropCondition, setVerdict, type Verdict } from '../shared/index.ts';
-import { backgroundStages, type PlaneReport, type PlaneStage, planeStages } from './hosting/index.ts';
+import { backgroundStages, type PlaneReport, type PlaneStage, planeStages } from './plane-driver/index.ts';
 import { type ReplicaCounts, rollingOut, scaling } from './scaling-conditions.ts';
 
 // How a control plane in Pods is, in the conditions of whatever kind it was asked for with.

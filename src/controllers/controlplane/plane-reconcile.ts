@@ -8,7 +8,7 @@ import {
   setVerdict,
   writeObject,
 } from '../shared/index.ts';
-import type { PlaneDependencies } from './hosting/index.ts';
+import type { PlaneDependencies } from './plane-driver/index.ts';
 
 // What controllers of hosted control planes have in common, whichever provider their kinds are of.
 

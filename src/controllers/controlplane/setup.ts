@@ -2,15 +2,15 @@ import type { Client, ConnectionConfig } from '../../client/index.ts';
 import type { Clock, PeerPolicy, Random } from '../../machinery/index.ts';
 import type { Manager, RuntimeMetrics } from '../../runtime/index.ts';
 import { type ConnectWorkload, connectOverHttp, type ExternalObjects, type WorkloadClusters } from '../shared/index.ts';
-import { pooledEtcd } from './etcd/pool.ts';
-import type { OpenEtcd } from './etcd/types.ts';
-import { hostedControlPlaneController } from './hosted/controller.ts';
-import { type ConnectPod, connectPodOver, noWayToPods, type SnapshotReader } from './hosting/index.ts';
+import { pooledEtcd } from './etcd-client/pool.ts';
+import type { OpenEtcd } from './etcd-client/types.ts';
+import { hostedControlPlaneController } from './hosted-control-plane/controller.ts';
 import { setupK0smotronControllers } from './k0smotron/setup.ts';
 import { setupKamajiControllers } from './kamaji/setup.ts';
 import { kubeadmControlPlaneController } from './kubeadm/control-plane-controller.ts';
-import { etcdConnector, etcdTargetKey } from './kubeadm/etcd-connector.ts';
+import { etcdConnector, etcdTargetKey } from './kubeadm/etcd/connector.ts';
 import { type ReadServingCertificate, servingCertificateReader } from './kubeadm/workload/serving-certificate.ts';
+import { type ConnectPod, connectPodOver, noWayToPods, type SnapshotReader } from './plane-driver/index.ts';
 
 export interface ControlPlaneControllersOptions {
   /** the management API */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Machine, machines } from '../../api/index.ts';
+import { type Machine, Machines } from '../../api/index.ts';
 import type { Client } from '../../client/index.ts';
 import { createApplyOnce } from './apply-once.ts';
 
@@ -25,19 +25,19 @@ const live = (labels: Record<string, string>): Machine => desiredFor(labels, 'u1
 test('what was applied at birth is not applied again under the name of its identity', async () => {
   const { sent, client } = clientThatCounts();
   const applies = createApplyOnce('me');
-  await applies.create(client, machines, desiredFor({ a: '1' }));
-  await applies.apply(client, machines, desiredFor({ a: '1' }, 'u1'), live({ a: '1', foreign: 'x' }));
+  await applies.create(client, Machines, desiredFor({ a: '1' }));
+  await applies.apply(client, Machines, desiredFor({ a: '1' }, 'u1'), live({ a: '1', foreign: 'x' }));
   expect(sent).toHaveLength(1);
 });
 
 test('a spec that changed, or is no longer true, is applied', async () => {
   const { sent, client } = clientThatCounts();
   const applies = createApplyOnce('me');
-  await applies.create(client, machines, desiredFor({ a: '1', b: '2' }));
+  await applies.create(client, Machines, desiredFor({ a: '1', b: '2' }));
   // one label less must reach the server although the rest is there
-  await applies.apply(client, machines, desiredFor({ a: '1' }, 'u1'), live({ a: '1', b: '2' }));
+  await applies.apply(client, Machines, desiredFor({ a: '1' }, 'u1'), live({ a: '1', b: '2' }));
   expect(sent).toHaveLength(2);
-  await applies.apply(client, machines, desiredFor({ a: '1' }, 'u1'), live({}));
+  await applies.apply(client, Machines, desiredFor({ a: '1' }, 'u1'), live({}));
   expect(sent).toHaveLength(3);
 });
 
@@ -45,19 +45,19 @@ test('something born as desired is left alone until the spec is more than that',
   const { sent, client } = clientThatCounts();
   const applies = createApplyOnce('me');
   applies.noteBirth('u1');
-  await applies.apply(client, machines, desiredFor({ a: '1' }, 'u1'), live({ a: '1' }));
+  await applies.apply(client, Machines, desiredFor({ a: '1' }, 'u1'), live({ a: '1' }));
   expect(sent).toHaveLength(0);
-  await applies.apply(client, machines, desiredFor({ a: '1', b: '2' }, 'u1'), live({ a: '1' }));
+  await applies.apply(client, Machines, desiredFor({ a: '1', b: '2' }, 'u1'), live({ a: '1' }));
   expect(sent).toHaveLength(1);
   // what was applied must be given up by an apply
-  await applies.apply(client, machines, desiredFor({ a: '1' }, 'u1'), live({ a: '1', b: '2' }));
+  await applies.apply(client, Machines, desiredFor({ a: '1' }, 'u1'), live({ a: '1', b: '2' }));
   expect(sent).toHaveLength(2);
 });
 
 test('of an object it does not know it says everything once', async () => {
   const { sent, client } = clientThatCounts();
   const applies = createApplyOnce('me');
-  await applies.apply(client, machines, desiredFor({ a: '1' }, 'u1'), live({ a: '1' }));
-  await applies.apply(client, machines, desiredFor({ a: '1' }, 'u1'), live({ a: '1' }));
+  await applies.apply(client, Machines, desiredFor({ a: '1' }, 'u1'), live({ a: '1' }));
+  await applies.apply(client, Machines, desiredFor({ a: '1' }, 'u1'), live({ a: '1' }));
   expect(sent).toHaveLength(1);
 });

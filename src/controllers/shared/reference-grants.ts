@@ -1,4 +1,4 @@
-import { type CrossReference, grantsReference, type ReferenceGrant, referenceGrants } from '../../api/index.ts';
+import { type CrossReference, grantsReference, type ReferenceGrant, ReferenceGrants } from '../../api/index.ts';
 import type { Client } from '../../client/index.ts';
 import { isNotFound, type KubeObject, parseApiVersion, type Resource } from '../../machinery/index.ts';
 
@@ -8,8 +8,8 @@ import { isNotFound, type KubeObject, parseApiVersion, type Resource } from '../
 
 /** management APIs with an older Gateway API serve grants in this version only */
 const servedVersions: readonly Resource<ReferenceGrant>[] = [
-  referenceGrants,
-  { ...referenceGrants, version: 'v1beta1' },
+  ReferenceGrants,
+  { ...ReferenceGrants, version: 'v1beta1' },
 ];
 
 /** Whether an object may be named: in the same namespace always, in another one with a grant there. */

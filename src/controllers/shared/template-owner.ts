@@ -1,4 +1,4 @@
-import { type Cluster, type ContractReference, clusterNameLabel, clusters } from '../../api/index.ts';
+import { type Cluster, Clusters, type ContractReference, clusterNameLabel } from '../../api/index.ts';
 import { objectKey, withOptimisticLock } from '../../client/index.ts';
 import { asJson } from '../../machinery/index.ts';
 import type { ReconcileContext } from '../../runtime/index.ts';
@@ -20,7 +20,7 @@ export async function ensureTemplate(
   const template = await follower.get(reference, cluster.metadata.namespace ?? '', { client, signal });
   if (!template) return false;
   const { object } = template;
-  const owners = withOwner(object.metadata.ownerReferences, ownerReference(cluster, clusters));
+  const owners = withOwner(object.metadata.ownerReferences, ownerReference(cluster, Clusters));
   const labelled = object.metadata.labels?.[clusterNameLabel] === cluster.metadata.name;
   if ((owners === object.metadata.ownerReferences && labelled) || isDeleting(object)) return true;
   const patch = {

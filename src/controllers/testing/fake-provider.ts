@@ -1,4 +1,4 @@
-import { clusterNameLabel, type Machine, machines, type Node, Nodes } from '../../api/index.ts';
+import { clusterNameLabel, type Machine, Machines, type Node, Nodes } from '../../api/index.ts';
 import { type Client, objectKey } from '../../client/index.ts';
 import { isNotFound, type JsonObject, type Resource, type UnstructuredObject } from '../../machinery/index.ts';
 import {
@@ -10,7 +10,7 @@ import {
   watchObjects,
 } from '../../runtime/index.ts';
 import { at, controllerOf, textAt } from '../shared/index.ts';
-import { fakeClusters, fakeConfigs, fakeControlPlanes, fakeMachines } from './provider-kinds.ts';
+import { FakeClusters, FakeConfigs, FakeControlPlanes, FakeMachines } from './provider-kinds.ts';
 
 const by = { fieldManager: 'fake-provider' };
 
@@ -67,79 +67,79 @@ export function fakeProvider(options: FakeProviderOptions = {}): ControllerDefin
 
   const infraCluster = defineController({
     name: 'fake-cluster',
-    for: fakeClusters,
+    for: FakeClusters,
     async reconcile({ client, cache }, key) {
-      const object = cache.lister(fakeClusters).get(key);
+      const object = cache.lister(FakeClusters).get(key);
       if (!object) return done();
       if (object.metadata.deletionTimestamp !== undefined) {
-        if (object.metadata.finalizers?.includes(finalizer)) await release(client, fakeClusters, object);
+        if (object.metadata.finalizers?.includes(finalizer)) await release(client, FakeClusters, object);
         return done();
       }
-      if (await protect(client, fakeClusters, object)) return done();
+      if (await protect(client, FakeClusters, object)) return done();
       if (at(object, 'spec', 'controlPlaneEndpoint') === undefined && at(object, 'spec', 'noEndpoint') !== true) {
         const spec = { controlPlaneEndpoint: { host: '127.0.0.1', port: 6443 } };
-        await client.patch(fakeClusters, key, 'merge', { spec }, by);
+        await client.patch(FakeClusters, key, 'merge', { spec }, by);
       }
-      if (at(object, 'status') === undefined) await status(client, fakeClusters, object, provisioned);
+      if (at(object, 'status') === undefined) await status(client, FakeClusters, object, provisioned);
       return done();
     },
   });
 
   const bootstrap = defineController({
     name: 'fake-config',
-    for: fakeConfigs,
+    for: FakeConfigs,
     async reconcile({ client, cache }, key) {
-      const object = cache.lister(fakeConfigs).get(key);
-      if (!object || object.metadata.deletionTimestamp !== undefined || !controllerOf(object, machines)) return done();
+      const object = cache.lister(FakeConfigs).get(key);
+      if (!object || object.metadata.deletionTimestamp !== undefined || !controllerOf(object, Machines)) return done();
       if (at(object, 'status') !== undefined || at(object, 'spec', 'hold') === true) return done();
       const created: JsonObject = old ? { ready: true } : { initialization: { dataSecretCreated: true } };
-      await status(client, fakeConfigs, object, { ...created, dataSecretName: `${key.name}` });
+      await status(client, FakeConfigs, object, { ...created, dataSecretName: `${key.name}` });
       return done();
     },
   });
 
   const infraMachine = defineController({
     name: 'fake-machine',
-    for: fakeMachines,
+    for: FakeMachines,
     watches: [
-      watchObjects(fakeMachines),
-      watchMapped(machines, ({ metadata, spec }) => [
+      watchObjects(FakeMachines),
+      watchMapped(Machines, ({ metadata, spec }) => [
         { namespace: metadata.namespace ?? '', name: spec.infrastructureRef.name },
       ]),
     ],
     concurrency: 4,
     async reconcile({ client, cache, clock }, key) {
-      const object = cache.lister(fakeMachines).get(key);
+      const object = cache.lister(FakeMachines).get(key);
       if (!object) return done();
       const providerId = `fake:///${object.metadata.uid}`;
       if (object.metadata.deletionTimestamp !== undefined) {
         if (options.stuck?.(key.name) || !object.metadata.finalizers?.includes(finalizer)) return done();
         if (options.halt) await options.halt(key.name);
         else if (options.workload) await stopNode(options.workload, key.name);
-        await release(client, fakeMachines, object);
+        await release(client, FakeMachines, object);
         return done();
       }
-      const owner = controllerOf(object, machines);
-      const machine = owner && cache.lister(machines).get({ namespace: key.namespace ?? '', name: owner.name });
+      const owner = controllerOf(object, Machines);
+      const machine = owner && cache.lister(Machines).get({ namespace: key.namespace ?? '', name: owner.name });
       if (!machine?.spec.bootstrap.dataSecretName) return done();
-      if (await protect(client, fakeMachines, object)) return done();
+      if (await protect(client, FakeMachines, object)) return done();
       if (options.broken?.(key.name)) return done();
       const begun = textAt(object, 'spec', 'bootedAt');
       if (begun === undefined) {
-        await client.patch(fakeMachines, key, 'merge', { spec: { bootedAt: String(clock.now()) } }, by);
+        await client.patch(FakeMachines, key, 'merge', { spec: { bootedAt: String(clock.now()) } }, by);
         return done();
       }
       const left = Number(begun) + (options.bootMs ?? 0) - clock.now();
       if (left > 0) return after(left, 'booting');
       if (textAt(object, 'spec', 'providerID') === undefined) {
-        await client.patch(fakeMachines, key, 'merge', { spec: { providerID: providerId } }, by);
+        await client.patch(FakeMachines, key, 'merge', { spec: { providerID: providerId } }, by);
         return done();
       }
       if (at(object, 'status') === undefined) {
         if (options.boot) await options.boot(machine, providerId);
         else if (options.workload) await startNode(options.workload, machine, providerId);
         const addresses = [{ type: 'InternalIP', address: '10.0.0.1' }];
-        await status(client, fakeMachines, object, { ...provisioned, addresses, failureDomain: 'az1' });
+        await status(client, FakeMachines, object, { ...provisioned, addresses, failureDomain: 'az1' });
       }
       return done();
     },
@@ -147,19 +147,19 @@ export function fakeProvider(options: FakeProviderOptions = {}): ControllerDefin
 
   const controlPlane = defineController({
     name: 'fake-control-plane',
-    for: fakeControlPlanes,
+    for: FakeControlPlanes,
     async reconcile({ client, cache }, key) {
-      const object = cache.lister(fakeControlPlanes).get(key);
+      const object = cache.lister(FakeControlPlanes).get(key);
       if (!object) return done();
       if (object.metadata.deletionTimestamp !== undefined) {
-        if (object.metadata.finalizers?.includes(finalizer)) await release(client, fakeControlPlanes, object);
+        if (object.metadata.finalizers?.includes(finalizer)) await release(client, FakeControlPlanes, object);
         return done();
       }
-      if (await protect(client, fakeControlPlanes, object)) return done();
+      if (await protect(client, FakeControlPlanes, object)) return done();
       const wanted = textAt(object, 'spec', 'version');
       const hold = at(object, 'spec', 'hold') === true;
       if (hold || (at(object, 'status') !== undefined && textAt(object, 'status', 'version') === wanted)) return done();
-      await status(client, fakeControlPlanes, object, {
+      await status(client, FakeControlPlanes, object, {
         ...(old ? { initialized: true, ready: true } : { initialization: { controlPlaneInitialized: true } }),
         externalManagedControlPlane: true,
         ...(wanted !== undefined && { version: wanted }),

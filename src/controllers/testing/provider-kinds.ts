@@ -13,27 +13,27 @@ export const infrastructureGroup = 'infrastructure.cluster.x-k8s.io';
 export const bootstrapGroup = 'bootstrap.cluster.x-k8s.io';
 export const controlPlaneGroup = 'controlplane.cluster.x-k8s.io';
 
-export const fakeClusters: Resource<UnstructuredObject> = kind(infrastructureGroup, 'FakeCluster');
-export const fakeMachines: Resource<UnstructuredObject> = kind(infrastructureGroup, 'FakeMachine');
-export const fakeMachineTemplates: Resource<UnstructuredObject> = kind(infrastructureGroup, 'FakeMachineTemplate');
-export const fakeConfigs: Resource<UnstructuredObject> = kind(bootstrapGroup, 'FakeConfig');
-export const fakeConfigTemplates: Resource<UnstructuredObject> = kind(bootstrapGroup, 'FakeConfigTemplate');
-export const fakeControlPlanes: Resource<UnstructuredObject> = kind(controlPlaneGroup, 'FakeControlPlane');
-export const fakeRemediations: Resource<UnstructuredObject> = kind(infrastructureGroup, 'FakeRemediation');
-export const fakeRemediationTemplates: Resource<UnstructuredObject> = kind(
+export const FakeClusters: Resource<UnstructuredObject> = kind(infrastructureGroup, 'FakeCluster');
+export const FakeMachines: Resource<UnstructuredObject> = kind(infrastructureGroup, 'FakeMachine');
+export const FakeMachineTemplates: Resource<UnstructuredObject> = kind(infrastructureGroup, 'FakeMachineTemplate');
+export const FakeConfigs: Resource<UnstructuredObject> = kind(bootstrapGroup, 'FakeConfig');
+export const FakeConfigTemplates: Resource<UnstructuredObject> = kind(bootstrapGroup, 'FakeConfigTemplate');
+export const FakeControlPlanes: Resource<UnstructuredObject> = kind(controlPlaneGroup, 'FakeControlPlane');
+export const FakeRemediations: Resource<UnstructuredObject> = kind(infrastructureGroup, 'FakeRemediation');
+export const FakeRemediationTemplates: Resource<UnstructuredObject> = kind(
   infrastructureGroup,
   'FakeRemediationTemplate',
 );
 
 export const providerKinds: readonly Resource<UnstructuredObject>[] = [
-  fakeClusters,
-  fakeMachines,
-  fakeMachineTemplates,
-  fakeConfigs,
-  fakeConfigTemplates,
-  fakeControlPlanes,
-  fakeRemediations,
-  fakeRemediationTemplates,
+  FakeClusters,
+  FakeMachines,
+  FakeMachineTemplates,
+  FakeConfigs,
+  FakeConfigTemplates,
+  FakeControlPlanes,
+  FakeRemediations,
+  FakeRemediationTemplates,
 ];
 
 /** The definition of a provider kind that follows the given contract. */

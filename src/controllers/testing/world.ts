@@ -1,8 +1,8 @@
 import {
   builtinDefinitions,
   builtinSchema,
+  Clusters,
   clusterNameLabel,
-  clusters,
   type Machine,
   Namespaces,
   ownDefinitions,
@@ -43,10 +43,10 @@ import {
   bootstrapGroup,
   controlPlaneGroup,
   definitionOf,
-  fakeClusters,
-  fakeConfigTemplates,
-  fakeControlPlanes,
-  fakeMachineTemplates,
+  FakeClusters,
+  FakeConfigTemplates,
+  FakeControlPlanes,
+  FakeMachineTemplates,
   infrastructureGroup,
   providerKinds,
 } from './provider-kinds.ts';
@@ -276,13 +276,13 @@ export async function createCluster(
   const { client, namespace } = world;
   const withControlPlane = options.controlPlane ?? true;
   await client.create(
-    fakeClusters,
+    FakeClusters,
     { apiVersion: `${infrastructureGroup}/v1`, kind: 'FakeCluster', metadata: { name, namespace }, spec: {} },
     by,
   );
   if (withControlPlane) {
     await client.create(
-      fakeControlPlanes,
+      FakeControlPlanes,
       {
         apiVersion: `${controlPlaneGroup}/v1`,
         kind: 'FakeControlPlane',
@@ -293,7 +293,7 @@ export async function createCluster(
     );
   }
   await client.create(
-    clusters,
+    Clusters,
     {
       apiVersion: 'cluster.x-k8s.io/v1beta2',
       kind: 'Cluster',
@@ -322,7 +322,7 @@ export async function createCluster(
 export async function createTemplates(world: World, name = 'workers', spec: JsonObject = {}): Promise<void> {
   const { namespace } = world;
   await world.client.create(
-    fakeMachineTemplates,
+    FakeMachineTemplates,
     {
       apiVersion: `${infrastructureGroup}/v1`,
       kind: 'FakeMachineTemplate',
@@ -332,7 +332,7 @@ export async function createTemplates(world: World, name = 'workers', spec: Json
     by,
   );
   await world.client.create(
-    fakeConfigTemplates,
+    FakeConfigTemplates,
     {
       apiVersion: `${bootstrapGroup}/v1`,
       kind: 'FakeConfigTemplate',

@@ -4,7 +4,7 @@ import { clusterSecretType } from './k0smotron.ts';
 import type { AuthorityName, BundlePlace, PlaneNaming, PlanePart, SecretPlace } from './types.ts';
 
 /** Names the plane of a Pod that is not to be found by the name of its Cluster. */
-export const planeLabel = 'controlplane.cluster.x-k8s.io/plane';
+const planeLabel = 'controlplane.cluster.x-k8s.io/plane';
 
 /** Names of a plane with Pods of all components and an etcd of its own, after its Cluster. */
 export function hostedNaming(clusterName: string): PlaneNaming {

@@ -1,13 +1,13 @@
 import {
   type Gateway,
   type GatewayClass,
+  GatewayClasses,
   type GatewayListenerStatus,
   type GatewayStatus,
-  gatewayClasses,
+  Gateways,
   gatewayGroup,
-  gateways,
   type TLSRoute,
-  tlsRoutes,
+  TlsRoutes,
 } from '../../api/index.ts';
 import { formatKey, type ObjectKey, objectKey } from '../../client/index.ts';
 import { deepEqual, isNotFound } from '../../machinery/index.ts';
@@ -50,15 +50,15 @@ export interface GatewayControllerOptions {
 export function gatewayClassController(): ControllerDefinition {
   return defineController({
     name: 'gateway-class',
-    for: gatewayClasses,
+    for: GatewayClasses,
     async reconcile({ client, cache, clock, signal }, key) {
-      const found = cache.lister(gatewayClasses).get(key);
+      const found = cache.lister(GatewayClasses).get(key);
       if (!found || !isOurClass(found)) return done();
       const findings: Finding[] = [{ type: 'Accepted', isTrue: true, reason: 'Accepted' }];
       const conditions = withFindings(found.status?.conditions, findings, found.metadata.generation, clock.now());
       if (deepEqual(conditions, found.status?.conditions)) return done();
       const next: GatewayClass = { ...found, status: { ...found.status, conditions } };
-      await client.update(gatewayClasses, next, { fieldManager, subresource: 'status', signal });
+      await client.update(GatewayClasses, next, { fieldManager, subresource: 'status', signal });
       return done();
     },
   });
@@ -67,7 +67,7 @@ export function gatewayClassController(): ControllerDefinition {
 /** Gives Gateways an address that answers and tells how their listeners are. */
 export function gatewayController({ view, book, cidr, isHeldByOther }: GatewayControllerOptions): ControllerDefinition {
   const reconcile = async (context: ReconcileContext, key: ObjectKey): Promise<Result> => {
-    const gateway = context.cache.lister(gateways).get(key);
+    const gateway = context.cache.lister(Gateways).get(key);
     const owner = `gateway ${formatKey(key)}`;
     if (!gateway || gateway.metadata.deletionTimestamp !== undefined || !view.isOurs(gateway)) {
       await book.release(owner);
@@ -93,16 +93,16 @@ export function gatewayController({ view, book, cidr, isHeldByOther }: GatewayCo
 
   return defineController({
     name: 'gateway',
-    for: gateways,
+    for: Gateways,
     watches: [
-      watchObjects(gateways),
-      watchMapped(gatewayClasses, ({ metadata }) =>
+      watchObjects(Gateways),
+      watchMapped(GatewayClasses, ({ metadata }) =>
         view
           .gateways()
           .filter(({ spec }) => spec.gatewayClassName === metadata.name)
           .map(objectKey),
       ),
-      watchMapped(tlsRoutes, parentsOf),
+      watchMapped(TlsRoutes, parentsOf),
     ],
     reconcile,
   });
@@ -192,7 +192,7 @@ async function writeStatus(
 ): Promise<void> {
   if (deepEqual(status, gateway.status)) return;
   const options = { fieldManager, subresource: 'status', signal };
-  await client.update(gateways, { ...gateway, status }, options).catch((error: unknown) => {
+  await client.update(Gateways, { ...gateway, status }, options).catch((error: unknown) => {
     if (!isNotFound(error)) throw error;
   });
 }

@@ -3,11 +3,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   type Gateway,
   type GatewayListener,
-  gateways,
+  Gateways,
   Ingresses,
   Services,
   type TLSRouteSpec,
-  tlsRoutes,
+  TlsRoutes,
 } from '../../api/index.ts';
 import { systemClock } from '../../machinery/index.ts';
 import { type CertificateAndKey, createAuthority, issueCertificate } from '../../pki/index.ts';
@@ -70,7 +70,7 @@ const listener = (more: Partial<GatewayListener> = {}): GatewayListener => ({
 
 const createGateway = (name: string, listeners: GatewayListener[], gatewayClassName = 'capstan'): Promise<Gateway> =>
   world.client.create(
-    gateways,
+    Gateways,
     {
       apiVersion: 'gateway.networking.k8s.io/v1',
       kind: 'Gateway',
@@ -82,14 +82,14 @@ const createGateway = (name: string, listeners: GatewayListener[], gatewayClassN
 
 const createRoute = (name: string, spec: TLSRouteSpec): Promise<unknown> =>
   world.client.create(
-    tlsRoutes,
+    TlsRoutes,
     { apiVersion: 'gateway.networking.k8s.io/v1', kind: 'TLSRoute', metadata: { name, namespace }, spec },
     by,
   );
 
 const toPlane = (plane: string): TLSRouteSpec['rules'] => [{ backendRefs: [{ name: plane, port: 443 }] }];
 const accepted = async (route: string): Promise<string | undefined> =>
-  (await world.find(tlsRoutes, route))?.status?.parents[0]?.conditions.find(({ type }) => type === 'Accepted')?.reason;
+  (await world.find(TlsRoutes, route))?.status?.parents[0]?.conditions.find(({ type }) => type === 'Accepted')?.reason;
 
 describe('a Gateway', () => {
   it('gets an address and leads TLS to the planes by the name clients ask for', async () => {
@@ -101,8 +101,8 @@ describe('a Gateway', () => {
       await createRoute(name, { parentRefs: [{ name: 'edge' }], hostnames, rules: toPlane(name) });
     }
     await world.until(async () => (await accepted('two')) === 'Accepted');
-    await world.until(async () => (await world.find(gateways, 'edge'))?.status?.listeners?.[0]?.attachedRoutes === 2);
-    const { status } = (await world.find(gateways, 'edge'))!;
+    await world.until(async () => (await world.find(Gateways, 'edge'))?.status?.listeners?.[0]?.attachedRoutes === 2);
+    const { status } = (await world.find(Gateways, 'edge'))!;
     const address = status!.addresses![0]!.value;
     expect(address.startsWith(await world.address(''))).toBe(true);
     expect(status?.conditions).toMatchObject([
@@ -117,9 +117,9 @@ describe('a Gateway', () => {
     expect(network.dial('two.example.test', 16_443).api?.servingCertificate?.()).toBe('two');
     expect(world.host.outside('one.example.test', 16_443)?.api?.servingCertificate?.()).toBe('one');
     expect(world.host.outside('one.default.svc', 443)).toBeUndefined();
-    const { resourceVersion } = (await world.find(gateways, 'edge'))!.metadata;
+    const { resourceVersion } = (await world.find(Gateways, 'edge'))!.metadata;
     await world.pass(60_000);
-    expect((await world.find(gateways, 'edge'))?.metadata.resourceVersion).toBe(resourceVersion);
+    expect((await world.find(Gateways, 'edge'))?.metadata.resourceVersion).toBe(resourceVersion);
   });
 
   it('tells routes why it does not serve them', async () => {
@@ -138,7 +138,7 @@ describe('a Gateway', () => {
     }
     await createRoute('lost', { parentRefs: [{ name: 'narrow' }], rules: toPlane('nobody') });
     await world.until(async () => (await accepted('lost')) === 'Accepted');
-    expect((await world.find(tlsRoutes, 'lost'))?.status?.parents[0]?.conditions).toMatchObject([
+    expect((await world.find(TlsRoutes, 'lost'))?.status?.parents[0]?.conditions).toMatchObject([
       {},
       { type: 'ResolvedRefs', status: 'False', reason: 'BackendNotFound', message: 'Service default/nobody not found' },
     ]);
@@ -149,12 +149,12 @@ describe('a Gateway', () => {
       listener({ tls: { mode: 'Terminate', certificateRefs: [{ name: 'x' }], options: { a: 'b' } }, port: 16_445 }),
     ]);
     await createGateway('foreign', [listener({ port: 16_446 })], 'cilium');
-    await world.until(async () => (await world.find(gateways, 'opens'))?.status?.listeners !== undefined);
-    expect((await world.find(gateways, 'opens'))?.status).toMatchObject({
+    await world.until(async () => (await world.find(Gateways, 'opens'))?.status?.listeners !== undefined);
+    expect((await world.find(Gateways, 'opens'))?.status).toMatchObject({
       conditions: [{ status: 'False', reason: 'ListenersNotValid' }, { status: 'False' }],
       listeners: [{ conditions: [{ type: 'Accepted', status: 'False', reason: 'UnsupportedProtocol' }, {}] }],
     });
-    expect((await world.find(gateways, 'foreign'))?.status?.addresses).toBeUndefined();
+    expect((await world.find(Gateways, 'foreign'))?.status?.addresses).toBeUndefined();
   });
 });
 

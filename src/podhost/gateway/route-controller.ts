@@ -1,10 +1,10 @@
 import {
-  gateways,
+  Gateways,
+  ReferenceGrants,
   type RouteParentStatus,
-  referenceGrants,
   Services,
   type TLSRoute,
-  tlsRoutes,
+  TlsRoutes,
 } from '../../api/index.ts';
 import { type ObjectKey, objectKey } from '../../client/index.ts';
 import { deepEqual, isNotFound } from '../../machinery/index.ts';
@@ -22,10 +22,10 @@ export function tlsRouteController(view: GatewayView, services: Pick<ServiceTabl
   const routesTo = (matches: (route: TLSRoute) => boolean): ObjectKey[] => view.routes().filter(matches).map(objectKey);
   return defineController({
     name: 'tls-route',
-    for: tlsRoutes,
+    for: TlsRoutes,
     watches: [
-      watchObjects(tlsRoutes),
-      watchMapped(gateways, ({ metadata }) =>
+      watchObjects(TlsRoutes),
+      watchMapped(Gateways, ({ metadata }) =>
         routesTo((route) =>
           parentsOf(route).some(({ namespace, name }) => namespace === metadata.namespace && name === metadata.name),
         ),
@@ -37,17 +37,17 @@ export function tlsRouteController(view: GatewayView, services: Pick<ServiceTabl
           predicates: [({ type }) => type !== 'update'],
         },
       ),
-      watchMapped(referenceGrants, ({ metadata }) => routesTo((route) => isBackend(route, metadata.namespace))),
+      watchMapped(ReferenceGrants, ({ metadata }) => routesTo((route) => isBackend(route, metadata.namespace))),
     ],
     async reconcile({ client, cache, clock, signal }, key) {
-      const route = cache.lister(tlsRoutes).get(key);
+      const route = cache.lister(TlsRoutes).get(key);
       if (!route || route.metadata.deletionTimestamp !== undefined) return done();
       const before = route.status?.parents ?? [];
       const foreign = before.filter(({ controllerName }) => controllerName !== gatewayControllerName);
       const parents = [...foreign, ...ownParents(route, view, services, clock.now())];
       if (deepEqual(parents, before)) return done();
       const options = { fieldManager, subresource: 'status', signal };
-      await client.update(tlsRoutes, { ...route, status: { parents } }, options).catch((error: unknown) => {
+      await client.update(TlsRoutes, { ...route, status: { parents } }, options).catch((error: unknown) => {
         if (!isNotFound(error)) throw error;
       });
       return done();

@@ -1,19 +1,19 @@
 import {
   type Gateway,
   type GatewayClass,
-  gatewayClasses,
+  GatewayClasses,
+  Gateways,
   gatewayGroup,
-  gateways,
   grantsReference,
   type Ingress,
   IngressClasses,
   Ingresses,
   type Namespace,
   Namespaces,
+  ReferenceGrants,
   type RouteBackend,
-  referenceGrants,
   type TLSRoute,
-  tlsRoutes,
+  TlsRoutes,
 } from '../../api/index.ts';
 import type { InformerFactory } from '../../client/index.ts';
 
@@ -43,10 +43,10 @@ export interface GatewayView {
 
 /** To be called before the caches start. */
 export function gatewayView(cache: InformerFactory): GatewayView {
-  const classes = cache.informer(gatewayClasses);
-  const gatewayInformer = cache.informer(gateways);
-  const routes = cache.informer(tlsRoutes);
-  const grants = cache.informer(referenceGrants);
+  const classes = cache.informer(GatewayClasses);
+  const gatewayInformer = cache.informer(Gateways);
+  const routes = cache.informer(TlsRoutes);
+  const grants = cache.informer(ReferenceGrants);
   const ingresses = cache.informer(Ingresses);
   const ingressClasses = cache.informer(IngressClasses);
   const namespaces = cache.informer(Namespaces);

@@ -1,4 +1,4 @@
-import { gateways, Ingresses, Nodes, Services } from '../../api/index.ts';
+import { Gateways, Ingresses, Nodes, Services } from '../../api/index.ts';
 import type { Client } from '../../client/index.ts';
 import { ignoreNotFound } from '../../machinery/index.ts';
 import type { Logger } from '../../runtime/index.ts';
@@ -44,6 +44,6 @@ async function hasAddresses({ client, gateways: hasGateways }: HostRangeOptions)
   const services = await client.list(Services, {});
   if (services.items.some(isExposed)) return true;
   if (!hasGateways) return false;
-  if ((await client.list(gateways, {})).items.length > 0) return true;
+  if ((await client.list(Gateways, {})).items.length > 0) return true;
   return (await client.list(Ingresses, {})).items.length > 0;
 }

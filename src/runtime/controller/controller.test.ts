@@ -4,7 +4,7 @@ import type { Manager } from '../manager.ts';
 import { controllerWorld } from '../testkit/controller-world.ts';
 import { runUntil, settle } from '../testkit/eventually.ts';
 import type { FaultRule } from '../testkit/faulty-client.ts';
-import { gadget, gadgets, type Widget, widget, widgets } from '../testkit/test-kinds.ts';
+import { Gadgets, gadget, type Widget, Widgets, widget } from '../testkit/test-kinds.ts';
 import { defineController } from './definition.ts';
 import { allOf, anyOf, generationChanged, labelsChanged, not, objectMatches } from './predicates.ts';
 // renamed: linters take `after(` in a test for a hook
@@ -12,7 +12,7 @@ import { done, after as requeueAfter, soonest, TerminalError } from './result.ts
 import { ownerKeys, watchMapped, watchObjects, watchOwned } from './watches.ts';
 
 const by = { fieldManager: 'test' };
-const widgetsOf = widgets;
+const widgetsOf = Widgets;
 const at = (name: string) => ({ namespace: 'default', name });
 
 async function metric(manager: Manager, line: string): Promise<string | undefined> {
@@ -29,16 +29,16 @@ describe('a controller', () => {
     const seen: string[] = [];
     const w = controllerWorld({
       reconcile: async ({ cache }, key) => {
-        const object = cache.lister(widgets).get(key);
+        const object = cache.lister(Widgets).get(key);
         seen.push(`${key.name} ${object === undefined ? 'gone' : (object.spec?.size ?? '-')}`);
         return done();
       },
     });
-    await w.server.create(widgets, widget('a', { spec: { size: 1 } }), by);
+    await w.server.create(Widgets, widget('a', { spec: { size: 1 } }), by);
     await w.start();
-    await w.server.patch(widgets, at('a'), 'merge', { spec: { size: 2 } }, by);
+    await w.server.patch(Widgets, at('a'), 'merge', { spec: { size: 2 } }, by);
     await settle();
-    await w.server.delete(widgets, at('a'));
+    await w.server.delete(Widgets, at('a'));
     await settle();
     expect(seen).toEqual(['a 1', 'a 2', 'a gone']);
     expect(await metric(w.manager, 'controller_runtime_reconcile_total{controller="widget",result="success"}')).toBe(
@@ -60,7 +60,7 @@ describe('a controller', () => {
         return times.length < 3 ? requeueAfter(30_000, 'waiting for the cloud') : done();
       },
     });
-    await w.server.create(widgets, widget('a'), by);
+    await w.server.create(Widgets, widget('a'), by);
     const begin = w.clock.now();
     await w.start();
     await runUntil(w.clock, () => times.length === 3);
@@ -82,7 +82,7 @@ describe('a controller', () => {
         return done();
       },
     });
-    await w.server.create(widgets, widget('a'), by);
+    await w.server.create(Widgets, widget('a'), by);
     await w.start();
     await runUntil(w.clock, () => calls === 5, { limitMs: 1000 });
     const errors = w.entries.filter(({ level }) => level === 'error');
@@ -103,11 +103,11 @@ describe('a controller', () => {
         throw new TerminalError('InvalidFlavor', 'flavor x does not exist');
       },
     });
-    await w.server.create(widgets, widget('a'), by);
+    await w.server.create(Widgets, widget('a'), by);
     await w.start();
     await w.clock.advance(3_600_000);
     expect(calls).toBe(1);
-    await w.server.patch(widgets, at('a'), 'merge', { spec: { size: 2 } }, by);
+    await w.server.patch(Widgets, at('a'), 'merge', { spec: { size: 2 } }, by);
     await settle();
     expect(calls).toBe(2);
     expect(await metric(w.manager, 'controller_runtime_terminal_reconcile_errors_total{controller="widget"}')).toBe(
@@ -124,7 +124,7 @@ describe('a controller', () => {
         return done();
       },
     });
-    await w.server.create(widgets, widget('a'), by);
+    await w.server.create(Widgets, widget('a'), by);
     await w.start();
     await runUntil(w.clock, () => calls === 2);
     expect(w.entries.filter(({ level }) => level === 'error' || level === 'warn')).toEqual([]);
@@ -146,9 +146,9 @@ describe('a controller', () => {
         return done();
       },
     });
-    await w.server.create(widgets, widget('a'), by);
+    await w.server.create(Widgets, widget('a'), by);
     await w.start();
-    await w.server.patch(widgets, at('a'), 'merge', { spec: { size: 2 } }, by);
+    await w.server.patch(Widgets, at('a'), 'merge', { spec: { size: 2 } }, by);
     await settle();
     expect(calls).toBe(1);
     await w.clock.advance(1000);
@@ -162,17 +162,17 @@ describe('a controller', () => {
     const w = controllerWorld(
       {
         reconcile: async ({ client, cache }, key) => {
-          const size = cache.lister(widgets).get(key)?.spec?.size ?? 0;
+          const size = cache.lister(Widgets).get(key)?.spec?.size ?? 0;
           sizes.push(size);
           if (size >= 3 || sizes.length > 50) return done();
-          await client.patch(widgets, key, 'merge', { spec: { size: size + 1 } }, by);
+          await client.patch(Widgets, key, 'merge', { spec: { size: size + 1 } }, by);
           // asks to run again at once, long before the watch event arrives
           return requeueAfter(0, 'more to do');
         },
       },
       { watchLagMs: 500 },
     );
-    await w.server.create(widgets, widget('a', { spec: { size: 0 } }), by);
+    await w.server.create(Widgets, widget('a', { spec: { size: 0 } }), by);
     const starting = w.start();
     await runUntil(w.clock, () => sizes.includes(3) || sizes.length > 50);
     await starting;
@@ -189,13 +189,13 @@ describe('a controller', () => {
     const w = controllerWorld(
       {
         reconcile: async ({ client }, key) => {
-          if (++calls === 2) await client.patch(widgets, key, 'merge', { spec: { size: 9 } }, by);
+          if (++calls === 2) await client.patch(Widgets, key, 'merge', { spec: { size: 9 } }, by);
           return done();
         },
       },
       { rules },
     );
-    await w.server.create(widgets, widget('a'), by);
+    await w.server.create(Widgets, widget('a'), by);
     await w.start();
     rules.push({ verb: 'watch', error: () => new Error('down') }, { verb: 'list', error: () => new Error('down') });
     w.server.endWatches();
@@ -215,23 +215,23 @@ describe('a controller', () => {
     const seen: string[] = [];
     const w = controllerWorld({
       watches: [
-        watchObjects(widgets, { predicates: [generationChanged] }),
-        watchOwned(gadgets, widgets),
-        watchMapped(gadgets, ({ metadata }) => (metadata.labels?.['for'] ? [at(metadata.labels['for'])] : [])),
+        watchObjects(Widgets, { predicates: [generationChanged] }),
+        watchOwned(Gadgets, Widgets),
+        watchMapped(Gadgets, ({ metadata }) => (metadata.labels?.['for'] ? [at(metadata.labels['for'])] : [])),
       ],
       reconcile: async (_, key) => {
         seen.push(key.name);
         return done();
       },
     });
-    const [a, b] = [await w.server.create(widgets, widget('a'), by), await w.server.create(widgets, widget('b'), by)];
+    const [a, b] = [await w.server.create(Widgets, widget('a'), by), await w.server.create(Widgets, widget('b'), by)];
     await w.start();
     seen.length = 0;
-    await w.server.create(gadgets, gadget('g', a), by);
+    await w.server.create(Gadgets, gadget('g', a), by);
     await settle();
     expect(seen.splice(0)).toEqual(['a']);
     await w.server.patch(
-      gadgets,
+      Gadgets,
       at('g'),
       'merge',
       { metadata: { ownerReferences: gadget('g', b).metadata.ownerReferences as never } },
@@ -239,10 +239,10 @@ describe('a controller', () => {
     );
     await settle();
     expect(seen.splice(0).sort()).toEqual(['a', 'b']);
-    await w.server.patch(gadgets, at('g'), 'merge', { metadata: { ownerReferences: null, labels: { for: 'c' } } }, by);
+    await w.server.patch(Gadgets, at('g'), 'merge', { metadata: { ownerReferences: null, labels: { for: 'c' } } }, by);
     await settle();
     expect(seen.splice(0).sort()).toEqual(['b', 'c']);
-    await w.server.patch(widgets, at('a'), 'merge', { status: { phase: 'Up' } }, { ...by, subresource: 'status' });
+    await w.server.patch(Widgets, at('a'), 'merge', { status: { phase: 'Up' } }, { ...by, subresource: 'status' });
     await settle();
     expect(seen).toEqual([]);
     await w.stop();
@@ -251,16 +251,16 @@ describe('a controller', () => {
   it('looks once at a change that means the same key before and after', async () => {
     let looks = 0;
     const w = controllerWorld({
-      watches: [watchMapped(gadgets, () => [at('a')])],
+      watches: [watchMapped(Gadgets, () => [at('a')])],
       reconcile: async () => {
         looks++;
         return done();
       },
     });
-    await w.server.create(gadgets, gadget('g'), by);
+    await w.server.create(Gadgets, gadget('g'), by);
     await w.start();
     looks = 0;
-    await w.server.patch(gadgets, at('g'), 'merge', { spec: { colour: 'red' } }, by);
+    await w.server.patch(Gadgets, at('g'), 'merge', { spec: { colour: 'red' } }, by);
     await settle();
     expect(looks).toBe(1);
     await w.stop();
@@ -305,9 +305,9 @@ describe('a controller', () => {
         return done();
       },
     });
-    for (const name of ['a', 'b', 'c']) await w.server.create(widgets, widget(name), by);
+    for (const name of ['a', 'b', 'c']) await w.server.create(Widgets, widget(name), by);
     await w.start();
-    await w.server.create(widgets, widget('urgent'), by);
+    await w.server.create(Widgets, widget('urgent'), by);
     await settle();
     open();
     await settle();
@@ -329,7 +329,7 @@ describe('a controller', () => {
         return done();
       },
     });
-    for (const name of ['a', 'b']) await w.server.create(widgets, widget(name), by);
+    for (const name of ['a', 'b']) await w.server.create(Widgets, widget(name), by);
     await w.start();
     const stopping = w.stop();
     await settle();
@@ -341,7 +341,7 @@ describe('a controller', () => {
 
   it('does not wait for ever for work that will not end', async () => {
     const w = controllerWorld({ reconcile: () => new Promise(() => {}) }, { gracefulStopMs: 10_000 });
-    await w.server.create(widgets, widget('a'), by);
+    await w.server.create(Widgets, widget('a'), by);
     await w.start();
     const stopping = w.stop().catch((error: unknown) => error);
     await settle();
@@ -383,12 +383,12 @@ describe('predicates', () => {
 describe('owner keys', () => {
   it('match the kind in any version and respect the owner’s scope', () => {
     const owned = gadget('g', { ...widget('w'), apiVersion: 'test.capstan.dev/v2' });
-    expect(ownerKeys(owned, widgets)).toEqual([at('w')]);
-    expect(ownerKeys(owned, { ...widgets, namespaced: false })).toEqual([{ name: 'w' }]);
-    expect(ownerKeys(owned, { ...widgets, group: 'other' })).toEqual([]);
+    expect(ownerKeys(owned, Widgets)).toEqual([at('w')]);
+    expect(ownerKeys(owned, { ...Widgets, namespaced: false })).toEqual([{ name: 'w' }]);
+    expect(ownerKeys(owned, { ...Widgets, group: 'other' })).toEqual([]);
     delete owned.metadata.ownerReferences![0]!.controller;
-    expect(ownerKeys(owned, widgets)).toEqual([]);
-    expect(ownerKeys(owned, widgets, { anyOwner: true })).toEqual([at('w')]);
+    expect(ownerKeys(owned, Widgets)).toEqual([]);
+    expect(ownerKeys(owned, Widgets, { anyOwner: true })).toEqual([at('w')]);
   });
 });
 

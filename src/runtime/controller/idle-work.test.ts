@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type ControllerWorld, controllerWorld } from '../testkit/controller-world.ts';
 import { runUntil, settle } from '../testkit/eventually.ts';
-import { gadget, gadgets, widget, widgets } from '../testkit/test-kinds.ts';
+import { Gadgets, gadget, Widgets, widget } from '../testkit/test-kinds.ts';
 import { defineController } from './definition.ts';
 import { done } from './result.ts';
 import { watchMapped, watchObjects } from './watches.ts';
@@ -20,7 +20,7 @@ describe('a controller beside others with work to do', () => {
     const neighbour = w.manager.add(
       defineController({
         name: 'gadget',
-        for: gadgets,
+        for: Gadgets,
         watches: [],
         reconcile: async (_, { name }) => {
           begun.push(name);
@@ -45,7 +45,7 @@ describe('a controller beside others with work to do', () => {
     await w.start();
     neighbour.enqueue('g1');
     neighbour.enqueue('g2');
-    await w.server.create(widgets, widget('a'), by);
+    await w.server.create(Widgets, widget('a'), by);
     await settle();
     expect(begun).toEqual([]);
     neighbour.release();
@@ -69,7 +69,7 @@ describe('a controller beside others with work to do', () => {
     const from = w.clock.now();
     neighbour.enqueue('g1');
     neighbour.enqueue('g2');
-    await w.server.create(widgets, widget('a'), by);
+    await w.server.create(Widgets, widget('a'), by);
     await runUntil(w.clock, () => begun.length === 1, { limitMs: 2_000 });
     expect(begun[0]! - from).toBe(500);
     neighbour.release();
@@ -79,22 +79,22 @@ describe('a controller beside others with work to do', () => {
   it('sums up changes of what it watches patiently, and answers a new one of them at once', async () => {
     const seen: (string | undefined)[] = [];
     const w = controllerWorld({
-      watches: [watchObjects(widgets), watchMapped(gadgets, () => [at('a')], { patient: true })],
+      watches: [watchObjects(Widgets), watchMapped(Gadgets, () => [at('a')], { patient: true })],
       reconcile: async ({ cache }) => {
-        seen.push(cache.lister(gadgets).get(at('g'))?.spec?.colour);
+        seen.push(cache.lister(Gadgets).get(at('g'))?.spec?.colour);
         return done();
       },
     });
     const neighbour = busyNeighbour(w);
-    await w.server.create(widgets, widget('a'), by);
+    await w.server.create(Widgets, widget('a'), by);
     await w.start();
     neighbour.enqueue('g1');
     seen.length = 0;
-    await w.server.create(gadgets, gadget('g'), by);
+    await w.server.create(Gadgets, gadget('g'), by);
     await settle();
     expect(seen.splice(0)).toEqual([undefined]);
     for (const colour of ['red', 'green', 'blue']) {
-      await w.server.patch(gadgets, at('g'), 'merge', { spec: { colour } }, by);
+      await w.server.patch(Gadgets, at('g'), 'merge', { spec: { colour } }, by);
       await settle();
     }
     expect(seen).toEqual([]);

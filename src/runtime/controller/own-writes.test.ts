@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { controllerWorld } from '../testkit/controller-world.ts';
 import { runUntil, settle } from '../testkit/eventually.ts';
 import type { FaultRule } from '../testkit/faulty-client.ts';
-import { widget, widgets } from '../testkit/test-kinds.ts';
+import { Widgets, widget } from '../testkit/test-kinds.ts';
 import type { ReconcileContext } from './definition.ts';
 import { done } from './result.ts';
 
@@ -24,7 +24,7 @@ describe('a controller and what it wrote itself', () => {
       {
         continuesAfterOwnWrite,
         reconcile: async (context: ReconcileContext, key) => {
-          seen.push(context.cache.lister(widgets).get(key)?.status?.phase);
+          seen.push(context.cache.lister(Widgets).get(key)?.status?.phase);
           if (seen.length === 1) await first(context);
           return done();
         },
@@ -38,14 +38,14 @@ describe('a controller and what it wrote itself', () => {
     const seen: (string | undefined)[] = [];
     const w = controllerWorld({
       reconcile: async ({ client, cache }, key) => {
-        const phase = cache.lister(widgets).get(key)?.status?.phase;
+        const phase = cache.lister(Widgets).get(key)?.status?.phase;
         seen.push(phase);
         const next = phase === undefined ? 'Coming' : 'Up';
-        if (phase !== next) await client.patch(widgets, key, 'merge', { status: { phase: next } }, status);
+        if (phase !== next) await client.patch(Widgets, key, 'merge', { status: { phase: next } }, status);
         return done();
       },
     });
-    await w.server.create(widgets, widget('a'), by);
+    await w.server.create(Widgets, widget('a'), by);
     await w.start();
     await settle();
     expect(seen).toEqual([undefined, 'Coming', 'Up']);
@@ -53,8 +53,8 @@ describe('a controller and what it wrote itself', () => {
   });
 
   it('does not look again at a status of its own that it went on after', async () => {
-    const w = looks(({ client }) => client.patch(widgets, at('a'), 'merge', { status: { phase: 'Up' } }, status));
-    await w.server.create(widgets, widget('a'), by);
+    const w = looks(({ client }) => client.patch(Widgets, at('a'), 'merge', { status: { phase: 'Up' } }, status));
+    await w.server.create(Widgets, widget('a'), by);
     await w.start();
     await w.clock.advance(60_000);
     expect(w.seen).toEqual([undefined]);
@@ -69,10 +69,10 @@ describe('a controller and what it wrote itself', () => {
     const w = looks(async ({ client }) => {
       for (const [index, writer] of writers.entries()) {
         const writing = writer === 'own' ? client : w.server;
-        await writing.patch(widgets, at('a'), 'merge', { status: { phase: `${index}` } }, status);
+        await writing.patch(Widgets, at('a'), 'merge', { status: { phase: `${index}` } }, status);
       }
     });
-    await w.server.create(widgets, widget('a'), by);
+    await w.server.create(Widgets, widget('a'), by);
     const begin = w.clock.now();
     await w.start();
     expect(w.seen).toEqual([undefined, `${writers.length - 1}`]);
@@ -81,8 +81,8 @@ describe('a controller and what it wrote itself', () => {
   });
 
   it('looks again at what it changed besides the status', async () => {
-    const w = looks(({ client }) => client.patch(widgets, at('a'), 'merge', { spec: { size: 7 } }, by));
-    await w.server.create(widgets, widget('a'), by);
+    const w = looks(({ client }) => client.patch(Widgets, at('a'), 'merge', { spec: { size: 7 } }, by));
+    await w.server.create(Widgets, widget('a'), by);
     await w.start();
     expect(w.seen).toHaveLength(2);
     await w.stop();
@@ -91,16 +91,16 @@ describe('a controller and what it wrote itself', () => {
   it('does not look again at anything it changed when it went on with it', async () => {
     const w = looks(
       async ({ client }) => {
-        await client.patch(widgets, at('a'), 'merge', { metadata: { finalizers: ['test/held'] } }, by);
-        await client.patch(widgets, at('a'), 'merge', { spec: { size: 7 } }, by);
+        await client.patch(Widgets, at('a'), 'merge', { metadata: { finalizers: ['test/held'] } }, by);
+        await client.patch(Widgets, at('a'), 'merge', { spec: { size: 7 } }, by);
       },
       { continuesAfterOwnWrite: 'everything' },
     );
-    await w.server.create(widgets, widget('a'), by);
+    await w.server.create(Widgets, widget('a'), by);
     await w.start();
     await w.clock.advance(60_000);
     expect(w.seen).toHaveLength(1);
-    await w.server.patch(widgets, at('a'), 'merge', { spec: { size: 8 } }, by);
+    await w.server.patch(Widgets, at('a'), 'merge', { spec: { size: 8 } }, by);
     await settle();
     expect(w.seen).toHaveLength(2);
     await w.stop();
@@ -109,22 +109,22 @@ describe('a controller and what it wrote itself', () => {
   it('looks at what another changed meanwhile, also when it goes on with its own changes', async () => {
     const w = looks(
       async ({ client }) => {
-        await client.patch(widgets, at('a'), 'merge', { spec: { size: 7 } }, by);
-        await w.server.patch(widgets, at('a'), 'merge', { spec: { size: 8 } }, by);
+        await client.patch(Widgets, at('a'), 'merge', { spec: { size: 7 } }, by);
+        await w.server.patch(Widgets, at('a'), 'merge', { spec: { size: 8 } }, by);
       },
       { continuesAfterOwnWrite: 'everything' },
     );
-    await w.server.create(widgets, widget('a'), by);
+    await w.server.create(Widgets, widget('a'), by);
     await w.start();
     expect(w.seen).toHaveLength(2);
     await w.stop();
   });
 
   it('looks at once at a status that another writes after its work', async () => {
-    const w = looks(({ client }) => client.patch(widgets, at('a'), 'merge', { status: { phase: 'Up' } }, status));
-    await w.server.create(widgets, widget('a'), by);
+    const w = looks(({ client }) => client.patch(Widgets, at('a'), 'merge', { status: { phase: 'Up' } }, status));
+    await w.server.create(Widgets, widget('a'), by);
     await w.start();
-    await w.server.patch(widgets, at('a'), 'merge', { status: { phase: 'Down' } }, status);
+    await w.server.patch(Widgets, at('a'), 'merge', { status: { phase: 'Down' } }, status);
     await settle();
     expect(w.seen).toEqual([undefined, 'Down']);
     await w.stop();
@@ -137,13 +137,13 @@ describe('a controller and what it wrote itself', () => {
         rules.push({ verb: 'watch', error: () => new Error('down') });
         w.server.endWatches();
         await settle();
-        await w.server.patch(widgets, at('a'), 'merge', { status: { phase: 'Other' } }, status);
-        await client.patch(widgets, at('a'), 'merge', { status: { ready: 1 } }, status);
+        await w.server.patch(Widgets, at('a'), 'merge', { status: { phase: 'Other' } }, status);
+        await client.patch(Widgets, at('a'), 'merge', { status: { ready: 1 } }, status);
         rules.length = 0;
       },
       { rules },
     );
-    await w.server.create(widgets, widget('a'), by);
+    await w.server.create(Widgets, widget('a'), by);
     await w.start();
     await runUntil(w.clock, () => w.seen.length > 1, { limitMs: 60_000 });
     expect(w.seen).toEqual([undefined, 'Other']);

@@ -8,7 +8,7 @@ import { widget } from '../testkit/test-kinds.ts';
 import { createCorrelator } from './correlator.ts';
 import { foreignReason } from './reasons.ts';
 import { createEventBroadcaster } from './recorder.ts';
-import { type CoreEvent, coreEvents } from './types.ts';
+import { type CoreEvent, CoreEvents } from './types.ts';
 
 function setUp(rules: FaultRule[] = [], maxQueued?: number) {
   const clock = new ManualClock();
@@ -22,7 +22,7 @@ function setUp(rules: FaultRule[] = [], maxQueued?: number) {
     instance: 'host-1',
     ...(maxQueued !== undefined && { maxQueued }),
   });
-  const stored = async (): Promise<CoreEvent[]> => (await server.list(coreEvents)).items;
+  const stored = async (): Promise<CoreEvent[]> => (await server.list(CoreEvents)).items;
   return { clock, server, broadcaster, entries, stored, events: broadcaster.recorder('widget-controller') };
 }
 
@@ -96,7 +96,7 @@ describe('the event recorder', () => {
       firstTimestamp: '2026-01-01T00:00:00Z',
       lastTimestamp: '2026-01-01T00:00:05Z',
     });
-    await server.delete(coreEvents, { namespace: 'team', name: event!.metadata.name! });
+    await server.delete(CoreEvents, { namespace: 'team', name: event!.metadata.name! });
     events.event(object, 'Normal', foreignReason('Waiting'), 'for the network');
     await broadcaster.flush();
     expect((await stored())[0]).toMatchObject({ count: 3, metadata: { name: event!.metadata.name } });

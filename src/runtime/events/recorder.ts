@@ -12,7 +12,7 @@ import {
 import type { Logger } from '../log.ts';
 import { createCorrelator } from './correlator.ts';
 import type { EventReason } from './reasons.ts';
-import { type CoreEvent, coreEvents, type EventType, type ObjectReference } from './types.ts';
+import { type CoreEvent, CoreEvents, type EventType, type ObjectReference } from './types.ts';
 
 /** Tells users, on the object concerned, that something happened. Returns at once and never fails. */
 export interface EventRecorder {
@@ -70,14 +70,14 @@ export function createEventBroadcaster(options: EventBroadcasterOptions): EventB
       try {
         if (correlation.kind === 'patch') {
           try {
-            await client.patch(coreEvents, { namespace, name }, 'merge', correlation.patch, writeOptions);
+            await client.patch(CoreEvents, { namespace, name }, 'merge', correlation.patch, writeOptions);
             return;
           } catch (error) {
             // events are forgotten after an hour
             if (!isNotFound(error)) throw error;
           }
         }
-        await client.create(coreEvents, correlation.event, writeOptions);
+        await client.create(CoreEvents, correlation.event, writeOptions);
         return;
       } catch (error) {
         if (stop.signal.aborted) return;

@@ -30,7 +30,7 @@ export interface CoreEvent extends KubeObject {
   reportingInstance?: string;
 }
 
-export const coreEvents: Resource<CoreEvent> = {
+export const CoreEvents: Resource<CoreEvent> = {
   group: '',
   version: 'v1',
   kind: 'Event',

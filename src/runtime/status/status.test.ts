@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Condition, clone, isConflict, ManualClock, withCondition } from '../../machinery/index.ts';
 import { memoryClient } from '../testkit/memory-client.ts';
-import { type Widget, widget, widgets } from '../testkit/test-kinds.ts';
+import { type Widget, Widgets, widget } from '../testkit/test-kinds.ts';
 import { patchObject, patchStatus } from './patch-object.ts';
 
 const by = { fieldManager: 'test' };
@@ -18,7 +18,7 @@ const ready = (status: Condition['status'], more: Partial<Condition> = {}): Cond
 async function setUp(status?: Widget['status'], finalizers?: string[]) {
   const clock = new ManualClock(start);
   const client = memoryClient({ clock });
-  const object = client.seed(widgets, {
+  const object = client.seed(Widgets, {
     ...widget('w', { spec: { size: 1 }, ...(finalizers && { finalizers }) }),
     ...(status && { status }),
   });
@@ -37,7 +37,7 @@ describe('writing an object back', () => {
       observedGeneration: 1,
       conditions: [ready('True', { lastTransitionTime: 't' })],
     });
-    expect(await patchObject(client, widgets, object, clone(object), { ...options, observedGeneration: true })).toBe(
+    expect(await patchObject(client, Widgets, object, clone(object), { ...options, observedGeneration: true })).toBe(
       object,
     );
     expect(client.requests).toEqual([]);
@@ -49,7 +49,7 @@ describe('writing an object back', () => {
     draft.spec = { size: 5 };
     draft.metadata.labels = { a: 'b' };
     draft.status = { phase: 'New' };
-    const stored = await patchObject(client, widgets, object, draft, options);
+    const stored = await patchObject(client, Widgets, object, draft, options);
     expect(client.requests.map(({ verb, subresource }) => [verb, subresource])).toEqual([
       ['patch', undefined],
       ['patch', 'status'],
@@ -61,20 +61,20 @@ describe('writing an object back', () => {
   it('counts a generation its own write made as observed, and none that somebody else made', async () => {
     const { client, object, options } = await setUp();
     const resized = { ...clone(object), spec: { size: 2 } };
-    const own = await patchObject(client, widgets, object, resized, { ...options, observedGeneration: true });
+    const own = await patchObject(client, Widgets, object, resized, { ...options, observedGeneration: true });
     expect(own).toMatchObject({ metadata: { generation: 2 }, status: { observedGeneration: 2 } });
-    await client.patch(widgets, key, 'merge', { spec: { size: 3 } }, by);
+    await client.patch(Widgets, key, 'merge', { spec: { size: 3 } }, by);
     const labelled = { ...clone(own), metadata: { ...own.metadata, labels: { a: 'b' } } };
-    const late = await patchObject(client, widgets, own, labelled, { ...options, observedGeneration: true });
+    const late = await patchObject(client, Widgets, own, labelled, { ...options, observedGeneration: true });
     expect(late).toMatchObject({ metadata: { generation: 3 }, status: { observedGeneration: 2 } });
     const both = { ...clone(own), spec: { size: 4 } };
-    const mixed = await patchObject(client, widgets, own, both, { ...options, observedGeneration: true });
+    const mixed = await patchObject(client, Widgets, own, both, { ...options, observedGeneration: true });
     expect(mixed).toMatchObject({ metadata: { generation: 4 }, status: { observedGeneration: 2 } });
   });
 
   it('records the generation it looked at', async () => {
     const { client, object, options } = await setUp();
-    const stored = await patchStatus(client, widgets, object, clone(object), { ...options, observedGeneration: true });
+    const stored = await patchStatus(client, Widgets, object, clone(object), { ...options, observedGeneration: true });
     expect(stored.status).toEqual({ observedGeneration: 1 });
   });
 
@@ -84,11 +84,11 @@ describe('writing an object back', () => {
     });
     const other = clone(object);
     setCondition(other, { type: 'Theirs', status: 'True' }, start);
-    await client.update(widgets, other, { ...by, subresource: 'status' });
+    await client.update(Widgets, other, { ...by, subresource: 'status' });
     await clock.advance(60_000);
     const draft = clone(object);
     setCondition(draft, ready('True'), clock.now());
-    const stored = await patchStatus(client, widgets, object, draft, options);
+    const stored = await patchStatus(client, Widgets, object, draft, options);
     expect(
       stored.status?.conditions?.map(({ type, status, lastTransitionTime }) => [type, status, lastTransitionTime]),
     ).toEqual([
@@ -101,11 +101,11 @@ describe('writing an object back', () => {
     const { client, object, options } = await setUp();
     const other = clone(object);
     setCondition(other, { type: 'Theirs', status: 'True' }, start);
-    await client.update(widgets, other, { ...by, subresource: 'status' });
+    await client.update(Widgets, other, { ...by, subresource: 'status' });
     const draft = clone(object);
     draft.spec = { size: 9 };
     setCondition(draft, ready('True'), start);
-    const stored = await patchObject(client, widgets, object, draft, options);
+    const stored = await patchObject(client, Widgets, object, draft, options);
     expect(stored.status?.conditions?.map(({ type }) => type)).toEqual(['Theirs', 'Ready']);
   });
 
@@ -118,34 +118,34 @@ describe('writing an object back', () => {
     });
     const draft = clone(object);
     draft.status!.conditions = draft.status!.conditions!.filter(({ type }) => type !== 'Old');
-    const stored = await patchStatus(client, widgets, object, draft, options);
+    const stored = await patchStatus(client, Widgets, object, draft, options);
     expect(stored.status?.conditions?.map(({ type }) => type)).toEqual(['Ready']);
   });
 
   it('never undoes a finalizer somebody else added', async () => {
     const { client, object, options } = await setUp(undefined, ['ours']);
-    await client.patch(widgets, key, 'merge', { metadata: { finalizers: ['ours', 'theirs'] } }, by);
+    await client.patch(Widgets, key, 'merge', { metadata: { finalizers: ['ours', 'theirs'] } }, by);
     const draft = clone(object);
     draft.metadata.finalizers = [];
-    const error = await patchObject(client, widgets, object, draft, options).catch((problem: unknown) => problem);
+    const error = await patchObject(client, Widgets, object, draft, options).catch((problem: unknown) => problem);
     expect(isConflict(error)).toBe(true);
-    expect((await client.get(widgets, key)).metadata.finalizers).toEqual(['ours', 'theirs']);
+    expect((await client.get(Widgets, key)).metadata.finalizers).toEqual(['ours', 'theirs']);
   });
 
   it('ends quietly when the last finalizer goes and the object with it', async () => {
     const { client, options } = await setUp(undefined, ['ours']);
-    const terminating = (await client.delete(widgets, key))!;
+    const terminating = (await client.delete(Widgets, key))!;
     const draft = clone(terminating);
     delete draft.metadata.finalizers;
     draft.status = { phase: 'Deleted' };
-    await patchObject(client, widgets, terminating, draft, options);
-    expect((await client.list(widgets)).items).toEqual([]);
+    await patchObject(client, Widgets, terminating, draft, options);
+    expect((await client.list(Widgets)).items).toEqual([]);
   });
 
   it('writes fields of the status without a lock: they are its own', async () => {
     const { client, object, options } = await setUp();
-    await client.patch(widgets, key, 'merge', { spec: { size: 7 } }, by);
-    const stored = await patchStatus(client, widgets, object, { ...object, status: { phase: 'Up' } }, options);
+    await client.patch(Widgets, key, 'merge', { spec: { size: 7 } }, by);
+    const stored = await patchStatus(client, Widgets, object, { ...object, status: { phase: 'Up' } }, options);
     expect(stored).toMatchObject({ spec: { size: 7 }, status: { phase: 'Up' } });
   });
 });

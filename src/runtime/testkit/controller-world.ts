@@ -7,7 +7,7 @@ import { createManager, type Manager } from '../manager.ts';
 import { settle } from './eventually.ts';
 import { type FaultRule, faultyClient } from './faulty-client.ts';
 import { type MemoryClient, memoryClient } from './memory-client.ts';
-import { widgets } from './test-kinds.ts';
+import { Widgets } from './test-kinds.ts';
 
 export interface ControllerWorld {
   clock: ManualClock;
@@ -34,7 +34,7 @@ export function controllerWorld(
     log: logger,
     ...(options.gracefulStopMs !== undefined && { gracefulStopMs: options.gracefulStopMs }),
   });
-  const controller = manager.add(defineController({ name: 'widget', for: widgets, ...definition }));
+  const controller = manager.add(defineController({ name: 'widget', for: Widgets, ...definition }));
   const stop = new AbortController();
   let running: Promise<void> | undefined;
   return {

@@ -3,7 +3,7 @@ import type { WatchEvent } from '../../client/index.ts';
 import { isAlreadyExists, isConflict, isExpired, isInvalid, isNotFound, ManualClock } from '../../machinery/index.ts';
 import { settle } from './eventually.ts';
 import { memoryClient } from './memory-client.ts';
-import { type Widget, widget, widgets } from './test-kinds.ts';
+import { type Widget, Widgets, widget } from './test-kinds.ts';
 
 const by = { fieldManager: 'test' };
 const key = { namespace: 'default', name: 'w' };
@@ -31,50 +31,50 @@ function collect(events: AsyncIterable<WatchEvent<Widget>>): string[] {
 describe('the memory client', () => {
   it('creates once, with everything the server fills in', async () => {
     const client = memoryClient();
-    const made = await client.create(widgets, { ...widget('w', { spec: { size: 1 } }), status: { phase: 'no' } }, by);
+    const made = await client.create(Widgets, { ...widget('w', { spec: { size: 1 } }), status: { phase: 'no' } }, by);
     expect(made.metadata).toMatchObject({
       generation: 1,
       resourceVersion: '1',
       creationTimestamp: '2026-01-01T00:00:00Z',
     });
     expect(made.status).toBeUndefined();
-    expect(isAlreadyExists(await failure(client.create(widgets, widget('w'), by)))).toBe(true);
+    expect(isAlreadyExists(await failure(client.create(Widgets, widget('w'), by)))).toBe(true);
   });
 
   it('refuses an update made from an old version and does not count a write that changes nothing', async () => {
     const client = memoryClient();
-    const first = await client.create(widgets, widget('w', { spec: { size: 1 } }), by);
-    const second = await client.update(widgets, { ...first, spec: { size: 2 } }, by);
+    const first = await client.create(Widgets, widget('w', { spec: { size: 1 } }), by);
+    const second = await client.update(Widgets, { ...first, spec: { size: 2 } }, by);
     expect(second.metadata.generation).toBe(2);
-    expect(isConflict(await failure(client.update(widgets, { ...first, spec: { size: 3 } }, by)))).toBe(true);
-    const same = await client.patch(widgets, key, 'merge', { spec: { size: 2 } }, by);
+    expect(isConflict(await failure(client.update(Widgets, { ...first, spec: { size: 3 } }, by)))).toBe(true);
+    const same = await client.patch(Widgets, key, 'merge', { spec: { size: 2 } }, by);
     expect(same.metadata.resourceVersion).toBe(second.metadata.resourceVersion);
   });
 
   it('keeps status and the rest apart', async () => {
     const client = memoryClient();
-    await client.create(widgets, widget('w', { spec: { size: 1 } }), by);
+    await client.create(Widgets, widget('w', { spec: { size: 1 } }), by);
     const status = await client.patch(
-      widgets,
+      Widgets,
       key,
       'merge',
       { spec: { size: 9 }, status: { phase: 'Up' } },
       { ...by, subresource: 'status' },
     );
     expect(status).toMatchObject({ spec: { size: 1 }, status: { phase: 'Up' }, metadata: { generation: 1 } });
-    const main = await client.patch(widgets, key, 'merge', { spec: { size: 2 }, status: { phase: 'Down' } }, by);
+    const main = await client.patch(Widgets, key, 'merge', { spec: { size: 2 }, status: { phase: 'Down' } }, by);
     expect(main).toMatchObject({ spec: { size: 2 }, status: { phase: 'Up' }, metadata: { generation: 2 } });
   });
 
   it('holds an object with finalizers until the last is removed', async () => {
     const client = memoryClient();
-    await client.create(widgets, widget('w', { finalizers: ['a', 'b'] }), by);
-    const held = await client.delete(widgets, key);
+    await client.create(Widgets, widget('w', { finalizers: ['a', 'b'] }), by);
+    const held = await client.delete(Widgets, key);
     expect(held?.metadata.deletionTimestamp).toBe('2026-01-01T00:00:00Z');
-    await client.patch(widgets, key, 'merge', { metadata: { finalizers: ['b'] } }, by);
-    expect((await client.get(widgets, key)).metadata.finalizers).toEqual(['b']);
-    await client.patch(widgets, key, 'merge', { metadata: { finalizers: null } }, by);
-    expect(isNotFound(await failure(client.get(widgets, key)))).toBe(true);
+    await client.patch(Widgets, key, 'merge', { metadata: { finalizers: ['b'] } }, by);
+    expect((await client.get(Widgets, key)).metadata.finalizers).toEqual(['b']);
+    await client.patch(Widgets, key, 'merge', { metadata: { finalizers: null } }, by);
+    expect(isNotFound(await failure(client.get(Widgets, key)))).toBe(true);
   });
 
   it.each([
@@ -82,19 +82,19 @@ describe('the memory client', () => {
     ['Orphan', ['orphan']],
   ] as const)('marks an object deleted with %s for the garbage collector', async (propagationPolicy, finalizers) => {
     const client = memoryClient();
-    await client.create(widgets, widget('w'), by);
-    expect((await client.delete(widgets, key, { propagationPolicy }))?.metadata.finalizers).toEqual(finalizers);
+    await client.create(Widgets, widget('w'), by);
+    expect((await client.delete(Widgets, key, { propagationPolicy }))?.metadata.finalizers).toEqual(finalizers);
   });
 
   it('streams what matches a selector, and calls leaving it a delete', async () => {
     const client = memoryClient();
     const stop = new AbortController();
-    const seen = collect(client.watch(widgets, { labelSelector: 'colour=red', signal: stop.signal }));
-    await client.create(widgets, widget('w', { labels: { colour: 'red' } }), by);
-    await client.create(widgets, widget('x', { labels: { colour: 'blue' } }), by);
-    await client.patch(widgets, key, 'merge', { metadata: { labels: { colour: 'blue' } } }, by);
-    await client.patch(widgets, key, 'merge', { metadata: { labels: { colour: 'red' } } }, by);
-    await client.delete(widgets, key);
+    const seen = collect(client.watch(Widgets, { labelSelector: 'colour=red', signal: stop.signal }));
+    await client.create(Widgets, widget('w', { labels: { colour: 'red' } }), by);
+    await client.create(Widgets, widget('x', { labels: { colour: 'blue' } }), by);
+    await client.patch(Widgets, key, 'merge', { metadata: { labels: { colour: 'blue' } } }, by);
+    await client.patch(Widgets, key, 'merge', { metadata: { labels: { colour: 'red' } } }, by);
+    await client.delete(Widgets, key);
     await settle();
     stop.abort();
     await settle();
@@ -105,16 +105,16 @@ describe('the memory client', () => {
   it('replays from a version, refuses one that is forgotten, and sends bookmarks', async () => {
     const clock = new ManualClock();
     const client = memoryClient({ clock });
-    const first = await client.create(widgets, widget('a'), by);
-    await client.create(widgets, widget('b'), by);
+    const first = await client.create(Widgets, widget('a'), by);
+    await client.create(Widgets, widget('b'), by);
     const version = { resourceVersion: first.metadata.resourceVersion! };
-    const replayed = collect(client.watch(widgets, { ...version, allowWatchBookmarks: true }));
+    const replayed = collect(client.watch(Widgets, { ...version, allowWatchBookmarks: true }));
     await settle();
     await clock.advance(60_000);
     await settle();
     expect(replayed).toEqual(['ADDED b', 'BOOKMARK -']);
     client.compact();
-    const events = client.watch(widgets, version)[Symbol.asyncIterator]();
+    const events = client.watch(Widgets, version)[Symbol.asyncIterator]();
     expect(isExpired(await failure(Promise.resolve(events.next())))).toBe(true);
   });
 
@@ -125,28 +125,28 @@ describe('the memory client', () => {
       allowWatchBookmarks: true,
     };
     const client = memoryClient();
-    await client.create(widgets, widget('a'), by);
-    const seen = collect(client.watch(widgets, desired));
+    await client.create(Widgets, widget('a'), by);
+    const seen = collect(client.watch(Widgets, desired));
     await settle();
     expect(seen).toEqual(['ADDED a', 'BOOKMARK -']);
-    const old = memoryClient({ refuseStreamingLists: true }).watch(widgets, desired)[Symbol.asyncIterator]();
+    const old = memoryClient({ refuseStreamingLists: true }).watch(Widgets, desired)[Symbol.asyncIterator]();
     expect(isInvalid(await failure(Promise.resolve(old.next())))).toBe(true);
   });
 
   it('pages a list over one snapshot', async () => {
     const client = memoryClient();
-    for (const name of ['a', 'b', 'c']) await client.create(widgets, widget(name), by);
-    const first = await client.list(widgets, { limit: 2 });
-    await client.create(widgets, widget('d'), by);
+    for (const name of ['a', 'b', 'c']) await client.create(Widgets, widget(name), by);
+    const first = await client.list(Widgets, { limit: 2 });
+    await client.create(Widgets, widget('d'), by);
     expect(first.metadata.remainingItemCount).toBe(1);
-    const second = await client.list(widgets, { limit: 2, continue: first.metadata.continue! });
+    const second = await client.list(Widgets, { limit: 2, continue: first.metadata.continue! });
     expect([...first.items, ...second.items].map(({ metadata }) => metadata.name)).toEqual(['a', 'b', 'c']);
     expect(second.metadata.resourceVersion).toBe(first.metadata.resourceVersion);
   });
 
   it('hands out objects that cannot be changed by mistake', async () => {
     const client = memoryClient();
-    const made = await client.create(widgets, widget('w', { spec: { size: 1 } }), by);
+    const made = await client.create(Widgets, widget('w', { spec: { size: 1 } }), by);
     expect(() => {
       made.spec!.size = 2;
     }).toThrow(TypeError);

@@ -6,7 +6,7 @@ export interface Widget extends KubeObject {
   status?: { phase?: string; observedGeneration?: number; conditions?: Condition[]; note?: string };
 }
 
-export const widgets: Resource<Widget> = {
+export const Widgets: Resource<Widget> = {
   group: 'test.capstan.dev',
   version: 'v1',
   kind: 'Widget',
@@ -18,7 +18,7 @@ export interface Gadget extends KubeObject {
   spec?: { colour?: string };
 }
 
-export const gadgets: Resource<Gadget> = {
+export const Gadgets: Resource<Gadget> = {
   group: 'test.capstan.dev',
   version: 'v1',
   kind: 'Gadget',

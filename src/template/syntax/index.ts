@@ -1,3 +1,3 @@
 export * from './nodes.ts';
 export { type Definition, isEmptyBody, type ParseOptions, parseFile } from './parse.ts';
-export { escapeRune, quoteGo } from './quote.ts';
+export { quoteGo } from './quote.ts';

@@ -1,4 +1,4 @@
-import { clusterNameLabel, clusters, machines } from '../../../api/index.ts';
+import { Clusters, clusterNameLabel, Machines } from '../../../api/index.ts';
 import { type ObjectKey, objectKey } from '../../../client/index.ts';
 import { isConflict, type Resource } from '../../../machinery/index.ts';
 import {
@@ -92,7 +92,7 @@ export function configController<T extends BootstrapConfig, D extends ConfigDepe
     const owner = await configOwnerOf(context, config);
     const cluster =
       owner &&
-      context.cache.lister(clusters).get({ namespace: config.metadata.namespace ?? '', name: owner.clusterName });
+      context.cache.lister(Clusters).get({ namespace: config.metadata.namespace ?? '', name: owner.clusterName });
     if (!owner || !cluster) return done();
     const draft = draftOf(config);
     const pauses = pausedBy(config, cluster);
@@ -129,14 +129,14 @@ export function configController<T extends BootstrapConfig, D extends ConfigDepe
     watches: [
       watchObjects(resource, { predicates: watchFilter(dependencies.watchFilter) }),
       watchMapped(
-        machines,
+        Machines,
         (machine, { type }) =>
           type === 'delete' && kind.waitsForOthers
             ? keysIn(clusterOfMachine(machine))
             : configOfMachine(machine, resource),
         { predicates: [machineChanged] },
       ),
-      watchMapped(clusters, (cluster) => keysIn(objectKey(cluster)), { predicates: [relevantClusterChange] }),
+      watchMapped(Clusters, (cluster) => keysIn(objectKey(cluster)), { predicates: [relevantClusterChange] }),
     ],
     sources: [follower.source, dependencies.workloads.connectionSource(waitingIn)],
     reconcile,

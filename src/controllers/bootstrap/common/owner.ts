@@ -1,4 +1,4 @@
-import { clusterNameLabel, type Machine, machines } from '../../../api/index.ts';
+import { clusterNameLabel, type Machine, Machines } from '../../../api/index.ts';
 import { ignoreNotFound, type KubeObject, type Resource, type UnstructuredObject } from '../../../machinery/index.ts';
 import type { ReconcileContext } from '../../../runtime/index.ts';
 import { at, controlPlaneLabel, isDeleting, ownerOf, textAt } from '../../shared/index.ts';
@@ -18,8 +18,8 @@ export interface ConfigOwner {
 }
 
 /** Pools are no kind of ours yet; whoever serves them is read without a cache. */
-export const machinePools: Resource<UnstructuredObject> = {
-  group: machines.group,
+export const MachinePools: Resource<UnstructuredObject> = {
+  group: Machines.group,
   version: 'v1beta2',
   kind: 'MachinePool',
   plural: 'machinepools',
@@ -32,14 +32,14 @@ export async function configOwnerOf(
   config: KubeObject,
 ): Promise<ConfigOwner | undefined> {
   const namespace = config.metadata.namespace ?? '';
-  const machine = ownerOf(config, machines);
+  const machine = ownerOf(config, Machines);
   if (machine) {
-    const found = cache.lister(machines).get({ namespace, name: machine.name });
+    const found = cache.lister(Machines).get({ namespace, name: machine.name });
     return found && found.metadata.uid === machine.uid ? machineOwner(found) : undefined;
   }
-  const pool = ownerOf(config, machinePools);
+  const pool = ownerOf(config, MachinePools);
   if (!pool) return undefined;
-  const found = await client.get(machinePools, { namespace, name: pool.name }, { signal }).catch(ignoreNotFound);
+  const found = await client.get(MachinePools, { namespace, name: pool.name }, { signal }).catch(ignoreNotFound);
   return found && poolOwner(found);
 }
 

@@ -1,4 +1,4 @@
-import { type Cluster, clusterNameLabel, clusters, type Machine, machines } from '../../../api/index.ts';
+import { type Cluster, Clusters, clusterNameLabel, type Machine, Machines } from '../../../api/index.ts';
 import type { InformerFactory, ObjectKey } from '../../../client/index.ts';
 import type { KubeObject, Resource } from '../../../machinery/index.ts';
 import type { CacheReader, Predicate } from '../../../runtime/index.ts';
@@ -9,8 +9,8 @@ const indexName = ({ plural }: Resource): string => `${plural}-by-cluster`;
 /** Caches every bootstrap controller reads, and its configurations by the cluster they are for. */
 export function registerConfigIndex<T extends KubeObject>(resource: Resource<T>): (cache: InformerFactory) => void {
   return (cache) => {
-    cache.informer(machines);
-    cache.informer(clusters);
+    cache.informer(Machines);
+    cache.informer(Clusters);
     cache.informer(resource).addIndexer(indexName(resource), ({ metadata }) => {
       const name = metadata.labels?.[clusterNameLabel];
       return name === undefined ? [] : [`${metadata.namespace ?? ''}/${name}`];

@@ -1,11 +1,11 @@
 import { gunzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { ConfigMaps, clusters, k0sWorkerConfigs, Nodes, Secrets } from '../../../api/index.ts';
+import { Clusters, ConfigMaps, K0sWorkerConfigs, Nodes, Secrets } from '../../../api/index.ts';
 import { parseRfc3339, statusError } from '../../../machinery/index.ts';
 import type { FaultRule } from '../../../runtime/testkit/index.ts';
 import { isTrue } from '../../shared/index.ts';
-import { fakeControlPlanes } from '../../testing/provider-kinds.ts';
+import { FakeControlPlanes } from '../../testing/provider-kinds.ts';
 import { by, createCluster } from '../../testing/world.ts';
 import {
   bringAuthority,
@@ -97,7 +97,7 @@ describe('a worker of k0s', () => {
     await createWorker('w');
     await createCluster(world);
     await untilSays('w', /^WaitingForControlPlaneInitialization: /);
-    await world.until(async () => isTrue(await world.find(clusters, 'c1'), 'ControlPlaneInitialized'));
+    await world.until(async () => isTrue(await world.find(Clusters, 'c1'), 'ControlPlaneInitialized'));
     await untilSays('w', /Waiting for the API of the cluster: .*ECONNREFUSED/);
     world.setWorkloadDown(false);
     await untilSays('w', /Waiting for the certificates of the Cluster: .*c1-ca does not exist/);
@@ -157,7 +157,7 @@ describe('a worker of k0s', () => {
     await world.until(() => isReady('w'));
     const before = await userData('w');
     const key = { namespace: world.namespace, name: 'w' };
-    await world.client.patch(k0sWorkerConfigs, key, 'merge', { spec: { preK0sCommands: ['echo late'] } }, by);
+    await world.client.patch(K0sWorkerConfigs, key, 'merge', { spec: { preK0sCommands: ['echo late'] } }, by);
     await world.pass(minute);
     expect(await userData('w')).toBe(before);
   });
@@ -168,12 +168,12 @@ describe('a worker of k0s', () => {
     await createWorker('w');
     await untilSays('w', /c1-ca does not exist/);
     const key = { namespace: world.namespace, name: 'c1' };
-    await world.client.patch(clusters, key, 'merge', { spec: { paused: true } }, by);
+    await world.client.patch(Clusters, key, 'merge', { spec: { paused: true } }, by);
     await world.until(async () => isTrue(await config('w'), 'Paused'));
     await bringAuthority();
     await world.pass(hour);
     expect(await world.find(Secrets, 'w')).toBeUndefined();
-    await world.client.patch(clusters, key, 'merge', { spec: { paused: null } }, by);
+    await world.client.patch(Clusters, key, 'merge', { spec: { paused: null } }, by);
     await world.until(() => isReady('w'));
   });
 });
@@ -217,9 +217,9 @@ describe('what nothing can be made of', () => {
       /^DataSecretGenerationFailed: k0s v1.34.1\+k0s.0 is newer than the control plane, which runs v1.33.0/,
     );
     const key = { namespace: world.namespace, name: 'c1' };
-    await world.client.patch(fakeControlPlanes, key, 'merge', { spec: { version: 'v1.34.0' } }, by);
+    await world.client.patch(FakeControlPlanes, key, 'merge', { spec: { version: 'v1.34.0' } }, by);
     await world.client.patch(
-      fakeControlPlanes,
+      FakeControlPlanes,
       key,
       'merge',
       { status: { version: 'v1.34.0' } },

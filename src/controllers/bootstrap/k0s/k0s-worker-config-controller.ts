@@ -1,4 +1,4 @@
-import { k0sWorkerConfigs } from '../../../api/index.ts';
+import { K0sWorkerConfigs } from '../../../api/index.ts';
 import type { ControllerDefinition, Result } from '../../../runtime/index.ts';
 import { configController } from '../common/config-controller.ts';
 import { dataSecretNameOf } from '../common/config-scope.ts';
@@ -11,7 +11,7 @@ import { dataSecretFailed, dataSecretRefused, dataSecretWaiting, observe } from 
 export function k0sWorkerConfigController(dependencies: K0sWorkerConfigDependencies): ControllerDefinition {
   return configController(dependencies, {
     name: 'k0s-worker-config',
-    resource: k0sWorkerConfigs,
+    resource: K0sWorkerConfigs,
     tokenTtlMs: 24 * 3_600_000,
     reportsGeneration: false,
     waitsForOthers: false,

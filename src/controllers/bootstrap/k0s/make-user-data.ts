@@ -1,4 +1,4 @@
-import { type BootstrapFile, k0sWorkerConfigs, type Secret } from '../../../api/index.ts';
+import { type BootstrapFile, K0sWorkerConfigs, type Secret } from '../../../api/index.ts';
 import { objectKey } from '../../../client/index.ts';
 import { after, done, type Result } from '../../../runtime/index.ts';
 import {
@@ -35,7 +35,7 @@ const bundleKey = 'ca-bundle.crt';
 export const dataSecretAccess = ({ config, context }: K0sWorkerConfigScope): DataSecretAccess => ({
   client: context.client,
   config,
-  resource: k0sWorkerConfigs,
+  resource: K0sWorkerConfigs,
   signal: context.signal,
 });
 

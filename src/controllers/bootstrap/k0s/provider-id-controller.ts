@@ -1,4 +1,4 @@
-import { clusters, k0sWorkerConfigs, type Machine, machines, type Node, Nodes } from '../../../api/index.ts';
+import { Clusters, K0sWorkerConfigs, type Machine, Machines, type Node, Nodes } from '../../../api/index.ts';
 import { type ObjectKey, objectKey, withOptimisticLock } from '../../../client/index.ts';
 import {
   type ControllerDefinition,
@@ -26,7 +26,7 @@ const isWaiting = (machine: Machine): boolean =>
   machine.spec.providerID !== undefined &&
   machine.status?.nodeRef === undefined &&
   !isDeleting(machine) &&
-  configOfMachine(machine, k0sWorkerConfigs).length > 0;
+  configOfMachine(machine, K0sWorkerConfigs).length > 0;
 
 /**
  * Nodes of k0s do not say which server they are unless a cloud controller manager tells them, which a cluster need not
@@ -35,13 +35,13 @@ const isWaiting = (machine: Machine): boolean =>
 export function providerIdController(dependencies: K0sWorkerConfigDependencies): ControllerDefinition {
   const { cache, workloads } = dependencies;
   const waitingIn = (cluster: ObjectKey): ObjectKey[] =>
-    cache.lister(machines).byIndex(waitingByCluster, clusterValue(cluster)).map(objectKey);
+    cache.lister(Machines).byIndex(waitingByCluster, clusterValue(cluster)).map(objectKey);
 
   const reconcile = async (context: ReconcileContext, key: ObjectKey): Promise<Result> => {
-    const machine = context.cache.lister(machines).get(key);
+    const machine = context.cache.lister(Machines).get(key);
     if (!machine || !isWaiting(machine) || isFilteredOut(machine, dependencies.watchFilter)) return done();
     const cluster = clusterOfMachine(machine);
-    const owner = context.cache.lister(clusters).get(cluster);
+    const owner = context.cache.lister(Clusters).get(cluster);
     if (!owner || pausedBy(machine, owner).length > 0) return done();
     const providerID = machine.spec.providerID ?? '';
     try {
@@ -73,19 +73,19 @@ export function providerIdController(dependencies: K0sWorkerConfigDependencies):
 
   return defineController({
     name: 'k0s-provider-id',
-    for: machines,
+    for: Machines,
     concurrency: dependencies.concurrency ?? defaultConcurrency,
     setup(informers) {
-      informers.informer(clusters);
+      informers.informer(Clusters);
       informers
-        .informer(machines)
+        .informer(Machines)
         .addIndexer(waitingByCluster, (machine) =>
           isWaiting(machine) ? [clusterValue(clusterOfMachine(machine))] : [],
         );
     },
     watches: [
-      watchObjects(machines, { predicates: [...watchFilter(dependencies.watchFilter), waits] }),
-      watchMapped(clusters, (cluster) => waitingIn(objectKey(cluster)), { predicates: [relevantClusterChange] }),
+      watchObjects(Machines, { predicates: [...watchFilter(dependencies.watchFilter), waits] }),
+      watchMapped(Clusters, (cluster) => waitingIn(objectKey(cluster)), { predicates: [relevantClusterChange] }),
     ],
     sources: [
       workloads.connectionSource(waitingIn),

@@ -2,9 +2,9 @@ import { stringify } from 'yaml';
 import {
   type BootstrapFile,
   type Cluster,
+  KubeadmConfigs,
   type KubeadmDiscovery,
   type KubeadmDiscoveryFile,
-  kubeadmConfigs,
 } from '../../../api/index.ts';
 import { clone } from '../../../machinery/index.ts';
 import { patchObject } from '../../../runtime/index.ts';
@@ -87,7 +87,7 @@ async function recordSpec(scope: KubeadmConfigScope, spec: KubeadmConfigScope['c
   const { context, original } = scope;
   const stored = await patchObject(
     context.client,
-    kubeadmConfigs,
+    KubeadmConfigs,
     original,
     { ...original, spec },
     { fieldManager, clock: context.clock, signal: context.signal, optimisticLock: true },

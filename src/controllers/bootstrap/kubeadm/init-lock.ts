@@ -1,4 +1,4 @@
-import { type Cluster, type ConfigMap, ConfigMaps, clusterNameLabel, clusters, machines } from '../../../api/index.ts';
+import { type Cluster, Clusters, type ConfigMap, ConfigMaps, clusterNameLabel, Machines } from '../../../api/index.ts';
 import type { ObjectKey } from '../../../client/index.ts';
 import { ignoreNotFound, isAlreadyExists, isConflict, isNotFound } from '../../../machinery/index.ts';
 import type { ReconcileContext } from '../../../runtime/index.ts';
@@ -33,7 +33,7 @@ export async function takeInitLock(access: Access, cluster: Cluster, machine: st
     metadata: {
       ...key,
       labels: { [clusterNameLabel]: cluster.metadata.name ?? '' },
-      ownerReferences: [ownerReference(cluster, clusters)],
+      ownerReferences: [ownerReference(cluster, Clusters)],
     },
     data: { [informationKey]: JSON.stringify({ machineName: machine }) },
   };
@@ -74,7 +74,7 @@ async function removeLock({ client, signal }: Access, lock: ConfigMap): Promise<
 /** Asked of the API, not of a cache: a stale answer would let two machines make two clusters. */
 async function machineExists({ client, signal }: Access, cluster: Cluster, name: string): Promise<boolean> {
   const key = { namespace: cluster.metadata.namespace ?? '', name };
-  return (await client.get(machines, key, { signal }).catch(ignoreNotFound)) !== undefined;
+  return (await client.get(Machines, key, { signal }).catch(ignoreNotFound)) !== undefined;
 }
 
 function holderOf(lock: ConfigMap): string | undefined {

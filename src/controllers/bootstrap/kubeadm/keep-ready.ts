@@ -1,4 +1,4 @@
-import { kubeadmConfigs } from '../../../api/index.ts';
+import { KubeadmConfigs } from '../../../api/index.ts';
 import { objectKey } from '../../../client/index.ts';
 import { after, done, type Result } from '../../../runtime/index.ts';
 import {
@@ -27,7 +27,7 @@ export async function keepReady(scope: KubeadmConfigScope, secretName: string): 
   const initialized = isTrue(cluster, 'ControlPlaneInitialized');
   if (secretName === config.metadata.name) {
     const { client, signal } = context;
-    const exists = await keepDataSecretOwned({ client, config, resource: kubeadmConfigs, signal });
+    const exists = await keepDataSecretOwned({ client, config, resource: KubeadmConfigs, signal });
     // a machine that made the cluster must never be told to join it
     const canRepeat = token !== undefined || !initialized;
     if (!exists && canRepeat && !owner.hasNodes && !owner.deleting) return undefined;

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { ConfigMaps, clusters, machines, Secrets } from '../../../api/index.ts';
+import { Clusters, ConfigMaps, Machines, Secrets } from '../../../api/index.ts';
 import { parseRfc3339, statusError } from '../../../machinery/index.ts';
 import type { FaultRule } from '../../../runtime/testkit/index.ts';
 import { conditionOf, isTrue, legacyConditionOf } from '../../shared/index.ts';
-import { fakeClusters, infrastructureGroup } from '../../testing/provider-kinds.ts';
+import { FakeClusters, infrastructureGroup } from '../../testing/provider-kinds.ts';
 import { by, createCluster } from '../../testing/world.ts';
 import {
   bringAuthority,
@@ -40,7 +40,7 @@ describe('a control plane of machines that nobody else looks after', () => {
       machineName: 'a',
     });
 
-    const cluster = await world.find(clusters, 'c1');
+    const cluster = await world.find(Clusters, 'c1');
     for (const purpose of ['ca', 'etcd', 'proxy', 'sa']) {
       const secret = await world.find(Secrets, `c1-${purpose}`);
       expect(secret?.type).toBe('cluster.x-k8s.io/secret');
@@ -64,7 +64,7 @@ describe('a control plane of machines that nobody else looks after', () => {
     await world.until(() => isReady('a'));
     await createMachine('b', { controlPlane: true });
     await untilSays('b', /^Waiting for Machine a /);
-    await world.client.delete(machines, { namespace: world.namespace, name: 'a' });
+    await world.client.delete(Machines, { namespace: world.namespace, name: 'a' });
     await world.until(() => isReady('b'));
     expect(await userData('b')).toContain('kubeadm init');
   });
@@ -187,7 +187,7 @@ describe('a machine that joins', () => {
     await start();
     const { client, namespace } = world;
     await client.create(
-      clusters,
+      Clusters,
       {
         apiVersion: 'cluster.x-k8s.io/v1beta2',
         kind: 'Cluster',
@@ -201,7 +201,7 @@ describe('a machine that joins', () => {
     expect(legacyConditionOf(await config('a'), 'DataSecretAvailable')?.reason).toBe('WaitingForClusterInfrastructure');
     expect(conditionOf(await config('a'), 'Ready')?.status).toBe('False');
     await client.create(
-      fakeClusters,
+      FakeClusters,
       { apiVersion: `${infrastructureGroup}/v1`, kind: 'FakeCluster', metadata: { name: 'c1', namespace }, spec: {} },
       by,
     );

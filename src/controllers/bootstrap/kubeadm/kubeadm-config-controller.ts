@@ -1,4 +1,4 @@
-import { kubeadmConfigs } from '../../../api/index.ts';
+import { KubeadmConfigs } from '../../../api/index.ts';
 import { type ControllerDefinition, done, type Result } from '../../../runtime/index.ts';
 import { configController } from '../common/config-controller.ts';
 import { dataSecretNameOf } from '../common/config-scope.ts';
@@ -14,7 +14,7 @@ export function kubeadmConfigController(dependencies: KubeadmConfigDependencies)
   const tools = { ...dependencies, tokenChecks: createTokenChecks() };
   return configController(tools, {
     name: 'kubeadm-config',
-    resource: kubeadmConfigs,
+    resource: KubeadmConfigs,
     tokenTtlMs: defaultTokenTtlMs,
     reportsGeneration: true,
     waitsForOthers: true,

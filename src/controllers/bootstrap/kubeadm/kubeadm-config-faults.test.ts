@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { clusters, type KubeadmConfig, kubeadmConfigs, type Secret, Secrets } from '../../../api/index.ts';
+import { Clusters, type KubeadmConfig, KubeadmConfigs, type Secret, Secrets } from '../../../api/index.ts';
 import type { JsonObject, Resource, UnstructuredObject } from '../../../machinery/index.ts';
 import { legacyConditionOf, ownerReference } from '../../shared/index.ts';
 import { definitionOf } from '../../testing/provider-kinds.ts';
 import { by, createCluster } from '../../testing/world.ts';
-import { machinePools } from '../common/owner.ts';
+import { MachinePools } from '../common/owner.ts';
 import {
   bringAuthority,
   config,
@@ -114,14 +114,14 @@ describe('a pool of machines', () => {
   it('gets a new token at half the life of the old one, in its user data too', async () => {
     await start();
     const { client, namespace } = world;
-    await client.create(definitions, definitionOf(machinePools), by);
+    await client.create(definitions, definitionOf(MachinePools), by);
     await world.until(
-      async () => (await client.list(machinePools, { namespace }).catch(() => undefined)) !== undefined,
+      async () => (await client.list(MachinePools, { namespace }).catch(() => undefined)) !== undefined,
     );
     await createCluster(world);
     await bringAuthority();
     const pool = await client.create(
-      machinePools,
+      MachinePools,
       {
         apiVersion: 'cluster.x-k8s.io/v1beta2',
         kind: 'MachinePool',
@@ -131,16 +131,16 @@ describe('a pool of machines', () => {
       by,
     );
     await client.patch(
-      machinePools,
+      MachinePools,
       { namespace, name: 'p' },
       'merge',
       { status: { nodeRefs: [{ name: 'n1' }] } },
       { ...by, subresource: 'status' },
     );
     const labels = { 'cluster.x-k8s.io/cluster-name': 'c1' };
-    const ownerReferences = [ownerReference(pool, machinePools, { controller: true })];
+    const ownerReferences = [ownerReference(pool, MachinePools, { controller: true })];
     await client.create(
-      kubeadmConfigs,
+      KubeadmConfigs,
       {
         apiVersion: 'bootstrap.cluster.x-k8s.io/v1beta2',
         kind: 'KubeadmConfig',
@@ -162,7 +162,7 @@ describe('a configuration', () => {
   it('is left alone while it is paused', async () => {
     await startJoinable();
     await world.client.patch(
-      clusters,
+      Clusters,
       { namespace: world.namespace, name: 'c1' },
       'merge',
       { spec: { paused: true } },
@@ -172,7 +172,7 @@ describe('a configuration', () => {
     await world.pass(minute);
     expect(await world.find(Secrets, 'w')).toBeUndefined();
     await world.client.patch(
-      clusters,
+      Clusters,
       { namespace: world.namespace, name: 'c1' },
       'merge',
       { spec: { paused: null } },
@@ -187,7 +187,7 @@ describe('a configuration', () => {
     await world.until(async () => (await machine('w')).spec.bootstrap.dataSecretName === 'w');
     const before = await userData('w');
     await world.client.patch(
-      kubeadmConfigs,
+      KubeadmConfigs,
       { namespace: world.namespace, name: 'w' },
       'merge',
       { status: null },
@@ -215,7 +215,7 @@ describe('a configuration', () => {
     await world.until(() => isReady('w'));
     const before = await userData('w');
     const key = { namespace: world.namespace, name: 'w' };
-    await world.client.patch(kubeadmConfigs, key, 'merge', { spec: { preKubeadmCommands: ['late'] } }, by);
+    await world.client.patch(KubeadmConfigs, key, 'merge', { spec: { preKubeadmCommands: ['late'] } }, by);
     await world.pass(10 * minute);
     expect(await userData('w')).toBe(before);
   });
@@ -224,7 +224,7 @@ describe('a configuration', () => {
     await start();
     await createCluster(world);
     await world.client.create(
-      kubeadmConfigs,
+      KubeadmConfigs,
       {
         apiVersion: 'bootstrap.cluster.x-k8s.io/v1beta2',
         kind: 'KubeadmConfig',

@@ -1,4 +1,4 @@
-import { clusters, kubeadmConfigs } from '../../../api/index.ts';
+import { Clusters, KubeadmConfigs } from '../../../api/index.ts';
 import { objectKey } from '../../../client/index.ts';
 import { after, done, type Result } from '../../../runtime/index.ts';
 import {
@@ -66,7 +66,7 @@ async function init(scope: KubeadmConfigScope): Promise<Result> {
         ...access,
         clock: context.clock,
         // not the configuration: the keys of a cluster must outlive the machine that came first
-        owner: ownerReference(cluster, clusters, { controller: true }),
+        owner: ownerReference(cluster, Clusters, { controller: true }),
       });
   certificatesAvailable(scope);
   await store(scope, renderInit(await renderInput(scope, kubernetesVersion, certificates)));
@@ -141,7 +141,7 @@ async function store(scope: KubeadmConfigScope, { text, format, warnings }: Rend
   const name = await writeDataSecret({
     client: context.client,
     config,
-    resource: kubeadmConfigs,
+    resource: KubeadmConfigs,
     clusterName: cluster.metadata.name ?? '',
     userData: text,
     format,

@@ -1,9 +1,9 @@
 import { parse } from 'yaml';
-import { type Machine, machines, type Secret, Secrets } from '../../../api/index.ts';
+import { type Machine, Machines, type Secret, Secrets } from '../../../api/index.ts';
 import { type KubeObject, ManualClock, type Resource } from '../../../machinery/index.ts';
 import { createAuthority } from '../../../pki/index.ts';
 import { controlPlaneLabel } from '../../shared/index.ts';
-import { fakeMachines, infrastructureGroup } from '../../testing/provider-kinds.ts';
+import { FakeMachines, infrastructureGroup } from '../../testing/provider-kinds.ts';
 import { by, createCluster, createWorld, type World, type WorldOptions } from '../../testing/world.ts';
 import { setupBootstrapControllers } from '../setup.ts';
 
@@ -46,12 +46,12 @@ export async function createMachineWith<T extends KubeObject>(
   const labels = { 'cluster.x-k8s.io/cluster-name': 'c1', ...(controlPlane && { [controlPlaneLabel]: '' }) };
   await client.create(resource, config, by);
   await client.create(
-    fakeMachines,
+    FakeMachines,
     { apiVersion: `${infrastructureGroup}/v1`, kind: 'FakeMachine', metadata: { name, namespace }, spec: {} },
     by,
   );
   await client.create(
-    machines,
+    Machines,
     {
       apiVersion: 'cluster.x-k8s.io/v1beta2',
       kind: 'Machine',
@@ -84,7 +84,7 @@ export async function bringAuthority(data: Record<string, string> | undefined = 
   );
 }
 
-export const machine = async (name: string): Promise<Machine> => (await world.find(machines, name))!;
+export const machine = async (name: string): Promise<Machine> => (await world.find(Machines, name))!;
 export const textOf = (secret: Secret | undefined, key: string): string =>
   Buffer.from(secret?.data?.[key] ?? '', 'base64').toString('utf8');
 

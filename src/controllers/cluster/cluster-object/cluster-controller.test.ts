@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { clusterNameLabel, clusters, machineDeployments, machines, Secrets } from '../../../api/index.ts';
+import { Clusters, clusterNameLabel, MachineDeployments, Machines, Secrets } from '../../../api/index.ts';
 import { parseKubeconfig } from '../../../client/index.ts';
 import { createAuthority } from '../../../pki/index.ts';
 import { conditionOf, kubeconfigNeedsRotation, legacyConditionOf, type WorkloadClusters } from '../../shared/index.ts';
-import { fakeClusters, fakeControlPlanes } from '../../testing/provider-kinds.ts';
+import { FakeClusters, FakeControlPlanes } from '../../testing/provider-kinds.ts';
 import {
   by,
   createCluster,
@@ -21,12 +21,12 @@ afterEach(async () => {
 
 const key = (w: World) => ({ namespace: w.namespace, name: 'c1' });
 const available = (w: World) => async (): Promise<boolean> =>
-  conditionOf(await w.find(clusters, 'c1'), 'Available')?.status === 'True';
+  conditionOf(await w.find(Clusters, 'c1'), 'Available')?.status === 'True';
 
 async function createDeployment(w: World): Promise<void> {
   await createTemplates(w);
   await w.client.create(
-    machineDeployments,
+    MachineDeployments,
     {
       apiVersion: 'cluster.x-k8s.io/v1beta2',
       kind: 'MachineDeployment',
@@ -44,9 +44,9 @@ describe('a cluster', () => {
     await createCluster(w);
     await createDeployment(w);
     await w.until(
-      async () => (await available(w)()) && (await w.find(clusters, 'c1'))?.status?.workers?.availableReplicas === 2,
+      async () => (await available(w)()) && (await w.find(Clusters, 'c1'))?.status?.workers?.availableReplicas === 2,
     );
-    const cluster = await w.find(clusters, 'c1');
+    const cluster = await w.find(Clusters, 'c1');
     expect(cluster?.spec.controlPlaneEndpoint).toEqual({ host: '127.0.0.1', port: 6443 });
     expect(cluster?.metadata.finalizers).toEqual(['cluster.cluster.x-k8s.io']);
     expect(cluster?.status).toMatchObject({
@@ -74,7 +74,7 @@ describe('a cluster', () => {
     ]);
     expect(legacyConditionOf(cluster, 'InfrastructureReady')?.status).toBe('True');
     expect(legacyConditionOf(cluster, 'ControlPlaneInitialized')?.status).toBe('True');
-    for (const resource of [fakeClusters, fakeControlPlanes]) {
+    for (const resource of [FakeClusters, FakeControlPlanes]) {
       const owned = await w.find(resource, 'c1');
       expect(owned?.metadata.ownerReferences?.[0]).toMatchObject({ kind: 'Cluster', name: 'c1' });
       expect(owned?.metadata.ownerReferences?.[0]).not.toHaveProperty('controller');
@@ -87,7 +87,7 @@ describe('a cluster', () => {
     const w = world;
     const machine = { namespace: w.namespace, name: 'cp-1' };
     await w.client.create(
-      machines,
+      Machines,
       {
         apiVersion: 'cluster.x-k8s.io/v1beta2',
         kind: 'Machine',
@@ -97,11 +97,11 @@ describe('a cluster', () => {
       by,
     );
     await createCluster(w);
-    await w.until(async () => (await w.find(clusters, 'c1'))?.status?.phase === 'Provisioned');
+    await w.until(async () => (await w.find(Clusters, 'c1'))?.status?.phase === 'Provisioned');
     await w.pass(30_000);
     expect(w.connections()).toBe(0);
     const status = { initialization: { infrastructureProvisioned: true } };
-    await w.client.patch(machines, machine, 'merge', { status }, { ...by, subresource: 'status' });
+    await w.client.patch(Machines, machine, 'merge', { status }, { ...by, subresource: 'status' });
     await w.until(() => w.connections() === 1);
   });
 
@@ -111,27 +111,27 @@ describe('a cluster', () => {
     const w = world;
     await createCluster(w);
     await createDeployment(w);
-    await w.until(async () => (await w.find(clusters, 'c1'))?.status?.workers?.availableReplicas === 2);
-    await w.client.delete(clusters, key(w));
-    const text = async () => conditionOf(await w.find(clusters, 'c1'), 'Deleting');
+    await w.until(async () => (await w.find(Clusters, 'c1'))?.status?.workers?.availableReplicas === 2);
+    await w.client.delete(Clusters, key(w));
+    const text = async () => conditionOf(await w.find(Clusters, 'c1'), 'Deleting');
     await w.until(async () => (await text())?.reason === 'WaitingForWorkersDeletion');
     expect((await text())?.message).toMatch(/^\* MachineDeployments: md\n\* MachineSets: md-\w+\n\* Worker Machines: /);
     await w.pass(60_000);
-    expect(await w.find(fakeControlPlanes, 'c1')).toBeDefined();
+    expect(await w.find(FakeControlPlanes, 'c1')).toBeDefined();
     stuck = false;
-    for (const machine of await w.list(machines)) {
+    for (const machine of await w.list(Machines)) {
       const annotations = { poke: String(w.clock.now()) };
       await w.client.patch(
-        machines,
+        Machines,
         { namespace: w.namespace, name: machine.metadata.name ?? '' },
         'merge',
         { metadata: { annotations } },
         by,
       );
     }
-    await w.until(async () => (await w.find(clusters, 'c1')) === undefined);
-    for (const resource of [fakeClusters, fakeControlPlanes]) expect(await w.list(resource)).toEqual([]);
-    expect(await w.list(machineDeployments)).toEqual([]);
+    await w.until(async () => (await w.find(Clusters, 'c1')) === undefined);
+    for (const resource of [FakeClusters, FakeControlPlanes]) expect(await w.list(resource)).toEqual([]);
+    expect(await w.list(MachineDeployments)).toEqual([]);
   });
 
   it('makes its own kubeconfig where there is no control-plane provider, and knows when to renew it', async () => {
@@ -139,7 +139,7 @@ describe('a cluster', () => {
     const w = world;
     await createCluster(w, 'c1', { controlPlane: false });
     await w.client.delete(Secrets, { namespace: w.namespace, name: 'c1-kubeconfig' });
-    await w.until(async () => (await w.find(clusters, 'c1'))?.status?.phase === 'Provisioned');
+    await w.until(async () => (await w.find(Clusters, 'c1'))?.status?.phase === 'Provisioned');
     const authority = await createAuthority({ commonName: 'kubernetes', clock: w.clock });
     const base64 = (text: string): string => Buffer.from(text).toString('base64');
     await w.client.create(
@@ -181,12 +181,12 @@ describe('a cluster', () => {
     const w = world;
     await createCluster(w);
     await w.until(available(w));
-    await w.client.patch(fakeClusters, key(w), 'merge', { metadata: { finalizers: null } }, by);
-    await w.client.delete(fakeClusters, key(w));
+    await w.client.patch(FakeClusters, key(w), 'merge', { metadata: { finalizers: null } }, by);
+    await w.client.delete(FakeClusters, key(w));
     await w.until(
-      async () => conditionOf(await w.find(clusters, 'c1'), 'InfrastructureReady')?.reason === 'ObjectDeleted',
+      async () => conditionOf(await w.find(Clusters, 'c1'), 'InfrastructureReady')?.reason === 'ObjectDeleted',
     );
-    expect(conditionOf(await w.find(clusters, 'c1'), 'Available')?.message).toBe(
+    expect(conditionOf(await w.find(Clusters, 'c1'), 'Available')?.message).toBe(
       '* InfrastructureReady: FakeCluster has been deleted while the cluster still exists',
     );
   });
@@ -196,19 +196,19 @@ describe('a cluster', () => {
     const w = world;
     await createCluster(w);
     await w.until(available(w));
-    const ready = async () => legacyConditionOf(await w.find(clusters, 'c1'), 'Ready');
+    const ready = async () => legacyConditionOf(await w.find(Clusters, 'c1'), 'Ready');
     expect((await ready())?.status).toBe('True');
-    await w.client.patch(fakeControlPlanes, key(w), 'merge', { metadata: { finalizers: null } }, by);
-    await w.client.delete(fakeControlPlanes, key(w));
+    await w.client.patch(FakeControlPlanes, key(w), 'merge', { metadata: { finalizers: null } }, by);
+    await w.client.delete(FakeControlPlanes, key(w));
     await w.until(async () => (await ready())?.status === 'False');
     expect(await ready()).toMatchObject({ severity: 'Error', reason: 'ObjectDeleted' });
-    await w.client.patch(clusters, key(w), 'merge', { spec: { paused: true } }, by);
+    await w.client.patch(Clusters, key(w), 'merge', { spec: { paused: true } }, by);
     await w.until(async () => (await ready())?.reason === 'Paused');
     expect(await ready()).toMatchObject({ status: 'Unknown' });
-    await w.client.delete(clusters, key(w));
-    await w.until(async () => conditionOf(await w.find(clusters, 'c1'), 'Deleting')?.reason === 'Paused');
-    await w.client.patch(clusters, key(w), 'merge', { spec: { paused: null } }, by);
-    await w.until(async () => (await w.find(clusters, 'c1')) === undefined);
+    await w.client.delete(Clusters, key(w));
+    await w.until(async () => conditionOf(await w.find(Clusters, 'c1'), 'Deleting')?.reason === 'Paused');
+    await w.client.patch(Clusters, key(w), 'merge', { spec: { paused: null } }, by);
+    await w.until(async () => (await w.find(Clusters, 'c1')) === undefined);
   });
 
   it('says that nobody acts on its topology', async () => {
@@ -218,12 +218,12 @@ describe('a cluster', () => {
     const { namespace } = w;
     const apiVersion = 'cluster.x-k8s.io/v1beta2';
     await w.client.create(
-      clusters,
+      Clusters,
       { apiVersion, kind: 'Cluster', metadata: { name: 'c1', namespace }, spec: { topology } } as never,
       by,
     );
-    await w.until(async () => conditionOf(await w.find(clusters, 'c1'), 'TopologyReconciled') !== undefined);
-    const cluster = await w.find(clusters, 'c1');
+    await w.until(async () => conditionOf(await w.find(Clusters, 'c1'), 'TopologyReconciled') !== undefined);
+    const cluster = await w.find(Clusters, 'c1');
     expect(conditionOf(cluster, 'TopologyReconciled')).toMatchObject({
       status: 'False',
       reason: 'TopologyNotSupported',
@@ -246,9 +246,9 @@ describe('a cluster', () => {
     await w.until(() => w.clock.now() - workloads!.state(key(w)).lastSuccess > 55_000);
     w.setWorkloadDown(true);
     await w.until(() => workloads!.state(key(w)).failures === 1);
-    await w.client.patch(clusters, key(w), 'merge', { metadata: { annotations: { touched: '' } } }, by);
+    await w.client.patch(Clusters, key(w), 'merge', { metadata: { annotations: { touched: '' } } }, by);
     await w.pass(1_000);
-    expect(conditionOf(await w.find(clusters, 'c1'), 'RemoteConnectionProbe')?.status).toBe('True');
+    expect(conditionOf(await w.find(Clusters, 'c1'), 'RemoteConnectionProbe')?.status).toBe('True');
   });
 
   it('hears of the end of a silence, however short it was', async () => {

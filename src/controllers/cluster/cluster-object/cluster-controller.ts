@@ -1,4 +1,4 @@
-import { type Cluster, clusters, type Machine, machineDeployments, machineSets, machines } from '../../../api/index.ts';
+import { type Cluster, Clusters, type Machine, MachineDeployments, MachineSets, Machines } from '../../../api/index.ts';
 import { type ObjectKey, objectKey } from '../../../client/index.ts';
 import {
   type ControllerDefinition,
@@ -43,18 +43,18 @@ const deleting: readonly Phase<ClusterScope>[] = [reconcileInfrastructure, recon
 export function clusterController(dependencies: ClusterControllerDependencies): ControllerDefinition {
   const { cache } = dependencies;
   const follower = dependencies.externals.follow((object) =>
-    cache.lister(clusters).byIndex(byReference, objectIndexValue(object)).map(objectKey),
+    cache.lister(Clusters).byIndex(byReference, objectIndexValue(object)).map(objectKey),
   );
 
   const reconcile = async (context: ReconcileContext, key: ObjectKey): Promise<Result> => {
-    const cached = context.cache.lister(clusters).get(key);
+    const cached = context.cache.lister(Clusters).get(key);
     if (!cached || isFilteredOut(cached, dependencies.watchFilter)) return done();
-    const cluster = await withFinalizer(context, clusters, cached, clusterFinalizer);
+    const cluster = await withFinalizer(context, Clusters, cached, clusterFinalizer);
     const draft = draftOf(cluster);
     const pauses = pausedBy(cluster, cluster);
     setPausedCondition(draft, pauses, context.clock.now());
     if (pauses.length > 0) {
-      await writeObject(context, clusters, cluster, draft, { observed: false });
+      await writeObject(context, Clusters, cluster, draft, { observed: false });
       return done();
     }
     const scope: ClusterScope = {
@@ -89,22 +89,22 @@ export function clusterController(dependencies: ClusterControllerDependencies): 
       const where = isEndpointValid(draft) ? ` at ${host}:${port}` : '';
       context.events.event(cluster, 'Normal', 'Provisioned', `Cluster ${key.name} is Provisioned${where}`);
     }
-    await writeObject(context, clusters, cluster, draft, { observed: errors.length === 0 });
+    await writeObject(context, Clusters, cluster, draft, { observed: errors.length === 0 });
     if (errors.length > 0) throw combined(errors);
     return soonest(result, later);
   };
 
   return defineController({
     name: 'cluster',
-    for: clusters,
+    for: Clusters,
     continuesAfterOwnWrite: 'everything',
     concurrency: dependencies.concurrency ?? defaultConcurrency,
     setup: registerIndexes,
     watches: [
-      watchObjects(clusters, { predicates: watchFilter(dependencies.watchFilter) }),
-      watchMapped(machines, clusterKey, { predicates: [machineConditionsChanged], patient: true }),
-      watchMapped(machineSets, clusterKey, { patient: true }),
-      watchMapped(machineDeployments, clusterKey, { patient: true }),
+      watchObjects(Clusters, { predicates: watchFilter(dependencies.watchFilter) }),
+      watchMapped(Machines, clusterKey, { predicates: [machineConditionsChanged], patient: true }),
+      watchMapped(MachineSets, clusterKey, { patient: true }),
+      watchMapped(MachineDeployments, clusterKey, { patient: true }),
     ],
     sources: [follower.source, dependencies.workloads.connectionSource((cluster) => [cluster])],
     reconcile,
@@ -123,11 +123,11 @@ function clusterKey({
 
 function descendantsOf({ cache }: ReconcileContext, cluster: Cluster): Descendants {
   const value = clusterIndexValue(cluster.metadata.namespace, cluster.metadata.name ?? '');
-  const all = cache.lister(machines).byIndex(byCluster, value);
+  const all = cache.lister(Machines).byIndex(byCluster, value);
   const isControlPlane = ({ metadata }: Machine): boolean => metadata.labels?.[controlPlaneLabel] !== undefined;
   return {
-    deployments: cache.lister(machineDeployments).byIndex(byCluster, value),
-    sets: cache.lister(machineSets).byIndex(byCluster, value),
+    deployments: cache.lister(MachineDeployments).byIndex(byCluster, value),
+    sets: cache.lister(MachineSets).byIndex(byCluster, value),
     controlPlaneMachines: all.filter(isControlPlane),
     workerMachines: all.filter((machine) => !isControlPlane(machine)),
   };

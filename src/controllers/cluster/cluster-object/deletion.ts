@@ -1,4 +1,4 @@
-import { machineDeployments, machineSets, machines } from '../../../api/index.ts';
+import { MachineDeployments, MachineSets, Machines } from '../../../api/index.ts';
 import { objectKey } from '../../../client/index.ts';
 import { ignoreNotFound, type KubeObject, parseApiVersion, type Resource } from '../../../machinery/index.ts';
 import { after, type Result } from '../../../runtime/index.ts';
@@ -14,7 +14,7 @@ export async function reconcileDelete(scope: ClusterScope): Promise<Result | und
   for (const [resource, object] of children(descendants)) {
     if (isDeleting(object) || !isOwnedBy(object, cluster)) continue;
     // without a control-plane provider the stand-alone machines go last: the others need them for their drain
-    if (resource === machines && isControlPlane(scope, object) && workersLeft(descendants)) continue;
+    if (resource === Machines && isControlPlane(scope, object) && workersLeft(descendants)) continue;
     await remove(scope, resource as Resource<KubeObject>, object);
   }
   const left = whatIsLeft(scope);
@@ -54,10 +54,10 @@ function* children({
   workerMachines,
   controlPlaneMachines,
 }: Descendants): Generator<readonly [Resource, KubeObject]> {
-  for (const object of deployments) yield [machineDeployments, object];
-  for (const object of sets) yield [machineSets, object];
-  for (const object of workerMachines) yield [machines, object];
-  for (const object of controlPlaneMachines) yield [machines, object];
+  for (const object of deployments) yield [MachineDeployments, object];
+  for (const object of sets) yield [MachineSets, object];
+  for (const object of workerMachines) yield [Machines, object];
+  for (const object of controlPlaneMachines) yield [Machines, object];
 }
 
 const workersLeft = ({ deployments, sets, workerMachines }: Descendants): boolean =>

@@ -1,4 +1,4 @@
-import { clusterNameLabel, clusters, type Secret, Secrets } from '../../../api/index.ts';
+import { Clusters, clusterNameLabel, type Secret, Secrets } from '../../../api/index.ts';
 import { withOptimisticLock } from '../../../client/index.ts';
 import { ignoreNotFound, isAlreadyExists } from '../../../machinery/index.ts';
 import { after, type Result } from '../../../runtime/index.ts';
@@ -57,7 +57,7 @@ export async function reconcileKubeconfig(scope: ClusterScope): Promise<Result |
         name,
         namespace,
         labels: { [clusterNameLabel]: clusterName },
-        ownerReferences: [ownerReference(cluster, clusters)],
+        ownerReferences: [ownerReference(cluster, Clusters)],
       },
       type: clusterSecretType,
       data,

@@ -1,4 +1,4 @@
-import { type Cluster, type ContractReference, clusterNameLabel, clusters } from '../../../api/index.ts';
+import { type Cluster, Clusters, type ContractReference, clusterNameLabel } from '../../../api/index.ts';
 import { objectKey, withOptimisticLock } from '../../../client/index.ts';
 import { asJson, isConflict, parseApiVersion } from '../../../machinery/index.ts';
 import { after, type Result } from '../../../runtime/index.ts';
@@ -121,7 +121,7 @@ async function lookUp(scope: ClusterScope, reference: ContractReference): Promis
 /** The cluster owns what it refers to; it controls it only where a topology made it. */
 async function own({ context, cluster, follower }: ClusterScope, provider: ProviderObject): Promise<ProviderObject> {
   const { object } = provider;
-  const wanted = ownerReference(cluster, clusters, cluster.spec.topology ? { controller: true } : {});
+  const wanted = ownerReference(cluster, Clusters, cluster.spec.topology ? { controller: true } : {});
   const owners = withOwner(object.metadata.ownerReferences, wanted);
   const labelled = object.metadata.labels?.[clusterNameLabel] === cluster.metadata.name;
   if ((labelled && owners === object.metadata.ownerReferences) || isDeleting(object)) return provider;

@@ -1,13 +1,13 @@
 import {
   type Cluster,
+  Clusters,
   type ContractReference,
-  clusters,
   type Machine,
   type MachineDeployment,
+  MachineDeployments,
   type MachineSet,
-  machineDeployments,
-  machineSets,
-  machines,
+  MachineSets,
+  Machines,
 } from '../../../api/index.ts';
 import type { InformerFactory } from '../../../client/index.ts';
 import type { KubeObject } from '../../../machinery/index.ts';
@@ -37,7 +37,7 @@ const references = (object: KubeObject, ...list: readonly (ContractReference | u
 
 /** Registers what the controllers of this folder look up; may be called by each of them. */
 export function registerIndexes(cache: InformerFactory): void {
-  const machineCache = cache.informer(machines);
+  const machineCache = cache.informer(Machines);
   machineCache.addIndexer(byCluster, clusterOf);
   machineCache.addIndexer(byController, controllerUid);
   machineCache.addIndexer(byReference, (machine: Machine) =>
@@ -48,14 +48,14 @@ export function registerIndexes(cache: InformerFactory): void {
   );
   machineCache.addIndexer(byNodeName, ({ status }: Machine) => (status?.nodeRef ? [status.nodeRef.name] : []));
 
-  const setCache = cache.informer(machineSets);
+  const setCache = cache.informer(MachineSets);
   setCache.addIndexer(byCluster, clusterOf);
   setCache.addIndexer(byController, controllerUid);
   setCache.addIndexer(byReference, (set: MachineSet) =>
     references(set, set.spec.template.spec.bootstrap?.configRef, set.spec.template.spec.infrastructureRef),
   );
 
-  const deploymentCache = cache.informer(machineDeployments);
+  const deploymentCache = cache.informer(MachineDeployments);
   deploymentCache.addIndexer(byCluster, clusterOf);
   deploymentCache.addIndexer(byReference, ({ metadata, spec, apiVersion, kind }: MachineDeployment) =>
     references(
@@ -66,7 +66,7 @@ export function registerIndexes(cache: InformerFactory): void {
   );
 
   cache
-    .informer(clusters)
+    .informer(Clusters)
     .addIndexer(byReference, (cluster: Cluster) =>
       references(cluster, cluster.spec.infrastructureRef, cluster.spec.controlPlaneRef),
     );

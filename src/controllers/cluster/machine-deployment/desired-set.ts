@@ -3,9 +3,9 @@ import {
   clusterNameLabel,
   deploymentNameLabel,
   type MachineDeployment,
+  MachineDeployments,
   type MachineSet,
-  machineDeployments,
-  machineSets,
+  MachineSets,
 } from '../../../api/index.ts';
 import { formatApiVersion, nameAlphabet } from '../../../machinery/index.ts';
 import {
@@ -63,8 +63,8 @@ export function desiredSet(deployment: MachineDeployment, options: DesiredSetOpt
   const { minReadySeconds, readinessGates, deletion: nodeDeletion, taints } = template.spec;
   const { namespace } = deployment.metadata;
   return {
-    apiVersion: formatApiVersion(machineSets.group, machineSets.version),
-    kind: machineSets.kind,
+    apiVersion: formatApiVersion(MachineSets.group, MachineSets.version),
+    kind: MachineSets.kind,
     metadata: {
       name: options.name,
       ...(namespace !== undefined && { namespace }),
@@ -81,7 +81,7 @@ export function desiredSet(deployment: MachineDeployment, options: DesiredSetOpt
         [maxReplicasAnnotation]: String(limits.replicas + limits.maxSurge),
         [disableMachineCreateAnnotation]: String(options.disableCreate),
       },
-      ownerReferences: [ownerReference(deployment, machineDeployments, { controller: true })],
+      ownerReferences: [ownerReference(deployment, MachineDeployments, { controller: true })],
     },
     spec: {
       clusterName,

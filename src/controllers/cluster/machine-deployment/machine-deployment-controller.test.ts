@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { type MachineDeployment, machineDeployments, machineSets, machines, Nodes } from '../../../api/index.ts';
+import { type MachineDeployment, MachineDeployments, MachineSets, Machines, Nodes } from '../../../api/index.ts';
 import { formatTime, statusError } from '../../../machinery/index.ts';
 import type { FaultRule } from '../../../runtime/testkit/index.ts';
 import { conditionOf, legacyConditionOf } from '../../shared/index.ts';
 import { setNodeConditions } from '../../testing/fake-provider.ts';
-import { fakeControlPlanes, fakeMachines } from '../../testing/provider-kinds.ts';
+import { FakeControlPlanes, FakeMachines } from '../../testing/provider-kinds.ts';
 import {
   by,
   createCluster,
@@ -44,14 +44,14 @@ async function begin(
   world = await createWorld(options);
   await createCluster(world);
   await createTemplates(world);
-  await world.client.create(machineDeployments, deployment(world, replicas, more), by);
+  await world.client.create(MachineDeployments, deployment(world, replicas, more), by);
   return world;
 }
 
 const change = (w: World, spec: object) =>
-  w.client.patch(machineDeployments, { namespace: w.namespace, name: 'md' }, 'merge', { spec } as never, by);
+  w.client.patch(MachineDeployments, { namespace: w.namespace, name: 'md' }, 'merge', { spec } as never, by);
 const rolledOut = (w: World, count: number) => async (): Promise<boolean> => {
-  const { status, metadata } = (await w.find(machineDeployments, 'md'))!;
+  const { status, metadata } = (await w.find(MachineDeployments, 'md'))!;
   return (
     status?.upToDateReplicas === count &&
     status.availableReplicas === count &&
@@ -64,7 +64,7 @@ describe('a machine deployment', () => {
   it('makes a set and machines, and says how they are', async () => {
     const w = await begin(2);
     await w.until(rolledOut(w, 2));
-    const [set] = await w.list(machineSets);
+    const [set] = await w.list(MachineSets);
     expect(set?.metadata.name).toMatch(/^md-[a-z0-9]{5}$/);
     expect(set?.metadata.annotations).toMatchObject({
       team: 'blue',
@@ -75,7 +75,7 @@ describe('a machine deployment', () => {
     });
     const hash = set?.metadata.labels?.['machine-template-hash'];
     expect(set?.spec.selector.matchLabels).toMatchObject({ 'machine-template-hash': hash });
-    for (const machine of await w.list(machines)) {
+    for (const machine of await w.list(Machines)) {
       expect(machine.metadata.labels).toMatchObject({
         'machine-template-hash': hash,
         'cluster.x-k8s.io/deployment-name': 'md',
@@ -83,7 +83,7 @@ describe('a machine deployment', () => {
       });
       expect(conditionOf(machine, 'UpToDate')?.status).toBe('True');
     }
-    const stored = await w.find(machineDeployments, 'md');
+    const stored = await w.find(MachineDeployments, 'md');
     expect(stored?.status?.phase).toBe('Running');
     expect(stored?.metadata.annotations).toMatchObject({ 'machinedeployment.clusters.x-k8s.io/revision': '1' });
     expect(stored?.metadata.finalizers).toEqual(['cluster.x-k8s.io/machinedeployment']);
@@ -109,13 +109,13 @@ describe('a machine deployment', () => {
   it('replaces machines one by one, never below what must be available, and removes the old set', async () => {
     const w = await begin(3, {}, { bootMs: 20_000 });
     await w.until(rolledOut(w, 3));
-    const old = (await w.list(machines)).map(({ metadata }) => metadata.uid);
+    const old = (await w.list(Machines)).map(({ metadata }) => metadata.uid);
     await change(w, { template: { spec: { version: 'v1.33.1' } } });
     let outdatedNodes = 0;
     let fewest = 3;
     let most = 0;
     await w.until(async () => {
-      const all = await w.list(machines);
+      const all = await w.list(Machines);
       const ready = all.filter((machine) => conditionOf(machine, 'Available')?.status === 'True').length;
       fewest = Math.min(fewest, ready);
       most = Math.max(most, all.length);
@@ -129,10 +129,10 @@ describe('a machine deployment', () => {
     expect(fewest).toBe(3);
     expect(most).toBe(4);
     expect(outdatedNodes).toBe(3);
-    const now = await w.list(machines);
+    const now = await w.list(Machines);
     expect(now.every(({ spec, metadata }) => spec.version === 'v1.33.1' && !old.includes(metadata.uid))).toBe(true);
-    await w.until(async () => (await w.list(machineSets)).length === 1);
-    expect((await w.list(machineSets))[0]?.metadata.annotations).toMatchObject({
+    await w.until(async () => (await w.list(MachineSets)).length === 1);
+    expect((await w.list(MachineSets))[0]?.metadata.annotations).toMatchObject({
       'machinedeployment.clusters.x-k8s.io/revision': '2',
     });
     expect((await w.workload.list(Nodes)).items).toHaveLength(3);
@@ -142,7 +142,7 @@ describe('a machine deployment', () => {
     const w = await begin(1, {}, { bootMs: 60_000 });
     await w.until(rolledOut(w, 1));
     await change(w, { template: { spec: { version: 'v1.33.1' } } });
-    const text = async () => conditionOf(await w.find(machineDeployments, 'md'), 'RollingOut')?.message;
+    const text = async () => conditionOf(await w.find(MachineDeployments, 'md'), 'RollingOut')?.message;
     await w.until(async () => (await text()) !== '' && (await text()) !== undefined);
     expect(await text()).toBe('Rolling out 1 not up-to-date replicas\n* Version v1.33.0, v1.33.1 required');
   });
@@ -150,11 +150,11 @@ describe('a machine deployment', () => {
   it('says that a Node runs another version than it asks for, without a rollout', async () => {
     const w = await begin(1);
     await w.until(rolledOut(w, 1));
-    const [machine] = await w.list(machines);
+    const [machine] = await w.list(Machines);
     const { name = '' } = machine!.metadata;
     const node = await w.workload.get(Nodes, { name });
     await setNodeConditions(w.workload, name, node.status?.conditions, 'v1.32.8');
-    const find = async () => (await w.find(machineDeployments, 'md'))!;
+    const find = async () => (await w.find(MachineDeployments, 'md'))!;
     await w.until(async () => (await find()).status?.upToDateReplicas === 0);
     expect(conditionOf(await find(), 'MachinesUpToDate')?.message).toContain(
       'kubeletVersion v1.32.8, v1.33.0 required',
@@ -169,11 +169,11 @@ describe('a machine deployment', () => {
     const w = await begin(1);
     await w.until(rolledOut(w, 1));
     const plane = { namespace: w.namespace, name: 'c1' };
-    await w.client.patch(fakeControlPlanes, plane, 'merge', { spec: { hold: true } }, by);
+    await w.client.patch(FakeControlPlanes, plane, 'merge', { spec: { hold: true } }, by);
     const behind = { status: { version: 'v1.32.0' } };
-    await w.client.patch(fakeControlPlanes, plane, 'merge', behind, { ...by, subresource: 'status' });
+    await w.client.patch(FakeControlPlanes, plane, 'merge', behind, { ...by, subresource: 'status' });
     await change(w, { replicas: 2 });
-    const find = async () => (await w.find(machineDeployments, 'md'))!;
+    const find = async () => (await w.find(MachineDeployments, 'md'))!;
     const text = async () => conditionOf(await find(), 'ScalingUp')?.message ?? '';
     await w.until(async () => (await text()).includes('is upgrading ("ControlPlaneIsStable" preflight check failed)'));
     expect(await text()).toContain('Scaling up from 1 to 2 replicas is blocked because:');
@@ -183,7 +183,7 @@ describe('a machine deployment', () => {
   it('changes labels and timeouts in place', async () => {
     const w = await begin(1);
     await w.until(rolledOut(w, 1));
-    const [before] = await w.list(machines);
+    const [before] = await w.list(Machines);
     const template = {
       metadata: { labels: { 'node.cluster.x-k8s.io/tier': 'gold' } },
       spec: { taints: [{ key: 'dedicated', value: 'x', effect: 'NoSchedule', propagation: 'Always' }] },
@@ -197,19 +197,19 @@ describe('a machine deployment', () => {
     expect((await w.workload.get(Nodes, { name })).spec?.taints).toEqual([
       { key: 'dedicated', value: 'x', effect: 'NoSchedule' },
     ]);
-    expect((await w.find(machines, name))?.metadata.uid).toBe(before?.metadata.uid);
-    expect(await w.list(machineSets)).toHaveLength(1);
+    expect((await w.find(Machines, name))?.metadata.uid).toBe(before?.metadata.uid);
+    expect(await w.list(MachineSets)).toHaveLength(1);
   });
 
   it('rolls out again from a given moment', async () => {
     const w = await begin(1);
     await w.until(rolledOut(w, 1));
-    const [before] = await w.list(machines);
+    const [before] = await w.list(Machines);
     await change(w, { rollout: { after: formatTime(w.clock.now() + 600_000) } });
     await w.pass(300_000);
-    expect((await w.list(machines))[0]?.metadata.uid).toBe(before?.metadata.uid);
+    expect((await w.list(Machines))[0]?.metadata.uid).toBe(before?.metadata.uid);
     await w.until(async () => {
-      const all = await w.list(machines);
+      const all = await w.list(Machines);
       return all.length === 1 && all[0]?.metadata.uid !== before?.metadata.uid && (await rolledOut(w, 1)());
     });
   });
@@ -217,12 +217,12 @@ describe('a machine deployment', () => {
   it('goes back to the set of an earlier template while that still exists', async () => {
     const w = await begin(2, {}, { bootMs: 30_000 });
     await w.until(rolledOut(w, 2));
-    const [first] = await w.list(machineSets);
+    const [first] = await w.list(MachineSets);
     await change(w, { template: { spec: { version: 'v1.33.1' } } });
-    await w.until(async () => (await w.list(machineSets)).length === 2);
+    await w.until(async () => (await w.list(MachineSets)).length === 2);
     await change(w, { template: { spec: { version: 'v1.33.0' } } });
-    await w.until(async () => (await rolledOut(w, 2)()) && (await w.list(machineSets)).length === 1);
-    const [now] = await w.list(machineSets);
+    await w.until(async () => (await rolledOut(w, 2)()) && (await w.list(MachineSets)).length === 1);
+    const [now] = await w.list(MachineSets);
     expect(now?.metadata.uid).toBe(first?.metadata.uid);
     expect(now?.metadata.annotations?.['machinedeployment.clusters.x-k8s.io/revision']).toBe('3');
   });
@@ -231,13 +231,13 @@ describe('a machine deployment', () => {
     const w = await begin(2, { rollout: { strategy: { type: 'OnDelete' } } });
     await w.until(rolledOut(w, 2));
     await change(w, { template: { spec: { version: 'v1.33.1' } } });
-    await w.until(async () => (await w.list(machineSets)).length === 2);
+    await w.until(async () => (await w.list(MachineSets)).length === 2);
     await w.pass(60_000);
-    const old = await w.list(machines);
+    const old = await w.list(Machines);
     expect(old.map(({ spec }) => spec.version)).toEqual(['v1.33.0', 'v1.33.0']);
-    await w.client.delete(machines, { namespace: w.namespace, name: old[0]?.metadata.name ?? '' });
+    await w.client.delete(Machines, { namespace: w.namespace, name: old[0]?.metadata.name ?? '' });
     await w.until(async () => {
-      const versions = (await w.list(machines)).map(({ spec }) => spec.version).sort();
+      const versions = (await w.list(Machines)).map(({ spec }) => spec.version).sort();
       return versions.join() === 'v1.33.0,v1.33.1';
     });
   });
@@ -246,9 +246,9 @@ describe('a machine deployment', () => {
     const w = await begin(1);
     await w.until(rolledOut(w, 1));
     await change(w, { paused: true, replicas: 2, template: { spec: { version: 'v1.33.1' } } });
-    await w.until(async () => (await w.list(machines)).length === 2);
+    await w.until(async () => (await w.list(Machines)).length === 2);
     await w.pass(60_000);
-    expect((await w.list(machines)).map(({ spec }) => spec.version)).toEqual(['v1.33.0', 'v1.33.0']);
+    expect((await w.list(Machines)).map(({ spec }) => spec.version)).toEqual(['v1.33.0', 'v1.33.0']);
     await change(w, { paused: null });
     await w.until(rolledOut(w, 2));
   });
@@ -256,10 +256,10 @@ describe('a machine deployment', () => {
   it('takes everything with it', async () => {
     const w = await begin(2);
     await w.until(rolledOut(w, 2));
-    await w.client.delete(machineDeployments, { namespace: w.namespace, name: 'md' });
-    await w.until(async () => (await w.find(machineDeployments, 'md')) === undefined);
-    expect(await w.list(machineSets)).toEqual([]);
-    expect(await w.list(fakeMachines)).toEqual([]);
+    await w.client.delete(MachineDeployments, { namespace: w.namespace, name: 'md' });
+    await w.until(async () => (await w.find(MachineDeployments, 'md')) === undefined);
+    expect(await w.list(MachineSets)).toEqual([]);
+    expect(await w.list(FakeMachines)).toEqual([]);
   });
 
   it('makes one set when the answer to its creation is lost and the controllers are restarted', async () => {
@@ -269,8 +269,8 @@ describe('a machine deployment', () => {
     await w.pass(0);
     await w.restart();
     await w.until(rolledOut(w, 1));
-    expect(await w.list(machineSets)).toHaveLength(1);
-    expect(await w.list(machines)).toHaveLength(1);
+    expect(await w.list(MachineSets)).toHaveLength(1);
+    expect(await w.list(Machines)).toHaveLength(1);
   });
 
   it('is silent once nothing changes', async () => {

@@ -1,11 +1,11 @@
 import {
   type Cluster,
-  clusters,
+  Clusters,
   type Machine,
   type MachineDeployment,
-  machineDeployments,
-  machineSets,
-  machines,
+  MachineDeployments,
+  MachineSets,
+  Machines,
 } from '../../../api/index.ts';
 import { type ObjectKey, objectKey } from '../../../client/index.ts';
 import {
@@ -49,23 +49,23 @@ export function machineDeploymentController(dependencies: ClusterControllerDepen
   const { cache } = dependencies;
   const applies = createApplyOnce(machineDeploymentManager);
   const follower = dependencies.externals.follow((object) =>
-    cache.lister(machineDeployments).byIndex(byReference, objectIndexValue(object)).map(objectKey),
+    cache.lister(MachineDeployments).byIndex(byReference, objectIndexValue(object)).map(objectKey),
   );
 
   const reconcile = async (context: ReconcileContext, key: ObjectKey): Promise<Result> => {
-    const cached = context.cache.lister(machineDeployments).get(key);
+    const cached = context.cache.lister(MachineDeployments).get(key);
     if (!cached || isFilteredOut(cached, dependencies.watchFilter)) return done();
-    const deployment = await withFinalizer(context, machineDeployments, cached, machineDeploymentFinalizer);
+    const deployment = await withFinalizer(context, MachineDeployments, cached, machineDeploymentFinalizer);
     const { namespace = '' } = deployment.metadata;
-    const cluster = context.cache.lister(clusters).get({ namespace, name: deployment.spec.clusterName });
+    const cluster = context.cache.lister(Clusters).get({ namespace, name: deployment.spec.clusterName });
     const draft = draftOf(deployment);
     const pauses = pausedBy(deployment, cluster);
     setPausedCondition(draft, pauses, context.clock.now());
     if (pauses.length > 0 || (!cluster && !isDeleting(deployment))) {
-      await writeObject(context, machineDeployments, deployment, draft, { observed: false });
+      await writeObject(context, MachineDeployments, deployment, draft, { observed: false });
       return done();
     }
-    const sets = context.cache.lister(machineSets).byIndex(byController, deployment.metadata.uid ?? '');
+    const sets = context.cache.lister(MachineSets).byIndex(byController, deployment.metadata.uid ?? '');
     const scope: MachineDeploymentScope = {
       context,
       follower,
@@ -74,7 +74,7 @@ export function machineDeploymentController(dependencies: ClusterControllerDepen
       original: deployment,
       deployment: draft,
       sets: [...sets],
-      machines: sets.flatMap((set) => context.cache.lister(machines).byIndex(byController, set.metadata.uid ?? '')),
+      machines: sets.flatMap((set) => context.cache.lister(Machines).byIndex(byController, set.metadata.uid ?? '')),
       missingTemplates: [],
     };
     const phases = isDeleting(deployment) ? deleting : normal;
@@ -85,7 +85,7 @@ export function machineDeploymentController(dependencies: ClusterControllerDepen
       missingTemplates: scope.missingTemplates,
       nowMs: context.clock.now(),
     });
-    await writeObject(context, machineDeployments, deployment, draft, { observed: errors.length === 0 });
+    await writeObject(context, MachineDeployments, deployment, draft, { observed: errors.length === 0 });
     if (errors.length > 0) throw combined(errors);
     return result;
   };
@@ -93,29 +93,29 @@ export function machineDeploymentController(dependencies: ClusterControllerDepen
   /** A machine concerns the deployment its set belongs to. */
   const deploymentsOf = (machine: Machine): ObjectKey[] => {
     const { namespace = '' } = machine.metadata;
-    const set = ownerOf(machine, machineSets);
-    const owner = set && cache.lister(machineSets).get({ namespace, name: set.name });
-    const deployment = owner && ownerOf(owner, machineDeployments);
+    const set = ownerOf(machine, MachineSets);
+    const owner = set && cache.lister(MachineSets).get({ namespace, name: set.name });
+    const deployment = owner && ownerOf(owner, MachineDeployments);
     return deployment ? [{ namespace, name: deployment.name }] : [];
   };
 
   return defineController({
     name: 'machinedeployment',
-    for: machineDeployments,
+    for: MachineDeployments,
     continuesAfterOwnWrite: 'status',
     concurrency: dependencies.concurrency ?? defaultConcurrency,
     // mostly sums up what others do, and machines of workers wait for a control plane anyway
     background: true,
     setup: registerIndexes,
     watches: [
-      watchObjects(machineDeployments, { predicates: watchFilter(dependencies.watchFilter) }),
-      watchOwned(machineSets, machineDeployments, { patient: true }),
-      watchMapped(machines, deploymentsOf, { predicates: [machineConditionsChanged], patient: true }),
+      watchObjects(MachineDeployments, { predicates: watchFilter(dependencies.watchFilter) }),
+      watchOwned(MachineSets, MachineDeployments, { patient: true }),
+      watchMapped(Machines, deploymentsOf, { predicates: [machineConditionsChanged], patient: true }),
       watchMapped(
-        clusters,
+        Clusters,
         (cluster: Cluster) =>
           cache
-            .lister(machineDeployments)
+            .lister(MachineDeployments)
             .byIndex(byCluster, clusterIndexValue(cluster.metadata.namespace, cluster.metadata.name ?? ''))
             .map((deployment: MachineDeployment) => objectKey(deployment)),
         { predicates: [pauseChanged] },

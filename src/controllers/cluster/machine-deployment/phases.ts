@@ -1,4 +1,4 @@
-import { clusterNameLabel, clusters, type MachineSet, machineDeployments, machineSets } from '../../../api/index.ts';
+import { Clusters, clusterNameLabel, MachineDeployments, type MachineSet, MachineSets } from '../../../api/index.ts';
 import { objectKey, withOptimisticLock } from '../../../client/index.ts';
 import { asJson, ignoreNotFound, labelSelectorFromObject, parseRfc3339 } from '../../../machinery/index.ts';
 import { after, type Result } from '../../../runtime/index.ts';
@@ -27,7 +27,7 @@ const templateRetryMs = 30_000;
 /** Deployments belong to the cluster and carry its name. */
 export function adoptAndLabel({ deployment, cluster }: MachineDeploymentScope): undefined {
   const { metadata } = deployment;
-  if (cluster) metadata.ownerReferences = [...withOwner(metadata.ownerReferences, ownerReference(cluster, clusters))];
+  if (cluster) metadata.ownerReferences = [...withOwner(metadata.ownerReferences, ownerReference(cluster, Clusters))];
   metadata.labels = { ...metadata.labels, [clusterNameLabel]: deployment.spec.clusterName };
 }
 
@@ -49,18 +49,18 @@ export async function adoptSets(scope: MachineDeploymentScope): Promise<undefine
   const { context, deployment } = scope;
   const selector = labelSelectorFromObject(deployment.spec.selector as Selector);
   const inCluster = context.cache
-    .lister(machineSets)
+    .lister(MachineSets)
     .byIndex(byCluster, clusterIndexValue(deployment.metadata.namespace, deployment.spec.clusterName));
   for (const set of inCluster) {
     const labels = set.metadata.labels ?? {};
     // a set without the hash was never one of a deployment
     if (controllerOf(set) || isDeleting(set) || labels[machineTemplateHashLabel] === undefined) continue;
     if (!selector.matches(labels)) continue;
-    const owner = ownerReference(deployment, machineDeployments, { controller: true });
+    const owner = ownerReference(deployment, MachineDeployments, { controller: true });
     const owners = withOwner(set.metadata.ownerReferences, owner);
     const patch = { metadata: { ownerReferences: asJson(owners) } };
     scope.sets.push(
-      await context.client.patch(machineSets, objectKey(set), 'merge', withOptimisticLock(patch, set), {
+      await context.client.patch(MachineSets, objectKey(set), 'merge', withOptimisticLock(patch, set), {
         fieldManager,
         signal: context.signal,
       }),
@@ -141,12 +141,12 @@ async function applySet(
   const { client, signal, events } = context;
   const name = desired.metadata.name ?? '';
   if (!existing) {
-    const made = await applies.create(client, machineSets, desired, signal);
+    const made = await applies.create(client, MachineSets, desired, signal);
     sets.push(made);
     events.event(deployment, 'Normal', 'SuccessfulCreate', `Created MachineSet ${desired.metadata.namespace}/${name}`);
     return;
   }
-  const stored = await applies.apply(client, machineSets, desired, existing, signal);
+  const stored = await applies.apply(client, MachineSets, desired, existing, signal);
   sets[sets.indexOf(existing)] = stored;
   const before = existing.spec.replicas ?? 0;
   const now = desired.spec.replicas ?? 0;
@@ -178,7 +178,7 @@ export async function cleanUp(scope: MachineDeploymentScope): Promise<undefined>
 async function deleteSet({ context, deployment }: MachineDeploymentScope, set: MachineSet): Promise<void> {
   const { uid, name } = set.metadata;
   await context.client
-    .delete(machineSets, objectKey(set), {
+    .delete(MachineSets, objectKey(set), {
       signal: context.signal,
       ...(uid !== undefined && { preconditions: { uid } }),
     })

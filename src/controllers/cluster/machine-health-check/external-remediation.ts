@@ -1,4 +1,4 @@
-import { type Machine, type MachineHealthCheck, machines, type TemplateReference } from '../../../api/index.ts';
+import { type Machine, type MachineHealthCheck, Machines, type TemplateReference } from '../../../api/index.ts';
 import { objectKey } from '../../../client/index.ts';
 import {
   ignoreNotFound,
@@ -52,7 +52,7 @@ export async function requestRemediation(
     namespace,
     labels: { 'cluster.x-k8s.io/cluster-name': machine.spec.clusterName },
     annotations: {},
-    owner: ownerReference(machine, machines),
+    owner: ownerReference(machine, Machines),
   });
   try {
     await client.create(requests, clone, { fieldManager, signal });

@@ -1,16 +1,16 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import {
   type MachineHealthCheck,
+  MachineHealthChecks,
   type MachineSet,
-  machineHealthChecks,
-  machineSets,
-  machines,
+  MachineSets,
+  Machines,
   Nodes,
 } from '../../../api/index.ts';
 import { formatTime } from '../../../machinery/index.ts';
 import { conditionOf } from '../../shared/index.ts';
 import { setNodeConditions } from '../../testing/fake-provider.ts';
-import { fakeRemediations, fakeRemediationTemplates, infrastructureGroup } from '../../testing/provider-kinds.ts';
+import { FakeRemediations, FakeRemediationTemplates, infrastructureGroup } from '../../testing/provider-kinds.ts';
 import {
   by,
   createCluster,
@@ -47,7 +47,7 @@ async function begin(
       template: { metadata: { labels: { pool: 'a' } }, spec: machineTemplateSpec() },
     },
   };
-  await w.client.create(machineSets, set, by);
+  await w.client.create(MachineSets, set, by);
   const check: MachineHealthCheck = {
     apiVersion: 'cluster.x-k8s.io/v1beta2',
     kind: 'MachineHealthCheck',
@@ -59,12 +59,12 @@ async function begin(
       ...(Object.keys(remediation).length > 0 && { remediation }),
     },
   };
-  await w.client.create(machineHealthChecks, check, by);
+  await w.client.create(MachineHealthChecks, check, by);
   return w;
 }
 
 const healthy = (w: World, count: number) => async (): Promise<boolean> =>
-  (await w.find(machineHealthChecks, 'mhc'))?.status?.currentHealthy === count;
+  (await w.find(MachineHealthChecks, 'mhc'))?.status?.currentHealthy === count;
 const sicken = (w: World, name: string) =>
   setNodeConditions(w.workload, name, [
     { type: 'Ready', status: 'False', reason: 'KubeletNotReady', lastTransitionTime: formatTime(w.clock.now()) },
@@ -74,18 +74,18 @@ describe('a machine health check', () => {
   it('has sick machines replaced by their owner after the time given', async () => {
     const w = await begin(2);
     await w.until(healthy(w, 2));
-    const names = (await w.list(machines)).map(({ metadata }) => metadata.name ?? '');
-    for (const machine of await w.list(machines)) {
+    const names = (await w.list(Machines)).map(({ metadata }) => metadata.name ?? '');
+    for (const machine of await w.list(Machines)) {
       expect(conditionOf(machine, 'HealthCheckSucceeded')?.status).toBe('True');
     }
     const sick = names[0]!;
     await sicken(w, sick);
     await w.pass(200_000);
-    expect(conditionOf(await w.find(machines, sick), 'HealthCheckSucceeded')?.status).toBe('True');
-    expect((await w.find(machineHealthChecks, 'mhc'))?.status?.currentHealthy).toBe(1);
-    await w.until(async () => (await w.find(machines, sick)) === undefined);
-    await w.until(async () => (await healthy(w, 2)()) && (await w.list(machines)).length === 2);
-    const check = await w.find(machineHealthChecks, 'mhc');
+    expect(conditionOf(await w.find(Machines, sick), 'HealthCheckSucceeded')?.status).toBe('True');
+    expect((await w.find(MachineHealthChecks, 'mhc'))?.status?.currentHealthy).toBe(1);
+    await w.until(async () => (await w.find(Machines, sick)) === undefined);
+    await w.until(async () => (await healthy(w, 2)()) && (await w.list(Machines)).length === 2);
+    const check = await w.find(MachineHealthChecks, 'mhc');
     expect(check?.status).toMatchObject({ expectedMachines: 2, remediationsAllowed: 2 });
     expect(check?.status?.targets).toHaveLength(2);
     expect(check?.metadata.ownerReferences?.[0]).toMatchObject({ kind: 'Cluster', name: 'c1' });
@@ -94,16 +94,16 @@ describe('a machine health check', () => {
   it('leaves all alone when too many are sick', async () => {
     const w = await begin(3, { triggerIf: { unhealthyLessThanOrEqualTo: '40%' } });
     await w.until(healthy(w, 3));
-    const names = (await w.list(machines)).map(({ metadata }) => metadata.name ?? '');
+    const names = (await w.list(Machines)).map(({ metadata }) => metadata.name ?? '');
     await sicken(w, names[0]!);
     await sicken(w, names[1]!);
     await w.until(
-      async () => conditionOf(await w.find(machines, names[0]!), 'HealthCheckSucceeded')?.status === 'False',
+      async () => conditionOf(await w.find(Machines, names[0]!), 'HealthCheckSucceeded')?.status === 'False',
     );
     await w.pass(60_000);
-    expect((await w.list(machines)).map(({ metadata }) => metadata.name)).toEqual(names);
-    expect(conditionOf(await w.find(machines, names[0]!), 'OwnerRemediated')).toBeUndefined();
-    expect(conditionOf(await w.find(machineHealthChecks, 'mhc'), 'RemediationAllowed')).toMatchObject({
+    expect((await w.list(Machines)).map(({ metadata }) => metadata.name)).toEqual(names);
+    expect(conditionOf(await w.find(Machines, names[0]!), 'OwnerRemediated')).toBeUndefined();
+    expect(conditionOf(await w.find(MachineHealthChecks, 'mhc'), 'RemediationAllowed')).toMatchObject({
       status: 'False',
       reason: 'TooManyUnhealthy',
       message:
@@ -114,9 +114,9 @@ describe('a machine health check', () => {
   it('has machines replaced that never become nodes', async () => {
     let broken = true;
     const w = await begin(1, {}, { broken: () => broken });
-    await w.until(async () => (await w.list(machines)).length === 1);
-    const [first] = await w.list(machines);
-    await w.until(async () => (await w.list(machines)).every(({ metadata }) => metadata.uid !== first?.metadata.uid));
+    await w.until(async () => (await w.list(Machines)).length === 1);
+    const [first] = await w.list(Machines);
+    await w.until(async () => (await w.list(Machines)).every(({ metadata }) => metadata.uid !== first?.metadata.uid));
     broken = false;
     await w.until(healthy(w, 1), 3_600_000);
   });
@@ -124,9 +124,9 @@ describe('a machine health check', () => {
   it('notices a node that was deleted', async () => {
     const w = await begin(1);
     await w.until(healthy(w, 1));
-    const name = (await w.list(machines))[0]?.metadata.name ?? '';
+    const name = (await w.list(Machines))[0]?.metadata.name ?? '';
     await w.workload.delete(Nodes, { name });
-    await w.until(async () => (await w.find(machines, name)) === undefined);
+    await w.until(async () => (await w.find(Machines, name)) === undefined);
     await w.until(healthy(w, 1));
   });
 
@@ -134,7 +134,7 @@ describe('a machine health check', () => {
     const templateRef = { apiVersion: `${infrastructureGroup}/v1`, kind: 'FakeRemediationTemplate', name: 'reboot' };
     const w = await begin(1, { templateRef });
     await w.client.create(
-      fakeRemediationTemplates,
+      FakeRemediationTemplates,
       {
         apiVersion: `${infrastructureGroup}/v1`,
         kind: 'FakeRemediationTemplate',
@@ -144,19 +144,19 @@ describe('a machine health check', () => {
       by,
     );
     await w.until(healthy(w, 1));
-    const name = (await w.list(machines))[0]?.metadata.name ?? '';
+    const name = (await w.list(Machines))[0]?.metadata.name ?? '';
     await sicken(w, name);
-    await w.until(async () => (await w.find(fakeRemediations, name)) !== undefined);
-    expect((await w.find(fakeRemediations, name))?.spec).toEqual({ strategy: 'reboot' });
+    await w.until(async () => (await w.find(FakeRemediations, name)) !== undefined);
+    expect((await w.find(FakeRemediations, name))?.spec).toEqual({ strategy: 'reboot' });
     await w.until(
-      async () => conditionOf(await w.find(machines, name), 'ExternallyRemediated')?.reason === 'WaitingForRemediation',
+      async () => conditionOf(await w.find(Machines, name), 'ExternallyRemediated')?.reason === 'WaitingForRemediation',
     );
-    expect(conditionOf(await w.find(machines, name), 'OwnerRemediated')).toBeUndefined();
+    expect(conditionOf(await w.find(Machines, name), 'OwnerRemediated')).toBeUndefined();
     await setNodeConditions(w.workload, name, [
       { type: 'Ready', status: 'True', lastTransitionTime: formatTime(w.clock.now()) },
     ]);
-    await w.until(async () => (await w.find(fakeRemediations, name)) === undefined);
-    await w.until(async () => conditionOf(await w.find(machines, name), 'HealthCheckSucceeded')?.status === 'True');
-    expect(conditionOf(await w.find(machines, name), 'ExternallyRemediated')).toBeUndefined();
+    await w.until(async () => (await w.find(FakeRemediations, name)) === undefined);
+    await w.until(async () => conditionOf(await w.find(Machines, name), 'HealthCheckSucceeded')?.status === 'True');
+    expect(conditionOf(await w.find(Machines, name), 'ExternallyRemediated')).toBeUndefined();
   });
 });

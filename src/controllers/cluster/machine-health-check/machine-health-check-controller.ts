@@ -1,11 +1,11 @@
 import {
   type Cluster,
+  Clusters,
   clusterNameLabel,
-  clusters,
   type Machine,
   type MachineHealthCheck,
-  machineHealthChecks,
-  machines,
+  MachineHealthChecks,
+  Machines,
   type Node,
 } from '../../../api/index.ts';
 import { type Lister, type ObjectKey, objectKey } from '../../../client/index.ts';
@@ -64,7 +64,7 @@ interface Target {
 export function machineHealthCheckController(dependencies: ClusterControllerDependencies): ControllerDefinition {
   const { cache, workloads } = dependencies;
   const checksOf = (namespace: string | undefined, clusterName: string): MachineHealthCheck[] =>
-    cache.lister(machineHealthChecks).byIndex(byCluster, clusterIndexValue(namespace, clusterName));
+    cache.lister(MachineHealthChecks).byIndex(byCluster, clusterIndexValue(namespace, clusterName));
   const checksOfMachine = (machine: Machine): ObjectKey[] =>
     checksOf(machine.metadata.namespace, machine.spec.clusterName)
       .filter((check) => selects(check, machine))
@@ -73,19 +73,19 @@ export function machineHealthCheckController(dependencies: ClusterControllerDepe
 
   return defineController({
     name: 'machinehealthcheck',
-    for: machineHealthChecks,
+    for: MachineHealthChecks,
     continuesAfterOwnWrite: 'status',
     concurrency: dependencies.concurrency ?? defaultConcurrency,
     setup(factory) {
       registerIndexes(factory);
       factory
-        .informer(machineHealthChecks)
+        .informer(MachineHealthChecks)
         .addIndexer(byCluster, ({ metadata, spec }) => [clusterIndexValue(metadata.namespace, spec.clusterName)]);
     },
     watches: [
-      watchObjects(machineHealthChecks, { predicates: watchFilter(dependencies.watchFilter) }),
-      watchMapped(machines, checksOfMachine, { predicates: [healthMayChange] }),
-      watchMapped(clusters, (cluster) => checksOfCluster(objectKey(cluster)), {
+      watchObjects(MachineHealthChecks, { predicates: watchFilter(dependencies.watchFilter) }),
+      watchMapped(Machines, checksOfMachine, { predicates: [healthMayChange] }),
+      watchMapped(Clusters, (cluster) => checksOfCluster(objectKey(cluster)), {
         predicates: [clusterChanged('paused', 'controlPlaneInitialized', 'infrastructureReady')],
       }),
     ],
@@ -93,26 +93,26 @@ export function machineHealthCheckController(dependencies: ClusterControllerDepe
       workloads.connectionSource(checksOfCluster),
       workloads.nodeSource((cluster, node) =>
         cache
-          .lister(machines)
+          .lister(Machines)
           .byIndex(byNodeName, node.metadata.name ?? '')
           .filter(({ metadata, spec }) => metadata.namespace === cluster.namespace && spec.clusterName === cluster.name)
           .flatMap(checksOfMachine),
       ),
     ],
     async reconcile(context, key) {
-      const check = context.cache.lister(machineHealthChecks).get(key);
+      const check = context.cache.lister(MachineHealthChecks).get(key);
       if (!check || isDeleting(check) || isFilteredOut(check, dependencies.watchFilter)) return done();
       const { namespace = '' } = check.metadata;
-      const cluster = context.cache.lister(clusters).get({ namespace, name: check.spec.clusterName });
+      const cluster = context.cache.lister(Clusters).get({ namespace, name: check.spec.clusterName });
       const draft = clone(check);
       const pauses = pausedBy(check, cluster);
       setVerdict(draft, 'Paused', pausedVerdict(pauses), context.clock.now());
       if (pauses.length > 0 || !cluster) {
-        await writeObject(context, machineHealthChecks, check, draft, { observed: false });
+        await writeObject(context, MachineHealthChecks, check, draft, { observed: false });
         return done();
       }
       draft.metadata.labels = { ...draft.metadata.labels, [clusterNameLabel]: check.spec.clusterName };
-      const owners = withOwner(draft.metadata.ownerReferences, ownerReference(cluster, clusters));
+      const owners = withOwner(draft.metadata.ownerReferences, ownerReference(cluster, Clusters));
       draft.metadata.ownerReferences = [...owners];
       let result: Result = done();
       let failure: unknown;
@@ -121,7 +121,7 @@ export function machineHealthCheckController(dependencies: ClusterControllerDepe
       } catch (error) {
         failure = error;
       }
-      await writeObject(context, machineHealthChecks, check, draft, { observed: failure === undefined });
+      await writeObject(context, MachineHealthChecks, check, draft, { observed: failure === undefined });
       if (failure !== undefined) throw failure;
       return result;
     },
@@ -190,7 +190,7 @@ export function machineHealthCheckController(dependencies: ClusterControllerDepe
     now: number,
   ): Target[] {
     return context.cache
-      .lister(machines)
+      .lister(Machines)
       .byIndex(byCluster, clusterIndexValue(cluster.metadata.namespace, cluster.metadata.name ?? ''))
       .filter((machine) => selects(check, machine) && !isExempt(machine))
       .map((machine) => {
@@ -235,7 +235,7 @@ async function tell(
     }
   }
   // a machine that went meanwhile needs no verdict
-  await writeObject(context, machines, machine, draft, { observed: false }).catch(ignoreNotFound);
+  await writeObject(context, Machines, machine, draft, { observed: false }).catch(ignoreNotFound);
 }
 
 /** Conditions a check may look at, and everything that says whether and since when it may. */

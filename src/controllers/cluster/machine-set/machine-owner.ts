@@ -4,8 +4,8 @@ import {
   labelValueOf,
   type Machine,
   type MachineSet,
+  MachineSets,
   type MachineSpec,
-  machineSets,
   setNameLabel,
 } from '../../../api/index.ts';
 import type { Random, UnstructuredObject } from '../../../machinery/index.ts';
@@ -37,7 +37,7 @@ export function machineOwner({ context, follower, applies, set }: MachineSetScop
     follower,
     applies,
     object: set,
-    resource: machineSets,
+    resource: MachineSets,
     clusterName: set.spec.clusterName,
     partManager: machineSetManager,
     labels: belongingLabels(set),

@@ -1,14 +1,14 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { clusters, type Machine, type MachineSet, machineSets, machines, Nodes } from '../../../api/index.ts';
+import { Clusters, type Machine, type MachineSet, MachineSets, Machines, Nodes } from '../../../api/index.ts';
 import { statusError } from '../../../machinery/index.ts';
 import type { FaultRule, FaultVerb } from '../../../runtime/testkit/index.ts';
 import { conditionOf, controllerOf } from '../../shared/index.ts';
 import {
-  fakeConfigs,
-  fakeConfigTemplates,
-  fakeControlPlanes,
-  fakeMachines,
-  fakeMachineTemplates,
+  FakeConfigs,
+  FakeConfigTemplates,
+  FakeControlPlanes,
+  FakeMachines,
+  FakeMachineTemplates,
 } from '../../testing/provider-kinds.ts';
 import {
   by,
@@ -51,21 +51,21 @@ function machineSet(w: World, replicas: number): MachineSet {
 
 const key = ({ namespace }: World, name = 'ms') => ({ namespace, name });
 const available = (w: World, count: number) => async (): Promise<boolean> => {
-  const status = (await w.find(machineSets, 'ms'))?.status;
+  const status = (await w.find(MachineSets, 'ms'))?.status;
   return status?.availableReplicas === count && status.replicas === count;
 };
-const namesOf = async (w: World, resource: typeof fakeMachines | typeof machines): Promise<(string | undefined)[]> =>
-  (await w.list(resource as typeof machines)).map(({ metadata }) => metadata.name).sort();
+const namesOf = async (w: World, resource: typeof FakeMachines | typeof Machines): Promise<(string | undefined)[]> =>
+  (await w.list(resource as typeof Machines)).map(({ metadata }) => metadata.name).sort();
 
 describe('a machine set', () => {
   it('makes machines with their config and infrastructure, and counts what exists', async () => {
     const w = await begin();
-    await w.client.create(machineSets, machineSet(w, 3), by);
+    await w.client.create(MachineSets, machineSet(w, 3), by);
     await w.until(available(w, 3));
-    const made = await w.list(machines);
+    const made = await w.list(Machines);
     expect(made).toHaveLength(3);
-    expect(await w.list(fakeMachines)).toHaveLength(3);
-    expect(await w.list(fakeConfigs)).toHaveLength(3);
+    expect(await w.list(FakeMachines)).toHaveLength(3);
+    expect(await w.list(FakeConfigs)).toHaveLength(3);
     for (const machine of made) {
       const { name = '' } = machine.metadata;
       expect(name).toMatch(/^ms-[a-z0-9]{5}$/);
@@ -83,7 +83,7 @@ describe('a machine set', () => {
       expect(machine.metadata.annotations).toMatchObject({ note: 'x' });
       expect(controllerOf(machine)?.name).toBe('ms');
       expect(machine.metadata.finalizers).toContain('machine.cluster.x-k8s.io');
-      const clone = await w.find(fakeMachines, name);
+      const clone = await w.find(FakeMachines, name);
       expect(clone?.spec).toMatchObject({ flavor: 'small' });
       expect(clone?.metadata.annotations).toMatchObject({
         note: 'x',
@@ -94,7 +94,7 @@ describe('a machine set', () => {
         `Machine/${name}`,
       ]);
     }
-    const set = await w.find(machineSets, 'ms');
+    const set = await w.find(MachineSets, 'ms');
     expect(set?.metadata.finalizers).toEqual(['cluster.x-k8s.io/machineset']);
     expect(set?.metadata.ownerReferences?.[0]).toMatchObject({ kind: 'Cluster', name: 'c1' });
     expect(set?.status).toMatchObject({
@@ -113,13 +113,13 @@ describe('a machine set', () => {
       'Deleting',
     ]);
     expect(conditionOf(set, 'MachinesReady')?.status).toBe('True');
-    const template = await w.find(fakeMachineTemplates, 'workers');
+    const template = await w.find(FakeMachineTemplates, 'workers');
     expect(template?.metadata.ownerReferences?.[0]).toMatchObject({ kind: 'Cluster', name: 'c1' });
   });
 
   it('is silent once nothing changes', async () => {
     const w = await begin();
-    await w.client.create(machineSets, machineSet(w, 2), by);
+    await w.client.create(MachineSets, machineSet(w, 2), by);
     await w.until(available(w, 2));
     await w.pass(60_000);
     const before = w.writes();
@@ -129,56 +129,56 @@ describe('a machine set', () => {
 
   it('brings labels and timeouts to living machines without replacing them, and takes them away again', async () => {
     const w = await begin();
-    await w.client.create(machineSets, machineSet(w, 1), by);
+    await w.client.create(MachineSets, machineSet(w, 1), by);
     await w.until(available(w, 1));
-    const [before] = await w.list(machines);
+    const [before] = await w.list(Machines);
     const name = before?.metadata.name ?? '';
     const template = {
       metadata: { labels: { pool: 'a', tier: 'gold' } },
       spec: { minReadySeconds: 5, deletion: { nodeDrainTimeoutSeconds: 60 } },
     };
-    await w.client.patch(machineSets, key(w), 'merge', { spec: { template } }, by);
-    await w.until(async () => (await w.find(fakeMachines, name))?.metadata.labels?.['tier'] === 'gold');
-    const during = await w.find(machines, name);
+    await w.client.patch(MachineSets, key(w), 'merge', { spec: { template } }, by);
+    await w.until(async () => (await w.find(FakeMachines, name))?.metadata.labels?.['tier'] === 'gold');
+    const during = await w.find(Machines, name);
     expect(during?.metadata.uid).toBe(before?.metadata.uid);
     expect(during?.spec).toMatchObject({ minReadySeconds: 5, deletion: { nodeDrainTimeoutSeconds: 60 } });
     const without = { spec: { template: { metadata: { labels: { tier: null } } } } };
-    await w.client.patch(machineSets, key(w), 'merge', without, by);
-    await w.until(async () => (await w.find(fakeMachines, name))?.metadata.labels?.['tier'] === undefined);
-    expect((await w.find(machines, name))?.metadata.labels).not.toHaveProperty('tier');
-    const kept = (await w.find(fakeMachines, name))?.metadata;
+    await w.client.patch(MachineSets, key(w), 'merge', without, by);
+    await w.until(async () => (await w.find(FakeMachines, name))?.metadata.labels?.['tier'] === undefined);
+    expect((await w.find(Machines, name))?.metadata.labels).not.toHaveProperty('tier');
+    const kept = (await w.find(FakeMachines, name))?.metadata;
     expect(Object.keys(kept?.annotations ?? {})).toContain('cluster.x-k8s.io/cloned-from-name');
   });
 
   it('scales down the machines that were pointed at first', async () => {
     const w = await begin();
-    await w.client.create(machineSets, machineSet(w, 3), by);
+    await w.client.create(MachineSets, machineSet(w, 3), by);
     await w.until(available(w, 3));
-    const names = await namesOf(w, machines);
+    const names = await namesOf(w, Machines);
     const annotations = { 'cluster.x-k8s.io/delete-machine': 'yes' };
-    await w.client.patch(machines, key(w, names[2]), 'merge', { metadata: { annotations } }, by);
-    await w.client.patch(machineSets, key(w), 'merge', { spec: { replicas: 2 } }, by);
+    await w.client.patch(Machines, key(w, names[2]), 'merge', { metadata: { annotations } }, by);
+    await w.client.patch(MachineSets, key(w), 'merge', { spec: { replicas: 2 } }, by);
     await w.until(available(w, 2));
-    expect(await namesOf(w, machines)).toEqual(names.slice(0, 2));
-    expect(await w.list(fakeMachines)).toHaveLength(2);
+    expect(await namesOf(w, Machines)).toEqual(names.slice(0, 2));
+    expect(await w.list(FakeMachines)).toHaveLength(2);
     expect((await w.workload.list(Nodes)).items).toHaveLength(2);
   });
 
   it('replaces a machine that somebody deleted', async () => {
     const w = await begin();
-    await w.client.create(machineSets, machineSet(w, 1), by);
+    await w.client.create(MachineSets, machineSet(w, 1), by);
     await w.until(available(w, 1));
-    const [machine] = await w.list(machines);
-    await w.client.delete(machines, key(w, machine?.metadata.name));
+    const [machine] = await w.list(Machines);
+    await w.client.delete(Machines, key(w, machine?.metadata.name));
     await w.until(async () => {
-      const now = await w.list(machines);
+      const now = await w.list(Machines);
       return now.length === 1 && now[0]?.metadata.uid !== machine?.metadata.uid && (await available(w, 1)());
     });
   });
 
   it('adopts machines that match and belong to nobody', async () => {
     const w = await begin();
-    await w.client.create(machineSets, machineSet(w, 1), by);
+    await w.client.create(MachineSets, machineSet(w, 1), by);
     await w.until(available(w, 1));
     const orphan: Machine = {
       apiVersion: 'cluster.x-k8s.io/v1beta2',
@@ -190,21 +190,21 @@ describe('a machine set', () => {
         infrastructureRef: { apiGroup: 'infrastructure.cluster.x-k8s.io', kind: 'FakeMachine', name: 'stray' },
       },
     };
-    await w.client.create(machines, orphan, by);
+    await w.client.create(Machines, orphan, by);
     await w.until(async () => {
-      const machine = await w.find(machines, 'stray');
+      const machine = await w.find(Machines, 'stray');
       return machine === undefined || controllerOf(machine)?.name === 'ms';
     });
     // the machine that was one too many has gone: one is left
-    await w.until(async () => (await w.list(machines)).length === 1);
+    await w.until(async () => (await w.list(Machines)).length === 1);
   });
 
   it('waits for missing templates and says so', async () => {
     world = await createWorld();
     const w = world;
     await createCluster(w);
-    await w.client.create(machineSets, machineSet(w, 1), by);
-    const scalingUp = async () => conditionOf(await w.find(machineSets, 'ms'), 'ScalingUp')?.message;
+    await w.client.create(MachineSets, machineSet(w, 1), by);
+    const scalingUp = async () => conditionOf(await w.find(MachineSets, 'ms'), 'ScalingUp')?.message;
     await w.until(async () => (await scalingUp())?.includes('do not exist') === true);
     expect(await scalingUp()).toBe(
       'Scaling up from 0 to 1 replicas is blocked because:\n* FakeConfigTemplate and FakeMachineTemplate do not exist',
@@ -215,18 +215,18 @@ describe('a machine set', () => {
 
   it('makes no machines while the control plane is not stable, and goes on when it is', async () => {
     const w = await begin();
-    await w.until(async () => conditionOf(await w.find(clusters, 'c1'), 'ControlPlaneInitialized')?.status === 'True');
+    await w.until(async () => conditionOf(await w.find(Clusters, 'c1'), 'ControlPlaneInitialized')?.status === 'True');
     const plane = { namespace: w.namespace, name: 'c1' };
-    await w.client.patch(fakeControlPlanes, plane, 'merge', { spec: { hold: true } }, by);
+    await w.client.patch(FakeControlPlanes, plane, 'merge', { spec: { hold: true } }, by);
     const behind = { status: { version: 'v1.32.0' } };
-    await w.client.patch(fakeControlPlanes, plane, 'merge', behind, { ...by, subresource: 'status' });
-    await w.client.create(machineSets, machineSet(w, 1), by);
-    const text = async () => conditionOf(await w.find(machineSets, 'ms'), 'ScalingUp')?.message ?? '';
+    await w.client.patch(FakeControlPlanes, plane, 'merge', behind, { ...by, subresource: 'status' });
+    await w.client.create(MachineSets, machineSet(w, 1), by);
+    const text = async () => conditionOf(await w.find(MachineSets, 'ms'), 'ScalingUp')?.message ?? '';
     await w.until(async () => (await text()).includes('is upgrading ("ControlPlaneIsStable" preflight check failed)'));
-    expect(await w.list(machines)).toHaveLength(0);
+    expect(await w.list(Machines)).toHaveLength(0);
     const asked = w.clock.now();
-    await w.client.patch(fakeControlPlanes, plane, 'merge', { spec: { hold: false } }, by);
-    await w.until(async () => (await w.list(machines)).length === 1);
+    await w.client.patch(FakeControlPlanes, plane, 'merge', { spec: { hold: false } }, by);
+    await w.until(async () => (await w.list(Machines)).length === 1);
     expect(w.clock.now()).toBe(asked);
   });
 
@@ -234,39 +234,39 @@ describe('a machine set', () => {
     const w = await begin();
     // no server comes of it
     const template = { spec: { template: { spec: { hold: true } } } };
-    await w.client.patch(fakeConfigTemplates, key(w, 'workers'), 'merge', template, by);
-    await w.client.create(machineSets, machineSet(w, 2_147_483_647), by);
-    const scalingUp = async () => conditionOf(await w.find(machineSets, 'ms'), 'ScalingUp')?.message ?? '';
+    await w.client.patch(FakeConfigTemplates, key(w, 'workers'), 'merge', template, by);
+    await w.client.create(MachineSets, machineSet(w, 2_147_483_647), by);
+    const scalingUp = async () => conditionOf(await w.find(MachineSets, 'ms'), 'ScalingUp')?.message ?? '';
     await w.until(async () => (await scalingUp()).includes('Machines have no server yet'));
     await w.pass(120_000);
-    expect(await w.list(machines)).toHaveLength(mostPending);
-    await w.client.patch(machineSets, key(w), 'merge', { spec: { replicas: 2 } }, by);
-    await w.until(async () => (await w.list(machines)).length === 2);
+    expect(await w.list(Machines)).toHaveLength(mostPending);
+    await w.client.patch(MachineSets, key(w), 'merge', { spec: { replicas: 2 } }, by);
+    await w.until(async () => (await w.list(Machines)).length === 2);
   });
 
   it('takes its machines with it', async () => {
     const w = await begin();
-    await w.client.create(machineSets, machineSet(w, 2), by);
+    await w.client.create(MachineSets, machineSet(w, 2), by);
     await w.until(available(w, 2));
-    await w.client.delete(machineSets, key(w));
-    await w.until(async () => (await w.find(machineSets, 'ms')) === undefined);
-    expect(await w.list(machines)).toEqual([]);
-    expect(await w.list(fakeMachines)).toEqual([]);
-    expect(await w.list(fakeConfigs)).toEqual([]);
+    await w.client.delete(MachineSets, key(w));
+    await w.until(async () => (await w.find(MachineSets, 'ms')) === undefined);
+    expect(await w.list(Machines)).toEqual([]);
+    expect(await w.list(FakeMachines)).toEqual([]);
+    expect(await w.list(FakeConfigs)).toEqual([]);
   });
 
   it('does nothing while paused, and keeps saying so', async () => {
     const w = await begin();
-    await w.until(async () => conditionOf(await w.find(clusters, 'c1'), 'Paused') !== undefined);
+    await w.until(async () => conditionOf(await w.find(Clusters, 'c1'), 'Paused') !== undefined);
     const cluster = { namespace: w.namespace, name: 'c1' };
-    await w.client.patch(clusters, cluster, 'merge', { spec: { paused: true } }, by);
-    await w.client.create(machineSets, machineSet(w, 2), by);
-    await w.until(async () => conditionOf(await w.find(machineSets, 'ms'), 'Paused')?.status === 'True');
+    await w.client.patch(Clusters, cluster, 'merge', { spec: { paused: true } }, by);
+    await w.client.create(MachineSets, machineSet(w, 2), by);
+    await w.until(async () => conditionOf(await w.find(MachineSets, 'ms'), 'Paused')?.status === 'True');
     await w.pass(60_000);
-    expect(await w.list(machines)).toEqual([]);
-    await w.client.patch(clusters, cluster, 'merge', { spec: { paused: null } }, by);
+    expect(await w.list(Machines)).toEqual([]);
+    await w.client.patch(Clusters, cluster, 'merge', { spec: { paused: null } }, by);
     await w.until(available(w, 2));
-    expect(conditionOf(await w.find(machineSets, 'ms'), 'Paused')?.status).toBe('False');
+    expect(conditionOf(await w.find(MachineSets, 'ms'), 'Paused')?.status).toBe('False');
   });
 
   const steps: [FaultVerb, string][] = [
@@ -284,17 +284,17 @@ describe('a machine set', () => {
       const error = () => statusError.internal('the connection broke');
       const faults = steps.map(([verb, resource]): FaultRule => ({ verb, resource, when, nth: [1, 3], error }));
       const w = await begin({ faults });
-      await w.client.create(machineSets, machineSet(w, 2), by);
+      await w.client.create(MachineSets, machineSet(w, 2), by);
       for (let crash = 0; crash < 4; crash++) {
         await w.pass(5);
         await w.restart();
       }
       await w.until(available(w, 2));
-      const names = await namesOf(w, machines);
+      const names = await namesOf(w, Machines);
       expect(names).toHaveLength(2);
       await w.pass(30_000);
-      expect(await namesOf(w, fakeMachines)).toEqual(names);
-      expect(await namesOf(w, fakeConfigs)).toEqual(names);
+      expect(await namesOf(w, FakeMachines)).toEqual(names);
+      expect(await namesOf(w, FakeConfigs)).toEqual(names);
     },
   );
 });

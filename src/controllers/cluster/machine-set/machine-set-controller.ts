@@ -1,11 +1,11 @@
 import {
   type Cluster,
-  clusters,
+  Clusters,
   type Machine,
+  MachineDeployments,
   type MachineSet,
-  machineDeployments,
-  machineSets,
-  machines,
+  MachineSets,
+  Machines,
 } from '../../../api/index.ts';
 import { type ObjectKey, objectKey } from '../../../client/index.ts';
 import type { UnstructuredObject } from '../../../machinery/index.ts';
@@ -67,35 +67,35 @@ export function machineSetController(dependencies: ClusterControllerDependencies
   };
   const ofCluster = (cluster: Cluster): ObjectKey[] =>
     cache
-      .lister(machineSets)
+      .lister(MachineSets)
       .byIndex(byCluster, clusterIndexValue(cluster.metadata.namespace, cluster.metadata.name ?? ''))
       .map(objectKey);
   /** Templates wake the sets made from them, a control plane those that wait for its checks, a clone its set. */
   const concerned = (object: UnstructuredObject): ObjectKey[] => {
     const value = objectIndexValue(object);
-    const keys = cache.lister(machineSets).byIndex(byReference, value).map(objectKey);
-    for (const cluster of cache.lister(clusters).byIndex(byReference, value)) keys.push(...ofCluster(cluster));
-    const owner = ownerOf(object, machineSets);
+    const keys = cache.lister(MachineSets).byIndex(byReference, value).map(objectKey);
+    for (const cluster of cache.lister(Clusters).byIndex(byReference, value)) keys.push(...ofCluster(cluster));
+    const owner = ownerOf(object, MachineSets);
     if (owner) keys.push({ namespace: object.metadata.namespace ?? '', name: owner.name });
     return keys;
   };
   const follower = dependencies.externals.follow(concerned);
 
   const reconcile = async (context: ReconcileContext, key: ObjectKey): Promise<Result> => {
-    const cached = context.cache.lister(machineSets).get(key);
+    const cached = context.cache.lister(MachineSets).get(key);
     if (!cached || isFilteredOut(cached, dependencies.watchFilter)) return done();
-    const set = await withFinalizer(context, machineSets, cached, machineSetFinalizer);
+    const set = await withFinalizer(context, MachineSets, cached, machineSetFinalizer);
     const { namespace = '' } = set.metadata;
-    const cluster = context.cache.lister(clusters).get({ namespace, name: set.spec.clusterName });
+    const cluster = context.cache.lister(Clusters).get({ namespace, name: set.spec.clusterName });
     const draft = draftOf(set);
     const now = context.clock.now();
     const pauses = pausedBy(set, cluster);
     setPausedCondition(draft, pauses, now);
     if (pauses.length > 0 || (!cluster && !isDeleting(set))) {
-      await writeObject(context, machineSets, set, draft, { observed: false });
+      await writeObject(context, MachineSets, set, draft, { observed: false });
       return done();
     }
-    const owner = ownerOf(set, machineDeployments);
+    const owner = ownerOf(set, MachineDeployments);
     const scope: MachineSetScope = {
       context,
       follower,
@@ -103,8 +103,8 @@ export function machineSetController(dependencies: ClusterControllerDependencies
       cluster,
       original: set,
       set: draft,
-      deployment: owner && context.cache.lister(machineDeployments).get({ namespace, name: owner.name }),
-      machines: context.cache.lister(machines).byIndex(byController, set.metadata.uid ?? ''),
+      deployment: owner && context.cache.lister(MachineDeployments).get({ namespace, name: owner.name }),
+      machines: context.cache.lister(Machines).byIndex(byController, set.metadata.uid ?? ''),
       missingTemplates: [],
       blocked: [],
     };
@@ -116,28 +116,28 @@ export function machineSetController(dependencies: ClusterControllerDependencies
       creationProblem: scope.creationProblem,
       nowMs: context.clock.now(),
     });
-    await writeObject(context, machineSets, set, draft, { observed: errors.length === 0 });
+    await writeObject(context, MachineSets, set, draft, { observed: errors.length === 0 });
     if (errors.length > 0) throw combined(errors);
     return result;
   };
 
   return defineController({
     name: 'machineset',
-    for: machineSets,
+    for: MachineSets,
     continuesAfterOwnWrite: 'status',
     concurrency: dependencies.concurrency ?? defaultConcurrency,
     // mostly sums up what others do, and machines of workers wait for a control plane anyway
     background: true,
     setup: registerIndexes,
     watches: [
-      watchObjects(machineSets, { predicates: watchFilter(dependencies.watchFilter) }),
-      watchMapped(machines, (machine) => setsOf(machine), { patient: true }),
-      watchMapped(clusters, ofCluster, { predicates: [clusterChanged('anythingDesired', 'deletion')] }),
+      watchObjects(MachineSets, { predicates: watchFilter(dependencies.watchFilter) }),
+      watchMapped(Machines, (machine) => setsOf(machine), { patient: true }),
+      watchMapped(Clusters, ofCluster, { predicates: [clusterChanged('anythingDesired', 'deletion')] }),
       watchMapped(
-        machineDeployments,
+        MachineDeployments,
         (deployment) =>
           cache
-            .lister(machineSets)
+            .lister(MachineSets)
             .byIndex(byController, deployment.metadata.uid ?? '')
             .map(objectKey),
         { predicates: [revisionChanged] },
@@ -150,9 +150,9 @@ export function machineSetController(dependencies: ClusterControllerDependencies
   function setsOf(machine: Machine): ObjectKey[] {
     const { namespace = '' } = machine.metadata;
     const owner = controllerOf(machine);
-    if (owner) return ownerOf(machine, machineSets)?.uid === owner.uid ? [{ namespace, name: owner.name }] : [];
+    if (owner) return ownerOf(machine, MachineSets)?.uid === owner.uid ? [{ namespace, name: owner.name }] : [];
     return cache
-      .lister(machineSets)
+      .lister(MachineSets)
       .byIndex(byCluster, clusterIndexValue(namespace, machine.spec.clusterName))
       .filter((set: MachineSet) => selects(set, machine))
       .map(objectKey);

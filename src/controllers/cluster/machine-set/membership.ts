@@ -1,10 +1,10 @@
 import {
+  Clusters,
   clusterNameLabel,
-  clusters,
   deploymentNameLabel,
   type Machine,
   type MachineSet,
-  machines,
+  Machines,
 } from '../../../api/index.ts';
 import { labelSelectorFromObject } from '../../../machinery/index.ts';
 import {
@@ -24,7 +24,7 @@ export function adoptAndLabel({ set, cluster }: MachineSetScope): undefined {
   const { metadata } = set;
   const ofDeployment = metadata.labels?.[deploymentNameLabel] !== undefined;
   if (cluster && !ofDeployment && controllerOf(set) === undefined) {
-    metadata.ownerReferences = [...withOwner(metadata.ownerReferences, ownerReference(cluster, clusters))];
+    metadata.ownerReferences = [...withOwner(metadata.ownerReferences, ownerReference(cluster, Clusters))];
   }
   metadata.labels = { ...metadata.labels, [clusterNameLabel]: set.spec.clusterName };
 }
@@ -39,7 +39,7 @@ export function selects(set: MachineSet, machine: Machine): boolean {
 export async function findMachines(scope: MachineSetScope): Promise<undefined> {
   const { context, set } = scope;
   const inCluster = context.cache
-    .lister(machines)
+    .lister(Machines)
     .byIndex(byCluster, clusterIndexValue(set.metadata.namespace, set.spec.clusterName));
   const found: Machine[] = [];
   for (const machine of inCluster) {

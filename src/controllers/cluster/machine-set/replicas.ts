@@ -1,4 +1,4 @@
-import { type Machine, machines } from '../../../api/index.ts';
+import { type Machine, Machines } from '../../../api/index.ts';
 import { objectKey } from '../../../client/index.ts';
 import { clone, ignoreNotFound } from '../../../machinery/index.ts';
 import { after, type Result } from '../../../runtime/index.ts';
@@ -35,7 +35,7 @@ export async function syncReplicas(scope: MachineSetScope): Promise<Result | und
 async function deleteMachine({ set, context }: MachineSetScope, machine: Machine): Promise<void> {
   const { uid, name } = machine.metadata;
   await context.client
-    .delete(machines, objectKey(machine), {
+    .delete(Machines, objectKey(machine), {
       signal: context.signal,
       ...(uid !== undefined && { preconditions: { uid } }),
     })
@@ -91,7 +91,7 @@ async function mark(
     dropCondition(draft, 'OwnerRemediated');
     dropLegacy(draft, 'OwnerRemediated');
   }
-  await writeObject(context, machines, machine, draft, { observed: false });
+  await writeObject(context, Machines, machine, draft, { observed: false });
 }
 
 /** Takes all machines down, then lets the set go. */

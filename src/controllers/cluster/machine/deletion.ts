@@ -1,4 +1,4 @@
-import { type Machine, type MachineDrainRule, machineDrainRules, Nodes } from '../../../api/index.ts';
+import { type Machine, type MachineDrainRule, MachineDrainRules, Nodes } from '../../../api/index.ts';
 import { type Client, objectKey } from '../../../client/index.ts';
 import { ignoreNotFound, isNotFound, parseApiVersion } from '../../../machinery/index.ts';
 import { after, type Result } from '../../../runtime/index.ts';
@@ -57,7 +57,7 @@ const volumes = (scope: MachineScope): Promise<DeletionStep> => volumePhase(scop
 async function drainRules({ context, machine }: MachineScope): Promise<MachineDrainRule[]> {
   const { namespace } = machine.metadata;
   try {
-    const list = await context.client.list(machineDrainRules, {
+    const list = await context.client.list(MachineDrainRules, {
       ...(namespace !== undefined && { namespace }),
       signal: context.signal,
     });

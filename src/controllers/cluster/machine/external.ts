@@ -1,4 +1,4 @@
-import { type ContractReference, clusterNameLabel, type Machine, machines } from '../../../api/index.ts';
+import { type ContractReference, clusterNameLabel, type Machine, Machines } from '../../../api/index.ts';
 import { objectKey, withOptimisticLock } from '../../../client/index.ts';
 import { asJson, isConflict, type JsonObject, type OwnerReference, parseApiVersion } from '../../../machinery/index.ts';
 import { after, type Result } from '../../../runtime/index.ts';
@@ -110,7 +110,7 @@ async function own(scope: MachineScope, provider: ProviderObject): Promise<Refer
   const { context, machine, follower } = scope;
   const { object } = provider;
   const { clusterName } = machine.spec;
-  const wanted = ownerReference(machine, machines, { controller: true });
+  const wanted = ownerReference(machine, Machines, { controller: true });
   const creators = withoutOwner(object.metadata.ownerReferences, (owner) => isCreator(scope, owner));
   const owners = withOwner(creators, wanted);
   const labelled = object.metadata.labels?.[clusterNameLabel] === clusterName;
@@ -142,7 +142,7 @@ async function own(scope: MachineScope, provider: ProviderObject): Promise<Refer
 
 function isCreator({ cluster, machine }: MachineScope, owner: OwnerReference): boolean {
   const { group } = parseApiVersion(owner.apiVersion);
-  if (group === machines.group && owner.kind === 'MachineSet') return true;
+  if (group === Machines.group && owner.kind === 'MachineSet') return true;
   const controlPlane = cluster?.spec.controlPlaneRef;
   return (
     controlPlane !== undefined &&

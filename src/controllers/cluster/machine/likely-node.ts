@@ -1,4 +1,4 @@
-import { type Machine, machines, type Node } from '../../../api/index.ts';
+import { type Machine, Machines, type Node } from '../../../api/index.ts';
 import { comparableProviderId } from '../../shared/index.ts';
 import { byCluster, clusterIndexValue } from '../common/indexes.ts';
 import type { MachineScope } from './scope.ts';
@@ -26,7 +26,7 @@ function namesOf(machine: Machine): Set<string> {
 
 function isOfAnother({ context, machine }: MachineScope, node: Node): boolean {
   const all = context.cache
-    .lister(machines)
+    .lister(Machines)
     .byIndex(byCluster, clusterIndexValue(machine.metadata.namespace, machine.spec.clusterName));
   const server = comparable(node.spec?.providerID);
   return all.some(

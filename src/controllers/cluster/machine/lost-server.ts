@@ -1,4 +1,4 @@
-import { type Machine, machineHealthChecks } from '../../../api/index.ts';
+import { type Machine, MachineHealthChecks } from '../../../api/index.ts';
 import {
   conditionOf,
   controllerOf,
@@ -55,7 +55,7 @@ function mayAsk({ machine, cluster, context }: MachineScope): boolean {
   if ([machine, cluster].some(({ metadata }) => metadata.annotations?.[skipRemediationAnnotation] !== undefined)) {
     return false;
   }
-  const checks = context.cache.lister(machineHealthChecks).list({
+  const checks = context.cache.lister(MachineHealthChecks).list({
     namespace: machine.metadata.namespace ?? '',
     filter: (check) => !isDeleting(check) && selects(check, machine),
   });

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import {
-  clusters,
+  Clusters,
   type Machine,
-  machineDrainRules,
-  machines,
+  MachineDrainRules,
+  Machines,
   Namespaces,
   type Node,
   Nodes,
@@ -15,7 +15,7 @@ import { type KubeObject, type Resource, statusError } from '../../../machinery/
 import type { FaultRule } from '../../../runtime/testkit/index.ts';
 import { conditionOf, legacyConditionOf } from '../../shared/index.ts';
 import { setNodeConditions } from '../../testing/fake-provider.ts';
-import { fakeConfigs, fakeMachines } from '../../testing/provider-kinds.ts';
+import { FakeConfigs, FakeMachines } from '../../testing/provider-kinds.ts';
 import { by, createCluster, createWorld, type World, type WorldOptions } from '../../testing/world.ts';
 
 let world: World | undefined;
@@ -39,14 +39,14 @@ async function createMachine(
     metadata: own,
     spec: {},
   };
-  await w.client.create(fakeMachines, infrastructure, by);
+  await w.client.create(FakeMachines, infrastructure, by);
   await w.client.create(
-    fakeConfigs,
+    FakeConfigs,
     { apiVersion: 'bootstrap.cluster.x-k8s.io/v1', kind: 'FakeConfig', metadata: own, spec: {} },
     by,
   );
   await w.client.create(
-    machines,
+    Machines,
     {
       apiVersion: 'cluster.x-k8s.io/v1beta2',
       kind: 'Machine',
@@ -77,15 +77,15 @@ async function begin(
 const running =
   (w: World, name = 'm1') =>
   async (): Promise<boolean> =>
-    conditionOf(await w.find(machines, name), 'Available')?.status === 'True';
-const deletion = async (w: World) => conditionOf(await w.find(machines, 'm1'), 'Deleting');
-const gone = (w: World) => async (): Promise<boolean> => (await w.find(machines, 'm1')) === undefined;
+    conditionOf(await w.find(Machines, name), 'Available')?.status === 'True';
+const deletion = async (w: World) => conditionOf(await w.find(Machines, 'm1'), 'Deleting');
+const gone = (w: World) => async (): Promise<boolean> => (await w.find(Machines, 'm1')) === undefined;
 
 describe('a machine', () => {
   it.each(['v1beta2', 'v1beta1'] as const)('becomes a node, with providers of contract %s', async (contract) => {
     const w = await begin({ contract }, {}, { labels: { 'node.cluster.x-k8s.io/tier': 'gold', other: 'x' } });
     await w.until(running(w));
-    const machine = await w.find(machines, 'm1');
+    const machine = await w.find(Machines, 'm1');
     expect(machine?.spec.providerID).toMatch(/^fake:/);
     expect(machine?.spec.bootstrap.dataSecretName).toBe('m1');
     expect(machine?.status).toMatchObject({
@@ -132,11 +132,11 @@ describe('a machine', () => {
         await world?.workload.create(Nodes, node, by);
       },
     });
-    const why = async () => conditionOf(await w.find(machines, 'm1'), 'NodeReady')?.message ?? '';
+    const why = async () => conditionOf(await w.find(Machines, 'm1'), 'NodeReady')?.message ?? '';
     await w.until(async () => /Node m1 .* cloud controller manager .* installed/.test(await why()));
     expect(await why()).toContain(`a Node with spec.providerID ${server} to exist`);
     await w.workload.patch(Nodes, { name: 'm1' }, 'merge', { spec: { providerID: server } }, by);
-    await w.until(async () => (await w.find(machines, 'm1'))?.status?.nodeRef?.name === 'm1');
+    await w.until(async () => (await w.find(Machines, 'm1'))?.status?.nodeRef?.name === 'm1');
   });
 
   it('tells of a Node an earlier server of its name left behind, and takes it along', async () => {
@@ -147,9 +147,9 @@ describe('a machine', () => {
         await world?.workload.create(Nodes, node, by);
       },
     });
-    const why = async () => conditionOf(await w.find(machines, 'm1'), 'NodeReady')?.message ?? '';
+    const why = async () => conditionOf(await w.find(Machines, 'm1'), 'NodeReady')?.message ?? '';
     await w.until(async () => /Node m1 .* fake:\/\/\/earlier.* delete the Machine/.test(await why()));
-    await w.client.delete(machines, key(w));
+    await w.client.delete(Machines, key(w));
     await w.until(gone(w));
     expect((await w.workload.list(Nodes)).items).toEqual([]);
   });
@@ -163,16 +163,16 @@ describe('a machine', () => {
       },
     });
     await createMachine(w, 'm2');
-    await w.until(async () => (await w.find(machines, 'm2'))?.status?.nodeRef?.name === 'm1');
-    await w.client.delete(machines, key(w));
+    await w.until(async () => (await w.find(Machines, 'm2'))?.status?.nodeRef?.name === 'm1');
+    await w.client.delete(Machines, key(w));
     await w.until(gone(w));
     expect((await w.workload.list(Nodes)).items.map(({ metadata }) => metadata.name)).toEqual(['m1']);
   });
 
   it('tells what it waits for on the way', async () => {
     const w = await begin({ bootMs: 30_000 });
-    await w.until(async () => (await w.find(machines, 'm1'))?.status?.phase === 'Provisioning');
-    const machine = await w.find(machines, 'm1');
+    await w.until(async () => (await w.find(Machines, 'm1'))?.status?.phase === 'Provisioning');
+    const machine = await w.find(Machines, 'm1');
     expect(conditionOf(machine, 'InfrastructureReady')).toMatchObject({
       status: 'False',
       reason: 'NotReady',
@@ -185,8 +185,8 @@ describe('a machine', () => {
 
   it('waits for minReadySeconds before it calls itself available', async () => {
     const w = await begin({}, { minReadySeconds: 30 });
-    await w.until(async () => conditionOf(await w.find(machines, 'm1'), 'Ready')?.status === 'True');
-    expect(conditionOf(await w.find(machines, 'm1'), 'Available')?.reason).toBe('WaitingForMinReadySeconds');
+    await w.until(async () => conditionOf(await w.find(Machines, 'm1'), 'Ready')?.status === 'True');
+    expect(conditionOf(await w.find(Machines, 'm1'), 'Available')?.reason).toBe('WaitingForMinReadySeconds');
     await w.until(running(w));
   });
 
@@ -196,14 +196,14 @@ describe('a machine', () => {
     const now = '2026-01-02T00:00:00Z';
     const sick = { type: 'Ready', status: 'False', message: 'container runtime is down', lastTransitionTime: now };
     await setNodeConditions(w.workload, 'm1', [sick]);
-    await w.until(async () => conditionOf(await w.find(machines, 'm1'), 'NodeHealthy')?.status === 'False');
-    expect(conditionOf(await w.find(machines, 'm1'), 'Ready')?.message).toContain(
+    await w.until(async () => conditionOf(await w.find(Machines, 'm1'), 'NodeHealthy')?.status === 'False');
+    expect(conditionOf(await w.find(Machines, 'm1'), 'Ready')?.message).toContain(
       'Node.Ready: container runtime is down',
     );
-    const legacy = async () => legacyConditionOf(await w.find(machines, 'm1'), 'Ready');
+    const legacy = async () => legacyConditionOf(await w.find(Machines, 'm1'), 'Ready');
     expect(await legacy()).toMatchObject({ status: 'False', reason: 'NodeConditionsFailed' });
     await w.workload.delete(Nodes, { name: 'm1' });
-    await w.until(async () => conditionOf(await w.find(machines, 'm1'), 'NodeHealthy')?.reason === 'NodeDeleted');
+    await w.until(async () => conditionOf(await w.find(Machines, 'm1'), 'NodeHealthy')?.reason === 'NodeDeleted');
     expect(await legacy()).toMatchObject({ status: 'False', reason: 'NodeNotFound' });
   });
 
@@ -217,9 +217,9 @@ describe('a machine', () => {
       message: 'Server m1 is in state SHUTOFF',
     };
     const conditions = [{ ...stopped, lastTransitionTime: '2026-01-02T00:00:00Z' }];
-    await w.client.patch(fakeMachines, key(w), 'merge', { status: { conditions } }, { ...by, subresource: 'status' });
-    await w.until(async () => conditionOf(await w.find(machines, 'm1'), 'Ready')?.status === 'Unknown');
-    expect(legacyConditionOf(await w.find(machines, 'm1'), 'Ready')).toMatchObject(stopped);
+    await w.client.patch(FakeMachines, key(w), 'merge', { status: { conditions } }, { ...by, subresource: 'status' });
+    await w.until(async () => conditionOf(await w.find(Machines, 'm1'), 'Ready')?.status === 'Unknown');
+    expect(legacyConditionOf(await w.find(Machines, 'm1'), 'Ready')).toMatchObject(stopped);
   });
 
   it('has its owner asked to replace it when its server is gone for good, unless told otherwise', async () => {
@@ -239,16 +239,16 @@ describe('a machine', () => {
       lastTransitionTime: '2026-01-02T00:00:00Z',
     };
     const say = (conditions: object[]) =>
-      w.client.patch(fakeMachines, key(w), 'merge', { status: { conditions } } as never, {
+      w.client.patch(FakeMachines, key(w), 'merge', { status: { conditions } } as never, {
         ...by,
         subresource: 'status',
       });
     await say([gone]);
-    const find = (type: string) => async () => conditionOf(await w.find(machines, 'm1'), type);
+    const find = (type: string) => async () => conditionOf(await w.find(Machines, 'm1'), type);
     await w.until(async () => (await find('InfrastructureReady')())?.reason === 'InstanceGone');
     expect(await find('OwnerRemediated')()).toBeUndefined();
     const annotations = { 'cluster.x-k8s.io/skip-remediation': null };
-    await w.client.patch(machines, key(w), 'merge', { metadata: { annotations } }, by);
+    await w.client.patch(Machines, key(w), 'merge', { metadata: { annotations } }, by);
     await w.until(async () => (await find('OwnerRemediated')())?.reason === 'WaitingForRemediation');
     expect(await find('HealthCheckSucceeded')()).toMatchObject({ status: 'False', reason: 'InstanceGone', message });
     // found after all
@@ -261,10 +261,10 @@ describe('a machine', () => {
     const w = await begin();
     await w.until(running(w));
     w.setWorkloadDown(true);
-    await w.until(async () => conditionOf(await w.find(clusters, 'c1'), 'RemoteConnectionProbe')?.status === 'False');
-    expect(conditionOf(await w.find(machines, 'm1'), 'NodeHealthy')?.status).toBe('True');
-    await w.until(async () => conditionOf(await w.find(machines, 'm1'), 'NodeHealthy')?.reason === 'ConnectionDown');
-    expect(conditionOf(await w.find(machines, 'm1'), 'NodeHealthy')?.message).toContain('ECONNREFUSED');
+    await w.until(async () => conditionOf(await w.find(Clusters, 'c1'), 'RemoteConnectionProbe')?.status === 'False');
+    expect(conditionOf(await w.find(Machines, 'm1'), 'NodeHealthy')?.status).toBe('True');
+    await w.until(async () => conditionOf(await w.find(Machines, 'm1'), 'NodeHealthy')?.reason === 'ConnectionDown');
+    expect(conditionOf(await w.find(Machines, 'm1'), 'NodeHealthy')?.message).toContain('ECONNREFUSED');
     w.setWorkloadDown(false);
     await w.until(running(w));
   });
@@ -284,14 +284,14 @@ describe('a machine', () => {
         infrastructureRef: { apiGroup: 'infrastructure.cluster.x-k8s.io', kind: 'NoSuchMachine', name: 'm1' },
       },
     };
-    await w.client.create(machines, machine, by);
-    await w.until(async () => conditionOf(await w.find(machines, 'm1'), 'InfrastructureReady') !== undefined);
-    expect(conditionOf(await w.find(machines, 'm1'), 'InfrastructureReady')).toMatchObject({
+    await w.client.create(Machines, machine, by);
+    await w.until(async () => conditionOf(await w.find(Machines, 'm1'), 'InfrastructureReady') !== undefined);
+    expect(conditionOf(await w.find(Machines, 'm1'), 'InfrastructureReady')).toMatchObject({
       status: 'Unknown',
       reason: 'InternalError',
       message: expect.stringContaining('nosuchmachines.infrastructure.cluster.x-k8s.io'),
     });
-    await w.client.delete(machines, own);
+    await w.client.delete(Machines, own);
     await w.until(gone(w));
   });
 });
@@ -322,25 +322,25 @@ describe('the deletion of a machine', () => {
     );
     await w.until(running(w));
     await put(w.workload, Pods, pod('app'));
-    await w.client.delete(machines, key(w));
+    await w.client.delete(Machines, key(w));
     await w.until(async () => (await deletion(w))?.reason === 'WaitingForPreDrainHook');
     expect((await deletion(w))?.message).toContain('pre-drain.delete.hook.machine.cluster.x-k8s.io/x');
     const clear = (name: string) =>
-      w.client.patch(machines, key(w), 'merge', { metadata: { annotations: { [name]: null } } }, by);
+      w.client.patch(Machines, key(w), 'merge', { metadata: { annotations: { [name]: null } } }, by);
     await clear('pre-drain.delete.hook.machine.cluster.x-k8s.io/x');
     await w.until(
       async () =>
         (await deletion(w))?.reason === 'DrainingNode' && ((await deletion(w))?.message.includes('apps/app') ?? false),
     );
     expect((await w.workload.get(Nodes, { name: 'm1' })).spec?.unschedulable).toBe(true);
-    expect((await w.find(machines, 'm1'))?.status?.deletion?.nodeDrainStartTime).toBeDefined();
+    expect((await w.find(Machines, 'm1'))?.status?.deletion?.nodeDrainStartTime).toBeDefined();
     await w.workload.delete(Pods, { namespace: 'apps', name: 'app' });
     await w.until(async () => (await deletion(w))?.reason === 'WaitingForPreTerminateHook');
-    expect(await w.find(fakeMachines, 'm1')).toBeDefined();
+    expect(await w.find(FakeMachines, 'm1')).toBeDefined();
     await clear('pre-terminate.delete.hook.machine.cluster.x-k8s.io/y');
     await w.until(gone(w));
-    expect(await w.find(fakeMachines, 'm1')).toBeUndefined();
-    expect(await w.find(fakeConfigs, 'm1')).toBeUndefined();
+    expect(await w.find(FakeMachines, 'm1')).toBeUndefined();
+    expect(await w.find(FakeConfigs, 'm1')).toBeUndefined();
     expect((await w.workload.list(Nodes)).items).toEqual([]);
   });
 
@@ -351,13 +351,13 @@ describe('the deletion of a machine', () => {
     await put(w.workload, Pods, pod('late', { labels: { tier: 'db' } }));
     await put(w.workload, Pods, pod('job', { labels: { 'cluster.x-k8s.io/drain': 'wait-completed' } }));
     await put(w.workload, Pods, pod('stay', { labels: { 'cluster.x-k8s.io/drain': 'skip' } }));
-    await put(w.client, machineDrainRules, {
+    await put(w.client, MachineDrainRules, {
       apiVersion: 'cluster.x-k8s.io/v1beta2',
       kind: 'MachineDrainRule',
       metadata: { name: 'db-last', namespace: w.namespace },
       spec: { drain: { behavior: 'Drain', order: 10 }, pods: [{ selector: { matchLabels: { tier: 'db' } } }] },
     });
-    await w.client.delete(machines, key(w));
+    await w.client.delete(Machines, key(w));
     await w.until(async () => (await deletion(w))?.message.includes('waiting for completion') ?? false);
     expect((await deletion(w))?.message.split('\n').slice(1)).toEqual([
       '* Pod apps/job: waiting for completion',
@@ -394,7 +394,7 @@ describe('the deletion of a machine', () => {
       spec: { minAvailable: 1, selector: { matchLabels: { app: 'a' } } },
     };
     await put(w.workload, budgets, budget);
-    await w.client.delete(machines, key(w));
+    await w.client.delete(Machines, key(w));
     await w.until(async () => (await deletion(w))?.message.includes('disruption budget') ?? false);
     expect((await deletion(w))?.message).toContain(
       "* Pod apps/app: cannot evict pod as it would violate the pod's disruption budget.",
@@ -407,16 +407,16 @@ describe('the deletion of a machine', () => {
     const w = await begin();
     await w.until(running(w));
     w.setWorkloadDown(true);
-    await w.client.delete(machines, key(w));
+    await w.client.delete(Machines, key(w));
     await w.until(async () => (await deletion(w))?.reason === 'DrainingNode');
     await w.until(gone(w));
-    expect(await w.find(fakeMachines, 'm1')).toBeUndefined();
+    expect(await w.find(FakeMachines, 'm1')).toBeUndefined();
   });
 
   it('does not wait for a node that never was', async () => {
     const w = await begin({ broken: () => true });
-    await w.until(async () => (await w.find(machines, 'm1'))?.status?.phase === 'Provisioning');
-    await w.client.delete(machines, key(w));
+    await w.until(async () => (await w.find(Machines, 'm1'))?.status?.phase === 'Provisioning');
+    await w.client.delete(Machines, key(w));
     const asked = w.clock.now();
     await w.until(gone(w));
     expect(w.clock.now() - asked).toBeLessThan(10_000);
@@ -426,14 +426,14 @@ describe('the deletion of a machine', () => {
     world = await createWorld();
     const w = world;
     await createCluster(w);
-    await w.until(async () => conditionOf(await w.find(clusters, 'c1'), 'RemoteConnectionProbe')?.status === 'True');
+    await w.until(async () => conditionOf(await w.find(Clusters, 'c1'), 'RemoteConnectionProbe')?.status === 'True');
     w.setWorkloadDown(true);
     await createMachine(w, 'm1', { deletion: { nodeDeletionTimeoutSeconds: 600 } });
     await w.until(async () => (await w.workload.list(Nodes)).items.length === 1);
-    expect((await w.find(machines, 'm1'))?.status?.nodeRef).toBeUndefined();
-    await w.client.delete(machines, key(w));
+    expect((await w.find(Machines, 'm1'))?.status?.nodeRef).toBeUndefined();
+    await w.client.delete(Machines, key(w));
     await w.until(async () => (await deletion(w))?.reason === 'DeletingNode');
-    expect(await w.find(fakeMachines, 'm1')).toBeUndefined();
+    expect(await w.find(FakeMachines, 'm1')).toBeUndefined();
     w.setWorkloadDown(false);
     await w.until(gone(w));
     expect((await w.workload.list(Nodes)).items).toEqual([]);
@@ -443,9 +443,9 @@ describe('the deletion of a machine', () => {
     const w = await begin({ stuck: (name) => name === 'm1' });
     await createMachine(w, 'm2');
     await w.until(async () => (await running(w)()) && (await running(w, 'm2')()));
-    await w.client.delete(machines, key(w));
-    await w.client.delete(machines, key(w, 'm2'));
-    await w.until(async () => (await w.find(machines, 'm2')) === undefined);
+    await w.client.delete(Machines, key(w));
+    await w.client.delete(Machines, key(w, 'm2'));
+    await w.until(async () => (await w.find(Machines, 'm2')) === undefined);
     await w.until(async () => (await deletion(w))?.reason === 'WaitingForInfrastructureDeletion');
     expect((await deletion(w))?.message).toBe('Waiting for FakeMachine to be deleted');
   });
@@ -457,14 +457,14 @@ describe('the deletion of a machine', () => {
     await w.pass(61_000);
     const error = () => statusError.internal('etcd is slow');
     faults.push({ verb: 'get', resource: 'CustomResourceDefinition', error });
-    await w.client.delete(machines, key(w));
+    await w.client.delete(Machines, key(w));
     await w.pass(60_000);
-    expect(await w.find(machines, 'm1')).toBeDefined();
-    expect(await w.find(fakeMachines, 'm1')).toBeDefined();
+    expect(await w.find(Machines, 'm1')).toBeDefined();
+    expect(await w.find(FakeMachines, 'm1')).toBeDefined();
     expect((await deletion(w))?.message).toContain('etcd is slow');
     faults.length = 0;
     await w.until(gone(w));
-    expect(await w.find(fakeMachines, 'm1')).toBeUndefined();
+    expect(await w.find(FakeMachines, 'm1')).toBeUndefined();
   });
 
   it.each(['before', 'after'] as const)(
@@ -477,14 +477,14 @@ describe('the deletion of a machine', () => {
       for (const resource of ['Machine', 'FakeMachine', 'FakeConfig']) {
         faults.push({ verb: ['delete', 'patch'], resource, when, nth: [1, 3], error });
       }
-      await w.client.delete(machines, key(w));
+      await w.client.delete(Machines, key(w));
       for (let crash = 0; crash < 3; crash++) {
         await w.pass(5);
         await w.restart();
       }
       await w.until(gone(w));
-      expect(await w.find(fakeMachines, 'm1')).toBeUndefined();
-      expect(await w.find(fakeConfigs, 'm1')).toBeUndefined();
+      expect(await w.find(FakeMachines, 'm1')).toBeUndefined();
+      expect(await w.find(FakeConfigs, 'm1')).toBeUndefined();
       expect((await w.workload.list(Nodes)).items).toEqual([]);
     },
   );

@@ -1,11 +1,11 @@
 import {
+  Clusters,
   clusterNameLabel,
-  clusters,
   type Machine,
-  machineDeployments,
-  machineHealthChecks,
-  machineSets,
-  machines,
+  MachineDeployments,
+  MachineHealthChecks,
+  MachineSets,
+  Machines,
   type Node,
   poolNameLabel,
   setNameLabel,
@@ -84,22 +84,22 @@ const always: readonly Phase<MachineScope>[] = [
 export function machineController(dependencies: ClusterControllerDependencies): ControllerDefinition {
   const nodeDeletionAttempts = new Map<string, number>();
   const machinesBy = (index: string, value: string): ObjectKey[] =>
-    dependencies.cache.lister(machines).byIndex(index, value).map(objectKey);
+    dependencies.cache.lister(Machines).byIndex(index, value).map(objectKey);
   const ofCluster = ({ namespace, name }: ObjectKey): ObjectKey[] =>
     machinesBy(byCluster, clusterIndexValue(namespace, name));
   const follower = dependencies.externals.follow((object) => machinesBy(byReference, objectIndexValue(object)));
 
   const reconcile = async (context: ReconcileContext, key: ObjectKey): Promise<Result> => {
-    const cached = context.cache.lister(machines).get(key);
+    const cached = context.cache.lister(Machines).get(key);
     if (!cached || isFilteredOut(cached, dependencies.watchFilter)) return done();
-    const machine = await withFinalizer(context, machines, cached, machineFinalizer);
-    const cluster = context.cache.lister(clusters).get(clusterKey(machine));
+    const machine = await withFinalizer(context, Machines, cached, machineFinalizer);
+    const cluster = context.cache.lister(Clusters).get(clusterKey(machine));
     const draft = draftOf(machine);
     const pauses = pausedBy(machine, cluster);
     setPausedCondition(draft, pauses, context.clock.now());
     if (pauses.length > 0 || (!cluster && !isDeleting(machine))) {
       if (pauses.length === 0) orphaned(draft, context.clock.now());
-      await writeObject(context, machines, machine, draft, { observed: false });
+      await writeObject(context, Machines, machine, draft, { observed: false });
       return done();
     }
     const machineSet = ownerSet(context, machine);
@@ -121,24 +121,24 @@ export function machineController(dependencies: ClusterControllerDependencies): 
     const phases = isDeleting(machine) ? [...always, reconcileDelete] : always;
     const { result, errors } = await runPhases(phases, scope, { carryOn: true });
     const later = observe(scope, errors);
-    await writeObject(context, machines, machine, draft, { observed: errors.length === 0 });
+    await writeObject(context, Machines, machine, draft, { observed: errors.length === 0 });
     if (errors.length > 0) throw combined(errors);
     return soonest(result, later);
   };
 
   return defineController({
     name: 'machine',
-    for: machines,
+    for: Machines,
     continuesAfterOwnWrite: 'everything',
     concurrency: dependencies.concurrency ?? defaultConcurrency,
     groupOf: (key) => key.namespace ?? '',
     setup(cache) {
       registerIndexes(cache);
-      cache.informer(machineHealthChecks);
+      cache.informer(MachineHealthChecks);
     },
     watches: [
-      watchObjects(machines, { predicates: watchFilter(dependencies.watchFilter) }),
-      watchMapped(clusters, (cluster) => ofCluster(objectKey(cluster)), {
+      watchObjects(Machines, { predicates: watchFilter(dependencies.watchFilter) }),
+      watchMapped(Clusters, (cluster) => ofCluster(objectKey(cluster)), {
         predicates: [
           clusterChanged(
             'paused',
@@ -149,14 +149,14 @@ export function machineController(dependencies: ClusterControllerDependencies): 
           ),
         ],
       }),
-      watchMapped(machineSets, (set) => machinesBy(byController, set.metadata.uid ?? ''), {
+      watchMapped(MachineSets, (set) => machinesBy(byController, set.metadata.uid ?? ''), {
         predicates: [rolloutChanged],
       }),
       watchMapped(
-        machineDeployments,
+        MachineDeployments,
         (deployment) =>
           dependencies.cache
-            .lister(machineSets)
+            .lister(MachineSets)
             .byIndex(byController, deployment.metadata.uid ?? '')
             .flatMap((set) => machinesBy(byController, set.metadata.uid ?? '')),
         { predicates: [rolloutChanged] },
@@ -171,7 +171,7 @@ export function machineController(dependencies: ClusterControllerDependencies): 
   });
 
   function machinesOfNode(cluster: ObjectKey, node: Node): ObjectKey[] {
-    const lister = dependencies.cache.lister(machines);
+    const lister = dependencies.cache.lister(Machines);
     const { name = '' } = node.metadata;
     const namesake = lister.get({ namespace: cluster.namespace ?? '', name });
     // mostly the same one: known by name, and by the server it runs on
@@ -191,13 +191,13 @@ function clusterKey({ metadata, spec }: Machine): ObjectKey {
 }
 
 function ownerSet({ cache }: ReconcileContext, machine: Machine) {
-  const owner = ownerOf(machine, machineSets);
-  return owner && cache.lister(machineSets).get({ namespace: machine.metadata.namespace ?? '', name: owner.name });
+  const owner = ownerOf(machine, MachineSets);
+  return owner && cache.lister(MachineSets).get({ namespace: machine.metadata.namespace ?? '', name: owner.name });
 }
 
 function ownerDeployment({ cache }: ReconcileContext, set: KubeObject) {
-  const owner = ownerOf(set, machineDeployments);
-  return owner && cache.lister(machineDeployments).get({ namespace: set.metadata.namespace ?? '', name: owner.name });
+  const owner = ownerOf(set, MachineDeployments);
+  return owner && cache.lister(MachineDeployments).get({ namespace: set.metadata.namespace ?? '', name: owner.name });
 }
 
 function observe(scope: MachineScope, errors: readonly unknown[]): Result {
@@ -239,7 +239,7 @@ function orphaned(draft: Machine, nowMs: number): void {
 function adoptAndLabel({ machine, cluster }: MachineScope): undefined {
   const { metadata } = machine;
   if (cluster && standsAlone(machine)) {
-    metadata.ownerReferences = [...withOwner(metadata.ownerReferences, ownerReference(cluster, clusters))];
+    metadata.ownerReferences = [...withOwner(metadata.ownerReferences, ownerReference(cluster, Clusters))];
   }
   metadata.labels = { ...metadata.labels, [clusterNameLabel]: machine.spec.clusterName };
 }

@@ -1,4 +1,4 @@
-import { machines } from '../../../api/index.ts';
+import { Machines } from '../../../api/index.ts';
 import { objectKey } from '../../../client/index.ts';
 import { controlPlaneLabel, isDeleting, isExternallyManaged, providerIdOf } from '../../shared/index.ts';
 import { byCluster, clusterIndexValue } from '../common/indexes.ts';
@@ -23,7 +23,7 @@ export async function nodeIsOurs(scope: MachineScope): Promise<boolean> {
     if (controlPlane && isExternallyManaged(controlPlane)) return true;
   }
   const others = context.cache
-    .lister(machines)
+    .lister(Machines)
     .byIndex(byCluster, clusterIndexValue(machine.metadata.namespace, machine.spec.clusterName));
   return others.some((other) => other.metadata.labels?.[controlPlaneLabel] !== undefined && !isDeleting(other));
 }

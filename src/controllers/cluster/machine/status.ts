@@ -2,8 +2,8 @@ import {
   type Cluster,
   type Machine,
   type MachineDeployment,
+  MachineDeployments,
   type MachineSet,
-  machineDeployments,
 } from '../../../api/index.ts';
 import { type Condition, formatTime, parseRfc3339 } from '../../../machinery/index.ts';
 import { after, done, type Result, soonest } from '../../../runtime/index.ts';
@@ -117,7 +117,7 @@ function upToDateVerdict(machine: Machine, seen: MachineObservation): Verdict | 
   if (owner && owner.kind !== 'MachineSet') return undefined;
   // nothing may be concluded from a set or deployment that is not in sight
   if (owner && !machineSet) return undefined;
-  if (machineSet && ownerOf(machineSet, machineDeployments) && !seen.machineDeployment) return undefined;
+  if (machineSet && ownerOf(machineSet, MachineDeployments) && !seen.machineDeployment) return undefined;
   const differences = machineSet ? rolloutDifferences(machineSet, seen) : [];
   if (differences.length > 0) {
     return {

@@ -2,9 +2,9 @@ import {
   type Cluster,
   clusterNameLabel,
   type K0smotronCluster,
+  K0smotronClusters,
   type K0smotronControlPlane,
-  k0smotronClusters,
-  k0smotronControlPlanes,
+  K0smotronControlPlanes,
 } from '../../../api/index.ts';
 import { formatApiVersion } from '../../../machinery/index.ts';
 import { lastAppliedAnnotation, ownerReference } from '../../shared/index.ts';
@@ -15,14 +15,14 @@ export function childPlane(controlPlane: K0smotronControlPlane, cluster: Cluster
   const { [lastAppliedAnnotation]: _, ...annotations } = metadata.annotations ?? {};
   const clusterName = cluster.metadata.name ?? '';
   return {
-    apiVersion: formatApiVersion(k0smotronClusters.group, k0smotronClusters.version),
-    kind: k0smotronClusters.kind,
+    apiVersion: formatApiVersion(K0smotronClusters.group, K0smotronClusters.version),
+    kind: K0smotronClusters.kind,
     metadata: {
       name: clusterName,
       namespace: cluster.metadata.namespace ?? '',
       labels: { ...metadata.labels, [clusterNameLabel]: clusterName },
       ...(Object.keys(annotations).length > 0 && { annotations }),
-      ownerReferences: [ownerReference(controlPlane, k0smotronControlPlanes, { controller: true })],
+      ownerReferences: [ownerReference(controlPlane, K0smotronControlPlanes, { controller: true })],
     },
     spec,
   };

@@ -1,4 +1,4 @@
-import { type Cluster, clusters, type K0smotronCluster, Namespaces } from '../../../api/index.ts';
+import { type Cluster, Clusters, type K0smotronCluster, Namespaces } from '../../../api/index.ts';
 import { objectKey, withOptimisticLock } from '../../../client/index.ts';
 import { isConflict, type JsonObject } from '../../../machinery/index.ts';
 import { fieldManager, isNotConnected, isTrue, managedByAnnotation } from '../../shared/index.ts';
@@ -21,7 +21,7 @@ export async function tellCluster(scope: ControlPlaneScope, cluster: Cluster, pl
   if (Object.keys(patch).length > 0) {
     const { client, signal } = scope.context;
     try {
-      await client.patch(clusters, objectKey(cluster), 'merge', withOptimisticLock(patch, cluster), {
+      await client.patch(Clusters, objectKey(cluster), 'merge', withOptimisticLock(patch, cluster), {
         fieldManager,
         signal,
       });

@@ -2,11 +2,11 @@ import { X509Certificate } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import {
+  Clusters,
   ConfigMaps,
-  clusters,
   Ingresses,
-  k0smotronClusters,
-  k0smotronControlPlanes,
+  K0smotronClusters,
+  K0smotronControlPlanes,
   Namespaces,
   PersistentVolumeClaims,
   Secrets,
@@ -14,9 +14,9 @@ import {
   StatefulSets,
 } from '../../../api/index.ts';
 import { conditionOf, isTrue } from '../../shared/index.ts';
-import { fakeClusters } from '../../testing/provider-kinds.ts';
+import { FakeClusters } from '../../testing/provider-kinds.ts';
 import { by } from '../../testing/world.ts';
-import { worldsOfTests } from '../hosting/testing/hosting-world.ts';
+import { worldsOfTests } from '../plane-driver/testing/hosting-world.ts';
 import {
   clusterName,
   controlPlaneName,
@@ -42,7 +42,7 @@ const untilAvailable = (world: K0smotronWorld): Promise<void> =>
   });
 const change = async (world: K0smotronWorld, spec: object): Promise<void> => {
   const key = { namespace: world.namespace, name: controlPlaneName };
-  await world.client.patch(k0smotronControlPlanes, key, 'merge', { spec } as never, by);
+  await world.client.patch(K0smotronControlPlanes, key, 'merge', { spec } as never, by);
 };
 
 describe('a K0smotronControlPlane as the guide has it', () => {
@@ -68,7 +68,7 @@ describe('a K0smotronControlPlane as the guide has it', () => {
     const world = await start();
     await createControlPlane(world);
     await untilAvailable(world);
-    await world.until(async () => (await world.find(clusters, clusterName))?.metadata.annotations !== undefined);
+    await world.until(async () => (await world.find(Clusters, clusterName))?.metadata.annotations !== undefined);
     expect((await world.controlPlane()).status).toMatchObject({
       initialization: { controlPlaneInitialized: true },
       externalManagedControlPlane: true,
@@ -79,10 +79,10 @@ describe('a K0smotronControlPlane as the guide has it', () => {
       upToDateReplicas: 1,
       selector: 'app=k0smotron,cluster=c1,component=cluster',
     });
-    const cluster = await world.find(clusters, clusterName);
+    const cluster = await world.find(Clusters, clusterName);
     expect(cluster?.spec.controlPlaneEndpoint).toEqual({ host: '127.65.0.1', port: 6443 });
     expect(cluster?.metadata.annotations?.['k0sproject.io/cluster-id']).toMatch(/^kube-system:.+/);
-    expect((await world.find(fakeClusters, clusterName))?.['spec']).toMatchObject({
+    expect((await world.find(FakeClusters, clusterName))?.['spec']).toMatchObject({
       controlPlaneEndpoint: { host: '127.65.0.1', port: 6443 },
     });
     const set = await world.find(StatefulSets, 'kmc-c1');
@@ -136,11 +136,11 @@ describe('a K0smotronControlPlane as the guide has it', () => {
     const endpoint = (await world.plane())?.status?.controlPlaneEndpoint;
     const key = { namespace: world.namespace, name: 'c1' };
     const observed = { spec: { externalAddress: '127.65.0.9' } };
-    await world.client.patch(k0smotronClusters, key, 'merge', observed, { fieldManager: 'manager' });
+    await world.client.patch(K0smotronClusters, key, 'merge', observed, { fieldManager: 'manager' });
     await world.until(async () => (await world.plane())?.spec.externalAddress === undefined);
     await world.pass(minute);
     expect((await world.plane())?.status?.controlPlaneEndpoint).toEqual(endpoint);
-    expect((await world.find(clusters, 'c1'))?.spec.controlPlaneEndpoint?.host).toBe('127.65.0.1');
+    expect((await world.find(Clusters, 'c1'))?.spec.controlPlaneEndpoint?.host).toBe('127.65.0.1');
   });
 
   it('is quiet at rest', async () => {
@@ -208,12 +208,12 @@ describe('changes', () => {
     await createControlPlane(world);
     await untilAvailable(world);
     const key = { namespace: world.namespace, name: clusterName };
-    await world.client.patch(clusters, key, 'merge', { spec: { paused: true } }, by);
+    await world.client.patch(Clusters, key, 'merge', { spec: { paused: true } }, by);
     await world.until(async () => isTrue(await world.controlPlane(), 'Paused'));
     await change(world, { replicas: 3 });
     await world.pass(10 * minute);
     expect((await world.find(StatefulSets, 'kmc-c1'))?.spec.replicas).toBe(1);
-    await world.client.patch(clusters, key, 'merge', { spec: { paused: null } }, by);
+    await world.client.patch(Clusters, key, 'merge', { spec: { paused: null } }, by);
     await world.until(async () => (await world.controlPlane()).status?.readyReplicas === 3);
   });
 });
@@ -231,9 +231,9 @@ describe('behind an Ingress', () => {
     await createControlPlane(world, { ...rest, version: 'v1.34.1+k0s.0', service: { type: 'ClusterIP' }, ingress });
     await untilAvailable(world);
     const endpoint = { host: 'api.example.org', port: 443 };
-    await world.until(async () => (await world.find(clusters, clusterName))?.spec.controlPlaneEndpoint !== undefined);
-    expect((await world.find(clusters, clusterName))?.spec.controlPlaneEndpoint).toEqual(endpoint);
-    expect((await world.find(fakeClusters, clusterName))?.['spec']).toMatchObject({ controlPlaneEndpoint: endpoint });
+    await world.until(async () => (await world.find(Clusters, clusterName))?.spec.controlPlaneEndpoint !== undefined);
+    expect((await world.find(Clusters, clusterName))?.spec.controlPlaneEndpoint).toEqual(endpoint);
+    expect((await world.find(FakeClusters, clusterName))?.['spec']).toMatchObject({ controlPlaneEndpoint: endpoint });
 
     const made = await world.find(Ingresses, 'kmc-c1');
     expect(made?.metadata.annotations).toMatchObject(ingress.annotations);
@@ -273,8 +273,8 @@ describe('behind an Ingress', () => {
     const script = Object.values((await world.find(ConfigMaps, 'kmc-entrypoint-c1-config'))?.data ?? {}).join();
     expect(script).toContain('--disable-components=endpoint-reconciler');
 
-    await world.client.delete(clusters, { namespace: world.namespace, name: clusterName });
-    await world.until(async () => (await world.find(clusters, clusterName)) === undefined);
+    await world.client.delete(Clusters, { namespace: world.namespace, name: clusterName });
+    await world.until(async () => (await world.find(Clusters, clusterName)) === undefined);
     expect(await world.list(Ingresses)).toEqual([]);
   });
 });
@@ -289,12 +289,12 @@ describe('the end', () => {
     await createControlPlane(world, { ...guideSpec, storage: { type: 'etcd', etcd } });
     await untilAvailable(world);
     const asked = world.clock.now();
-    await world.client.delete(clusters, { namespace: world.namespace, name: clusterName });
-    await world.until(async () => (await world.find(clusters, clusterName)) === undefined);
+    await world.client.delete(Clusters, { namespace: world.namespace, name: clusterName });
+    await world.until(async () => (await world.find(Clusters, clusterName)) === undefined);
     // by the simulated clock: nothing waits for a timer that stands in for an event
     expect(world.clock.now() - asked).toBeLessThan(20_000);
     expect(await world.plane()).toBeUndefined();
-    expect(await world.find(k0smotronControlPlanes, controlPlaneName)).toBeUndefined();
+    expect(await world.find(K0smotronControlPlanes, controlPlaneName)).toBeUndefined();
     expect(await world.list(StatefulSets)).toEqual([]);
     expect(await world.list(PersistentVolumeClaims)).toHaveLength(left);
   });
@@ -304,7 +304,7 @@ describe('the end', () => {
     await createControlPlane(world);
     await untilAvailable(world);
     const before = (await world.plane())?.metadata.uid;
-    await world.client.delete(k0smotronClusters, { namespace: world.namespace, name: clusterName });
+    await world.client.delete(K0smotronClusters, { namespace: world.namespace, name: clusterName });
     await world.until(async () => {
       const plane = await world.plane();
       return plane !== undefined && plane.metadata.uid !== before && isTrue(plane, 'Available');

@@ -1,4 +1,4 @@
-import { clusters, k0smotronClusters, k0smotronControlPlanes } from '../../../api/index.ts';
+import { Clusters, K0smotronClusters, K0smotronControlPlanes } from '../../../api/index.ts';
 import type { ObjectKey } from '../../../client/index.ts';
 import { clone } from '../../../machinery/index.ts';
 import {
@@ -35,9 +35,9 @@ export function k0smotronControlPlaneController(dependencies: ProviderDependenci
   const follower = dependencies.externals.follow(() => []);
 
   const reconcile = async (context: ReconcileContext, key: ObjectKey): Promise<Result> => {
-    const original = context.cache.lister(k0smotronControlPlanes).get(key);
+    const original = context.cache.lister(K0smotronControlPlanes).get(key);
     if (!original || isFilteredOut(original, dependencies.watchFilter)) return done();
-    if (await ensureFinalizer(context, k0smotronControlPlanes, original, controlPlaneFinalizer)) return done();
+    if (await ensureFinalizer(context, K0smotronControlPlanes, original, controlPlaneFinalizer)) return done();
     const { cluster, clusterName } = clusterOfPlane(context.cache, original);
     // nobody's yet: the Cluster controller makes itself the owner of what its Cluster refers to
     if (clusterName === undefined && !isDeleting(original)) return done();
@@ -49,25 +49,25 @@ export function k0smotronControlPlaneController(dependencies: ProviderDependenci
       if (isDeleting(original)) await removeControlPlane(scope);
       else if (cluster) await reconcileControlPlane(scope, cluster);
     }
-    await writeObject(context, k0smotronControlPlanes, original, draft, { observed: false });
+    await writeObject(context, K0smotronControlPlanes, original, draft, { observed: false });
     return done();
   };
 
   return defineController({
     name: 'k0smotron-control-plane',
-    for: k0smotronControlPlanes,
+    for: K0smotronControlPlanes,
     continuesAfterOwnWrite: 'status',
     concurrency: dependencies.concurrency ?? defaultConcurrency,
     setup(informers) {
-      informers.informer(clusters);
-      informers.informer(k0smotronClusters);
+      informers.informer(Clusters);
+      informers.informer(K0smotronClusters);
     },
     watches: [
-      watchObjects(k0smotronControlPlanes, { predicates: watchFilter(dependencies.watchFilter) }),
-      ...childWatches(k0smotronClusters, k0smotronControlPlanes, (plane) =>
+      watchObjects(K0smotronControlPlanes, { predicates: watchFilter(dependencies.watchFilter) }),
+      ...childWatches(K0smotronClusters, K0smotronControlPlanes, (plane) =>
         JSON.stringify([isTrue(plane, 'ControlPlaneFunctional'), plane.status?.controlPlaneEndpoint]),
       ),
-      watchMapped(clusters, (cluster) => controlPlanesOf(cluster, k0smotronControlPlanes), {
+      watchMapped(Clusters, (cluster) => controlPlanesOf(cluster, K0smotronControlPlanes), {
         predicates: [relevantClusterChange],
       }),
     ],

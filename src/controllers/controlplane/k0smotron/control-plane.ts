@@ -1,8 +1,8 @@
-import { type Cluster, type K0smotronCluster, k0smotronClusters, k0smotronControlPlanes } from '../../../api/index.ts';
+import { type Cluster, type K0smotronCluster, K0smotronClusters, K0smotronControlPlanes } from '../../../api/index.ts';
 import { objectKey } from '../../../client/index.ts';
 import { ignoreNotFound, isNotFound } from '../../../machinery/index.ts';
 import { conditionOf, isDeleting, ownerOf, setVerdict, withoutFinalizer } from '../../shared/index.ts';
-import { runningVersionOf, seeControlPlane } from '../hosting/workload-sets.ts';
+import { runningVersionOf, seeControlPlane } from '../plane-driver/workload-sets.ts';
 import { childPlane } from './child.ts';
 import { tellCluster } from './cluster-facts.ts';
 import { observeControlPlane, refuseControlPlane } from './control-plane-status.ts';
@@ -39,7 +39,7 @@ export async function removeControlPlane(scope: ControlPlaneScope): Promise<void
   }
   if (!isDeleting(live)) {
     try {
-      await context.client.delete(k0smotronClusters, objectKey(live), { signal: context.signal });
+      await context.client.delete(K0smotronClusters, objectKey(live), { signal: context.signal });
     } catch (error) {
       if (!isNotFound(error)) throw error;
     }
@@ -62,13 +62,13 @@ export async function removeControlPlane(scope: ControlPlaneScope): Promise<void
 async function findPlane({ context, original, clusterName }: ControlPlaneScope): Promise<K0smotronCluster | undefined> {
   if (clusterName === undefined) return undefined;
   const key = { namespace: original.metadata.namespace ?? '', name: clusterName };
-  const cached = context.cache.lister(k0smotronClusters).get(key);
-  return cached ?? (await context.client.get(k0smotronClusters, key, { signal: context.signal }).catch(ignoreNotFound));
+  const cached = context.cache.lister(K0smotronClusters).get(key);
+  return cached ?? (await context.client.get(K0smotronClusters, key, { signal: context.signal }).catch(ignoreNotFound));
 }
 
 /** After a move to another management cluster the name is what is left of the owner. */
 const isOurs = ({ original }: ControlPlaneScope, plane: K0smotronCluster): boolean =>
-  ownerOf(plane, k0smotronControlPlanes)?.name === original.metadata.name;
+  ownerOf(plane, K0smotronControlPlanes)?.name === original.metadata.name;
 
 async function ensurePlane(
   { context, planes }: ControlPlaneScope,
@@ -77,16 +77,16 @@ async function ensurePlane(
 ): Promise<K0smotronCluster> {
   const { client, signal } = context;
   if (live) {
-    const plane = await planes.apply(client, k0smotronClusters, desired, live, signal);
+    const plane = await planes.apply(client, K0smotronClusters, desired, live, signal);
     // an address that others, or we in former versions, found out and wrote beside what the user asked for
     if (plane.spec.externalAddress === undefined || desired.spec.externalAddress !== undefined) return plane;
     const patch = { spec: { externalAddress: null } };
-    return client.patch(k0smotronClusters, objectKey(plane), 'merge', patch, {
+    return client.patch(K0smotronClusters, objectKey(plane), 'merge', patch, {
       fieldManager: planeFieldManager,
       signal,
     });
   }
-  return client.apply(k0smotronClusters, desired, { fieldManager: planeFieldManager, force: true, signal });
+  return client.apply(K0smotronClusters, desired, { fieldManager: planeFieldManager, force: true, signal });
 }
 
 /** The lowest that runs in a ready Pod. */

@@ -1,9 +1,9 @@
 import {
   type Cluster,
-  clusters,
+  Clusters,
   type K0smotronCluster,
   type K0smotronControlPlane,
-  k0smotronControlPlanes,
+  K0smotronControlPlanes,
   Services,
 } from '../../../api/index.ts';
 import { objectKey } from '../../../client/index.ts';
@@ -18,12 +18,12 @@ export interface PlaneFamily {
 }
 
 export function familyOf({ cache }: Pick<ReconcileContext, 'cache'>, plane: K0smotronCluster): PlaneFamily {
-  const owner = ownerOf(plane, k0smotronControlPlanes);
+  const owner = ownerOf(plane, K0smotronControlPlanes);
   if (!owner) return { parent: undefined, cluster: undefined };
   const { namespace = '' } = plane.metadata;
-  const parent = cache.lister(k0smotronControlPlanes).get({ namespace, name: owner.name });
+  const parent = cache.lister(K0smotronControlPlanes).get({ namespace, name: owner.name });
   // the plane has the name of the Cluster
-  return { parent, cluster: cache.lister(clusters).get(objectKey(plane)) };
+  return { parent, cluster: cache.lister(Clusters).get(objectKey(plane)) };
 }
 
 /** Labels and annotations that all objects of a plane take over from it. */

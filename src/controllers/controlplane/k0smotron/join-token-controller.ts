@@ -1,8 +1,8 @@
 import {
   type JoinTokenRequest,
-  joinTokenRequests,
+  JoinTokenRequests,
   type K0smotronCluster,
-  k0smotronClusters,
+  K0smotronClusters,
   type Secret,
   Secrets,
 } from '../../../api/index.ts';
@@ -59,38 +59,38 @@ export function joinTokenRequestController(
 ): ControllerDefinition {
   const requestsOf = ({ namespace, name }: ObjectKey): ObjectKey[] =>
     dependencies.cache
-      .lister(joinTokenRequests)
+      .lister(JoinTokenRequests)
       .byIndex(byPlane, `${namespace ?? ''}/${name}`)
       .map(objectKey);
 
   const reconcile = async (context: ReconcileContext, key: ObjectKey): Promise<Result> => {
-    const original = context.cache.lister(joinTokenRequests).get(key);
+    const original = context.cache.lister(JoinTokenRequests).get(key);
     if (!original || isFilteredOut(original, dependencies.watchFilter)) return done();
-    const plane = context.cache.lister(k0smotronClusters).get(planeKey(original));
+    const plane = context.cache.lister(K0smotronClusters).get(planeKey(original));
     if (isDeleting(original)) return remove(context, planes, original, plane);
-    if (await ensureFinalizer(context, joinTokenRequests, original, joinTokenFinalizer)) return done();
+    if (await ensureFinalizer(context, JoinTokenRequests, original, joinTokenFinalizer)) return done();
     if (original.status?.tokenID) return done();
     const draft = clone(original);
     const { result, error } = await attempt(context, planes, draft, plane);
-    await writeObject(context, joinTokenRequests, original, draft, { observed: false });
+    await writeObject(context, JoinTokenRequests, original, draft, { observed: false });
     if (error !== undefined) throw error;
     return result;
   };
 
   return defineController({
     name: 'k0smotron-join-token',
-    for: joinTokenRequests,
+    for: JoinTokenRequests,
     concurrency: dependencies.concurrency ?? defaultConcurrency,
     setup(cache) {
-      cache.informer(k0smotronClusters);
-      cache.informer(joinTokenRequests).addIndexer(byPlane, (request) => {
+      cache.informer(K0smotronClusters);
+      cache.informer(JoinTokenRequests).addIndexer(byPlane, (request) => {
         const { namespace, name } = planeKey(request);
         return [`${namespace ?? ''}/${name}`];
       });
     },
     watches: [
-      watchObjects(joinTokenRequests, { predicates: watchFilter(dependencies.watchFilter) }),
-      watchMapped(k0smotronClusters, (plane) => requestsOf(objectKey(plane))),
+      watchObjects(JoinTokenRequests, { predicates: watchFilter(dependencies.watchFilter) }),
+      watchMapped(K0smotronClusters, (plane) => requestsOf(objectKey(plane))),
     ],
     sources: [dependencies.workloads.connectionSource(requestsOf)],
     reconcile,
@@ -114,7 +114,7 @@ async function attempt(
   };
   if (!plane) return waiting('ClusterNotFound', `Cluster ${draft.spec.clusterName} does not exist in this namespace`);
   draft.metadata.ownerReferences = [
-    ...withOwner(draft.metadata.ownerReferences, ownerReference(plane, k0smotronClusters, { controller: true })),
+    ...withOwner(draft.metadata.ownerReferences, ownerReference(plane, K0smotronClusters, { controller: true })),
   ];
   const kubeconfig = secretText(await kubeconfigSecret(context, plane), 'value');
   if (kubeconfig === undefined) return waiting('WaitingForControlPlane', 'the control plane has no kubeconfig yet');
@@ -201,7 +201,7 @@ async function record(
         'app.kubernetes.io/component': 'jointoken',
       },
       ...(annotations && { annotations }),
-      ownerReferences: [ownerReference(request, joinTokenRequests, { controller: true })],
+      ownerReferences: [ownerReference(request, JoinTokenRequests, { controller: true })],
     },
     data: { [tokenKey]: Buffer.from(text).toString('base64') },
   };
@@ -236,6 +236,6 @@ async function remove(
   }
   const draft = clone(request);
   draft.metadata.finalizers = withoutFinalizer(draft.metadata.finalizers, joinTokenFinalizer);
-  await writeObject(context, joinTokenRequests, request, draft, { observed: false });
+  await writeObject(context, JoinTokenRequests, request, draft, { observed: false });
   return done();
 }

@@ -1,4 +1,4 @@
-import { type K0smotronCluster, k0smotronControlPlanes, Secrets } from '../../../api/index.ts';
+import { type K0smotronCluster, K0smotronControlPlanes, Secrets } from '../../../api/index.ts';
 import { type Client, type ObjectKey, objectKey } from '../../../client/index.ts';
 import { done, type ReconcileContext, type Result } from '../../../runtime/index.ts';
 import { type ConnectWorkload, clusterSecretName, ownerOf, type WorkloadClusters } from '../../shared/index.ts';
@@ -14,7 +14,7 @@ export interface PlaneClients {
 }
 
 /** Whether a K0smotronControlPlane has made it; otherwise it is a user's. */
-export const isChild = (plane: K0smotronCluster): boolean => ownerOf(plane, k0smotronControlPlanes) !== undefined;
+export const isChild = (plane: K0smotronCluster): boolean => ownerOf(plane, K0smotronControlPlanes) !== undefined;
 
 export function createPlaneClients(options: { workloads: WorkloadClusters; connect: ConnectWorkload }): PlaneClients {
   const ways = createPlaneConnections(options.connect);

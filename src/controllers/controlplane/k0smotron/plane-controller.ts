@@ -1,10 +1,10 @@
 import {
+  Clusters,
   clusterNameLabel,
-  clusters,
   type K0smotronCluster,
+  K0smotronClusters,
   type K0smotronControlPlane,
-  k0smotronClusters,
-  k0smotronControlPlanes,
+  K0smotronControlPlanes,
 } from '../../../api/index.ts';
 import { type ObjectKey, objectKey } from '../../../client/index.ts';
 import { clone, type KubeObject, type Resource } from '../../../machinery/index.ts';
@@ -30,9 +30,15 @@ import {
   withoutFinalizer,
 } from '../../shared/index.ts';
 import { relevantClusterChange } from '../cluster-of-plane.ts';
-import { annotatedBackup, annotatedRequests, createPlaneDriver, type PlaneDriver, warnOnce } from '../hosting/index.ts';
 import { parentChanged } from '../parent-and-child.ts';
 import { setDeleting } from '../plane-conditions.ts';
+import {
+  annotatedBackup,
+  annotatedRequests,
+  createPlaneDriver,
+  type PlaneDriver,
+  warnOnce,
+} from '../plane-driver/index.ts';
 import { defaultConcurrency, type Outcome, type ProviderDependencies, reconcilePlane } from '../plane-reconcile.ts';
 import { type CredentialKeeper, createCredentialKeeper } from './credential-keeper.ts';
 import { aliasServiceName, familyOf, inheritedMetadata, type PlaneFamily } from './family.ts';
@@ -67,19 +73,19 @@ export function k0smotronPlaneController(
   );
 
   const reconcile = async (context: ReconcileContext, key: ObjectKey): Promise<Result> => {
-    const plane = context.cache.lister(k0smotronClusters).get(key);
+    const plane = context.cache.lister(K0smotronClusters).get(key);
     if (!plane) {
       clients.forget(key);
       return done();
     }
     if (isFilteredOut(plane, dependencies.watchFilter)) return done();
-    if (await ensureFinalizer(context, k0smotronClusters, plane, planeFinalizer)) return done();
+    if (await ensureFinalizer(context, K0smotronClusters, plane, planeFinalizer)) return done();
     const family = familyOf(context, plane);
     if (isChild(plane) && !family.cluster && !isDeleting(plane)) return done();
     const draft = clone(plane);
     const pauses = [...pausedBy(plane, family.cluster), ...(family.parent ? pausedBy(family.parent, undefined) : [])];
     const scope: PlaneScope = { context, driver, follower, clients, credentials, plane, draft, ...family };
-    return await reconcilePlane(context, k0smotronClusters, {
+    return await reconcilePlane(context, K0smotronClusters, {
       original: plane,
       draft,
       pauses,
@@ -91,22 +97,22 @@ export function k0smotronPlaneController(
 
   return defineController({
     name: 'k0smotron-plane',
-    for: k0smotronClusters,
+    for: K0smotronClusters,
     continuesAfterOwnWrite: 'status',
     concurrency: dependencies.concurrency ?? defaultConcurrency,
     setup(informers) {
-      informers.informer(clusters);
-      informers.informer(k0smotronControlPlanes);
+      informers.informer(Clusters);
+      informers.informer(K0smotronControlPlanes);
       driver.setup(informers);
     },
     watches: [
-      watchObjects(k0smotronClusters, { predicates: watchFilter(dependencies.watchFilter) }),
-      ...driver.watches(k0smotronClusters as unknown as Resource<KubeObject>),
-      watchMapped(clusters, (cluster) => planeNamed(cluster.metadata.name, cluster), {
+      watchObjects(K0smotronClusters, { predicates: watchFilter(dependencies.watchFilter) }),
+      ...driver.watches(K0smotronClusters as unknown as Resource<KubeObject>),
+      watchMapped(Clusters, (cluster) => planeNamed(cluster.metadata.name, cluster), {
         predicates: [relevantClusterChange],
       }),
       watchMapped(
-        k0smotronControlPlanes,
+        K0smotronControlPlanes,
         (parent: K0smotronControlPlane) => planeNamed(parent.metadata.labels?.[clusterNameLabel], parent),
         { predicates: [parentChanged] },
       ),
@@ -124,7 +130,7 @@ function specInput({ context, plane, parent, cluster }: PlaneScope): K0smotronSp
     namespace,
     clusterName: name,
     spec: plane.spec,
-    owner: ownerReference(plane, k0smotronClusters, { controller: true }),
+    owner: ownerReference(plane, K0smotronClusters, { controller: true }),
     metadata: inheritedMetadata(plane),
     ...(cluster && { cluster }),
     ...(alias !== undefined && { aliasServiceName: alias }),

@@ -1,8 +1,8 @@
 import type { K0smotronCluster } from '../../../api/index.ts';
 import { formatTime } from '../../../machinery/index.ts';
 import { setVerdict, type Verdict, versionAcceptedCondition } from '../../shared/index.ts';
-import type { PlaneCounts, PlaneReport, PlaneStage } from '../hosting/index.ts';
 import { availability, obstacleAmong, obstacleOf, putCondition, setNotDeleting, wordsOf } from '../plane-conditions.ts';
+import type { PlaneCounts, PlaneReport, PlaneStage } from '../plane-driver/index.ts';
 
 interface StageCondition {
   readonly type: string;

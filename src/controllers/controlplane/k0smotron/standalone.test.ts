@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { joinTokenRequests, k0smotronClusters, Secrets } from '../../../api/index.ts';
+import { JoinTokenRequests, K0smotronClusters, Secrets } from '../../../api/index.ts';
 import { parseRfc3339 } from '../../../machinery/index.ts';
 import { conditionOf, isTrue, secretText } from '../../shared/index.ts';
 import { by } from '../../testing/world.ts';
-import { worldsOfTests } from '../hosting/testing/hosting-world.ts';
+import { worldsOfTests } from '../plane-driver/testing/hosting-world.ts';
 import { tokenInside } from './join-token.ts';
 import {
   clusterName,
@@ -64,7 +64,7 @@ describe('a plane without a Cluster', () => {
     const world = await start();
     await createPlane(world, guideSpec);
     await untilAvailable(world);
-    await world.client.delete(k0smotronClusters, { namespace: world.namespace, name: clusterName });
+    await world.client.delete(K0smotronClusters, { namespace: world.namespace, name: clusterName });
     await world.until(async () => (await world.plane()) === undefined);
   });
 });
@@ -72,7 +72,7 @@ describe('a plane without a Cluster', () => {
 describe('a JoinTokenRequest', () => {
   const ask = (world: K0smotronWorld, spec: object = {}) =>
     world.client.create(
-      joinTokenRequests,
+      JoinTokenRequests,
       {
         apiVersion: 'k0smotron.io/v1beta2',
         kind: 'JoinTokenRequest',
@@ -81,7 +81,7 @@ describe('a JoinTokenRequest', () => {
       },
       by,
     );
-  const request = (world: K0smotronWorld) => world.find(joinTokenRequests, 'edge');
+  const request = (world: K0smotronWorld) => world.find(JoinTokenRequests, 'edge');
   const untilCreated = (world: K0smotronWorld): Promise<void> =>
     world.until(async () => isTrue(await request(world), 'JoinTokenSecretCreated'));
   const tokens = async (world: K0smotronWorld) =>
@@ -119,7 +119,7 @@ describe('a JoinTokenRequest', () => {
     const [token] = await tokens(world);
     expect(secretText(token, 'expiration')).toBeUndefined();
     expect(secretText(token, 'usage-controller-join')).toBe('true');
-    await world.client.delete(joinTokenRequests, { namespace: world.namespace, name: 'edge' });
+    await world.client.delete(JoinTokenRequests, { namespace: world.namespace, name: 'edge' });
     await world.until(async () => (await request(world)) === undefined);
     expect(await tokens(world)).toEqual([]);
   });

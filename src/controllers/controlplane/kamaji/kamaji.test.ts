@@ -1,21 +1,21 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
-  clusters,
+  Clusters,
+  DataStores,
   Deployments,
-  dataStores,
-  kamajiControlPlanes,
+  KamajiControlPlanes,
   Namespaces,
-  referenceGrants,
+  ReferenceGrants,
   Secrets,
   Services,
   StatefulSets,
-  tenantControlPlanes,
+  TenantControlPlanes,
   ValidatingAdmissionPolicies,
 } from '../../../api/index.ts';
 import { conditionOf, isTrue } from '../../shared/index.ts';
-import { fakeClusters } from '../../testing/provider-kinds.ts';
+import { FakeClusters } from '../../testing/provider-kinds.ts';
 import { by } from '../../testing/world.ts';
-import { worldsOfTests } from '../hosting/testing/hosting-world.ts';
+import { worldsOfTests } from '../plane-driver/testing/hosting-world.ts';
 import { dataStoreCondition } from './tenant/status.ts';
 import {
   clusterName,
@@ -34,7 +34,7 @@ const untilAvailable = (world: KamajiWorld): Promise<void> =>
   world.until(async () => isTrue(await world.controlPlane(), 'Available'));
 const change = async (world: KamajiWorld, spec: object): Promise<void> => {
   const key = { namespace: world.namespace, name: controlPlaneName };
-  await world.client.patch(kamajiControlPlanes, key, 'merge', { spec } as never, by);
+  await world.client.patch(KamajiControlPlanes, key, 'merge', { spec } as never, by);
 };
 
 describe('a KamajiControlPlane as the guide has it', () => {
@@ -59,7 +59,7 @@ describe('a KamajiControlPlane as the guide has it', () => {
       upToDateReplicas: 1,
       selector: `kamaji.clastix.io/name=${controlPlaneName}`,
     });
-    const store = await world.find(dataStores, world.storeName);
+    const store = await world.find(DataStores, world.storeName);
     expect(store?.status).toMatchObject({ ready: true, usedBy: [`${world.namespace}/${controlPlaneName}`] });
     expect((await world.find(StatefulSets, 'kamaji-etcd'))?.spec.replicas).toBe(3);
     const uid = (await world.tenant())?.metadata.uid;
@@ -68,9 +68,9 @@ describe('a KamajiControlPlane as the guide has it', () => {
 
   it('tells Cluster API where the API is and how to get in', async () => {
     const endpoint = { host: '127.65.0.1', port: 6443 };
-    await world.until(async () => (await world.find(clusters, clusterName))?.spec.controlPlaneEndpoint !== undefined);
-    expect((await world.find(clusters, clusterName))?.spec.controlPlaneEndpoint).toEqual(endpoint);
-    expect((await world.find(fakeClusters, clusterName))?.['spec']).toMatchObject({ controlPlaneEndpoint: endpoint });
+    await world.until(async () => (await world.find(Clusters, clusterName))?.spec.controlPlaneEndpoint !== undefined);
+    expect((await world.find(Clusters, clusterName))?.spec.controlPlaneEndpoint).toEqual(endpoint);
+    expect((await world.find(FakeClusters, clusterName))?.['spec']).toMatchObject({ controlPlaneEndpoint: endpoint });
     expect((await world.controlPlane()).spec.controlPlaneEndpoint).toEqual(endpoint);
     const kubeconfig = await world.find(Secrets, 'c1-kubeconfig');
     expect(kubeconfig?.type).toBe('cluster.x-k8s.io/secret');
@@ -122,12 +122,12 @@ describe('a KamajiControlPlane as the guide has it', () => {
 
   it('goes without a trace', async () => {
     expect(world.tenants.size).toBe(1);
-    await world.client.delete(clusters, { namespace: world.namespace, name: clusterName });
-    await world.until(async () => (await world.find(clusters, clusterName)) === undefined);
+    await world.client.delete(Clusters, { namespace: world.namespace, name: clusterName });
+    await world.until(async () => (await world.find(Clusters, clusterName)) === undefined);
     expect(await world.tenant()).toBeUndefined();
     expect(await world.find(Deployments, controlPlaneName)).toBeUndefined();
     expect(world.tenants.size).toBe(0);
-    await world.until(async () => (await world.find(dataStores, world.storeName))?.status?.usedBy?.length === 0);
+    await world.until(async () => (await world.find(DataStores, world.storeName))?.status?.usedBy?.length === 0);
   });
 });
 
@@ -217,7 +217,7 @@ it('a TenantControlPlane that may not be written to says so, until it may', asyn
   await world.until(async () => (await names()).length === 2);
   expect(await names()).toEqual(['kamaji-write-permissions', 'kamaji-write-permissions-leases']);
   const key = { namespace: world.namespace, name: controlPlaneName };
-  await world.client.patch(tenantControlPlanes, key, 'merge', { spec: { writePermissions: null } } as never, by);
+  await world.client.patch(TenantControlPlanes, key, 'merge', { spec: { writePermissions: null } } as never, by);
   await world.until(async () => (await phase()) === 'Ready' && (await names()).length === 0);
 });
 
@@ -226,13 +226,13 @@ describe('a DataStore', () => {
     const world = await start();
     await createControlPlane(world);
     await untilAvailable(world);
-    await world.client.delete(dataStores, { name: world.storeName });
+    await world.client.delete(DataStores, { name: world.storeName });
     const deletion = async () =>
-      conditionOf(await world.find(dataStores, world.storeName), 'kamaji.clastix.io/DataStoreAllowedDeletion');
+      conditionOf(await world.find(DataStores, world.storeName), 'kamaji.clastix.io/DataStoreAllowedDeletion');
     await world.until(async () => (await deletion())?.status === 'False');
     expect((await deletion())?.message).toBe(`used by ${world.namespace}/${controlPlaneName}; delete them first`);
-    await world.client.delete(clusters, { namespace: world.namespace, name: clusterName });
-    await world.until(async () => (await world.find(dataStores, world.storeName)) === undefined);
+    await world.client.delete(Clusters, { namespace: world.namespace, name: clusterName });
+    await world.until(async () => (await world.find(DataStores, world.storeName)) === undefined);
   });
 
   it('gives nobody the place of a control plane of another namespace', async () => {
@@ -245,15 +245,15 @@ describe('a DataStore', () => {
     const theirs = { namespace: other, name: controlPlaneName };
     const setup = { schema: 'theirs', user: 'they' };
     const status = { storage: { dataStoreName: world.storeName, setup } };
-    await client.patch(tenantControlPlanes, theirs, 'merge', { status }, { ...by, subresource: 'status' });
+    await client.patch(TenantControlPlanes, theirs, 'merge', { status }, { ...by, subresource: 'status' });
     const verdict = async (name: string, spec: object): Promise<string> => {
       await createTenant(world, spec, name);
       const condition = async () =>
-        conditionOf(await world.find(tenantControlPlanes, name), dataStoreCondition)?.message ?? '';
+        conditionOf(await world.find(TenantControlPlanes, name), dataStoreCondition)?.message ?? '';
       await world.until(async () => !['', `DataStore ${world.storeName} is being made`].includes(await condition()));
       const message = await condition();
-      await client.delete(tenantControlPlanes, { namespace, name });
-      await world.until(async () => (await world.find(tenantControlPlanes, name)) === undefined);
+      await client.delete(TenantControlPlanes, { namespace, name });
+      await world.until(async () => (await world.find(TenantControlPlanes, name)) === undefined);
       return message;
     };
     // the store of whoever names none is made for the first
@@ -281,7 +281,7 @@ describe('a DataStore', () => {
     );
     const secretReference = { name: 'db', namespace: other, keyPath: 'password' };
     await client.create(
-      dataStores,
+      DataStores,
       {
         apiVersion: 'kamaji.clastix.io/v1alpha1',
         kind: 'DataStore',
@@ -299,7 +299,7 @@ describe('a DataStore', () => {
     await world.until(async () => (await condition())?.reason === 'ReferenceNotGranted');
     expect(await world.find(Secrets, `${controlPlaneName}-datastore-config`)).toBeUndefined();
     await client.create(
-      referenceGrants,
+      ReferenceGrants,
       {
         apiVersion: 'gateway.networking.k8s.io/v1',
         kind: 'ReferenceGrant',
@@ -319,7 +319,7 @@ describe('a DataStore', () => {
     const world = await start();
     const text = (value: string) => ({ content: Buffer.from(value).toString('base64') });
     await world.client.create(
-      dataStores,
+      DataStores,
       {
         apiVersion: 'kamaji.clastix.io/v1alpha1',
         kind: 'DataStore',

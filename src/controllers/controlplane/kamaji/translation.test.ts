@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import {
   type Cluster,
-  clusters,
+  Clusters,
   type KamajiControlPlane,
   type KamajiControlPlaneSpec,
-  kamajiControlPlanes,
+  KamajiControlPlanes,
   ownDefinitions,
   type TenantControlPlane,
 } from '../../../api/index.ts';
@@ -15,14 +15,14 @@ import { tenantPlaneSpec } from './tenant/spec.ts';
 
 const metadata = { name: 'cp', namespace: 'n', uid: 'u' };
 const cluster = (spec: Cluster['spec'] = {} as Cluster['spec']): Cluster => ({
-  apiVersion: formatApiVersion(clusters.group, clusters.version),
-  kind: clusters.kind,
+  apiVersion: formatApiVersion(Clusters.group, Clusters.version),
+  kind: Clusters.kind,
   metadata: { name: 'c', namespace: 'n', uid: 'c' },
   spec,
 });
 const controlPlane = (spec: Partial<KamajiControlPlaneSpec>): KamajiControlPlane => ({
-  apiVersion: formatApiVersion(kamajiControlPlanes.group, kamajiControlPlanes.version),
-  kind: kamajiControlPlanes.kind,
+  apiVersion: formatApiVersion(KamajiControlPlanes.group, KamajiControlPlanes.version),
+  kind: KamajiControlPlanes.kind,
   metadata,
   spec: { version: '1.33.1', ...spec },
 });

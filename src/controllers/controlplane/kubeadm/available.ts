@@ -1,7 +1,7 @@
 import type { KubeadmControlPlane, Machine } from '../../../api/index.ts';
 import { parseRfc3339 } from '../../../machinery/index.ts';
 import { conditionOf, isDeleting, isTrue, type Verdict } from '../../shared/index.ts';
-import type { EtcdMember } from '../etcd/types.ts';
+import type { EtcdMember } from '../etcd-client/types.ts';
 import { quorumOf } from './decisions/quorum.ts';
 import type { MachineHealth } from './health/machine-health.ts';
 import {

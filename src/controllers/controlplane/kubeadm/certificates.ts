@@ -1,4 +1,4 @@
-import { kubeadmControlPlanes, Secrets } from '../../../api/index.ts';
+import { KubeadmControlPlanes, Secrets } from '../../../api/index.ts';
 import { objectKey } from '../../../client/index.ts';
 import { errorMessage } from '../../../machinery/index.ts';
 import { after, type Result } from '../../../runtime/index.ts';
@@ -55,7 +55,7 @@ export async function ensureCertificates(scope: ControlPlaneScope): Promise<Resu
         return undefined;
       }
     }
-    const owner = ownerReference(controlPlane, kubeadmControlPlanes, { controller: true });
+    const owner = ownerReference(controlPlane, KubeadmControlPlanes, { controller: true });
     // between the look and this one more may have gone: that wakes us again
     const existingOnly = isInitialized(controlPlane);
     await ensureClusterCertificates({ ...access, clock: context.clock, owner, existingOnly });

@@ -2,10 +2,10 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import {
   ConfigMaps,
-  kubeadmConfigs,
-  kubeadmControlPlanes,
+  KubeadmConfigs,
+  KubeadmControlPlanes,
   type Machine,
-  machines,
+  Machines,
   type Secret,
   Secrets,
 } from '../../../api/index.ts';
@@ -18,7 +18,7 @@ import {
   findClusterCertificates,
   isTrue,
 } from '../../shared/index.ts';
-import { fakeMachines, fakeMachineTemplates, infrastructureGroup } from '../../testing/provider-kinds.ts';
+import { FakeMachines, FakeMachineTemplates, infrastructureGroup } from '../../testing/provider-kinds.ts';
 import { by, type WorldOptions } from '../../testing/world.ts';
 import {
   createKubeadmCluster,
@@ -87,7 +87,7 @@ describe('a kubeadm control plane', () => {
     ]);
     const legacy = controlPlane.status?.deprecated?.v1beta1?.conditions?.filter(({ status }) => status !== 'True');
     expect(legacy).toEqual([]);
-    const [machine] = await w.list(machines);
+    const [machine] = await w.list(Machines);
     const name = machine?.metadata.name ?? '';
     expect(name).toMatch(/^cp-[a-z0-9]{5}$/);
     expect(machine?.metadata.labels).toEqual({
@@ -106,15 +106,15 @@ describe('a kubeadm control plane', () => {
       'EtcdPodHealthy',
       'EtcdMemberHealthy',
     ]);
-    const config = await w.find(kubeadmConfigs, name);
+    const config = await w.find(KubeadmConfigs, name);
     expect(config?.spec).toEqual({
       clusterConfiguration: { featureGates: { ControlPlaneKubeletLocalMode: true } },
       initConfiguration: { nodeRegistration: { name: 'x' } },
     });
     expect(config?.metadata.ownerReferences?.map(({ kind }) => kind)).toEqual(['Machine']);
-    const infrastructure = await w.find(fakeMachines, name);
+    const infrastructure = await w.find(FakeMachines, name);
     expect(infrastructure?.metadata.annotations).toMatchObject({ 'cluster.x-k8s.io/cloned-from-name': 'cp' });
-    const template = await w.find(fakeMachineTemplates, 'cp');
+    const template = await w.find(FakeMachineTemplates, 'cp');
     expect(template?.metadata.ownerReferences?.[0]).toMatchObject({ kind: 'Cluster', name: 'c1' });
   });
 
@@ -155,15 +155,15 @@ describe('a kubeadm control plane', () => {
         },
       },
     });
-    await w.until(async () => (await w.find(fakeMachines, name))?.metadata.labels?.['tier'] === 'gold');
-    const machine = await w.find(machines, name);
+    await w.until(async () => (await w.find(FakeMachines, name))?.metadata.labels?.['tier'] === 'gold');
+    const machine = await w.find(Machines, name);
     expect(machine?.metadata.uid).toBe(before?.metadata.uid);
     expect(machine?.metadata).toMatchObject({ labels: { tier: 'gold' }, annotations: { note: 'x' } });
     expect(machine?.spec.deletion?.nodeDrainTimeoutSeconds).toBe(60);
-    expect((await w.find(kubeadmConfigs, name))?.metadata.labels?.['tier']).toBe('gold');
+    expect((await w.find(KubeadmConfigs, name))?.metadata.labels?.['tier']).toBe('gold');
     await w.patchControlPlane({ spec: { machineTemplate: { metadata: null } } });
-    await w.until(async () => (await w.find(machines, name))?.metadata.labels?.['tier'] === undefined);
-    expect((await w.find(machines, name))?.metadata.annotations?.['note']).toBeUndefined();
+    await w.until(async () => (await w.find(Machines, name))?.metadata.labels?.['tier'] === undefined);
+    expect((await w.find(Machines, name))?.metadata.annotations?.['note']).toBeUndefined();
     expect(names(await w.machines())).toEqual([name]);
   });
 
@@ -181,7 +181,7 @@ describe('a kubeadm control plane', () => {
 
   it('notes when the certificates of a machine end, once', async () => {
     const w = await begin();
-    await w.until(async () => (await w.list(machines))[0]?.status?.certificatesExpiryDate !== undefined);
+    await w.until(async () => (await w.list(Machines))[0]?.status?.certificatesExpiryDate !== undefined);
     await w.pass(300_000);
     expect(w.certificatesAskedFor).toEqual(names(await w.machines()));
   });
@@ -191,13 +191,13 @@ describe('a kubeadm control plane', () => {
       { verb: 'apply', resource: 'Machine', error: () => new Error('cut') },
     ];
     const w = await begin({}, { faults });
-    await w.until(async () => (await w.list(fakeMachines)).length === 1);
-    const [clone] = await w.list(fakeMachines);
+    await w.until(async () => (await w.list(FakeMachines)).length === 1);
+    const [clone] = await w.list(FakeMachines);
     await w.restart();
     faults.length = 0;
     await w.until(w.settled(1));
     expect(names(await w.machines())).toEqual([clone?.metadata.name]);
-    expect(await w.list(kubeadmConfigs)).toHaveLength(1);
+    expect(await w.list(KubeadmConfigs)).toHaveLength(1);
   });
 });
 
@@ -313,7 +313,7 @@ describe('a rollout', () => {
       return await w.settled(3)();
     });
     expect(most).toBe(3);
-    for (const machine of await w.list(fakeMachines)) {
+    for (const machine of await w.list(FakeMachines)) {
       expect(machine.metadata.annotations?.['cluster.x-k8s.io/cloned-from-name']).toBe('bigger');
     }
   });
@@ -342,7 +342,7 @@ describe('a rollout', () => {
     const rollout = { before: { certificatesExpiryDays: 21 } };
     const w = await begin({ rollout }, { certificateLifeMs: 21 * dayMs + 1_800_000 });
     await w.until(w.settled(1));
-    await w.until(async () => (await w.list(machines))[0]?.status?.certificatesExpiryDate !== undefined);
+    await w.until(async () => (await w.list(Machines))[0]?.status?.certificatesExpiryDate !== undefined);
     const [first] = names(await w.machines());
     await w.until(async () => isTrue(await w.controlPlane(), 'RollingOut'), 3_600_000);
     expect(await messageOf(w, 'RollingOut')).toContain('* Certificates will expire soon');
@@ -371,7 +371,7 @@ describe('a rollout', () => {
     };
     const w = await begin({}, { broken });
     w.setWorkloadDown(true);
-    await w.until(async () => (await w.list(fakeMachines)).length === 1);
+    await w.until(async () => (await w.list(FakeMachines)).length === 1);
     await w.pass(60_000);
     const [first] = names(await w.machines());
     await createTemplate(w, 'good');
@@ -395,8 +395,8 @@ describe('a machine that is deleted', () => {
     const w = await begin({ replicas: 3 });
     await w.until(w.settled(3));
     const leader = w.etcd.members.find(({ id }) => id === w.etcd.leader)?.name ?? '';
-    await w.client.delete(machines, { namespace: w.namespace, name: leader });
-    await w.until(async () => (await w.find(machines, leader)) === undefined);
+    await w.client.delete(Machines, { namespace: w.namespace, name: leader });
+    await w.until(async () => (await w.find(Machines, leader)) === undefined);
     expect(w.etcd.log[0]).toMatch(/^leader /);
     expect(w.etcd.log[1]).toBe(`removed ${leader}`);
     await w.until(w.settled(3));
@@ -407,8 +407,8 @@ describe('a machine that is deleted', () => {
     const w = await begin();
     await w.until(w.settled(1));
     const [only] = names(await w.machines());
-    await w.client.delete(machines, { namespace: w.namespace, name: only ?? '' });
-    await w.until(async () => (await w.find(machines, only ?? '')) === undefined);
+    await w.client.delete(Machines, { namespace: w.namespace, name: only ?? '' });
+    await w.until(async () => (await w.find(Machines, only ?? '')) === undefined);
     expect(w.etcd.hasQuorum()).toBe(true);
     await w.until(w.settled(1));
     expect(w.etcd.names()).toEqual(names(await w.machines()));
@@ -419,7 +419,7 @@ describe('a machine that is deleted', () => {
     const w = await begin({ replicas: 3 });
     await w.until(w.settled(3));
     const before = names(await w.machines());
-    for (const name of before) await w.client.delete(machines, { namespace: w.namespace, name });
+    for (const name of before) await w.client.delete(Machines, { namespace: w.namespace, name });
     await w.until(w.settled(3));
     expect(names(await w.machines()).filter((name) => before.includes(name))).toEqual([]);
     expect(w.etcd.hasQuorum()).toBe(true);
@@ -430,9 +430,9 @@ describe('a machine that is deleted', () => {
     await w.until(w.settled(3));
     const [dead, leaving] = names(await w.machines());
     await w.kill(dead ?? '');
-    await w.client.delete(machines, { namespace: w.namespace, name: leaving ?? '' });
+    await w.client.delete(Machines, { namespace: w.namespace, name: leaving ?? '' });
     await w.pass(600_000);
-    expect(await w.find(machines, leaving ?? '')).toBeDefined();
+    expect(await w.find(Machines, leaving ?? '')).toBeDefined();
     expect(w.etcd.names()).toHaveLength(3);
     const { items } = await w.client.list(CoreEvents, { namespace: w.namespace });
     const told = items.map((event) => (event as unknown as { message?: string }).message ?? '');
@@ -462,7 +462,7 @@ describe('members of etcd without a machine', () => {
 describe('an ill machine', () => {
   async function markIll(w: KubeadmWorld, name: string): Promise<void> {
     const lastTransitionTime = '2026-01-01T00:00:00Z';
-    const machine = await w.client.get(machines, { namespace: w.namespace, name });
+    const machine = await w.client.get(Machines, { namespace: w.namespace, name });
     const conditions: JsonObject[] = [
       ...((machine.status?.conditions ?? []).filter(
         ({ type }) => type !== 'HealthCheckSucceeded' && type !== 'OwnerRemediated',
@@ -471,7 +471,7 @@ describe('an ill machine', () => {
       { type: 'OwnerRemediated', status: 'False', reason: 'WaitingForRemediation', message: '', lastTransitionTime },
     ];
     await w.client.patch(
-      machines,
+      Machines,
       { namespace: w.namespace, name },
       'merge',
       { status: { conditions } },
@@ -512,9 +512,9 @@ describe('an ill machine', () => {
     await markIll(w, first ?? '');
     await w.until(
       async () =>
-        conditionOf(await w.find(machines, first ?? ''), 'OwnerRemediated')?.reason !== 'WaitingForRemediation',
+        conditionOf(await w.find(Machines, first ?? ''), 'OwnerRemediated')?.reason !== 'WaitingForRemediation',
     );
-    const condition = conditionOf(await w.find(machines, first ?? ''), 'OwnerRemediated');
+    const condition = conditionOf(await w.find(Machines, first ?? ''), 'OwnerRemediated');
     expect(condition?.message).toMatch(/etcd/);
     await w.pass(600_000);
     expect(w.etcd.names()).toHaveLength(3);
@@ -527,9 +527,9 @@ describe('an ill machine', () => {
     const [only] = names(await w.machines());
     await markIll(w, only ?? '');
     await w.until(
-      async () => conditionOf(await w.find(machines, only ?? ''), 'OwnerRemediated')?.reason === 'CannotBeRemediated',
+      async () => conditionOf(await w.find(Machines, only ?? ''), 'OwnerRemediated')?.reason === 'CannotBeRemediated',
     );
-    expect(await w.find(machines, only ?? '')).toBeDefined();
+    expect(await w.find(Machines, only ?? '')).toBeDefined();
   });
 
   it('that never came up is replaced before there is a cluster, but not for ever', async () => {
@@ -544,9 +544,9 @@ describe('an ill machine', () => {
     const [third] = names(await w.machines());
     await markIll(w, third ?? '');
     await w.until(
-      async () => conditionOf(await w.find(machines, third ?? ''), 'OwnerRemediated')?.reason === 'CannotBeRemediated',
+      async () => conditionOf(await w.find(Machines, third ?? ''), 'OwnerRemediated')?.reason === 'CannotBeRemediated',
     );
-    expect(conditionOf(await w.find(machines, third ?? ''), 'OwnerRemediated')?.message).toContain(
+    expect(conditionOf(await w.find(Machines, third ?? ''), 'OwnerRemediated')?.message).toContain(
       'already failed 1 times',
     );
   });
@@ -590,7 +590,7 @@ describe('scaling', () => {
   it('says that the template is missing', async () => {
     const w = await begin();
     await w.until(w.settled(1));
-    await w.client.delete(fakeMachineTemplates, { namespace: w.namespace, name: 'cp' });
+    await w.client.delete(FakeMachineTemplates, { namespace: w.namespace, name: 'cp' });
     await w.patchControlPlane({ spec: { replicas: 3 } });
     await w.until(async () => (await messageOf(w, 'ScalingUp')).includes('FakeMachineTemplate does not exist'));
     await createTemplate(w, 'cp');
@@ -603,17 +603,17 @@ describe('deletion of a control plane', () => {
     const w = await begin({ replicas: 3 });
     await w.until(w.settled(3));
     w.setWorkloadDown(true);
-    await w.client.delete(kubeadmControlPlanes, { namespace: w.namespace, name: 'cp' });
-    await w.until(async () => (await w.find(kubeadmControlPlanes, 'cp')) === undefined);
-    expect(await w.list(machines)).toEqual([]);
-    expect(await w.list(fakeMachines)).toEqual([]);
+    await w.client.delete(KubeadmControlPlanes, { namespace: w.namespace, name: 'cp' });
+    await w.until(async () => (await w.find(KubeadmControlPlanes, 'cp')) === undefined);
+    expect(await w.list(Machines)).toEqual([]);
+    expect(await w.list(FakeMachines)).toEqual([]);
   });
 
   it('waits for the workers', async () => {
     const w = await begin();
     await w.until(w.settled(1));
     await w.client.create(
-      machines,
+      Machines,
       {
         apiVersion: 'cluster.x-k8s.io/v1beta2',
         kind: 'Machine',
@@ -627,12 +627,12 @@ describe('deletion of a control plane', () => {
       by,
     );
     await w.pass(1_000);
-    await w.client.delete(kubeadmControlPlanes, { namespace: w.namespace, name: 'cp' });
+    await w.client.delete(KubeadmControlPlanes, { namespace: w.namespace, name: 'cp' });
     await w.until(async () => (await messageOf(w, 'Deleting')).includes('* Machines: worker'));
     expect(conditionOf(await w.controlPlane(), 'Deleting')?.reason).toBe('WaitingForWorkersDeletion');
     expect(await w.machines()).toHaveLength(1);
-    await w.client.delete(machines, { namespace: w.namespace, name: 'worker' });
-    await w.until(async () => (await w.find(kubeadmControlPlanes, 'cp')) === undefined);
+    await w.client.delete(Machines, { namespace: w.namespace, name: 'worker' });
+    await w.until(async () => (await w.find(KubeadmControlPlanes, 'cp')) === undefined);
   });
 });
 

@@ -1,10 +1,10 @@
 import {
   type Cluster,
-  clusters,
+  Clusters,
   type KubeadmControlPlane,
-  kubeadmControlPlanes,
+  KubeadmControlPlanes,
   type Machine,
-  machines,
+  Machines,
   type Secret,
   Secrets,
 } from '../../../api/index.ts';
@@ -104,29 +104,29 @@ export function kubeadmControlPlaneController(dependencies: ControlPlaneDependen
     metadata: createApplyOnce(controlPlaneMetadataManager),
   };
   const ofCluster = (key: ObjectKey): ObjectKey[] => {
-    const reference = cache.lister(clusters).get(key)?.spec.controlPlaneRef;
+    const reference = cache.lister(Clusters).get(key)?.spec.controlPlaneRef;
     return reference && isOurs(reference) ? [withNamespace(key.namespace, reference.name)] : [];
   };
   /** A template wakes those who use it, a part without a machine whoever made it. */
   const concerned = (object: UnstructuredObject): ObjectKey[] => {
-    const keys = cache.lister(kubeadmControlPlanes).byIndex(byTemplate, objectIndexValue(object)).map(objectKey);
-    const owner = controllerOf(object, kubeadmControlPlanes);
+    const keys = cache.lister(KubeadmControlPlanes).byIndex(byTemplate, objectIndexValue(object)).map(objectKey);
+    const owner = controllerOf(object, KubeadmControlPlanes);
     if (owner) keys.push(withNamespace(object.metadata.namespace, owner.name));
     return keys;
   };
   const follower = externals.follow(concerned);
 
   const reconcile = async (context: ReconcileContext, key: ObjectKey): Promise<Result> => {
-    const cached = context.cache.lister(kubeadmControlPlanes).get(key);
+    const cached = context.cache.lister(KubeadmControlPlanes).get(key);
     if (!cached || isFilteredOut(cached, dependencies.watchFilter)) return done();
-    const controlPlane = await withFinalizer(context, kubeadmControlPlanes, cached, controlPlaneFinalizer);
+    const controlPlane = await withFinalizer(context, KubeadmControlPlanes, cached, controlPlaneFinalizer);
     const cluster = ownerCluster(context, controlPlane);
     const draft = draftOf(controlPlane);
     if (!cluster) return await withoutCluster(context, controlPlane, draft);
     const pauses = pausedBy(controlPlane, cluster);
     setPausedCondition(draft, pauses, context.clock.now());
     if (pauses.length > 0) {
-      await writeObject(context, kubeadmControlPlanes, controlPlane, draft, { observed: false });
+      await writeObject(context, KubeadmControlPlanes, controlPlane, draft, { observed: false });
       return done();
     }
     const uid = controlPlane.metadata.uid ?? '';
@@ -164,24 +164,24 @@ export function kubeadmControlPlaneController(dependencies: ControlPlaneDependen
 
   return defineController({
     name: 'kubeadm-control-plane',
-    for: kubeadmControlPlanes,
+    for: KubeadmControlPlanes,
     continuesAfterOwnWrite: 'everything',
     concurrency: dependencies.concurrency ?? defaultConcurrency,
     groupOf: (key) => key.namespace ?? '',
     setup(informers) {
       registerMachineIndex(informers);
       informers
-        .informer(kubeadmControlPlanes)
+        .informer(KubeadmControlPlanes)
         .addIndexer(byTemplate, ({ metadata, spec }: KubeadmControlPlane) => [
           referenceIndexValue(spec.machineTemplate.spec.infrastructureRef, metadata.namespace ?? ''),
         ]);
     },
     watches: [
-      watchObjects(kubeadmControlPlanes, { predicates: watchFilter(dependencies.watchFilter) }),
-      watchMapped(clusters, (cluster) => ofClusterObject(cluster), {
+      watchObjects(KubeadmControlPlanes, { predicates: watchFilter(dependencies.watchFilter) }),
+      watchMapped(Clusters, (cluster) => ofClusterObject(cluster), {
         predicates: [clusterChanged('anythingDesired', 'deletion', 'infrastructureProvisioned', 'failureDomains')],
       }),
-      watchMapped(machines, (machine) => ofMachine(machine), { patient: true }),
+      watchMapped(Machines, (machine) => ofMachine(machine), { patient: true }),
       // what was deleted by somebody else
       watchMapped(Secrets, (secret) => ofSecret(secret), { predicates: [({ type }) => type === 'delete'] }),
     ],
@@ -195,13 +195,13 @@ export function kubeadmControlPlaneController(dependencies: ControlPlaneDependen
   });
 
   function ofSecret(secret: Secret): ObjectKey[] {
-    const owner = controllerOf(secret, kubeadmControlPlanes);
+    const owner = controllerOf(secret, KubeadmControlPlanes);
     return owner ? [withNamespace(secret.metadata.namespace, owner.name)] : [];
   }
 
   function ofMachine(machine: Machine): ObjectKey[] {
     const { namespace } = machine.metadata;
-    const owner = controllerOf(machine, kubeadmControlPlanes);
+    const owner = controllerOf(machine, KubeadmControlPlanes);
     if (owner) return [withNamespace(namespace, owner.name)];
     // one that may be adopted, or a worker that a deletion waits for
     const ofControlPlane = machine.metadata.labels?.[controlPlaneLabel] !== undefined;
@@ -214,7 +214,7 @@ const withNamespace = (namespace: string | undefined, name: string): ObjectKey =
   namespace === undefined ? { name } : { namespace, name };
 
 function isOurs({ apiGroup, kind }: { apiGroup: string; kind: string }): boolean {
-  return apiGroup === kubeadmControlPlanes.group && kind === kubeadmControlPlanes.kind;
+  return apiGroup === KubeadmControlPlanes.group && kind === KubeadmControlPlanes.kind;
 }
 
 function ofClusterObject({ metadata, spec }: Cluster): ObjectKey[] {
@@ -223,9 +223,9 @@ function ofClusterObject({ metadata, spec }: Cluster): ObjectKey[] {
 }
 
 function ownerCluster({ cache }: ReconcileContext, controlPlane: KubeadmControlPlane): Cluster | undefined {
-  const owner = ownerOf(controlPlane, clusters);
-  if (!owner || parseApiVersion(owner.apiVersion).group !== clusters.group) return undefined;
-  return cache.lister(clusters).get(withNamespace(controlPlane.metadata.namespace, owner.name));
+  const owner = ownerOf(controlPlane, Clusters);
+  if (!owner || parseApiVersion(owner.apiVersion).group !== Clusters.group) return undefined;
+  return cache.lister(Clusters).get(withNamespace(controlPlane.metadata.namespace, owner.name));
 }
 
 /** Nobody has claimed it yet, or its cluster is gone: then there is nothing to wait for either. */
@@ -236,11 +236,11 @@ async function withoutCluster(
 ): Promise<Result> {
   if (!isDeleting(controlPlane)) return done();
   const own = context.cache
-    .lister(machines)
+    .lister(Machines)
     .list({ filter: (machine) => controllerOf(machine)?.uid === controlPlane.metadata.uid });
   if (own.length > 0) return done();
   draft.metadata.finalizers = (draft.metadata.finalizers ?? []).filter((name) => name !== controlPlaneFinalizer);
-  await writeObject(context, kubeadmControlPlanes, controlPlane, draft, { observed: false });
+  await writeObject(context, KubeadmControlPlanes, controlPlane, draft, { observed: false });
   return done();
 }
 
@@ -289,7 +289,7 @@ async function write(scope: ControlPlaneScope, observed: boolean): Promise<void>
     const draft = drafts.get(nameOf(machine));
     if (!draft) continue;
     try {
-      stored.set(nameOf(machine), await writeObject(context, machines, machine, draft, { observed: false }));
+      stored.set(nameOf(machine), await writeObject(context, Machines, machine, draft, { observed: false }));
     } catch (error) {
       if (!isNotFound(error)) throw error;
     }
@@ -307,7 +307,7 @@ async function write(scope: ControlPlaneScope, observed: boolean): Promise<void>
     deletion: scope.deletion,
     nowMs: context.clock.now(),
   });
-  await writeObject(context, kubeadmControlPlanes, original, controlPlane, { observed });
+  await writeObject(context, KubeadmControlPlanes, original, controlPlane, { observed });
 }
 
 function nodesOf(scope: ControlPlaneScope) {

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import {
-  kubeadmControlPlanes,
+  KubeadmControlPlanes,
   type Machine,
-  machineHealthChecks,
-  machines,
+  MachineHealthChecks,
+  Machines,
   type Secret,
   Secrets,
 } from '../../../api/index.ts';
@@ -38,7 +38,7 @@ describe('a health check of a kubeadm control plane', () => {
     await createKubeadmCluster(w, { replicas: 3 });
     await w.until(w.settled(3));
     await w.client.create(
-      machineHealthChecks,
+      MachineHealthChecks,
       {
         apiVersion: 'cluster.x-k8s.io/v1beta2',
         kind: 'MachineHealthCheck',
@@ -68,7 +68,7 @@ describe('machines that were there before their control plane', () => {
     const [name = ''] = names(await w.machines());
     const spec = change.version === undefined ? {} : { spec: { version: change.version } };
     const patch = { metadata: { ownerReferences: null }, ...spec };
-    await w.client.patch(machines, { namespace: w.namespace, name }, 'merge', patch, by);
+    await w.client.patch(Machines, { namespace: w.namespace, name }, 'merge', patch, by);
     return name;
   }
 
@@ -79,7 +79,7 @@ describe('machines that were there before their control plane', () => {
     await w.until(w.settled(1));
     const name = await orphan(w);
     await w.until(w.settled(1));
-    const all = await w.list(machines);
+    const all = await w.list(Machines);
     expect(names(all)).toEqual([name]);
     expect(controllerOf(all[0]!)).toMatchObject({ kind: 'KubeadmControlPlane', name: 'cp' });
   });
@@ -91,7 +91,7 @@ describe('machines that were there before their control plane', () => {
     await w.until(w.settled(1));
     const name = await orphan(w, { version: 'v1.30.0' });
     await w.pass(120_000);
-    const all = await w.list(machines);
+    const all = await w.list(Machines);
     expect(names(all)).toEqual([name]);
     expect(controllerOf(all[0]!)).toBeUndefined();
     expect(JSON.stringify(w.entries)).toContain('cannot be adopted by a KubeadmControlPlane of version v1.33.0');
@@ -107,10 +107,10 @@ describe('an instance with a watch filter', () => {
     await createKubeadmCluster(w);
     await w.pass(60_000);
     expect((await w.controlPlane()).metadata.finalizers ?? []).toEqual([]);
-    expect(await w.list(machines)).toEqual([]);
+    expect(await w.list(Machines)).toEqual([]);
     await w.patchControlPlane({ metadata: { labels: { [label]: 'theirs' } } });
     await w.pass(60_000);
-    expect(await w.list(machines)).toEqual([]);
+    expect(await w.list(Machines)).toEqual([]);
     await w.patchControlPlane({ metadata: { labels: { [label]: 'ours' } } });
     await w.until(w.settled(1));
   });
@@ -151,7 +151,7 @@ describe('a control plane with an etcd of its user', () => {
       await w.until(w.settled(replicas));
     }
     const [gone = ''] = names(await w.machines());
-    await w.client.delete(machines, { namespace: w.namespace, name: gone });
+    await w.client.delete(Machines, { namespace: w.namespace, name: gone });
     await w.until(async () => !names(await w.machines()).includes(gone));
     await w.until(w.settled(2));
     expect(asked).toEqual([]);
@@ -199,6 +199,6 @@ describe('the kubeconfig of a control plane', () => {
     const secret = await w.client.get(Secrets, key(w));
     const text = secretText(secret, 'value') ?? '';
     expect(kubeconfigNeedsRotation(text, w.clock.now())).toBe(!isRenewed);
-    expect(controllerOf(secret, kubeadmControlPlanes)?.name).toBe(isRenewed ? 'cp' : undefined);
+    expect(controllerOf(secret, KubeadmControlPlanes)?.name).toBe(isRenewed ? 'cp' : undefined);
   });
 });

@@ -1,4 +1,4 @@
-import { machines } from '../../../api/index.ts';
+import { Machines } from '../../../api/index.ts';
 import { after, type Result } from '../../../runtime/index.ts';
 import { deletingText, explain, isDeleting, legacyFalse, setLegacy, withoutFinalizer } from '../../shared/index.ts';
 import { inspectWorkload } from './inspect.ts';
@@ -60,7 +60,7 @@ function otherMachines({ context, cluster, machines: own }: ControlPlaneScope): 
   const { namespace, name } = cluster.metadata;
   const ours = new Set(own.map(nameOf));
   return context.cache
-    .lister(machines)
+    .lister(Machines)
     .list({
       ...(namespace !== undefined && { namespace }),
       filter: (machine) => machine.spec.clusterName === name && !ours.has(nameOf(machine)),

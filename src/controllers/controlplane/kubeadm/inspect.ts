@@ -18,8 +18,8 @@ import {
   updateInProgressAnnotation,
   type Verdict,
 } from '../../shared/index.ts';
+import { lookAtEtcd } from './etcd/view.ts';
 import { aggregateHealth, aggregateLegacyHealth } from './health/aggregate.ts';
-import { lookAtEtcd } from './health/etcd-view.ts';
 import { type Inspection, nodesToAsk, readControlPlanePods } from './health/inspection.ts';
 import { conditionsOf, judgeMachines, unknownMembersOf } from './health/machine-health.ts';
 import { isControlPlaneNode } from './health/node-marks.ts';

@@ -1,4 +1,4 @@
-import { clusterNameLabel, kubeadmControlPlanes, type Secret, Secrets } from '../../../api/index.ts';
+import { clusterNameLabel, KubeadmControlPlanes, type Secret, Secrets } from '../../../api/index.ts';
 import { objectKey, parseKubeconfig, withOptimisticLock } from '../../../client/index.ts';
 import { ignoreNotFound, isAlreadyExists, type JsonObject, type JsonValue } from '../../../machinery/index.ts';
 import {
@@ -76,7 +76,7 @@ async function store(
   data: Record<string, string> | undefined,
 ): Promise<Secret | undefined> {
   const { client, signal } = context;
-  const owner = ownerReference(controlPlane, kubeadmControlPlanes, { controller: true });
+  const owner = ownerReference(controlPlane, KubeadmControlPlanes, { controller: true });
   const labels = { [clusterNameLabel]: cluster.metadata.name ?? '' };
   if (existing) {
     const patch: JsonObject = {

@@ -1,12 +1,12 @@
-import { type Machine, machines } from '../../../api/index.ts';
+import { type Machine, Machines } from '../../../api/index.ts';
 import { objectKey } from '../../../client/index.ts';
 import { ignoreNotFound } from '../../../machinery/index.ts';
 import { done, type Result } from '../../../runtime/index.ts';
 import { conditionOf, explain, fieldManager, preTerminateHookPrefix } from '../../shared/index.ts';
-import { EtcdError } from '../etcd/types.ts';
+import { EtcdError } from '../etcd-client/types.ts';
 import { preflightProblems } from './decisions/preflight.ts';
 import { judgeRemoval } from './decisions/quorum.ts';
-import { membersOf, moveLeadershipAway, removeMember } from './etcd-operations.ts';
+import { membersOf, moveLeadershipAway, removeMember } from './etcd/operations.ts';
 import { cleanupHook } from './names.ts';
 import { addMachine, preflightInput } from './scale.ts';
 import {
@@ -116,6 +116,6 @@ export async function release({ context }: ControlPlaneScope, machine: Machine):
   if (!hasHook(machine)) return;
   const patch = { metadata: { annotations: { [cleanupHook]: null } } };
   await context.client
-    .patch(machines, objectKey(machine), 'merge', patch, { fieldManager, signal: context.signal })
+    .patch(Machines, objectKey(machine), 'merge', patch, { fieldManager, signal: context.signal })
     .catch(ignoreNotFound);
 }

@@ -1,4 +1,4 @@
-import { kubeadmControlPlanes, Secrets } from '../../../api/index.ts';
+import { KubeadmControlPlanes, Secrets } from '../../../api/index.ts';
 import { objectKey } from '../../../client/index.ts';
 import { ignoreNotFound, isAlreadyExists } from '../../../machinery/index.ts';
 import {
@@ -48,7 +48,7 @@ async function putBack(
 ): Promise<boolean> {
   const pair = pairInUserData(userData, plan);
   if (!pair) return false;
-  const owner = ownerReference(controlPlane, kubeadmControlPlanes, { controller: true });
+  const owner = ownerReference(controlPlane, KubeadmControlPlanes, { controller: true });
   const secret = certificateSecret(objectKey(cluster), plan, pair, owner);
   try {
     certificateFromSecret(secret, plan);

@@ -1,4 +1,4 @@
-import { kubeadmControlPlanes, type Machine } from '../../../api/index.ts';
+import { KubeadmControlPlanes, type Machine } from '../../../api/index.ts';
 import { objectKey } from '../../../client/index.ts';
 import { parseRfc3339 } from '../../../machinery/index.ts';
 import { after, type Result } from '../../../runtime/index.ts';
@@ -16,7 +16,7 @@ import {
   setVerdict,
   type Verdict,
 } from '../../shared/index.ts';
-import { EtcdError } from '../etcd/types.ts';
+import { EtcdError } from '../etcd-client/types.ts';
 import { pendingTopologyVersion } from './decisions/preflight.ts';
 import {
   decideRemediation,
@@ -25,7 +25,7 @@ import {
   parseRemediation,
   type RemediationRecord,
 } from './decisions/remediation.ts';
-import { membersOf, moveLeadershipAway } from './etcd-operations.ts';
+import { membersOf, moveLeadershipAway } from './etcd/operations.ts';
 import { remediationForAnnotation, remediationInProgressAnnotation } from './names.ts';
 import { deleteMachine } from './scale.ts';
 import { type ControlPlaneScope, draftOf, isEtcdManaged, isInitialized, requeueAfter } from './scope.ts';
@@ -122,7 +122,7 @@ async function record({ context, controlPlane }: ControlPlaneScope, remediation:
   if (controlPlane.metadata.annotations?.[remediationInProgressAnnotation] === text) return;
   const annotations = { [remediationInProgressAnnotation]: text };
   await context.client.patch(
-    kubeadmControlPlanes,
+    KubeadmControlPlanes,
     objectKey(controlPlane),
     'merge',
     { metadata: { annotations } },

@@ -1,13 +1,13 @@
-import { type Machine, machines } from '../../../api/index.ts';
+import { type Machine, Machines } from '../../../api/index.ts';
 import { objectKey } from '../../../client/index.ts';
 import { ignoreNotFound } from '../../../machinery/index.ts';
 import { after, done, type Result } from '../../../runtime/index.ts';
 import { explain } from '../../shared/index.ts';
-import { EtcdError } from '../etcd/types.ts';
+import { EtcdError } from '../etcd-client/types.ts';
 import { type PlannedChange, type PreflightInput, preflightProblems } from './decisions/preflight.ts';
 import { labelOf } from './decisions/quorum.ts';
 import { controlPlaneDomains, domainForNewMachine, machineToRemove } from './decisions/selection.ts';
-import { membersOf, moveLeadershipAway } from './etcd-operations.ts';
+import { membersOf, moveLeadershipAway } from './etcd/operations.ts';
 import { unknownMembersOf } from './health/machine-health.ts';
 import { createControlPlaneMachine } from './machines/create-machine.ts';
 import { remediationInProgressAnnotation } from './names.ts';
@@ -85,7 +85,7 @@ export async function scaleDown(scope: ControlPlaneScope): Promise<Result | unde
 export async function deleteMachine({ context }: ControlPlaneScope, machine: Machine): Promise<void> {
   const { uid } = machine.metadata;
   await context.client
-    .delete(machines, objectKey(machine), {
+    .delete(Machines, objectKey(machine), {
       signal: context.signal,
       ...(uid !== undefined && { preconditions: { uid } }),
     })

@@ -17,7 +17,7 @@ import {
   type MachineCreationProblem,
   type WorkloadClusters,
 } from '../../shared/index.ts';
-import type { OpenEtcd } from '../etcd/types.ts';
+import type { OpenEtcd } from '../etcd-client/types.ts';
 import type { Inspection } from './health/inspection.ts';
 import type { MachineHealth } from './health/machine-health.ts';
 import type { ReadServingCertificate } from './workload/serving-certificate.ts';

@@ -29,7 +29,7 @@ import {
 } from '../../shared/index.ts';
 import { availability } from './available.ts';
 import { parseRemediation } from './decisions/remediation.ts';
-import type { EtcdView } from './health/etcd-view.ts';
+import type { EtcdView } from './etcd/view.ts';
 import type { MachineHealth } from './health/machine-health.ts';
 import { remediationForAnnotation, remediationInProgressAnnotation } from './names.ts';
 import { isEtcdManaged, isInitialized } from './scope.ts';

@@ -1,8 +1,8 @@
 import type { Machine } from '../../../api/index.ts';
 import { after, type Result } from '../../../runtime/index.ts';
-import type { EtcdMember } from '../etcd/types.ts';
+import type { EtcdMember } from '../etcd-client/types.ts';
 import { judgeRemoval, labelOf } from './decisions/quorum.ts';
-import { membersOf, removeMember } from './etcd-operations.ts';
+import { membersOf, removeMember } from './etcd/operations.ts';
 import { unknownMembersOf } from './health/machine-health.ts';
 import { type ControlPlaneScope, nameOf, waitBecause } from './scope.ts';
 

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import {
   clusterNameLabel,
   infrastructureGroup,
+  OpenStackClusters,
   type OpenStackServer,
   type OpenStackServerSpec,
-  openStackClusters,
-  openStackServers,
+  OpenStackServers,
 } from '../../../api/index.ts';
 import { deepEqual, isInvalid } from '../../../machinery/index.ts';
 import { explain, fieldManager, isDeleting, isOwnedBy, ownerReference, shows } from '../../shared/index.ts';
@@ -71,7 +71,7 @@ function waiting(message: string): Wait {
 
 function findServer(scope: ClusterScope, name: string): OpenStackServer | undefined {
   const { context, original } = scope;
-  const server = context.cache.lister(openStackServers).get({ namespace: original.metadata.namespace ?? '', name });
+  const server = context.cache.lister(OpenStackServers).get({ namespace: original.metadata.namespace ?? '', name });
   if (!server || isOwnedBy(server, original)) return server;
   throw new UnusableInput(
     `spec.bastion: OpenStackServer ${name} exists and belongs to somebody else; delete or rename it`,
@@ -100,19 +100,19 @@ async function createServer(scope: ClusterScope, name: string, spec: OpenStackSe
   const { context, original, clusterName } = scope;
   const { namespace } = original.metadata;
   const server: OpenStackServer = {
-    apiVersion: `${infrastructureGroup}/${openStackServers.version}`,
-    kind: openStackServers.kind,
+    apiVersion: `${infrastructureGroup}/${OpenStackServers.version}`,
+    kind: OpenStackServers.kind,
     metadata: {
       name,
       ...(namespace !== undefined && { namespace }),
       labels: { [clusterNameLabel]: original.metadata.labels?.[clusterNameLabel] ?? clusterName },
       annotations: { [specAnnotation]: hashOf(spec) },
-      ownerReferences: [ownerReference(original, openStackClusters)],
+      ownerReferences: [ownerReference(original, OpenStackClusters)],
     },
     spec,
   };
   try {
-    await context.client.create(openStackServers, server, { fieldManager, signal: context.signal });
+    await context.client.create(OpenStackServers, server, { fieldManager, signal: context.signal });
   } catch (error) {
     if (!isInvalid(error)) throw error;
     throw new UnusableInput(`spec.bastion.spec: ${explain(error)}`, { reason, cause: error });
@@ -128,7 +128,7 @@ async function followCredentials(
   if (deepEqual({ type, ...rest }, { type: 'Secret', ...identityRef })) return;
   const key = { namespace: server.metadata.namespace ?? '', name: server.metadata.name ?? '' };
   await context.client.patch(
-    openStackServers,
+    OpenStackServers,
     key,
     'merge',
     { spec: { identityRef: { ...identityRef } } },
@@ -188,7 +188,7 @@ export async function removeBastion(scope: ClusterScope): Promise<Wait | undefin
   const status = statusOf(scope);
   const name = bastionName(scope.clusterName);
   const server = scope.context.cache
-    .lister(openStackServers)
+    .lister(OpenStackServers)
     .get({ namespace: scope.original.metadata.namespace ?? '', name });
   const isOwn = server !== undefined && isOwnedBy(server, scope.original);
   const annotation = floatingIpAnnotation('bastion');
@@ -219,7 +219,7 @@ export async function removeBastion(scope: ClusterScope): Promise<Wait | undefin
 async function deleteServer({ context }: ClusterScope, server: OpenStackServer): Promise<void> {
   const { namespace = '', name = '', uid } = server.metadata;
   await context.client.delete(
-    openStackServers,
+    OpenStackServers,
     { namespace, name },
     {
       signal: context.signal,

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type OpenStackCluster, openStackClusters } from '../../../api/index.ts';
+import { type OpenStackCluster, OpenStackClusters } from '../../../api/index.ts';
 import { collect } from '../../../openstack/index.ts';
 import { conditionOf } from '../../shared/index.ts';
 import { added, footprint, requestsSince } from '../testing/footprint.ts';
@@ -25,8 +25,8 @@ async function start(options: Partial<WorldOptions> = {}): Promise<void> {
   before = await footprint(world.tenant);
 }
 
-const find = (name = 'basic-1'): Promise<OpenStackCluster | undefined> => world.find(openStackClusters, name);
-const get = (name = 'basic-1'): Promise<OpenStackCluster> => world.get(openStackClusters, name);
+const find = (name = 'basic-1'): Promise<OpenStackCluster | undefined> => world.find(OpenStackClusters, name);
+const get = (name = 'basic-1'): Promise<OpenStackCluster> => world.get(OpenStackClusters, name);
 const isProvisioned = async (name = 'basic-1'): Promise<boolean> =>
   (await find(name))?.status?.initialization?.provisioned === true;
 const provisioned = (name = 'basic-1'): Promise<void> => world.until(() => isProvisioned(name));
@@ -37,7 +37,7 @@ const inCloud = async (): Promise<string[]> => added(before, await footprint(wor
 const key = (name = 'basic-1') => ({ namespace: world.namespace, name });
 
 async function removed(name = 'basic-1'): Promise<void> {
-  await world.client.delete(openStackClusters, key(name));
+  await world.client.delete(OpenStackClusters, key(name));
   await world.until(async () => (await find(name)) === undefined);
 }
 
@@ -145,11 +145,11 @@ describe('a cluster with everything managed and no load balancer', () => {
     await provisioned();
     await world.halt();
     const { status: _, ...rest } = await get();
-    await world.client.update(openStackClusters, { ...rest, status: {} } as OpenStackCluster, {
+    await world.client.update(OpenStackClusters, { ...rest, status: {} } as OpenStackCluster, {
       ...by,
       subresource: 'status',
     });
-    await world.client.delete(openStackClusters, key());
+    await world.client.delete(OpenStackClusters, key());
     await world.restart();
     await world.until(async () => (await find()) === undefined);
     expect(await footprint(world.tenant)).toEqual(before);
@@ -161,7 +161,7 @@ describe('a cluster with everything managed and no load balancer', () => {
     const was = (await get()).status;
     const there = await inCloud();
     await world.halt();
-    await world.client.update(openStackClusters, { ...(await get()), status: {} } as OpenStackCluster, {
+    await world.client.update(OpenStackClusters, { ...(await get()), status: {} } as OpenStackCluster, {
       ...by,
       subresource: 'status',
     });
@@ -177,7 +177,7 @@ describe('a cluster with everything managed and no load balancer', () => {
     await provisioned();
     const networkId = (await get()).status?.network?.id ?? '';
     const port = await world.tenant.network.ports.create({ networkId, name: 'in-the-way' });
-    await world.client.delete(openStackClusters, key());
+    await world.client.delete(OpenStackClusters, key());
     await world.until(async () => (await condition('Ready'))?.reason === 'DeletionBlocked');
     expect((await condition('Ready'))?.message).toMatch(/network .* is still in use by port in-the-way/);
     await world.tenant.network.ports.delete(port.id);
@@ -341,7 +341,7 @@ describe('a cluster with a load balancer', () => {
     await createOpenStackCluster(world, 'basic-1', balanced);
     await provisioned();
     await world.client.patch(
-      openStackClusters,
+      OpenStackClusters,
       key(),
       'merge',
       { spec: { apiServer: { managedLoadBalancer: { allowedCIDRs: ['192.0.2.0/24'], monitor: { delay: 30 } } } } },

@@ -1,11 +1,11 @@
 import {
   type Cluster,
-  clusters,
+  Clusters,
   infrastructureGroup,
-  machines,
+  Machines,
   type OpenStackCluster,
-  openStackClusters,
-  openStackServers,
+  OpenStackClusters,
+  OpenStackServers,
 } from '../../../api/index.ts';
 import { formatKey, type ObjectKey } from '../../../client/index.ts';
 import { isOpenStackError } from '../../../openstack/index.ts';
@@ -70,15 +70,15 @@ export function openStackClusterController(dependencies: InfrastructureDependenc
   };
 
   const reconcile = async (context: ReconcileContext, key: ObjectKey): Promise<Result> => {
-    const cached = context.cache.lister(openStackClusters).get(key);
+    const cached = context.cache.lister(OpenStackClusters).get(key);
     if (!cached) {
       forget(key);
       return done();
     }
     if (isFilteredOut(cached, dependencies.watchFilter)) return done();
     if (cached.metadata.annotations?.[managedByAnnotation] !== undefined) return done();
-    const owner = ownerOf(cached, clusters);
-    const cluster = owner && context.cache.lister(clusters).get({ namespace: key.namespace ?? '', name: owner.name });
+    const owner = ownerOf(cached, Clusters);
+    const cluster = owner && context.cache.lister(Clusters).get({ namespace: key.namespace ?? '', name: owner.name });
     const deleting = isDeleting(cached);
     if (deleting && !cached.metadata.finalizers?.includes(openStackClusterFinalizer)) {
       forget(key);
@@ -88,7 +88,7 @@ export function openStackClusterController(dependencies: InfrastructureDependenc
     if (!cluster && !deleting) return done();
     if (pausedBy(cached, cluster).length > 0) return done();
     const original = mayHaveMade(cached, openStackClusterFinalizer)
-      ? await recordIntent(context, openStackClusters, cached, openStackClusterFinalizer)
+      ? await recordIntent(context, OpenStackClusters, cached, openStackClusterFinalizer)
       : cached;
     const objects = { original, draft: draftOf(original), cluster, clusterName: owner?.name ?? key.name };
     const outcome = await pass(context, key, objects);
@@ -97,7 +97,7 @@ export function openStackClusterController(dependencies: InfrastructureDependenc
       draft.metadata.finalizers = withoutFinalizer(draft.metadata.finalizers, openStackClusterFinalizer);
       forget(key);
     }
-    await writeObject(context, openStackClusters, outcome.stored ?? original, draft, { observed: false });
+    await writeObject(context, OpenStackClusters, outcome.stored ?? original, draft, { observed: false });
     return resultOf(outcome);
   };
 
@@ -175,35 +175,35 @@ export function openStackClusterController(dependencies: InfrastructureDependenc
 
   const keysOfCluster = (cluster: Cluster): ObjectKey[] => {
     const reference = cluster.spec.infrastructureRef;
-    if (reference?.kind !== openStackClusters.kind || reference.apiGroup !== infrastructureGroup) return [];
+    if (reference?.kind !== OpenStackClusters.kind || reference.apiGroup !== infrastructureGroup) return [];
     return [{ namespace: cluster.metadata.namespace ?? '', name: reference.name }];
   };
 
   return defineController({
     name: 'openstackcluster',
-    for: openStackClusters,
+    for: OpenStackClusters,
     continuesAfterOwnWrite: 'everything',
     concurrency: dependencies.concurrency ?? defaultConcurrency,
-    setup: (cache) => indexByIdentity(cache, openStackClusters, ({ spec }) => spec?.identityRef),
+    setup: (cache) => indexByIdentity(cache, OpenStackClusters, ({ spec }) => spec?.identityRef),
     watches: [
-      watchObjects(openStackClusters, {
+      watchObjects(OpenStackClusters, {
         predicates: [...watchFilter(dependencies.watchFilter), changedBesidesStatus],
       }),
-      watchMapped(clusters, keysOfCluster, {
+      watchMapped(Clusters, keysOfCluster, {
         predicates: [clusterChanged('paused', 'deletion', 'endpoint', 'infrastructureRef')],
       }),
-      watchOwned(openStackServers, openStackClusters, { anyOwner: true }),
+      watchOwned(OpenStackServers, OpenStackClusters, { anyOwner: true }),
       watchMapped(
-        machines,
+        Machines,
         ({ metadata, spec }) => {
           const name = { namespace: metadata.namespace ?? '', name: spec.clusterName };
-          const cluster = dependencies.cache.lister(clusters).get(name);
+          const cluster = dependencies.cache.lister(Clusters).get(name);
           return cluster && isDeleting(cluster) ? keysOfCluster(cluster) : [];
         },
         { predicates: [(event) => event.type === 'delete'] },
       ),
     ],
-    sources: [attention.source, rotationSource(dependencies, openStackClusters)],
+    sources: [attention.source, rotationSource(dependencies, OpenStackClusters)],
     reconcile,
   });
 }

@@ -3,9 +3,9 @@ import { parse, stringify } from 'yaml';
 import {
   Namespaces,
   type OpenStackCluster,
+  OpenStackClusterIdentities,
   type OpenStackClusterSpec,
-  openStackClusterIdentities,
-  openStackClusters,
+  OpenStackClusters,
   Secrets,
 } from '../../../api/index.ts';
 import { conditionOf } from '../../shared/index.ts';
@@ -32,7 +32,7 @@ afterAll(() => world.stop());
 
 const managed: Partial<OpenStackClusterSpec> = { managedSubnets: [{ cidr: '10.6.0.0/24' }] };
 const key = (name: string) => ({ namespace: world.namespace, name });
-const find = (name: string): Promise<OpenStackCluster | undefined> => world.find(openStackClusters, name);
+const find = (name: string): Promise<OpenStackCluster | undefined> => world.find(OpenStackClusters, name);
 
 async function create(spec: Partial<OpenStackClusterSpec>): Promise<string> {
   const name = `c${++serial}`;
@@ -42,7 +42,7 @@ async function create(spec: Partial<OpenStackClusterSpec>): Promise<string> {
 
 async function provisioned(name: string): Promise<OpenStackCluster> {
   await world.until(async () => (await find(name))?.status?.initialization?.provisioned === true);
-  return world.get(openStackClusters, name);
+  return world.get(OpenStackClusters, name);
 }
 
 /** What is said of the credentials once they were refused. */
@@ -53,7 +53,7 @@ async function refused(name: string): Promise<string> {
 }
 
 async function remove(name: string): Promise<void> {
-  await world.client.delete(openStackClusters, key(name));
+  await world.client.delete(OpenStackClusters, key(name));
   await world.until(async () => (await find(name)) === undefined);
 }
 
@@ -99,7 +99,7 @@ describe('credentials', () => {
   it('of an identity are used where its selector allows it', async () => {
     const { namespace } = world;
     await world.client.create(
-      openStackClusterIdentities,
+      OpenStackClusterIdentities,
       {
         apiVersion: 'infrastructure.cluster.x-k8s.io/v1alpha1',
         kind: 'OpenStackClusterIdentity',
@@ -140,12 +140,12 @@ describe('credentials', () => {
     ];
     for (const name of [first, second]) expect(await refused(name)).toContain('Nowhere');
     expect((await find(first))?.metadata.finalizers ?? []).toEqual([]);
-    await world.client.delete(openStackClusters, key(first));
+    await world.client.delete(OpenStackClusters, key(first));
     expect(await find(first)).toBeUndefined();
-    await world.client.patch(openStackClusters, key(second), 'merge', { spec: { identityRef: { region: null } } }, by);
+    await world.client.patch(OpenStackClusters, key(second), 'merge', { spec: { identityRef: { region: null } } }, by);
     await provisioned(second);
     const late = { spec: { identityRef: { region: 'RegionOne' } } };
-    await expect(world.client.patch(openStackClusters, key(second), 'merge', late, by)).rejects.toThrow(
+    await expect(world.client.patch(OpenStackClusters, key(second), 'merge', late, by)).rejects.toThrow(
       'region is immutable',
     );
     await remove(second);
@@ -162,12 +162,12 @@ describe('credentials', () => {
     const { status } = await provisioned(name);
     const wrong = Buffer.from('clouds: {openstack: {}}').toString('base64');
     await world.client.patch(Secrets, key('short-lived'), 'merge', { data: { 'clouds.yaml': wrong } }, by);
-    await world.client.delete(openStackClusters, key(name));
+    await world.client.delete(OpenStackClusters, key(name));
     await world.until(
       async () => conditionOf(await find(name), 'OpenStackAuthenticationSucceeded')?.status === 'False',
     );
     const annotations = { 'infrastructure.cluster.x-k8s.io/abandon-cloud-resources': 'true' };
-    await world.client.patch(openStackClusters, key(name), 'merge', { metadata: { annotations } }, by);
+    await world.client.patch(OpenStackClusters, key(name), 'merge', { metadata: { annotations } }, by);
     await world.until(async () => (await find(name)) === undefined);
     expect(await footprint(world.tenant)).not.toEqual(before);
     expect((await world.tenant.network.networks.get(status?.network?.id ?? '')).id).toBe(status?.network?.id);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type OpenStackCluster, type OpenStackClusterSpec, openStackClusters } from '../../../api/index.ts';
+import { type OpenStackCluster, type OpenStackClusterSpec, OpenStackClusters } from '../../../api/index.ts';
 import type { JsonObject, Resource, UnstructuredObject } from '../../../machinery/index.ts';
 import { collect, type Network, type Subnet } from '../../../openstack/index.ts';
 import { conditionOf } from '../../shared/index.ts';
@@ -35,7 +35,7 @@ afterAll(() => world.stop());
 
 const managed: Partial<OpenStackClusterSpec> = { managedSubnets: [{ cidr: '10.6.0.0/24' }] };
 const key = (name: string) => ({ namespace: world.namespace, name });
-const find = (name: string): Promise<OpenStackCluster | undefined> => world.find(openStackClusters, name);
+const find = (name: string): Promise<OpenStackCluster | undefined> => world.find(OpenStackClusters, name);
 
 async function create(
   spec: Partial<OpenStackClusterSpec>,
@@ -48,7 +48,7 @@ async function create(
 
 async function provisioned(name: string): Promise<OpenStackCluster> {
   await world.until(async () => (await find(name))?.status?.initialization?.provisioned === true);
-  return world.get(openStackClusters, name);
+  return world.get(OpenStackClusters, name);
 }
 
 async function refused(name: string): Promise<{ type: string; reason: string | undefined; message: string }> {
@@ -59,7 +59,7 @@ async function refused(name: string): Promise<{ type: string; reason: string | u
 }
 
 async function remove(name: string): Promise<void> {
-  await world.client.delete(openStackClusters, key(name));
+  await world.client.delete(OpenStackClusters, key(name));
   await world.until(async () => (await find(name)) === undefined);
 }
 
@@ -107,7 +107,7 @@ describe('networks', () => {
     const subnetId = status?.network?.subnets?.[0]?.id ?? '';
     expect(await subnets.get(subnetId)).toMatchObject({ allocationPools: pools, dnsNameservers: ['192.0.2.1'] });
     const changed = [{ cidr: '10.6.0.0/24', allocationPools: pools, dnsNameservers: ['192.0.2.2', '192.0.2.3'] }];
-    await world.client.patch(openStackClusters, key(name), 'merge', { spec: { managedSubnets: changed } }, by);
+    await world.client.patch(OpenStackClusters, key(name), 'merge', { spec: { managedSubnets: changed } }, by);
     await world.until(async () => (await subnets.get(subnetId)).dnsNameservers.length === 2);
     await remove(name);
   });
@@ -150,8 +150,8 @@ describe('a manifest of the oldest kind', () => {
     const { metadata } = await createOpenStackCluster(world, name, managed, {
       annotations: { 'cluster.x-k8s.io/paused': '' },
     });
-    await world.client.delete(openStackClusters, key(name));
-    const old: Resource<UnstructuredObject> = { ...(openStackClusters as Resource<never>), version: 'v1alpha3' };
+    await world.client.delete(OpenStackClusters, key(name));
+    const old: Resource<UnstructuredObject> = { ...(OpenStackClusters as Resource<never>), version: 'v1alpha3' };
     await world.client.create(
       old,
       {
@@ -232,7 +232,7 @@ describe('the endpoint', () => {
       async () => conditionOf(await find(name), 'APIEndpointReady')?.reason === 'WaitingForControlPlaneEndpoint',
     );
     const endpoint = { host: '192.0.2.10', port: 6443 };
-    await world.client.patch(openStackClusters, key(name), 'merge', { spec: { controlPlaneEndpoint: endpoint } }, by);
+    await world.client.patch(OpenStackClusters, key(name), 'merge', { spec: { controlPlaneEndpoint: endpoint } }, by);
     await provisioned(name);
     await remove(name);
   });
@@ -245,7 +245,7 @@ describe('the endpoint', () => {
     );
     expect(conditionOf(await find(name), 'APIEndpointReady')?.message).toContain('K0smotronControlPlane plane');
     const endpoint = { host: '192.0.2.12', port: 6443 };
-    await world.client.patch(openStackClusters, key(name), 'merge', { spec: { controlPlaneEndpoint: endpoint } }, by);
+    await world.client.patch(OpenStackClusters, key(name), 'merge', { spec: { controlPlaneEndpoint: endpoint } }, by);
     expect((await provisioned(name)).spec.controlPlaneEndpoint).toEqual(endpoint);
     expect(await collect(world.tenant.network.floatingIps.list())).toEqual([]);
     await remove(name);
@@ -255,7 +255,7 @@ describe('the endpoint', () => {
     const controlPlaneRef = { apiGroup: 'controlplane.cluster.x-k8s.io', kind: 'KamajiControlPlane', name: 'plane' };
     const balanced = { ...managed, apiServer: { managedLoadBalancer: { enabled: true } } };
     const name = await create(balanced, { cluster: { controlPlaneRef } });
-    const change = (spec: JsonObject) => world.client.patch(openStackClusters, key(name), 'merge', { spec }, by);
+    const change = (spec: JsonObject) => world.client.patch(OpenStackClusters, key(name), 'merge', { spec }, by);
     await world.until(async () => conditionOf(await find(name), 'APIEndpointReady')?.reason === 'EndpointConflict');
     expect(conditionOf(await find(name), 'APIEndpointReady')?.message).toMatch(
       /KamajiControlPlane plane .* enabled to false/,
@@ -299,8 +299,8 @@ describe('failure domains', () => {
       status?.failureDomains?.filter(({ controlPlane }) => controlPlane).map((domain) => domain.name);
     expect(chosen(await provisioned(name))).toEqual(['az2']);
     const spec = { controlPlaneAvailabilityZones: ['az3', 'nova'] };
-    await world.client.patch(openStackClusters, key(name), 'merge', { spec }, by);
-    await world.until(async () => chosen(await world.get(openStackClusters, name))?.length === 2);
+    await world.client.patch(OpenStackClusters, key(name), 'merge', { spec }, by);
+    await world.until(async () => chosen(await world.get(OpenStackClusters, name))?.length === 2);
     await remove(name);
   });
 });

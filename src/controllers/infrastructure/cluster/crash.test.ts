@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type OpenStackClusterSpec, openStackClusters } from '../../../api/index.ts';
+import { type OpenStackClusterSpec, OpenStackClusters } from '../../../api/index.ts';
 import { ApiUnreachableError } from '../../../client/index.ts';
 import type { FaultRule } from '../../../runtime/testkit/index.ts';
 import { added, footprint } from '../testing/footprint.ts';
@@ -36,7 +36,7 @@ const variants: Record<string, Partial<OpenStackClusterSpec>> = {
   },
 };
 
-const find = (name: string) => world.find(openStackClusters, name);
+const find = (name: string) => world.find(OpenStackClusters, name);
 const isProvisioned = async (name: string): Promise<boolean> =>
   (await find(name))?.status?.initialization?.provisioned === true;
 const isGone = async (name: string): Promise<boolean> => (await find(name)) === undefined;
@@ -88,7 +88,7 @@ describe.each(Object.entries(variants))('a cluster %s', (_, spec) => {
     await createOpenStackCluster(world, name, spec);
     await world.until(() => isProvisioned(name));
     whole = likeness(added(before, await footprint(world.tenant)), name);
-    await world.client.delete(openStackClusters, { namespace: world.namespace, name });
+    await world.client.delete(OpenStackClusters, { namespace: world.namespace, name });
     await world.until(() => isGone(name));
     expect(await footprint(world.tenant)).toEqual(before);
   });
@@ -104,7 +104,7 @@ describe.each(Object.entries(variants))('a cluster %s', (_, spec) => {
         expect(likeness(added(before, await footprint(world.tenant)), name), `change ${n} of the creation`).toEqual(
           whole,
         );
-        await world.client.delete(openStackClusters, { namespace: world.namespace, name });
+        await world.client.delete(OpenStackClusters, { namespace: world.namespace, name });
         const deleted = await strike(n, fate, crash, () => isGone(name));
         expect(await footprint(world.tenant), `change ${n} of the deletion`).toEqual(before);
         if (!made && !deleted) break;
@@ -133,7 +133,7 @@ describe.each(Object.entries(variants))('a cluster %s', (_, spec) => {
         await createOpenStackCluster(world, name, spec);
         await world.until(() => isProvisioned(name));
         expect(likeness(added(before, await footprint(world.tenant)), name), `write ${nth}`).toEqual(whole);
-        await world.client.delete(openStackClusters, { namespace: world.namespace, name });
+        await world.client.delete(OpenStackClusters, { namespace: world.namespace, name });
         await world.until(() => isGone(name));
         faults.length = 0;
         expect(await footprint(world.tenant), `write ${nth}`).toEqual(before);

@@ -1,4 +1,4 @@
-import { clusterNameLabel, machines } from '../../../api/index.ts';
+import { clusterNameLabel, Machines } from '../../../api/index.ts';
 import {
   collect,
   isNotFound,
@@ -82,7 +82,7 @@ async function remove(scope: DeletionScope, what: string, call: () => Promise<un
 }
 
 async function waitForMachines({ context, original, clusterName }: DeletionScope): Promise<Wait | undefined> {
-  const left = context.cache.lister(machines).list({
+  const left = context.cache.lister(Machines).list({
     namespace: original.metadata.namespace ?? '',
     filter: ({ metadata, spec }) =>
       spec.clusterName === clusterName || metadata.labels?.[clusterNameLabel] === clusterName,

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { openStackClusters } from '../../../api/index.ts';
+import { OpenStackClusters } from '../../../api/index.ts';
 import { requestsSince } from '../testing/footprint.ts';
 import { createInfrastructureWorld, createOpenStackCluster, type InfrastructureWorld } from '../testing/world.ts';
 import { openStackClusterController } from './cluster-controller.ts';
@@ -19,7 +19,7 @@ describe('a restart', () => {
       });
     }
     await world.until(async () =>
-      (await world.list(openStackClusters)).every(({ status }) => status?.initialization?.provisioned === true),
+      (await world.list(OpenStackClusters)).every(({ status }) => status?.initialization?.provisioned === true),
     );
     await world.pass(30_000);
     const writes = world.writes();

@@ -2,7 +2,7 @@ import {
   type Cluster,
   type OpenStackCluster,
   type OpenStackClusterStatus,
-  openStackClusters,
+  OpenStackClusters,
 } from '../../../api/index.ts';
 import { objectKey } from '../../../client/index.ts';
 import type { HealthMonitor, Listener, ObservedType, ObservedTypes, Pool, Subnet } from '../../../openstack/index.ts';
@@ -85,7 +85,7 @@ export interface ClusterScope {
  * its credentials or networks deletes it without any cloud.
  */
 export async function beginToMake(scope: ClusterScope): Promise<undefined> {
-  const stored = await recordIntent(scope.context, openStackClusters, scope.original, openStackClusterFinalizer);
+  const stored = await recordIntent(scope.context, OpenStackClusters, scope.original, openStackClusterFinalizer);
   if (stored === scope.original) return;
   scope.original = stored;
   const { finalizers, annotations, resourceVersion } = draftOf(stored).metadata;

@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import {
-  clusters,
-  machines,
+  Clusters,
+  Machines,
   type OpenStackCluster,
   type OpenStackClusterSpec,
-  openStackClusters,
-  openStackServers,
+  OpenStackClusters,
+  OpenStackServers,
 } from '../../../api/index.ts';
 import { collect } from '../../../openstack/index.ts';
 import { conditionOf } from '../../shared/index.ts';
@@ -37,8 +37,8 @@ const managed: Partial<OpenStackClusterSpec> = {
 };
 const external = '375af7fe-a2c1-4c26-a57d-6d33175a6650';
 const key = (name = 'c1') => ({ namespace: world.namespace, name });
-const find = (name = 'c1'): Promise<OpenStackCluster | undefined> => world.find(openStackClusters, name);
-const get = (name = 'c1'): Promise<OpenStackCluster> => world.get(openStackClusters, name);
+const find = (name = 'c1'): Promise<OpenStackCluster | undefined> => world.find(OpenStackClusters, name);
+const get = (name = 'c1'): Promise<OpenStackCluster> => world.get(OpenStackClusters, name);
 const until = (condition: (cluster: OpenStackCluster) => boolean, name = 'c1'): Promise<void> =>
   world.until(async () => {
     const cluster = await find(name);
@@ -46,10 +46,10 @@ const until = (condition: (cluster: OpenStackCluster) => boolean, name = 'c1'): 
   });
 const isProvisioned = ({ status }: OpenStackCluster): boolean => status?.initialization?.provisioned === true;
 const patch = (body: object, name = 'c1') =>
-  world.client.patch(openStackClusters, key(name), 'merge', body as never, by);
+  world.client.patch(OpenStackClusters, key(name), 'merge', body as never, by);
 
 async function removed(name = 'c1'): Promise<void> {
-  await world.client.delete(openStackClusters, key(name));
+  await world.client.delete(OpenStackClusters, key(name));
   await world.until(async () => (await find(name)) === undefined);
 }
 
@@ -69,7 +69,7 @@ describe('the bastion', () => {
     await createOpenStackCluster(world, 'c1', { ...managed, bastion });
     await until(({ status }) => status?.bastion?.floatingIP !== undefined);
     const { status, metadata } = await get();
-    const server = await world.get(openStackServers, 'c1-bastion');
+    const server = await world.get(OpenStackServers, 'c1-bastion');
     expect(server.metadata.ownerReferences?.[0]?.uid).toBe(metadata.uid);
     const [running] = await collect(world.tenant.compute.servers.list());
     expect(status?.bastion).toMatchObject({ name: 'c1-bastion', id: running?.id, state: 'ACTIVE', sshKeyName: 'demo' });
@@ -88,7 +88,7 @@ describe('the bastion', () => {
     await start();
     await createOpenStackCluster(world, 'c1', { ...managed, bastion });
     await until(({ status }) => status?.bastion?.floatingIP !== undefined);
-    const { status } = await world.get(openStackServers, 'c1-bastion');
+    const { status } = await world.get(OpenStackServers, 'c1-bastion');
     const address = (await get()).status?.bastion?.floatingIP;
     world.cloud.operator.deleteServer(status?.instanceID ?? '');
     await until(
@@ -104,14 +104,14 @@ describe('the bastion', () => {
     await start();
     await createOpenStackCluster(world, 'c1', { ...managed, bastion });
     await until(({ status }) => status?.bastion?.floatingIP !== undefined);
-    const first = await world.get(openStackServers, 'c1-bastion');
+    const first = await world.get(OpenStackServers, 'c1-bastion');
     await world.restart();
     await world.pass(30_000);
-    expect((await world.get(openStackServers, 'c1-bastion')).metadata.uid).toBe(first.metadata.uid);
+    expect((await world.get(OpenStackServers, 'c1-bastion')).metadata.uid).toBe(first.metadata.uid);
     const address = (await get()).status?.bastion?.floatingIP;
     await patch({ spec: { bastion: { spec: { flavor: { filter: { name: 'm1.medium' } } } } } });
     await world.until(async () => {
-      const now = await world.find(openStackServers, 'c1-bastion');
+      const now = await world.find(OpenStackServers, 'c1-bastion');
       return now !== undefined && now.metadata.uid !== first.metadata.uid && now.status?.ready === true;
     });
     await until(
@@ -153,7 +153,7 @@ describe('what the workload left behind', () => {
     await createOpenStackCluster(world, 'c1', managed);
     await until(isProvisioned);
     await leave((await get()).status?.network?.id ?? '');
-    await world.client.delete(openStackClusters, key());
+    await world.client.delete(OpenStackClusters, key());
     await until((cluster) => conditionOf(cluster, 'Ready')?.reason === 'DeletionBlocked');
     await patch({ metadata: { annotations: { 'infrastructure.cluster.x-k8s.io/delete-leftovers': 'all' } } });
     await world.until(async () => (await find()) === undefined);
@@ -210,7 +210,7 @@ describe('a cloud with faults', () => {
     });
     await createOpenStackCluster(world, 'c1', { ...managed, apiServer: { managedLoadBalancer: { enabled: true } } });
     await until(isProvisioned);
-    await world.client.delete(openStackClusters, key());
+    await world.client.delete(OpenStackClusters, key());
     await until((cluster) => conditionOf(cluster, 'Ready')?.reason === 'WaitingForLoadBalancer');
     expect(conditionOf(await get(), 'Ready')?.message).toMatch(
       /load balancer .* is busy with a change and will be deleted/,
@@ -242,7 +242,7 @@ describe('an OpenStackCluster that is not to be touched', () => {
     await start();
     await createOpenStackCluster(world, 'c1', managed, { cluster: { paused: true } });
     await world.pass(5_000);
-    await world.client.patch(clusters, key(), 'merge', { spec: { paused: false } }, by);
+    await world.client.patch(Clusters, key(), 'merge', { spec: { paused: false } }, by);
     await until(isProvisioned);
   });
 
@@ -264,7 +264,7 @@ describe('the deletion', () => {
     await createOpenStackCluster(world, 'c1', managed);
     await until(isProvisioned);
     await world.client.create(
-      machines,
+      Machines,
       {
         apiVersion: 'cluster.x-k8s.io/v1beta2',
         kind: 'Machine',
@@ -278,10 +278,10 @@ describe('the deletion', () => {
       by,
     );
     await world.pass(1_000);
-    await world.client.delete(openStackClusters, key());
+    await world.client.delete(OpenStackClusters, key());
     await until((cluster) => conditionOf(cluster, 'Ready')?.reason === 'WaitingForMachines');
     expect(conditionOf(await get(), 'Ready')?.message).toContain('m1');
-    await world.client.delete(machines, key('m1'));
+    await world.client.delete(Machines, key('m1'));
     await world.until(async () => (await find()) === undefined);
   });
 });
@@ -294,15 +294,15 @@ describe('together with the controller of Clusters', () => {
     await patch({ metadata: { ownerReferences: null, labels: null, annotations: null } });
     await world.until(
       async () =>
-        (await world.get(clusters, 'c1')).status?.initialization?.infrastructureProvisioned === true &&
-        (await world.get(clusters, 'c1')).spec.controlPlaneEndpoint?.host !== undefined,
+        (await world.get(Clusters, 'c1')).status?.initialization?.infrastructureProvisioned === true &&
+        (await world.get(Clusters, 'c1')).spec.controlPlaneEndpoint?.host !== undefined,
     );
-    const cluster = await world.get(clusters, 'c1');
+    const cluster = await world.get(Clusters, 'c1');
     expect(cluster.spec.controlPlaneEndpoint).toEqual((await get()).spec.controlPlaneEndpoint);
     expect(cluster.status?.failureDomains?.map(({ name }) => name)).toEqual(['az2', 'az3', 'nova']);
     expect(conditionOf(cluster, 'InfrastructureReady')?.status).toBe('True');
-    await world.client.delete(clusters, key());
-    await world.until(async () => (await world.find(clusters, 'c1')) === undefined);
+    await world.client.delete(Clusters, key());
+    await world.until(async () => (await world.find(Clusters, 'c1')) === undefined);
     expect(await find()).toBeUndefined();
     expect(await footprint(world.tenant)).toEqual(before);
   });

@@ -1,5 +1,5 @@
 import type { IdentityReference, OpenStackClusterIdentity } from '../../../api/index.ts';
-import { Namespaces, openStackClusterIdentities, type Secret, Secrets } from '../../../api/index.ts';
+import { Namespaces, OpenStackClusterIdentities, type Secret, Secrets } from '../../../api/index.ts';
 import { type Client, createInformer, type Informer, type ObjectKey } from '../../../client/index.ts';
 import {
   type Clock,
@@ -58,7 +58,7 @@ export function createCredentials(options: {
       ...(resource.namespaced && options.namespace !== undefined && { namespace: options.namespace }),
     });
   const secrets = informer(Secrets, cloudsOnly);
-  const identities = informer(openStackClusterIdentities, (identity) => identity);
+  const identities = informer(OpenStackClusterIdentities, (identity) => identity);
   const namespaces = informer(Namespaces, (namespace) => namespace);
 
   // `kubectl delete -f` of a whole file takes the Secret at once, and what it opens the cloud for only in a while.

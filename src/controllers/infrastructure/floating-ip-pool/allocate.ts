@@ -1,4 +1,4 @@
-import { type IPAddress, type IPAddressClaim, ipAddressClaims, ipAddresses, ipamGroup } from '../../../api/index.ts';
+import { type IPAddress, type IPAddressClaim, IPAddressClaims, IPAddresses, ipamGroup } from '../../../api/index.ts';
 import { objectKey } from '../../../client/index.ts';
 import { ipFamily, isAlreadyExists } from '../../../machinery/index.ts';
 import type { FloatingIp } from '../../../openstack/index.ts';
@@ -115,12 +115,12 @@ async function createAddress(scope: PoolScope, claim: IPAddressClaim, address: s
   const { client, signal } = scope.context;
   const key = { namespace: claim.metadata.namespace ?? '', name: claim.metadata.name ?? '' };
   const object: IPAddress = {
-    apiVersion: `${ipamGroup}/${ipAddresses.version}`,
-    kind: ipAddresses.kind,
+    apiVersion: `${ipamGroup}/${IPAddresses.version}`,
+    kind: IPAddresses.kind,
     metadata: {
       ...key,
       finalizers: [deleteFloatingIpFinalizer],
-      ownerReferences: [ownerReference(claim, ipAddressClaims)],
+      ownerReferences: [ownerReference(claim, IPAddressClaims)],
     },
     spec: {
       claimRef: { name: key.name },
@@ -130,17 +130,17 @@ async function createAddress(scope: PoolScope, claim: IPAddressClaim, address: s
     },
   };
   try {
-    return await client.create(ipAddresses, object, { fieldManager, signal });
+    return await client.create(IPAddresses, object, { fieldManager, signal });
   } catch (error) {
     // made by an earlier pass, and not in the cache yet
     if (!isAlreadyExists(error)) throw error;
-    return await client.get(ipAddresses, key, { signal });
+    return await client.get(IPAddresses, key, { signal });
   }
 }
 
 async function answer({ context }: PoolScope, claim: IPAddressClaim, { metadata }: IPAddress): Promise<void> {
   const patch = { status: { addressRef: { name: metadata.name ?? '' } } };
-  await context.client.patch(ipAddressClaims, objectKey(claim), 'merge', patch, {
+  await context.client.patch(IPAddressClaims, objectKey(claim), 'merge', patch, {
     fieldManager,
     subresource: 'status',
     signal: context.signal,

@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import {
-  ipAddressClaims,
-  ipAddresses,
+  IPAddressClaims,
+  IPAddresses,
   type OpenStackFloatingIPPoolSpec,
-  openStackFloatingIPPools,
-  openStackServers,
+  OpenStackFloatingIPPools,
+  OpenStackServers,
 } from '../../../api/index.ts';
 import { collect, type FloatingIp } from '../../../openstack/index.ts';
 import { conditionOf } from '../../shared/index.ts';
@@ -37,7 +37,7 @@ const openWorld = async (options: Partial<WorldOptions> = {}): Promise<Infrastru
 };
 const createPool = (spec: Partial<OpenStackFloatingIPPoolSpec> = {}): Promise<unknown> =>
   world.client.create(
-    openStackFloatingIPPools,
+    OpenStackFloatingIPPools,
     {
       apiVersion: 'infrastructure.cluster.x-k8s.io/v1alpha1',
       kind: 'OpenStackFloatingIPPool',
@@ -48,7 +48,7 @@ const createPool = (spec: Partial<OpenStackFloatingIPPoolSpec> = {}): Promise<un
   );
 const claim = (name: string): Promise<unknown> =>
   world.client.create(
-    ipAddressClaims,
+    IPAddressClaims,
     {
       apiVersion: 'ipam.cluster.x-k8s.io/v1beta2',
       kind: 'IPAddressClaim',
@@ -60,14 +60,14 @@ const claim = (name: string): Promise<unknown> =>
     by,
   );
 const unclaim = (name: string): Promise<unknown> =>
-  world.client.delete(ipAddressClaims, { namespace: world.namespace, name });
+  world.client.delete(IPAddressClaims, { namespace: world.namespace, name });
 const addressOf = async (name: string): Promise<string | undefined> => {
-  const answered = (await world.find(ipAddressClaims, name))?.status?.addressRef?.name;
-  return answered === undefined ? undefined : (await world.get(ipAddresses, answered)).spec.address;
+  const answered = (await world.find(IPAddressClaims, name))?.status?.addressRef?.name;
+  return answered === undefined ? undefined : (await world.get(IPAddresses, answered)).spec.address;
 };
 const isAnswered = async (name: string): Promise<boolean> => (await addressOf(name)) !== undefined;
-const isGivenBack = async (name: string): Promise<boolean> => (await world.find(ipAddresses, name)) === undefined;
-const pool = () => world.get(openStackFloatingIPPools, 'pool');
+const isGivenBack = async (name: string): Promise<boolean> => (await world.find(IPAddresses, name)) === undefined;
+const pool = () => world.get(OpenStackFloatingIPPools, 'pool');
 const poolReady = async (): Promise<string> => {
   const condition = conditionOf(await pool(), 'OpenstackFloatingIPPoolReadyCondition');
   return condition ? `${condition.status} ${condition.reason}: ${condition.message}` : '';
@@ -78,8 +78,8 @@ const makeFloatingIp = async (): Promise<FloatingIp> => {
   return world.tenant.network.floatingIps.create({ networkId: external!.id, description: "somebody else's" });
 };
 const deletePool = async (): Promise<void> => {
-  await world.client.delete(openStackFloatingIPPools, { namespace: world.namespace, name: 'pool' });
-  await world.until(async () => (await world.find(openStackFloatingIPPools, 'pool')) === undefined);
+  await world.client.delete(OpenStackFloatingIPPools, { namespace: world.namespace, name: 'pool' });
+  await world.until(async () => (await world.find(OpenStackFloatingIPPools, 'pool')) === undefined);
 };
 
 describe('a pool of floating IPs', () => {
@@ -89,29 +89,29 @@ describe('a pool of floating IPs', () => {
     await createPool({ identityRef: region });
     const key = { namespace: world.namespace, name: 'pool' };
     const authentication = async () =>
-      conditionOf(await world.get(openStackFloatingIPPools, 'pool'), 'OpenStackAuthenticationSucceeded');
+      conditionOf(await world.get(OpenStackFloatingIPPools, 'pool'), 'OpenStackAuthenticationSucceeded');
     await world.until(async () => (await authentication())?.status === 'False');
-    await world.client.patch(openStackFloatingIPPools, key, 'merge', { spec: { identityRef: { region: null } } }, by);
+    await world.client.patch(OpenStackFloatingIPPools, key, 'merge', { spec: { identityRef: { region: null } } }, by);
     await world.until(async () => (await authentication())?.status === 'True');
-    await world.client.patch(openStackFloatingIPPools, key, 'merge', { spec: { identityRef: { name: 'absent' } } }, by);
+    await world.client.patch(OpenStackFloatingIPPools, key, 'merge', { spec: { identityRef: { name: 'absent' } } }, by);
     await world.until(async () => (await authentication())?.status === 'False');
-    await world.client.delete(openStackFloatingIPPools, key);
-    await world.until(async () => (await world.find(openStackFloatingIPPools, 'pool')) === undefined);
+    await world.client.delete(OpenStackFloatingIPPools, key);
+    await world.until(async () => (await world.find(OpenStackFloatingIPPools, 'pool')) === undefined);
   });
 
   it('whose user gives it up lets its addresses go too', async () => {
     await openWorld();
     await createPool();
     await claim('a');
-    await world.until(async () => (await world.find(ipAddresses, 'a')) !== undefined);
+    await world.until(async () => (await world.find(IPAddresses, 'a')) !== undefined);
     const key = { namespace: world.namespace, name: 'pool' };
     const annotations = { 'infrastructure.cluster.x-k8s.io/abandon-cloud-resources': 'true' };
     const spec = { identityRef: { name: 'absent' } };
-    await world.client.patch(openStackFloatingIPPools, key, 'merge', { spec, metadata: { annotations } }, by);
-    await world.client.delete(openStackFloatingIPPools, key);
-    await world.until(async () => (await world.find(openStackFloatingIPPools, 'pool')) === undefined);
-    await world.client.delete(ipAddresses, { namespace: world.namespace, name: 'a' });
-    expect(await world.find(ipAddresses, 'a')).toBeUndefined();
+    await world.client.patch(OpenStackFloatingIPPools, key, 'merge', { spec, metadata: { annotations } }, by);
+    await world.client.delete(OpenStackFloatingIPPools, key);
+    await world.until(async () => (await world.find(OpenStackFloatingIPPools, 'pool')) === undefined);
+    await world.client.delete(IPAddresses, { namespace: world.namespace, name: 'a' });
+    expect(await world.find(IPAddresses, 'a')).toBeUndefined();
   });
 
   it('makes an address for a claim and deletes it when the claim goes', async () => {
@@ -122,7 +122,7 @@ describe('a pool of floating IPs', () => {
     const [made] = await floatingIps();
     expect(await addressOf('a')).toBe(made!.address);
     expect(made!.tags).toEqual(['cluster-api-provider-openstack-fip-pool-pool']);
-    expect((await world.get(ipAddresses, 'a')).spec).toMatchObject({ prefix: 32, claimRef: { name: 'a' } });
+    expect((await world.get(IPAddresses, 'a')).spec).toMatchObject({ prefix: 32, claimRef: { name: 'a' } });
     expect((await pool()).status).toMatchObject({ claimedIPs: [made!.address], floatingIPNetwork: { name: 'public' } });
     await unclaim('a');
     await world.until(() => isGivenBack('a'));
@@ -153,7 +153,7 @@ describe('a pool of floating IPs', () => {
     const [brought, used] = [await makeFloatingIp(), await makeFloatingIp()];
     await createServer(world, 's1');
     await world.until(() => serverIsReady(world, 's1'));
-    const port = (await world.get(openStackServers, 's1')).status!.resources!.ports![0]!.id;
+    const port = (await world.get(OpenStackServers, 's1')).status!.resources!.ports![0]!.id;
     await world.tenant.network.floatingIps.update(used.id, { portId: port });
     await createPool({ preAllocatedFloatingIPs: [used.address, brought.address, '172.24.6.1'] });
     await claim('a');
@@ -204,17 +204,17 @@ describe('a pool of floating IPs', () => {
     };
     await createServer(world, 's1', { floatingIPPoolRef });
     const ready = async (): Promise<string | undefined> =>
-      conditionOf((await world.get(openStackServers, 's1')) as { status?: object }, 'FloatingAddressFromPoolReady')
+      conditionOf((await world.get(OpenStackServers, 's1')) as { status?: object }, 'FloatingAddressFromPoolReady')
         ?.status;
     await world.until(async () => (await ready()) === 'False');
     expect(await leftBehind(world)).toEqual([]);
     await createPool();
     await world.until(async () => (await ready()) === 'True');
     const [made] = await floatingIps();
-    expect(made!.portId).toBe((await world.get(openStackServers, 's1')).status!.resources!.ports![0]!.id);
+    expect(made!.portId).toBe((await world.get(OpenStackServers, 's1')).status!.resources!.ports![0]!.id);
     await world.until(
       async () =>
-        (await world.get(openStackServers, 's1')).status?.addresses?.some(
+        (await world.get(OpenStackServers, 's1')).status?.addresses?.some(
           ({ type, address }) => type === 'ExternalIP' && address === made!.address,
         ) === true,
     );
@@ -222,7 +222,7 @@ describe('a pool of floating IPs', () => {
     await world.until(async () => (await floatingIps())[0]?.portId !== undefined);
     await deleteServer(world, 's1');
     await world.until(async () => (await floatingIps()).length === 0);
-    expect(await world.list(ipAddressClaims)).toEqual([]);
+    expect(await world.list(IPAddressClaims)).toEqual([]);
   });
 
   it.each(['fail', 'lose'] as const)(

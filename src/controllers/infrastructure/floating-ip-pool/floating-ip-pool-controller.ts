@@ -1,10 +1,10 @@
 import {
   type IPAddress,
   type IPAddressClaim,
-  ipAddressClaims,
-  ipAddresses,
+  IPAddressClaims,
+  IPAddresses,
   type OpenStackFloatingIPPool,
-  openStackFloatingIPPools,
+  OpenStackFloatingIPPools,
 } from '../../../api/index.ts';
 import type { InformerFactory, ObjectKey } from '../../../client/index.ts';
 import { clone, deepEqual, type KubeObject } from '../../../machinery/index.ts';
@@ -55,11 +55,11 @@ const byPool = 'floatingIPPool';
 /** OpenStackFloatingIPPools: give floating IPs to those who claim one, and take them back. */
 export function openStackFloatingIpPoolController(dependencies: InfrastructureDependencies): ControllerDefinition {
   const reconcile = async (context: ReconcileContext, key: ObjectKey): Promise<Result> => {
-    const cached = context.cache.lister(openStackFloatingIPPools).get(key);
+    const cached = context.cache.lister(OpenStackFloatingIPPools).get(key);
     if (!cached || isFilteredOut(cached, dependencies.watchFilter)) return done();
     if (pausedBy(cached, undefined).length > 0) return done();
     const original = mayHaveMade(cached, floatingIpPoolFinalizer)
-      ? await recordIntent(context, openStackFloatingIPPools, cached, floatingIpPoolFinalizer)
+      ? await recordIntent(context, OpenStackFloatingIPPools, cached, floatingIpPoolFinalizer)
       : cached;
     if (isDeleting(original) && original.metadata.finalizers?.includes(floatingIpPoolFinalizer) !== true) return done();
     const pool = clone(original);
@@ -69,8 +69,8 @@ export function openStackFloatingIpPoolController(dependencies: InfrastructureDe
       original,
       pool,
       owner: ownerId(original),
-      addresses: context.cache.lister(ipAddresses).byIndex(byPool, place),
-      claims: context.cache.lister(ipAddressClaims).byIndex(byPool, place),
+      addresses: context.cache.lister(IPAddresses).byIndex(byPool, place),
+      claims: context.cache.lister(IPAddressClaims).byIndex(byPool, place),
     };
     let scope: PoolScope | undefined;
     try {
@@ -96,18 +96,18 @@ export function openStackFloatingIpPoolController(dependencies: InfrastructureDe
 
   return defineController({
     name: 'openstackfloatingippool',
-    for: openStackFloatingIPPools,
+    for: OpenStackFloatingIPPools,
     // addresses are chosen one after the other
     concurrency: 1,
     setup: registerIndexes,
     watches: [
-      watchObjects(openStackFloatingIPPools, {
+      watchObjects(OpenStackFloatingIPPools, {
         predicates: [...watchFilter(dependencies.watchFilter), changedBesidesStatus],
       }),
-      watchMapped(ipAddressClaims, poolKeys),
-      watchMapped(ipAddresses, poolKeys),
+      watchMapped(IPAddressClaims, poolKeys),
+      watchMapped(IPAddresses, poolKeys),
     ],
-    sources: [rotationSource(dependencies, openStackFloatingIPPools)],
+    sources: [rotationSource(dependencies, OpenStackFloatingIPPools)],
     reconcile,
   });
 }
@@ -115,15 +115,15 @@ export function openStackFloatingIpPoolController(dependencies: InfrastructureDe
 type OfPool = KubeObject & Pick<IPAddressClaim | IPAddress, 'spec'>;
 
 function poolKeys({ metadata, spec }: OfPool): ObjectKey[] {
-  if (spec.poolRef.kind !== openStackFloatingIPPools.kind) return [];
+  if (spec.poolRef.kind !== OpenStackFloatingIPPools.kind) return [];
   return [{ namespace: metadata.namespace ?? '', name: spec.poolRef.name }];
 }
 
 function registerIndexes(cache: InformerFactory): void {
   const place = (object: OfPool): string[] => poolKeys(object).map(({ namespace, name }) => `${namespace}/${name}`);
-  cache.informer(ipAddressClaims).addIndexer(byPool, place);
-  cache.informer(ipAddresses).addIndexer(byPool, place);
-  indexByIdentity(cache, openStackFloatingIPPools, ({ spec }) => spec.identityRef);
+  cache.informer(IPAddressClaims).addIndexer(byPool, place);
+  cache.informer(IPAddresses).addIndexer(byPool, place);
+  indexByIdentity(cache, OpenStackFloatingIPPools, ({ spec }) => spec.identityRef);
 }
 
 async function pass(scope: PoolScope): Promise<Result> {

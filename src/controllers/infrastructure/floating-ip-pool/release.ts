@@ -1,4 +1,4 @@
-import { type IPAddress, ipAddressClaims, ipAddresses } from '../../../api/index.ts';
+import { type IPAddress, IPAddressClaims, IPAddresses } from '../../../api/index.ts';
 import { objectKey } from '../../../client/index.ts';
 import { ignoreNotFound, isNotFound } from '../../../machinery/index.ts';
 import { collect, type FloatingIp } from '../../../openstack/index.ts';
@@ -26,7 +26,7 @@ async function isOrphan({ claims, context }: PoolScope, { metadata, spec }: IPAd
   if (claims.some((claim) => claim.metadata.name === name)) return false;
   try {
     await context.client.get(
-      ipAddressClaims,
+      IPAddressClaims,
       { namespace: metadata.namespace ?? '', name },
       { signal: context.signal },
     );
@@ -38,7 +38,7 @@ async function isOrphan({ claims, context }: PoolScope, { metadata, spec }: IPAd
 }
 
 async function remove({ context }: PoolScope, address: IPAddress): Promise<void> {
-  await context.client.delete(ipAddresses, objectKey(address), { signal: context.signal }).catch(ignoreNotFound);
+  await context.client.delete(IPAddresses, objectKey(address), { signal: context.signal }).catch(ignoreNotFound);
 }
 
 async function release(scope: PoolScope, object: IPAddress): Promise<void> {
@@ -61,7 +61,7 @@ export async function forgetAddress({ context }: PoolScope, object: IPAddress): 
   const { resourceVersion } = object.metadata;
   const patch = { metadata: { finalizers, ...(resourceVersion !== undefined && { resourceVersion }) } };
   await context.client
-    .patch(ipAddresses, objectKey(object), 'merge', patch, { fieldManager, signal: context.signal })
+    .patch(IPAddresses, objectKey(object), 'merge', patch, { fieldManager, signal: context.signal })
     .catch(ignoreNotFound);
 }
 

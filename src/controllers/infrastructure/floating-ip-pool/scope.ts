@@ -2,7 +2,7 @@ import {
   type IPAddress,
   type IPAddressClaim,
   type OpenStackFloatingIPPool,
-  openStackFloatingIPPools,
+  OpenStackFloatingIPPools,
 } from '../../../api/index.ts';
 import { clone } from '../../../machinery/index.ts';
 import type { ReconcileContext } from '../../../runtime/index.ts';
@@ -33,7 +33,7 @@ export interface PoolScope {
 
 export async function save(scope: PoolScope): Promise<void> {
   const { context, original, pool } = scope;
-  scope.original = await writeObject(context, openStackFloatingIPPools, original, pool, { observed: false });
+  scope.original = await writeObject(context, OpenStackFloatingIPPools, original, pool, { observed: false });
   const { resourceVersion } = scope.original.metadata;
   if (resourceVersion !== undefined) pool.metadata.resourceVersion = resourceVersion;
 }
@@ -41,7 +41,7 @@ export async function save(scope: PoolScope): Promise<void> {
 /** Records, before the first address is taken, that the pool has some. Until then it can be deleted without any cloud. */
 export async function beginToMake(scope: PoolScope): Promise<void> {
   const { context, original, pool } = scope;
-  const stored = await recordIntent(context, openStackFloatingIPPools, original, floatingIpPoolFinalizer);
+  const stored = await recordIntent(context, OpenStackFloatingIPPools, original, floatingIpPoolFinalizer);
   if (stored === original) return;
   scope.original = stored;
   const { finalizers, annotations, resourceVersion } = clone(stored).metadata;

@@ -1,9 +1,9 @@
 import {
   type Machine,
-  machines,
+  Machines,
   type OpenStackCluster,
-  openStackMachines,
-  openStackServers,
+  OpenStackMachines,
+  OpenStackServers,
 } from '../../../api/index.ts';
 import { ipFamily } from '../../../machinery/index.ts';
 import type { FloatingIp } from '../../../openstack/index.ts';
@@ -103,7 +103,7 @@ function missing(scope: WholeScope, address: string): Result | undefined {
 function fixedAddressOf(scope: WholeScope, view: CloudView, name: string): string | undefined {
   const { context, machine, openStackCluster } = scope;
   const { namespace = '' } = machine.metadata;
-  const { resolved, instanceID } = context.cache.lister(openStackServers).get({ namespace, name })?.status ?? {};
+  const { resolved, instanceID } = context.cache.lister(OpenStackServers).get({ namespace, name })?.status ?? {};
   if (!resolved?.ports?.some(({ fixedIPs }) => (fixedIPs?.length ?? 0) > 1)) return undefined;
   const server = view.current('server', instanceID ?? '');
   return server && fixedAddressOn(server, openStackCluster.status?.network?.name ?? '');
@@ -170,11 +170,11 @@ function candidatesOf(scope: WholeScope): { candidates: Candidate[]; recheckMs: 
   const networkId = openStackCluster.status?.network?.id;
   const now = context.clock.now();
   let recheckMs: number | undefined;
-  const owners = context.cache.lister(machines).byIndex(byControlPlaneOf, `${namespace}/${name}`);
+  const owners = context.cache.lister(Machines).byIndex(byControlPlaneOf, `${namespace}/${name}`);
   const candidates = owners.flatMap((owner): Candidate[] => {
     const key = { namespace, name: owner.spec.infrastructureRef.name };
-    const machine = context.cache.lister(openStackMachines).get(key);
-    const server = context.cache.lister(openStackServers).get(key);
+    const machine = context.cache.lister(OpenStackMachines).get(key);
+    const server = context.cache.lister(OpenStackServers).get(key);
     if (!machine) return [];
     const { answers, doubtMs } = answersOf(owner, now);
     if (doubtMs !== undefined) recheckMs = Math.min(doubtMs, recheckMs ?? doubtMs);

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { clusters, machines, openStackClusters, openStackMachines, openStackServers } from '../../../api/index.ts';
+import { Clusters, Machines, OpenStackClusters, OpenStackMachines, OpenStackServers } from '../../../api/index.ts';
 import { collect, type FloatingIp, type Member } from '../../../openstack/index.ts';
 import { openStackServerController } from '../server/server-controller.ts';
 import { type ApiLoadBalancer, createBalancedCluster } from '../testing/load-balancers.ts';
@@ -31,7 +31,7 @@ const openWorld = async (): Promise<InfrastructureWorld> => {
 const controlPlane = (name: string): Promise<unknown> => createMachine(world, name, { controlPlane: true });
 const ingress = (name: string): Promise<string> => machineCondition(world, name, 'APIServerIngressReady');
 const portOf = async (name: string): Promise<string> =>
-  (await world.get(openStackServers, name)).status?.resources?.ports?.[0]?.id ?? '';
+  (await world.get(OpenStackServers, name)).status?.resources?.ports?.[0]?.id ?? '';
 
 describe('the floating IP of an API', () => {
   let floating: FloatingIp;
@@ -79,8 +79,8 @@ describe('the floating IP of an API', () => {
     await world.until(() => machineIsReady(world, 'cp2'));
     const { client, namespace } = world;
     const finalizers = ['test/hook'];
-    await client.patch(machines, { namespace, name: 'cp1' }, 'merge', { metadata: { finalizers } }, by);
-    await client.delete(machines, { namespace, name: 'cp1' });
+    await client.patch(Machines, { namespace, name: 'cp1' }, 'merge', { metadata: { finalizers } }, by);
+    await client.delete(Machines, { namespace, name: 'cp1' });
     await world.pass(30_000);
     expect(await leadsTo('cp1')).toBe(true);
     await setMachineHealth(world, 'cp2', 'True');
@@ -108,12 +108,12 @@ describe('the floating IP of an API', () => {
     await world.until(async () => (await holding()) !== first);
     const second = await holding();
     const external = async (name: string): Promise<string[]> =>
-      ((await world.get(openStackMachines, name)).status?.addresses ?? [])
+      ((await world.get(OpenStackMachines, name)).status?.addresses ?? [])
         .filter(({ type }) => type === 'ExternalIP')
         .map(({ address }) => address);
     await world.until(async () => (await external(second)).includes(floating.address));
     await world.until(async () => !(await external(first)).includes(floating.address));
-    const server = (await world.get(openStackServers, second)).status!.instanceID!;
+    const server = (await world.get(OpenStackServers, second)).status!.instanceID!;
     for (const name of ['cp1', 'cp2', 'cp3']) if (name !== first) await setMachineHealth(world, name, 'Unknown');
     world.cloud.operator.stopServer(server);
     await world.until(async () => ![first, second].includes(await holding()));
@@ -185,7 +185,7 @@ describe('the load balancer of an API', () => {
         ['cp1', 'cp2'].map((name) => `k8s-clusterapi-cluster-${world.namespace}-c1-kubeapi-${port}-${name}`),
       );
       const addresses = await Promise.all(
-        ['cp1', 'cp2'].map(async (name) => (await world.get(openStackMachines, name)).status!.addresses![0]!.address),
+        ['cp1', 'cp2'].map(async (name) => (await world.get(OpenStackMachines, name)).status!.addresses![0]!.address),
       );
       expect(list.map(({ address }) => address).toSorted()).toEqual(addresses.toSorted());
       expect(list.every(({ protocolPort }) => protocolPort === port)).toBe(true);
@@ -230,10 +230,10 @@ describe('the load balancer of an API', () => {
     world.cloud.operator.breakLoadBalancer(balancer.id);
     await deleteMachine(world, 'cp1');
     const { client, namespace } = world;
-    await client.patch(clusters, { namespace, name: 'c1' }, 'merge', { metadata: { finalizers: ['test/hook'] } }, by);
-    await client.delete(clusters, { namespace, name: 'c1' });
+    await client.patch(Clusters, { namespace, name: 'c1' }, 'merge', { metadata: { finalizers: ['test/hook'] } }, by);
+    await client.delete(Clusters, { namespace, name: 'c1' });
     await deleteMachine(world, 'cp2');
     expect((await leftBehind(world)).filter((what) => what.startsWith('server'))).toEqual([]);
-    expect(await world.find(openStackClusters, 'c1')).toBeDefined();
+    expect(await world.find(OpenStackClusters, 'c1')).toBeDefined();
   });
 });

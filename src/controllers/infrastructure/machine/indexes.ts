@@ -1,4 +1,4 @@
-import { controlPlaneLabel, type Machine, machines, openStackClusters, openStackMachines } from '../../../api/index.ts';
+import { controlPlaneLabel, type Machine, Machines, OpenStackClusters, OpenStackMachines } from '../../../api/index.ts';
 import type { InformerFactory } from '../../../client/index.ts';
 import { indexByIdentity } from '../common/watches.ts';
 
@@ -8,16 +8,16 @@ export const byControlPlaneOf = 'openStackControlPlaneOf';
 export const byOpenStackClusterOf = 'openStackMachinesOf';
 
 const clusterOf = ({ metadata, spec }: Machine): string => `${metadata.namespace}/${spec.clusterName}`;
-const isOpenStack = ({ spec }: Machine): boolean => spec.infrastructureRef.kind === openStackMachines.kind;
+const isOpenStack = ({ spec }: Machine): boolean => spec.infrastructureRef.kind === OpenStackMachines.kind;
 
 export const isControlPlane = ({ metadata }: Machine): boolean => metadata.labels?.[controlPlaneLabel] !== undefined;
 
 export function registerIndexes(cache: InformerFactory): void {
-  const machineCache = cache.informer(machines);
+  const machineCache = cache.informer(Machines);
   machineCache.addIndexer(byOpenStackClusterOf, (machine) => (isOpenStack(machine) ? [clusterOf(machine)] : []));
   machineCache.addIndexer(byControlPlaneOf, (machine) =>
     isOpenStack(machine) && isControlPlane(machine) ? [clusterOf(machine)] : [],
   );
-  indexByIdentity(cache, openStackMachines, ({ spec }) => spec.identityRef);
-  indexByIdentity(cache, openStackClusters, ({ spec }) => spec.identityRef);
+  indexByIdentity(cache, OpenStackMachines, ({ spec }) => spec.identityRef);
+  indexByIdentity(cache, OpenStackClusters, ({ spec }) => spec.identityRef);
 }

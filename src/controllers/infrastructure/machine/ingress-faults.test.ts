@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { openStackMachines, openStackServers } from '../../../api/index.ts';
+import { OpenStackMachines, OpenStackServers } from '../../../api/index.ts';
 import { collect } from '../../../openstack/index.ts';
 import { openStackServerController } from '../server/server-controller.ts';
 import { createBalancedCluster } from '../testing/load-balancers.ts';
@@ -50,8 +50,8 @@ async function liveThrough(
     await check(name);
     const wasStruck = struck();
     const { client, namespace } = world;
-    await client.delete(openStackMachines, { namespace, name });
-    const isGone = async (): Promise<boolean> => (await world.find(openStackMachines, name)) === undefined;
+    await client.delete(OpenStackMachines, { namespace, name });
+    const isGone = async (): Promise<boolean> => (await world.find(OpenStackMachines, name)) === undefined;
     await world.until(async () => (crashes && !wasStruck && struck()) || (await isGone()));
     if (crashes && !wasStruck && struck()) await world.restart();
     await world.until(isGone);
@@ -86,7 +86,7 @@ describe.each<[string, CloudFault, boolean]>([
     await createOpenStackCluster(world, 'c1', { controlPlaneEndpoint: { host: floating.address, port: 6443 } });
     await setClusterStatus(world, 'c1', await usualClusterStatus(world));
     const requests = await liveThrough(fate, crashes, async (name) => {
-      const port = (await world.get(openStackServers, name)).status?.resources?.ports?.[0]?.id;
+      const port = (await world.get(OpenStackServers, name)).status?.resources?.ports?.[0]?.id;
       expect((await network.floatingIps.get(floating.id)).portId).toBe(port);
     });
     expect(requests).toBeGreaterThanOrEqual(5);

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { machines, openStackMachines, openStackServers, Secrets } from '../../../api/index.ts';
+import { Machines, OpenStackMachines, OpenStackServers, Secrets } from '../../../api/index.ts';
 import { collect } from '../../../openstack/index.ts';
 import { openStackServerController } from '../server/server-controller.ts';
 import {
@@ -50,13 +50,13 @@ describe('an OpenStackMachine with a mistake', () => {
     await openCluster();
     await createMachine(world, 'w1', { spec: { image: { filter: { name: 'no-such-image' } } } });
     await world.until(complains('no-such-image'));
-    const { uid } = (await world.get(openStackServers, 'w1')).metadata;
+    const { uid } = (await world.get(OpenStackServers, 'w1')).metadata;
     const key = { namespace: world.namespace, name: 'w1' };
-    await world.client.patch(openStackMachines, key, 'merge', { spec: { image: usualMachine.image } } as never, by);
+    await world.client.patch(OpenStackMachines, key, 'merge', { spec: { image: usualMachine.image } } as never, by);
     await world.until(() => isReady('w1'));
-    expect((await world.get(openStackServers, 'w1')).metadata.uid).not.toBe(uid);
+    expect((await world.get(OpenStackServers, 'w1')).metadata.uid).not.toBe(uid);
     const late = { spec: { image: { filter: { name: 'another' } } } };
-    await expect(world.client.patch(openStackMachines, key, 'merge', late, by)).rejects.toThrow(
+    await expect(world.client.patch(OpenStackMachines, key, 'merge', late, by)).rejects.toThrow(
       'cannot be modified once the machine has a server',
     );
     await deleteMachine(world, 'w1');
@@ -69,7 +69,7 @@ describe('an OpenStackMachine with a mistake', () => {
     await createMachine(world, 'w1', { spec: { identityRef } });
     await world.until(complains('Nowhere'));
     const key = { namespace: world.namespace, name: 'w1' };
-    await world.client.patch(openStackMachines, key, 'merge', { spec: { identityRef: { region: null } } }, by);
+    await world.client.patch(OpenStackMachines, key, 'merge', { spec: { identityRef: { region: null } } }, by);
     await world.until(() => isReady('w1'));
   });
 
@@ -93,7 +93,7 @@ describe('an OpenStackMachine', () => {
     await createOpenStackCluster(world, 'c1', { tags: ['c1'], managedSecurityGroups: {} });
     const { machine } = await createMachine(world, 'w1', { failureDomain: 'az3', spec: { tags: ['w'] } });
     await client.patch(
-      machines,
+      Machines,
       { namespace, name: 'w1' },
       'merge',
       { spec: { bootstrap: { dataSecretName: null, configRef: { apiGroup: 'x.y', kind: 'K', name: 'k' } } } },
@@ -112,9 +112,9 @@ describe('an OpenStackMachine', () => {
     );
     expect(await leftBehind(world)).toEqual([]);
     const bootstrap = { dataSecretName: machine.spec.bootstrap.dataSecretName! };
-    await client.patch(machines, { namespace, name: 'w1' }, 'merge', { spec: { bootstrap } }, by);
+    await client.patch(Machines, { namespace, name: 'w1' }, 'merge', { spec: { bootstrap } }, by);
     await world.until(() => isReady('w1'));
-    const { spec, status } = await world.get(openStackMachines, 'w1');
+    const { spec, status } = await world.get(OpenStackMachines, 'w1');
     const server = await tenant.compute.servers.get(status!.instanceID!);
     expect(spec.providerID).toBe(`openstack:///${server.id}`);
     expect(status).toMatchObject({
@@ -124,7 +124,7 @@ describe('an OpenStackMachine', () => {
     expect(server).toMatchObject({ availabilityZone: 'az3', tags: ['w', 'c1'] });
     const [port] = await collect(tenant.network.ports.list({ deviceId: server.id }));
     expect(port!.securityGroupIds).toEqual([group.id]);
-    const object = await world.get(openStackServers, 'w1');
+    const object = await world.get(OpenStackServers, 'w1');
     expect(object.metadata.ownerReferences).toMatchObject([{ kind: 'OpenStackMachine', name: 'w1' }]);
     expect(object.metadata.labels).toMatchObject({ 'cluster.x-k8s.io/cluster-name': 'c1' });
     await deleteMachine(world, 'w1');
@@ -139,10 +139,10 @@ describe('an OpenStackMachine', () => {
     await createMachine(world, 'w2');
     await world.until(() => isReady('w2'));
     await world.until(async () => (await machineCondition(world, 'w1', 'Ready')).startsWith('False DependencyFailed'));
-    cloud.operator.deleteServer((await world.get(openStackMachines, 'w2')).status!.instanceID!);
+    cloud.operator.deleteServer((await world.get(OpenStackMachines, 'w2')).status!.instanceID!);
     await world.until(async () => !(await isReady('w2')));
     expect(await machineCondition(world, 'w2', 'InstanceReady')).toMatch(/^False InstanceDeleted: .*deleted outside/);
-    expect((await world.get(openStackMachines, 'w2')).status?.initialization?.provisioned).toBe(true);
+    expect((await world.get(OpenStackMachines, 'w2')).status?.initialization?.provisioned).toBe(true);
     await deleteMachine(world, 'w1');
     await deleteMachine(world, 'w2');
     expect(await leftBehind(world)).toEqual([]);
@@ -163,7 +163,7 @@ describe('an OpenStackMachine', () => {
     await setClusterStatus(world, 'c1', await usualClusterStatus(world));
     await createMachine(world, 'w1', { controlPlane: true });
     await world.until(() => isReady('w1'));
-    await client.delete(machines, { namespace, name: 'w1' });
+    await client.delete(Machines, { namespace, name: 'w1' });
     for (const plural of ['clusters', 'openstackclusters']) {
       const group = plural === 'clusters' ? 'cluster.x-k8s.io' : 'infrastructure.cluster.x-k8s.io';
       const kind = plural === 'clusters' ? 'Cluster' : 'OpenStackCluster';
@@ -182,7 +182,7 @@ describe('an OpenStackMachine', () => {
     const { data = {} } = await world.get(Secrets, 'cloud-config');
     const key = { namespace, name: 'cloud-config' };
     await client.patch(Secrets, key, 'merge', { data: { 'clouds.yaml': null } }, by);
-    await client.delete(openStackMachines, { namespace, name: 'w1' });
+    await client.delete(OpenStackMachines, { namespace, name: 'w1' });
     await world.until(async () =>
       /^False InstanceDeleted: Secret \S+\/cloud-config has no key clouds.yaml/.test(
         await machineCondition(world, 'w1', 'Ready'),
@@ -202,9 +202,9 @@ describe('an OpenStackMachine', () => {
       identityRef: { name: 'cloud-config', cloudName: 'admin' },
       ports: [{ allowedAddressPairs: [{ ipAddress: '10.6.0.9' }] }],
     };
-    await client.patch(openStackMachines, { namespace, name: 'w1' }, 'merge', { spec }, by);
+    await client.patch(OpenStackMachines, { namespace, name: 'w1' }, 'merge', { spec }, by);
     await world.until(async () => {
-      const server = (await world.get(openStackServers, 'w1')).spec;
+      const server = (await world.get(OpenStackServers, 'w1')).spec;
       return (
         server.identityRef.cloudName === 'admin' && server.ports[0]?.allowedAddressPairs?.[0]?.ipAddress === '10.6.0.9'
       );
@@ -237,13 +237,13 @@ describe('an OpenStackMachine', () => {
     await createOpenStackCluster(world, 'c1');
     await setClusterStatus(world, 'c1', await usualClusterStatus(world));
     await createMachine(world, 'w1');
-    await world.until(async () => (await world.get(openStackMachines, 'w1')).status?.instanceID !== undefined);
-    const { spec, status } = await world.get(openStackMachines, 'w1');
+    await world.until(async () => (await world.get(OpenStackMachines, 'w1')).status?.instanceID !== undefined);
+    const { spec, status } = await world.get(OpenStackMachines, 'w1');
     expect(spec.providerID).toBeUndefined();
-    await client.delete(openStackMachines, { namespace, name: 'w1' });
+    await client.delete(OpenStackMachines, { namespace, name: 'w1' });
     let named: string | undefined;
     await world.until(async () => {
-      const machine = await world.find(openStackMachines, 'w1');
+      const machine = await world.find(OpenStackMachines, 'w1');
       named = machine?.spec.providerID ?? named;
       return machine === undefined;
     });

@@ -1,13 +1,13 @@
 import {
+  Clusters,
   clusterNameLabel,
-  clusters,
   type Machine,
-  machines,
+  Machines,
   type OpenStackCluster,
+  OpenStackClusters,
   type OpenStackMachine,
-  openStackClusters,
-  openStackMachines,
-  openStackServers,
+  OpenStackMachines,
+  OpenStackServers,
 } from '../../../api/index.ts';
 import { type ObjectKey, objectKey } from '../../../client/index.ts';
 import {
@@ -76,7 +76,7 @@ export function openStackMachineController(dependencies: InfrastructureDependenc
   const memories = createClusterMemories();
 
   const reconcile = async (context: ReconcileContext, key: ObjectKey): Promise<Result> => {
-    const original = context.cache.lister(openStackMachines).get(key);
+    const original = context.cache.lister(OpenStackMachines).get(key);
     if (!original) {
       attention.forget(key);
       return done();
@@ -99,7 +99,7 @@ export function openStackMachineController(dependencies: InfrastructureDependenc
       openStackCluster,
       isControlPlane: owner !== undefined && isControlPlane(owner),
       memories,
-      server: context.cache.lister(openStackServers).get(key),
+      server: context.cache.lister(OpenStackServers).get(key),
       follows: [],
       cloud: () => access(context, original, openStackCluster),
     };
@@ -113,7 +113,7 @@ export function openStackMachineController(dependencies: InfrastructureDependenc
       result = pause ?? done();
     }
     await followCloud(scope);
-    await writeObject(context, openStackMachines, scope.original, draft, { observed: false });
+    await writeObject(context, OpenStackMachines, scope.original, draft, { observed: false });
     if (isDeleting(original) && draft.metadata.finalizers?.includes(openStackMachineFinalizer) !== true) {
       attention.forget(key);
       if (openStackCluster && isDeleting(openStackCluster)) memories.forget(openStackCluster.metadata.uid ?? '');
@@ -139,13 +139,13 @@ export function openStackMachineController(dependencies: InfrastructureDependenc
 
   const ofCluster = (index: string, { namespace, name }: ObjectKey): ObjectKey[] =>
     dependencies.cache
-      .lister(machines)
+      .lister(Machines)
       .byIndex(index, `${namespace}/${name}`)
       .map(({ metadata, spec }) => ({ namespace: metadata.namespace ?? '', name: spec.infrastructureRef.name }));
 
   /** A Machine wakes its own; one of a control plane wakes all of them, for where the API's address belongs. */
   const ofMachine = (machine: Machine): ObjectKey[] => {
-    if (machine.spec.infrastructureRef.kind !== openStackMachines.kind) return [];
+    if (machine.spec.infrastructureRef.kind !== OpenStackMachines.kind) return [];
     const { namespace = '' } = machine.metadata;
     return isControlPlane(machine)
       ? ofCluster(byControlPlaneOf, { namespace, name: machine.spec.clusterName })
@@ -154,34 +154,34 @@ export function openStackMachineController(dependencies: InfrastructureDependenc
 
   /** Machines with credentials of their own, and control planes that look at the cloud with those of their cluster. */
   const usersOf = (identity: string): ObjectKey[] => [
-    ...dependencies.cache.lister(openStackMachines).byIndex(byIdentity, identity).map(objectKey),
+    ...dependencies.cache.lister(OpenStackMachines).byIndex(byIdentity, identity).map(objectKey),
     ...dependencies.cache
-      .lister(openStackClusters)
+      .lister(OpenStackClusters)
       .byIndex(byIdentity, identity)
       .flatMap((cluster) => ofCluster(byControlPlaneOf, clusterKeyOf(cluster))),
   ];
 
   return defineController({
     name: 'openstackmachine',
-    for: openStackMachines,
+    for: OpenStackMachines,
     continuesAfterOwnWrite: 'everything',
     concurrency: dependencies.concurrency ?? defaultConcurrency,
     setup(cache) {
       registerIndexes(cache);
-      cache.informer(openStackClusters);
+      cache.informer(OpenStackClusters);
     },
     watches: [
-      watchObjects(openStackMachines, {
+      watchObjects(OpenStackMachines, {
         predicates: [...watchFilter(dependencies.watchFilter), changedBesidesStatus],
       }),
-      watchMapped(machines, ofMachine, { predicates: [machineChanged] }),
-      watchMapped(clusters, (cluster) => ofCluster(byOpenStackClusterOf, objectKey(cluster)), {
+      watchMapped(Machines, ofMachine, { predicates: [machineChanged] }),
+      watchMapped(Clusters, (cluster) => ofCluster(byOpenStackClusterOf, objectKey(cluster)), {
         predicates: [clusterChanged('paused', 'deletion')],
       }),
-      watchMapped(openStackClusters, (cluster) => ofCluster(byOpenStackClusterOf, clusterKeyOf(cluster)), {
+      watchMapped(OpenStackClusters, (cluster) => ofCluster(byOpenStackClusterOf, clusterKeyOf(cluster)), {
         predicates: [openStackClusterChanged],
       }),
-      watchOwned(openStackServers, openStackMachines, { anyOwner: true }),
+      watchOwned(OpenStackServers, OpenStackMachines, { anyOwner: true }),
     ],
     sources: [attention.source, dependencies.clouds.rotationSource(usersOf)],
     reconcile,
@@ -198,7 +198,7 @@ export function openStackMachineController(dependencies: InfrastructureDependenc
     }
     // before anything is recorded: a machine that could never have a server group must not wait for one to be deleted
     if (wantsServerGroup(scope.machine)) await scope.cloud();
-    scope.original = await withFinalizer(context, openStackMachines, scope.original, openStackMachineFinalizer);
+    scope.original = await withFinalizer(context, OpenStackMachines, scope.original, openStackMachineFinalizer);
     if (scope.original.metadata.finalizers) scope.machine.metadata.finalizers = [...scope.original.metadata.finalizers];
     const whole = scope as WholeScope;
     scope.server = await ensureServerObject(whole);
@@ -219,13 +219,13 @@ export function openStackMachineController(dependencies: InfrastructureDependenc
 
 function surroundings({ cache }: ReconcileContext, machine: OpenStackMachine) {
   const { namespace = '' } = machine.metadata;
-  const reference = ownerOf(machine, machines);
-  const owner = reference && cache.lister(machines).get({ namespace, name: reference.name });
+  const reference = ownerOf(machine, Machines);
+  const owner = reference && cache.lister(Machines).get({ namespace, name: reference.name });
   const clusterName = owner?.spec.clusterName ?? machine.metadata.labels?.[clusterNameLabel];
-  const cluster = clusterName === undefined ? undefined : cache.lister(clusters).get({ namespace, name: clusterName });
+  const cluster = clusterName === undefined ? undefined : cache.lister(Clusters).get({ namespace, name: clusterName });
   const infrastructure = cluster?.spec.infrastructureRef?.name;
   const openStackCluster =
-    infrastructure === undefined ? undefined : cache.lister(openStackClusters).get({ namespace, name: infrastructure });
+    infrastructure === undefined ? undefined : cache.lister(OpenStackClusters).get({ namespace, name: infrastructure });
   return { owner, cluster, openStackCluster };
 }
 
@@ -259,7 +259,7 @@ function explainStop(scope: MachineScope, error: unknown): Result | undefined {
 /** The Cluster an OpenStackCluster belongs to. */
 function clusterKeyOf(cluster: OpenStackCluster): ObjectKey {
   const { namespace = '', name = '' } = cluster.metadata;
-  return { namespace, name: ownerOf(cluster, clusters)?.name ?? name };
+  return { namespace, name: ownerOf(cluster, Clusters)?.name ?? name };
 }
 
 /** What of an OpenStackCluster machines are made from. */

@@ -2,7 +2,7 @@ import {
   controlPlaneLabel,
   deploymentNameLabel,
   type OpenStackMachine,
-  openStackMachines,
+  OpenStackMachines,
   setNameLabel,
 } from '../../../api/index.ts';
 import { collect, type ServerGroup, type ServerGroupPolicy } from '../../../openstack/index.ts';
@@ -74,7 +74,7 @@ function setOf({ metadata }: OpenStackMachine): string {
 export async function releaseServerGroup(scope: WholeScope): Promise<void> {
   const { machine, context } = scope;
   if (!wantsServerGroup(machine)) return;
-  const others = context.cache.lister(openStackMachines).list({
+  const others = context.cache.lister(OpenStackMachines).list({
     namespace: machine.metadata.namespace ?? '',
     filter: (other) =>
       other.metadata.uid !== machine.metadata.uid &&

@@ -5,10 +5,10 @@ import {
   infrastructureGroup,
   isUnresolved,
   type OpenStackMachine,
+  OpenStackMachines,
   type OpenStackServer,
   type OpenStackServerSpec,
-  openStackMachines,
-  openStackServers,
+  OpenStackServers,
 } from '../../../api/index.ts';
 import { objectKey } from '../../../client/index.ts';
 import { asJson, deepEqual, ignoreNotFound, isAlreadyExists, type JsonObject } from '../../../machinery/index.ts';
@@ -24,7 +24,7 @@ import { managedServerGroup } from './server-group.ts';
 export async function ensureServerObject(scope: WholeScope): Promise<OpenStackServer> {
   const { context, machine } = scope;
   const { namespace = '', name = '' } = machine.metadata;
-  const existing = context.cache.lister(openStackServers).get({ namespace, name });
+  const existing = context.cache.lister(OpenStackServers).get({ namespace, name });
   if (existing) {
     assertOurs(scope, existing);
     if (isMadeFromAnother(scope, existing)) return await replace(scope, existing);
@@ -82,16 +82,16 @@ async function create(scope: WholeScope, spec: OpenStackServerSpec): Promise<Ope
   const { client, signal } = context;
   try {
     return await client.create(
-      openStackServers,
+      OpenStackServers,
       {
-        apiVersion: `${infrastructureGroup}/${openStackServers.version}`,
-        kind: openStackServers.kind,
+        apiVersion: `${infrastructureGroup}/${OpenStackServers.version}`,
+        kind: OpenStackServers.kind,
         metadata: {
           name,
           namespace,
           labels: { [clusterNameLabel]: cluster.metadata.name ?? '', ...filterLabel(machine) },
           annotations: { [specAnnotation]: hashOf(machine.spec) },
-          ownerReferences: [ownerReference(machine, openStackMachines)],
+          ownerReferences: [ownerReference(machine, OpenStackMachines)],
         },
         spec,
       },
@@ -99,7 +99,7 @@ async function create(scope: WholeScope, spec: OpenStackServerSpec): Promise<Ope
     );
   } catch (error) {
     if (!isAlreadyExists(error)) throw error;
-    const existing = await client.get(openStackServers, { namespace, name }, { signal });
+    const existing = await client.get(OpenStackServers, { namespace, name }, { signal });
     assertOurs(scope, existing);
     return existing;
   }
@@ -112,7 +112,7 @@ function filterLabel({ metadata }: OpenStackMachine): Record<string, string> {
 }
 
 function assertOurs({ machine }: WholeScope, server: OpenStackServer): void {
-  const owner = ownerOf(server, openStackMachines);
+  const owner = ownerOf(server, OpenStackMachines);
   if (owner?.name === machine.metadata.name) return;
   throw new UnusableInput(
     `OpenStackServer ${server.metadata.name} exists already and belongs to somebody else; delete it, or give the machine another name`,
@@ -142,7 +142,7 @@ async function followMachine(scope: WholeScope, server: OpenStackServer): Promis
   }
   if (Object.keys(changes).length === 0) return server;
   const { client, signal } = scope.context;
-  return await client.patch(openStackServers, objectKey(server), 'merge', { spec: changes }, { fieldManager, signal });
+  return await client.patch(OpenStackServers, objectKey(server), 'merge', { spec: changes }, { fieldManager, signal });
 }
 
 type Identity = OpenStackServerSpec['identityRef'];
@@ -162,7 +162,7 @@ async function passOnAbandonment(
   const { client, signal } = scope.context;
   const body = { metadata: { annotations: { [abandonAnnotation]: value } } };
   await client
-    .patch(openStackServers, objectKey(server), 'merge', body, { fieldManager, signal })
+    .patch(OpenStackServers, objectKey(server), 'merge', body, { fieldManager, signal })
     .catch(ignoreNotFound);
 }
 
@@ -170,15 +170,15 @@ async function passOnAbandonment(
 export async function deleteServerObject(scope: Pick<WholeScope, 'context' | 'machine'>): Promise<boolean> {
   const { context, machine } = scope;
   const { namespace = '', name = '' } = machine.metadata;
-  const server = context.cache.lister(openStackServers).get({ namespace, name });
-  if (!server || ownerOf(server, openStackMachines)?.name !== name) return true;
+  const server = context.cache.lister(OpenStackServers).get({ namespace, name });
+  if (!server || ownerOf(server, OpenStackMachines)?.name !== name) return true;
   if (isDeleting(server)) {
     await passOnAbandonment(scope, server);
     return false;
   }
   const { uid } = server.metadata;
   await context.client
-    .delete(openStackServers, objectKey(server), {
+    .delete(OpenStackServers, objectKey(server), {
       signal: context.signal,
       ...(uid !== undefined && { preconditions: { uid } }),
     })

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { type OpenStackClusterSpec, openStackClusters, openStackServers } from '../../../api/index.ts';
+import { type OpenStackClusterSpec, OpenStackClusters, OpenStackServers } from '../../../api/index.ts';
 import { collect } from '../../../openstack/index.ts';
 import { openStackClusterController } from '../cluster/cluster-controller.ts';
 import { openStackServerController } from '../server/server-controller.ts';
@@ -30,7 +30,7 @@ const managed: Partial<OpenStackClusterSpec> = {
   managedSecurityGroups: {},
 };
 const isProvisioned = async (): Promise<boolean> =>
-  (await world.get(openStackClusters, 'c1')).status?.initialization?.provisioned === true;
+  (await world.get(OpenStackClusters, 'c1')).status?.initialization?.provisioned === true;
 
 describe('a cluster of machines', () => {
   it.each<[string, Partial<OpenStackClusterSpec>]>([
@@ -46,8 +46,8 @@ describe('a cluster of machines', () => {
     await world.until(
       async () => (await isProvisioned()) && (await Promise.all(controlPlanes.map(isServed))).every(Boolean),
     );
-    const { status } = await world.get(openStackClusters, 'c1');
-    const [port] = (await world.get(openStackServers, 'cp1')).status!.resources!.ports!;
+    const { status } = await world.get(OpenStackClusters, 'c1');
+    const [port] = (await world.get(OpenStackServers, 'cp1')).status!.resources!.ports!;
     const { securityGroupIds } = await tenant.network.ports.get(port!.id);
     expect(securityGroupIds).toEqual([status!.controlPlaneSecurityGroup!.id]);
 
@@ -69,8 +69,8 @@ describe('a cluster of machines', () => {
     expect(changes).toEqual([]);
 
     for (const name of [...workers, ...controlPlanes]) await deleteMachine(world, name);
-    await world.client.delete(openStackClusters, { namespace: world.namespace, name: 'c1' });
-    await world.until(async () => (await world.find(openStackClusters, 'c1')) === undefined);
+    await world.client.delete(OpenStackClusters, { namespace: world.namespace, name: 'c1' });
+    await world.until(async () => (await world.find(OpenStackClusters, 'c1')) === undefined);
     expect(await leftBehind(world)).toEqual(before);
     expect(await collect(tenant.network.floatingIps.list())).toEqual([]);
     expect(await collect(tenant.loadBalancer.loadBalancers.list())).toEqual([]);

@@ -1,11 +1,11 @@
 import {
   clusterNameLabel,
   type IPAddressClaim,
+  IPAddressClaims,
+  IPAddresses,
   infrastructureGroup,
-  ipAddressClaims,
-  ipAddresses,
   ipamGroup,
-  openStackServers,
+  OpenStackServers,
 } from '../../../api/index.ts';
 import { type ObjectKey, objectKey } from '../../../client/index.ts';
 import { ignoreNotFound, isAlreadyExists, isNotFound } from '../../../machinery/index.ts';
@@ -23,7 +23,7 @@ export async function claimedAddress(scope: ServerScope): Promise<string | undef
   const pool = server.spec.floatingIPPoolRef;
   if (!pool) return undefined;
   const key = claimKey(scope);
-  const claim = context.cache.lister(ipAddressClaims).get(key) ?? (await createClaim(scope, key));
+  const claim = context.cache.lister(IPAddressClaims).get(key) ?? (await createClaim(scope, key));
   const address = await addressOf(scope, claim);
   if (address !== undefined) return address;
   const message = `Waiting for ${pool.kind} ${pool.name} to answer IPAddressClaim ${key.name}`;
@@ -42,14 +42,14 @@ async function createClaim(scope: ServerScope, key: ObjectKey & { namespace: str
   const { client, signal } = context;
   try {
     const claim = await client.create(
-      ipAddressClaims,
+      IPAddressClaims,
       {
-        apiVersion: `${ipamGroup}/${ipAddressClaims.version}`,
-        kind: ipAddressClaims.kind,
+        apiVersion: `${ipamGroup}/${IPAddressClaims.version}`,
+        kind: IPAddressClaims.kind,
         metadata: {
           ...key,
           finalizers: [ipClaimFinalizer],
-          ownerReferences: [ownerReference(server, openStackServers)],
+          ownerReferences: [ownerReference(server, OpenStackServers)],
           ...(clusterName !== undefined && { labels: { [clusterNameLabel]: clusterName } }),
         },
         spec: {
@@ -64,7 +64,7 @@ async function createClaim(scope: ServerScope, key: ObjectKey & { namespace: str
   } catch (error) {
     // made by an earlier pass, and not in the cache yet
     if (!isAlreadyExists(error)) throw error;
-    return await client.get(ipAddressClaims, key, { signal });
+    return await client.get(IPAddressClaims, key, { signal });
   }
 }
 
@@ -72,10 +72,10 @@ async function addressOf({ context }: ServerScope, claim: IPAddressClaim): Promi
   const name = claim.status?.addressRef?.name;
   if (name === undefined || name === '') return undefined;
   const key = { namespace: claim.metadata.namespace ?? '', name };
-  const cached = context.cache.lister(ipAddresses).get(key);
+  const cached = context.cache.lister(IPAddresses).get(key);
   if (cached) return cached.spec.address;
   try {
-    return (await context.client.get(ipAddresses, key, { signal: context.signal })).spec.address;
+    return (await context.client.get(IPAddresses, key, { signal: context.signal })).spec.address;
   } catch (error) {
     if (isNotFound(error)) return undefined;
     throw error;
@@ -147,15 +147,15 @@ export async function releaseClaim(scope: ServerScope): Promise<void> {
   const { server, context } = scope;
   if (!server.spec.floatingIPPoolRef) return;
   const { client, cache, signal } = context;
-  const claim = cache.lister(ipAddressClaims).get(claimKey(scope));
+  const claim = cache.lister(IPAddressClaims).get(claimKey(scope));
   if (!claim) return;
   if (claim.metadata.finalizers?.includes(ipClaimFinalizer) === true) {
     const finalizers = withoutFinalizer(claim.metadata.finalizers, ipClaimFinalizer);
     const { resourceVersion } = claim.metadata;
     const patch = { metadata: { finalizers, ...(resourceVersion !== undefined && { resourceVersion }) } };
     await client
-      .patch(ipAddressClaims, objectKey(claim), 'merge', patch, { fieldManager, signal })
+      .patch(IPAddressClaims, objectKey(claim), 'merge', patch, { fieldManager, signal })
       .catch(ignoreNotFound);
   }
-  if (!isDeleting(claim)) await client.delete(ipAddressClaims, objectKey(claim), { signal }).catch(ignoreNotFound);
+  if (!isDeleting(claim)) await client.delete(IPAddressClaims, objectKey(claim), { signal }).catch(ignoreNotFound);
 }

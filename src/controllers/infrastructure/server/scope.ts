@@ -1,4 +1,4 @@
-import { type OpenStackServer, type OpenStackServerStatus, openStackServers } from '../../../api/index.ts';
+import { type OpenStackServer, type OpenStackServerStatus, OpenStackServers } from '../../../api/index.ts';
 import type { ObjectKey } from '../../../client/index.ts';
 import type { ReconcileContext } from '../../../runtime/index.ts';
 import { setVerdict, type Verdict, writeObject } from '../../shared/index.ts';
@@ -32,7 +32,7 @@ export function createScope(
 
 /** Stores what the draft says so far, so that nothing is forgotten whatever comes next. */
 export async function save(scope: ServerScope): Promise<void> {
-  scope.original = await writeObject(scope.context, openStackServers, scope.original, scope.server, {
+  scope.original = await writeObject(scope.context, OpenStackServers, scope.original, scope.server, {
     observed: false,
   });
   const { resourceVersion } = scope.original.metadata;

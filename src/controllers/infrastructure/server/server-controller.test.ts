@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { images, type OpenStackServer, openStackServers, Secrets } from '../../../api/index.ts';
+import { Images, type OpenStackServer, OpenStackServers, Secrets } from '../../../api/index.ts';
 import { collect } from '../../../openstack/index.ts';
 import { ownerMarkAnnotation } from '../common/names.ts';
 import {
@@ -36,7 +36,7 @@ const openWorld = async (options: Partial<WorldOptions> = {}): Promise<Infrastru
 
 const isReady = (name: string): Promise<boolean> => serverIsReady(world, name);
 const status = async (name: string): Promise<OpenStackServer['status']> =>
-  (await world.get(openStackServers, name)).status;
+  (await world.get(OpenStackServers, name)).status;
 
 describe('an OpenStackServer', () => {
   it('becomes a server with its port and user data, and nothing is left of it afterwards', async () => {
@@ -323,7 +323,7 @@ describe('a server with a fault', () => {
     await createServer(world, 's1', { image: { imageRef: { name: 'node' } } });
     await world.until(async () => (await instanceReady(world, 's1')).includes('Waiting for Image node to be created'));
     const object = await client.create(
-      images,
+      Images,
       {
         apiVersion: 'openstack.k-orc.cloud/v1alpha1',
         kind: 'Image',
@@ -339,7 +339,7 @@ describe('a server with a fault', () => {
     await world.until(async () => (await instanceReady(world, 's1')).includes('to be available'));
     const time = '2026-01-01T00:00:00Z';
     await client.update(
-      images,
+      Images,
       {
         ...object,
         status: {
@@ -396,15 +396,15 @@ describe('a server and its surroundings', () => {
     const { data } = await client.get(Secrets, { namespace, name: credentialsName });
     const none = { data: { 'clouds.yaml': Buffer.from('clouds: {}').toString('base64') } };
     await client.patch(Secrets, { namespace, name: credentialsName }, 'merge', none, by);
-    for (const name of ['s1', 's2']) await client.delete(openStackServers, { namespace, name });
+    for (const name of ['s1', 's2']) await client.delete(OpenStackServers, { namespace, name });
     await world.pass(120_000);
     expect(await leftBehind(world)).toEqual(['port s1-0', 'port s2-0', 'server s1', 'server s2']);
     const abandon = { 'infrastructure.cluster.x-k8s.io/abandon-cloud-resources': 'true' };
     const patch = { metadata: { annotations: abandon } };
-    await client.patch(openStackServers, { namespace, name: 's2' }, 'merge', patch, by);
-    await world.until(async () => (await world.find(openStackServers, 's2')) === undefined);
+    await client.patch(OpenStackServers, { namespace, name: 's2' }, 'merge', patch, by);
+    await world.until(async () => (await world.find(OpenStackServers, 's2')) === undefined);
     await client.patch(Secrets, { namespace, name: credentialsName }, 'merge', { data }, by);
-    await world.until(async () => (await world.find(openStackServers, 's1')) === undefined);
+    await world.until(async () => (await world.find(OpenStackServers, 's1')) === undefined);
     expect(await leftBehind(world)).toEqual(['port s2-0', 'server s2']);
   });
 
@@ -421,10 +421,10 @@ describe('a server and its surroundings', () => {
     const { client, namespace } = await openWorld();
     await createServer(world, 's1', { rootVolume: { sizeGiB: 10 } });
     await world.until(() => isReady('s1'));
-    const { metadata, status: before } = await world.get(openStackServers, 's1');
+    const { metadata, status: before } = await world.get(OpenStackServers, 's1');
     await world.halt();
-    await client.patch(openStackServers, { namespace, name: 's1' }, 'merge', { metadata: { finalizers: null } }, by);
-    await client.delete(openStackServers, { namespace, name: 's1' });
+    await client.patch(OpenStackServers, { namespace, name: 's1' }, 'merge', { metadata: { finalizers: null } }, by);
+    await client.delete(OpenStackServers, { namespace, name: 's1' });
     const moved = { finalizers: metadata.finalizers!, annotations: metadata.annotations! };
     expect(moved.annotations[ownerMarkAnnotation]).toBe(metadata.uid);
     await createServer(world, 's1', { rootVolume: { sizeGiB: 10 } }, moved);
@@ -459,7 +459,7 @@ describe('a server and its surroundings', () => {
     await createServer(world, 's1');
     await world.until(() => isReady('s1'));
     const ports = [{ network, allowedAddressPairs: [{ ipAddress: '10.6.0.9' }] }];
-    await client.patch(openStackServers, { namespace, name: 's1' }, 'merge', { spec: { ports } }, by);
+    await client.patch(OpenStackServers, { namespace, name: 's1' }, 'merge', { spec: { ports } }, by);
     const portId = (await status('s1'))!.resources!.ports![0]!.id;
     await world.until(async () => (await tenant.network.ports.get(portId)).allowedAddressPairs.length === 1);
     await world.until(async () => (await status('s1'))?.resolved?.ports?.[0]?.allowedAddressPairs?.length === 1);
@@ -472,7 +472,7 @@ describe('a server and its surroundings', () => {
     expect(await leftBehind(world)).toEqual([]);
     const { client, namespace } = world;
     const patch = { metadata: { annotations: { 'cluster.x-k8s.io/paused': null } } };
-    await client.patch(openStackServers, { namespace, name: 's1' }, 'merge', patch, by);
+    await client.patch(OpenStackServers, { namespace, name: 's1' }, 'merge', patch, by);
     await world.until(() => isReady('s1'));
   });
 });

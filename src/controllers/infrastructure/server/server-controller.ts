@@ -1,11 +1,11 @@
 import {
+  Clusters,
   clusterNameLabel,
-  clusters,
-  images,
-  ipAddressClaims,
-  ipAddresses,
+  Images,
+  IPAddressClaims,
+  IPAddresses,
   type OpenStackServer,
-  openStackServers,
+  OpenStackServers,
 } from '../../../api/index.ts';
 import { type InformerFactory, type ObjectKey, objectKey } from '../../../client/index.ts';
 import { deepEqual } from '../../../machinery/index.ts';
@@ -66,14 +66,14 @@ export function openStackServerController(dependencies: InfrastructureDependenci
   const lookups = dependencies.lookups ?? createLookupCache({ clock: dependencies.clock });
 
   const reconcile = async (context: ReconcileContext, key: ObjectKey): Promise<Result> => {
-    const cached = context.cache.lister(openStackServers).get(key);
+    const cached = context.cache.lister(OpenStackServers).get(key);
     if (!cached) {
       attention.forget(key);
       return done();
     }
     if (isFilteredOut(cached, dependencies.watchFilter) || isPaused(context, cached)) return done();
     const uid = cached.metadata.uid ?? '';
-    const server = await recordIntent(context, openStackServers, cached, openStackServerFinalizer);
+    const server = await recordIntent(context, OpenStackServers, cached, openStackServerFinalizer);
     if (server !== cached && cached.metadata.annotations?.[ownerMarkAnnotation] === undefined) memories.begin(uid);
     if (server.metadata.finalizers?.includes(openStackServerFinalizer) !== true) return done();
     const draft = draftOf(server);
@@ -92,7 +92,7 @@ export function openStackServerController(dependencies: InfrastructureDependenci
     draft: OpenStackServer,
   ): Promise<Result> => {
     const store = async (from: OpenStackServer): Promise<void> => {
-      await writeObject(context, openStackServers, from, draft, { observed: false });
+      await writeObject(context, OpenStackServers, from, draft, { observed: false });
     };
     if (isDeleting(original) && !mayOwnResources(original)) {
       drop(draft);
@@ -162,7 +162,7 @@ export function openStackServerController(dependencies: InfrastructureDependenci
       openstack: cloud.openstack,
       projectId: cloud.projectId,
       cache: lookups,
-      imageObject: (name) => context.cache.lister(images).get({ namespace, name }),
+      imageObject: (name) => context.cache.lister(Images).get({ namespace, name }),
     });
     const mark = ownerMark(owner);
     const clusterName = server.metadata.labels?.[clusterNameLabel] ?? '';
@@ -177,44 +177,44 @@ export function openStackServerController(dependencies: InfrastructureDependenci
 
   return defineController({
     name: 'openstackserver',
-    for: openStackServers,
+    for: OpenStackServers,
     continuesAfterOwnWrite: 'everything',
     concurrency: dependencies.concurrency ?? defaultConcurrency,
     setup: registerIndexes,
     watches: [
-      watchObjects(openStackServers, {
+      watchObjects(OpenStackServers, {
         predicates: [...watchFilter(dependencies.watchFilter), changedBesidesStatus],
       }),
-      watchOwned(ipAddressClaims, openStackServers, { anyOwner: true }),
-      watchMapped(images, ({ metadata }) =>
+      watchOwned(IPAddressClaims, OpenStackServers, { anyOwner: true }),
+      watchMapped(Images, ({ metadata }) =>
         dependencies.cache
-          .lister(openStackServers)
+          .lister(OpenStackServers)
           .byIndex(byImage, `${metadata.namespace}/${metadata.name}`)
           .map(objectKey),
       ),
-      watchMapped(clusters, ({ metadata }) => serversOf(metadata.namespace ?? '', metadata.name ?? ''), {
+      watchMapped(Clusters, ({ metadata }) => serversOf(metadata.namespace ?? '', metadata.name ?? ''), {
         predicates: [(event) => event.type !== 'update' || event.object.spec.paused !== event.old.spec.paused],
       }),
     ],
-    sources: [attention.source, rotationSource(dependencies, openStackServers)],
+    sources: [attention.source, rotationSource(dependencies, OpenStackServers)],
     reconcile,
   });
 
   function serversOf(namespace: string, clusterName: string): ObjectKey[] {
     return dependencies.cache
-      .lister(openStackServers)
+      .lister(OpenStackServers)
       .list({ namespace, filter: ({ metadata }) => metadata.labels?.[clusterNameLabel] === clusterName })
       .map(objectKey);
   }
 }
 
 function registerIndexes(cache: InformerFactory): void {
-  indexByIdentity(cache, openStackServers, ({ spec }) => spec.identityRef);
-  cache.informer(openStackServers).addIndexer(byImage, ({ metadata, spec, status }) => {
+  indexByIdentity(cache, OpenStackServers, ({ spec }) => spec.identityRef);
+  cache.informer(OpenStackServers).addIndexer(byImage, ({ metadata, spec, status }) => {
     const name = spec.image?.imageRef?.name;
     return name === undefined || status?.resolved?.imageID !== undefined ? [] : [`${metadata.namespace}/${name}`];
   });
-  cache.informer(ipAddresses);
+  cache.informer(IPAddresses);
 }
 
 /** Nothing is known of it beyond its object that would be of use. */
@@ -225,7 +225,7 @@ function isSettled(server: OpenStackServer): boolean {
 function isPaused({ cache }: ReconcileContext, server: OpenStackServer): boolean {
   const { namespace = '', labels } = server.metadata;
   const name = labels?.[clusterNameLabel];
-  const cluster = name === undefined ? undefined : cache.lister(clusters).get({ namespace, name });
+  const cluster = name === undefined ? undefined : cache.lister(Clusters).get({ namespace, name });
   return pausedBy(server, cluster).length > 0;
 }
 

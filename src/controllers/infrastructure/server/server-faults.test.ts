@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type OpenStackServerSpec, openStackServers } from '../../../api/index.ts';
+import { type OpenStackServerSpec, OpenStackServers } from '../../../api/index.ts';
 import {
   createServer,
   createUserData,
@@ -98,8 +98,8 @@ describe.each<[string, Exclude<Fate, 'pass'>, boolean]>([
       await world.until(() => serverIsReady(world, name));
       const strike = strikeAt(n, fate);
       const { namespace } = world;
-      const isGone = async (): Promise<boolean> => (await world.find(openStackServers, name)) === undefined;
-      await world.client.delete(openStackServers, { namespace, name });
+      const isGone = async (): Promise<boolean> => (await world.find(OpenStackServers, name)) === undefined;
+      await world.client.delete(OpenStackServers, { namespace, name });
       await world.until(async () => (crashes && strike.struck) || (await isGone()));
       if (crashes) await world.restart();
       await world.until(isGone);

@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import {
   type Cluster,
-  clusters,
+  Clusters,
   type OpenStackMachineSpec,
   type OpenStackMachineTemplate,
-  openStackMachineTemplates,
+  OpenStackMachineTemplates,
   Secrets,
 } from '../../../api/index.ts';
 import { conditionOf, ownerReference } from '../../shared/index.ts';
@@ -36,21 +36,21 @@ async function createTemplate(
   options: { owner?: string; spec?: Partial<OpenStackMachineSpec> } = {},
 ): Promise<void> {
   const { client, namespace } = world;
-  const owner = options.owner === undefined ? undefined : ((await world.get(clusters, options.owner)) as Cluster);
+  const owner = options.owner === undefined ? undefined : ((await world.get(Clusters, options.owner)) as Cluster);
   const template: OpenStackMachineTemplate = {
     apiVersion: 'infrastructure.cluster.x-k8s.io/v1beta2',
     kind: 'OpenStackMachineTemplate',
-    metadata: { name, namespace, ...(owner && { ownerReferences: [ownerReference(owner, clusters)] }) },
+    metadata: { name, namespace, ...(owner && { ownerReferences: [ownerReference(owner, Clusters)] }) },
     spec: { template: { spec: { ...usualMachine, ...options.spec } } },
   };
-  await client.create(openStackMachineTemplates, template, by);
+  await client.create(OpenStackMachineTemplates, template, by);
 }
 
 const pause = (cluster: string, paused: boolean): Promise<unknown> =>
-  world.client.patch(clusters, { namespace: world.namespace, name: cluster }, 'merge', { spec: { paused } }, by);
-const statusOf = async (name: string) => (await world.get(openStackMachineTemplates, name)).status;
+  world.client.patch(Clusters, { namespace: world.namespace, name: cluster }, 'merge', { spec: { paused } }, by);
+const statusOf = async (name: string) => (await world.get(OpenStackMachineTemplates, name)).status;
 const hasCondition = async (name: string, status: string): Promise<boolean> =>
-  conditionOf(await world.get(openStackMachineTemplates, name), 'Ready')?.status === status;
+  conditionOf(await world.get(OpenStackMachineTemplates, name), 'Ready')?.status === status;
 
 describe('an OpenStackMachineTemplate', () => {
   it('tells what its machines offer, and then keeps quiet', async () => {
@@ -80,7 +80,7 @@ describe('an OpenStackMachineTemplate', () => {
     await createOpenStackCluster(world, 'c1', {});
     await createTemplate('workers', { owner: 'c1', spec: { flavor: { filter: { name: 'm9.huge' } } } });
     await world.until(() => hasCondition('workers', 'False'));
-    const condition = conditionOf(await world.get(openStackMachineTemplates, 'workers'), 'Ready');
+    const condition = conditionOf(await world.get(OpenStackMachineTemplates, 'workers'), 'Ready');
     expect(condition?.message).toContain('m9.huge');
     expect((await statusOf('workers'))?.capacity).toBeUndefined();
   });

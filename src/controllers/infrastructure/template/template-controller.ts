@@ -1,11 +1,11 @@
 import {
-  clusters,
-  images,
+  Clusters,
+  Images,
   type OpenStackCluster,
+  OpenStackClusters,
   type OpenStackMachineTemplate,
   type OpenStackMachineTemplateStatus,
-  openStackClusters,
-  openStackMachineTemplates,
+  OpenStackMachineTemplates,
 } from '../../../api/index.ts';
 import { type ObjectKey, objectKey } from '../../../client/index.ts';
 import { deepEqual } from '../../../machinery/index.ts';
@@ -47,7 +47,7 @@ export function openStackMachineTemplateController(dependencies: InfrastructureD
   const lookups = dependencies.lookups ?? createLookupCache({ clock: dependencies.clock });
 
   const reconcile = async (context: ReconcileContext, key: ObjectKey): Promise<Result> => {
-    const template = context.cache.lister(openStackMachineTemplates).get(key);
+    const template = context.cache.lister(OpenStackMachineTemplates).get(key);
     if (!template || isDeleting(template) || isFilteredOut(template, dependencies.watchFilter)) return done();
     const { cluster, openStackCluster } = surroundings(context, template);
     const identity = template.spec.template.spec.identityRef ?? openStackCluster?.spec.identityRef;
@@ -68,34 +68,34 @@ export function openStackMachineTemplateController(dependencies: InfrastructureD
       result = pauseAfter(error, context.random);
       if (!result) failure = error;
     }
-    await writeObject(context, openStackMachineTemplates, template, draft, { observed: false });
+    await writeObject(context, OpenStackMachineTemplates, template, draft, { observed: false });
     if (failure !== undefined) throw failure;
     return result ?? done();
   };
 
   return defineController({
     name: 'openstackmachinetemplate',
-    for: openStackMachineTemplates,
+    for: OpenStackMachineTemplates,
     concurrency: dependencies.concurrency ?? defaultConcurrency,
     // no machine waits for it
     background: true,
     setup(cache) {
-      cache.informer(images);
-      cache.informer(openStackMachineTemplates).addIndexer(byCluster, (template) => {
-        const cluster = ownerOf(template, clusters)?.name;
+      cache.informer(Images);
+      cache.informer(OpenStackMachineTemplates).addIndexer(byCluster, (template) => {
+        const cluster = ownerOf(template, Clusters)?.name;
         return cluster === undefined ? [] : [`${template.metadata.namespace}/${cluster}`];
       });
-      indexByIdentity(cache, openStackMachineTemplates, ({ spec }) => spec.template.spec.identityRef);
-      indexByIdentity(cache, openStackClusters, ({ spec }) => spec.identityRef);
+      indexByIdentity(cache, OpenStackMachineTemplates, ({ spec }) => spec.template.spec.identityRef);
+      indexByIdentity(cache, OpenStackClusters, ({ spec }) => spec.identityRef);
     },
     watches: [
-      watchObjects(openStackMachineTemplates, {
+      watchObjects(OpenStackMachineTemplates, {
         predicates: [...watchFilter(dependencies.watchFilter), changedBesidesStatus],
       }),
-      watchMapped(clusters, ({ metadata }) => templatesIn(metadata.namespace, metadata.name), {
+      watchMapped(Clusters, ({ metadata }) => templatesIn(metadata.namespace, metadata.name), {
         predicates: [clusterChanged('paused', 'infrastructureRef')],
       }),
-      watchMapped(openStackClusters, templatesOf, { predicates: [openStackClusterChanged] }),
+      watchMapped(OpenStackClusters, templatesOf, { predicates: [openStackClusterChanged] }),
     ],
     sources: [dependencies.clouds.rotationSource(usersOf)],
     reconcile,
@@ -103,22 +103,22 @@ export function openStackMachineTemplateController(dependencies: InfrastructureD
 
   function templatesIn(namespace = '', cluster = ''): ObjectKey[] {
     return dependencies.cache
-      .lister(openStackMachineTemplates)
+      .lister(OpenStackMachineTemplates)
       .byIndex(byCluster, `${namespace}/${cluster}`)
       .map(objectKey);
   }
 
   function templatesOf(openStackCluster: OpenStackCluster): ObjectKey[] {
     const { namespace, name } = openStackCluster.metadata;
-    return templatesIn(namespace, ownerOf(openStackCluster, clusters)?.name ?? name);
+    return templatesIn(namespace, ownerOf(openStackCluster, Clusters)?.name ?? name);
   }
 
   /** Templates with credentials of their own, and those that use the credentials of their cluster. */
   function usersOf(identity: string): ObjectKey[] {
     const { cache } = dependencies;
     return [
-      ...cache.lister(openStackMachineTemplates).byIndex(byIdentity, identity).map(objectKey),
-      ...cache.lister(openStackClusters).byIndex(byIdentity, identity).flatMap(templatesOf),
+      ...cache.lister(OpenStackMachineTemplates).byIndex(byIdentity, identity).map(objectKey),
+      ...cache.lister(OpenStackClusters).byIndex(byIdentity, identity).flatMap(templatesOf),
     ];
   }
 }
@@ -131,10 +131,10 @@ const openStackClusterChanged: Predicate<OpenStackCluster> = (event) =>
 /** Templates of a ClusterClass belong to no cluster: there is no cloud to ask. */
 function surroundings({ cache }: ReconcileContext, template: OpenStackMachineTemplate) {
   const { namespace = '' } = template.metadata;
-  const owner = ownerOf(template, clusters);
-  const cluster = owner && cache.lister(clusters).get({ namespace, name: owner.name });
+  const owner = ownerOf(template, Clusters);
+  const cluster = owner && cache.lister(Clusters).get({ namespace, name: owner.name });
   const name = cluster?.spec.infrastructureRef?.name;
-  const openStackCluster = name === undefined ? undefined : cache.lister(openStackClusters).get({ namespace, name });
+  const openStackCluster = name === undefined ? undefined : cache.lister(OpenStackClusters).get({ namespace, name });
   return { cluster, openStackCluster };
 }
 
@@ -150,7 +150,7 @@ async function offer(
   const finder = createCloudFinder({
     ...cloud,
     projectId,
-    imageObject: (name) => cache.lister(images).get({ namespace, name }),
+    imageObject: (name) => cache.lister(Images).get({ namespace, name }),
   });
   return await attempt('What the template names cannot be looked up', dependencyFailedReason, async () => {
     // an object of the resource controller says which image it is, and no more

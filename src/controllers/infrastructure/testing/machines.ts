@@ -1,12 +1,12 @@
 import {
   infrastructureGroup,
   type Machine,
-  machines,
+  Machines,
   type OpenStackClusterStatus,
+  OpenStackClusters,
   type OpenStackMachine,
   type OpenStackMachineSpec,
-  openStackClusters,
-  openStackMachines,
+  OpenStackMachines,
 } from '../../../api/index.ts';
 import { conditionOf, ownerReference } from '../../shared/index.ts';
 import { createUserData, usualNetwork } from './servers.ts';
@@ -39,7 +39,7 @@ export async function setClusterStatus(
   status: OpenStackClusterStatus,
 ): Promise<void> {
   const { client, namespace } = world;
-  await client.patch(openStackClusters, { namespace, name }, 'merge', JSON.parse(JSON.stringify({ status })), {
+  await client.patch(OpenStackClusters, { namespace, name }, 'merge', JSON.parse(JSON.stringify({ status })), {
     ...by,
     subresource: 'status',
   });
@@ -71,7 +71,7 @@ export async function createMachine(
   };
   if (options.withoutData !== true) await createUserData(world, `${name}-data`);
   const machine = await client.create(
-    machines,
+    Machines,
     {
       apiVersion: 'cluster.x-k8s.io/v1beta2',
       kind: 'Machine',
@@ -86,7 +86,7 @@ export async function createMachine(
     by,
   );
   const openStackMachine = await client.create(
-    openStackMachines,
+    OpenStackMachines,
     {
       apiVersion: `${infrastructureGroup}/v1beta2`,
       kind: 'OpenStackMachine',
@@ -94,7 +94,7 @@ export async function createMachine(
         name,
         namespace,
         labels,
-        ownerReferences: [ownerReference(machine, machines)],
+        ownerReferences: [ownerReference(machine, Machines)],
         ...(options.annotations && { annotations: options.annotations }),
       },
       spec: { ...usualMachine, ...options.spec },
@@ -116,7 +116,7 @@ export async function setMachineHealth(
     { type: 'APIServerPodHealthy', status: answers, reason: 'Test', message: '', lastTransitionTime },
   ];
   await client.patch(
-    machines,
+    Machines,
     { namespace, name },
     'merge',
     { status: { nodeRef: { name }, conditions } },
@@ -127,14 +127,14 @@ export async function setMachineHealth(
 /** Deletes a machine as its Machine would, the Machine itself included. */
 export async function deleteMachine(world: InfrastructureWorld, name: string): Promise<void> {
   const { client, namespace } = world;
-  await client.delete(openStackMachines, { namespace, name });
-  await world.until(async () => (await world.find(openStackMachines, name)) === undefined);
-  if (await world.find(machines, name)) await client.delete(machines, { namespace, name });
+  await client.delete(OpenStackMachines, { namespace, name });
+  await world.until(async () => (await world.find(OpenStackMachines, name)) === undefined);
+  if (await world.find(Machines, name)) await client.delete(Machines, { namespace, name });
 }
 
 /** A condition of an OpenStackMachine as one line: `False InstanceNotReady: why`. */
 export async function machineCondition(world: InfrastructureWorld, name: string, type: string): Promise<string> {
-  const condition = conditionOf(await world.get(openStackMachines, name), type);
+  const condition = conditionOf(await world.get(OpenStackMachines, name), type);
   return condition ? `${condition.status} ${condition.reason}: ${condition.message}` : '';
 }
 

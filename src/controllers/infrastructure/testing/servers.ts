@@ -1,4 +1,4 @@
-import { type OpenStackServer, type OpenStackServerSpec, openStackServers, Secrets } from '../../../api/index.ts';
+import { type OpenStackServer, type OpenStackServerSpec, OpenStackServers, Secrets } from '../../../api/index.ts';
 import { collect } from '../../../openstack/index.ts';
 import { conditionOf } from '../../shared/index.ts';
 import { by, credentialsName, type InfrastructureWorld } from './world.ts';
@@ -21,7 +21,7 @@ export function createServer(
   metadata: Partial<OpenStackServer['metadata']> = {},
 ): Promise<OpenStackServer> {
   return world.client.create(
-    openStackServers,
+    OpenStackServers,
     {
       apiVersion: 'infrastructure.cluster.x-k8s.io/v1alpha1',
       kind: 'OpenStackServer',
@@ -55,16 +55,16 @@ export async function createUserData(
 }
 
 export const serverIsReady = async (world: InfrastructureWorld, name: string): Promise<boolean> =>
-  (await world.get(openStackServers, name)).status?.ready === true;
+  (await world.get(OpenStackServers, name)).status?.ready === true;
 
 export async function deleteServer(world: InfrastructureWorld, name: string): Promise<void> {
-  await world.client.delete(openStackServers, { namespace: world.namespace, name });
-  await world.until(async () => (await world.find(openStackServers, name)) === undefined);
+  await world.client.delete(OpenStackServers, { namespace: world.namespace, name });
+  await world.until(async () => (await world.find(OpenStackServers, name)) === undefined);
 }
 
 /** `InstanceReady` of a server as one line: `False InstanceNotReady: why`. */
 export async function instanceReady(world: InfrastructureWorld, name: string): Promise<string> {
-  const server = await world.get(openStackServers, name);
+  const server = await world.get(OpenStackServers, name);
   const condition = conditionOf(server as { status?: object }, 'InstanceReady');
   return condition ? `${condition.status} ${condition.reason}: ${condition.message}` : '';
 }

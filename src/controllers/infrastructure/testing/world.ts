@@ -2,12 +2,12 @@ import {
   builtinDefinitions,
   builtinSchema,
   type Cluster,
-  clusters,
+  Clusters,
   infrastructureGroup,
   Namespaces,
   type OpenStackCluster,
   type OpenStackClusterSpec,
-  openStackClusters,
+  OpenStackClusters,
   ownDefinitions,
   protobufRegistry,
   Secrets,
@@ -312,7 +312,7 @@ export async function createOpenStackCluster(
 ): Promise<OpenStackCluster> {
   const { client, namespace } = world;
   const cluster = await client.create(
-    clusters,
+    Clusters,
     {
       apiVersion: 'cluster.x-k8s.io/v1beta2',
       kind: 'Cluster',
@@ -325,7 +325,7 @@ export async function createOpenStackCluster(
     by,
   );
   return client.create(
-    openStackClusters,
+    OpenStackClusters,
     {
       apiVersion: `${infrastructureGroup}/v1beta2`,
       kind: 'OpenStackCluster',
@@ -333,7 +333,7 @@ export async function createOpenStackCluster(
         name,
         namespace,
         labels: { 'cluster.x-k8s.io/cluster-name': name },
-        ownerReferences: [ownerReference(cluster, clusters)],
+        ownerReferences: [ownerReference(cluster, Clusters)],
         ...(options.annotations && { annotations: options.annotations }),
       },
       spec: { identityRef: { name: credentialsName, cloudName: 'openstack' }, ...spec },

@@ -1,4 +1,4 @@
-import { type ContractReference, type Machine, machines } from '../../../api/index.ts';
+import { type ContractReference, type Machine, Machines } from '../../../api/index.ts';
 import { explain } from '../conditions.ts';
 import type { MachineOwner } from './machine-owner.ts';
 import { ensurePart, type MachinePart } from './parts.ts';
@@ -38,7 +38,7 @@ export async function createMachine(
       references[step] = await ensurePart(owner, part, name);
     }
     step = 'machine';
-    const machine = await applies.machine.create(context.client, machines, build(references), context.signal);
+    const machine = await applies.machine.create(context.client, Machines, build(references), context.signal);
     context.log.info('Machine created', { machine: name });
     context.events.event(object, 'Normal', 'SuccessfulCreate', `Created Machine "${name}"`);
     return machine;

@@ -1,4 +1,4 @@
-import { type Machine, type MachineSpec, machines } from '../../../api/index.ts';
+import { type Machine, type MachineSpec, Machines } from '../../../api/index.ts';
 import { objectKey, withOptimisticLock } from '../../../client/index.ts';
 import { formatApiVersion, type KubeObject, type Resource } from '../../../machinery/index.ts';
 import type { ReconcileContext } from '../../../runtime/index.ts';
@@ -40,7 +40,7 @@ export interface MachineApplies {
 /** The Machines of the owner as the API has them now: a cache that is late must not lead to one too many. */
 export async function listMachines({ context, object, labels, ownerLabel }: MachineOwner): Promise<Machine[]> {
   const { namespace } = object.metadata;
-  const list = await context.client.list(machines, {
+  const list = await context.client.list(Machines, {
     ...(namespace !== undefined && { namespace }),
     labelSelector: `${ownerLabel}=${labels[ownerLabel]}`,
     signal: context.signal,
@@ -67,8 +67,8 @@ export function machineOf(owner: MachineOwner, { name, existing, annotations, sp
   const { namespace } = owner.object.metadata;
   const { configRef, dataSecretName } = spec.bootstrap;
   return {
-    apiVersion: formatApiVersion(machines.group, machines.version),
-    kind: machines.kind,
+    apiVersion: formatApiVersion(Machines.group, Machines.version),
+    kind: Machines.kind,
     metadata: {
       name,
       ...(namespace !== undefined && { namespace }),
@@ -92,7 +92,7 @@ export async function adoptMachine({ context, object, resource }: MachineOwner, 
   const owner = ownerReference(object, resource, { controller: true });
   const patch = { metadata: { ownerReferences: [...withOwner(machine.metadata.ownerReferences, owner)] } };
   const adopted = await context.client.patch(
-    machines,
+    Machines,
     objectKey(machine),
     'merge',
     withOptimisticLock(patch, machine),

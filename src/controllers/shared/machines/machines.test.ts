@@ -3,8 +3,8 @@ import {
   clusterNameLabel,
   type Machine,
   type MachineSet,
-  machineSets,
-  machines,
+  MachineSets,
+  Machines,
   setNameLabel,
 } from '../../../api/index.ts';
 import type { Client } from '../../../client/index.ts';
@@ -20,10 +20,10 @@ import {
 import { memoryLogger, type ReconcileContext } from '../../../runtime/index.ts';
 import { type FaultRule, faultyClient, type MemoryClient, memoryClient } from '../../../runtime/testkit/index.ts';
 import {
-  fakeConfigs,
-  fakeConfigTemplates,
-  fakeMachines,
-  fakeMachineTemplates,
+  FakeConfigs,
+  FakeConfigTemplates,
+  FakeMachines,
+  FakeMachineTemplates,
   providerKinds,
 } from '../../testing/provider-kinds.ts';
 import { createApplyOnce } from '../apply-once.ts';
@@ -67,7 +67,7 @@ function world(rules: FaultRule[] = []) {
 
   /** an owner as a program that has just been started sees it */
   async function ownerAfterStart(): Promise<MachineOwner> {
-    const object = await server.get(machineSets, { namespace, name: 'ms' });
+    const object = await server.get(MachineSets, { namespace, name: 'ms' });
     const context = {
       client,
       clock,
@@ -81,7 +81,7 @@ function world(rules: FaultRule[] = []) {
       follower,
       applies: { machine: createApplyOnce('owner'), metadata: createApplyOnce('owner-metadata') },
       object,
-      resource: machineSets,
+      resource: MachineSets,
       clusterName: 'c1',
       partManager: 'owner',
       labels: { [clusterNameLabel]: 'c1', [setNameLabel]: 'ms' },
@@ -92,13 +92,13 @@ function world(rules: FaultRule[] = []) {
 
   const partsOf = (owner: MachineOwner, template = 't1'): MachinePart[] => [
     templatePart(owner, 'bootstrap', {
-      apiGroup: fakeConfigTemplates.group,
-      kind: fakeConfigTemplates.kind,
+      apiGroup: FakeConfigTemplates.group,
+      kind: FakeConfigTemplates.kind,
       name: template,
     }),
     templatePart(owner, 'infrastructure', {
-      apiGroup: fakeMachineTemplates.group,
-      kind: fakeMachineTemplates.kind,
+      apiGroup: FakeMachineTemplates.group,
+      kind: FakeMachineTemplates.kind,
       name: template,
     }),
   ];
@@ -131,7 +131,7 @@ function world(rules: FaultRule[] = []) {
   });
   async function begin(): Promise<void> {
     await server.create(
-      machineSets,
+      MachineSets,
       {
         apiVersion: 'cluster.x-k8s.io/v1beta2',
         kind: 'MachineSet',
@@ -141,8 +141,8 @@ function world(rules: FaultRule[] = []) {
       by,
     );
     for (const name of ['t1', 't2']) {
-      await server.create(fakeConfigTemplates, template(fakeConfigTemplates, name), by);
-      await server.create(fakeMachineTemplates, template(fakeMachineTemplates, name), by);
+      await server.create(FakeConfigTemplates, template(FakeConfigTemplates, name), by);
+      await server.create(FakeMachineTemplates, template(FakeMachineTemplates, name), by);
     }
   }
   return { server, begin, reconcile, list, names, ownerAfterStart, partsOf };
@@ -161,12 +161,12 @@ describe('the creation of a Machine that is interrupted', () => {
     const w = world([{ ...fault, times: 1, error: () => statusError.internal('crash') }]);
     await w.begin();
     await expect(w.reconcile()).rejects.toThrow(/crash/);
-    const begun = new Set([...(await w.names(fakeConfigs)), ...(await w.names(fakeMachines))]);
+    const begun = new Set([...(await w.names(FakeConfigs)), ...(await w.names(FakeMachines))]);
     for (let i = 0; i < 3; i++) await w.reconcile();
-    const made = await w.names(machines);
+    const made = await w.names(Machines);
     expect(made).toHaveLength(1);
-    expect(await w.names(fakeConfigs)).toEqual(made);
-    expect(await w.names(fakeMachines)).toEqual(made);
+    expect(await w.names(FakeConfigs)).toEqual(made);
+    expect(await w.names(FakeMachines)).toEqual(made);
     for (const name of begun) expect(made).toContain(name);
   });
 
@@ -179,11 +179,11 @@ describe('the creation of a Machine that is interrupted', () => {
       await w.begin();
       await expect(w.reconcile('t1')).rejects.toThrow(/crash/);
       await w.reconcile('t2');
-      const made = await w.names(machines);
+      const made = await w.names(Machines);
       expect(made).toHaveLength(1);
-      expect(await w.names(fakeConfigs)).toEqual(made);
-      expect(await w.names(fakeMachines)).toEqual(made);
-      for (const part of await w.list(fakeConfigs)) expect(part.spec).toEqual({ size: 't2' });
+      expect(await w.names(FakeConfigs)).toEqual(made);
+      expect(await w.names(FakeMachines)).toEqual(made);
+      for (const part of await w.list(FakeConfigs)) expect(part.spec).toEqual({ size: 't2' });
     },
   );
 
@@ -193,7 +193,7 @@ describe('the creation of a Machine that is interrupted', () => {
     await w.reconcile();
     const owner = await w.ownerAfterStart();
     await deleteLeftoverParts(owner, w.partsOf(owner), []);
-    expect(await w.names(fakeConfigs)).toEqual(await w.names(machines));
+    expect(await w.names(FakeConfigs)).toEqual(await w.names(Machines));
   });
 
   it('does not take a part of the same name that belongs to somebody else', async () => {
@@ -205,14 +205,14 @@ describe('the creation of a Machine that is interrupted', () => {
       kind: 'FakeConfig',
       metadata: { name: 'x', namespace },
     };
-    await w.server.create(fakeConfigs, foreign, by);
+    await w.server.create(FakeConfigs, foreign, by);
     const creation = createMachine(owner, 'x', w.partsOf(owner), () => ({}) as Machine);
     const error = await creation.catch((problem: unknown) => problem);
     expect(creationProblem(error, 'Last')).toMatchObject({
       legacyReason: 'BootstrapTemplateCloningFailed',
       message: expect.stringContaining('already exists'),
     });
-    expect(await w.names(machines)).toEqual([]);
+    expect(await w.names(Machines)).toEqual([]);
   });
 
   it('names the template that is missing', async () => {
@@ -230,7 +230,7 @@ describe('Machines that exist', () => {
     await w.begin();
     await w.reconcile();
     const owner = await w.ownerAfterStart();
-    const [machine] = await w.list(machines);
+    const [machine] = await w.list(Machines);
     const desired = (one: Machine): Machine =>
       machineOf(owner, { name: one.metadata.name ?? '', existing: one, spec: one.spec });
     return { ...w, owner, machine: machine!, desired };
@@ -238,26 +238,26 @@ describe('Machines that exist', () => {
 
   it('get what changes in place, and so do their parts', async () => {
     const { owner, machine, desired, list } = await made();
-    const [part] = await list(fakeMachines);
+    const [part] = await list(FakeMachines);
     await syncMachines(owner, [machine], { desired, parts: () => [part!] });
-    expect((await list(fakeMachines))[0]?.metadata.labels).toMatchObject({ tier: 'gold' });
+    expect((await list(FakeMachines))[0]?.metadata.labels).toMatchObject({ tier: 'gold' });
   });
 
   it('do not come back when they were deleted meanwhile, nor does a namesake change', async () => {
     const { owner, machine, desired, server, list } = await made();
     await server.patch(
-      machines,
+      Machines,
       { namespace, name: machine.metadata.name! },
       'merge',
       { metadata: { finalizers: null } },
       by,
     );
-    await server.delete(machines, { namespace, name: machine.metadata.name! });
-    expect(await list(machines)).toEqual([]);
+    await server.delete(Machines, { namespace, name: machine.metadata.name! });
+    expect(await list(Machines)).toEqual([]);
     const { uid: _, resourceVersion: __, ...metadata } = machine.metadata;
-    await server.create(machines, { ...machine, metadata: { ...metadata, labels: {} } }, by);
+    await server.create(Machines, { ...machine, metadata: { ...metadata, labels: {} } }, by);
     expect(await syncMachines(owner, [machine], { desired, parts: () => [] })).toEqual([]);
-    expect((await list(machines))[0]?.metadata.labels ?? {}).toEqual({});
+    expect((await list(Machines))[0]?.metadata.labels ?? {}).toEqual({});
   });
 });
 

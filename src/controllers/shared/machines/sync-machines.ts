@@ -1,4 +1,4 @@
-import { type Machine, machines } from '../../../api/index.ts';
+import { type Machine, Machines } from '../../../api/index.ts';
 import { objectKey } from '../../../client/index.ts';
 import { isObjectGone, type JsonObject, parseApiVersion, type UnstructuredObject } from '../../../machinery/index.ts';
 import { isControlledBy, isDeleting } from '../ownership.ts';
@@ -34,7 +34,7 @@ export async function syncMachines(
     }
     try {
       synced.push(
-        await applies.machine.apply(context.client, machines, sync.desired(machine), machine, context.signal),
+        await applies.machine.apply(context.client, Machines, sync.desired(machine), machine, context.signal),
       );
     } catch (error) {
       // deleted meanwhile: an apply must never bring it back
@@ -56,7 +56,7 @@ async function syncDeleting(
   const patch = deletionPatch(template.deletion, machine);
   if (!patch) return machine;
   return await context.client
-    .patch(machines, objectKey(machine), 'merge', patch, { fieldManager, signal: context.signal })
+    .patch(Machines, objectKey(machine), 'merge', patch, { fieldManager, signal: context.signal })
     .catch((error: unknown) => {
       if (isObjectGone(error)) return machine;
       throw error;

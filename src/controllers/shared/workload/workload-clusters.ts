@@ -1,9 +1,9 @@
 import {
   type Cluster,
+  Clusters,
   clusterNameLabel,
-  clusters,
   type Machine,
-  machines,
+  Machines,
   type Node,
   type Secret,
   Secrets,
@@ -286,11 +286,11 @@ export function createWorkloadClusters(options: WorkloadClustersOptions): Worklo
     }),
     controller: defineController({
       name: 'workload-connection',
-      for: clusters,
-      setup: (informers) => informers.informer(machines).addIndexer(byControlPlane, controlPlaneOf),
+      for: Clusters,
+      setup: (informers) => informers.informer(Machines).addIndexer(byControlPlane, controlPlaneOf),
       watches: [
-        watchObjects(clusters, { predicates: [connectionMayChange] }),
-        watchMapped(machines, (machine) => controlPlaneOf(machine).map(parseKey), { predicates: [gotServer] }),
+        watchObjects(Clusters, { predicates: [connectionMayChange] }),
+        watchMapped(Machines, (machine) => controlPlaneOf(machine).map(parseKey), { predicates: [gotServer] }),
       ],
       sources: [
         {
@@ -321,9 +321,9 @@ export function createWorkloadClusters(options: WorkloadClustersOptions): Worklo
         const readSecret = async (): Promise<Secret | undefined> =>
           (secrets.hasSynced() ? secrets.lister.get(secretKey) : undefined) ??
           (await client.get(Secrets, secretKey, { signal }).catch(ignoreNotFound));
-        const controlPlaneMachines = (): Machine[] => cache.lister(machines).byIndex(byControlPlane, formatKey(key));
+        const controlPlaneMachines = (): Machine[] => cache.lister(Machines).byIndex(byControlPlane, formatKey(key));
         const own = { readSecret, controlPlaneMachines };
-        return await keepConnected(cache.lister(clusters).get(key), key, own, signal);
+        return await keepConnected(cache.lister(Clusters).get(key), key, own, signal);
       },
     }),
   };

@@ -1,4 +1,4 @@
-import { type K0sWorkerConfig, type K0sWorkerConfigSpec, k0sWorkerConfigs } from '../../../../api/index.ts';
+import { type K0sWorkerConfig, type K0sWorkerConfigSpec, K0sWorkerConfigs } from '../../../../api/index.ts';
 import { conditionOf, isTrue } from '../../../shared/index.ts';
 import { createMachineWith, world } from '../../testing/bootstrap-world.ts';
 
@@ -12,10 +12,10 @@ export async function createWorker(name: string, spec: K0sWorkerConfigSpec = {},
     metadata: { name, namespace: world.namespace },
     spec,
   };
-  await createMachineWith(name, { resource: k0sWorkerConfigs, config, version });
+  await createMachineWith(name, { resource: K0sWorkerConfigs, config, version });
 }
 
-export const config = async (name: string): Promise<K0sWorkerConfig> => (await world.find(k0sWorkerConfigs, name))!;
+export const config = async (name: string): Promise<K0sWorkerConfig> => (await world.find(K0sWorkerConfigs, name))!;
 export const isReady = async (name: string): Promise<boolean> => isTrue(await config(name), 'Ready');
 export const verdict = async (name: string, type = 'DataSecretAvailable'): Promise<string> => {
   const condition = conditionOf(await config(name), type);

@@ -1,4 +1,4 @@
-import { type KubeadmConfig, type KubeadmConfigSpec, kubeadmConfigs } from '../../../../api/index.ts';
+import { type KubeadmConfig, type KubeadmConfigSpec, KubeadmConfigs } from '../../../../api/index.ts';
 import { conditionOf, isTrue } from '../../../shared/index.ts';
 import { createMachineWith, world } from '../../testing/bootstrap-world.ts';
 
@@ -13,7 +13,7 @@ export interface MachineSpec {
 /** A machine with a configuration and infrastructure of its own name. */
 export async function createMachine(name: string, desired: MachineSpec = {}): Promise<void> {
   await createMachineWith(name, {
-    resource: kubeadmConfigs,
+    resource: KubeadmConfigs,
     config: {
       apiVersion: 'bootstrap.cluster.x-k8s.io/v1beta2',
       kind: 'KubeadmConfig',
@@ -25,7 +25,7 @@ export async function createMachine(name: string, desired: MachineSpec = {}): Pr
   });
 }
 
-export const config = async (name: string): Promise<KubeadmConfig> => (await world.find(kubeadmConfigs, name))!;
+export const config = async (name: string): Promise<KubeadmConfig> => (await world.find(KubeadmConfigs, name))!;
 export const isReady = async (name: string): Promise<boolean> => isTrue(await config(name), 'Ready');
 export const message = async (name: string, type = 'DataSecretAvailable'): Promise<string> =>
   conditionOf(await config(name), type)?.message ?? '';

@@ -2,9 +2,9 @@ import {
   type Cluster,
   type K0smotronCluster,
   type K0smotronClusterSpec,
+  K0smotronClusters,
   type K0smotronControlPlane,
-  k0smotronClusters,
-  k0smotronControlPlanes,
+  K0smotronControlPlanes,
 } from '../../../../api/index.ts';
 import { by, type World } from '../../../testing/world.ts';
 import {
@@ -12,7 +12,7 @@ import {
   createHostedCluster,
   createHostingWorld,
   type HostingWorld,
-} from '../../hosting/testing/hosting-world.ts';
+} from '../../plane-driver/testing/hosting-world.ts';
 import { setupK0smotronControllers } from '../setup.ts';
 
 // The controllers of k0smotron's kinds, on a management API whose Pods are played.
@@ -30,8 +30,8 @@ export const controlPlaneName = 'c1-cp';
 export async function createK0smotronWorld(options: { balances?: boolean } = {}): Promise<K0smotronWorld> {
   const world = await createHostingWorld({ ...options, extend: setupK0smotronControllers });
   return Object.assign(world, {
-    controlPlane: async () => (await world.find(k0smotronControlPlanes, controlPlaneName))!,
-    plane: () => world.find(k0smotronClusters, clusterName),
+    controlPlane: async () => (await world.find(K0smotronControlPlanes, controlPlaneName))!,
+    plane: () => world.find(K0smotronClusters, clusterName),
   });
 }
 
@@ -71,12 +71,12 @@ export function createControlPlane(
     metadata: { name: controlPlaneName, namespace: world.namespace },
     spec,
   };
-  return createHostedCluster(world, k0smotronControlPlanes, controlPlane, more);
+  return createHostedCluster(world, K0smotronControlPlanes, controlPlane, more);
 }
 
 export async function createPlane({ client, namespace }: World, spec: K0smotronClusterSpec): Promise<void> {
   await client.create(
-    k0smotronClusters,
+    K0smotronClusters,
     { apiVersion: 'k0smotron.io/v1beta2', kind: 'Cluster', metadata: { name: clusterName, namespace }, spec },
     by,
   );

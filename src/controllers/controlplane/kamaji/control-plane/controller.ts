@@ -1,9 +1,9 @@
 import {
-  clusters,
-  kamajiControlPlanes,
+  Clusters,
+  KamajiControlPlanes,
   Secrets,
   type TenantControlPlane,
-  tenantControlPlanes,
+  TenantControlPlanes,
 } from '../../../../api/index.ts';
 import type { ObjectKey } from '../../../../client/index.ts';
 import { clone } from '../../../../machinery/index.ts';
@@ -42,9 +42,9 @@ export function kamajiControlPlaneController(dependencies: KamajiDependencies): 
   const tenants = createApplyOnce(controlPlaneFieldManager);
 
   const reconcile = async (context: ReconcileContext, key: ObjectKey): Promise<Result> => {
-    const original = context.cache.lister(kamajiControlPlanes).get(key);
+    const original = context.cache.lister(KamajiControlPlanes).get(key);
     if (!original || isFilteredOut(original, dependencies.watchFilter)) return done();
-    if (await ensureFinalizer(context, kamajiControlPlanes, original, controlPlaneFinalizer)) return done();
+    if (await ensureFinalizer(context, KamajiControlPlanes, original, controlPlaneFinalizer)) return done();
     const { cluster } = clusterOfPlane(context.cache, original);
     // nobody's yet: the Cluster controller makes itself the owner of what its Cluster refers to
     if (!cluster && !isDeleting(original)) return done();
@@ -58,29 +58,29 @@ export function kamajiControlPlaneController(dependencies: KamajiDependencies): 
     }
     // what the kind requires of a status
     draft.status = { ready: false, version: '', externalManagedControlPlane: true, ...draft.status };
-    await writeObject(context, kamajiControlPlanes, original, draft, { observed: false });
+    await writeObject(context, KamajiControlPlanes, original, draft, { observed: false });
     return done();
   };
 
   return defineController({
     name: 'kamaji-control-plane',
-    for: kamajiControlPlanes,
+    for: KamajiControlPlanes,
     continuesAfterOwnWrite: 'status',
     concurrency: dependencies.concurrency ?? defaultConcurrency,
     setup(informers) {
-      informers.informer(clusters);
-      informers.informer(tenantControlPlanes);
+      informers.informer(Clusters);
+      informers.informer(TenantControlPlanes);
       informers.informer(Secrets);
     },
     watches: [
-      watchObjects(kamajiControlPlanes, { predicates: watchFilter(dependencies.watchFilter) }),
-      ...childWatches(tenantControlPlanes, kamajiControlPlanes, decisiveOf),
-      watchMapped(clusters, (cluster) => controlPlanesOf(cluster, kamajiControlPlanes), {
+      watchObjects(KamajiControlPlanes, { predicates: watchFilter(dependencies.watchFilter) }),
+      ...childWatches(TenantControlPlanes, KamajiControlPlanes, decisiveOf),
+      watchMapped(Clusters, (cluster) => controlPlanesOf(cluster, KamajiControlPlanes), {
         predicates: [relevantClusterChange],
       }),
       // Secrets of a TenantControlPlane, which has the name of what made it, and those made of them
       watchMapped(Secrets, (secret) => {
-        const owner = ownerOf(secret, tenantControlPlanes) ?? ownerOf(secret, kamajiControlPlanes);
+        const owner = ownerOf(secret, TenantControlPlanes) ?? ownerOf(secret, KamajiControlPlanes);
         return owner ? [{ namespace: secret.metadata.namespace ?? '', name: owner.name }] : [];
       }),
     ],

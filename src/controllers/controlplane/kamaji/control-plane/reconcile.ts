@@ -1,8 +1,8 @@
 import {
   type Cluster,
-  kamajiControlPlanes,
+  KamajiControlPlanes,
   type TenantControlPlane,
-  tenantControlPlanes,
+  TenantControlPlanes,
 } from '../../../../api/index.ts';
 import { objectKey } from '../../../../client/index.ts';
 import { ignoreNotFound, isNotFound } from '../../../../machinery/index.ts';
@@ -52,7 +52,7 @@ export async function removeControlPlane(scope: ControlPlaneScope): Promise<void
   }
   if (!isDeleting(live)) {
     try {
-      await context.client.delete(tenantControlPlanes, objectKey(live), { signal: context.signal });
+      await context.client.delete(TenantControlPlanes, objectKey(live), { signal: context.signal });
     } catch (error) {
       if (!isNotFound(error)) throw error;
     }
@@ -66,15 +66,15 @@ export async function removeControlPlane(scope: ControlPlaneScope): Promise<void
 /** A cache that does not have it may be late: what follows from "it is gone" cannot be taken back. */
 async function findTenant({ context, original }: ControlPlaneScope): Promise<TenantControlPlane | undefined> {
   const key = objectKey(original);
-  const cached = context.cache.lister(tenantControlPlanes).get(key);
+  const cached = context.cache.lister(TenantControlPlanes).get(key);
   return (
-    cached ?? (await context.client.get(tenantControlPlanes, key, { signal: context.signal }).catch(ignoreNotFound))
+    cached ?? (await context.client.get(TenantControlPlanes, key, { signal: context.signal }).catch(ignoreNotFound))
   );
 }
 
 /** After a move to another management cluster the name is what is left of the owner. */
 const isOurs = ({ original }: ControlPlaneScope, tenant: TenantControlPlane): boolean =>
-  ownerOf(tenant, kamajiControlPlanes)?.name === original.metadata.name;
+  ownerOf(tenant, KamajiControlPlanes)?.name === original.metadata.name;
 
 async function ensureTenant(
   { context, tenants }: ControlPlaneScope,
@@ -82,8 +82,8 @@ async function ensureTenant(
   live: TenantControlPlane | undefined,
 ): Promise<TenantControlPlane> {
   const { client, signal } = context;
-  if (live) return tenants.apply(client, tenantControlPlanes, desired, live, signal);
-  return client.apply(tenantControlPlanes, desired, { fieldManager: controlPlaneFieldManager, force: true, signal });
+  if (live) return tenants.apply(client, TenantControlPlanes, desired, live, signal);
+  return client.apply(TenantControlPlanes, desired, { fieldManager: controlPlaneFieldManager, force: true, signal });
 }
 
 /** Written once: Cluster API and people read it here. */

@@ -1,13 +1,13 @@
 import {
   type Cluster,
   clusterNameLabel,
-  kamajiControlPlanes,
+  KamajiControlPlanes,
   Secrets,
   type TenantControlPlane,
 } from '../../../../api/index.ts';
 import { clusterSecretType, kamajiNaming } from '../../../../hosting/index.ts';
 import { clusterSecretName, ownerReference, secretText } from '../../../shared/index.ts';
-import { secretDrafts } from '../../hosting/secret-drafts.ts';
+import { secretDrafts } from '../../plane-driver/secret-drafts.ts';
 import { capiSecretLabels, controlPlaneFieldManager, kubeconfigKeyAnnotation } from '../names.ts';
 import type { ControlPlaneScope } from './scope.ts';
 
@@ -31,7 +31,7 @@ export async function reconcileClusterSecrets(
   const drafts = secretDrafts({
     client,
     namespace,
-    owner: ownerReference(original, kamajiControlPlanes, { controller: true }),
+    owner: ownerReference(original, KamajiControlPlanes, { controller: true }),
     fieldManager: controlPlaneFieldManager,
     read: (key) => cache.lister(Secrets).get(key),
     signal,

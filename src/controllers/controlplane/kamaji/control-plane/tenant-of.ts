@@ -4,13 +4,13 @@ import {
   type KamajiComponent,
   type KamajiControlPlane,
   type KamajiControlPlaneFields,
-  kamajiControlPlanes,
+  KamajiControlPlanes,
   type PerComponent,
   type TenantControlPlane,
   type TenantControlPlaneSpec,
+  TenantControlPlanes,
   type TenantDeployment,
   type TenantNetworkProfile,
-  tenantControlPlanes,
   withLeadingV,
 } from '../../../../api/index.ts';
 import { formatApiVersion } from '../../../../machinery/index.ts';
@@ -21,14 +21,14 @@ export function tenantOf(controlPlane: KamajiControlPlane, cluster: Cluster): Te
   const { name = '', namespace = '', labels, annotations = {} } = controlPlane.metadata;
   const { [lastAppliedAnnotation]: _, ...kept } = annotations;
   return {
-    apiVersion: formatApiVersion(tenantControlPlanes.group, tenantControlPlanes.version),
-    kind: tenantControlPlanes.kind,
+    apiVersion: formatApiVersion(TenantControlPlanes.group, TenantControlPlanes.version),
+    kind: TenantControlPlanes.kind,
     metadata: {
       name,
       namespace,
       labels: { ...labels, [clusterNameLabel]: cluster.metadata.name ?? '' },
       ...(Object.keys(kept).length > 0 && { annotations: kept }),
-      ownerReferences: [ownerReference(controlPlane, kamajiControlPlanes, { controller: true })],
+      ownerReferences: [ownerReference(controlPlane, KamajiControlPlanes, { controller: true })],
     },
     spec: tenantSpec(controlPlane, cluster),
   };

@@ -1,10 +1,10 @@
 import {
   type DataStore,
-  dataStores,
+  DataStores,
   Namespaces,
   Secrets,
   type TenantControlPlane,
-  tenantControlPlanes,
+  TenantControlPlanes,
 } from '../../../../api/index.ts';
 import { formatKey, type ObjectKey, objectKey } from '../../../../client/index.ts';
 import { clone, isAlreadyExists, type KubeObject, type Resource } from '../../../../machinery/index.ts';
@@ -30,9 +30,9 @@ import {
   withoutFinalizer,
   writeObject,
 } from '../../../shared/index.ts';
-import { AuthorityLostError } from '../../hosting/certificates/errors.ts';
-import { createPlaneDriver, type EtcdClusterReport, type PlaneDriver } from '../../hosting/index.ts';
-import { secretDrafts } from '../../hosting/secret-drafts.ts';
+import { AuthorityLostError } from '../../plane-driver/certificates/errors.ts';
+import { createPlaneDriver, type EtcdClusterReport, type PlaneDriver } from '../../plane-driver/index.ts';
+import { secretDrafts } from '../../plane-driver/secret-drafts.ts';
 import { defaultConcurrency } from '../../plane-reconcile.ts';
 import { dataStoreAllowedDeletion, dataStoreFinalizer, dataStoreValidation } from '../names.ts';
 import { type KamajiDependencies, type KamajiSettings, settingsOf } from '../scope.ts';
@@ -62,33 +62,33 @@ export function dataStoreController(dependencies: KamajiDependencies, open: Open
   const enforced = new Set<string>();
 
   const reconcile = async (context: ReconcileContext, key: ObjectKey): Promise<Result> => {
-    const store = context.cache.lister(dataStores).get(key);
+    const store = context.cache.lister(DataStores).get(key);
     if (!store) return done();
-    if (await ensureFinalizer(context, dataStores, store, dataStoreFinalizer)) return done();
+    if (await ensureFinalizer(context, DataStores, store, dataStoreFinalizer)) return done();
     const draft = clone(store);
     const scope: StoreScope = { context, driver, open, settings, store, draft, enforced };
     draft.status = { ready: false, ...draft.status, usedBy: usersOf(scope) };
     const result = isDeleting(store) ? release(scope) : await keep(scope);
     draft.status.observedGeneration = store.metadata.generation ?? 0;
-    await writeObject(context, dataStores, store, draft, { observed: false });
+    await writeObject(context, DataStores, store, draft, { observed: false });
     return result;
   };
 
-  const everyStore = (): ObjectKey[] => dependencies.cache.lister(dataStores).list().map(objectKey);
+  const everyStore = (): ObjectKey[] => dependencies.cache.lister(DataStores).list().map(objectKey);
   return defineController({
     name: 'kamaji-data-store',
-    for: dataStores,
+    for: DataStores,
     concurrency: dependencies.concurrency ?? defaultConcurrency,
     setup(informers) {
       informers.informer(Namespaces);
-      informers.informer(tenantControlPlanes);
+      informers.informer(TenantControlPlanes);
       informers.informer(Secrets);
       driver.setup(informers);
     },
     watches: [
-      watchObjects(dataStores),
-      ...driver.watches(dataStores as unknown as Resource<KubeObject>),
-      watchMapped(tenantControlPlanes, (tenant: TenantControlPlane) => [{ name: dataStoreNameOf(tenant, settings) }], {
+      watchObjects(DataStores),
+      ...driver.watches(DataStores as unknown as Resource<KubeObject>),
+      watchMapped(TenantControlPlanes, (tenant: TenantControlPlane) => [{ name: dataStoreNameOf(tenant, settings) }], {
         predicates: [
           (event) =>
             event.type !== 'update' || dataStoreNameOf(event.object, settings) !== dataStoreNameOf(event.old, settings),
@@ -105,7 +105,7 @@ export function dataStoreController(dependencies: KamajiDependencies, open: Open
 
 /** Whether a DataStore refers to a Secret. */
 function names(dependencies: KamajiDependencies, systemNamespace: string, key: ObjectKey, secret: KubeObject): boolean {
-  const store = dependencies.cache.lister(dataStores).get(key);
+  const store = dependencies.cache.lister(DataStores).get(key);
   if (!store) return false;
   const wanted = formatKey(objectKey(secret));
   return [...storeValues(store).keys()].some(
@@ -115,7 +115,7 @@ function names(dependencies: KamajiDependencies, systemNamespace: string, key: O
 
 function usersOf({ context, store, settings }: StoreScope): string[] {
   return context.cache
-    .lister(tenantControlPlanes)
+    .lister(TenantControlPlanes)
     .list({ filter: (tenant) => dataStoreNameOf(tenant, settings) === store.metadata.name })
     .map((tenant) => formatKey(objectKey(tenant)))
     .sort();
@@ -171,7 +171,7 @@ async function keepContents({ context, store, settings }: StoreScope): Promise<v
   const drafts = secretDrafts({
     client,
     namespace: systemNamespace,
-    owner: ownerReference(store, dataStores, { controller: true }),
+    owner: ownerReference(store, DataStores, { controller: true }),
     fieldManager,
     read: (key) => cache.lister(Secrets).get(key),
     signal,

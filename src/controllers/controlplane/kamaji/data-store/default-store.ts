@@ -1,4 +1,4 @@
-import { type DataStore, dataStores } from '../../../../api/index.ts';
+import { type DataStore, DataStores } from '../../../../api/index.ts';
 import { type EtcdClusterSpec, kamajiNaming, type PlaneNaming, type SecretPlace } from '../../../../hosting/index.ts';
 import { formatApiVersion } from '../../../../machinery/index.ts';
 import { ownerReference } from '../../../shared/index.ts';
@@ -23,8 +23,8 @@ export function managedDataStore({ systemNamespace, defaultDataStore }: KamajiSe
     secretReference: { name, namespace: systemNamespace, keyPath },
   });
   return {
-    apiVersion: formatApiVersion(dataStores.group, dataStores.version),
-    kind: dataStores.kind,
+    apiVersion: formatApiVersion(DataStores.group, DataStores.version),
+    kind: DataStores.kind,
     metadata: { name: defaultDataStore, labels: { [managedByLabel]: us } },
     spec: {
       driver: 'etcd',
@@ -52,7 +52,7 @@ export function managedEtcdSpec(store: DataStore, systemNamespace: string): Etcd
     identity: {
       namespace: systemNamespace,
       clusterName: etcdName,
-      owner: ownerReference(store, dataStores, { controller: true }),
+      owner: ownerReference(store, DataStores, { controller: true }),
     },
     naming: etcdNaming,
     replicas: 1,

@@ -1,8 +1,8 @@
-import { dataStores, type TenantControlPlane, tenantControlPlanes } from '../../../../api/index.ts';
+import { DataStores, type TenantControlPlane, TenantControlPlanes } from '../../../../api/index.ts';
 import { isAlreadyExists, isNotFound } from '../../../../machinery/index.ts';
 import type { ReconcileContext } from '../../../../runtime/index.ts';
 import { fieldManager } from '../../../shared/index.ts';
-import type { EtcdAdministrator, EtcdTenant } from '../../etcd/types.ts';
+import type { EtcdAdministrator, EtcdTenant } from '../../etcd-client/types.ts';
 import type { KamajiSettings } from '../scope.ts';
 import { managedDataStore } from './default-store.ts';
 
@@ -57,7 +57,7 @@ export async function tenancyProblem(
   }
   const store = dataStoreNameOf(tenant, settings);
   // of all namespaces, which a cache may not have
-  const { items } = await client.list(tenantControlPlanes, { signal });
+  const { items } = await client.list(TenantControlPlanes, { signal });
   const rival = items
     .filter((other) => other.metadata.namespace !== namespace && dataStoreNameOf(other, settings) === store)
     .find((other) => sharesPlace(tenancyOf(other), { schema, user }) && !cameFirst(tenant, other));
@@ -101,7 +101,7 @@ export async function createDefaultStore(
   settings: KamajiSettings,
 ): Promise<void> {
   try {
-    await client.create(dataStores, managedDataStore(settings), { fieldManager, signal });
+    await client.create(DataStores, managedDataStore(settings), { fieldManager, signal });
   } catch (error) {
     if (!isAlreadyExists(error) && !isNotFound(error)) throw error;
   }

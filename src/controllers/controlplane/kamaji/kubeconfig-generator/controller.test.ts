@@ -2,17 +2,17 @@ import { describe, expect, it } from 'vitest';
 import {
   type KubeconfigGenerator,
   type KubeconfigGeneratorSpec,
-  kubeconfigGenerators,
+  KubeconfigGenerators,
   type Secret,
   Secrets,
-  tenantControlPlanes,
+  TenantControlPlanes,
 } from '../../../../api/index.ts';
 import { parseKubeconfig } from '../../../../client/index.ts';
 import { ManualClock } from '../../../../machinery/index.ts';
 import { createAuthority, parseCertificate } from '../../../../pki/index.ts';
 import { secretText } from '../../../shared/index.ts';
 import { by } from '../../../testing/world.ts';
-import { worldsOfTests } from '../../hosting/testing/hosting-world.ts';
+import { worldsOfTests } from '../../plane-driver/testing/hosting-world.ts';
 import { controlPlaneName, createKamajiWorld, createTenant, type KamajiWorld } from '../testing/kamaji-world.ts';
 import { makeKubeconfig, renewalOf } from './kubeconfig.ts';
 
@@ -29,11 +29,11 @@ async function generate(world: KamajiWorld, spec: KubeconfigGeneratorSpec): Prom
     metadata: { name },
     spec: { namespaceSelector, ...spec },
   };
-  await world.client.create(kubeconfigGenerators, generator, by);
+  await world.client.create(KubeconfigGenerators, generator, by);
   return name;
 }
 const statusOf = async (world: KamajiWorld) =>
-  (await world.client.get(kubeconfigGenerators, { name: `of-${world.namespace}` })).status;
+  (await world.client.get(KubeconfigGenerators, { name: `of-${world.namespace}` })).status;
 const secretOf = (world: KamajiWorld) => world.find(Secrets, `${controlPlaneName}-of-${world.namespace}`);
 const certificateOf = async (world: KamajiWorld) => {
   const { users } = parseKubeconfig(secretText(await secretOf(world), 'value') ?? '', 'test');
@@ -90,11 +90,11 @@ describe('a KubeconfigGenerator', () => {
     const name = await generate(world, { user: { stringValue: 'me' } });
     await world.until(async () => (await secretOf(world)) !== undefined);
     const selector = { spec: { tenantControlPlaneSelector: { matchLabels: { chosen: 'yes' } } } };
-    await world.client.patch(kubeconfigGenerators, { name }, 'merge', selector, by);
+    await world.client.patch(KubeconfigGenerators, { name }, 'merge', selector, by);
     await world.until(async () => (await secretOf(world)) === undefined);
     expect(await statusOf(world)).toMatchObject({ resources: 0, availableResources: 0 });
     const key = { namespace: world.namespace, name: controlPlaneName };
-    await world.client.patch(tenantControlPlanes, key, 'merge', { metadata: { labels: { chosen: 'yes' } } }, by);
+    await world.client.patch(TenantControlPlanes, key, 'merge', { metadata: { labels: { chosen: 'yes' } } }, by);
     await world.until(async () => (await secretOf(world)) !== undefined);
   });
 
@@ -115,7 +115,7 @@ describe('a KubeconfigGenerator', () => {
     };
     await world.client.create(Secrets, taken, by);
     const key = { namespace: world.namespace, name: controlPlaneName };
-    await world.client.patch(tenantControlPlanes, key, 'merge', { metadata: { labels: { owner: 'me' } } }, by);
+    await world.client.patch(TenantControlPlanes, key, 'merge', { metadata: { labels: { owner: 'me' } } }, by);
     await world.until(async () => (await message())?.message.includes('not ours') === true);
     expect((await secretOf(world))?.data).toBeUndefined();
   });

@@ -1,11 +1,11 @@
 import {
   type KubeconfigGenerator,
-  kubeconfigGenerators,
+  KubeconfigGenerators,
   Namespaces,
   type Secret,
   Secrets,
   type TenantControlPlane,
-  tenantControlPlanes,
+  TenantControlPlanes,
 } from '../../../../api/index.ts';
 import { type ObjectKey, objectKey } from '../../../../client/index.ts';
 import { clone, deepEqual, isNotFound } from '../../../../machinery/index.ts';
@@ -21,7 +21,7 @@ import {
   watchObjects,
 } from '../../../../runtime/index.ts';
 import { isDeleting, ownerReference, writeObject } from '../../../shared/index.ts';
-import { secretDrafts } from '../../hosting/secret-drafts.ts';
+import { secretDrafts } from '../../plane-driver/secret-drafts.ts';
 import { defaultConcurrency } from '../../plane-reconcile.ts';
 import { kamajiFieldManager, managedByLabel, managedForLabel } from '../names.ts';
 import type { KamajiDependencies } from '../scope.ts';
@@ -30,7 +30,7 @@ import { nameOf, selectedTenants } from './selection.ts';
 
 /** KubeconfigGenerators: each keeps a kubeconfig of one user for every control plane it selects. */
 export function kubeconfigGeneratorController(dependencies: KamajiDependencies): ControllerDefinition {
-  const everyGenerator = (): ObjectKey[] => dependencies.cache.lister(kubeconfigGenerators).list().map(objectKey);
+  const everyGenerator = (): ObjectKey[] => dependencies.cache.lister(KubeconfigGenerators).list().map(objectKey);
 
   /** Secrets of ours, and those of control planes they are made from. */
   const generatorsOf = ({ metadata }: Secret): ObjectKey[] => {
@@ -41,17 +41,17 @@ export function kubeconfigGeneratorController(dependencies: KamajiDependencies):
 
   return defineController({
     name: 'kamaji-kubeconfig-generator',
-    for: kubeconfigGenerators,
+    for: KubeconfigGenerators,
     concurrency: dependencies.concurrency ?? defaultConcurrency,
     setup(informers) {
       informers.informer(Namespaces);
       informers.informer(Secrets);
-      informers.informer(tenantControlPlanes);
+      informers.informer(TenantControlPlanes);
     },
     watches: [
-      watchObjects(kubeconfigGenerators),
+      watchObjects(KubeconfigGenerators),
       // also what a user or a group is called may follow from anything they say
-      watchMapped(tenantControlPlanes, everyGenerator, {
+      watchMapped(TenantControlPlanes, everyGenerator, {
         predicates: [
           (event) =>
             event.type !== 'update' ||
@@ -68,7 +68,7 @@ export function kubeconfigGeneratorController(dependencies: KamajiDependencies):
       watchMapped(Secrets, generatorsOf),
     ],
     async reconcile(context, key) {
-      const generator = context.cache.lister(kubeconfigGenerators).get(key);
+      const generator = context.cache.lister(KubeconfigGenerators).get(key);
       // what belongs to one that goes is collected after it
       return generator && !isDeleting(generator) ? await keep(context, generator) : done();
     },
@@ -91,7 +91,7 @@ async function keep(context: ReconcileContext, generator: KubeconfigGenerator): 
     availableResources: tenants.length - errors.length,
     ...(errors.length > 0 && { errors }),
   };
-  await writeObject(context, kubeconfigGenerators, generator, draft, { observed: true });
+  await writeObject(context, KubeconfigGenerators, generator, draft, { observed: true });
   return result;
 }
 
@@ -117,7 +117,7 @@ async function keepOne(
   if (renewAt !== undefined && renewAt > clock.now()) {
     return { result: after(Math.min(renewAt - clock.now(), longestMs), 'a kubeconfig is made anew') };
   }
-  const owner = ownerReference(generator, kubeconfigGenerators, { controller: true });
+  const owner = ownerReference(generator, KubeconfigGenerators, { controller: true });
   const drafts = secretDrafts({ client, namespace, owner, fieldManager: kamajiFieldManager, read, signal });
   drafts.put(name, {
     labels: { [managedByLabel]: generator.metadata.name ?? '', [managedForLabel]: tenantName },

@@ -3,7 +3,7 @@ import {
   type KubeconfigGenerator,
   Namespaces,
   type TenantControlPlane,
-  tenantControlPlanes,
+  TenantControlPlanes,
 } from '../../../../api/index.ts';
 import { asUnstructured, type JsonValue, labelSelectorFromObject } from '../../../../machinery/index.ts';
 import type { CacheReader } from '../../../../runtime/index.ts';
@@ -17,7 +17,7 @@ export function selectedTenants(cache: CacheReader, { spec }: KubeconfigGenerato
   const isIn = (namespace: string): boolean =>
     ofNamespace.matches(namespaces.get({ name: namespace })?.metadata.labels ?? {});
   return cache
-    .lister(tenantControlPlanes)
+    .lister(TenantControlPlanes)
     .list({
       filter: (tenant) =>
         !isDeleting(tenant) && ofTenant.matches(tenant.metadata.labels ?? {}) && isIn(tenant.metadata.namespace ?? ''),

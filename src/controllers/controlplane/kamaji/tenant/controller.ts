@@ -1,11 +1,11 @@
 import {
+  Clusters,
   clusterNameLabel,
-  clusters,
   type DataStore,
-  dataStores,
-  kamajiControlPlanes,
+  DataStores,
+  KamajiControlPlanes,
   type TenantControlPlane,
-  tenantControlPlanes,
+  TenantControlPlanes,
 } from '../../../../api/index.ts';
 import { type ObjectKey, objectKey } from '../../../../client/index.ts';
 import { clone, type KubeObject, type Resource } from '../../../../machinery/index.ts';
@@ -20,9 +20,9 @@ import {
 } from '../../../../runtime/index.ts';
 import { ensureFinalizer, isDeleting, isFilteredOut, pausedBy, watchFilter } from '../../../shared/index.ts';
 import { relevantClusterChange } from '../../cluster-of-plane.ts';
-import { createPlaneDriver } from '../../hosting/index.ts';
 import { parentChanged } from '../../parent-and-child.ts';
 import { createPlaneConnections } from '../../plane-connections.ts';
+import { createPlaneDriver } from '../../plane-driver/index.ts';
 import { defaultConcurrency, reconcilePlane } from '../../plane-reconcile.ts';
 import type { OpenStore } from '../data-store/connect.ts';
 import { dataStoreNameOf } from '../data-store/tenancy.ts';
@@ -40,7 +40,7 @@ export function tenantControlPlaneController(dependencies: KamajiDependencies, o
   const ways = createPlaneConnections(dependencies.connectWorkload);
   const settings = settingsOf(dependencies);
   const tenantsWhere = (filter: (tenant: TenantControlPlane) => boolean): ObjectKey[] =>
-    dependencies.cache.lister(tenantControlPlanes).list({ filter }).map(objectKey);
+    dependencies.cache.lister(TenantControlPlanes).list({ filter }).map(objectKey);
   const ofCluster = ({ namespace, name }: ObjectKey): ObjectKey[] =>
     tenantsWhere(({ metadata }) => metadata.namespace === namespace && metadata.labels?.[clusterNameLabel] === name);
   const follower = dependencies.externals.follow(({ metadata }) => {
@@ -49,13 +49,13 @@ export function tenantControlPlaneController(dependencies: KamajiDependencies, o
   });
 
   const reconcile = async (context: ReconcileContext, key: ObjectKey): Promise<Result> => {
-    const tenant = context.cache.lister(tenantControlPlanes).get(key);
+    const tenant = context.cache.lister(TenantControlPlanes).get(key);
     if (!tenant) {
       ways.forget(key);
       return done();
     }
     if (isFilteredOut(tenant, dependencies.watchFilter)) return done();
-    if (await ensureFinalizer(context, tenantControlPlanes, tenant, tenantFinalizer)) return done();
+    if (await ensureFinalizer(context, TenantControlPlanes, tenant, tenantFinalizer)) return done();
     const family = familyOf(context, tenant);
     if (family.isChild && !family.cluster && !isDeleting(tenant)) return done();
     const draft = clone(tenant);
@@ -71,7 +71,7 @@ export function tenantControlPlaneController(dependencies: KamajiDependencies, o
       draft,
       ...family,
     };
-    return await reconcilePlane(context, tenantControlPlanes, {
+    return await reconcilePlane(context, TenantControlPlanes, {
       original: tenant,
       draft,
       pauses: pausesOf(scope),
@@ -83,23 +83,23 @@ export function tenantControlPlaneController(dependencies: KamajiDependencies, o
 
   return defineController({
     name: 'kamaji-tenant-control-plane',
-    for: tenantControlPlanes,
+    for: TenantControlPlanes,
     continuesAfterOwnWrite: 'status',
     concurrency: dependencies.concurrency ?? defaultConcurrency,
     setup(informers) {
-      informers.informer(clusters);
-      informers.informer(kamajiControlPlanes);
-      informers.informer(dataStores);
+      informers.informer(Clusters);
+      informers.informer(KamajiControlPlanes);
+      informers.informer(DataStores);
       driver.setup(informers);
     },
     watches: [
-      watchObjects(tenantControlPlanes, { predicates: watchFilter(dependencies.watchFilter) }),
-      ...driver.watches(tenantControlPlanes as unknown as Resource<KubeObject>),
-      watchMapped(clusters, (cluster) => ofCluster(objectKey(cluster)), { predicates: [relevantClusterChange] }),
+      watchObjects(TenantControlPlanes, { predicates: watchFilter(dependencies.watchFilter) }),
+      ...driver.watches(TenantControlPlanes as unknown as Resource<KubeObject>),
+      watchMapped(Clusters, (cluster) => ofCluster(objectKey(cluster)), { predicates: [relevantClusterChange] }),
       // a TenantControlPlane has the name of what made it
-      watchMapped(kamajiControlPlanes, (parent) => [objectKey(parent)], { predicates: [parentChanged] }),
+      watchMapped(KamajiControlPlanes, (parent) => [objectKey(parent)], { predicates: [parentChanged] }),
       watchMapped(
-        dataStores,
+        DataStores,
         (store: DataStore) => tenantsWhere((tenant) => dataStoreNameOf(tenant, settings) === store.metadata.name),
         { predicates: [storeChanged] },
       ),

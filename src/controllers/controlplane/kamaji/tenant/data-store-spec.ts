@@ -1,4 +1,4 @@
-import { type DataStore, dataStores, Secrets, type TenantControlPlane } from '../../../../api/index.ts';
+import { type DataStore, DataStores, Secrets, type TenantControlPlane } from '../../../../api/index.ts';
 import type { ObjectKey } from '../../../../client/index.ts';
 import type { DataStoreSpec } from '../../../../hosting/index.ts';
 import type { CacheReader, ReconcileContext } from '../../../../runtime/index.ts';
@@ -59,7 +59,7 @@ type Overrides = readonly { readonly resource: string; readonly endpoints: reado
 function overridesOf({ tenant, cache }: StoreInput): Overrides | Obstacle {
   const overrides: { resource: string; endpoints: readonly string[] }[] = [];
   for (const { resource = '', dataStore = '' } of tenant.spec.dataStoreOverrides ?? []) {
-    const store = cache.lister(dataStores).get({ name: dataStore });
+    const store = cache.lister(DataStores).get({ name: dataStore });
     if (store?.spec.driver !== 'etcd') {
       const problem = store ? 'is no etcd' : 'does not exist';
       const message = `spec.dataStoreOverrides: DataStore ${dataStore} for ${resource} ${problem}`;

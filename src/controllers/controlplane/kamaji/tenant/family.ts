@@ -1,9 +1,9 @@
 import {
   type Cluster,
+  Clusters,
   clusterNameLabel,
-  clusters,
   type KamajiControlPlane,
-  kamajiControlPlanes,
+  KamajiControlPlanes,
   type TenantControlPlane,
 } from '../../../../api/index.ts';
 import type { ReconcileContext } from '../../../../runtime/index.ts';
@@ -21,12 +21,12 @@ export interface TenantFamily {
 
 export function familyOf({ cache }: Pick<ReconcileContext, 'cache'>, tenant: TenantControlPlane): TenantFamily {
   const { name = '', namespace = '', labels } = tenant.metadata;
-  const owner = ownerOf(tenant, kamajiControlPlanes);
+  const owner = ownerOf(tenant, KamajiControlPlanes);
   if (!owner) return { parent: undefined, cluster: undefined, clusterName: name, isChild: false };
   const clusterName = labels?.[clusterNameLabel] ?? name;
   return {
-    parent: cache.lister(kamajiControlPlanes).get({ namespace, name: owner.name }),
-    cluster: cache.lister(clusters).get({ namespace, name: clusterName }),
+    parent: cache.lister(KamajiControlPlanes).get({ namespace, name: owner.name }),
+    cluster: cache.lister(Clusters).get({ namespace, name: clusterName }),
     clusterName,
     isChild: true,
   };

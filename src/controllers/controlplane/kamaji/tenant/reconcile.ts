@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
 import {
   type DataStore,
-  dataStores,
+  DataStores,
   Secrets,
   type TenantControlPlane,
-  tenantControlPlanes,
+  TenantControlPlanes,
 } from '../../../../api/index.ts';
 import { objectKey } from '../../../../client/index.ts';
 import { kamajiNaming, type PlaneSpec } from '../../../../hosting/index.ts';
 import { after, done, type Result, soonest } from '../../../../runtime/index.ts';
 import { explain, isNotConnected, ownerReference, setVerdict, type Verdict } from '../../../shared/index.ts';
-import { annotatedBackup, annotatedRequests, warnOnce } from '../../hosting/index.ts';
-import { secretDrafts } from '../../hosting/secret-drafts.ts';
+import { annotatedBackup, annotatedRequests, warnOnce } from '../../plane-driver/index.ts';
+import { secretDrafts } from '../../plane-driver/secret-drafts.ts';
 import type { Outcome } from '../../plane-reconcile.ts';
 import { useStore } from '../data-store/connect.ts';
 import {
@@ -144,7 +144,7 @@ function kubeconfigOf({ context, tenant }: TenantScope): string | undefined {
 async function findStore(scope: TenantScope): Promise<DataStore | Verdict> {
   const { context, tenant, settings } = scope;
   const name = dataStoreNameOf(tenant, settings);
-  const store = context.cache.lister(dataStores).get({ name });
+  const store = context.cache.lister(DataStores).get({ name });
   if (!store && name === settings.defaultDataStore) {
     await createDefaultStore(context, settings);
     return { status: 'False', reason: 'DataStoreBeingMade', message: `DataStore ${name} is being made` };
@@ -194,7 +194,7 @@ async function keepKineSecrets({ context, tenant }: TenantScope, input: StoreInp
   const drafts = secretDrafts({
     client,
     namespace,
-    owner: ownerReference(tenant, tenantControlPlanes, { controller: true }),
+    owner: ownerReference(tenant, TenantControlPlanes, { controller: true }),
     fieldManager: naming.fieldManager,
     read: (key) => cache.lister(Secrets).get(key),
     signal,

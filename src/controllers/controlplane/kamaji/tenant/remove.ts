@@ -1,4 +1,4 @@
-import { type DataStore, dataStores } from '../../../../api/index.ts';
+import { type DataStore, DataStores } from '../../../../api/index.ts';
 import { objectKey } from '../../../../client/index.ts';
 import { after, done } from '../../../../runtime/index.ts';
 import { explain, setVerdict, withoutFinalizer } from '../../../shared/index.ts';
@@ -44,7 +44,7 @@ async function leaveStore(scope: TenantScope): Promise<Outcome | undefined> {
   // nothing was set up: nothing is left behind
   if (tenant.status?.storage?.setup === undefined) return undefined;
   const name = dataStoreNameOf(tenant, settings);
-  const store = context.cache.lister(dataStores).get({ name });
+  const store = context.cache.lister(DataStores).get({ name });
   if (!store) return undefined;
   const tenancy = tenancyOf(tenant);
   // what is another namespace's stays

@@ -1,8 +1,8 @@
 import type { TenantControlPlane } from '../../../../api/index.ts';
 import type { ReconcileContext } from '../../../../runtime/index.ts';
 import type { Follower, WorkloadClusters } from '../../../shared/index.ts';
-import type { PlaneDriver } from '../../hosting/index.ts';
 import type { PlaneConnections } from '../../plane-connections.ts';
+import type { PlaneDriver } from '../../plane-driver/index.ts';
 import type { OpenStore } from '../data-store/connect.ts';
 import type { KamajiSettings } from '../scope.ts';
 import type { TenantFamily } from './family.ts';

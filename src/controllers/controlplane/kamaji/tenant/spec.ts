@@ -3,8 +3,8 @@ import {
   type ImageOverride,
   type KonnectivitySpec,
   type TenantControlPlane,
+  TenantControlPlanes,
   type TenantDeployment,
-  tenantControlPlanes,
   withLeadingV,
 } from '../../../../api/index.ts';
 import {
@@ -29,7 +29,7 @@ import {
 } from '../../../../hosting/index.ts';
 import { asJson } from '../../../../machinery/index.ts';
 import { ownerReference } from '../../../shared/index.ts';
-import { annotatedApiServer } from '../../hosting/index.ts';
+import { annotatedApiServer } from '../../plane-driver/index.ts';
 import { exposureSpec } from './exposure-spec.ts';
 
 const dayMs = 24 * 3_600_000;
@@ -58,7 +58,7 @@ export function tenantPlaneNames({
     identity: {
       namespace,
       clusterName,
-      owner: ownerReference(tenant, tenantControlPlanes, { controller: true }),
+      owner: ownerReference(tenant, TenantControlPlanes, { controller: true }),
       ...(isOfCluster && { metadata: { labels: { [clusterNameLabel]: clusterName } } }),
     },
     naming: kamajiNaming(name),

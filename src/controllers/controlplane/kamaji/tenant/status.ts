@@ -11,8 +11,8 @@ import { type CredentialName, type PlaneSpec, takesWriteLimits } from '../../../
 import { formatLabelSelectorObject } from '../../../../machinery/index.ts';
 import type { ReconcileContext } from '../../../../runtime/index.ts';
 import { setVerdict, type Verdict, versionAcceptedCondition } from '../../../shared/index.ts';
-import { type PlaneReport, type PlaneStage, planeStages } from '../../hosting/index.ts';
 import { availability, putCondition } from '../../plane-conditions.ts';
+import { type PlaneReport, type PlaneStage, planeStages } from '../../plane-driver/index.ts';
 import type { Tenancy } from '../data-store/tenancy.ts';
 
 /** Conditions of our own: what each step of the way says. */

@@ -1,16 +1,20 @@
 import {
   type Cluster,
-  dataStores,
+  DataStores,
   type KamajiControlPlane,
   type KamajiControlPlaneSpec,
-  kamajiControlPlanes,
+  KamajiControlPlanes,
   type TenantControlPlane,
-  tenantControlPlanes,
+  TenantControlPlanes,
 } from '../../../../api/index.ts';
 import { by, type World } from '../../../testing/world.ts';
-import type { EtcdTenant } from '../../etcd/types.ts';
-import type { OpenPlaneEtcd } from '../../hosting/index.ts';
-import { createHostedCluster, createHostingWorld, type HostingWorld } from '../../hosting/testing/hosting-world.ts';
+import type { EtcdTenant } from '../../etcd-client/types.ts';
+import type { OpenPlaneEtcd } from '../../plane-driver/index.ts';
+import {
+  createHostedCluster,
+  createHostingWorld,
+  type HostingWorld,
+} from '../../plane-driver/testing/hosting-world.ts';
 import { setupKamajiControllers } from '../setup.ts';
 
 // The controllers of Kamaji's kinds, on a management API whose Pods are played.
@@ -26,7 +30,7 @@ export interface KamajiWorld extends HostingWorld {
   tenant(): Promise<TenantControlPlane | undefined>;
 }
 
-export { clusterName } from '../../hosting/testing/hosting-world.ts';
+export { clusterName } from '../../plane-driver/testing/hosting-world.ts';
 
 export const controlPlaneName = 'c1-control-plane';
 
@@ -88,15 +92,15 @@ export async function createKamajiWorld(): Promise<KamajiWorld> {
     refuse(next: string | undefined) {
       problem = next;
     },
-    controlPlane: async () => (await world.find(kamajiControlPlanes, controlPlaneName))!,
-    tenant: () => world.find(tenantControlPlanes, controlPlaneName),
+    controlPlane: async () => (await world.find(KamajiControlPlanes, controlPlaneName))!,
+    tenant: () => world.find(TenantControlPlanes, controlPlaneName),
     async stop() {
       await stop();
       // DataStores belong to no namespace: the next world must not find them
-      for (const { metadata } of await world.list(dataStores)) {
+      for (const { metadata } of await world.list(DataStores)) {
         const key = { name: metadata.name ?? '' };
-        await world.client.patch(dataStores, key, 'merge', { metadata: { finalizers: null } } as never, by);
-        await world.client.delete(dataStores, key);
+        await world.client.patch(DataStores, key, 'merge', { metadata: { finalizers: null } } as never, by);
+        await world.client.delete(DataStores, key);
       }
     },
   });
@@ -113,7 +117,7 @@ export function createControlPlane(
     metadata: { name: controlPlaneName, namespace: world.namespace },
     spec,
   };
-  return createHostedCluster(world, kamajiControlPlanes, controlPlane, more);
+  return createHostedCluster(world, KamajiControlPlanes, controlPlane, more);
 }
 
 /** Adds a TenantControlPlane that no KamajiControlPlane has made, under the name one would have given it. */
@@ -132,5 +136,5 @@ export async function createTenant(
       ...spec,
     },
   };
-  await client.create(tenantControlPlanes, tenant, by);
+  await client.create(TenantControlPlanes, tenant, by);
 }

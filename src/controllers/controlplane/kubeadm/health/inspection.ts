@@ -1,6 +1,6 @@
 import { type Node, type Pod, Pods } from '../../../../api/index.ts';
 import type { Client } from '../../../../client/index.ts';
-import type { EtcdView } from './etcd-view.ts';
+import type { EtcdView } from '../etcd/view.ts';
 import { isReadyUnknown } from './static-pods.ts';
 
 /** What was asked of the workload cluster at one moment; Nodes come from a cache and are not part of it. */

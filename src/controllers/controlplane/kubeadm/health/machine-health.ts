@@ -1,9 +1,9 @@
 import type { KubeadmConfig, Machine, Node, Pod } from '../../../../api/index.ts';
 import { isDeleting, type LegacyVerdict, legacyFalse, legacyTrue, type Verdict } from '../../../shared/index.ts';
-import type { EtcdMember } from '../../etcd/types.ts';
+import type { EtcdMember } from '../../etcd-client/types.ts';
 import type { MemberView } from '../decisions/quorum.ts';
+import { type EtcdView, peerHosts } from '../etcd/view.ts';
 import { componentPods, etcdMemberHealthy, etcdPod, etcdPodHealthy, nodeSet, staticPodName } from '../names.ts';
-import { type EtcdView, peerHosts } from './etcd-view.ts';
 import { marksVerdict } from './node-marks.ts';
 import { isUnreachable, notInspected, podVerdict, type TwoVerdicts, unknownLegacy } from './static-pods.ts';
 

@@ -1,8 +1,8 @@
 import {
   bootstrapGroup,
+  KubeadmConfigs,
   type KubeadmControlPlane,
-  kubeadmConfigs,
-  kubeadmControlPlanes,
+  KubeadmControlPlanes,
   type Machine,
 } from '../../../../api/index.ts';
 import { deepEqual, formatApiVersion, type JsonObject, type Random } from '../../../../machinery/index.ts';
@@ -83,17 +83,17 @@ function machineParts(owner: MachineOwner, controlPlane: KubeadmControlPlane, ro
   const spec = desiredConfigSpec(controlPlane, role);
   const config: MachinePart = {
     step: 'bootstrap',
-    kind: { apiGroup: bootstrapGroup, kind: kubeadmConfigs.kind },
+    kind: { apiGroup: bootstrapGroup, kind: KubeadmConfigs.kind },
     matches: (object) => deepEqual(object.spec, spec),
     build: (name) => ({
-      apiVersion: formatApiVersion(kubeadmConfigs.group, kubeadmConfigs.version),
-      kind: kubeadmConfigs.kind,
+      apiVersion: formatApiVersion(KubeadmConfigs.group, KubeadmConfigs.version),
+      kind: KubeadmConfigs.kind,
       metadata: {
         name,
         namespace: controlPlane.metadata.namespace ?? '',
         // labels and annotations of the machine template follow under a manager of their own, so that they can leave again
         labels: { ...owner.labels },
-        ownerReferences: [ownerReference(controlPlane, kubeadmControlPlanes, { controller: true })],
+        ownerReferences: [ownerReference(controlPlane, KubeadmControlPlanes, { controller: true })],
       },
       spec: { ...spec } as JsonObject,
     }),

@@ -1,4 +1,4 @@
-import { type Cluster, type Machine, machines, parseKubernetesVersion } from '../../../../api/index.ts';
+import { type Cluster, type Machine, Machines, parseKubernetesVersion } from '../../../../api/index.ts';
 import type { InformerFactory } from '../../../../client/index.ts';
 import { CapstanError } from '../../../../machinery/index.ts';
 import type { CacheReader } from '../../../../runtime/index.ts';
@@ -13,14 +13,14 @@ export const clusterValue = (namespace: string | undefined, cluster: string): st
 
 export function registerMachineIndex(cache: InformerFactory): void {
   cache
-    .informer(machines)
+    .informer(Machines)
     .addIndexer(byClusterIndex, ({ metadata, spec }: Machine) =>
       metadata.labels?.[controlPlaneLabel] === undefined ? [] : [clusterValue(metadata.namespace, spec.clusterName)],
     );
 }
 
 export function controlPlaneMachines(cache: CacheReader, { metadata }: Cluster): Machine[] {
-  return cache.lister(machines).byIndex(byClusterIndex, clusterValue(metadata.namespace, metadata.name ?? ''));
+  return cache.lister(Machines).byIndex(byClusterIndex, clusterValue(metadata.namespace, metadata.name ?? ''));
 }
 
 /** Two who manage one control plane would take turns undoing each other's work. */

@@ -1,4 +1,4 @@
-import type { EtcdAlarm, EtcdClient, EtcdMember, OpenEtcd } from '../../etcd/types.ts';
+import type { EtcdAlarm, EtcdClient, EtcdMember, OpenEtcd } from '../../etcd-client/types.ts';
 import { hasQuorum } from '../decisions/quorum.ts';
 
 interface Member {

@@ -1,13 +1,13 @@
 import {
+  Clusters,
   ConfigMaps,
-  clusters,
   type KubeadmConfig,
+  KubeadmConfigs,
   type KubeadmControlPlane,
   type KubeadmControlPlaneSpec,
-  kubeadmConfigs,
-  kubeadmControlPlanes,
+  KubeadmControlPlanes,
   type Machine,
-  machines,
+  Machines,
   type Node,
   Nodes,
   type Pod,
@@ -19,7 +19,7 @@ import { isNotFound, type JsonObject, systemClock } from '../../../../machinery/
 import { createAuthority, createServiceAccountKeyPair } from '../../../../pki/index.ts';
 import { after, type ControllerDefinition, defineController, done } from '../../../../runtime/index.ts';
 import { controllerOf, isTrue } from '../../../shared/index.ts';
-import { fakeClusters, fakeMachineTemplates, infrastructureGroup } from '../../../testing/provider-kinds.ts';
+import { FakeClusters, FakeMachineTemplates, infrastructureGroup } from '../../../testing/provider-kinds.ts';
 import { by, createWorld, type World, type WorldOptions } from '../../../testing/world.ts';
 import { setupControlPlaneControllers } from '../../setup.ts';
 import { FakeEtcd } from './fake-etcd.ts';
@@ -79,7 +79,7 @@ export async function createKubeadmWorld(options: KubeadmWorldOptions = {}): Pro
       const name = machine.metadata.name ?? '';
       const address = addressOf.get(name) ?? `10.0.0.${++addresses}`;
       addressOf.set(name, address);
-      const config = await client.get(kubeadmConfigs, { namespace: machine.metadata.namespace ?? '', name });
+      const config = await client.get(KubeadmConfigs, { namespace: machine.metadata.namespace ?? '', name });
       await (options.boot ?? bootMachine)(machine, providerId);
       async function bootMachine(): Promise<void> {
         if (config.spec.joinConfiguration?.controlPlane === undefined) await writeKubeadmConfig(workload, machine);
@@ -107,15 +107,15 @@ export async function createKubeadmWorld(options: KubeadmWorldOptions = {}): Pro
     },
     etcd,
     certificatesAskedFor: asked,
-    controlPlane: () => client.get(kubeadmControlPlanes, { namespace, name: 'cp' }),
-    machines: async () => (await world.list(machines)).filter((machine) => controllerOf(machine)?.name === 'cp'),
+    controlPlane: () => client.get(KubeadmControlPlanes, { namespace, name: 'cp' }),
+    machines: async () => (await world.list(Machines)).filter((machine) => controllerOf(machine)?.name === 'cp'),
     async kill(name: string) {
       etcd.stop(name);
       await silence(workload, name);
     },
     settled: (replicas: number) => async () => {
-      const all = await world.list(machines);
-      const { status, metadata } = await client.get(kubeadmControlPlanes, { namespace, name: 'cp' });
+      const all = await world.list(Machines);
+      const { status, metadata } = await client.get(KubeadmControlPlanes, { namespace, name: 'cp' });
       return (
         all.length === replicas &&
         all.every((machine) => isTrue(machine, 'Ready') && isTrue(machine, 'UpToDate')) &&
@@ -127,25 +127,25 @@ export async function createKubeadmWorld(options: KubeadmWorldOptions = {}): Pro
       );
     },
     async patchControlPlane(patch: JsonObject) {
-      await client.patch(kubeadmControlPlanes, { namespace, name: 'cp' }, 'merge', patch, by);
+      await client.patch(KubeadmControlPlanes, { namespace, name: 'cp' }, 'merge', patch, by);
     },
   });
 
   function bootstrap(): ControllerDefinition {
     return defineController({
       name: 'fake-kubeadm-config',
-      for: kubeadmConfigs,
+      for: KubeadmConfigs,
       async reconcile({ client: api, cache }, key) {
-        const config: KubeadmConfig | undefined = cache.lister(kubeadmConfigs).get(key);
-        if (!config || !controllerOf(config, machines) || config.metadata.deletionTimestamp !== undefined)
+        const config: KubeadmConfig | undefined = cache.lister(KubeadmConfigs).get(key);
+        if (!config || !controllerOf(config, Machines) || config.metadata.deletionTimestamp !== undefined)
           return done();
         if (config.status?.initialization?.dataSecretCreated) return done();
         if (config.spec.joinConfiguration?.controlPlane !== undefined) {
-          const cluster = await api.get(clusters, { namespace: key.namespace ?? '', name: 'c1' });
+          const cluster = await api.get(Clusters, { namespace: key.namespace ?? '', name: 'c1' });
           if (!cluster.status?.initialization?.controlPlaneInitialized) return after(1_000, 'initialization');
         }
         const status = { initialization: { dataSecretCreated: true }, dataSecretName: key.name };
-        await api.patch(kubeadmConfigs, key, 'merge', { status }, { ...by, subresource: 'status' });
+        await api.patch(KubeadmConfigs, key, 'merge', { status }, { ...by, subresource: 'status' });
         return done();
       },
     });
@@ -161,7 +161,7 @@ export async function createKubeadmCluster(
   const { client, namespace } = world;
   await bringSecrets(world, options.secrets);
   await client.create(
-    fakeClusters,
+    FakeClusters,
     {
       apiVersion: `${infrastructureGroup}/v1`,
       kind: 'FakeCluster',
@@ -171,10 +171,10 @@ export async function createKubeadmCluster(
     by,
   );
   if (options.failureDomains) {
-    await world.until(async () => (await world.find(fakeClusters, 'c1'))?.['status'] !== undefined);
+    await world.until(async () => (await world.find(FakeClusters, 'c1'))?.['status'] !== undefined);
     const failureDomains = options.failureDomains.map((name) => ({ name, controlPlane: true }));
     await client.patch(
-      fakeClusters,
+      FakeClusters,
       { namespace, name: 'c1' },
       'merge',
       { status: { failureDomains } },
@@ -183,7 +183,7 @@ export async function createKubeadmCluster(
   }
   await createTemplate(world, 'cp');
   await client.create(
-    kubeadmControlPlanes,
+    KubeadmControlPlanes,
     {
       apiVersion: 'controlplane.cluster.x-k8s.io/v1beta2',
       kind: 'KubeadmControlPlane',
@@ -200,7 +200,7 @@ export async function createKubeadmCluster(
     by,
   );
   await client.create(
-    clusters,
+    Clusters,
     {
       apiVersion: 'cluster.x-k8s.io/v1beta2',
       kind: 'Cluster',
@@ -257,7 +257,7 @@ export async function bringSecrets(world: World, purposes?: readonly string[]): 
 
 export async function createTemplate(world: World, name: string): Promise<void> {
   await world.client.create(
-    fakeMachineTemplates,
+    FakeMachineTemplates,
     {
       apiVersion: `${infrastructureGroup}/v1`,
       kind: 'FakeMachineTemplate',
@@ -381,8 +381,8 @@ async function describeWorld(world: World, etcd: FakeEtcd): Promise<string> {
   ): void => {
     for (const { type, status, message } of conditions) lines.push(`${prefix} ${type}=${status} ${message ?? ''}`);
   };
-  tell('control plane', (await world.find(kubeadmControlPlanes, 'cp'))?.status?.conditions);
-  for (const { metadata, status, spec } of await world.list(machines)) {
+  tell('control plane', (await world.find(KubeadmControlPlanes, 'cp'))?.status?.conditions);
+  for (const { metadata, status, spec } of await world.list(Machines)) {
     lines.push(`machine ${metadata.name} ${spec.version} ${status?.phase} ${JSON.stringify(metadata.annotations)}`);
     tell(' ', status?.conditions);
   }

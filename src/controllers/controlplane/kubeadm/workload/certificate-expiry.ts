@@ -1,4 +1,4 @@
-import { type KubeadmConfig, kubeadmConfigs } from '../../../../api/index.ts';
+import { type KubeadmConfig, KubeadmConfigs } from '../../../../api/index.ts';
 import { objectKey } from '../../../../client/index.ts';
 import { formatTime, ignoreNotFound } from '../../../../machinery/index.ts';
 import { certificatesExpiryAnnotation, explain, fieldManager, isDeleting } from '../../../shared/index.ts';
@@ -27,7 +27,7 @@ export async function noteCertificateExpiry(scope: ControlPlaneScope): Promise<u
       const annotations = { [certificatesExpiryAnnotation]: formatTime(end) };
       await context.client
         .patch(
-          kubeadmConfigs,
+          KubeadmConfigs,
           objectKey(config),
           'merge',
           { metadata: { annotations } },

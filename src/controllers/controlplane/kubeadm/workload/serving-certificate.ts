@@ -2,7 +2,7 @@ import type { ObjectKey } from '../../../../client/index.ts';
 import type { Clock } from '../../../../machinery/index.ts';
 import { parseCertificate } from '../../../../pki/index.ts';
 import type { WorkloadClusters } from '../../../shared/index.ts';
-import { secureStream } from '../../etcd/secure-stream.ts';
+import { secureStream } from '../../etcd-client/secure-stream.ts';
 
 /** When the certificate of the API server in a Pod ends, in milliseconds; undefined when it is not one of kubeadm's. */
 export type ReadServingCertificate = (

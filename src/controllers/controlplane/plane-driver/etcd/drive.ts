@@ -1,0 +1,396 @@
+import { PersistentVolumeClaims, Pods, StatefulSets } from '../../../../api/index.ts';
+import {
+  claimName,
+  type EtcdClusterSpec,
+  type EtcdSetFacts,
+  type EtcdStep,
+  etcdStep,
+  hasQuorum,
+  quotaBytes,
+} from '../../../../hosting/index.ts';
+import { isNotFound, type KubeObject, parseQuantity } from '../../../../machinery/index.ts';
+import { after, done, type ReconcileContext, type Result } from '../../../../runtime/index.ts';
+import type { Verdict } from '../../../shared/index.ts';
+import type { EtcdAdministrator } from '../../etcd-client/types.ts';
+import { type ApplyOptions, applyObjects, PlaneObjectError } from '../apply-objects.ts';
+import type { EtcdReport } from '../types.ts';
+import { type OpenPlaneEtcd, type PlaneEtcdTarget, unreachable } from './connect.ts';
+import { askEtcd, type EtcdAnswers, type EtcdSight, etcdObservation, seeEtcd } from './observe.ts';
+import { reportOf, unboundClaim, verdictOf } from './report.ts';
+import { requeueDelayMs } from './requeue-delay.ts';
+
+/** Steps one pass may take before others have their turn. */
+const maxSteps = 12;
+/** Members that are as desired are looked at this often: alarms and fragmentation are told by nobody. */
+const calmMs = 5 * 60_000;
+const defragmentEveryMs = 60 * 60_000;
+/** All members are tidied within this time of the first, one in each pass. */
+export const defragmentRoundMs: number = 10 * 60_000;
+/** What etcd allows when nothing else is said. */
+const defaultQuotaBytes = 2 * 1024 ** 3;
+
+/** What is remembered of an etcd between passes. It saves questions; nothing is decided by it. */
+export interface EtcdMemory {
+  calm?: { readonly at: number; readonly fingerprint: string; readonly answers: EtcdAnswers };
+  uneasySince?: number;
+  /** members that were tidied in this round: one whose file stays large must not be tidied for ever */
+  tidied?: Set<string>;
+  /** when a schedule last struck and no member was worth the pause */
+  spared?: number;
+}
+
+export interface EtcdScope {
+  readonly context: ReconcileContext;
+  readonly desired: EtcdClusterSpec;
+  readonly apply: ApplyOptions;
+  readonly memory: EtcdMemory;
+  /** the objects of etcd with this state of the membership, settings first */
+  objects(facts: EtcdSetFacts): readonly KubeObject[];
+  readonly open: OpenPlaneEtcd;
+  /** undefined until the certificates are there */
+  readonly targetOf: ((member: string) => PlaneEtcdTarget) | undefined;
+  readonly lastDefragmentedMs: number | undefined;
+  /** by schedule; without one etcd is tidied when it is worth it */
+  readonly defragmentDue: boolean;
+  /** a backup is to be loaded: what is lost may be begun anew for it */
+  readonly restores: boolean;
+  /** Pods that keep their data in it */
+  readonly users: number;
+}
+
+export interface EtcdOutcome {
+  readonly verdict: Verdict;
+  readonly report: EtcdReport;
+  /** API servers can use it: enough members answer */
+  readonly isServing: boolean;
+  /** nothing is left to be done */
+  readonly isSettled: boolean;
+  readonly result: Result;
+  /** a member was tidied in this pass */
+  readonly defragmented: boolean;
+}
+
+/** Brings an etcd one or more steps nearer to the desired state. */
+export async function driveEtcd(scope: EtcdScope): Promise<EtcdOutcome> {
+  const { context, desired, memory } = scope;
+  const sight = seeEtcd(context.cache, desired);
+  let facts = sight.facts;
+  let answers = await ask(scope, sight);
+  let step: EtcdStep = { kind: 'none' };
+  let defragmented = false;
+  const defragmentDue = isDefragmentDue(scope);
+  for (let taken = 0; taken < maxSteps; taken++) {
+    const { tidied } = memory;
+    const { restores, users } = scope;
+    const more = { defragmentDue, quotaBytes: quotaOf(desired), restores, users, ...(tidied && { tidied }) };
+    step = etcdStep(desired, etcdObservation({ ...sight, facts }, answers, more));
+    if (step.kind === 'none' || step.kind === 'wait') break;
+    context.log.info('Etcd takes a step', { etcd: desired.naming.etcd, step: step.kind });
+    facts = factsAfter(facts, step);
+    const continues = await carryOut(scope, step, sight, facts);
+    if (step.kind === 'defragment') {
+      defragmented = true;
+      memory.tidied = (memory.tidied ?? new Set()).add(step.name);
+    }
+    if (!continues) break;
+    if (step.kind !== 'settings') answers = await askAnew(scope, sight);
+  }
+  // also what nobody decided upon in this pass: a field that somebody changed, a checksum of a certificate
+  if (facts && !endsPass(step)) await applySet(scope, sight, facts);
+  const isSettled = step.kind === 'none';
+  remember(scope, sight, answers, isSettled);
+  return outcome(scope, sight, answers, step, { isSettled, defragmented, memory });
+}
+
+/** What the objects are to say after a step that concerns them. */
+function factsAfter(facts: EtcdSetFacts | undefined, step: EtcdStep): EtcdSetFacts | undefined {
+  if (step.kind === 'bootstrap') return { replicas: step.replicas, image: step.image, settings: step.settings };
+  if (!facts) return facts;
+  if (step.kind === 'settings') return { ...facts, settings: step.settings };
+  if (step.kind === 'scale') return { ...facts, replicas: step.replicas };
+  if (step.kind === 'image') return { ...facts, image: step.image };
+  return facts;
+}
+
+const endsPass = ({ kind }: EtcdStep): boolean => kind === 'bootstrap' || kind === 'scale' || kind === 'image';
+
+/** Whether more may follow in this pass; what changes objects is followed by events. */
+async function carryOut(
+  scope: EtcdScope,
+  step: EtcdStep,
+  sight: EtcdSight,
+  facts: EtcdSetFacts | undefined,
+): Promise<boolean> {
+  const { context, desired } = scope;
+  const { client, signal } = context;
+  const { namespace } = desired.identity;
+  switch (step.kind) {
+    case 'bootstrap':
+    case 'scale':
+    case 'image':
+      if (facts) await applySet(scope, sight, facts);
+      return false;
+    case 'settings':
+      // members that start read them: they are written before anything makes one start
+      if (facts) await applyObjects(scope.apply, settingsOnly(scope, facts));
+      return true;
+    case 'restart':
+      await ignoringAbsence(client.delete(Pods, { namespace, name: step.name }, { signal }));
+      return false;
+    case 'delete-claim': {
+      const key = { namespace, name: claimName(desired.naming, step.name) };
+      await ignoringAbsence(client.delete(PersistentVolumeClaims, key, { signal, preconditions: { uid: step.uid } }));
+      await ignoringAbsence(client.delete(Pods, { namespace, name: step.name }, { signal }));
+      return false;
+    }
+    case 'add-learner':
+      await withMember(scope, sight, '', (member) => member.addLearner([step.peerUrl], signal));
+      return true;
+    case 'promote':
+      await withMember(scope, sight, '', (member) => member.promoteMember(step.id, signal));
+      return true;
+    case 'remove':
+      await withMember(scope, sight, step.name, (member) => member.removeMember(step.id, signal));
+      return true;
+    case 'move-leader':
+      await withLeader(scope, sight, step.from, (member) => member.moveLeader(step.to, signal));
+      return true;
+    case 'defragment':
+      // it may take a while: others have their turn before the next one
+      await withNamed(scope, step.name, (member) => member.defragment(signal));
+      return false;
+    case 'disarm':
+      await withMember(scope, sight, '', (member) => member.disarm({ memberId: step.id, type: step.alarm }, signal));
+      return true;
+    default:
+      return false;
+  }
+}
+
+const settingsOnly = (scope: EtcdScope, facts: EtcdSetFacts): KubeObject[] =>
+  scope
+    .objects(facts)
+    .filter(({ kind, metadata }) => kind === 'ConfigMap' && metadata.name === scope.desired.naming.etcdSettings);
+
+async function ignoringAbsence(work: Promise<unknown>): Promise<void> {
+  await work.catch((error: unknown) => {
+    if (!isNotFound(error)) throw error;
+  });
+}
+
+/**
+ * Applies all objects of etcd. What cannot be changed in a living StatefulSet, its volumes' size above all, is changed by making
+ * it anew around its Pods.
+ */
+async function applySet(scope: EtcdScope, sight: EtcdSight, facts: EtcdSetFacts): Promise<void> {
+  await labelMembers(scope, sight);
+  try {
+    await applyObjects(scope.apply, scope.objects(facts));
+  } catch (error) {
+    if (!(error instanceof PlaneObjectError) || error.object.kind !== 'StatefulSet' || !error.isImmutable) throw error;
+    const { client, signal } = scope.context;
+    await growClaims(scope, error.object, sight);
+    const { namespace } = scope.desired.identity;
+    await ignoringAbsence(
+      client.delete(
+        StatefulSets,
+        { namespace, name: scope.desired.naming.etcd },
+        { propagationPolicy: 'Orphan', signal },
+      ),
+    );
+  }
+}
+
+/**
+ * Members and claims of an earlier version go by other labels. They get those of today before anything selects by them: Services
+ * find the members all along, and a set that is made anew takes them over.
+ */
+async function labelMembers({ context, desired }: EtcdScope, sight: EtcdSight): Promise<void> {
+  if (!desired.naming.formerSelectors) return;
+  const { client, cache, signal } = context;
+  const { namespace } = desired.identity;
+  const labels = desired.naming.selector('etcd');
+  const isMissing = ({ metadata }: KubeObject): boolean =>
+    Object.entries(labels).some(([name, value]) => metadata.labels?.[name] !== value);
+  const options = { fieldManager: desired.naming.fieldManager, signal };
+  const patch = { metadata: { labels: { ...labels } } };
+  for (const { pod, isTerminating } of sight.set?.pods ?? []) {
+    if (isTerminating || !isMissing(pod)) continue;
+    await ignoringAbsence(client.patch(Pods, { namespace, name: pod.metadata.name ?? '' }, 'merge', patch, options));
+  }
+  for (const member of sight.claims.keys()) {
+    const key = { namespace, name: claimName(desired.naming, member) };
+    const claim = cache.lister(PersistentVolumeClaims).get(key);
+    if (!claim || !isMissing(claim)) continue;
+    await ignoringAbsence(client.patch(PersistentVolumeClaims, key, 'merge', patch, options));
+  }
+}
+
+/** Volumes grow and never shrink; the StorageClass may refuse, and says so. */
+async function growClaims({ context, desired }: EtcdScope, set: KubeObject, sight: EtcdSight): Promise<void> {
+  const templates = (
+    set as { spec?: { volumeClaimTemplates?: { spec?: { resources?: { requests?: { storage?: string } } } }[] } }
+  ).spec?.volumeClaimTemplates;
+  const wanted = templates?.[0]?.spec?.resources?.requests?.storage;
+  if (wanted === undefined) return;
+  const { client, cache, signal } = context;
+  const { namespace } = desired.identity;
+  for (const member of sight.claims.keys()) {
+    const key = { namespace, name: claimName(desired.naming, member) };
+    const present = cache.lister(PersistentVolumeClaims).get(key)?.spec?.resources?.requests?.['storage'];
+    if ((parseQuantity(present)?.nanos ?? 0n) >= (parseQuantity(wanted)?.nanos ?? 0n)) continue;
+    const patch = { spec: { resources: { requests: { storage: wanted } } } };
+    await client.patch(PersistentVolumeClaims, key, 'merge', patch, {
+      fieldManager: desired.naming.fieldManager,
+      signal,
+    });
+  }
+}
+
+function fingerprint({ set, pods, claims }: EtcdSight, desired: EtcdClusterSpec): string {
+  const store = desired.dataStore.kind === 'own-etcd' ? desired.dataStore.members : 0;
+  const seen = pods.map(({ name, ready, upToDate, terminating, dataLost, wasRefused }) => [
+    name,
+    ready,
+    upToDate,
+    terminating,
+    dataLost,
+    wasRefused,
+  ]);
+  return JSON.stringify([
+    set?.set.metadata.generation,
+    seen,
+    [...claims],
+    store,
+    desired.images.etcd,
+    desired.replicas,
+  ]);
+}
+
+async function ask(scope: EtcdScope, sight: EtcdSight): Promise<EtcdAnswers> {
+  const { calm } = scope.memory;
+  const isCalm =
+    calm !== undefined &&
+    !scope.defragmentDue &&
+    scope.context.clock.now() - calm.at < calmMs &&
+    calm.fingerprint === fingerprint(sight, scope.desired);
+  return isCalm ? calm.answers : await askAnew(scope, sight);
+}
+
+async function askAnew(scope: EtcdScope, sight: EtcdSight): Promise<EtcdAnswers> {
+  const { targetOf, open, context, desired } = scope;
+  // of one that falls asleep nothing more is to be known than whether its Pods are gone
+  if (!targetOf || desired.replicas === 0 || sight.running.length === 0) return { members: undefined, problems: [] };
+  return await askEtcd(open, targetOf, sight.running, context.signal);
+}
+
+function remember(scope: EtcdScope, sight: EtcdSight, answers: EtcdAnswers, isSettled: boolean): void {
+  const { memory, context } = scope;
+  if (!isSettled) {
+    delete memory.calm;
+    memory.uneasySince ??= context.clock.now();
+    return;
+  }
+  delete memory.uneasySince;
+  const print = fingerprint(sight, scope.desired);
+  if (memory.calm?.fingerprint === print && memory.calm.answers === answers) return;
+  memory.calm = { at: context.clock.now(), fingerprint: print, answers };
+}
+
+function isDefragmentDue(scope: EtcdScope): boolean {
+  const { dataStore } = scope.desired;
+  if (dataStore.kind !== 'own-etcd' || !dataStore.defragment) return false;
+  const since = scope.context.clock.now() - (scope.lastDefragmentedMs ?? 0);
+  if (since < defragmentRoundMs) return true;
+  delete scope.memory.tidied;
+  return dataStore.defragment.schedule === undefined ? since >= defragmentEveryMs : scope.defragmentDue;
+}
+
+function quotaOf(desired: EtcdClusterSpec): number {
+  const { dataStore } = desired;
+  return (dataStore.kind === 'own-etcd' ? quotaBytes(desired, dataStore) : undefined) ?? defaultQuotaBytes;
+}
+
+/** Talks to the first member that answers, which is not the one named. */
+async function withMember<T>(
+  scope: EtcdScope,
+  sight: EtcdSight,
+  exceptName: string,
+  work: (client: EtcdAdministrator) => Promise<T>,
+): Promise<T> {
+  return await firstOf(
+    scope,
+    sight.running.filter((name) => name !== exceptName),
+    () => true,
+    work,
+  );
+}
+
+async function withLeader<T>(
+  scope: EtcdScope,
+  sight: EtcdSight,
+  id: string,
+  work: (client: EtcdAdministrator) => Promise<T>,
+): Promise<T> {
+  return await firstOf(scope, sight.running, ({ memberId }) => memberId === id, work);
+}
+
+const withNamed = <T>(scope: EtcdScope, name: string, work: (client: EtcdAdministrator) => Promise<T>): Promise<T> =>
+  firstOf(scope, [name], () => true, work);
+
+async function firstOf<T>(
+  scope: EtcdScope,
+  names: readonly string[],
+  fits: (status: { memberId: string; isLearner: boolean }) => boolean,
+  work: (client: EtcdAdministrator) => Promise<T>,
+): Promise<T> {
+  const { context, open, targetOf } = scope;
+  const problems: string[] = [];
+  for (const name of targetOf ? names : []) {
+    let client: EtcdAdministrator;
+    try {
+      client = await open(targetOf!(name), context.signal);
+    } catch (error) {
+      if (context.signal.aborted) throw error;
+      problems.push(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+      continue;
+    }
+    try {
+      const status = await client.status(context.signal);
+      if (!fits(status) || (names.length > 1 && (status.isLearner || status.leaderId === '0'))) continue;
+      return await work(client);
+    } finally {
+      client.close();
+    }
+  }
+  throw unreachable(problems);
+}
+
+function outcome(
+  scope: EtcdScope,
+  sight: EtcdSight,
+  answers: EtcdAnswers,
+  step: EtcdStep,
+  { isSettled, defragmented, memory }: { isSettled: boolean; defragmented: boolean; memory: EtcdMemory },
+): EtcdOutcome {
+  const { desired, context } = scope;
+  const members = answers.members ?? [];
+  const wanted = desired.dataStore.kind === 'own-etcd' ? desired.dataStore.members : 0;
+  const isAsleep = desired.replicas === 0;
+  const isServing = answers.members !== undefined && hasQuorum(members);
+  const isRunning = isSettled && !isAsleep && (sight.set?.isRolledOut ?? false);
+  const uneasyFor = context.clock.now() - (memory.uneasySince ?? context.clock.now());
+  return {
+    isServing,
+    isSettled: isSettled && (isAsleep || isRunning),
+    defragmented,
+    report: reportOf(scope, sight, members, isServing),
+    verdict: verdictOf({ step, sight, answers, isRunning, isAsleep, wanted, unbound: unboundClaim(scope) }),
+    result: nextRequeue(isSettled, isAsleep, requeueDelayMs(uneasyFor, sight.running.length > 0)),
+  };
+}
+
+function nextRequeue(isSettled: boolean, isAsleep: boolean, soonMs: number): Result {
+  if (isAsleep) return isSettled ? done() : after(calmMs, 'Pods that still have to go, which wake us');
+  return isSettled ? after(calmMs, 'next look at etcd') : after(soonMs, 'etcd is on its way');
+}

@@ -1,0 +1,197 @@
+import { ConfigMaps, PersistentVolumeClaims } from '../../../../api/index.ts';
+import {
+  claimName,
+  type EtcdClusterSpec,
+  type EtcdObservation,
+  type EtcdPod,
+  type EtcdSetFacts,
+  type EtcdSettings,
+  type EtcdMember as MemberView,
+  maxEtcdMembers,
+  memberName,
+  parseSettings,
+} from '../../../../hosting/index.ts';
+import { errorMessage } from '../../../../machinery/index.ts';
+import type { CacheReader } from '../../../../runtime/index.ts';
+import type { EtcdAdministrator, EtcdAlarm, EtcdMember, EtcdStatus } from '../../etcd-client/types.ts';
+import { type PodSight, readStatefulSet, type SetSight } from '../sets.ts';
+import type { OpenPlaneEtcd, PlaneEtcdTarget } from './connect.ts';
+
+/** What the management API shows of an etcd. */
+export interface EtcdSight {
+  readonly set: SetSight | undefined;
+  readonly facts: EtcdSetFacts | undefined;
+  /** written down for these members, and not for those of a plane before that had the same name */
+  readonly recorded: EtcdSettings | undefined;
+  readonly pods: readonly EtcdPod[];
+  /** those whose programs run, so that asking them may be worth it */
+  readonly running: readonly string[];
+  readonly claims: ReadonlyMap<string, string>;
+}
+
+/** What the members say of themselves and each other. */
+export interface EtcdAnswers {
+  readonly members: readonly MemberView[] | undefined;
+  readonly problems: readonly string[];
+}
+
+/** What etcd says when its name is known to the others and its data is gone. */
+const lostData = /has already been bootstrapped|removed from the cluster|member .* not found|already removed/i;
+/** What etcd says when its data is that of a member that had to leave. */
+const outlivedData = /removed from the cluster|already removed/i;
+/** What etcd says when the others do not know it, or it does not know them: both are true for a moment when it is added. */
+const notAMember = /member count is unequal|unmatched member|couldn't find local name/i;
+const etcdContainer = 'etcd';
+/** How far a learner may be behind the leader, as etcd itself judges it. */
+const inSyncShare = 0.9;
+
+export function seeEtcd(cache: CacheReader, desired: EtcdClusterSpec): EtcdSight {
+  const { naming, identity } = desired;
+  const { namespace } = identity;
+  const set = readStatefulSet(cache, { namespace, name: naming.etcd });
+  const claims = new Map<string, string>();
+  for (let index = 0; index < maxEtcdMembers; index++) {
+    const member = memberName(naming, index);
+    const claim = cache.lister(PersistentVolumeClaims).get({ namespace, name: claimName(naming, member) });
+    if (claim && claim.metadata.deletionTimestamp === undefined) claims.set(member, claim.metadata.uid ?? '');
+  }
+  const record = cache.lister(ConfigMaps).get({ namespace, name: naming.etcdSettings });
+  const settings = parseSettings(record?.data);
+  const isOwn = record?.metadata.ownerReferences?.some(({ uid }) => uid === identity.owner.uid) === true;
+  const volumeSize = set && templateSize(set);
+  const facts = set &&
+    settings && {
+      replicas: set.wanted,
+      image: imageOf(set),
+      settings,
+      ...(volumeSize !== undefined && { volumeSize }),
+    };
+  const pods = set?.pods ?? [];
+  return {
+    set,
+    facts,
+    recorded: isOwn ? settings : undefined,
+    pods: pods.map(podView),
+    running: pods
+      .filter(({ pod, isTerminating }) => !isTerminating && pod.status?.phase === 'Running')
+      .map(({ name }) => name),
+    claims,
+  };
+}
+
+const imageOf = ({ set }: SetSight): string =>
+  set.spec.template?.spec?.containers?.find(({ name }) => name === etcdContainer)?.image ??
+  set.spec.template?.spec?.containers?.[0]?.image ??
+  '';
+
+function podView({ pod, name, isReady, isUpToDate, isTerminating }: PodSight): EtcdPod {
+  const container = pod.spec?.containers?.find((one) => one.name === etcdContainer) ?? pod.spec?.containers?.[0];
+  const status = pod.status?.containerStatuses?.find((one) => one.name === container?.name);
+  const words = [
+    status?.state?.terminated?.message,
+    status?.lastState?.terminated?.message,
+    status?.state?.waiting?.message,
+  ];
+  return {
+    name,
+    ready: isReady,
+    image: container?.image ?? '',
+    upToDate: isUpToDate,
+    terminating: isTerminating,
+    dataLost: !isReady && words.some((text) => text !== undefined && lostData.test(text)),
+    dataOutlived: !isReady && words.some((text) => text !== undefined && outlivedData.test(text)),
+    wasRefused:
+      status?.state?.waiting !== undefined && words.some((text) => text !== undefined && notAMember.test(text)),
+  };
+}
+
+/** Asks every member that runs for itself, and the first that can speak for all of them. */
+export async function askEtcd(
+  open: OpenPlaneEtcd,
+  targetOf: (member: string) => PlaneEtcdTarget,
+  names: readonly string[],
+  signal: AbortSignal,
+): Promise<EtcdAnswers> {
+  const problems: string[] = [];
+  const clients = new Map<string, EtcdAdministrator>();
+  const statuses = new Map<string, EtcdStatus>();
+  const fail = (name: string, error: unknown): void => {
+    if (signal.aborted) throw error;
+    problems.push(`${name}: ${errorMessage(error)}`);
+  };
+  try {
+    await Promise.all(
+      names.map(async (name) => {
+        try {
+          const client = await open(targetOf(name), signal);
+          clients.set(name, client);
+          statuses.set(name, await client.status(signal));
+        } catch (error) {
+          fail(name, error);
+        }
+      }),
+    );
+    // in a fixed order: who happened to answer first must not decide whom is asked
+    for (const name of names) {
+      const status = statuses.get(name);
+      const client = clients.get(name);
+      if (!status || !client || status.isLearner || status.leaderId === '0') continue;
+      try {
+        const members = await client.members(signal);
+        return { members: memberViews(members, await client.alarms(signal), [...statuses.values()]), problems };
+      } catch (error) {
+        fail(name, error);
+      }
+    }
+    return { members: undefined, problems: problems.sort() };
+  } finally {
+    for (const client of clients.values()) client.close();
+  }
+}
+
+function memberViews(
+  members: readonly EtcdMember[],
+  alarms: readonly EtcdAlarm[],
+  answers: readonly EtcdStatus[],
+): MemberView[] {
+  const statuses = new Map(answers.map((status) => [status.memberId, status]));
+  const leaderId = [...statuses.values()].find((status) => status.leaderId !== '0')?.leaderId;
+  const leaderIndex = statuses.get(leaderId ?? '')?.raftIndex ?? 0;
+  return members.map((member) => {
+    const status = statuses.get(member.id);
+    const own = alarms.filter(({ memberId }) => memberId === member.id).map(({ type }) => type);
+    return {
+      id: member.id,
+      name: member.name,
+      peerUrls: member.peerUrls,
+      isLearner: member.isLearner,
+      isLeader: member.id === leaderId,
+      healthy: status !== undefined && status.leaderId !== '0' && !own.includes('CORRUPT'),
+      inSync: status !== undefined && status.raftAppliedIndex >= leaderIndex * inSyncShare,
+      alarms: own,
+      ...(status && { version: status.version, dbSize: status.dbSizeBytes, dbSizeInUse: status.dbSizeInUseBytes }),
+    };
+  });
+}
+
+export function etcdObservation(
+  sight: EtcdSight,
+  answers: EtcdAnswers,
+  more: Pick<EtcdObservation, 'defragmentDue' | 'quotaBytes' | 'tidied' | 'restores' | 'users'>,
+): EtcdObservation {
+  const { facts, recorded } = sight;
+  return {
+    ...(recorded && { recorded }),
+    ...(facts && { set: { replicas: facts.replicas, image: facts.image, settings: facts.settings } }),
+    pods: sight.pods,
+    claims: sight.claims,
+    ...(answers.members && { members: answers.members }),
+    ...more,
+  };
+}
+
+/** The size in the template of claims, which stays as it was made whatever the claims have become. */
+function templateSize({ set }: SetSight): string | undefined {
+  const [template] = 'volumeClaimTemplates' in set.spec ? (set.spec.volumeClaimTemplates ?? []) : [];
+  return template?.spec.resources?.requests?.['storage'];
+}
