@@ -13,7 +13,6 @@ import {
   type SubresourceDefinition,
   type TableColumn,
   type Verb,
-  type VersionDefinition,
 } from '../../machinery/index.ts';
 import { builtinSchema } from '../schema/index.ts';
 
@@ -79,7 +78,9 @@ export function defineBuiltin<T extends KubeObject>(kind: BuiltinKind<T>): Resou
         ...(kind.scale && { scale: kind.scale }),
         printer: { columns: kind.columns, row: (object, nowMs) => kind.row(asTyped<T>(object), nowMs) },
         ...(kind.selectableFields && {
-          selectableFields: kind.selectableFields as unknown as NonNullable<VersionDefinition['selectableFields']>,
+          selectableFields: Object.fromEntries(
+            Object.entries(kind.selectableFields).map(([path, read]) => [path, (object) => read(asTyped<T>(object))]),
+          ),
         }),
       },
     ],

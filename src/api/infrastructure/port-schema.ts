@@ -53,7 +53,7 @@ export const portOptions: () => Field<PortOptions> = once(() =>
 
 /** its fields are those of v1beta1, which no TypeScript type is kept for */
 export const portOptionsV1beta1: () => Field<unknown> = once(
-  () => object({ ...portFields('v1beta1'), ...portSecurity.v1beta1 }) as unknown as Field<unknown>,
+  () => object({ ...portFields('v1beta1'), ...portSecurity.v1beta1 }) as Field<unknown>,
 );
 
 /** a port as it is made */
@@ -71,5 +71,5 @@ export const resolvedPortV1beta1: () => Field<unknown> = once(
       ...resolvedPortFields('v1beta1'),
       description: string('Description of the port.').required(),
       ...portSecurity.v1beta1,
-    }) as unknown as Field<unknown>,
+    }) as Field<unknown>,
 );

@@ -26,7 +26,7 @@ export class BodyTimeLimit {
   constructor(limitMs: number, clock: Clock) {
     this.#limitMs = limitMs;
     this.#clock = clock;
-    const ends = { wire: undefined, deadline: Number.POSITIVE_INFINITY } as unknown as Entry;
+    const ends = { wire: undefined, deadline: Number.POSITIVE_INFINITY } as Entry;
     ends.older = ends;
     ends.newer = ends;
     this.#ends = ends;

@@ -1,4 +1,4 @@
-import { CapstanError, isNotFound, type KubeObject, type Resource } from '../../machinery/index.ts';
+import { CapstanError, isNotFound } from '../../machinery/index.ts';
 import { confirmDeletion } from '../confirm-deletion.ts';
 import { type Connection, type ConnectionOptions, withConnection } from '../connection.ts';
 import type { CommandContext } from '../context.ts';
@@ -23,9 +23,7 @@ export async function deleteClusters(
   const timeoutMs = parseTimeout(options.timeout);
   return await withConnection(options, context, async (connection) => {
     const { client, mapper, namespace } = connection;
-    const clusters = (await mapper.resolve('clusters.cluster.x-k8s.io', {
-      signal: context.signal,
-    })) as Resource<KubeObject>;
+    const clusters = await mapper.resolve('clusters.cluster.x-k8s.io', { signal: context.signal });
     const quoted = names.map((name) => `"${name}"`).join(', ');
     const what = `cluster${names.length === 1 ? '' : 's'} ${quoted} in namespace "${namespace}"`;
     await confirmDeletion(what, connection, context, options);

@@ -1,4 +1,10 @@
-import { type Condition, isJsonObject, type UnstructuredObject } from '../../machinery/index.ts';
+import {
+  asTyped,
+  type Condition,
+  isJsonObject,
+  type JsonObject,
+  type UnstructuredObject,
+} from '../../machinery/index.ts';
 import { toStatus, type Verdict } from './conditions.ts';
 
 const noReason = 'NoReasonReported';
@@ -51,7 +57,7 @@ export function mirrorProgress(
 }
 
 /** A condition of any provider object: new-style ones are preferred where both kinds are kept. */
-export function findCondition(source: UnstructuredObject, type: string): Record<string, unknown> | undefined {
+export function findCondition(source: UnstructuredObject, type: string): JsonObject | undefined {
   const status = isJsonObject(source.status) ? source.status : {};
   const modern = isJsonObject(status['v1beta2']) ? status['v1beta2'] : {};
   for (const list of [modern['conditions'], status['conditions']]) {
@@ -73,7 +79,7 @@ export function findLegacyCondition(
     if (!Array.isArray(list)) continue;
     for (const entry of list) {
       if (isJsonObject(entry) && entry['type'] === type && statuses.includes(String(entry['status']))) {
-        return entry as unknown as Condition & { severity?: string };
+        return asTyped(entry);
       }
     }
   }

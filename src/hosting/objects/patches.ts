@@ -3,6 +3,7 @@ import {
   applyJsonPatch,
   applyMergePatch,
   applyStrategicMergePatch,
+  asTyped,
   CapstanError,
   errorMessage,
   type JsonObject,
@@ -53,7 +54,7 @@ function applied(object: KubeObject, patch: ObjectPatch, index: number): KubeObj
   } catch (error) {
     throw new PatchRefusedError(patch, index, errorMessage(error), error);
   }
-  const result = after as unknown as KubeObject;
+  const result = asTyped<KubeObject>(after);
   // written with our rights: an object of another namespace, or of another kind, would be no object of the plane
   if (
     result?.metadata?.name !== object.metadata.name ||

@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../machinery/index.ts';
+import { asUnstructured } from '../../machinery/index.ts';
 import type { PlaneFacts } from '../facts.ts';
 import { k0sDynamicConfig } from '../objects/k0s-config.ts';
 import type { WorkloadObject } from '../result.ts';
@@ -10,5 +10,5 @@ const staticFlag = '--enable-dynamic-config=false';
 /** The configuration k0s follows while it runs: charts and networks change without a restart. */
 export function k0sObjects(desired: PlaneSpec, facts: PlaneFacts): WorkloadObject[] {
   if (desired.k0s?.flags.includes(staticFlag)) return [];
-  return [{ object: k0sDynamicConfig(desired, facts) as unknown as KubeObject, mode: 'own' }];
+  return [{ object: asUnstructured(k0sDynamicConfig(desired, facts)), mode: 'own' }];
 }

@@ -12,15 +12,13 @@ import {
 
 /** The Services in the store of a cluster. They are looked for when somebody calls: clusters at rest have no caches of them. */
 export function storedServices(store: () => Store<StoredObject> | undefined): ClusterServices {
-  const list = <T>(prefix: string): T[] =>
-    (store()?.list(prefix).records ?? []).map(({ value }) => value.object as unknown as T);
+  const list = <T>(prefix: string): T[] => (store()?.list(prefix).records ?? []).map(({ value }) => value.object as T);
   const slicesOf = ({ metadata }: Service): EndpointSlice[] =>
     list<EndpointSlice>(keyPrefix(EndpointSlices, metadata.namespace)).filter(
       (slice) => slice.metadata.labels?.[serviceNameLabel] === metadata.name,
     );
   return {
-    get: (namespace, name) =>
-      store()?.get(objectKey(Services, namespace, name))?.value.object as unknown as Service | undefined,
+    get: (namespace, name) => store()?.get(objectKey(Services, namespace, name))?.value.object as Service | undefined,
     at(address, port) {
       const found = list<Service>(keyPrefix(Services)).filter((service) => serviceAddresses(service).includes(address));
       return withPort(found, port) ?? (found.length > 0 ? 'other-port' : undefined);

@@ -118,7 +118,7 @@ function candidatesOf<R extends StandardRow>(
 
 function reader<R extends StandardRow>(resource: Resource<R>): ReadAttribute<Readonly<R>> {
   return (row, name) =>
-    name in row ? (row as unknown as Record<string, unknown>)[name] : (resource.read?.(row, name) ?? undefined);
+    name in row ? (row as Record<string, unknown>)[name] : (resource.read?.(row, name) ?? undefined);
 }
 
 function find<R extends StandardRow>(

@@ -1,6 +1,6 @@
 import type { RequestContext } from '../core/http/context.ts';
 import type { Answer, Route } from '../core/service.ts';
-import type { Table } from '../core/state/table.ts';
+import { asTableOf } from '../core/state/table.ts';
 import { isDictionary, listOf, string } from './attributes/checks.ts';
 import type { Neutron } from './neutron.ts';
 import { badBody, disallowed, invalidInput, refuse } from './refusals.ts';
@@ -31,7 +31,7 @@ export function tagRoutes<R extends TaggedRow>(
     return row;
   };
   const replace = (row: Readonly<R>, tags: readonly string[]): void => {
-    neutron.change(resource.table as unknown as Table<TaggedRow>, row, { tags });
+    neutron.change<TaggedRow>(asTableOf(resource.table), row, { tags });
   };
   const noTag = (tag: string): Error => refuse(404, 'TagNotFound', `Tag ${tag} could not be found.`);
   return [

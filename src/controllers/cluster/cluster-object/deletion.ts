@@ -15,7 +15,7 @@ export async function reconcileDelete(scope: ClusterScope): Promise<Result | und
     if (isDeleting(object) || !isOwnedBy(object, cluster)) continue;
     // without a control-plane provider the stand-alone machines go last: the others need them for their drain
     if (resource === Machines && isControlPlane(scope, object) && workersLeft(descendants)) continue;
-    await remove(scope, resource as Resource<KubeObject>, object);
+    await remove(scope, resource, object);
   }
   const left = whatIsLeft(scope);
   if (left.length > 0) {
@@ -37,7 +37,7 @@ export async function reconcileDelete(scope: ClusterScope): Promise<Result | und
     if (!isDeleting(object)) {
       const { group } = parseApiVersion(object.apiVersion);
       const { resource } = await scope.follower.kindOf({ apiGroup: group, kind: object.kind }, context.signal);
-      await remove(scope, resource as Resource<KubeObject>, object);
+      await remove(scope, resource, object);
     }
     scope.deletion = { reason, message: `Waiting for ${kind} to be deleted` };
     return undefined;

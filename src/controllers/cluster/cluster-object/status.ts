@@ -6,7 +6,7 @@ import type {
   MachineSet,
   ReplicaVersion,
 } from '../../../api/index.ts';
-import { type Condition, formatTime, getCondition, type KubeObject } from '../../../machinery/index.ts';
+import { asTyped, type Condition, formatTime, getCondition, type KubeObject } from '../../../machinery/index.ts';
 import { after, done, type Result } from '../../../runtime/index.ts';
 import {
   aggregate,
@@ -314,7 +314,7 @@ function activity(
   if (controlPlane.state === 'found') {
     const { object } = controlPlane.provider;
     const condition = findCondition(object, type);
-    if (condition) add(object.kind, object.metadata.name ?? '', condition as unknown as Condition);
+    if (condition) add(object.kind, object.metadata.name ?? '', asTyped<Condition>(condition));
   }
   for (const part of parts) {
     const condition = getCondition(part.status?.conditions, type) ?? {

@@ -1,6 +1,6 @@
 import { Clusters, clusterNameLabel, HostedControlPlanes } from '../../../api/index.ts';
 import type { ObjectKey } from '../../../client/index.ts';
-import { clone, type KubeObject, type Resource } from '../../../machinery/index.ts';
+import { clone } from '../../../machinery/index.ts';
 import {
   after,
   type ControllerDefinition,
@@ -75,7 +75,7 @@ export function hostedControlPlaneController(dependencies: ProviderDependencies)
     },
     watches: [
       watchObjects(HostedControlPlanes, { predicates: watchFilter(dependencies.watchFilter) }),
-      ...driver.watches(HostedControlPlanes as unknown as Resource<KubeObject>),
+      ...driver.watches(HostedControlPlanes),
       watchMapped(Clusters, (cluster) => controlPlanesOf(cluster, HostedControlPlanes), {
         predicates: [relevantClusterChange],
       }),

@@ -7,7 +7,7 @@ import {
   K0smotronControlPlanes,
 } from '../../../api/index.ts';
 import { type ObjectKey, objectKey } from '../../../client/index.ts';
-import { clone, type KubeObject, type Resource } from '../../../machinery/index.ts';
+import { clone, type KubeObject } from '../../../machinery/index.ts';
 import {
   type ControllerDefinition,
   defineController,
@@ -107,7 +107,7 @@ export function k0smotronPlaneController(
     },
     watches: [
       watchObjects(K0smotronClusters, { predicates: watchFilter(dependencies.watchFilter) }),
-      ...driver.watches(K0smotronClusters as unknown as Resource<KubeObject>),
+      ...driver.watches(K0smotronClusters),
       watchMapped(Clusters, (cluster) => planeNamed(cluster.metadata.name, cluster), {
         predicates: [relevantClusterChange],
       }),

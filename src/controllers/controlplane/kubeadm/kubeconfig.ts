@@ -1,6 +1,6 @@
 import { clusterNameLabel, KubeadmControlPlanes, type Secret, Secrets } from '../../../api/index.ts';
 import { objectKey, parseKubeconfig, withOptimisticLock } from '../../../client/index.ts';
-import { ignoreNotFound, isAlreadyExists, type JsonObject, type JsonValue } from '../../../machinery/index.ts';
+import { asJson, ignoreNotFound, isAlreadyExists, type JsonObject } from '../../../machinery/index.ts';
 import {
   authorityFromSecret,
   clusterSecretName,
@@ -82,7 +82,7 @@ async function store(
     const patch: JsonObject = {
       metadata: {
         labels,
-        ownerReferences: withOwner(existing.metadata.ownerReferences, owner) as unknown as JsonValue,
+        ownerReferences: asJson(withOwner(existing.metadata.ownerReferences, owner)),
       },
       ...(data && { data }),
     };

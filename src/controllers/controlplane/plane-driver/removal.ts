@@ -107,7 +107,7 @@ function owned<T extends KubeObject>({ context, owner, desired }: RemovalRequest
       namespace: desired.identity.namespace,
       filter: ({ metadata }) => metadata.ownerReferences?.some((reference) => reference.uid === uid) === true,
     })
-    .map((object) => ({ resource: resource as unknown as Resource<KubeObject>, object }));
+    .map((object) => ({ resource, object }));
 }
 
 /** Claims belong to no one: they are known by the labels their sets gave them. */
@@ -122,7 +122,7 @@ function claimsOf({ context, desired, volumes }: RemovalRequest): Found[] {
   return context.cache
     .lister(PersistentVolumeClaims)
     .list({ namespace: desired.identity.namespace, filter: matches })
-    .map((object) => ({ resource: PersistentVolumeClaims as unknown as Resource<KubeObject>, object }));
+    .map((object) => ({ resource: PersistentVolumeClaims, object }));
 }
 
 /** Names of those that are not gone yet. What runs Pods goes after them, so that nothing is taken from under them. */

@@ -32,22 +32,20 @@ export const followedResources: readonly Resource<KubeObject>[] = [
   NetworkPolicies,
   PodDisruptionBudgets,
   CronJobs,
-] as readonly Resource<KubeObject>[];
+];
 
 const known: ReadonlyMap<string, Resource<KubeObject>> = new Map(
   [
     ...followedResources,
-    ...([
-      ServiceAccounts,
-      Roles,
-      RoleBindings,
-      ClusterRoles,
-      ClusterRoleBindings,
-      DaemonSets,
-      Namespaces,
-      ValidatingAdmissionPolicies,
-      ValidatingAdmissionPolicyBindings,
-    ] as Resource<KubeObject>[]),
+    ServiceAccounts,
+    Roles,
+    RoleBindings,
+    ClusterRoles,
+    ClusterRoleBindings,
+    DaemonSets,
+    Namespaces,
+    ValidatingAdmissionPolicies,
+    ValidatingAdmissionPolicyBindings,
   ].map((resource) => [`${formatApiVersion(resource.group, resource.version)} ${resource.kind}`, resource]),
 );
 

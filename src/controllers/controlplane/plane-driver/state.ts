@@ -1,6 +1,6 @@
 import type { Secret } from '../../../api/index.ts';
 import type { Rotatable, RotationRecord } from '../../../hosting/index.ts';
-import { asJson, isJsonObject, type JsonValue } from '../../../machinery/index.ts';
+import { asJson, asTyped, isJsonObject, type JsonValue } from '../../../machinery/index.ts';
 import type { CertificateAndKey } from '../../../pki/index.ts';
 import { secretText } from '../../shared/index.ts';
 
@@ -52,7 +52,7 @@ export function readState(secret: Secret | undefined): PlaneState {
   if (text === undefined) return emptyState;
   try {
     const value = JSON.parse(text) as JsonValue;
-    return isJsonObject(value) && isJsonObject(value['rotations']) ? (value as unknown as PlaneState) : emptyState;
+    return isJsonObject(value) && isJsonObject(value['rotations']) ? asTyped<PlaneState>(value) : emptyState;
   } catch {
     return emptyState;
   }

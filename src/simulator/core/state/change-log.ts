@@ -1,4 +1,4 @@
-import type { Row, Table } from './table.ts';
+import { asTableOf, type Row, type Table } from './table.ts';
 
 /** One row that changed: what it is now, or that it is gone. */
 export interface Change {
@@ -22,7 +22,7 @@ export class ChangeLog {
 
   record<T extends Row>(table: Table<T>, id: string, before: Partial<T> | undefined): void {
     if (this.#depth === 0) throw new Error(`${table.name} ${id} was changed outside of a transaction`);
-    this.#steps.push({ table: table as unknown as Table<Row>, id, before });
+    this.#steps.push({ table: asTableOf(table), id, before });
   }
 
   /** Has something done once the transaction is committed; not at all when it fails. */

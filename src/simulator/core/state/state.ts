@@ -1,5 +1,5 @@
 import { type Change, ChangeLog } from './change-log.ts';
-import { type Row, Table, type TableOptions } from './table.ts';
+import { asTableOf, type Row, Table, type TableOptions } from './table.ts';
 
 export type CommitListener = (changes: readonly Change[]) => void;
 
@@ -13,7 +13,7 @@ export class State {
   table<T extends Row>(name: string, options?: TableOptions<T>): Table<T> {
     if (this.#tables.has(name)) throw new Error(`table ${name} is declared twice`);
     const table = new Table<T>(name, this.#log, options);
-    this.#tables.set(name, table as unknown as Table<Row>);
+    this.#tables.set(name, asTableOf(table));
     return table;
   }
 

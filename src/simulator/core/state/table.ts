@@ -26,6 +26,11 @@ export interface TableOptions<T extends Row> {
   readonly derived?: Derived<T>;
 }
 
+/** A table of more columns as one of those it shares with others: to read it, or to change what is shared. */
+export function asTableOf<T extends Row, R extends T>(table: Table<R>): Table<T> {
+  return table as unknown as Table<T>;
+}
+
 const nothing: ReadonlySet<never> = new Set<never>();
 
 /**

@@ -1,6 +1,6 @@
 import { pythonText } from '../../core/checks/python.ts';
 import type { Refusal } from '../../core/refusal.ts';
-import type { Table } from '../../core/state/table.ts';
+import { asTableOf, type Table } from '../../core/state/table.ts';
 import type { Attributes } from '../attributes/attribute.ts';
 import * as checks from '../attributes/checks.ts';
 import * as common from '../attributes/common.ts';
@@ -35,42 +35,39 @@ function shareables(neutron: Neutron): Readonly<Record<SharedType, Shareable>> {
   const { networks, ports, securityGroups, securityGroupRules, subnetPools, subnets, addressScopes } = neutron;
   const owners = (rows: Iterable<{ readonly tenant_id: string }>): string[] =>
     Array.from(rows, ({ tenant_id }) => tenant_id);
-  // Tables of more columns are read here as what they share.
-  const standard = <R extends StandardRow>(table: Table<R>): Table<StandardRow> =>
-    table as unknown as Table<StandardRow>;
   return {
     network: {
-      table: standard(networks),
+      table: asTableOf(networks),
       notFound: networkNotFound,
       users: (id) => owners(ports.by('network', id)),
       inUse: (id) => sharingInUse(networks.get(id)!).message,
     },
     security_group: {
-      table: standard(securityGroups),
+      table: asTableOf(securityGroups),
       notFound: securityGroupNotFound,
       users: (id) => owners([...ports.by('group', id), ...securityGroupRules.by('remote', id)]),
       inUse: (id) => `Security Group ${id} in use.`,
     },
     qos_policy: {
-      table: standard(neutron.qosPolicies),
+      table: asTableOf(neutron.qosPolicies),
       notFound: qosPolicyNotFound,
       users: (id) => Array.from(qosUsers(neutron, id), ({ projectId }) => projectId),
       inUse: (id) => `QoS policy ${id} is in use.`,
     },
     subnetpool: {
-      table: standard(subnetPools),
+      table: asTableOf(subnetPools),
       notFound: subnetPoolNotFound,
       users: (id) => owners(subnets.by('pool', id)),
       inUse: (id) => `Subnet pool ${id} is in use.`,
     },
     address_scope: {
-      table: standard(addressScopes),
+      table: asTableOf(addressScopes),
       notFound: addressScopeNotFound,
       users: (id) => owners(subnetPools.by('scope', id)),
       inUse: (id) => `Address scope ${id} is in use.`,
     },
     address_group: {
-      table: standard(neutron.addressGroups),
+      table: asTableOf(neutron.addressGroups),
       notFound: addressGroupNotFound,
       users: (id) => owners(securityGroupRules.by('addressGroup', id)),
       inUse: (id) => `Address group ${id} is in use.`,

@@ -135,7 +135,7 @@ type RuleContent = Pick<
 
 /** The same rule in the one form rules are kept in: all ports are no port range. */
 function canonical(values: Values): RuleContent {
-  const given = values as unknown as RuleContent;
+  const given = values as RuleContent;
   const hasAllPorts = given.port_range_min === 1 && given.port_range_max === 65535;
   return {
     security_group_id: given.security_group_id,

@@ -1,5 +1,5 @@
 import { parseDocument } from 'yaml';
-import { asJson, isJsonObject, type JsonObject, type JsonValue } from '../../../../machinery/index.ts';
+import { asJson, asTyped, isJsonObject, type JsonObject, type JsonValue } from '../../../../machinery/index.ts';
 import { BootstrapInputError } from '../machine-content.ts';
 import { headFields, listShapes, nestedShapes, programSections, type Shape } from './additional-shapes.ts';
 import { base64Url, dataUrl } from './encode.ts';
@@ -47,7 +47,7 @@ function readConfig(text: string, strict: boolean): AdditionalConfig {
   const { networkUnits = [], ...content } = lists;
   const files = [...(content['files'] ?? []), ...networkUnits.flatMap(networkFiles)];
   return {
-    content: { ...content, ...(files.length > 0 && { files }) } as unknown as IgnitionContent,
+    content: asTyped<IgnitionContent>({ ...content, ...(files.length > 0 && { files }) }),
     warnings,
   };
 }

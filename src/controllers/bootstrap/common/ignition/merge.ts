@@ -28,7 +28,7 @@ export function mergeIgnition(first: IgnitionContent, second: IgnitionContent): 
       merged[name] = mergeList(keys[name], merged[name] ?? [], list);
     }
   }
-  return merged as unknown as IgnitionContent;
+  return merged as IgnitionContent;
 }
 
 function mergeList(keyOf: (entry: Entry) => string, first: readonly Entry[], second: readonly Entry[]): Entry[] {

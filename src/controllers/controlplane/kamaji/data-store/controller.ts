@@ -7,7 +7,7 @@ import {
   TenantControlPlanes,
 } from '../../../../api/index.ts';
 import { formatKey, type ObjectKey, objectKey } from '../../../../client/index.ts';
-import { clone, isAlreadyExists, type KubeObject, type Resource } from '../../../../machinery/index.ts';
+import { clone, isAlreadyExists, type KubeObject } from '../../../../machinery/index.ts';
 import {
   after,
   type ControllerDefinition,
@@ -87,7 +87,7 @@ export function dataStoreController(dependencies: KamajiDependencies, open: Open
     },
     watches: [
       watchObjects(DataStores),
-      ...driver.watches(DataStores as unknown as Resource<KubeObject>),
+      ...driver.watches(DataStores),
       watchMapped(TenantControlPlanes, (tenant: TenantControlPlane) => [{ name: dataStoreNameOf(tenant, settings) }], {
         predicates: [
           (event) =>

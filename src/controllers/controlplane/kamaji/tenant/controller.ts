@@ -8,7 +8,7 @@ import {
   TenantControlPlanes,
 } from '../../../../api/index.ts';
 import { type ObjectKey, objectKey } from '../../../../client/index.ts';
-import { clone, type KubeObject, type Resource } from '../../../../machinery/index.ts';
+import { clone } from '../../../../machinery/index.ts';
 import {
   type ControllerDefinition,
   defineController,
@@ -94,7 +94,7 @@ export function tenantControlPlaneController(dependencies: KamajiDependencies, o
     },
     watches: [
       watchObjects(TenantControlPlanes, { predicates: watchFilter(dependencies.watchFilter) }),
-      ...driver.watches(TenantControlPlanes as unknown as Resource<KubeObject>),
+      ...driver.watches(TenantControlPlanes),
       watchMapped(Clusters, (cluster) => ofCluster(objectKey(cluster)), { predicates: [relevantClusterChange] }),
       // a TenantControlPlane has the name of what made it
       watchMapped(KamajiControlPlanes, (parent) => [objectKey(parent)], { predicates: [parentChanged] }),

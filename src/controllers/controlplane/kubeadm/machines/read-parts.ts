@@ -15,12 +15,12 @@ export async function readParts(scope: ControlPlaneScope): Promise<undefined> {
     const { configRef } = machine.spec.bootstrap;
     const config = configRef?.kind === 'KubeadmConfig' ? await read(scope, configRef) : undefined;
     const infra = await read(scope, machine.spec.infrastructureRef);
-    if (config) configs.set(name, config as unknown as KubeadmConfig);
+    if (config) configs.set(name, config as KubeadmConfig);
     if (infra) infrastructure.set(name, infra);
     const reasons = rolloutReasons({
       controlPlane,
       machine,
-      config: config as unknown as KubeadmConfig | undefined,
+      config: config as KubeadmConfig | undefined,
       infrastructure: infra,
       nowMs: context.clock.now(),
     });

@@ -13,7 +13,7 @@ export async function patchPodTemplate<T extends DaemonSet | Deployment>(
 ): Promise<T> {
   const spec = object.spec.template?.spec;
   if (!spec) return object;
-  const patch = { spec: { template: { spec: change(spec) as unknown as JsonValue } } };
+  const patch = { spec: { template: { spec: change(spec) as JsonValue } } };
   return await client.patch(resource, objectKey(object), 'merge', withOptimisticLock(patch, object), {
     fieldManager,
     signal,

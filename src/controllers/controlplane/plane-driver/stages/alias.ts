@@ -1,5 +1,5 @@
 import { type Service, Services } from '../../../../api/index.ts';
-import { deepEqual, isConflict, isNotFound, type JsonObject } from '../../../../machinery/index.ts';
+import { asJson, deepEqual, isConflict, isNotFound } from '../../../../machinery/index.ts';
 import type { PlaneScope } from '../scope.ts';
 
 /** The second name of the Service shows the address of the first: people look at either. */
@@ -13,7 +13,7 @@ export async function showAlias(scope: PlaneScope, service: Service | undefined)
   const alias = cache.lister(Services).get(key);
   // one that was just made wakes us when the cache knows it
   if (!alias || deepEqual(alias.status?.loadBalancer?.ingress, ingress)) return;
-  const status = { loadBalancer: { ingress } } as unknown as JsonObject;
+  const status = asJson({ loadBalancer: { ingress } });
   try {
     await client.patch(
       Services,

@@ -2,6 +2,7 @@ import { type LabelSelector, Namespaces, Nodes, type Service, Services } from '.
 import type { ObjectKey } from '../../../../client/index.ts';
 import type { GatewayFacts, PlaneFacts, PlaneSpec, ServiceFacts } from '../../../../hosting/index.ts';
 import {
+  asJson,
   isJsonObject,
   isNotFound,
   labelSelectorFromObject,
@@ -127,9 +128,7 @@ async function openTo(
     const { from = 'Same', selector } = allowedRoutes?.namespaces ?? {};
     return from === 'All' || (from === 'Selector' && labelSelectorFromObject(selector ?? {}).matches(labels ?? {}));
   });
-  return open.length === 0
-    ? undefined
-    : ({ ...gateway, spec: { ...spec, listeners: open } } as unknown as UnstructuredObject);
+  return open.length === 0 ? undefined : { ...gateway, spec: { ...spec, listeners: asJson(open) } };
 }
 
 interface Listener {
