@@ -5,6 +5,7 @@ import { builtinDefinitions, builtinSchema, Namespaces, ownDefinitions, protobuf
 import { controllerBackedPlugins, createApiServer, openObjectStore } from '../apiserver/index.ts';
 import type { Client } from '../client/index.ts';
 import {
+  asTyped,
   formatYaml,
   type JsonValue,
   type KubeObject,
@@ -106,7 +107,7 @@ describe('a real API of ours', () => {
       expect(definition, `${object.apiVersion} ${object.kind}`).toBeDefined();
       const { kind, plural, namespaced } = definition!;
       const resource: Resource<KubeObject> = { group, version, kind, plural, namespaced };
-      const applied = await client.apply(resource, plain(object) as unknown as KubeObject, {
+      const applied = await client.apply(resource, asTyped<KubeObject>(plain(object)), {
         fieldManager: provider,
         force: true,
       });

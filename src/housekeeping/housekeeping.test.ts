@@ -36,7 +36,7 @@ const zones: Resource<KubeObject> = {
   namespaced: false,
 };
 const secrets: Resource<KubeObject> = { group: '', version: 'v1', kind: 'Secret', plural: 'secrets', namespaced: true };
-const everything = [Namespaces, ConfigMaps, ServiceAccounts, secrets, widgets, zones, Pods] as Resource<KubeObject>[];
+const everything: Resource<KubeObject>[] = [Namespaces, ConfigMaps, ServiceAccounts, secrets, widgets, zones, Pods];
 
 const stops: (() => Promise<void>)[] = [];
 afterEach(async () => {

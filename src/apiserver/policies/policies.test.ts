@@ -91,7 +91,7 @@ onTargets(targets, (on, { real }) => {
         },
         { timeout: patienceMs },
       )
-      .toContain(message) as unknown as Promise<void>;
+      .toContain(message) as Promise<void>;
 
   describe('a policy', () => {
     it('refuses what does not pass it, in its own words and with its own reason', async () => {

@@ -17,10 +17,10 @@ function clientThatCounts() {
       return { ...desired, metadata: { ...desired.metadata, uid: 'u1' } };
     },
   };
-  return { sent, client: client as unknown as Client };
+  return { sent, client: client as Partial<Client> as Client };
 }
 
-const live = (labels: Record<string, string>): Machine => desiredFor(labels, 'u1') as unknown as Machine;
+const live = (labels: Record<string, string>): Machine => desiredFor(labels, 'u1') as Machine;
 
 test('what was applied at birth is not applied again under the name of its identity', async () => {
   const { sent, client } = clientThatCounts();

@@ -1,6 +1,6 @@
 import { clusterNameLabel, type Machine, Machines, type Node, Nodes } from '../../api/index.ts';
 import { type Client, objectKey } from '../../client/index.ts';
-import { isNotFound, type JsonObject, type Resource, type UnstructuredObject } from '../../machinery/index.ts';
+import { asJson, isNotFound, type JsonObject, type Resource, type UnstructuredObject } from '../../machinery/index.ts';
 import {
   after,
   type ControllerDefinition,
@@ -216,7 +216,7 @@ export async function setNodeConditions(
   version?: string,
 ): Promise<void> {
   const status = {
-    conditions: (conditions ?? []) as unknown as JsonObject[],
+    conditions: asJson(conditions ?? []),
     ...(version !== undefined && { nodeInfo: nodeInfo(version) }),
   };
   await workload.patch(Nodes, { name }, 'merge', { status }, { ...by, subresource: 'status' });

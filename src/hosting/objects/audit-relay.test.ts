@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { Deployment } from '../../api/index.ts';
+import { asTyped } from '../../machinery/index.ts';
 import { factsOf, hostedPlaneSpec } from '../testing/specs.ts';
 import { auditRelayConfig, auditTargetProblem } from './audit-relay.ts';
 import { planeObjects } from './index.ts';
@@ -43,11 +45,9 @@ describe('an audit log with several places to go', () => {
     const desired = { ...base, apiServer: { ...base.apiServer, audit } };
     const sets = planeObjects(desired, factsOf(desired)).controlPlane.filter(({ kind }) => kind === 'Deployment');
     const containers = sets.map((set) =>
-      (
-        set as unknown as { spec: { template: { spec: { containers: { name: string }[] } } } }
-      ).spec.template.spec.containers.map(({ name }) => name),
+      asTyped<Deployment>(set).spec?.template?.spec?.containers?.map(({ name }) => name),
     );
-    expect(containers.filter((names) => names.includes('audit-relay'))).toEqual([
+    expect(containers.filter((names) => names?.includes('audit-relay'))).toEqual([
       expect.arrayContaining(['kube-apiserver', 'audit-relay']),
     ]);
   });

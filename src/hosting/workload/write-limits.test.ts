@@ -51,9 +51,8 @@ describe('limits of writes, on a real API of ours', () => {
       await master.apply(Namespaces, object, { ...by, force: true });
     }
     for (const { object } of objectsOf({ blocksCreation: true, blocksUpdate: true })) {
-      const resource = (object.kind === 'ValidatingAdmissionPolicy'
-        ? ValidatingAdmissionPolicies
-        : ValidatingAdmissionPolicyBindings) as unknown as Resource<KubeObject>;
+      const resource: Resource<KubeObject> =
+        object.kind === 'ValidatingAdmissionPolicy' ? ValidatingAdmissionPolicies : ValidatingAdmissionPolicyBindings;
       await master.apply(resource, object, { ...by, force: true });
     }
   });

@@ -14,7 +14,7 @@ const definition: Resource<Thing> = {
   view: ({ id }, _context, operation) => ({ id, operation }),
 };
 
-const context = { param: () => 'a' } as unknown as RequestContext;
+const context = { param: () => 'a' } as Partial<RequestContext> as RequestContext;
 
 describe('the routes of a resource', () => {
   it('are those of the operations it has', () => {

@@ -46,7 +46,7 @@ describe('a configuration that cannot be used as it is', () => {
       metadata: { name: 'vault', namespace: world.namespace },
       stringData,
     });
-    await world.client.create(Secrets, vault({ token: 's3cret' }) as unknown as Secret, by);
+    await world.client.create(Secrets, vault({ token: 's3cret' }) as Secret, by);
     await untilSays('w', /^spec\.users ops: Secret .*\/vault has no key "hash"; add it$/);
     await world.client.patch(
       Secrets,
@@ -230,7 +230,7 @@ describe('a configuration', () => {
         kind: 'KubeadmConfig',
         metadata: { name: 'alone', namespace: world.namespace, labels: { 'cluster.x-k8s.io/cluster-name': 'c1' } },
         // the API takes a configuration without a spec; only the type insists on one
-      } as unknown as KubeadmConfig,
+      } as Partial<KubeadmConfig> as KubeadmConfig,
       by,
     );
     await world.pass(minute);

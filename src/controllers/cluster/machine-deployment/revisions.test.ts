@@ -31,8 +31,8 @@ const set = (name: string, of: MachineTemplate, replicas: number, revision: numb
       creationTimestamp: formatTime(now - ageSeconds * 1000),
       annotations: { 'machinedeployment.clusters.x-k8s.io/revision': String(revision) },
     },
-    spec: { replicas, template: of },
-  }) as unknown as MachineSet;
+    spec: { clusterName: 'c', selector: {}, replicas, template: of },
+  }) as Partial<MachineSet> as MachineSet;
 
 describe('differences that need new machines', () => {
   it.each([

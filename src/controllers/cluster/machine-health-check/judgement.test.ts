@@ -17,7 +17,7 @@ const check = (checks: MachineHealthCheck['spec']['checks'] = {}, triggerIf: obj
   ({
     metadata: {},
     spec: { clusterName: 'c', selector: {}, checks, remediation: { triggerIf } },
-  }) as unknown as MachineHealthCheck;
+  }) as MachineHealthCheck;
 const cluster = (initialized = 'True'): Cluster =>
   ({
     metadata: {},
@@ -28,7 +28,7 @@ const cluster = (initialized = 'True'): Cluster =>
         condition('InfrastructureReady', 'True', 5000),
       ],
     },
-  }) as unknown as Cluster;
+  }) as Cluster;
 const machine = (
   more: { conditions?: object[]; annotations?: object; age?: number; nodeRef?: boolean } = {},
 ): Machine =>
@@ -36,9 +36,9 @@ const machine = (
     metadata: { creationTimestamp: ago(more.age ?? 100), annotations: more.annotations ?? {} },
     spec: {},
     status: { conditions: more.conditions ?? [], ...(more.nodeRef && { nodeRef: { name: 'n' } }) },
-  }) as unknown as Machine;
+  }) as Machine;
 const node = (...conditions: object[]): Node =>
-  ({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'n' }, status: { conditions } }) as unknown as Node;
+  ({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'n' }, status: { conditions } }) as Node;
 const nodeChecks = { unhealthyNodeConditions: [{ type: 'Ready', status: 'Unknown', timeoutSeconds: 300 }] };
 const machineChecks = {
   unhealthyMachineConditions: [{ type: 'EtcdPodHealthy', status: 'False' as const, timeoutSeconds: 60 }],

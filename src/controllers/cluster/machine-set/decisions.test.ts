@@ -34,7 +34,7 @@ const machine = (
     },
     spec: {},
     status: { ...(!more.nodeless && { nodeRef: { name } }), conditions: more.conditions ?? [] },
-  }) as unknown as Machine;
+  }) as Machine;
 
 describe('which machines go first', () => {
   const all = [
@@ -63,7 +63,7 @@ describe('preflight checks', () => {
   const cluster = {
     metadata: { namespace: 'ns' },
     spec: { controlPlaneRef: { apiGroup: 'g', kind: 'CP', name: 'cp' } },
-  } as unknown as Cluster;
+  } as Cluster;
   const set = (version: string, skip?: string, kubeadm = true): MachineSet =>
     ({
       metadata: { annotations: skip ? { 'machineset.cluster.x-k8s.io/skip-preflight-checks': skip } : {} },
@@ -77,7 +77,7 @@ describe('preflight checks', () => {
           },
         },
       },
-    }) as unknown as MachineSet;
+    }) as MachineSet;
   const plane = (spec: string, ...status: string[]) => ({
     contract: 'v1beta2' as const,
     object: {
@@ -187,7 +187,7 @@ describe('names of machines', () => {
     ({
       metadata: { name },
       spec: { clusterName: 'c1', ...(template && { machineNaming: { template } }) },
-    }) as unknown as MachineSet;
+    }) as MachineSet;
   it.each([
     [set(), /^ms-\w{5}$/],
     [set('{{ .cluster.name }}-{{.random}}-x'), /^c1-\w{5}-x$/],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Machine, MachineDeployment, MachineSet, Node } from '../../../api/index.ts';
-import { applyMergePatch, type JsonValue } from '../../../machinery/index.ts';
+import { applyMergePatch, asJson, asTyped } from '../../../machinery/index.ts';
 import { type NodeSyncInput, nodePatch } from './node-sync.ts';
 
 const machine = (labels: Record<string, string>, taints: Machine['spec']['taints'] = []): Machine =>
@@ -22,7 +22,7 @@ const input = (given: Node, of: Machine, more: Partial<NodeSyncInput> = {}): Nod
 });
 const synced = (given: NodeSyncInput): Node => {
   const patch = nodePatch(given);
-  return patch ? (applyMergePatch(given.node as unknown as JsonValue, patch) as unknown as Node) : given.node;
+  return patch ? asTyped<Node>(applyMergePatch(asJson(given.node), patch)) : given.node;
 };
 
 describe('a node', () => {
@@ -79,8 +79,8 @@ describe('a node', () => {
     [2, 2, false],
   ])('of revision %d under revision %d is marked as outdated: %s', (own, current, marked) => {
     const given = input(node(), machine({}), {
-      machineSet: revision(own) as unknown as MachineSet,
-      machineDeployment: revision(current) as unknown as MachineDeployment,
+      machineSet: revision(own) as Partial<MachineSet> as MachineSet,
+      machineDeployment: revision(current) as Partial<MachineDeployment> as MachineDeployment,
     });
     expect((synced(given).spec?.taints ?? []).some(({ key }) => key.endsWith('outdated-revision'))).toBe(marked);
   });

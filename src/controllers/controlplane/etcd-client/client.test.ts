@@ -80,7 +80,7 @@ async function serve(
     stream.on('data', (chunk: Buffer) => chunks.push(chunk));
     stream.on('end', () => {
       const peer = (
-        stream.session?.socket as unknown as { getPeerCertificate(): { subject: { CN: string } } } | undefined
+        stream.session?.socket as { getPeerCertificate(): { subject: { CN: string } } } | undefined
       )?.getPeerCertificate();
       const path = String(headers[':path']);
       asked.push({ path, body: Buffer.concat(chunks).toString('hex'), user: peer?.subject.CN ?? '' });

@@ -9,7 +9,7 @@ import {
   type Secret,
   Secrets,
 } from '../../../api/index.ts';
-import type { JsonObject, Resource, UnstructuredObject } from '../../../machinery/index.ts';
+import { asJson, type JsonObject, type Resource, type UnstructuredObject } from '../../../machinery/index.ts';
 import {
   certificateFiles,
   conditionOf,
@@ -435,7 +435,7 @@ describe('a machine that is deleted', () => {
     expect(await w.find(Machines, leaving ?? '')).toBeDefined();
     expect(w.etcd.names()).toHaveLength(3);
     const { items } = await w.client.list(CoreEvents, { namespace: w.namespace });
-    const told = items.map((event) => (event as unknown as { message?: string }).message ?? '');
+    const told = items.map((event) => (event as { message?: string }).message ?? '');
     expect(told.some((text) => text.includes('etcd would lose its quorum'))).toBe(true);
   });
 });
@@ -464,9 +464,11 @@ describe('an ill machine', () => {
     const lastTransitionTime = '2026-01-01T00:00:00Z';
     const machine = await w.client.get(Machines, { namespace: w.namespace, name });
     const conditions: JsonObject[] = [
-      ...((machine.status?.conditions ?? []).filter(
-        ({ type }) => type !== 'HealthCheckSucceeded' && type !== 'OwnerRemediated',
-      ) as unknown as JsonObject[]),
+      ...asJson(
+        (machine.status?.conditions ?? []).filter(
+          ({ type }) => type !== 'HealthCheckSucceeded' && type !== 'OwnerRemediated',
+        ),
+      ),
       { type: 'HealthCheckSucceeded', status: 'False', reason: 'UnhealthyNode', message: '', lastTransitionTime },
       { type: 'OwnerRemediated', status: 'False', reason: 'WaitingForRemediation', message: '', lastTransitionTime },
     ];

@@ -68,7 +68,7 @@ describe('rotations', () => {
       authorities: new Map(),
       asked: new Map(),
       renewed: [],
-    } as unknown as EnsuredCredentials;
+    } as Partial<EnsuredCredentials> as EnsuredCredentials;
     let state = emptyState;
     const phases: string[] = [];
     const step = async (): Promise<void> => {
@@ -128,7 +128,7 @@ describe('a Gateway', () => {
       metadata: {},
       spec: { listeners },
       status: { addresses: [{ value: '192.0.2.1' }, {}] },
-    }) as unknown as UnstructuredObject;
+    }) as UnstructuredObject;
   const passing = { name: 'tls', protocol: 'TLS', port: 8443, tls: { mode: 'Passthrough' } };
   const wanted = { namespace: 'gateways', name: 'g' };
 
@@ -203,7 +203,7 @@ describe('what is known of a plane', () => {
 
   it('takes an endpoint for written down when it is whole', () => {
     const cluster = (controlPlaneEndpoint: { host?: string; port?: number }) =>
-      ({ spec: { controlPlaneEndpoint } }) as unknown as Parameters<typeof recordedEndpoint>[0];
+      ({ spec: { controlPlaneEndpoint } }) as Parameters<typeof recordedEndpoint>[0];
     expect(recordedEndpoint(cluster({ host: 'a', port: 1 }))).toEqual({ host: 'a', port: 1 });
     expect(recordedEndpoint(cluster({ host: 'a', port: 0 }))).toBeUndefined();
     expect(recordedEndpoint(cluster({ host: '', port: 1 }))).toBeUndefined();

@@ -23,7 +23,7 @@ function observer() {
     },
   };
   return {
-    observer: fake as unknown as Observer,
+    observer: fake as Observer,
     closely,
     followed: () => [...listeners.keys()].sort(),
     change: (name: string) => {

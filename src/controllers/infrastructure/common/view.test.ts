@@ -17,7 +17,7 @@ function setUp() {
     health: () => ({ observing: true, synced: true, lastSuccess, error: undefined }),
     asOf: () => asOf,
     note: () => {},
-  } as unknown as Observer;
+  } as Partial<Observer> as Observer;
   const none = { get: () => Promise.reject(new Error('not asked for here')) };
   const cloud = {
     compute: { servers: none },

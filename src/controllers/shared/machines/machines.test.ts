@@ -75,7 +75,7 @@ function world(rules: FaultRule[] = []) {
       log: memoryLogger().logger,
       events: { event() {} },
       signal: new AbortController().signal,
-    } as unknown as ReconcileContext;
+    } as Partial<ReconcileContext> as ReconcileContext;
     return {
       context,
       follower,
@@ -137,7 +137,7 @@ function world(rules: FaultRule[] = []) {
         kind: 'MachineSet',
         metadata: { name: 'ms', namespace },
         spec: {},
-      } as unknown as MachineSet,
+      } as MachineSet,
       by,
     );
     for (const name of ['t1', 't2']) {

@@ -81,7 +81,7 @@ function cases(
 function manifest(name: string): { of<T>(kind: string): T } {
   const url = new URL(`../../../../api/testdata/${name}.golden.yaml`, import.meta.url);
   const objects = parseAllDocuments(readFileSync(url, 'utf8')).map((document) => document.toJS() as UnstructuredObject);
-  return { of: <T>(kind: string): T => objects.find((object) => object.kind === kind) as unknown as T };
+  return { of: <T>(kind: string): T => objects.find((object) => object.kind === kind) as T };
 }
 
 function fromManifest(name: string, workerVersion: string): GoldenCase[] {

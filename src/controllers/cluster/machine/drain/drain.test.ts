@@ -19,7 +19,7 @@ const pod = (name: string, more: { metadata?: object; spec?: object; phase?: str
     metadata: { name, namespace: 'ns', ...more.metadata },
     spec: { containers: [], ...more.spec },
     ...(more.phase && { status: { phase: more.phase } }),
-  }) as unknown as Pod;
+  }) as Pod;
 const owned = (kind: string) => ({
   ownerReferences: [{ apiVersion: 'apps/v1', kind, name: 'o', uid: 'u', controller: true }],
 });
@@ -97,8 +97,8 @@ describe('what becomes of a pod', () => {
 
 describe('rules of a machine', () => {
   it('match machine and cluster, in the order of their names', () => {
-    const machine = { metadata: { labels: { pool: 'a' } } } as unknown as Machine;
-    const cluster = { metadata: { labels: { env: 'prod' } } } as unknown as Cluster;
+    const machine = { metadata: { labels: { pool: 'a' } } } as Partial<Machine> as Machine;
+    const cluster = { metadata: { labels: { env: 'prod' } } } as Partial<Cluster> as Cluster;
     const rules = [
       rule('z', { drain: { behavior: 'Skip' } }),
       rule('m', { drain: { behavior: 'Skip' }, machines: [{ selector: { matchLabels: { pool: 'b' } } }] }),
@@ -164,7 +164,7 @@ describe('attached volumes', () => {
     ({
       metadata: { name: 'a' },
       spec: { attacher: 'd', nodeName: 'n', source: { persistentVolumeName } },
-    }) as unknown as VolumeAttachment;
+    }) as VolumeAttachment;
   it('are told apart by what is known of them', () => {
     const found = waitingVolumes(
       ['kubernetes.io/csi/d^v1', 'kubernetes.io/csi/d^ghost'],

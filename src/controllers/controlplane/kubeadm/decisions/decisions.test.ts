@@ -25,7 +25,7 @@ const machine = (name: string, ageMinutes: number, more: JsonObject = {}): Machi
       conditions: ((more['ill'] as string[] | undefined) ?? []).map((type) => ({ type, status: 'False' })),
       ...(more['expiry'] !== undefined && { certificatesExpiryDate: more['expiry'] }),
     },
-  }) as unknown as Machine;
+  }) as Machine;
 const marked = { 'cluster.x-k8s.io/delete-machine': '' };
 
 describe('which machine goes first', () => {
@@ -110,7 +110,7 @@ const controlPlane = (spec: JsonObject = {}): KubeadmControlPlane =>
   ({
     metadata: { name: 'cp' },
     spec: { version: 'v1.33.0', replicas: 3, machineTemplate: { spec: { infrastructureRef: template } }, ...spec },
-  }) as unknown as KubeadmControlPlane;
+  }) as KubeadmControlPlane;
 const clone = (name: string): UnstructuredObject => ({
   apiVersion: 'g/v1',
   kind: 'FakeMachine',
@@ -122,7 +122,7 @@ const clone = (name: string): UnstructuredObject => ({
   },
 });
 const configOf = (cp: KubeadmControlPlane, role: 'init' | 'join', change: JsonObject = {}): KubeadmConfig =>
-  ({ metadata: {}, spec: { ...desiredConfigSpec(cp, role), ...change } }) as unknown as KubeadmConfig;
+  ({ metadata: {}, spec: { ...desiredConfigSpec(cp, role), ...change } }) as KubeadmConfig;
 
 describe('why a machine is replaced', () => {
   const reasons = (

@@ -15,7 +15,7 @@ const machine = (node: string | undefined, creationTimestamp: string, cluster = 
       labels: { [clusterNameLabel]: cluster },
     },
     status: node === undefined ? {} : { nodeRef: { name: node } },
-  }) as unknown as Machine;
+  }) as Partial<Machine> as Machine;
 
 interface Surroundings {
   nodes: string[] | Error;

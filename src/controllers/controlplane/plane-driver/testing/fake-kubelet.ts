@@ -70,18 +70,14 @@ export function fakeHost(host: FakeHost): ControllerDefinition[] {
     ...[StatefulSets, Deployments].map((resource) =>
       defineController({
         name: `fake-collector-${resource.plural}`,
-        for: resource as unknown as Resource<KubeObject>,
-        watches: [
-          watchObjects(resource as unknown as Resource<KubeObject>),
-          watchMapped(Pods, (pod) => ofPod(pod, resource.kind)),
-        ],
+        for: resource,
+        watches: [watchObjects(resource), watchMapped(Pods, (pod) => ofPod(pod, resource.kind))],
         setup(informers) {
           informers.informer(ReplicaSets);
         },
         async reconcile(context, key) {
-          const set = context.cache.lister(resource as unknown as Resource<StatefulSet | Deployment>).get(key);
-          if (set?.metadata.deletionTimestamp !== undefined)
-            await collect(context, resource as unknown as Resource<KubeObject>, set);
+          const set = context.cache.lister(resource as Resource<StatefulSet | Deployment>).get(key);
+          if (set?.metadata.deletionTimestamp !== undefined) await collect(context, resource, set);
           return done();
         },
       }),
@@ -167,7 +163,7 @@ async function showReadiness(
     ],
   };
   await client
-    .patch(Pods, objectKey(pod), 'merge', { status } as unknown as JsonObject, { ...by, subresource: 'status' })
+    .patch(Pods, objectKey(pod), 'merge', { status } as JsonObject, { ...by, subresource: 'status' })
     .catch(ignoreAbsence);
 }
 
