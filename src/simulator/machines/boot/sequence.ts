@@ -5,6 +5,7 @@ import { bootText, firmwareText, loginText, okLine, serviceLine } from './consol
 import { isIgnitionText } from './ignition/config.ts';
 import { runIgnition, userDataText } from './ignition/run.ts';
 import { finishedMark } from './marks.ts';
+import { shellsOf } from './shell/machine-shell.ts';
 import { startEnabledUnits } from './systemd/control.ts';
 
 export interface BootOptions {
@@ -47,7 +48,7 @@ function usesIgnition({ server }: HostedMachine): boolean {
 async function bootWithCloudInit(machine: HostedMachine, software: Software, isFirst: boolean): Promise<void> {
   if (!isFirst) {
     startServices(machine, software);
-    await startEnabledUnits(machine, software);
+    await startEnabledUnits(shellsOf(machine, software));
   }
   await runCloudInit(machine, software);
   // What the first boot installed is started by it too; what is installed later starts with the next boot.
@@ -60,7 +61,7 @@ async function bootWithIgnition(machine: HostedMachine, software: Software, isFi
   const text = userDataText(machine);
   if (!isFirst) startServices(machine, software);
   machine.screen.write(okLine('Started Getty on tty1') + loginText(machine));
-  await startEnabledUnits(machine, software);
+  await startEnabledUnits(shellsOf(machine, software));
   if (text !== undefined && !isIgnitionText(text)) {
     const words = 'user data is a cloud-config or script: this image takes Ignition configs only';
     machine.screen.write(serviceLine(machine, 'coreos-cloudinit[701]', words));

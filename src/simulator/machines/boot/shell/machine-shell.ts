@@ -1,15 +1,9 @@
 import { freshState, type ShellHost, ShellPace, type ShellState, type Tool } from '../../../../simkube/index.ts';
 import type { HostedMachine } from '../../host/running-machine.ts';
 import type { Software } from '../../types.ts';
+import { bindShell, type MachineShell, machineOf } from './shell-machine.ts';
 import { machineTools } from './tools/index.ts';
 
-/** What a shell of a machine runs on. */
-export interface MachineShell {
-  readonly machine: HostedMachine;
-  readonly software: Software;
-}
-
-const shells = new WeakMap<ShellHost, MachineShell>();
 /** machines with the same software are of the same cloud */
 const paces = new WeakMap<Software, ShellPace>();
 
@@ -20,13 +14,6 @@ function paceOf(software: Software): ShellPace {
     paces.set(software, pace);
   }
   return pace;
-}
-
-/** The machine a shell runs on. */
-export function machineOf({ host }: ShellState): MachineShell {
-  const shell = shells.get(host);
-  if (!shell) throw new TypeError('this shell runs on no machine');
-  return shell;
 }
 
 /** A shell on a machine, as root. */
@@ -54,8 +41,13 @@ export function machineShell(
         ? (programTool(software, command) ?? machineTools.get(command))
         : undefined,
   };
-  shells.set(host, { machine, software });
+  bindShell(host, shellsOf(machine, software));
   return freshState(host, name, environment);
+}
+
+/** What opens shells on a machine. */
+export function shellsOf(machine: HostedMachine, software: Software): MachineShell {
+  return { machine, software, open: (name, environment) => machineShell(machine, software, name, environment) };
 }
 
 /** A program of the image as a command: what it writes goes where the command's output goes. */

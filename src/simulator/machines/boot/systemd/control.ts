@@ -2,7 +2,7 @@ import { runScript, type Streams } from '../../../../simkube/index.ts';
 import type { HostedMachine } from '../../host/running-machine.ts';
 import type { Software } from '../../types.ts';
 import { failedLine, okLine, serviceLine, stampedWriter } from '../console-text.ts';
-import { machineShell } from '../shell/machine-shell.ts';
+import type { MachineShell } from '../shell/shell-machine.ts';
 import { parseUnit, type Unit } from './unit.ts';
 
 const unitDirectory = '/etc/systemd/system';
@@ -60,18 +60,20 @@ export function isUnitEnabled({ disk }: HostedMachine, name: string): boolean {
 }
 
 /** Starts a unit now, as `systemctl restart` does. Says whether it is up. */
-export async function restartUnit(machine: HostedMachine, software: Software, name: string): Promise<boolean> {
+export async function restartUnit(on: MachineShell, name: string): Promise<boolean> {
+  const { machine, software } = on;
   const service = software.services.find((each) => unitName(each.name) === name);
   if (service) {
     if (service.enabled(machine.disk)) service.start(machine);
     return true;
   }
   const unit = readUnit(machine, name);
-  return unit ? startUnit(machine, software, name, unit) : true;
+  return unit ? startUnit(on, name, unit) : true;
 }
 
 /** Starts the units somebody enabled, in the order they ask for. */
-export async function startEnabledUnits(machine: HostedMachine, software: Software): Promise<void> {
+export async function startEnabledUnits(on: MachineShell): Promise<void> {
+  const { machine } = on;
   const prefix = `${unitDirectory}/multi-user.target.wants/`;
   const wanted = new Map<string, Unit>();
   for (const path of machine.disk.list(prefix)) {
@@ -79,7 +81,7 @@ export async function startEnabledUnits(machine: HostedMachine, software: Softwa
     const unit = readUnit(machine, name);
     if (unit) wanted.set(name, unit);
   }
-  for (const [name, unit] of ordered(wanted)) await startUnit(machine, software, name, unit);
+  for (const [name, unit] of ordered(wanted)) await startUnit(on, name, unit);
 }
 
 function ordered(units: ReadonlyMap<string, Unit>): Map<string, Unit> {
@@ -99,7 +101,8 @@ function ordered(units: ReadonlyMap<string, Unit>): Map<string, Unit> {
   return done;
 }
 
-async function startUnit(machine: HostedMachine, software: Software, name: string, unit: Unit): Promise<boolean> {
+async function startUnit(on: MachineShell, name: string, unit: Unit): Promise<boolean> {
+  const { machine } = on;
   const title = unit.description ?? name;
   const failing = unit.conditions.find(({ kind, path, isNegated }) => meets(machine, kind, path) === isNegated);
   if (failing) {
@@ -112,14 +115,14 @@ async function startUnit(machine: HostedMachine, software: Software, name: strin
     return true;
   }
   if (unit.type === 'oneshot' || unit.start.length === 0) {
-    const isUp = (await runUnit(machine, software, name, unit)) === 0;
+    const isUp = (await runUnit(on, name, unit)) === 0;
     machine.screen.write(isUp ? okLine(`Finished ${title}`) : failedLine(`Failed to start ${title}`));
     if (isUp || unit.restart === 'no') return isUp;
-    void keepTrying(machine, software, name, unit).catch(() => {});
+    void keepTrying(on, name, unit).catch(() => {});
     return false;
   }
   machine.screen.write(okLine(`Started ${title}`));
-  void keepTrying(machine, software, name, unit, 0).catch(() => {});
+  void keepTrying(on, name, unit, 0).catch(() => {});
   return true;
 }
 
@@ -131,16 +134,11 @@ function meets({ disk }: HostedMachine, kind: string, path: string): boolean {
 }
 
 /** Runs a service again after it failed, as its unit says, until systemd would give up. */
-async function keepTrying(
-  machine: HostedMachine,
-  software: Software,
-  name: string,
-  unit: Unit,
-  started = 1,
-): Promise<void> {
+async function keepTrying(on: MachineShell, name: string, unit: Unit, started = 1): Promise<void> {
+  const { machine } = on;
   for (let starts = started; ; starts++) {
     if (starts > 0) await machine.pass(unit.restartMs * machine.timings.scale);
-    const status = await runUnit(machine, software, name, unit);
+    const status = await runUnit(on, name, unit);
     const continues = unit.restart === 'always' || (unit.restart.startsWith('on-') && status !== 0);
     if (!continues) {
       if (status !== 0) machine.screen.write(failedLine(`Failed to start ${unit.description ?? name}`));
@@ -154,7 +152,7 @@ async function keepTrying(
   }
 }
 
-async function runUnit(machine: HostedMachine, software: Software, name: string, unit: Unit): Promise<number> {
+async function runUnit({ machine, open }: MachineShell, name: string, unit: Unit): Promise<number> {
   const writer = stampedWriter(machine, name.replace(/\.service$/, ''));
   const streams: Streams = { input: { text: '' }, out: writer.write, error: writer.write };
   const environment = { ...unit.environment };
@@ -164,7 +162,7 @@ async function runUnit(machine: HostedMachine, software: Software, name: string,
       if (match) environment[match[1]!] = match[2]!.replace(/^(["'])(.*)\1$/, '$2');
     }
   }
-  const state = machineShell(machine, software, name, environment);
+  const state = open(name, environment);
   if (unit.workingDirectory !== undefined) state.directory = unit.workingDirectory;
   let status = 0;
   for (const line of [...unit.startPre, ...unit.start, ...unit.startPost]) {

@@ -1,6 +1,6 @@
 import { flagsOf, pathIn, type ShellState, type Tool } from '../../../../../simkube/index.ts';
 import { metadataAnswer } from '../../metadata.ts';
-import { machineOf } from '../machine-shell.ts';
+import { machineOf } from '../shell-machine.ts';
 
 const metadataAddress = '169.254.169.254';
 

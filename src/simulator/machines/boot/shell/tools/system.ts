@@ -1,7 +1,7 @@
 import { flagsOf, pathIn, type Tool } from '../../../../../simkube/index.ts';
 import { journal } from '../../console-text.ts';
 import { disableUnit, enableUnit, isUnitEnabled, knownUnit, restartUnit, unitName } from '../../systemd/control.ts';
-import { machineOf } from '../machine-shell.ts';
+import { machineOf } from '../shell-machine.ts';
 
 /** What is installed on a node image and has nothing to change here. */
 const quiet = [
@@ -55,7 +55,8 @@ const install =
 const systemctl: Tool = async ({ state, streams }, args) => {
   const { flags, rest } = flagsOf(args, 't');
   const [verb = '', ...names] = rest;
-  const { machine, software } = machineOf(state);
+  const own = machineOf(state);
+  const { machine, software } = own;
   let status = 0;
   for (const name of names.map(unitName)) {
     const isKnown = knownUnit(machine, software, name);
@@ -72,7 +73,7 @@ const systemctl: Tool = async ({ state, streams }, args) => {
         }
         if (verb.endsWith('enable')) enableUnit(machine, name);
         else if (verb !== 'unmask') disableUnit(machine, name);
-        if (verb === 'enable' && flags.has('now')) await restartUnit(machine, software, name);
+        if (verb === 'enable' && flags.has('now')) await restartUnit(own, name);
         break;
       case 'start':
       case 'restart':
@@ -82,7 +83,7 @@ const systemctl: Tool = async ({ state, streams }, args) => {
         if (!isKnown) {
           streams.error(`Failed to ${verb} ${name}: Unit ${name} not found.\n`);
           status = 5;
-        } else if (!(await restartUnit(machine, software, name))) {
+        } else if (!(await restartUnit(own, name))) {
           streams.error(
             `Job for ${name} failed because the control process exited with error code.\nSee "systemctl status ${name}" and "journalctl -xeu ${name}" for details.\n`,
           );
