@@ -17,7 +17,7 @@ export class Glob {
   readonly #tokens: readonly Token[];
 
   /** `beyond` lets `*` and `?` stand for slashes too */
-  constructor(pattern: string, beyond = true) {
+  constructor(pattern: string, { beyond = true }: { beyond?: boolean } = {}) {
     this.#tokens = tokensOf(pattern, beyond);
   }
 
@@ -36,25 +36,25 @@ export class Glob {
   }
 
   /** How much of the text's beginning fits; undefined: none, not even nothing. */
-  prefix(text: string, isLongest: boolean): number | undefined {
-    return best(this.#tokens, text.length, (index) => text.charCodeAt(index), isLongest);
+  prefix(text: string, match: 'longest' | 'shortest'): number | undefined {
+    return best(this.#tokens, text.length, (index) => text.charCodeAt(index), match);
   }
 
   /** How much of the text's end fits. */
-  suffix(text: string, isLongest: boolean): number | undefined {
+  suffix(text: string, match: 'longest' | 'shortest'): number | undefined {
     const last = text.length - 1;
-    return best(this.#tokens.toReversed(), text.length, (index) => text.charCodeAt(last - index), isLongest);
+    return best(this.#tokens.toReversed(), text.length, (index) => text.charCodeAt(last - index), match);
   }
 
   /** The text with the first match, or all, replaced. A match is as long as it can be. */
-  replace(text: string, by: string, isGlobal: boolean): string {
+  replace(text: string, by: string, matches: 'all' | 'first'): string {
     let result = '';
     let from = 0;
     const budget = { left: maxSteps };
     for (let at = 0; at < text.length; ) {
       const start = at;
       const length =
-        best(this.#tokens, text.length - start, (index) => text.charCodeAt(start + index), true, budget) ?? 0;
+        best(this.#tokens, text.length - start, (index) => text.charCodeAt(start + index), 'longest', budget) ?? 0;
       if (length === 0) {
         at++;
         continue;
@@ -62,7 +62,7 @@ export class Glob {
       result += text.slice(from, at) + by;
       at += length;
       from = at;
-      if (!isGlobal) break;
+      if (matches !== 'all') break;
     }
     return result + text.slice(from);
   }
@@ -72,7 +72,7 @@ function best(
   tokens: readonly Token[],
   length: number,
   codeAt: (index: number) => number,
-  isLongest: boolean,
+  match: 'longest' | 'shortest',
   budget?: Budget,
 ): number | undefined {
   let found: number | undefined;
@@ -82,7 +82,7 @@ function best(
     codeAt,
     (end) => {
       found = end;
-      return isLongest;
+      return match === 'longest';
     },
     budget,
   );

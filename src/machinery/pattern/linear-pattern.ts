@@ -56,13 +56,13 @@ export class LinearPattern {
   }
 
   /** The text with the first match, or all, made into something else. */
-  replace(text: string, by: (match: PatternMatch) => string, isGlobal = false): string {
+  replace(text: string, by: (match: PatternMatch) => string, matches: 'all' | 'first' = 'first'): string {
     let result = '';
     let at = 0;
     for (const match of this.all(text)) {
       result += text.slice(at, match.index) + by(match);
       at = match.end;
-      if (!isGlobal) break;
+      if (matches !== 'all') break;
     }
     return result + text.slice(at);
   }

@@ -48,8 +48,8 @@ describe('a pattern matched in linear time', () => {
     const pattern = new LinearPattern('(\\w)(\\w)');
     const swap = ({ groups }: { groups: readonly (string | undefined)[] }): string => `${groups[2]}${groups[1]}`;
     expect(pattern.replace('abcd e', swap)).toBe('bacd e');
-    expect(pattern.replace('abcd e', swap, true)).toBe('badc e');
-    expect(new LinearPattern('x*').replace('ab', () => '-', true)).toBe('ab'.replace(/x*/g, '-'));
+    expect(pattern.replace('abcd e', swap, 'all')).toBe('badc e');
+    expect(new LinearPattern('x*').replace('ab', () => '-', 'all')).toBe('ab'.replace(/x*/g, '-'));
   });
 
   it.each(['(a+)+$', '^(a|a)*$', '(.*)*x', '(a|b|ab)*c', '(((a*)*)*)*b'])('%s ends on a long text', (source) => {
@@ -93,27 +93,27 @@ describe('a pattern of a shell', () => {
   });
 
   it('stays within a directory when asked to', () => {
-    expect(new Glob('/etc/*', false).test('/etc/a/b')).toBe(false);
-    expect(new Glob('/etc/*/b', false).test('/etc/a/b')).toBe(true);
+    expect(new Glob('/etc/*', { beyond: false }).test('/etc/a/b')).toBe(false);
+    expect(new Glob('/etc/*/b', { beyond: false }).test('/etc/a/b')).toBe(true);
   });
 
   it('finds the shortest and the longest beginning and end', () => {
     const glob = new Glob('*/');
-    expect(glob.prefix('/a/b/c', false)).toBe(1);
-    expect(glob.prefix('/a/b/c', true)).toBe(5);
-    expect(glob.prefix('abc', true)).toBeUndefined();
-    expect(new Glob('.*').suffix('a.b.c', false)).toBe(2);
-    expect(new Glob('.*').suffix('a.b.c', true)).toBe(4);
+    expect(glob.prefix('/a/b/c', 'shortest')).toBe(1);
+    expect(glob.prefix('/a/b/c', 'longest')).toBe(5);
+    expect(glob.prefix('abc', 'longest')).toBeUndefined();
+    expect(new Glob('.*').suffix('a.b.c', 'shortest')).toBe(2);
+    expect(new Glob('.*').suffix('a.b.c', 'longest')).toBe(4);
   });
 
   it('replaces the longest that fits', () => {
-    expect(new Glob('b*d').replace('abcdbcd', '-', false)).toBe('a-');
-    expect(new Glob('?').replace('abc', '-', true)).toBe('---');
-    expect(new Glob('b').replace('abcb', '-', true)).toBe('a-c-');
+    expect(new Glob('b*d').replace('abcdbcd', '-', 'first')).toBe('a-');
+    expect(new Glob('?').replace('abc', '-', 'all')).toBe('---');
+    expect(new Glob('b').replace('abcb', '-', 'all')).toBe('a-c-');
   });
 
   it('gives up, and says so, rather than taking seconds', () => {
-    expect(() => new Glob('a*b').replace('a'.repeat(200_000), '', true)).toThrow('takes too long');
+    expect(() => new Glob('a*b').replace('a'.repeat(200_000), '', 'all')).toThrow('takes too long');
   });
 
   it('of many stars ends on a long text', () => {

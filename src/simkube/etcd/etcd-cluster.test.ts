@@ -12,7 +12,7 @@ function cluster(size: number): { etcd: EtcdCluster; ids: string[] } {
   etcd.start(first.id, facts('m0'));
   const ids = [first.id];
   for (let index = 1; index < size; index++) {
-    const { id } = etcd.add([`https://m${index}:2380`], true);
+    const { id } = etcd.add([`https://m${index}:2380`], { isLearner: true });
     etcd.start(id, facts(`m${index}`));
     etcd.promote(id);
     ids.push(id);
@@ -38,9 +38,9 @@ describe('an etcd cluster', () => {
 
   it('counts a learner only once it was promoted, which needs it to run', () => {
     const { etcd } = cluster(1);
-    const { id } = etcd.add(['https://new:2380'], true);
+    const { id } = etcd.add(['https://new:2380'], { isLearner: true });
     expect(etcd.hasQuorum).toBe(true);
-    expect(() => etcd.add(['https://other:2380'], true)).toThrow('too many learner members');
+    expect(() => etcd.add(['https://other:2380'], { isLearner: true })).toThrow('too many learner members');
     expect(() => etcd.promote(id)).toThrow('in sync with leader');
     etcd.start(id, facts('new'));
     etcd.promote(id);

@@ -156,7 +156,7 @@ export class EtcdCluster {
   }
 
   /** Adds a member that has not started yet. */
-  add(peerUrls: readonly string[], isLearner: boolean): EtcdMember {
+  add(peerUrls: readonly string[], { isLearner }: { isLearner: boolean }): EtcdMember {
     this.#agree();
     const taken = new Set(this.members.flatMap((member) => member.peerUrls));
     if (peerUrls.some((url) => taken.has(url))) throw etcdErrors.peerUrlExists();

@@ -33,7 +33,7 @@ const membershipMethods: Readonly<Record<string, Method>> = {
   },
   '/etcdserverpb.Cluster/MemberAdd'(call, request) {
     const endpoint = administered(call);
-    const member = endpoint.cluster.add(textsOf(request, 1), numberOf(request, 2) !== 0n);
+    const member = endpoint.cluster.add(textsOf(request, 1), { isLearner: numberOf(request, 2) !== 0n });
     return writeFields({ 1: header(endpoint), 2: memberMessage(member), 3: memberMessages(endpoint) });
   },
   '/etcdserverpb.Cluster/MemberRemove'(call, request) {

@@ -57,7 +57,7 @@ async function grow(...names: readonly string[]): Promise<{ pods: LabPod[]; runs
   const runs: LabContainer[] = [];
   for (const [index, name] of names.entries()) {
     const pod = await memberPod(name);
-    const added = index === 0 ? undefined : clusterAt(names[0]!)!.add([peerUrl(name)], true);
+    const added = index === 0 ? undefined : clusterAt(names[0]!)!.add([peerUrl(name)], { isLearner: true });
     runs.push(startMember(pod, names.slice(0, index + 1), index === 0 ? 'new' : 'existing'));
     await lab.until(() => clusterAt(name) !== undefined);
     if (added) clusterAt(names[0]!)!.promote(added.id);
@@ -106,7 +106,7 @@ describe('etcd in Pods', () => {
       expect(await startAndEnd(pods[2]!, names, state)).not.toBe(0);
       expect(pods[2]!.lines.join('\n')).toMatch(/has already been bootstrapped|has lost its data/);
       cluster.remove(cluster.members.find(({ name }) => name === 'etcd-2')!.id);
-      const anew = cluster.add([peerUrl('etcd-2')], true);
+      const anew = cluster.add([peerUrl('etcd-2')], { isLearner: true });
       startMember(pods[2]!, names, 'existing');
       await lab.until(() => clusterAt('etcd-2') === cluster);
       cluster.promote(anew.id);

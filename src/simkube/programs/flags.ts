@@ -58,7 +58,7 @@ export function flagValue(flags: Flags, name: string): string | undefined {
   return flags.get(name)?.at(-1);
 }
 
-export function isSwitchedOn(flags: Flags, name: string, otherwise = false): boolean {
+export function isSwitchedOn(flags: Flags, name: string, { otherwise = false }: { otherwise?: boolean } = {}): boolean {
   const value = flagValue(flags, name);
   return value === undefined ? otherwise : value === 'true' || value === '1';
 }

@@ -158,7 +158,7 @@ async function variable(
     case '//': {
       const pattern = await expandPattern(state, operand ?? [], substitute, report);
       const by = await text(piece.replacement);
-      return new Glob(pattern).replace(value ?? '', by, operator === '//');
+      return new Glob(pattern).replace(value ?? '', by, operator === '//' ? 'all' : 'first');
     }
     default:
       return trimmed(value ?? '', operator, await expandPattern(state, operand ?? [], substitute, report));
@@ -168,9 +168,9 @@ async function variable(
 /** `#`, `##`, `%`, `%%`: the shortest or longest beginning or end that fits goes. */
 function trimmed(value: string, operator: string, pattern: string): string {
   const glob = new Glob(pattern);
-  const isLongest = operator.length === 2;
-  if (operator.startsWith('%')) return value.slice(0, value.length - (glob.suffix(value, isLongest) ?? 0));
-  return value.slice(glob.prefix(value, isLongest) ?? 0);
+  const match = operator.length === 2 ? 'longest' : 'shortest';
+  if (operator.startsWith('%')) return value.slice(0, value.length - (glob.suffix(value, match) ?? 0));
+  return value.slice(glob.prefix(value, match) ?? 0);
 }
 
 export function variableValue(state: ShellState, name: string): string | undefined {
@@ -253,7 +253,7 @@ function fileNames(state: ShellState, { text, pattern }: Field): string[] {
   const path = pattern.startsWith('/') ? pattern : `${state.directory}/${pattern}`;
   const fixed = path.slice(0, path.search(/[*?[]/));
   const base = normalPath(fixed.slice(0, fixed.lastIndexOf('/') + 1));
-  const fits = new Glob(path, false);
+  const fits = new Glob(path, { beyond: false });
   const depth = path.split('/').length;
   const found = new Set<string>();
   const files = state.host.disk.list(base === '/' ? '/' : `${base}/`);

@@ -45,7 +45,7 @@ class Parser extends WordReader {
   override script(ends: readonly string[]): Script {
     const statements: Statement[] = [];
     for (;;) {
-      this.skipBlank(true);
+      this.skipBlankLines();
       if (this.isAtEnd || this.startsWith(')') || this.startsWith(';;')) return statements;
       const word = this.peekWord();
       if (ends.includes(word)) return statements;
@@ -83,11 +83,11 @@ class Parser extends WordReader {
     const first = this.#pipeline();
     const rest: { operator: '&&' | '||'; pipeline: Pipeline }[] = [];
     for (;;) {
-      this.skipBlank(false);
+      this.skipBlank();
       const operator = this.startsWith('&&') ? '&&' : this.startsWith('||') ? '||' : undefined;
       if (!operator) break;
       this.at += 2;
-      this.skipBlank(true);
+      this.skipBlankLines();
       rest.push({ operator, pipeline: this.#pipeline() });
     }
     let isBackground = false;
@@ -100,19 +100,19 @@ class Parser extends WordReader {
   }
 
   #pipeline(): Pipeline {
-    this.skipBlank(false);
+    this.skipBlank();
     let isNegated = false;
     while (this.peekWord() === '!') {
       this.at++;
-      this.skipBlank(false);
+      this.skipBlank();
       isNegated = !isNegated;
     }
     const commands = [this.#command()];
     for (;;) {
-      this.skipBlank(false);
+      this.skipBlank();
       if (!this.startsWith('|') || this.startsWith('||')) return { commands, isNegated };
       this.at += this.startsWith('|&') ? 2 : 1;
-      this.skipBlank(true);
+      this.skipBlankLines();
       commands.push(this.#command());
     }
   }
@@ -122,7 +122,7 @@ class Parser extends WordReader {
   }
 
   #anyCommand(): Command {
-    this.skipBlank(false);
+    this.skipBlank();
     if (this.startsWith('((')) return this.#arithmeticCommand();
     if (this.startsWith('(')) {
       this.at++;
@@ -150,12 +150,12 @@ class Parser extends WordReader {
       }
       case 'function': {
         this.#keyword('function');
-        this.skipBlank(false);
+        this.skipBlank();
         const name = this.peekWord();
         this.at += name.length;
-        this.skipBlank(false);
+        this.skipBlank();
         if (this.startsWith('()')) this.at += 2;
-        this.skipBlank(true);
+        this.skipBlankLines();
         return { kind: 'function', name, body: this.#command() };
       }
     }
@@ -164,7 +164,7 @@ class Parser extends WordReader {
     const found = definition.exec(this.text);
     if (found) {
       this.at = definition.lastIndex;
-      this.skipBlank(true);
+      this.skipBlankLines();
       return { kind: 'function', name: found[1]!, body: this.#command() };
     }
     return this.#simple();
@@ -176,7 +176,7 @@ class Parser extends WordReader {
     const redirects: Redirect[] = [];
     const line = this.line;
     for (;;) {
-      this.skipBlank(false);
+      this.skipBlank();
       if (this.isAtEnd || /[\n;|)]/.test(this.text[this.at]!)) break;
       if (this.startsWith('&') && !this.startsWith('&>')) break;
       const redirect = this.#redirect();
@@ -211,7 +211,7 @@ class Parser extends WordReader {
     this.at += 2;
     let isPattern = false;
     for (;;) {
-      this.skipBlank(true);
+      this.skipBlankLines();
       if (this.isAtEnd) this.fail("unexpected EOF while looking for `]]'");
       if (this.startsWith(']]')) break;
       const operator = ['&&', '||', '(', ')', '<', '>'].find((each) => this.startsWith(each));
@@ -247,7 +247,7 @@ class Parser extends WordReader {
   #redirects(): Redirect[] {
     const found: Redirect[] = [];
     for (;;) {
-      this.skipBlank(false);
+      this.skipBlank();
       const redirect = this.#redirect();
       if (!redirect) return found;
       found.push(...redirect);
@@ -260,7 +260,7 @@ class Parser extends WordReader {
     if (!match) return undefined;
     this.at = redirection.lastIndex;
     const [, source = '', kind = ''] = match;
-    this.skipBlank(false);
+    this.skipBlank();
     if (kind === '<<' || kind === '<<-') return [this.#hereDocument(kind === '<<-')];
     const target = this.#someWord();
     const from = source === '' || source === '&' ? (kind.startsWith('<') ? 0 : 1) : Number(source);
@@ -321,28 +321,28 @@ class Parser extends WordReader {
 
   #for(): Command {
     this.#keyword('for');
-    this.skipBlank(false);
+    this.skipBlank();
     const name = this.peekWord();
     if (!/^[A-Za-z_]\w*$/.test(name)) this.fail(`syntax error near unexpected token \`${name}'`);
     this.at += name.length;
-    this.skipBlank(true);
+    this.skipBlankLines();
     let words: Word[] | undefined;
     if (this.peekWord() === 'in') {
       this.at += 2;
       words = [];
       for (;;) {
-        this.skipBlank(false);
+        this.skipBlank();
         if (this.isAtEnd || /[\n;]/.test(this.text[this.at]!)) break;
         words.push(this.#someWord());
       }
     }
     if (this.startsWith(';')) this.at++;
-    this.skipBlank(true);
+    this.skipBlankLines();
     return { kind: 'for', name, words, body: this.#body(), redirects: this.#redirects() };
   }
 
   #body(): Script {
-    this.skipBlank(true);
+    this.skipBlankLines();
     this.#keyword('do');
     const body = this.script(['done']);
     this.#keyword('done');
@@ -351,21 +351,21 @@ class Parser extends WordReader {
 
   #case(): Command {
     this.#keyword('case');
-    this.skipBlank(false);
+    this.skipBlank();
     const word = this.#someWord();
-    this.skipBlank(true);
+    this.skipBlankLines();
     this.#keyword('in');
     const branches: { patterns: Word[]; body: Script }[] = [];
     for (;;) {
-      this.skipBlank(true);
+      this.skipBlankLines();
       if (this.peekWord() === 'esac') break;
       if (this.isAtEnd) this.fail('syntax error: unexpected end of file');
       if (this.startsWith('(')) this.at++;
       const patterns: Word[] = [];
       for (;;) {
-        this.skipBlank(false);
+        this.skipBlank();
         patterns.push(this.#someWord());
-        this.skipBlank(false);
+        this.skipBlank();
         if (!this.startsWith('|')) break;
         this.at++;
       }
@@ -393,7 +393,7 @@ class Parser extends WordReader {
   }
 
   #keyword(word: string): void {
-    this.skipBlank(true);
+    this.skipBlankLines();
     if (this.peekWord() !== word) {
       this.fail(
         this.isAtEnd
@@ -405,7 +405,7 @@ class Parser extends WordReader {
   }
 
   #expectChar(char: string): void {
-    this.skipBlank(true);
+    this.skipBlankLines();
     if (!this.startsWith(char)) {
       this.fail(this.isAtEnd ? 'syntax error: unexpected end of file' : `syntax error: expecting "${char}"`);
     }

@@ -87,8 +87,17 @@ export abstract class WordReader {
     throw new ShellSyntaxError(message, this.line);
   }
 
-  /** Skips spaces and comments, and line breaks when asked to. */
-  skipBlank(alsoLines: boolean): void {
+  /** Skips spaces and comments up to the end of the line. */
+  skipBlank(): void {
+    this.#skip({ lines: false });
+  }
+
+  /** Skips spaces, comments, line breaks and single semicolons. */
+  skipBlankLines(): void {
+    this.#skip({ lines: true });
+  }
+
+  #skip({ lines }: { lines: boolean }): void {
     for (;;) {
       const char = this.text[this.at];
       if (char === ' ' || char === '\t') this.at++;
@@ -96,10 +105,10 @@ export abstract class WordReader {
       else if (char === '#') {
         const end = this.text.indexOf('\n', this.at);
         this.at = end < 0 ? this.text.length : end;
-      } else if (char === '\n' && alsoLines) {
+      } else if (char === '\n' && lines) {
         this.at++;
         this.endOfLine();
-      } else if (char === ';' && alsoLines && this.text[this.at + 1] !== ';') this.at++;
+      } else if (char === ';' && lines && this.text[this.at + 1] !== ';') this.at++;
       else return;
     }
   }
@@ -204,7 +213,7 @@ export abstract class WordReader {
     if (this.startsWith('$(')) {
       this.at += 2;
       const script = this.script([]);
-      this.skipBlank(true);
+      this.skipBlankLines();
       if (!this.startsWith(')')) this.fail("unexpected EOF while looking for matching `)'");
       this.at++;
       return { kind: 'command', script, isQuoted };

@@ -48,7 +48,7 @@ export function flavorRoutes(compute: Compute): Route[] {
       versions: (operation) => (operation === 'update' ? { since: 55 } : {}),
       find,
       view: (flavor, context) => render(context, flavor),
-      list: (context) => list(compute, context, false),
+      list: (context) => list(compute, context, { withDetails: false }),
       create: (context) => create(compute, context),
       update(context) {
         checkBody(updateSchema, context.json);
@@ -61,7 +61,7 @@ export function flavorRoutes(compute: Compute): Route[] {
       method: 'GET',
       path: `${base}/detail`,
       policy: reader('flavors'),
-      handle: (context) => list(compute, context, true),
+      handle: (context) => list(compute, context, { withDetails: true }),
     },
     {
       method: 'GET',
@@ -183,7 +183,7 @@ const sortable: Readonly<Record<string, SortKey<Readonly<Flavor>>['read']>> = {
   vcpus: ({ vcpus }) => vcpus,
 };
 
-function list(compute: Compute, context: RequestContext, withDetails: boolean): Answer {
+function list(compute: Compute, context: RequestContext, { withDetails }: { withDetails: boolean }): Answer {
   const { query, caller } = context;
   const minRam = wholeNumber(query.get('minRam'), 'minRam');
   const minDisk = wholeNumber(query.get('minDisk'), 'minDisk');

@@ -216,11 +216,11 @@ const actions: Readonly<Record<string, Action>> = {
   },
   addSecurityGroup: {
     policy: 'os_compute_api:os-security-groups:add',
-    run: (compute, _context, server, fields) => changeGroups(compute, server, String(fields['name'] ?? ''), true),
+    run: (compute, _context, server, fields) => changeGroups(compute, server, String(fields['name'] ?? ''), 'add'),
   },
   removeSecurityGroup: {
     policy: 'os_compute_api:os-security-groups:remove',
-    run: (compute, _context, server, fields) => changeGroups(compute, server, String(fields['name'] ?? ''), false),
+    run: (compute, _context, server, fields) => changeGroups(compute, server, String(fields['name'] ?? ''), 'remove'),
   },
   forceDelete: {
     policy: 'os_compute_api:os-deferred-delete:force',
@@ -267,7 +267,12 @@ function remoteConsole(type: string): Action {
 }
 
 /** Puts all ports of a server into a group, or takes them out of it. */
-function changeGroups(compute: Compute, server: Readonly<Server>, nameOrId: string, add: boolean): undefined {
+function changeGroups(
+  compute: Compute,
+  server: Readonly<Server>,
+  nameOrId: string,
+  change: 'add' | 'remove',
+): undefined {
   const { network } = compute.core.services;
   const group = network.securityGroup(server.projectId, nameOrId);
   if (group === 'ambiguous') {
@@ -278,10 +283,10 @@ function changeGroups(compute: Compute, server: Readonly<Server>, nameOrId: stri
     const port = network.port(id);
     if (!port) continue;
     const ids = port.securityGroupIds.filter((each) => each !== group.id);
-    if (!add && ids.length === port.securityGroupIds.length) {
+    if (change !== 'add' && ids.length === port.securityGroupIds.length) {
       throw notFound(`Security group ${nameOrId} not associated with the instance ${server.id}`);
     }
-    network.setPortSecurityGroups(id, add ? [...ids, group.id] : ids);
+    network.setPortSecurityGroups(id, change === 'add' ? [...ids, group.id] : ids);
   }
   compute.change(server.id, {});
   return undefined;

@@ -165,17 +165,17 @@ export function beginResize(compute: Compute, server: Readonly<Server>, flavor: 
 }
 
 export function confirmResize(compute: Compute, server: Readonly<Server>): Answer {
-  settle(compute, server, false);
+  settle(compute, server, { revert: false });
   return { status: 204 };
 }
 
 export function revertResize(compute: Compute, server: Readonly<Server>): undefined {
-  settle(compute, server, true);
+  settle(compute, server, { revert: true });
   compute.change(server.id, { taskState: 'resize_reverting' });
   return undefined;
 }
 
-function settle(compute: Compute, server: Readonly<Server>, revert: boolean): void {
+function settle(compute: Compute, server: Readonly<Server>, { revert }: { revert: boolean }): void {
   mustBeIn(server, revert ? 'revertResize' : 'confirmResize', ['resized']);
   compute.core.jobs.schedule(compute.core.timings.sample('server.resizeConfirm'), job.settled, server.id, { revert });
 }

@@ -104,7 +104,11 @@ const knownArguments: ReadonlySet<string> = new Set([
 const expressions: ReadonlySet<string> = new Set(['name', 'display_name', 'ip', 'ip6', 'description', 'key_name']);
 
 /** GET /servers and /servers/detail. */
-export function listServers(compute: Compute, context: RequestContext, withDetails: boolean): Answer {
+export function listServers(
+  compute: Compute,
+  context: RequestContext,
+  { withDetails }: { withDetails: boolean },
+): Answer {
   checkArguments(context);
   const rows = findServers(compute, context);
   const limit = pageLimit(context, maxPage);

@@ -19,13 +19,13 @@ export function serverRoutes(compute: Compute): Route[] {
       method: 'GET',
       path: '/v2.1/servers',
       policy: policy('index', 'reader'),
-      handle: (context) => listServers(compute, context, false),
+      handle: (context) => listServers(compute, context, { withDetails: false }),
     },
     {
       method: 'GET',
       path: '/v2.1/servers/detail',
       policy: policy('detail', 'reader'),
-      handle: (context) => listServers(compute, context, true),
+      handle: (context) => listServers(compute, context, { withDetails: true }),
     },
     {
       method: 'POST',

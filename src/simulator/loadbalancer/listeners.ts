@@ -91,7 +91,7 @@ export function listenerRoutes(octavia: Octavia, base: string): Route[] {
     insert: (lb, values) => insertListener(octavia, lb, values),
     checkUpdate(row, values) {
       const lb = loadBalancers.get(row.loadbalancer_id)!;
-      checkListener(lb, { ...row, ...values }, values, true);
+      checkListener(lb, { ...row, ...values }, values, 'update');
       checkDefaultPool(octavia, lb.id, values, row.protocol);
     },
     lock: (row) => octavia.lock(row.loadbalancer_id),
@@ -114,7 +114,7 @@ export function insertListener(octavia: Octavia, lb: Readonly<LoadBalancerRow>, 
   const { listeners } = octavia;
   const protocol = values['protocol'] as string;
   const port = values['protocol_port'] as number;
-  checkListener(lb, values, values, false);
+  checkListener(lb, values, values, 'create');
   for (const other of listeners.by('loadBalancer', lb.id)) {
     if (other.protocol_port !== port || transportOf(other) !== transportOf({ protocol })) continue;
     const message = `Another Listener on this Load Balancer is already using protocol ${other.protocol} and protocol_port ${port}`;
@@ -155,7 +155,7 @@ function checkListener(
   lb: Readonly<LoadBalancerRow>,
   all: Values | ListenerRow,
   given: Values,
-  isUpdate: boolean,
+  operation: 'update' | 'create',
 ): void {
   const whole = all as Partial<ListenerRow>;
   const protocol = whole.protocol!;
@@ -165,7 +165,9 @@ function checkListener(
   const sni = (given['sni_container_refs'] as string[] | null | undefined) ?? [];
   const hasReferences = references.length > 0 || sni.length > 0;
   if ((protocol === 'UDP' || protocol === 'SCTP') && hasReferences) {
-    throw invalid(`${protocol} protocol listener does not support TLS${isUpdate ? ' or header insertion' : ''}.`);
+    throw invalid(
+      `${protocol} protocol listener does not support TLS${operation === 'update' ? ' or header insertion' : ''}.`,
+    );
   }
   const canOffload = protocol === 'TERMINATED_HTTPS' || (protocol === 'PROMETHEUS' && hasReferences);
   if (!canOffload && hasReferences) {

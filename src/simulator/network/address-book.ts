@@ -40,7 +40,7 @@ export class AddressBook {
   choose(subnet: Readonly<SubnetRow>, reserved: readonly string[] = [], preferLowest = false): string | undefined {
     const page = this.#page(subnet);
     const lent = reserved.filter((address) => page.take(address));
-    const address = page.choose(this.#random, preferLowest);
+    const address = page.choose(this.#random, { preferLowest });
     for (const each of lent) page.giveBack(each);
     return address;
   }

@@ -27,11 +27,11 @@ export function textRoutes(owner: TextsOwner): Route[] {
   const { path, key: wrapper, single } = owner;
   const one = (name: string, value: string): object =>
     single === undefined ? { [name]: value } : { [single]: { [name]: value } };
-  const write = (context: RequestContext, isMerged: boolean): Answer => {
+  const write = (context: RequestContext, how: 'merge' | 'replace'): Answer => {
     const given = readTexts(wrapper, context.json);
-    const texts = isMerged ? { ...owner.read(context), ...given } : given;
+    const texts = how === 'merge' ? { ...owner.read(context), ...given } : given;
     owner.write(context, texts);
-    return { status: 200, body: { [wrapper]: isMerged && single === undefined ? given : texts } };
+    return { status: 200, body: { [wrapper]: how === 'merge' && single === undefined ? given : texts } };
   };
   const routes: Route[] = [
     {
@@ -40,7 +40,7 @@ export function textRoutes(owner: TextsOwner): Route[] {
       policy: owner.policy('get'),
       handle: (context) => ({ status: 200, body: { [wrapper]: owner.read(context) } }),
     },
-    { method: 'POST', path, policy: owner.policy('create'), handle: (context) => write(context, true) },
+    { method: 'POST', path, policy: owner.policy('create'), handle: (context) => write(context, 'merge') },
     {
       method: 'GET',
       path: `${path}/{key}`,
@@ -81,7 +81,7 @@ export function textRoutes(owner: TextsOwner): Route[] {
   if (!owner.isReplaceable) return routes;
   return [
     ...routes,
-    { method: 'PUT', path, policy: owner.policy('update'), handle: (context) => write(context, false) },
+    { method: 'PUT', path, policy: owner.policy('update'), handle: (context) => write(context, 'replace') },
   ];
 }
 

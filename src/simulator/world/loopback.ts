@@ -11,13 +11,13 @@ const purpose = 'simulated cloud';
 
 /** Takes the ranges of a cloud that was kept: its servers and all who know them have addresses of these. */
 export async function holdRanges(cidrs: Iterable<string>, log: Logger): Promise<HeldRanges> {
-  return { release: releaseAll(await claimAll(rangesOf(cidrs), true, log)) };
+  return { release: releaseAll(await claimAll(rangesOf(cidrs), { isKept: true }, log)) };
 }
 
 /** Takes ranges for a new cloud. The world that comes back has those in place of ranges that another program holds. */
 export async function settleWorld(world: World, log: Logger): Promise<HeldRanges & { readonly world: World }> {
   const { externalNetworks = [] } = world;
-  const claims = await claimAll(rangesOf(externalNetworks.map(({ cidr }) => cidr)), false, log);
+  const claims = await claimAll(rangesOf(externalNetworks.map(({ cidr }) => cidr)), { isKept: false }, log);
   return {
     world: { ...world, externalNetworks: externalNetworks.map((network) => moved(network, claims)) },
     release: releaseAll(claims),
@@ -27,7 +27,11 @@ export async function settleWorld(world: World, log: Logger): Promise<HeldRanges
 /** By the cidr that was asked for. */
 type Claims = ReadonlyMap<string, ClaimedRange>;
 
-async function claimAll(ranges: ReadonlyMap<string, LoopbackRange>, isKept: boolean, log: Logger): Promise<Claims> {
+async function claimAll(
+  ranges: ReadonlyMap<string, LoopbackRange>,
+  { isKept }: { isKept: boolean },
+  log: Logger,
+): Promise<Claims> {
   const claims = new Map<string, ClaimedRange>();
   try {
     for (const [cidr, usual] of ranges) {

@@ -80,7 +80,7 @@ export function apiServerSettings(process: SimulatedProcess): ApiServerSettings 
       authorization: modes.includes('RBAC') || hasConfiguration ? 'RBAC' : 'AlwaysAllow',
       nodeAuthorization: modes.includes('Node') || hasConfiguration,
       nodeRestriction: plugins.has('NodeRestriction'),
-      anonymous: isSwitchedOn(flags, 'anonymous-auth', true),
+      anonymous: isSwitchedOn(flags, 'anonymous-auth', { otherwise: true }),
       bootstrapTokens: isSwitchedOn(flags, 'enable-bootstrap-token-auth'),
     },
   };

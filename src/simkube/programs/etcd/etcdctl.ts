@@ -97,7 +97,9 @@ const commands: Readonly<Record<string, (asked: Asked) => Promise<number> | numb
   },
   'member add': (asked) => {
     const { cluster } = first(asked).way.endpoint;
-    const member = cluster.add(listValue(asked.flags, 'peer-urls'), isSwitchedOn(asked.flags, 'learner'));
+    const member = cluster.add(listValue(asked.flags, 'peer-urls'), {
+      isLearner: isSwitchedOn(asked.flags, 'learner'),
+    });
     asked.process.log(`Member ${member.id} added to cluster ${cluster.id}`);
     return 0;
   },

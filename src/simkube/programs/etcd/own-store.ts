@@ -38,7 +38,9 @@ export async function openOwnStore(
   } else {
     etcd = existing ?? clusters.createEtcd();
     const peerUrls = [`https://${hostname}:2380`];
-    memberId = (existing ? etcd.add(peerUrls, false) : etcd.found({ name: hostname, peerUrls, clientUrls: [] })).id;
+    memberId = (
+      existing ? etcd.add(peerUrls, { isLearner: false }) : etcd.found({ name: hostname, peerUrls, clientUrls: [] })
+    ).id;
     clusters.claim(etcd.id, memberId);
     await clusters.saved(etcd.id);
     files.write(file, writeEtcdData({ clusterId: etcd.id, memberId }), 0o600);

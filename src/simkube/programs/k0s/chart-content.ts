@@ -18,7 +18,7 @@ export function chartContent(chart: HelmChart): KubeObject[] {
   const fullName =
     textAt(values, 'fullnameOverride') || (chart.name.includes(kind) ? chart.name : `${chart.name}-${kind}`);
   if (kind === 'openstack-cloud-controller-manager') {
-    const credentials = cloudCredentials(chart, values, true);
+    const credentials = cloudCredentials(chart, values, { byDefault: true });
     return [
       ...credentials.objects,
       ...cloudControllerRights(chart),
@@ -55,7 +55,7 @@ export function chartContent(chart: HelmChart): KubeObject[] {
 function cloudCredentials(
   { name: release, namespace }: HelmChart,
   values: JsonObject,
-  byDefault: boolean,
+  { byDefault }: { byDefault: boolean },
 ): { objects: KubeObject[]; volumes: JsonObject[] } {
   const secret = objectAt(values, 'secret');
   if ((secret['enabled'] ?? byDefault) !== true) return { objects: [], volumes: [] };
@@ -126,7 +126,7 @@ function placement(
 
 function cinderCsi(chart: HelmChart, values: JsonObject, labels: Record<string, string>): KubeObject[] {
   const { namespace } = chart;
-  const credentials = cloudCredentials(chart, values, false);
+  const credentials = cloudCredentials(chart, values, { byDefault: false });
   const image = 'registry.k8s.io/provider-os/cinder-csi-plugin:v1.31.2';
   const classes = objectAt(values, 'storageClass');
   const kubeletDirectory =

@@ -20,10 +20,10 @@ export const Charts: Resource<UnstructuredObject> = {
 
 /** The kinds k0s adds to a cluster. */
 export function k0sDefinitions(): KubeObject[] {
-  return [definition(ClusterConfigs, false), definition(Charts, true)];
+  return [definition(ClusterConfigs, { hasStatus: false }), definition(Charts, { hasStatus: true })];
 }
 
-function definition({ group, version, kind, plural }: Resource, hasStatus: boolean): KubeObject {
+function definition({ group, version, kind, plural }: Resource, { hasStatus }: { hasStatus: boolean }): KubeObject {
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',

@@ -164,7 +164,7 @@ function calculated(operator: string, left: string, right: string): string {
 
 /** The first group, or how much of the beginning fits. */
 function matched(text: string, pattern: string): string {
-  const found = toPattern(pattern.startsWith('^') ? pattern : `^${pattern}`, false).exec(text);
+  const found = toPattern(pattern.startsWith('^') ? pattern : `^${pattern}`, { isExtended: false }).exec(text);
   const hasGroup = pattern.includes('\\(');
   return hasGroup ? (found?.groups[1] ?? '') : String(found?.groups[0]?.length ?? 0);
 }

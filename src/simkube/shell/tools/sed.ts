@@ -26,7 +26,10 @@ interface Outcome {
 export class SedError extends Error {}
 
 /** Basic regular expressions escape what extended ones do not, and the other way round. */
-export function toPattern(source: string, isExtended: boolean, ignoreCase = false): LinearPattern {
+export function toPattern(
+  source: string,
+  { isExtended, ignoreCase = false }: { isExtended: boolean; ignoreCase?: boolean },
+): LinearPattern {
   let text = '';
   if (isExtended) text = source;
   else {
@@ -167,7 +170,7 @@ class ScriptReader {
     if (char !== '/' && char !== '\\') return undefined;
     if (char === '\\') this.#at++;
     const delimiter = this.#text[this.#at++]!;
-    return { kind: 'pattern', pattern: toPattern(this.#until(delimiter), this.#isExtended) };
+    return { kind: 'pattern', pattern: toPattern(this.#until(delimiter), { isExtended: this.#isExtended }) };
   }
 
   #action(): Edit['act'] {
@@ -205,7 +208,7 @@ class ScriptReader {
     const given = flags.exec(this.#text)![0];
     this.#at = flags.lastIndex;
     const isGlobal = given.includes('g');
-    const expression = toPattern(pattern, this.#isExtended, /i/i.test(given));
+    const expression = toPattern(pattern, { isExtended: this.#isExtended, ignoreCase: /i/i.test(given) });
     const replace = ({ groups }: PatternMatch): string => {
       return replacement.replace(/\\(\d)|\\n|\\(.)|&/g, (all: string, digit?: string, char?: string) => {
         if (all === '&') return groups[0]!;
@@ -214,7 +217,7 @@ class ScriptReader {
       });
     };
     return (line) => {
-      const changed = expression.replace(line, replace, isGlobal);
+      const changed = expression.replace(line, replace, isGlobal ? 'all' : 'first');
       return { line: changed, ...(given.includes('p') && changed !== line && { printed: `${changed}\n` }) };
     };
   }

@@ -77,11 +77,10 @@ const grep: Tool = async (context, args) => {
   try {
     const source = flags.has('F') ? pattern.replace(/[.*+?^${}()|[\]\\]/g, '\\$&') : pattern;
     const isExtended = flags.has('E') || flags.has('P') || flags.has('F');
-    expression = toPattern(
-      flags.has('w') ? `\\b${source}\\b` : flags.has('x') ? `^${source}$` : source,
+    expression = toPattern(flags.has('w') ? `\\b${source}\\b` : flags.has('x') ? `^${source}$` : source, {
       isExtended,
-      flags.has('i'),
-    );
+      ignoreCase: flags.has('i'),
+    });
   } catch (error) {
     if (!(error instanceof SedError)) throw error;
     context.streams.error(`grep: ${error.message}\n`);
@@ -149,7 +148,7 @@ const awk: Tool = async (context, args) => {
   if (!found) return 2;
   const separator = values.get('F');
   const [, pattern, number, columns = ''] = program;
-  const expression = pattern === undefined ? undefined : toPattern(pattern, true);
+  const expression = pattern === undefined ? undefined : toPattern(pattern, { isExtended: true });
   const breathe = breathing(context);
   for (const [index, line] of linesOf(joined(found)).entries()) {
     await breathe(line);

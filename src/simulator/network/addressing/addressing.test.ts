@@ -147,7 +147,11 @@ describe('the addresses of a subnet', () => {
         const random = seededRandom(seed);
         const addresses = new SubnetAddresses(4, pools);
         const given = new Set<string>();
-        for (let address = addresses.choose(random, false); address; address = addresses.choose(random, false)) {
+        for (
+          let address = addresses.choose(random, { preferLowest: false });
+          address;
+          address = addresses.choose(random, { preferLowest: false })
+        ) {
           given.add(address);
           addresses.take(address);
           expect(addresses.free).toBe(18 - given.size);
@@ -164,13 +168,13 @@ describe('the addresses of a subnet', () => {
     addresses.take('10.0.0.15');
     expect(addresses.free).toBe(16);
     addresses.giveBack('10.0.0.2');
-    expect(addresses.choose(seededRandom(1), true)).toBe('10.0.0.2');
+    expect(addresses.choose(seededRandom(1), { preferLowest: true })).toBe('10.0.0.2');
   });
 
   it('are found in an IPv6 network of any size', () => {
     const addresses = new SubnetAddresses(6, [{ start: 'fd00::2', end: 'fd00::ffff:ffff:ffff:ffff' }]);
     addresses.take('fd00::ffff:ffff:ffff:ffff');
-    expect(addresses.choose(seededRandom(1), true)).toBe('fd00::2');
+    expect(addresses.choose(seededRandom(1), { preferLowest: true })).toBe('fd00::2');
   });
 });
 

@@ -42,7 +42,7 @@ export class SubnetAddresses {
   }
 
   /** A free address of the first pool that has one; undefined when all are taken. Nothing is taken yet. */
-  choose(random: Random, preferLowest: boolean): string | undefined {
+  choose(random: Random, { preferLowest }: { preferLowest: boolean }): string | undefined {
     for (const { first, taken } of this.#pools) {
       const { free } = taken;
       if (free === 0) continue;

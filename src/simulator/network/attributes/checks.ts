@@ -163,7 +163,7 @@ const routeCidr: Check = (value) => {
 };
 
 /** A name of one or more labels; a domain ends with a dot. */
-export function dnsName(maxLength: number, isDomain: boolean): Check {
+export function dnsName(maxLength: number, { isDomain }: { isDomain: boolean }): Check {
   const label = /^(?!-)[a-zA-Z0-9-]{1,63}(?<!-)$/;
   return (value) => {
     const fault = string(maxLength)(value);

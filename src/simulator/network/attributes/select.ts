@@ -52,7 +52,7 @@ export function inOrder<R extends { readonly id: string }>(
   { sorts, limit }: Pick<ListQuery, 'sorts' | 'limit'>,
   read: ReadAttribute<R>,
 ): R[] {
-  const order = comparison(sorts, limit !== undefined);
+  const order = comparison(sorts, { isPaged: limit !== undefined });
   if (!order) return rows;
   return rows
     .map((row) => placed(row, sorts, read))
@@ -71,7 +71,7 @@ export function pageOf<R extends { readonly id: string }>(
   if (limit === undefined) return ordered;
   let [from, to] = [0, ordered.length];
   if (marker) {
-    const order = comparison(sorts, true)!;
+    const order = comparison(sorts, { isPaged: true })!;
     const place = placed(marker, sorts, read);
     // Where the marker would stand: everything before is smaller.
     let [low, high] = [0, ordered.length];
@@ -106,7 +106,7 @@ function placed<R>(row: R, sorts: readonly SortOrder[], read: ReadAttribute<R>):
 
 function comparison(
   sorts: readonly SortOrder[],
-  isPaged: boolean,
+  { isPaged }: { isPaged: boolean },
 ): (<R extends { readonly id: string }>(a: Placed<R>, b: Placed<R>) => number) | undefined {
   if (sorts.length === 0 && !isPaged) return undefined;
   return (a, b) => {

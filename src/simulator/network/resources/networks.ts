@@ -53,7 +53,13 @@ const attributes: Attributes = {
   ...common.tagAttributes,
   ...common.standardAttributes,
   is_default: flag,
-  dns_domain: { create: true, update: true, default: '', convert: toLowerCase, check: dnsName(255, true) },
+  dns_domain: {
+    create: true,
+    update: true,
+    default: '',
+    convert: toLowerCase,
+    check: dnsName(255, { isDomain: true }),
+  },
   description: common.description,
 };
 

@@ -90,9 +90,21 @@ const attributes: Attributes = {
   created_at: common.readOnly,
   updated_at: common.readOnly,
   trunk_details: common.readOnly,
-  dns_name: { create: true, update: true, default: '', convert: toLowerCase, check: checks.dnsName(255, false) },
+  dns_name: {
+    create: true,
+    update: true,
+    default: '',
+    convert: toLowerCase,
+    check: checks.dnsName(255, { isDomain: false }),
+  },
   dns_assignment: common.readOnly,
-  dns_domain: { create: true, update: true, default: '', convert: toLowerCase, check: checks.dnsName(255, true) },
+  dns_domain: {
+    create: true,
+    update: true,
+    default: '',
+    convert: toLowerCase,
+    check: checks.dnsName(255, { isDomain: true }),
+  },
   description: common.description,
   security_groups: {
     create: true,

@@ -28,14 +28,14 @@ export interface InterfaceInfo {
   readonly subnet_ids: readonly string[];
 }
 
-export function readInterfaceSpec(body: Record<string, unknown>, forRemoval: boolean): InterfaceSpec {
+export function readInterfaceSpec(body: Record<string, unknown>, action: 'remove' | 'add'): InterfaceSpec {
   if (!('subnet_id' in body) && !('port_id' in body)) {
     throw badRequest('router', 'Either subnet_id or port_id must be specified');
   }
   for (const key of ['port_id', 'subnet_id']) {
     if (key in body && !isUuid(body[key])) throw badRequest('router', uuid(body[key])!);
   }
-  if (!forRemoval && 'subnet_id' in body && 'port_id' in body) {
+  if (action !== 'remove' && 'subnet_id' in body && 'port_id' in body) {
     throw badRequest('router', 'Cannot specify both subnet-id and port-id');
   }
   return body as InterfaceSpec;

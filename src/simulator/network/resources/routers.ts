@@ -162,10 +162,10 @@ export function routerActions(neutron: Neutron, routers: Resource<RouterRow>): R
   });
   return [
     action('add_router_interface', (router, context) =>
-      addInterface(neutron, router, readInterfaceSpec(readAction(context), false), context.caller),
+      addInterface(neutron, router, readInterfaceSpec(readAction(context), 'add'), context.caller),
     ),
     action('remove_router_interface', (router, context) =>
-      removeInterface(neutron, router, readInterfaceSpec(readAction(context), true)),
+      removeInterface(neutron, router, readInterfaceSpec(readAction(context), 'remove')),
     ),
     action('add_extraroutes', (router, context) => {
       const known = new Set(router.routes.map(keyOf));

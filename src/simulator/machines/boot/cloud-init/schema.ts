@@ -46,7 +46,11 @@ const command: Check = (value, path) => {
 };
 
 const dictionary =
-  (keys: Readonly<Record<string, Check>>, required: readonly string[] = [], isClosed = true): Check =>
+  (
+    keys: Readonly<Record<string, Check>>,
+    required: readonly string[] = [],
+    { isClosed = true }: { isClosed?: boolean } = {},
+  ): Check =>
   (value, path) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return wrongType(value, path, "'object'");
     const errors: string[] = [];
@@ -103,8 +107,8 @@ const checks: Readonly<Record<string, Check>> = {
       ['path'],
     ),
   ),
-  disk_setup: dictionary({}, [], false),
-  fs_setup: array(dictionary({}, [], false)),
+  disk_setup: dictionary({}, [], { isClosed: false }),
+  fs_setup: array(dictionary({}, [], { isClosed: false })),
 };
 
 /** What `cloud-init schema` would object to, one line each: `where: what`. */

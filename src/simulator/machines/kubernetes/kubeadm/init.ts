@@ -99,7 +99,12 @@ export async function kubeadmInit(context: KubeadmContext, documents: Documents)
     say('[addons] Applied essential addon: kube-proxy');
   }
   if (!isSkipped('mark-control-plane')) {
-    await markControlPlane(context, client, run.nodeName, registrationTaints(settings.nodeRegistration, true));
+    await markControlPlane(
+      context,
+      client,
+      run.nodeName,
+      registrationTaints(settings.nodeRegistration, { isControlPlane: true }),
+    );
   }
   say('\nYour Kubernetes control-plane has initialized successfully!\n');
 }

@@ -252,7 +252,12 @@ async function joinByLocalApi(run: JoinRun, endpoint: ApiEndpoint): Promise<void
 }
 
 function mark({ context, nodeName, settings }: JoinRun, workload: WorkloadCluster): Promise<void> {
-  return markControlPlane(context, workload.loopback, nodeName, registrationTaints(settings.nodeRegistration, true));
+  return markControlPlane(
+    context,
+    workload.loopback,
+    nodeName,
+    registrationTaints(settings.nodeRegistration, { isControlPlane: true }),
+  );
 }
 
 /** The static Pods, and a seat in etcd: first as a learner, then with a vote. */
@@ -293,7 +298,11 @@ async function addMember(run: JoinRun, workload: WorkloadCluster, address: strin
   say(`[etcd] Adding etcd member: ${peerUrl} as a learner`);
   const existing = workload.etcd.members.find(({ peerUrls }) => peerUrls.includes(peerUrl));
   if (existing) return existing.id;
-  return await retried(run, () => workload.etcd.add([peerUrl], true).id, machine.clock.now() + etcdPatienceMs);
+  return await retried(
+    run,
+    () => workload.etcd.add([peerUrl], { isLearner: true }).id,
+    machine.clock.now() + etcdPatienceMs,
+  );
 }
 
 async function promote(run: JoinRun, workload: WorkloadCluster, memberId: string): Promise<void> {

@@ -37,7 +37,10 @@ export function kubeletConfiguration(cluster: ClusterConfiguration, given: JsonO
 }
 
 /** The taints a node registers with: those that were desired, else the usual one of a control plane. */
-export function registrationTaints(registration: NodeRegistration, isControlPlane: boolean): readonly Taint[] {
+export function registrationTaints(
+  registration: NodeRegistration,
+  { isControlPlane }: { isControlPlane: boolean },
+): readonly Taint[] {
   return registration.taints ?? (isControlPlane ? [controlPlaneTaint] : []);
 }
 
@@ -54,7 +57,7 @@ export function writeKubeletFiles(
   },
 ): void {
   const { nodeName, registration, version } = facts;
-  const taints = registrationTaints(registration, facts.isControlPlane);
+  const taints = registrationTaints(registration, { isControlPlane: facts.isControlPlane });
   const flags: Argument[] = [
     ['container-runtime-endpoint', registration.criSocket],
     ['hostname-override', nodeName],

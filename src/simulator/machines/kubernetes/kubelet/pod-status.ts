@@ -13,7 +13,7 @@ export function runningStatus(pod: Pod, place: PodPlace, now: number): PodStatus
   const startTime = pod.status?.startTime ?? time;
   return {
     phase: 'Running',
-    conditions: podConditions(pod, time, true),
+    conditions: podConditions(pod, time, { isReady: true }),
     hostIP: place.hostAddress,
     podIP: place.podAddress,
     podIPs: [{ ip: place.podAddress }],
@@ -44,7 +44,7 @@ export function startingStatus(pod: Pod, hostAddress: string, now: number): PodS
   const time = formatTime(now);
   return {
     phase: 'Pending',
-    conditions: podConditions(pod, time, false),
+    conditions: podConditions(pod, time, { isReady: false }),
     hostIP: hostAddress,
     startTime: pod.status?.startTime ?? time,
     qosClass: pod.status?.qosClass ?? 'BestEffort',
@@ -73,7 +73,7 @@ function containerStatus(pod: Pod, name: string, image: string): ContainerStatus
   };
 }
 
-function podConditions(pod: Pod, time: string, isReady: boolean): PodCondition[] {
+function podConditions(pod: Pod, time: string, { isReady }: { isReady: boolean }): PodCondition[] {
   const make = (type: string, isTrue: boolean): PodCondition => {
     const status = isTrue ? 'True' : 'False';
     const earlier = pod.status?.conditions?.find((condition) => condition.type === type);
