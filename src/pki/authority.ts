@@ -116,7 +116,7 @@ export async function createAuthority(options: AuthorityOptions): Promise<Certif
       publicKey,
       extensions: [
         keyUsageExtension(digitalSignature | keyEncipherment | keyCertSign),
-        basicConstraintsExtension(true, options.pathLength),
+        basicConstraintsExtension({ isAuthority: true, pathLength: options.pathLength }),
         subjectKeyIdentifierExtension(keyIdentifier(publicKey)),
         ...alternativeNamesExtension(
           namesOfHosts([options.commonName].filter((commonName) => /^[a-z0-9.-]+$/.test(commonName))),
@@ -151,7 +151,7 @@ export function crossSignAuthority(options: {
       publicKey: opened.publicKey,
       extensions: [
         keyUsageExtension(digitalSignature | keyEncipherment | keyCertSign),
-        basicConstraintsExtension(true),
+        basicConstraintsExtension({ isAuthority: true }),
         subjectKeyIdentifierExtension(issuerOf(options.certificate).keyIdentifier),
         authorityKeyIdentifierExtension(issuer.keyIdentifier),
       ],
@@ -221,7 +221,7 @@ export function signCertificate(request: SignRequest): string {
       extensions: [
         ...(request.keyUsage === 0 ? [] : [keyUsageExtension(request.keyUsage)]),
         ...(request.extendedKeyUsages.length === 0 ? [] : [extendedKeyUsageExtension(request.extendedKeyUsages)]),
-        basicConstraintsExtension(false),
+        basicConstraintsExtension({ isAuthority: false }),
         authorityKeyIdentifierExtension(issuer.keyIdentifier),
         ...request.extensions,
       ],

@@ -36,7 +36,7 @@ export const extensionIds = {
   extendedKeyUsage: '2.5.29.37',
 } as const;
 
-function extension(id: string, value: Uint8Array, isCritical = false): Buffer {
+function extension(id: string, value: Uint8Array, { isCritical = false }: { isCritical?: boolean } = {}): Buffer {
   return derSequence(
     derObjectIdOf(id),
     ...(isCritical ? [writeDer(derTag.boolean, Buffer.of(0xff))] : []),
@@ -81,19 +81,25 @@ export function alternativeNamesExtension(names: SubjectAlternativeNames): Buffe
 }
 
 export function keyUsageExtension(flags: number): Buffer {
-  return extension(extensionIds.keyUsage, derNamedBits(flags), true);
+  return extension(extensionIds.keyUsage, derNamedBits(flags), { isCritical: true });
 }
 
 export function extendedKeyUsageExtension(objectIds: readonly string[]): Buffer {
   return extension(extensionIds.extendedKeyUsage, derSequence(...objectIds.map(derObjectIdOf)));
 }
 
-export function basicConstraintsExtension(isAuthority: boolean, pathLength?: number): Buffer {
+export function basicConstraintsExtension({
+  isAuthority,
+  pathLength,
+}: {
+  isAuthority: boolean;
+  pathLength?: number | undefined;
+}): Buffer {
   const parts = [
     ...(isAuthority ? [writeDer(derTag.boolean, Buffer.of(0xff))] : []),
     ...(pathLength === undefined ? [] : [derSmallInteger(pathLength)]),
   ];
-  return extension(extensionIds.basicConstraints, derSequence(...parts), true);
+  return extension(extensionIds.basicConstraints, derSequence(...parts), { isCritical: true });
 }
 
 /** The usual identifier of a key: SHA-1 over the bits of the public key (RFC 5280, 4.2.1.2). */

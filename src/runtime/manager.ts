@@ -129,7 +129,7 @@ export function createManager(options: ManagerOptions): Manager {
   };
 
   /** Runs one half of the program: what needs the lease, or what does not. */
-  const runAll = async (signal: AbortSignal, withoutLeading: boolean): Promise<void> => {
+  const runAll = async (signal: AbortSignal, { withoutLeading }: { withoutLeading: boolean }): Promise<void> => {
     const failed = new AbortController();
     const all = sharedSignal(AbortSignal.any([signal, failed.signal]));
     let failure: unknown;
@@ -186,7 +186,7 @@ export function createManager(options: ManagerOptions): Manager {
     leading = true;
     metrics.leader(options.leaderElection?.name ?? '', true);
     try {
-      await runAll(signal, false);
+      await runAll(signal, { withoutLeading: false });
     } finally {
       leading = false;
       metrics.leader(options.leaderElection?.name ?? '', false);
@@ -255,7 +255,7 @@ export function createManager(options: ManagerOptions): Manager {
         for (const resolve of readyWaiters) resolve();
         readyWaiters.clear();
 
-        const halves = [runAll(stop.signal, true), leadWithLease(stop.signal)];
+        const halves = [runAll(stop.signal, { withoutLeading: true }), leadWithLease(stop.signal)];
         const work = Promise.all(halves.map((half) => half.finally(() => stop.abort())));
         // what a half that ends first leaves behind must not become an unhandled rejection
         work.catch(() => {});

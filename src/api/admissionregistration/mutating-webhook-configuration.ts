@@ -16,7 +16,7 @@ export const mutatingWebhookConfigurationDefinition: ResourceDefinition = define
   conditionalUpdatesOnly: true,
   columns: [nameColumn, column('Webhooks', 'integer'), ageColumn],
   row: (object, nowMs) => [object.metadata.name ?? '', (object.webhooks ?? []).length, age(object, nowMs)],
-  applyDefaults: (object) => defaultWebhooks(object, true),
+  applyDefaults: (object) => defaultWebhooks(object, { mutating: true }),
   validateCreate: validateWebhooks,
   validateUpdate: validateWebhooks,
 });

@@ -17,7 +17,7 @@ export const validatingWebhookConfigurationDefinition: ResourceDefinition =
     conditionalUpdatesOnly: true,
     columns: [nameColumn, column('Webhooks', 'integer'), ageColumn],
     row: (object, nowMs) => [object.metadata.name ?? '', (object.webhooks ?? []).length, age(object, nowMs)],
-    applyDefaults: (object) => defaultWebhooks(object, false),
+    applyDefaults: (object) => defaultWebhooks(object, { mutating: false }),
     validateCreate: validateWebhooks,
     validateUpdate: validateWebhooks,
   });

@@ -51,7 +51,7 @@ export function defaultRule(rule: AdmissionRule): void {
   setDefault(rule, 'scope', '*');
 }
 
-export function defaultWebhooks(configuration: WebhookConfiguration, mutating: boolean): void {
+export function defaultWebhooks(configuration: WebhookConfiguration, { mutating }: { mutating: boolean }): void {
   for (const webhook of configuration.webhooks ?? []) {
     setDefault(webhook, 'failurePolicy', 'Fail');
     setDefault(webhook, 'matchPolicy', 'Equivalent');

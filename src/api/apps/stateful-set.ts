@@ -126,7 +126,7 @@ function effectiveTemplate(spec: StatefulSetSpec): PodTemplateSpec | undefined {
   return { ...template, spec: { ...pod, volumes: [...volumes, ...others] } };
 }
 
-function validate(set: StatefulSet, isNew: boolean): FieldError[] {
+function validate(set: StatefulSet, { isNew }: { isNew: boolean }): FieldError[] {
   const spec = set.spec;
   const errors: FieldError[] = [];
   if (spec.podManagementPolicy !== 'OrderedReady' && spec.podManagementPolicy !== 'Parallel') {
@@ -169,7 +169,7 @@ const updatable = [
 ] as const;
 
 function validateUpdate(set: StatefulSet, old: StatefulSet): FieldError[] {
-  const errors = validate(set, false);
+  const errors = validate(set, { isNew: false });
   const fixed: StatefulSetSpec = clone(set.spec);
   const before: StatefulSetSpec = clone(old.spec);
   for (const field of updatable) {
@@ -206,7 +206,7 @@ export const statefulSetDefinition: ResourceDefinition = defineBuiltin<StatefulS
   prepareForCreate(set) {
     set.status = { replicas: 0, availableReplicas: 0 };
   },
-  validateCreate: (set) => validate(set, true),
+  validateCreate: (set) => validate(set, { isNew: true }),
   validateUpdate,
   validateStatusUpdate({ status = {} }) {
     const fields = ['readyReplicas', 'currentReplicas', 'updatedReplicas', 'availableReplicas'] as const;

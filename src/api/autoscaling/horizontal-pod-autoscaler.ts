@@ -203,7 +203,7 @@ function validateRules(rules: ScalingRules | undefined, path: string): FieldErro
   return errors;
 }
 
-function validate(autoscaler: HorizontalPodAutoscaler, isNew: boolean): FieldError[] {
+function validate(autoscaler: HorizontalPodAutoscaler, { isNew }: { isNew: boolean }): FieldError[] {
   const spec = autoscaler.spec;
   const errors: FieldError[] = [];
   const { minReplicas, maxReplicas = 0 } = spec;
@@ -405,9 +405,9 @@ const v2Definition: ResourceDefinition = defineBuiltin<HorizontalPodAutoscaler>(
   prepareForCreate(autoscaler) {
     autoscaler.status = { desiredReplicas: 0 };
   },
-  validateCreate: (autoscaler) => validate(autoscaler, true),
+  validateCreate: (autoscaler) => validate(autoscaler, { isNew: true }),
   // old objects may lack the group
-  validateUpdate: (autoscaler) => validate(autoscaler, false),
+  validateUpdate: (autoscaler) => validate(autoscaler, { isNew: false }),
   validateStatusUpdate: (autoscaler) => [
     ...validateNonNegative(autoscaler.status?.currentReplicas, 'status.currentReplicas'),
     ...validateNonNegative(autoscaler.status?.desiredReplicas, 'status.desiredReplicas'),

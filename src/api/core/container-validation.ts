@@ -218,7 +218,9 @@ function validateEnvSource(variable: EnvVar, path: string): FieldError[] {
   }
   if (resourceFieldRef) {
     sources++;
-    errors.push(...validateResourceFieldRef(resourceFieldRef, `${path}.resourceFieldRef`, false));
+    errors.push(
+      ...validateResourceFieldRef(resourceFieldRef, `${path}.resourceFieldRef`, { containerRequired: false }),
+    );
   }
   if (configMapKeyRef) {
     sources++;
@@ -281,7 +283,7 @@ export function validateFieldRef(reference: FieldRef, allowed: readonly string[]
 export function validateResourceFieldRef(
   reference: ResourceFieldRef,
   path: string,
-  containerRequired: boolean,
+  { containerRequired }: { containerRequired: boolean },
 ): FieldError[] {
   const errors: FieldError[] = [];
   if (containerRequired && !reference.containerName) errors.push(fieldError.required(`${path}.containerName`));

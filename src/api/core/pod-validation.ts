@@ -287,7 +287,9 @@ function validateDownwardFiles(
         );
       }
     } else if (item.resourceFieldRef) {
-      errors.push(...validateResourceFieldRef(item.resourceFieldRef, `${at}.resourceFieldRef`, true));
+      errors.push(
+        ...validateResourceFieldRef(item.resourceFieldRef, `${at}.resourceFieldRef`, { containerRequired: true }),
+      );
     } else errors.push(fieldError.required(at, 'one of fieldRef and resourceFieldRef is required'));
     errors.push(...validateMode(item.mode, `${at}.mode`));
   }

@@ -61,10 +61,10 @@ function validate(quota: ResourceQuota): FieldError[] {
   return errors;
 }
 
-function usage(quota: ResourceQuota, limits: boolean): string {
+function usage(quota: ResourceQuota, shown: 'limits' | 'requests'): string {
   const { hard = {}, used = {} } = quota.status ?? {};
   return Object.keys(hard)
-    .filter((name) => name.startsWith('limits.') === limits)
+    .filter((name) => name.startsWith('limits.') === (shown === 'limits'))
     .sort()
     .map((name) => `${name}: ${used[name] ?? '0'}/${hard[name]}`)
     .join(', ');
@@ -81,7 +81,12 @@ export const resourceQuotaDefinition: ResourceDefinition = defineBuiltin<Resourc
   hasStatus: true,
   noGeneration: true,
   columns: [nameColumn, column('Request'), column('Limit'), ageColumn],
-  row: (quota, nowMs) => [quota.metadata.name ?? '', usage(quota, false), usage(quota, true), age(quota, nowMs)],
+  row: (quota, nowMs) => [
+    quota.metadata.name ?? '',
+    usage(quota, 'requests'),
+    usage(quota, 'limits'),
+    age(quota, nowMs),
+  ],
   applyDefaults(quota) {
     setDefault(quota, 'spec', {});
     setDefault(quota, 'status', {});

@@ -27,9 +27,9 @@ export const clusterRoleBindingDefinition: ResourceDefinition = defineBuiltin<Cl
   row: bindingRow,
   applyDefaults: defaultBinding,
   validateName: checkPathSegmentName,
-  validateCreate: (binding) => validateBinding(binding, kinds, false),
+  validateCreate: (binding) => validateBinding(binding, kinds, { namespaced: false }),
   validateUpdate: (binding, old) => [
-    ...validateBinding(binding, kinds, false),
+    ...validateBinding(binding, kinds, { namespaced: false }),
     ...validateRoleRefUnchanged(binding, old),
   ],
 });

@@ -25,8 +25,14 @@ export const clusterRoleDefinition: ResourceDefinition = defineBuiltin<ClusterRo
   columns: createdAtColumns,
   row: createdAtRow,
   validateName: checkPathSegmentName,
-  validateCreate: (role) => [...validateRules(role.rules, false), ...validateAggregation(role.aggregationRule)],
-  validateUpdate: (role) => [...validateRules(role.rules, false), ...validateAggregation(role.aggregationRule)],
+  validateCreate: (role) => [
+    ...validateRules(role.rules, { namespaced: false }),
+    ...validateAggregation(role.aggregationRule),
+  ],
+  validateUpdate: (role) => [
+    ...validateRules(role.rules, { namespaced: false }),
+    ...validateAggregation(role.aggregationRule),
+  ],
 });
 
 export const ClusterRoles: Resource<ClusterRole> = resourceOf<ClusterRole>(clusterRoleDefinition);

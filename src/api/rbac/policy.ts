@@ -48,7 +48,10 @@ export interface AggregationRule {
 }
 
 /** Rules of a Role (`namespaced`) or a ClusterRole. */
-export function validateRules(rules: readonly PolicyRule[] | undefined, namespaced: boolean): FieldError[] {
+export function validateRules(
+  rules: readonly PolicyRule[] | undefined,
+  { namespaced }: { namespaced: boolean },
+): FieldError[] {
   const errors: FieldError[] = [];
   for (const [index, rule] of (rules ?? []).entries()) {
     const path = `rules[${index}]`;
@@ -100,7 +103,11 @@ export function defaultBinding(binding: Binding): void {
   }
 }
 
-export function validateBinding(binding: Binding, kinds: readonly string[], namespaced: boolean): FieldError[] {
+export function validateBinding(
+  binding: Binding,
+  kinds: readonly string[],
+  { namespaced }: { namespaced: boolean },
+): FieldError[] {
   const errors: FieldError[] = [];
   const { apiGroup, kind, name } = binding.roleRef;
   if (apiGroup !== rbacGroup) errors.push(notSupported('roleRef.apiGroup', apiGroup ?? '', [rbacGroup]));

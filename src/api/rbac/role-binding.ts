@@ -27,9 +27,9 @@ export const roleBindingDefinition: ResourceDefinition = defineBuiltin<RoleBindi
   row: bindingRow,
   applyDefaults: defaultBinding,
   validateName: checkPathSegmentName,
-  validateCreate: (binding) => validateBinding(binding, kinds, true),
+  validateCreate: (binding) => validateBinding(binding, kinds, { namespaced: true }),
   validateUpdate: (binding, old) => [
-    ...validateBinding(binding, kinds, true),
+    ...validateBinding(binding, kinds, { namespaced: true }),
     ...validateRoleRefUnchanged(binding, old),
   ],
 });

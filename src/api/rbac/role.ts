@@ -24,8 +24,8 @@ export const roleDefinition: ResourceDefinition = defineBuiltin<Role>({
   columns: createdAtColumns,
   row: createdAtRow,
   validateName: checkPathSegmentName,
-  validateCreate: (role) => validateRules(role.rules, true),
-  validateUpdate: (role) => validateRules(role.rules, true),
+  validateCreate: (role) => validateRules(role.rules, { namespaced: true }),
+  validateUpdate: (role) => validateRules(role.rules, { namespaced: true }),
 });
 
 export const Roles: Resource<Role> = resourceOf<Role>(roleDefinition);

@@ -42,7 +42,12 @@ function validateInvariants(schema: Schema, level: Level, path: string, errors: 
     }
   }
   validateExtensions(schema, path, errors);
-  validateValues(schema, isIntOrString(schema.anyOf), isIntOrString(schema.allOf?.[0]?.anyOf), path, errors);
+  validateValues(
+    schema,
+    { skipAnyOf: isIntOrString(schema.anyOf), skipFirstAllOfAnyOf: isIntOrString(schema.allOf?.[0]?.anyOf) },
+    path,
+    errors,
+  );
   validateNodeType(schema, level, path, errors);
   validateMetaTypes(schema, level, path, errors);
 }
@@ -121,18 +126,22 @@ function isIntOrString(anyOf: readonly Schema[] | undefined): boolean {
 
 function validateValues(
   schema: Schema,
-  skipAnyOf: boolean,
-  skipFirstAllOfAnyOf: boolean,
+  { skipAnyOf, skipFirstAllOfAnyOf }: { skipAnyOf: boolean; skipFirstAllOfAnyOf: boolean },
   path: string,
   errors: FieldError[],
 ): void {
   for (const name of ['anyOf', 'allOf', 'oneOf'] as const) {
     if (name === 'anyOf' && skipAnyOf) continue;
     for (const [i, branch] of (schema[name] ?? []).entries()) {
-      validateNested(branch, name === 'allOf' && skipFirstAllOfAnyOf && i === 0, `${path}.${name}[${i}]`, errors);
+      validateNested(
+        branch,
+        { skipAnyOf: name === 'allOf' && skipFirstAllOfAnyOf && i === 0 },
+        `${path}.${name}[${i}]`,
+        errors,
+      );
     }
   }
-  if (schema.not) validateNested(schema.not, false, `${path}.not`, errors);
+  if (schema.not) validateNested(schema.not, { skipAnyOf: false }, `${path}.not`, errors);
   if (schema.pattern) {
     const problem = validatePattern(schema.pattern);
     if (problem !== undefined) {
@@ -159,11 +168,16 @@ const forbiddenInJunctors: readonly [keyof Schema, string][] = [
   ['x-kubernetes-validations', 'must be empty to be structural'],
 ];
 
-function validateNested(schema: Schema, skipAnyOf: boolean, path: string, errors: FieldError[]): void {
-  validateValues(schema, skipAnyOf, false, path, errors);
-  if (schema.items) validateNested(schema.items, false, `${path}.items`, errors);
+function validateNested(
+  schema: Schema,
+  { skipAnyOf }: { skipAnyOf: boolean },
+  path: string,
+  errors: FieldError[],
+): void {
+  validateValues(schema, { skipAnyOf, skipFirstAllOfAnyOf: false }, path, errors);
+  if (schema.items) validateNested(schema.items, { skipAnyOf: false }, `${path}.items`, errors);
   for (const key in schema.properties) {
-    validateNested(schema.properties[key]!, false, `${path}.properties[${key}]`, errors);
+    validateNested(schema.properties[key]!, { skipAnyOf: false }, `${path}.properties[${key}]`, errors);
   }
   for (const [key, demand] of forbiddenInJunctors) {
     const value = schema[key];

@@ -31,7 +31,7 @@ export interface RenderContext {
 
 /** The representation the client wants, or a 406. Custom kinds have no protobuf form. */
 export function negotiate(exchange: Exchange, custom: boolean): Representation {
-  exchange.representation ??= chooseFor(exchange, custom);
+  exchange.representation ??= chooseFor(exchange, { custom });
   return exchange.representation;
 }
 
@@ -51,7 +51,7 @@ export function sendReview(exchange: Exchange, answer: UnstructuredObject, conte
   sendEncoded(exchange, 201, value, representation, context);
 }
 
-function chooseFor(exchange: Exchange, custom: boolean): Representation {
+function chooseFor(exchange: Exchange, { custom }: { custom: boolean }): Representation {
   const chosen = chooseRepresentation(exchange.header('accept'), { pretty: exchange.pretty, protobuf: !custom });
   if (chosen) return chosen;
   const available = `application/json, application/yaml${custom ? '' : `, ${protobufMediaType}`}`;
@@ -74,7 +74,7 @@ export function sendValue(
   context: RenderContext,
   printer?: TablePrinter,
 ): void {
-  const representation = chooseFor(exchange, false);
+  const representation = chooseFor(exchange, { custom: false });
   if (representation.as !== 'table' || !printer) return sendEncoded(exchange, code, value, representation, context);
   const object = asUnstructured(value);
   sendEncoded(exchange, code, tableOf(exchange, object, printer, context), representation, context);

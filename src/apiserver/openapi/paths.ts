@@ -90,7 +90,10 @@ export function renderPaths(definition: ResourceDefinition, version: VersionDefi
       answers: 'status',
     });
   }
-  paths[collection] = { ...collectionOperations, parameters: pathParameters(definition.namespaced, false) };
+  paths[collection] = {
+    ...collectionOperations,
+    parameters: pathParameters({ namespaced: definition.namespaced, named: false }),
+  };
   if (definition.namespaced && can(definition, 'list')) {
     paths[`${root}/${definition.plural}`] = {
       get: operation({ action: 'list', summary: 'list', parameters: listParameters, answers: 'list' }),
@@ -98,7 +101,7 @@ export function renderPaths(definition: ResourceDefinition, version: VersionDefi
   }
   if (!can(definition, 'get')) return paths;
 
-  const itemOperations = (withDelete: boolean): JsonObject => ({
+  const itemOperations = ({ withDelete }: { withDelete: boolean }): JsonObject => ({
     get: operation({ action: 'get', summary: 'read', parameters: [], answers: 'object' }),
     put: operation({
       action: 'put',
@@ -123,10 +126,10 @@ export function renderPaths(definition: ResourceDefinition, version: VersionDefi
         answers: 'status',
       }),
     }),
-    parameters: pathParameters(definition.namespaced, true),
+    parameters: pathParameters({ namespaced: definition.namespaced, named: true }),
   });
-  paths[item] = itemOperations(true);
-  if (version.hasStatus) paths[`${item}/status`] = itemOperations(false);
+  paths[item] = itemOperations({ withDelete: true });
+  if (version.hasStatus) paths[`${item}/status`] = itemOperations({ withDelete: false });
   return paths;
 }
 
@@ -134,7 +137,7 @@ function can(definition: ResourceDefinition, verb: string): boolean {
   return (definition.verbs as readonly string[]).includes(verb);
 }
 
-function pathParameters(namespaced: boolean, named: boolean): JsonObject[] {
+function pathParameters({ namespaced, named }: { namespaced: boolean; named: boolean }): JsonObject[] {
   const parameter = (name: string): JsonObject => ({
     name,
     in: 'path',

@@ -62,7 +62,7 @@ export function clusterTable(
     ];
     return [...(options.allNamespaces ? [span(namespace)] : []), ...cells].map((cell) => [cell]);
   });
-  return renderTable(options.allNamespaces ? ['NAMESPACE', ...header] : header, rows, options.colour);
+  return renderTable(options.allNamespaces ? ['NAMESPACE', ...header] : header, rows, { colour: options.colour });
 }
 
 const tones: Readonly<Record<string, Tone>> = { True: 'good', False: 'bad', Unknown: 'warning' };

@@ -25,7 +25,7 @@ export function progressScreen({ stdout, clock, interactive, colour }: CommandCo
     clear();
     const spans = [span(seconds(), 'faint'), span('  '), span('✓', 'good'), span(` ${text}`)];
     if (detail !== '') spans.push(span(`  ${detail}`, 'faint'));
-    stdout(`${paint(spans, colour)}\n`);
+    stdout(`${paint(spans, { colour })}\n`);
   };
   return {
     say,
@@ -39,7 +39,7 @@ export function progressScreen({ stdout, clock, interactive, colour }: CommandCo
       if (!interactive) return;
       clear();
       if (!next) return;
-      pending = paint([span(seconds(), 'faint'), span(`  … ${next.title}: ${next.detail}`, 'faint')], colour);
+      pending = paint([span(seconds(), 'faint'), span(`  … ${next.title}: ${next.detail}`, 'faint')], { colour });
       stdout(pending);
     },
     close: clear,

@@ -171,7 +171,7 @@ export function renderTree(root: TreeNode, form: 'readiness' | 'replicas', optio
     });
   };
   visit(root, '', '');
-  return renderTable(layout.header, rows, options.colour);
+  return renderTable(layout.header, rows, { colour: options.colour });
 }
 
 const conditionIndent = ' '.repeat(10);

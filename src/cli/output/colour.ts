@@ -20,7 +20,7 @@ const codes: Readonly<Record<Tone, string>> = {
 };
 
 /** Writes spans one after another, with escape codes only where colours are wanted. */
-export function paint(spans: readonly Span[], colour: boolean): string {
+export function paint(spans: readonly Span[], { colour }: { colour: boolean }): string {
   let text = '';
   for (const span of spans) {
     const code = colour && span.text !== '' ? codes[span.tone] : '';

@@ -4,7 +4,9 @@ import { renderTable } from './table.ts';
 
 describe('text of others in a table', () => {
   it('keeps the colours of the table and loses its own', () => {
-    expect(paint([span('a\u001b[2Jb', 'good')], true)).toBe('\u001b[32mab\u001b[0m');
-    expect(renderTable(['NAME', 'X'], [[[span('a\u001b[31m')], [span('b')]]], false)).toBe('NAME  X\na     b\n');
+    expect(paint([span('a\u001b[2Jb', 'good')], { colour: true })).toBe('\u001b[32mab\u001b[0m');
+    expect(renderTable(['NAME', 'X'], [[[span('a\u001b[31m')], [span('b')]]], { colour: false })).toBe(
+      'NAME  X\na     b\n',
+    );
   });
 });

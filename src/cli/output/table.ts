@@ -3,7 +3,11 @@ import { paint, type Span } from './colour.ts';
 export type Cell = readonly Span[];
 
 /** Columns two spaces apart, as wide as their widest cell; nothing trails. */
-export function renderTable(header: readonly string[], rows: readonly (readonly Cell[])[], colour: boolean): string {
+export function renderTable(
+  header: readonly string[],
+  rows: readonly (readonly Cell[])[],
+  { colour }: { colour: boolean },
+): string {
   const widths = header.map((title) => title.length);
   for (const row of rows) {
     row.forEach((cell, column) => {
@@ -17,7 +21,7 @@ export function renderTable(header: readonly string[], rows: readonly (readonly 
       .slice(0, last + 1)
       .map((cell, column) => {
         const padding = column === last ? 0 : (widths[column] ?? 0) - cellWidth(cell) + gap;
-        return paint(cell, colour) + ' '.repeat(padding);
+        return paint(cell, { colour }) + ' '.repeat(padding);
       })
       .join('');
   });

@@ -140,7 +140,7 @@ export function createTransport(options: TransportOptions): Transport {
   /** All attempts of one request. `read` turns a good answer into the result; its failures are retried like others. */
   const run = async <R>(
     request: TransportRequest,
-    watch: boolean,
+    { watch }: { watch: boolean },
     read: (response: Dispatcher.ResponseData, scope: AttemptScope) => Promise<R>,
   ): Promise<R> => {
     if (closed) throw new ApiUnreachableError(`the client of ${config.server} is closed`);
@@ -208,13 +208,13 @@ export function createTransport(options: TransportOptions): Transport {
 
   return {
     send: (request) =>
-      run(request, false, async (response, scope) => {
+      run(request, { watch: false }, async (response, scope) => {
         const body = await readText(response.body, config.guard);
         scope.end();
         return { code: response.statusCode, contentType: headerText(response.headers['content-type']), body };
       }),
     open: (request) =>
-      run(request, true, (response, scope) => {
+      run(request, { watch: true }, (response, scope) => {
         // the answer has begun: from here on only the caller ends it
         scope.disarm();
         return Promise.resolve({

@@ -58,7 +58,7 @@ export function apiServerParts(desired: PlaneSpec, facts: PlaneFacts): SidecarPa
       ...files.mounts,
       ...(component?.volumeMounts ?? []),
     ],
-    ...hardened(desired, port < 1024),
+    ...hardened(desired, { bindsLowPort: port < 1024 }),
     ...containerSettings(component),
   };
   return {
@@ -127,7 +127,7 @@ export function controllerManagerParts(desired: PlaneSpec, pkiVolume: string): S
           kubeconfig.mount,
           ...(component?.volumeMounts ?? []),
         ],
-        ...hardened(desired, false),
+        ...hardened(desired, { bindsLowPort: false }),
         ...containerSettings(component),
       },
     ],
@@ -151,7 +151,7 @@ export function schedulerParts(desired: PlaneSpec): SidecarParts {
         ports: [{ name: 'scheduler', containerPort: schedulerPort, protocol: 'TCP' }],
         ...probes(desired, 'scheduler', schedulerPort, healthz),
         volumeMounts: [kubeconfig.mount, ...(component?.volumeMounts ?? [])],
-        ...hardened(desired, false),
+        ...hardened(desired, { bindsLowPort: false }),
         ...containerSettings(component),
       },
     ],
@@ -164,7 +164,7 @@ export function schedulerParts(desired: PlaneSpec): SidecarParts {
 const pullPolicy = ({ layout }: PlaneSpec): string => (layout === 'together' ? 'Always' : 'IfNotPresent');
 
 /** Where Pods are ours alone they run with nothing they do not need. */
-function hardened({ layout }: PlaneSpec, bindsLowPort: boolean): Partial<Container> {
+function hardened({ layout }: PlaneSpec, { bindsLowPort }: { bindsLowPort: boolean }): Partial<Container> {
   if (layout !== 'hardened') return {};
   return {
     securityContext: {

@@ -58,7 +58,7 @@ export function garbageCollector(options: GarbageCollectorOptions): ControllerDe
   };
 
   /** `deleted` is false when we merely stopped following the kind: then only the server knows what became of it. */
-  const forget = (uid: string, deleted: boolean): void => {
+  const forget = (uid: string, { deleted }: { deleted: boolean }): void => {
     const node = graph.remove(uid);
     if (!node) return;
     const dependents = graph.dependentsOf(uid);
@@ -90,10 +90,11 @@ export function garbageCollector(options: GarbageCollectorOptions): ControllerDe
               onUpdate: (object, old) => {
                 if (object !== old) observe(resource, object);
               },
-              onDelete: (object) => forget(object.metadata.uid ?? '', true),
+              onDelete: (object) => forget(object.metadata.uid ?? '', { deleted: true }),
             }),
             onRemoved(resource) {
-              for (const node of [...graph.nodes()]) if (node.resource === resource) forget(node.uid, false);
+              for (const node of [...graph.nodes()])
+                if (node.resource === resource) forget(node.uid, { deleted: false });
             },
             onChange() {
               for (const uid of unresolved) enqueue(uid);

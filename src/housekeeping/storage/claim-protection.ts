@@ -33,7 +33,7 @@ export function claimProtection(options: ClaimProtectionOptions = {}): Controlle
       const claim = cache.lister(PersistentVolumeClaims).get({ namespace, name });
       const state = claim ? markState(claim, finalizer) : 'settled';
       // From before the look at the pods, so that none that goes meanwhile is missed.
-      remember(waiting, namespace, name, state === 'held');
+      remember(waiting, namespace, name, { waits: state === 'held' });
       if (!claim || state === 'settled') return done();
       if (state === 'held') {
         const { items } = await (options.reader ?? client).list(Pods, { namespace, signal });
@@ -41,13 +41,18 @@ export function claimProtection(options: ClaimProtectionOptions = {}): Controlle
       }
       const write = { marked: state === 'missing', fieldManager, signal };
       await writeMark(client, PersistentVolumeClaims, claim, finalizer, write);
-      remember(waiting, namespace, name, false);
+      remember(waiting, namespace, name, { waits: false });
       return done();
     },
   });
 }
 
-function remember(waiting: Map<string, Set<string>>, namespace: string, name: string, waits: boolean): void {
+function remember(
+  waiting: Map<string, Set<string>>,
+  namespace: string,
+  name: string,
+  { waits }: { waits: boolean },
+): void {
   const names = waiting.get(namespace) ?? new Set();
   if (waits) waiting.set(namespace, names.add(name));
   else if (names.delete(name) && names.size === 0) waiting.delete(namespace);

@@ -68,7 +68,7 @@ export async function applyConfiguration(input: ApplyConfigurationInput): Promis
   );
   const managers = await managersBefore(input);
   try {
-    return await applyOnce(input, type, live, managers, input.force);
+    return await applyOnce(input, type, live, managers, { force: input.force });
   } catch (error) {
     if (!(error instanceof ConflictFound)) throw error;
     if (input.manager !== kubectlManager) throw error.conflict;
@@ -76,7 +76,7 @@ export async function applyConfiguration(input: ApplyConfigurationInput): Promis
     if (!allowed) throw error.conflict;
     const remaining = error.fields.filter(({ path }) => !hasPath(allowed, path));
     if (remaining.length > 0) throw conflictError(remaining);
-    return applyOnce(input, type, live, managers, true);
+    return applyOnce(input, type, live, managers, { force: true });
   }
 }
 
@@ -164,7 +164,7 @@ async function applyOnce(
   type: FieldType,
   live: UnstructuredObject,
   before: readonly Manager[],
-  force: boolean,
+  { force }: { force: boolean },
 ): Promise<AppliedConfiguration> {
   const { applied, apiVersion, versions, resetFields } = input;
   const writer: ManagerOrigin = {

@@ -195,13 +195,13 @@ export function rootTypeOf(schema: Schema, origin: KindOrigin): FieldType {
       type: 'object',
       properties: { ...schema.properties, apiVersion: text, kind: text, metadata: objectMetaSchema },
     };
-    type = compile(root, { origin, preserveUnknown: false }, true);
+    type = compile(root, { origin, preserveUnknown: false }, { isRoot: true });
     rootTypes[origin].set(schema, type);
   }
   return type;
 }
 
-function compile(schema: Schema, context: CompileContext, isRoot = false): FieldType {
+function compile(schema: Schema, context: CompileContext, { isRoot = false }: { isRoot?: boolean } = {}): FieldType {
   const component = schema.component ?? '';
   if (component.endsWith('.ObjectMeta') && !schema.properties) return compile(objectMetaSchema, context);
   if (component.endsWith('.Quantity')) return { scalar: 'untyped', list: undefined, map: undefined };
@@ -212,11 +212,11 @@ function compile(schema: Schema, context: CompileContext, isRoot = false): Field
       ? { ...context, preserveUnknown: true }
       : context;
   if (schema['x-kubernetes-int-or-string']) {
-    return { scalar: 'untyped', list: compileList(schema, inner), map: compileMap(schema, inner, false) };
+    return { scalar: 'untyped', list: compileList(schema, inner), map: compileMap(schema, inner, { isRoot: false }) };
   }
   switch (schema.type) {
     case 'object':
-      return { scalar: undefined, list: undefined, map: compileMap(schema, inner, isRoot) };
+      return { scalar: undefined, list: undefined, map: compileMap(schema, inner, { isRoot }) };
     case 'array':
       return { scalar: undefined, list: compileList(schema, inner), map: undefined };
     case 'integer':
@@ -229,7 +229,7 @@ function compile(schema: Schema, context: CompileContext, isRoot = false): Field
       return { scalar: plain ? 'string' : 'untyped', list: undefined, map: undefined };
     }
     default:
-      return { scalar: 'untyped', list: compileList(schema, inner), map: compileMap(schema, inner, false) };
+      return { scalar: 'untyped', list: compileList(schema, inner), map: compileMap(schema, inner, { isRoot: false }) };
   }
 }
 
@@ -250,7 +250,7 @@ function compileList(schema: Schema, context: CompileContext): ListType {
   return new ListType(true, undefined, element);
 }
 
-function compileMap(schema: Schema, context: CompileContext, isRoot: boolean): MapType {
+function compileMap(schema: Schema, context: CompileContext, { isRoot }: { isRoot: boolean }): MapType {
   let fields = schema.properties ?? noFields;
   if (schema['x-kubernetes-embedded-resource']) {
     const text: Schema = { type: 'string' };

@@ -124,7 +124,11 @@ export function compilePolicy(spec: PolicyExpressions): CompiledPolicy {
   };
   const types = new Map<string, StaticType>();
   const composed = (spec.variables ?? []).length > 0;
-  const compile = (source: string, hasAuthorizer: boolean, results?: readonly StaticType[]): CelProgram =>
+  const compile = (
+    source: string,
+    { hasAuthorizer }: { hasAuthorizer: boolean },
+    results?: readonly StaticType[],
+  ): CelProgram =>
     compileProgram(
       source,
       scopeOf({ hasParams, hasAuthorizer, ...(composed && { variables: new Map(types) }) }),
@@ -135,21 +139,21 @@ export function compilePolicy(spec: PolicyExpressions): CompiledPolicy {
     noted(`matchConditions[${index}].expression`, compileMatchCondition(expression.trim(), { hasParams })),
   );
   const variables = (spec.variables ?? []).map(({ name = '', expression = '' }, index) => {
-    const program = noted(`variables[${index}].expression`, compile(expression, true));
+    const program = noted(`variables[${index}].expression`, compile(expression, { hasAuthorizer: true }));
     types.set(name, program.type);
     return { name, program };
   });
   const validations = (spec.validations ?? []).map(({ expression = '', messageExpression = '' }, index) => {
     const path = `validations[${index}]`;
-    const condition = noted(`${path}.expression`, compile(expression, true, [boolType]));
+    const condition = noted(`${path}.expression`, compile(expression, { hasAuthorizer: true }, [boolType]));
     const message =
       messageExpression.trim() === ''
         ? undefined
-        : noted(`${path}.messageExpression`, compile(messageExpression, false, [stringType]));
+        : noted(`${path}.messageExpression`, compile(messageExpression, { hasAuthorizer: false }, [stringType]));
     return { condition, message };
   });
   for (const [index, { valueExpression = '' }] of (spec.auditAnnotations ?? []).entries()) {
-    const program = compile(valueExpression.trim(), true, [stringType, simpleType('null_type')]);
+    const program = compile(valueExpression.trim(), { hasAuthorizer: true }, [stringType, simpleType('null_type')]);
     noted(`auditAnnotations[${index}].valueExpression`, program);
   }
   return { matchConditions, variables, validations, problems };

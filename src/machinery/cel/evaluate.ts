@@ -65,9 +65,9 @@ export function compileExpression(expression: Expression, scope: readonly string
     case 'call':
       return compileCall(expression, scope);
     case 'and':
-      return compileLogic(expression, scope, false);
+      return compileLogic(expression, scope, { deciding: false });
     case 'or':
-      return compileLogic(expression, scope, true);
+      return compileLogic(expression, scope, { deciding: true });
     case 'conditional': {
       const condition = compileExpression(expression.condition, scope);
       const then = compileExpression(expression.then, scope);
@@ -239,7 +239,7 @@ function own<T>(record: Readonly<Record<string, T>>, key: string): T | undefined
 function compileLogic(
   expression: Expression & { kind: 'and' | 'or' },
   scope: readonly string[],
-  deciding: boolean,
+  { deciding }: { deciding: boolean },
 ): Evaluator {
   const left = compileExpression(expression.left, scope);
   const right = compileExpression(expression.right, scope);

@@ -7,7 +7,7 @@ import { isExposed } from './schema-values.ts';
 /** Everything that keeps the rules of a schema from being used, with the path of the rule in its definition. */
 export function collectRuleErrors(schema: Schema, path: string): FieldError[] {
   const errors: FieldError[] = [];
-  collect(schema, path, true, undefined, errors);
+  collect(schema, path, { isResource: true, uncorrelatable: undefined }, errors);
   return errors;
 }
 
@@ -15,34 +15,32 @@ export function collectRuleErrors(schema: Schema, path: string): FieldError[] {
 function collect(
   schema: Schema,
   path: string,
-  isResource: boolean,
-  uncorrelatable: string | undefined,
+  { isResource, uncorrelatable }: { isResource: boolean; uncorrelatable: string | undefined },
   errors: FieldError[],
 ): void {
   if (!hasRules(schema) || !isExposed(schema)) return;
-  if (schema['x-kubernetes-validations']) collectNode(schema, path, isResource, uncorrelatable, errors);
+  if (schema['x-kubernetes-validations']) collectNode(schema, path, { isResource, uncorrelatable }, errors);
   for (const key in schema.properties) {
     const member = schema.properties[key]!;
     const embedded = member['x-kubernetes-embedded-resource'] === true;
-    collect(member, `${path}.properties[${key}]`, embedded, uncorrelatable, errors);
+    collect(member, `${path}.properties[${key}]`, { isResource: embedded, uncorrelatable }, errors);
   }
   if (typeof schema.additionalProperties === 'object') {
     const member = schema.additionalProperties;
     const embedded = member['x-kubernetes-embedded-resource'] === true;
-    collect(member, `${path}.additionalProperties`, embedded, uncorrelatable, errors);
+    collect(member, `${path}.additionalProperties`, { isResource: embedded, uncorrelatable }, errors);
   }
   if (schema.items) {
     const embedded = schema.items['x-kubernetes-embedded-resource'] === true;
     const lost = schema['x-kubernetes-list-type'] === 'map' ? uncorrelatable : (uncorrelatable ?? path);
-    collect(schema.items, `${path}.items`, embedded, lost, errors);
+    collect(schema.items, `${path}.items`, { isResource: embedded, uncorrelatable: lost }, errors);
   }
 }
 
 function collectNode(
   schema: Schema,
   path: string,
-  isResource: boolean,
-  uncorrelatable: string | undefined,
+  { isResource, uncorrelatable }: { isResource: boolean; uncorrelatable: string | undefined },
   errors: FieldError[],
 ): void {
   for (const [i, compiled] of rulesOf(schema, isResource).entries()) {

@@ -158,10 +158,10 @@ interface Location {
 }
 
 /** The container a path ends in, or undefined when something on the way is missing. */
-function locate(work: Work, path: string, forWriting: boolean): Location | undefined {
+function locate(work: Work, path: string, access: 'write' | 'read'): Location | undefined {
   const tokens = path.split('/');
   if (tokens.length < 2 || !isContainer(work.root)) return undefined;
-  let container = forWriting ? own(work, work.root, (copy) => (work.root = copy)) : work.root;
+  let container = access === 'write' ? own(work, work.root, (copy) => (work.root = copy)) : work.root;
   for (let i = 1; i < tokens.length - 1; i++) {
     const token = decodeToken(tokens[i]!);
     const key = Array.isArray(container) ? existingIndex(container, token) : token;
@@ -169,7 +169,7 @@ function locate(work: Work, path: string, forWriting: boolean): Location | undef
     const next = memberOf(container, key);
     if (!isContainer(next)) return undefined;
     const parent = container;
-    container = forWriting ? own(work, next, (copy) => setMember(parent, key, copy)) : next;
+    container = access === 'write' ? own(work, next, (copy) => setMember(parent, key, copy)) : next;
   }
   return { container, key: decodeToken(tokens.at(-1)!) };
 }
@@ -211,7 +211,7 @@ function existingIndex(array: JsonValue[], token: string): number | undefined {
 }
 
 function read(work: Work, path: string, operation: string): JsonValue | undefined {
-  const found = locate(work, path, false);
+  const found = locate(work, path, 'read');
   if (!found) throw doesNotApply(`${operation} operation does not apply: doc is missing path: ${path}`);
   if (!Array.isArray(found.container)) return memberOf(found.container, found.key);
   const index = existingIndex(found.container, found.key);
@@ -228,7 +228,7 @@ function checkDepth(work: Work, path: string, value: JsonValue): void {
 
 function add(work: Work, path: string, value: JsonValue): void {
   checkDepth(work, path, value);
-  const found = locate(work, path, true);
+  const found = locate(work, path, 'write');
   if (!found) throw doesNotApply(`add operation does not apply: doc is missing path: "${path}"`);
   const { container, key } = found;
   if (!Array.isArray(container)) {
@@ -249,7 +249,7 @@ function add(work: Work, path: string, value: JsonValue): void {
 }
 
 function remove(work: Work, path: string): void {
-  const found = locate(work, path, true);
+  const found = locate(work, path, 'write');
   if (!found) throw doesNotApply(`remove operation does not apply: doc is missing path: "${path}"`);
   const { container, key } = found;
   if (Array.isArray(container)) {
@@ -272,7 +272,7 @@ function replace(work: Work, path: string, value: JsonValue): void {
     work.root = value;
     return;
   }
-  const found = locate(work, path, true);
+  const found = locate(work, path, 'write');
   if (!found) throw doesNotApply(`replace operation does not apply: doc is missing path: ${path}`);
   const { container, key } = found;
   const position = Array.isArray(container) ? existingIndex(container, key) : key;

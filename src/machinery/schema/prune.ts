@@ -11,7 +11,7 @@ import type { Schema } from './types.ts';
  */
 export function pruneUnknownFields(draft: JsonObject, schema: Schema): string[] {
   const unknown: string[] = [];
-  pruneObject(draft, schema, true, true, [], unknown);
+  pruneMembers(draft, schema, { isResource: true, keepUnknown: keepsUnknown(schema) }, [], unknown);
   return unknown.length > 1 ? unknown.sort() : unknown;
 }
 
@@ -30,19 +30,22 @@ function prune(draft: JsonValue | undefined, schema: Schema | undefined, path: P
       const item = draft[i];
       if (typeof item !== 'object' || item === null) continue;
       path.push(i);
-      if (schema?.['x-kubernetes-preserve-unknown-fields'] !== true) prune(item, items, path, unknown);
+      if (!keepsUnknown(schema)) prune(item, items, path, unknown);
       else if (items) prunePreserved(item, items, path, unknown);
       path.pop();
     }
     return;
   }
-  pruneObject(draft, schema, schema?.['x-kubernetes-embedded-resource'] === true, false, path, unknown);
+  const isResource = schema?.['x-kubernetes-embedded-resource'] === true;
+  if (isResource) pruneEmbeddedMetadata(draft, path, unknown);
+  pruneMembers(draft, schema, { isResource, keepUnknown: keepsUnknown(schema) }, path, unknown);
 }
 
 /** The elements of a list marked x-kubernetes-preserve-unknown-fields keep what they have; declared members are pruned. */
 function prunePreserved(draft: JsonValue, schema: Schema, path: PathSegment[], unknown: string[]): void {
   if (isJsonObject(draft)) {
-    pruneMembers(draft, schema, schema['x-kubernetes-embedded-resource'] === true, true, path, unknown);
+    const isResource = schema['x-kubernetes-embedded-resource'] === true;
+    pruneMembers(draft, schema, { isResource, keepUnknown: true }, path, unknown);
   } else if (Array.isArray(draft) && schema.items) {
     for (let i = 0; i < draft.length; i++) {
       path.push(i);
@@ -52,24 +55,14 @@ function prunePreserved(draft: JsonValue, schema: Schema, path: PathSegment[], u
   }
 }
 
-function pruneObject(
-  draft: JsonObject,
-  schema: Schema | undefined,
-  isResource: boolean,
-  isRoot: boolean,
-  path: PathSegment[],
-  unknown: string[],
-): void {
-  if (isResource && !isRoot) pruneEmbeddedMetadata(draft, path, unknown);
-  const keep = schema?.['x-kubernetes-preserve-unknown-fields'] === true;
-  pruneMembers(draft, schema, isResource, keep, path, unknown);
+function keepsUnknown(schema: Schema | undefined): boolean {
+  return schema?.['x-kubernetes-preserve-unknown-fields'] === true;
 }
 
 function pruneMembers(
   draft: JsonObject,
   schema: Schema | undefined,
-  isResource: boolean,
-  keepUnknown: boolean,
+  { isResource, keepUnknown }: { isResource: boolean; keepUnknown: boolean },
   path: PathSegment[],
   unknown: string[],
 ): void {

@@ -305,12 +305,12 @@ function validateEnum(run: Run, value: JsonValue, allowed: readonly JsonValue[])
 function validateBranches(run: Run, value: JsonValue, schema: Schema, old: JsonValue | undefined): void {
   const { anyOf, oneOf, allOf, not } = schema;
   if (anyOf && anyOf.length > 0) {
-    const { valid, best } = tryBranches(run, value, anyOf, old, true);
+    const { valid, best } = tryBranches(run, value, anyOf, old, 'firstValid');
     if (valid === 0) addComposite(run, 'must validate at least one schema (anyOf)');
     if (best) appendErrors(run.errors, best);
   }
   if (oneOf && oneOf.length > 0) {
-    const { valid, best } = tryBranches(run, value, oneOf, old, false);
+    const { valid, best } = tryBranches(run, value, oneOf, old, 'end');
     if (valid !== 1) {
       const found = valid === 0 ? 'Found none valid' : `Found ${valid} valid alternatives`;
       addComposite(run, `must validate one and only one schema (oneOf). ${found}`);
@@ -346,7 +346,7 @@ function tryBranches(
   value: JsonValue,
   branches: readonly Schema[],
   old: JsonValue | undefined,
-  stopAtValid: boolean,
+  until: 'firstValid' | 'end',
 ): { valid: number; best: FieldError[] | undefined } {
   const saved = run.errors;
   const matches = run.matches;
@@ -360,7 +360,7 @@ function tryBranches(
     if (run.errors.length === 0) {
       valid++;
       best = undefined;
-      if (stopAtValid) break;
+      if (until === 'firstValid') break;
     } else if (valid === 0 && run.matches > bestMatches) {
       best = run.errors;
       bestMatches = run.matches;

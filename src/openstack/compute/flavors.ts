@@ -58,7 +58,7 @@ function parseFlavor(value: JsonObject): Flavor {
     disk: numberOr(value, 'disk', 0),
     ephemeral: numberOr(value, 'OS-FLV-EXT-DATA:ephemeral', 0),
     swap: numberOr(value, 'swap', 0),
-    isPublic: flag(value, 'os-flavor-access:is_public', true),
+    isPublic: flag(value, 'os-flavor-access:is_public', { fallback: true }),
     disabled: flag(value, 'OS-FLV-DISABLED:disabled'),
     extraSpecs: textMap(value, 'extra_specs'),
   };

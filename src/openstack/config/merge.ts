@@ -47,7 +47,7 @@ export function settingText(value: JsonValue | undefined): string | undefined {
 }
 
 /** openstacksdk takes only `true` for true; plain readings of no count as no here as well. */
-export function settingFlag(value: JsonValue | undefined, fallback: boolean): boolean {
+export function settingFlag(value: JsonValue | undefined, { fallback }: { fallback: boolean }): boolean {
   if (typeof value === 'boolean') return value;
   const text = settingText(value)?.toLowerCase();
   if (text === undefined || text === '') return fallback;

@@ -19,7 +19,8 @@ export interface TlsContext {
 
 /** cacert, cert, key, verify and insecure; each file may also be given as PEM in place of its path. */
 export async function readTls(settings: JsonObject, context: TlsContext): Promise<TlsSettings> {
-  const verify = settingFlag(settings['verify'], true) && !settingFlag(settings['insecure'], false);
+  const verify =
+    settingFlag(settings['verify'], { fallback: true }) && !settingFlag(settings['insecure'], { fallback: false });
   const ca = context.ca !== undefined && context.ca.trim() !== '' ? context.ca : await pem(settings, 'cacert', context);
   if (ca !== undefined && !verify) {
     context.warn(

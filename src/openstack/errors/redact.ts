@@ -27,19 +27,19 @@ export function isSecretName(name: string): boolean {
 /** Everything inside a request's body that must not be repeated. */
 export function secretsIn(value: unknown): string[] {
   const found: string[] = [];
-  collect(value, false, found);
+  collect(value, { secret: false }, found);
   return found;
 }
 
-function collect(value: unknown, secret: boolean, found: string[]): void {
+function collect(value: unknown, { secret }: { secret: boolean }, found: string[]): void {
   if (typeof value === 'string') {
     if (secret) found.push(value);
   } else if (Array.isArray(value)) {
-    for (const item of value) collect(item, secret, found);
+    for (const item of value) collect(item, { secret }, found);
   } else if (typeof value === 'object' && value !== null) {
     // `token: {id}` and `password: {user: {...}}` are objects in keystone: what is secret inside is named there again.
     for (const [name, item] of Object.entries(value)) {
-      collect(item, isSecretName(name) || (secret && name === 'id'), found);
+      collect(item, { secret: isSecretName(name) || (secret && name === 'id') }, found);
     }
   }
 }

@@ -132,7 +132,7 @@ export class ServiceClient {
       const endpoint =
         this.type === 'identity' && !scoped
           ? this.#config.authUrl
-          : findEndpoint(info.catalogue, this.type, this.#config, scoped);
+          : findEndpoint(info.catalogue, this.type, this.#config, { scoped });
       this.#urls = { catalogue: info.catalogue, urls: serviceUrls(this.type, endpoint, info.project?.id) };
     }
     return this.#urls.urls;

@@ -18,7 +18,7 @@ const catalogue: Catalogue = [
   { type: 'volumev3', name: 'cinderv3', endpoints: [endpoint('public', 'R1', 'http://v3')] },
 ];
 const find = (service: Parameters<typeof findEndpoint>[1], config: Partial<CloudConfig> = {}): string =>
-  findEndpoint(catalogue, service, fakeConfig(config), true);
+  findEndpoint(catalogue, service, fakeConfig(config), { scoped: true });
 
 describe('findEndpoint', () => {
   it.each<[string, Parameters<typeof findEndpoint>[1], Partial<CloudConfig>, string]>([
@@ -63,6 +63,8 @@ describe('findEndpoint', () => {
   });
 
   it('explains a token that is not scoped', () => {
-    expect(() => findEndpoint([], 'compute', fakeConfig(), false)).toThrow(/not scoped to a project.*set project_name/);
+    expect(() => findEndpoint([], 'compute', fakeConfig(), { scoped: false })).toThrow(
+      /not scoped to a project.*set project_name/,
+    );
   });
 });

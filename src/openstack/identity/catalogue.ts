@@ -26,7 +26,12 @@ const projects: Readonly<Record<ServiceType, string>> = {
 };
 
 /** The URL of a service: an override in clouds.yaml, else the first endpoint of the wanted type, interface and region. */
-export function findEndpoint(catalogue: Catalogue, service: ServiceType, config: CloudConfig, scoped: boolean): string {
+export function findEndpoint(
+  catalogue: Catalogue,
+  service: ServiceType,
+  config: CloudConfig,
+  { scoped }: { scoped: boolean },
+): string {
   const settings = config.services[service];
   if (settings?.endpoint !== undefined) return settings.endpoint;
   const missing = (detail: string, cure: string): OpenStackError =>

@@ -48,6 +48,6 @@ function parseProject(value: JsonObject): Project {
     name: text(value, 'name'),
     domainId: textOrEmpty(value, 'domain_id'),
     description: textIf(value, 'description'),
-    enabled: flag(value, 'enabled', true),
+    enabled: flag(value, 'enabled', { fallback: true }),
   };
 }

@@ -24,7 +24,7 @@ export function parseCommon(value: JsonObject): Omit<LoadBalancerResource, 'id' 
     projectId: textOrEmpty(value, 'project_id'),
     provisioningStatus: textOrEmpty(value, 'provisioning_status'),
     operatingStatus: textOrEmpty(value, 'operating_status'),
-    adminStateUp: flag(value, 'admin_state_up', true),
+    adminStateUp: flag(value, 'admin_state_up', { fallback: true }),
     tags: texts(value, 'tags'),
     createdAt: timeIf(value, 'created_at'),
     updatedAt: timeIf(value, 'updated_at'),

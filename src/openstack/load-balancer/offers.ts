@@ -25,7 +25,7 @@ export function loadBalancerFlavors(service: ServiceClient): LoadBalancerFlavors
       id: text(value, 'id'),
       name: textOrEmpty(value, 'name'),
       description: textOrEmpty(value, 'description'),
-      enabled: flag(value, 'enabled', true),
+      enabled: flag(value, 'enabled', { fallback: true }),
     }),
   });
 }

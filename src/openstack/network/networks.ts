@@ -64,11 +64,11 @@ export function parseNetwork(value: JsonObject): Network {
     name: textOrEmpty(value, 'name'),
     ...parseCommon(value),
     status: textOrEmpty(value, 'status'),
-    adminStateUp: flag(value, 'admin_state_up', true),
+    adminStateUp: flag(value, 'admin_state_up', { fallback: true }),
     mtu: numberIf(value, 'mtu'),
     shared: flag(value, 'shared'),
     external: flag(value, 'router:external'),
-    portSecurityEnabled: flag(value, 'port_security_enabled', true),
+    portSecurityEnabled: flag(value, 'port_security_enabled', { fallback: true }),
     subnetIds: texts(value, 'subnets'),
     dnsDomain: textOrEmpty(value, 'dns_domain'),
   };

@@ -108,7 +108,7 @@ export function parseRouter(value: JsonObject): Router {
     name: textOrEmpty(value, 'name'),
     ...parseCommon(value),
     status: textOrEmpty(value, 'status'),
-    adminStateUp: flag(value, 'admin_state_up', true),
+    adminStateUp: flag(value, 'admin_state_up', { fallback: true }),
     gateway:
       gateway && gatewayNetwork !== undefined
         ? {

@@ -93,7 +93,7 @@ function parseSubnet(value: JsonObject): Subnet {
     cidr: text(value, 'cidr'),
     ipVersion: numberOr(value, 'ip_version', 4),
     gatewayIp: textIf(value, 'gateway_ip'),
-    enableDhcp: flag(value, 'enable_dhcp', true),
+    enableDhcp: flag(value, 'enable_dhcp', { fallback: true }),
     allocationPools: objects(value, 'allocation_pools', (pool) => ({
       start: text(pool, 'start'),
       end: text(pool, 'end'),

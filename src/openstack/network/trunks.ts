@@ -87,7 +87,7 @@ function parseTrunk(value: JsonObject): Trunk {
     ...parseCommon(value),
     portId: text(value, 'port_id'),
     status: textOrEmpty(value, 'status'),
-    adminStateUp: flag(value, 'admin_state_up', true),
+    adminStateUp: flag(value, 'admin_state_up', { fallback: true }),
     subports: objects(value, 'sub_ports', (subport) => ({
       portId: text(subport, 'port_id'),
       segmentationType: textOrEmpty(subport, 'segmentation_type'),

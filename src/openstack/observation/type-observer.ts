@@ -67,7 +67,7 @@ export class TypeObserver<T extends { readonly id: string }> {
         queueMicrotask(() => this.#listeners.tellOne(listener, { change: 'added', id, now: known, before: undefined }));
       } else this.#unheard.add(id);
     }
-    this.#wake(this.#synced && id !== undefined && !this.#things.has(id));
+    this.#wake({ soon: this.#synced && id !== undefined && !this.#things.has(id) });
     let subscribed = true;
     return () => {
       if (!subscribed) return;
@@ -90,7 +90,7 @@ export class TypeObserver<T extends { readonly id: string }> {
     watch.until = until;
     this.#close.set(id, watch);
     this.#pollsWithoutChange = 0;
-    this.#wake(true);
+    this.#wake({ soon: true });
     let watching = true;
     return () => {
       if (!watching) return;
@@ -125,7 +125,7 @@ export class TypeObserver<T extends { readonly id: string }> {
   /** Looks now; resolves when that look is done, rejects when it failed. */
   refresh(): Promise<void> {
     const done = new Promise<void>((resolve, reject) => this.#waiters.push({ resolve, reject }));
-    this.#wake(false);
+    this.#wake({ soon: false });
     this.#schedule(0);
     return done;
   }
@@ -156,7 +156,7 @@ export class TypeObserver<T extends { readonly id: string }> {
   }
 
   /** Begins if nobody was interested before; `soon` brings the next look forward. */
-  #wake(soon: boolean): void {
+  #wake({ soon }: { soon: boolean }): void {
     if (!this.#run) {
       this.#run = new AbortController();
       this.#schedule(0);

@@ -24,6 +24,6 @@ export function availabilityZones(service: ServiceClient): AvailabilityZones {
 function parseZone(value: JsonObject): AvailabilityZone {
   return {
     name: text(value, 'zoneName'),
-    available: flag(objectIf(value, 'zoneState') ?? {}, 'available', true),
+    available: flag(objectIf(value, 'zoneState') ?? {}, 'available', { fallback: true }),
   };
 }

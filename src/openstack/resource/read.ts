@@ -53,7 +53,7 @@ export function numberIf(object: JsonObject, name: string): number | undefined {
 }
 
 /** True for true and for the text `true` in any case, as nova and cinder write it. */
-export function flag(object: JsonObject, name: string, fallback = false): boolean {
+export function flag(object: JsonObject, name: string, { fallback = false }: { fallback?: boolean } = {}): boolean {
   const value = object[name];
   if (typeof value === 'boolean') return value;
   return typeof value === 'string' && value !== '' ? value.toLowerCase() === 'true' : fallback;

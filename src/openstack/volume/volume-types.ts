@@ -40,7 +40,7 @@ function parse(value: JsonObject): VolumeType {
     id: text(value, 'id'),
     name: text(value, 'name'),
     description: textIf(value, 'description'),
-    isPublic: flag(value, 'is_public', true),
+    isPublic: flag(value, 'is_public', { fallback: true }),
     extraSpecs: textMap(value, 'extra_specs'),
   };
 }

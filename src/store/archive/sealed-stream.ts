@@ -56,7 +56,7 @@ export async function* sealStream(
     for (let offset = 0; offset < piece.length; ) {
       // the last chunk is only known when nothing follows: a full one waits until something does
       if (size === chunkSize) {
-        yield sealChunk(header, number++, false, Buffer.concat(pending, size));
+        yield sealChunk(header, number++, 'inner', Buffer.concat(pending, size));
         pending = [];
         size = 0;
       }
@@ -66,7 +66,7 @@ export async function* sealStream(
       offset += part.length;
     }
   }
-  yield sealChunk(header, number, true, Buffer.concat(pending, size));
+  yield sealChunk(header, number, 'last', Buffer.concat(pending, size));
 }
 
 /** Opens a sealed stream. Nothing is handed out that was not authenticated; whatever was cut off is found at the end. */
@@ -85,11 +85,11 @@ export async function* openStream(
     const sealed = await reader.take(length);
     if (!sealed) throw damaged(name, 'it ends too early');
     const last = await reader.atEnd();
-    const plain = openChunk(header, number, last, sealed);
+    const plain = openChunk(header, number, last ? 'last' : 'inner', sealed);
     if (!plain) {
       throw damaged(
         name,
-        last && openChunk(header, number, false, sealed) ? 'it ends too early' : `part ${number + 1} was changed`,
+        last && openChunk(header, number, 'inner', sealed) ? 'it ends too early' : `part ${number + 1} was changed`,
       );
     }
     yield plain;
@@ -139,16 +139,16 @@ function parseFields(text: Buffer): Record<string, unknown> | undefined {
   }
 }
 
-function nonceOf({ prefix }: Header, number: number, last: boolean): Buffer {
+function nonceOf({ prefix }: Header, number: number, place: 'last' | 'inner'): Buffer {
   const nonce = Buffer.alloc(12);
   prefix.copy(nonce);
   nonce.writeUInt32BE(number, prefixLength);
-  nonce.writeUInt8(last ? 1 : 0, 11);
+  nonce.writeUInt8(place === 'last' ? 1 : 0, 11);
   return nonce;
 }
 
-function sealChunk(header: Header, number: number, last: boolean, plain: Buffer): Buffer {
-  const cipher = createCipheriv('aes-256-gcm', header.key.bytes, nonceOf(header, number, last));
+function sealChunk(header: Header, number: number, place: 'last' | 'inner', plain: Buffer): Buffer {
+  const cipher = createCipheriv('aes-256-gcm', header.key.bytes, nonceOf(header, number, place));
   cipher.setAAD(header.digest);
   const text = cipher.update(plain);
   cipher.final();
@@ -157,8 +157,8 @@ function sealChunk(header: Header, number: number, last: boolean, plain: Buffer)
   return Buffer.concat([length, text, cipher.getAuthTag()]);
 }
 
-function openChunk(header: Header, number: number, last: boolean, sealed: Buffer): Buffer | undefined {
-  const decipher = createDecipheriv('aes-256-gcm', header.key.bytes, nonceOf(header, number, last), {
+function openChunk(header: Header, number: number, place: 'last' | 'inner', sealed: Buffer): Buffer | undefined {
+  const decipher = createDecipheriv('aes-256-gcm', header.key.bytes, nonceOf(header, number, place), {
     authTagLength: tagLength,
   });
   decipher.setAAD(header.digest);

@@ -61,20 +61,29 @@ export const dictFunctions: Library = {
     budget.spend(dict(map).size);
     return new Map([...dict(map)].filter(([key]) => !keys.includes(key)));
   }),
-  merge: define(`${dictType}, ...${dictType}`, ([into, ...from], context) => mergeAll(into, from, false, context)),
-  mustMerge: define(`${dictType}, ...${dictType}`, ([into, ...from], context) => mergeAll(into, from, false, context)),
+  merge: define(`${dictType}, ...${dictType}`, ([into, ...from], context) =>
+    mergeAll(into, from, { overwrites: false }, context),
+  ),
+  mustMerge: define(`${dictType}, ...${dictType}`, ([into, ...from], context) =>
+    mergeAll(into, from, { overwrites: false }, context),
+  ),
   mergeOverwrite: define(`${dictType}, ...${dictType}`, ([into, ...from], context) =>
-    mergeAll(into, from, true, context),
+    mergeAll(into, from, { overwrites: true }, context),
   ),
   mustMergeOverwrite: define(`${dictType}, ...${dictType}`, ([into, ...from], context) =>
-    mergeAll(into, from, true, context),
+    mergeAll(into, from, { overwrites: true }, context),
   ),
   dig: define(`...${any}`, (args) => dig(args)),
   deepCopy: define(any, ([value], context) => copyOf(value, context)),
   mustDeepCopy: define(any, ([value], context) => copyOf(value, context)),
 };
 
-function mergeAll(into: Value, from: readonly Value[], overwrites: boolean, context: CallContext): Value {
+function mergeAll(
+  into: Value,
+  from: readonly Value[],
+  { overwrites }: { overwrites: boolean },
+  context: CallContext,
+): Value {
   const target = dict(into);
   for (const source of from) merge(target, dict(source), overwrites, context, 0);
   return target;

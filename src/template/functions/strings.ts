@@ -54,11 +54,11 @@ export const stringFunctions: Library = {
   camelcase: define('string', ([s]) => pascalCase(text(s))),
   wrap: define('int, string', ([width, s], { budget }) => {
     budget.reserve(text(s).length);
-    return wrap(text(s), whole(width), '\n', false);
+    return wrap(text(s), whole(width), '\n', { cutsWords: false });
   }),
   wrapWith: define('int, string, string', ([width, separator, s], { budget }) => {
     budget.reserve(text(s).length * (1 + text(separator).length));
-    return wrap(text(s), whole(width), text(separator) || '\n', true);
+    return wrap(text(s), whole(width), text(separator) || '\n', { cutsWords: true });
   }),
   contains: define('string, string', ([part, s]) => text(s).includes(text(part))),
   hasPrefix: define('string, string', ([part, s]) => text(s).startsWith(text(part))),
@@ -169,7 +169,7 @@ function swapCase(value: string): string {
   return result;
 }
 
-function wrap(value: string, width: number, lineEnd: string, cutsWords: boolean): string {
+function wrap(value: string, width: number, lineEnd: string, { cutsWords }: { cutsWords: boolean }): string {
   const size = Math.max(1, width);
   let result = '';
   let offset = 0;

@@ -104,7 +104,7 @@ function dataHead(streamId: number, length: number, last: boolean): Buffer {
 }
 
 /** A piece of a stream; at most 16 MiB. */
-export function dataFrame(streamId: number, data: Uint8Array, last: boolean): Buffer {
+export function dataFrame(streamId: number, data: Uint8Array, { last }: { last: boolean }): Buffer {
   return Buffer.concat([dataHead(streamId, data.length, last), data]);
 }
 

@@ -61,14 +61,14 @@ export class SpdyStream extends Duplex {
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
     let offset = 0;
     for (; offset + maxFrameBytes < chunk.length; offset += maxFrameBytes) {
-      this.#link.send(dataFrame(this.id, chunk.subarray(offset, offset + maxFrameBytes), false));
+      this.#link.send(dataFrame(this.id, chunk.subarray(offset, offset + maxFrameBytes), { last: false }));
     }
-    this.#link.send(dataFrame(this.id, chunk.subarray(offset), false), () => done());
+    this.#link.send(dataFrame(this.id, chunk.subarray(offset), { last: false }), () => done());
   }
 
   override _final(done: (error?: Error | null) => void): void {
     this.#sentLast = true;
-    this.#link.send(dataFrame(this.id, Buffer.alloc(0), true), () => done());
+    this.#link.send(dataFrame(this.id, Buffer.alloc(0), { last: true }), () => done());
     this.#forgetWhenDone();
   }
 

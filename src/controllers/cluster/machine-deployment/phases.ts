@@ -104,7 +104,10 @@ async function writeSets(scope: MachineDeploymentScope, revisions: Revisions, pa
     : setIdentity(deployment, revision);
   const live = old.filter((set) => !isDeleting(set));
   let plan: ScalePlan;
-  if (paused) plan = planPaused(current && stateOf(current), live.map(stateOf), limits, strategy === 'RollingUpdate');
+  if (paused)
+    plan = planPaused(current && stateOf(current), live.map(stateOf), limits, {
+      rolling: strategy === 'RollingUpdate',
+    });
   else {
     const state = current
       ? stateOf(current)

@@ -155,7 +155,7 @@ describe('OnDelete', () => {
 
 describe('a paused deployment', () => {
   const plan = (current: SetState | undefined, old: SetState[], bounds: RolloutLimits) =>
-    Object.fromEntries(planPaused(current, old, bounds, true));
+    Object.fromEntries(planPaused(current, old, bounds, { rolling: true }));
   it.each<[string, SetState | undefined, SetState[], RolloutLimits, Record<string, number>]>([
     ['scales its only set', set('new', 3), [], limits(5, 1, 0), { new: 5 }],
     [

@@ -78,8 +78,8 @@ function shrinkOld(
     machines: Math.max(sum(all, ({ spec }) => spec) - leaving - minAvailable - coming, 0),
     available: sum(all, ({ available }) => available),
   };
-  shrinkPass(plan, old, budget, minAvailable, true);
-  shrinkPass(plan, old, budget, minAvailable, false);
+  shrinkPass(plan, old, budget, minAvailable, 'unavailable');
+  shrinkPass(plan, old, budget, minAvailable, 'any');
 }
 
 function shrinkPass(
@@ -87,13 +87,13 @@ function shrinkPass(
   old: readonly SetState[],
   budget: { machines: number; available: number },
   minAvailable: number,
-  onlyUnavailable: boolean,
+  which: 'unavailable' | 'any',
 ): void {
   for (const set of old) {
     if (budget.machines <= 0) return;
     const size = plan.get(set.name) ?? set.spec;
     if (size <= 0) continue;
-    const most = onlyUnavailable ? Math.max(size - set.available, 0) : size;
+    const most = which === 'unavailable' ? Math.max(size - set.available, 0) : size;
     let less = Math.min(most, budget.machines);
     if (less === 0) continue;
     if (set.available > 0) {
@@ -151,7 +151,7 @@ export function planPaused(
   current: SetState | undefined,
   old: readonly SetState[],
   limits: RolloutLimits,
-  rolling: boolean,
+  { rolling }: { rolling: boolean },
 ): ScalePlan {
   const plan: ScalePlan = new Map();
   const all = [...old, ...(current ? [current] : [])];

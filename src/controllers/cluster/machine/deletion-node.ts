@@ -109,7 +109,7 @@ export async function volumePhase(scope: MachineScope, rules: Rules): Promise<De
         clock: context.clock,
         signal: context.signal,
       };
-      const all = await decisions(options, false);
+      const all = await decisions(options, { unreachable: false });
       return all.filter(({ behavior }) => behavior === 'Skip').map(({ pod }) => pod);
     };
     const volumes = await attachedVolumes(workload, node, skipped, context.signal);

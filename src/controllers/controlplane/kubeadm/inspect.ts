@@ -60,7 +60,7 @@ export async function inspectWorkload(scope: ControlPlaneScope): Promise<Result 
       requeuePatiently(scope, 'first look at the control plane');
       return done();
     }
-    tellUnknown(scope, 'InspectionFailed', 'Waiting for Cluster control plane to be initialized', true);
+    tellUnknown(scope, 'InspectionFailed', 'Waiting for Cluster control plane to be initialized', { overwrite: true });
     return undefined;
   }
   try {
@@ -292,16 +292,21 @@ function tellLost(scope: ControlPlaneScope, error: unknown): void {
   const initializedAt = parseRfc3339(conditionOf(controlPlane, 'Initialized')?.lastTransitionTime ?? '') ?? 0;
   const left = Math.max(lastSuccess, initializedAt) + grace - context.clock.now();
   if (left > 0) {
-    tellUnknown(scope, 'ConnectionDown', 'Remote connection not established yet', false);
+    tellUnknown(scope, 'ConnectionDown', 'Remote connection not established yet', { overwrite: false });
     requeueAfter(scope, left, 'the last known state gets too old');
     return;
   }
   const since = lastSuccess > 0 ? `Last successful probe at ${formatTime(lastSuccess)}` : '';
   const reason = isNotConnected(error) ? 'ConnectionDown' : 'InspectionFailed';
-  tellUnknown(scope, reason, reason === 'ConnectionDown' ? since : explain(error), true);
+  tellUnknown(scope, reason, reason === 'ConnectionDown' ? since : explain(error), { overwrite: true });
 }
 
-function tellUnknown(scope: ControlPlaneScope, reason: string, message: string, overwrite: boolean): void {
+function tellUnknown(
+  scope: ControlPlaneScope,
+  reason: string,
+  message: string,
+  { overwrite }: { overwrite: boolean },
+): void {
   const { controlPlane, context, machines } = scope;
   const managed = isEtcdManaged(controlPlane);
   const verdict: Verdict = { status: 'Unknown', reason, message };

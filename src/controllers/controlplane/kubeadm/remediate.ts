@@ -42,7 +42,7 @@ export async function remediate(scope: ControlPlaneScope): Promise<Result | unde
   const machine =
     // a remediation that was recorded and then cut short is carried on
     concerned.find(({ metadata }) => metadata.name === underWay?.machine) ??
-    machineToRemediate(concerned, isEtcdManaged(controlPlane));
+    machineToRemediate(concerned, { etcdManaged: isEtcdManaged(controlPlane) });
   if (!machine || isDeleting(machine)) return undefined;
   if (underWay && underWay.machine !== machine.metadata.name) return undefined;
   const decision = decideRemediation({

@@ -112,7 +112,7 @@ async function removeBalancer(scope: DeletionScope): Promise<Wait | undefined> {
       reason: 'WaitingForLoadBalancer',
       message: `load balancer ${balancer.name} (${balancer.id}) is being deleted`,
     };
-    follow(scope, 'loadBalancer', balancer.id, true);
+    follow(scope, 'loadBalancer', balancer.id, { closely: true });
     if (balancer.provisioningStatus.startsWith('PENDING_')) return pending;
     const name = `load balancer ${balancer.name} (${balancer.id})`;
     try {

@@ -61,7 +61,7 @@ async function removeServiceBalancers(scope: ClusterScope): Promise<Wait | undef
   });
   const left = found.filter((balancer) => isServiceBalancer(scope, balancer));
   for (const balancer of left) {
-    follow(scope, 'loadBalancer', balancer.id, true);
+    follow(scope, 'loadBalancer', balancer.id, { closely: true });
     if (balancer.provisioningStatus.startsWith('PENDING_')) continue;
     await attempt(`load balancer ${balancer.name} of a Service could not be deleted`, reason, async () => {
       await freeServiceAddress(scope, balancer);
@@ -96,7 +96,7 @@ async function removeVolumes(scope: ClusterScope): Promise<Wait | undefined> {
   );
   const left = found.filter((volume) => isClusterVolume(scope, volume));
   for (const volume of left) {
-    follow(scope, 'volume', volume.id, true);
+    follow(scope, 'volume', volume.id, { closely: true });
     if (!['available', 'error', 'error_deleting'].includes(volume.status)) continue;
     await attempt(`volume ${volume.name} of a claim could not be deleted`, reason, () =>
       volumes.delete(volume.id, { signal }),

@@ -57,7 +57,7 @@ export async function reconcileLoadBalancer(scope: ClusterScope): Promise<{ wait
 }
 
 function pending(scope: ClusterScope, balancer: LoadBalancer): Wait {
-  follow(scope, 'loadBalancer', balancer.id, true);
+  follow(scope, 'loadBalancer', balancer.id, { closely: true });
   return {
     ms: pendingMs,
     reason: 'WaitingForLoadBalancer',
@@ -226,7 +226,7 @@ async function replaceBroken(scope: ClusterScope, balancer: LoadBalancer): Promi
     memory.parts = undefined;
     await access.openstack.loadBalancer.loadBalancers.delete(balancer.id, { cascade: true, signal: context.signal });
     access.view.forget('loadBalancer', balancer.id);
-    follow(scope, 'loadBalancer', balancer.id, true);
+    follow(scope, 'loadBalancer', balancer.id, { closely: true });
     record(scope, 'SuccessfulDeleteLoadBalancer', `Deleted load balancer ${balancer.name}, which came up in ERROR`);
     return {
       ms: pendingMs,

@@ -107,7 +107,12 @@ export function wasThereBefore({ original }: Pick<ClusterScope, 'original'>): bo
 }
 
 /** From now on the cluster is woken when this changes. */
-export function follow(scope: ClusterScope, type: ObservedType, id: string, closely = false): void {
+export function follow(
+  scope: ClusterScope,
+  type: ObservedType,
+  id: string,
+  { closely = false }: { closely?: boolean } = {},
+): void {
   const thing: Followed = { type, id, ...(closely && { closely }) };
   scope.followed.push(thing);
   scope.attention.also(objectKey(scope.original), scope.access.observer, thing);

@@ -19,12 +19,15 @@ export interface ServerReport {
 
 /** Judges a machine by the object of its server. */
 export function reportOf(server: OpenStackServer | undefined): ServerReport {
-  const report = (verdict: Verdict, isActive = false): ServerReport => ({ verdict, isActive });
+  const report = (verdict: Verdict, { isActive = false }: { isActive?: boolean } = {}): ServerReport => ({
+    verdict,
+    isActive,
+  });
   const condition = server && conditionOf(server as { status?: object }, serverCondition);
   const said = (fallback: string): string => (condition?.message ? condition.message : fallback);
   switch (server?.status?.instanceState) {
     case 'ACTIVE':
-      return report(readyVerdict, true);
+      return report(readyVerdict, { isActive: true });
     case 'ERROR':
       return report(notReady(instanceStateErrorReason, said('The server is in ERROR')));
     case 'DELETED':

@@ -81,7 +81,7 @@ const semver = new RegExp(
 );
 
 /** `normalize` accepts a leading v, missing minor and patch numbers, and leading zeros */
-function parseSemver(text: string, normalize: boolean): SemverValue | undefined {
+function parseSemver(text: string, { normalize }: { normalize: boolean }): SemverValue | undefined {
   let candidate = text;
   if (normalize) {
     const parts = /^v?(\d+)(?:\.(\d+))?(?:\.(\d+))?([-+].*)?$/.exec(text);
@@ -122,19 +122,21 @@ function compareSemver(a: SemverValue, b: SemverValue): bigint {
   return 0n;
 }
 
-function toSemver(text: string, normalize: boolean): SemverValue {
-  const version = parseSemver(text, normalize);
+function toSemver(text: string, { normalize }: { normalize: boolean }): SemverValue {
+  const version = parseSemver(text, { normalize });
   if (!version)
     throw new CelError(`semver parse error on string ${JSON.stringify(text)}: No Major.Minor.Patch elements found`);
   return version;
 }
 
-defineFunction('semver(string): Semver', ([text]) => toSemver(text as string, false));
-defineFunction('semver(string, bool): Semver', ([text, normalize]) => toSemver(text as string, normalize as boolean));
-defineFunction('isSemver(string): bool', ([text]) => parseSemver(text as string, false) !== undefined);
+defineFunction('semver(string): Semver', ([text]) => toSemver(text as string, { normalize: false }));
+defineFunction('semver(string, bool): Semver', ([text, normalize]) =>
+  toSemver(text as string, { normalize: normalize as boolean }),
+);
+defineFunction('isSemver(string): bool', ([text]) => parseSemver(text as string, { normalize: false }) !== undefined);
 defineFunction(
   'isSemver(string, bool): bool',
-  ([text, normalize]) => parseSemver(text as string, normalize as boolean) !== undefined,
+  ([text, normalize]) => parseSemver(text as string, { normalize: normalize as boolean }) !== undefined,
 );
 for (const [i, name] of ['major', 'minor', 'patch'].entries()) {
   defineMethod(`${name}(Semver): int`, ([version]) => (version as SemverValue).numbers[i]!);

@@ -37,7 +37,7 @@ export function compileProgram(root: RegexpNode, pattern: string): Program {
     if (node.kind === 'capture' || node.kind === 'repeat') number(node.node);
     else if (node.kind === 'concat' || node.kind === 'alternate') for (const child of node.nodes) number(child);
   };
-  const split = (preferred: number, other: number, lazy: boolean): number =>
+  const split = (preferred: number, other: number, { lazy }: { lazy: boolean }): number =>
     emit(lazy ? { op: 'split', next: other, other: preferred } : { op: 'split', next: preferred, other });
 
   const build = (node: RegexpNode, next: number): number => {
@@ -57,7 +57,7 @@ export function compileProgram(root: RegexpNode, pattern: string): Program {
         return node.nodes.reduceRight((target, child) => build(child, target), next);
       case 'alternate': {
         const targets = node.nodes.map((child) => build(child, next));
-        return targets.reduceRight((other, target) => split(target, other, false));
+        return targets.reduceRight((other, target) => split(target, other, { lazy: false }));
       }
       case 'repeat': {
         let target = next;
@@ -69,7 +69,7 @@ export function compileProgram(root: RegexpNode, pattern: string): Program {
             : { op: 'split', next: body, other: next };
           target = loop;
         } else {
-          for (let i = node.min; i < node.max; i++) target = split(build(node.node, target), next, node.lazy);
+          for (let i = node.min; i < node.max; i++) target = split(build(node.node, target), next, { lazy: node.lazy });
         }
         for (let i = 0; i < node.min; i++) target = build(node.node, target);
         return target;

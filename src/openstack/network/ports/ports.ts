@@ -44,7 +44,7 @@ export function parsePort(value: JsonObject): Port {
     ...parseCommon(value),
     networkId: textOrEmpty(value, 'network_id'),
     status: textOrEmpty(value, 'status'),
-    adminStateUp: flag(value, 'admin_state_up', true),
+    adminStateUp: flag(value, 'admin_state_up', { fallback: true }),
     macAddress: textOrEmpty(value, 'mac_address'),
     fixedIps: objects(value, 'fixed_ips', (ip) => ({
       subnetId: textOrEmpty(ip, 'subnet_id'),
@@ -57,7 +57,7 @@ export function parsePort(value: JsonObject): Port {
       address: text(pair, 'ip_address'),
       macAddress: textIf(pair, 'mac_address'),
     })),
-    portSecurityEnabled: flag(value, 'port_security_enabled', true),
+    portSecurityEnabled: flag(value, 'port_security_enabled', { fallback: true }),
     vnicType: textIf(value, 'binding:vnic_type'),
     hostId: textIf(value, 'binding:host_id'),
     profile: objectIf(value, 'binding:profile') ?? {},

@@ -43,7 +43,7 @@ const evictionBudgetMs = 10_000;
 export async function drainNode(options: DrainOptions): Promise<DrainProgress> {
   await cordon(options);
   const unreachable = isUnreachable(options.node);
-  const plan = planDrain(await decisions(options, unreachable));
+  const plan = planDrain(await decisions(options, { unreachable }));
   const progress: DrainProgress = {
     terminating: plan.terminating,
     refused: new Map(),
@@ -75,7 +75,10 @@ export async function drainNode(options: DrainOptions): Promise<DrainProgress> {
 }
 
 /** The decisions for the Pods of a Node; those skipped keep their volumes attached. */
-export async function decisions(options: DrainOptions, unreachable: boolean): Promise<DrainDecision[]> {
+export async function decisions(
+  options: DrainOptions,
+  { unreachable }: { unreachable: boolean },
+): Promise<DrainDecision[]> {
   const { workload, signal } = options;
   const pods = await listAll(workload, Pods, signal, `spec.nodeName=${options.node.metadata.name}`);
   if (pods.length === 0) return [];

@@ -218,9 +218,9 @@ describe('remediation', () => {
       machine('nodeless', 1, { nodeless: true }),
       machine('asked', 1, { annotations: { 'cluster.x-k8s.io/remediate-machine': '' } }),
     ];
-    expect(machineToRemediate(all, true)?.metadata.name).toBe('asked');
-    expect(machineToRemediate(all.slice(0, 2), true)?.metadata.name).toBe('nodeless');
-    expect(machineToRemediate([], true)).toBeUndefined();
+    expect(machineToRemediate(all, { etcdManaged: true })?.metadata.name).toBe('asked');
+    expect(machineToRemediate(all.slice(0, 2), { etcdManaged: true })?.metadata.name).toBe('nodeless');
+    expect(machineToRemediate([], { etcdManaged: true })).toBeUndefined();
   });
 
   const record = (minutesAgo: number, retryCount: number): JsonObject => ({

@@ -45,7 +45,10 @@ const conditionsInOrder = [
 ];
 
 /** The machine in the worst state first: replacing it gives the rest the best chance. */
-export function machineToRemediate(concerned: readonly Machine[], etcdManaged: boolean): Machine | undefined {
+export function machineToRemediate(
+  concerned: readonly Machine[],
+  { etcdManaged }: { etcdManaged: boolean },
+): Machine | undefined {
   const types = etcdManaged ? conditionsInOrder : conditionsInOrder.slice(2);
   const criteria: ((machine: Machine) => boolean)[] = [
     ({ metadata }) => metadata.annotations?.[remediateMachineAnnotation] !== undefined,

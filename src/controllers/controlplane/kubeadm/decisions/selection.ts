@@ -59,15 +59,16 @@ export function domainForNewMachine(
   machines: readonly Machine[],
   outdated: ReadonlySet<string>,
 ): string | undefined {
-  const count = (domain: string, staying: boolean): number =>
+  const count = (domain: string, which: 'staying' | 'all'): number =>
     machines.filter(
       (machine) =>
-        domainOf(machine) === domain && (!staying || !(isDeleting(machine) || outdated.has(nameOf(machine)))),
+        domainOf(machine) === domain &&
+        (which !== 'staying' || !(isDeleting(machine) || outdated.has(nameOf(machine)))),
     ).length;
   let best: string | undefined;
   for (const domain of [...domains].sort()) {
     if (best === undefined) best = domain;
-    const difference = count(domain, true) - count(best, true) || count(domain, false) - count(best, false);
+    const difference = count(domain, 'staying') - count(best, 'staying') || count(domain, 'all') - count(best, 'all');
     if (difference < 0) best = domain;
   }
   return best;

@@ -386,7 +386,7 @@ function outcome(
     defragmented,
     report: reportOf(scope, sight, members, isServing),
     verdict: verdictOf({ step, sight, answers, isRunning, isAsleep, wanted, unbound: unboundClaim(scope) }),
-    result: nextRequeue(isSettled, isAsleep, requeueDelayMs(uneasyFor, sight.running.length > 0)),
+    result: nextRequeue(isSettled, isAsleep, requeueDelayMs(uneasyFor, { isAnyRunning: sight.running.length > 0 })),
   };
 }
 

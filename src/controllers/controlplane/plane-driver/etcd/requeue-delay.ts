@@ -8,7 +8,7 @@ const uneasyAfterMs = 60_000;
  * begins to answer, and the whole plane waits for it: the shorter one has waited, the more a moment matters. While none runs
  * there is nobody to ask; that one does is told by its Pod.
  */
-export function requeueDelayMs(uneasyForMs: number, isAnyRunning: boolean): number {
+export function requeueDelayMs(uneasyForMs: number, { isAnyRunning }: { isAnyRunning: boolean }): number {
   if (uneasyForMs > uneasyAfterMs || !isAnyRunning) return longUneasyMs;
   return Math.min(Math.max(uneasyForMs, impatientMs), uneasyMs);
 }
