@@ -70,12 +70,12 @@ describe('the etcd of a plane', () => {
     const world = await start();
     const becomes = async (count: number): Promise<void> => {
       await world.desired(members(count));
-      await world.until(() => world.etcd.names().length === count);
+      await world.until(() => world.etcd.voters().length === count);
       await world.untilSettled();
       await world.until(async () => (await world.find(StatefulSets, 'c1-etcd'))?.status?.readyReplicas === count);
     };
     await becomes(1);
-    expect(world.etcd.names()).toEqual(['c1-etcd-0']);
+    expect(world.etcd.voters()).toEqual(['c1-etcd-0']);
     await becomes(3);
     expect(world.etcd.log.slice(-4)).toEqual([
       'added c1-etcd-1',
@@ -85,7 +85,7 @@ describe('the etcd of a plane', () => {
     ]);
     await becomes(1);
     await becomes(3);
-    expect(world.etcd.names()).toEqual(['c1-etcd-0', 'c1-etcd-1', 'c1-etcd-2']);
+    expect(world.etcd.voters()).toEqual(['c1-etcd-0', 'c1-etcd-1', 'c1-etcd-2']);
     expect(world.etcd.violations).toEqual([]);
   });
 

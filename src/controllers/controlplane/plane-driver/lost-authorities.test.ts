@@ -94,7 +94,7 @@ describe('an authority whose Secret is gone', () => {
     expect(await world.find(Secrets, 'c1-etcd-ca')).toBeUndefined();
     await client.delete(StatefulSets, { namespace, name: 'c1-etcd' });
     // nobody collects here what belonged to it
-    for (const name of world.etcd.names()) await client.delete(Pods, { namespace, name });
+    for (const name of world.etcd.voters()) await client.delete(Pods, { namespace, name });
     await world.until(async () => (await world.find(Secrets, 'c1-etcd-ca')) !== undefined);
     await world.untilSettled();
     expect(world.report().etcd).toMatchObject({ members: 3, ready: 3 });

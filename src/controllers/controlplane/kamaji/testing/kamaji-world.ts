@@ -79,7 +79,7 @@ export async function createKamajiWorld(): Promise<KamajiWorld> {
       storeName = `store-of-${parts.namespace}`;
       setupKamajiControllers(manager, {
         ...parts,
-        etcd: withTenants(etcd.open),
+        etcd: withTenants(({ pod }) => etcd.connect(pod.name)),
         systemNamespace: parts.namespace,
         defaultDataStore: storeName,
       });

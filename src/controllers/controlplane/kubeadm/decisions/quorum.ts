@@ -1,6 +1,5 @@
 // Members on machines and members in Pods are judged alike.
 export {
-  hasQuorum,
   judgeAddition,
   judgeRemoval,
   labelOf,

@@ -21,8 +21,8 @@ import { after, type ControllerDefinition, defineController, done } from '../../
 import { controllerOf, isTrue } from '../../../shared/index.ts';
 import { FakeClusters, FakeMachineTemplates, infrastructureGroup } from '../../../testing/provider-kinds.ts';
 import { by, createWorld, type World, type WorldOptions } from '../../../testing/world.ts';
+import { FakeEtcd } from '../../etcd-client/testing/fake-etcd.ts';
 import { setupControlPlaneControllers } from '../../setup.ts';
-import { FakeEtcd } from './fake-etcd.ts';
 
 export interface KubeadmWorld extends World {
   readonly etcd: FakeEtcd;
@@ -59,9 +59,9 @@ export async function createKubeadmWorld(options: KubeadmWorldOptions = {}): Pro
     extend(manager, given) {
       setupControlPlaneControllers(manager, {
         ...given,
-        etcd: (target, signal) => {
-          options.etcdOpened?.(target.node);
-          return etcd.open(target, signal);
+        etcd: ({ node }) => {
+          options.etcdOpened?.(node);
+          return etcd.connect(node);
         },
         ...(options.watchFilter !== undefined && { watchFilter: options.watchFilter }),
         servingCertificate: async ({ node }) => {

@@ -22,12 +22,14 @@ import {
   watchMapped,
   watchObjects,
 } from '../../../../runtime/index.ts';
-import type { FakePlaneEtcd } from './fake-etcd.ts';
+import type { FakeEtcd } from '../../etcd-client/testing/fake-etcd.ts';
+import type { EtcdInPods } from './etcd-in-pods.ts';
 
 const by = { fieldManager: 'fake-kubelet' };
 
 export interface FakeHost {
-  etcd: FakePlaneEtcd;
+  etcd: FakeEtcd;
+  etcdInPods: EtcdInPods;
   /** with which words programs other than etcd end; empty: they run */
   broken: string;
   /** whether load balancers get addresses */
@@ -121,12 +123,11 @@ async function runPod(
   const settings = cache.lister(ConfigMaps).get({ namespace, name: `${set}-settings` })?.data ?? {};
   const volume = cache.lister(PersistentVolumeClaims).get({ namespace, name: `etcd-data-${name}` })?.metadata.uid;
   const problem =
-    host.etcd.start({
+    host.etcdInPods.start({
       name,
       volume: volume ?? uid,
       initialCluster: settings['ETCD_INITIAL_CLUSTER'] ?? '',
       initialClusterState: settings['ETCD_INITIAL_CLUSTER_STATE'] ?? '',
-      image: container?.image ?? '',
     }) ?? '';
   started.set(uid, problem);
 }

@@ -8,14 +8,15 @@ import type { ClusterControllers } from '../../../cluster/index.ts';
 import type { ConnectWorkload } from '../../../shared/index.ts';
 import { FakeClusters, infrastructureGroup } from '../../../testing/provider-kinds.ts';
 import { by, type ControllerParts, createWorld, type World } from '../../../testing/world.ts';
+import { FakeEtcd } from '../../etcd-client/testing/fake-etcd.ts';
 import type { ProviderDependencies } from '../../plane-reconcile.ts';
-import { FakePlaneEtcd } from './fake-etcd.ts';
+import { EtcdInPods } from './etcd-in-pods.ts';
 import { type FakeHost, fakeHost } from './fake-kubelet.ts';
 
 /** A management API whose Pods are played. */
 export interface HostingWorld extends World {
   readonly host: FakeHost;
-  readonly etcd: FakePlaneEtcd;
+  readonly etcd: FakeEtcd;
 }
 
 /** What controllers of hosted control planes are made with here. */
@@ -29,15 +30,22 @@ export interface HostingWorldOptions {
   /** with which words programs other than etcd end; default: they run */
   broken?: string;
   /** adds the controllers under test */
-  extend(manager: Manager, parts: HostingParts, etcd: FakePlaneEtcd): void;
+  extend(manager: Manager, parts: HostingParts, etcd: FakeEtcd): void;
 }
 
 /** The Cluster that worlds with one control plane have. */
 export const clusterName = 'c1';
 
 export async function createHostingWorld(options: HostingWorldOptions): Promise<HostingWorld> {
-  const etcd = new FakePlaneEtcd();
-  const host: FakeHost = { etcd, broken: options.broken ?? '', balances: options.balances ?? true, nextAddress: 1 };
+  const etcd = new FakeEtcd();
+  const etcdInPods = new EtcdInPods(etcd);
+  const host: FakeHost = {
+    etcd,
+    etcdInPods,
+    broken: options.broken ?? '',
+    balances: options.balances ?? true,
+    nextAddress: 1,
+  };
   let workload: Client | undefined;
   const world = await createWorld({
     providers: (parts) => {
@@ -54,7 +62,7 @@ export async function createHostingWorld(options: HostingWorldOptions): Promise<
         workloads,
         externals,
         connectPod: () => Promise.reject(new Error('no Pod can be reached here')),
-        etcd: etcd.open,
+        etcd: ({ pod }) => etcd.connect(pod.name),
         connectWorkload: async () => ({
           client: workload!,
           probe: async () => {},
