@@ -458,7 +458,8 @@ describe('a HostedControlPlane of an earlier version', () => {
     await client.delete(StatefulSets, { namespace, name: 'c1-etcd' }, { propagationPolicy: 'Orphan' });
     await world.until(async () => (await world.find(StatefulSets, 'c1-etcd')) === undefined);
     const labels = { ...part('etcd'), 'controlplane.cluster.x-k8s.io/plane': null };
-    for (const resource of [Pods, PersistentVolumeClaims] as Resource<KubeObject>[]) {
+    const kept: Resource<KubeObject>[] = [Pods, PersistentVolumeClaims];
+    for (const resource of kept) {
       for (const { metadata } of await world.list(resource)) {
         if (!/etcd-\d$/.test(metadata.name ?? '')) continue;
         await client.patch(resource, { namespace, name: metadata.name! }, 'merge', { metadata: { labels } }, by);

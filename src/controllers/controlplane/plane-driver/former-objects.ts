@@ -16,7 +16,7 @@ export async function removeFormerDeployments(scope: PlaneScope): Promise<string
 
 /** Budgets and network policies the plane has outgrown: one for a single Pod would keep its node from being emptied. */
 export async function removeFormerPolicies(scope: PlaneScope, policies: readonly KubeObject[]): Promise<void> {
-  for (const resource of [PodDisruptionBudgets, NetworkPolicies] as readonly Resource<KubeObject>[]) {
+  for (const resource of [PodDisruptionBudgets, NetworkPolicies]) {
     const kept = new Set(policies.filter(({ kind }) => kind === resource.kind).map(({ metadata }) => metadata.name));
     await remove(
       scope,

@@ -34,11 +34,11 @@ import { isPodReady, problemOf } from './sets.ts';
 // there is nothing else to do: many planes that begin together would keep each other busy with sums.
 
 /** Their status tells where the API is, or belongs to nobody: every change counts. */
-const told = [Services, ConfigMaps, Secrets] as readonly Resource<KubeObject>[];
+const told: readonly Resource<KubeObject>[] = [Services, ConfigMaps, Secrets];
 /** Their status is summed up in conditions. */
-const counted = [StatefulSets, Deployments, Ingresses] as readonly Resource<KubeObject>[];
+const counted: readonly Resource<KubeObject>[] = [StatefulSets, Deployments, Ingresses];
 /** Nobody here reads their status. */
-const kept = [NetworkPolicies, PodDisruptionBudgets, CronJobs] as readonly Resource<KubeObject>[];
+const kept: readonly Resource<KubeObject>[] = [NetworkPolicies, PodDisruptionBudgets, CronJobs];
 
 /** Whether the pass under way over a plane is making this object. */
 export type IsBeingMade = (resource: Resource<KubeObject>, object: KubeObject) => boolean;

@@ -78,7 +78,7 @@ export function fakeHost(host: FakeHost): ControllerDefinition[] {
           informers.informer(ReplicaSets);
         },
         async reconcile(context, key) {
-          const set = context.cache.lister(resource as Resource<StatefulSet | Deployment>).get(key);
+          const set = context.cache.lister<StatefulSet | Deployment>(resource).get(key);
           if (set?.metadata.deletionTimestamp !== undefined) await collect(context, resource, set);
           return done();
         },
